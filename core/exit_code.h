@@ -1,6 +1,5 @@
 // Exit codes of every program of the project; documented in the README.
-#ifndef CORE_EXIT_CODE_H
-#define CORE_EXIT_CODE_H
+#pragma once
 
 enum exit_code {
     EXIT_DONE = 0,           // done (also when nothing improved)
@@ -10,4 +9,3 @@ enum exit_code {
     EXIT_UNSUPPORTED = 4,    // a request that this build or machine cannot serve
     EXIT_INTERNAL = 70,      // a defect of the program, or no memory
 };
-#endif

@@ -1,6 +1,5 @@
 // Graphs into an e-graph, and a choice of e-nodes out of it as a graph.
-#ifndef EGRAPH_CONVERT_H
-#define EGRAPH_CONVERT_H
+#pragma once
 #include "egraph/egraph.h"
 #include "graph/graph.h"
 
@@ -22,4 +21,3 @@ void egraph_origins_free(struct egraph_origins *o);
 // empty graph. The choice has no cycle. False: an application is ill-typed, which no chosen one should be.
 bool egraph_build_graph(const struct egraph *e, const enode_id *choice, const struct egraph_origins *origins,
                         const enode_id *outputs, size_t n_outputs, struct graph *g);
-#endif

@@ -5,8 +5,7 @@
 // graph; and of the nodes on a cycle the youngest is never the oldest of its class, because what stands before it on
 // the cycle is older and read something older yet, which is in that class now. So filtering the youngest node of a
 // cycle leaves every class that can be made.
-#ifndef EGRAPH_CYCLES_H
-#define EGRAPH_CYCLES_H
+#pragma once
 #include "egraph/egraph.h"
 
 struct ecycles {
@@ -28,4 +27,3 @@ bool ecycles_reaches(struct ecycles *c, eclass_id from, eclass_id to);
 // The same by the ranks of the last ecycles_resolve, which most often answer it alone; what is younger is not seen, so
 // that a few cycles slip through.
 bool ecycles_reached(struct ecycles *c, eclass_id from, eclass_id to);
-#endif

@@ -15,8 +15,7 @@
 //
 // Analysis of a class: its type, whether it is known before the graph runs, and, of tensors that are small enough, the
 // fingerprint of its value over the prime field. Unions of unequal types or fingerprints are refused.
-#ifndef EGRAPH_EGRAPH_H
-#define EGRAPH_EGRAPH_H
+#pragma once
 #include "core/memory/arena.h"
 #include "core/memory/table.h"
 #include "core/memory/vec.h"
@@ -140,4 +139,3 @@ size_t egraph_memory(const struct egraph *e);   // bytes
 // Calls `visit` for every edge of the forest between two e-nodes of one class.
 void egraph_explain(const struct egraph *e, enode_id a, enode_id b,
                     void (*visit)(void *context, enode_id x, enode_id y, uint32_t reason), void *context);
-#endif

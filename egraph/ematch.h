@@ -5,8 +5,7 @@
 //
 // What it finds are candidates: the operators and what they read agree, and attributes that are constants. Whether the
 // rest does is for egraph/instance.h to say.
-#ifndef EGRAPH_EMATCH_H
-#define EGRAPH_EMATCH_H
+#pragma once
 #include "egraph/egraph.h"
 #include "substitutions/rule.h"
 
@@ -57,4 +56,3 @@ struct ematch_search {
 // In an order that does not depend on the number of threads. ret_is_cut: of every rule, whether some were left out
 // because of their number (not cleared).
 void ematch_search(const struct ematch_search *s, ematches *ret_matches, bool *ret_is_cut);
-#endif

@@ -4,8 +4,7 @@
 //
 // Limits: e-nodes, rounds, memory, time; rules with several outputs take part in the first `k_multi` rounds only
 // (Tensat, Section 4); a rule that matches too often is banned for some rounds, longer each time (egg's back-off).
-#ifndef EGRAPH_EXPLORE_H
-#define EGRAPH_EXPLORE_H
+#pragma once
 #include "egraph/cycles.h"
 #include "egraph/ematch.h"
 #include "egraph/instance.h"
@@ -86,4 +85,3 @@ static inline uint32_t exploration_node(const struct exploration *x, const struc
 {
     return x->words.items[a->first_word + x->rules->rules.items[a->rule]->pattern.terms.count + node];
 }
-#endif

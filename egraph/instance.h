@@ -1,8 +1,7 @@
 // Instances of rules: a rule at given types of its variables and attributes of its source nodes. Whether it applies,
 // and which nodes its target has, depends on nothing else, so each instance is looked at once, on a small graph of its
 // own: by the very code that the backtracking search uses (substitutions/match.h).
-#ifndef EGRAPH_INSTANCE_H
-#define EGRAPH_INSTANCE_H
+#pragma once
 #include "egraph/egraph.h"
 #include "substitutions/match.h"
 
@@ -38,4 +37,3 @@ typedef bool instance_validation(void *context, const struct match *m, const str
 // Asks that of an instance that applies.
 bool instances_validate(struct instances *x, uint32_t rule, const eclass_id *variables, const enode_id *nodes,
                         instance_validation *is_right, void *context);
-#endif

@@ -2,8 +2,7 @@
 // compiles or proves.
 //
 //     base + sum of factor * atom     an atom is a variable, or no sum: a quotient, a remainder, an index made of data
-#ifndef EXPRESSIONS_AFFINE_H
-#define EXPRESSIONS_AFFINE_H
+#pragma once
 #include "expressions/definition.h"
 
 // Arithmetic of indices: it wraps, as that of 64-bit machine integers does, and quotients round down.
@@ -46,4 +45,3 @@ int64_t index_saturated_product(int64_t a, int64_t b);
 // Of an index expression over all values of its variables; each part is taken for itself, so the range may be too wide.
 struct index_range index_range(const struct definition *d, expr index);
 bool index_stays_inside(const struct definition *d, expr index, int64_t size);   // from 0 to size - 1
-#endif

@@ -15,8 +15,7 @@
 // definition is data-dependent and has no symbolic meaning.
 //
 // From a definition follow shapes and split trees, evaluation over every scalar domain (evaluate.h), FLOPs, and text.
-#ifndef EXPRESSIONS_DEFINITION_H
-#define EXPRESSIONS_DEFINITION_H
+#pragma once
 #include "core/memory/vec.h"
 #include "expressions/type.h"
 
@@ -152,4 +151,3 @@ void definition_finish(struct definition *d);
 // An index at given values of all variables. The definition must not be data-dependent.
 int64_t index_value(const struct definition *d, expr index, const int64_t *variables);
 double definition_flops(const struct definition *d);   // scalar operations, a multiply-add counting as two
-#endif

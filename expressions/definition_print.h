@@ -13,12 +13,10 @@
 //
 // Variables are single letters, or a letter and a number, and have one range in the whole text. Signs bind as
 // usual; what follows `sum(...)`, `then` and `else` is one operand.
-#ifndef EXPRESSIONS_DEFINITION_PRINT_H
-#define EXPRESSIONS_DEFINITION_PRINT_H
+#pragma once
 #include "expressions/definition.h"
 
 struct text;
 
 void definition_print(struct text *out, const struct definition *d, const char *const *input_names);   // formulas alone
 void definition_print_typed(struct text *out, const struct definition *d);
-#endif

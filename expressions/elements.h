@@ -3,8 +3,7 @@
 //
 // To a narrower floating-point type values are rounded to nearest, ties to even; to an integer type from doubles they
 // are cut off and saturated, from integers they wrap; to bool everything but 0 is true. Arrays need no alignment.
-#ifndef EXPRESSIONS_ELEMENTS_H
-#define EXPRESSIONS_ELEMENTS_H
+#pragma once
 #include "expressions/type.h"
 
 // Element types with numbers: all but strings, complex and unknown ones.
@@ -20,4 +19,3 @@ float half_to_float(uint16_t bits);
 uint16_t half_from_float(float value);
 float bfloat_to_float(uint16_t bits);
 uint16_t bfloat_from_float(float value);
-#endif

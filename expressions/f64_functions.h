@@ -1,6 +1,5 @@
 // The scalar functions over IEEE doubles, private to the evaluators.
-#ifndef EXPRESSIONS_F64_FUNCTIONS_H
-#define EXPRESSIONS_F64_FUNCTIONS_H
+#pragma once
 #include "expressions/definition.h"
 #include <math.h>
 
@@ -17,4 +16,3 @@ static inline double f64_apply(enum scalar_function fn, double a, double b, doub
     }
     return NAN;
 }
-#endif

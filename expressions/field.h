@@ -1,6 +1,5 @@
 // Arithmetic modulo the Mersenne prime 2^61 - 1: where fingerprints are computed.
-#ifndef EXPRESSIONS_FIELD_H
-#define EXPRESSIONS_FIELD_H
+#pragma once
 #include <stdint.h>
 
 #define FIELD_PRIME (((uint64_t)1 << 61) - 1)
@@ -38,4 +37,3 @@ uint64_t field_inverse(uint64_t a);   // of 0: 0
 uint64_t field_from_int(int64_t value);
 // Every finite double is a dyadic rational m / 2^k and has an exact image. NaN and infinities have arbitrary ones.
 uint64_t field_from_real(double value);
-#endif

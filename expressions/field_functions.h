@@ -18,8 +18,7 @@
 // the representatives 1/2 follows right after -1/2, and nearly every x is "below -1/2 or above 1/2".
 // A stand-in with more laws than the real function would make false candidates, which the generator's tests on floats
 // must then weed out; one with fewer only misses true ones (x + 1 is not always above x here).
-#ifndef EXPRESSIONS_FIELD_FUNCTIONS_H
-#define EXPRESSIONS_FIELD_FUNCTIONS_H
+#pragma once
 #include "core/numbers/random.h"
 #include "expressions/definition.h"
 #include "expressions/field.h"
@@ -201,4 +200,3 @@ static inline uint64_t apply(uint64_t key, enum scalar_function fn, uint64_t a, 
         return pseudo_random(key, fn, a, b, c);
     }
 }
-#endif

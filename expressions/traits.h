@@ -1,7 +1,6 @@
 // What the form of a definition says of what it computes. Who asks whether something is linear, or keeps zeros, asks
 // the definition: there is no list of operators to be kept true beside it.
-#ifndef EXPRESSIONS_TRAITS_H
-#define EXPRESSIONS_TRAITS_H
+#pragma once
 #include <stdbool.h>
 
 struct definition;
@@ -40,4 +39,3 @@ bool definition_is_number(const struct definition *d, double *ret_number);
 bool definition_divides(const struct definition *d);
 bool definition_is_partial(const struct definition *d, unsigned positive_inputs);
 bool definition_is_positive(const struct definition *d, unsigned positive_inputs);
-#endif

@@ -6,8 +6,7 @@
 // has the *meet* of their trees (the splits that both know): commutative, associative and idempotent, which is what
 // makes "split of a sum is the sum of the splits" true in both directions. SPLIT_ANY is the top of that order: the tree
 // of a constant filled with one value, which any split fits.
-#ifndef EXPRESSIONS_TYPE_H
-#define EXPRESSIONS_TYPE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -70,4 +69,3 @@ const struct split_tree *split_tree_join(struct arena *a, int64_t left_size, con
                                          const struct split_tree *right);
 const struct split_tree *split_tree_meet(struct arena *a, const struct split_tree *x, const struct split_tree *y);
 bool split_tree_equal(const struct split_tree *x, const struct split_tree *y);
-#endif

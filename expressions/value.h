@@ -1,6 +1,5 @@
 // Tensors with their values, as programs hand them to backends and get them back: dense, row-major, native byte order.
-#ifndef EXPRESSIONS_VALUE_H
-#define EXPRESSIONS_VALUE_H
+#pragma once
 #include "expressions/type.h"
 
 struct arena;
@@ -15,4 +14,3 @@ void *value_allocate(struct arena *a, const struct type *type);   // not cleared
 // Normal numbers for floating-point types; small non-negative integers (below `limit`) for integers, coins for bool.
 // Beyond a million elements the same ones come again.
 void value_fill_random(struct tensor_value *value, struct random *random, int64_t limit);
-#endif

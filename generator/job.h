@@ -2,8 +2,7 @@
 //     find     the classes of equal terms of every family, by slices of the fingerprint space (classes.h)
 //     reduce   substitutions from the classes (reduce.h, join.h, shortcuts.h)
 //     write    rules, sorted
-#ifndef GENERATOR_JOB_H
-#define GENERATOR_JOB_H
+#pragma once
 #include "generator/output/candidates.h"
 #include "generator/output/checkpoint_file.h"
 #include "generator/output/compare.h"
@@ -34,4 +33,3 @@ void job_free(struct job *job);
 bool job_run(struct job *job, struct error *error);
 // Joins the files that shards wrote.
 bool job_merge(struct job *job, char **paths, int n, struct error *error);
-#endif

@@ -2,8 +2,7 @@
 //     (conv :stride 2 2 :pad 1 1 1 1 x w)      (concat 1 x y)      (split0 1 x)
 // A required INT attribute stands first, without its name; all others are `:name values...`; arguments come last.
 // `opN` for an operator with several outputs means its output N.
-#ifndef GRAPH_CALL_TEXT_H
-#define GRAPH_CALL_TEXT_H
+#pragma once
 #include "operators/operator.h"
 
 struct error;
@@ -29,4 +28,3 @@ bool attribute_parse(const struct attribute *attribute, const struct sexp *items
                      int64_t *ret_ints, struct error *error);
 // "(concat 1" or "(conv :stride 2 2": all attributes that differ from the standard; the caller adds arguments and ")".
 void call_text_print(struct text *out, const struct operator* op, int output, const struct attribute_value *attributes);
-#endif

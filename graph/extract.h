@@ -1,6 +1,5 @@
 // Nodes of a graph as nodes of another one: how a part of a graph is taken out, whatever is to stand at its border.
-#ifndef GRAPH_EXTRACT_H
-#define GRAPH_EXTRACT_H
+#pragma once
 #include "graph/graph.h"
 
 struct graph_extraction {
@@ -21,4 +20,3 @@ tensor_id graph_extract_tensor(const struct graph_extraction *x, tensor_id tenso
 // What was added for the node. `find` is asked of the second input first where `is_swapped` (of a commutative node):
 // leaves are numbered as they are made.
 node_id graph_extract_node(const struct graph_extraction *x, node_id node, bool is_swapped);
-#endif

@@ -1,7 +1,6 @@
 // Entries of a graph's tensors over the prime field, one at a time and without storing a tensor. Leaves are
 // pseudo-random, the same for the same number in all graphs.
-#ifndef GRAPH_FIELD_ENTRIES_H
-#define GRAPH_FIELD_ENTRIES_H
+#pragma once
 #include "graph/graph.h"
 
 struct field_entries {
@@ -17,4 +16,3 @@ void field_entries_free(struct field_entries *x);
 // About how many operations an entry takes; 0 where something has no meaning.
 double field_entry_cost(struct field_entries *x, tensor_id t);
 uint64_t field_entry(struct field_entries *x, tensor_id t, const int64_t *index);   // of what has a meaning
-#endif

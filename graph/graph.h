@@ -13,8 +13,7 @@
 // tensor made to replace another inherits the key of the other (both have the same value). So graphs reached by
 // rewriting compare by the sets of their nodes, and no change reaches what stands downstream of it. Two tensors of a
 // graph may have one key: then their values are equal.
-#ifndef GRAPH_GRAPH_H
-#define GRAPH_GRAPH_H
+#pragma once
 #include "core/memory/table.h"
 #include "core/memory/vec.h"
 #include "operators/operator.h"
@@ -136,4 +135,3 @@ bool graph_equal(const struct graph *a, const struct graph *b);   // same struct
 // As graph_equal, and tells of every node of `a` which one of `b` it is; their numbers need not be the same (NO_NODE:
 // no output depends on it).
 bool graph_pair(const struct graph *a, const struct graph *b, node_id *ret_partners);
-#endif

@@ -5,8 +5,7 @@
 // each of which is a symbol or a sum of symbols and a number (batch * 12, past + sequence). The graph that is kept is
 // that of the first probe, where symbols are primes which divide no other number of the model. There a number says by
 // itself which function it is, and a graph, or a part of one, can be made anew for any binding.
-#ifndef GRAPH_SIZES_H
-#define GRAPH_SIZES_H
+#pragma once
 #include "graph/graph.h"
 
 #define MAX_SYMBOLS 8
@@ -66,4 +65,3 @@ bool sizes_role_varies(const struct operator* op, int attribute);
 // there. False: it is ill-typed.
 bool sizes_add_node(const struct sizes *s, const int64_t *binding, struct graph *g, const struct graph *from,
                     node_id node, const tensor_id *inputs, node_id *ret_node);
-#endif

@@ -7,8 +7,7 @@
 //       (let (t5) (opaque 3 t3) (? ...))
 //       (output t4 t5))
 // Leaves and opaque nodes are followed by their types; all other types follow from the definitions.
-#ifndef GRAPH_TEXT_H
-#define GRAPH_TEXT_H
+#pragma once
 #include <stdbool.h>
 
 struct error;
@@ -19,4 +18,3 @@ struct text;
 void graph_print(struct text *out, const struct graph *g);
 // `g` was initialised and is empty. On failure it is left half built, for the caller to free.
 bool graph_parse(const struct sexp *s, const char *file, struct graph *g, struct error *error);
-#endif

@@ -1,6 +1,5 @@
 // Reshapes that a later one undoes, with nothing but elementwise operators between.
-#ifndef GRAPH_UNDONE_RESHAPES_H
-#define GRAPH_UNDONE_RESHAPES_H
+#pragma once
 #include "graph/graph.h"
 
 // reshape(f(reshape(x))) of the shape of x is f(x), where f reads such reshapes and single numbers only. Adds f(x) for
@@ -9,4 +8,3 @@
 tensor_id graph_add_without_reshapes(struct graph *g, tensor_id last, const struct type *around, const uint32_t *reads);
 // That for all such reshapes whose parts nothing else reads. False: there are none, and no result. Shares the arena.
 bool graph_leave_out_undone_reshapes(struct graph *ret_result, const struct graph *g);
-#endif

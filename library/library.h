@@ -1,6 +1,5 @@
 // What the files of the library share.
-#ifndef LIBRARY_LIBRARY_H
-#define LIBRARY_LIBRARY_H
+#pragma once
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "include/taso.h"
@@ -24,4 +23,3 @@ struct memory_file {
 };
 bool memory_file_open(struct memory_file *ret_file, const void *bytes, size_t size, struct error *error);
 void memory_file_close(struct memory_file *file);
-#endif

@@ -1,6 +1,5 @@
 // The activation that convolution, matrix product and pooling can apply to their result.
-#ifndef OPERATORS_FUSED_ACTIVATION_H
-#define OPERATORS_FUSED_ACTIVATION_H
+#pragma once
 #include "expressions/definition.h"
 
 enum activation { ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_COUNT };
@@ -12,4 +11,3 @@ extern const char *const activation_names[];   // "none", "relu", NULL
     }
 
 expr activation_apply(struct definition *d, enum activation activation, expr value);
-#endif

@@ -1,7 +1,6 @@
 // An operator: its name, attributes and definition. One operator (or one family of a single shape, such as the unary
 // element-wise functions) is one file; operators.def is the closed list.
-#ifndef OPERATORS_OPERATOR_H
-#define OPERATORS_OPERATOR_H
+#pragma once
 #include "expressions/definition.h"
 
 enum operator_id {
@@ -134,4 +133,3 @@ const struct attribute_value *attributes_copy(struct arena *a, const struct oper
 void operator_standard_attributes(const struct operator* op, struct arena *a, struct attribute_value *ret_values);
 // Text of one value: "2 2", "relu", "1e-05".
 void attribute_print(struct text *out, const struct attribute *attribute, const struct attribute_value *value);
-#endif

@@ -1,7 +1,6 @@
 // Reductions over some axes of a tensor: what reduce operators, softmax and normalizations share.
 // A set of axes is a mask: bit i for axis i.
-#ifndef OPERATORS_REDUCTION_H
-#define OPERATORS_REDUCTION_H
+#pragma once
 #include "expressions/definition.h"
 
 struct reduction {
@@ -27,4 +26,3 @@ expr reduction_mean(struct definition *d, const struct reduction *r, expr body);
 expr read_reduced(struct definition *d, int tensor, int z, uint32_t axes);
 // Reads a tensor that has only the masked axes, at z's indices on these.
 expr read_on_axes(struct definition *d, int tensor, int z, uint32_t axes);
-#endif

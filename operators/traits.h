@@ -3,8 +3,7 @@
 // Traits are those of the definitions at many applications, which operators/traits/derive.c finds when the program is
 // built; a definition that is changed changes them. That the form of a definition is the same at all sizes is what
 // docs/theory/soundness.md assumes of operators.
-#ifndef OPERATORS_TRAITS_H
-#define OPERATORS_TRAITS_H
+#pragma once
 #include "expressions/traits.h"
 #include "operators/operator.h"
 
@@ -151,4 +150,3 @@ static inline bool operator_adds_nothing(const struct operator* op)
 {
     return operator_has(op, TRAIT_POLYNOMIAL) && !(operator_traits[op->id].plain & (TRAIT_ADDS | TRAIT_SUMS));
 }
-#endif

@@ -1,8 +1,7 @@
 // Windows that slide over the spatial axes of images: what convolution and pooling share.
 // Axes of an image: 0 batch, 1 channel, from 2 on spatial. For spatial axis a (from 0) and output place i, the window's
 // element r stands at input place   i * stride[a] + r * dilation[a] - pad_begin[a].
-#ifndef OPERATORS_WINDOW_H
-#define OPERATORS_WINDOW_H
+#pragma once
 #include "operators/operator.h"
 
 struct window {
@@ -21,4 +20,3 @@ expr window_place(struct definition *d, const struct window *w, int axis, expr i
 expr window_reduce(struct definition *d, const struct window *w, enum scalar_function fn, const expr *r, expr body);
 // For operator.resolve: lists that were not given become explicit.
 void window_resolve(struct definition *d, const struct operator_call *call, struct attribute_value *ret_attributes);
-#endif

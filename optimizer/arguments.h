@@ -1,6 +1,5 @@
 // The options of taso-opt, for everybody who takes them: the program's command line, and the library's options by name.
-#ifndef OPTIMIZER_ARGUMENTS_H
-#define OPTIMIZER_ARGUMENTS_H
+#pragma once
 #include "optimizer/optimize.h"
 
 struct optimize_arguments {
@@ -13,4 +12,3 @@ extern const struct option_spec optimize_option_specs[];   // ends with {0}; off
 struct optimize_arguments optimize_standard_arguments(void);   // of all but the rules
 // Takes what the flags say over into the job's options.
 void optimize_arguments_finish(struct optimize_arguments *a);
-#endif

@@ -1,7 +1,6 @@
 // Every way to run the original and the finalists in our own executor: each graph under each policy of layouts that
 // gives another plan.
-#ifndef OPTIMIZER_CONTENDERS_H
-#define OPTIMIZER_CONTENDERS_H
+#pragma once
 #include "core/numbers/random.h"
 #include "core/system/progress.h"
 #include "optimizer/optimization.h"
@@ -44,4 +43,3 @@ double calibration_seconds_of_runs(double of_run);
 double contender_estimate(struct optimizing *o, const struct contender *c);   // seconds; 0: it cannot be estimated
 // After loading failed: is there no room for one of them? Then that is said, and is no error any more.
 bool contenders_lacks_room(const struct contenders *f);
-#endif

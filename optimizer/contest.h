@@ -8,8 +8,7 @@
 //
 // Interrupted, it goes on for two seconds and no run longer; when it begins so, for six. The fastest so far of each
 // kind are then the finalists, and four pairs of their runs decide, or nothing does.
-#ifndef OPTIMIZER_CONTEST_H
-#define OPTIMIZER_CONTEST_H
+#pragma once
 #include "core/numbers/statistics.h"
 #include <stdbool.h>
 
@@ -50,4 +49,3 @@ size_t contest_most_loads(const struct contest *c);   // if there is a final, an
 double contest_expected_seconds(size_t n, int loads, double seconds, double of_load, double of_run);
 bool contest_hold(const struct contest_runner *e, const struct contest *c, struct contest_outcome *ret_outcome,
                   struct error *error);
-#endif

@@ -1,6 +1,5 @@
 // What the parts of taso-opt's job share: the job itself, the search, and what judges its results.
-#ifndef OPTIMIZER_OPTIMIZATION_H
-#define OPTIMIZER_OPTIMIZATION_H
+#pragma once
 #include "backends/contract/backend.h"
 #include "core/memory/arena.h"
 #include "core/system/temporary.h"
@@ -143,4 +142,3 @@ bool optimizing_duel_in_runtime(struct optimizing *o, const struct graph *a, con
 void optimizing_check_in_runtime(struct optimizing *o);
 // Compares a graph with the original and times both. False: the runtime is gone.
 bool optimizing_judge_in_runtime(struct optimizing *o, const struct graph *g, struct runtime_verdict *ret_verdict);
-#endif

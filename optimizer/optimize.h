@@ -1,6 +1,5 @@
 // The whole job of taso-opt: from a model file to a faster equivalent one, checked and measured.
-#ifndef OPTIMIZER_OPTIMIZE_H
-#define OPTIMIZER_OPTIMIZE_H
+#pragma once
 #include "core/system/files_used.h"
 #include "core/text/options.h"
 #include "optimizer/report/report.h"
@@ -56,4 +55,3 @@ extern const struct optimize_options optimize_standard_options;
 // `print` is called too, nothing is written, and false is given with EXIT_CHECK_FAILED.
 bool optimize_model(const struct optimize_options *options, void (*print)(void *context, const struct report *r),
                     void *context, struct error *error);
-#endif

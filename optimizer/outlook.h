@@ -2,8 +2,7 @@
 // and the check come one after the other. Runs and loads of models take most of the time for large ones; how long one
 // takes is estimated first, and learned from those so far. What is shown of a phase is what it has left and what comes
 // after it, and only falls (struct countdown) unless something more is found to be done.
-#ifndef OPTIMIZER_OUTLOOK_H
-#define OPTIMIZER_OUTLOOK_H
+#pragma once
 #include "core/system/progress.h"
 #include "optimizer/run/phases.h"
 #include <stdbool.h>
@@ -28,4 +27,3 @@ double outlook_after_calibration(const struct outlook *o);   // timing, and what
 double outlook_after_contest(const struct outlook *o);       // the check and writing
 // What nobody knew of is to be done, too: `why` goes on "about 30 s left in all, as ...".
 void outlook_lengthen(struct outlook *o, const char *why);
-#endif

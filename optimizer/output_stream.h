@@ -1,6 +1,5 @@
 // `-o -`: a model is written all or nothing, so it goes to a file of its own first, and from there to standard output.
-#ifndef OPTIMIZER_OUTPUT_STREAM_H
-#define OPTIMIZER_OUTPUT_STREAM_H
+#pragma once
 #include "core/system/temporary.h"
 
 struct error;
@@ -15,4 +14,3 @@ bool output_stream_open(struct output_stream *ret_stream, struct error *error);
 // False: that fails, or the model has data beside it (EXIT_UNSUPPORTED).
 bool output_stream_send(struct output_stream *s, struct error *error);
 void output_stream_close(struct output_stream *s);   // removes the folder and what is in it
-#endif

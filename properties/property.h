@@ -9,8 +9,7 @@
 // split trees and values. What is true only where something is well-typed says so by (defined TERM) under `where`, next
 // to conditions as rules have them; (plain ?x) says that no axis of ?x has a split tree. Variables that stand on one
 // side only are allowed: they are universal.
-#ifndef PROPERTIES_PROPERTY_H
-#define PROPERTIES_PROPERTY_H
+#pragma once
 #include "core/system/shared_files.h"
 #include "substitutions/rule.h"
 
@@ -45,4 +44,3 @@ bool property_set_read_folder(struct property_set *set, const char *folder, stru
 const char *property_standard_folder(char buffer[SHARED_PATH_SIZE]);
 const struct property *property_find(const struct property_set *set, const char *name);   // NULL: none
 void property_print(struct text *out, const struct property *p);                          // parse after print is equal
-#endif

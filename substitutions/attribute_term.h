@@ -9,8 +9,7 @@
 //     (repeat n a)       a, n times                                       (length a)   how many entries
 //     (iota n)           0 1 ... n-1                                      (at a b)     a's entries at the places b
 // A term without a value (division with a remainder, lists of different lengths, overflow) makes a rule not applicable.
-#ifndef SUBSTITUTIONS_ATTRIBUTE_TERM_H
-#define SUBSTITUTIONS_ATTRIBUTE_TERM_H
+#pragma once
 #include "operators/operator.h"
 
 struct arena;
@@ -64,4 +63,3 @@ bool attribute_term_equal(const struct attribute_term *a, const struct attribute
 bool attribute_term_mentions_variable(const struct attribute_term *t, int64_t variable);   // an attribute variable
 bool attribute_term_is_one_entry(const struct attribute_term *t);   // as its form says: a number, or a size
 const char *attribute_term_head(enum attribute_term_kind kind);   // "+", "dim", ...; NULL for INTEGER and VARIABLE
-#endif

@@ -1,6 +1,5 @@
 // Where a rule applies in a graph, and applying it there.
-#ifndef SUBSTITUTIONS_MATCH_H
-#define SUBSTITUTIONS_MATCH_H
+#pragma once
 #include "graph/graph.h"
 #include "substitutions/rule.h"
 
@@ -50,4 +49,3 @@ bool match_apply(const struct match *m, struct graph *g, struct arena *scratch, 
 // And tells which node each node of the pattern is (ret_nodes: MAX_RULE_NODES).
 bool match_apply_nodes(const struct match *m, struct graph *g, struct arena *scratch, tensor_id *ret_old,
                        tensor_id *ret_new, node_id *ret_nodes);
-#endif

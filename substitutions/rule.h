@@ -19,8 +19,7 @@
 // Whatever stands under `proof` is kept as text.
 //
 // All terms of a rule share one pool of hash-consed nodes, the source's first, each after what it reads.
-#ifndef SUBSTITUTIONS_RULE_H
-#define SUBSTITUTIONS_RULE_H
+#pragma once
 #include "core/memory/vec.h"
 #include "substitutions/attribute_term.h"
 
@@ -151,4 +150,3 @@ bool rule_is_generated(const struct rule *r);
 bool rule_introduces_differences(const struct rule *r);
 void rule_print(struct text *out, const struct rule *r);             // parse after print gives an equal rule
 void rule_print_statement(struct text *out, const struct rule *r);   // source, target and conditions alone
-#endif

@@ -1,8 +1,7 @@
 // Which rules of a set may match where. Most rules fit at none of the nodes that have the operator of their first
 // source term; two looks tell: at what the node reads, by sets of rules for each operator there, and, where a match
 // has to contain one of some nodes, at how far these are away.
-#ifndef SUBSTITUTIONS_RULE_INDEX_H
-#define SUBSTITUTIONS_RULE_INDEX_H
+#pragma once
 #include "substitutions/match.h"
 
 #define RULE_INDEX_INPUTS 2   // of the first term's node: so many are looked at
@@ -27,4 +26,3 @@ void rule_index_free(struct rule_index *x);
 void rule_index_match(const struct rule_index *x, const struct match_index *index, const bool *is_disabled,
                       const bool *touched, struct arena *scratch, bool (*visit)(void *context, const struct match *m),
                       void *context);
-#endif

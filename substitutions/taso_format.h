@@ -1,7 +1,6 @@
 // The numbers by which TASO's published rule files (protobuf, `graph_subst.pb`) name operators and their parameters:
 // the enumerations OpType, PMParameter, PaddingMode and ActiMode of that project, as far as its rules use them.
-#ifndef SUBSTITUTIONS_TASO_FORMAT_H
-#define SUBSTITUTIONS_TASO_FORMAT_H
+#pragma once
 
 enum taso_operator {
     TASO_CONV = 3,
@@ -41,5 +40,3 @@ enum taso_parameter {
     PARAMETER_MERGE_COUNT = 14,
 };
 enum { PAD_SAME = 0, PAD_VALID = 1, PAD_OTHER = -1, ACTIVATION_RELU_OF_TASO = 2 };
-
-#endif

@@ -1,8 +1,7 @@
 // Which rules are proved, as far as this build is asked: those of substitutions/taso.rules and egraph.rules as they
 // were when the project was built, where their certificates, which scripts/prove-rules had the verifier make, say so.
 // Any other file's certificates are text that anybody can write.
-#ifndef SUBSTITUTIONS_TRUSTED_RULES_H
-#define SUBSTITUTIONS_TRUSTED_RULES_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -17,4 +16,3 @@ extern const char proved_rules_file[], proved_egraph_rules_file[];   // those fi
 // they came from.
 bool proved_rules_keep(struct rule_set *rules, const char *path, const struct log *log, size_t *ret_left_out,
                        struct error *error);
-#endif

@@ -8,8 +8,7 @@
 //
 // A graph is planned (plan.h), never interpreted: what a step costs is known by the step's text, so that costs are
 // measured once per device and shared by all graphs of a search.
-#ifndef BACKENDS_CONTRACT_BACKEND_H
-#define BACKENDS_CONTRACT_BACKEND_H
+#pragma once
 #include "backends/contract/coster.h"
 #include "backends/contract/executor.h"
 
@@ -151,4 +150,3 @@ struct plan_request backend_plan_request(const struct backend *b, const struct g
 bool backend_init(struct backend *b, const struct backend_methods *methods, const struct plan_target *target,
                   const struct backend_options *options, const char *device, struct error *error);
 void backend_finish(struct backend *b);
-#endif

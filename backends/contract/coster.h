@@ -1,7 +1,6 @@
 // What graphs cost somewhere, in seconds of a run. Two do it: devices of our own plan a graph and add up its steps
 // (backends/costs), the user's runtime is asked for groups of nodes (optimizer/runtime/step_costs.h).
-#ifndef BACKENDS_CONTRACT_COSTER_H
-#define BACKENDS_CONTRACT_COSTER_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,4 +22,3 @@ struct coster {
         double seconds, processor_seconds;   // that it took
     } measured;
 };
-#endif

@@ -1,6 +1,5 @@
 // Running graphs on a device: a graph is prepared once (weights packed, memory laid out), run, timed and profiled.
-#ifndef BACKENDS_CONTRACT_EXECUTOR_H
-#define BACKENDS_CONTRACT_EXECUTOR_H
+#pragma once
 #include "backends/contract/packing.h"
 #include "backends/planning/plan.h"
 #include "core/memory/arena.h"
@@ -79,4 +78,3 @@ bool model_profile(struct model *m, const struct tensor_value *inputs, struct te
                    double *ret_seconds, struct error *error);
 const struct plan *model_plan(const struct model *m);
 void model_free(struct model *m);   // NULL is allowed
-#endif

@@ -7,8 +7,7 @@
 // cut every `panel` columns, each panel dense, row after row, the last one as narrow as what is left.
 //     (packing (dims 64 3 7 7) (padded 64 3 7 7) (strides 784 784 112 16) (blocks (0 16)))
 //     (packing (dims 2048 1000) (panel 512))
-#ifndef BACKENDS_CONTRACT_PACKING_H
-#define BACKENDS_CONTRACT_PACKING_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,4 +37,3 @@ int64_t packing_elements(const struct packing *p);   // without what is padding
 size_t packing_bytes(const struct packing *p);       // that hold all entries; a kernel may want more behind them
 // All entries in row-major order.
 void packing_unpack(const struct packing *p, const float *from, float *to);
-#endif

@@ -8,8 +8,7 @@
 // Lines of other devices in the same file are kept, each after its header. Seconds lie between a nanosecond and a day
 // (1e-9 to 1e5): entries that say otherwise are dropped, and what was measured so is doubtful and not
 // written.
-#ifndef BACKENDS_COSTS_COST_DATABASE_H
-#define BACKENDS_COSTS_COST_DATABASE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,4 +32,3 @@ size_t cost_database_count(const struct cost_database *costs);
 // left.
 bool cost_database_write(struct cost_database *costs, struct error *error);
 void cost_database_free(struct cost_database *costs);
-#endif

@@ -1,7 +1,6 @@
 // Costs of steps as they are inside of running models, where operands and weights lie where the steps before have left
 // them: what a search believes is corrected by them, and they stay in the database.
-#ifndef BACKENDS_COSTS_IN_MODEL_H
-#define BACKENDS_COSTS_IN_MODEL_H
+#pragma once
 #include "backends/contract/backend.h"
 
 // A cost that differed from what was believed by more than both scatter.
@@ -21,4 +20,3 @@ void backend_note_in_model(struct backend *b, const struct plan *plan, const str
 // Costs become the mean of what was noted, and are forgotten as notes; everything that was derived from costs is, too.
 // Adds to `corrections` what differed, in the order in which steps were noted first. Not while others estimate.
 void backend_adopt_in_model(struct backend *b, cost_corrections *corrections);
-#endif

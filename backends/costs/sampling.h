@@ -1,6 +1,5 @@
 // How many samples of a time a cost takes, on every device: until their median is known.
-#ifndef BACKENDS_COSTS_SAMPLING_H
-#define BACKENDS_COSTS_SAMPLING_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -9,4 +8,3 @@
 #define MOST_SAMPLES 200
 // Is the median of `count` <= MOST_SAMPLES samples, in any order, known to 2 %?
 bool samples_suffice(const double *samples, size_t count);
-#endif

@@ -1,6 +1,5 @@
 // By what the cost database knows a step of a plan on a device, and the costs that were found so far.
-#ifndef BACKENDS_COSTS_STEP_KEY_H
-#define BACKENDS_COSTS_STEP_KEY_H
+#pragma once
 #include "backends/contract/backend.h"
 #include "core/text/text.h"
 
@@ -15,4 +14,3 @@ struct step_memory *step_memory_new(void);
 void step_memory_free(struct step_memory *memory);
 // What was found in the database so far is looked up there again, and what was computed of it is computed again.
 void backend_forget_costs(struct backend *b);
-#endif

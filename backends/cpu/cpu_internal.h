@@ -1,6 +1,5 @@
 // What the files of the device share: its kernels and what they are given.
-#ifndef BACKENDS_CPU_CPU_INTERNAL_H
-#define BACKENDS_CPU_CPU_INTERNAL_H
+#pragma once
 #include "backends/contract/backend.h"
 #include "backends/cpu/onednn.h"
 #include "backends/cpu/vector.h"
@@ -105,4 +104,3 @@ bool cpu_is_busy(struct cpu_backend *b);
 size_t cpu_sweep_bytes(struct cpu_backend *b);
 bool cpu_measure(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
                  struct error *error);
-#endif

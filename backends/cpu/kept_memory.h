@@ -1,8 +1,7 @@
 // Where weights and what is computed from them lie while a model is prepared, step by step: each has memory from the
 // first step that touches it to the last one, and after that only if a step reads it in every run. What a kernel has
 // packed it does not read again. So at most the weights of a few steps are there beside the packed ones.
-#ifndef BACKENDS_CPU_KEPT_MEMORY_H
-#define BACKENDS_CPU_KEPT_MEMORY_H
+#pragma once
 #include "backends/contract/backend.h"
 #include "core/memory/arena.h"
 
@@ -27,4 +26,3 @@ const void *kept_memory_find_packed(const struct kept_memory *k, memory_id m, co
                                     size_t bytes);
 // After it was prepared, and run where it is done once. `packed`: the operand that it does not read again, or -1.
 void kept_memory_leave(struct kept_memory *k, size_t step, int packed);
-#endif

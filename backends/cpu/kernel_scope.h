@@ -6,8 +6,7 @@
 //   threads   oneDNN asks OpenMP how many the calling thread has, when a primitive is made and when it runs, and knows
 //             no other way to be told (uxlfoundation/oneDNN, issues 211 and 1201); it must be the same both times. Our
 //             own loops say the number themselves.
-#ifndef BACKENDS_CPU_KERNEL_SCOPE_H
-#define BACKENDS_CPU_KERNEL_SCOPE_H
+#pragma once
 
 struct kernel_scope {
     int threads, threads_before;
@@ -15,4 +14,3 @@ struct kernel_scope {
 // Of this thread and those of OpenMP, of which `threads` work together. Scopes nest.
 struct kernel_scope kernel_scope_begin(int threads);
 void kernel_scope_end(const struct kernel_scope *scope);
-#endif

@@ -1,6 +1,5 @@
 // Runs the loops of a plan's step, block by block, on all threads.
-#ifndef BACKENDS_CPU_LOOPS_H
-#define BACKENDS_CPU_LOOPS_H
+#pragma once
 #include "backends/cpu/vector.h"
 #include "backends/planning/plan.h"
 
@@ -15,4 +14,3 @@ void loops_run(const struct compiled_loops *loops, char *const *memory);
 // One place on the shared axes, on this thread (of as many as were compiled for); only when they are shared at all.
 bool loops_share_axes(const struct compiled_loops *loops);
 void loops_run_place(const struct compiled_loops *loops, char *const *memory, const int64_t *shared, int thread);
-#endif

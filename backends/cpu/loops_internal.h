@@ -6,8 +6,7 @@
 //                               columns  blocks of results, one reduction step of all of them at a time
 //                               rows     blocks of what is reduced, one result at a time
 //                               copies   same element type in and out: moved as bytes
-#ifndef BACKENDS_CPU_LOOPS_INTERNAL_H
-#define BACKENDS_CPU_LOOPS_INTERNAL_H
+#pragma once
 #include "backends/cpu/loops.h"
 
 enum loop_mode { LOOP_MAPS, LOOP_REDUCES_COLUMNS, LOOP_REDUCES_ROWS, LOOP_COPIES };
@@ -88,4 +87,3 @@ struct loops_with_rows loops_keep_rows(const struct step *step, int n_shared, st
 // Moves a box of entries: dim[0 .. rank) with strides in bytes on both sides; the last axis is the destination's inner.
 void copy_box(char *to, const char *from, int rank, const int64_t *dim, const int64_t *to_stride,
               const int64_t *from_stride, int64_t size);
-#endif

@@ -4,8 +4,7 @@
 // weights change with it: measured one after the other they would differ by when, not by what they are. So such a step
 // is measured against a read of known size, by turns, and its cost is given for the speed that memory had when the
 // cost database was begun (kept there as the cost of that read).
-#ifndef BACKENDS_CPU_MEMORY_PROBE_H
-#define BACKENDS_CPU_MEMORY_PROBE_H
+#pragma once
 #include "core/system/clock.h"
 
 struct cpu_backend;
@@ -16,4 +15,3 @@ struct memory_probe *memory_probe_of(struct cpu_backend *b);
 struct lap memory_probe_read(struct memory_probe *p);      // what the read takes now
 double memory_probe_usual(const struct memory_probe *p);   // seconds that costs are given for
 void memory_probe_free(struct memory_probe *p);
-#endif

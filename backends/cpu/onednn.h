@@ -1,7 +1,6 @@
 // oneDNN behind a few functions: single-precision convolution, matrix product and pooling with post-operations, over
 // tensors with strides. What differs between oneDNN 2 and 3 is in onednn_v2.c and onednn_v3.c.
-#ifndef BACKENDS_CPU_ONEDNN_H
-#define BACKENDS_CPU_ONEDNN_H
+#pragma once
 #include "backends/contract/packing.h"
 #include "backends/planning/postops.h"
 #include "backends/planning/view.h"
@@ -65,4 +64,3 @@ struct onednn_arguments {
     void *operands[POSTOPS_MAX];
 };
 bool onednn_run(struct onednn_primitive *p, const struct onednn_arguments *arguments);
-#endif

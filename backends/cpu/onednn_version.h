@@ -1,6 +1,5 @@
 // The few declarations that make oneDNN 2 and 3 look alike.
-#ifndef BACKENDS_CPU_ONEDNN_VERSION_H
-#define BACKENDS_CPU_ONEDNN_VERSION_H
+#pragma once
 #include "backends/cpu/onednn.h"
 #include <oneapi/dnnl/dnnl.h>
 
@@ -30,4 +29,3 @@ dnnl_status_t onednn_describe_pooling(dnnl_primitive_desc_t *ret, dnnl_engine_t 
 dnnl_status_t onednn_describe_lrn(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, onednn_desc source,
                                   onednn_desc target, const struct onednn_lrn *lrn,
                                   const_dnnl_primitive_attr_t attributes);
-#endif

@@ -1,7 +1,6 @@
 // A step that runs as one primitive of oneDNN, or by its definition where the library refuses: what convolutions,
 // products with weights, poolings and normalizations share. Weights are packed once into what the primitive prefers.
-#ifndef BACKENDS_CPU_PRIMITIVE_H
-#define BACKENDS_CPU_PRIMITIVE_H
+#pragma once
 #include "backends/cpu/cpu_internal.h"
 
 struct compiled_loops;
@@ -28,4 +27,3 @@ size_t cpu_primitive_weights(const void *state, char **ret_weights);
 int cpu_primitive_packed_operand(const void *state);
 bool cpu_primitive_describe_weights(const void *state, struct packing *ret_packing);
 void cpu_primitive_free(void *state);
-#endif

@@ -6,8 +6,7 @@
 //              there, else not
 //   weights    in memory: a model's weights push each other out of the caches; of a small model (backend_expect_model)
 //              only out of the near ones. Packed or not makes no difference
-#ifndef BACKENDS_CPU_SURROUNDINGS_H
-#define BACKENDS_CPU_SURROUNDINGS_H
+#pragma once
 #include "backends/cpu/cpu_internal.h"
 
 struct surroundings;
@@ -22,4 +21,3 @@ size_t surroundings_weight_bytes(const struct surroundings *s);   // 0: few, or 
 void surroundings_settle(struct surroundings *s);
 // Out of all caches.
 void surroundings_flush(const void *at, size_t bytes);
-#endif

@@ -1,8 +1,7 @@
 // The inner loops of everything that is no library call: scalar functions over blocks of floats, reductions of blocks,
 // and moving blocks in and out of memory. Compiled several times for different instruction sets (vector.c); the best
 // one for this processor is chosen when the device is opened.
-#ifndef BACKENDS_CPU_VECTOR_H
-#define BACKENDS_CPU_VECTOR_H
+#pragma once
 #include "expressions/definition.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -32,4 +31,3 @@ struct vector_functions {
     void (*store_as)(enum dtype dtype, void *to, int64_t stride, const float *a, int64_t n);
 };
 const struct vector_functions *vector_functions_best(void);
-#endif

@@ -2,8 +2,7 @@
 // from the operators' definitions; whole models as one captured graph.
 //
 // All planning, all kernel text and all estimates are made here without CUDA; what drives the GPU is a plugin (gpu.h).
-#ifndef BACKENDS_CUDA_CUDA_H
-#define BACKENDS_CUDA_CUDA_H
+#pragma once
 #include "backends/contract/backend.h"
 
 struct gpu_api;
@@ -14,4 +13,3 @@ struct backend *cuda_backend_open(const struct backend_options *options, struct 
 // The same on a given plugin.
 struct backend *cuda_backend_open_on(const struct gpu_api *api, const struct backend_options *options,
                                      struct error *error);
-#endif

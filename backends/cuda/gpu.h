@@ -12,8 +12,7 @@
 //     api->launch(gpu, kernel, ...) / api->run(gpu, plan, ...)     asynchronous, in order; may be captured
 //
 // Functions that can fail give false (NULL) and one line in `ret_reason`, GPU_REASON_SIZE characters.
-#ifndef BACKENDS_CUDA_GPU_H
-#define BACKENDS_CUDA_GPU_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -132,4 +131,3 @@ struct gpu_api {
 typedef const struct gpu_api *gpu_entry(void);
 // The plugin, from $TASO_CUDA_PLUGIN, beside the program, or where it was installed; NULL: one line in `ret_reason`.
 const struct gpu_api *gpu_load(char *ret_reason);
-#endif

@@ -1,6 +1,5 @@
 // What the files of the device share.
-#ifndef BACKENDS_CUDA_INTERNAL_H
-#define BACKENDS_CUDA_INTERNAL_H
+#pragma once
 #include "backends/contract/backend.h"
 #include "backends/cuda/gpu.h"
 #include "backends/cuda/kernels.h"
@@ -100,4 +99,3 @@ double cuda_guess(const struct backend *b, const struct plan *plan, const struct
 // Memory of the device, with anything in it; NULL: error.
 char *cuda_allocate(struct cuda_backend *b, size_t bytes, struct error *error);
 bool cuda_synchronize(struct cuda_backend *b, struct error *error);
-#endif

@@ -10,8 +10,7 @@
 //     INFINITE, half_to_real(h), half_from_real(r), bfloat_to_real(h), bfloat_from_real(r)
 // so that kernels are tested without a GPU. Names in the text: a0, a1, ... are what the kernel reads and writes; i0,
 // ... places on axes, r0, ... places on reduced ones.
-#ifndef BACKENDS_CUDA_KERNEL_TEXT_H
-#define BACKENDS_CUDA_KERNEL_TEXT_H
+#pragma once
 #include "backends/planning/plan.h"
 #include "core/text/text.h"
 
@@ -51,4 +50,3 @@ void kernel_add_store(struct text *out, const struct kernel_text *k, int pointer
 // The whole text: types, the machine's prelude, functions, the kernel.
 void kernel_text_finish(const struct kernel_text *k, const char *prelude, struct text *out);
 void kernel_text_free(struct kernel_text *k);
-#endif

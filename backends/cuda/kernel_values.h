@@ -1,6 +1,5 @@
 // The values of a loop inside of a kernel's text: loads, applications, constants, each a variable v7 where it is used.
-#ifndef BACKENDS_CUDA_KERNEL_VALUES_H
-#define BACKENDS_CUDA_KERNEL_VALUES_H
+#pragma once
 #include "backends/cuda/kernel_text.h"
 #include "backends/cuda/nest.h"
 
@@ -32,4 +31,3 @@ bool fits_single_precision(enum dtype dtype);   // every value of it
 // What the loop has to be computed in, and how far its indices go.
 enum real_kind loop_real(const struct loop *loop);
 bool loop_has_wide_index(const struct loop *loop);
-#endif

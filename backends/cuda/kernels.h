@@ -1,6 +1,5 @@
 // Kernels made for the steps of a plan: text, and how to launch it.
-#ifndef BACKENDS_CUDA_KERNELS_H
-#define BACKENDS_CUDA_KERNELS_H
+#pragma once
 #include "backends/cuda/kernel_text.h"
 #include "core/memory/vec.h"
 
@@ -35,4 +34,3 @@ bool loops_are_independent(int n, const struct loop *loops);
 
 // For both: completes the text in the arena and adds the kernel.
 void kernels_add(struct generated_kernels *kernels, struct kernel_text *k, const char *prelude, struct arena *arena);
-#endif

@@ -1,6 +1,5 @@
 // Axes that a kernel runs over, and the strides of its tensors along them.
-#ifndef BACKENDS_CUDA_NEST_H
-#define BACKENDS_CUDA_NEST_H
+#pragma once
 #include "backends/planning/plan.h"
 #include "core/text/text.h"
 
@@ -22,4 +21,3 @@ int64_t nest_places(const struct nest *nest);
 void nest_add_places(const struct nest *nest, struct text *out, const char *linear);
 // " + i0 * 42 + i1" for an access.
 void nest_add_offset(const struct nest *nest, struct text *out, int access);
-#endif

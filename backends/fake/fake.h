@@ -1,7 +1,6 @@
 // A device that exists on paper, for tests: every step costs a launch, plus the larger of its arithmetic and its memory
 // traffic (a roofline). The same everywhere, always.
-#ifndef BACKENDS_FAKE_FAKE_H
-#define BACKENDS_FAKE_FAKE_H
+#pragma once
 #include "backends/contract/backend.h"
 
 struct fake_device {
@@ -14,4 +13,3 @@ struct fake_device {
 };
 // Costs only: it has no executor.
 struct backend *fake_backend_open(const struct fake_device *device, struct error *error);
-#endif

@@ -6,8 +6,7 @@
 //                   result      the value that is stored
 // An instruction applies a scalar function to values, is a constant, or is the reduction of a value over the stage's
 // reduced variables: instructions before that one run for each place, those after it once for each result.
-#ifndef BACKENDS_INSTRUCTIONS_CODE_H
-#define BACKENDS_INSTRUCTIONS_CODE_H
+#pragma once
 #include "operators/operator.h"
 
 struct arena;
@@ -60,4 +59,3 @@ struct code {
 void code_from_definition(const struct definition *d, struct arena *arena, struct code *ret_code);
 // Does the read give the entry at the result's own indices?
 bool read_is_identity(const struct affine_read *read, const struct type *source, const struct type *result);
-#endif

@@ -9,8 +9,7 @@
 // Tables are filled as far as is needed: the best layouts are found as if each entry that is missing were some share of
 // the least entry of its table (layout_support), then planned and priced, until none is missing. A table is kept for
 // all graphs in which the same step or tensor stands between the same choices.
-#ifndef BACKENDS_LAYOUTS_LAYOUT_H
-#define BACKENDS_LAYOUTS_LAYOUT_H
+#pragma once
 #include "backends/planning/plan.h"
 
 struct arena;
@@ -27,4 +26,3 @@ void layout_memory_free(struct layout_memory *memory);
 // where the standard layouts are the best. `ret_estimate` (may be NULL): what they cost, from the tables.
 bool layouts_find(struct backend *b, const struct graph *g, struct arena *arena, uint8_t **ret_layouts,
                   struct estimate *ret_estimate, struct error *error);
-#endif

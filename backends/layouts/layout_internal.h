@@ -1,8 +1,7 @@
 // What the files of the search for layouts share: choose_layouts.c looks for the best, layout_parts.c says what the
 // cost of a plan is made of, layout_tables.c keeps what parts cost, layout_constraints.c makes a problem for the solver
 // of it.
-#ifndef BACKENDS_LAYOUTS_LAYOUT_INTERNAL_H
-#define BACKENDS_LAYOUTS_LAYOUT_INTERNAL_H
+#pragma once
 #include "backends/contract/backend.h"
 #include "backends/layouts/layout.h"
 #include "backends/layouts/solver/assignment.h"
@@ -85,4 +84,3 @@ double layout_least_seconds(const struct layout_search *s, const struct layout_t
 struct assignment layouts_find_among_known(struct layout_search *s, int *ret_values);
 // May the least sum be out of reach? That is known from the graph alone, whatever tables have.
 bool layouts_are_hard(struct layout_search *s);
-#endif

@@ -13,8 +13,7 @@
 //   - all other operators run by their definitions (the evaluate kernel), so that everything runs;
 //   - what is concatenated is written where it belongs by who makes it, if the backend can (planner_parts.c);
 //   - what depends on weights alone is marked constant: done once, before the first run, at no cost.
-#ifndef BACKENDS_PLANNING_PLAN_H
-#define BACKENDS_PLANNING_PLAN_H
+#pragma once
 #include "backends/instructions/code.h"
 #include "backends/planning/view.h"
 #include "graph/graph.h"
@@ -247,4 +246,3 @@ void loop_add_result(struct planner *p, struct loop *loop, uint16_t value, const
 struct loop_access access_of_view(const struct view *v);   // variable i runs over axis i
 // For whoever runs an epilogue as a loop: the same loop, over more variables where something stands in blocks.
 struct loop *loop_copy_without_blocks(const struct loop *l, struct arena *arena);
-#endif

@@ -1,6 +1,5 @@
 // What the files of the planner share.
-#ifndef BACKENDS_PLANNING_PLANNER_H
-#define BACKENDS_PLANNING_PLANNER_H
+#pragma once
 #include "backends/instructions/code_cache.h"
 #include "backends/planning/plan.h"
 
@@ -84,4 +83,3 @@ void planner_store_value(struct planner *p, tensor_id t, enum layout layout);   
 bool planner_join_epilogue(struct planner *p, node_id node);
 // plan_finish.c: orders the steps and notes when memories live.
 void planner_finish(struct planner *p);
-#endif

@@ -1,7 +1,6 @@
 // Epilogues as a library of fused kernels knows them: a chain of curves and of operations with another tensor, each
 // applied to the result so far.
-#ifndef BACKENDS_PLANNING_POSTOPS_H
-#define BACKENDS_PLANNING_POSTOPS_H
+#pragma once
 #include "backends/planning/plan.h"
 
 enum postop_kind {
@@ -43,4 +42,3 @@ struct postops {
 // dense vector along the channel axis, nor of the result's shape and strides (or dense in the order of its axes, where
 // the result is part of something larger), or not of its element type.
 bool postops_from_epilogue(const struct loop *epilogue, int channel_axis, struct postops *ret_ops);
-#endif

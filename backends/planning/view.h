@@ -3,8 +3,7 @@
 // Transposing, slicing, splitting, broadcasting and most reshapes only change the view: they cost nothing. The layouts
 // of images are views too: channels last is stride 1 on axis 1. One axis may stand in blocks (nChw16c):
 //     entry c of that axis adds    c / block * stride + c % block
-#ifndef BACKENDS_PLANNING_VIEW_H
-#define BACKENDS_PLANNING_VIEW_H
+#pragma once
 #include "expressions/type.h"
 
 typedef uint32_t memory_id;   // a piece of memory of a plan
@@ -50,4 +49,3 @@ int64_t view_elements(const struct view *v);
 // The view with the axis that stands in blocks as two axes: the blocks, and within them. False when the rank is too
 // large; a view without blocks is given as it is.
 bool view_split_blocks(const struct view *v, struct view *ret_view);
-#endif

@@ -3,8 +3,7 @@
 //
 // Where all element types of an application are integers or bool it computes in 64-bit integers that wrap when stored,
 // otherwise in doubles with one rounding when stored.
-#ifndef BACKENDS_REFERENCE_REFERENCE_H
-#define BACKENDS_REFERENCE_REFERENCE_H
+#pragma once
 #include "expressions/value.h"
 #include "graph/graph.h"
 
@@ -19,4 +18,3 @@ bool reference_run_call(const struct operator_call *call, const struct tensor_va
 // The same for a node of a graph, which has n_outputs outputs.
 bool reference_run_node(const struct graph *g, node_id node, const struct tensor_value *inputs,
                         struct tensor_value *ret_outputs, struct arena *arena, struct error *error);
-#endif

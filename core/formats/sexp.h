@@ -7,8 +7,7 @@
 //   comment   ; to the end of the line
 // Nesting is bounded (SEXP_MAX_DEPTH), so that whoever recurses over a hostile file is safe. Control characters other
 // than white space are refused. Columns count characters (UTF-8), not bytes.
-#ifndef CORE_FORMATS_SEXP_H
-#define CORE_FORMATS_SEXP_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,4 +37,3 @@ bool sexp_is_call(const struct sexp *s, const char *head);   // a list whose fir
 // "file:line:column" errors about one item: `return sexp_error(error, file, s, "unknown operator %s", s->text);`
 bool sexp_error(struct error *error, const char *file, const struct sexp *s, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-#endif

@@ -1,7 +1,6 @@
 // Bump allocation with marks: one arena per lifetime (program, rule set, one search state).
 // Everything allocated after a mark is given back by arena_release; blocks are kept for reuse.
-#ifndef CORE_MEMORY_ARENA_H
-#define CORE_MEMORY_ARENA_H
+#pragma once
 #include "core/memory/memory.h"
 #include <stddef.h>
 
@@ -33,4 +32,3 @@ size_t arena_used(const struct arena *a);   // bytes given since the beginning, 
 #define arena_new(a, T) ((T *)arena_alloc_zero((a), sizeof(T), _Alignof(T)))
 #define arena_array(a, T, n) ((T *)arena_alloc_zero((a), mem_product(sizeof(T), (size_t)(n)), _Alignof(T)))
 #define arena_copy_array(a, p, n) arena_copy((a), (p), mem_product(sizeof(*(p)), (size_t)(n)), _Alignof(max_align_t))
-#endif

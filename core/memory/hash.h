@@ -1,6 +1,5 @@
 // XXH3 behind three names, so that only one file includes xxhash.
-#ifndef CORE_MEMORY_HASH_H
-#define CORE_MEMORY_HASH_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,4 +17,3 @@ static inline uint64_t hash_step(uint64_t hash, uint64_t value)
     hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
     return hash ^ hash >> 32;
 }
-#endif

@@ -1,7 +1,6 @@
 // Rows of bytes (words of a description, a name), each kept once and numbered in the order in which they came. Who has
 // something for each key keeps that in an array of its own, by the key's number.
-#ifndef CORE_MEMORY_KEY_SET_H
-#define CORE_MEMORY_KEY_SET_H
+#pragma once
 #include "core/memory/table.h"
 #include "core/memory/vec.h"
 
@@ -23,4 +22,3 @@ uint32_t key_set_find(const struct key_set *s, const void *bytes, size_t size); 
 uint32_t key_set_add(struct key_set *s, struct arena *a, const void *bytes, size_t size);
 void key_set_clear(struct key_set *s);
 void key_set_free(struct key_set *s);
-#endif

@@ -1,7 +1,6 @@
 // Sized allocation with a count of the bytes in use, so that a test can end by asserting that nothing is left.
 // Running out of memory is fatal, through one replaceable hook.
-#ifndef CORE_MEMORY_MEMORY_H
-#define CORE_MEMORY_MEMORY_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,4 +43,3 @@ static inline size_t mem_sum(size_t a, size_t b)
 
 #define mem_new_array(T, n) ((T *)mem_alloc(mem_product(sizeof(T), (size_t)(n))))
 #define mem_free_array(p, n) mem_free((p), mem_product(sizeof(*(p)), (size_t)(n)))
-#endif

@@ -1,7 +1,6 @@
 // A hash table of (hash, id). A hash is not an identity: the owner of the ids says whether two things are equal, so a
 // collision costs time and never a candidate. Open addressing, linear probing, power-of-two capacity.
-#ifndef CORE_MEMORY_TABLE_H
-#define CORE_MEMORY_TABLE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,4 +25,3 @@ void table_reserve(struct table *t, size_t count);                // room for th
 void table_copy(struct table *ret_copy, const struct table *t);   // of the same ids
 void table_clear(struct table *t);
 void table_free(struct table *t);
-#endif

@@ -1,6 +1,5 @@
 // Growable arrays: `VEC(int) v = {0}; vec_push(&v, 3); v.items[0]; vec_free(&v);`
-#ifndef CORE_MEMORY_VEC_H
-#define CORE_MEMORY_VEC_H
+#pragma once
 #include "core/memory/memory.h"
 #include <stdlib.h>
 
@@ -25,4 +24,3 @@ void vec_grow(void *items_address, size_t *capacity, size_t item_size, size_t at
 #define vec_free(v)                                                                                                    \
     (mem_free((v)->items, (v)->capacity * sizeof(*(v)->items)), (void)((v)->items = NULL),                             \
      (void)((v)->count = (v)->capacity = 0))
-#endif

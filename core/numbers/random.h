@@ -1,6 +1,5 @@
 // Seeded pseudo-random numbers (splitmix64 for seeding, xoshiro256** for streams): the same on every machine.
-#ifndef CORE_NUMBERS_RANDOM_H
-#define CORE_NUMBERS_RANDOM_H
+#pragma once
 #include <stdint.h>
 
 struct random {
@@ -12,4 +11,3 @@ uint64_t random_below(struct random *r, uint64_t bound);   // uniform in [0, bou
 double random_unit(struct random *r);                      // uniform in [0, 1)
 double random_normal(struct random *r);                    // mean 0, variance 1
 uint64_t random_keyed(uint64_t key, uint64_t value);       // a keyed pseudo-random function (stateless)
-#endif

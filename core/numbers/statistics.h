@@ -1,6 +1,5 @@
 // Robust statistics of samples.
-#ifndef CORE_NUMBERS_STATISTICS_H
-#define CORE_NUMBERS_STATISTICS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -27,4 +26,3 @@ struct ratio_summary {
 struct ratio_summary ratios_summarize(double *ratios, const size_t *ends, size_t n_loads);
 // The verdict of every timing: the second thing is faster, beyond what noise and memory placement explain.
 bool ratio_is_a_gain(const struct ratio_summary *r);
-#endif

@@ -1,6 +1,5 @@
 // Monotonic time, for timings and progress; results never depend on it.
-#ifndef CORE_SYSTEM_CLOCK_H
-#define CORE_SYSTEM_CLOCK_H
+#pragma once
 #include <stdbool.h>
 
 double clock_seconds(void);       // monotonic, of an arbitrary origin
@@ -19,4 +18,3 @@ void stopwatch_start(struct stopwatch *ret_watch, bool is_alone);
 struct lap stopwatch_stop(const struct stopwatch *watch, bool is_alone);
 // Seconds that a hypervisor gave to other machines while this one wanted to run, all processors together; 0: not known.
 double clock_stolen_seconds(void);
-#endif

@@ -1,6 +1,5 @@
 // How many processors this process may keep busy.
-#ifndef CORE_SYSTEM_CORES_H
-#define CORE_SYSTEM_CORES_H
+#pragma once
 #include <stdbool.h>
 
 // Those that it may run on, but no more than the time that its control groups give it is worth: a thread beyond that
@@ -10,4 +9,3 @@ bool cores_are_limited(void);   // by control groups, not by affinity
 // The least quota of a group and those above it, in whole processors, where version 2 of control groups lies below
 // `root` and `group` is a path there ("/a/b"); for a single folder of version 1 `group` is "". 0: there is none.
 int cores_of_quota(const char *root, const char *group);
-#endif

@@ -1,7 +1,6 @@
 // Files: read-only memory maps, and writing that is all or nothing (a file without a name in the same folder, then
 // rename).
-#ifndef CORE_SYSTEM_FILE_H
-#define CORE_SYSTEM_FILE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,4 +49,3 @@ void file_lock_release(struct file_lock *lock);
 // The user's cache folder for this project ($XDG_CACHE_HOME/taso or ~/.cache/taso), created when absent.
 // False when there is none (no HOME); the caller goes on without a cache.
 bool file_cache_folder(char *ret_path, size_t size);
-#endif

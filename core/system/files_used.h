@@ -1,7 +1,6 @@
 // The files that a command line names, judged before anything takes long: an output must not be another output or an
 // input, by whatever path, and its place must be one that can be written.
-#ifndef CORE_SYSTEM_FILES_USED_H
-#define CORE_SYSTEM_FILES_USED_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -22,4 +21,3 @@ struct used_file {
 // False: EXIT_USAGE for files that are the same and for `-`, EXIT_BAD_INPUT for places. Devices and pipes may be
 // written by several options.
 bool files_used_check(const struct used_file *files, size_t n, struct error *error);
-#endif

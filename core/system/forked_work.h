@@ -1,7 +1,6 @@
 // Work in a copy of this process, for code that cannot be asked to stop: the copy is ended as soon as that is wanted.
 // Only the thread that calls is copied, so the work may rely on no other one.
-#ifndef CORE_SYSTEM_FORKED_WORK_H
-#define CORE_SYSTEM_FORKED_WORK_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -13,4 +12,3 @@ struct forked_work {
 };
 // ret_result: `size` bytes. False: the work was ended, it failed, or no copy could be made.
 bool forked_work_run(const struct forked_work *work, void *ret_result, size_t size);
-#endif

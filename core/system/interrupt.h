@@ -1,6 +1,5 @@
 // Long work asks whether it is to stop and keep what it has.
-#ifndef CORE_SYSTEM_INTERRUPT_H
-#define CORE_SYSTEM_INTERRUPT_H
+#pragma once
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -20,4 +19,3 @@ struct interrupt_listener {
 };
 void interrupt_listen(const struct interrupt_listener *listener);
 bool interrupt_requested(void);   // by a signal, or by this thread's listener
-#endif

@@ -1,7 +1,6 @@
 // A helper process that is talked to over a socket, which is its standard input: bytes there, lines and bytes back.
 // It has a process group of its own, so that Ctrl-C at a terminal reaches us alone, and is to end when the socket does.
-#ifndef CORE_SYSTEM_PROCESS_H
-#define CORE_SYSTEM_PROCESS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -24,4 +23,3 @@ bool process_receive_line(struct process *p, const char *name, struct text *ret_
                           struct error *error);
 // Closes the socket, waits a little, then kills; nothing is left of it. Of {0}: nothing.
 void process_end(struct process *p);
-#endif

@@ -1,6 +1,5 @@
 // What every program does first and last.
-#ifndef CORE_SYSTEM_PROGRAM_H
-#define CORE_SYSTEM_PROGRAM_H
+#pragma once
 
 // A mapped file that is cut short while it is read ends the program with one line and EXIT_BAD_INPUT, and a file that
 // grows past a limit fails as on a full disk. Nothing is undone: files being written have no name until they are whole.
@@ -8,4 +7,3 @@ void program_begin(void);
 // Gives the exit code of the program: `code`, or EXIT_BAD_INPUT with one line when standard output could not be
 // written.
 int program_end(const char *program, int code);
-#endif

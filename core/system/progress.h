@@ -1,6 +1,5 @@
 // Progress of long work on stderr: a bar with an estimate on a terminal, a line every ten seconds otherwise.
-#ifndef CORE_SYSTEM_PROGRESS_H
-#define CORE_SYSTEM_PROGRESS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,4 +26,3 @@ void progress_start(struct progress *p, FILE *out, const char *label, uint64_t t
 // Cheap: returns at once unless it is time to show. `detail` (may be NULL) is printf-style, at the end of the line.
 void progress_update(struct progress *p, uint64_t done, const char *detail, ...) __attribute__((format(printf, 3, 4)));
 void progress_end(struct progress *p);   // clears the bar
-#endif

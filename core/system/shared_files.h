@@ -1,6 +1,5 @@
 // Files that come with the programs: rules, properties, scripts.
-#ifndef CORE_SYSTEM_SHARED_FILES_H
-#define CORE_SYSTEM_SHARED_FILES_H
+#pragma once
 #include <stddef.h>
 
 enum { SHARED_PATH_SIZE = 4096 };
@@ -9,4 +8,3 @@ enum { SHARED_PATH_SIZE = 4096 };
 // PREFIX/lib or below it, and PREFIX/share/taso); else `built`, in the source tree that the program was built from.
 // `buffer` may hold what is given.
 const char *shared_file_find(const char *name, const char *built, char buffer[SHARED_PATH_SIZE]);
-#endif

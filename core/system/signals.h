@@ -2,12 +2,10 @@
 //
 // Ctrl-C asks long work to stop and keep what it has (interrupt.h); a second one, a tenth of a second later or after
 // that, ends the process at once.
-#ifndef CORE_SYSTEM_SIGNALS_H
-#define CORE_SYSTEM_SIGNALS_H
+#pragma once
 
 // SIGINT, SIGTERM and SIGHUP, unless they are ignored. Programs call it once in main, before they have other threads.
 void signals_install(void);
 // What ends the process from within, also in a handler: temporary folders are removed, then it ends by that signal, or
 // with an exit code where that is zero. Writing where nobody reads does the same.
 _Noreturn void signals_end_process(int signal_number, int code);
-#endif

@@ -1,7 +1,6 @@
 // Folders for files that nobody else is to see, in $TMPDIR or /tmp. What ends the process through
 // core/system/signals.h removes them, too, and so does memory that runs out.
-#ifndef CORE_SYSTEM_TEMPORARY_H
-#define CORE_SYSTEM_TEMPORARY_H
+#pragma once
 #include <stdbool.h>
 
 struct error;
@@ -13,4 +12,3 @@ struct temporary_folder {   // stays where it is while the folder is there; zero
 bool temporary_folder_make(struct temporary_folder *ret_folder, struct error *error);
 void temporary_folder_remove(struct temporary_folder *f);   // with its files, if it was made
 void temporary_folders_remove(void);                        // all of this process, which ends
-#endif

@@ -1,8 +1,7 @@
 // Threads that share the items of a job, and sleep between jobs. OpenMP's wait busily for what comes next: where
 // jobs are short and many, as in the search, that takes from the thread that works as much as the others add, when
 // the cores are two halves of one or have other work.
-#ifndef CORE_SYSTEM_THREAD_POOL_H
-#define CORE_SYSTEM_THREAD_POOL_H
+#pragma once
 #include <stddef.h>
 
 struct thread_pool;
@@ -15,4 +14,3 @@ void thread_pool_free(struct thread_pool *t);
 // returns when all are done. Each member begins with a run of items that stand together, and who is done goes on with
 // the end of what another one has left; so which member takes which item is left to chance.
 void thread_pool_share(struct thread_pool *t, size_t count, thread_pool_work_fn *work, void *context);
-#endif

@@ -1,6 +1,5 @@
 // Bad input is reported by returning false with one `struct error` filled; it is printed once, in main.
-#ifndef CORE_TEXT_ERROR_H
-#define CORE_TEXT_ERROR_H
+#pragma once
 #include "core/exit_code.h"
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,4 +20,3 @@ bool error_set_code(struct error *error, enum exit_code code, const char *file, 
 void error_print(FILE *out, const char *program, const struct error *error);
 // Printed on stderr; its exit code is given.
 int error_exit(const char *program, const struct error *error);
-#endif

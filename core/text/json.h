@@ -1,7 +1,6 @@
 // JSON, one value after the other: commas stand by themselves. A value in an object has a key, one in a list has none
 // (NULL). Jansson, which reads, has the names without add.
-#ifndef CORE_TEXT_JSON_H
-#define CORE_TEXT_JSON_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,4 +13,3 @@ void json_add_real(struct text *out, const char *key, double value);          //
 void json_add_integer(struct text *out, const char *key, int64_t value);
 void json_add_count(struct text *out, const char *key, uint64_t value);
 void json_add_bool(struct text *out, const char *key, bool value);
-#endif

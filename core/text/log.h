@@ -1,6 +1,5 @@
 // Messages to stderr by level, passed as a context (no global); libraries take a `const struct log *` that may be NULL.
-#ifndef CORE_TEXT_LOG_H
-#define CORE_TEXT_LOG_H
+#pragma once
 #include <stdio.h>
 
 enum log_level { LOG_QUIET, LOG_WARNING, LOG_INFO, LOG_DEBUG };
@@ -12,4 +11,3 @@ struct log {
 void log_warning(const struct log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void log_info(const struct log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void log_debug(const struct log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
-#endif

@@ -7,8 +7,7 @@
 //   FLAG bool (--x, --no-x)   INTEGER int64_t   REAL double   TEXT const char *   CHOICE int (index into .choices)
 //   LIST struct option_list (the option may be repeated)
 // A size option (.is_size) is an INTEGER that takes suffixes k, M, G (1024).
-#ifndef CORE_TEXT_OPTIONS_H
-#define CORE_TEXT_OPTIONS_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,4 +55,3 @@ int options_print_version(const char *program);   // gives the exit code
 void options_add_help(struct text *page, const struct program *program, const void *defaults);
 // All of it as JSON, which --describe prints: man pages and completions are made from it (scripts/program-pages).
 void options_add_description(struct text *out, const struct program *program, const void *defaults);
-#endif

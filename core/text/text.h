@@ -1,6 +1,5 @@
 // A growable text buffer: what every printer writes to.
-#ifndef CORE_TEXT_TEXT_H
-#define CORE_TEXT_TEXT_H
+#pragma once
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,4 +26,3 @@ bool text_show(FILE *out, const char *chars);   // the same for lines of text, w
 const char *plural_ending(uint64_t n);          // of regular nouns: "%zu node%s", n, plural_ending(n)
 void text_clear(struct text *t);
 void text_free(struct text *t);
-#endif

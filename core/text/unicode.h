@@ -1,6 +1,5 @@
 // Characters of UTF-8: which byte sequences are one, and which a terminal or a reader would not show as what they are.
-#ifndef CORE_TEXT_UNICODE_H
-#define CORE_TEXT_UNICODE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,4 +9,3 @@ size_t unicode_length(const char *s, uint32_t *ret_code);
 // Controls (C0, DEL, C1), marks that turn the direction of text, and characters without width: what a name may hold to
 // look like another, or to be obeyed by a terminal.
 bool unicode_is_hidden(uint32_t code);
-#endif

@@ -1,6 +1,5 @@
 // The best selection that a budget allows, with a lower bound; often proved to be the optimum.
-#ifndef EGRAPH_EXTRACTION_BEST_H
-#define EGRAPH_EXTRACTION_BEST_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -43,4 +42,3 @@ uint32_t extraction_find_cheapest(const struct extraction_problem *p, const stru
                                   uint32_t k, uint32_t *start, uint32_t *ret_choices, double *ret_costs,
                                   struct extraction_answer *ret_answer);
 const char *extraction_end_text(enum extraction_end end);
-#endif

@@ -1,6 +1,5 @@
 // Strongly connected components of the classes of a problem: a cycle lies within one component.
-#ifndef EGRAPH_EXTRACTION_COMPONENTS_H
-#define EGRAPH_EXTRACTION_COMPONENTS_H
+#pragma once
 #include <stdint.h>
 
 struct extraction_problem;
@@ -9,4 +8,3 @@ struct extraction_problem;
 // of components.
 uint32_t components_find(const struct extraction_problem *p, uint32_t *ret_component);
 uint32_t components_largest(const struct extraction_problem *p);   // classes of the largest one
-#endif

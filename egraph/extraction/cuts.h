@@ -1,8 +1,7 @@
 // A lower bound from disjoint cuts, which sees sharing and cycles: LM-cut of classical planning without deletes
 // (Helmert and Domshlak, "Landmarks, critical paths and abstractions", ICAPS 2009), where classes are facts and nodes
 // actions. Every selection has a node of each cut; a cut is worth what its cheapest node has left to give.
-#ifndef EGRAPH_EXTRACTION_CUTS_H
-#define EGRAPH_EXTRACTION_CUTS_H
+#pragma once
 #include "egraph/extraction/problem.h"
 
 // Costs as whole numbers (in doubles, exact up to 2^53): rounded down, so that bounds are bounds. `scale` is a power of
@@ -25,4 +24,3 @@ struct cut_list {
 // costs at least the bound and rest[n]. The cuts are added to `list` (NULL: they are not kept).
 double cuts_bound(const struct extraction_problem *p, double *rest, double enough, struct cut_list *list);
 void cut_list_free(struct cut_list *list);
-#endif

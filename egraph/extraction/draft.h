@@ -1,6 +1,5 @@
 // The form of a problem that is being reduced: nodes with their own sorted lists of children, which may die.
-#ifndef EGRAPH_EXTRACTION_DRAFT_H
-#define EGRAPH_EXTRACTION_DRAFT_H
+#pragma once
 #include "core/memory/arena.h"
 #include "egraph/extraction/problem.h"
 
@@ -44,4 +43,3 @@ void draft_free_readers(struct draft_readers *readers);
     for (const uint32_t *node = (d)->origin->members.items + (d)->origin->first.items[class_id];                       \
          node < (d)->origin->members.items + (d)->origin->first.items[(class_id) + 1]; node++)                         \
         if ((d)->nodes[*node].is_alive)
-#endif

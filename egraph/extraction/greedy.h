@@ -1,7 +1,6 @@
 // The two greedy extractions. Both are label setting (Knuth's generalization of Dijkstra's algorithm): a node is priced
 // when its last child class is settled, and the cheapest priced class is settled next, so no cycle can arise.
-#ifndef EGRAPH_EXTRACTION_GREEDY_H
-#define EGRAPH_EXTRACTION_GREEDY_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,4 +13,3 @@ struct extraction_problem;
 bool extraction_greedy_tree(const struct extraction_problem *p, uint32_t *ret_choice, double *ret_cost);
 // What is shared below a node counts once: each settled class keeps the set of classes with costs that it needs.
 bool extraction_greedy_dag(const struct extraction_problem *p, uint32_t *ret_choice, double *ret_cost);
-#endif

@@ -1,7 +1,6 @@
 // Extraction as an integer linear program: a variable for each node, 1 where it is taken; of each root one node; a node
 // that is taken has a node taken in each of its child classes.
-#ifndef EGRAPH_EXTRACTION_ILP_H
-#define EGRAPH_EXTRACTION_ILP_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,4 +37,3 @@ bool ilp_is_available(void);
 // -INFINITY when it knows nothing. Without `is_interrupted` Ctrl-C waits until it is done.
 enum ilp_status ilp_solve(const struct extraction_problem *p, const struct ilp_question *question, uint32_t *ret_choice,
                           double *ret_bound);
-#endif

@@ -1,6 +1,5 @@
 // The cheapest selections so far and the problem that is left: what the parts of a search for the best share.
-#ifndef EGRAPH_EXTRACTION_INCUMBENT_H
-#define EGRAPH_EXTRACTION_INCUMBENT_H
+#pragma once
 #include "egraph/extraction/best.h"
 #include "egraph/extraction/reduce.h"
 
@@ -39,4 +38,3 @@ bool incumbent_offer(struct incumbent *i, const uint32_t *choice);
 uint64_t incumbent_branch(struct incumbent *i, uint64_t max_branches);
 // Integer programs that orders of the classes restrict: solves at most budget->restarts, improves the incumbent.
 uint64_t incumbent_restart(struct incumbent *i);
-#endif

@@ -1,7 +1,6 @@
 // Label setting over an e-graph, which the greedy extractions and the bound by cuts are: a node is priced when all its
 // child classes are settled, and the class of the cheapest priced node is settled next. Ties go to the lower node id.
-#ifndef EGRAPH_EXTRACTION_LABELS_H
-#define EGRAPH_EXTRACTION_LABELS_H
+#pragma once
 #include "egraph/extraction/problem.h"
 
 struct label {
@@ -24,4 +23,3 @@ void labels_init(struct labels *l, const struct extraction_problem *p);
 // be built.
 void labels_set(struct labels *l, const struct label_pricing *pricing, uint32_t *ret_choice);
 void labels_free(struct labels *l);
-#endif

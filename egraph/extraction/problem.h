@@ -8,8 +8,7 @@
 //   extraction_add_node(&p, b, 1.5, 1, &a);
 //   extraction_add_root(&p, b);
 //   extraction_finish(&p);
-#ifndef EGRAPH_EXTRACTION_PROBLEM_H
-#define EGRAPH_EXTRACTION_PROBLEM_H
+#pragma once
 #include "core/memory/vec.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,4 +52,3 @@ static inline uint32_t extraction_n_children(const struct extraction_problem *p,
 // selections have equal costs. False, with `choice` as it was: a class that is needed has no node of its own, or a node
 // that may not be taken, or the needed nodes have a cycle.
 bool extraction_settle(const struct extraction_problem *p, uint32_t *choice, double *ret_cost);
-#endif

@@ -3,8 +3,7 @@
 //    "root_eclasses": [CLASS, ...]}
 // A child names a node and means its class. A cost that is left out is 1, children that are left out are none; other
 // fields are passed over.
-#ifndef EGRAPH_EXTRACTION_READ_JSON_H
-#define EGRAPH_EXTRACTION_READ_JSON_H
+#pragma once
 #include "core/memory/arena.h"
 #include "egraph/extraction/problem.h"
 
@@ -19,4 +18,3 @@ struct extraction_names {
 bool extraction_read_json(const char *path, struct extraction_problem *ret_problem, struct extraction_names *ret_names,
                           struct error *error);
 void extraction_names_free(struct extraction_names *names);
-#endif

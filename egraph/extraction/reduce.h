@@ -1,8 +1,7 @@
 // Makes extraction problems smaller without losing their optimum: classes that cannot be built or are not reached go,
 // and nodes that another one of their class can always replace; a class with one node is put into those who read it
 // where that adds nothing; what every selection has is paid once and no longer read.
-#ifndef EGRAPH_EXTRACTION_REDUCE_H
-#define EGRAPH_EXTRACTION_REDUCE_H
+#pragma once
 #include "egraph/extraction/problem.h"
 
 struct reduction {
@@ -30,4 +29,3 @@ void reduction_lift(const struct reduction *r, const uint32_t *choice, uint32_t 
 // The other way; it still is to be settled. Where `choice` takes nodes that were found dispensable it does not succeed.
 void reduction_lower(const struct reduction *r, const uint32_t *choice, uint32_t *ret_reduced);
 void reduction_free(struct reduction *r);
-#endif

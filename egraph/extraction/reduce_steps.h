@@ -1,6 +1,5 @@
 // The steps of a reduction; each may make others possible again.
-#ifndef EGRAPH_EXTRACTION_REDUCE_STEPS_H
-#define EGRAPH_EXTRACTION_REDUCE_STEPS_H
+#pragma once
 struct draft;
 
 void reduce_kill_unbuildable(struct draft *d);   // nodes with a child that cannot be built without a cycle
@@ -11,4 +10,3 @@ void reduce_kill_dominated(struct draft *d);   // nodes that cost no less and re
 void reduce_pay_needed(struct draft *d);       // what every selection has is paid once, and free from then on
 void reduce_forget_needed(struct draft *d);    // who cannot be on a cycle with a needed class need not read it
 void reduce_put_away(struct draft *d);         // classes with one node are put into those who read them
-#endif

@@ -4,8 +4,7 @@
 // of a scope is put in the place of the read, with indices for iterators, so that a tensor that all is for becomes one
 // expression of the inputs, as far as a limit of work allows; what is beyond that stays a scope of its own, and so does
 // one that is read outside of itself for the lowest value.
-#ifndef EXPRESSIONS_COMPOSITION_COMPOSITION_H
-#define EXPRESSIONS_COMPOSITION_COMPOSITION_H
+#pragma once
 #include "core/memory/arena.h"
 #include "expressions/composition/pool.h"
 
@@ -27,4 +26,3 @@ int composition_scope_of(struct composition *c, int tensor);   // of an input: t
 // A scope with what it needs of the composition, as a definition whose output it is. In the composition's arena;
 // definition_free it.
 void composition_extract(const struct composition *c, int scope, struct definition *ret_definition);
-#endif

@@ -12,8 +12,7 @@
 //   reads       none says what it gives outside of a tensor that it does not leave
 //   conditions  those that the range decides are gone
 //   functions   operands of sums and products in order; no factors 1
-#ifndef EXPRESSIONS_COMPOSITION_POOL_H
-#define EXPRESSIONS_COMPOSITION_POOL_H
+#pragma once
 #include "core/memory/table.h"
 #include "expressions/definition.h"
 
@@ -56,4 +55,3 @@ expr pool_read(struct pool *p, int tensor, const expr *index, enum outside outsi
 expr pool_apply(struct pool *p, enum scalar_function fn, expr a, expr b, expr c);
 expr pool_select(struct pool *p, expr index, expr if_not_negative, expr otherwise);
 expr pool_reduce(struct pool *p, enum scalar_function fn, uint32_t variable, expr body);
-#endif

@@ -8,8 +8,7 @@
 //
 // The arrays are dense and row-major. `inputs` has d->n_inputs arrays, `outputs` d->n_outputs; stages that are no
 // output live in `scratch` for the time of the call.
-#ifndef EXPRESSIONS_EVALUATION_EVALUATE_H
-#define EXPRESSIONS_EVALUATION_EVALUATE_H
+#pragma once
 #include <stdint.h>
 
 struct arena;
@@ -31,4 +30,3 @@ void evaluate_plan_f64(const struct evaluation_plan *plan, const double *const *
                        struct arena *scratch);
 void evaluate_plan_field(const struct evaluation_plan *plan, uint64_t key, const uint64_t *const *inputs,
                          uint64_t *const *outputs, struct arena *scratch);
-#endif

@@ -1,7 +1,6 @@
 // The value of a single entry over the prime field, or over doubles. Entries of the inputs are asked for as they are
 // needed, so nothing is stored: tensors may be of any size.
-#ifndef EXPRESSIONS_EVALUATION_EVALUATE_ENTRY_H
-#define EXPRESSIONS_EVALUATION_EVALUATE_ENTRY_H
+#pragma once
 #include <stdint.h>
 
 struct definition;
@@ -18,4 +17,3 @@ double evaluate_f64_entry(const struct definition *d, int output, const int64_t 
                           void *context);
 // How many scalar operations that takes, when an entry of input i takes input_costs[i].
 double definition_entry_cost(const struct definition *d, int output, const double *input_costs);
-#endif

@@ -8,8 +8,7 @@
 //           +  loop part    multiples of reduction variables: one number for all lanes
 //           +  mixed part   divisions of both, indices read from data: computed lane by lane on the spot
 // Private to the evaluators.
-#ifndef EXPRESSIONS_EVALUATION_EVALUATION_PLAN_H
-#define EXPRESSIONS_EVALUATION_EVALUATION_PLAN_H
+#pragma once
 #include "expressions/definition.h"
 
 #define PLAN_LANES 256
@@ -77,4 +76,3 @@ void lanes_fill(const struct planned_stage *planned,
                 struct lanes *lanes);   // variables and tables, from `first` and `n`
 void lanes_index(const struct lanes *lanes, expr e, int64_t *ret_values);   // an index expression in every lane
 int64_t form_loop_part(const struct lanes *lanes, const struct form *f);    // with the base
-#endif

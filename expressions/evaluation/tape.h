@@ -5,8 +5,7 @@
 // For tensors of tens of entries that are evaluated millions of times: some ten times faster than a plan. The values
 // are those of evaluate_field. Over doubles, where sums leave out products with a constant 0 and division by a constant
 // is a product, they are those of evaluate_f64 up to rounding, as long as no factor of such a 0 is infinite.
-#ifndef EXPRESSIONS_EVALUATION_TAPE_H
-#define EXPRESSIONS_EVALUATION_TAPE_H
+#pragma once
 #include <stdint.h>
 
 struct arena;
@@ -21,4 +20,3 @@ const struct tape *tape_make_joint(const struct definition *const *d, int n, uin
 // The arrays as in evaluate_field. Threads may share a tape.
 void tape_run(const struct tape *tape, const uint64_t *const *inputs, uint64_t *const *outputs, struct arena *scratch);
 void tape_run_f64(const struct tape *tape, const double *const *inputs, double *const *outputs, struct arena *scratch);
-#endif

@@ -1,6 +1,5 @@
 // What a tape is, for who makes and who runs it.
-#ifndef EXPRESSIONS_EVALUATION_TAPE_CODE_H
-#define EXPRESSIONS_EVALUATION_TAPE_CODE_H
+#pragma once
 #include "expressions/field_functions.h"
 
 enum { MAX_TAPE_INPUTS = 8 };
@@ -26,4 +25,3 @@ struct tape {
     const size_t *output_elements;
     const uint16_t *const *outputs;   // of every output the values of its entries
 };
-#endif

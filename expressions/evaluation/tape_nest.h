@@ -1,8 +1,7 @@
 // Reductions of reads over nested loops whose indices are linear in all variables, as those of convolutions, products
 // of matrices and pooling are. One iteration of all loops is a *step*: what it adds to an index is the same at every
 // entry of the result, so that it is worked out once.
-#ifndef EXPRESSIONS_EVALUATION_TAPE_NEST_H
-#define EXPRESSIONS_EVALUATION_TAPE_NEST_H
+#pragma once
 #include "expressions/definition.h"
 
 enum { MAX_NEST_LOOPS = 8, MAX_NEST_READS = 2, MAX_NEST_STEPS = 1 << 12 };
@@ -52,4 +51,3 @@ static inline bool is_inside_at_step(const struct nest_place *p, int64_t step)
             return false;
     return true;
 }
-#endif

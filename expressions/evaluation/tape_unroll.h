@@ -1,6 +1,5 @@
 // Every entry of every stage of a definition as a value computed of others: what a tape is made of.
-#ifndef EXPRESSIONS_EVALUATION_TAPE_UNROLL_H
-#define EXPRESSIONS_EVALUATION_TAPE_UNROLL_H
+#pragma once
 #include "core/memory/table.h"
 #include "core/memory/vec.h"
 #include "expressions/definition.h"
@@ -46,4 +45,3 @@ void unrolling_init(struct unrolling *u, const struct definition *d, uint64_t ke
 // Adds what `d` computes, unless that is too large, which the unrolling says then.
 void unroll_definition(struct unrolling *u, const struct definition *d, struct unrolled_output *ret_outputs);
 void unrolling_free(struct unrolling *u);
-#endif

@@ -11,8 +11,7 @@
 //
 // Of a class those terms are kept that are no detour: a term that has its own value in its closure, say x * I, stands
 // for nothing that its part does not; it is kept only where that part is a leaf, as half of "x * I = x".
-#ifndef GENERATOR_ENUMERATE_CLASSES_H
-#define GENERATOR_ENUMERATE_CLASSES_H
+#pragma once
 #include "generator/enumerate/key.h"
 
 struct progress;
@@ -45,4 +44,3 @@ void findings_move(struct findings *sum, struct findings *part);   // the same; 
 uint64_t classes_count_last_terms(const struct tensor_store *s);
 // Adds what is found in the slices [first, end). The same whatever the number of threads. False: interrupted.
 bool findings_collect(const struct tensor_store *s, int first, int end, struct progress *progress, struct findings *f);
-#endif

@@ -11,8 +11,7 @@
 // Types and settings stay good. Values do until evaluation_cache_limit is asked the next time, calls until it says that
 // they are gone: what is known of a call (types, a tape) takes little and lasts, what evaluates it a few times takes
 // more.
-#ifndef GENERATOR_ENUMERATE_EVALUATION_CACHE_H
-#define GENERATOR_ENUMERATE_EVALUATION_CACHE_H
+#pragma once
 #include "core/memory/arena.h"
 #include "core/memory/table.h"
 #include "generator/enumerate/family_types.h"
@@ -80,4 +79,3 @@ const struct call_type *evaluation_cache_type_of(const struct evaluation_cache *
 // The contents. Those of variables are good until the next one is asked for.
 const uint64_t *evaluation_cache_field(struct evaluation_cache *c, call_value value);
 const double *evaluation_cache_reals(struct evaluation_cache *c, call_value value);
-#endif

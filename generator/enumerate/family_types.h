@@ -7,8 +7,7 @@
 // A universe may be read and extended by many threads; each asks through a `lookup` of its own, which remembers what it
 // saw, so that the lock is taken once per signature and thread. Numbers of types are not the same in every run: no
 // result may depend on them.
-#ifndef GENERATOR_ENUMERATE_FAMILY_TYPES_H
-#define GENERATOR_ENUMERATE_FAMILY_TYPES_H
+#pragma once
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/memory/table.h"
@@ -112,4 +111,3 @@ uint64_t *const *lookup_outputs(struct lookup *l, const struct signature *s, con
 void lookup_limit(struct lookup *l);
 // Equal shapes and split trees, SPLIT_ANY taken for no split: that of a constant is no property of its value.
 bool types_agree(const struct type *a, const struct type *b);
-#endif

@@ -1,6 +1,5 @@
 // What finds equal graphs: the fingerprint of a graph is that of its value on random integers.
-#ifndef GENERATOR_ENUMERATE_FINGERPRINT_H
-#define GENERATOR_ENUMERATE_FINGERPRINT_H
+#pragma once
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "generator/enumerate/family_types.h"
@@ -10,4 +9,3 @@ struct hash128 fingerprint_of(const struct gen_type *type, const uint64_t *data,
 enum { FINGERPRINT_ROOM = 2 };
 // The same; overwrites the FINGERPRINT_ROOM numbers in front of `data`.
 struct hash128 fingerprint_in_place(const struct gen_type *type, uint64_t *data);
-#endif

@@ -1,7 +1,6 @@
 // Sets of inputs up to renaming. Inputs of one type are interchangeable, so of all sets with as many inputs of each
 // type one is *first*: it has the first ones of each.
-#ifndef GENERATOR_ENUMERATE_INPUTS_H
-#define GENERATOR_ENUMERATE_INPUTS_H
+#pragma once
 #include "generator/enumerate/key.h"
 
 static inline uint32_t inputs_of_family(const struct family *f)
@@ -16,4 +15,3 @@ static inline bool inputs_are_first(const struct family *f, uint32_t set)
 uint64_t inputs_count_alike(const struct family *f, uint32_t set, uint32_t fixed);
 // Visits one such renaming for each: the set and the inputs outside of it keep their order. The identity is the first.
 void inputs_visit_alike(const struct family *f, uint32_t set, uint32_t fixed, renaming_fn *visit, void *context);
-#endif

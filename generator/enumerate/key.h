@@ -4,8 +4,7 @@
 //     application   64 + output, number of the instance, then the keys of the arguments (ascending when commutative)
 // Under a renaming of the inputs a leaf stands as what it is renamed to. A term is *canonical* when no renaming has a
 // smaller key: among all renamings of a graph exactly that one is taken for the source of a substitution.
-#ifndef GENERATOR_ENUMERATE_KEY_H
-#define GENERATOR_ENUMERATE_KEY_H
+#pragma once
 #include "generator/enumerate/tensor_store.h"
 
 enum { KEY_LENGTH = 63, KEY_NODE = 64 };
@@ -35,4 +34,3 @@ void key_append(struct key *key, const struct key *part);
 int key_compare(const struct key *a, const struct key *b);
 int keys_compare(const struct key *a, const struct key *b, int n);   // of the first that differ
 uint64_t key_hash(const struct key *key);
-#endif

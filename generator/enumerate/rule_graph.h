@@ -3,8 +3,7 @@
 //     a reference is a variable (below RULE_GRAPH_CONSTANT), a constant leaf (RULE_GRAPH_CONSTANT + leaf), or an output
 //     of a node (RULE_GRAPH_NODE + MAX_NODE_OUTPUTS * node + output)
 // Nodes stand after what they read, those of the source first; ones that nothing reaches may be among them.
-#ifndef GENERATOR_ENUMERATE_RULE_GRAPH_H
-#define GENERATOR_ENUMERATE_RULE_GRAPH_H
+#pragma once
 #include "generator/enumerate/key.h"
 
 enum {
@@ -75,4 +74,3 @@ bool rule_graph_is_directed(const struct rule_graph *sk);   // all variables of 
 enum verdict { VERDICT_ILL_TYPED, VERDICT_UNEQUAL, VERDICT_EQUAL };
 // Do source and target agree at the enumeration's sizes, on other values than the enumeration's?
 enum verdict rule_graph_judge(const struct rule_graph *sk, struct lookup *l);
-#endif

@@ -1,7 +1,6 @@
 // What a definition computes, as a thing to be interned. Applications that differ in split trees alone mostly mean the
 // same.
-#ifndef GENERATOR_ENUMERATE_SAME_DEFINITION_H
-#define GENERATOR_ENUMERATE_SAME_DEFINITION_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -10,4 +9,3 @@ struct definition;
 uint64_t same_definition_hash(const struct definition *d);
 // Equal expressions over inputs of equal shapes; split trees are not looked at.
 bool is_same_definition(const struct definition *a, const struct definition *b);
-#endif

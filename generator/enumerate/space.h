@@ -13,8 +13,7 @@
 // Operators take one or two arguments. Shapes are those of the enumeration; rules are tested at others too. Where all
 // splits of a family give the sizes of their parts, nothing in it reads what concatenation an axis remembers: values
 // are compared without, so that a tensor is what its parts are together.
-#ifndef GENERATOR_ENUMERATE_SPACE_H
-#define GENERATOR_ENUMERATE_SPACE_H
+#pragma once
 #include "core/memory/vec.h"
 #include "operators/operator.h"
 
@@ -69,4 +68,3 @@ bool space_keep_families(struct space *space, const char *list, struct error *er
 // Beside a new operator all those stay that only move entries (join, cut, repeat, exchange them), as their definitions
 // tell: most of what is true of an operator is that it changes places with these.
 bool space_keep_operators(struct space *space, const char *list, struct error *error);
-#endif

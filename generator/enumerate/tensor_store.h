@@ -14,8 +14,7 @@
 //
 // The *support* of a value is the set of inputs that it depends on: those that all terms of this value need, as a term
 // with x - x in it stands there with y - y too.
-#ifndef GENERATOR_ENUMERATE_TENSOR_STORE_H
-#define GENERATOR_ENUMERATE_TENSOR_STORE_H
+#pragma once
 #include "generator/enumerate/family_types.h"
 
 #define NO_TENSOR UINT32_MAX
@@ -76,4 +75,3 @@ uint32_t tensor_store_support_of(const struct tensor_store *s, const uint32_t *a
 bool tensor_store_keeps_support(const struct tensor_store *s, const uint32_t *arguments);
 // The nodes below an application, ascending; returns their number, at most MAX_OPS - 1.
 int tensor_store_closure_of(const struct tensor_store *s, const uint32_t *arguments, uint32_t *ret_nodes);
-#endif

@@ -1,6 +1,5 @@
 // Terms as keys: what stands where in one, renaming, counting.
-#ifndef GENERATOR_ENUMERATE_TERM_H
-#define GENERATOR_ENUMERATE_TERM_H
+#pragma once
 #include "generator/enumerate/key.h"
 
 // Hashes of terms, from those of their arguments. Nodes are equal where they differ in the output that is read alone.
@@ -65,4 +64,3 @@ uint32_t key_inputs(const struct family *family, const struct key *key);   // se
 bool key_is_canonical(const struct family *family, const struct key *key);
 // The smallest of all renamings of the terms together, n at most 8.
 void keys_make_canonical(const struct family *family, struct key *keys, int n);
-#endif

@@ -1,6 +1,5 @@
 // Types with their split trees as things to be interned.
-#ifndef GENERATOR_ENUMERATE_TYPES_H
-#define GENERATOR_ENUMERATE_TYPES_H
+#pragma once
 #include "operators/operator.h"
 
 struct arena;
@@ -8,4 +7,3 @@ struct arena;
 uint64_t type_hash(const struct type *type);                          // of shape and split trees
 bool type_is_identical(const struct type *a, const struct type *b);   // in both
 struct type type_copy(struct arena *a, const struct type *type);      // with the trees
-#endif

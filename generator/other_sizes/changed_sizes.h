@@ -5,8 +5,7 @@
 // others that keeps both sides well-typed. Sizes that change together are one *class*. The rule must hold at all
 // changes that are well-typed; else it is false, or, where the size is that of a kernel's window, the rule needs the
 // condition that the size is what it is.
-#ifndef GENERATOR_OTHER_SIZES_CHANGED_SIZES_H
-#define GENERATOR_OTHER_SIZES_CHANGED_SIZES_H
+#pragma once
 #include "generator/enumerate/evaluation_cache.h"
 #include "generator/enumerate/rule_graph.h"
 
@@ -43,4 +42,3 @@ enum shapes_verdict shapes_test(const struct rule_graph *sk, struct evaluation_c
                                 struct shapes *ret_shapes);
 // The value of every size at a mixed assignment.
 void shapes_sizes(const struct shapes *s, int assignment, int64_t *ret_sizes);
-#endif

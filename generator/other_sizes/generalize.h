@@ -2,8 +2,7 @@
 //
 // Like sizes (size_test.h): a value is changed together with the least set of equal values of equally named attributes
 // that keeps the rule true; when it holds at every other value that is well-typed, the set is one variable.
-#ifndef GENERATOR_OTHER_SIZES_GENERALIZE_H
-#define GENERATOR_OTHER_SIZES_GENERALIZE_H
+#pragma once
 #include "generator/other_sizes/size_test.h"
 
 enum { MAX_ATTRIBUTE_PLACES = 48 };
@@ -18,4 +17,3 @@ struct attribute_places {
     uint32_t n_parts[MAX_ATTRIBUTE_PLACES];    // of those that cut an axis: so many parts there have to be; 0: any
 };
 void generalize_attributes(struct size_test *trial, struct attribute_places *ret_places);
-#endif

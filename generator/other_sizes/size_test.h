@@ -1,6 +1,5 @@
 // A substitution evaluated at given sizes and attribute values, many times: what does not change is looked up once.
-#ifndef GENERATOR_OTHER_SIZES_SIZE_TEST_H
-#define GENERATOR_OTHER_SIZES_SIZE_TEST_H
+#pragma once
 #include "generator/enumerate/evaluation_cache.h"
 #include "generator/other_sizes/changed_sizes.h"
 
@@ -41,4 +40,3 @@ enum verdict size_test_judge(struct size_test *t, const int64_t *sizes, const st
                              int n_overrides);
 // The same on reals, in so many draws, and in more until so many entries are compared; in CALL_DRAWS at most.
 bool size_test_holds_on_reals(struct size_test *t, const int64_t *sizes, int least_draws, size_t least_entries);
-#endif

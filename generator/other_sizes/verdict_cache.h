@@ -1,8 +1,7 @@
 // The verdicts of one rule that were given lately, by what was changed: a test asks for the same change again and
 // again, from every size that belongs to it. Of changes that share a place here the last one is kept: others are judged
 // again.
-#ifndef GENERATOR_OTHER_SIZES_VERDICT_CACHE_H
-#define GENERATOR_OTHER_SIZES_VERDICT_CACHE_H
+#pragma once
 #include "generator/enumerate/rule_graph.h"
 
 enum { KNOWN_VERDICTS = 128 };
@@ -24,4 +23,3 @@ static inline bool verdict_is_on(const struct known_verdict *known, uint64_t set
 {
     return set && known->set == set && known->value == value;
 }
-#endif

@@ -1,6 +1,5 @@
 // The substitutions of all families as rules: texts without duplicates, sorted.
-#ifndef GENERATOR_OUTPUT_CANDIDATES_H
-#define GENERATOR_OUTPUT_CANDIDATES_H
+#pragma once
 #include "generator/output/law_examples.h"
 
 struct candidate_rule {
@@ -36,4 +35,3 @@ void candidate_rules_add(struct candidates *c, const struct reduction *r, struct
 void candidate_rules_finish(struct candidates *c);
 // Adds the rules' text; only those that no other derives, or all.
 void candidate_rules_print(struct text *out, const struct candidates *c, bool only_minimal);
-#endif

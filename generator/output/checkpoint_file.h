@@ -1,8 +1,7 @@
 // A part of the first step's result on disk: what was found in some slices of some family. Checkpoints and shards are
 // made of parts. A part carries all that decides the result (the space's text, the options), so that parts of different
 // jobs are never mixed, and its own hash, so that a torn file is no part.
-#ifndef GENERATOR_OUTPUT_CHECKPOINT_FILE_H
-#define GENERATOR_OUTPUT_CHECKPOINT_FILE_H
+#pragma once
 #include "generator/enumerate/classes.h"
 
 struct error;
@@ -30,4 +29,3 @@ bool checkpoint_file_read(const char *path, struct arena *arena, struct checkpoi
 void checkpoint_list_free(checkpoint_list *parts);
 // By family and slice.
 void checkpoint_list_sort(checkpoint_list *parts);
-#endif

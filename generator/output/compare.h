@@ -3,8 +3,7 @@
 // A rule of the file is looked for in every family that has its operators and enough inputs: it is derived when a chain
 // of the family's substitutions, each applied in a direction in which it is a rule, leads from its source to its
 // target.
-#ifndef GENERATOR_OUTPUT_COMPARE_H
-#define GENERATOR_OUTPUT_COMPARE_H
+#pragma once
 #include "generator/reduce/reduce.h"
 #include "substitutions/rule.h"
 
@@ -18,4 +17,3 @@ void comparison_free(struct comparison *c);
 void comparison_with(struct comparison *c, const struct reduction *r, int max_ops);
 // One line per rule: its name, the family or "-", and what is missing.
 void comparison_print(struct text *out, const struct comparison *c);
-#endif

@@ -1,6 +1,5 @@
 // The sizes at which a law was tested: those of the enumeration and the mixed ones.
-#ifndef GENERATOR_OUTPUT_LAW_EXAMPLES_H
-#define GENERATOR_OUTPUT_LAW_EXAMPLES_H
+#pragma once
 #include "generator/reduce/reduce.h"
 
 struct arena;
@@ -16,4 +15,3 @@ struct law_examples law_examples_make(struct arena *a, const struct shapes *s);
 struct type law_examples_type(const struct law_examples *e, int example, const struct rule_graph *sk, int variable);
 const struct attribute_value *law_examples_attributes(struct arena *a, const struct law_examples *e, int example,
                                                       const struct rule_graph *sk, reference r);
-#endif

@@ -1,7 +1,6 @@
 // The text of a substitution (substitutions/rule.h): sizes become terms of the variables' shapes, attribute values that
 // may be any become attribute variables, window sizes that the rule depends on become conditions.
-#ifndef GENERATOR_OUTPUT_LAW_TEXT_H
-#define GENERATOR_OUTPUT_LAW_TEXT_H
+#pragma once
 #include "generator/reduce/reduce.h"
 
 struct text;
@@ -13,4 +12,3 @@ bool law_has_one_group(const struct law *law);
 // has more variables or outputs than a rule can have.
 bool law_text_add(struct text *out, struct text *over_groups, const struct law *law, struct evaluation_cache *calls);
 const char *law_text_variable(int variable);   // the name that it has for a tensor, without the sigil
-#endif

@@ -1,6 +1,5 @@
 // The header of a rule file, and the table of counts.
-#ifndef GENERATOR_OUTPUT_REPORT_H
-#define GENERATOR_OUTPUT_REPORT_H
+#pragma once
 #include "generator/output/candidates.h"
 #include "generator/output/checkpoint_file.h"
 
@@ -10,4 +9,3 @@ struct text;
 void report_header(struct text *out, const struct checkpoint_header *h, const struct candidates *c, bool only_minimal);
 // A table of all counts, as Markdown.
 void report_counts(struct text *out, const struct candidates *c);
-#endif

@@ -1,6 +1,5 @@
 // Do substitutions lead from one term to another?
-#ifndef GENERATOR_REDUCE_DERIVE_H
-#define GENERATOR_REDUCE_DERIVE_H
+#pragma once
 #include "generator/reduce/rewrite.h"
 
 // Do steps by rules without conditions that never need more operators than `from` lead to a term of at most `n_nodes`?
@@ -13,4 +12,3 @@ enum derivation {
 };
 bool derive_term(const struct rewrite_rules *r, const struct key *from, const struct key *to, int max_nodes,
                  int max_terms, enum derivation what);
-#endif

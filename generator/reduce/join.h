@@ -7,10 +7,8 @@
 // input that another one does not (two_outputs.h). Of those pairs that rules of one output make of each other one is
 // kept. Constants (x - x, which equals y - y) are left out: a rule between them says nothing.
 // Three outputs would need two splits of results of concatenated tensors: five operators.
-#ifndef GENERATOR_REDUCE_JOIN_H
-#define GENERATOR_REDUCE_JOIN_H
+#pragma once
 #include "generator/reduce/reduce.h"
 
 // Adds laws with two outputs to r->laws. Gives the number of pairs of graphs seen, and of those pruned.
 void join_find_laws(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint64_t *ret_pruned);
-#endif

@@ -1,7 +1,6 @@
 // Pruning (TASO paper, Section 4): a substitution goes when a more general one that is valid covers it. "Valid" is
 // asked, not assumed: the generalisation is evaluated.
-#ifndef GENERATOR_REDUCE_PRUNE_H
-#define GENERATOR_REDUCE_PRUNE_H
+#pragma once
 #include "generator/enumerate/rule_graph.h"
 
 // An output that both sides make by one operator from equal values: the rules between these values say it all.
@@ -14,4 +13,3 @@ bool prune_by_common_subgraph(const struct rule_graph *sk, struct lookup *l, str
 bool prune_by_renaming(const struct rule_graph *sk, struct lookup *l, int max_ops, struct rule_graph *ret_general);
 // Both, as long as they help: the most general rule on this way.
 void prune_generalize(struct rule_graph *sk, struct lookup *l, int max_ops);
-#endif

@@ -4,8 +4,7 @@
 // the substitutions found so far. Where a class falls into parts, a pair of terms from two parts is no consequence of
 // them: it is generalised (prune.h), tested at other sizes and on reals (changed_sizes.h), and becomes a new
 // substitution, with which all else is connected anew. So no list of all pairs is ever made.
-#ifndef GENERATOR_REDUCE_REDUCE_H
-#define GENERATOR_REDUCE_REDUCE_H
+#pragma once
 #include "generator/enumerate/classes.h"
 #include "generator/other_sizes/changed_sizes.h"
 #include "generator/reduce/rewrite.h"
@@ -56,4 +55,3 @@ void class_reduction_init(struct reduction *r, struct family_types *u, const str
 void class_reduction_free(struct reduction *r);
 struct evaluation_cache *reduction_calls(const struct reduction *r);   // of the thread that asks
 void reduction_find_minimal(struct reduction *r, int max_ops);
-#endif

@@ -3,8 +3,7 @@
 // A rule's keys are those of a graph (rule_graph_key): its variables stand for any term. Of the rules with one root,
 // sets of bits say which an argument with a given operator or leaf at its beginning (a *head*) may match: those that
 // may match a term are the intersection of two such sets.
-#ifndef GENERATOR_REDUCE_REWRITE_RULES_H
-#define GENERATOR_REDUCE_REWRITE_RULES_H
+#pragma once
 #include "generator/enumerate/rule_graph.h"
 
 struct rewrite_rule {
@@ -64,4 +63,3 @@ static inline int rewrite_head_at(const uint8_t *bytes, int first_leaf)
 // Gives their number; the outer ones come first.
 enum { MAX_SWAPPABLE = (KEY_LENGTH - 1) / 3 };
 int rewrite_find_swappable(const struct family *f, const struct key *pattern, struct swappable *ret_swappable);
-#endif

@@ -1,7 +1,6 @@
 // A step of rewriting: one or two terms within a term are replaced, wherever they occur, by targets of a rule. Its hash
 // and about how many nodes it has are known before the new term is made, as most are known or too large.
-#ifndef GENERATOR_REDUCE_REWRITE_STEP_H
-#define GENERATOR_REDUCE_REWRITE_STEP_H
+#pragma once
 #include "generator/enumerate/term.h"
 #include "generator/reduce/rewrite_rules.h"
 
@@ -43,4 +42,3 @@ void context_init(struct context *c, const struct family *family, const struct m
 bool rewrite_step_foresee(struct rewrite_step *step);
 void rewrite_step_make(const struct rewrite_step *step, struct key *ret_key);
 bool rewrite_step_leads_to(const struct rewrite_step *step, const struct key *key);
-#endif

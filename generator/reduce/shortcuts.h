@@ -1,9 +1,7 @@
 // Shortcuts: substitutions that the minimal set derives, kept because they make a graph smaller in one step (a search
 // that never goes uphill wants them). From every term of up to `max_ops` operators to the smallest terms of its class;
 // pruned like all others.
-#ifndef GENERATOR_REDUCE_SHORTCUTS_H
-#define GENERATOR_REDUCE_SHORTCUTS_H
+#pragma once
 #include "generator/reduce/reduce.h"
 
 void shortcuts_find(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint64_t *ret_pruned);
-#endif

@@ -4,8 +4,7 @@
 //
 // Terms of one class are in one *group* when rules of one output lead from each to each other: parts that are connected
 // by steps in both directions, and equal sets of inputs.
-#ifndef GENERATOR_REDUCE_TWO_OUTPUTS_H
-#define GENERATOR_REDUCE_TWO_OUTPUTS_H
+#pragma once
 #include "generator/reduce/reduce.h"
 
 struct two_outputs {
@@ -55,4 +54,3 @@ size_t two_outputs_targets_with(const struct two_outputs_terms *j, uint32_t a, u
 int two_outputs_count_nodes(const struct two_outputs *a, const struct two_outputs *b, int limit);
 // At most `max_ops` nodes, and neither term is part of the other?
 bool two_outputs_go_together(const struct two_outputs *a, const struct two_outputs *b, int max_ops);
-#endif

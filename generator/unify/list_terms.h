@@ -2,8 +2,7 @@
 // is wanted at each. A term is looked for that has the wanted list at all of them, as lists one behind the other: the
 // fewest that do, each of a fixed number of forms (sizes and ranks of tensors, attribute variables, parts of lists,
 // repeated numbers, orders). It is a guess, as good as the examples: whoever needs certainty proves what is made of it.
-#ifndef GENERATOR_UNIFY_LIST_TERMS_H
-#define GENERATOR_UNIFY_LIST_TERMS_H
+#pragma once
 #include "core/memory/vec.h"
 #include "substitutions/rule.h"
 
@@ -39,4 +38,3 @@ bool list_terms_has(struct list_terms *l, size_t form, size_t example, const str
 const struct attribute_term *attribute_term_of(struct arena *a, enum attribute_term_kind kind, uint32_t count,
                                                const struct attribute_term *const *operands);
 const struct attribute_term *attribute_pattern_as_term(struct arena *a, const struct attribute_pattern *p);
-#endif

@@ -1,6 +1,5 @@
 // Members as one rule (unify.h), if there is one.
-#ifndef GENERATOR_UNIFY_ONE_RULE_H
-#define GENERATOR_UNIFY_ONE_RULE_H
+#pragma once
 #include "generator/unify/list_terms.h"
 #include "generator/unify/unify.h"
 
@@ -37,4 +36,3 @@ bool attribute_may_differ(const struct operator* op, int attribute);   // betwee
 const char *unifying_text(struct arena *a, const struct unify_member *m, size_t node, int attribute);
 // What stands at a place at all examples, one behind the other.
 struct attribute_value *unifying_values(const struct unifying *u, size_t node, int attribute);
-#endif

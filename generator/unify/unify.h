@@ -7,8 +7,7 @@
 // free; so are the sizes of a tensor on which the rules have conditions that differ.
 //
 // That the rules hold makes nothing of this true: what is found is a candidate.
-#ifndef GENERATOR_UNIFY_UNIFY_H
-#define GENERATOR_UNIFY_UNIFY_H
+#pragma once
 #include "core/memory/vec.h"
 #include "substitutions/rule.h"
 
@@ -36,4 +35,3 @@ typedef VEC(struct unified_rule) unified_list;
 void rule_print_skeleton(struct text *out, const struct rule *r);
 // Adds what is made of at least two of the members, which have one skeleton. All is allocated in `a`.
 void rules_unify(struct arena *a, const struct unify_member *members, size_t n, unified_list *ret_rules);
-#endif

@@ -1,6 +1,5 @@
 // Constants that were computed when a model was imported at another binding of its symbols. Private to onnx.
-#ifndef ONNX_CONVERT_COMPUTED_CONSTANTS_H
-#define ONNX_CONVERT_COMPUTED_CONSTANTS_H
+#pragma once
 #include "onnx/convert/importer.h"
 
 struct computed_constants *computed_constants_new(void);
@@ -9,4 +8,3 @@ void computed_constants_free(struct computed_constants *k);
 // `c` converts, whose inputs are weights: NULL, or the elements, copied into the model's arena.
 const void *computed_constants_find(const struct conversion *c, uint32_t output, double operations);
 void computed_constants_note(const struct conversion *c, uint32_t output, double operations, const void *data);
-#endif

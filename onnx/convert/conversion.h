@@ -3,8 +3,7 @@
 // A converter reads the node's inputs and attributes, builds graph nodes, and gives the outputs; when it cannot, it
 // says why, and the node becomes opaque. Building is monadic: an application of NO_TENSOR, or one that is refused, is
 // NO_TENSOR, so a converter checks once, at `give`.
-#ifndef ONNX_CONVERT_CONVERSION_H
-#define ONNX_CONVERT_CONVERSION_H
+#pragma once
 #include "onnx/convert/import.h"
 #include "onnx/format/node.h"
 
@@ -139,4 +138,3 @@ tensor_id part_of(struct conversion *c, tensor_id x, int axis, int64_t start, in
 tensor_id clip_between(struct conversion *c, tensor_id x, double low, double high);   // convert_elementwise.c
 // The tensor padded with its own entries, as the node's mode says (edge, reflect, wrap); convert_resample.c.
 tensor_id pad_by_entries(struct conversion *c, tensor_id x, const int64_t *pads);
-#endif

@@ -7,8 +7,7 @@
 // Nothing is lost by that: import remembers for each tensor of the graph the ONNX value and node that it came from, by
 // its value key. Export (export.h) writes the original node for every part of the graph that still is as it was
 // imported, and new nodes only where a rewrite changed something.
-#ifndef ONNX_CONVERT_IMPORT_H
-#define ONNX_CONVERT_IMPORT_H
+#pragma once
 #include "expressions/value.h"
 #include "graph/sizes.h"
 #include "onnx/format/model.h"
@@ -116,4 +115,3 @@ void imported_weight_release(struct imported_model *m, size_t index, const void 
 tensor_id imported_model_add_weight(struct imported_model *m, const struct type *type, const void *data);
 // The origin of a tensor with this value key; NULL when it is none of the model's.
 const struct imported_origin *imported_model_find_origin(const struct imported_model *m, uint64_t value);
-#endif

@@ -1,6 +1,5 @@
 // The importer's state. Private to onnx.
-#ifndef ONNX_CONVERT_IMPORTER_H
-#define ONNX_CONVERT_IMPORTER_H
+#pragma once
 #include "onnx/convert/conversion.h"
 
 struct named_value {
@@ -98,4 +97,3 @@ bool folding_take_room_for(struct importer *im, const struct graph *g, tensor_id
 // it is), or NULL when it cannot be.
 const void *evaluate_constant(struct imported_model *m, const struct graph *g, tensor_id tensor,
                               struct arena *arena_of_result);
-#endif

@@ -1,9 +1,7 @@
 // A recurrence begins at zero where nothing else is said: an initial state of zeros may be left out.
-#ifndef ONNX_CONVERT_INITIAL_STATE_H
-#define ONNX_CONVERT_INITIAL_STATE_H
+#pragma once
 #include "onnx/convert/import.h"
 
 // Is `tensor` of `g`, whose weights are the model's, zero, and does input `place` of the node say where it begins?
 bool initial_state_is_zero(struct imported_model *m, const struct graph *g, const struct onnx_node *n, uint32_t place,
                            tensor_id tensor);
-#endif

@@ -1,6 +1,5 @@
 // What import in lockstep shares. Private to onnx.
-#ifndef ONNX_CONVERT_LOCKSTEP_H
-#define ONNX_CONVERT_LOCKSTEP_H
+#pragma once
 #include "onnx/convert/importer.h"
 
 struct lockstep {
@@ -43,4 +42,3 @@ bool is_arithmetic_of_shapes(struct lockstep *l);
 bool makes_integers(const struct lockstep *l);   // its first output
 // Is this, by its values at the probes, a function of the symbols that is below zero at no sizes?
 bool is_never_negative(struct lockstep *l, const int64_t *at);
-#endif

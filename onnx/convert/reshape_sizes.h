@@ -1,6 +1,5 @@
 // How a Reshape says a shape that depends on symbols. Private to onnx.
-#ifndef ONNX_CONVERT_RESHAPE_SIZES_H
-#define ONNX_CONVERT_RESHAPE_SIZES_H
+#pragma once
 #include "graph/sizes.h"
 
 #define OPSET_OF_ALLOWED_ZEROS 14   // before it, a size of 0 is always the input's at that place
@@ -12,4 +11,3 @@ struct reshape_sizes {
 // Of x to `count` sizes. False: there is no form, as a size is 0 everywhere beside others that are not known.
 bool reshape_sizes_of(const struct sizes *s, const struct type *x, uint32_t count, const int64_t *sizes,
                       struct reshape_sizes *ret_said);
-#endif

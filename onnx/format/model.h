@@ -2,8 +2,7 @@
 // Structs, names and small values live in the file's arena; payloads of tensors and byte attributes are views into
 // memory maps and are never copied. A singular field is absent as schema.h says (NULL text or pointer, or its bit in
 // `m.has` unset: ONNX_HAS(tensor, 14)); numbers are those of onnx.proto and stand beside each member.
-#ifndef ONNX_FORMAT_MODEL_H
-#define ONNX_FORMAT_MODEL_H
+#pragma once
 #include "core/memory/arena.h"
 #include "core/memory/vec.h"
 #include "core/system/file.h"
@@ -254,4 +253,3 @@ bool onnx_message_visit(const struct onnx_descriptor *d, void *message, const st
 
 bool onnx_string_is(const struct onnx_string *s, const char *text);
 bool onnx_bytes_are(const struct onnx_bytes *b, const char *text);
-#endif

@@ -16,8 +16,7 @@
 //   RECORDS   struct onnx_blobs       all records of this field as they stand in the file, neighbours merged: the typed
 //                                     data of tensors, which is decoded on request
 // Records that the table does not know are kept in `unknown` and written back last.
-#ifndef ONNX_FORMAT_SCHEMA_H
-#define ONNX_FORMAT_SCHEMA_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -93,4 +92,3 @@ extern const struct onnx_descriptor onnx_model_descriptor, onnx_graph_descriptor
     onnx_type_descriptor, onnx_function_descriptor;
 
 const struct onnx_field *onnx_find_field(const struct onnx_descriptor *d, uint32_t number);   // NULL when unknown
-#endif

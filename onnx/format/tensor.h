@@ -1,6 +1,5 @@
 // Element types of ONNX, and the payload of a tensor wherever it is: raw_data, a typed field, or an external file.
-#ifndef ONNX_FORMAT_TENSOR_H
-#define ONNX_FORMAT_TENSOR_H
+#pragma once
 #include "onnx/format/model.h"
 
 enum onnx_type_id {   // TensorProto.DataType
@@ -39,4 +38,3 @@ bool onnx_tensor_check(const struct onnx_tensor *t, const char *file, struct err
 // already so, else a copy in `a`. Not for strings, segments or unknown types. `ret->at` is not NULL even when empty.
 bool onnx_tensor_decode(const struct onnx_tensor *t, struct arena *a, const char *file, struct onnx_bytes *ret,
                         struct error *error);
-#endif

@@ -1,8 +1,7 @@
 // Protobuf's wire format over a byte range, reading and writing. Nothing is copied while reading: fields are views.
 //   record = key varint (field number << 3 | wire type), then a varint, 8 bytes, a length and its bytes, or 4 bytes.
 // Groups (wire types 3 and 4) are refused: no version of ONNX has used them.
-#ifndef ONNX_FORMAT_WIRE_H
-#define ONNX_FORMAT_WIRE_H
+#pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,4 +42,3 @@ void wire_put_varint(const struct wire_sink *sink, uint64_t value);
 void wire_put_key(const struct wire_sink *sink, uint32_t number, enum wire_type type);
 void wire_put_fixed32(const struct wire_sink *sink, uint32_t value);
 void wire_put_bytes(const struct wire_sink *sink, const void *bytes, size_t size);
-#endif

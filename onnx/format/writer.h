@@ -1,6 +1,5 @@
 // The writer's state, shared by model_write.c (messages) and model_save.c (files). Private to onnx.
-#ifndef ONNX_FORMAT_WRITER_H
-#define ONNX_FORMAT_WRITER_H
+#pragma once
 #include "core/memory/vec.h"
 #include "onnx/format/model.h"
 
@@ -16,4 +15,3 @@ struct onnx_writer {
 size_t onnx_writer_measure(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message);
 void onnx_writer_put(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message);   // after measure
 void onnx_writer_free(struct onnx_writer *w);
-#endif

@@ -7,10 +7,8 @@
 //     middle           i - (R' - R) / 2, of an enlarged kernel
 //     view             all entries in their order: those of an operator that is flagged as one
 // And two indices may be compared for equality, or one with the middle of an axis.
-#ifndef OPERATORS_TRAITS_INDEX_FORMS_H
-#define OPERATORS_TRAITS_INDEX_FORMS_H
+#pragma once
 #include "operators/operator.h"
 
 // `call` is the application that `d` defines, with what was left to the input types made explicit.
 bool index_forms_are_plain(const struct definition *d, const struct operator_call *call);
-#endif

@@ -1,6 +1,5 @@
 // The frame of the file of a compiled model: header, manifest, weights, checksum (compiled_model.h).
-#ifndef OPTIMIZER_COMPILED_COMPILED_FILE_H
-#define OPTIMIZER_COMPILED_COMPILED_FILE_H
+#pragma once
 #include "core/memory/vec.h"
 #include "core/system/file.h"
 
@@ -30,4 +29,3 @@ bool compiled_writer_open(struct compiled_writer *w, const char *path, const cha
 void compiled_writer_add(struct compiled_writer *w, const void *bytes, size_t size);   // and zeros up to the alignment
 bool compiled_writer_commit(struct compiled_writer *w, struct error *error);
 void compiled_writer_abandon(struct compiled_writer *w);
-#endif

@@ -6,8 +6,7 @@
 //     48   manifest   text: names, where weights stand and how they are packed, layouts, the graph
 //          weights    each at a multiple of 64 bytes from the end of the manifest, itself rounded up to that
 //     -8   checksum   XXH3 of the XXH3s of all pieces of 1 MiB before it
-#ifndef OPTIMIZER_COMPILED_COMPILED_MODEL_H
-#define OPTIMIZER_COMPILED_COMPILED_MODEL_H
+#pragma once
 #include "backends/contract/backend.h"
 #include "core/memory/arena.h"
 #include "core/system/file.h"
@@ -61,4 +60,3 @@ struct compile_request {
 };
 // As a whole or not at all. EXIT_UNSUPPORTED: the backend runs no such graph.
 bool compiled_model_write(const struct compile_request *r, const char *path, struct error *error);
-#endif

@@ -1,8 +1,7 @@
 // A graph for keeping: what is computed of weights alone has become weights, so that nothing is left to be done once
 // before the first run. What would make weights larger (a broadcast one) stays in the graph. Values are computed on
 // request, each by itself.
-#ifndef OPTIMIZER_COMPILED_FOLDED_GRAPH_H
-#define OPTIMIZER_COMPILED_FOLDED_GRAPH_H
+#pragma once
 #include "backends/contract/backend.h"
 #include "core/memory/arena.h"
 
@@ -31,4 +30,3 @@ void folded_graph_make(struct folded_graph *ret_folded, const struct graph *whol
                        struct backend *backend, size_t n_inputs, const struct type *inputs, struct arena *arena);
 void folded_graph_free(struct folded_graph *f);
 struct weight_source folded_graph_source(struct folded_graph *f);
-#endif

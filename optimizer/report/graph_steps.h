@@ -1,6 +1,5 @@
 // What a graph is on a device, in words for a report: the steps of its plan with costs, and which nodes each computes.
-#ifndef OPTIMIZER_REPORT_GRAPH_STEPS_H
-#define OPTIMIZER_REPORT_GRAPH_STEPS_H
+#pragma once
 #include "backends/contract/backend.h"
 #include "core/memory/arena.h"
 
@@ -20,4 +19,3 @@ void graph_steps_init(struct graph_steps *s);
 void graph_steps_free(struct graph_steps *s);
 // Adds the steps that run each time, in order. The graph has no opaque nodes.
 bool graph_steps_collect(struct graph_steps *s, struct backend *b, const struct graph *g, struct error *error);
-#endif

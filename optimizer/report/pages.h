@@ -1,6 +1,5 @@
 // The pictures of one run of taso-opt: for Graphviz, and as a page for a browser.
-#ifndef OPTIMIZER_REPORT_PAGES_H
-#define OPTIMIZER_REPORT_PAGES_H
+#pragma once
 
 struct report;
 struct text;
@@ -9,4 +8,3 @@ struct text;
 void report_print_dot(struct text *out, const struct report *r);
 // One page that needs nothing else: both graphs to zoom into, costs, rules, layouts, and the course of the search.
 void report_print_html(struct text *out, const struct report *r);
-#endif

@@ -1,7 +1,6 @@
 // Where the nodes of a graph stand in a picture of it, from the inputs at the top to the outputs at the bottom, and
 // which of them another graph has not. Work on weights alone is left out, as it is done once.
-#ifndef OPTIMIZER_REPORT_PICTURE_H
-#define OPTIMIZER_REPORT_PICTURE_H
+#pragma once
 #include "graph/graph.h"
 #include "optimizer/report/graph_steps.h"
 
@@ -30,4 +29,3 @@ struct picture {
 void picture_make(struct picture *ret_picture, const struct graph *g, const struct graph *other,
                   const struct graph_steps *steps);
 void picture_free(struct picture *p);
-#endif

@@ -1,6 +1,5 @@
 // What one run of taso-opt did, for a person and as JSON.
-#ifndef OPTIMIZER_REPORT_REPORT_H
-#define OPTIMIZER_REPORT_REPORT_H
+#pragma once
 #include "backends/costs/in_model.h"
 #include "core/numbers/statistics.h"
 #include "optimizer/run/comparison.h"
@@ -114,4 +113,3 @@ void report_print_json(struct text *out, const struct report *r);
 // Nothing of others. The second adds an entry to an object that has entries (report/symbols.c).
 void report_print_symbols(struct text *out, const struct report *r);
 void report_print_symbols_json(struct text *out, const struct report *r);
-#endif

@@ -1,6 +1,5 @@
 // Two prepared models: do they compute the same?
-#ifndef OPTIMIZER_RUN_COMPARISON_H
-#define OPTIMIZER_RUN_COMPARISON_H
+#pragma once
 #include "backends/contract/backend.h"
 #include "core/memory/vec.h"
 #include "core/numbers/statistics.h"
@@ -48,4 +47,3 @@ struct side_by_side {
     struct sample_summary times[2];   // seconds of one run
     struct ratio_summary gain;        // the first over the second
 };
-#endif

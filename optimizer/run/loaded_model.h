@@ -1,6 +1,5 @@
 // A model from a file, ONNX or compiled, for whoever only runs it.
-#ifndef OPTIMIZER_RUN_LOADED_MODEL_H
-#define OPTIMIZER_RUN_LOADED_MODEL_H
+#pragma once
 #include "backends/contract/backend.h"
 #include "onnx/convert/import.h"
 #include "optimizer/compiled/compiled_model.h"
@@ -34,4 +33,3 @@ size_t loaded_model_input_index(const struct loaded_model *m, size_t input);
 // loaded_model_check accepts.
 struct tensor_value *loaded_model_make_inputs(const struct loaded_model *m, uint64_t seed, int64_t integer_limit,
                                               struct arena *arena);
-#endif

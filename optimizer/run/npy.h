@@ -1,6 +1,5 @@
 // Tensors as .npy files of NumPy: what taso-run --save writes and --inputs reads.
-#ifndef OPTIMIZER_RUN_NPY_H
-#define OPTIMIZER_RUN_NPY_H
+#pragma once
 #include "expressions/value.h"
 #include "onnx/convert/import.h"
 
@@ -18,4 +17,3 @@ bool npy_read_inputs(const char *folder, const struct graph *g, const struct imp
                      struct tensor_value *ret_values, struct arena *arena, struct error *error);
 // The rank and sizes alone of what that reads for one input. False: nothing tells them.
 bool npy_find_shape(const char *folder, const char *name, size_t place, struct type *ret_shape, struct arena *arena);
-#endif

@@ -1,6 +1,5 @@
 // What the seconds of a job go to. At any time it is in one phase; who enters one for a while goes back to the former.
-#ifndef OPTIMIZER_RUN_PHASES_H
-#define OPTIMIZER_RUN_PHASES_H
+#pragma once
 
 #define PHASES(X)                                                                                                      \
     X(PHASE_IMPORTING, "importing")                                                                                    \
@@ -26,4 +25,3 @@ struct phases {
 };
 void phases_start(struct phases *ret_phases);                 // with importing
 enum phase phases_enter(struct phases *p, enum phase next);   // the former one
-#endif

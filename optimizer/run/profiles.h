@@ -1,6 +1,5 @@
 // The sizes that a model with symbols is optimized for, and those that its result is checked at.
-#ifndef OPTIMIZER_RUN_PROFILES_H
-#define OPTIMIZER_RUN_PROFILES_H
+#pragma once
 #include "core/text/options.h"
 #include "onnx/convert/import.h"
 
@@ -28,4 +27,3 @@ bool profiles_choose(struct size_bindings *ret_bindings, const struct imported_m
 bool profile_is_typed(const struct imported_model *m, const struct cut_plan *plan, const int64_t *binding);
 // "batch=1, sequence=128"
 void profile_print(struct text *out, const struct imported_model *m, const int64_t *binding);
-#endif

@@ -1,7 +1,6 @@
 // Running imported models on a device: weights bound, outputs compared, latencies measured side by side. What taso-run
 // prints, and what taso-opt decides by.
-#ifndef OPTIMIZER_RUN_RUN_H
-#define OPTIMIZER_RUN_RUN_H
+#pragma once
 #include "backends/contract/backend.h"
 #include "core/numbers/statistics.h"
 #include "onnx/convert/import.h"
@@ -31,4 +30,3 @@ struct run_request {
 };
 bool run_time_side_by_side(const struct run_request *requests, size_t n, int64_t warmup, int64_t repeats,
                            struct sample_summary *ret_summaries, struct error *error);
-#endif

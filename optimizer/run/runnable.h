@@ -6,8 +6,7 @@
 //     outputs   the graph's outputs, then what each opaque node reads of what is computed
 // Tensors without values that programs make and compare (tensor_has_values) are left out: only opaque nodes, which
 // rewrites do not touch, make or read them.
-#ifndef OPTIMIZER_RUN_RUNNABLE_H
-#define OPTIMIZER_RUN_RUNNABLE_H
+#pragma once
 #include "graph/sizes.h"
 
 // Which input an opaque node's first output becomes, by the node's index; made once, from the original graph, so that
@@ -31,4 +30,3 @@ bool tensor_has_values(const struct graph *g, tensor_id t);
 // NULL) are left out, so that the two cut graphs have the same outputs. False, with nothing to free: it is ill-typed at
 // that binding, which a graph that was priced there is not.
 bool graph_cut(struct graph *ret_graph, const struct graph *g, const struct graph *other, const struct cut_plan *plan);
-#endif

@@ -1,6 +1,5 @@
 // Timing by a command of the user's: any runtime on any machine that a shell can reach.
-#ifndef OPTIMIZER_RUNTIME_COMMAND_H
-#define OPTIMIZER_RUNTIME_COMMAND_H
+#pragma once
 #include <stdbool.h>
 
 struct error;
@@ -8,4 +7,3 @@ struct error;
 // Runs `command PATH` in a shell; the last word that it prints is the seconds that one run of the model took. False: it
 // fails, or prints something else (EXIT_UNSUPPORTED).
 bool command_measure(const char *command, const char *path, double *ret_seconds, struct error *error);
-#endif

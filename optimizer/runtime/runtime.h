@@ -5,8 +5,7 @@
 //
 // A model is a file here. What is compared is loaded several times: where weights come to lie in memory makes a session
 // faster or slower by percents for as long as it lives.
-#ifndef OPTIMIZER_RUNTIME_RUNTIME_H
-#define OPTIMIZER_RUNTIME_RUNTIME_H
+#pragma once
 #include "core/numbers/statistics.h"
 #include "optimizer/run/comparison.h"
 #include "optimizer/runtime/worker.h"
@@ -36,4 +35,3 @@ bool runtime_compare(struct runtime *r, const char *a, const char *b, int n_sets
 // Times two models by turns for about that long, in at least so many loads: a's time over b's.
 bool runtime_time(struct runtime *r, const char *a, const char *b, size_t least_loads, double seconds,
                   struct side_by_side *ret_times, struct error *error);
-#endif

@@ -1,8 +1,7 @@
 // What graphs cost in the user's runtime: the sum of what their groups of nodes (step_groups.h) were measured to take
 // there, each as a small model. Costs are kept by the group's text in a cost database, under the runtime's version and
 // provider.
-#ifndef OPTIMIZER_RUNTIME_STEP_COSTS_H
-#define OPTIMIZER_RUNTIME_STEP_COSTS_H
+#pragma once
 #include "backends/contract/coster.h"
 #include "optimizer/runtime/worker.h"
 #include <stdbool.h>
@@ -21,4 +20,3 @@ struct step_costs_options {
 // time where nothing may be measured.
 struct coster *step_costs_open(struct worker *w, const struct step_costs_options *options, struct error *error);
 void step_costs_close(struct coster *costs);   // writes the database; NULL is allowed
-#endif

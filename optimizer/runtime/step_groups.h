@@ -3,8 +3,7 @@
 //   - splits of splits, and concatenations of concatenations, which are one ONNX node;
 //   - every other node alone.
 // Broadcasts are left to whoever reads them; what depends on weights alone is done before the model runs.
-#ifndef OPTIMIZER_RUNTIME_STEP_GROUPS_H
-#define OPTIMIZER_RUNTIME_STEP_GROUPS_H
+#pragma once
 #include "graph/graph.h"
 
 struct arena;
@@ -24,4 +23,3 @@ bool step_groups_is_first(const struct step_groups *s, node_id n);
 // The group that begins with the node, alone: what it reads are inputs and weights, numbered as they are met; what is
 // read outside of it are outputs. Groups that are the same work give equal graphs (graph_print). In the arena.
 void step_groups_extract(const struct step_groups *s, node_id first, struct graph *ret_graph);
-#endif

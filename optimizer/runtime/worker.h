@@ -1,7 +1,6 @@
 // The worker (python/taso/worker.py) that runs models in ONNX Runtime: one request after the other.
 // All errors are EXIT_UNSUPPORTED: somebody else's runtime failed, and the caller goes on without it.
-#ifndef OPTIMIZER_RUNTIME_WORKER_H
-#define OPTIMIZER_RUNTIME_WORKER_H
+#pragma once
 #include "core/memory/vec.h"
 #include "core/system/process.h"
 #include "core/text/text.h"
@@ -46,4 +45,3 @@ bool worker_time(struct worker *w, const char *a, const char *b, double seconds,
 // the caches are emptied before each run, as the rest of a large model does.
 bool worker_time_bound(struct worker *w, const char *id, bool is_cold, double seconds, int least_runs,
                        worker_numbers *ret_seconds, struct error *error);
-#endif

@@ -1,7 +1,6 @@
 // What the search asks of a device: the time that the live part of a graph takes, as the sum of what the backend's
 // steps for it were measured to take. Work on weights alone costs nothing: it is done once, before the graph runs.
-#ifndef OPTIMIZER_SEARCH_COST_MODEL_H
-#define OPTIMIZER_SEARCH_COST_MODEL_H
+#pragma once
 #include <stddef.h>
 
 struct graph;
@@ -16,4 +15,3 @@ struct cost_model {
     // As graph_seconds, but NaN where something would have to be measured. NULL: nothing ever has to be.
     double (*known_seconds)(void *context, const struct graph *g);
 };
-#endif

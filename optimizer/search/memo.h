@@ -1,7 +1,6 @@
 // What was computed before, by the list of words that describes it: hashed, and compared. Words are kept as few bytes,
 // most as one, which end where they end: equal lists of words are equal bytes.
-#ifndef OPTIMIZER_SEARCH_MEMO_H
-#define OPTIMIZER_SEARCH_MEMO_H
+#pragma once
 #include "core/memory/arena.h"
 #include "core/memory/key_set.h"
 #include <stdbool.h>
@@ -31,4 +30,3 @@ void memo_free(struct memo *m);
 void memo_clear(struct memo *m);
 bool memo_find(const struct memo *m, struct key_words key, double *ret_value);
 void memo_set(struct memo *m, struct key_words key, double value);   // also where there is one
-#endif

@@ -1,7 +1,6 @@
 // Weights at the border of a part of a graph. The part reads a tensor of weights as a leaf, but what it costs to read
 // one that is a few numbers, broadcast, is not what it costs to read them all: the leaf's index says along which axes.
-#ifndef OPTIMIZER_SEARCH_REPEATED_WEIGHT_H
-#define OPTIMIZER_SEARCH_REPEATED_WEIGHT_H
+#pragma once
 #include "graph/graph.h"
 #include "operators/traits.h"
 
@@ -28,4 +27,3 @@ static inline int64_t repeated_weight_index(int64_t number, unsigned axes)
 {
     return number | (int64_t)axes << REPEATED_AXES_SHIFT;
 }
-#endif

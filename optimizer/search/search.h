@@ -15,8 +15,7 @@
 // Costs of rewrites are estimated on their neighbourhoods (local_cost.h); a graph that becomes the best is priced as a
 // whole and must really be cheaper. Results depend on the graph, rules, costs and options alone; a time limit and an
 // interruption only end the search earlier.
-#ifndef OPTIMIZER_SEARCH_SEARCH_H
-#define OPTIMIZER_SEARCH_SEARCH_H
+#pragma once
 #include "graph/graph.h"
 #include "optimizer/search/cost_model.h"
 #include "substitutions/rule.h"
@@ -139,4 +138,3 @@ void search_result_reprice(struct search_result *result, double before, double a
 // Adds the counts of a search that came before, how it ended, and the rules that it found wrong.
 void search_result_add_former(struct search_result *result, const struct search_result *former);
 void search_result_add_refuted(struct search_result *result, const struct search_result *other);
-#endif

@@ -3,8 +3,7 @@
 // pseudo-random entries of the tensors that the rule's variables stand for; nothing is stored, so that tensors may be
 // of any size. The same rule at the same shapes and attributes is checked once. That the nodes of the match are the
 // rule's source graph in the first place is checked each time.
-#ifndef OPTIMIZER_SEARCH_TRANSLATION_VALIDATION_H
-#define OPTIMIZER_SEARCH_TRANSLATION_VALIDATION_H
+#pragma once
 #include "core/memory/arena.h"
 #include "graph/sizes.h"
 #include "optimizer/search/memo.h"
@@ -34,4 +33,3 @@ void validator_free(struct validator *v);
 // Of a match of `g`. One that cannot be applied is no difference; one whose nodes of `g` are not the source graph is
 // none.
 enum verdict validator_judge(struct validator *v, const struct match *m, const struct graph *g);
-#endif

@@ -1,7 +1,6 @@
 // What a graph makes a model hold of weights: a rewrite that computes more from weights before the graph runs may make
 // a model faster and several times larger.
-#ifndef OPTIMIZER_SEARCH_WEIGHT_BYTES_H
-#define OPTIMIZER_SEARCH_WEIGHT_BYTES_H
+#pragma once
 #include <stddef.h>
 
 struct graph;
@@ -9,4 +8,3 @@ struct graph;
 // Of all that depends on weights alone and is read by what does not, or is an output: each tensor once, and of those
 // that repeat along an axis (repeated_weight.h) one part.
 size_t graph_weight_bytes(const struct graph *g);
-#endif

@@ -1,6 +1,5 @@
 // Runs a graph on a device and by the reference, on random values, and compares.
-#ifndef TESTS_BACKENDS_CHECK_MODEL_H
-#define TESTS_BACKENDS_CHECK_MODEL_H
+#pragma once
 #include "backends/contract/backend.h"
 #include "tests/support/reference_graph.h"
 #include "core/memory/arena.h"
@@ -114,4 +113,3 @@ static inline const uint8_t *same_layouts(const struct graph *g, struct arena *a
     memset(layouts, layout, g->tensors.count);
     return layouts;
 }
-#endif

@@ -1,6 +1,5 @@
 // Graphs in text form that together use every kernel of a device, every fusion, and every way through the planner.
-#ifndef TESTS_BACKENDS_GRAPHS_H
-#define TESTS_BACKENDS_GRAPHS_H
+#pragma once
 
 #define X1(type) "(let x (input 0) " type ")"
 #define X2(type, other) X1(type) "(let y (input 1) " other ")"
@@ -191,4 +190,3 @@ static const char *const conformance_graphs[] = {
     "(graph " X1("(f32 4 30)") "(let z (argmax 1 x)) (output z))",
     "(graph " X1("(f32 4 30)") "(let z (cumsum 1 x)) (output z))",
 };
-#endif

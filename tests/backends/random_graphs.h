@@ -1,7 +1,6 @@
 // Random graphs: views of views, groups that grow and merge, epilogues, images that meet matrices, memory that is used
 // again.
-#ifndef TESTS_BACKENDS_RANDOM_GRAPHS_H
-#define TESTS_BACKENDS_RANDOM_GRAPHS_H
+#pragma once
 #include "core/numbers/random.h"
 #include "graph/graph.h"
 #include "tests/backends/check_model.h"
@@ -418,4 +417,3 @@ static inline void drop_graph(struct maker *m)
     graph_free(&m->g);
     arena_free(&m->arena);
 }
-#endif

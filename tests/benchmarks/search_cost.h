@@ -1,7 +1,6 @@
 // A made-up cost for benchmarks and tests of the search: launch, arithmetic and memory traffic of every operator that
 // is not known before the graph runs. Broadcasts and reshapes are free.
-#ifndef TESTS_BENCHMARKS_SEARCH_COST_H
-#define TESTS_BENCHMARKS_SEARCH_COST_H
+#pragma once
 #include "optimizer/search/cost_model.h"
 #include <stdint.h>
 
@@ -13,4 +12,3 @@ struct random_prices {
     double low, high;   // of the factors
 };
 double seconds_at_random_prices(void *context, const struct graph *g);   // `context` is a struct random_prices
-#endif

@@ -1,6 +1,5 @@
 // Graphs in text form on a device, against the reference.
-#ifndef TESTS_CUDA_CHECK_TEXT_H
-#define TESTS_CUDA_CHECK_TEXT_H
+#pragma once
 #include "core/formats/sexp.h"
 #include "tests/backends/check_model.h"
 
@@ -24,4 +23,3 @@ static inline void check_text(struct backend *device, const char *text, uint64_t
     graph_free(&g);
     arena_free(&arena);
 }
-#endif

@@ -5,11 +5,9 @@
 //
 // Convolutions with more groups than one have no engine here, so that kernels from definitions take their place, and
 // products no gelu, so that it is done behind them.
-#ifndef TESTS_CUDA_EMULATED_GPU_H
-#define TESTS_CUDA_EMULATED_GPU_H
+#pragma once
 #include "backends/cuda/gpu.h"
 
 extern const struct gpu_api emulated_gpu;
 // The prelude alone, for tests of kernel text.
 extern const char emulated_prelude[];
-#endif

@@ -1,7 +1,6 @@
 // Graphs for what is special to the device "cuda": every way in which a kernel is laid out, at sizes that are no
 // multiple of a block, a tile or a warp, and every epilogue that a library is given or refused.
-#ifndef TESTS_CUDA_GRAPHS_H
-#define TESTS_CUDA_GRAPHS_H
+#pragma once
 #include "tests/backends/graphs.h"
 
 static const char *const cuda_graphs[] = {
@@ -132,4 +131,3 @@ static const char *const cuda_graphs[] = {
                                                         "(let p (poolavg :kernel 3 3 c)) (let q (concat 1 p p))"
                                                         "(let z (softmax 1 q)) (output z c))",
 };
-#endif

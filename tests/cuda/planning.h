@@ -1,6 +1,5 @@
 // Planning for the device "cuda" without one: steps, and the distinct kernels and library calls that they come to.
-#ifndef TESTS_CUDA_PLANNING_H
-#define TESTS_CUDA_PLANNING_H
+#pragma once
 #include "backends/cuda/internal.h"
 #include "core/memory/arena.h"
 #include "core/memory/table.h"
@@ -20,4 +19,3 @@ bool plan_for_cuda(const struct graph *g, bool allows_tf32, visit_planned_step *
 // Adds the kernels that a step is generated as; false: none can be made.
 bool kernel_texts_add_step(struct kernel_texts *texts, const struct plan *plan, const struct step *step,
                            const char *prelude);
-#endif

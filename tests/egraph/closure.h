@@ -1,6 +1,5 @@
 // Congruence closure by looking at all pairs of nodes, which the deferred rebuild is compared with.
-#ifndef TESTS_EGRAPH_CLOSURE_H
-#define TESTS_EGRAPH_CLOSURE_H
+#pragma once
 #include "egraph/egraph.h"
 
 enum { CLOSURE_MOST_NODES = 480 };
@@ -15,4 +14,3 @@ void closure_unite(struct closure *c, enode_id x, enode_id y);
 void closure_close(struct closure *c);
 // Are the classes of the e-graph the same? False: two nodes about which they differ.
 bool closure_agrees(const struct closure *c, enode_id *ret_x, enode_id *ret_y);
-#endif

@@ -1,6 +1,5 @@
 // E-graphs of a few operators on four inputs of one type, which grow node by node.
-#ifndef TESTS_EGRAPH_GROWN_H
-#define TESTS_EGRAPH_GROWN_H
+#pragma once
 #include "egraph/egraph.h"
 #include "operators/operator.h"
 
@@ -16,4 +15,3 @@ void grown_free(struct grown *g);
 void grown_add(struct grown *g, uint32_t op, enode_id x, enode_id y, int64_t attribute);
 // All attributes of the operator have the value.
 uint32_t grown_attributes(struct egraph *e, enum operator_id op, int64_t value);
-#endif

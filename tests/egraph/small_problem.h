@@ -1,6 +1,5 @@
 // Random extraction problems that are small enough to try every selection, and the trying.
-#ifndef TESTS_EGRAPH_SMALL_PROBLEM_H
-#define TESTS_EGRAPH_SMALL_PROBLEM_H
+#pragma once
 #include "egraph/extraction/problem.h"
 
 struct random;
@@ -22,4 +21,3 @@ void small_problem_make(struct extraction_problem *ret_problem, struct random *r
 void small_problem_make_merges(struct extraction_problem *ret_problem, struct random *r);
 // Every valid selection, found without any code of the layer that is tested.
 void small_problem_try_all(const struct extraction_problem *p, struct selections *ret_all);
-#endif

@@ -1,6 +1,5 @@
 // One reader on any bytes: what a harness has to give, to libFuzzer or to replay.c.
-#ifndef TESTS_FUZZ_FUZZ_H
-#define TESTS_FUZZ_FUZZ_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,4 +11,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *fuzz_file(const uint8_t *data, size_t size);
 // Ends the program where something that must hold does not.
 #define FUZZ_REQUIRE(condition) ((condition) ? (void)0 : __builtin_trap())
-#endif

@@ -1,6 +1,5 @@
 // What mutators of our own have in common: libFuzzer's interface to them, and numbers drawn from the seed that it gives.
-#ifndef TESTS_FUZZ_MUTATION_H
-#define TESTS_FUZZ_MUTATION_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,4 +14,3 @@ static inline unsigned mutation_draw(unsigned *state, size_t n)
     *state = *state * 1664525u + 1013904223u;
     return n ? (*state >> 8) % (unsigned)n : 0;
 }
-#endif

@@ -1,6 +1,5 @@
 // What the generator finds in a space, up to the classes of equal terms.
-#ifndef TESTS_GENERATOR_FOUND_H
-#define TESTS_GENERATOR_FOUND_H
+#pragma once
 #include "core/text/error.h"
 #include "generator/reduce/reduce.h"
 #include "tests/support/check.h"
@@ -42,4 +41,3 @@ static void free_fast(struct found *f)
     space_free(&f->space);
     arena_free(&f->arena);
 }
-#endif

@@ -1,6 +1,5 @@
 // Every graph of a family, built operator by operator in every order and evaluated by itself: a slow and obvious truth.
-#ifndef TESTS_GENERATOR_NAIVE_H
-#define TESTS_GENERATOR_NAIVE_H
+#pragma once
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "expressions/evaluation/evaluate.h"
@@ -218,4 +217,3 @@ static void free_naive(struct naive *n)
     vec_free(&n->records);
     arena_free(&n->arena);
 }
-#endif

@@ -16,9 +16,8 @@ HEAD = "// A file.\n"
 LONG_FUNCTION = "void f(void)\n{\n" + "    g();\n" * 81 + "}\n"
 
 
-def header(name, text):
-    guard = name.upper().replace("/", "_").replace(".", "_")
-    return f"{HEAD}#ifndef {guard}\n#define {guard}\n{text}#endif\n"
+def header(text):
+    return f"{HEAD}#pragma once\n{text}"
 
 
 # The lint, files that are added, and what it is to say.
@@ -29,8 +28,8 @@ PLANTED = [
     ("lint-includes", {"core/a.c": HEAD + '#include "a.h"\n'},
      'core/a.c:2: "a.h": project headers are included as "layer/file.h"'),
     ("lint-includes", {"core/a.c": HEAD + '#include "core/absent.h"\n'}, 'core/a.c:2: "core/absent.h" does not exist'),
-    ("lint-includes", {"core/a.h": "#pragma once\n"}, "core/a.h:1: the header guard should be CORE_A_H"),
-    ("lint-includes", {f"core/{name}.h": header(f"core/{name}.h", f'#include "core/{other}.h"\n')
+    ("lint-includes", {"core/a.h": "int a;\n"}, "core/a.h:1: no #pragma once"),
+    ("lint-includes", {f"core/{name}.h": header(f'#include "core/{other}.h"\n')
                        for name, other in ("ab", "bc", "ca")}, "includes itself by way of core/"),
     ("lint-includes", {"core/memory/a.c": HEAD + '#include "core/text/text.h"\n'}, "includes itself by way of core/"),
     ("lint-operators", {"verifier/a.c": HEAD + "int a = OP_CONV;\n"},

@@ -1,6 +1,5 @@
 // What every unit test includes: cmocka, and tests that end by asking whether memory is left.
-#ifndef TESTS_SUPPORT_CHECK_H
-#define TESTS_SUPPORT_CHECK_H
+#pragma once
 #include "core/memory/memory.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,4 +29,3 @@ static inline int check_that_nothing_is_left(void **state)
 // reads_empty_text(void **state)`.
 #define TEST(function) cmocka_unit_test_setup_teardown(function, note_what_is_in_use, check_that_nothing_is_left)
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-#endif

@@ -1,6 +1,5 @@
 // The parser of definitions: what definition_print_typed writes (expressions/definition_print.h), and a person may.
-#ifndef TESTS_SUPPORT_DEFINITION_PARSE_H
-#define TESTS_SUPPORT_DEFINITION_PARSE_H
+#pragma once
 #include "expressions/definition.h"
 
 struct error;
@@ -9,4 +8,3 @@ struct error;
 // freed. `file` names the text in errors.
 bool definition_parse(struct arena *a, const char *file, const char *text, size_t size,
                       struct definition *ret_definition, struct error *error);
-#endif

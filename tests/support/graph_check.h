@@ -1,7 +1,5 @@
-#ifndef TESTS_SUPPORT_GRAPH_CHECK_H
-#define TESTS_SUPPORT_GRAPH_CHECK_H
+#pragma once
 #include "graph/graph.h"
 
 // Rebuilds types, order, uses and keys independently; the first violation is the error.
 bool graph_check(const struct graph *g, struct error *error);
-#endif

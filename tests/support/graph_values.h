@@ -1,7 +1,6 @@
 // The values of a graph's outputs over the prime field, with leaves filled by their operator and number: equal for
 // graphs that mean the same, and with near certainty different for others.
-#ifndef TESTS_SUPPORT_GRAPH_VALUES_H
-#define TESTS_SUPPORT_GRAPH_VALUES_H
+#pragma once
 #include "core/memory/vec.h"
 #include <stdbool.h>
 
@@ -15,4 +14,3 @@ struct field_values {
 void graph_values(struct field_values *ret_values, const struct graph *g, uint64_t seed, struct arena *scratch);
 bool field_values_equal(const struct field_values *a, const struct field_values *b);
 void field_values_free(struct field_values *v);
-#endif

@@ -1,6 +1,5 @@
 // Rules that a test has in its own text, or in a file.
-#ifndef TESTS_SUPPORT_PARSE_RULES_H
-#define TESTS_SUPPORT_PARSE_RULES_H
+#pragma once
 
 struct arena;
 struct rule;
@@ -12,4 +11,3 @@ struct rule *parse_rule(struct arena *a, const char *text);
 void parse_rules(struct rule_set *set, struct arena *a, const char *text);
 // The rules of a file, as a new set in `a`.
 void read_rules(struct rule_set *ret_set, struct arena *a, const char *path);
-#endif

@@ -1,6 +1,5 @@
 // Whole graphs as the definitions of their operators say: the slow truth beside what devices compute.
-#ifndef TESTS_SUPPORT_REFERENCE_GRAPH_H
-#define TESTS_SUPPORT_REFERENCE_GRAPH_H
+#pragma once
 #include "expressions/value.h"
 #include "graph/graph.h"
 
@@ -12,4 +11,3 @@ struct error;
 bool reference_run_graph(const struct graph *g, size_t n_inputs, const struct tensor_value *inputs, size_t n_weights,
                          const struct tensor_value *weights, struct tensor_value *ret_outputs, struct arena *arena,
                          struct error *error);
-#endif

@@ -1,6 +1,5 @@
 // Both sides of an instance compared: by their types, as polynomials of the input entries, and as numbers.
-#ifndef VERIFIER_ALL_SIZES_COMPARISON_H
-#define VERIFIER_ALL_SIZES_COMPARISON_H
+#pragma once
 #include "verifier/instances/instance.h"
 #include "verifier/polynomials/polynomial.h"
 
@@ -47,4 +46,3 @@ enum comparison instance_compare_types(const struct instance *in, struct differe
 enum comparison instance_compare_numbers(struct instance *in, uint64_t seed, struct difference *ret_difference);
 void instance_print_difference(struct text *out, const struct instance *in, const struct polynomial_pool *pool,
                                const struct difference *difference);
-#endif

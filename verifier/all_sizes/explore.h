@@ -1,6 +1,5 @@
 // Small instances of an equation, one or a few of each kind, and the bounds that they argue for.
-#ifndef VERIFIER_ALL_SIZES_EXPLORE_H
-#define VERIFIER_ALL_SIZES_EXPLORE_H
+#pragma once
 #include "verifier/all_sizes/judge.h"
 #include "verifier/instances/size_ranges.h"
 
@@ -15,4 +14,3 @@ int explore_smallest_box(struct judge *j, const struct equation *eq, int max_ran
 // and when it must not be it was left then.
 bool explore_kinds(struct judge *j, const struct equation *eq, bool must_be_whole,
                    bool (*visit)(void *context, struct instance *in), void *context);
-#endif

@@ -1,7 +1,6 @@
 // The direct proof: an equation tested from the operators' definitions, as exact polynomials, at every instance within
 // bounds that make the test a proof, or say that it is none.
-#ifndef VERIFIER_ALL_SIZES_JUDGE_H
-#define VERIFIER_ALL_SIZES_JUDGE_H
+#pragma once
 #include "verifier/all_sizes/comparison.h"
 #include "verifier/all_sizes/judgement.h"
 #include "verifier/instances/enumerate.h"
@@ -62,4 +61,3 @@ void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit
 // The instances without split trees that judge_equation would compare if none of them failed. False: stop.
 void judge_visit_instances(struct judge *j, const struct equation *eq,
                            bool (*visit)(void *context, struct instance *in), void *context);
-#endif

@@ -1,6 +1,5 @@
 // What the direct proof finds out about an equation.
-#ifndef VERIFIER_ALL_SIZES_JUDGEMENT_H
-#define VERIFIER_ALL_SIZES_JUDGEMENT_H
+#pragma once
 #include "core/text/text.h"
 #include "verifier/bounds/bounds.h"
 
@@ -36,4 +35,3 @@ void judgement_free(struct judgement *result);
 void judgement_merge(struct judgement *all, struct judgement *part);
 // "sizes 1..2, ranks 0..4" and the reason for each axis: lines of text.
 void judgement_print_bounds(struct text *out, const struct equation *eq, const struct judgement *result);
-#endif

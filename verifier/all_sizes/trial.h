@@ -1,7 +1,6 @@
 // Trials: instances of an equation at random attributes and at sizes beyond those that a proof looks at, run in
 // ordinary numbers. What is claimed of all shapes is tried here without any of the argument that it was claimed by.
-#ifndef VERIFIER_ALL_SIZES_TRIAL_H
-#define VERIFIER_ALL_SIZES_TRIAL_H
+#pragma once
 #include "verifier/instances/enumerate.h"
 
 struct instance;
@@ -26,4 +25,3 @@ struct trials {
 // The choices depend on the seed and the equation's name alone. False: the sides differ at an instance, which is
 // printed.
 bool trials_run(struct trials *t, const struct equation *eq, struct text *ret_counterexample);
-#endif

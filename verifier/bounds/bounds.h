@@ -7,8 +7,7 @@
 // and q are enough unless the size is a number somewhere. Concatenation cuts an axis into segments, each with labels of
 // its own. docs/theory/bounds.md has the whole argument; here each class gets its bound and the reason, or the note
 // that none is known, in which case the equation is "tested up to n" and not proved.
-#ifndef VERIFIER_BOUNDS_BOUNDS_H
-#define VERIFIER_BOUNDS_BOUNDS_H
+#pragma once
 #include "verifier/instances/instance.h"
 
 enum bound_reason {
@@ -46,4 +45,3 @@ void bounds_add(struct bounds *b, struct instance *in);
 // What either of them asks for.
 void bounds_merge(struct bounds *all, const struct bounds *more);
 const char *bound_reason_text(enum bound_reason reason);
-#endif

@@ -1,7 +1,6 @@
 // Are the windows of both sides alike, so that they are a common factor (docs/theory/bounds.md, section 2.3)? Only the
 // files that analyse an instance include this.
-#ifndef VERIFIER_BOUNDS_CLASS_WINDOWS_H
-#define VERIFIER_BOUNDS_CLASS_WINDOWS_H
+#pragma once
 #include "verifier/bounds/classes.h"
 
 // `labels` and `flags` are those of all classes, by the item that stands for each.
@@ -22,4 +21,3 @@ bool windows_are_in_chains(struct analysis *an, const uint8_t *labels, const uin
 bool windows_have_one_place(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
 // Are windows, pads and kernels of sizes that are written down, so that entries depend on what is near to them?
 bool windows_are_near(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
-#endif

@@ -3,8 +3,7 @@
 // an instance include this.
 //
 //     items:  variable 0, axes 0 .. MAX_RANK-1 | variable 1 ... | index variables of node 0 | of node 1 ...
-#ifndef VERIFIER_BOUNDS_CLASSES_H
-#define VERIFIER_BOUNDS_CLASSES_H
+#pragma once
 #include "verifier/bounds/bounds.h"
 
 #define MAX_ITEMS 1024   // variable axes, then the index variables of all definitions
@@ -117,4 +116,3 @@ typedef enum passing passing_fn(enum scalar_function fn);
 bool classes_tensor_is_read_along(const struct analysis *an, uint32_t node, int tensor, int axis, passing_fn *passing);
 // Labels that one counterexample can need, by class: axes of the output, and sums (class_labels.c).
 void classes_count_labels(struct analysis *an, uint8_t *labels);
-#endif

@@ -1,6 +1,5 @@
 // What the requirements of forms.c ask of the text of an equation.
-#ifndef VERIFIER_BOUNDS_FORM_TERMS_H
-#define VERIFIER_BOUNDS_FORM_TERMS_H
+#pragma once
 #include "verifier/bounds/forms.h"
 
 bool form_is_integer(const struct attribute_term *t);
@@ -29,4 +28,3 @@ bool form_has_numbers(const struct form_question *q);
 bool form_has_groups(const struct form_question *q);
 bool form_has_windows(const struct form_question *q);
 bool form_has_functions_defined(const struct form_question *q);
-#endif

@@ -2,8 +2,7 @@
 // is proved there of what the list of requirements in forms.c names, and of nothing else. An equation that meets all of
 // them may be called proved once its instances are equal; one that does not is only tested, with the first requirement
 // that it fails as the reason.
-#ifndef VERIFIER_BOUNDS_FORMS_H
-#define VERIFIER_BOUNDS_FORMS_H
+#pragma once
 #include "verifier/bounds/bounds.h"
 
 struct text;
@@ -26,4 +25,3 @@ bool forms_are_covered(const struct equation *eq, int max_rank, const struct bou
 bool forms_are_of_real_numbers(const struct equation *eq);
 // FORMS_OF_KINDS, of who does not want to know why.
 bool forms_cover_kinds(const struct equation *eq);
-#endif

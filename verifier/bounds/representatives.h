@@ -4,8 +4,7 @@
 // formula of every position: permuting the positions of the whole class in all tensors permutes the entries of the
 // outputs. So of entries whose coordinates differ by such a permutation all are equal on both sides or none is: one is
 // enough.
-#ifndef VERIFIER_BOUNDS_REPRESENTATIVES_H
-#define VERIFIER_BOUNDS_REPRESENTATIVES_H
+#pragma once
 #include "verifier/instances/instance.h"
 
 // A byte for each entry: by pair of outputs, whether it is to be compared; by node and stage of its definition, whether
@@ -16,4 +15,3 @@ struct needs {
 };
 // False: nothing can be left out, or it is not worth it. `nodes` are those of the outputs.
 bool representatives_find(struct instance *in, uint32_t pairs, node_set nodes, struct needs *ret_needs);
-#endif

@@ -1,6 +1,5 @@
 // Which sizes are the same in every instance, by the text of an equation alone: what conditions and typing make equal.
-#ifndef VERIFIER_BOUNDS_SAME_SIZES_H
-#define VERIFIER_BOUNDS_SAME_SIZES_H
+#pragma once
 #include "verifier/instances/equation.h"
 
 // Classes of axes of variables and results.
@@ -18,4 +17,3 @@ bool sums_are_same(const struct same_sizes *s, const struct attribute_term *x, c
 int64_t size_by_text(const struct same_sizes *s, uint32_t variable, int axis);
 // Does a condition say just that?
 bool are_equal_by_condition(const struct equation *eq, const struct attribute_term *x, const struct attribute_term *y);
-#endif

@@ -1,8 +1,7 @@
 // What the text of an equation says of windows, at all attributes: instances show only attributes at which both sides
 // are well-typed, and types may tie one attribute to another on small images alone (docs/theory/bounds.md, section
 // 2.3).
-#ifndef VERIFIER_BOUNDS_SAME_TERMS_H
-#define VERIFIER_BOUNDS_SAME_TERMS_H
+#pragma once
 #include "verifier/bounds/classes.h"
 
 // The terms of an attribute, or some of them.
@@ -18,4 +17,3 @@ bool attributes_are_alike(struct analysis *an, uint32_t x, uint32_t y, enum attr
 // Is the tensor variable read in steps of the same strides wherever it is read, one after the other, but for strides
 // that are numbers?
 bool variable_is_read_alike(struct analysis *an, uint32_t variable);
-#endif

@@ -1,7 +1,6 @@
 // What operators of windows ask of types, as polynomials of sizes and of the entries of attributes: all indeterminates
 // are at least 0, a size is one more than such a one.
-#ifndef VERIFIER_BOUNDS_SHAPE_CONSTRAINTS_H
-#define VERIFIER_BOUNDS_SHAPE_CONSTRAINTS_H
+#pragma once
 #include "verifier/instances/equation.h"
 #include "verifier/polynomials/polynomial.h"
 
@@ -79,4 +78,3 @@ void demands_evaluate(struct demands *d, const struct attribute_term *t, struct 
 // The entries of an attribute, `standard` each where it is left out.
 void demands_evaluate_attribute(struct demands *d, uint32_t node, enum attribute_role role, uint32_t length,
                                 int64_t standard, struct entries *ret);
-#endif

@@ -1,7 +1,6 @@
 // What no bound is argued for, seen in the text of an equation: arithmetic that small numbers do not tell from other
 // arithmetic (docs/theory/bounds.md, section 2.5).
-#ifndef VERIFIER_BOUNDS_UNHANDLED_H
-#define VERIFIER_BOUNDS_UNHANDLED_H
+#pragma once
 #include "verifier/instances/equation.h"
 
 // Why tests at small sizes and small values of attributes prove nothing; NULL: they may.
@@ -21,4 +20,3 @@ bool attribute_term_mentions_sizes(const struct attribute_term *t);
 bool attribute_is_number_of_groups(const struct pattern_node *node, int attribute, const struct attribute_term *t);
 // (= (product ...) 1) or (= (sum ...) 0), which say that all entries are 1, or 0.
 bool condition_is_of_equal_entries(const struct condition *c);
-#endif

@@ -1,7 +1,6 @@
 // What the commands on rules and properties share: options are read, rules and properties have a place for as long as
 // the command runs, and an error is told.
-#ifndef VERIFIER_COMMANDS_COMMAND_H
-#define VERIFIER_COMMANDS_COMMAND_H
+#pragma once
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/options.h"
@@ -23,4 +22,3 @@ typedef int command_work(struct command *c, int count, char **arguments, struct 
 int command_run(const struct program *program, void *options, int argc, char **argv, command_work *work);
 // Of files, which are `wanted` where there is none.
 bool command_read_rules(struct command *c, int count, char **paths, const char *wanted, struct error *error);
-#endif

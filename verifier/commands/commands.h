@@ -1,6 +1,5 @@
 // The sub-commands of taso-verify. Each takes the arguments after its name and gives the exit code.
-#ifndef VERIFIER_COMMANDS_COMMANDS_H
-#define VERIFIER_COMMANDS_COMMANDS_H
+#pragma once
 
 int command_derive(int argc, char **argv);
 int command_explain(int argc, char **argv);
@@ -12,4 +11,3 @@ int command_rules(int argc, char **argv);
 int command_select(int argc, char **argv);
 int command_symbolic(int argc, char **argv);
 int command_try(int argc, char **argv);
-#endif

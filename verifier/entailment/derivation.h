@@ -3,8 +3,7 @@
 // Z3 says which properties a proof used; with these as rewrite rules, in both directions, at every place of a term, a
 // breadth-first search from both ends finds a shortest chain. Guards are not looked at again: Z3 has met them. A
 // proof by cases (an activation that is none or relu) has no chain.
-#ifndef VERIFIER_ENTAILMENT_DERIVATION_H
-#define VERIFIER_ENTAILMENT_DERIVATION_H
+#pragma once
 #include "verifier/entailment/theory.h"
 
 struct derivation_step {
@@ -21,4 +20,3 @@ bool property_derivation_find(struct derivation *ret_derivation, const struct ax
                               const struct equation *eq, uint32_t goal, const struct entailment *proof,
                               uint32_t term_limit);
 void property_derivation_free(struct derivation *d);
-#endif

@@ -1,6 +1,5 @@
 // Sentences as formulas of Z3, in a context of their own.
-#ifndef VERIFIER_ENTAILMENT_FORMULAS_H
-#define VERIFIER_ENTAILMENT_FORMULAS_H
+#pragma once
 #include "verifier/entailment/relevance.h"
 #include <z3.h>
 
@@ -28,4 +27,3 @@ void formulas_add_obligation(struct formulas *f, const struct sentence *s);
 Z3_ast formulas_named_constant(struct formulas *f, const char *name, logic_sort sort);
 Z3_ast formulas_apply(struct formulas *f, uint32_t symbol, const Z3_ast *arguments);
 Z3_ast formulas_defined(struct formulas *f, logic_sort sort, Z3_ast value);
-#endif

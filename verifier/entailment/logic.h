@@ -5,8 +5,7 @@
 // starts; sizes stay terms such as dim(x, [1]). An equation becomes one *sentence* for each combination (its kinds,
 // found from its well-typed instances). Two predicates over tensors carry what the sorts cannot: defined(t), t is
 // well-typed; plain(t), t has no split trees.
-#ifndef VERIFIER_ENTAILMENT_LOGIC_H
-#define VERIFIER_ENTAILMENT_LOGIC_H
+#pragma once
 #include "verifier/all_sizes/judge.h"
 
 typedef uint32_t logic_term;
@@ -91,4 +90,3 @@ void sentence_list_free(struct sentence_list *list);
 // The term `symbol` of these arguments, of which there are as many as it takes.
 logic_term logic_apply(struct logic *l, uint32_t symbol, const logic_term *arguments);
 void logic_print_term(struct text *out, const struct logic *l, logic_term term);
-#endif

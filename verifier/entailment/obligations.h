@@ -6,8 +6,7 @@
 // facts of what only small sizes make equal (a window that is dilated does not fit on a small image), so the instances
 // of a rule are those that the direct proof compares, up to the bounds that it argues for; a counterexample is one of
 // them.
-#ifndef VERIFIER_ENTAILMENT_OBLIGATIONS_H
-#define VERIFIER_ENTAILMENT_OBLIGATIONS_H
+#pragma once
 #include "verifier/entailment/logic.h"
 #include "verifier/kinds/kinds.h"
 
@@ -48,4 +47,3 @@ bool obligations_end(struct obligations *o, struct learned_forms *learned);
 // those that the judge would compare.
 bool obligations_find(struct logic *l, struct judge *j, const struct equation *eq, bool is_axiom,
                       struct sentence_list *list);
-#endif

@@ -1,8 +1,7 @@
 // Which axioms may take part in a proof. A prover sets the variables of an axiom where it meets, up to equality, the
 // terms of one of its *triggers*; so an axiom no trigger of which is made of symbols that the obligation has, or that
 // other axioms may bring, is never used, and is not given to the prover at all.
-#ifndef VERIFIER_ENTAILMENT_RELEVANCE_H
-#define VERIFIER_ENTAILMENT_RELEVANCE_H
+#pragma once
 #include "verifier/entailment/logic.h"
 
 #define MAX_TRIGGERS 16
@@ -34,4 +33,3 @@ void relevance_free(struct relevance *r);
 void relevance_add_sentence(struct relevance *r, const struct sentence *s);   // its symbols
 // All axioms that the symbols added so far lead to, and the symbols of these.
 void relevance_close(struct relevance *r, const struct sentence_list *axioms, const struct triggers *triggers);
-#endif

@@ -3,8 +3,7 @@
 // One theory serves one thread. Each obligation is refuted or given up after a number of steps (not seconds, so that
 // results repeat), by a solver of its own that knows only the axioms that may take part. "Unknown" is never taken for a
 // proof.
-#ifndef VERIFIER_ENTAILMENT_THEORY_H
-#define VERIFIER_ENTAILMENT_THEORY_H
+#pragma once
 #include "properties/property.h"
 #include "verifier/entailment/obligations.h"
 #include "verifier/entailment/relevance.h"
@@ -59,4 +58,3 @@ bool theory_is_consistent(struct theory *t, struct entailment *ret_core);
 // Gives the number of texts written (into empty texts of the caller), at most `capacity`.
 uint32_t theory_print_smt2(struct theory *t, struct judge *judge, const struct equation *eq,
                            const struct entailment *proof, struct text *ret_texts, uint32_t capacity);
-#endif

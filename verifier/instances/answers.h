@@ -1,7 +1,6 @@
 // What was found out, by what was asked. A question is a row of integers, the first of which says what kind it is; an
 // answer is whatever those who ask make of it. Questions are numbered in the order in which they were answered.
-#ifndef VERIFIER_INSTANCES_ANSWERS_H
-#define VERIFIER_INSTANCES_ANSWERS_H
+#pragma once
 #include "core/memory/arena.h"
 #include "core/memory/table.h"
 #include "core/memory/vec.h"
@@ -26,4 +25,3 @@ uint32_t answers_add(struct answers *m, struct arena *a, size_t length, const in
 const void *answers_get(const struct answers *m, uint32_t number);
 void answers_clear(struct answers *m);
 void answers_free(struct answers *m);
-#endif

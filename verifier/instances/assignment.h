@@ -1,7 +1,6 @@
 // All assignments of an equation's attribute variables, from their domains (domain.h), depth first: who has something
 // to share between assignments that begin alike is told of each variable that is bound.
-#ifndef VERIFIER_INSTANCES_ASSIGNMENT_H
-#define VERIFIER_INSTANCES_ASSIGNMENT_H
+#pragma once
 #include "verifier/instances/domain.h"
 
 struct attribute_walk {
@@ -31,4 +30,3 @@ struct assignment_order assignment_order_by_node(const struct pattern *p);
 // are that speak of different numbers of spatial axes. False when `visit` returned false.
 bool assignment_visit_all(const struct attribute_walk *walk, uint32_t n_sets, const node_set *sets,
                           const struct assignment_order *order);
-#endif

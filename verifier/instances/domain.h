@@ -1,7 +1,6 @@
 // The values that are tried for an attribute variable: all choices, all axes and permutations up to a rank, small
 // integers for the rest.
-#ifndef VERIFIER_INSTANCES_DOMAIN_H
-#define VERIFIER_INSTANCES_DOMAIN_H
+#pragma once
 #include "verifier/instances/equation.h"
 
 struct arena;
@@ -34,4 +33,3 @@ bool attribute_counts_groups(const struct attribute *attribute);
 // Of the attribute variable `variable` of `p`, for tensors of ranks up to max_rank. Allocated in `a`.
 struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int max_rank, enum domain_extent extent,
                                  struct arena *a);
-#endif

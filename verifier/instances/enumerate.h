@@ -1,8 +1,7 @@
 // All instances of an equation within a box: for each assignment of the attributes the relations of the nodes
 // (relation.h) are joined by a depth-first search, the smallest ones first, and every other node is typed as soon as
 // its inputs are known.
-#ifndef VERIFIER_INSTANCES_ENUMERATE_H
-#define VERIFIER_INSTANCES_ENUMERATE_H
+#pragma once
 #include "verifier/instances/assignment.h"
 #include "verifier/instances/instance.h"
 #include "verifier/instances/size_ranges.h"
@@ -32,4 +31,3 @@ node_set enumerate_required_nodes(const struct equation *eq, enum wanted_sides w
 bool enumerate_attributes(const struct attribute_walk *walk);
 // False when the visitor stopped it.
 bool enumerate_instances(struct enumeration *e);
-#endif

@@ -1,6 +1,5 @@
 // What is to be proved: pairs of terms of one pattern that shall be equal. Rules and properties both become equations.
-#ifndef VERIFIER_INSTANCES_EQUATION_H
-#define VERIFIER_INSTANCES_EQUATION_H
+#pragma once
 #include "properties/property.h"
 
 struct equation {
@@ -50,4 +49,3 @@ uint32_t equation_activation_variable(const struct equation *eq);
 const struct attribute_pattern *pattern_node_attribute(const struct pattern_node *node, enum attribute_role role);
 // Does the node apply it?
 bool pattern_node_has_activation(const struct pattern_node *node, uint32_t variable);
-#endif

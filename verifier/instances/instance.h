@@ -1,6 +1,5 @@
 // An instance of an equation: its variables bound to concrete types and attribute values, its nodes typed.
-#ifndef VERIFIER_INSTANCES_INSTANCE_H
-#define VERIFIER_INSTANCES_INSTANCE_H
+#pragma once
 #include "verifier/instances/equation.h"
 #include "verifier/instances/typing.h"
 
@@ -32,4 +31,3 @@ bool instance_type_node(struct instance *in, uint32_t node);
 bool instance_has_cuts(const struct instance *in);
 // The type of a term whose nodes were typed; NO_TYPE: ill-typed.
 type_id instance_term_type(const struct instance *in, term_id term);
-#endif

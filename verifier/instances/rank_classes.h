@@ -1,8 +1,7 @@
 // Which tensors of a pattern have one rank, by operators that keep it (OPERATOR_KEEPS_RANK), and which ranks lists of
 // attributes leave them: an assignment of attributes that asks a window of two axes of an image with one is
 // ill-typed for all tensors, and known to be so before any tensor is tried.
-#ifndef VERIFIER_INSTANCES_RANK_CLASSES_H
-#define VERIFIER_INSTANCES_RANK_CLASSES_H
+#pragma once
 #include "verifier/instances/equation.h"
 
 #define MAX_RANK_CLASSES (MAX_RULE_NODES + MAX_RULE_VARIABLES)
@@ -25,4 +24,3 @@ void ranks_left_restrict_node(struct ranks_left *left, const struct rank_classes
                               uint32_t node, const struct attribute_value *attributes);
 // False: some class has no rank left, so that some node of the set is ill-typed.
 bool ranks_left_are_any(const struct ranks_left *left, const struct rank_classes *classes);
-#endif

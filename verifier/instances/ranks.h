@@ -1,6 +1,5 @@
 // The ranks that an equation is tested at.
-#ifndef VERIFIER_INSTANCES_RANKS_H
-#define VERIFIER_INSTANCES_RANKS_H
+#pragma once
 #include "verifier/instances/equation.h"
 
 // Tensors of all ranks up to this one are tried.
@@ -13,4 +12,3 @@ bool ranks_are_too_few(const struct equation *eq);
 int64_t largest_integer_of_term(const struct attribute_term *t);
 // Does an operator read places in windows?
 bool pattern_has_windows(const struct pattern *p);
-#endif

@@ -1,8 +1,7 @@
 // Relations: all types of a node's variables at which it is well-typed, found from the relations of its inputs, like
 // the join of two tables. A search that goes through these rows meets few ill-typed beginnings, and an application is
 // typed once for each combination of the types of its inputs, however many tensors have them.
-#ifndef VERIFIER_INSTANCES_RELATION_H
-#define VERIFIER_INSTANCES_RELATION_H
+#pragma once
 #include "verifier/instances/instance.h"
 #include "verifier/instances/row_index.h"
 
@@ -32,4 +31,3 @@ struct relation relation_of_variable(struct typing *t, uint32_t variable, uint32
 // that it took.
 const struct relation *relations_of_node(struct relations *r, uint32_t node);
 void relations_free(struct relations *r);
-#endif

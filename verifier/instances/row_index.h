@@ -1,6 +1,5 @@
 // Rows of types by the types in some of their columns.
-#ifndef VERIFIER_INSTANCES_ROW_INDEX_H
-#define VERIFIER_INSTANCES_ROW_INDEX_H
+#pragma once
 #include "substitutions/rule.h"
 #include "verifier/instances/typing.h"
 
@@ -15,4 +14,3 @@ void row_index_make(struct row_index *ret_index, struct arena *a, const type_id 
 #define NO_ROW UINT32_MAX
 uint32_t row_index_first(const struct row_index *index, const type_id *key);   // in ascending order; NO_ROW: none
 uint32_t row_index_next(const struct row_index *index, uint32_t row, const type_id *key);
-#endif

@@ -1,6 +1,5 @@
 // Boxes of sizes: which types are tried for each variable of an equation.
-#ifndef VERIFIER_INSTANCES_SIZE_RANGES_H
-#define VERIFIER_INSTANCES_SIZE_RANGES_H
+#pragma once
 #include "verifier/instances/domain.h"
 
 // The sizes to try for each axis of each variable at each rank: bit n stands for size n.
@@ -27,4 +26,3 @@ uint32_t attribute_variables_of_role(const struct pattern_node *node, enum attri
 bool pattern_reshapes_to_variables(const struct pattern *p);
 // Has the pattern parts that a number names, and too many operators for trying the sizes that they need?
 bool pattern_is_too_large_for_parts(const struct pattern *p);
-#endif

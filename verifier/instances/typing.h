@@ -1,8 +1,7 @@
 // Typed applications, remembered: which types an operator gives for which input types and attributes. The search for
 // instances asks the same question many times. Types are numbered, and so are operators with their attributes (heads),
 // so that a question is a few numbers. Most answers are no: those take no more room than the question.
-#ifndef VERIFIER_INSTANCES_TYPING_H
-#define VERIFIER_INSTANCES_TYPING_H
+#pragma once
 #include "core/memory/arena.h"
 #include "core/memory/key_set.h"
 #include "core/memory/table.h"
@@ -103,4 +102,3 @@ const struct typed_pairs *typing_apply_all(struct typing *t, head_id head, uint3
 const struct definition *typing_definition(struct typing *t, const struct typed_call *call);
 // A hash of its formulas without the sizes in them, never 0.
 uint64_t typing_structure(struct typing *t, const struct typed_call *call);
-#endif

@@ -1,7 +1,6 @@
 // What the definition of an operator says of the axes of its applications of one kind: which have one size wherever
 // the application is well-typed, and where the result knows that it was joined.
-#ifndef VERIFIER_KINDS_AXIS_FORMS_H
-#define VERIFIER_KINDS_AXIS_FORMS_H
+#pragma once
 #include "core/memory/table.h"
 #include "operators/operator.h"
 
@@ -38,4 +37,3 @@ struct learned_forms {
 };
 void learned_forms_free(struct learned_forms *l);
 uint32_t learned_forms_of(struct learned_forms *l, const struct application *a, struct arena *arena);   // its index
-#endif

@@ -1,6 +1,5 @@
 // What typing says of the sizes of a kind of instances, as linear equations.
-#ifndef VERIFIER_KINDS_KIND_SIZES_H
-#define VERIFIER_KINDS_KIND_SIZES_H
+#pragma once
 #include "verifier/instances/equation.h"
 #include "verifier/kinds/axis_forms.h"
 #include "verifier/kinds/size_equations.h"
@@ -34,4 +33,3 @@ struct kind {
 
 // May there be instances of it, for all that is known?
 bool kind_may_have_instances(struct kind *k);
-#endif

@@ -1,8 +1,7 @@
 // Kinds of instances: the ranks of an equation's variables, and the values of its attributes that have an end (axes,
 // sets of axes, permutations, choices). What is argued of sizes is argued of the kinds that were met at small ones, so
 // that a kind which has only larger instances must not go unmet (T15).
-#ifndef VERIFIER_KINDS_KINDS_H
-#define VERIFIER_KINDS_KINDS_H
+#pragma once
 #include "core/memory/table.h"
 #include "verifier/instances/instance.h"
 #include "verifier/kinds/axis_forms.h"
@@ -19,4 +18,3 @@ void kinds_note(struct met_kinds *k, const struct instance *in);
 // Has every kind of ranks up to `max_rank` been met that there may be instances of? Those of a property have one side
 // that is well-typed.
 bool kinds_are_met(const struct met_kinds *k, struct learned_forms *learned, const struct equation *eq, int max_rank);
-#endif

@@ -1,7 +1,6 @@
 // Linear equations of sizes that are at least 1: what typing makes of an equation where ranks, axes and permutations
 // have values. Have they a solution?
-#ifndef VERIFIER_KINDS_SIZE_EQUATIONS_H
-#define VERIFIER_KINDS_SIZE_EQUATIONS_H
+#pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,4 +24,3 @@ struct size_sum size_plus(const struct size_sum *a, const struct size_sum *b, in
 void size_equate(struct size_equations *e, const struct size_sum *a, const struct size_sum *b);
 // Is it seen that no sizes solve the equations? "No" says nothing. Changes them.
 bool size_equations_are_impossible(struct size_equations *e);
-#endif

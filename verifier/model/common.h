@@ -5,8 +5,7 @@
 //   opaque nodes    numbered by what the node is (its encoded message, types, functions), so that one that reads equal
 //                   tensors makes equal ones; what draws random numbers equals nothing but its counterpart in the order
 //   other nodes     hash-consed by operator, attributes and inputs
-#ifndef VERIFIER_MODEL_COMMON_H
-#define VERIFIER_MODEL_COMMON_H
+#pragma once
 #include "onnx/convert/import.h"
 
 struct common_side {
@@ -55,4 +54,3 @@ void shared_classes_free(struct shared_classes *shared);
 const char *common_graph_name(const struct common_graph *c, int side, tensor_id t);
 // A deterministic name of the k-th output, for messages.
 const char *common_graph_output_name(const struct common_graph *c, size_t output);
-#endif

@@ -1,7 +1,6 @@
 // Constants of one model that are concatenations of constants, as merged operators read them: found by content, bit for
 // bit, so that rules that take merged operators apart again have something to hold on to.
-#ifndef VERIFIER_MODEL_CONCATENATIONS_H
-#define VERIFIER_MODEL_CONCATENATIONS_H
+#pragma once
 #include "verifier/model/constants.h"
 #include "verifier/model/nested_concats.h"
 
@@ -11,4 +10,3 @@ bool type_is_part(const struct type *whole, const struct type *part, int axis, i
 // nestings of two, where constants of the e-graph are found for it: along an axis the largest that begins it, and so
 // on. Needs a clean e-graph, and leaves one. False: nothing was added.
 bool concatenations_join(const struct constants *k, const struct shared_classes *shared);
-#endif

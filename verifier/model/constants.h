@@ -3,8 +3,7 @@
 // Values are equal bit for bit, unless one of them was computed with arithmetic, by rules or at import: who folded the
 // other may have rounded on another way. Then each entry may differ by a few roundings of itself and of the largest one
 // (constants.c), and how far any did is told.
-#ifndef VERIFIER_MODEL_CONSTANTS_H
-#define VERIFIER_MODEL_CONSTANTS_H
+#pragma once
 #include "egraph/egraph.h"
 #include "verifier/model/common.h"
 
@@ -54,4 +53,3 @@ void constants_end(struct constants *k);
 // another constant, or a part of one that only one of the models has. Needs a clean e-graph, and leaves one. False:
 // nothing was joined.
 bool constants_join(struct constants *k, const struct shared_classes *shared);
-#endif

@@ -10,8 +10,7 @@
 // field (exp, tanh, relu) have stand-ins. Outputs that agree although they depend on such functions are equal; others
 // may still be, by a law that the stand-in does not have. Comparisons, maxima, integers and truth values are different:
 // random values do not meet all of their cases, so that agreement that depends on one proves nothing.
-#ifndef VERIFIER_MODEL_FIELD_H
-#define VERIFIER_MODEL_FIELD_H
+#pragma once
 #include "verifier/model/common.h"
 
 enum field_verdict {
@@ -33,4 +32,3 @@ struct field_result {
 // `most_operations`: of one evaluation of both models.
 void common_graph_compare_in_field(const struct common_graph *c, uint64_t seed, double most_operations, int threads,
                                    struct field_result *ret_results);
-#endif

@@ -1,7 +1,6 @@
 // A concatenation of several tensors is concatenations of two, one of the other: models that were written by taso-opt
 // have the former, rules make the latter.
-#ifndef VERIFIER_MODEL_NESTED_CONCATS_H
-#define VERIFIER_MODEL_NESTED_CONCATS_H
+#pragma once
 #include "egraph/egraph.h"
 
 #define MOST_PARTS 8
@@ -10,4 +9,3 @@
 enode_id egraph_add_nestings(struct egraph *e, int axis, int n, const enode_id *parts);
 // The same for each concatenation of three to MOST_PARTS tensors, united with it.
 void egraph_add_nested_concats(struct egraph *e);
-#endif

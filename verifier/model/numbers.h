@@ -1,7 +1,6 @@
 // Equality of two models in numbers: both run on the processor on random inputs from a seed. Opaque nodes are cut out
 // and paired: what they make are further inputs, what they read further outputs.
-#ifndef VERIFIER_MODEL_NUMBERS_H
-#define VERIFIER_MODEL_NUMBERS_H
+#pragma once
 #include "verifier/model/common.h"
 
 struct log;
@@ -30,4 +29,3 @@ struct numbers_report {
 bool common_graph_compare_in_numbers(struct common_graph *c, const struct numbers_options *options,
                                      struct numbers_report *ret_report, struct error *error);
 void numbers_report_free(struct numbers_report *report);
-#endif

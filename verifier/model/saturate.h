@@ -3,8 +3,7 @@
 //
 // From the inputs on: only what the models do not share is rewritten, and only where it stands on what they share. Once
 // two tensors are found to be equal the search begins anew behind them, in an e-graph without the terms that led there.
-#ifndef VERIFIER_MODEL_SATURATE_H
-#define VERIFIER_MODEL_SATURATE_H
+#pragma once
 #include "substitutions/rule.h"
 #include "verifier/model/common.h"
 #include <stdio.h>
@@ -23,4 +22,3 @@ struct saturation {
 // Notes in c->class_of what is found to be equal. The result depends on nothing but the arguments.
 void common_graph_saturate(struct common_graph *c, const struct rule_set *rules, const struct saturation_budget *budget,
                            struct saturation *ret_saturation);
-#endif

@@ -1,8 +1,7 @@
 // Sketches of constants: a few entries of each, at places that depend on its type alone. An entry of what rules made is
 // worked out by itself, from the weights that it depends on, so that most constants, which equal no other one, never
 // have to be computed. A sketch is a hint and proves nothing.
-#ifndef VERIFIER_MODEL_SKETCHES_H
-#define VERIFIER_MODEL_SKETCHES_H
+#pragma once
 #include "verifier/model/constants.h"
 
 #define SKETCH_ENTRIES 8
@@ -15,4 +14,3 @@ double constant_cost(struct constants *k, eclass_id c);
 bool sketches_are_near(const struct type *type, const double *a, const double *b);
 // Could a constant with this sketch be the part of a known one somewhere on an axis?
 bool sketch_is_of_part(const struct type *part, const double *sketch, const struct tensor_value *whole, int axis);
-#endif

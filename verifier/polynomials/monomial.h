@@ -3,8 +3,7 @@
 //
 // Nearly all have few factors, so that a number can be the product itself, in four lanes of 15 bits, the first factor
 // in the highest one: (atom + 1), 0 behind the last. Others are kept in a pool.
-#ifndef VERIFIER_POLYNOMIALS_MONOMIAL_H
-#define VERIFIER_POLYNOMIALS_MONOMIAL_H
+#pragma once
 #include "core/memory/table.h"
 #include "core/memory/vec.h"
 
@@ -28,4 +27,3 @@ monomial monomial_of_atom(struct monomial_pool *p, uint32_t atom);
 bool monomial_multiply(struct monomial_pool *p, monomial a, monomial b, monomial *ret_product);
 // The factors in ascending order; gives their number.
 uint32_t monomial_factors(const struct monomial_pool *p, monomial m, uint32_t ret_atoms[MOST_FACTORS]);
-#endif

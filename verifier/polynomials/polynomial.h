@@ -12,8 +12,7 @@
 // functions are uninterpreted: equal arguments give equal values and nothing more is used. So equal numbers prove
 // equality; different numbers refute it only for ring expressions, and a difference is confirmed by numbers before it
 // is called so.
-#ifndef VERIFIER_POLYNOMIALS_POLYNOMIAL_H
-#define VERIFIER_POLYNOMIALS_POLYNOMIAL_H
+#pragma once
 #include "core/memory/table.h"
 #include "core/memory/vec.h"
 #include "expressions/definition.h"
@@ -77,4 +76,3 @@ struct text;
 void polynomial_print(struct text *out, const struct polynomial_pool *p, polynomial a,
                       void (*print_variable)(struct text *out, const void *context, uint32_t number),
                       const void *context);
-#endif

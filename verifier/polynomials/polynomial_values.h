@@ -1,6 +1,5 @@
 // Execution of a definition on polynomials: every entry of its outputs as a polynomial of the entries of its inputs.
-#ifndef VERIFIER_POLYNOMIALS_POLYNOMIAL_VALUES_H
-#define VERIFIER_POLYNOMIALS_POLYNOMIAL_VALUES_H
+#pragma once
 #include "verifier/polynomials/polynomial.h"
 
 struct arena;
@@ -9,4 +8,3 @@ struct arena;
 // `needed` has a byte for each entry of each stage; entries that are not needed become 0. NULL: all are.
 bool evaluate_polynomials(const struct definition *d, struct polynomial_pool *pool, const polynomial *const *inputs,
                           uint8_t *const *needed, polynomial *const *outputs, struct arena *scratch);
-#endif

@@ -5,9 +5,7 @@
 // members of a maximum is taken to be positive or zero, then negative or zero, and every maximum whose members differ
 // by a multiple of it is what it is then. Two polynomials that are equal in all cases have equal values everywhere;
 // where they are not, nothing is said.
-#ifndef VERIFIER_POLYNOMIALS_SIGNS_H
-#define VERIFIER_POLYNOMIALS_SIGNS_H
+#pragma once
 #include "verifier/polynomials/polynomial.h"
 
 bool signs_make_equal(struct polynomial_pool *p, polynomial a, polynomial b);
-#endif

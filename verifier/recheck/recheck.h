@@ -3,8 +3,7 @@
 // The definitions are executed by the evaluator that also makes numbers (evaluate.inc), on terms of Z3:
 // sums and products are its own, maxima are case distinctions, other functions are uninterpreted. Neither the evaluator
 // nor the normal forms of the proof take part, so that an error in one of them is a disagreement.
-#ifndef VERIFIER_RECHECK_RECHECK_H
-#define VERIFIER_RECHECK_RECHECK_H
+#pragma once
 #include "verifier/instances/instance.h"
 
 enum recheck_verdict {
@@ -20,4 +19,3 @@ struct recheck *recheck_make(void);   // for one thread
 void recheck_free(struct recheck *r);
 // All nodes of the instance were typed.
 enum recheck_verdict recheck_instance(struct recheck *r, struct instance *in);
-#endif

@@ -1,7 +1,6 @@
 // Which instances of a direct proof are looked at a second time (recheck.h): all in which every size is 2, and of the
 // others a sample that depends on a seed and the equation's name alone.
-#ifndef VERIFIER_RECHECK_SAMPLE_H
-#define VERIFIER_RECHECK_SAMPLE_H
+#pragma once
 #include "verifier/all_sizes/judge.h"
 #include "verifier/recheck/recheck.h"
 
@@ -17,4 +16,3 @@ struct sample {
 // As judge_equation; what Z3 says of the instances of the sample is counted, and of the one that refutes the equation.
 // False: Z3 contradicts the polynomials.
 bool sample_equation(struct sample *s, struct judge *j, const struct equation *eq, struct judgement *ret_result);
-#endif

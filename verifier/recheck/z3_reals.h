@@ -1,6 +1,5 @@
 // Real numbers as terms of Z3, and the execution of definitions on them.
-#ifndef VERIFIER_RECHECK_Z3_REALS_H
-#define VERIFIER_RECHECK_Z3_REALS_H
+#pragma once
 #include "expressions/definition.h"
 #include <z3.h>
 
@@ -18,4 +17,3 @@ Z3_ast z3_term(struct z3_reals *r, struct z3_value value);
 // As evaluate_f64 (expressions/evaluation/evaluate.h); the definition does not depend on data.
 void evaluate_z3(const struct definition *d, struct z3_reals *r, const struct z3_value *const *inputs,
                  struct z3_value *const *outputs, struct arena *scratch);
-#endif

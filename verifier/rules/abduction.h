@@ -3,8 +3,7 @@
 // A rule that could only be tested may well be false where the tests did not get to: activations that differ, windows
 // that are dilated on one side, a kernel that is not the single entry that it would have to be. What such a rule
 // usually lacks is assumed all at once; if the properties then suffice, whatever they do without goes again.
-#ifndef VERIFIER_RULES_ABDUCTION_H
-#define VERIFIER_RULES_ABDUCTION_H
+#pragma once
 #include "verifier/entailment/theory.h"
 #include "verifier/rules/conditions.h"
 
@@ -12,4 +11,3 @@
 // where fewer conditions leave more of them.
 struct found_condition find_sufficient_condition(struct judge *j, struct theory *theory, const struct rule *r,
                                                  bool may_take_longer, struct arena *a);
-#endif

@@ -3,8 +3,7 @@
 //     (= (dims ?x) (dims ?y))   (= (dim ?x i) (dim ?y j))   (= (dim ?x i) 1)
 // A condition is a conjunction of up to three of these that no failing instance meets; of all these, the one that the
 // most good instances meet.
-#ifndef VERIFIER_RULES_CONDITIONS_H
-#define VERIFIER_RULES_CONDITIONS_H
+#pragma once
 #include "verifier/all_sizes/judge.h"
 
 #define MAX_SEARCHED_CONDITIONS 3   // in one conjunction
@@ -24,4 +23,3 @@ struct found_condition find_weakest_condition(struct judge *j, const struct equa
 // What the equation says of the spatial axes that it names, said of images alone: tensors of open rank have rank 4, and
 // those of which one spatial axis is asked to be 1 have both so. Gives only what is new.
 struct found_condition find_condition_on_ranks(const struct equation *eq, struct arena *a);
-#endif

@@ -1,6 +1,5 @@
 // What becomes of one rule: proved as it is, proved under conditions, or rejected with a reason.
-#ifndef VERIFIER_RULES_PROVE_H
-#define VERIFIER_RULES_PROVE_H
+#pragma once
 #include "core/text/text.h"
 #include "verifier/entailment/theory.h"
 #include "verifier/rules/conditions.h"
@@ -41,4 +40,3 @@ void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, st
                 struct rule_report *ret_report);
 // The same for a rule that is another one read backwards, which was judged. False: that proves nothing of it.
 bool prove_rule_reversed(const struct rule_report *reversed, const struct rule *r, struct rule_report *ret_report);
-#endif

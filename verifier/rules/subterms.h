@@ -1,6 +1,5 @@
 // Sides that are alike around the subterms in which they differ: f(s, z) = f(t, z) holds where s = t does.
-#ifndef VERIFIER_RULES_SUBTERMS_H
-#define VERIFIER_RULES_SUBTERMS_H
+#pragma once
 #include "substitutions/rule.h"
 
 struct found_condition;
@@ -16,4 +15,3 @@ struct rule *rule_of_subterms(const struct rule *r, struct arena *a);
 // them can't be said of it.
 bool conditions_of_whole(const struct rule *subterms, const struct found_condition *found, struct rule *r,
                          struct arena *a, struct found_condition *ret_found);
-#endif

@@ -3,10 +3,8 @@
 // What TASO leaves to shapes is written out: a convolution's group is channels of the image / channels of the kernel,
 // SAME at stride 1 becomes pads, window sizes and numbers of axes become conditions. Its element-wise operators
 // broadcast at will; here they take equal shapes, so that a rule read is about these.
-#ifndef VERIFIER_RULES_TASO_RULES_H
-#define VERIFIER_RULES_TASO_RULES_H
+#pragma once
 #include "substitutions/rule.h"
 
 // Adds the rules of a file as taso-0, taso-1, ... False: not such a file, or an operator that has no counterpart here.
 bool taso_rules_read(struct rule_set *set, const char *path, struct error *error);
-#endif

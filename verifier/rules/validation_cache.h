@@ -1,7 +1,6 @@
 // What earlier runs have validated, by content: a text file in the user's cache folder. A result counts only for the
 // very program that found it, since operators are part of it; without a cache folder nothing is known.
-#ifndef VERIFIER_RULES_VALIDATION_CACHE_H
-#define VERIFIER_RULES_VALIDATION_CACHE_H
+#pragma once
 #include "core/memory/table.h"
 #include "core/memory/vec.h"
 
@@ -15,4 +14,3 @@ bool known_has(const struct known_results *k, uint64_t content);
 void known_add(struct known_results *k, uint64_t content);
 void known_save(const struct known_results *k);   // failures are ignored: the next run validates again
 void known_free(struct known_results *k);
-#endif

@@ -10,11 +10,9 @@
 // A rule that claims a proof is derived from such rules only, one with attribute variables from rules without numbers
 // among their attributes, as its examples may be all alike. A rule for weights as the model has them stays and derives
 // no other, because the weights of examples are of that kind.
-#ifndef VERIFIER_SELECTION_DERIVE_H
-#define VERIFIER_SELECTION_DERIVE_H
+#pragma once
 struct rule_set;
 struct selection;
 
 // s->max_steps rounds with at most ten e-nodes for each of s->max_graphs; what else `s` asks for does not count.
 void selection_make_for_egraph(struct selection *s, const struct rule_set *set);
-#endif

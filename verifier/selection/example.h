@@ -1,7 +1,6 @@
 // Examples of a rule: its source and its target as graphs at a few shapes, as generic ones as are found, for each
 // combination of ranks and axes that the rule may be applied at.
-#ifndef VERIFIER_SELECTION_EXAMPLE_H
-#define VERIFIER_SELECTION_EXAMPLE_H
+#pragma once
 #include "graph/graph.h"
 #include "verifier/instances/enumerate.h"
 
@@ -26,4 +25,3 @@ bool example_holds_over_field(const struct example *e);
 bool graph_forget_history(struct graph *ret_graph, const struct graph *g, struct arena *arena);
 // The variables that a rule wants to be weights, one bit each.
 uint32_t rule_weights(const struct rule *r);
-#endif

@@ -1,6 +1,5 @@
 // What rules make of a graph, step by step.
-#ifndef VERIFIER_SELECTION_REACH_H
-#define VERIFIER_SELECTION_REACH_H
+#pragma once
 #include "graph/graph.h"
 #include "substitutions/match.h"
 
@@ -20,4 +19,3 @@ struct reach_chain {
 // first, until it returns true. Gives what it returned last, and the way to that graph; ret_chain may be NULL.
 bool reach_visit(const struct reach *r, const struct graph *start, bool (*visit)(void *context, const struct graph *g),
                  void *context, struct reach_chain *ret_chain);
-#endif

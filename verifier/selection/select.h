@@ -16,8 +16,7 @@
 //      same the general one stays. A rule that is proved follows from proved ones only.
 // Rules that somebody wrote, knowing what they are good for, are kept; the others are asked whether they follow from
 // them.
-#ifndef VERIFIER_SELECTION_SELECT_H
-#define VERIFIER_SELECTION_SELECT_H
+#pragma once
 #include "substitutions/rule.h"
 
 enum rule_use {
@@ -46,4 +45,3 @@ struct selection {
 void selection_make(struct selection *s, const struct rule_set *set);
 void selection_free(struct selection *s);
 int rule_compare_sizes(const struct rule *x, const struct rule *y);   // the smallest first, of these the most general
-#endif

@@ -4,8 +4,7 @@
 // more than entry by entry (products, convolutions, poolings, sums), or fewer scalar operations, or fewer entries to
 // read and to write. What is known before the graph runs (made of weights alone) costs nothing; neither do views, parts
 // of tensors and repeated entries, which readers take where they are.
-#ifndef VERIFIER_SELECTION_WORK_H
-#define VERIFIER_SELECTION_WORK_H
+#pragma once
 #include "graph/graph.h"
 
 // What the operators of a graph do, in the arena given.
@@ -29,4 +28,3 @@ enum work_order work_compare(const struct work *a, const struct work *b, uint32_
 uint32_t work_products(const struct work *w, uint32_t weights);
 // Is a no worse than b in each measure?
 bool work_is_at_most(const struct work *a, const struct work *b, uint32_t weights);
-#endif

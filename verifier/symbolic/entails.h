@@ -1,7 +1,6 @@
 // Does one inequality of polynomials follow from others? Asked of Z3 within a number of steps, where it is not obvious;
 // "no" means that nothing is known.
-#ifndef VERIFIER_SYMBOLIC_ENTAILS_H
-#define VERIFIER_SYMBOLIC_ENTAILS_H
+#pragma once
 #include "core/memory/key_set.h"
 #include "verifier/symbolic/polys.h"
 #include <z3.h>
@@ -29,4 +28,3 @@ bool entails(struct entails *e, const poly *assumed, uint32_t n, poly asked);
 bool entails_nothing(struct entails *e, const poly *assumed, uint32_t n);   // they never hold together
 bool entails_equal(struct entails *e, const poly *assumed, uint32_t n, poly a, poly b);
 poly poly_negated(struct polys *p, poly a);   // -a - 1: at least 0 where a is not
-#endif

@@ -5,8 +5,7 @@
 // tried. Among what is only added and multiplied, up to the sum over an index of the question, the answers become
 // guards of terms; elsewhere the question splits the sum, the maximum or, if it is one of outputs' indices and sizes
 // alone, the whole comparison into cases, which are executed one after the other.
-#ifndef VERIFIER_SYMBOLIC_EXECUTE_H
-#define VERIFIER_SYMBOLIC_EXECUTE_H
+#pragma once
 #include "verifier/symbolic/family.h"
 #include "verifier/symbolic/sums.h"
 
@@ -30,4 +29,3 @@ struct execution {
 const struct sum *execute_term(struct execution *ex, term_id term, const poly *indices);
 // Are both terms equal at all indices, where they have the same sizes?
 bool execute_and_compare(struct execution *ex, term_id left, term_id right);
-#endif

@@ -5,8 +5,7 @@
 // application is defined at several assignments of large random numbers (*lanes*), and each integer of the definition
 // is the polynomial of sizes and attributes that it is in all lanes (docs/theory/symbolic.md, S2). What all well-typed
 // instances of the family have in common (S3) makes symbols equal to polynomials of others before that.
-#ifndef VERIFIER_SYMBOLIC_FAMILY_H
-#define VERIFIER_SYMBOLIC_FAMILY_H
+#pragma once
 #include "core/numbers/random.h"
 #include "verifier/instances/instance.h"
 #include "verifier/symbolic/polys.h"
@@ -88,4 +87,3 @@ bool lanes_agree(struct family *f);   // are all integers in all lanes what they
 void family_equal(struct family *f, poly a, poly b);
 poly family_quotient(struct family *f, const void *asked_by, uint32_t entry, poly dividend, poly divisor);
 void family_add_typing(struct family *f, uint32_t node);   // what the node being well-typed says
-#endif

@@ -4,8 +4,7 @@
 // An atom is a size or an entry of an attribute that has no value (a *symbol*), an index, or the floor of a quotient of
 // two polynomials that has no simpler form. Products of more than MOST_ATOMS atoms are refused: the pool has then
 // failed, and so has whatever is proved with it.
-#ifndef VERIFIER_SYMBOLIC_POLYS_H
-#define VERIFIER_SYMBOLIC_POLYS_H
+#pragma once
 #include "core/memory/arena.h"
 #include "core/memory/table.h"
 #include "core/memory/vec.h"
@@ -62,4 +61,3 @@ bool poly_mentions(const struct polys *p, poly a, atom x);
 int poly_level(const struct polys *p, poly a);   // the largest of its atoms; 0: sizes and indices of outputs alone
 // The value at values of all symbols; false: too large, or an index is met.
 bool poly_evaluate(const struct polys *p, poly a, const int64_t *symbols, int64_t *ret_value);
-#endif

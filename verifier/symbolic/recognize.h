@@ -3,8 +3,7 @@
 // Tried are a number, multiples of known polynomials, sums and differences of two and sums of three of these, products,
 // halves, and quotients without a rest, each but the products with a number added. Values are so many and so various
 // that no other polynomial of these forms has them all.
-#ifndef VERIFIER_SYMBOLIC_RECOGNIZE_H
-#define VERIFIER_SYMBOLIC_RECOGNIZE_H
+#pragma once
 #include "verifier/symbolic/family.h"
 
 struct known_integers {
@@ -18,4 +17,3 @@ struct known_integers {
 struct known_integers known_integers_of_node(struct family *f, uint32_t node);
 void known_integers_free(struct known_integers *known);
 poly recognize(struct polys *p, const struct known_integers *known, const int64_t *lanes);   // NO_POLY: none
-#endif

@@ -6,8 +6,7 @@
 // A factor is an entry of a tensor at polynomials; an unknown function of sums; a size or an index as a number; or a
 // *bag*: a maximum, minimum or product over the terms of a formal sum of elements, which is one as soon as its elements
 // are those of another, however the sum is cut.
-#ifndef VERIFIER_SYMBOLIC_SUMS_H
-#define VERIFIER_SYMBOLIC_SUMS_H
+#pragma once
 #include "expressions/definition.h"
 #include "verifier/symbolic/entails.h"
 
@@ -56,4 +55,3 @@ struct product product_substitute(struct sums *s, const struct product *t, const
 struct product product_with_fresh_indices(struct sums *s, const struct product *t);
 // Are they equal wherever all of `assumed` are at least 0? "No" means that nothing is known.
 bool sums_equal(struct sums *s, const poly *assumed, uint32_t n_assumed, const struct sum *a, const struct sum *b);
-#endif

@@ -3,8 +3,7 @@
 // It uses neither the bounds nor the comparison of instances (docs/theory/symbolic.md), of which it is independent but
 // for the ranks and lengths of lists that are looked at, and the search that finds out which kinds of instances there
 // are. "Unknown" says nothing of the equation.
-#ifndef VERIFIER_SYMBOLIC_SYMBOLIC_H
-#define VERIFIER_SYMBOLIC_SYMBOLIC_H
+#pragma once
 #include "core/text/text.h"
 #include "verifier/all_sizes/judge.h"
 #include "verifier/symbolic/family.h"
@@ -23,4 +22,3 @@ struct symbolic_prover {
 void symbolic_prover_init(struct symbolic_prover *prover);
 void symbolic_prover_free(struct symbolic_prover *prover);
 void symbolic_prove(struct symbolic_prover *prover, const struct equation *eq, struct symbolic_proof *ret_proof);
-#endif

@@ -1,7 +1,6 @@
 // What the files of the plugin share. NVIDIA's types are named here without their headers, so that this one stands
 // alone.
-#ifndef BACKENDS_CUDA_PLUGIN_PLUGIN_H
-#define BACKENDS_CUDA_PLUGIN_PLUGIN_H
+#pragma once
 #include "backends/cuda/gpu.h"
 
 struct CUevent_st;
@@ -62,4 +61,3 @@ bool plugin_seconds_between(struct gpu *gpu, int first, int second, double *ret_
 
 // plugin.c: the only exported name
 const struct gpu_api *taso_gpu_api(void);
-#endif

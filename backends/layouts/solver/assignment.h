@@ -6,8 +6,7 @@
 // than the limits allow is solved approximately: mini-buckets give a lower bound and a first assignment, which is
 // improved by solving exactly for most variables while the others keep their values (conditioning.h). Work is counted
 // in entries of tables, so the answer does not depend on the machine.
-#ifndef BACKENDS_LAYOUTS_SOLVER_ASSIGNMENT_H
-#define BACKENDS_LAYOUTS_SOLVER_ASSIGNMENT_H
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,4 +36,3 @@ struct assignment assignment_find(size_t n_variables, const int *n_values, size_
 // entries than the limit.
 double assignment_work(size_t n_variables, const int *n_values, size_t n_tables, const struct cost_table *tables,
                        const struct assignment_limits *limits, struct arena *arena);
-#endif

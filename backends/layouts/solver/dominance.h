@@ -1,8 +1,7 @@
 // Values of variables that need not be looked at (assignment.h): a value is no better than another one of the same
 // variable if, whatever the others take, changing it to that one adds nothing in sum over all tables. Most values are
 // such dead ends, and their going lets others go.
-#ifndef BACKENDS_LAYOUTS_SOLVER_DOMINANCE_H
-#define BACKENDS_LAYOUTS_SOLVER_DOMINANCE_H
+#pragma once
 #include "backends/layouts/solver/assignment.h"
 #include <stdbool.h>
 
@@ -20,4 +19,3 @@ struct reduction {
 void reduction_init(struct reduction *r, size_t n_variables, const int *n_values, size_t n_tables,
                     const struct cost_table *tables, struct arena *arena);
 void reduction_drop_dead_ends(struct reduction *r);
-#endif

@@ -1,8 +1,7 @@
 // Eliminating variables from a sum of tables (bucket elimination; Dechter 1999): the tables that mention a variable are
 // added up and minimized over it, which leaves a table over the others that they mention. On a tree this is dynamic
 // programming from the leaves; graphs of models are nearly trees.
-#ifndef BACKENDS_LAYOUTS_SOLVER_VARIABLE_ELIMINATION_H
-#define BACKENDS_LAYOUTS_SOLVER_VARIABLE_ELIMINATION_H
+#pragma once
 #include "backends/layouts/solver/assignment.h"
 #include "core/memory/vec.h"
 #include <stdbool.h>
@@ -74,4 +73,3 @@ void elimination_marginals(struct elimination *e, uint32_t variable, const facto
 
 // The values of all variables that were removed, where the others have theirs.
 void elimination_decide(const struct elimination *e, int *values);
-#endif

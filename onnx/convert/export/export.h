@@ -6,8 +6,7 @@
 //   as made         new nodes of the standard operators, when a rewrite changed something
 // Names, types, documentation and metadata of inputs, outputs and kept nodes stay; broadcasts are left to ONNX, and a
 // convolution takes its bias back.
-#ifndef ONNX_CONVERT_EXPORT_EXPORT_H
-#define ONNX_CONVERT_EXPORT_EXPORT_H
+#pragma once
 #include "onnx/convert/import.h"
 
 struct export_counts {
@@ -22,4 +21,3 @@ struct export_counts {
 // new node has no form in the model's operator set.
 bool export_model(struct imported_model *m, const struct graph *g, struct onnx_model **ret_model,
                   struct export_counts *ret_counts, struct error *error);
-#endif

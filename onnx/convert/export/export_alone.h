@@ -1,6 +1,5 @@
 // A graph that nobody imported, as an ONNX model in memory: for runtimes that are to run parts of models.
-#ifndef ONNX_CONVERT_EXPORT_EXPORT_ALONE_H
-#define ONNX_CONVERT_EXPORT_EXPORT_ALONE_H
+#pragma once
 #include "graph/graph.h"
 #include "onnx/format/model.h"
 
@@ -12,4 +11,3 @@ struct error;
 // form in that operator set.
 bool export_alone(const struct graph *g, int64_t opset, struct arena *arena, struct onnx_bytes *ret_bytes,
                   struct error *error);
-#endif

@@ -1,6 +1,5 @@
 // The exporter's state, and what rows of its table use to make nodes. Private to onnx.
-#ifndef ONNX_CONVERT_EXPORT_EXPORTER_H
-#define ONNX_CONVERT_EXPORT_EXPORTER_H
+#pragma once
 #include "core/memory/key_set.h"
 #include "onnx/convert/export/export.h"
 
@@ -91,4 +90,3 @@ bool is_divided_further(const struct exporter *x, node_id split);    // (make_co
 bool divides_part(const struct exporter *x, node_id node);           // is it written as one with the split before it?
 bool joins_concatenations(const struct exporter *x, node_id node);   // and with concatenations before it?
 bool is_written_as_gemm(struct exporter *x, node_id node);           // (make_conv_pool.c)
-#endif

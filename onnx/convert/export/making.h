@@ -1,6 +1,5 @@
 // Making ONNX nodes of one node of the graph. Private to onnx.
-#ifndef ONNX_CONVERT_EXPORT_MAKING_H
-#define ONNX_CONVERT_EXPORT_MAKING_H
+#pragma once
 #include "onnx/convert/export/exporter.h"
 
 struct making {
@@ -44,4 +43,3 @@ bool finish_with_activation(const struct making *m, const char *inner);
     bool make_##export(struct making *m, const struct row *row);
 #define EXPORTED_OPERATOR(op, name, first, export) bool make_##export(struct making *m, const struct row *row);
 #include "onnx/convert/operators/operators.def"
-#endif

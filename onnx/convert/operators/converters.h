@@ -1,7 +1,6 @@
 // The functions convert_... that operators.def names; which file has which follows from the operator's kind. Private to
 // onnx/convert.
-#ifndef ONNX_CONVERT_OPERATORS_CONVERTERS_H
-#define ONNX_CONVERT_OPERATORS_CONVERTERS_H
+#pragma once
 #include <stdbool.h>
 
 struct conversion;
@@ -10,4 +9,3 @@ struct conversion;
 #define IMPORTED_OPERATOR(name, first, last, import, parameter) bool convert_##import(struct conversion *c);
 #define KEPT_OPERATOR(name, first, last, import, keeping, reason) bool convert_##import(struct conversion *c);
 #include "onnx/convert/operators/operators.def"
-#endif

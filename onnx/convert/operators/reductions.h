@@ -1,6 +1,5 @@
 // What conversions of reductions and of normalizations share. Private to onnx/convert.
-#ifndef ONNX_CONVERT_OPERATORS_REDUCTIONS_H
-#define ONNX_CONVERT_OPERATORS_REDUCTIONS_H
+#pragma once
 #include "onnx/convert/conversion.h"
 #include "onnx/convert/operators/converters.h"
 
@@ -13,4 +12,3 @@ struct axes {
 // The axes as a list without repetition; without any listed: all. False: the node cannot be converted.
 bool read_axes(struct conversion *c, int rank, struct axes *ret_axes);
 tensor_id reduce_by(struct conversion *c, enum operator_id op, tensor_id x, const struct axes *axes, bool keeps_axes);
-#endif

@@ -1,6 +1,5 @@
 // Chains of rewrites (search.h, part 2): what to try next, the best first.
-#ifndef OPTIMIZER_SEARCH_BACKTRACKING_CHAINS_H
-#define OPTIMIZER_SEARCH_BACKTRACKING_CHAINS_H
+#pragma once
 #include "optimizer/search/backtracking/queue.h"
 #include "optimizer/search/backtracking/states.h"
 
@@ -29,4 +28,3 @@ bool chains_step(struct chains *c, bool *ret_is_adopted, struct movement *ret_mo
 // When nothing comes of what promised more: adopts the best of the chains that had become cheaper and waited for what
 // promised more. False: none is left.
 bool chains_end(struct chains *c, struct movement *ret_movement);
-#endif

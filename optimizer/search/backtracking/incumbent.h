@@ -2,8 +2,7 @@
 // cost, and the making of a better one by many edits at once.
 //
 // After an adoption only what is near the change is matched and priced anew; all other matches move along.
-#ifndef OPTIMIZER_SEARCH_BACKTRACKING_INCUMBENT_H
-#define OPTIMIZER_SEARCH_BACKTRACKING_INCUMBENT_H
+#pragma once
 #include "core/system/progress.h"
 #include "optimizer/search/backtracking/local_cost.h"
 #include "optimizer/search/backtracking/parallel_cost.h"
@@ -108,4 +107,3 @@ void movement_free(struct movement *m);
 // --- descent (greedy.c) ----------------------------------------------------------------------------------------------
 // Applies the best improving proposals that do not overlap, all at once. False: none improves any more.
 bool whole_descend(struct whole *w, struct movement *ret_movement);
-#endif

@@ -8,8 +8,7 @@
 //
 // Models repeat themselves, and neighbourhoods do even more: each is written down as a list of words (operators,
 // attributes, edges by number, types at the border), and one that was priced before is not priced again.
-#ifndef OPTIMIZER_SEARCH_BACKTRACKING_LOCAL_COST_H
-#define OPTIMIZER_SEARCH_BACKTRACKING_LOCAL_COST_H
+#pragma once
 #include "core/memory/arena.h"
 #include "optimizer/search/backtracking/order.h"
 #include "optimizer/search/cost_model.h"
@@ -103,4 +102,3 @@ struct price scribe_price(struct scribe *s, const struct rewrite *r, const struc
 struct price pricer_recall(const struct pricer *p, const struct description *d);
 // Gives the price that is remembered: what was noted first, so that what has equal descriptions has equal prices.
 struct price pricer_note(struct pricer *p, const struct description *d, struct price price);
-#endif

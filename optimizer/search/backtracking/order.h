@@ -1,8 +1,7 @@
 // An order of some nodes of a graph that follows from what they are and how they hang together, not from their numbers:
 // equal parts of a graph are listed equally wherever they stand. (Ties are left between nodes that a few steps of their
 // surroundings do not tell apart; then the lists may differ, and an equal part goes unrecognized.)
-#ifndef OPTIMIZER_SEARCH_BACKTRACKING_ORDER_H
-#define OPTIMIZER_SEARCH_BACKTRACKING_ORDER_H
+#pragma once
 #include "core/memory/vec.h"
 #include "substitutions/match.h"
 
@@ -24,4 +23,3 @@ void order_nodes(struct ordering *o, const struct match_index *index, const stru
                  size_t count);
 // Should the second input of a commutative node be met before its first? Decides by what they are.
 bool order_is_swapped(const struct match_index *index, tensor_id first, tensor_id second);
-#endif

@@ -1,8 +1,7 @@
 // Prices many matches of one graph, on several threads: by what they change near them, or by what the whole graph costs
 // with each. What comes of it, and in which order, does not depend on the number of threads: prices are computed apart
 // and then noted in the order in which the matches were given.
-#ifndef OPTIMIZER_SEARCH_BACKTRACKING_PARALLEL_COST_H
-#define OPTIMIZER_SEARCH_BACKTRACKING_PARALLEL_COST_H
+#pragma once
 #include "optimizer/search/backtracking/local_cost.h"
 
 struct thread_pool;
@@ -53,4 +52,3 @@ void batch_end(struct batch *b);
 // batch_begin and batch_end.
 void batch_price_graphs(struct batch *b, const struct match_index *index, size_t n, const struct match *const *matches,
                         double *ret_seconds);
-#endif

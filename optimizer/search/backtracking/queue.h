@@ -1,7 +1,6 @@
 // A priority queue of candidates: the cheapest first, the earlier of two equally cheap ones first. Bounded: when full,
 // the costlier half is dropped.
-#ifndef OPTIMIZER_SEARCH_BACKTRACKING_QUEUE_H
-#define OPTIMIZER_SEARCH_BACKTRACKING_QUEUE_H
+#pragma once
 #include "substitutions/match.h"
 
 struct candidate {
@@ -25,4 +24,3 @@ struct candidate *queue_pop(struct queue *q);   // NULL when empty; give it back
 void queue_keep(struct queue *q, bool (*is_kept)(void *context, const struct candidate *c), void *context);
 void queue_drop_costlier_half(struct queue *q);
 void candidate_free(struct candidate *c);
-#endif

@@ -3,8 +3,7 @@
 //
 // Its leaves stand for the tensors that it reads, numbered in the order in which they are met, and its value keys are
 // made anew: so equal parts of a model, whatever their history, give equal regions (graph_equal).
-#ifndef OPTIMIZER_SEARCH_BACKTRACKING_REGION_H
-#define OPTIMIZER_SEARCH_BACKTRACKING_REGION_H
+#pragma once
 #include "substitutions/match.h"
 
 // Where a region is in a graph.
@@ -42,4 +41,3 @@ bool region_graft(const struct rewritten *r, const struct site *s, struct graph 
 size_t region_list_replaced(const struct rewritten *r, const struct site *s, const struct graph *g, node_id *ret_nodes);
 // Marks the nodes at the site that the rewrite takes away. False (nothing marked): one is marked already.
 bool region_claim(const struct rewritten *r, const struct site *s, const struct graph *g, bool *claimed);
-#endif

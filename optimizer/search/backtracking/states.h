@@ -1,7 +1,6 @@
 // The states of regions: what each can be brought into by chains of rewrites. Equal regions are of one kind, with a
 // site for each place in the whole graph, and their states are shared.
-#ifndef OPTIMIZER_SEARCH_BACKTRACKING_STATES_H
-#define OPTIMIZER_SEARCH_BACKTRACKING_STATES_H
+#pragma once
 #include "optimizer/search/backtracking/incumbent.h"
 
 #define NO_STATE UINT32_MAX
@@ -59,4 +58,3 @@ enum touch match_touch(const struct match *m, const uint8_t *touches);          
 void states_follow(struct state_space *space, const struct movement *m);
 bool *states_mark_sites(
     const struct state_space *space);   // one flag for each number (and one more, to be freed): is it left?
-#endif

@@ -1,7 +1,6 @@
 // The applications of rules that lead from one choice of e-nodes to another one, read from the proof forest: what
 // united them, what united the children that these applications found equal, and so on down.
-#ifndef OPTIMIZER_SEARCH_SATURATION_DERIVATION_H
-#define OPTIMIZER_SEARCH_SATURATION_DERIVATION_H
+#pragma once
 #include "egraph/explore.h"
 
 struct derivation {
@@ -11,4 +10,3 @@ struct derivation {
 void derivation_find(struct derivation *d, const struct exploration *x, const enode_id *choice, const enode_id *outputs,
                      size_t n_outputs);
 void derivation_free(struct derivation *d);
-#endif

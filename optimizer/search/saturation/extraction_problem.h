@@ -1,7 +1,6 @@
 // Choices of e-nodes worth being priced as whole graphs: what extraction finds under each way of pricing e-nodes. Where
 // costs have to be measured, what is no cheaper than the first graph, so priced, is left out.
-#ifndef OPTIMIZER_SEARCH_SATURATION_EXTRACTION_PROBLEM_H
-#define OPTIMIZER_SEARCH_SATURATION_EXTRACTION_PROBLEM_H
+#pragma once
 #include "egraph/extraction/best.h"
 #include "egraph/extraction/problem.h"
 #include "optimizer/search/saturation/node_costs.h"
@@ -28,4 +27,3 @@ const struct candidate *candidates_find_cheapest(const struct candidates *c, uin
 // The extraction problem alone, whose e-nodes are priced alone.
 void candidates_pose(const struct egraph *e, const struct cost_model *cost, const enode_id *outputs, size_t n_outputs,
                      struct extraction_problem *ret_problem);
-#endif

@@ -4,8 +4,7 @@
 //
 // Where costs have to be measured, none is for this: those that are not known are estimated, by arithmetic and traffic,
 // as known nodes of the same operator take them.
-#ifndef OPTIMIZER_SEARCH_SATURATION_NODE_COSTS_H
-#define OPTIMIZER_SEARCH_SATURATION_NODE_COSTS_H
+#pragma once
 #include "egraph/egraph.h"
 #include "optimizer/search/cost_model.h"
 #include "optimizer/search/memo.h"
@@ -30,4 +29,3 @@ void node_costs_free(struct node_costs *n);
 double node_costs_find(struct node_costs *n, enode_id node, enum node_pricing pricing);
 // Of e-nodes that are not known, equal ones have an equal number; 0: it is known, or takes no time of its own.
 uint64_t node_costs_unknown(struct node_costs *n, enode_id node);
-#endif

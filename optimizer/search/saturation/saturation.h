@@ -5,8 +5,7 @@
 // E-nodes are priced one by one (node_costs.h), which says nothing of what a backend fuses across them; so several
 // graphs are extracted, under several prices, and each is priced as a whole. The applications of rules that the best
 // one rests on are validated; a rule that one of them refutes is left out, and the e-graph is made anew.
-#ifndef OPTIMIZER_SEARCH_SATURATION_SATURATION_H
-#define OPTIMIZER_SEARCH_SATURATION_SATURATION_H
+#pragma once
 #include "egraph/explore.h"
 #include "egraph/extraction/best.h"
 #include "optimizer/search/search.h"
@@ -32,4 +31,3 @@ extern const struct saturation_options saturation_standard_options;
 // stays; its figures of saturation are filled in.
 void saturation_improve(struct search_result *found, const struct rule_set *rules, const struct cost_model *cost,
                         const struct saturation_options *options);
-#endif

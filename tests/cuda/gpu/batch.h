@@ -1,6 +1,5 @@
 // The same model for many samples: graphs of one sample, whose inputs have a first axis of size 1, made over.
-#ifndef TESTS_CUDA_GPU_BATCH_H
-#define TESTS_CUDA_GPU_BATCH_H
+#pragma once
 #include "graph/graph.h"
 
 #define BATCH_REASON_SIZE 200
@@ -8,4 +7,3 @@
 // an input. `ret_graph` is made by this call (with the arena of `g`). False: some operator treats the first axis as
 // more than a number of samples; the reason says which.
 bool graph_with_batch(struct graph *ret_graph, const struct graph *g, int64_t n, char *ret_reason);
-#endif

@@ -1,6 +1,5 @@
 // What the tests of the search share: made-up costs, and a graph with the rules.
-#ifndef TESTS_OPTIMIZER_SEARCH_MADE_UP_H
-#define TESTS_OPTIMIZER_SEARCH_MADE_UP_H
+#pragma once
 #include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
@@ -66,4 +65,3 @@ static inline void tear_down(struct fixture *f)
     rule_set_free(&f->rules);
     arena_free(&f->arena);
 }
-#endif

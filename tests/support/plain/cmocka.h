@@ -1,6 +1,5 @@
 // As much of cmocka as the tests of the device "cuda" use, for machines that have a GPU and little else.
-#ifndef TESTS_SUPPORT_PLAIN_CMOCKA_H
-#define TESTS_SUPPORT_PLAIN_CMOCKA_H
+#pragma once
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,4 +68,3 @@ static inline int _cmocka_run_group_tests(const char *group, const struct CMUnit
     printf("%s: %zu tests, %d failed\n", group, n, failed);
     return failed;
 }
-#endif
