@@ -192,6 +192,17 @@ CONDITIONS = {
     "kernel-beside-its-enlargement": ["(= (dim ?y 2) 1)"],
     "maxima-of-zeros-beside-either-axis": ["(= (dim ?x 2) 1)"],
     "maxima-of-zeros-around-a-kernel": ["(= (dim ?x 2) 1)"],
+    "kind-of-a-batch-as-groups": ["(= (rank ?y) 2)"],
+    "kind-of-a-batch-counted-up": ["(= (rank ?y) 2)"],
+    "kind-of-a-batch-of-five-sums": ["(= (rank ?y) 2)"],
+    "kind-of-a-batch-of-groups": ["(= (rank ?y) 2)"],
+    "kind-of-a-batch-of-means": ["(= (rank ?y) 2)"],
+    "kind-of-a-batch-of-sums": ["(= (rank ?y) 2)"],
+    "kind-of-a-batch-repeated": ["(= (rank ?y) 2)"],
+    "kind-of-a-batch-that-is-said": ["(= (rank ?y) 2)"],
+    "kind-of-a-batch-with-depth": ["(= (rank ?y) 2)"],
+    "kind-of-a-shape-that-is-said": ["(= (rank ?y) 2)"],
+    "kind-of-a-shape-with-a-sum": ["(= (rank ?y) 2)"],
 }
 
 
