@@ -87,7 +87,7 @@ static int compare_candidates(const void *a, const void *b)
 // A sorted array is a heap, so the cheaper half can stay as it is.
 void queue_drop_costlier_half(struct queue *q)
 {
-    size_t kept = q->heap.count / 2;
+    size_t kept = q->heap.count > 1 ? q->heap.count / 2 : 1;   // what is tried next
     vec_sort(&q->heap, compare_candidates);
     while (q->heap.count > kept) {
         candidate_free(vec_pop(&q->heap));

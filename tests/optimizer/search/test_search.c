@@ -457,6 +457,9 @@ static void queue_gives_the_cheapest_and_drops_the_costliest(void **state)
         candidate_free(c);
     }
     assert_int_equal(n + queue.dropped, 150);
+    queue_push(&queue, &(struct candidate){.match.rule = &rule});
+    queue_drop_costlier_half(&queue);
+    assert_int_equal(queue.heap.count, 1);
     queue_free(&queue);
 }
 
