@@ -68,10 +68,10 @@ static bool find_feeding_product(struct conversion *c, uint32_t input, struct fe
 // A constant that has a number for each entry of the last axis, and one only.
 static bool varies_by_column(const struct type *t, const struct type *product)
 {
-    for (int i = 0; i < t->rank; i++)
-        if (t->dim[i] != (i == t->rank - 1 ? product->dim[product->rank - 1] : 1))
-            return false;
-    return t->rank > 0 && t->rank <= product->rank;
+    bool is_so = t->rank > 0 && t->rank <= product->rank;
+    for (int i = 0; is_so && i < t->rank; i++)
+        is_so = t->dim[i] == (i == t->rank - 1 ? product->dim[product->rank - 1] : 1);
+    return is_so;
 }
 
 static tensor_id scaled(struct conversion *c, tensor_id weights, tensor_id factors)
