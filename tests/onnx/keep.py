@@ -189,6 +189,21 @@ def products_whose_columns_are_scaled():
     return m, lambda r: require(operators(r) == [*["Add"] * 3, *["MatMul"] * 4, "Mul", "Mul", "Sub"], f"{operators(r)}")
 
 
+def halves_whose_channels_are_scaled():
+    """Columns by 3000: the weights, 40, would be infinite, where 40 x and 120000 x are numbers."""
+    def half(name, numbers):
+        return numpy_helper.from_array(np.array(numbers, np.float16), name)
+
+    nodes = [node("Mul", "x,tiny", "v"), node("Cast", "v", "h", to=TensorProto.FLOAT16), node("Conv", "h,k", "a"),
+             node("Mul", "a,s", "b"), node("Cast", "b", "y", to=FLOAT),
+             node("MatMul", "h,l", "c"), node("Mul", "c,t", "d"), node("Cast", "d", "z", to=FLOAT)]
+    m = model(nodes, [value("x", (1, 2, 3, 3))], [value("y", (1, 2, 3, 3)), value("z", (1, 2, 3, 3))],
+              [half("k", np.full((2, 2, 1, 1), 40)), half("s", [[[2]], [[1]]]),
+               half("l", np.full((3, 3), 40)), half("t", [3000, 1, 1]),
+               numpy_helper.from_array(np.array(1e-3, np.float32), "tiny")])
+    return m, lambda r: require(operators(r) == [*["Cast"] * 3, "Conv", "MatMul", *["Mul"] * 3], f"{operators(r)}")
+
+
 def unused_outputs():
     m = model([node("Split", "x,sizes", "a,b,c", axis=1), node("Relu", "b", "y")], [value("x", (2, 6))],
               [value("y", (2, 1))], [integers("sizes", 2, 1, 3)])
@@ -471,7 +486,7 @@ def casts_that_are_undefined():
     return m, lambda r: require(operators(r) == ["Cast", "Cast", "Min", "Mul"], f"{operators(r)}")
 
 
-CASES = [products_whose_columns_are_scaled, casts_that_are_undefined, equal_nodes_of_unknown_types, convolutions_whose_channels_are_scaled, equal_quantizations, reshapes_in_a_row, slices_of_slices, numbers_that_change_nothing, constants_that_grow, quantization,
+CASES = [products_whose_columns_are_scaled, halves_whose_channels_are_scaled, casts_that_are_undefined, equal_nodes_of_unknown_types, convolutions_whose_channels_are_scaled, equal_quantizations, reshapes_in_a_row, slices_of_slices, numbers_that_change_nothing, constants_that_grow, quantization,
          products_of_integers_and_recurrences, weights_that_are_multiplied_as_integers, output_that_is_an_alias,
          outputs_that_are_equal, outputs_that_are_an_input_and_a_weight, constant_output, outer_values_of_subgraphs,
          outer_value_of_a_subgraph_that_is_an_output, everything_around_the_graph, initializers_that_are_inputs,

@@ -387,8 +387,10 @@ struct axis_forms axis_forms_learn(const struct application *a, struct arena *ar
 
 void learned_forms_free(struct learned_forms *l)
 {
-    table_free(&l->applications);
+    table_free(&l->by_application);
+    vec_free(&l->applications);
     vec_free(&l->forms);
+    arena_free(&l->arena);
 }
 
 static uint64_t hash_of_application(const struct application *a)
@@ -405,20 +407,45 @@ static uint64_t hash_of_application(const struct application *a)
     return hash;
 }
 
-static bool is_any(const void *owner, uint32_t id, const void *key)
+static bool are_same_entries(const struct attribute_value *a, const struct attribute_value *b)
 {
-    (void)owner, (void)id, (void)key;
-    return true;
+    if (a->count != b->count || !a->ints != !b->ints)
+        return false;
+    return !a->ints || memcmp(a->ints, b->ints, a->count * sizeof *a->ints) == 0;
+}
+
+static bool is_same_application(const void *owner, uint32_t id, const void *key)
+{
+    const struct application *a = &((const struct learned_forms *)owner)->applications.items[id], *b = key;
+    bool is_same = a->op == b->op && a->n_inputs == b->n_inputs;
+    for (int i = 0; is_same && i < a->n_inputs; i++)
+        is_same = a->ranks[i] == b->ranks[i];
+    for (int i = 0; is_same && i < operator_n_attributes(a->op); i++)
+        is_same = are_same_entries(&a->attributes[i], &b->attributes[i]);
+    return is_same;
+}
+
+static struct application keep_application(struct learned_forms *l, const struct application *a)
+{
+    struct application kept = *a;
+    for (int i = 0; i < operator_n_attributes(a->op); i++)
+        if (a->attributes[i].ints) {
+            int64_t *ints = arena_array(&l->arena, int64_t, a->attributes[i].count + 1);
+            memcpy(ints, a->attributes[i].ints, a->attributes[i].count * sizeof *ints);
+            kept.attributes[i].ints = ints;
+        }
+    return kept;
 }
 
 uint32_t learned_forms_of(struct learned_forms *l, const struct application *a, struct arena *arena)
 {
     uint64_t hash = hash_of_application(a);
-    uint32_t id = table_find(&l->applications, hash, is_any, NULL, NULL);
+    uint32_t id = table_find(&l->by_application, hash, is_same_application, l, a);
     if (id == TABLE_NONE) {
         id = (uint32_t)l->forms.count;
+        vec_push(&l->applications, keep_application(l, a));
         vec_push(&l->forms, axis_forms_learn(a, arena));
-        table_insert(&l->applications, hash, id);
+        table_insert(&l->by_application, hash, id);
     }
     return id;
 }

@@ -1,10 +1,9 @@
 // What the definition of an operator says of the axes of its applications of one kind: which have one size wherever
 // the application is well-typed, and where the result knows that it was joined.
 #pragma once
+#include "core/memory/arena.h"
 #include "core/memory/table.h"
 #include "operators/operator.h"
-
-struct arena;
 
 // An axis is numbered by its tensor (inputs, then the output) times MAX_RANK and its place there.
 enum { MOST_FORM_INPUTS = 8, MOST_FORM_AXES = (MOST_FORM_INPUTS + 1) * MAX_RANK };
@@ -32,8 +31,10 @@ struct axis_forms axis_forms_learn(const struct application *a, struct arena *ar
 
 // What was learned already.
 struct learned_forms {
-    struct table applications;   // by their hashes
-    VEC(struct axis_forms) forms;
+    struct table by_application;
+    VEC(struct application) applications;
+    VEC(struct axis_forms) forms;   // of each
+    struct arena arena;             // of attributes
 };
 void learned_forms_free(struct learned_forms *l);
 uint32_t learned_forms_of(struct learned_forms *l, const struct application *a, struct arena *arena);   // its index

@@ -114,11 +114,13 @@ static bool find_numbers(struct conversion *c, uint32_t input, uint32_t numbers,
            constant_reals(c, x, SIZE_MAX, ret_items, ret_count) && are_finite(*ret_count, *ret_items);
 }
 
+// Halves: the weights may overflow where what they made did not.
 bool give_scaled_conv(struct conversion *c, uint32_t input, uint32_t factors)
 {
     const double *items;
     uint32_t count;
-    return find_numbers(c, input, factors, &count, &items) && give_normalized_conv(c, input, count, items, NULL);
+    return find_numbers(c, input, factors, &count, &items) && type_of(c, input_of(c, factors))->dtype != DTYPE_F16 &&
+           give_normalized_conv(c, input, count, items, NULL);
 }
 
 bool give_shifted_conv(struct conversion *c, uint32_t input, uint32_t offsets)

@@ -1,5 +1,6 @@
 // A product with a constant matrix, or the sum of one with a bias, times a number for each column: the weights do it.
-// (x w + b) * s is x (w * s) + b * s, and both in brackets depend on weights only.
+// (x w + b) * s is x (w * s) + b * s, and both in brackets depend on weights only. Not of halves: the weights may
+// overflow where what they made did not.
 #include "onnx/convert/importer.h"
 
 #include <math.h>
@@ -86,8 +87,9 @@ bool give_scaled_product(struct conversion *c, uint32_t input, uint32_t factors)
     const double *items;
     uint32_t count;
     tensor_id numbers = input_of(c, factors);
-    if (!is_weight(c, numbers) || !varies_by_column(type_of(c, numbers), type_of(c, input_of(c, input))) ||
-        !find_feeding_product(c, input, &p) || !constant_reals(c, numbers, SIZE_MAX, &items, &count))
+    if (!is_weight(c, numbers) || type_of(c, numbers)->dtype == DTYPE_F16 ||
+        !varies_by_column(type_of(c, numbers), type_of(c, input_of(c, input))) || !find_feeding_product(c, input, &p) ||
+        !constant_reals(c, numbers, SIZE_MAX, &items, &count))
         return false;
     for (uint32_t i = 0; i < count; i++)
         if (!isfinite(items[i]))
