@@ -6,7 +6,7 @@
 #include "backends/cpu/kernel_scope.h"
 #include "backends/cpu/loops.h"
 #include "backends/cpu/memory_probe.h"
-#include "backends/cpu/preparation.h"
+#include "backends/cpu/preparation_order.h"
 #include "backends/reference/reference.h"
 #include "core/memory/arena.h"
 #include "core/system/clock.h"

@@ -1,6 +1,6 @@
 // What a step costs: it is prepared alone, over random data, and run until its time is known.
 //
-// Before each run its surroundings are made as a model leaves them (surroundings.h). One run is a sample. Samples
+// Before each run its surroundings are made as a model leaves them (cache_conditions.h). One run is a sample. Samples
 // during which other programs came between (core/system/clock.h), or beside which a piece of known work took longer
 // than usual, do not count. The cost is the lower quartile of the others, as what is still added to some of them was
 // not the step's; sampling ends when their median is known to 2 %, or when the time for a step is spent. A cost with
@@ -9,10 +9,10 @@
 // A step that is bound by reading its weights is taken as a share of a read of known size that alternates with it
 // (memory_probe.h), as what memory gives one core changes by half within seconds.
 #include "backends/costs/sampling.h"
+#include "backends/cpu/cache_conditions.h"
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/kernel_scope.h"
 #include "backends/cpu/memory_probe.h"
-#include "backends/cpu/surroundings.h"
 #include "core/memory/arena.h"
 #include "core/numbers/statistics.h"
 #include "core/system/clock.h"
@@ -35,7 +35,7 @@ struct measurement {
     struct cpu_backend *backend;
     const struct cpu_kernel *kernel;
     struct memory_probe *probe;   // of a step that is bound by its weights, else NULL
-    struct surroundings *around;
+    struct cache_conditions *around;
     char *scratch;
 };
 struct samples {
@@ -61,14 +61,14 @@ static bool is_sentinel_slow(struct cpu_backend *b)
 
 static bool run_kernel(const struct measurement *s)
 {
-    return s->kernel->run(surroundings_state(s->around), surroundings_memory(s->around), s->scratch);
+    return s->kernel->run(cache_conditions_state(s->around), cache_conditions_memory(s->around), s->scratch);
 }
 
 static bool run_once(struct measurement *s, struct lap *ret_lap)
 {
     struct stopwatch watch;
     bool is_alone = s->backend->threads == 1;
-    surroundings_settle(s->around);
+    cache_conditions_settle(s->around);
     bool is_slow = is_sentinel_slow(s->backend);
     stopwatch_start(&watch, is_alone);
     bool is_done = run_kernel(s);
@@ -125,7 +125,7 @@ static bool sample(struct measurement *s, const struct step_request *r, double b
     double shortest;
     if (!warm_up(s, &shortest))
         return false;
-    if ((double)surroundings_weight_bytes(s->around) > BOUND_BYTES_PER_SECOND * shortest) {
+    if ((double)cache_conditions_weight_bytes(s->around) > BOUND_BYTES_PER_SECOND * shortest) {
         s->probe = memory_probe_of(r->backend);
         budget *= BUDGETS_WHEN_BOUND;
     }
@@ -168,15 +168,15 @@ static bool measure(struct cpu_backend *b, const struct plan *plan, const struct
     struct measurement s = {.backend = b, .kernel = (const struct cpu_kernel *)step->kernel};
     struct step_request r = {b, plan, step, NULL, &b->measured, error};
     struct kernel_scope scope = kernel_scope_begin(b->threads);
-    s.around = surroundings_make(&r);
+    s.around = cache_conditions_make(&r);
     bool is_done = s.around != NULL;
     if (is_done) {
-        size_t scratch_bytes = s.kernel->scratch_bytes ? s.kernel->scratch_bytes(surroundings_state(s.around)) : 0;
+        size_t scratch_bytes = s.kernel->scratch_bytes ? s.kernel->scratch_bytes(cache_conditions_state(s.around)) : 0;
         s.scratch = arena_alloc(&b->measured, scratch_bytes + 64, 64);
         is_done = sample_in_peace(&s, &r, ret_cost);
         if (!is_done)
             error_set_code(error, EXIT_INTERNAL, NULL, "the kernel %s failed", s.kernel->base.name);
-        surroundings_free(s.around);
+        cache_conditions_free(s.around);
     }
     kernel_scope_end(&scope);
     empty_memory(b);

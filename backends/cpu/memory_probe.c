@@ -3,8 +3,8 @@
 #include "backends/cpu/memory_probe.h"
 
 #include "backends/costs/cost_database.h"
+#include "backends/cpu/cache_conditions.h"
 #include "backends/cpu/cpu_internal.h"
-#include "backends/cpu/surroundings.h"
 #include "core/memory/arena.h"
 #include "core/memory/memory.h"
 #include "core/numbers/statistics.h"
@@ -27,7 +27,7 @@ struct lap memory_probe_read(struct memory_probe *p)
     p->vector->fill(factors, 1, ROWS);
     const float *matrix = p->matrices + (size_t)(p->next++ % N_MATRICES) * ROWS * COLUMNS;
     struct stopwatch watch;
-    surroundings_flush(matrix, sizeof *matrix * ROWS * COLUMNS);
+    cache_conditions_flush(matrix, sizeof *matrix * ROWS * COLUMNS);
     stopwatch_start(&watch, true);
     p->vector->combine_rows(sums, factors, matrix, ROWS, COLUMNS);
     return stopwatch_stop(&watch, true);

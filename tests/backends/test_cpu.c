@@ -1,9 +1,9 @@
 // The device "cpu" against the reference, on random values: every kernel and fusion, outputs poisoned before each run.
+#include "backends/cpu/cache_conditions.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/loops_internal.h"
 #include "backends/cpu/memory_probe.h"
-#include "backends/cpu/surroundings.h"
 #include "core/formats/sexp.h"
 #include "core/numbers/random.h"
 #include "core/text/text.h"
@@ -429,13 +429,13 @@ static size_t cooled_bytes(struct backend *cpu, const struct graph *g, enum layo
     assert_true(plan_make(&plan, &request, &(struct error){0}));
     for (size_t i = 0; i < plan.steps.count; i++) {
         struct step_request r = {(struct cpu_backend *)cpu, &plan, &plan.steps.items[i], NULL, arena, &error};
-        struct surroundings *around = surroundings_make(&r);
+        struct cache_conditions *around = cache_conditions_make(&r);
         assert_non_null(around);
         for (int run = 0; run < 3; run++)
-            surroundings_settle(around);
-        assert_true(surroundings_state(around) && surroundings_memory(around));
-        bytes += surroundings_weight_bytes(around);
-        surroundings_free(around);
+            cache_conditions_settle(around);
+        assert_true(cache_conditions_state(around) && cache_conditions_memory(around));
+        bytes += cache_conditions_weight_bytes(around);
+        cache_conditions_free(around);
     }
     plan_free(&plan);
     return bytes;
@@ -480,10 +480,10 @@ static void packed_weights_are_there_once(void **state)
     struct step_request r = {(struct cpu_backend *)cpu, &plan, &plan.steps.items[0], NULL, &of_step, &error};
     cpu_sweep_bytes((struct cpu_backend *)cpu);
     size_t before = mem_in_use(), weights = (size_t)4 << 20;
-    struct surroundings *around = surroundings_make(&r);
+    struct cache_conditions *around = cache_conditions_make(&r);
     assert_non_null(around);
-    assert_true(surroundings_weight_bytes(around) >= weights && mem_in_use() - before < weights + weights / 2);
-    surroundings_free(around);
+    assert_true(cache_conditions_weight_bytes(around) >= weights && mem_in_use() - before < weights + weights / 2);
+    cache_conditions_free(around);
     arena_free(&of_step);
     plan_free(&plan);
     backend_close(cpu);

@@ -1,6 +1,6 @@
 // Near caches are swept by reading more than they hold; operands are written in place, with what they had. Weights are
 // flushed. Those that a kernel packs are there once: the plain ones go when it has packed them.
-#include "backends/cpu/surroundings.h"
+#include "backends/cpu/cache_conditions.h"
 
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
@@ -19,7 +19,7 @@ struct span {
 };
 typedef VEC(struct span) spans;
 
-struct surroundings {
+struct cache_conditions {
     struct cpu_backend *backend;
     const struct cpu_kernel *kernel;
     void *state;
@@ -62,7 +62,7 @@ static bool reads_in_loops(const struct step *step, memory_id id)
 }
 
 // Weights that nobody reads but who packs them.
-static bool may_be_packed(const struct surroundings *s, const struct step_request *r, memory_id id)
+static bool may_be_packed(const struct cache_conditions *s, const struct step_request *r, memory_id id)
 {
     const struct step *step = r->step;
     bool is_packed = s->kernel->packed_operand && step->n_operands > CPU_PACKED_OPERAND && plan_keeps(r->plan, id) &&
@@ -72,7 +72,7 @@ static bool may_be_packed(const struct surroundings *s, const struct step_reques
     return is_packed && !reads_in_loops(step, id);
 }
 
-static bool give_memory(struct surroundings *s, const struct step_request *r, memory_id id, struct random *random)
+static bool give_memory(struct cache_conditions *s, const struct step_request *r, memory_id id, struct random *random)
 {
     const struct plan_memory *m = &r->plan->memory.items[id];
     if (s->memory[id])
@@ -83,7 +83,7 @@ static bool give_memory(struct surroundings *s, const struct step_request *r, me
     return true;
 }
 
-static void give_operand(struct surroundings *s, const struct step_request *r, memory_id id, struct random *random)
+static void give_operand(struct cache_conditions *s, const struct step_request *r, memory_id id, struct random *random)
 {
     if (!give_memory(s, r, id, random))
         return;
@@ -94,14 +94,14 @@ static void give_operand(struct surroundings *s, const struct step_request *r, m
         vec_push(&s->operands, span);
 }
 
-static void give_result(struct surroundings *s, const struct step_request *r, memory_id id, struct random *random)
+static void give_result(struct cache_conditions *s, const struct step_request *r, memory_id id, struct random *random)
 {
     if (give_memory(s, r, id, random))
         vec_push(&s->results, ((struct span){s->memory[id], bytes_of(&r->plan->memory.items[id])}));
 }
 
 // In the order in which they are written before each run.
-static void give_memories(struct surroundings *s, const struct step_request *r)
+static void give_memories(struct cache_conditions *s, const struct step_request *r)
 {
     const struct step *step = r->step;
     struct random random = random_seed(1);
@@ -130,14 +130,14 @@ static size_t sum_of(const spans *list)
 }
 
 // The place of the results was in use until some steps before, which are taken to be as large as this one.
-static bool are_results_near(const struct surroundings *s)
+static bool are_results_near(const struct cache_conditions *s)
 {
     size_t own = sum_of(&s->operands) + sum_of(&s->results) + sum_of(&s->weights);
     return (1 + STEPS_SINCE_USE) * own <= cpu_sweep_bytes(s->backend) / CPU_TIMES_SWEPT;
 }
 
 // Packed weights are read instead of those that they were made from.
-static void find_weights(struct surroundings *s)
+static void find_weights(struct cache_conditions *s)
 {
     char *packed = NULL;
     size_t bytes = s->kernel->weights ? s->kernel->weights(s->state, &packed) : 0;
@@ -184,7 +184,7 @@ static void wait_for_flushes(void)
 }
 #endif
 
-void surroundings_flush(const void *at, size_t bytes)
+void cache_conditions_flush(const void *at, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += CACHE_LINE)
         flush_line((const char *)at + i);
@@ -211,10 +211,10 @@ static void write_again(struct cpu_backend *b, const struct span *span)
         bytes[i * CACHE_LINE] = bytes[i * CACHE_LINE];
 }
 
-void surroundings_settle(struct surroundings *s)
+void cache_conditions_settle(struct cache_conditions *s)
 {
     for (size_t i = 0; s->weight_bytes && i < s->weights.count; i++)
-        surroundings_flush(s->weights.items[i].at, s->weights.items[i].bytes);
+        cache_conditions_flush(s->weights.items[i].at, s->weights.items[i].bytes);
     sweep_near_caches(s->backend);
     for (size_t i = 0; s->has_near_results && i < s->results.count; i++)
         write_again(s->backend, &s->results.items[i]);
@@ -224,22 +224,22 @@ void surroundings_settle(struct surroundings *s)
 
 // --- from beginning to end -------------------------------------------------------------------------------------------
 
-void *surroundings_state(const struct surroundings *s)
+void *cache_conditions_state(const struct cache_conditions *s)
 {
     return s->state;
 }
 
-char *const *surroundings_memory(const struct surroundings *s)
+char *const *cache_conditions_memory(const struct cache_conditions *s)
 {
     return s->memory;
 }
 
-size_t surroundings_weight_bytes(const struct surroundings *s)
+size_t cache_conditions_weight_bytes(const struct cache_conditions *s)
 {
     return s->weight_bytes;
 }
 
-void surroundings_free(struct surroundings *s)
+void cache_conditions_free(struct cache_conditions *s)
 {
     if (s->kernel->free && s->state)
         s->kernel->free(s->state);
@@ -249,9 +249,9 @@ void surroundings_free(struct surroundings *s)
     vec_free(&s->weights);
 }
 
-struct surroundings *surroundings_make(const struct step_request *r)
+struct cache_conditions *cache_conditions_make(const struct step_request *r)
 {
-    struct surroundings *s = arena_new(r->arena, struct surroundings);
+    struct cache_conditions *s = arena_new(r->arena, struct cache_conditions);
     s->backend = r->backend;
     s->kernel = (const struct cpu_kernel *)r->step->kernel;
     s->memory = arena_array(r->arena, char *, r->plan->memory.count + 1);
@@ -265,6 +265,6 @@ struct surroundings *surroundings_make(const struct step_request *r)
         s->has_near_results = are_results_near(s);
         return s;
     }
-    surroundings_free(s);
+    cache_conditions_free(s);
     return NULL;
 }

@@ -1,6 +1,6 @@
 // In which order a model's steps are prepared, and that it runs in that of its plan all the same.
 #include "backends/cpu/cpu.h"
-#include "backends/cpu/preparation.h"
+#include "backends/cpu/preparation_order.h"
 #include "core/formats/sexp.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"

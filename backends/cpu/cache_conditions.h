@@ -9,15 +9,15 @@
 #pragma once
 #include "backends/cpu/cpu_internal.h"
 
-struct surroundings;
+struct cache_conditions;
 
 // Prepares the step over random data; the request's `memory` is not looked at. NULL: failed, r->error says why.
-struct surroundings *surroundings_make(const struct step_request *r);
-void surroundings_free(struct surroundings *s);
-void *surroundings_state(const struct surroundings *s);           // of the prepared step
-char *const *surroundings_memory(const struct surroundings *s);   // that it runs over
-size_t surroundings_weight_bytes(const struct surroundings *s);   // 0: few, or they stay where they are
+struct cache_conditions *cache_conditions_make(const struct step_request *r);
+void cache_conditions_free(struct cache_conditions *s);
+void *cache_conditions_state(const struct cache_conditions *s);           // of the prepared step
+char *const *cache_conditions_memory(const struct cache_conditions *s);   // that it runs over
+size_t cache_conditions_weight_bytes(const struct cache_conditions *s);   // 0: few, or they stay where they are
 // Makes everything lie as described, before each run.
-void surroundings_settle(struct surroundings *s);
+void cache_conditions_settle(struct cache_conditions *s);
 // Out of all caches.
-void surroundings_flush(const void *at, size_t bytes);
+void cache_conditions_flush(const void *at, size_t bytes);

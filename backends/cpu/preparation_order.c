@@ -5,7 +5,7 @@
 //      \___________________________/                               a set: groups that touch the same constants
 //
 // Sets move as a whole, and within one the order of the plan stays.
-#include "backends/cpu/preparation.h"
+#include "backends/cpu/preparation_order.h"
 
 #include "core/memory/arena.h"
 #include <stdlib.h>
