@@ -7,7 +7,7 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "expressions/elements.h"
-#include "onnx/convert/computed_constants.h"
+#include "onnx/convert/constant_cache.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/opaque_types.h"
 
@@ -232,12 +232,12 @@ static const void *value_of_output(struct importer *im, const struct conversion 
     if (!folding_take_room_for(im, &m->graph, c->outputs[output]))
         return NULL;
     double operations = im->folding_operations - before;
-    const void *data = computed_constants_find(c, output, operations);
+    const void *data = constant_cache_find(c, output, operations);
     if (data)
         return data;
     data = evaluate_constant(m, &m->graph, c->outputs[output], &m->arena);
     if (data)
-        computed_constants_note(c, output, operations, data);
+        constant_cache_note(c, output, operations, data);
     return data;
 }
 

@@ -21,7 +21,7 @@ struct import_options {
     bool expands;            // what is kept for the kernels of runtimes (quantization, recurrences) becomes what it
                              // computes: for graphs that are run here and not written
     const struct log *log;   // may be NULL
-    struct computed_constants *computed;   // of import_symbolic alone, which imports several times
+    struct constant_cache *computed;   // of import_symbolic alone, which imports several times
 };
 #define IMPORT_FOLD_LIMIT (1 << 20)
 

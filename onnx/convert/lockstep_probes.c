@@ -1,6 +1,6 @@
 // Models whose symbols stay: at which bindings they are imported in lockstep, and which nodes are kept for their sizes.
 #include "core/text/error.h"
-#include "onnx/convert/computed_constants.h"
+#include "onnx/convert/constant_cache.h"
 #include "onnx/convert/lockstep.h"
 
 #include <string.h>
@@ -188,8 +188,8 @@ bool import_symbolic(struct imported_model *m, struct onnx_file *file, const str
                      struct error *error)
 {
     struct import_options own = *options;
-    own.computed = computed_constants_new();
+    own.computed = constant_cache_new();
     bool is_imported = import_with_constants(m, file, &own, error);
-    computed_constants_free(own.computed);
+    constant_cache_free(own.computed);
     return is_imported;
 }

@@ -1,7 +1,7 @@
 // A model with symbols is imported at many bindings, and what depends on weights only is mostly the same at all of
 // them. What took long to compute is kept beside the elements that it was computed of, which may depend on the binding:
 //     node of the model -> inputs (an initializer of the file, or elements that were computed themselves) -> an output
-#include "onnx/convert/computed_constants.h"
+#include "onnx/convert/constant_cache.h"
 
 #include <string.h>
 
@@ -19,20 +19,20 @@ struct computed_constant {
     struct type type;
     const void *data;
 };
-struct computed_constants {
+struct constant_cache {
     struct arena arena;
     VEC(struct computed_constant) items;
     int64_t bytes;
 };
 
-struct computed_constants *computed_constants_new(void)
+struct constant_cache *constant_cache_new(void)
 {
-    struct computed_constants *k = mem_alloc_zero(sizeof *k);
+    struct constant_cache *k = mem_alloc_zero(sizeof *k);
     arena_init(&k->arena);
     return k;
 }
 
-void computed_constants_free(struct computed_constants *k)
+void constant_cache_free(struct constant_cache *k)
 {
     vec_free(&k->items);
     arena_free(&k->arena);
@@ -69,7 +69,7 @@ static bool has_same_inputs(const struct computed_constant *known, const struct 
     return true;
 }
 
-static const void *copy_of(struct computed_constants *k, struct arena *arena, const void *data, const struct type *type)
+static const void *copy_of(struct constant_cache *k, struct arena *arena, const void *data, const struct type *type)
 {
     size_t size = (size_t)type_bytes(type);
     void *copy = arena_alloc(arena, size ? size : 1, 64);
@@ -78,9 +78,9 @@ static const void *copy_of(struct computed_constants *k, struct arena *arena, co
     return copy;
 }
 
-const void *computed_constants_find(const struct conversion *c, uint32_t output, double operations)
+const void *constant_cache_find(const struct conversion *c, uint32_t output, double operations)
 {
-    struct computed_constants *k = c->importer->options->computed;
+    struct constant_cache *k = c->importer->options->computed;
     for (size_t i = 0; k && operations >= WORTH_KEEPING && i < k->items.count; i++) {
         const struct computed_constant *known = &k->items.items[i];
         if (known->node == c->index && known->output == output && known->n_inputs == c->n_inputs &&
@@ -90,9 +90,9 @@ const void *computed_constants_find(const struct conversion *c, uint32_t output,
     return NULL;
 }
 
-void computed_constants_note(const struct conversion *c, uint32_t output, double operations, const void *data)
+void constant_cache_note(const struct conversion *c, uint32_t output, double operations, const void *data)
 {
-    struct computed_constants *k = c->importer->options->computed;
+    struct constant_cache *k = c->importer->options->computed;
     if (!k || operations < WORTH_KEEPING || k->bytes > MOST_BYTES)
         return;
     struct known_input *inputs = arena_array(&k->arena, struct known_input, c->n_inputs + 1);

@@ -2,9 +2,9 @@
 #pragma once
 #include "onnx/convert/importer.h"
 
-struct computed_constants *computed_constants_new(void);
-void computed_constants_free(struct computed_constants *k);
+struct constant_cache *constant_cache_new(void);
+void constant_cache_free(struct constant_cache *k);
 // Of `options->computed`; nothing is known without one, nor of what takes few operations. An output of the node that
 // `c` converts, whose inputs are weights: NULL, or the elements, copied into the model's arena.
-const void *computed_constants_find(const struct conversion *c, uint32_t output, double operations);
-void computed_constants_note(const struct conversion *c, uint32_t output, double operations, const void *data);
+const void *constant_cache_find(const struct conversion *c, uint32_t output, double operations);
+void constant_cache_note(const struct conversion *c, uint32_t output, double operations, const void *data);
