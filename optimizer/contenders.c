@@ -29,8 +29,8 @@ bool contenders_load(struct contenders *f, size_t i, struct error *error)
         backend_give_back_preparing(f->o->backend);
     }
     phases_enter(&f->o->phases, former);
-    f->o->outlook.loading = f->o->phases.seconds[PHASE_LOADING];
-    f->o->outlook.n_loads++;
+    f->o->remaining_time.loading = f->o->phases.seconds[PHASE_LOADING];
+    f->o->remaining_time.n_loads++;
     if (c->model)
         return true;
     arena_free(&c->arena);
@@ -229,8 +229,8 @@ static bool hold(struct contenders *f, size_t *ret_finalist)
     for (size_t i = 0; i < n; i++)
         is_result[i] = f->all.items[i].finalist != NOT_A_FINALIST;
     progress_start(&f->progress, f->o->options->progress, "timing the models", contest_most_loads(&c));
-    f->progress.countdown = &f->o->outlook.countdown;
-    f->progress.later = outlook_after_contest(&f->o->outlook);
+    f->progress.countdown = &f->o->remaining_time.countdown;
+    f->progress.later = remaining_time_after_contest(&f->o->remaining_time);
     bool is_held = contest_hold(&runner, &c, &outcome, f->o->error);
     progress_end(&f->progress);
     if (!is_held)

@@ -5,7 +5,7 @@
 #include "core/system/temporary.h"
 #include "onnx/convert/export/export.h"
 #include "optimizer/optimize.h"
-#include "optimizer/outlook.h"
+#include "optimizer/remaining_time.h"
 #include "optimizer/report/graph_steps.h"
 #include "optimizer/run/comparison.h"
 #include "optimizer/run/phases.h"
@@ -79,7 +79,7 @@ struct optimizing {
     struct graph_steps steps[2];      // of the original and of the result
     VEC(struct graph *) written;      // what was made of graphs to write them: constants are computed from it later
     struct report report;
-    struct outlook outlook;   // for what progress shows
+    struct remaining_time remaining_time;   // for what progress shows
     struct phases phases;
     struct error *error;
 };

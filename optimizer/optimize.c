@@ -565,7 +565,7 @@ static bool search_without_differences(struct optimizing *o)
     log_warning(o->options->log,
                 "%s: the result loses too many digits: searching again without rules that subtract (%zu)",
                 o->options->input, n_left_out);
-    outlook_lengthen(&o->outlook, "rules that subtract are left out, and it searches again");
+    remaining_time_lengthen(&o->remaining_time, "rules that subtract are left out, and it searches again");
     return search_and_judge(o);
 }
 
@@ -650,7 +650,7 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
 {
     struct optimizing o = {.options = options, .error = error};
     phases_start(&o.phases);
-    o.outlook.countdown.seconds = INFINITY;
+    o.remaining_time.countdown.seconds = INFINITY;
     arena_init(&o.arena);
     rule_set_init(&o.rules, &o.arena);
     bool is_open = false, is_done = false;

@@ -273,11 +273,11 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     options.seconds = time_left;
     options.validator = o->validator;
     take_turn(&options, turn);
-    o->outlook.n_turns_left -= o->outlook.n_turns_left > 0;
+    o->remaining_time.n_turns_left -= o->remaining_time.n_turns_left > 0;
     phases_enter(&o->phases, PHASE_SEARCHING);
-    options.later = outlook_after_search(&o->outlook);
-    options.repeats = (double)o->outlook.n_turns_left;
-    options.countdown = &o->outlook.countdown;
+    options.later = remaining_time_after_search(&o->remaining_time);
+    options.repeats = (double)o->remaining_time.n_turns_left;
+    options.countdown = &o->remaining_time.countdown;
     if (slant->least_gain > 0)
         options.least_gain = slant->least_gain;
     if (o->options->search == SEARCH_SATURATION && !o->cut.sizes)
@@ -367,7 +367,7 @@ static void search_with_slants(struct optimizing *o)
 {
     double started = clock_seconds(), limit = o->options->seconds;
     size_t n = n_finalists(o);
-    o->outlook.n_turns_left = limit > 0 ? 0 : n + (o->layout == STRATEGY_JOINT);   // else they share the time
+    o->remaining_time.n_turns_left = limit > 0 ? 0 : n + (o->layout == STRATEGY_JOINT);   // else they share the time
     for (size_t i = 0; i < n; i++) {
         double left = limit > 0 ? limit - (clock_seconds() - started) : 0;
         if (i > 0 && (interrupt_requested() || left < 0))
@@ -481,7 +481,7 @@ static bool search_until_costs_agree(struct optimizing *o)
             !backend_save_costs(o->backend, &error))
             return true;
         free_finalists(o);
-        outlook_lengthen(&o->outlook, "costs differ in the models, and it searches again");
+        remaining_time_lengthen(&o->remaining_time, "costs differ in the models, and it searches again");
         search_with_workers(o);
     }
 }
@@ -499,7 +499,7 @@ static void repair_doubtful_costs(struct optimizing *o)
     o->backend->repairs = REPAIRS_DOUBTFUL;
     o->backend->repairs_end = clock_seconds() + SECONDS_OF_REPAIRS;
     double of_run = seconds_of_graph(&e, &o->model.graph);
-    o->outlook.of_run = isfinite(of_run) ? of_run : 0;
+    o->remaining_time.of_run = isfinite(of_run) ? of_run : 0;
     o->backend->repairs = REPAIRS_NOTHING;
     struct error error = {0};
     if (!backend_save_costs(o->backend, &error))
@@ -517,21 +517,21 @@ static void tell_of_unknown_cost(const struct optimizing *o)
 
 #define USUAL_LAYOUTS 2   // policies that give other plans
 
-static struct outlook outlook_of(const struct optimizing *o)
+static struct remaining_time remaining_time_of(const struct optimizing *o)
 {
     bool runs = o->runtime.is_open || backend_can_run(o->checker);
-    return (struct outlook){.weight_bytes = runs ? (double)optimizing_bytes_of_weights(o) : 0,
-                            .of_timing = runs && optimizing_is_timed(o) ? o->options->measure_seconds : 0,
-                            .is_calibrated = is_calibrated(o),
-                            .phases = &o->phases,
-                            .n_contenders = USUAL_LAYOUTS * (1 + n_finalists(o)),
-                            .countdown = o->outlook.countdown};
+    return (struct remaining_time){.weight_bytes = runs ? (double)optimizing_bytes_of_weights(o) : 0,
+                                   .of_timing = runs && optimizing_is_timed(o) ? o->options->measure_seconds : 0,
+                                   .is_calibrated = is_calibrated(o),
+                                   .phases = &o->phases,
+                                   .n_contenders = USUAL_LAYOUTS * (1 + n_finalists(o)),
+                                   .countdown = o->remaining_time.countdown};
 }
 
 bool optimizing_search(struct optimizing *o)
 {
     struct validator validator;
-    o->outlook = outlook_of(o);
+    o->remaining_time = remaining_time_of(o);
     validator_init(&validator);
     validator.sizes = o->cut.sizes;
     o->validator = &validator;

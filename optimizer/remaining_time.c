@@ -1,5 +1,5 @@
 // Sums of loads and runs.
-#include "optimizer/outlook.h"
+#include "optimizer/remaining_time.h"
 
 #include "optimizer/contenders.h"
 #include "optimizer/contest.h"
@@ -12,7 +12,7 @@
 
 // How many times longer all lasts than processors work for it, files apart. With several threads that is below 1 where
 // nobody disturbs.
-static double slowness(const struct outlook *o)
+static double slowness(const struct remaining_time *o)
 {
     double clock = 0, processors = 0;
     for (int i = PHASE_SEARCHING; i < N_PHASES; i++) {
@@ -22,43 +22,43 @@ static double slowness(const struct outlook *o)
     return processors > 0 ? fmax(1, clock / processors) : 1;
 }
 
-static double seconds_of_run(const struct outlook *o)
+static double seconds_of_run(const struct remaining_time *o)
 {
     return slowness(o) * o->of_run;
 }
 
-static double seconds_of_load(const struct outlook *o)
+static double seconds_of_load(const struct remaining_time *o)
 {
     return o->n_loads ? o->loading / (double)o->n_loads : o->weight_bytes / BYTES_LOADED_PER_SECOND;
 }
 
-double outlook_after_contest(const struct outlook *o)
+double remaining_time_after_contest(const struct remaining_time *o)
 {
     return LOADS_OF_CHECK * (seconds_of_load(o) + RUNS_OF_CHECK * seconds_of_run(o)) +
            o->weight_bytes / BYTES_WRITTEN_PER_SECOND;
 }
 
 // Those that are loaded in turn have qualified while costs were corrected.
-static size_t n_qualifying(const struct outlook *o)
+static size_t n_qualifying(const struct remaining_time *o)
 {
     return o->is_calibrated && o->weight_bytes > (double)BYTES_AT_ONCE ? 0 : o->n_contenders;
 }
 
-double outlook_after_calibration(const struct outlook *o)
+double remaining_time_after_calibration(const struct remaining_time *o)
 {
     double timing = o->of_timing > 0 ? contest_expected_seconds(n_qualifying(o), CONTEST_LOADS, o->of_timing,
                                                                 seconds_of_load(o), seconds_of_run(o))
                                      : 0;
-    return timing + outlook_after_contest(o);
+    return timing + remaining_time_after_contest(o);
 }
 
-double outlook_after_search(const struct outlook *o)
+double remaining_time_after_search(const struct remaining_time *o)
 {
     double of_contender = seconds_of_load(o) + calibration_seconds_of_runs(seconds_of_run(o));
-    return (o->is_calibrated ? of_contender * (double)o->n_contenders : 0) + outlook_after_calibration(o);
+    return (o->is_calibrated ? of_contender * (double)o->n_contenders : 0) + remaining_time_after_calibration(o);
 }
 
-void outlook_lengthen(struct outlook *o, const char *why)
+void remaining_time_lengthen(struct remaining_time *o, const char *why)
 {
     o->countdown = (struct countdown){INFINITY, why};
 }

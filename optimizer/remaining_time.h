@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 // What is known of the job. All seconds.
-struct outlook {
+struct remaining_time {
     double weight_bytes;           // of the model
     double of_timing;              // that models are timed for at least, beside loading them; 0: they are not
     bool is_calibrated;            // costs are corrected in the models
@@ -22,8 +22,8 @@ struct outlook {
     struct countdown countdown;
 };
 
-double outlook_after_search(const struct outlook *o);        // all its turns
-double outlook_after_calibration(const struct outlook *o);   // timing, and what follows
-double outlook_after_contest(const struct outlook *o);       // the check and writing
+double remaining_time_after_search(const struct remaining_time *o);        // all its turns
+double remaining_time_after_calibration(const struct remaining_time *o);   // timing, and what follows
+double remaining_time_after_contest(const struct remaining_time *o);       // the check and writing
 // What nobody knew of is to be done, too: `why` goes on "about 30 s left in all, as ...".
-void outlook_lengthen(struct outlook *o, const char *why);
+void remaining_time_lengthen(struct remaining_time *o, const char *why);
