@@ -62,7 +62,7 @@ struct view planner_view_for_read(struct planner *p, tensor_id t, const struct a
 
 // planner_images.c: marks the tensors that stand between operators on images, and those that matrix products read.
 void planner_mark_images(struct planner *p, const bool *live);
-// planner_parts.c: which tensors are parts; the whole that decides the layout of a tensor, or NULL; where a part
+// planner_concat.c: which tensors are parts; the whole that decides the layout of a tensor, or NULL; where a part
 // stands, in a whole that is open; may the step of `maker` that was to write one tensor write there what became of it?
 void planner_find_parts(struct planner *p, const bool *live);
 struct tensor_whole *planner_whole_of(const struct planner *p, tensor_id t);

@@ -10,7 +10,7 @@
 // attributes, edges by number, types at the border), and one that was priced before is not priced again.
 #pragma once
 #include "core/memory/arena.h"
-#include "optimizer/search/backtracking/order.h"
+#include "optimizer/search/backtracking/canonical_order.h"
 #include "optimizer/search/cost_model.h"
 #include "optimizer/search/memo.h"
 #include "substitutions/match.h"

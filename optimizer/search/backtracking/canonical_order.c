@@ -1,6 +1,6 @@
 // Colours by refinement (Weisfeiler and Leman): a node's colour is first its operation and types, then again and again
 // that with the colours of its neighbours. Listed is always the node of the least colour among those whose inputs are.
-#include "optimizer/search/backtracking/order.h"
+#include "optimizer/search/backtracking/canonical_order.h"
 
 #include "core/memory/hash.h"
 #include <string.h>
