@@ -115,6 +115,27 @@ struct session {
 
 // --- preparing -------------------------------------------------------------------------------------------------------
 
+// What --shape leaves open is as large as in the user's arrays: the model is opened once more, with their shapes too.
+static bool take_sizes_of_arrays(struct session *s, struct subject *subject, const struct import_options *options,
+                                 struct error *error)
+{
+    struct loaded_model *m = &subject->loaded;
+    size_t count = 0;
+    const char **found = !s->options.inputs ? NULL
+                                            : npy_list_shapes(s->options.inputs, m->graph, m->inputs, m->n_inputs,
+                                                              &subject->arena, &count);
+    if (count == 0)
+        return true;
+    const char **shapes = arena_array(&subject->arena, const char *, options->shape_count + count);
+    for (size_t i = 0; i < options->shape_count + count; i++)
+        shapes[i] = i < options->shape_count ? options->shapes[i] : found[i - options->shape_count];
+    struct import_options with_arrays = *options;
+    with_arrays.shapes = shapes;
+    with_arrays.shape_count += count;
+    loaded_model_close(m);
+    return loaded_model_open(m, subject->path, &with_arrays, error);
+}
+
 // Shapes are for those that are not compiled.
 static bool load_subject(struct session *s, struct subject *subject, struct error *error)
 {
@@ -124,7 +145,8 @@ static bool load_subject(struct session *s, struct subject *subject, struct erro
                                      .fold_limit = s->options.fold_limit,
                                      .expands = true,
                                      .log = &s->log};
-    if (!loaded_model_open(&subject->loaded, subject->path, &options, error))
+    if (!loaded_model_open(&subject->loaded, subject->path, &options, error) ||
+        !take_sizes_of_arrays(s, subject, &options, error))
         return false;
     backend_expect_model(s->backend, subject->loaded.weight_bytes);
     return true;

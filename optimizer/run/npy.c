@@ -267,3 +267,22 @@ bool npy_read_inputs(const char *folder, const struct graph *g, const struct imp
     }
     return true;
 }
+
+const char **npy_list_shapes(const char *folder, const struct graph *g, const struct imported_value *inputs, size_t n,
+                             struct arena *arena, size_t *ret_count)
+{
+    const char **shapes = arena_array(arena, const char *, n + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct type shape;
+        if (type_is_known(graph_type(g, inputs[i].tensor)) ||
+            !npy_find_shape(folder, inputs[i].name, i, &shape, arena) || shape.rank == 0)
+            continue;
+        char *text = arena_printf(arena, "%s=%lld", inputs[i].name, (long long)shape.dim[0]);
+        for (int k = 1; k < shape.rank; k++)
+            text = arena_printf(arena, "%s,%lld", text, (long long)shape.dim[k]);
+        shapes[count++] = text;
+    }
+    *ret_count = count;
+    return shapes;
+}

@@ -17,3 +17,6 @@ bool npy_read_inputs(const char *folder, const struct graph *g, const struct imp
                      struct tensor_value *ret_values, struct arena *arena, struct error *error);
 // The rank and sizes alone of what that reads for one input. False: nothing tells them.
 bool npy_find_shape(const char *folder, const char *name, size_t place, struct type *ret_shape, struct arena *arena);
+// "NAME=3,8" for each input whose size the graph does not tell, and its array does.
+const char **npy_list_shapes(const char *folder, const struct graph *g, const struct imported_value *inputs, size_t n,
+                             struct arena *arena, size_t *ret_count);

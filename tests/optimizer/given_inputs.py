@@ -73,10 +73,28 @@ class GivenInputs(unittest.TestCase):
         y = next(o for o in said["outputs"] if o["name"] == "y")
         self.assertGreater(y["max_magnitude"], 1000)
 
-    def test_symbols_have_the_sizes_of_arrays(self):
+    def make_first_sizes_symbols(self):
         for info, symbol in zip([*self.model.graph.input, *self.model.graph.output], ("batch", "n", "batch", "n")):
             info.type.tensor_type.shape.dim[0].dim_param = symbol
         onnx.save(self.model, self.path)
+
+    def test_symbols_are_run_at_the_sizes_of_arrays(self):
+        self.make_first_sizes_symbols()
+        for more in ([], ["--shape", "n=3"]):
+            done = self.run_it("--save", self.folder, *more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(np.load(self.folder / "output_0.npy").shape, (4, 16))
+            self.assertEqual(np.load(self.folder / "output_1.npy").shape, (3, 16))
+        done = self.run_it("--shape", "batch=2")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (3, 1), done.stderr)
+        self.assertIn("holds f32[4, 16], and input a/x takes f32[2, 16]", done.stderr)
+        (self.inputs / "a_x.npy").unlink()
+        done = self.run_it()
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+        self.assertIn("the size of input a/x (batch, 16) is not known", done.stderr)
+
+    def test_symbols_have_the_sizes_of_arrays(self):
+        self.make_first_sizes_symbols()
         report = self.folder / "r.json"
         for more, batch in (([], 4), (["--profile", "batch=4,2"], 4)):
             done = self.program(OPT, self.path, "-q", "--no-measure", "--budget", 20, "--finalists", 1, "--inputs", self.inputs,
