@@ -164,16 +164,20 @@ static const struct tensor_value *list_weights(struct optimizing *o)
     return weights;
 }
 
-// Of a model with symbols: at random sizes. The worst counts.
+// Of a model with symbols: at random sizes. The worst counts. Layouts by rule will do, as the best ones would have
+// costs measured at each of these sizes, and those of the profile are compared beside.
 static bool compare_at_other_sizes(struct optimizing *o, const struct tensor_value *weights)
 {
     struct cut_plan profile = o->cut;
+    enum layout_policy policies[] = {o->policies[0], o->policies[1]};
     bool is_done = true;
+    o->policies[0] = o->policies[1] = LAYOUTS_STANDARD;
     for (size_t i = 0; is_done && i < o->bindings.n_checks && o->report.verdict != CHECK_FAILED; i++) {
         memcpy(o->cut.binding, o->bindings.checks[i], sizeof o->cut.binding);
         is_done = compare(o, weights);
     }
     o->cut = profile;
+    memcpy(o->policies, policies, sizeof policies);
     return is_done;
 }
 

@@ -182,6 +182,22 @@ def test_given_inputs(folder):
            f"given: other sizes than those of the profile: {done.returncode} {done.stderr}")
 
 
+def test_costs_are_of_profiles(folder):
+    """At the sizes that it is checked at nothing is measured."""
+    random = np.random.default_rng(5)
+    weights = {w: random.standard_normal((16, 3 if w == "a0" else 16, 3, 3)).astype(np.float32) for w in ("a0", "a1")}
+    path = save(folder / "image.onnx",
+                [("Conv", ["x", "a0"], ["y"], {"pads": [1] * 4}), ("Relu", ["y"], ["z"], {}),
+                 ("Conv", ["z", "a1"], ["o"], {"pads": [1] * 4})],
+                [value("x", 1, 3, "height", 33)], [value("o", 1, 16, "height", 33)], weights)
+    costs = folder / "image.costs"
+    _, report, _ = optimize(path, "--runtime", "taso", "--layout", "joint", "--no-measure", "--finalists", "1",
+                            "--budget", "5", "--threads", "1", "--profile", "height=31", "--costs", costs)
+    text, checked = costs.read_text(), [b["height"] for b in report["symbols"]["checked"]]
+    expect("x31x33]" in text, "image: costs at the profile are measured")
+    expect(len(checked) == 3 and not any(f"x{h}x33" in text for h in checked), f"image: costs at {checked} are measured")
+
+
 # --- symbols ----------------------------------------------------------------------------------------------------------
 
 def products(path, *dims, kind="batch"):
@@ -665,7 +681,8 @@ def test_usage(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for test in (test_exports, test_exports_of_torch, test_checked_here, test_faster, test_given_inputs, test_shared_symbol, test_unnamed, test_size_of_output_only,
+        for test in (test_exports, test_exports_of_torch, test_checked_here, test_faster, test_given_inputs,
+                     test_costs_are_of_profiles, test_shared_symbol, test_unnamed, test_size_of_output_only,
                      test_sums_of_symbols, test_large, test_binding, test_images, test_same_pads, test_down_and_up,
                      test_doubled_and_added, test_halves_of_one, test_flattened_to_nothing, test_no_units, test_dilated_pools_rounded_up,
                      test_poolings_of_smaller_images, test_cuts, test_seen_at_all_probes,
