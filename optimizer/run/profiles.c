@@ -133,6 +133,18 @@ static int64_t random_size(const struct imported_model *m, size_t symbol, int64_
     return sizes_round_up(&m->sizes, (uint32_t)symbol, low + (int64_t)random_below(random, (uint64_t)(high - low + 1)));
 }
 
+static bool is_there_already(const struct size_bindings *b, const int64_t *binding, size_t n_symbols)
+{
+    size_t bytes = n_symbols * sizeof *binding;
+    for (size_t i = 0; i < b->n_profiles; i++)
+        if (memcmp(b->profiles[i], binding, bytes) == 0)
+            return true;
+    for (size_t i = 0; i < b->n_checks; i++)
+        if (memcmp(b->checks[i], binding, bytes) == 0)
+            return true;
+    return false;
+}
+
 static void choose_checks(struct size_bindings *b, const struct imported_model *m, const struct cut_plan *plan,
                           uint64_t seed)
 {
@@ -141,7 +153,7 @@ static void choose_checks(struct size_bindings *b, const struct imported_model *
         int64_t *binding = b->checks[b->n_checks];
         for (size_t i = 0; i < m->symbols.count; i++)
             binding[i] = random_size(m, i, b->profiles[0][i], &random);
-        b->n_checks += profile_is_typed(m, plan, binding);
+        b->n_checks += !is_there_already(b, binding, m->symbols.count) && profile_is_typed(m, plan, binding);
     }
 }
 
