@@ -175,8 +175,7 @@ bool obligations_end(struct obligations *o, struct learned_forms *learned)
         if (o->attributes[i])
             state_facts(o, o->attributes[i]);
     return o->list->items.count > o->first && !o->has_failed &&
-           (o->is_axiom || o->equation->is_strong ||
-            kinds_are_met(&o->heard, learned, o->equation, ranks_to_test(o->equation)));
+           (o->is_axiom || kinds_are_met(&o->heard, learned, o->equation, ranks_to_test(o->equation)));
 }
 
 static bool hear(void *context, struct instance *in)
