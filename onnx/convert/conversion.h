@@ -133,6 +133,11 @@ bool give_scaled_conv(struct conversion *c, uint32_t input, uint32_t factors);  
 bool give_shifted_conv(struct conversion *c, uint32_t input, uint32_t offsets);
 // The same of a product with a constant matrix, column by column; scale_product.c.
 bool give_scaled_product(struct conversion *c, uint32_t input, uint32_t factors);
+// Do weights hold their products with factors, each of which is for `run` in a row, as precisely as themselves?
+// What halves do not is left to the runtime, also where it is not seen; fold_factors.c.
+bool factors_fit_weights(struct conversion *c, tensor_id weights, uint32_t n_factors, const double *factors,
+                         uint32_t run);
+bool numbers_fit(enum dtype dtype, uint32_t n, const double *numbers);   // none becomes infinite
 // From `start` on `size` entries of one axis; convert_shape.c.
 tensor_id part_of(struct conversion *c, tensor_id x, int axis, int64_t start, int64_t size);
 tensor_id clip_between(struct conversion *c, tensor_id x, double low, double high);   // convert_elementwise.c

@@ -83,6 +83,16 @@ static bool fold_into_conv(struct conversion *c, const struct batch_statistics *
     return true;
 }
 
+// Statistics in f32 of halves may be larger than these.
+static enum dtype widest_dtype(struct conversion *c, uint32_t n_inputs)
+{
+    enum dtype widest = type_of(c, input_of(c, 0))->dtype;
+    for (uint32_t i = 1; i < n_inputs; i++)
+        if (dtype_size(type_of(c, input_of(c, i))->dtype) > dtype_size(widest))
+            widest = type_of(c, input_of(c, i))->dtype;
+    return widest;
+}
+
 bool convert_batch_normalization(struct conversion *c)
 {
     struct batch_statistics statistics;
@@ -97,11 +107,12 @@ bool convert_batch_normalization(struct conversion *c)
         return true;
     c->reason[0] = 0;
     tensor_id inputs[5];
+    enum dtype dtype = type_of(c, input_of(c, 0))->dtype, widest = widest_dtype(c, 5);
     for (uint32_t i = 0; i < 5; i++)
-        inputs[i] = i ? cast_to(c, input_of(c, i), type_of(c, input_of(c, 0))->dtype) : input_of(c, 0);
+        inputs[i] = cast_to(c, input_of(c, i), widest);
     struct application a = application_of(c, OP_BATCHNORM);
     set_real(c, &a, "epsilon", float_attribute(c, "epsilon", 1e-5));
-    return give(c, 0, apply(c, &a, 5, inputs));
+    return give(c, 0, cast_to(c, apply(c, &a, 5, inputs), dtype));
 }
 
 // The mean and the reciprocal of the deviation over the axes from `axis` on, which LayerNormalization can give too, in

@@ -64,6 +64,13 @@ static const double *scaled_bias(struct conversion *c, tensor_id bias, uint32_t 
     return sum;
 }
 
+static bool fit_kernel(struct conversion *c, tensor_id kernel, uint32_t n_channels, const double *factors)
+{
+    const struct type *t = type_of(c, kernel);
+    return n_channels > 0 &&
+           factors_fit_weights(c, kernel, n_channels, factors, (uint32_t)(type_elements(t) / n_channels));
+}
+
 bool give_normalized_conv(struct conversion *c, uint32_t input, uint32_t n_channels, const double *factors,
                           const double *offsets)
 {
@@ -72,9 +79,9 @@ bool give_normalized_conv(struct conversion *c, uint32_t input, uint32_t n_chann
     if (!find_feeding_conv(c, input, &conv) || type_of(c, conv.kernel)->dim[0] != channels)
         return false;
     const double *sum = scaled_bias(c, conv.bias, n_channels, factors, offsets);
-    if (!sum)
-        return false;
     enum dtype dtype = type_of(c, conv.kernel)->dtype;
+    if (!sum || !numbers_fit(dtype, n_channels, sum) || (factors && !fit_kernel(c, conv.kernel, n_channels, factors)))
+        return false;
     struct application a = {.op = conv.node->op};
     for (int i = 0; i < operator_n_attributes(a.op); i++)
         a.values[i] = conv.node->attributes[i];
@@ -114,13 +121,11 @@ static bool find_numbers(struct conversion *c, uint32_t input, uint32_t numbers,
            constant_reals(c, x, SIZE_MAX, ret_items, ret_count) && are_finite(*ret_count, *ret_items);
 }
 
-// Halves: the weights may overflow where what they made did not.
 bool give_scaled_conv(struct conversion *c, uint32_t input, uint32_t factors)
 {
     const double *items;
     uint32_t count;
-    return find_numbers(c, input, factors, &count, &items) && type_of(c, input_of(c, factors))->dtype != DTYPE_F16 &&
-           give_normalized_conv(c, input, count, items, NULL);
+    return find_numbers(c, input, factors, &count, &items) && give_normalized_conv(c, input, count, items, NULL);
 }
 
 bool give_shifted_conv(struct conversion *c, uint32_t input, uint32_t offsets)

@@ -1,6 +1,5 @@
 // A product with a constant matrix, or the sum of one with a bias, times a number for each column: the weights do it.
-// (x w + b) * s is x (w * s) + b * s, and both in brackets depend on weights only. Not of halves: the weights may
-// overflow where what they made did not.
+// (x w + b) * s is x (w * s) + b * s, and both in brackets depend on weights only.
 #include "onnx/convert/importer.h"
 
 #include <math.h>
@@ -75,6 +74,28 @@ static bool varies_by_column(const struct type *t, const struct type *product)
     return is_so;
 }
 
+static bool are_finite(uint32_t n, const double *numbers)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!isfinite(numbers[i]))
+            return false;
+    return true;
+}
+
+static bool fit_bias(struct conversion *c, tensor_id bias, uint32_t n, const double *factors)
+{
+    const double *items;
+    uint32_t count;
+    double *products = arena_array(&c->importer->scratch, double, n + 1);
+    if (bias == NO_TENSOR)
+        return true;
+    if (!constant_reals(c, bias, SIZE_MAX, &items, &count) || count != n)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        products[i] = items[i] * factors[i];
+    return numbers_fit(type_of(c, bias)->dtype, n, products);
+}
+
 static tensor_id scaled(struct conversion *c, tensor_id weights, tensor_id factors)
 {
     const struct type type = *type_of(c, weights);
@@ -87,13 +108,11 @@ bool give_scaled_product(struct conversion *c, uint32_t input, uint32_t factors)
     const double *items;
     uint32_t count;
     tensor_id numbers = input_of(c, factors);
-    if (!is_weight(c, numbers) || type_of(c, numbers)->dtype == DTYPE_F16 ||
-        !varies_by_column(type_of(c, numbers), type_of(c, input_of(c, input))) || !find_feeding_product(c, input, &p) ||
-        !constant_reals(c, numbers, SIZE_MAX, &items, &count))
+    if (!is_weight(c, numbers) || !varies_by_column(type_of(c, numbers), type_of(c, input_of(c, input))) ||
+        !find_feeding_product(c, input, &p) || !constant_reals(c, numbers, SIZE_MAX, &items, &count) ||
+        !are_finite(count, items) || !factors_fit_weights(c, p.matrix, count, items, 1) ||
+        !fit_bias(c, p.bias, count, items))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (!isfinite(items[i]))
-            return false;
     int64_t columns = count;
     struct application a = {.op = p.node->op};
     for (int i = 0; i < operator_n_attributes(a.op); i++)
