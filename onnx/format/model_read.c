@@ -5,9 +5,9 @@
 // As protobuf wants it: the last of several values of a singular field counts, a known field of another wire type is an
 // unknown one, packed and unpacked numbers mix. Unlike protobuf, a singular message that occurs twice is an error:
 // merging two graphs is no model that anyone meant.
+#include "core/formats/wire.h"
 #include "core/text/error.h"
 #include "onnx/format/model.h"
-#include "onnx/format/wire.h"
 
 #include <string.h>
 

@@ -4,11 +4,11 @@
 // A tensor that moves is written in another form (no payload, external_data
 // entries); the forms are a list in the order of writing, the model itself stays untouched. Tensors that share bytes
 // (tied weights) share them in the external file too.
+#include "core/formats/wire.h"
 #include "core/memory/hash.h"
 #include "core/memory/table.h"
 #include "core/text/error.h"
 #include "onnx/format/tensor.h"
-#include "onnx/format/wire.h"
 #include "onnx/format/writer.h"
 
 #include <inttypes.h>

@@ -1,10 +1,10 @@
 // The writer: sizes first (protobuf wants the length of a message before its contents), in a list in the order of
 // writing, then the bytes. Fields go out in ascending order of number, as protobuf's own serializers do, so that a
 // model written by those comes back byte for byte.
+#include "core/formats/wire.h"
 #include "core/memory/vec.h"
 #include "core/text/error.h"
 #include "onnx/format/model.h"
-#include "onnx/format/wire.h"
 #include "onnx/format/writer.h"
 
 #include <assert.h>

@@ -2,8 +2,8 @@
 // that field becomes. The numbers are written little-endian, so the result is what raw_data would have been.
 #include "onnx/format/tensor.h"
 
+#include "core/formats/wire.h"
 #include "core/text/error.h"
-#include "onnx/format/wire.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // Protobuf records by hand: what is read, what is refused and why, and that writing gives the same bytes.
+#include "core/formats/wire.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "onnx/format/model.h"
-#include "onnx/format/wire.h"
 #include "tests/support/check.h"
 
 #include <string.h>

@@ -2,55 +2,30 @@
 #include "verifier/rules/taso_rules.h"
 
 #include "core/formats/sexp.h"
+#include "core/formats/wire.h"
 #include "core/memory/arena.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
-#include "substitutions/taso_format.h"
+#include "verifier/rules/taso_format.h"
 #include <inttypes.h>
 #include <string.h>
 
-// --- the wire format -------------------------------------------------------------------------------------------------
+// --- fields ----------------------------------------------------------------------------------------------------------
 
-struct wire {
-    const uint8_t *at, *end;
+struct message {
+    struct wire_range rest;
     bool is_bad;
 };
 
-static uint64_t take_varint(struct wire *w)
-{
-    uint64_t value = 0;
-    for (int shift = 0; shift < 64 && w->at < w->end; shift += 7) {
-        uint8_t byte = *w->at++;
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80)
-            return value;
-    }
-    w->is_bad = true;
-    return 0;
-}
-
 // The next field: an integer, or a submessage. False at the end or on a fault.
-static bool take_field(struct wire *w, unsigned *ret_field, int64_t *ret_value, struct wire *ret_message)
+static bool take_field(struct message *m, struct wire_record *ret_field)
 {
-    if (w->at >= w->end || w->is_bad)
+    if (m->rest.at == m->rest.end || m->is_bad)
         return false;
-    uint64_t tag = take_varint(w);
-    *ret_field = (unsigned)(tag >> 3);
-    *ret_message = (struct wire){0};
-    *ret_value = 0;
-    if ((tag & 7) == 0) {
-        *ret_value = (int64_t)take_varint(w);
-        return !w->is_bad;
-    }
-    uint64_t length = (tag & 7) == 2 ? take_varint(w) : UINT64_MAX;
-    if (w->is_bad || length > (uint64_t)(w->end - w->at)) {
-        w->is_bad = true;
-        return false;
-    }
-    *ret_message = (struct wire){w->at, w->at + length, false};
-    w->at += length;
-    return true;
+    m->is_bad =
+        wire_read_record(&m->rest, ret_field) || (ret_field->type != WIRE_VARINT && ret_field->type != WIRE_BYTES);
+    return !m->is_bad;
 }
 
 // --- rules as TASO has them ------------------------------------------------------------------------------------------
@@ -81,15 +56,14 @@ struct taso_rule {
     struct taso_tensor from[MAX_RULE_OUTPUTS], to[MAX_RULE_OUTPUTS];
 };
 
-static bool read_numbers(struct wire w, int64_t *ret_numbers, uint32_t n)
+static bool read_numbers(struct wire_range bytes, int64_t *ret_numbers, uint32_t n)
 {
-    unsigned field;
-    int64_t value;
-    struct wire message;
-    while (take_field(&w, &field, &value, &message))
-        if (field >= 1 && field <= n)
-            ret_numbers[field - 1] = value;
-    return !w.is_bad;
+    struct message m = {bytes, false};
+    struct wire_record field;
+    while (take_field(&m, &field))
+        if (field.number <= n)
+            ret_numbers[field.number - 1] = (int64_t)field.value;
+    return !m.is_bad;
 }
 
 static bool is_variable_or_below(int64_t op, uint32_t n)
@@ -98,39 +72,39 @@ static bool is_variable_or_below(int64_t op, uint32_t n)
 }
 
 // Inputs are variables or operators before this one.
-static bool read_op(struct wire w, struct taso_graph *g)
+static bool read_op(struct wire_range bytes, struct taso_graph *g)
 {
-    unsigned field;
-    int64_t value, numbers[2];
-    struct wire message;
+    struct message m = {bytes, false};
+    struct wire_record field;
+    int64_t numbers[2];
     if (g->n == MAX_OPERATORS)
         return false;
     struct taso_op *op = &g->ops[g->n];
     memset(op, 0, sizeof *op);
-    while (take_field(&w, &field, &value, &message)) {
+    while (take_field(&m, &field)) {
         numbers[0] = numbers[1] = 0;
-        if (field == 1)
-            op->type = value;
-        if ((field == 2 || field == 3) && !read_numbers(message, numbers, 2))
+        if (field.number == 1)
+            op->type = (int64_t)field.value;
+        if ((field.number == 2 || field.number == 3) && !read_numbers(field.bytes, numbers, 2))
             return false;
-        if (field == 2) {
+        if (field.number == 2) {
             if (op->n_inputs == MAX_OPERATOR_INPUTS || !is_variable_or_below(numbers[0], g->n))
                 return false;
             op->inputs[op->n_inputs++] = (struct taso_tensor){numbers[0], numbers[1]};
         }
-        if (field == 3 && (numbers[1] < -LARGEST_PARAMETER || numbers[1] > LARGEST_PARAMETER))
+        if (field.number == 3 && (numbers[1] < -LARGEST_PARAMETER || numbers[1] > LARGEST_PARAMETER))
             return false;
-        if (field == 3 && numbers[0] >= 0 && numbers[0] < N_PARAMETERS)
+        if (field.number == 3 && numbers[0] >= 0 && numbers[0] < N_PARAMETERS)
             op->parameters[numbers[0]] = numbers[1];
     }
     g->n++;
-    return !w.is_bad;
+    return !m.is_bad;
 }
 
-static bool read_map(struct wire w, struct taso_rule *r)
+static bool read_map(struct wire_range bytes, struct taso_rule *r)
 {
     int64_t numbers[4] = {0};   // source op, target op, source output, target output
-    if (r->n_outputs == MAX_RULE_OUTPUTS || !read_numbers(w, numbers, 4))
+    if (r->n_outputs == MAX_RULE_OUTPUTS || !read_numbers(bytes, numbers, 4))
         return false;
     if (numbers[0] < 0 || !is_variable_or_below(numbers[0], r->source.n) ||
         !is_variable_or_below(numbers[1], r->target.n))
@@ -140,21 +114,20 @@ static bool read_map(struct wire w, struct taso_rule *r)
     return true;
 }
 
-static bool read_rule(struct wire w, struct taso_rule *ret_rule)
+static bool read_rule(struct wire_range bytes, struct taso_rule *ret_rule)
 {
-    unsigned field;
-    int64_t value;
-    struct wire message;
+    struct message m = {bytes, false};
+    struct wire_record field;
     memset(ret_rule, 0, sizeof *ret_rule);
-    while (take_field(&w, &field, &value, &message)) {
-        if (field == 1 && !read_op(message, &ret_rule->source))
+    while (take_field(&m, &field)) {
+        if (field.number == 1 && !read_op(field.bytes, &ret_rule->source))
             return false;
-        if (field == 2 && !read_op(message, &ret_rule->target))
+        if (field.number == 2 && !read_op(field.bytes, &ret_rule->target))
             return false;
-        if (field == 3 && !read_map(message, ret_rule))
+        if (field.number == 3 && !read_map(field.bytes, ret_rule))
             return false;
     }
-    return !w.is_bad && ret_rule->n_outputs > 0;
+    return !m.is_bad && ret_rule->n_outputs > 0;
 }
 
 // --- rules as text ---------------------------------------------------------------------------------------------------
@@ -397,21 +370,19 @@ static bool add_rule(struct rule_set *set, const struct taso_rule *r, size_t num
     return true;
 }
 
-static bool read_rules(struct rule_set *set, struct wire w, const char *path, struct error *error)
+static bool read_rules(struct rule_set *set, struct message m, const char *path, struct error *error)
 {
     struct taso_rule *r = arena_new(set->arena, struct taso_rule);
-    unsigned field;
-    int64_t value;
-    struct wire message;
-    for (size_t number = 0; take_field(&w, &field, &value, &message);) {
-        if (field != 1)
+    struct wire_record field;
+    for (size_t number = 0; take_field(&m, &field);) {
+        if (field.number != 1)
             continue;
-        if (!message.at || !read_rule(message, r))
+        if (!field.bytes.at || !read_rule(field.bytes, r))
             return error_set(error, path, 0, 0, "rule %zu is malformed", number);
         if (!add_rule(set, r, number++, path, error))
             return false;
     }
-    return !w.is_bad || error_set(error, path, 0, 0, "not a file of rules: the protobuf is malformed");
+    return !m.is_bad || error_set(error, path, 0, 0, "not a file of rules: the protobuf is malformed");
 }
 
 bool taso_rules_read(struct rule_set *set, const char *path, struct error *error)
@@ -420,7 +391,7 @@ bool taso_rules_read(struct rule_set *set, const char *path, struct error *error
     size_t before = set->rules.count;
     if (!file_map_open(&map, path, error))
         return false;
-    bool is_read = read_rules(set, (struct wire){map.bytes, map.bytes + map.size, false}, path, error);
+    bool is_read = read_rules(set, (struct message){{map.bytes, map.bytes + map.size}, false}, path, error);
     file_map_close(&map);
     if (is_read && set->rules.count == before)
         return error_set(error, path, 0, 0, "no rule in this file");

@@ -1,6 +1,6 @@
 // Reading and writing protobuf records. Every length is checked against what is left before it is used, and the
 // remaining size is always computed as end - at, so that no sum can overflow.
-#include "onnx/format/wire.h"
+#include "core/formats/wire.h"
 
 #include <string.h>
 
