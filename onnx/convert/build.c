@@ -348,6 +348,11 @@ tensor_id cast_to(struct conversion *c, tensor_id x, enum dtype dtype)
     return apply1(c, &a, x);
 }
 
+enum dtype dtype_of_stages(enum dtype dtype)
+{
+    return dtype_is_float(dtype) && dtype_size(dtype) == 2 ? DTYPE_F32 : dtype;
+}
+
 // ---- weights made here ----
 
 tensor_id real_weight(struct conversion *c, enum dtype dtype, int rank, const int64_t *dim, const double *values)

@@ -107,6 +107,8 @@ tensor_id broadcast_to(struct conversion *c, tensor_id x, int rank, const int64_
 tensor_id reshape_to(struct conversion *c, tensor_id x, int rank, const int64_t *dim);   // x itself if it has the shape
 tensor_id transpose_by(struct conversion *c, tensor_id x, const int64_t *perm);
 tensor_id cast_to(struct conversion *c, tensor_id x, enum dtype dtype);
+// In which stages are computed whose results may be too large for tensors of the type: f32 for halves, or itself.
+enum dtype dtype_of_stages(enum dtype dtype);
 tensor_id scalar_constant(struct conversion *c, enum dtype dtype, double value);   // a weight of rank 0
 tensor_id constant_like(struct conversion *c, tensor_id like, double value);       // broadcast to its shape
 tensor_id add_scalar(struct conversion *c, tensor_id x, double value);

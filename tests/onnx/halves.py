@@ -74,6 +74,16 @@ def gemm(alpha, beta, entry, bias):
     return model_of([("Gemm", "x,w,c", "y", {"alpha": alpha, "beta": beta})], x, weights, (3, 2)), x
 
 
+def large(op, shape, **attributes):
+    x = numbers([[[[300, -250], [200, 280]], [[-30, 20], [4, 700]]]])
+    return model_of([(op, "x", "y", attributes)], x, {}, shape), x
+
+
+def mean_of_three():
+    x = numbers([[60000, -3e4]])
+    return model_of([("Mean", "x,x,x", "y", {})], x, {}, (1, 2)), x
+
+
 CONV, BOTH, PRODUCT = ["Conv"], ["BatchNormalization", "Conv"], ["MatMul"]
 CASES = {
     "weights of 4": (normalized_conv(2, 2), CONV),
@@ -91,6 +101,10 @@ CASES = {
     "statistics in f32": (statistics_in_f32(), ["BatchNormalization"]),
     "a product of 120000 by a hundredth": (gemm(0.01, 1.0, 30000, 1), ["Gemm"]),
     "a bias of 80000 beside a product": (gemm(-1.0, 2.0, 10000, 40000), ["Gemm"]),
+    "a norm of squares beyond halves": (large("ReduceL2", (1, 2, 1, 2), axes=[2]), ["ReduceL2"]),
+    "a vector of such a norm": (large("LpNormalization", (1, 2, 2, 2), axis=1), ["LpNormalization"]),
+    "such a variance": (large("MeanVarianceNormalization", (1, 2, 2, 2)), ["MeanVarianceNormalization"]),
+    "a mean of large numbers": (mean_of_three(), ["Mean"]),
 }
 
 

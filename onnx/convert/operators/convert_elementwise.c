@@ -194,24 +194,27 @@ bool convert_mod(struct conversion *c)
     return give(c, 0, broadcast_binary(c, OP_FMOD, broadcast_binary(c, OP_EWADD, z, y), y));
 }
 
-static tensor_id fold_inputs(struct conversion *c, enum operator_id op)
+static tensor_id fold_inputs(struct conversion *c, enum operator_id op, enum dtype stages)
 {
-    tensor_id result = input_of(c, 0);
+    tensor_id result = cast_to(c, input_of(c, 0), stages);
     for (uint32_t i = 1; i < c->n_inputs; i++)
-        result = broadcast_binary(c, op, result, input_of(c, i));
+        result = broadcast_binary(c, op, result, cast_to(c, input_of(c, i), stages));
     return result;
 }
 
 bool convert_variadic(struct conversion *c)
 {
     return c->n_inputs > 0 && has_known_inputs(c, c->n_inputs) &&
-           give(c, 0, fold_inputs(c, (enum operator_id)c->parameter));
+           give(c, 0, fold_inputs(c, (enum operator_id)c->parameter, type_of(c, input_of(c, 0))->dtype));
 }
 
 bool convert_mean(struct conversion *c)
 {
-    return c->n_inputs > 0 && has_known_inputs(c, c->n_inputs) &&
-           give(c, 0, scale_by(c, fold_inputs(c, OP_EWADD), 1.0 / c->n_inputs));
+    if (c->n_inputs == 0 || !has_known_inputs(c, c->n_inputs))
+        return false;
+    enum dtype dtype = type_of(c, input_of(c, 0))->dtype;
+    tensor_id sum = fold_inputs(c, OP_EWADD, dtype_of_stages(dtype));
+    return give(c, 0, cast_to(c, scale_by(c, sum, 1.0 / c->n_inputs), dtype));
 }
 
 bool convert_where(struct conversion *c)

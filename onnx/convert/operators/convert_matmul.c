@@ -23,7 +23,7 @@ bool convert_gemm(struct conversion *c)
     tensor_id a = input_of(c, 0), b = input_of(c, 1), bias = input_of(c, 2);
     enum dtype dtype = type_of(c, a)->dtype;
     double alpha = float_attribute(c, "alpha", 1), beta = float_attribute(c, "beta", 1);
-    enum dtype wide = dtype_is_float(dtype) && dtype_size(dtype) == 2 && (alpha != 1 || beta != 1) ? DTYPE_F32 : dtype;
+    enum dtype wide = alpha != 1 || beta != 1 ? dtype_of_stages(dtype) : dtype;
     if (type_of(c, a)->rank != 2 || type_of(c, b)->rank != 2)
         return cannot(c, "its factors are no matrices");
     if (int_attribute(c, "transA", 0))

@@ -12,16 +12,18 @@ bool convert_lp_normalization(struct conversion *c)
     int axis;
     if (!has_known_inputs(c, 1) || !dtype_is_float(type_of(c, input_of(c, 0))->dtype))
         return cannot(c, "its input is not of real numbers");
-    tensor_id x = input_of(c, 0);
-    struct type type = *type_of(c, x);
-    if (!normalize_axis(c, int_attribute(c, "axis", -1), type.rank, &axis))
+    enum dtype dtype = type_of(c, input_of(c, 0))->dtype;
+    tensor_id x = cast_to(c, input_of(c, 0), dtype_of_stages(dtype));
+    if (x == NO_TENSOR || !normalize_axis(c, int_attribute(c, "axis", -1), type_of(c, x)->rank, &axis))
         return false;
+    struct type type = *type_of(c, x);
     axes.axis[0] = axis;
     tensor_id norm = int_attribute(c, "p", 2) == 1
                          ? reduce_by(c, OP_REDUCESUM, unary(c, OP_ABS, x), &axes, true)
                          : unary(c, OP_SQRT, reduce_by(c, OP_REDUCESUM, binary(c, OP_EWMUL, x, x), &axes, true));
-    norm = binary(c, OP_MAX, norm, constant_like(c, norm, type.dtype == DTYPE_F16 ? 0x1p-14 : 0x1p-126));
-    return give(c, 0, norm == NO_TENSOR ? norm : binary(c, OP_DIV, x, broadcast_to(c, norm, type.rank, type.dim)));
+    norm = binary(c, OP_MAX, norm, constant_like(c, norm, 0x1p-126));
+    tensor_id z = norm == NO_TENSOR ? norm : binary(c, OP_DIV, x, broadcast_to(c, norm, type.rank, type.dim));
+    return give(c, 0, cast_to(c, z, dtype));
 }
 
 // (x - mean) / (deviation + 1e-9) over the axes, by default all but the channels.
@@ -30,7 +32,8 @@ bool convert_mean_variance_normalization(struct conversion *c)
     struct axes axes;
     if (!has_known_inputs(c, 1) || !dtype_is_float(type_of(c, input_of(c, 0))->dtype))
         return cannot(c, "its input is not of real numbers");
-    tensor_id x = input_of(c, 0);
+    enum dtype dtype = type_of(c, input_of(c, 0))->dtype;
+    tensor_id x = cast_to(c, input_of(c, 0), dtype_of_stages(dtype));
     struct type type = *type_of(c, x);
     if (!has_attribute(c, "axes") && type.rank != 4)
         return cannot(c, "it has no axes");
@@ -44,9 +47,9 @@ bool convert_mean_variance_normalization(struct conversion *c)
     tensor_id centred = binary(c, OP_SUB, x, broadcast_to(c, mean, type.rank, type.dim));
     tensor_id variance = reduce_by(c, OP_REDUCEMEAN, binary(c, OP_EWMUL, centred, centred), &axes, true);
     tensor_id deviation = add_scalar(c, unary(c, OP_SQRT, variance), 1e-9);
-    return give(c, 0,
-                deviation == NO_TENSOR ? deviation
-                                       : binary(c, OP_DIV, centred, broadcast_to(c, deviation, type.rank, type.dim)));
+    if (deviation != NO_TENSOR)
+        deviation = binary(c, OP_DIV, centred, broadcast_to(c, deviation, type.rank, type.dim));
+    return give(c, 0, cast_to(c, deviation, dtype));
 }
 
 struct batch_statistics {

@@ -62,10 +62,11 @@ static bool give_sum_of(struct conversion *c, enum operator_id before, enum oper
     bool keeps;
     if (!begin_reduction(c, &axes, &keeps))
         return false;
-    tensor_id x = input_of(c, 0);
+    enum dtype dtype = type_of(c, input_of(c, 0))->dtype;
+    tensor_id x = cast_to(c, input_of(c, 0), dtype_of_stages(dtype));
     x = before == OP_EWMUL ? binary(c, before, x, x) : before == OP_COUNT ? x : unary(c, before, x);
     tensor_id sum = reduce_by(c, OP_REDUCESUM, x, &axes, keeps);
-    return give(c, 0, after == OP_COUNT ? sum : unary(c, after, sum));
+    return give(c, 0, cast_to(c, after == OP_COUNT ? sum : unary(c, after, sum), dtype));
 }
 
 bool convert_reduce_l1(struct conversion *c)
