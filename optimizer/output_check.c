@@ -3,6 +3,8 @@
 
 #include "core/numbers/random.h"
 #include "core/text/error.h"
+#include "core/text/log.h"
+#include "core/text/text.h"
 #include "optimizer/run/comparison.h"
 #include "optimizer/run/run.h"
 #include <math.h>
@@ -164,17 +166,61 @@ static const struct tensor_value *list_weights(struct optimizing *o)
     return weights;
 }
 
-// Of a model with symbols: at random sizes. The worst counts. Layouts by rule will do, as the best ones would have
-// costs measured at each of these sizes, and those of the profile are compared beside.
+// Inputs of a round, and outputs of all rounds of both models.
+static size_t bytes_of_values(const struct optimizing *o, const struct graph *g)
+{
+    size_t bytes = 0;
+    for (node_id n = 0; n < g->nodes.count; n++)
+        if (g->nodes.items[n].op->id == OP_INPUT)
+            bytes = mem_sum(bytes, type_bytes(graph_type(g, g->nodes.items[n].first_output)));
+    for (size_t i = 0; i < g->outputs.count; i++)
+        bytes =
+            mem_sum(bytes, mem_product(2 * (size_t)o->options->rounds, type_bytes(graph_type(g, g->outputs.items[i]))));
+    return bytes;
+}
+
+static bool has_room_to_compare(struct optimizing *o, struct error *error)
+{
+    struct pair pair;
+    size_t of_models[2] = {0}, available = mem_available();
+    init_pair(o, &o->model.graph, &o->found.graph, &pair);
+    bool has_room = true;
+    for (int i = 0; has_room && i < 2; i++)
+        has_room = backend_has_room(o->checker, &pair.graphs[i], &of_models[i], error);
+    size_t bytes = mem_sum(of_models[of_models[1] > of_models[0]], bytes_of_values(o, &pair.graphs[0]));
+    free_pair(&pair);
+    return has_room &&
+           (bytes <= available || error_set_code(error, EXIT_UNSUPPORTED, NULL,
+                                                 "comparing the models takes %.0f MiB of memory, and %.0f MiB are free",
+                                                 (double)bytes / 0x1p20, (double)available / 0x1p20));
+}
+
+// The user's runtime, which has memory of its own, may be asked yet.
+static void leave_out_check(struct optimizing *o, size_t check, const struct error *error)
+{
+    struct text sizes = {0};
+    profile_print(&sizes, &o->model, o->bindings.checks[check]);
+    log_warning(o->options->log, "%s: not checked here at %s: %s", o->options->input, sizes.chars, error->message);
+    text_free(&sizes);
+    if (!o->runtime.is_open || o->options->is_timing_skipped)
+        bindings_drop_check(&o->bindings, check);
+}
+
+// Of a model with symbols: at random sizes, where there is memory for these. The worst counts. Layouts by rule will do,
+// as the best ones would have costs measured at each of these sizes, and those of the profile are compared beside.
 static bool compare_at_other_sizes(struct optimizing *o, const struct tensor_value *weights)
 {
     struct cut_plan profile = o->cut;
     enum layout_policy policies[] = {o->policies[0], o->policies[1]};
     bool is_done = true;
     o->policies[0] = o->policies[1] = LAYOUTS_STANDARD;
-    for (size_t i = 0; is_done && i < o->bindings.n_checks && o->report.verdict != CHECK_FAILED; i++) {
+    for (size_t i = o->bindings.n_checks; is_done && i-- > 0 && o->report.verdict != CHECK_FAILED;) {
+        struct error error = {0};
         memcpy(o->cut.binding, o->bindings.checks[i], sizeof o->cut.binding);
-        is_done = compare(o, weights);
+        if (has_room_to_compare(o, &error))
+            is_done = compare(o, weights);
+        else
+            leave_out_check(o, i, &error);
     }
     o->cut = profile;
     memcpy(o->policies, policies, sizeof policies);

@@ -200,8 +200,7 @@ static void find_sizes_to_check(struct optimizing *o)
             for (uint32_t j = 0; j < o->cut.sizes->n_symbols; j++)
                 b->checks[i][j] = b->profiles[0][j] * ((int64_t)i + 2);
             if (!profile_is_typed(&o->model, &o->cut, b->checks[i]) || !runs_on_set(o, set)) {
-                memmove(b->checks[i], b->checks[i + 1], (b->n_checks - i - 1) * sizeof b->checks[i]);
-                b->n_checks--;
+                bindings_drop_check(b, i);
                 continue;
             }
         }

@@ -157,6 +157,12 @@ static void choose_checks(struct size_bindings *b, const struct imported_model *
     }
 }
 
+void bindings_drop_check(struct size_bindings *b, size_t check)
+{
+    memmove(b->checks[check], b->checks[check + 1], (b->n_checks - check - 1) * sizeof b->checks[check]);
+    b->n_checks--;
+}
+
 // --- together --------------------------------------------------------------------------------------------------------
 
 void profile_print(struct text *out, const struct imported_model *m, const int64_t *binding)

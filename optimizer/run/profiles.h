@@ -23,6 +23,7 @@ struct size_bindings {
 bool profiles_choose(struct size_bindings *ret_bindings, const struct imported_model *m,
                      const struct option_list *options, const int64_t *given, const struct cut_plan *plan,
                      uint64_t seed, struct error *error);
+void bindings_drop_check(struct size_bindings *b, size_t check);
 // Has the model types at these sizes?
 bool profile_is_typed(const struct imported_model *m, const struct cut_plan *plan, const int64_t *binding);
 // "batch=1, sequence=128"

@@ -38,14 +38,19 @@ def save(path, nodes, inputs, outputs, weights=None, opset=17):
     return path
 
 
-def optimize(model, *options):
-    """The written model and the report."""
+def run(model, *options):
+    """The written model, the report (None: nothing is written), and how it ended."""
     out, report = model.with_suffix(".out.onnx"), model.with_suffix(".json")
     out.unlink(missing_ok=True)
     done = subprocess.run([OPT, model, "-o", out, "--json", report, "--python", sys.executable, *options],
                           capture_output=True, text=True)
+    return out, json.loads(report.read_text()) if done.returncode == 0 else None, done
+
+
+def optimize(model, *options):
+    out, report, done = run(model, *options)
     expect(done.returncode == 0, f"{model.name} {options}: exit code {done.returncode}: {done.stderr}")
-    return out, json.loads(report.read_text()), done
+    return out, report, done
 
 
 def interface(model):
@@ -200,6 +205,24 @@ def test_costs_are_of_profiles(folder):
         expect("x31x33]" in text, "image: costs at the profile are measured")
         expect(len({31, *checked}) == 4, f"image: each check has sizes of its own, {checked}")
         expect(not any(f"x{h}x33" in text for h in checked), f"image: costs at {checked} are measured")
+
+
+def test_memory_of_checks(folder):
+    """Sizes to check at for which there is no memory are left out; the profile's are those that have to fit."""
+    weights = {w: np.random.default_rng(6).standard_normal((16, 16)).astype(np.float32) for w in "ab"}
+    nodes = [*(("MatMul", ["x", w], [f"x{w}"], {}) for w in "ab"), ("Add", ["xa", "xb"], ["o"], {})]
+    path = save(folder / "large.onnx", nodes, [value("x", "rows", "columns", 16)], [value("o", "rows", "columns", 16)], weights)
+    left_out = []
+    for limit in "40M", "60M", "100M":
+        out, report, done = run(path, "--no-measure", "--finalists", "1", "--runtime", "taso", "--layout", "standard",
+                                "--threads", "1", "--costs", folder / "large.costs", "--profile", "rows=250 columns=250",
+                                "--seed", "3", "--max-memory", limit)
+        expect(done.returncode in (0, 4), f"large: exit code {done.returncode} with {limit}")
+        if done.returncode == 0:
+            left_out.append(done.stderr.count("not checked here at rows="))
+            expect(report["check"] == "passed" and len(report["symbols"]["checked"]) == 3 - left_out[-1],
+                   f"large: {report['check']} {report['symbols']} {done.stderr}")
+    expect(any(left_out) and left_out[-1] == 0, f"large: {left_out} are left out")
 
 
 # --- symbols ----------------------------------------------------------------------------------------------------------
@@ -686,7 +709,8 @@ def test_usage(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         for test in (test_exports, test_exports_of_torch, test_checked_here, test_faster, test_given_inputs,
-                     test_costs_are_of_profiles, test_shared_symbol, test_unnamed, test_size_of_output_only,
+                     test_costs_are_of_profiles, test_memory_of_checks, test_shared_symbol, test_unnamed,
+                     test_size_of_output_only,
                      test_sums_of_symbols, test_large, test_binding, test_images, test_same_pads, test_down_and_up,
                      test_doubled_and_added, test_halves_of_one, test_flattened_to_nothing, test_no_units, test_dilated_pools_rounded_up,
                      test_poolings_of_smaller_images, test_cuts, test_seen_at_all_probes,
