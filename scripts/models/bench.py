@@ -5,15 +5,8 @@ table beside what TASO and Tensat published. Results are kept in FOLDER/results.
 measured again, so a run can be made in pieces; remove the file to begin anew. A model on which something fails is a line
 that says so, and the exit code is 1."""
 
-import argparse
-import json
-import pathlib
-import subprocess
-import sys
-
 from lib.command import run_script
-from models.optimizing import (BENCHMARKS, ROOT, SEARCH, SHAPES, add_arguments, find_or_build, markdown_table,
-                               run_for_json)
+from models.optimizing import BENCHMARKS, ROOT, SEARCH, SHAPES, Kept, find_or_build, markdown_table, parser_of, run_for_json
 
 # Speed-up in percent by TASO and by Tensat on an NVIDIA T4, both from the Tensat paper (Yang et al., MLSys 2021).
 PUBLISHED = {"bert-taso": (8.5, 9.2), "bert-taso-corrected": (8.5, 9.2), "resnext50-taso": (5.5, 8.8),
@@ -24,12 +17,8 @@ COLUMNS = ["model", "nodes", "search: warm s", "cold s", "MiB", "rewrites", "est
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(
-        prog="bench-models", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_arguments(parser, BENCHMARKS)
+    parser = parser_of("bench-models", __doc__, BENCHMARKS)
     parser.add_argument("--seconds", type=float, default=5, help="of timing for each (default: %(default)s)")
-    parser.add_argument("--option", metavar="OPTION", action="append", default=[], help="more options for taso-opt")
-    parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the table to this file")
     parser.add_argument("--only-tell", action="store_true", help="measure nothing, print what was measured")
     return parser.parse_args()
 
@@ -108,22 +97,18 @@ def text_of(results, names):
 
 def main():
     options = parse_arguments()
-    options.folder.mkdir(parents=True, exist_ok=True)
-    kept, failures = options.folder / f"results{'-small' if options.small else ''}.json", []
-    results = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    for name in [name for name in options.names if name not in results and not options.only_tell]:
-        try:
-            results[name] = measure(name, options)
-            kept.write_text(json.dumps(results), encoding="utf-8")
-            print(" ".join(f"{column}={value}" for column, value in zip(COLUMNS, row_of(name, results[name]))), flush=True)
-        except (RuntimeError, subprocess.CalledProcessError) as error:
-            failures.append(f"{name}: {error}")
-            print(failures[-1], file=sys.stderr, flush=True)
-    text = text_of(results, options.names) + "".join(f"\n\nFailed: {failure}" for failure in failures)
+    kept = Kept("results", options)
+
+    def tell(name):
+        print(" ".join(f"{column}={value}" for column, value in zip(COLUMNS, row_of(name, kept.results[name]))), flush=True)
+
+    if not options.only_tell:
+        kept.measure(options.names, lambda name: measure(name, options), tell)
+    text = text_of(kept.results, options.names) + kept.told_failures()
     print(text)
     if options.markdown:
         options.markdown.write_text(f"Measured by `scripts/bench-models`, {options.threads} threads.\n\n{text}\n", encoding="utf-8")
-    return 1 if failures else 0
+    return 1 if kept.failures else 0
 
 
 run_script(main)

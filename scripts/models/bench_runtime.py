@@ -6,17 +6,13 @@ Results are kept in FOLDER/runtime.json, one by one, and so is the table of --ma
 again, so that a run can be cut at any time and goes on when it is called again. A model on which something fails is a line that says so, and the exit code is
 1; so it is where a result is slower than 0.99 of the original with its whole interval."""
 
-import argparse
 import datetime
-import json
-import os
-import pathlib
-import subprocess
 import sys
 
 from lib.command import run_script
 from models.exports import EXPORTS
-from models.optimizing import BENCHMARKS, ROOT, SHAPES, add_arguments, find_or_build, markdown_table, run_for_json, shapes_of
+from models.optimizing import (BENCHMARKS, ROOT, SHAPES, Kept, markdown_table, model_of, parser_of, replace_text,
+                               run_for_json, shapes_of)
 from models.peers import machine
 
 COLUMNS = ["model", "sizes", "threads", "nodes", "written", "taso-opt says", "before ms", "after ms", "speed-up", "95 %", ""]
@@ -24,21 +20,13 @@ SLOWER = 0.99
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(
-        prog="bench-runtime", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_arguments(parser, BENCHMARKS + [f"exports/{name}" for name in EXPORTS])
+    parser = parser_of("bench-runtime", __doc__, BENCHMARKS + [f"exports/{name}" for name in EXPORTS])
     parser.set_defaults(threads=None)
     parser.add_argument("--counts", metavar="N", type=int, nargs="+", default=[1, 2],
                         help="numbers of threads, each a line of the table (default: 1 2); --threads N is one alone")
     parser.add_argument("--seconds", type=float, default=20, help="of comparing for each (default: %(default)s)")
-    parser.add_argument("--option", metavar="OPTION", action="append", default=[], help="more options for taso-opt")
-    parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the table with its heading there")
     parser.add_argument("--only-tell", action="store_true", help="measure nothing, print what was measured")
     return parser.parse_args()
-
-
-def model_of(name, options):
-    return pathlib.Path(name) if pathlib.Path(name).is_file() else find_or_build(name, options)
 
 
 def compare(model, fast, shapes, threads, options):
@@ -85,10 +73,9 @@ def row_of(name, threads, result):
             f"{report['nodes_before']} to {report['nodes_after']}", written(report), f"{said:.3f}" if said else "-", *measured]
 
 
-def text_of(results, options, failures):
-    keys = [(name, threads) for name in options.names for threads in options.counts]
-    rows = [row_of(name, threads, results[f"{name} {threads}"]) for name, threads in keys if f"{name} {threads}" in results]
-    return markdown_table(COLUMNS, rows) + "".join(f"\n\nFailed: {failure}" for failure in failures) + "\n"
+def text_of(kept, wanted):
+    rows = [row_of(*wanted[key], kept.results[key]) for key in wanted if key in kept.results]
+    return markdown_table(COLUMNS, rows) + kept.told_failures() + "\n"
 
 
 def heading(options):
@@ -98,46 +85,26 @@ def heading(options):
             f"original is written nothing is timed.\n\n")
 
 
-def replace_text(path, text):
-    """As a whole, whenever it is cut."""
-    whole = path.with_name(path.name + ".new")
-    whole.write_text(text, encoding="utf-8")
-    os.replace(whole, path)
-
-
-def write_table(results, options, failures):
+def write_table(kept, wanted, options):
     if options.markdown:
-        replace_text(options.markdown, heading(options) + text_of(results, options, failures))
-
-
-def measure_all(results, kept, options):
-    failures = []
-    for name, threads in ((name, threads) for name in options.names for threads in options.counts):
-        key = f"{name} {threads}"
-        if key in results:
-            continue
-        try:
-            results[key] = measure(name, threads, options)
-            replace_text(kept, json.dumps(results))
-            write_table(results, options, failures)
-            print(*row_of(name, threads, results[key]), flush=True)
-        except (RuntimeError, subprocess.CalledProcessError) as error:
-            failures.append(f"{key}: {error}")
-            print(failures[-1], file=sys.stderr, flush=True)
-    return failures
+        replace_text(options.markdown, heading(options) + text_of(kept, wanted))
 
 
 def main():
     options = parse_arguments()
-    options.counts = [options.threads] if options.threads else options.counts
-    options.folder.mkdir(parents=True, exist_ok=True)
-    kept = options.folder / f"runtime{'-small' if options.small else ''}.json"
-    results = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    failures = [] if options.only_tell else measure_all(results, kept, options)
-    print(text_of(results, options, failures))
-    write_table(results, options, failures)
-    told = [results.get(f"{name} {threads}") for name in options.names for threads in options.counts]
-    return 1 if failures or any(result and is_slower(result) for result in told) else 0
+    counts = [options.threads] if options.threads else options.counts
+    wanted = {f"{name} {threads}": (name, threads) for name in options.names for threads in counts}
+    kept = Kept("runtime", options)
+
+    def tell(key):
+        write_table(kept, wanted, options)
+        print(*row_of(*wanted[key], kept.results[key]), flush=True)
+
+    if not options.only_tell:
+        kept.measure(wanted, lambda key: measure(*wanted[key], options), tell)
+    print(text_of(kept, wanted))
+    write_table(kept, wanted, options)
+    return 1 if kept.failures or any(is_slower(kept.results[key]) for key in wanted if key in kept.results) else 0
 
 
 run_script(main)

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 from lib.command import run_script
-from models.optimizing import ROOT, SEARCH, SHAPES, add_arguments, find_or_build, markdown_table, run_for_json
+from models.optimizing import SEARCH, SHAPES, add_numbers_of_threads, find_or_build, markdown_table, parser_of, run_for_json
 
 STANDARD = ["squeezenet", "nasrnn", "mobilenetv2"]
 COLUMNS = ["model", "threads", "quiet ms", "quiet again", "disturbed", "doubtful", "repaired", "steps apart", "repaired apart", "result"]
@@ -24,17 +24,10 @@ SPINNING = "while True: pass"
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(
-        prog="disturbed-costs", description=__doc__, conflict_handler="resolve",
-        formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_arguments(parser, STANDARD)
-    parser.add_argument("--threads", metavar="N", type=int, action="append",
-                        help="of the models; may be repeated (default: 1 and 2)")
-    parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the table to this file, too")
-    parser.add_argument("--runner", metavar="FILE", default=ROOT / "build/optimizer/taso-run", help="taso-run")
+    parser = parser_of("disturbed-costs", __doc__, STANDARD)
+    add_numbers_of_threads(parser)
     parser.add_argument("--spinning", type=int, default=2, help="programs that spin (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=1, help="databases of each kind (default: %(default)s)")
-    parser.add_argument("--option", metavar="OPTION", action="append", default=[], help="more options for taso-opt")
     return parser.parse_args()
 
 

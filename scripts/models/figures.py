@@ -3,11 +3,10 @@ paper) and by how many operators a side of a rule may have (its Figure 11). All 
 database, FOLDER/NAME.costs, and are repeated until they measure nothing. Prints estimated milliseconds and speed-ups as
 Markdown. The exit code is 1 if joint optimization ends worse than the sequential one on any model."""
 
-import argparse
 import sys
 
 from lib.command import run_script
-from models.optimizing import SEARCH, SHAPES, add_arguments, find_or_build, markdown_table, run_for_json
+from models.optimizing import SEARCH, SHAPES, find_or_build, markdown_table, parser_of, run_for_json
 
 STANDARD = ["nasrnn", "squeezenet", "bert-taso", "bert-taso-corrected", "resnext50-taso", "inception-v3", "nasnet-a",
             "mobilenetv2"]
@@ -17,18 +16,11 @@ MOST_REPETITIONS = 6
 EQUAL = 1.0005   # ratio of costs; they are rounded in the report
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(
-        prog="search-figures", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_arguments(parser, STANDARD)
-    return parser.parse_args()
-
-
 def search(name, options, *how):
     """The report of a search that measured nothing: all costs were known."""
     model = find_or_build(name, options)
     command = [options.program, model, "--threads", options.threads, "--costs", options.folder / f"{model.stem}.costs",
-               "--quiet", *SEARCH, *SHAPES.get(name, []), *how]
+               "--quiet", *SEARCH, *SHAPES.get(name, []), *options.option, *how]
     for _ in range(MOST_REPETITIONS):
         report = run_for_json(command, {0})
         if report["steps_measured"] == 0:
@@ -53,15 +45,18 @@ def speedups_by_rule_size(name, options):
 
 
 def main():
-    options = parse_arguments()
+    options = parser_of("search-figures", __doc__, STANDARD).parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     costs = {name: costs_by_strategy(name, options) for name in options.names}
-    print(markdown_table(["model", "as stored", *STRATEGIES],
-                         [[name, *(f"{cost:.3f}" for cost in of_name.values())] for name, of_name in costs.items()]))
+    text = markdown_table(["model", "as stored", *STRATEGIES],
+                          [[name, *(f"{cost:.3f}" for cost in of_name.values())] for name, of_name in costs.items()])
     speedups = {name: speedups_by_rule_size(name, options) for name in options.names}
-    print("\n" + markdown_table(["rules of up to", *options.names],
-                                [[size or "any", *(f"{speedups[name][i]:.3f}" for name in options.names)]
-                                 for i, size in enumerate(RULE_SIZES)]))
+    text += "\n\n" + markdown_table(["rules of up to", *options.names],
+                                    [[size or "any", *(f"{speedups[name][i]:.3f}" for name in options.names)]
+                                     for i, size in enumerate(RULE_SIZES)])
+    print(text)
+    if options.markdown:
+        options.markdown.write_text(text + "\n", encoding="utf-8")
     worse = [name for name, of_name in costs.items() if of_name["joint"] > EQUAL * of_name["sequential"]]
     for name in worse:
         print(f"search-figures: {name}: joint optimization ends worse than sequential", file=sys.stderr)

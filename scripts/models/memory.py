@@ -2,9 +2,7 @@
 file and what is written. Results are kept in FOLDER/memory.json, model by model: what is there is not measured again; remove
 the file to begin anew. Cost databases are kept in FOLDER, too."""
 
-import argparse
 import datetime
-import json
 import os
 import pathlib
 import subprocess
@@ -12,7 +10,7 @@ import sys
 import time
 
 from lib.command import run_script
-from models.optimizing import ROOT, SHAPES, add_arguments, find_or_build, markdown_table
+from models.optimizing import SHAPES, Kept, find_or_build, markdown_table, parser_of
 
 STANDARD = ["efficientnet-b0", "resnet50", "inception-v3", "bert-taso-corrected", "bert", "gpt2", "vgg19"]
 COLUMNS = ["model", "file MiB", "written MiB", "taso-opt MiB", "times the file", "times the larger", "seconds", "taso-run MiB",
@@ -20,13 +18,8 @@ COLUMNS = ["model", "file MiB", "written MiB", "taso-opt MiB", "times the file",
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(
-        prog="memory-table", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_arguments(parser, STANDARD)
+    parser = parser_of("memory-table", __doc__, STANDARD)
     parser.set_defaults(threads=1)
-    parser.add_argument("--runner", metavar="FILE", default=ROOT / "build/optimizer/taso-run", help="taso-run")
-    parser.add_argument("--option", metavar="OPTION", action="append", default=[], help="more options for taso-opt")
-    parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the table to this file")
     return parser.parse_args()
 
 
@@ -69,17 +62,14 @@ def heading(options):
 
 def main():
     options = parse_arguments()
-    options.folder.mkdir(parents=True, exist_ok=True)
-    kept = options.folder / f"memory{'-small' if options.small else ''}.json"
-    results = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    for name in [name for name in options.names if name not in results]:
-        results[name] = measure(name, options)
-        kept.write_text(json.dumps(results), encoding="utf-8")
-    text = markdown_table(COLUMNS, [row(name, results[name]) for name in options.names]) + "\n"
+    kept = Kept("memory", options)
+    kept.measure(options.names, lambda name: measure(name, options))
+    text = markdown_table(COLUMNS, [row(name, kept.results[name]) for name in options.names if name in kept.results])
+    text += kept.told_failures() + "\n"
     print(text, end="")
     if options.markdown:
         options.markdown.write_text(heading(options) + text, encoding="utf-8")
-    return 0
+    return 1 if kept.failures else 0
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""What scripts that run taso-opt on the benchmark models have in common."""
+"""What scripts that measure taso-opt on models have in common: arguments, models, results that are kept, tables."""
 
 import argparse
 import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 
 import onnx
@@ -16,15 +17,61 @@ BENCHMARKS = ["nasrnn", "squeezenet", "bert-taso", "bert-taso-corrected", "resne
               "vgg19", "mobilenetv2", "efficientnet-b0", "resnet50", "resnext50", "bert", "vit", "gpt2", "llama"]
 
 
-def add_arguments(parser, names):
+def parser_of(program, says, names):
     """Of which models, where they and their cost databases are, and how they are optimized."""
+    parser = argparse.ArgumentParser(prog=program, description=says, conflict_handler="resolve",
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", metavar="NAME", nargs="*", default=names, help="models (default: %(default)s)")
     parser.add_argument("--small", action="store_true", help="the small variants")
     parser.add_argument("--folder", metavar="FOLDER", type=pathlib.Path, default=ROOT / "build/bench",
                         help="for results, and for models that --models does not have (default: %(default)s)")
     parser.add_argument("--models", metavar="DIR", type=pathlib.Path, help="a folder that has models already")
     parser.add_argument("--program", metavar="FILE", default=ROOT / "build/optimizer/taso-opt", help="taso-opt")
+    parser.add_argument("--runner", metavar="FILE", default=ROOT / "build/optimizer/taso-run", help="taso-run, where it is needed")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of the model (default: %(default)s)")
+    parser.add_argument("--option", metavar="OPTION", action="append", default=[], help="more options for taso-opt")
+    parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the table to this file, too")
+    return parser
+
+
+def add_numbers_of_threads(parser):
+    parser.add_argument("--threads", metavar="N", type=int, action="append", default=[],
+                        help="of the models; may be repeated (default: 1 and 2)")
+
+
+class Kept:
+    """Results in FOLDER/NAME.json, by key: what is there is not measured again, so that a run can be cut at any time."""
+
+    def __init__(self, name, options):
+        options.folder.mkdir(parents=True, exist_ok=True)
+        self.path = options.folder / f"{name}{'-small' if options.small else ''}.json"
+        self.results = json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else {}
+        self.failures = []
+
+    def measure(self, keys, work, tell=lambda key: None):
+        """Those that are not there by `work`; a model on which something fails is a line, and has no result."""
+        for key in [key for key in keys if key not in self.results]:
+            try:
+                self.results[key] = work(key)
+                replace_text(self.path, json.dumps(self.results))
+                tell(key)
+            except (RuntimeError, subprocess.CalledProcessError) as error:
+                self.failures.append(f"{key}: {error}")
+                print(self.failures[-1], file=sys.stderr, flush=True)
+
+    def told_failures(self):
+        return "".join(f"\n\nFailed: {failure}" for failure in self.failures)
+
+
+def replace_text(path, text):
+    """As a whole, whenever it is cut."""
+    whole = path.with_name(path.name + ".new")
+    whole.write_text(text, encoding="utf-8")
+    os.replace(whole, path)
+
+
+def model_of(name, options):
+    return pathlib.Path(name) if pathlib.Path(name).is_file() else find_or_build(name, options)
 
 
 def find_or_build(name, options):

@@ -17,7 +17,7 @@ import sys
 
 from lib.command import run_script
 from models.catalog import MODELS
-from models.optimizing import ROOT, SHAPES, add_arguments, find_or_build, markdown_table, run_for_json
+from models.optimizing import ROOT, SHAPES, Kept, find_or_build, markdown_table, parser_of, run_for_json
 from models.peer_worker import PEERS
 
 STANDARD = ["squeezenet", "mobilenetv2", "resnet50", "bert-taso-corrected", "nasrnn", "gpt2"]
@@ -26,16 +26,12 @@ COLUMNS = ["model", "threads", *PEERS.values(), *OURS, "best other / ours", "bes
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(
-        prog="compare-peers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_arguments(parser, STANDARD)
+    parser = parser_of("compare-peers", __doc__, STANDARD)
     parser.set_defaults(threads=None)
     parser.add_argument("--only-check-arguments", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--runner", metavar="FILE", default=ROOT / "build/optimizer/taso-run", help="taso-run")
     parser.add_argument("--rounds", type=int, default=5, help="loads of each (default: %(default)s)")
     parser.add_argument("--seconds", type=float, default=1, help="of timing for each load (default: %(default)s)")
     parser.add_argument("--peers", metavar="NAME", nargs="+", choices=PEERS, default=list(PEERS), help="runtimes")
-    parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the table with its heading there")
     options = parser.parse_args()
     for name in options.names:
         if name not in MODELS and not (options.models and list(options.models.glob(f"{name}*.onnx"))):
@@ -46,7 +42,7 @@ def parse_arguments():
 def optimize(model, fast, costs, threads, shapes, options):
     """taso-opt's report; `fast` is the original where nothing is gained."""
     command = [options.program, model, "-o", fast, "--runtime", "taso", "--costs", costs, "--threads", threads, "--quiet"]
-    return run_for_json([*command, *shapes], {0})
+    return run_for_json([*command, *shapes, *options.option], {0})
 
 
 def time_peer(peer, model, threads, shapes, seconds):
@@ -130,23 +126,23 @@ def main():
     options = parse_arguments()
     if options.only_check_arguments:
         return 0
-    options.folder.mkdir(parents=True, exist_ok=True)
-    failures, rows = {}, []
-    kept = options.folder / f"peers{'-small' if options.small else ''}.json"
-    times = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    for name in options.names:
-        for threads in [options.threads] if options.threads else sorted({1, min(2, os.cpu_count() or 1)}):
-            key = f"{name} {threads}"
-            times[key] = times.get(key) or measure(name, threads, options, failures)
-            kept.write_text(json.dumps(times), encoding="utf-8")
-            rows.append(row(name, threads, times[key]))
-            print(markdown_table(COLUMNS, rows[-1:]).splitlines()[-1], flush=True)
+    counts = [options.threads] if options.threads else sorted({1, min(2, os.cpu_count() or 1)})
+    wanted = {f"{name} {threads}": (name, threads) for name in options.names for threads in counts}
+    kept, failures = Kept("peers", options), {}
+
+    def row_of(key):
+        return row(*wanted[key], kept.results[key])
+
+    kept.measure(wanted, lambda key: measure(*wanted[key], options, failures),
+                 lambda key: print(markdown_table(COLUMNS, [row_of(key)]).splitlines()[-1], flush=True))
+    rows = [row_of(key) for key in wanted if key in kept.results]
     notes = "".join(f"- {column} does not run {name}: {reason}\n" for (name, column), reason in failures.items())
     text = heading(options) + markdown_table(COLUMNS, rows) + "\n" + ("\n" + notes if notes else "")
+    text += kept.told_failures()
     if options.markdown:
         options.markdown.write_text(text, encoding="utf-8")
     print(text, end="")
-    return 0
+    return 1 if kept.failures else 0
 
 
 if __name__ == "__main__":

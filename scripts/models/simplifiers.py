@@ -24,8 +24,7 @@ import onnx
 from lib.command import run_script
 from models.catalog import MODELS
 from models.exports import EXPORTS
-from models.optimizing import (BENCHMARKS, ROOT, add_arguments, find_or_build, markdown_table, parse_shape,
-                               shapes_of)
+from models.optimizing import BENCHMARKS, ROOT, markdown_table, model_of, parse_shape, parser_of, shapes_of
 from models.peers import machine
 from models.simplifier_worker import TOOLS
 
@@ -35,9 +34,7 @@ SMALL_DIFFERENCE, DIFFERS = 1e-5, 1e-4
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(
-        prog="compare-simplifiers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_arguments(parser, BENCHMARKS + [f"exports/{name}" for name in EXPORTS])
+    parser = parser_of("compare-simplifiers", __doc__, BENCHMARKS + [f"exports/{name}" for name in EXPORTS])
     parser.set_defaults(threads=1)
     parser.add_argument("--only-check-arguments", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--tools", metavar="NAME", nargs="+", choices=TOOLS, default=list(TOOLS), help="besides ours")
@@ -45,7 +42,6 @@ def parse_arguments():
     parser.add_argument("--loads", type=int, default=5, help="of each result; 0: no timing (default: %(default)s)")
     parser.add_argument("--runs", type=int, default=8, help="for each load (default: %(default)s)")
     parser.add_argument("--limit", type=int, default=600, help="seconds for a tool (default: %(default)s)")
-    parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the table with its heading there")
     options = parser.parse_args()
     for name in options.names:
         is_there = options.models and (options.models / f"{name}.onnx").is_file()
@@ -54,15 +50,11 @@ def parse_arguments():
     return options
 
 
-def model_of(name, options):
-    return pathlib.Path(name) if pathlib.Path(name).is_file() else find_or_build(name, options)
-
-
 def command_of(tool, model, out, options):
     if tool in TOOLS:
         python = pathlib.Path(os.environ["TASO_SIMPLIFIERS"]) / "bin/python"
         return [python, "-B", ROOT / "scripts/models/simplifier_worker.py", tool, model, out]
-    ours = [options.program, model, "-o", out, "--quiet", "--json", out.with_suffix(".json")]
+    ours = [options.program, model, "-o", out, "--quiet", "--json", out.with_suffix(".json"), *options.option]
     return ours + (["--budget", "0", "--device", "fake"] if tool == OURS
                    else ["--time", str(options.search), "--runtime", "onnxruntime", "--python", sys.executable])
 

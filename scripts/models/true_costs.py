@@ -4,15 +4,13 @@ choose against the standard ones, timed whole; and what the search takes, from b
 Results are kept in FOLDER/true-costs.json, one by one: what is there is not measured again, so a run can be interrupted;
 remove the file to begin anew. A model on which something fails is a line that says so, and the exit code is 1."""
 
-import argparse
 import datetime
-import json
-import pathlib
 import sys
 import time
 
 from lib.command import run_script
-from models.optimizing import SHAPES, add_arguments, find_or_build, markdown_table, run_for_json
+from models.optimizing import (SHAPES, Kept, add_numbers_of_threads, find_or_build, markdown_table, parser_of,
+                               run_for_json)
 
 STANDARD = ["squeezenet", "bert-taso-corrected", "mobilenetv2", "nasrnn", "bert", "resnet50", "vit", "gpt2", "efficientnet-b0",
             "resnext50-taso", "inception-v3"]
@@ -25,13 +23,8 @@ AGREES, NOT_SLOWER = 0.10, 1.02
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(prog="true-costs", description=__doc__, conflict_handler="resolve",
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_arguments(parser, STANDARD)
-    parser.add_argument("--threads", metavar="N", type=int, action="append",
-                        help="of the models; may be repeated (default: 1 and 2)")
-    parser.add_argument("--option", metavar="OPTION", action="append", default=[], help="more options for taso-opt")
-    parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the tables to this file")
+    parser = parser_of("true-costs", __doc__, STANDARD)
+    add_numbers_of_threads(parser)
     return parser.parse_args()
 
 
@@ -118,24 +111,15 @@ def heading(options):
 def main():
     options = parse_arguments()
     options.threads = options.threads or [1, 2]
-    options.folder.mkdir(parents=True, exist_ok=True)
-    kept, failures = options.folder / f"true-costs{'-small' if options.small else ''}.json", []
-    results = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    wanted = [(name, threads) for name in options.names for threads in options.threads]
-    for name, threads in [(name, threads) for name, threads in wanted if f"{name} {threads}" not in results]:
-        try:
-            results[f"{name} {threads}"] = measure(name, threads, options)
-            kept.write_text(json.dumps(results), encoding="utf-8")
-            print(*search_row((name, threads), results[f"{name} {threads}"]), file=sys.stderr, flush=True)
-        except RuntimeError as error:
-            failures.append(f"{name}, {threads} threads: {error}")
-            print(failures[-1], file=sys.stderr, flush=True)
-    rows = [((name, threads), results[f"{name} {threads}"]) for name, threads in wanted if f"{name} {threads}" in results]
-    text = text_of(rows) + "".join(f"\n\nFailed: {failure}" for failure in failures) + "\n"
+    wanted = {f"{name} {threads}": (name, threads) for name in options.names for threads in options.threads}
+    kept = Kept("true-costs", options)
+    kept.measure(wanted, lambda key: measure(*wanted[key], options),
+                 lambda key: print(*search_row(wanted[key], kept.results[key]), file=sys.stderr, flush=True))
+    text = text_of([(wanted[key], kept.results[key]) for key in wanted if key in kept.results]) + kept.told_failures() + "\n"
     print(text, end="")
     if options.markdown:
         options.markdown.write_text(heading(options) + text, encoding="utf-8")
-    return 1 if failures else 0
+    return 1 if kept.failures else 0
 
 
 if __name__ == "__main__":
