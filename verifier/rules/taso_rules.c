@@ -7,7 +7,7 @@
 #include "core/system/file.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
-#include "verifier/rules/taso_format.h"
+#include "substitutions/taso_format.h"
 #include <inttypes.h>
 #include <string.h>
 
