@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Instances that are large take no memory: `check_memory.py TASO-VERIFY`.
 
-Each rule names sizes at which its tensors, or what its proof would make of them, have billions of entries. `rules` and
-`try` end with a verdict, and with less than MEGABYTES; what is not looked at proves nothing.
+Each rule names sizes at which its tensors, or what its proof would make of them, have billions of entries, or
+leaves billions of types to them. `rules` and `try` end with a verdict, and with less than MEGABYTES; what is not looked at proves nothing.
 """
 import pathlib
 import resource
@@ -23,11 +23,25 @@ RULES = """
 """
 
 
+def sum_of(term, n):
+    """`n` times the term."""
+    return term if n == 1 else f"(ewadd {sum_of(term, n // 2)} {sum_of(term, n - n // 2)})"
+
+
+def rule_of_many_types():
+    """True where $a has one entry alone, so that every axis may be the one whose sizes up to 33 matter."""
+    mean, total = "(reducemean :axes $a ?x)", "(reducesum :axes $a ?x)"
+    source = f"(relu (sub {sum_of(mean, 33)} {total}))"
+    target = f"(sub {sum_of(f'(relu {mean})', 33)} (relu {total}))"
+    ones = " ".join(f"(= (dim ?x {axis}) 1)" for axis in range(4))
+    return f"(rule mean-of-many (source {source}) (target {target}) (where {ones}))\n"
+
+
 def main():
     taso_verify, = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         rules, proved = pathlib.Path(folder) / "large.rules", pathlib.Path(folder) / "proved.rules"
-        rules.write_text(RULES, encoding="utf-8")
+        rules.write_text(RULES + rule_of_many_types(), encoding="utf-8")
         for command in (["rules", rules, "-o", proved, "--no-conditions", "-q", "-j", "1"], ["try", rules, "-q", "-j", "1"]):
             run = subprocess.run([taso_verify, *command], capture_output=True, text=True, check=False)
             assert run.returncode in (0, 1) and not run.stderr, f"{command[0]}: {run.returncode}, {run.stderr}"

@@ -8,7 +8,8 @@
 
 #define NO_NODE_OF_LEVEL UINT32_MAX
 #define NEVER_SETTLED UINT8_MAX
-#define MAX_SEARCHED 32   // conditions
+#define MAX_SEARCHED 32        // conditions
+#define MAX_TYPES (1u << 22)   // of one rank, as they are all held in memory
 
 // A relation to go through, or a variable that stands in none.
 struct level {
@@ -132,6 +133,14 @@ static void make_types_of_rank(struct search *s, uint32_t variable, enum dtype d
     }
 }
 
+static double count_types(int rank, const uint32_t *sizes)
+{
+    double n = 1;
+    for (int i = 0; i < rank; i++)
+        n *= __builtin_popcount(sizes[i]);
+    return n;
+}
+
 // Assignments and variables ask for the same ones again and again.
 static void add_types_of_rank(struct search *s, uint32_t variable, enum dtype dtype, int rank)
 {
@@ -147,7 +156,8 @@ static void add_types_of_rank(struct search *s, uint32_t variable, enum dtype dt
     size_t first = s->candidates[variable].count;
     for (uint32_t i = 0; kept && i < kept->count; i++)
         vec_push(&s->candidates[variable], kept->items[i]);
-    if (kept)
+    s->e->was_cut_short = s->e->was_cut_short || count_types(rank, sizes) > MAX_TYPES;
+    if (kept || s->e->was_cut_short)
         return;
     make_types_of_rank(s, variable, dtype, rank, has_cuts, sizes);
     vec_reserve(&s->candidates[variable], 1);
@@ -638,7 +648,7 @@ bool enumerate_instances(struct enumeration *e)
     }
     add_candidates(&s);
     plan_search(&s);
-    bool goes_on = search_all(&s);
+    bool goes_on = s.e->was_cut_short || search_all(&s);
     for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++)
         vec_free(&s.candidates[v]);
     relations_free(&s.relations);
