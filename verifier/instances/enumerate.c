@@ -152,7 +152,7 @@ static void add_types_of_rank(struct search *s, uint32_t variable, enum dtype dt
     for (int i = 0; i < MAX_RANK; i++)
         question[4 + i] = sizes[i];
     uint32_t found = answers_find(&t->memo, 4 + MAX_RANK, question);
-    const struct type_list *kept = found == ANSWERS_NONE ? NULL : answers_get(&t->memo, found);
+    const struct type_list *kept = found == ANSWERS_NONE ? NULL : t->memo.items.items[found];
     size_t first = s->candidates[variable].count;
     for (uint32_t i = 0; kept && i < kept->count; i++)
         vec_push(&s->candidates[variable], kept->items[i]);

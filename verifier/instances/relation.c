@@ -438,7 +438,7 @@ static const struct relation *solve_or_recall(struct relations *r, uint32_t node
     if (has_question)
         ask_about_node(r, node);
     uint32_t number = has_question ? answers_find(&t->memo, r->question.count, r->question.items) : ANSWERS_NONE;
-    const struct solved_node *known = number == ANSWERS_NONE ? NULL : answers_get(&t->memo, number);
+    const struct solved_node *known = number == ANSWERS_NONE ? NULL : t->memo.items.items[number];
     uint64_t before = r->steps;
     if (known && has_steps_left(r, known->steps))
         return known->relation;

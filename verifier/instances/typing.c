@@ -513,7 +513,7 @@ const struct typed_pairs *typing_apply_all(struct typing *t, head_id head, uint3
         vec_push(&t->key, (int64_t)lefts[i]);
     uint32_t found = answers_find(&t->memo, t->key.count, t->key.items);
     if (found != ANSWERS_NONE)
-        return answers_get(&t->memo, found);
+        return t->memo.items.items[found];
     struct typed_pairs *pairs = arena_new(&t->arena, struct typed_pairs);
     answers_add(&t->memo, &t->arena, t->key.count, t->key.items, pairs);
     struct pairing pairing = {
