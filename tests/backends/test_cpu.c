@@ -385,6 +385,51 @@ static void measuring_leaves_nothing_in_memory(void **state)
     backend_close(cpu);
 }
 
+// Operands of that many MiB, twice: they and the result are what is kept.
+static void measure_a_sum(struct backend *cpu, int mebibytes)
+{
+    struct arena arena;
+    struct graph g;
+    struct text text = {0};
+    struct estimate e;
+    arena_init(&arena);
+    text_printf(&text,
+                "(graph (let x (input 0) (f32 %d 262144)) (let y (input 1) (f32 %d 262144)) (let z (ewadd x y)) "
+                "(output z))",
+                mebibytes, mebibytes);
+    assert_true(read_graph(text.chars, &g, &arena));
+    assert_true(backend_estimate(cpu, &g, &e, &(struct error){0}));
+    text_free(&text);
+    graph_free(&g);
+    arena_free(&arena);
+}
+
+// Memory that the system gives anew for each step is cleared for each: what one step was measured in serves the next
+// one. Much is not kept, nor is anything where there is little memory, nor after a rest.
+static void measuring_keeps_its_memory(void **state)
+{
+    enum { SMALL = 3, LARGE = 16 };
+    struct backend_options options = {.threads = 1, .cost_file = "", .seconds_per_step = 1e-5};
+    struct backend *cpu = cpu_backend_open(&options, &(struct error){0});
+    assert_non_null(cpu);
+    const struct arena *kept = &((struct cpu_backend *)cpu)->measured;
+    measure_a_sum(cpu, SMALL);
+    size_t of_first = kept->total;
+    assert_true(of_first >= (size_t)3 * SMALL << 20);
+    const void *block = kept->block;
+    measure_a_sum(cpu, SMALL - 1);
+    assert_true(kept->block == block && kept->total == of_first);
+    backend_rest(cpu);
+    assert_int_equal(kept->total, 0);
+    measure_a_sum(cpu, LARGE);
+    assert_int_equal(kept->total, 0);
+    mem_set_limit(mem_in_use() + ((size_t)64 << 20));
+    measure_a_sum(cpu, SMALL + 1);
+    assert_int_equal(kept->total, 0);
+    mem_set_limit(SIZE_MAX);
+    backend_close(cpu);
+}
+
 static double seconds_of_convolution(struct backend *cpu, const char *epilogue)
 {
     struct arena arena;
@@ -627,6 +672,7 @@ int main(void)
                                        TEST(weights_are_there_while_they_are_needed),
                                        TEST(measures_steps),
                                        TEST(measuring_leaves_nothing_in_memory),
+                                       TEST(measuring_keeps_its_memory),
                                        TEST(epilogues_in_rows_are_not_slow),
                                        TEST(weights_are_cold_packed_or_not),
                                        TEST(packed_weights_are_there_once),
