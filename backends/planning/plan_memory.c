@@ -1,5 +1,6 @@
-// Offsets in one arena: the largest memories first, each at the lowest place where it fits between all those already
-// placed that live at the same time.
+// Offsets in one arena: one memory after the other, each at the lowest place where it fits between all those already
+// placed that live at the same time. The largest first is often as little as can be, but not always: the orders below
+// are tried until one is, and the best one stays.
 #include "backends/planning/plan.h"
 
 #include "core/memory/arena.h"
@@ -14,6 +15,10 @@ struct placed {
     memory_id memory;
 };
 
+// --- in which order they are placed ----------------------------------------------------------------------------------
+
+typedef int compare_fn(const void *a, const void *b);
+
 static int compare_sizes(const void *a, const void *b)
 {
     const struct placed *x = a, *y = b;
@@ -21,6 +26,40 @@ static int compare_sizes(const void *a, const void *b)
         return x->bytes < y->bytes ? 1 : -1;
     return (x->memory > y->memory) - (x->memory < y->memory);
 }
+
+static uint32_t n_steps(const struct placed *x)
+{
+    return x->last_step - x->first_step + 1;
+}
+
+static int compare_lives(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    return n_steps(x) != n_steps(y) ? (n_steps(x) < n_steps(y) ? 1 : -1) : compare_sizes(a, b);
+}
+
+static int compare_areas(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    double of_x = (double)x->bytes * n_steps(x), of_y = (double)y->bytes * n_steps(y);
+    return of_x != of_y ? (of_x < of_y ? 1 : -1) : compare_sizes(a, b);
+}
+
+static int compare_beginnings(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    return x->first_step != y->first_step ? (x->first_step > y->first_step ? 1 : -1) : compare_sizes(a, b);
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    return x->last_step != y->last_step ? (x->last_step < y->last_step ? 1 : -1) : compare_sizes(a, b);
+}
+
+static compare_fn *const orders[] = {compare_sizes, compare_areas, compare_lives, compare_ends, compare_beginnings};
+
+// --- placing ---------------------------------------------------------------------------------------------------------
 
 static bool live_together(const struct placed *a, const struct placed *b)
 {
@@ -57,25 +96,58 @@ static size_t rounded_bytes(const struct plan_memory *m)
     return (bytes + MEMORY_ALIGNMENT) / MEMORY_ALIGNMENT * MEMORY_ALIGNMENT;
 }
 
-void plan_lay_out_memory(struct plan *plan)
+static size_t place_all(struct placed *wanted, size_t n, struct placed *placed)
 {
-    struct placed *wanted = arena_array(plan->arena, struct placed, plan->memory.count + 1);
-    struct placed *placed = arena_array(plan->arena, struct placed, plan->memory.count + 1);
-    size_t n_wanted = 0, n_placed = 0;
+    size_t bytes = 0, n_placed = 0;
+    for (size_t i = 0; i < n; i++) {
+        wanted[i].offset = lowest_room(placed, n_placed, &wanted[i]);
+        n_placed = insert_by_offset(placed, n_placed, wanted[i]);
+        size_t end = mem_sum(wanted[i].offset, wanted[i].bytes);
+        bytes = end > bytes ? end : bytes;
+    }
+    return bytes;
+}
+
+// No order does with less than what lives at the same time.
+static size_t most_at_once(const struct placed *wanted, size_t n)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t bytes = 0;   // that live when this one begins
+        for (size_t k = 0; k < n; k++)
+            if (wanted[k].first_step <= wanted[i].first_step && wanted[i].first_step <= wanted[k].last_step)
+                bytes = mem_sum(bytes, wanted[k].bytes);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+static size_t list_wanted(const struct plan *plan, struct placed *ret_wanted)
+{
+    size_t n = 0;
     for (memory_id m = 0; m < plan->memory.count; m++) {
         const struct plan_memory *memory = &plan->memory.items[m];
         if (memory->place == MEMORY_ARENA && memory->first_step != UINT32_MAX)
-            wanted[n_wanted++] = (struct placed){rounded_bytes(memory), 0, memory->first_step, memory->last_step, m};
+            ret_wanted[n++] = (struct placed){rounded_bytes(memory), 0, memory->first_step, memory->last_step, m};
     }
-    if (n_wanted)
-        qsort(wanted, n_wanted, sizeof *wanted, compare_sizes);
-    for (size_t i = 0; i < n_wanted; i++) {
-        wanted[i].offset = lowest_room(placed, n_placed, &wanted[i]);
-        n_placed = insert_by_offset(placed, n_placed, wanted[i]);
-        plan->memory.items[wanted[i].memory].offset = wanted[i].offset;
-        size_t end = mem_sum(wanted[i].offset, wanted[i].bytes);
-        plan->arena_bytes = end > plan->arena_bytes ? end : plan->arena_bytes;
+    return n;
+}
+
+void plan_lay_out_memory(struct plan *plan)
+{
+    struct placed *wanted = mem_new_array(struct placed, plan->memory.count + 1);
+    struct placed *placed = mem_new_array(struct placed, plan->memory.count + 1);
+    size_t n = list_wanted(plan, wanted), least = most_at_once(wanted, n);
+    plan->arena_bytes = n ? SIZE_MAX : 0;
+    for (size_t k = 0; k < sizeof orders / sizeof *orders && plan->arena_bytes > least; k++) {
+        qsort(wanted, n, sizeof *wanted, orders[k]);
+        size_t bytes = place_all(wanted, n, placed);
+        for (size_t i = 0; i < n && bytes < plan->arena_bytes; i++)
+            plan->memory.items[wanted[i].memory].offset = wanted[i].offset;
+        plan->arena_bytes = bytes < plan->arena_bytes ? bytes : plan->arena_bytes;
     }
+    mem_free_array(wanted, plan->memory.count + 1);
+    mem_free_array(placed, plan->memory.count + 1);
 }
 
 double loop_places(const struct loop *l)

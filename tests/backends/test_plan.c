@@ -273,6 +273,39 @@ static void lays_memory_out_without_overlaps(void **state)
     }
 }
 
+struct life {
+    int units;   // of 256 bytes, the least being 64 less than that
+    uint32_t first_step, last_step;
+};
+
+// Each of these is laid out in as little as lives at once by one order alone: by size, bytes times steps, steps, end
+// and beginning.
+static void lays_memory_out_in_the_best_order(void **state)
+{
+    enum { N = 4 };
+    static const struct {
+        struct life lives[N];
+        int most_at_once;
+    } cases[] = {{{{2, 3, 4}, {4, 5, 6}, {3, 0, 3}, {2, 2, 5}}, 7},
+                 {{{4, 0, 1}, {4, 1, 3}, {2, 2, 2}, {3, 2, 5}}, 9},
+                 {{{4, 4, 6}, {6, 1, 2}, {3, 1, 4}, {3, 4, 4}}, 10},
+                 {{{3, 5, 6}, {4, 3, 4}, {3, 4, 5}, {3, 5, 6}}, 9},
+                 {{{4, 2, 2}, {3, 2, 4}, {6, 4, 6}, {3, 1, 2}}, 10}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct plan plan = {0};
+        for (int k = 0; k < N; k++) {
+            const struct life *l = &cases[i].lives[k];
+            vec_push(&plan.memory, ((struct plan_memory){.dtype = DTYPE_F32,
+                                                         .elements = 64 * l->units - 16,
+                                                         .first_step = l->first_step,
+                                                         .last_step = l->last_step}));
+        }
+        plan_lay_out_memory(&plan);
+        assert_int_equal(plan.arena_bytes, 256 * cases[i].most_at_once);
+        vec_free(&plan.memory);
+    }
+}
+
 // --- keys ------------------------------------------------------------------------------------------------------------
 
 #define SUMS(body)                                                                                                     \
@@ -588,6 +621,7 @@ int main(void)
                                        TEST(refuses_opaque_nodes),
                                        TEST(estimates_are_sums_over_steps),
                                        TEST(lays_memory_out_without_overlaps),
+                                       TEST(lays_memory_out_in_the_best_order),
                                        TEST(loops_alike_have_one_key),
                                        TEST(long_sums_share_a_key),
                                        TEST(databases_survive_and_merge),
