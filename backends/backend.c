@@ -194,6 +194,8 @@ void backend_rest(struct backend *b)
     backend_forget_costs(b);
     layout_memory_free(b->layout_memory);
     b->layout_memory = layout_memory_new();
+    code_cache_free(b->codes);
+    b->codes = code_cache_new();
     arena_free(b->scratch);
     mem_give_back();
 }

@@ -75,7 +75,7 @@ static bool is_warm(double started)
 static bool run_plan(struct contenders *f, struct contender *c, struct profile *p, struct error *error)
 {
     double *once = mem_new_array(double, p->plan->steps.count + 1), started = clock_seconds();
-    double n_warm_up = contest_runs_to_warm_up(contender_estimate(f->o, c));
+    double n_warm_up = contest_runs_to_warm_up(c->estimate);
     bool is_done = true;
     for (int i = 0; is_done && i < n_warm_up && !is_warm(started) && !interrupt_requested(); i++)
         is_done = model_run(c->model, f->inputs.values, c->outputs, error);
@@ -133,16 +133,15 @@ static bool profile_contender(struct contenders *f, size_t number, bool *ret_is_
 }
 
 // By costs that may be wrong: how much is above what corrections change.
-static void mark_hopeless(struct contenders *f, bool *ret_is_hopeless)
+static bool is_hopeless(const struct contenders *f, const struct contender *c)
 {
-    size_t n = f->all.count;
-    double *estimates = arena_array(&f->arena, double, n + 1);
-    for (size_t i = 0; i < n; i++)
-        estimates[i] = contender_estimate(f->o, &f->all.items[i]);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n; k++)
-            ret_is_hopeless[i] = ret_is_hopeless[i] || (f->all.items[i].finalist == f->all.items[k].finalist &&
-                                                        estimates[k] > 0 && estimates[i] > HOPELESS * estimates[k]);
+    bool is_any_better = false;
+    for (size_t i = 0; i < f->all.count; i++) {
+        const struct contender *other = &f->all.items[i];
+        is_any_better = is_any_better || (other->finalist == c->finalist && other->estimate > 0 &&
+                                          c->estimate > HOPELESS * other->estimate);
+    }
+    return is_any_better;
 }
 
 // The largest change of an estimate, as a share of it.
@@ -167,16 +166,13 @@ bool optimizing_calibrate(struct optimizing *o, double *ret_change)
     phases_enter(&o->phases, PHASE_PROFILING);
     vec_clear(&o->profiled);
     contenders_open(&f, o);
-    bool *is_hopeless = arena_array(&f.arena, bool, f.all.count + 1);
-    mark_hopeless(&f, is_hopeless);
-    backend_rest(o->backend);
     *ret_change = 0;
     struct progress progress;
     progress_start(&progress, o->options->progress, "costs within the models", f.all.count);
     progress.countdown = &o->remaining_time.countdown;
     o->remaining_time.n_contenders = f.all.count;
     for (size_t i = 0; is_done && i < f.all.count && !interrupt_requested(); i++) {
-        is_done = is_hopeless[i] || profile_contender(&f, i, &is_any, o->error);
+        is_done = is_hopeless(&f, &f.all.items[i]) || profile_contender(&f, i, &is_any, o->error);
         progress.later = remaining_time_after_calibration(&o->remaining_time);
         progress_update(&progress, i + 1, NULL);
     }

@@ -21,10 +21,10 @@ bool contenders_load(struct contenders *f, size_t i, struct error *error)
     c->pad_bytes = (size_t)random_below(&f->random, LARGEST_PAD) + 1;
     c->pad = mem_alloc(c->pad_bytes);
     arena_init(&c->arena);
-    f->o->backend->policy = c->policy;
-    c->model = backend_prepare(f->o->backend, &c->graph, f->o->model.weights.count, f->weights, error);
+    struct given_weights weights = {f->o->model.weights.count, f->weights, &f->o->weight_source};
+    c->model = backend_prepare_from(f->o->backend, c->graph, c->layouts, &weights, error);
     if (c->model) {
-        c->outputs = arena_array(&c->arena, struct tensor_value, c->graph.outputs.count + 1);
+        c->outputs = arena_array(&c->arena, struct tensor_value, c->graph->outputs.count + 1);
         model_allocate_outputs(c->model, c->outputs, &c->arena);
         backend_give_back_preparing(f->o->backend);
     }
@@ -71,22 +71,41 @@ static void unload(void *context, size_t i)
 
 // --- who takes part --------------------------------------------------------------------------------------------------
 
+double contender_estimate(struct optimizing *o, const struct contender *c)
+{
+    struct estimate estimate = {0};
+    struct error error = {0};
+    o->backend->policy = c->policy;
+    return backend_estimate(o->backend, c->graph, &estimate, &error) ? estimate.seconds : 0;
+}
+
+// What it took to find them goes at once.
+static bool find_layouts(struct contenders *f, struct contender *c, struct error *error)
+{
+    struct arena arena;
+    arena_init(&arena);
+    bool are_found = backend_find_layouts(f->o->backend, c->graph, &arena, &c->layouts, error);
+    if (are_found && c->layouts)
+        c->layouts = arena_copy(&f->arena, c->layouts, c->graph->tensors.count, 1);
+    arena_free(&arena);
+    return are_found;
+}
+
 // Other plans than those that are there already, of models that there is room for.
 static void enter(struct contenders *f, const struct graph *g, size_t finalist, enum layout_policy policy)
 {
     struct optimizing *o = f->o;
-    struct contender fresh = {.policy = policy, .finalist = finalist};
+    struct contender fresh = {.graph = g, .policy = policy, .finalist = finalist};
     struct error error = {0};
-    graph_cut(&fresh.graph, g, finalist == NOT_A_FINALIST ? NULL : &o->model.graph, &o->cut);
     o->backend->policy = policy;
-    bool is_new = backend_has_room(o->backend, &fresh.graph, &fresh.bytes, &error) &&
-                  backend_hash_plan(o->backend, &fresh.graph, &fresh.plan_hash, &error);
+    bool is_new = backend_has_room(o->backend, g, &fresh.bytes, &error) &&
+                  backend_hash_plan(o->backend, g, &fresh.plan_hash, &error) && find_layouts(f, &fresh, &error);
     for (size_t i = 0; i < f->all.count; i++)
         is_new = is_new && (f->all.items[i].finalist != finalist || f->all.items[i].plan_hash != fresh.plan_hash);
-    if (is_new)
-        vec_push(&f->all, fresh);
-    else
-        graph_free(&fresh.graph);
+    if (!is_new)
+        return;
+    fresh.estimate = contender_estimate(o, &fresh);
+    vec_push(&f->all, fresh);
 }
 
 // Who wants no layouts chosen by costs gets none.
@@ -96,8 +115,11 @@ static bool chooses_layouts(const struct optimizing *o)
 }
 
 // The plain ones are seldom the fastest: who was interrupted does not wait for them.
-static void enter_with_all_layouts(struct contenders *f, const struct graph *g, size_t finalist)
+static void enter_with_all_layouts(struct contenders *f, const struct graph *whole, size_t finalist)
 {
+    struct graph *g = arena_new(&f->arena, struct graph);
+    graph_cut(g, whole, finalist == NOT_A_FINALIST ? NULL : &f->o->model.graph, &f->o->cut);
+    vec_push(&f->graphs, g);
     enter(f, g, finalist, LAYOUTS_STANDARD);
     if (chooses_layouts(f->o))
         enter(f, g, finalist, LAYOUTS_BEST);
@@ -124,8 +146,9 @@ void contenders_open(struct contenders *f, struct optimizing *o)
 
 void contenders_close(struct contenders *f)
 {
-    for (size_t i = 0; i < f->all.count; i++)
-        graph_free(&f->all.items[i].graph);
+    for (size_t i = 0; i < f->graphs.count; i++)
+        graph_free(f->graphs.items[i]);
+    vec_free(&f->graphs);
     vec_free(&f->all);
     arena_free(&f->arena);
 }
@@ -137,7 +160,7 @@ bool contenders_lacks_room(const struct contenders *f)
     struct error error = {0};
     bool has_room = true;
     for (size_t i = 0; has_room && i < f->all.count; i++)
-        has_room = backend_has_room(o->backend, &f->all.items[i].graph, NULL, &error);
+        has_room = backend_has_room(o->backend, f->all.items[i].graph, NULL, &error);
     if (has_room)
         return false;
     log_warning(o->options->log, "%s: not timed: %s", o->options->input, error.message);
@@ -146,14 +169,6 @@ bool contenders_lacks_room(const struct contenders *f)
 }
 
 // --- the contest -----------------------------------------------------------------------------------------------------
-
-double contender_estimate(struct optimizing *o, const struct contender *c)
-{
-    struct estimate estimate = {0};
-    struct error error = {0};
-    o->backend->policy = c->policy;
-    return backend_estimate(o->backend, &c->graph, &estimate, &error) ? estimate.seconds : 0;
-}
 
 static void report_contender(struct optimizing *o, const struct contender *c, const struct sample_summary *times)
 {

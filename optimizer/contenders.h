@@ -7,9 +7,11 @@
 #include "optimizer/run/comparison.h"
 
 struct contender {
-    struct graph graph;   // that can be run
+    const struct graph *graph;   // that can be run
     enum layout_policy policy;
-    size_t finalist;   // NOT_A_FINALIST: the original
+    const uint8_t *layouts;   // by the policy; NULL: the standard ones
+    double estimate;          // seconds, when it entered; 0: it cannot be estimated
+    size_t finalist;          // NOT_A_FINALIST: the original
     uint64_t plan_hash;
     size_t bytes;          // that it takes when it is loaded, about
     struct model *model;   // while it is loaded
@@ -24,6 +26,7 @@ struct contender {
 struct contenders {
     struct optimizing *o;
     VEC(struct contender) all;
+    VEC(struct graph *) graphs;   // of all, each under several policies
     const struct tensor_value *weights;
     struct model_inputs inputs;
     struct arena arena;
@@ -40,6 +43,6 @@ bool contenders_load(struct contenders *f, size_t contender, struct error *error
 void contenders_unload(struct contenders *f, size_t contender);
 // About how long a model is run for the costs of its steps, one run of which takes so long (calibration.c).
 double calibration_seconds_of_runs(double of_run);
-double contender_estimate(struct optimizing *o, const struct contender *c);   // seconds; 0: it cannot be estimated
+double contender_estimate(struct optimizing *o, const struct contender *c);   // seconds by now
 // After loading failed: is there no room for one of them? Then that is said, and is no error any more.
 bool contenders_lacks_room(const struct contenders *f);
