@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LONGEST_LINE ((size_t)64 << 20)
@@ -122,6 +123,14 @@ bool process_receive_line(struct process *p, const char *name, struct text *ret_
     }
     ret_line->chars[--ret_line->count] = '\0';
     return true;
+}
+
+double process_cpu_seconds(const struct process *p)
+{
+    clockid_t clock;
+    struct timespec taken;
+    bool is_known = p->pid && clock_getcpuclockid(p->pid, &clock) == 0 && clock_gettime(clock, &taken) == 0;
+    return is_known ? (double)taken.tv_sec + 1e-9 * (double)taken.tv_nsec : 0;
 }
 
 // --- ending ----------------------------------------------------------------------------------------------------------

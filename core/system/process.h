@@ -21,5 +21,7 @@ bool process_send(struct process *p, const char *name, const void *bytes, size_t
                   struct error *error);
 bool process_receive_line(struct process *p, const char *name, struct text *ret_line, double seconds,
                           struct error *error);
+// CPU time that it took so far, with all of its threads; 0: it is gone.
+double process_cpu_seconds(const struct process *p);
 // Closes the socket, waits a little, then kills; nothing is left of it. Of {0}: nothing.
 void process_end(struct process *p);

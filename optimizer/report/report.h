@@ -81,7 +81,7 @@ struct report {
     bool is_faster;                         // the verdict (ratio_is_a_gain)
     uint64_t n_steps_measured;              // that the cost database lacked
     double seconds_measuring;               // them, on the clock
-    double processor_seconds_measuring;     // and of this process, which a runtime's worker is not
+    double processor_seconds_measuring;     // and of processors, the runtime's worker's too
     bool is_optimized;                      // the output is the optimized model, not the original
     const char *runtime;                    // that models were timed in; NULL: our own executor
     struct runtime_verdict in_runtime;      // of the result

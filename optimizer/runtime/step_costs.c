@@ -124,11 +124,17 @@ static bool has_cold_weights(const struct step_costs *c, const struct graph *g)
     return c->options.weight_bytes > CACHED && weights > WORTH_COOLING && weights > bytes_of_leaves(g, OP_INPUT);
 }
 
+// Ours and the worker's.
+static double processor_seconds(const struct step_costs *c)
+{
+    return clock_cpu_seconds() + process_cpu_seconds(&c->worker->process);
+}
+
 static bool measure(struct step_costs *c, const struct graph *g, bool is_cold, const char *text,
                     struct step_cost *ret_cost)
 {
     struct error error = {0};
-    double started = clock_seconds();
+    double started = clock_seconds(), processor_started = processor_seconds(c);
     size_t bytes = bytes_of_leaves(g, OP_WEIGHT) + bytes_of_leaves(g, OP_INPUT);
     if (bytes > LARGEST_GROUP)
         *ret_cost = (struct step_cost){
@@ -141,6 +147,7 @@ static bool measure(struct step_costs *c, const struct graph *g, bool is_cold, c
     }
     c->base.measured.n_steps++;
     c->base.measured.seconds += clock_seconds() - started;
+    c->base.measured.processor_seconds += processor_seconds(c) - processor_started;
     log_debug(c->options.log, "measured %.3g s: %s", ret_cost->seconds, text);
     return true;
 }

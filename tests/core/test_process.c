@@ -70,6 +70,23 @@ static void test_slow(void **state)
     end(&p);
 }
 
+// Of the helper alone: not ours.
+static void test_cpu_seconds(void **state)
+{
+    struct process p = start("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo done >&0; read line");
+    struct text line = {0};
+    struct error error = {0};
+    assert_true(process_receive_line(&p, "counter", &line, 60, &error));
+    double taken = process_cpu_seconds(&p), ours = clock_cpu_seconds();
+    assert_true(taken > 1e-3 && taken < 60);
+    while (clock_cpu_seconds() < ours + 0.05)
+        ;
+    assert_true(process_cpu_seconds(&p) < taken + 0.04);
+    text_free(&line);
+    end(&p);
+    assert_true(process_cpu_seconds(&p) == 0);
+}
+
 static void test_missing(void **state)
 {
     struct process p;
@@ -86,6 +103,7 @@ int main(void)
         cmocka_unit_test(test_answers),
         cmocka_unit_test(test_gone),
         cmocka_unit_test(test_slow),
+        cmocka_unit_test(test_cpu_seconds),
         cmocka_unit_test(test_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

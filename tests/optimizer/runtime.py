@@ -97,6 +97,8 @@ def test_measured_there(folder):
     expect(all(o["equal"] and o["trustworthy"] for o in told["outputs_in_runtime"]), f"and equal: {told}")
     expect(told["speedup_low"] > 0 and told["optimized"] == (told["speedup_low"] > 1), f"the verdict: {told}")
     expect(told["layout"] == "standard", "layouts are not ours to choose there")
+    expect(told["processor_seconds_measuring"] > told["processor_seconds_of"]["searching"],
+           "what the worker takes is more than all of our search, in which it measures")
     untimed = Run(folder, model, "--no-measure", *costs).told
     expect("speedup" not in untimed and untimed["optimized"], f"nothing is timed: {untimed}")
     expect([o["equal"] for o in untimed["outputs_in_runtime"]] == [True] * 3, f"but compared: {untimed}")
