@@ -203,6 +203,20 @@ CONDITIONS = {
     "kind-of-a-batch-with-depth": ["(= (rank ?y) 2)"],
     "kind-of-a-shape-that-is-said": ["(= (rank ?y) 2)"],
     "kind-of-a-shape-with-a-sum": ["(= (rank ?y) 2)"],
+    "crossed-greatest": ["(= (dim ?x 2) 1)", "(= (dim ?x 3) 1)"],
+    "crossed-greatest-in-steps": ["(= (dim ?x 2) 1)", "(= (dim ?x 3) 1)"],
+    "crossed-greatest-far-apart": ["(= (dim ?x 2) 1)", "(= (dim ?x 3) 1)"],
+    "crossed-means-far-apart": ["(= (dim ?x 2) 1)", "(= (dim ?x 3) 1)"],
+    "crossed-kernel-instead": ["(= (dims ?x) (dims ?k))", "(= (dim ?x 2) 1)", "(= (dim ?x 3) 1)"],
+    "crossed-kernel-in-steps": ["(= (dims ?x) (dims ?k))", "(= (dim ?x 2) 1)", "(= (dim ?x 3) 1)"],
+    "crossed-by-identity": ["(= (dim ?x 2) 1)", "(= (dim ?x 3) 1)"],
+    "crossed-products-summed": ["(= (dim ?x 2) 1)", "(= (dim ?x 3) 1)"],
+    "crossed-in-one-factor": ["(= (dim ?y 2) 1)", "(= (dim ?y 3) 1)"],
+    "crossed-points": ["(= (dim ?x 2) 1)", "(= (dim ?x 3) 1)"],
+    "crossed-factors": ["(= (dims ?x) (dims ?k))", "(= (dim ?x 2) 1)", "(= (dim ?x 3) 1)"],
+    "crossed-terms": ["(= (dims ?x) (dims ?y))", "(= (dim ?x 2) 1)"],
+    "crossed-enlarged": ["(= (dim ?k 2) 1)", "(= (dim ?k 3) 1)"],
+    "crossed-padded": ["(= (dim ?x 2) 1)", "(= (dim ?x 3) 1)"],
 }
 
 

@@ -39,6 +39,71 @@ static bool is_asked_for(struct analysis *an, uint32_t item)
     return false;
 }
 
+// --- one place of the output for each image -------------------------------------------------------------------------
+
+// Classes of places that windows make of one another, where both nodes belong to one pair of outputs.
+struct places {
+    uint16_t parent[MAX_ITEMS];
+    int axis[MAX_ITEMS];   // spatial, of the windows; -1: none yet
+};
+
+static uint32_t find_places(struct places *p, uint32_t class)
+{
+    while (p->parent[class] != class)
+        class = p->parent[class] = p->parent[p->parent[class]];
+    return class;
+}
+
+// False: other windows go along the places on another spatial axis.
+static bool join_places(struct places *p, uint32_t x, uint32_t y, int axis)
+{
+    x = find_places(p, x);
+    y = find_places(p, y);
+    bool is_one_axis = (p->axis[x] < 0 || p->axis[x] == axis) && (p->axis[y] < 0 || p->axis[y] == axis);
+    p->parent[y] = (uint16_t)x;
+    p->axis[x] = axis;
+    return is_one_axis;
+}
+
+static bool has_place_on_each_axis(struct analysis *an, const uint8_t *labels, node_set of_pair, bool with_kernels)
+{
+    struct places *p = arena_new(an->in->scratch, struct places);
+    uint8_t *n = arena_array(an->in->scratch, uint8_t, MAX_ITEMS);
+    bool is_met = true;
+    memset(n, 0, MAX_ITEMS);
+    for (uint32_t i = 0; i < MAX_ITEMS; i++) {
+        p->parent[i] = (uint16_t)i;
+        p->axis[i] = -1;
+    }
+    for (int i = 0; i < an->n_windows && is_met; i++) {
+        const struct window_use *w = &an->windows[i];
+        bool is_read = with_kernels || !operator_enlarges(an->in->equation->pattern->nodes.items[w->node].op);
+        if (is_read && (of_pair >> w->node & 1))
+            is_met = join_places(p, classes_find(an, w->index_item), classes_find(an, w->read_item), w->axis);
+    }
+    for (uint32_t c = 0; c < an->n_items && is_met; c++) {
+        uint32_t place = find_places(p, c);
+        if (classes_find(an, c) == c && p->axis[place] >= 0)
+            is_met = (n[place] = (uint8_t)(n[place] + (labels[c] > 0))) <= 1;
+    }
+    return is_met;
+}
+
+// Do all windows that make an entry of an image go along its axis from one place of the output, on the same spatial
+// axis? Of an image that is transposed on one side alone, or in one factor, two places read one axis: they are the same
+// where the output has a single entry, and nowhere else.
+static bool have_places_of_their_own(struct analysis *an, const uint8_t *labels, bool with_kernels)
+{
+    const struct equation *eq = an->in->equation;
+    bool are_met = true;
+    for (uint32_t i = 0; i < eq->n_pairs && are_met; i++)
+        are_met = has_place_on_each_axis(an, labels,
+                                         equation_nodes_of_term(eq->pattern, eq->left[i]) |
+                                             equation_nodes_of_term(eq->pattern, eq->right[i]),
+                                         with_kernels);
+    return are_met;
+}
+
 // --- alike (T10) -----------------------------------------------------------------------------------------------------
 
 #define LARGEST_KERNEL 3   // of attributes, that is tried
@@ -58,7 +123,7 @@ bool windows_have_one_place(struct analysis *an, const uint8_t *labels, const ui
     for (int i = 0; i < an->n_windows; i++)
         if (!is_window_of_one_place(an, &an->windows[i], labels, flags))
             return false;
-    return true;
+    return have_places_of_their_own(an, labels, true);
 }
 
 // --- of written sizes (T11) ------------------------------------------------------------------------------------------
@@ -192,5 +257,5 @@ bool windows_are_near(struct analysis *an, const uint8_t *labels, const uint16_t
     for (int i = 0; i < an->n_windows; i++)
         if (!is_near(an, &an->windows[i], labels, flags))
             return false;
-    return true;
+    return have_places_of_their_own(an, labels, false);
 }
