@@ -238,6 +238,26 @@ class Job(unittest.TestCase):
                             operand = dict(fields(value))[1]
                             self.assertTrue(operand < i or operand >> 63, "operators stand after what they read")
 
+    def test_compare(self):
+        """Rules of others: one that follows, one that is false, one of an operator that no family has."""
+        others = self.dir / "others.rules"
+        others.write_text(
+            "(rule follows (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd ?x (ewadd ?y ?z))))\n"
+            "(rule false (source (ewadd ?x ?y)) (target (ewmul ?x ?y)))\n"
+            "(rule unsaid (source (silu (relu ?x))) (target (relu (silu ?x))))\n"
+        )
+        options = "--families", "elementwise", "--max-ops", 3, "-q", "-o", self.dir / "found.rules"
+        told = self.run_gen(*options, "--compare", others).stdout.splitlines()
+        self.assertEqual(
+            [line.split(maxsplit=1) for line in told],
+            [
+                ["follows", "elementwise"],
+                ["false", "- not derived"],
+                ["unsaid", "- no family has its operators and as many inputs"],
+                ["1", "of 3 rules are derived"],
+            ],
+        )
+
     def test_bad_input(self):
         cases = [
             ("(family a", 3, "test.space:1:1"),
