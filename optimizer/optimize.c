@@ -565,7 +565,7 @@ static bool search_without_differences(struct optimizing *o)
     log_warning(o->options->log,
                 "%s: the result loses too many digits: searching again without rules that subtract (%zu)",
                 o->options->input, n_left_out);
-    remaining_time_lengthen(&o->remaining_time, "rules that subtract are left out, and it searches again");
+    remaining_time_search_again(&o->remaining_time, "rules that subtract are left out, and it searches again");
     return search_and_judge(o);
 }
 

@@ -274,9 +274,10 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     options.validator = o->validator;
     take_turn(&options, turn);
     o->remaining_time.n_turns_left -= o->remaining_time.n_turns_left > 0;
+    o->remaining_time.has_measured = o->backend->coster.measured.n_steps > 0;
     phases_enter(&o->phases, PHASE_SEARCHING);
     options.later = remaining_time_after_search(&o->remaining_time);
-    options.repeats = (double)o->remaining_time.n_turns_left;
+    options.repeats = remaining_time_repeats(&o->remaining_time, turn == TURN_BEFORE_ANOTHER);
     options.countdown = &o->remaining_time.countdown;
     if (slant->least_gain > 0)
         options.least_gain = slant->least_gain;
@@ -463,7 +464,7 @@ static void search_with_workers(struct optimizing *o)
     search_with_slants(o);
     close_workers(o);
     backend_rest(o->backend);
-    o->report.n_searches++;
+    o->remaining_time.n_searches = ++o->report.n_searches;
 }
 
 // Workers read the database: it has to have what was corrected.
@@ -481,7 +482,7 @@ static bool search_until_costs_agree(struct optimizing *o)
             !backend_save_costs(o->backend, &error))
             return true;
         free_finalists(o);
-        remaining_time_lengthen(&o->remaining_time, "costs differ in the models, and it searches again");
+        remaining_time_search_again(&o->remaining_time, "costs differ in the models, and it searches again");
         search_with_workers(o);
     }
 }

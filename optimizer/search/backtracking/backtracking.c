@@ -6,9 +6,6 @@
 #include "core/system/progress.h"
 #include "optimizer/search/backtracking/chains.h"
 
-#define MATCHES_PER_GRAPH 4
-#define WORDS_PER_GRAPH 1000   // of descriptions that were priced
-
 const struct search_options search_standard_options = {.alpha = 1.05,
                                                        .least_gain = 0.001,
                                                        .budget = 1000,
@@ -27,30 +24,16 @@ struct search {
     const struct search_options *options;
     struct search_result *result;
     double started;
-    uint64_t adopted_at;                          // as many were expanded
-    uint64_t matches_then;                        // and as many matches priced
-    uint64_t work_then;                           // and so much work done for it
-    double seconds_then;                          // what the graph cost
     enum search_end end;                          // why it has to; exhausted, unless it has to
     int64_t memory_before;                        // of this thread, when the search began
     uint64_t checked_before, too_costly_before;   // by the validator
     struct progress progress;
 };
 
-// What is ill-typed takes next to no time.
-static uint64_t n_typed_matches(const struct search_statistics *s)
-{
-    return s->matches > s->ill_typed ? s->matches - s->ill_typed : 0;
-}
-
-// By graphs expanded, by matches, and by what it takes to price these: where each graph has many, or their
-// neighbourhoods are large, it takes fewer of them to see that nothing comes.
 static bool is_out_of_patience(const struct search *s)
 {
-    uint64_t patience = (uint64_t)s->options->patience;
-    return patience && (s->result->statistics.expanded >= s->adopted_at + patience ||
-                        n_typed_matches(&s->result->statistics) >= s->matches_then + MATCHES_PER_GRAPH * patience ||
-                        s->whole.pricer.work >= s->work_then + WORDS_PER_GRAPH * patience);
+    const struct whole *w = &s->whole;
+    return patience_share(&w->patience, s->options, &s->result->statistics, w->pricer.work) >= 1;
 }
 
 static bool has_to_stop(struct search *s)
@@ -72,15 +55,10 @@ static void note_point(struct search *s)
     vec_push(&s->result->course, point);
 }
 
-// Patience begins anew, when what was gained since it did so last matters.
 static void note_better(struct search *s)
 {
-    if (s->seconds_then > 0 && s->whole.seconds > (1 - s->options->renewing_gain) * s->seconds_then)
-        return;
-    s->seconds_then = s->whole.seconds;
-    s->adopted_at = s->result->statistics.expanded;
-    s->matches_then = n_typed_matches(&s->result->statistics);
-    s->work_then = s->whole.pricer.work;
+    struct whole *w = &s->whole;
+    patience_note(&w->patience, s->options, &s->result->statistics, w->pricer.work, w->seconds);
 }
 
 static void follow(struct search *s, struct movement *m)

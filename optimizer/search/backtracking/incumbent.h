@@ -6,6 +6,7 @@
 #include "core/system/progress.h"
 #include "optimizer/search/backtracking/local_cost.h"
 #include "optimizer/search/backtracking/parallel_cost.h"
+#include "optimizer/search/backtracking/patience.h"
 #include "optimizer/search/backtracking/region.h"
 #include "optimizer/search/search.h"
 #include "optimizer/search/translation_validation.h"
@@ -55,6 +56,7 @@ struct whole {
     double deadline;       // on the monotonic clock; 0: none
     uint64_t most_work;    // that may be done
     uint64_t n_nodes_priced;   // of whole graphs
+    struct patience patience;
     struct progress *progress;
     const size_t *n_queued;   // of chains, for the progress
 };

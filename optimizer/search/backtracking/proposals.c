@@ -26,10 +26,11 @@ bool whole_has_to_stop(const struct whole *w)
     return interrupt_requested() || whole_is_out_of_work(w) || whole_is_out_of_time(w);
 }
 
-// Of the budget, the work and the time, what ends first, in graphs of the budget.
+// Of the budget, the work, the time and patience, what ends first, in graphs of the budget.
 static uint64_t graphs_done(const struct whole *w)
 {
-    double share = (double)w->result->statistics.expanded / (double)w->options->budget;
+    double share = patience_share(&w->patience, w->options, &w->result->statistics, w->pricer.work);
+    share = fmax(share, (double)w->result->statistics.expanded / (double)w->options->budget);
     share = fmax(share, (double)whole_work(w) / (double)w->most_work);
     if (w->deadline > 0)
         share = fmax(share, 1 - (w->deadline - clock_seconds()) / w->options->seconds);

@@ -1,5 +1,6 @@
 // What a search takes: what is priced, how often and with how much around it, and when the search ends.
 #include "optimizer/search/backtracking/local_cost.h"
+#include "optimizer/search/backtracking/patience.h"
 #include "tests/optimizer/search/made_up.h"
 #include <math.h>
 #include <pthread.h>
@@ -404,6 +405,26 @@ static void equal_descriptions_have_one_price(void **state)
     pricer_free(&pricer);
 }
 
+// Of graphs, matches and work, what ends first; a gain that matters is what all three begin anew from.
+static void patience_says_how_much_is_done(void **state)
+{
+    struct search_options options = search_standard_options;
+    struct patience p = {0};
+    struct search_statistics s = {.expanded = 10, .matches = 1000, .ill_typed = 200};
+    options.patience = 100;
+    assert_true(patience_share(&p, &options, &s, 0) == 1);
+    patience_note(&p, &options, &s, 0, 2.0);
+    assert_true(patience_share(&p, &options, &s, 0) == 800.0 / 1200);
+    assert_true(patience_share(&p, &options, &s, 90000) == 0.9);
+    s.expanded = 109;
+    patience_note(&p, &options, &s, 90000, 1.9999);
+    assert_true(patience_share(&p, &options, &s, 0) == 109.0 / 110);
+    patience_note(&p, &options, &s, 90000, 1.9);
+    assert_true(patience_share(&p, &options, &s, 0) == 800.0 / 1200);
+    options.patience = 0;
+    assert_true(patience_share(&p, &options, &s, UINT64_MAX) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,6 +435,7 @@ int main(void)
         TEST(ends_when_the_work_of_the_budget_is_done),
         TEST(applies_what_was_found_when_the_work_is_done),
         TEST(patience_is_renewed_by_gains_that_matter),
+        TEST(patience_says_how_much_is_done),
         TEST(different_words_are_spelled_differently),
         TEST(equal_graphs_are_priced_once),
         TEST(what_lies_between_is_near),

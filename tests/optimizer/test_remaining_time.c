@@ -1,0 +1,50 @@
+// How long the rest of a job is expected to take, from phase to phase.
+#include "optimizer/remaining_time.h"
+#include "tests/support/check.h"
+#include <math.h>
+
+static struct remaining_time time_after(const struct phases *phases, size_t n_searches)
+{
+    return (struct remaining_time){.weight_bytes = 4e6,
+                                   .of_timing = 3,
+                                   .is_calibrated = true,
+                                   .n_contenders = 4,
+                                   .of_run = 0.01,
+                                   .phases = phases,
+                                   .n_searches = n_searches,
+                                   .has_measured = true,
+                                   .countdown = {INFINITY, NULL}};
+}
+
+// What is shown before it is known whether costs differ is not less than what is shown then.
+static void another_search_is_expected_once(void **state)
+{
+    struct phases phases = {.seconds = {[PHASE_SEARCHING] = 60}, .processor_seconds = {[PHASE_SEARCHING] = 60}};
+    struct remaining_time o = time_after(&phases, 1);
+    double later = remaining_time_after_calibration(&o);
+    o.countdown.seconds = later;
+    remaining_time_search_again(&o, "costs differ");
+    assert_true(o.countdown.seconds <= later && o.countdown.seconds >= 30);
+    assert_true(remaining_time_after_calibration(&o) <= later - 30);
+    o.countdown.seconds = 1;
+    remaining_time_search_again(&o, "costs differ");
+    assert_true(o.countdown.seconds > 30 && o.countdown.seconds <= later);
+}
+
+static void known_costs_are_not_expected_to_change(void **state)
+{
+    struct phases phases = {.seconds = {[PHASE_SEARCHING] = 60}, .processor_seconds = {[PHASE_SEARCHING] = 60}};
+    struct remaining_time cold = time_after(&phases, 1), warm = cold;
+    warm.has_measured = false;
+    assert_true(remaining_time_after_calibration(&warm) < remaining_time_after_calibration(&cold) - 30);
+    assert_true(remaining_time_repeats(&cold, false) == 0.5 && remaining_time_repeats(&warm, false) == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(another_search_is_expected_once),
+        TEST(known_costs_are_not_expected_to_change),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
