@@ -109,24 +109,37 @@ static void keep_whole_runs(struct optimizing *o, const struct contender *c, con
     mem_free_array(whole, MOST_RUNS);
 }
 
+// Then it is not even loaded.
+static bool is_contender_known(struct optimizing *o, const struct contender *c)
+{
+    struct arena arena;
+    struct plan plan = {0};
+    struct error ignored = {0};
+    arena_init(&arena);
+    struct plan_request request = backend_plan_request(o->backend, c->graph, c->layouts, &arena);
+    bool is_known = plan_make(&plan, &request, &ignored) && is_known_in_model(o, &plan);
+    plan_free(&plan);
+    arena_free(&arena);
+    return is_known;
+}
+
 static bool profile_contender(struct contenders *f, size_t number, bool *ret_is_profiled, struct error *error)
 {
+    if (is_contender_known(f->o, &f->all.items[number]))
+        return true;
     if (!contenders_load(f, number, error))
         return false;
     struct contender *c = &f->all.items[number];
     struct profile p = {.plan = model_plan(c->model)};
-    bool is_done = true;
-    if (!is_known_in_model(f->o, p.plan)) {
-        size_t n = p.plan->steps.count * MOST_RUNS + 1;
-        p.seconds = mem_new_array(double, n);
-        is_done = run_plan(f, c, &p, error);
-        if (is_done && p.n_runs >= LEAST_RUNS) {
-            keep_whole_runs(f->o, c, &p);
-            note_steps(f->o, &p);
-        }
-        mem_free_array(p.seconds, n);
-        *ret_is_profiled = true;
+    size_t n = p.plan->steps.count * MOST_RUNS + 1;
+    p.seconds = mem_new_array(double, n);
+    bool is_done = run_plan(f, c, &p, error);
+    if (is_done && p.n_runs >= LEAST_RUNS) {
+        keep_whole_runs(f->o, c, &p);
+        note_steps(f->o, &p);
     }
+    mem_free_array(p.seconds, n);
+    *ret_is_profiled = true;
     contenders_unload(f, number);
     backend_forget_code(f->o->backend);
     return is_done;
