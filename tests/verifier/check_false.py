@@ -217,6 +217,20 @@ CONDITIONS = {
     "crossed-terms": ["(= (dims ?x) (dims ?y))", "(= (dim ?x 2) 1)"],
     "crossed-enlarged": ["(= (dim ?k 2) 1)", "(= (dim ?k 3) 1)"],
     "crossed-padded": ["(= (dim ?x 2) 1)", "(= (dim ?x 3) 1)"],
+    "sizes-of-greatest-in-steps": ["(= (dims ?x) (dims ?y))"],
+    "sizes-of-means-in-steps": ["(= (dims ?x) (dims ?y))"],
+    "sizes-of-greatest": ["(= (dims ?x) (dims ?y))"],
+    "sizes-of-means": ["(= (dims ?x) (dims ?y))"],
+    "sizes-behind-windows": ["(= (dims ?x) (dims ?y))"],
+    "sizes-behind-kernels": [
+        "(= (dims ?x) (dims ?y))",
+        "(= (rank ?k) 4)",
+        "(= (dim ?k 3) 1)",
+        "(= (rank ?w) 4)",
+        "(= (dim ?w 3) 1)",
+    ],
+    "sizes-of-products": ["(= (dims ?x) (dims ?y))"],
+    "sizes-of-the-other-axis": ["(= (dims ?x) (dims ?y))"],
 }
 
 

@@ -169,19 +169,29 @@ static int number_of_segments(struct analysis *an, uint32_t class)
 #define OF_WINDOWS (HAS_WINDOW | HAS_ORDER | HAS_KERNEL)
 enum window_use_kind { WINDOWS_OTHER, WINDOWS_ALIKE, WINDOWS_FIXED };
 
-// Windows that a theorem speaks of.
-static bool are_argued(struct analysis *an, enum window_use_kind windows, const uint8_t *labels, const uint16_t *flags)
+// T10
+static bool are_argued_alike(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
 {
-    return an->n_windows == 0 || windows == WINDOWS_FIXED || windows_are_near(an, labels, flags) ||
-           (windows == WINDOWS_ALIKE &&
-            (windows_are_in_chains(an, labels, flags) || windows_have_one_place(an, labels, flags)));
+    return windows_leave_equal_sizes(an) &&
+           (windows_are_in_chains(an, labels, flags) || windows_have_one_place(an, labels, flags));
 }
 
+// What is argued of windows of written sizes asks for larger images than what is argued of those that are alike.
 static enum window_use_kind kind_of_windows(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
 {
     if (windows_are_fixed(an, flags, OF_WINDOWS))
         return WINDOWS_FIXED;
-    return windows_are_alike(an, labels, flags) ? WINDOWS_ALIKE : WINDOWS_OTHER;
+    bool are_alike = windows_are_alike(an, labels, flags) &&
+                     (!windows_are_near(an, labels, flags) || are_argued_alike(an, labels, flags));
+    return are_alike ? WINDOWS_ALIKE : WINDOWS_OTHER;
+}
+
+// Windows that a theorem speaks of, which the sizes of their kind are enough for.
+static bool are_argued(struct analysis *an, enum window_use_kind windows, const uint8_t *labels, const uint16_t *flags)
+{
+    if (an->n_windows == 0 || windows == WINDOWS_FIXED)
+        return true;
+    return windows == WINDOWS_ALIKE ? are_argued_alike(an, labels, flags) : windows_are_near(an, labels, flags);
 }
 
 // --- bounds of classes -----------------------------------------------------------------------------------------------

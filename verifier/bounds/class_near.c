@@ -126,6 +126,57 @@ bool windows_have_one_place(struct analysis *an, const uint8_t *labels, const ui
     return have_places_of_their_own(an, labels, true);
 }
 
+// --- sizes that windows leave ----------------------------------------------------------------------------------------
+
+// Are the sizes of both classes equal in all instances: are they one, or what windows along one axis leave of such?
+static bool have_equal_sizes(struct analysis *an, uint32_t x, uint32_t y, int most_windows)
+{
+    if (x == y)
+        return true;
+    for (int i = 0; i < an->n_windows && most_windows > 0; i++)
+        for (int j = 0; j < an->n_windows; j++) {
+            const struct window_use *u = &an->windows[i], *v = &an->windows[j];
+            if (u->axis == v->axis && classes_find(an, u->index_item) == x && classes_find(an, v->index_item) == y &&
+                have_equal_sizes(an, classes_find(an, u->read_item), classes_find(an, v->read_item), most_windows - 1))
+                return true;
+        }
+    return false;
+}
+
+// Of an axis of both outputs that windows leave: do they on both sides, of images of one size?
+#define MOST_WINDOWS 3   // behind one another that are followed
+static bool leave_one_size(struct analysis *an, uint32_t pair, uint32_t class)
+{
+    const struct equation *eq = an->in->equation;
+    node_set left = equation_nodes_of_term(eq->pattern, eq->left[pair]);
+    node_set right = equation_nodes_of_term(eq->pattern, eq->right[pair]);
+    bool is_left = false;
+    for (int i = 0; i < an->n_windows; i++) {
+        const struct window_use *u = &an->windows[i];
+        if (classes_find(an, u->index_item) != class || !((left | right) >> u->node & 1))
+            continue;
+        is_left = true;
+        for (int j = 0; j < an->n_windows && (left >> u->node & 1); j++) {
+            const struct window_use *v = &an->windows[j];
+            if ((right >> v->node & 1) && v->axis == u->axis && classes_find(an, v->index_item) == class &&
+                have_equal_sizes(an, classes_find(an, u->read_item), classes_find(an, v->read_item), MOST_WINDOWS))
+                return true;
+        }
+    }
+    return !is_left;
+}
+
+// What types of properties ask of windows is argued by itself (window_types.c).
+bool windows_leave_equal_sizes(struct analysis *an)
+{
+    const struct equation *eq = an->in->equation;
+    for (uint32_t i = 0; i < eq->n_pairs && !eq->is_strong; i++)
+        for (int axis = 0; axis < typing_type(an->in->typing, instance_term_type(an->in, eq->left[i]))->rank; axis++)
+            if (!leave_one_size(an, i, classes_find(an, classes_item_of_axis(an, eq->left[i], axis))))
+                return false;
+    return true;
+}
+
 // --- of written sizes (T11) ------------------------------------------------------------------------------------------
 
 static bool have_written_windows(const struct pattern *p)

@@ -19,5 +19,7 @@ bool windows_are_fixed(struct analysis *an, const uint16_t *flags, uint16_t of_w
 bool windows_are_in_chains(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
 // Does each entry of the output read one window of each image, and is nothing else done with these axes (class_near.c)?
 bool windows_have_one_place(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
+// Have both outputs of a rule the size that windows which are alike leave of one image, axis by axis?
+bool windows_leave_equal_sizes(struct analysis *an);
 // Are windows, pads and kernels of sizes that are written down, so that entries depend on what is near to them?
 bool windows_are_near(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
