@@ -196,6 +196,23 @@ static bool has_rank_of_its_own(const struct printing *p, int variable)
     return false;
 }
 
+// The node that gives a tensor, which is all of the other side, a shape that is written; -1: there is none.
+static int node_that_shapes(const struct printing *p, int variable)
+{
+    const struct rule_graph *sk = p->sk;
+    for (int i = 0; i < sk->n_outputs; i++) {
+        reference other = sk->source[i] == variable ? sk->target[i] : sk->source[i];
+        struct application a = {.kind = SIZE_OF_ATTRIBUTE,
+                                .owner = reference_is_node(other) ? reference_node(other) : 0};
+        a.instance = &sk->family->instances[sk->nodes[a.owner].instance];
+        int shape = operator_find_role(a.instance->op, ROLE_SHAPE);
+        if ((sk->source[i] == variable || sk->target[i] == variable) && reference_is_node(other) && shape >= 0 &&
+            variable_of(p, &a, shape) < 0)
+            return a.owner;
+    }
+    return -1;
+}
+
 static void add_condition(const struct printing *p, bool *has_condition)
 {
     text_add(p->out, *has_condition ? " (=" : "\n  (where (=");
@@ -215,12 +232,23 @@ static void add_conditions_on(const struct printing *p, int variable, bool *has_
         }
 }
 
+static void add_condition_on_shape(const struct printing *p, int variable, int node, bool *has_condition)
+{
+    const struct application a = {&p->sk->family->instances[p->sk->nodes[node].instance], SIZE_OF_ATTRIBUTE, node};
+    add_condition(p, has_condition);
+    text_printf(p->out, " (dims ?%s) (list", law_text_variable(variable));
+    add_attribute(p, &a, operator_find_role(a.instance->op, ROLE_SHAPE));
+    text_add(p->out, "))");
+}
+
 static void add_conditions(const struct printing *p)
 {
     bool has_condition = false;
     for (int v = 0; v < p->sk->n_variables; v++)
         if (has_rank_of_its_own(p, v))
             add_conditions_on(p, v, &has_condition);
+        else if (node_that_shapes(p, v) >= 0)
+            add_condition_on_shape(p, v, node_that_shapes(p, v), &has_condition);
     for (int i = 0; i < p->s->n; i++) {
         const struct size_place *place = &p->s->places[i];
         bool is_said = place->base == 1 && has_rank_of_its_own(p, place->owner);

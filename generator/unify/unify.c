@@ -3,7 +3,7 @@
 
 #include "core/memory/arena.h"
 #include "core/text/text.h"
-#include "generator/unify/one_rule.h"
+#include "generator/unify/other_permutations.h"
 #include <string.h>
 
 // --- skeletons -------------------------------------------------------------------------------------------------------
@@ -207,7 +207,8 @@ static void unify_set(struct dividing *d, struct member_set set, unified_list *r
         members[i] = d->members[set.members[i]];
     enum unifying_result result = unifying_run(&u, d->arena, members, set.n, &failed);
     if (result == UNIFYING_DONE) {
-        add_rule(ret_rules, (struct unified_rule){body_of(d->arena, &u.rule), set.n, set.members[0]});
+        if (!unifying_is_ill_ordered(&u))
+            add_rule(ret_rules, (struct unified_rule){body_of(d->arena, &u.rule), set.n, set.members[0]});
         add_sets_of_unspoken(d, &set, &u);
     }
     if (result == UNIFYING_NO_TERM) {
