@@ -4,7 +4,7 @@
 #include "core/memory/arena.h"
 #include "core/memory/key_set.h"
 
-enum question_kind { QUESTION_TYPES, QUESTION_PAIRS, QUESTION_VARIABLE, QUESTION_NODE };
+enum question_kind { QUESTION_TYPES, QUESTION_TYPES_TO_TRY, QUESTION_PAIRS, QUESTION_VARIABLE, QUESTION_NODE };
 
 struct answers {
     struct key_set questions;

@@ -3,13 +3,13 @@
 
 #include "verifier/instances/rank_classes.h"
 #include "verifier/instances/relation.h"
+#include "verifier/instances/types_to_try.h"
 #include <math.h>
 #include <string.h>
 
 #define NO_NODE_OF_LEVEL UINT32_MAX
 #define NEVER_SETTLED UINT8_MAX
-#define MAX_SEARCHED 32        // conditions
-#define MAX_TYPES (1u << 22)   // of one rank, as they are all held in memory
+#define MAX_SEARCHED 32   // conditions
 
 // A relation to go through, or a variable that stands in none.
 struct level {
@@ -19,11 +19,6 @@ struct level {
     struct row_index index;   // of the rows by the shared variables
     node_set nodes;           // those to be typed when the level is bound: known then, and not before
     uint32_t conditions;      // likewise
-};
-// Types that a search tries.
-struct type_list {
-    uint32_t count;
-    const type_id *items;
 };
 struct search {
     struct enumeration *e;
@@ -39,17 +34,9 @@ struct search {
     struct arena *arena;   // of the relations
     uint32_t n_levels;
     struct level levels[MAX_RULE_VARIABLES + 1];
-    VEC(type_id) candidates[MAX_RULE_VARIABLES];
 };
 
 // --- what the equation asks for --------------------------------------------------------------------------------------
-
-static uint32_t variables_of_condition(const struct condition *c)
-{
-    if (condition_is_of_variable(c->kind))
-        return 1u << c->variable;
-    return equation_variables_of_term(c->a) | equation_variables_of_term(c->b);
-}
 
 node_set enumerate_required_nodes(const struct equation *eq, enum wanted_sides wanted)
 {
@@ -73,150 +60,14 @@ static uint32_t used_variables(const struct equation *eq)
         if (eq->pattern->terms.items[i].is_variable)
             variables |= 1u << eq->pattern->terms.items[i].index;
     for (uint32_t i = 0; i < eq->n_conditions; i++)
-        variables |= variables_of_condition(&eq->conditions[i]);
+        variables |= equation_variables_of_condition(&eq->conditions[i]);
     return variables;
 }
 
-// --- candidate types -------------------------------------------------------------------------------------------------
-
-static void add_cut_types(struct search *s, uint32_t variable, struct type type)
-{
-    for (int axis = 0; axis < type.rank; axis++)
-        for (int64_t at = 1; at < type.dim[axis]; at++) {
-            struct split_tree tree = {at, NULL, NULL};
-            type.split[axis] = &tree;
-            vec_push(&s->candidates[variable], typing_add(s->e->typing, &type));
-            type.split[axis] = NULL;
-        }
-}
-
-static int next_size(uint32_t sizes, int64_t above)
-{
-    uint32_t left = sizes & ~((2u << above) - 1);
-    return left ? __builtin_ctz(left) : 0;
-}
-
-// A property may have tensors of which nothing but some sizes is asked: of the others one is enough.
-static void find_sizes(const struct search *s, uint32_t variable, int rank, uint32_t *ret_sizes)
-{
-    const struct equation *eq = s->e->equation;
-    uint32_t axes = eq->is_strong ? equation_axes_asked_for(eq, variable) : UINT32_MAX;
-    for (int i = 0; i < MAX_RANK; i++) {
-        uint32_t sizes = i < rank || i == 0 ? s->e->box->sizes[variable][rank][i] : 0;
-        ret_sizes[i] = axes >> i & 1 ? sizes : sizes & -sizes;
-    }
-}
-
-static void make_types_of_rank(struct search *s, uint32_t variable, enum dtype dtype, int rank, bool has_cuts,
-                               const uint32_t *sizes)
-{
-    struct type type = {.dtype = dtype, .rank = rank};
-    for (int i = 0; i < rank; i++) {
-        type.dim[i] = next_size(sizes[i], 0);
-        if (type.dim[i] == 0)
-            return;
-    }
-    if (rank == 0 && sizes[0] == 0)
-        return;
-    for (;;) {
-        vec_push(&s->candidates[variable], typing_add(s->e->typing, &type));
-        if (has_cuts)
-            add_cut_types(s, variable, type);
-        int i = rank;
-        while (i > 0 && next_size(sizes[i - 1], type.dim[i - 1]) == 0) {
-            type.dim[i - 1] = next_size(sizes[i - 1], 0);
-            i--;
-        }
-        if (i == 0)
-            return;
-        type.dim[i - 1] = next_size(sizes[i - 1], type.dim[i - 1]);
-    }
-}
-
-static double count_types(int rank, const uint32_t *sizes)
-{
-    double n = 1;
-    for (int i = 0; i < rank; i++)
-        n *= __builtin_popcount(sizes[i]);
-    return n;
-}
-
-// Assignments and variables ask for the same ones again and again.
-static void add_types_of_rank(struct search *s, uint32_t variable, enum dtype dtype, int rank)
-{
-    struct typing *t = s->e->typing;
-    bool has_cuts = s->e->box->has_split_trees && !(s->e->equation->plain >> variable & 1);
-    int64_t question[4 + MAX_RANK] = {QUESTION_TYPES, dtype, rank, has_cuts};
-    uint32_t sizes[MAX_RANK];
-    find_sizes(s, variable, rank, sizes);
-    for (int i = 0; i < MAX_RANK; i++)
-        question[4 + i] = sizes[i];
-    uint32_t found = answers_find(&t->memo, 4 + MAX_RANK, question);
-    const struct type_list *kept = found == ANSWERS_NONE ? NULL : t->memo.items.items[found];
-    size_t first = s->candidates[variable].count;
-    for (uint32_t i = 0; kept && i < kept->count; i++)
-        vec_push(&s->candidates[variable], kept->items[i]);
-    s->e->was_cut_short = s->e->was_cut_short || count_types(rank, sizes) > MAX_TYPES;
-    if (kept || s->e->was_cut_short)
-        return;
-    make_types_of_rank(s, variable, dtype, rank, has_cuts, sizes);
-    vec_reserve(&s->candidates[variable], 1);
-    struct type_list *list = arena_new(&t->arena, struct type_list);
-    list->count = (uint32_t)(s->candidates[variable].count - first);
-    list->items = arena_copy_array(&t->arena, s->candidates[variable].items + first, list->count);
-    answers_add(&t->memo, &t->arena, 4 + MAX_RANK, question, list);
-}
-
-// Conditions that speak of nothing but the variable hold of its types or do not, whatever the others are.
-static bool is_of_variable_alone(const struct condition *c, uint32_t variable)
-{
-    return !condition_is_of_variable(c->kind) && variables_of_condition(c) == 1u << variable &&
-           attribute_variables_of_term(c->a) == 0 && attribute_variables_of_term(c->b) == 0;
-}
-
-static bool may_have_type(struct search *s, uint32_t variable, type_id type)
-{
-    const struct equation *eq = s->e->equation;
-    bool holds = true;
-    struct arena_mark mark = arena_mark(s->e->scratch);
-    instance_bind(&s->in, variable, type);
-    struct term_bindings b = instance_bindings(&s->in);
-    for (uint32_t i = 0; i < eq->n_conditions && holds; i++)
-        if (is_of_variable_alone(&eq->conditions[i], variable))
-            holds = condition_holds(&eq->conditions[i], &b, NULL, s->e->scratch);
-    instance_bind(&s->in, variable, NO_TYPE);
-    arena_release(s->e->scratch, mark);
-    return holds;
-}
-
-static void filter_candidates(struct search *s, uint32_t variable)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < s->candidates[variable].count; i++)
-        if (may_have_type(s, variable, s->candidates[variable].items[i]))
-            s->candidates[variable].items[kept++] = s->candidates[variable].items[i];
-    s->candidates[variable].count = kept;
-}
-
-static void add_candidates_of(struct search *s, uint32_t variable, uint16_t ranks)
-{
-    const struct box *box = s->e->box;
-    for (int rank = box->min_rank; rank <= box->max_rank; rank++) {
-        if (!(ranks >> rank & 1))
-            continue;
-        add_types_of_rank(s, variable, DTYPE_F32, rank);
-        if (box->has_other_dtypes) {
-            add_types_of_rank(s, variable, DTYPE_BOOL, rank);
-            add_types_of_rank(s, variable, DTYPE_I64, rank);
-        }
-    }
-    filter_candidates(s, variable);
-    s->relations.of_variable[variable] = relation_of_variable(
-        s->e->typing, variable, (uint32_t)s->candidates[variable].count, s->candidates[variable].items);
-}
+// --- types to try ----------------------------------------------------------------------------------------------------
 
 // Other ranks than lists of windows ask for are ill-typed, whatever the sizes are.
-static void add_candidates(struct search *s)
+static void find_types_to_try(struct search *s)
 {
     const struct pattern *p = s->e->equation->pattern;
     uint32_t variables = used_variables(s->e->equation);
@@ -228,7 +79,8 @@ static void add_candidates(struct search *s)
             ranks_left_restrict_node(&left, &classes, p, n, typing_attributes(s->e->typing, s->in.heads[n]));
     for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++)
         if (variables >> v & 1)
-            add_candidates_of(s, v, left.of_class[classes.class_of_variable[v]]);
+            s->relations.of_variable[v] =
+                relation_of_types_to_try(s->e, v, left.of_class[classes.class_of_variable[v]]);
 }
 
 // False: no types go with them.
@@ -362,7 +214,7 @@ static void note_what_is_known(struct search *s, struct level *level, uint32_t b
         if (!(*nodes >> n & 1) && (equation_variables_of_node(eq->pattern, n) & ~bound) == 0)
             level->nodes |= (node_set)1 << n;
     for (uint32_t i = 0; i < eq->n_conditions && i < MAX_SEARCHED; i++)
-        if (!(*conditions >> i & 1) && (variables_of_condition(&eq->conditions[i]) & ~bound) == 0)
+        if (!(*conditions >> i & 1) && (equation_variables_of_condition(&eq->conditions[i]) & ~bound) == 0)
             level->conditions |= 1u << i;
     *nodes |= level->nodes;
     *conditions |= level->conditions;
@@ -510,7 +362,7 @@ static void note_when_settled(struct search *s)
     memset(s->settled, NEVER_SETTLED, sizeof s->settled);
     for (uint32_t i = 0; i < eq->n_conditions && i < MAX_SEARCHED; i++) {
         const struct condition *c = &eq->conditions[i];
-        if (condition_is_of_variable(c->kind) || variables_of_condition(c))
+        if (condition_is_of_variable(c->kind) || equation_variables_of_condition(c))
             continue;
         uint32_t variables = attribute_variables_of_term(c->a) | attribute_variables_of_term(c->b);
         s->settled[i] = 0;
@@ -646,11 +498,9 @@ bool enumerate_instances(struct enumeration *e)
         e->was_cut_short = e->steps > e->step_limit;
         return true;
     }
-    add_candidates(&s);
+    find_types_to_try(&s);
     plan_search(&s);
     bool goes_on = s.e->was_cut_short || search_all(&s);
-    for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++)
-        vec_free(&s.candidates[v]);
     relations_free(&s.relations);
     return goes_on || e->was_cut_short;
 }

@@ -111,6 +111,13 @@ uint32_t equation_variables_of_term(const struct attribute_term *t)
     return variables;
 }
 
+uint32_t equation_variables_of_condition(const struct condition *c)
+{
+    if (condition_is_of_variable(c->kind))
+        return 1u << c->variable;
+    return equation_variables_of_term(c->a) | equation_variables_of_term(c->b);
+}
+
 uint32_t equation_variables_of_attributes(const struct pattern_node *node)
 {
     uint32_t variables = 0;

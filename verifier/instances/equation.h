@@ -31,6 +31,7 @@ struct equation equation_of_property(const struct property *p);
 node_set equation_nodes_of_term(const struct pattern *p, term_id term);
 // One bit per tensor variable: those whose sizes or ranks are mentioned, and those that the node depends on at all.
 uint32_t equation_variables_of_term(const struct attribute_term *t);
+uint32_t equation_variables_of_condition(const struct condition *c);
 uint32_t equation_variables_of_attributes(const struct pattern_node *node);
 uint32_t equation_variables_of_node(const struct pattern *p, uint32_t node);
 // One bit per attribute variable that is mentioned: in the term, in the node's attributes.
