@@ -214,13 +214,22 @@ static bool try_sizes(struct learner *l)
 
 // --- sizes -----------------------------------------------------------------------------------------------------------
 
-static void set_size(struct learner *l, const uint8_t *like, int axis, int64_t size)
+static void set_size(struct learner *l, int axis, int64_t size)
 {
-    for (int i = 0; i < l->n_axes; i++)
-        if (is_axis(l, i) && (like ? like[i] == like[axis] : i == axis)) {
-            l->inputs[i / MAX_RANK].dim[i % MAX_RANK] = size;
-            l->inputs[i / MAX_RANK].split[i % MAX_RANK] = size > 1 ? split_tree_join(l->arena, 1, NULL, NULL) : NULL;
-        }
+    struct type *of = &l->inputs[axis / MAX_RANK];
+    if (!is_axis(l, axis))
+        return;
+    of->dim[axis % MAX_RANK] = size;
+    of->split[axis % MAX_RANK] = size > 1 ? split_tree_join(l->arena, 1, NULL, NULL) : NULL;
+}
+
+// `like` NULL: of the one axis.
+static void set_size_of_all(struct learner *l, const uint8_t *like, int axis, int64_t size)
+{
+    set_size(l, axis, size);
+    for (int i = 0; like && i < l->n_axes; i++)
+        if (like[i] == like[axis])
+            set_size(l, i, size);
 }
 
 // One axis, or all that are alike.
@@ -229,12 +238,12 @@ static bool try_changed_sizes(struct learner *l, const uint8_t *like, int64_t si
     const int64_t others[] = {size + 1, 2 * size, 1};
     for (int axis = 0; axis < l->n_axes && !l->differs; axis++)
         for (size_t i = 0; is_axis(l, axis) && i < sizeof others / sizeof *others; i++) {
-            set_size(l, like, axis, others[i]);
+            set_size_of_all(l, like, axis, others[i]);
             bool is_defined = try_sizes(l);
             if (is_defined && !is_met)
                 note_inputs_of_cuts(l);
             is_met = is_met || is_defined;
-            set_size(l, like, axis, size);
+            set_size_of_all(l, like, axis, size);
         }
     return is_met;
 }
@@ -247,7 +256,7 @@ static void try_random_sizes(struct learner *l, int64_t size)
     struct random r = random_seed((uint64_t)size);
     for (int i = 0; i < RANDOM_SIZES && !l->differs; i++) {
         for (int axis = 0; axis < l->n_axes; axis++)
-            set_size(l, NULL, axis, sizes[random_below(&r, sizeof sizes / sizeof *sizes)]);
+            set_size(l, axis, sizes[random_below(&r, sizeof sizes / sizeof *sizes)]);
         try_sizes(l);
     }
 }
@@ -257,7 +266,7 @@ static bool try_from_size(struct learner *l, int64_t size)
 {
     uint8_t like[MOST_FORM_AXES];
     for (int axis = 0; axis < l->n_axes; axis++)
-        set_size(l, NULL, axis, size);
+        set_size(l, axis, size);
     bool is_met = try_sizes(l);
     if (is_met)
         note_inputs_of_cuts(l);
