@@ -9,6 +9,7 @@
 #include "core/memory/arena.h"
 #include "core/system/code_pages.h"
 #include "core/system/file.h"
+#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include <stdio.h>
@@ -20,8 +21,12 @@ bool backend_find_layouts(struct backend *b, const struct graph *g, struct arena
                           struct error *error)
 {
     uint8_t *layouts = NULL;
-    if (b->policy == LAYOUTS_BEST && b->target.layouts && !layouts_find(b, g, arena, &layouts, NULL, error))
-        return false;
+    if (b->policy == LAYOUTS_BEST && b->target.layouts && !layouts_find(b, g, arena, &layouts, NULL, error)) {
+        if (!interrupt_requested())
+            return false;
+        layouts = NULL;
+        *error = (struct error){0};
+    }
     if (b->policy == LAYOUTS_PLAIN) {
         layouts = arena_array(arena, uint8_t, g->tensors.count + 1);
         memset(layouts, LAYOUT_ROWS, g->tensors.count);

@@ -131,7 +131,8 @@ struct model *backend_prepare(struct backend *b, const struct graph *g, size_t n
                               const struct tensor_value *weights, struct error *error);
 struct model *backend_prepare_from(struct backend *b, const struct graph *g, const uint8_t *layouts,
                                    const struct given_weights *weights, struct error *error);
-// The layout of every tensor by the backend's policy, in `arena`; NULL where they are the standard ones.
+// The layout of every tensor by the backend's policy, in `arena`; NULL where they are the standard ones, as they are of
+// the best when the user ends the measuring of costs that these need.
 bool backend_find_layouts(struct backend *b, const struct graph *g, struct arena *arena, const uint8_t **ret_layouts,
                           struct error *error);
 // Gives back the memory that only measuring takes; what is measured later takes it anew.

@@ -185,6 +185,19 @@ def test_constants(folder):
     expect(out.exists() and len(onnx.load(str(out)).graph.node) == 400, "constants: the original is written")
 
 
+def test_compiled(model, seconds):
+    """Layouts that nobody has measured yet are the standard ones."""
+    for moment in 0.1 * seconds, 0.4 * seconds:
+        out = model.with_suffix(".taso")
+        out.unlink(missing_ok=True)
+        process = subprocess.Popen([OPT, model, "-o", out, "--no-measure", "--finalists", "1", "--threads", "1", "--quiet",
+                                    "--costs", model.parent / f"{moment}.costs"])
+        wait_until_caught(process, signal.SIGINT)
+        time.sleep(moment)
+        process.send_signal(signal.SIGINT)
+        expect(process.wait() == 0 and out.exists(), f"compiled: ends with {process.returncode} after {moment:.2f} s")
+
+
 def main():
     signal.signal(signal.SIGINT, signal.SIG_DFL)   # it may be ignored here, and would be by taso-opt
     with tempfile.TemporaryDirectory() as folder:
@@ -196,6 +209,7 @@ def main():
         test_one_request(model, [signal.SIGTERM], 0.05 * seconds)
         moment = test_one_request(model, [signal.SIGINT, signal.SIGINT], 0.6 * seconds)
         test_second_request(model, moment)
+        test_compiled(model, seconds)
         test_leaves_no_folder(model)
         test_nobody_reads(model)
         test_constants(folder)
