@@ -59,6 +59,26 @@ static void learns_channels_of_one_group_alone(void **state)
     assert_true(learn(&a).is_impossible);
 }
 
+// Few sizes go with many groups: channels are not filters, and kernels not images, where these are the first that do.
+static void learns_no_more_of_many_groups(void **state)
+{
+    static const int64_t ones[2] = {1, 1}, none[4] = {0};
+    struct application a = application("conv", 2, (int[]){4, 4});
+    a.attributes[operator_find_role(a.op, ROLE_STRIDE)] = (struct attribute_value){2, ones};
+    a.attributes[operator_find_role(a.op, ROLE_DILATION)] = (struct attribute_value){2, ones};
+    a.attributes[operator_find_role(a.op, ROLE_WINDOW_PADS)] = (struct attribute_value){4, none};
+    for (int64_t groups = 2; groups < 12; groups++) {
+        a.attributes[operator_find_role(a.op, ROLE_GROUPS)] = (struct attribute_value){1, &groups};
+        struct axis_forms f = learn(&a);
+        assert_true(f.is_known);
+        for (int i = 0; i < MOST_FORM_AXES; i++) {
+            bool is_batch = i == 2 * MAX_RANK, is_filters = i == 2 * MAX_RANK + 1;
+            if (i / MAX_RANK < 3 && i % MAX_RANK < 4)
+                assert_int_equal(f.like[i], is_batch ? 0 : is_filters ? MAX_RANK : i);
+        }
+    }
+}
+
 static void learns_what_axes_say(void **state)
 {
     struct application a = application("reducesum", 1, (int[]){3});
@@ -233,6 +253,7 @@ static void is_so_at_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(learns_products), TEST(learns_channels_of_one_group_alone),
-                                       TEST(learns_what_axes_say), TEST(is_so_at_random)};
+                                       TEST(learns_no_more_of_many_groups), TEST(learns_what_axes_say),
+                                       TEST(is_so_at_random)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // Learned from applications at small sizes (T15 of docs/theory/soundness.md). Two axes are taken for one size where one
 // variable of the definition goes along both, in all applications that are tried: sizes all alike, one axis or all axes
-// of one size changed, several at random, and each attribute that is open changed. A definition has one form, so that
+// of one size changed, several at random, and each attribute that is open, or a larger number, changed. A definition has one form, so that
 // what is so at these is so at all. That no inputs have such ranks is believed where no application is found, whatever
 // the numbers in attributes are.
 #include "verifier/kinds/axis_forms.h"
@@ -21,6 +21,7 @@ struct learner {
     struct axis_forms forms;
     int n_axes;          // of the inputs, as they are numbered
     unsigned cuts_met;   // axes of the output, one bit each
+    uint64_t n_met;      // applications
     bool differs;        // in what everything else rests on
 };
 
@@ -207,6 +208,7 @@ static void note_definition(struct learner *l)
 static bool try_sizes(struct learner *l)
 {
     bool is_defined = define(l);
+    l->n_met += is_defined;
     if (is_defined)
         note_definition(l);
     return is_defined;
@@ -232,58 +234,65 @@ static void set_size_of_all(struct learner *l, const uint8_t *like, int axis, in
             set_size(l, i, size);
 }
 
-// One axis, or all that are alike.
-static bool try_changed_sizes(struct learner *l, const uint8_t *like, int64_t size, bool is_met)
+// Bases from which axes are changed, of each size.
+enum { LARGEST_BASE = 4, NEIGHBOURS = 6, RANDOM_SIZES = 40 };
+static void try_around(struct learner *l, int64_t size);
+
+// One axis is changed, or all that are alike, and from the first applications on that are found so, again.
+static void try_neighbours(struct learner *l, const uint8_t *like, int64_t size, int n_further)
 {
     const int64_t others[] = {size + 1, 2 * size, 1};
+    struct type base[MOST_FORM_INPUTS];
+    memcpy(base, l->inputs, sizeof base);
     for (int axis = 0; axis < l->n_axes && !l->differs; axis++)
         for (size_t i = 0; is_axis(l, axis) && i < sizeof others / sizeof *others; i++) {
             set_size_of_all(l, like, axis, others[i]);
-            bool is_defined = try_sizes(l);
-            if (is_defined && !is_met)
-                note_inputs_of_cuts(l);
-            is_met = is_met || is_defined;
-            set_size_of_all(l, like, axis, size);
+            if (try_sizes(l) && n_further-- > 0)
+                try_around(l, size);
+            memcpy(l->inputs, base, sizeof base);
         }
-    return is_met;
+}
+
+static void try_around(struct learner *l, int64_t size)
+{
+    uint8_t like[MOST_FORM_AXES];
+    memcpy(like, l->forms.like, sizeof like);
+    note_inputs_of_cuts(l);
+    try_neighbours(l, like, size, 0);
+    try_neighbours(l, NULL, size, 0);
 }
 
 // Several axes at once.
-enum { RANDOM_SIZES = 40 };
 static void try_random_sizes(struct learner *l, int64_t size)
 {
     const int64_t sizes[] = {size, size, size + 1, 2 * size, 1, 1};
     struct random r = random_seed((uint64_t)size);
+    int n_further = NEIGHBOURS;
     for (int i = 0; i < RANDOM_SIZES && !l->differs; i++) {
         for (int axis = 0; axis < l->n_axes; axis++)
             set_size(l, axis, sizes[random_below(&r, sizeof sizes / sizeof *sizes)]);
-        try_sizes(l);
+        if (try_sizes(l) && n_further-- > 0)
+            try_around(l, size);
     }
 }
 
-enum { LARGEST_BASE = 4 };
-static bool try_from_size(struct learner *l, int64_t size)
+static void try_from_size(struct learner *l, int64_t size)
 {
-    uint8_t like[MOST_FORM_AXES];
     for (int axis = 0; axis < l->n_axes; axis++)
         set_size(l, axis, size);
-    bool is_met = try_sizes(l);
-    if (is_met)
-        note_inputs_of_cuts(l);
-    memcpy(like, l->forms.like, sizeof like);
-    if (is_met)
-        try_changed_sizes(l, like, size, true);
-    is_met = try_changed_sizes(l, NULL, size, is_met);
+    if (try_sizes(l))
+        try_around(l, size);
+    else
+        try_neighbours(l, NULL, size, NEIGHBOURS);
     try_random_sizes(l, size);
-    return is_met;
 }
 
 static bool try_all_sizes(struct learner *l)
 {
-    bool is_met = false;
+    uint64_t before = l->n_met;
     for (int64_t size = 1; size <= LARGEST_BASE && !l->differs; size++)
-        is_met = try_from_size(l, size) || is_met;
-    return is_met;
+        try_from_size(l, size);
+    return l->n_met > before;
 }
 
 // --- attributes ------------------------------------------------------------------------------------------------------
@@ -311,12 +320,26 @@ static int64_t standard_entry(const struct attribute *attribute)
     return is_pad ? 0 : 1;
 }
 
-static bool is_left(const struct learner *l, int attribute, bool with_values)
+// Larger numbers leave too few of the sizes that are tried: five channels are all that five groups have up to 8, and as
+// many as there are filters.
+enum { LARGEST_ENTRY = 3 };
+static bool has_large_entry(const struct attribute *attribute, const struct attribute_value *value)
 {
-    const struct attribute_value *value = &l->of->attributes[attribute];
-    enum attribute_role role = l->of->op->attributes[attribute].role;
+    bool is_number = attribute->kind == ATTRIBUTE_INT || attribute->kind == ATTRIBUTE_INTS, has = false;
+    for (uint32_t i = 0; is_number && i < value->count && !has; i++)
+        has = value->ints[i] > LARGEST_ENTRY || value->ints[i] < -LARGEST_ENTRY;
+    return has;
+}
+
+static bool is_left(const struct learner *l, int i, bool with_values)
+{
+    const struct attribute *attribute = &l->of->op->attributes[i];
+    const struct attribute_value *value = &l->of->attributes[i];
+    enum attribute_role role = attribute->role;
     bool says_axes = role == ROLE_AXIS || role == ROLE_AXES || role == ROLE_PERMUTATION || role == ROLE_KEEPDIMS;
-    return value->count == UINT32_MAX || !value->ints || (!with_values && !says_axes);
+    if (value->count == UINT32_MAX || !value->ints)
+        return true;
+    return !says_axes && (!with_values || has_large_entry(attribute, value));
 }
 
 static void set_entries(struct learner *l, int i, int64_t entry)
@@ -342,7 +365,7 @@ static bool try_attributes(struct learner *l, bool with_values)
     for (int i = 0; i < n && !l->differs; i++) {
         const struct attribute *attribute = &l->of->op->attributes[i];
         bool is_number = attribute->kind == ATTRIBUTE_INT || attribute->kind == ATTRIBUTE_INTS;
-        for (int64_t entry = 0; is_number && is_left(l, i, with_values) && entry <= 3; entry++) {
+        for (int64_t entry = 0; is_number && is_left(l, i, with_values) && entry <= LARGEST_ENTRY; entry++) {
             set_entries(l, i, entry);
             is_met = try_all_sizes(l) || is_met;
         }
@@ -377,7 +400,7 @@ static void keep_cuts_of_alike_axes(const struct learner *l, struct axis_forms *
                 f->cut[axis] = CUT_FORM_UNKNOWN;
 }
 
-// With attributes as they are, or else with any numbers in them.
+// With attributes as they are, but for large numbers, or else with any numbers in them.
 struct axis_forms axis_forms_learn(const struct application *a, struct arena *arena)
 {
     struct arena_mark mark = arena_mark(arena);
