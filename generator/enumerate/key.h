@@ -5,7 +5,7 @@
 // Under a renaming of the inputs a leaf stands as what it is renamed to. A term is *canonical* when no renaming has a
 // smaller key: among all renamings of a graph exactly that one is taken for the source of a substitution.
 #pragma once
-#include "generator/enumerate/tensor_store.h"
+#include "generator/enumerate/enumerate_tensors.h"
 
 enum { KEY_LENGTH = 63, KEY_NODE = 64 };
 

@@ -1,6 +1,6 @@
 // The sizes at which a law was tested: those of the enumeration and the mixed ones.
 #pragma once
-#include "generator/reduce/reduce.h"
+#include "generator/reduce/minimal_laws.h"
 
 struct arena;
 

@@ -1,7 +1,7 @@
 // The text of a substitution (substitutions/rule.h): sizes become terms of the variables' shapes, attribute values that
 // may be any become attribute variables, window sizes that the rule depends on become conditions.
 #pragma once
-#include "generator/reduce/reduce.h"
+#include "generator/reduce/minimal_laws.h"
 
 struct text;
 

@@ -5,7 +5,7 @@
 // Terms of one class are in one *group* when rules of one output lead from each to each other: parts that are connected
 // by steps in both directions, and equal sets of inputs.
 #pragma once
-#include "generator/reduce/reduce.h"
+#include "generator/reduce/minimal_laws.h"
 
 struct two_outputs {
     struct key key;
@@ -33,8 +33,8 @@ struct two_outputs_terms {
     struct reduction *r;
     VEC(struct two_outputs) terms;     // of the classes concerned, as they are
     VEC(struct two_outputs) targets;   // under all renamings
-    VEC(uint32_t) first_term;     // of every class concerned
-    VEC(uint32_t) groups;         // of each renamed group: its first target
+    VEC(uint32_t) first_term;          // of every class concerned
+    VEC(uint32_t) groups;              // of each renamed group: its first target
     VEC(struct renamed_class) classes;
     VEC(struct key) nodes;   // of each application, its first byte zeroed: outputs of one node are one
     VEC(struct node_pair) pairs;

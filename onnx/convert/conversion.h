@@ -128,15 +128,15 @@ tensor_id matrix_product(struct conversion *c, tensor_id x, tensor_id y);   // a
 tensor_id convolve(struct conversion *c, tensor_id x, tensor_id kernel);
 tensor_id add_to_channels(struct conversion *c, tensor_id image, tensor_id bias);
 // The convolution that makes an input, which nothing else reads, with its channels times factors plus offsets (NULL:
-// none), which weights of it can do. False: there is none such; scale_conv.c.
+// none), which weights of it can do. False: there is none such; fold_into_conv.c.
 bool give_normalized_conv(struct conversion *c, uint32_t input, uint32_t n_channels, const double *factors,
                           const double *offsets);
 bool give_scaled_conv(struct conversion *c, uint32_t input, uint32_t factors);   // these are an input, too
 bool give_shifted_conv(struct conversion *c, uint32_t input, uint32_t offsets);
-// The same of a product with a constant matrix, column by column; scale_product.c.
+// The same of a product with a constant matrix, column by column; fold_into_product.c.
 bool give_scaled_product(struct conversion *c, uint32_t input, uint32_t factors);
 // Do weights hold their products with factors, each of which is for `run` in a row, as precisely as themselves?
-// What halves do not is left to the runtime, also where it is not seen; fold_factors.c.
+// What halves do not is left to the runtime, also where it is not seen; half_factors.c.
 bool factors_fit_weights(struct conversion *c, tensor_id weights, uint32_t n_factors, const double *factors,
                          uint32_t run);
 bool numbers_fit(enum dtype dtype, uint32_t n, const double *numbers);   // none becomes infinite

@@ -1,7 +1,7 @@
 // What the generator finds in a space, up to the classes of equal terms.
 #pragma once
 #include "core/text/error.h"
-#include "generator/reduce/reduce.h"
+#include "generator/reduce/minimal_laws.h"
 #include "tests/support/check.h"
 #include <string.h>
 

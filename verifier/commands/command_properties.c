@@ -5,7 +5,7 @@
 #include "verifier/all_sizes/judge.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
-#include "verifier/entailment/theory.h"
+#include "verifier/entailment/z3_theory.h"
 #include "verifier/recheck/sample.h"
 #include "verifier/rules/validation_cache.h"
 #include <inttypes.h>

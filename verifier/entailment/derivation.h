@@ -4,7 +4,7 @@
 // breadth-first search from both ends finds a shortest chain. Guards are not looked at again: Z3 has met them. A
 // proof by cases (an activation that is none or relu) has no chain.
 #pragma once
-#include "verifier/entailment/theory.h"
+#include "verifier/entailment/z3_theory.h"
 
 struct derivation_step {
     logic_term term;

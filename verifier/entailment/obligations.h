@@ -7,7 +7,7 @@
 // of a rule are those that the direct proof compares, up to the bounds that it argues for; a counterexample is one of
 // them.
 #pragma once
-#include "verifier/entailment/logic.h"
+#include "verifier/entailment/sentences.h"
 #include "verifier/kinds/kinds.h"
 
 #define MAX_SENTENCE_KINDS 256

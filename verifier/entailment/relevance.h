@@ -2,7 +2,7 @@
 // terms of one of its *triggers*; so an axiom no trigger of which is made of symbols that the obligation has, or that
 // other axioms may bring, is never used, and is not given to the prover at all.
 #pragma once
-#include "verifier/entailment/logic.h"
+#include "verifier/entailment/sentences.h"
 
 #define MAX_TRIGGERS 16
 #define MAX_TRIGGER_TERMS 10

@@ -1,8 +1,8 @@
-// Learned from applications at small sizes (T15 of docs/theory/soundness.md). Two axes are taken for one size where one
-// variable of the definition goes along both, in all applications that are tried: sizes all alike, one axis or all axes
-// of one size changed, several at random, and each attribute that is open, or a larger number, changed. A definition has one form, so that
-// what is so at these is so at all. That no inputs have such ranks is believed where no application is found, whatever
-// the numbers in attributes are.
+// Learned from applications at small sizes (T15 of docs/theory/soundness.md). Two axes are taken for one size where
+// one variable of the definition goes along both, in all applications that are tried: sizes all alike, one axis or all
+// axes of one size changed, several at random, and each attribute that is open, or a larger number, changed. A
+// definition has one form, so that what is so at these is so at all. That no inputs have such ranks is believed where
+// no application is found, whatever the numbers in attributes are.
 #include "verifier/kinds/axis_forms.h"
 
 #include "core/memory/arena.h"

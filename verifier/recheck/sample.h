@@ -1,8 +1,8 @@
-// Which instances of a direct proof are looked at a second time (recheck.h): all in which every size is 2, and of the
-// others a sample that depends on a seed and the equation's name alone.
+// Which instances of a direct proof are looked at a second time (z3_recheck.h): all in which every size is 2, and of
+// the others a sample that depends on a seed and the equation's name alone.
 #pragma once
 #include "verifier/all_sizes/judge.h"
-#include "verifier/recheck/recheck.h"
+#include "verifier/recheck/z3_recheck.h"
 
 struct sample {
     struct recheck *recheck;

@@ -4,8 +4,8 @@
 // that are dilated on one side, a kernel that is not the single entry that it would have to be. What such a rule
 // usually lacks is assumed all at once; if the properties then suffice, whatever they do without goes again.
 #pragma once
-#include "verifier/entailment/theory.h"
-#include "verifier/rules/conditions.h"
+#include "verifier/entailment/z3_theory.h"
+#include "verifier/rules/find_conditions.h"
 
 // Conditions that are allocated in `a`; count 0: none were found. `may_take_longer`: the search for small instances,
 // where fewer conditions leave more of them.

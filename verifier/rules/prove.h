@@ -1,8 +1,8 @@
 // What becomes of one rule: proved as it is, proved under conditions, or rejected with a reason.
 #pragma once
 #include "core/text/text.h"
-#include "verifier/entailment/theory.h"
-#include "verifier/rules/conditions.h"
+#include "verifier/entailment/z3_theory.h"
+#include "verifier/rules/find_conditions.h"
 
 enum rule_outcome {
     RULE_PROVED,

@@ -7,7 +7,7 @@
 #include "core/text/text.h"
 #include "operators/traits.h"
 #include "verifier/bounds/same_sizes.h"
-#include "verifier/rules/conditions.h"
+#include "verifier/rules/find_conditions.h"
 #include <string.h>
 
 struct pairs {

@@ -1,5 +1,5 @@
 // Translates terms of an instance's kind into many-sorted first-order terms, hash-consed.
-#include "verifier/entailment/logic.h"
+#include "verifier/entailment/sentences.h"
 
 #include "core/memory/hash.h"
 #include "operators/traits.h"

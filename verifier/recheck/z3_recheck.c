@@ -1,5 +1,5 @@
 // Both sides as terms of Z3's reals, asked for a difference.
-#include "verifier/recheck/recheck.h"
+#include "verifier/recheck/z3_recheck.h"
 
 #include "core/memory/arena.h"
 #include "core/memory/memory.h"

@@ -1,5 +1,5 @@
 // Atoms that hold of good instances are combined until no failing instance meets them.
-#include "verifier/rules/conditions.h"
+#include "verifier/rules/find_conditions.h"
 
 #include "verifier/instances/ranks.h"
 #include <string.h>

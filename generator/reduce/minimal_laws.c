@@ -1,5 +1,5 @@
 // Classes are connected level by level; a pair of parts that stays apart becomes a law, and all is connected anew.
-#include "generator/reduce/reduce.h"
+#include "generator/reduce/minimal_laws.h"
 
 #include "core/system/interrupt.h"
 #include "generator/reduce/derive.h"

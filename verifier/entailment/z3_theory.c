@@ -1,5 +1,5 @@
 // Z3 is asked to refute each obligation within a number of steps; what it used is read from the core.
-#include "verifier/entailment/theory.h"
+#include "verifier/entailment/z3_theory.h"
 
 #include "core/system/clock.h"
 #include "verifier/all_sizes/explore.h"
