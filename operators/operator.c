@@ -5,7 +5,6 @@
 #include "core/memory/hash.h"
 #include "core/text/text.h"
 #include <assert.h>
-#include <inttypes.h>
 #include <string.h>
 
 #define OPERATOR(enumerator, descriptor) extern const struct operator descriptor;
@@ -44,7 +43,7 @@ int operator_find_attribute(const struct operator* op, const char *name)
 
 int operator_find_role(const struct operator* op, enum attribute_role role)
 {
-    for (int i = 0; i < operator_n_attributes(op); i++)
+    for (int i = 0; i < MAX_ATTRIBUTES && op->attributes[i].name; i++)
         if (op->attributes[i].role == role)
             return i;
     return -1;
@@ -124,7 +123,7 @@ void attribute_print(struct text *out, const struct attribute *attribute, const 
         else if (attribute->kind == ATTRIBUTE_DTYPE)
             text_add(out, dtype_name((enum dtype)value->ints[i]));
         else
-            text_printf(out, "%" PRId64, value->ints[i]);
+            text_add_int(out, value->ints[i]);
     }
 }
 

@@ -535,8 +535,7 @@ bool pattern_looks_at_split_trees(const struct pattern *p)
 {
     for (size_t i = 0; i < p->nodes.count; i++) {
         const struct pattern_node *n = &p->nodes.items[i];
-        int sizes = operator_find_role(n->op, ROLE_PART_SIZES);
-        if (operator_splits(n->op) && n->attributes[sizes].count == 0)
+        if (operator_splits(n->op) && n->attributes[operator_find_role(n->op, ROLE_PART_SIZES)].count == 0)
             return true;
     }
     return false;

@@ -5,7 +5,6 @@
 #include "core/memory/hash.h"
 #include "core/text/text.h"
 #include "operators/operator.h"
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,8 +115,10 @@ static void print_numbers(struct text *out, const char *open, const char *separa
                           const int64_t *numbers)
 {
     text_add(out, open);
-    for (int i = 0; i < n; i++)
-        text_printf(out, "%s%" PRId64, i ? separator : "", numbers[i]);
+    for (int i = 0; i < n; i++) {
+        text_add(out, i ? separator : "");
+        text_add_int(out, numbers[i]);
+    }
     text_add(out, close);
 }
 
@@ -132,7 +133,10 @@ static void print_strides(struct text *out, int n, const int64_t *dim, const int
 static void print_memory(struct text *out, const struct plan *plan, struct numbering *numbers, memory_id memory,
                          enum dtype dtype)
 {
-    text_printf(out, " %s%d:%s", plan_keeps(plan, memory) ? "w" : "m", number_of(numbers, memory), dtype_name(dtype));
+    text_add(out, plan_keeps(plan, memory) ? " w" : " m");
+    text_add_int(out, number_of(numbers, memory));
+    text_add(out, ":");
+    text_add(out, dtype_name(dtype));
 }
 
 static void print_view(struct text *out, const struct plan *plan, struct numbering *numbers, const struct view *v)
@@ -151,10 +155,8 @@ static void print_view(struct text *out, const struct plan *plan, struct numberi
 
 static void print_value(struct text *out, uint16_t value)
 {
-    if (value & VALUE_OF_INSTRUCTION)
-        text_printf(out, "%%%d", value & ~VALUE_OF_INSTRUCTION);
-    else
-        text_printf(out, "$%d", value);
+    text_add(out, value & VALUE_OF_INSTRUCTION ? "%" : "$");
+    text_add_int(out, value & ~VALUE_OF_INSTRUCTION);
 }
 
 static void print_instruction(struct text *out, const struct instruction *i)

@@ -1,8 +1,8 @@
 // Text grows by doubling and is always NUL-terminated behind `count`. Reals are printed and read in the C locale: no
 // program of the project calls setlocale.
+#include "core/text/text.h"
 #include "core/memory/memory.h"
 #include "core/memory/vec.h"
-#include "core/text/text.h"
 #include "core/text/unicode.h"
 #include <assert.h>
 #include <inttypes.h>
@@ -49,6 +49,20 @@ void text_vprintf(struct text *t, const char *format, va_list arguments)
     }
     t->count += (size_t)n;
     va_end(again);
+}
+
+void text_add_int(struct text *t, int64_t value)
+{
+    char digits[20];
+    size_t first = sizeof digits;
+    uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    do {
+        digits[--first] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left);
+    if (value < 0)
+        digits[--first] = '-';
+    text_add_n(t, digits + first, sizeof digits - first);
 }
 
 void text_printf(struct text *t, const char *format, ...)

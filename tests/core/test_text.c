@@ -1,6 +1,7 @@
 #include "core/numbers/random.h"
 #include "core/text/text.h"
 #include "tests/support/check.h"
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,19 @@ static void grows_and_stays_terminated(void **state)
     text_free(&t);
     assert_null(t.chars);
     text_clear(&t);
+}
+
+static void integers_are_as_printf_has_them(void **state)
+{
+    static const int64_t table[] = {0, 7, 10, 99, -1, -10, 1234567890123, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct text ours = {0}, theirs = {0};
+        text_add_int(&ours, table[i]);
+        text_printf(&theirs, "%" PRId64, table[i]);
+        assert_string_equal(ours.chars, theirs.chars);
+        text_free(&ours);
+        text_free(&theirs);
+    }
 }
 
 static void reals_are_shortest(void **state)
@@ -129,7 +143,8 @@ static void what_is_shown_obeys_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(grows_and_stays_terminated), TEST(reals_are_shortest),         TEST(random_reals_read_back_exactly),
+        TEST(grows_and_stays_terminated), TEST(integers_are_as_printf_has_them),
+        TEST(reals_are_shortest),         TEST(random_reals_read_back_exactly),
         TEST(quoting_and_json),           TEST(what_is_shown_obeys_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
