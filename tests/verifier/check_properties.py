@@ -142,6 +142,24 @@ FAR = {
         size_of("(poolmax :kernel $k (poolmax :kernel $k :stride 2 2 ?x))"),
         "(= (rank ?x) 4) (= (dim ?x 2) 7) (= (dim ?x 3) 7)",
     ),
+    "rows that six groups divide only twice over": planted(
+        "far-copies",
+        f"(ewadd {size_of('(merge 6 6 (concat 0 ?k ?k))')} {size_of('?k')})",
+        f"(ewadd {size_of('(merge 6 6 ?k)')} {size_of('?k')})",
+        "(= (rank ?k) 4)",
+    ),
+    "rows that five groups divide only together": planted(
+        "far-rows",
+        size_of("(merge 5 5 (concat 0 ?k ?l))"),
+        f"(ewadd {size_of('(merge 5 5 ?k)')} {size_of('(merge 5 5 (concat 0 ?l ?k))')})",
+        "(= (rank ?k) 4)",
+    ),
+    "filters that eleven groups divide together": planted(
+        "far-groups",
+        size_of("(conv :group 11 ?x (concat 0 ?k ?l))"),
+        f"(ewadd {size_of('(conv :group 11 ?x (concat 0 ?k ?l))')} {size_of('(conv :group 11 ?x ?k)')})",
+        "(= (rank ?x) 4)",
+    ),
     "pads below none": """(property far-below
   (equal (conv :stride $s :pad $p ?x ?k)
          (conv :stride $s :pad (+ $p (repeat 2 (/ (- $e (drop 2 (dims ?k))) 2))) ?x (enlarge :kernel $e ?k)))

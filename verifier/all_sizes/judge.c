@@ -5,6 +5,7 @@
 #include "operators/fused_activation.h"
 #include "verifier/all_sizes/explore.h"
 #include "verifier/bounds/forms.h"
+#include "verifier/bounds/group_types.h"
 #include "verifier/bounds/laws.h"
 #include "verifier/bounds/unhandled.h"
 #include "verifier/bounds/window_types.h"
@@ -493,12 +494,19 @@ static bool test_attributes_everywhere(struct test *t)
     return goes_on && extent_to_test(t) != w.extent ? test_attributes_everywhere(t) : goes_on;
 }
 
-// Are sizes that one side alone asks to be equal? Bounds are those of instances in which both sides are well-typed, and
-// axes that are only carried along have one size there. Where sizes are compared for equality two of them tell.
+// Are sizes that one side alone asks to be equal, or filters that it asks groups to divide? Bounds are those of
+// instances in which both sides are well-typed, and axes that are only carried along have one size there. Where sizes
+// are compared for equality two of them tell, and where groups divide sums of sizes all remainders.
 static bool test_one_sided(struct test *t)
 {
+    struct box box = t->j->explored.box;
     t->only_one_sided = true;
-    return test_box(t, &t->j->explored.box, NULL, WANTED_LEFT) && test_box(t, &t->j->explored.box, NULL, WANTED_RIGHT);
+    if (!test_box(t, &box, NULL, WANTED_LEFT) || !test_box(t, &box, NULL, WANTED_RIGHT))
+        return false;
+    if (!box_add_remainders_of_groups(&box, t->equation))
+        return true;
+    t->j->steps = 0;
+    return test_box(t, &box, NULL, WANTED_LEFT) && test_box(t, &box, NULL, WANTED_RIGHT);
 }
 
 // Inputs with cuts. Those of properties have pieces of one and of two positions, so that axes are as long as one
@@ -650,6 +658,7 @@ static const char *find_doubt(const struct test *t)
     if (!has_complete_domains(eq, r->max_rank, &t->j->scratch))
         return "attribute values are tried up to small ones";
     const char *doubt = equation_find_doubt(eq, r->max_rank);
+    doubt = doubt ? doubt : group_types_find_doubt(eq);
     return doubt ? doubt : window_types_find_doubt(eq, &t->j->pool);
 }
 

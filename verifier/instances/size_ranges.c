@@ -16,6 +16,22 @@ struct box box_uniform(int max_rank, int bound)
     return box;
 }
 
+// The largest number of groups that the text names; for those that are variables or sizes LARGEST_GROUPS_TRIED stands.
+int64_t pattern_largest_groups(const struct pattern *p)
+{
+    int64_t largest = 1;
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
+            const struct attribute_pattern *groups = &p->nodes.items[n].attributes[i];
+            bool is_number = groups->count && groups->terms[0]->kind == TERM_INTEGER;
+            if (!groups->count || !attribute_counts_groups(&p->nodes.items[n].op->attributes[i]))
+                continue;
+            int64_t named = is_number ? groups->terms[0]->value : LARGEST_GROUPS_TRIED;
+            largest = named > largest ? named : largest;
+        }
+    return largest;
+}
+
 // Groups that are named by a number need channels that these divide, with more than one in each.
 static void add_sizes_of_groups(struct box *box, const struct pattern *p)
 {
@@ -31,6 +47,74 @@ static void add_sizes_of_groups(struct box *box, const struct pattern *p)
         for (int r = 3; r <= box->max_rank; r++)
             for (int a = 0; a < 2; a++)
                 box->sizes[v][r][a] |= sizes;
+}
+
+// The axes of each variable that groups may divide or count: filters of what kernels are made of, channels of what
+// images are made of, and both of what stands below operators that move axes. What is joined or worked on together has
+// the same.
+enum { AXIS_OF_FILTERS = 1, AXIS_OF_CHANNELS = 2 };
+static bool keeps_axes(const struct pattern_node *n)
+{
+    return operator_joins(n->op) || operator_splits(n->op) || operator_works_entry_by_entry(n->op) ||
+           operator_pools(n->op) || operator_enlarges(n->op);
+}
+
+// Of all variables that the term is made of.
+static unsigned axes_of_term(const struct pattern *p, term_id term, const uint8_t *axes_of_variables)
+{
+    const struct term *t = &p->terms.items[term];
+    unsigned axes = t->is_variable ? axes_of_variables[t->index] : 0;
+    for (uint32_t i = 0;
+         !t->is_variable && keeps_axes(&p->nodes.items[t->index]) && i < p->nodes.items[t->index].n_inputs; i++)
+        axes |= axes_of_term(p, p->nodes.items[t->index].inputs[i], axes_of_variables);
+    return axes;
+}
+
+static void note_axes_of_term(const struct pattern *p, term_id term, unsigned axes, uint8_t *axes_of_variables)
+{
+    const struct term *t = &p->terms.items[term];
+    if (t->is_variable)
+        axes_of_variables[t->index] |= (uint8_t)axes;
+    for (uint32_t i = 0;
+         !t->is_variable && keeps_axes(&p->nodes.items[t->index]) && i < p->nodes.items[t->index].n_inputs; i++)
+        note_axes_of_term(p, p->nodes.items[t->index].inputs[i], axes, axes_of_variables);
+}
+
+static void note_axes_of_groups(const struct pattern *p, uint8_t *axes_of_variables)
+{
+    for (uint32_t n = 0; n < p->nodes.count; n++)
+        for (uint32_t i = 0; i < p->nodes.items[n].n_inputs; i++) {
+            const struct pattern_node *node = &p->nodes.items[n];
+            unsigned axes = AXIS_OF_FILTERS | AXIS_OF_CHANNELS;
+            if (operator_convolves(node->op))
+                axes = i == 0 ? AXIS_OF_CHANNELS : AXIS_OF_FILTERS;
+            else if (operator_merges_groups(node->op))
+                axes = AXIS_OF_FILTERS;
+            else if (keeps_axes(node))
+                for (uint32_t k = axes = 0; k < node->n_inputs; k++)
+                    axes |= axes_of_term(p, node->inputs[k], axes_of_variables);
+            note_axes_of_term(p, node->inputs[i], axes, axes_of_variables);
+        }
+}
+
+// Filters and channels that may be parts of an axis that groups divide.
+bool box_add_remainders_of_groups(struct box *box, const struct equation *eq)
+{
+    uint8_t axes[MAX_RULE_VARIABLES] = {0};
+    int64_t largest = pattern_largest_groups(eq->pattern);
+    if (largest == 1)
+        return false;
+    // What is found below one node may be joined below another.
+    for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
+        note_axes_of_groups(eq->pattern, axes);
+    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
+        for (int r = 3; r <= box->max_rank; r++)
+            for (int a = 0; a < 2; a++)
+                if (axes[v] >> a & 1)
+                    box->sizes[v][r][a] |= SIZES_UP_TO(largest < LARGEST_REMAINDERS ? largest : LARGEST_REMAINDERS);
+                else
+                    box->sizes[v][r][a] = SIZES_UP_TO(2);
+    return true;
 }
 
 static void add_sizes(struct box *box, uint32_t sizes)

@@ -15,6 +15,11 @@ struct box box_uniform(int max_rank, int bound);   // all sizes up to it, at all
 struct box box_to_explore(const struct equation *eq, int max_rank, int size);
 // Sizes that the values of attributes ask for: three groups need three channels.
 void box_add_sizes_of_attributes(struct box *box, const struct pattern *p, const struct attribute_value *attributes);
+// Where groups divide axes: all sizes up to the number of groups, or LARGEST_REMAINDERS, of filters and channels.
+// False: there are no groups.
+enum { LARGEST_REMAINDERS = 8, LARGEST_GROUPS_TRIED = 3 };
+int64_t pattern_largest_groups(const struct pattern *p);
+bool box_add_remainders_of_groups(struct box *box, const struct equation *eq);
 // Those that kernels named by numbers need on the axes that windows are on. False: there are none.
 bool box_add_sizes_of_kernels(struct box *box, const struct pattern *p);
 // All sizes up to `size` for the axes that windows are on.
