@@ -11,6 +11,10 @@ import sys
 import tempfile
 
 CONDITIONS = {
+    "reach-of-ones": ["(= (dim ?x 3) 1)"],
+    "reach-of-ones-downwards": ["(= (dim ?x 2) 1)"],
+    "reach-of-maxima": ["(= (dim ?x 3) 1)"],
+    "reach-of-maxima-in-steps": ["(= (dim ?x 2) 1)", "(= (dim ?x 3) 1)"],
     "conv-transposed-in-one-window": ["(= (dim ?k 2) 1)", "(= (dim ?k 3) 1)"],
     "conv-once-summed": ["(= (dim ?x 2) 1)", "(= (dim ?x 3) 1)"],
     "halves-of-uneven-filters": ["(= (dims ?y) (dims ?z))"],

@@ -55,6 +55,13 @@ static void collect_reads(const struct product *t, struct reads *reads)
     }
 }
 
+// Two terms that are equal where the guards of both hold. An index is at least 0 in its own term alone: what is beyond
+// the other term is asked for in these.
+struct matched {
+    struct product y, y_in_indices_of_x;
+    struct product x_in_indices_of_y;   // its guards
+};
+
 struct renaming {
     struct difference *d;
     const struct product *x, *y;   // y's indices are to become x's
@@ -91,30 +98,53 @@ static bool solve_places(struct renaming *r, poly x, poly y)
     return true;   // seen later
 }
 
-// Is the renaming of each index plus or minus another of x's, all different, and a number?
-static bool is_one_to_one(const struct renaming *r)
+// The one index of x that the value is, plus or minus, but for a number. False: it is of no such form.
+static bool find_index(const struct renaming *r, poly value, uint32_t *ret_place, int *ret_sign)
+{
+    struct polys *p = r->d->s->polys;
+    int n_found = 0;
+    for (uint32_t j = 0; j < r->x->n_indices; j++) {
+        if (!poly_mentions(p, value, r->x->indices[j]))
+            continue;
+        poly x = poly_of_atom(p, r->x->indices[j]);
+        bool is_plus = !poly_mentions(p, poly_sub(p, value, x), r->x->indices[j]);
+        bool is_minus = !poly_mentions(p, poly_add(p, value, x), r->x->indices[j]);
+        n_found += is_plus || is_minus ? 1 : 2;
+        *ret_place = j;
+        *ret_sign = is_plus ? 1 : -1;
+    }
+    return n_found == 1;
+}
+
+// Sums within factors run over indices of the same levels, or deeper ones, which say nothing outside of them.
+static bool stands_outside(const struct renaming *r, poly number)
+{
+    const struct polys *p = r->d->s->polys;
+    bool is_outside = true;
+    for (uint32_t j = 0; j < r->x->n_indices; j++)
+        is_outside = is_outside && poly_level(p, number) < p->atoms.items[r->x->indices[j]].level;
+    return is_outside;
+}
+
+// Is the renaming of each index plus or minus another of x's, all different, and a number? It is turned round as well.
+static bool is_one_to_one(const struct renaming *r, poly *ret_back)
 {
     struct polys *p = r->d->s->polys;
     uint64_t used = 0;
     for (uint32_t i = 0; i < r->y->n_indices; i++) {
-        poly value = r->map[r->y->indices[i]];
-        int found = -1;
+        poly value = r->map[r->y->indices[i]], u = poly_of_atom(p, r->y->indices[i]);
+        uint32_t place;
+        int sign;
         for (uint32_t j = 0; j < r->y->n_indices; j++)
             if (value == NO_POLY || poly_mentions(p, value, r->y->indices[j]))
                 return false;
-        for (uint32_t j = 0; j < r->x->n_indices; j++) {
-            if (!poly_mentions(p, value, r->x->indices[j]))
-                continue;
-            poly x = poly_of_atom(p, r->x->indices[j]);
-            bool is_shift = !poly_mentions(p, poly_sub(p, value, x), r->x->indices[j]) ||
-                            !poly_mentions(p, poly_add(p, value, x), r->x->indices[j]);
-            if (found >= 0 || !is_shift || (used >> j & 1))
-                return false;
-            found = (int)j;
-        }
-        if (found < 0)
+        if (!find_index(r, value, &place, &sign) || (used >> place & 1))
             return false;
-        used |= (uint64_t)1 << found;
+        used |= (uint64_t)1 << place;
+        poly x = poly_of_atom(p, r->x->indices[place]), number = poly_sub(p, value, poly_scale(p, x, sign));
+        if (!stands_outside(r, number))
+            return false;
+        ret_back[r->x->indices[place]] = poly_scale(p, poly_sub(p, u, number), sign);
     }
     return true;
 }
@@ -191,18 +221,25 @@ static bool overlap(struct difference *d, const struct product *x, const struct 
            add_guards(d->s, ret, y->n_guards, y->guards) && !entails_nothing(d->s->entails, ret->items, ret->n);
 }
 
-static bool check_renaming(struct renaming *r, struct product *ret_renamed)
+static bool check_renaming(struct renaming *r, struct matched *ret)
 {
     struct guards g;
-    poly *before = arena_copy_array(r->d->s->arena, r->map, r->n_map);
+    struct sums *s = r->d->s;
+    poly *before = arena_copy_array(s->arena, r->map, r->n_map), *back = arena_array(s->arena, poly, r->n_map + 1);
+    for (size_t i = 0; i < r->n_map; i++)
+        back[i] = NO_POLY;
     match_left_indices(r);
     r->tries++;
-    bool is_right = is_one_to_one(r);
+    bool is_right = is_one_to_one(r, back);
     if (is_right) {
-        *ret_renamed = product_substitute(r->d->s, r->y, r->map, r->n_map);
-        ret_renamed->n_indices = r->x->n_indices;
-        ret_renamed->indices = r->x->indices;
-        is_right = overlap(r->d, r->x, ret_renamed, &g) && all_factors_equal(r->d->s, &g, r->x, ret_renamed);
+        struct product guards_of_x = {.n_guards = r->x->n_guards, .guards = r->x->guards};
+        ret->y = *r->y;
+        ret->x_in_indices_of_y = product_substitute(s, &guards_of_x, back, r->n_map);
+        ret->y_in_indices_of_x = product_substitute(s, r->y, r->map, r->n_map);
+        ret->y_in_indices_of_x.n_indices = r->x->n_indices;
+        ret->y_in_indices_of_x.indices = r->x->indices;
+        is_right = overlap(r->d, r->x, &ret->y_in_indices_of_x, &g) &&
+                   all_factors_equal(s, &g, r->x, &ret->y_in_indices_of_x);
     }
     memcpy(r->map, before, r->n_map * sizeof *before);
     return is_right;
@@ -210,26 +247,26 @@ static bool check_renaming(struct renaming *r, struct product *ret_renamed)
 
 // The reads of y from the i-th on are paired with those of x that are not used.
 #define MOST_TRIES 24
-static bool pair_reads(struct renaming *r, uint32_t i, uint32_t used, struct product *ret_renamed)
+static bool pair_reads(struct renaming *r, uint32_t i, uint32_t used, struct matched *ret)
 {
     if (r->d->s->why || r->tries > MOST_TRIES)
         return false;
     if (i == r->of_y.n)
-        return check_renaming(r, ret_renamed);
+        return check_renaming(r, ret);
     poly *before = arena_copy_array(r->d->s->arena, r->map, r->n_map);
     for (uint32_t j = 0; j < r->of_x.n; j++) {
         const struct factor *x = r->of_x.items[j], *y = r->of_y.items[i];
         bool fits = !(used >> j & 1) && x->name == y->name && x->n_places == y->n_places;
         for (uint32_t k = 0; fits && k < x->n_places; k++)
             fits = solve_places(r, x->places[k], y->places[k]);
-        if (fits && pair_reads(r, i + 1, used | 1u << j, ret_renamed))
+        if (fits && pair_reads(r, i + 1, used | 1u << j, ret))
             return true;
         memcpy(r->map, before, r->n_map * sizeof *before);
     }
     return false;
 }
 
-static bool match(struct difference *d, const struct product *x, const struct product *y, struct product *ret_renamed)
+static bool match(struct difference *d, const struct product *x, const struct product *y, struct matched *ret)
 {
     struct product fresh = product_with_fresh_indices(d->s, y);
     struct renaming r = {.d = d, .x = x, .y = &fresh, .n_map = d->s->polys->atoms.count};
@@ -240,7 +277,7 @@ static bool match(struct difference *d, const struct product *x, const struct pr
         return false;
     collect_reads(x, &r.of_x);
     collect_reads(&fresh, &r.of_y);
-    return r.of_x.n == r.of_y.n && r.of_x.n < 32 && pair_reads(&r, 0, 0, ret_renamed);
+    return r.of_x.n == r.of_y.n && r.of_x.n < 32 && pair_reads(&r, 0, 0, ret);
 }
 
 // --- cancelling ------------------------------------------------------------------------------------------------------
@@ -278,17 +315,18 @@ static void add_rest(struct difference *d, const struct product *t, const struct
 
 static bool cancel(struct difference *d, uint32_t i, uint32_t j)
 {
-    struct product x = d->terms[i], y;
+    struct product x = d->terms[i];
+    struct matched m;
     struct guards both = {0};
-    if (!match(d, &x, &d->terms[j], &y))
+    if (!match(d, &x, &d->terms[j], &m))
         return false;
     d->terms[j] = d->terms[--d->n];
     d->terms[i] = d->terms[--d->n];
-    add_rest(d, &x, &y);
-    add_rest(d, &y, &x);
+    add_rest(d, &x, &m.y_in_indices_of_x);
+    add_rest(d, &m.y, &m.x_in_indices_of_y);
     add_guards(d->s, &both, x.n_guards, x.guards);
-    add_guards(d->s, &both, y.n_guards, y.guards);
-    x.coefficient += y.coefficient;
+    add_guards(d->s, &both, m.y_in_indices_of_x.n_guards, m.y_in_indices_of_x.guards);
+    x.coefficient += m.y.coefficient;
     if (x.coefficient != 0)
         add_term(d, &x, &both);
     return true;
