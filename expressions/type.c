@@ -5,6 +5,7 @@
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
+#include <float.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -74,6 +75,13 @@ bool dtype_is_signed(enum dtype dtype)
 bool dtype_is_number(enum dtype dtype)
 {
     return dtype_is_float(dtype) || dtype_is_integer(dtype);
+}
+
+double dtype_largest(enum dtype dtype)
+{
+    static const double largest[DTYPE_COUNT] = {
+        [DTYPE_F16] = 65504, [DTYPE_BF16] = 0x1.fep127, [DTYPE_F32] = 0x1.fffffep127, [DTYPE_F64] = DBL_MAX};
+    return largest[dtype];
 }
 
 struct type type_make(enum dtype dtype, int rank, const int64_t *dim)

@@ -51,6 +51,7 @@ bool dtype_is_float(enum dtype dtype);
 bool dtype_is_integer(enum dtype dtype);   // signed or unsigned, not bool
 bool dtype_is_signed(enum dtype dtype);    // a signed integer
 bool dtype_is_number(enum dtype dtype);    // floating-point or integer
+double dtype_largest(enum dtype dtype);    // finite number of a floating-point type
 
 struct type type_make(enum dtype dtype, int rank, const int64_t *dim);   // no split trees; dim may be NULL for rank 0
 bool type_is_known(const struct type *t);                                // dtype, rank and all dimensions are known

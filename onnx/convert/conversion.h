@@ -145,3 +145,5 @@ tensor_id part_of(struct conversion *c, tensor_id x, int axis, int64_t start, in
 tensor_id clip_between(struct conversion *c, tensor_id x, double low, double high);   // convert_elementwise.c
 // The tensor padded with its own entries, as the node's mode says (edge, reflect, wrap); convert_resample.c.
 tensor_id pad_by_entries(struct conversion *c, tensor_id x, const int64_t *pads);
+// A size times a scale, rounded down; -1: it is out of range, or single precision, which runtimes use, has another one.
+int64_t scaled_size(int64_t size, double scale);   // convert_resample.c

@@ -114,13 +114,6 @@ static void top_k(struct conversion *c, struct type *types)
     set_type(c, types, 1, z);
 }
 
-// One size of a scaled axis; -1 when it is out of range.
-static int64_t scaled(int64_t size, double scale)
-{
-    double result = (double)size * scale;
-    return scale > 0 && result < (double)MAX_ELEMENTS ? (int64_t)result : -1;
-}
-
 static void scale_all(struct conversion *c, struct type *types, uint32_t input)
 {
     const struct type *x = known_input(c, 0);
@@ -132,7 +125,7 @@ static void scale_all(struct conversion *c, struct type *types, uint32_t input)
         return;
     struct type z = without_splits(x);
     for (uint32_t i = 0; i < count; i++)
-        if ((z.dim[places[i]] = scaled(x->dim[places[i]], scales[i])) < 0)
+        if ((z.dim[places[i]] = scaled_size(x->dim[places[i]], scales[i])) < 0)
             return;
     set_type(c, types, 0, z);
 }

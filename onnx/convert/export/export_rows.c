@@ -22,5 +22,7 @@ bool make_nodes(struct exporter *x, node_id node)
         return cannot_export(x, "the operator %s needs operator set %d", n->op->name, (int)first_opset);
     if (n->n_outputs == 1)
         m.output = name_of(x, n->first_output);
+    if (n->n_inputs > 0 && !is_written_for(&m, row->onnx, input_type(&m, 0)->dtype))
+        return false;
     return row->make(&m, row) && !x->failed;
 }

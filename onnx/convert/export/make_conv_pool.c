@@ -209,7 +209,7 @@ bool make_pool(struct making *m, const struct row *row)
 {
     bool is_average = m->node->op->id == OP_POOLAVG;
     const char *inner = inner_output(m);
-    if (is_global(m)) {
+    if (is_global(m) && dtype_is_float(output_type(m)->dtype)) {
         emit_plain(m, is_average ? "GlobalAveragePool" : "GlobalMaxPool", inner);
         return finish_with_activation(m, inner);
     }

@@ -1,8 +1,6 @@
 // Element-wise operators as ONNX nodes.
 #include "onnx/convert/export/making.h"
 
-#include <math.h>
-
 bool make_elementwise(struct making *m, const struct row *row)
 {
     emit_elementwise(m, row->onnx);
@@ -29,21 +27,23 @@ bool make_silu(struct making *m, const struct row *row)
     return true;
 }
 
+// A bound that is not there is the largest finite number.
 bool make_clip(struct making *m, const struct row *row)
 {
     double low = real_of(m, "min"), high = real_of(m, "max");
     enum dtype dtype = output_type(m)->dtype;
+    double largest = dtype_largest(opset_of(m) < 11 ? DTYPE_F32 : dtype);
     const char *names[3] = {input_name(m, 0), NULL, NULL};
     if (opset_of(m) < 11) {
         struct onnx_node *n = emit(m->x, row->onnx, 1, names, m->output);
-        if (!isinf(high))
+        if (high != largest)
             set_float_attribute(m->x, n, "max", high);
-        if (!isinf(low))
+        if (low != -largest)
             set_float_attribute(m->x, n, "min", low);
         return true;
     }
-    names[1] = isinf(low) ? NULL : real_initializer(m->x, dtype, low);
-    names[2] = isinf(high) ? NULL : real_initializer(m->x, dtype, high);
+    names[1] = low == -largest ? NULL : real_initializer(m->x, dtype, low);
+    names[2] = high == largest ? NULL : real_initializer(m->x, dtype, high);
     emit(m->x, row->onnx, names[2] ? 3 : names[1] ? 2 : 1, names, m->output);
     return true;
 }

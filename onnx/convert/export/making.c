@@ -2,6 +2,7 @@
 // broadcasts to ONNX, which does them by itself.
 #include "onnx/convert/export/making.h"
 
+#include "onnx/convert/export/element_types.h"
 #include "operators/fused_activation.h"
 
 int64_t opset_of(const struct making *m)
@@ -43,6 +44,14 @@ const char *list_initializer(const struct making *m, uint32_t count, const int64
 {
     int64_t n = count;
     return int_initializer(m->x, 1, &n, values);
+}
+
+bool is_written_for(const struct making *m, const char *op_type, enum dtype dtype)
+{
+    if (onnx_has_element_type(op_type, dtype, opset_of(m)))
+        return true;
+    cannot_export(m->x, "%s of %s needs another operator set", op_type, dtype_name(dtype));
+    return false;
 }
 
 // A node that reads all inputs of the operator.
@@ -104,9 +113,10 @@ const char *inner_output(const struct making *m)
 
 bool finish_with_activation(const struct making *m, const char *inner)
 {
-    if (has_relu(m))
-        emit(m->x, "Relu", 1, &inner, m->output);
-    return true;
+    if (!has_relu(m))
+        return true;
+    emit(m->x, "Relu", 1, &inner, m->output);
+    return is_written_for(m, "Relu", output_type(m)->dtype);
 }
 
 // ---- broadcasts: ONNX does them by itself ----

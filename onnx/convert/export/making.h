@@ -29,17 +29,19 @@ const char *list_of_sizes(const struct making *m, uint32_t count, const int64_t 
 const char *shape_of_reshape(const struct making *m, uint32_t count, const int64_t *sizes, bool *ret_allows_zero);
 const char *shape_of_expansion(const struct making *m, uint32_t count, const int64_t *sizes);
 
+// Has the model's operator set the operator for this type of its first input? Otherwise cannot_export.
+bool is_written_for(const struct making *m, const char *op_type, enum dtype dtype);
 // A node that reads all inputs of the operator; one that reads them with broadcasts left away where ONNX makes them.
 struct onnx_node *emit_plain(const struct making *m, const char *op_type, const char *output);
 struct onnx_node *emit_elementwise(const struct making *m, const char *op_type);
 tensor_id behind_broadcast(const struct graph *g, tensor_id tensor);   // itself when it is no broadcast
 
-// Operators with an activation: where the result goes before it, and the node that applies it.
+// Operators with an activation: where the result goes before it, and the node that applies it (false: it cannot).
 const char *inner_output(const struct making *m);
 bool finish_with_activation(const struct making *m, const char *inner);
 
 // The functions make_... that operators.def names.
 #define ONNX_OPERATOR(name, first, last, import, op, export)                                                           \
-    bool make_##export(struct making *m, const struct row *row);
-#define EXPORTED_OPERATOR(op, name, first, export) bool make_##export(struct making *m, const struct row *row);
+    bool make_##export(struct making * m, const struct row *row);
+#define EXPORTED_OPERATOR(op, name, first, export) bool make_##export(struct making * m, const struct row *row);
 #include "onnx/convert/operators/operators.def"

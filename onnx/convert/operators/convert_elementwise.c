@@ -168,17 +168,53 @@ static bool is_square_or_cube(struct conversion *c, tensor_id exponent)
            constant_ints(c, exponent, 1, &value, &count) && count == 1 && (value[0] == 2 || value[0] == 3);
 }
 
+// Is it the same number in the other type, or near enough, as it is no whole number there that may be odd?
+static bool is_exponent_of_type(struct conversion *c, tensor_id exponent, enum dtype dtype)
+{
+    const double *values;
+    uint32_t count;
+    double largest_odd = dtype == DTYPE_F64   ? 0x1p53
+                         : dtype == DTYPE_F32 ? 0x1p24
+                         : dtype == DTYPE_F16 ? 0x1p11
+                                              : 0x1p8;
+    if (type_of(c, exponent)->dtype == dtype)
+        return true;
+    if (!is_weight(c, exponent) || !constant_reals(c, exponent, SIZE_MAX, &values, &count))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!(fabs(values[i]) <= largest_odd))
+            return false;
+    return true;
+}
+
 bool convert_power(struct conversion *c)
 {
     if (!has_known_inputs(c, 2))
         return false;
     if (!dtype_is_float(type_of(c, input_of(c, 0))->dtype) && !is_square_or_cube(c, input_of(c, 1)))
         return cannot(c, "an integer to a power that is no square and no cube");
+    if (!is_exponent_of_type(c, input_of(c, 1), type_of(c, input_of(c, 0))->dtype))
+        return cannot(c, "its exponent is of another type, which may hold what its base's does not");
     tensor_id exponent = cast_to(c, input_of(c, 1), type_of(c, input_of(c, 0))->dtype);
     return give(c, 0, broadcast_binary(c, OP_POW, input_of(c, 0), exponent));
 }
 
-// fmod has the sign of the dividend, Mod of integers that of the divisor: fmod(fmod(x, y) + y, y).
+static tensor_id is_negative(struct conversion *c, tensor_id x)
+{
+    return x == NO_TENSOR ? x : binary(c, OP_LESS, x, constant_like(c, x, 0));
+}
+
+// fmod has the sign of the dividend, Mod of integers that of the divisor. Where they differ z + y has that, and does
+// not overflow; a z of zero may become y, which the second fmod takes away again.
+static tensor_id with_sign_of_divisor(struct conversion *c, tensor_id z, tensor_id y)
+{
+    struct type type = *type_of(c, z);
+    y = broadcast_to(c, y, type.rank, type.dim);
+    tensor_id differ = binary(c, OP_XOR, is_negative(c, z), is_negative(c, y));
+    struct application where = application_of(c, OP_WHERE);
+    return binary(c, OP_FMOD, apply(c, &where, 3, (tensor_id[]){differ, binary(c, OP_EWADD, z, y), z}), y);
+}
+
 bool convert_mod(struct conversion *c)
 {
     if (!has_known_inputs(c, 2))
@@ -187,11 +223,13 @@ bool convert_mod(struct conversion *c)
     if (has_sign_of_dividend && type_of(c, input_of(c, 0))->dtype == DTYPE_I64)
         return cannot(c, "runtimes do this in floating point, which does not hold such integers");
     tensor_id y = input_of(c, 1), z = broadcast_binary(c, OP_FMOD, input_of(c, 0), y);
-    if (has_sign_of_dividend || z == NO_TENSOR)
+    if (z == NO_TENSOR || has_sign_of_dividend)
         return give(c, 0, z);
-    if (dtype_size(type_of(c, z)->dtype) < 4)
+    enum dtype dtype = type_of(c, z)->dtype;
+    if (dtype_size(dtype) < 4)
         return cannot(c, "runtimes do not add integers as narrow as these");
-    return give(c, 0, broadcast_binary(c, OP_FMOD, broadcast_binary(c, OP_EWADD, z, y), y));
+    bool is_unsigned = dtype_is_integer(dtype) && !dtype_is_signed(dtype);
+    return give(c, 0, is_unsigned ? z : with_sign_of_divisor(c, z, y));
 }
 
 static tensor_id fold_inputs(struct conversion *c, enum operator_id op, enum dtype stages)
@@ -232,7 +270,7 @@ bool convert_where(struct conversion *c)
     return give(c, 0, apply(c, &a, 3, inputs));
 }
 
-// A bound of clip: an attribute up to operator set 10, an input later; infinite when absent. False: it is not constant.
+// A bound of clip: an attribute up to operator set 10, an input later. False: it is not constant.
 static bool read_bound(struct conversion *c, const char *attribute, uint32_t input, double standard, double *ret_bound)
 {
     const double *items;
@@ -246,12 +284,6 @@ static bool read_bound(struct conversion *c, const char *attribute, uint32_t inp
     return true;
 }
 
-// The standard bounds of operator sets before 11 are the largest finite numbers.
-static double without_extremes(double bound)
-{
-    return fabs(bound) >= (double)0x1.fffffep127f ? copysign(INFINITY, bound) : bound;
-}
-
 tensor_id clip_between(struct conversion *c, tensor_id x, double low, double high)
 {
     struct application a = application_of(c, OP_CLIP);
@@ -260,28 +292,45 @@ tensor_id clip_between(struct conversion *c, tensor_id x, double low, double hig
     return x == NO_TENSOR ? x : apply1(c, &a, x);
 }
 
-// min(max(x, low), high), where a bound is any scalar tensor.
-static bool clip_by_tensors(struct conversion *c)
+static tensor_id bounded_by(struct conversion *c, enum operator_id op, tensor_id x, tensor_id bound)
 {
-    tensor_id z = input_of(c, 0);
-    if (input_of(c, 1) != NO_TENSOR)
-        z = broadcast_binary(c, OP_MAX, z, input_of(c, 1));
-    if (input_of(c, 2) != NO_TENSOR)
-        z = broadcast_binary(c, OP_MIN, z, input_of(c, 2));
-    return give(c, 0, z);
+    if (bound == NO_TENSOR || x == NO_TENSOR)
+        return x;
+    if (type_elements(type_of(c, bound)) != 1) {
+        cannot(c, "a bound is no single number");
+        return NO_TENSOR;
+    }
+    return broadcast_binary(c, op, x, reshape_to(c, bound, 0, NULL));
 }
 
+static tensor_id bound_of(struct conversion *c, uint32_t input, double standard)
+{
+    enum dtype dtype = type_of(c, input_of(c, 0))->dtype;
+    bool is_there = input_of(c, input) != NO_TENSOR || !dtype_is_float(dtype);
+    return is_there ? input_of(c, input) : scalar_constant(c, dtype, standard);
+}
+
+// min(max(x, low), high), where a bound is any tensor of one entry.
+static bool clip_by_tensors(struct conversion *c, double largest)
+{
+    tensor_id z = bounded_by(c, OP_MAX, input_of(c, 0), bound_of(c, 1, -largest));
+    return give(c, 0, bounded_by(c, OP_MIN, z, bound_of(c, 2, largest)));
+}
+
+// A bound that is not there is the largest finite number: infinities do not pass.
 bool convert_clip(struct conversion *c)
 {
     double low, high;
     if (!has_known_inputs(c, 1))
         return false;
-    bool is_constant = read_bound(c, "min", 1, -INFINITY, &low) && read_bound(c, "max", 2, INFINITY, &high);
-    if (is_constant && low <= high && dtype_is_float(type_of(c, input_of(c, 0))->dtype))
-        return give(c, 0, clip_between(c, input_of(c, 0), without_extremes(low), without_extremes(high)));
+    enum dtype dtype = type_of(c, input_of(c, 0))->dtype;
+    double largest = dtype_largest(c->opset < 11 ? DTYPE_F32 : dtype);
+    bool is_constant = read_bound(c, "min", 1, -largest, &low) && read_bound(c, "max", 2, largest, &high);
+    if (is_constant && low <= high && dtype_is_float(dtype))
+        return give(c, 0, clip_between(c, input_of(c, 0), low, high));
     if (c->opset < 11)
         return cannot(c, "its bounds do not enclose anything");
-    return clip_by_tensors(c);
+    return clip_by_tensors(c, largest);
 }
 
 bool convert_parametric_relu(struct conversion *c)

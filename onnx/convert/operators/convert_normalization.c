@@ -16,6 +16,8 @@ bool convert_lp_normalization(struct conversion *c)
     tensor_id x = cast_to(c, input_of(c, 0), dtype_of_stages(dtype));
     if (x == NO_TENSOR || !normalize_axis(c, int_attribute(c, "axis", -1), type_of(c, x)->rank, &axis))
         return false;
+    if (int_attribute(c, "p", 2) != 1 && int_attribute(c, "p", 2) != 2)
+        return cannot(c, "its norm is neither a sum of magnitudes nor one of squares");
     struct type type = *type_of(c, x);
     axes.axis[0] = axis;
     tensor_id norm = int_attribute(c, "p", 2) == 1
@@ -100,7 +102,7 @@ bool convert_batch_normalization(struct conversion *c)
 {
     struct batch_statistics statistics;
     for (uint32_t i = 1; i < c->n_outputs; i++)
-        if (wants_output(c, i))
+        if (wants_output(c, i) || (c->opset < 14 && c->node->outputs.items[i].size))
             return cannot(c, "it is in training mode");
     if (int_attribute(c, "training_mode", 0) || !int_attribute(c, "spatial", 1))
         return cannot(c, "it is in training mode, or not per channel");

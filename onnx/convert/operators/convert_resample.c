@@ -58,6 +58,10 @@ tensor_id pad_by_entries(struct conversion *c, tensor_id x, const int64_t *pads)
             continue;
         if (type.dim[axis] == 0 || !is_of_size_of_axes(begin) || !is_of_size_of_axes(end))
             return NO_TENSOR;
+        if ((begin < 0 && end > 0) || (begin > 0 && end < 0)) {
+            cannot(c, "it repeats entries of an axis that it cuts, which may come first");
+            return NO_TENSOR;
+        }
         int64_t n = type.dim[axis] + begin + end;
         if (n < 0 || n > LARGEST_AXIS)
             return NO_TENSOR;
@@ -215,6 +219,13 @@ static bool read_sizes(struct conversion *c, uint32_t input, const struct type *
     return true;
 }
 
+int64_t scaled_size(int64_t size, double scale)
+{
+    double exact = floor((double)size * scale);
+    bool is_clear = scale > 0 && exact < (double)MAX_ELEMENTS && exact == (double)floorf((float)size * (float)scale);
+    return is_clear ? (int64_t)exact : -1;
+}
+
 static bool read_scales(struct conversion *c, uint32_t input, const struct type *x, struct resampling *ret_axes)
 {
     const double *scales;
@@ -226,9 +237,10 @@ static bool read_scales(struct conversion *c, uint32_t input, const struct type 
         return false;
     for (uint32_t i = 0; i < count; i++) {
         int64_t from = x->dim[places[i]];
-        double size = floor((double)from * scales[i]);
-        ret_axes[places[i]] =
-            (struct resampling){from, size >= 0 && size < LARGEST_AXIS ? (int64_t)size : 0, scales[i]};
+        int64_t size = scaled_size(from, scales[i]);
+        if (size < 0)
+            return cannot(c, "its sizes depend on how they are rounded");
+        ret_axes[places[i]] = (struct resampling){from, size < LARGEST_AXIS ? size : 0, scales[i]};
     }
     return true;
 }

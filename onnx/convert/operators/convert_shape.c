@@ -273,7 +273,7 @@ bool convert_split(struct conversion *c)
     struct type x = *type_of(c, input_of(c, 0));
     if (!normalize_axis(c, int_attribute(c, "axis", 0), x.rank, &axis) || !part_sizes(c, x.dim[axis], sizes))
         return false;
-    if (c->n_outputs == 1)
+    if (c->n_outputs == 1 && sizes[0] == x.dim[axis])
         return give(c, 0, input_of(c, 0));
     struct application a = application_of(c, OP_SPLIT);
     set_int(c, &a, "axis", axis);

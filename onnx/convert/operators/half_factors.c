@@ -3,13 +3,12 @@
 
 #include <math.h>
 
-#define LARGEST_HALF 65504.0
 #define SMALLEST_HALF 0x1p-14    // of full precision
 #define MOST_WEIGHTS (1 << 22)   // that are looked at
 
 static bool is_precise_half(double number)
 {
-    return number == 0 || (fabs(number) <= LARGEST_HALF && fabs(number) >= SMALLEST_HALF);
+    return number == 0 || (fabs(number) <= dtype_largest(DTYPE_F16) && fabs(number) >= SMALLEST_HALF);
 }
 
 // Of the weights that one factor is for: `run` in a row, again and again.
@@ -42,6 +41,6 @@ bool numbers_fit(enum dtype dtype, uint32_t n, const double *numbers)
 {
     bool fit = true;
     for (uint32_t i = 0; i < n && fit; i++)
-        fit = dtype != DTYPE_F16 || fabs(numbers[i]) <= LARGEST_HALF;
+        fit = dtype != DTYPE_F16 || fabs(numbers[i]) <= dtype_largest(DTYPE_F16);
     return fit;
 }

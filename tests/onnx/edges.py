@@ -1,0 +1,155 @@
+"""Single nodes at the edges of what the standard says, read as ONNX Runtime reads them.
+
+`edges.py PATH/onnx_expect PATH/onnx_pass`: each node, as it is and of constants, must give what ONNX Runtime gives, or be
+kept where the table says so; and what is written for it anew must give ONNX Runtime the same.
+"""
+import collections
+import pathlib
+import sys
+import tempfile
+import warnings
+
+try:
+    import numpy as np
+    import onnxruntime
+except ImportError:
+    sys.exit(77)
+
+import operator_cases
+from case import Case
+from operators import expect, run, write_case, written_fails
+
+INFINITE = np.array([np.inf, -np.inf, 1.5, np.nan], np.float32)
+LARGEST = np.finfo(np.float32).max
+IMAGE = np.linspace(-1, 2, 20).astype(np.float32).reshape(1, 1, 20)
+MATRIX = np.arange(12, dtype=np.float32).reshape(3, 4)
+
+# Operator, operator set, inputs (None: omitted; Fixed: an initializer), attributes, more about it: `n_outputs`, `kept`.
+Fixed = collections.namedtuple("Fixed", "value")
+Edge = collections.namedtuple("Edge", "op opset inputs attributes more")
+
+
+def edge(op, opset, *inputs, n_outputs=1, kept=False, **attributes):
+    return Edge(op, opset, inputs, attributes, (n_outputs, kept))
+
+
+def fixed(value, dtype=np.float32):
+    return Fixed(np.array(value, dtype))
+
+
+def clips():
+    """Infinities meet bounds that are there, and the largest number where one is not."""
+    yield edge("Clip", 6, INFINITE)
+    yield edge("Clip", 6, INFINITE, min=0.0)
+    yield edge("Clip", 6, INFINITE, max=float("inf"))
+    for dtype in (np.float32, np.float16):
+        x = INFINITE.astype(dtype)
+        for low, high in ((None, None), (0, None), (None, 6), (np.inf, None), (-np.inf, np.inf), (3, 2)):
+            bounds = [None if bound is None else fixed(bound, dtype) for bound in (low, high)]
+            yield edge("Clip", 13, x, *bounds)
+    yield edge("Clip", 13, INFINITE, fixed(-LARGEST), fixed(LARGEST))
+    yield edge("Clip", 13, INFINITE, np.float32(0))
+    yield edge("Clip", 13, np.float32(5), np.array([1], np.float32), np.array([2], np.float32))
+
+
+def remainders():
+    """A remainder plus the divisor is larger than the type."""
+    for dtype in (np.int32, np.int64, np.uint32):
+        most = np.iinfo(dtype).max
+        yield edge("Mod", 13, np.array([most - 1, most - 2, 5, 0], dtype), np.array([most, most - 1, most, 7], dtype))
+    yield edge("Mod", 13, np.array([-7, 7, -6, 2 - 2**31, 2**31 - 2, 0], np.int32),
+               np.array([3, -3, -3, 2**31 - 1, -2**31, -5], np.int32))
+
+
+def powers():
+    """An exponent that is odd, and even in single precision."""
+    for dtype in (np.int64, np.float64):
+        yield edge("Pow", 13, np.array([-1, 1], np.float32), fixed(2**24 + 1, dtype), kept=True)
+        yield edge("Pow", 13, np.array([-2, 1.5], np.float32), fixed([3, 2], dtype))
+    yield edge("Pow", 13, np.array([-1, 1], np.float32), np.array(2**24 + 1), kept=True)
+
+
+def resized():
+    """A scaled size is a whole number in single precision, and less than that in double."""
+    for size, scale in ((10, 0.7), (20, 0.35), (6, 1.1666666)):
+        for mode in ("nearest", "linear"):
+            yield edge("Resize", 13, IMAGE[:, :, :size], None, fixed([1, 1, scale]), mode=mode, kept=True,
+                       coordinate_transformation_mode="asymmetric")
+    yield edge("Resize", 13, IMAGE, None, fixed([1, 1, 0.5]), mode="linear")
+
+
+def padded():
+    """Where entries are cut and repeated on one axis ONNX Runtime cuts first."""
+    for pads in ([-1, 0, 1, 0], [0, -2, 0, 2], [0, 2, 0, -1]):
+        yield edge("Pad", 19, MATRIX, fixed(pads, np.int64), mode="wrap", kept=True)
+    for mode in ("wrap", "reflect", "edge"):
+        yield edge("Pad", 19, MATRIX, fixed([-1, 1, 0, 2], np.int64), mode=mode)
+
+
+def normalized():
+    """Before operator set 14 outputs for statistics make it training, which writes to its inputs, too."""
+    image = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    for n_outputs in (1, 5):
+        channels = [np.array(v, np.float32) for v in ([1, 2, 3], [0, 1, -1], [0.5, 0, 1], [1, 2, 0.5])]
+        yield edge("BatchNormalization", 9, image, *channels, n_outputs=n_outputs, kept=n_outputs > 1)
+
+
+def infinite():
+    """Before operator set 11 Equal does not compare real numbers."""
+    for positive, negative in ((1, 1), (1, 0), (0, 1)):
+        for opset in (10, 13):
+            yield edge("IsInf", opset, INFINITE, detect_positive=positive, detect_negative=negative)
+
+
+EDGES = [clips, remainders, powers, resized, padded, normalized, infinite]
+
+
+def case_of(e):
+    c = Case(0, e.opset)
+    c.op, c.attributes, c.n_outputs = e.op, e.attributes, e.more[0]
+    for k, value in enumerate(e.inputs):
+        c.inputs.append(value.value if isinstance(value, Fixed) else value)
+        c.fixed |= {k} if isinstance(value, Fixed) else set()
+    return c
+
+
+def make_cases(folder):
+    """What onnx_expect and onnx_pass read of each; and which of them are to be kept."""
+    cases, kept = {}, set()
+    for group in EDGES:
+        for k, e in enumerate(group()):
+            for all_constant in (False, True):
+                model, feeds = operator_cases.model_of(case_of(e), all_constant)
+                del model.graph.output[1:]
+                outputs = run(model, feeds)
+                if outputs is None:
+                    sys.exit(f"ONNX Runtime does not run {group.__name__} {k}")
+                path = folder / f"{group.__name__}{k}{'constant' if all_constant else ''}"
+                write_case(path, model, feeds, outputs)
+                cases[str(path)] = (path.name, model, feeds, outputs)
+                kept |= {str(path)} if e.more[1] else set()
+    return cases, kept
+
+
+def main():
+    warnings.simplefilter("ignore")
+    onnxruntime.set_default_logger_severity(4)
+    failures = []
+    with tempfile.TemporaryDirectory() as temporary:
+        cases, kept = make_cases(pathlib.Path(temporary))
+        for options in ([], ["--cpu"]):
+            for chosen, verdict in ((kept, "opaque"), (set(cases) - kept, "equal")):
+                found, verdicts = expect(sys.argv[1], options, {name: cases[name] for name in sorted(chosen)})
+                failures += found
+                if set(verdicts) != {verdict}:
+                    failures.append(f"instead of {verdict} only: {dict(verdicts)}")
+        for folder, case in cases.items():
+            reason = written_fails(sys.argv[2], folder, case)
+            if reason:
+                failures.append(f"{case[0]}: {reason}")
+    print(*failures, f"{len(failures)} failures, {len(cases)} cases", sep="\n")
+    sys.exit(bool(failures))
+
+
+if __name__ == "__main__":
+    main()
