@@ -287,14 +287,14 @@ static void take_back_all(struct lockstep *l)
     l->n_values = 0;
 }
 
-static bool convert_all(struct lockstep *l, uint32_t index, enum attempt how)
+static bool convert_everywhere(struct lockstep *l, uint32_t index, enum attempt how, bool folds)
 {
     bool is_converted = true;
     l->n_values = 0;
     for (int k = 0; k < N_PROBES; k++) {
         struct importer *im = &l->importers[k];
         l->c[k] = import_begin_node(im, index);
-        im->never_folds = how == WITHOUT_FOLDING;
+        im->never_folds = !folds;
         if (how != ON_TENSORS)
             put_values(l, k);
     }
@@ -304,6 +304,35 @@ static bool convert_all(struct lockstep *l, uint32_t index, enum attempt how)
         is_converted = is_converted && is_here;
     }
     return is_converted;
+}
+
+static bool reads_constants(struct lockstep *l)
+{
+    for (uint32_t i = 0; i < l->c[0].n_inputs; i++)
+        if (l->c[0].inputs[i] != NO_TENSOR && !is_constant(&l->c[0], l->c[0].inputs[i]))
+            return false;
+    return true;
+}
+
+static bool makes_equal_types(const struct lockstep *l)
+{
+    for (uint32_t i = 0; i < l->c[0].n_outputs; i++)
+        for (int k = 1; k < N_PROBES; k++) {
+            tensor_id a = l->c[0].outputs[i], b = l->c[k].outputs[i];
+            if (a != NO_TENSOR && b != NO_TENSOR && !type_equal(type_of(&l->c[0], a), type_of(&l->c[k], b)))
+                return false;
+        }
+    return true;
+}
+
+// Constants whose types differ are not the same one, so that none is computed.
+static bool convert_all(struct lockstep *l, uint32_t index, enum attempt how)
+{
+    bool is_converted = convert_everywhere(l, index, how, false);
+    if (how == WITHOUT_FOLDING || !reads_constants(l) || (is_converted && !makes_equal_types(l)))
+        return is_converted;
+    take_back_all(l);
+    return convert_everywhere(l, index, how, true);
 }
 
 // Where a node is told by what it reads how to cut, a size beyond the tensor means the tensor's.

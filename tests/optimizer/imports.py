@@ -106,6 +106,24 @@ def test_constants_of_all_bindings(folder):
     assert symbolic < 4 * fixed, f"{symbolic} s with a symbol, {fixed} s without"
 
 
+def seconds_of_sums(folder, n):
+    """Processor seconds of a model with n running sums of zeros, as many rows of them as x has."""
+    nodes = [helper.make_node("Shape", ["x"], ["shape"]), helper.make_node("Expand", ["zeros", "shape"], ["s0"])]
+    nodes += [helper.make_node("CumSum", [f"s{i}", "axis"], [f"s{i + 1}"]) for i in range(n)]
+    weights = [numpy_helper.from_array(np.zeros((1, 1, 1), np.float32), "zeros"),
+               numpy_helper.from_array(np.array(2), "axis")]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    optimize(folder, [*nodes, helper.make_node("Add", ["x", f"s{n}"], ["y"])], [value("x", "batch", 16, 16)],
+             [value("y", "batch", 16, 16)], weights, "--budget", "0", "--no-check", "--no-measure")
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+def test_constants_of_symbolic_types(folder):
+    """They are no constants; none is computed, and with it all that it is made of, to see that."""
+    few, many = seconds_of_sums(folder, 10), seconds_of_sums(folder, 40)
+    assert many < 8 * few, f"{many} s with 40 sums, {few} s with 10"
+
+
 def test_chosen_by_constants(folder):
     """GatherND by constant indices is a Gather of axes that are one, whatever it chooses from."""
     indices = numpy_helper.from_array(np.array([[[0, 1], [1, -1]], [[1, 0], [0, 0]]], np.int64), "i")
@@ -128,7 +146,7 @@ def test_dead_constants(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         for test in (test_kept, test_fold_limit, test_fold_work, test_constants_of_all_bindings,
-                     test_chosen_by_constants, test_dead_constants):
+                     test_constants_of_symbolic_types, test_chosen_by_constants, test_dead_constants):
             test(pathlib.Path(name))
             print(f"{test.__name__}: passed")
 
