@@ -170,8 +170,19 @@ def integers(rng):
     return left, right, "(dtype ?x i64)"
 
 
+def reaches(rng):
+    """A window that begins earlier, and ends where it ended, sees more of all images but the smallest."""
+    size, earlier, step = rng.randint(2, 4), rng.randint(1, 2), rng.choice(["1 1", "1 1", "2 2", "$s"])
+    before, after = rng.randint(0, size - 1), rng.randint(0, size - 1)
+    window = rng.choice(["(poolmax :kernel 1 {0} :stride {1} :pad 0 {2} 0 {3} ?x)",
+                         "(poolmax :kernel {0} 1 :stride {1} :pad {2} 0 {3} 0 ?x)",
+                         "(conv :stride {1} :pad 0 {2} 0 {3} ?x (iewmul :shape 1 1 1 {0}))"])
+    sides = [window.format(size + more, step, before + more, after) for more in (0, earlier)]
+    return (*both(rng, *rng.choice([sides, sides[::-1]])), "")
+
+
 FAMILIES = [permutations, unions_of_windows, numbers_of_sizes, numbers_of_sizes, groups, parts, ranks_of_windows, reals,
-            casts, places, parts_of_any_list, repetitions, domains, integers]
+            casts, places, parts_of_any_list, repetitions, domains, integers, reaches]
 
 
 def rules_of(count, seed):

@@ -178,7 +178,10 @@ static struct product multiply(struct sums *s, const struct product *a, const st
 {
     struct product fresh = b->n_indices ? product_with_fresh_indices(s, b) : *b;
     b = &fresh;
-    return (struct product){.coefficient = a->coefficient * b->coefficient,
+    double coefficient = a->coefficient * b->coefficient;
+    if (fma(a->coefficient, b->coefficient, -coefficient) != 0)
+        sums_fail(s, "a coefficient that is rounded");
+    return (struct product){.coefficient = coefficient,
                             .n_indices = a->n_indices + b->n_indices,
                             .n_guards = a->n_guards + b->n_guards,
                             .n_factors = a->n_factors + b->n_factors,
