@@ -1,6 +1,7 @@
 // The numbers by which TASO's published rule files (protobuf, `graph_subst.pb`) name operators and their parameters:
 // the enumerations OpType, PMParameter, PaddingMode and ActiMode of that project, as far as its rules use them.
 #pragma once
+#include "operators/operator.h"
 
 enum taso_operator {
     TASO_CONV = 3,
@@ -40,3 +41,6 @@ enum taso_parameter {
     PARAMETER_MERGE_COUNT = 14,
 };
 enum { PAD_SAME = 0, PAD_VALID = 1, PAD_OTHER = -1, ACTIVATION_RELU_OF_TASO = 2 };
+
+const struct operator* taso_format_operator(int64_t number);   // NULL: it has no counterpart here
+int taso_format_number(const struct operator* op);             // -1: it has none there

@@ -48,39 +48,6 @@ static void put_parameter(message *op, int key, int64_t value)
 
 // --- operators -------------------------------------------------------------------------------------------------------
 
-static const struct {
-    enum operator_id id;
-    int taso;
-} known[] = {
-    {OP_CONV, TASO_CONV},
-    {OP_POOLMAX, TASO_POOL_MAX},
-    {OP_POOLAVG, TASO_POOL_AVG},
-    {OP_RELU, TASO_RELU},
-    {OP_SIGMOID, TASO_SIGMOID},
-    {OP_TANH, TASO_TANH},
-    {OP_CONCAT, TASO_CONCAT},
-    {OP_SPLIT, TASO_SPLIT},
-    {OP_TRANSPOSE, TASO_TRANSPOSE},
-    {OP_EWADD, TASO_ADD},
-    {OP_EWMUL, TASO_MUL},
-    {OP_MATMUL, TASO_MATMUL},
-    {OP_SMUL, TASO_SCALE},
-    {OP_ENLARGE, TASO_ENLARGE},
-    {OP_MERGE, TASO_MERGE},
-    {OP_IMATMUL, TASO_CONSTANT_IMM},
-    {OP_ICONV, TASO_CONSTANT_ICONV},
-    {OP_IEWMUL, TASO_CONSTANT_ONE},
-    {OP_CPOOL, TASO_CONSTANT_POOL},
-};
-
-static int taso_operator(const struct operator* op)
-{
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].id == op->id)
-            return known[i].taso;
-    return -1;
-}
-
 static const struct attribute_value *value_of(const struct instance *in, enum attribute_role role)
 {
     static const struct attribute_value none = {0};
@@ -229,7 +196,7 @@ static void put_tensor(const struct side *s, message *op, reference r)
 
 static bool put_operator(struct side *s, const struct instance *in, const reference *inputs, int *ret_op)
 {
-    int taso = taso_operator(in->op);
+    int taso = taso_format_number(in->op);
     message op = {0};
     if (taso < 0)
         return false;

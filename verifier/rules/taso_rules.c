@@ -139,17 +139,6 @@ struct writer {
     bool has_other_padding;
 };
 
-static void write_term(struct writer *w, struct taso_tensor t);
-
-static void write_operands(struct writer *w, const struct taso_op *op)
-{
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
-        text_add(w->out, " ");
-        write_term(w, op->inputs[i]);
-    }
-    text_add(w->out, ")");
-}
-
 // A size of a tensor as an attribute term over the rule's variables.
 static void write_size(struct writer *w, struct taso_tensor t, int axis)
 {
@@ -194,7 +183,6 @@ static void write_activation(struct writer *w, const struct taso_op *op)
 
 static void write_conv(struct writer *w, const struct taso_op *op)
 {
-    text_add(w->out, "(conv");
     write_window(w, op);
     text_add(w->out, " :group (/ ");
     write_size(w, op->inputs[0], 1);
@@ -202,65 +190,52 @@ static void write_conv(struct writer *w, const struct taso_op *op)
     write_size(w, op->inputs[1], 1);
     text_add(w->out, ")");
     write_activation(w, op);
-    write_operands(w, op);
 }
 
-static void write_sizes(struct writer *w, const char *head, const struct taso_op *op)
+static void write_pool(struct writer *w, const struct taso_op *op)
 {
-    text_printf(w->out, "(%s :kernel %" PRId64 " %" PRId64, head, op->parameters[PARAMETER_KERNEL_H],
+    text_printf(w->out, " :kernel %" PRId64 " %" PRId64, op->parameters[PARAMETER_KERNEL_H],
                 op->parameters[PARAMETER_KERNEL_W]);
+    write_window(w, op);
+    write_activation(w, op);
 }
 
-static const char *name_of_simple(int64_t type)
+static void write_attributes(struct writer *w, const struct taso_op *op)
 {
-    switch (type) {
-    case TASO_RELU:
-        return "relu";
-    case TASO_SIGMOID:
-        return "sigmoid";
-    case TASO_TANH:
-        return "tanh";
-    case TASO_ADD:
-        return "ewadd";
-    case TASO_MUL:
-        return "ewmul";
-    case TASO_SCALE:
-        return "smul";
-    default:
-        return NULL;
-    }
-}
-
-// 0: an operator that has no counterpart.
-static uint32_t least_inputs(int64_t type)
-{
-    switch (type) {
-    case TASO_RELU:
-    case TASO_SIGMOID:
-    case TASO_TANH:
+    switch (op->type) {
+    case TASO_MATMUL:
+        write_activation(w, op);
+        break;
+    case TASO_CONCAT:
     case TASO_SPLIT:
+        text_printf(w->out, " %" PRId64, op->parameters[PARAMETER_AXIS]);
+        break;
+    case TASO_CONV:
+        write_conv(w, op);
+        break;
     case TASO_POOL_MAX:
     case TASO_POOL_AVG:
-        return 1;
-    case TASO_ADD:
-    case TASO_MUL:
-    case TASO_SCALE:
-    case TASO_MATMUL:
-    case TASO_CONCAT:
-    case TASO_CONV:
-        return 2;
-    default:
-        return 0;
+        write_pool(w, op);
+        break;
+    default:   // has none
+        break;
     }
 }
 
-static bool has_counterparts(const struct taso_graph *g)
+// From TASO_ENLARGE on the numbers are of what is computed of weights alone.
+static bool is_read(const struct taso_op *op)
 {
-    for (uint32_t i = 0; i < g->n; i++) {
-        uint32_t least = least_inputs(g->ops[i].type);
-        if (least == 0 || g->ops[i].n_inputs < least)
+    const struct operator* ours = taso_format_operator(op->type);
+    if (!ours || op->type == TASO_TRANSPOSE || op->type >= TASO_ENLARGE)
+        return false;
+    return op->n_inputs >= (ours->max_inputs == VARIADIC ? 2 : (uint32_t)ours->min_inputs);
+}
+
+static bool are_all_read(const struct taso_graph *g)
+{
+    for (uint32_t i = 0; i < g->n; i++)
+        if (!is_read(&g->ops[i]))
             return false;
-    }
     return true;
 }
 
@@ -273,27 +248,15 @@ static void write_term(struct writer *w, struct taso_tensor t)
     if (w->out->count > LONGEST_RULE)
         return;
     const struct taso_op *op = &w->graph->ops[t.op];
-    if (name_of_simple(op->type)) {
-        text_printf(w->out, "(%s", name_of_simple(op->type));
-        write_operands(w, op);
-    } else if (op->type == TASO_MATMUL) {
-        text_add(w->out, "(matmul");
-        write_activation(w, op);
-        write_operands(w, op);
-    } else if (op->type == TASO_CONCAT) {
-        text_printf(w->out, "(concat %" PRId64, op->parameters[PARAMETER_AXIS]);
-        write_operands(w, op);
-    } else if (op->type == TASO_SPLIT) {
-        text_printf(w->out, "(split%" PRId64 " %" PRId64, t.output, op->parameters[PARAMETER_AXIS]);
-        write_operands(w, op);
-    } else if (op->type == TASO_CONV) {
-        write_conv(w, op);
-    } else {
-        write_sizes(w, op->type == TASO_POOL_MAX ? "poolmax" : "poolavg", op);
-        write_window(w, op);
-        write_activation(w, op);
-        write_operands(w, op);
+    text_printf(w->out, "(%s", taso_format_operator(op->type)->name);
+    if (op->type == TASO_SPLIT)
+        text_printf(w->out, "%" PRId64, t.output);
+    write_attributes(w, op);
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        text_add(w->out, " ");
+        write_term(w, op->inputs[i]);
     }
+    text_add(w->out, ")");
 }
 
 static int64_t variable_with_rank_of(const struct taso_graph *g, struct taso_tensor t)
@@ -353,7 +316,7 @@ static bool add_rule(struct rule_set *set, const struct taso_rule *r, size_t num
     struct text text = {0};
     const struct sexp *list;
     struct rule *rule;
-    if (!has_counterparts(&r->source) || !has_counterparts(&r->target) || !write_rule(r, number, &text)) {
+    if (!are_all_read(&r->source) || !are_all_read(&r->target) || !write_rule(r, number, &text)) {
         text_free(&text);
         return error_set(error, path, 0, 0, "rule %zu has an operator or padding without a counterpart", number);
     }
