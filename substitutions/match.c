@@ -127,7 +127,7 @@ static bool resolve_attributes(const struct operator_call *call, struct arena *s
 static void plain_types_init(struct plain_types *ret_types, const struct rule *r, const struct graph *g,
                              struct arena *scratch)
 {
-    *ret_types = (struct plain_types){pattern_looks_at_split_trees(&r->pattern) ? r : NULL, g, scratch, {{0}}};
+    *ret_types = (struct plain_types){r->pattern.looks_at_split_trees ? r : NULL, g, scratch, {{0}}};
 }
 
 // False: the node has no such output.

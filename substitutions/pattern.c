@@ -57,6 +57,11 @@ static bool is_same_node(const struct pattern_node *x, const struct pattern_node
            has_equal_attributes(x, y);
 }
 
+static bool splits_without_sizes(const struct pattern_node *n)
+{
+    return operator_splits(n->op) && n->attributes[operator_find_role(n->op, ROLE_PART_SIZES)].count == 0;
+}
+
 static term_id pattern_add_node(struct pattern *p, const struct pattern_node *node, uint32_t output)
 {
     uint32_t found = 0;
@@ -64,6 +69,7 @@ static term_id pattern_add_node(struct pattern *p, const struct pattern_node *no
         found++;
     if (found == p->nodes.count)
         vec_push(&p->nodes, *node);
+    p->looks_at_split_trees = p->looks_at_split_trees || splits_without_sizes(node);
     return find_or_add_term(p, (struct term){false, found, output});
 }
 
@@ -529,14 +535,4 @@ void pattern_print_condition(struct text *out, const struct pattern *p, const st
         pattern_print_attribute_term(out, p, c->b);
     }
     text_add(out, ")");
-}
-
-bool pattern_looks_at_split_trees(const struct pattern *p)
-{
-    for (size_t i = 0; i < p->nodes.count; i++) {
-        const struct pattern_node *n = &p->nodes.items[i];
-        if (operator_splits(n->op) && n->attributes[operator_find_role(n->op, ROLE_PART_SIZES)].count == 0)
-            return true;
-    }
-    return false;
 }

@@ -62,6 +62,8 @@ struct pattern {
     VEC(struct pattern_node) nodes;
     VEC(struct term) terms;
     VEC(struct pattern_name) names;   // of terms; only while a rule is read
+    // Some split has no sizes: only then do the split trees of inputs matter to what is well-typed.
+    bool looks_at_split_trees;
 };
 
 enum condition_kind {
@@ -111,8 +113,6 @@ void pattern_print_condition(struct text *out, const struct pattern *p, const st
 // The attribute values of a node (operator_n_attributes of them), allocated in `a`. False: a term has no value.
 bool pattern_evaluate_attributes(const struct pattern_node *node, const struct term_bindings *b, struct arena *a,
                                  struct attribute_value *ret_values);
-// A split without sizes anywhere: only then do the split trees of inputs matter to what is well-typed.
-bool pattern_looks_at_split_trees(const struct pattern *p);
 bool condition_is_of_variable(enum condition_kind kind);   // rather than of sizes and attributes
 // What the condition of a variable asks for: how its value comes about.
 enum weight_kind { NO_WEIGHT, WEIGHT_COMPUTED, WEIGHT_GIVEN };

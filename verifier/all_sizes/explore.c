@@ -152,7 +152,7 @@ int explore_smallest_box(struct judge *j, const struct equation *eq, int max_ran
                          struct bounds *ret_bounds, bool *ret_saw_all)
 {
     *ret_saw_all = true;
-    bool may_need_trees = pattern_looks_at_split_trees(eq->pattern), was_cut_short;
+    bool may_need_trees = eq->pattern->looks_at_split_trees, was_cut_short;
     for (int attempt = 0; attempt < 4; attempt++)
         for (int size = 2; size <= LARGEST_SIZE_EXPLORED; size++) {
             if ((attempt & 1) && !may_need_trees)
@@ -198,7 +198,7 @@ bool explore_kinds(struct judge *j, const struct equation *eq, bool must_be_whol
         int low, high;
     } attempts[] = {{false, false, 2, 3}, {true, false, 2, 3}, {false, false, 4, 6},
                     {true, false, 4, 6},  {false, true, 2, 6}, {true, true, 2, 6}};
-    bool was_cut_short = false, may_need_trees = pattern_looks_at_split_trees(eq->pattern);
+    bool was_cut_short = false, may_need_trees = eq->pattern->looks_at_split_trees;
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++)
         for (int size = attempts[i].low; size <= attempts[i].high; size++) {
             struct box box = box_uniform(ranks_to_test(eq), size);

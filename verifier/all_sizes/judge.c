@@ -136,7 +136,7 @@ static bool test_instance(void *context, struct instance *in)
     if (t->j->listener && !t->visit && !instance_has_cuts(in))
         t->j->listener(t->j->listening, in);
     in->any_activation = t->is_any_activation ? t->activation : NO_VARIABLE;
-    enum comparison c = t->only_cuts && !pattern_looks_at_split_trees(t->equation->pattern)
+    enum comparison c = t->only_cuts && !t->equation->pattern->looks_at_split_trees
                             ? instance_compare_types(in, &difference)
                             : instance_compare(in, &t->j->pool, !t->visit && !t->is_any_activation, &difference);
     if (t->is_any_activation && c != COMPARISON_EQUAL && c != COMPARISON_BOTH_ILL_TYPED) {
@@ -529,7 +529,7 @@ static bool test_cuts(struct test *t)
 static void test_everywhere(struct test *t)
 {
     const struct equation *eq = t->equation;
-    bool is_rule_of_cuts = !eq->is_strong && pattern_looks_at_split_trees(eq->pattern);
+    bool is_rule_of_cuts = !eq->is_strong && eq->pattern->looks_at_split_trees;
     if ((is_rule_of_cuts && !test_within_part(t, test_cuts)) || !test_attributes_everywhere(t))
         return;
     t->is_any_activation = false;

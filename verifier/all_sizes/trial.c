@@ -180,8 +180,7 @@ static void choose_sizes(struct attempt *a)
 {
     uint32_t of_axis[MAX_RANK] = {0};
     const struct equation *eq = a->equation;
-    a->box = (struct box){.max_rank = a->rank,
-                          .has_split_trees = eq->is_strong && pattern_looks_at_split_trees(eq->pattern)};
+    a->box = (struct box){.max_rank = a->rank, .has_split_trees = eq->is_strong && eq->pattern->looks_at_split_trees};
     for (int i = 0; i < a->rank; i++)
         of_axis[i] = choose_sizes_of_axis(a, i);
     uint32_t of_scalar = size_bit(a, 1);

@@ -231,7 +231,7 @@ static bool inputs_are_not_cut(struct judge *j, const struct equation *eq, struc
 {
     struct box box = box_uniform(ranks_to_test(eq), 2);
     box.has_split_trees = true;
-    return !pattern_looks_at_split_trees(eq->pattern) || search_box(j, eq, &box, hear_cuts, kinds);
+    return !eq->pattern->looks_at_split_trees || search_box(j, eq, &box, hear_cuts, kinds);
 }
 
 static bool have_value(const struct kinds *kinds, uint32_t variable, const struct attribute_value *value)
