@@ -49,7 +49,7 @@ int dtype_to_onnx(enum dtype dtype)
     return infos[dtype].onnx;
 }
 
-enum dtype dtype_from_onnx(int code)
+enum dtype dtype_from_onnx(int64_t code)
 {
     for (int i = DTYPE_NONE + 1; i < DTYPE_COUNT; i++)
         if (infos[i].onnx == code)

@@ -46,7 +46,7 @@ const char *dtype_name(enum dtype dtype);
 bool dtype_from_name(const char *name, enum dtype *ret_dtype);
 size_t dtype_size(enum dtype dtype);    // bytes of one element; 0 for strings and unknown
 int dtype_to_onnx(enum dtype dtype);    // TensorProto.DataType
-enum dtype dtype_from_onnx(int code);   // DTYPE_NONE when the project has no such type
+enum dtype dtype_from_onnx(int64_t code);   // DTYPE_NONE when the project has no such type
 bool dtype_is_float(enum dtype dtype);
 bool dtype_is_integer(enum dtype dtype);   // signed or unsigned, not bool
 bool dtype_is_signed(enum dtype dtype);    // a signed integer

@@ -81,7 +81,7 @@ bool wire_count_varints(struct wire_range r, size_t *ret_count)
 {
     size_t count = 0, length = 0;
     for (const uint8_t *at = r.at; at < r.end; at++) {
-        if (++length > WIRE_MAX_VARINT)
+        if (++length > WIRE_MAX_VARINT || (length == WIRE_MAX_VARINT && *at > 1))
             return false;
         if (!(*at & CONTINUES)) {
             count++;

@@ -51,7 +51,7 @@ static void as_first_with_dtype(struct conversion *c, struct type *types)
     const struct type *x = known_input(c, 0);
     if (x)
         set_type(c, types, 0,
-                 type_make(has_attribute(c, "dtype") ? dtype_from_onnx((int)int_attribute(c, "dtype", 0)) : x->dtype,
+                 type_make(has_attribute(c, "dtype") ? dtype_from_onnx(int_attribute(c, "dtype", 0)) : x->dtype,
                            x->rank, x->dim));
 }
 
@@ -59,7 +59,7 @@ static void cast(struct conversion *c, struct type *types)
 {
     const struct type *x = known_input(c, 0);
     if (x)
-        set_type(c, types, 0, type_make(dtype_from_onnx((int)int_attribute(c, "to", 0)), x->rank, x->dim));
+        set_type(c, types, 0, type_make(dtype_from_onnx(int_attribute(c, "to", 0)), x->rank, x->dim));
 }
 
 static void dropout(struct conversion *c, struct type *types)

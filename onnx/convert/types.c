@@ -33,7 +33,7 @@ struct type type_from_onnx(const struct importer *im, const struct onnx_type *t)
     struct type type = {.rank = RANK_UNKNOWN};
     if (!t || !t->tensor)
         return type;
-    type.dtype = dtype_from_onnx((int)t->tensor->elem_type);
+    type.dtype = dtype_from_onnx(t->tensor->elem_type);
     const struct onnx_shape *shape = t->tensor->shape;
     if (!shape || shape->dimensions.count > MAX_RANK)
         return type;
@@ -45,7 +45,7 @@ struct type type_from_onnx(const struct importer *im, const struct onnx_type *t)
 
 struct type type_of_tensor(const struct onnx_tensor *t)
 {
-    struct type type = {.rank = RANK_UNKNOWN, .dtype = dtype_from_onnx((int)t->data_type)};
+    struct type type = {.rank = RANK_UNKNOWN, .dtype = dtype_from_onnx(t->data_type)};
     if (t->dims.count > MAX_RANK)
         return type;
     type.rank = (int)t->dims.count;

@@ -1,6 +1,7 @@
 // The reader: one interpreter over the tables of schema.c. Each message is scanned twice, first to count what repeats
 // and to meet every malformed byte, then to fill arrays of the right size; payloads are skipped over, so the cost does
-// not depend on the size of weights. Nesting is bounded, so a hostile file gets an error and not a stack overflow.
+// not depend on the size of weights. Nesting is bounded, so a hostile file gets an error and not a stack overflow, and
+// so does one that somebody writes to between the scans.
 //
 // As protobuf wants it: the last of several values of a singular field counts, a known field of another wire type is an
 // unknown one, packed and unpacked numbers mix. Unlike protobuf, a singular message that occurs twice is an error:
@@ -23,7 +24,7 @@ struct reader {
 };
 
 struct tally {
-    size_t count[FIELD_NUMBERS];
+    size_t count[FIELD_NUMBERS];   // while arrays are filled: of places that are left
     const uint8_t *run_end[FIELD_NUMBERS];
 };
 
@@ -151,12 +152,21 @@ static struct onnx_bytes view(struct wire_range range)
     return (struct onnx_bytes){range.at, (size_t)(range.end - range.at)};
 }
 
-static void add_run(struct onnx_blobs *runs, struct tally *tally, unsigned number, const struct wire_record *record)
+// False: there was less when the places were counted.
+static bool take_place(size_t *places)
 {
-    if (begins_run(tally, number, record))
+    return *places > 0 && (*places)-- > 0;
+}
+
+static bool add_run(struct onnx_blobs *runs, struct tally *tally, unsigned number, const struct wire_record *record)
+{
+    if (!begins_run(tally, number, record))
+        runs->items[runs->count - 1].size += (size_t)(record->whole.end - record->whole.at);
+    else if (take_place(&tally->count[number]))
         runs->items[runs->count++] = view(record->whole);
     else
-        runs->items[runs->count - 1].size += (size_t)(record->whole.end - record->whole.at);
+        return false;
+    return true;
 }
 
 static float float_of_bits(uint32_t bits)
@@ -166,28 +176,44 @@ static float float_of_bits(uint32_t bits)
     return value;
 }
 
-static void add_ints(struct onnx_ints *ints, const struct wire_record *record)
+static bool add_int(struct onnx_ints *ints, size_t *places, uint64_t value)
+{
+    if (!take_place(places))
+        return false;
+    ints->items[ints->count++] = (int64_t)value;
+    return true;
+}
+
+static bool add_ints(struct onnx_ints *ints, size_t *places, const struct wire_record *record)
 {
     struct wire_range rest = record->bytes;
     uint64_t value;
-    if (record->type == WIRE_VARINT) {
-        ints->items[ints->count++] = (int64_t)record->value;
-        return;
-    }
+    if (record->type == WIRE_VARINT)
+        return add_int(ints, places, record->value);
     ints->is_packed = true;
-    while (rest.at < rest.end && !wire_read_varint(&rest, &value))
-        ints->items[ints->count++] = (int64_t)value;
+    while (rest.at < rest.end)
+        if (wire_read_varint(&rest, &value) || !add_int(ints, places, value))
+            return false;
+    return true;
 }
 
-static void add_floats(struct onnx_floats *floats, const struct wire_record *record)
+static bool add_float(struct onnx_floats *floats, size_t *places, uint32_t bits)
 {
-    if (record->type == WIRE_FIXED32) {
-        floats->items[floats->count++] = float_of_bits((uint32_t)record->value);
-        return;
-    }
+    if (!take_place(places))
+        return false;
+    floats->items[floats->count++] = float_of_bits(bits);
+    return true;
+}
+
+static bool add_floats(struct onnx_floats *floats, size_t *places, const struct wire_record *record)
+{
+    if (record->type == WIRE_FIXED32)
+        return add_float(floats, places, (uint32_t)record->value);
     floats->is_packed = true;
-    for (const uint8_t *at = record->bytes.at; at < record->bytes.end; at += 4)
-        floats->items[floats->count++] = float_of_bits(wire_load32(at));
+    for (const uint8_t *at = record->bytes.at; record->bytes.end - at >= 4; at += 4)
+        if (!add_float(floats, places, wire_load32(at)))
+            return false;
+    return true;
 }
 
 static bool parse_message(struct reader *r, const struct onnx_descriptor *d, struct wire_range range, unsigned depth,
@@ -204,9 +230,37 @@ static bool parse_submessage(struct reader *r, const struct onnx_field *f, const
     return parse_message(r, f->message, record->bytes, depth + 1, message);
 }
 
+static bool file_changed(struct reader *r, const struct onnx_descriptor *d, const uint8_t *at)
+{
+    return malformed(r, d, at, "the file changed while it was read");
+}
+
+// One more item of a list. False: there is no place for it.
+static bool add_item(struct reader *r, const struct onnx_field *f, struct tally *tally,
+                     const struct wire_record *record, void *member)
+{
+    size_t *places = &tally->count[f->number];
+    if (f->kind == ONNX_FIELD_INTS)
+        return add_ints(member, places, record);
+    if (f->kind == ONNX_FIELD_FLOATS)
+        return add_floats(member, places, record);
+    if (f->kind == ONNX_FIELD_RECORDS)
+        return add_run(member, tally, f->number, record);
+    if (!take_place(places))
+        return false;
+    if (f->kind == ONNX_FIELD_STRINGS) {
+        struct onnx_strings *list = member;
+        list->items[list->count++] = copy_string(r, record->bytes);
+    } else if (f->kind == ONNX_FIELD_BLOBS) {
+        struct onnx_blobs *list = member;
+        list->items[list->count++] = view(record->bytes);
+    }
+    return true;
+}
+
 // Empty bytes inside a file still have an address, so that presence is kept.
-static bool fill_record(struct reader *r, const struct onnx_field *f, struct tally *tally,
-                        const struct wire_record *record, unsigned depth, char *message)
+static bool fill_record(struct reader *r, const struct onnx_descriptor *d, const struct onnx_field *f,
+                        struct tally *tally, const struct wire_record *record, unsigned depth, char *message)
 {
     struct onnx_message *m = (struct onnx_message *)message;
     void *member = message + f->offset;
@@ -226,24 +280,11 @@ static bool fill_record(struct reader *r, const struct onnx_field *f, struct tal
         *(struct onnx_bytes *)member = view(record->bytes);
         return true;
     case ONNX_FIELD_INTS:
-        add_ints(member, record);
-        return true;
     case ONNX_FIELD_FLOATS:
-        add_floats(member, record);
-        return true;
-    case ONNX_FIELD_STRINGS: {
-        struct onnx_strings *list = member;
-        list->items[list->count++] = copy_string(r, record->bytes);
-        return true;
-    }
-    case ONNX_FIELD_BLOBS: {
-        struct onnx_blobs *list = member;
-        list->items[list->count++] = view(record->bytes);
-        return true;
-    }
+    case ONNX_FIELD_STRINGS:
+    case ONNX_FIELD_BLOBS:
     case ONNX_FIELD_RECORDS:
-        add_run(member, tally, f->number, record);
-        return true;
+        return add_item(r, f, tally, record, member) || file_changed(r, d, record->whole.at);
     case ONNX_FIELD_MESSAGE: {
         void *child = NULL;
         bool is_fine = parse_submessage(r, f, record, depth, &child);
@@ -252,7 +293,9 @@ static bool fill_record(struct reader *r, const struct onnx_field *f, struct tal
     }
     case ONNX_FIELD_MESSAGES: {
         struct onnx_list *list = member;
-        return parse_submessage(r, f, record, depth, &list->items[list->count++]);
+        return add_item(r, f, tally, record, member)
+                   ? parse_submessage(r, f, record, depth, &list->items[list->count++])
+                   : file_changed(r, d, record->whole.at);
     }
     }
     return true;
@@ -288,14 +331,15 @@ static bool parse_message(struct reader *r, const struct onnx_descriptor *d, str
     while (range.at < range.end) {
         struct wire_record record;
         if (wire_read_record(&range, &record))
-            return malformed(r, d, range.at, "the file changed while it was read");
+            return file_changed(r, d, range.at);
         const struct onnx_field *f = field_of(d, &record);
         if (!f) {
-            add_run(&((struct onnx_message *)message)->unknown, &tally, 0, &record);
+            if (!add_run(&((struct onnx_message *)message)->unknown, &tally, 0, &record))
+                return file_changed(r, d, record.whole.at);
             continue;
         }
         clear_alternatives(d, f->number, message);
-        if (!fill_record(r, f, &tally, &record, depth, message))
+        if (!fill_record(r, d, f, &tally, &record, depth, message))
             return false;
     }
     return true;

@@ -159,41 +159,60 @@ static const char *count_typed(const struct onnx_tensor *t, const struct type_ro
     return reason;
 }
 
-static uint8_t *put_number(uint8_t *out, uint64_t value, unsigned width)
+static void put_number(uint8_t *out, uint64_t value, unsigned width)
 {
     for (unsigned i = 0; i < width; i++)
         *out++ = (uint8_t)(value >> (8 * i));
-    return out;
 }
 
-static const char *decode_record(const struct type_row *row, const struct wire_record *record, void *state)
+struct room {
+    uint8_t *at, *end;
+};
+
+// Less than was counted may be left where somebody writes to the file.
+static const char *take_room(struct room *room, size_t size, uint8_t **ret_out)
 {
-    uint8_t **out = state;
-    struct wire_range rest = record->bytes;
-    size_t size = (size_t)(rest.end - rest.at);
-    if (record->type != WIRE_BYTES) {
-        *out = put_number(*out, record->value, row->width);
-        return NULL;
-    }
-    if (row->carrier == CARRIER_FIXED) {
-        if (size)
-            memcpy(*out, rest.at, size);
-        *out += size;
-        return NULL;
-    }
-    while (rest.at < rest.end) {
-        uint64_t value;
-        const char *reason = wire_read_varint(&rest, &value);
-        if (reason)
-            return reason;
-        *out = put_number(*out, value, row->width);
-    }
+    if (size > (size_t)(room->end - room->at))
+        return "its data changed while it was read";
+    *ret_out = room->at;
+    room->at += size;
     return NULL;
 }
 
-static const char *decode_typed(const struct onnx_tensor *t, const struct type_row *row, uint8_t *out)
+static const char *decode_number(const struct type_row *row, uint64_t value, struct room *room)
 {
-    return visit_records(t, row, decode_record, &out);
+    uint8_t *out;
+    const char *reason = take_room(room, row->width, &out);
+    if (!reason)
+        put_number(out, value, row->width);
+    return reason;
+}
+
+static const char *decode_fixed(struct wire_range bytes, struct room *room)
+{
+    uint8_t *out;
+    size_t size = (size_t)(bytes.end - bytes.at);
+    const char *reason = take_room(room, size, &out);
+    if (!reason && size)
+        memcpy(out, bytes.at, size);
+    return reason;
+}
+
+static const char *decode_record(const struct type_row *row, const struct wire_record *record, void *room)
+{
+    struct wire_range rest = record->bytes;
+    const char *reason = NULL;
+    if (record->type != WIRE_BYTES)
+        return decode_number(row, record->value, room);
+    if (row->carrier == CARRIER_FIXED)
+        return decode_fixed(rest, room);
+    while (!reason && rest.at < rest.end) {
+        uint64_t value;
+        reason = wire_read_varint(&rest, &value);
+        if (!reason)
+            reason = decode_number(row, value, room);
+    }
+    return reason;
 }
 
 // ---- checks ----
@@ -274,7 +293,10 @@ bool onnx_tensor_decode(const struct onnx_tensor *t, struct arena *a, const char
         return true;
     }
     uint8_t *out = arena_alloc(a, bytes.size + 8, _Alignof(max_align_t));
-    const char *reason = decode_typed(t, row, out);
+    struct room room = {out, out + bytes.size};
+    const char *reason = visit_records(t, row, decode_record, &room);
+    if (!reason && room.at != room.end)
+        reason = "its data changed while it was read";
     if (reason)
         return tensor_error(t, file, error, reason);
     *ret = (struct onnx_bytes){out, bytes.size};

@@ -101,7 +101,14 @@ def infinite():
             yield edge("IsInf", opset, INFINITE, detect_positive=positive, detect_negative=negative)
 
 
-EDGES = [clips, remainders, powers, resized, padded, normalized, infinite]
+def quotients():
+    """Of constants: what divides by zero is not computed; where the divisor is an input, it is no zero here."""
+    for op in ("Div", "Mod"):
+        yield edge(op, 14, np.array([7, -7], np.int32), fixed([2, -3], np.int32))
+        yield edge(op, 14, np.array([7, -7], np.int64), np.array([2, -3]))
+
+
+EDGES = [quotients, clips, remainders, powers, resized, padded, normalized, infinite]
 
 
 def case_of(e):

@@ -402,6 +402,28 @@ def weights_that_are_multiplied_as_integers():
     return m, lambda r: require(operators(r) == ["Add"], f"{operators(r)}")
 
 
+def weights_that_are_trained():
+    """What is written is for inference: the weight that training changes is folded, and what would change it is gone."""
+    m = model([node("Mul", "c,c", "d"), node("Add", "x,d", "y")], [value("x", (3,))], [value("y", (3,))], [weight("c", 3)])
+    training = m.training_info.add()
+    training.algorithm.CopyFrom(helper.make_graph([node("Add", "c,c", "changed")], "step", [], [value("changed", (3,))]))
+    training.update_binding.add(key="c", value="changed")
+    return m, lambda r: require(not r.training_info and [t.name for t in r.graph.initializer] == ["d"])
+
+
+def quotients_by_zero():
+    """Of integers: ONNX Runtime ends there, which is not tried."""
+    nodes = [node("Div", "a,z", "q"), node("Mod", "a,z", "r"), node("Cast", "flag", "f", to=TensorProto.INT64),
+             node("Add", "q,r", "s"), node("Add", "s,f", "y")]
+    return model(nodes, [value("flag", (2,), TensorProto.BOOL)], [value("y", (2,), TensorProto.INT64)],
+                 [integers("a", 5, 6), integers("z", 1, 0)])
+
+
+def test_quotients(tool, folder):
+    result = passes(tool, folder, quotients_by_zero())
+    require(operators(result) == ["Add", "Add", "Cast", "Div", "Mod"], f"{operators(result)}")
+
+
 def reshapes_in_a_row():
     """Are one; a transposition that moves axes of size 1 alone is one, too."""
     nodes = [node("Reshape", "x,flat", "a"), node("Unsqueeze", "a,axes", "b"), node("Transpose", "b", "c", perm=[0, 2, 1]),
@@ -486,7 +508,7 @@ def casts_that_are_undefined():
     return m, lambda r: require(operators(r) == ["Cast", "Cast", "Min", "Mul"], f"{operators(r)}")
 
 
-CASES = [products_whose_columns_are_scaled, halves_whose_channels_are_scaled, casts_that_are_undefined, equal_nodes_of_unknown_types, convolutions_whose_channels_are_scaled, equal_quantizations, reshapes_in_a_row, slices_of_slices, numbers_that_change_nothing, constants_that_grow, quantization,
+CASES = [products_whose_columns_are_scaled, halves_whose_channels_are_scaled, casts_that_are_undefined, equal_nodes_of_unknown_types, convolutions_whose_channels_are_scaled, equal_quantizations, weights_that_are_trained, reshapes_in_a_row, slices_of_slices, numbers_that_change_nothing, constants_that_grow, quantization,
          products_of_integers_and_recurrences, weights_that_are_multiplied_as_integers, output_that_is_an_alias,
          outputs_that_are_equal, outputs_that_are_an_input_and_a_weight, constant_output, outer_values_of_subgraphs,
          outer_value_of_a_subgraph_that_is_an_output, everything_around_the_graph, initializers_that_are_inputs,
@@ -596,6 +618,7 @@ def main():
             except Exception as e:
                 failures += 1
                 print(f"{case.__name__}: {e}")
+        test_quotients(tool, folder)
         test_shapes(tool, folder)
         test_parts(tool, folder)
         test_order(pathlib.Path(sys.argv[2]).resolve(), folder)

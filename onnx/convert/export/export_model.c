@@ -170,6 +170,7 @@ static void write_inputs(struct exporter *x, struct onnx_graph *g)
     key_set_free(&declared);
 }
 
+// What is written is for inference: what trained it would find weights no more that were folded into others.
 struct onnx_model *assemble_model(struct exporter *x)
 {
     struct onnx_model *model = arena_new(x->arena, struct onnx_model);
@@ -177,6 +178,7 @@ struct onnx_model *assemble_model(struct exporter *x)
     *model = *x->model->file->model;
     *g = *source_of(x);
     model->graph = g;
+    model->training_infos = (struct onnx_list){0};
     write_initializers(x, g);
     name_made_nodes(x);
     sort_nodes(x, g);

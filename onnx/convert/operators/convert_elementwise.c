@@ -138,6 +138,21 @@ bool convert_multiply(struct conversion *c)
     return give(c, 0, broadcast_binary(c, OP_EWMUL, x, y));
 }
 
+// What a runtime does with integers that are divided by zero is its own affair: some end there.
+static bool divides_by_zero(struct conversion *c, tensor_id divisor)
+{
+    const int64_t *items;
+    uint32_t count;
+    if (!dtype_is_integer(type_of(c, divisor)->dtype) || !is_weight(c, divisor))
+        return false;
+    if (!constant_ints(c, divisor, SIZE_MAX, &items, &count))
+        return true;
+    for (uint32_t i = 0; i < count; i++)
+        if (items[i] == 0)
+            return !cannot(c, "integers are divided by zero");
+    return false;
+}
+
 // Is 1 / value exact, so that division by it is multiplication?
 static bool is_power_of_two(double value)
 {
@@ -149,7 +164,7 @@ bool convert_divide(struct conversion *c)
 {
     const double *value;
     uint32_t count;
-    if (!has_known_inputs(c, 2))
+    if (!has_known_inputs(c, 2) || divides_by_zero(c, input_of(c, 1)))
         return false;
     tensor_id x = input_of(c, 0), y = input_of(c, 1);
     struct type type = *type_of(c, x), divisor = *type_of(c, y);
@@ -217,7 +232,7 @@ static tensor_id with_sign_of_divisor(struct conversion *c, tensor_id z, tensor_
 
 bool convert_mod(struct conversion *c)
 {
-    if (!has_known_inputs(c, 2))
+    if (!has_known_inputs(c, 2) || divides_by_zero(c, input_of(c, 1)))
         return false;
     bool has_sign_of_dividend = int_attribute(c, "fmod", 0) == 1;
     if (has_sign_of_dividend && type_of(c, input_of(c, 0))->dtype == DTYPE_I64)
@@ -367,7 +382,7 @@ static bool give_cast(struct conversion *c, enum dtype to)
 
 bool convert_cast(struct conversion *c)
 {
-    return has_known_inputs(c, 1) && give_cast(c, dtype_from_onnx((int)int_attribute(c, "to", 0)));
+    return has_known_inputs(c, 1) && give_cast(c, dtype_from_onnx(int_attribute(c, "to", 0)));
 }
 
 bool convert_cast_like(struct conversion *c)

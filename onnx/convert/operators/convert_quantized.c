@@ -95,7 +95,7 @@ static tensor_id quantized(struct conversion *c, tensor_id quotient, tensor_id z
 static enum dtype dtype_attribute(const struct conversion *c, const char *name, enum dtype standard)
 {
     int64_t code = int_attribute(c, name, 0);
-    return code ? dtype_from_onnx((int)code) : standard;
+    return code ? dtype_from_onnx(code) : standard;
 }
 
 static tensor_id divided(struct conversion *c, tensor_id x, tensor_id scale, int64_t axis)
