@@ -25,6 +25,7 @@ struct noted_size {
     int64_t at[N_PROBES];
     struct size_form form;
 };
+// {0} has no symbols.
 struct sizes {
     uint32_t n_symbols, n_factors;
     int64_t probes[N_PROBES][MAX_SYMBOLS];
@@ -32,7 +33,6 @@ struct sizes {
     VEC(struct noted_size) noted;
 };
 
-// {0} has no symbols.
 // One size for each probe; all sizes of the symbol are multiples of the unit.
 void sizes_add_symbol(struct sizes *s, int64_t unit, const int64_t *at);
 int64_t sizes_round_up(const struct sizes *s, uint32_t symbol, int64_t size);   // to such a multiple

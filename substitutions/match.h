@@ -3,10 +3,10 @@
 #include "graph/graph.h"
 #include "substitutions/rule.h"
 
-// What matching needs to know of a graph; made anew when the graph changes (nodes added later are not seen).
 // Weight leaves from this number on stand for weights that are computed elsewhere.
 #define FIRST_COMPUTED_WEIGHT (1 << 30)
 
+// What matching needs to know of a graph; made anew when the graph changes (nodes added later are not seen).
 struct match_index {
     const struct graph *graph;
     size_t n_nodes;                       // of it

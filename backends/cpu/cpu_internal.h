@@ -85,9 +85,9 @@ void cpu_epilogue_arguments(const struct cpu_epilogue *e, const struct loop *loo
 // axes, which have no blocks, with what runs before them (loops_run_place).
 struct compiled_loops *cpu_compile_epilogue(const struct step_request *r, int n_shared);
 
+#define CPU_PACKED_OPERAND 1   // of all kernels that pack one
 // A weight that the source of the model has packed so, and NULL otherwise: then its plain memory is to be provided. The
 // view has to be the whole of it (packed_weights.c).
-#define CPU_PACKED_OPERAND 1   // of all kernels that pack one
 const void *cpu_find_packed(const struct step_request *r, const struct packing *packing, size_t bytes);
 bool cpu_provide_plain(const struct step_request *r);
 bool cpu_packs_whole_weight(const struct plan *plan, const struct step *step);

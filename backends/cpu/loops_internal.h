@@ -66,9 +66,9 @@ struct compiled_loops {
     size_t scratch_of_thread, rows_at, row_length;   // floats: of each thread; from there; of a kept row
 };
 
-// Values that loops keep for those behind them (loops_reuse.c).
 #define MOST_KEPT_ROWS 8
 #define LONGEST_KEPT_ROW 8192
+// Values that loops keep for those behind them (loops_reuse.c).
 struct loop_with_rows {
     struct loop loop;                           // without what is read from rows
     int *row_of_operand, *row_of_instruction;   // that it reads, where it is kept; or -1

@@ -140,8 +140,8 @@ static inline float fast_log(float x)
 #define erf(x) fast_erf(x)
 #define log(x) fast_log(x)
 
-// The functions above: what is left behind whole vectors is one more of them, and not entry by entry.
 #define WIDTH 16
+// The functions above: what is left behind whole vectors is one more of them, and not entry by entry.
 static inline bool fills_vectors(enum scalar_function fn)
 {
     return fn == FN_EXP || fn == FN_TANH || fn == FN_ERF || fn == FN_LOG || fn == FN_SIGMOID;

@@ -45,9 +45,9 @@ void two_outputs_terms_free(struct two_outputs_terms *j);
 uint32_t two_outputs_end_of_class(const struct two_outputs_terms *j, uint32_t class);   // in `terms`
 // Term number `term` of `terms`, renamed.
 void two_outputs_rename(struct two_outputs_terms *j, uint32_t term, const uint8_t *order, struct two_outputs *ret_term);
+#define JOINED_ANY UINT32_MAX
 // The targets that hold both applications; their number. Of those with at most half of MAX_OPS operators also the ones
 // that hold one application, which is then given twice, or (JOINED_ANY twice) all of them.
-#define JOINED_ANY UINT32_MAX
 size_t two_outputs_targets_with(const struct two_outputs_terms *j, uint32_t a, uint32_t b,
                                 const uint32_t **ret_targets);
 // Nodes of two terms together; more than `limit`: limit + 1.

@@ -208,8 +208,8 @@ static unsigned places_and_ranks(struct definition *d, struct probe *p)
     return (index_forms_are_plain(d, &p->call) ? TRAIT_PLAIN_PLACES : 0) | (is_kernel ? TRAIT_IS_KERNEL : 0);
 }
 
-// Attributes at which nothing is said of signs say nothing against them.
 #define SIGN_TRAITS (unsigned)(TRAIT_POSITIVE | TRAIT_KEEPS_POSITIVE)
+// Attributes at which nothing is said of signs say nothing against them.
 static bool has_positive_reals(const struct probe *p)
 {
     for (int i = 0; i < operator_n_attributes(p->call.op); i++)

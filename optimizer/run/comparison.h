@@ -18,9 +18,9 @@ struct model_inputs {
     size_t count;
     struct tensor_value *values;   // by the index of the input leaves; those that nobody reads have no data
 };
+#define INDEX_LIMIT 16   // of most
 // Random values for the inputs that outputs of a graph depend on, all with elements that are numbers: normal ones for
 // floating-point types, integers below a limit, as they are mostly indices, and coins.
-#define INDEX_LIMIT 16   // of most
 void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, size_t count, uint64_t seed,
                        int64_t integers, struct arena *arena);
 

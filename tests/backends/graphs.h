@@ -7,8 +7,8 @@
 #define W2(type, other) W1(type) "(let v (weight 1) " other ")"
 #define UNARY(op, type) "(graph " X1(type) "(let z (" op " x)) (output z))"
 #define BINARY(op, type) "(graph " X2(type, type) "(let z (" op " x y)) (output z))"
-// the named operators, each on one block and a bit, and on odd shapes
 
+// The named operators, each on one block and a bit, and on odd shapes; then what planners do with several.
 static const char *const conformance_graphs[] = {
     UNARY("relu", "(f32 3 700)"),
     UNARY("tanh", "(f32 3 700)"),

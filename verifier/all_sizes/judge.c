@@ -49,9 +49,9 @@ void judge_begin(struct judge *j, bool keeps_explored)
 
 // --- sizes -----------------------------------------------------------------------------------------------------------
 
+#define ALL_AXES (-1)
 // Where spatial axes are apart one of them, `full`, is tested in full, and the others at two sizes and at one at which
 // there are instances.
-#define ALL_AXES (-1)
 static uint32_t sizes_to_test(const struct bounds *b, int v, int rank, int axis, int full)
 {
     bool is_spatial = b->has_other_windows && rank >= 4 && axis >= 2 && b->reason[v][rank][axis] >= BOUND_KERNEL;
@@ -71,9 +71,9 @@ static void box_from_bounds(struct box *box, const struct bounds *b, int full)
 
 // --- testing ---------------------------------------------------------------------------------------------------------
 
+#define MAX_TRIED_LENGTH 4
 // Values of an attribute variable, bit by bit, for lists of each length by entry: those tried, and those at which there
 // were instances.
-#define MAX_TRIED_LENGTH 4
 struct tries {
     uint32_t tried[MAX_TRIED_LENGTH + 1][MAX_TRIED_LENGTH], met[MAX_TRIED_LENGTH + 1][MAX_TRIED_LENGTH];
 };
@@ -361,9 +361,9 @@ static bool take_center(void *context, const struct attribute_value *attributes)
     return !c->is_found && ++c->tries < c->most_tries && c->test->j->steps < c->test->j->step_limit;
 }
 
+#define MOST_TRIES_BACKWARDS 32
 // The first attributes of windows on two axes that have instances; or the last ones, if they are found soon: one center
 // is enough.
-#define MOST_TRIES_BACKWARDS 32
 static bool find_center(struct test *t, bool backwards, struct center *ret_center)
 {
     struct attribute_walk w = walk_over_attributes(t);
@@ -593,9 +593,9 @@ static bool has_values_without_instance(const struct tries *tries, uint32_t aske
     return false;
 }
 
+#define AXES_OF_WINDOWS 0xfu
 // Images of named sizes are tried at all attributes that they have room for, and types of properties are argued by
 // themselves.
-#define AXES_OF_WINDOWS 0xfu
 static bool has_untried_windows(const struct test *t)
 {
     const struct equation *eq = t->equation;

@@ -15,10 +15,10 @@ struct explored {
     bool saw_all_kinds;
 };
 
-// Kept by one thread and reused, equation after equation.
-// Where the search for small instances was cut short and that is all that a proof may lack.
+// As many times the steps, where the search for small instances was cut short and that is all that a proof may lack.
 #define LONGER_SEARCH 4
 
+// Kept by one thread and reused, equation after equation.
 struct judge {
     struct typing typing;
     struct polynomial_pool pool;

@@ -143,8 +143,8 @@ static bool have_equal_sizes(struct analysis *an, uint32_t x, uint32_t y, int mo
     return false;
 }
 
-// Of an axis of both outputs that windows leave: do they on both sides, of images of one size?
 #define MOST_WINDOWS 3   // behind one another that are followed
+// Of an axis of both outputs that windows leave: do they on both sides, of images of one size?
 static bool leave_one_size(struct analysis *an, uint32_t pair, uint32_t class)
 {
     const struct equation *eq = an->in->equation;

@@ -10,9 +10,9 @@
 
 // --- kernels of one entry --------------------------------------------------------------------------------------------
 
+#define MAX_TERMS (MAX_RULE_VARIABLES + MAX_RULE_NODES * 4)
 // Axes that have one entry in every instance, because the text of the equation says so: kernels that are named with a
 // size of 1, and what operators that take equal sizes tie to them. One bit for each axis, by term.
-#define MAX_TERMS (MAX_RULE_VARIABLES + MAX_RULE_NODES * 4)
 struct ones {
     size_t n_terms;
     uint32_t axes[MAX_TERMS];

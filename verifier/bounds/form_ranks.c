@@ -160,8 +160,8 @@ static int largest_fixed_rank(const struct fixed_ranks *r)
 
 // --- permutations (T7) -----------------------------------------------------------------------------------------------
 
-// The permutations on the way from an output to a tensor variable, the innermost last to be added.
 #define MOST_PERMUTATIONS 16
+// The permutations on the way from an output to a tensor variable, the innermost last to be added.
 struct word {
     uint32_t n;
     uint8_t variables[MOST_PERMUTATIONS];
@@ -568,8 +568,8 @@ static bool has_windows(const struct operator* op)
     return operator_has_windows(op) || operator_enlarges(op);
 }
 
-// Of rank 3 and 4, which have one spatial axis and two.
 #define AXES_OF_IMAGES_AND_CHANNELS 2
+// Of rank 3 and 4, which have one spatial axis and two.
 bool form_has_ranks_of_windows(const struct form_question *q)
 {
     struct fixed_ranks fixed;

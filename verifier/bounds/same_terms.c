@@ -97,8 +97,8 @@ bool attributes_are_alike(struct analysis *an, uint32_t x, uint32_t y, enum attr
 
 // --- strides from the output to a variable ---------------------------------------------------------------------------
 
-// The nodes on the way whose strides are no numbers.
 #define MOST_WAYS 64   // to one variable; more are not looked at
+// The nodes on the way whose strides are no numbers.
 struct way {
     uint32_t n;
     uint8_t nodes[MAX_RULE_NODES];

@@ -18,8 +18,8 @@ static const struct schema {
 #undef SCHEMA
 };
 
-// What variables of the law stand for. Lists of attribute terms that are no variable are compared when all are bound.
 #define MOST_ATTRIBUTES 64
+// What variables of the law stand for. Lists of attribute terms that are no variable are compared when all are bound.
 struct binding {
     const struct pattern *law, *of;   // `of`: the equation's
     const struct equation *eq;

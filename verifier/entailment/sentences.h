@@ -70,8 +70,8 @@ struct sentence_list {
 void logic_init(struct logic *l);
 void logic_free(struct logic *l);
 void logic_copy(struct logic *ret_copy, const struct logic *l);   // shares what `l` has in its arena, which must stay
-// The attributes of an equation's nodes that it states, as terms.
 #define MAX_ATTRIBUTE_TERMS 64
+// The attributes of an equation's nodes that it states, as terms.
 struct attribute_terms {
     uint32_t n;
     struct attribute_term_of_node {

@@ -43,8 +43,8 @@ bool equation_is_entry_by_entry(const struct equation *eq);
 int64_t equation_size_by_condition(const struct equation *eq, uint32_t variable, int axis);
 // The axes of the tensor variable whose sizes matter to anything, one bit each: all, if an operator reads it.
 uint32_t equation_axes_asked_for(const struct equation *eq, uint32_t variable);
-// The attribute variable that is an activation and nothing else, in no condition; NO_VARIABLE: there is none.
 #define NO_VARIABLE UINT32_MAX
+// The attribute variable that is an activation and nothing else, in no condition; NO_VARIABLE: there is none.
 uint32_t equation_activation_variable(const struct equation *eq);
 // What the node says of the attribute with that role; an empty list where it has none.
 const struct attribute_pattern *pattern_node_attribute(const struct pattern_node *node, enum attribute_role role);

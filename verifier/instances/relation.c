@@ -208,9 +208,9 @@ static void bind_row(struct instance *in, const struct partial *p, uint32_t row)
         instance_bind(in, (uint32_t)__builtin_ctz(left), *types++);
 }
 
+#define RECENT_TYPES 256
 // Rows that follow one another often differ in the last input alone, which has few types: such rows are a run. Their
 // head is found once, and so is the application to each last type, as long as its place here is not taken.
-#define RECENT_TYPES 256
 struct recent_types {
     uint32_t number;
     bool has_head;

@@ -166,8 +166,8 @@ static void add_equality(struct groups *g, const struct attribute_term *x, const
     add_group(g, &equal);
 }
 
-// The variables that stand one behind the other, in pairs; gives the last one.
 #define NO_OPERAND UINT32_MAX
+// The variables that stand one behind the other, in pairs; gives the last one.
 static uint32_t add_even_parts(struct groups *g, const struct pattern *p, const struct pattern_node *concat,
                                int64_t axis, uint32_t before)
 {

@@ -66,8 +66,8 @@ static bool is_settled(const struct judgement *of_part, const struct entailment 
     return of_part->verdict == VERDICT_PROVED || of_part->verdict == VERDICT_REFUTED || !of_part->met_limits;
 }
 
-// A part of the tests tells as well what is false. False: neither proved nor refuted yet.
 #define PART_OF_TESTS 8
+// A part of the tests tells as well what is false. False: neither proved nor refuted yet.
 static bool judge_in_part(struct judge *j, struct theory *theory, const struct equation *eq,
                           struct judgement *ret_result, struct entailment *ret_entailment)
 {

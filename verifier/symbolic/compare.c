@@ -245,8 +245,8 @@ static bool check_renaming(struct renaming *r, struct matched *ret)
     return is_right;
 }
 
-// The reads of y from the i-th on are paired with those of x that are not used.
 #define MOST_TRIES 24
+// The reads of y from the i-th on are paired with those of x that are not used.
 static bool pair_reads(struct renaming *r, uint32_t i, uint32_t used, struct matched *ret)
 {
     if (r->d->s->why || r->tries > MOST_TRIES)

@@ -102,8 +102,8 @@ static bool is_undefined(const struct family *f, uint32_t node)
     return f->undefined >> node & 1;
 }
 
-// New values for the lane, at which all nodes up to this one are well-typed.
 #define TRIES 400
+// New values for the lane, at which all nodes up to this one are well-typed.
 static bool find_lane(struct family *f, struct lane *lane, uint32_t n_nodes)
 {
     for (int i = 0; i < TRIES; i++) {

@@ -120,8 +120,8 @@ static bool is_constant(const int64_t *lanes)
     return true;
 }
 
-// factor * known + number
 #define LARGEST_FACTOR 64
+// factor * known + number
 static poly as_multiple(struct polys *p, poly known, const int64_t *of_known, const int64_t *lanes)
 {
     int l = 1;
