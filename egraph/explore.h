@@ -44,7 +44,7 @@ struct exploration_round {
 };
 struct exploration_rule {
     uint32_t matches, unions, refused_cycles, bans;
-    uint32_t banned_until, since, n_banned_now;
+    uint32_t banned_until, since;
     bool is_refuted;
 };
 // An application that made two classes one: in `words` the e-node of each term of the rule's pattern, and of each node.

@@ -3,7 +3,6 @@
 
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include <stdio.h>
 #include <string.h>
 
 // --- steps and memory ------------------------------------------------------------------------------------------------

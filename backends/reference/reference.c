@@ -3,7 +3,6 @@
 
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/text.h"
 #include "expressions/elements.h"
 #include "expressions/evaluation/evaluate.h"
 #include <string.h>

@@ -4,7 +4,6 @@
 
 #include "expressions/definition.h"
 #include "expressions/field_functions.h"
-#include <assert.h>
 
 #define SCALAR uint64_t
 #define DOMAIN uint64_t

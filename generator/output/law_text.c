@@ -1,7 +1,6 @@
 // A law's graphs become terms, its sizes sums of dimensions, its free values attribute variables.
 #include "generator/output/law_text.h"
 
-#include "core/memory/arena.h"
 #include "core/text/text.h"
 #include "generator/other_sizes/generalize.h"
 #include "operators/traits.h"

@@ -3,7 +3,6 @@
 // are all weights are computed at once, up to the limit.
 #include "onnx/convert/import.h"
 
-#include "core/memory/hash.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "expressions/elements.h"

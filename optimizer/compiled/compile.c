@@ -4,10 +4,8 @@
 #include "optimizer/compiled/compiled_model.h"
 
 #include "core/formats/sexp.h"
-#include "core/memory/memory.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
-#include "expressions/elements.h"
 #include "graph/text.h"
 #include "optimizer/compiled/compiled_file.h"
 #include "optimizer/compiled/folded_graph.h"

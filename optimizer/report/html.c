@@ -7,7 +7,6 @@
 #include "optimizer/report/picture.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 // --- text ------------------------------------------------------------------------------------------------------------

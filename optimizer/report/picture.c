@@ -2,7 +2,6 @@
 // above and below stand (the barycentre heuristic of Sugiyama), then put as near to these as the boxes allow.
 #include "optimizer/report/picture.h"
 
-#include "core/memory/hash.h"
 #include "substitutions/match.h"
 #include <stdlib.h>
 

@@ -6,7 +6,6 @@
 // A model is a file here. What is compared is loaded several times: where weights come to lie in memory makes a session
 // faster or slower by percents for as long as it lives.
 #pragma once
-#include "core/numbers/statistics.h"
 #include "optimizer/run/comparison.h"
 #include "optimizer/runtime/worker.h"
 

@@ -6,7 +6,6 @@
 #include "core/text/text.h"
 #include "tests/support/check.h"
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 

@@ -1,5 +1,4 @@
 // Every item is done once, by members that do one at a time, job after job; and a job without a thread to share it.
-#include "core/memory/memory.h"
 #include "core/system/thread_pool.h"
 #include "tests/support/check.h"
 #include <stdatomic.h>

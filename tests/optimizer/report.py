@@ -161,6 +161,18 @@ def check_in_browser(path):
     assert re.search(r'data-said="true true true true true true true"', done.stdout), re.findall(r'data-said="[^"]*"', done.stdout)
 
 
+def shown_on(terminal):
+    """All that is written there until the other end is closed."""
+    shown = b""
+    try:
+        while chunk := os.read(terminal, 65536):
+            shown += chunk
+    except OSError:
+        pass
+    os.close(terminal)
+    return shown
+
+
 def check_progress(model):
     """On a terminal a bar shows the best cost, how many graphs were expanded and are queued, and how long it takes: no
     longer than it may."""
@@ -172,13 +184,7 @@ def check_progress(model):
     done = subprocess.run([OPT, model, "--device", "fake", "--budget", "100000", "--time", "4"], stderr=its,
                           stdout=subprocess.DEVNULL, check=True)
     os.close(its)
-    shown = b""
-    try:
-        while chunk := os.read(ours, 65536):
-            shown += chunk
-    except OSError:   # the other end is closed
-        pass
-    os.close(ours)
+    shown = shown_on(ours)
     assert done.returncode == 0
     assert re.search(rb"search: \[#*\.*\].*best [\d.]+ ms of [\d.]+, \d+ graphs? expanded, \d+ queued", shown), shown
     left = [int(seconds) for seconds in re.findall(rb"about (\d+) s left", shown)]
@@ -194,13 +200,7 @@ def check_progress_of_timing(model):
     process = subprocess.Popen([OPT, model, "--runtime", "taso", "--threads", "1", "--costs", model.with_name("timed.costs"),
                                 "--budget", "20", "--measure-seconds", "2", "--no-check"], stderr=its, stdout=subprocess.DEVNULL)
     os.close(its)
-    shown = b""
-    try:
-        while chunk := os.read(ours, 65536):
-            shown += chunk
-    except OSError:   # the other end is closed
-        pass
-    os.close(ours)
+    shown = shown_on(ours)
     assert process.wait() == 0
     shares = [int(share) for share in re.findall(rb"timing the models: \[#*\.*\] +(\d+) %", shown)]
     assert len(shares) > 1 and shares == sorted(shares) and shares[-1] > shares[0], (shares, shown)

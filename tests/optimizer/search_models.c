@@ -4,7 +4,6 @@
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/memory/memory.h"
-#include "core/numbers/random.h"
 #include "core/text/error.h"
 #include "onnx/convert/import.h"
 #include "optimizer/search/saturation/saturation.h"

@@ -3,7 +3,6 @@
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"
-#include "core/text/text.h"
 #include "graph/graph.h"
 #include "graph/text.h"
 #include "substitutions/match.h"

@@ -3,7 +3,6 @@
 
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/text.h"
 
 static bool violation(struct error *error, const struct graph *g, node_id n, const char *what)
 {

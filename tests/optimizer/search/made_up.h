@@ -2,6 +2,7 @@
 #pragma once
 #include "core/formats/sexp.h"
 #include "core/memory/arena.h"
+#include "core/numbers/random.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "graph/graph.h"
@@ -34,6 +35,20 @@ static inline double made_up_seconds(void *context, const struct graph *g)
 }
 
 static const struct cost_model made_up_cost = {made_up_seconds, NULL, 0, NULL};
+
+// Operators at random prices drive a search wherever rules lead, along chains too. The context is a seed.
+static inline double seconds_at_random_prices(void *context, const struct graph *g)
+{
+    const uint64_t *seed = context;
+    double seconds = 0;
+    bool *live = mem_new_array(bool, g->nodes.count + 1);
+    graph_mark_live(g, live);
+    for (node_id n = 0; n < g->nodes.count; n++)
+        if (live[n] && g->nodes.items[n].op->define)
+            seconds += 1 + (double)(random_keyed(*seed, g->nodes.items[n].op->id) % 8);
+    mem_free_array(live, g->nodes.count + 1);
+    return seconds;
+}
 
 // Three products of one input, which become one.
 #define THREE_PRODUCTS                                                                                                 \

@@ -6,7 +6,6 @@
 #include "graph/text.h"
 #include "optimizer/search/backtracking/region.h"
 #include "tests/support/check.h"
-#include <stdlib.h>
 #include <string.h>
 
 // The same graph but for the order of a and b, so that the tensors of each have the numbers of the other.

@@ -171,20 +171,6 @@ static void begins_anew_with_what_it_found(void **state)
     assert_int_equal(products_left_of_four(20), 1);
 }
 
-// Operators at random prices lead wherever rules do.
-static double seconds_at_random_prices(void *context, const struct graph *g)
-{
-    const uint64_t *seed = context;
-    double seconds = 0;
-    bool *live = mem_new_array(bool, g->nodes.count + 1);
-    graph_mark_live(g, live);
-    for (node_id n = 0; n < g->nodes.count; n++)
-        if (live[n] && g->nodes.items[n].op->define)
-            seconds += 1 + (double)(random_keyed(*seed, g->nodes.items[n].op->id) % 8);
-    mem_free_array(live, g->nodes.count + 1);
-    return seconds;
-}
-
 static void check_result(const struct fixture *f, const struct search_result *result, uint64_t seed)
 {
     struct field_values before, after;

@@ -85,20 +85,6 @@ static void keeps_the_original_with_no_budget(void **state)
     tear_down(&f);
 }
 
-// Operators at random prices drive the search wherever rules lead, along chains too: values stay.
-static double seconds_at_random_prices(void *context, const struct graph *g)
-{
-    const uint64_t *seed = context;
-    double seconds = 0;
-    bool *live = mem_new_array(bool, g->nodes.count + 1);
-    graph_mark_live(g, live);
-    for (node_id n = 0; n < g->nodes.count; n++)
-        if (live[n] && g->nodes.items[n].op->define)
-            seconds += 1 + (double)(random_keyed(*seed, g->nodes.items[n].op->id) % 8);
-    mem_free_array(live, g->nodes.count + 1);
-    return seconds;
-}
-
 static uint64_t search_random_graph(uint64_t seed)
 {
     struct fixture f;
