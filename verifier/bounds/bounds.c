@@ -83,16 +83,18 @@ static int64_t steps_to_test(const struct analysis *an, const uint8_t *labels)
     return steps;
 }
 
-static int64_t window_size_to_test(const struct analysis *an, const uint8_t *labels)
+static int64_t window_size_to_test(struct analysis *an, const uint8_t *labels, uint32_t class)
 {
     struct span of_nodes[MAX_RULE_NODES];
-    int64_t largest = 3, steps = steps_to_test(an, labels);
+    int64_t largest = 3, places = 1, steps = steps_to_test(an, labels);
     for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++) {
         of_nodes[n] = span_of_node(an, n, of_nodes);
         int64_t size = of_nodes[n].places + steps * of_nodes[n].stride;
         largest = size > largest ? size : largest;
+        places = of_nodes[n].places > places ? of_nodes[n].places : places;
     }
-    return largest;
+    int64_t in_steps = windows_size_in_steps(an, class, places, steps);
+    return in_steps > largest ? in_steps : largest;
 }
 
 // The first place in the image that a window of one entry reads, behind its pads. Of strides and pads that are open
@@ -264,9 +266,10 @@ static struct class_bound bound_of_groups(struct analysis *an, uint32_t item, in
     return (struct class_bound){sizes, BOUND_GROUPS, doubt};
 }
 
-static struct class_bound bound_of_window(struct analysis *an, const uint8_t *labels, int64_t more, int64_t segments)
+static struct class_bound bound_of_window(struct analysis *an, uint32_t class, const uint8_t *labels, int64_t more,
+                                          int64_t segments)
 {
-    int64_t window = window_size_to_test(an, labels);
+    int64_t window = window_size_to_test(an, labels, class);
     if (window > LARGEST_WINDOW_SIZE)
         return (struct class_bound){SIZES_UP_TO(LARGEST_WINDOW_SIZE), BOUND_TESTED, "windows reach far"};
     return (struct class_bound){all_sizes_up_to(an, (window + more) * segments), BOUND_WINDOW, NULL};
@@ -307,7 +310,7 @@ static struct class_bound bound_of_axis(struct analysis *an, uint32_t item, cons
     if (windows == WINDOWS_ALIKE && (flags & (HAS_WINDOW | HAS_KERNEL)))
         return bound_of_common_window(an, class, labels, places, own_size);
     if (flags & HAS_WINDOW)
-        return bound_of_window(an, labels, named, most);
+        return bound_of_window(an, class, labels, named, most);
     if (flags & HAS_KERNEL)
         return bound_of_kernel(an, q, named, most);
     if (flags & HAS_GROUPS)

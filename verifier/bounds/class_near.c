@@ -303,7 +303,8 @@ static bool have_outer_strides(struct analysis *an)
 
 bool windows_are_near(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
 {
-    if (!have_written_windows(an->in->equation->pattern) || !have_outer_strides(an))
+    struct window_steps *steps = arena_new(an->in->scratch, struct window_steps);
+    if (!have_written_windows(an->in->equation->pattern) || !have_outer_strides(an) || !windows_find_steps(an, steps))
         return false;
     for (int i = 0; i < an->n_windows; i++)
         if (!is_near(an, &an->windows[i], labels, flags))

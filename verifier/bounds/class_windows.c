@@ -202,8 +202,7 @@ static bool is_same_window(struct analysis *an, const struct ones *ones, const s
            x->outside == y->outside && x->extent_of_sum == y->extent_of_sum && has_same_text(an, ones, x, y);
 }
 
-// Does something that the node reads have a window of its own?
-static bool has_window_below(const struct analysis *an, uint32_t node)
+bool windows_stand_below(const struct analysis *an, uint32_t node)
 {
     const struct pattern *p = an->in->equation->pattern;
     node_set below = 0;
@@ -230,7 +229,7 @@ static bool are_alike_side_by_side(struct analysis *an, const struct ones *ones)
     uint32_t sides_with_windows = 0;
     for (int i = 0; i < an->n_windows; i++) {
         sides_with_windows |= 1u << an->windows[i].side;
-        if (has_window_below(an, an->windows[i].node))
+        if (windows_stand_below(an, an->windows[i].node))
             return false;
         for (int j = 0; j < i; j++)
             if (an->windows[i].axis == an->windows[j].axis &&

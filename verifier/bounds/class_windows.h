@@ -23,3 +23,16 @@ bool windows_have_one_place(struct analysis *an, const uint8_t *labels, const ui
 bool windows_leave_equal_sizes(struct analysis *an);
 // Are windows, pads and kernels of sizes that are written down, so that entries depend on what is near to them?
 bool windows_are_near(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
+// Does something that the node reads have a window of its own?
+bool windows_stand_below(const struct analysis *an, uint32_t node);
+
+// How many positions of each class stand for one another, by classes that windows lead to from one another.
+struct window_steps {
+    int64_t of_class[MAX_ITEMS];   // 0: no window
+    uint16_t group[MAX_ITEMS];
+};
+// False: two ways lead to one axis in different steps.
+bool windows_find_steps(struct analysis *an, struct window_steps *ret);
+// How long the axis has to be that all those beside it have room for windows of `places`, and for so many steps. 0:
+// steps say nothing of it.
+int64_t windows_size_in_steps(struct analysis *an, uint32_t class, int64_t places, int64_t steps);

@@ -80,7 +80,7 @@ const struct type *family_type(const struct family *f, const struct lane *lane, 
     return t->is_variable ? lane->types[t->index] : definition_output(&lane->definitions[t->index], (int)t->output);
 }
 
-static bool define_in_lane(struct family *f, struct lane *lane, uint32_t node)
+static bool find_call(struct family *f, const struct lane *lane, uint32_t node, struct operator_call *ret_call)
 {
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
     struct attribute_value *attributes = arena_array(f->arena, struct attribute_value, MAX_ATTRIBUTES);
@@ -88,13 +88,21 @@ static bool define_in_lane(struct family *f, struct lane *lane, uint32_t node)
     struct term_bindings bindings = {lane->types, lane->attributes};
     for (uint32_t i = 0; i < n->n_inputs; i++)
         inputs[i] = *family_type(f, lane, n->inputs[i]);
-    if (!pattern_evaluate_attributes(n, &bindings, f->arena, attributes))
-        return false;
-    struct operator_call call = {n->op, (int)n->n_inputs, inputs, attributes};
-    struct definition *d = &lane->definitions[node];
+    *ret_call = (struct operator_call){n->op, (int)n->n_inputs, inputs, attributes};
+    return pattern_evaluate_attributes(n, &bindings, f->arena, attributes);
+}
+
+static bool define_call(struct family *f, const struct operator_call *call, struct definition *d)
+{
     d->arena = f->arena;
-    definition_clear(d, call.n_inputs, inputs);
-    return operator_define(d, &call);
+    definition_clear(d, call->n_inputs, call->inputs);
+    return operator_define(d, call);
+}
+
+static bool define_in_lane(struct family *f, struct lane *lane, uint32_t node)
+{
+    struct operator_call call;
+    return find_call(f, lane, node, &call) && define_call(f, &call, &lane->definitions[node]);
 }
 
 static bool is_undefined(const struct family *f, uint32_t node)
@@ -178,6 +186,57 @@ static bool converts_nothing(const struct family *f, uint32_t node)
     return true;
 }
 
+// --- the ends of images ----------------------------------------------------------------------------------------------
+
+// The application to an image of another size on one axis. False: it is not well-typed, or makes another size.
+static bool define_resized(struct family *f, const struct operator_call *call, int axis, int64_t size, int64_t result,
+                           struct definition *d)
+{
+    struct type *inputs = arena_array(f->arena, struct type, (size_t)call->n_inputs);
+    memcpy(inputs, call->inputs, (size_t)call->n_inputs * sizeof *inputs);
+    inputs[0].dim[axis] = size;
+    struct operator_call resized = {call->op, call->n_inputs, inputs, call->attributes};
+    return define_call(f, &resized, d) && definition_output(d, 0)->dim[axis] == result;
+}
+
+// The smallest image of which windows in these steps leave as much: the last one ends where its pads do.
+static int64_t smallest_image(struct family *f, const struct operator_call *call, int axis, int64_t stride,
+                              int64_t result, struct definition *d)
+{
+    int64_t largest = call->inputs[0].dim[axis], smallest = largest - stride + 1;
+    while (smallest < largest) {
+        int64_t middle = smallest + (largest - smallest) / 2;
+        if (define_resized(f, call, axis, middle, result, d))
+            largest = middle;
+        else
+            smallest = middle + 1;
+    }
+    return smallest;
+}
+
+// Large numbers seldom meet a window in steps that ends where the image with its pads does, or a step before that: is
+// the definition of one form there, too? (A mean that ignores padding counts places only where it reaches it.)
+static bool has_one_form_at_ends(struct family *f, const struct lane *lane, uint32_t node)
+{
+    const struct definition *usual = &lane->definitions[node];
+    struct operator_call call;
+    struct definition d;
+    int role = operator_find_role(f->equation->pattern->nodes.items[node].op, ROLE_STRIDE);
+    bool is_one = true;
+    if (role < 0 || !find_call(f, lane, node, &call))
+        return true;
+    definition_init(&d, NULL, 0, NULL);
+    for (int axis = 2; axis < call.inputs[0].rank && is_one; axis++) {
+        int64_t stride = attribute_entry_or(&call.attributes[role], (uint32_t)axis - 2, 1);
+        int64_t result = definition_output(usual, 0)->dim[axis];
+        int64_t size = smallest_image(f, &call, axis, stride, result, &d);
+        for (int end = 0; end < 2; end++, size += stride - 1)
+            is_one = is_one && (!define_resized(f, &call, axis, size, result, &d) || have_one_form(usual, &d));
+    }
+    definition_free(&d);
+    return is_one;
+}
+
 bool lanes_define(struct family *f, uint32_t node)
 {
     const struct definition *d = &f->lanes[0].definitions[node];
@@ -190,6 +249,9 @@ bool lanes_define(struct family *f, uint32_t node)
         if (!have_one_form(d, &f->lanes[l].definitions[node]))
             return family_fails(f, "the definition of %s has several forms",
                                 f->equation->pattern->nodes.items[node].op->name);
+    if (!has_one_form_at_ends(f, &f->lanes[0], node))
+        return family_fails(f, "the definition of %s has another form where windows end with the image",
+                            f->equation->pattern->nodes.items[node].op->name);
     return true;
 }
 
