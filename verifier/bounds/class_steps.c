@@ -23,7 +23,7 @@ static void begin_group(struct window_steps *s, uint32_t class)
     if (s->of_class[class])
         return;
     s->of_class[class] = 1;
-    s->group[class] = (uint16_t)class;
+    s->group[class] = (uint16_t) class;
 }
 
 static void join_groups(struct window_steps *s, uint16_t from, uint16_t to)
