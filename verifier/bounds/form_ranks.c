@@ -608,14 +608,22 @@ static bool is_length_of(const struct condition *c, uint32_t variable, int64_t *
     return is_length || is_list;
 }
 
+int64_t form_length_of_parts(const struct equation *eq, uint32_t variable)
+{
+    int64_t length;
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (!condition_is_of_variable(eq->conditions[i].kind) && is_length_of(&eq->conditions[i], variable, &length))
+            return length;
+    return 0;
+}
+
 // How many parts a list can have that are told apart: those that are named, and the rest, which is one.
 static int64_t parts_told_apart(const struct equation *eq, uint32_t variable)
 {
     const struct pattern *p = eq->pattern;
-    int64_t parts = 0, length;
-    for (uint32_t i = 0; i < eq->n_conditions; i++)
-        if (!condition_is_of_variable(eq->conditions[i].kind) && is_length_of(&eq->conditions[i], variable, &length))
-            return length;
+    int64_t parts = 0, length = form_length_of_parts(eq, variable);
+    if (length > 0)
+        return length;
     for (term_id t = 0; t < p->terms.count; t++) {
         const struct term *term = &p->terms.items[t];
         const struct pattern_node *node = term->is_variable ? NULL : &p->nodes.items[term->index];

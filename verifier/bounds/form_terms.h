@@ -12,6 +12,8 @@ bool form_names_condition(const struct pattern *p, const struct condition *c);
 bool form_is_one_variable(const struct attribute_pattern *a);
 // Is the attribute the quotient of channels that a convolution's number of groups is?
 bool form_is_number_of_groups(const struct pattern_node *node, int attribute);
+// How many parts a condition says a list of parts has; 0: none does.
+int64_t form_length_of_parts(const struct equation *eq, uint32_t variable);
 // Has the term a value whatever its variables are (T14)?
 bool form_is_defined_everywhere(const struct pattern *p, term_id term);
 

@@ -251,6 +251,23 @@ static bool have_length(const struct kinds *kinds, uint32_t variable, uint32_t l
     return false;
 }
 
+// A condition may say how many parts there are. Another one that no theorem speaks of may leave out lists that are
+// tried, and ask for longer ones, or for those of larger axes.
+static bool all_lengths_were_met(const struct equation *eq, const struct kinds *kinds, uint32_t variable,
+                                 const struct domain *d)
+{
+    int64_t length = form_length_of_parts(eq, variable);
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (is_in_condition(&eq->conditions[i], variable) && !form_names_condition(eq->pattern, &eq->conditions[i]))
+            return false;
+    for (size_t i = 0; i < d->count; i++) {
+        bool is_asked = d->values[i].count > 1 && (length == 0 || length == d->values[i].count);
+        if (is_asked && !have_length(kinds, variable, d->values[i].count))
+            return false;
+    }
+    return true;
+}
+
 // Windows may leave nothing of small images, so that axes of theirs, and sets of them, are met at larger ones only.
 static bool all_axes_were_met(const struct equation *eq, const struct kinds *kinds, struct arena *arena)
 {
@@ -259,11 +276,9 @@ static bool all_axes_were_met(const struct equation *eq, const struct kinds *kin
         bool is_asked = d.attribute && (d.attribute->role == ROLE_AXIS || d.attribute->role == ROLE_AXES);
         bool is_of_parts = d.attribute && d.attribute->role == ROLE_PART_SIZES;
         for (uint32_t i = 0; i < eq->n_conditions; i++)
-            if (is_in_condition(&eq->conditions[i], v))
-                is_asked = is_of_parts = false;
-        for (size_t i = 0; i < d.count && is_of_parts; i++)
-            if (!have_length(kinds, v, d.values[i].count) && d.values[i].count > 1)
-                return false;
+            is_asked = is_asked && !is_in_condition(&eq->conditions[i], v);
+        if (is_of_parts && !all_lengths_were_met(eq, kinds, v, &d))
+            return false;
         for (size_t i = 0; i < d.count && is_asked; i++)
             if (!have_value(kinds, v, &d.values[i]))
                 return false;
