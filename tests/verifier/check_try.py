@@ -64,6 +64,8 @@ TOO_RARE = {
     "number-times-zero",
     "pad-variable-on-pads-into-conv",
     "pad-variables-on-pads-into-conv",
+    "parts-not-three",
+    "parts-not-three-subtracted",
     "permutation-with-tail-turned",
     "pool-avg-kernel-below-literals",
     "pool-kernel-quartic",
