@@ -1,11 +1,12 @@
 // A model with symbols is imported at many bindings, and what depends on weights only is mostly the same at all of
 // them. What took long to compute is kept beside the elements that it was computed of, which may depend on the binding:
 //     node of the model -> inputs (an initializer of the file, or elements that were computed themselves) -> an output
+// Models do not copy an output that is kept: the cache lives as long as the one that stays.
 #include "onnx/convert/constant_cache.h"
 
 #include <string.h>
 
-#define WORTH_KEEPING 1e5        // operations
+#define WORTH_KEEPING 1e5        // operations and elements
 #define MOST_BYTES (256 << 20)   // of all that is kept
 
 struct known_input {
@@ -56,7 +57,8 @@ static bool is_same_input(const struct known_input *a, const struct known_input 
 {
     if (a->tensor != b->tensor || !a->data != !b->data)
         return false;
-    return !a->data || (type_equal(&a->type, &b->type) && !memcmp(a->data, b->data, (size_t)type_bytes(&a->type)));
+    return a->data == b->data ||
+           (type_equal(&a->type, &b->type) && !memcmp(a->data, b->data, (size_t)type_bytes(&a->type)));
 }
 
 static bool has_same_inputs(const struct computed_constant *known, const struct conversion *c)
@@ -69,43 +71,72 @@ static bool has_same_inputs(const struct computed_constant *known, const struct 
     return true;
 }
 
-static const void *copy_of(struct constant_cache *k, struct arena *arena, const void *data, const struct type *type)
+static bool is_of_cache(const struct constant_cache *k, const void *data)
 {
+    for (size_t i = 0; i < k->items.count; i++)
+        if (k->items.items[i].data == data)
+            return true;
+    return false;
+}
+
+static const void *keep_elements(struct constant_cache *k, const void *data, const struct type *type)
+{
+    if (!data || is_of_cache(k, data))
+        return data;
     size_t size = (size_t)type_bytes(type);
-    void *copy = arena_alloc(arena, size ? size : 1, 64);
+    void *copy = arena_alloc(&k->arena, size ? size : 1, 64);
     memcpy(copy, data, size);
-    k->bytes += arena == &k->arena ? (int64_t)size : 0;
+    k->bytes += (int64_t)size;
     return copy;
+}
+
+static const struct type *type_of_output(const struct conversion *c, uint32_t output)
+{
+    return graph_type(&c->model->graph, c->outputs[output]);
+}
+
+static bool is_worth_keeping(const struct conversion *c, uint32_t output, double operations)
+{
+    return operations + (double)type_elements(type_of_output(c, output)) >= WORTH_KEEPING;
 }
 
 const void *constant_cache_find(const struct conversion *c, uint32_t output, double operations)
 {
     struct constant_cache *k = c->importer->options->computed;
-    for (size_t i = 0; k && operations >= WORTH_KEEPING && i < k->items.count; i++) {
+    if (!k || !is_worth_keeping(c, output, operations))
+        return NULL;
+    for (size_t i = 0; i < k->items.count; i++) {
         const struct computed_constant *known = &k->items.items[i];
         if (known->node == c->index && known->output == output && known->n_inputs == c->n_inputs &&
-            type_equal(&known->type, graph_type(&c->model->graph, c->outputs[output])) && has_same_inputs(known, c))
-            return copy_of(k, &c->model->arena, known->data, &known->type);
+            type_equal(&known->type, type_of_output(c, output)) && has_same_inputs(known, c))
+            return known->data;
     }
     return NULL;
 }
 
-void constant_cache_note(const struct conversion *c, uint32_t output, double operations, const void *data)
+struct arena *constant_cache_arena(const struct conversion *c, uint32_t output, double operations)
 {
     struct constant_cache *k = c->importer->options->computed;
-    if (!k || operations < WORTH_KEEPING || k->bytes > MOST_BYTES)
-        return;
-    struct known_input *inputs = arena_array(&k->arena, struct known_input, c->n_inputs + 1);
+    struct known_input ignored;
+    if (!k || !is_worth_keeping(c, output, operations) || k->bytes > MOST_BYTES)
+        return NULL;
     for (uint32_t i = 0; i < c->n_inputs; i++)
-        if (!describe_input(c, c->inputs[i], &inputs[i]))
-            return;
+        if (!describe_input(c, c->inputs[i], &ignored))
+            return NULL;
+    return &k->arena;
+}
+
+void constant_cache_note(const struct conversion *c, uint32_t output, const void *data)
+{
+    struct constant_cache *k = c->importer->options->computed;
+    struct known_input *inputs = arena_array(&k->arena, struct known_input, c->n_inputs + 1);
     for (uint32_t i = 0; i < c->n_inputs; i++) {
+        describe_input(c, c->inputs[i], &inputs[i]);
         inputs[i].type = type_make(inputs[i].type.dtype, inputs[i].type.rank, inputs[i].type.dim);
-        if (inputs[i].data)
-            inputs[i].data = copy_of(k, &k->arena, inputs[i].data, &inputs[i].type);
+        inputs[i].data = keep_elements(k, inputs[i].data, &inputs[i].type);
     }
-    const struct type *t = graph_type(&c->model->graph, c->outputs[output]);
+    const struct type *t = type_of_output(c, output);
     struct type type = type_make(t->dtype, t->rank, t->dim);
-    vec_push(&k->items, ((struct computed_constant){c->index, output, c->n_inputs, inputs, type,
-                                                    copy_of(k, &k->arena, data, &type)}));
+    k->bytes += type_bytes(&type);
+    vec_push(&k->items, ((struct computed_constant){c->index, output, c->n_inputs, inputs, type, data}));
 }

@@ -234,9 +234,10 @@ static const void *value_of_output(struct importer *im, const struct conversion 
     const void *data = constant_cache_find(c, output, operations);
     if (data)
         return data;
-    data = evaluate_constant(m, &m->graph, c->outputs[output], &m->arena);
-    if (data)
-        constant_cache_note(c, output, operations, data);
+    struct arena *kept = constant_cache_arena(c, output, operations);
+    data = evaluate_constant(m, &m->graph, c->outputs[output], kept ? kept : &m->arena);
+    if (data && kept)
+        constant_cache_note(c, output, data);
     return data;
 }
 
@@ -487,4 +488,6 @@ void imported_model_free(struct imported_model *m)
     sizes_free(&m->sizes);
     table_free(&m->origin_by_value);
     arena_free(&m->arena);
+    if (m->constants)
+        constant_cache_free(m->constants);
 }

@@ -75,7 +75,8 @@ struct imported_model {
     struct onnx_file *file;
     run_node_fn *run_node;   // computes constants; NULL: the reference
     void *run_context;
-    struct arena arena;   // of the graph and everything below
+    struct arena arena;                 // of the graph and everything below
+    struct constant_cache *constants;   // of import_symbolic: elements of weights; NULL: there are none
     struct graph graph;
     VEC(struct imported_value) inputs;
     VEC(struct imported_value) outputs;

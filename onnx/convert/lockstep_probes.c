@@ -190,6 +190,9 @@ bool import_symbolic(struct imported_model *m, struct onnx_file *file, const str
     struct import_options own = *options;
     own.computed = constant_cache_new();
     bool is_imported = import_with_constants(m, file, &own, error);
-    constant_cache_free(own.computed);
+    if (is_imported)
+        m->constants = own.computed;
+    else
+        constant_cache_free(own.computed);
     return is_imported;
 }

@@ -106,6 +106,23 @@ def test_constants_of_all_bindings(folder):
     assert symbolic < 4 * fixed, f"{symbolic} s with a symbol, {fixed} s without"
 
 
+def peak_of_exponentials(folder, size):
+    """Of a model with 8 chains of three constants of a million elements."""
+    nodes = [helper.make_node("Exp", [f"w{i}" if k == 0 else f"e{i}_{k - 1}"], [f"e{i}_{k}"]) for i in range(8)
+             for k in range(3)]
+    nodes += [helper.make_node("MatMul", ["x", f"e{i}_2"], [f"y{i}"]) for i in range(8)]
+    weights = [numpy_helper.from_array(np.full((1000, 1000), -i - 1, np.float32), f"w{i}") for i in range(8)]
+    told, _, _, _ = optimize(folder, nodes, [value("x", size, 1000)], [value(f"y{i}", size, 1000) for i in range(8)],
+                             weights, "--budget", "0", "--no-check", "--no-measure")
+    return told["peak_memory_bytes"]
+
+
+def test_memory_of_constants_of_all_bindings(folder):
+    """They are there once, not once for each binding."""
+    fixed, symbolic = peak_of_exponentials(folder, 3), peak_of_exponentials(folder, "batch")
+    assert symbolic < 1.5 * fixed, f"{symbolic} bytes with a symbol, {fixed} without"
+
+
 def seconds_of_sums(folder, n):
     """Processor seconds of a model with n running sums of zeros, as many rows of them as x has."""
     nodes = [helper.make_node("Shape", ["x"], ["shape"]), helper.make_node("Expand", ["zeros", "shape"], ["s0"])]
@@ -146,7 +163,8 @@ def test_dead_constants(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         for test in (test_kept, test_fold_limit, test_fold_work, test_constants_of_all_bindings,
-                     test_constants_of_symbolic_types, test_chosen_by_constants, test_dead_constants):
+                     test_memory_of_constants_of_all_bindings, test_constants_of_symbolic_types, test_chosen_by_constants,
+                     test_dead_constants):
             test(pathlib.Path(name))
             print(f"{test.__name__}: passed")
 
