@@ -108,7 +108,13 @@ def quotients():
         yield edge(op, 14, np.array([7, -7], np.int64), np.array([2, -3]))
 
 
-EDGES = [quotients, clips, remainders, powers, resized, padded, normalized, infinite]
+def means():
+    """Of integers that are no doubles."""
+    yield edge("ReduceMean", 13, np.array([[2**53 + 1, 0, 0]]), axes=[1], kept=True)
+    yield edge("ReduceMean", 13, np.array([[-7, 2, -3], [2**30, 2**30, -5]], np.int32), axes=[1])
+
+
+EDGES = [quotients, means, clips, remainders, powers, resized, padded, normalized, infinite]
 
 
 def case_of(e):

@@ -47,11 +47,19 @@ static bool begin_reduction(struct conversion *c, struct axes *ret_axes, bool *r
     return read_axes(c, type_of(c, input_of(c, 0))->rank, ret_axes);
 }
 
+// A mean of integers is a quotient of doubles here.
+static bool is_mean_exact(struct conversion *c)
+{
+    enum dtype dtype = type_of(c, input_of(c, 0))->dtype;
+    return c->parameter != OP_REDUCEMEAN || !dtype_is_integer(dtype) || dtype_size(dtype) < 8 ||
+           cannot(c, "a mean of integers of 64 bits");
+}
+
 bool convert_reduce(struct conversion *c)
 {
     struct axes axes;
     bool keeps;
-    return begin_reduction(c, &axes, &keeps) &&
+    return begin_reduction(c, &axes, &keeps) && is_mean_exact(c) &&
            give(c, 0, reduce_by(c, (enum operator_id)c->parameter, input_of(c, 0), &axes, keeps));
 }
 

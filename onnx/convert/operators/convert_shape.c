@@ -515,6 +515,29 @@ bool convert_space_to_depth(struct conversion *c)
 
 // ---- chosen by data ----
 
+// A runtime fails at an index beyond the axis.
+static bool are_within_axis(struct conversion *c, tensor_id indices, int64_t size)
+{
+    const int64_t *items;
+    uint32_t count;
+    if (!is_weight(c, indices))
+        return true;
+    if (!constant_ints(c, indices, SIZE_MAX, &items, &count))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (items[i] < -size || items[i] >= size)
+            return cannot(c, "an index is out of range");
+    return true;
+}
+
+bool convert_gather(struct conversion *c)
+{
+    int axis;
+    return has_known_inputs(c, 2) &&
+           normalize_axis(c, int_attribute(c, "axis", 0), type_of(c, input_of(c, 0))->rank, &axis) &&
+           are_within_axis(c, input_of(c, 1), type_of(c, input_of(c, 0))->dim[axis]) && convert_plain(c);
+}
+
 bool convert_one_hot(struct conversion *c)
 {
     const int64_t *depth;
