@@ -13,6 +13,8 @@ ASSOCIATES = "(property associates (equal (ewadd ?x (ewadd ?y ?z)) (ewadd (ewadd
 ROTATES = "(property rotates (equal (ewadd (ewadd ?x ?y) ?z) (ewadd (ewadd ?z ?x) ?y)))\n"
 FIRST = "(property first (equal (ewadd ?x ?y) ?x) (where (defined (ewadd ?x ?y))))\n"
 SQUARE = "(property square (equal (ewmul ?x ?x) ?x))\n"
+REAL = "(property real (equal (thresholdedrelu :alpha $a ?x) ?x))\n"
+ODD = "(property odd (equal (tanh (sub ?x ?y)) (neg (tanh (sub ?y ?x)))))\n"
 NEWTON = """(property newton
   (equal (reducesum :axes 0 :keepdims 0 ?x) (reducesum :axes 0 :keepdims 0 (relu ?x))))\n"""
 # Types differ first at a width of 4, and values first at a sum of three entries (a symmetric function of degree 3).
@@ -200,6 +202,8 @@ CASES = [
     ("a sum of three", CUBIC, 1, ["cubic: refuted", "?x = (f32 3"], [], ["--bound", "3"]),
     ("a sum up to four", CUBIC, 1, ["cubic: refuted", "?x = (f32 3"], [], ["--bound", "4"]),
     *((f"{name} that one side alone allows", text, 1, ["0 proved"], []) for name, text in FAR.items()),
+    ("a real number", REAL, 1, ["real: refuted", "$a = 0.5"], []),
+    ("an odd function", ODD, 0, ["odd: proved", "it disagrees on: 0"], ["INTERNAL ERROR"]),
     ("true ones up to a bound", COMMUTES + POOLS, 0, ["2 tested", "it disagrees on: 0"], [], ["--bound", "3"]),
 ]
 

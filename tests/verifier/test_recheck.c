@@ -75,7 +75,7 @@ static void agrees_on_false_ones(void **state)
     }
 }
 
-// That exp is increasing is a law of the polynomials; what a gather does depends on data.
+// That exp is increasing and tanh odd are laws of the polynomials; what a gather does depends on data.
 static void says_where_it_ends(void **state)
 {
     struct outcome o = recheck("(equal (max (exp ?x) (exp ?y)) (exp (max ?x ?y)))");
@@ -83,6 +83,10 @@ static void says_where_it_ends(void **state)
     assert_true(o.agrees);
     assert_true(o.counts[RECHECK_UNKNOWN] >= 1);
     assert_int_equal(o.counts[RECHECK_DIFFERENT], 0);
+    o = recheck("(equal (tanh (sub ?x ?y)) (neg (tanh (sub ?y ?x))))");
+    assert_int_equal(o.verdict, VERDICT_PROVED);
+    assert_true(o.agrees);
+    assert_true(o.counts[RECHECK_UNKNOWN] >= 1);
     o = recheck("(equal (gather :axis 0 ?x ?i) (gather :axis 0 ?x ?i))");
     assert_int_equal(o.counts[RECHECK_EQUAL], 0);
 }

@@ -406,6 +406,26 @@ enum comparison instance_compare_numbers(struct instance *in, uint64_t seed, str
 
 // --- printing --------------------------------------------------------------------------------------------------------
 
+// An attribute that is the variable; NULL: none is it alone.
+static const struct attribute *attribute_of_variable(const struct pattern *p, uint32_t variable)
+{
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
+            const struct attribute_pattern *a = &p->nodes.items[n].attributes[i];
+            if (a->count == 1 && a->terms[0]->kind == TERM_VARIABLE && a->terms[0]->value == variable)
+                return &p->nodes.items[n].op->attributes[i];
+        }
+    return NULL;
+}
+
+static void print_variable(struct text *out, const struct instance *in, uint32_t variable)
+{
+    static const struct attribute integers = {.kind = ATTRIBUTE_INTS};
+    const struct attribute *attribute = attribute_of_variable(in->equation->pattern, variable);
+    text_printf(out, "$%s = ", in->equation->pattern->attribute_variables[variable]);
+    attribute_print(out, attribute ? attribute : &integers, &in->attributes[variable]);
+}
+
 // "x = (f32 2 2) ..." on one line, and the values of small tensors that refute it on lines of their own.
 static void instance_print(struct text *out, const struct instance *in)
 {
@@ -422,12 +442,10 @@ static void instance_print(struct text *out, const struct instance *in)
         is_first = false;
     }
     for (uint32_t i = 0; i < p->n_attribute_variables; i++) {
-        const struct attribute_value *value = &in->attributes[i];
-        if (value->count == UINT32_MAX)
+        if (in->attributes[i].count == UINT32_MAX)
             continue;
-        text_printf(out, "%s$%s =", is_first ? "" : ", ", p->attribute_variables[i]);
-        for (uint32_t j = 0; j < value->count; j++)
-            text_printf(out, " %" PRId64, value->ints[j]);
+        text_add(out, is_first ? "" : ", ");
+        print_variable(out, in, i);
         is_first = false;
     }
 }

@@ -120,6 +120,22 @@ static bool is_increasing(enum scalar_function fn)
     return fn == FN_EXP || fn == FN_SIGMOID || fn == FN_TANH;
 }
 
+// Of which normal forms know more than that equal arguments give equal values, whatever else is met (T12, T13).
+static bool is_lawful(enum scalar_function fn)
+{
+    switch (fn) {
+    case FN_SIGMOID:
+    case FN_SQRT:
+    case FN_ACOS:
+    case FN_ACOSH:
+    case FN_POW:
+    case FN_FMOD:
+        return false;
+    default:
+        return true;
+    }
+}
+
 // Of terms: the infinities are gone.
 static Z3_ast apply_to_terms(struct z3_reals *r, enum scalar_function fn, const Z3_ast *x)
 {
@@ -161,6 +177,7 @@ static Z3_ast apply_to_terms(struct z3_reals *r, enum scalar_function fn, const 
         return choose(r, is_true(r, x[0]), x[1], x[2]);
     default:
         r->has_increasing = r->has_increasing || is_increasing(fn);
+        r->has_lawful = r->has_lawful || is_lawful(fn);
         return uninterpreted(r, fn, x);
     }
 }

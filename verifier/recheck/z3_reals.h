@@ -12,6 +12,7 @@ struct z3_reals {
     Z3_sort sort;
     Z3_func_decl functions[FN_COUNT];                   // those that are uninterpreted; NULL until they are met
     bool has_reciprocals, has_maxima, has_increasing;   // functions of these kinds were met
+    bool has_lawful;   // and such as are odd or even, or make products of sums, which Z3 is not told
 };
 Z3_ast z3_term(struct z3_reals *r, struct z3_value value);
 // As evaluate_f64 (expressions/evaluation/evaluate.h); the definition does not depend on data.

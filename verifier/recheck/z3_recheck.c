@@ -124,7 +124,7 @@ static Z3_ast difference_of(struct recheck *r, struct z3_value a, struct z3_valu
 // The laws of the polynomials that Z3 is not told.
 static bool has_other_laws(const struct z3_reals *r)
 {
-    return r->has_reciprocals || (r->has_maxima && r->has_increasing);
+    return r->has_reciprocals || r->has_lawful || (r->has_maxima && r->has_increasing);
 }
 
 static enum recheck_verdict ask(struct recheck *r, const Z3_ast *differences, unsigned count)
@@ -189,7 +189,7 @@ enum recheck_verdict recheck_instance(struct recheck *r, struct instance *in)
         close_context(r);
         open_context(r);
     }
-    r->reals.has_reciprocals = r->reals.has_maxima = r->reals.has_increasing = false;
+    r->reals.has_reciprocals = r->reals.has_maxima = r->reals.has_increasing = r->reals.has_lawful = false;
     enum recheck_verdict verdict =
         evaluate_nodes(r, in, nodes_to_evaluate(in), &v) ? compare_values(r, in, &v) : RECHECK_NOTHING;
     arena_release(in->scratch, mark);
