@@ -14,14 +14,14 @@ enum operator_trait {
     TRAIT_IS_KERNEL = 1 << 22,      // without inputs, and of rank 3 and more: filters, channels, a window
 };
 
-enum { MOST_KNOWN_INPUTS = 6 };
+enum { MOST_KNOWN_INPUTS = 16 };
 #define RANK_OPEN (-1)
 struct operator_traits {
     unsigned plain;                          // without an activation
     unsigned activated;                      // with any; as `plain` for who takes none
     int8_t input_ranks[MOST_KNOWN_INPUTS];   // the one rank that the input can have, or RANK_OPEN
-    uint8_t positive_inputs;                 // those of which one that is positive makes all defined, one bit each
-    uint8_t inputs_of_other_types;           // those that may have another element type than the output, one bit each
+    uint16_t positive_inputs;                // those of which one that is positive makes all defined, one bit each
+    uint16_t inputs_of_other_types;          // those that may have another element type than the output, one bit each
 };
 extern const struct operator_traits operator_traits[OP_COUNT];
 

@@ -2,10 +2,12 @@
 //
 // Each operator is applied to random inputs and attributes, of sizes that tell axes, windows and groups apart, and
 // asked for its definition. What all definitions have, or some, is what the operator has. An operator that none of many
-// applications fits has no traits, and no theorem speaks of it.
+// applications fits has no traits, and no theorem speaks of it. One that is something else at large ranks, large sizes,
+// or numbers of its attributes has no plain places, so that none does either.
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "operators/traits.h"
+#include "operators/traits/carried_axes.h"
 #include "operators/traits/index_forms.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +16,19 @@
 enum {
     WANTED = 60,
     MOST_TRIES = 300000,
+    WANTED_OF_OTHERS = 40,   // of large ranks, and of large sizes
+    MOST_TRIES_OF_OTHERS = 60000,
     LEAST = 12,
     MOST_INPUTS = MOST_KNOWN_INPUTS,
-    MOST_ENTRIES = 2 * MAX_RANK,
-    LARGEST_RANK = 5
+    MOST_ENTRIES = 2 * MAX_RANK
 };
+static const struct scale {
+    int lowest_rank, highest_rank;
+    int64_t sizes[5];
+} scales[] = {{0, 5, {1, 2, 3, 4, 6}}, {5, MAX_RANK, {1, 2, 3, 1, 2}}, {0, 4, {1, 9, 12, 16, 31}}};
 
 struct probe {
+    const struct scale *scale;
     struct type inputs[MOST_INPUTS];
     int64_t ints[MAX_ATTRIBUTES][MOST_ENTRIES];
     struct attribute_value attributes[MAX_ATTRIBUTES];
@@ -34,21 +42,20 @@ static bool is_one_of(struct random *r, uint64_t n)
     return random_below(r, n) == 0;
 }
 
-static struct type random_type(struct random *r)
+static struct type random_type(struct random *r, const struct scale *scale)
 {
     static const enum dtype dtypes[] = {DTYPE_F32, DTYPE_F32, DTYPE_F32, DTYPE_F32, DTYPE_I64, DTYPE_BOOL, DTYPE_F64};
-    static const int64_t sizes[] = {1, 2, 3, 4, 6};
     int64_t dim[MAX_RANK];
-    int rank = (int)random_below(r, LARGEST_RANK + 1);
+    int rank = scale->lowest_rank + (int)random_below(r, (uint64_t)(scale->highest_rank - scale->lowest_rank) + 1);
     for (int i = 0; i < rank; i++)
-        dim[i] = sizes[random_below(r, 5)];
+        dim[i] = scale->sizes[random_below(r, 5)];
     return type_make(dtypes[random_below(r, 7)], rank, dim);
 }
 
 // Often the type of the one before, some of its last axes, or one of its axes: operators want inputs that fit.
-static struct type random_type_after(struct random *r, const struct type *before)
+static struct type random_type_after(struct random *r, const struct scale *scale, const struct type *before)
 {
-    struct type t = random_type(r);
+    struct type t = random_type(r, scale);
     int rank = before->rank;
     t.dtype = is_one_of(r, 4) ? t.dtype : before->dtype;
     if (rank == 0 || is_one_of(r, 6))
@@ -70,20 +77,32 @@ static int64_t random_choice(struct random *r, const struct attribute *attribute
     return (int64_t)random_below(r, n);
 }
 
+// A number that no role says anything of: a flag, a count, or none.
+static int64_t random_number(struct random *r, const struct attribute *attribute)
+{
+    static const int64_t others[] = {0, -1, 5, 8, 16, 100};
+    if (is_one_of(r, 4))
+        return others[random_below(r, 6)];
+    return is_one_of(r, 4) ? attribute->standard : 1 + (int64_t)random_below(r, 4);
+}
+
 static int64_t random_int(struct random *r, const struct attribute *attribute, const struct probe *p)
 {
-    int rank = p->call.n_inputs ? p->inputs[0].rank : LARGEST_RANK;
+    int rank = p->call.n_inputs ? p->inputs[0].rank : p->scale->highest_rank;
     bool is_axis = attribute->role == ROLE_AXIS || attribute->role == ROLE_AXES || attribute->role == ROLE_PERMUTATION;
     if (is_axis)
         return rank ? (int64_t)random_below(r, (uint64_t)rank) : 0;
     if (attribute->role == ROLE_WINDOW_PADS || attribute->role == ROLE_PADS || attribute->role == ROLE_START)
         return (int64_t)random_below(r, 3);
+    if (attribute->role == ROLE_NONE)
+        return random_number(r, attribute);
     return attribute->role == ROLE_KEEPDIMS ? (int64_t)random_below(r, 2) : 1 + (int64_t)random_below(r, 4);
 }
 
 static uint32_t random_length(struct random *r, const struct attribute *attribute, const struct probe *p)
 {
-    uint32_t rank = (uint32_t)(p->call.n_inputs ? p->inputs[0].rank : (int)random_below(r, LARGEST_RANK + 1));
+    uint32_t rank =
+        (uint32_t)(p->call.n_inputs ? p->inputs[0].rank : (int)random_below(r, (uint64_t)p->scale->highest_rank + 1));
     uint32_t spatial = rank > 2 ? rank - 2 : 0;
     switch (attribute->role) {
     case ROLE_STRIDE:
@@ -100,7 +119,7 @@ static uint32_t random_length(struct random *r, const struct attribute *attribut
     case ROLE_STEP:
         return rank;
     default:
-        return (uint32_t)random_below(r, LARGEST_RANK + 1);
+        return (uint32_t)random_below(r, (uint64_t)p->scale->highest_rank + 1);
     }
 }
 
@@ -158,7 +177,7 @@ static void fill_list(struct random *r, const struct attribute *attribute, struc
 
 static void fill_attribute(struct random *r, const struct attribute *attribute, struct probe *p, int i, bool activates)
 {
-    static const double reals[] = {0.5, -0.25, 1, 2, 0};
+    static const double reals[] = {0.5, -0.25, 1, 2, 0, 100};
     int64_t *value = p->ints[i];
     if (attribute->kind == ATTRIBUTE_INTS) {
         fill_list(r, attribute, p, i);
@@ -167,7 +186,7 @@ static void fill_attribute(struct random *r, const struct attribute *attribute, 
     if (attribute->kind == ATTRIBUTE_INT)
         *value = random_int(r, attribute, p);
     else if (attribute->kind == ATTRIBUTE_REAL)
-        *value = real_to_bits(reals[random_below(r, 5)]);
+        *value = real_to_bits(is_one_of(r, 7) ? attribute->standard_real : reals[random_below(r, 6)]);
     else if (attribute->kind == ATTRIBUTE_DTYPE)
         *value = is_one_of(r, 2) ? DTYPE_F32 : DTYPE_I64;
     else if (attribute->role == ROLE_ACTIVATION)
@@ -179,10 +198,11 @@ static void fill_attribute(struct random *r, const struct attribute *attribute, 
 
 static void fill_probe(struct random *r, const struct operator* op, bool activates, struct probe *p)
 {
-    int most = op->max_inputs == VARIADIC || op->max_inputs > MOST_INPUTS ? op->min_inputs + 2 : op->max_inputs;
+    int most = op->max_inputs == VARIADIC ? op->min_inputs + 2 : op->max_inputs;
+    most = most < MOST_INPUTS ? most : MOST_INPUTS;
     int n = op->min_inputs + (int)random_below(r, (uint64_t)(most - op->min_inputs) + 1);
     for (int i = 0; i < n; i++)
-        p->inputs[i] = i ? random_type_after(r, &p->inputs[i - 1]) : random_type(r);
+        p->inputs[i] = i ? random_type_after(r, p->scale, &p->inputs[i - 1]) : random_type(r, p->scale);
     p->call = (struct operator_call){.op = op, .n_inputs = n, .inputs = p->inputs, .attributes = p->attributes};
     for (int i = 0; i < operator_n_attributes(op); i++)
         fill_attribute(r, &op->attributes[i], p, i, activates);
@@ -198,14 +218,18 @@ struct findings {
     int n;
     double number;   // that a constant is everywhere
     bool is_of_sizes;
+    bool drops_axes, changes_functions;   // at other ranks or sizes
 };
 
-static unsigned places_and_ranks(struct definition *d, struct probe *p)
+static unsigned places_and_ranks(struct definition *d, struct probe *p, struct findings *f)
 {
     bool is_kernel = d->n_inputs == 0 && definition_output(d, 0)->rank >= 3;
     if (p->call.op->resolve)
         p->call.op->resolve(d, &p->call, p->attributes);
-    return (index_forms_are_plain(d, &p->call) ? TRAIT_PLAIN_PLACES : 0) | (is_kernel ? TRAIT_IS_KERNEL : 0);
+    bool is_plain = index_forms_are_plain(d, &p->call);
+    f->drops_axes = f->drops_axes || (is_plain && !operator_carries_axes(d, &p->call, d->arena));
+    f->changes_functions = f->changes_functions || (is_plain && !operator_keeps_functions(d, &p->call, d->arena));
+    return (is_plain ? TRAIT_PLAIN_PLACES : 0) | (is_kernel ? TRAIT_IS_KERNEL : 0);
 }
 
 #define SIGN_TRAITS (unsigned)(TRAIT_POSITIVE | TRAIT_KEEPS_POSITIVE)
@@ -229,7 +253,7 @@ static void note_definition(struct definition *d, struct probe *p, struct findin
     traits = has_positive_reals(p) ? traits : (traits & ~(unsigned)TRAIT_PARTIAL) | SIGN_TRAITS;
     for (int i = 0; i < MOST_INPUTS && has_positive_reals(p); i++)
         f->positive_inputs &= definition_is_partial(d, 1u << i) ? ~(1u << i) : UINT32_MAX;
-    f->of_all &= traits | places_and_ranks(d, p);
+    f->of_all &= traits | places_and_ranks(d, p, f);
     f->of_some |= traits & TRAITS_OF_SOME;
     for (int i = 0; i < d->n_inputs; i++) {
         f->ranks[i] |= 1u << d->inputs[i].rank;
@@ -238,28 +262,50 @@ static void note_definition(struct definition *d, struct probe *p, struct findin
     f->n++;
 }
 
-static struct findings find_traits(const struct operator* op, bool activates)
+static void find_traits_at(const struct scale *scale, const struct operator* op, bool activates, struct findings *f)
 {
+    bool is_first = scale == &scales[0];
+    int wanted = f->n + (is_first ? WANTED : WANTED_OF_OTHERS), tries = is_first ? MOST_TRIES : MOST_TRIES_OF_OTHERS;
     struct random r = random_seed(1);
-    struct findings f = {.of_all = TRAITS_OF_ALL | TRAIT_PLAIN_PLACES | TRAIT_IS_KERNEL, .positive_inputs = UINT32_MAX};
     struct arena arena;
     struct definition d;
-    struct probe p;
+    struct probe p = {.scale = scale};
     arena_init(&arena);
     definition_init(&d, &arena, 0, NULL);
-    for (int i = 0; op->define && i < MOST_TRIES && f.n < WANTED; i++) {
+    for (int i = 0; i < tries && f->n < wanted; i++) {
         struct arena_mark mark = arena_mark(&arena);
         fill_probe(&r, op, activates, &p);
         definition_clear(&d, p.call.n_inputs, p.inputs);
         d.is_silent = true;
         if (operator_define(&d, &p.call))
-            note_definition(&d, &p, &f);
+            note_definition(&d, &p, f);
         arena_release(&arena, mark);
     }
     definition_free(&d);
     arena_free(&arena);
-    if (f.n < LEAST && op->define)
+}
+
+// Of operators with an axis that do not keep ranks nothing is argued of others.
+static bool is_of_one_form(const struct operator* op, const struct findings *f)
+{
+    bool carries_axes = !f->drops_axes || (operator_has_role(op, ROLE_AXIS) && !(f->of_all & TRAIT_KEEPS_RANK));
+    return carries_axes && !f->changes_functions;
+}
+
+static struct findings find_traits(const struct operator* op, bool activates)
+{
+    struct findings f = {.of_all = TRAITS_OF_ALL | TRAIT_PLAIN_PLACES | TRAIT_IS_KERNEL, .positive_inputs = UINT32_MAX};
+    if (!op->define)
+        return (struct findings){0};
+    for (size_t i = 0; i < sizeof scales / sizeof *scales && op->min_inputs <= MOST_INPUTS; i++)
+        find_traits_at(&scales[i], op, activates, &f);
+    if (f.n < LEAST)
         fprintf(stderr, "derive-traits: nothing is known of %s\n", op->name);
+    else if (!is_of_one_form(op, &f)) {
+        fprintf(stderr, "derive-traits: %s is another function at other ranks or sizes: no theorem speaks of it\n",
+                op->name);
+        f.of_all &= ~(unsigned)TRAIT_PLAIN_PLACES;
+    }
     return f.n < LEAST ? (struct findings){0} : f;
 }
 

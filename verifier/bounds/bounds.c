@@ -3,6 +3,7 @@
 #include "verifier/bounds/bounds.h"
 
 #include "operators/traits.h"
+#include "operators/traits/index_forms.h"
 #include "verifier/bounds/class_windows.h"
 #include "verifier/bounds/same_terms.h"
 #include "verifier/bounds/unhandled.h"
@@ -712,8 +713,40 @@ bool bounds_note_types(struct bounds *b, const struct instance *in)
     return are_alike;
 }
 
+// --- traits ----------------------------------------------------------------------------------------------------------
+
+static bool has_numbers_of_its_own(const struct operator* op)
+{
+    for (int i = 0; i < operator_n_attributes(op); i++)
+        if (op->attributes[i].role == ROLE_NONE &&
+            (op->attributes[i].kind == ATTRIBUTE_INT || op->attributes[i].kind == ATTRIBUTE_REAL))
+            return true;
+    return false;
+}
+
+// What is said of signs is asked of positive numbers alone.
+static bool has_traits_of_operator(struct instance *in, const struct typed_call *call)
+{
+    const unsigned of_all = TRAITS_OF_ALL & ~(unsigned)(TRAIT_POSITIVE | TRAIT_KEEPS_POSITIVE);
+    const unsigned of_some = TRAITS_OF_SOME & ~(unsigned)TRAIT_PARTIAL;
+    const struct definition *d = typing_definition(in->typing, call);
+    struct operator_call asked = {call->op, d->n_inputs, d->inputs, call->attributes};
+    unsigned known = operator_traits[call->op->id].plain, found = definition_traits(d);
+    return (known & of_all & ~found) == 0 && (found & of_some & ~known) == 0 &&
+           (!(known & TRAIT_PLAIN_PLACES) || index_forms_are_plain(d, &asked));
+}
+
+// Of numbers that no role says anything of those are tried that traits are found at, a flag of 7 may be another one.
+static void note_traits(struct bounds *b, struct instance *in)
+{
+    for (size_t n = 0; n < in->equation->pattern->nodes.count && !b->doubt; n++)
+        if (in->calls[n] && has_numbers_of_its_own(in->calls[n]->op) && !has_traits_of_operator(in, in->calls[n]))
+            b->doubt = "an operator is another function at these numbers of its attributes";
+}
+
 void bounds_add(struct bounds *b, struct instance *in)
 {
+    note_traits(b, in);
     struct arena_mark mark = arena_mark(in->scratch);
     struct analysis *an = arena_new(in->scratch, struct analysis);
     an->in = in;

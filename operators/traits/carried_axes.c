@@ -1,0 +1,312 @@
+// An application, the same at one place of an axis, and one of tensors without that axis, evaluated in the prime field.
+#include "operators/traits/carried_axes.h"
+
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
+#include "expressions/evaluation/evaluate.h"
+#include "expressions/field.h"
+#include "operators/traits.h"
+#include <string.h>
+
+enum { MOST_ENTRIES = 2 * MAX_RANK, MOST_OPERATIONS = 50000, LARGER = 8 };
+
+struct application {
+    struct type inputs[MOST_KNOWN_INPUTS];
+    int64_t ints[MAX_ATTRIBUTES][MOST_ENTRIES];
+    struct attribute_value attributes[MAX_ATTRIBUTES];
+    struct operator_call call;
+    struct definition d;
+};
+
+// False: it has more than there is room for.
+static bool copy_application(struct application *ret, const struct operator_call *call)
+{
+    *ret = (struct application){.call = *call};
+    for (int i = 0; i < call->n_inputs; i++)
+        ret->inputs[i] = call->inputs[i];
+    for (int i = 0; i < operator_n_attributes(call->op); i++) {
+        uint32_t n = call->attributes[i].count;
+        if (n > MOST_ENTRIES)
+            return false;
+        memcpy(ret->ints[i], call->attributes[i].ints, n * sizeof(int64_t));
+        ret->attributes[i] = (struct attribute_value){n, ret->ints[i]};
+    }
+    ret->call.inputs = ret->inputs;
+    ret->call.attributes = ret->attributes;
+    return true;
+}
+
+static bool define(struct application *a, struct arena *scratch)
+{
+    definition_init(&a->d, scratch, a->call.n_inputs, a->inputs);
+    a->d.is_silent = true;
+    return operator_define(&a->d, &a->call);
+}
+
+// --- which axes ------------------------------------------------------------------------------------------------------
+
+static bool has_entry(const struct operator_call *call, enum attribute_role role, int64_t entry)
+{
+    const struct attribute_value *value = &call->attributes[operator_find_role(call->op, role)];
+    for (uint32_t i = 0; i < value->count; i++)
+        if (value->ints[i] == entry)
+            return true;
+    return false;
+}
+
+static bool is_of_images(const struct operator* op)
+{
+    return operator_has_windows(op) || operator_enlarges(op) || operator_merges_groups(op);
+}
+
+static bool is_carried(const struct definition *d, const struct operator_call *call, int axis)
+{
+    const struct operator* op = call->op;
+    unsigned traits = definition_traits(d);
+    if (call->n_inputs == 0 || operator_has_role(op, ROLE_SHAPE))
+        return false;
+    if (is_of_images(op))
+        return axis >= 2 && call->inputs[0].rank > 3;
+    if (operator_has_role(op, ROLE_AXIS))
+        return (traits & TRAIT_KEEPS_RANK) && !has_entry(call, ROLE_AXIS, axis);
+    if (operator_has_role(op, ROLE_AXES))
+        return !has_entry(call, ROLE_AXES, axis) && call->attributes[operator_find_role(op, ROLE_AXES)].count > 0;
+    if (traits & TRAIT_CONTRACTS)
+        return axis < call->inputs[0].rank - 2;
+    return operator_permutes(op) || (traits & TRAIT_ENTRY_BY_ENTRY);
+}
+
+static void set_entry(struct application *a, enum attribute_role role, uint32_t entry, int64_t value)
+{
+    int attribute = operator_find_role(a->call.op, role);
+    if (attribute >= 0 && entry < a->attributes[attribute].count)
+        a->ints[attribute][entry] = value;
+}
+
+// Along the axis the window becomes that of one entry, so that nothing but the place itself is read.
+static void narrow_window(struct application *a, int axis)
+{
+    uint32_t spatial = (uint32_t)axis - 2, n = (uint32_t)a->inputs[0].rank - 2;
+    if (operator_has_windows(a->call.op) && !operator_has_role(a->call.op, ROLE_KERNEL) && a->call.n_inputs == 2)
+        a->inputs[1].dim[axis] = 1;
+    set_entry(a, ROLE_KERNEL, spatial, operator_enlarges(a->call.op) ? a->inputs[0].dim[axis] : 1);
+    set_entry(a, ROLE_STRIDE, spatial, 1);
+    set_entry(a, ROLE_WINDOW_PADS, spatial, 0);
+    set_entry(a, ROLE_WINDOW_PADS, spatial + n, 0);
+}
+
+// --- without one -----------------------------------------------------------------------------------------------------
+
+static void drop_entry(struct application *a, int attribute, uint32_t entry)
+{
+    struct attribute_value *value = &a->attributes[attribute];
+    int64_t *ints = a->ints[attribute];
+    if (entry >= value->count)
+        return;
+    memmove(&ints[entry], &ints[entry + 1], (value->count - entry - 1) * sizeof *ints);
+    value->count--;
+}
+
+static void drop_of_attribute(struct application *a, int attribute, int axis)
+{
+    struct attribute_value *value = &a->attributes[attribute];
+    enum attribute_role role = a->call.op->attributes[attribute].role;
+    int64_t *ints = a->ints[attribute];
+    if (role == ROLE_WINDOW_PADS)
+        drop_entry(a, attribute, (uint32_t)(axis - 2 + a->inputs[0].rank - 1));
+    if (role == ROLE_WINDOW_PADS || role == ROLE_STRIDE || role == ROLE_DILATION || role == ROLE_KERNEL)
+        drop_entry(a, attribute, (uint32_t)axis - 2);
+    if (role == ROLE_PERMUTATION)
+        for (uint32_t i = 0; i < value->count; i++)
+            if (ints[i] == axis)
+                drop_entry(a, attribute, i);
+    if (role == ROLE_AXIS || role == ROLE_AXES || role == ROLE_PERMUTATION)
+        for (uint32_t i = 0; i < value->count; i++)
+            ints[i] -= ints[i] > axis;
+}
+
+static void drop_axis(struct application *a, int axis, int rank)
+{
+    for (int i = 0; i < a->call.n_inputs; i++)
+        if (a->inputs[i].rank == rank) {
+            memmove(&a->inputs[i].dim[axis], &a->inputs[i].dim[axis + 1], (size_t)(rank - axis - 1) * sizeof(int64_t));
+            a->inputs[i].rank--;
+        }
+    for (int i = 0; i < operator_n_attributes(a->call.op); i++)
+        drop_of_attribute(a, i, axis);
+}
+
+// Where the axis is in the outputs.
+static int axis_of_output(const struct application *a, int axis)
+{
+    int perm = operator_find_role(a->call.op, ROLE_PERMUTATION), axes = operator_find_role(a->call.op, ROLE_AXES);
+    int at = axis;
+    for (uint32_t i = 0; perm >= 0 && i < a->attributes[perm].count; i++)
+        at = a->ints[perm][i] == axis ? (int)i : at;
+    bool drops = axes >= 0 && definition_output(&a->d, 0)->rank < a->inputs[0].rank;
+    for (int before = 0; drops && before < axis; before++)
+        at -= has_entry(&a->call, ROLE_AXES, before);
+    return at;
+}
+
+// --- values ----------------------------------------------------------------------------------------------------------
+
+// A tensor at one place of an axis, as one without it.
+static uint64_t *values_at(const uint64_t *values, const struct type *t, int axis, int64_t place, struct arena *scratch)
+{
+    int64_t inner = 1, all = type_elements(t);
+    for (int i = axis + 1; i < t->rank; i++)
+        inner *= t->dim[i];
+    uint64_t *at = arena_array(scratch, uint64_t, all + 1);
+    for (int64_t i = 0; t->dim[axis] > 0 && i < all / t->dim[axis]; i++)
+        at[i] = values[(i / inner * t->dim[axis] + place) * inner + i % inner];
+    return at;
+}
+
+struct values {
+    uint64_t *inputs[MOST_KNOWN_INPUTS];
+    uint64_t *outputs[MAX_OUTPUTS];
+};
+
+static void make_inputs(const struct application *a, struct values *v, struct arena *scratch)
+{
+    struct random r = random_seed(7);
+    for (int i = 0; i < a->call.n_inputs; i++) {
+        int64_t n = type_elements(&a->inputs[i]);
+        v->inputs[i] = arena_array(scratch, uint64_t, n + 1);
+        for (int64_t j = 0; j < n; j++)
+            v->inputs[i][j] = field_from_int((int64_t)random_below(&r, 1u << 20) - (1 << 19));
+    }
+}
+
+static void evaluate(const struct application *a, struct values *v, struct arena *scratch)
+{
+    for (int i = 0; i < a->d.n_outputs; i++)
+        v->outputs[i] = arena_array(scratch, uint64_t, type_elements(definition_output(&a->d, i)) + 1);
+    evaluate_field(&a->d, 1, (const uint64_t *const *)v->inputs, v->outputs, scratch);
+}
+
+static bool are_equal_at(const struct application *a, const struct values *v, const struct application *lower, int axis,
+                         int64_t place, struct arena *scratch)
+{
+    struct values of_lower;
+    int rank = a->inputs[0].rank, at = axis_of_output(a, axis);
+    for (int i = 0; i < a->call.n_inputs; i++) {
+        bool has_axis = a->inputs[i].rank == rank;
+        int64_t own = a->inputs[i].dim[axis] > place ? place : 0;
+        of_lower.inputs[i] = has_axis ? values_at(v->inputs[i], &a->inputs[i], axis, own, scratch) : v->inputs[i];
+    }
+    evaluate(lower, &of_lower, scratch);
+    for (int i = 0; i < a->d.n_outputs; i++) {
+        const struct type *z = definition_output(&a->d, i), *y = definition_output(&lower->d, i);
+        if (at >= z->rank || z->dim[at] != a->inputs[0].dim[axis] ||
+            type_elements(y) * z->dim[at] != type_elements(z) ||
+            memcmp(values_at(v->outputs[i], z, at, place, scratch), of_lower.outputs[i],
+                   (size_t)type_elements(y) * sizeof(uint64_t)) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool is_same_without(struct application *a, int axis, struct arena *scratch)
+{
+    struct application lower;
+    struct values v;
+    bool is_same = true;
+    if (!copy_application(&lower, &a->call))
+        return true;
+    drop_axis(&lower, axis, a->inputs[0].rank);
+    if (define(&lower, scratch) && definition_flops(&a->d) <= MOST_OPERATIONS) {
+        make_inputs(a, &v, scratch);
+        evaluate(a, &v, scratch);
+        is_same = are_equal_at(a, &v, &lower, axis, a->inputs[0].dim[axis] - 1, scratch);
+    }
+    definition_free(&lower.d);
+    return is_same;
+}
+
+static bool carries(const struct operator_call *call, int axis, struct arena *scratch)
+{
+    struct application a;
+    if (!copy_application(&a, call))
+        return true;
+    if (is_of_images(call->op))
+        narrow_window(&a, axis);
+    bool carries = !define(&a, scratch) || a.d.is_data_dependent || is_same_without(&a, axis, scratch);
+    definition_free(&a.d);
+    return carries;
+}
+
+bool operator_carries_axes(const struct definition *d, const struct operator_call *call, struct arena *scratch)
+{
+    bool carries_all = true;
+    for (int axis = 0; call->n_inputs && axis < call->inputs[0].rank && carries_all; axis++)
+        if (call->inputs[0].dim[axis] > 0 && is_carried(d, call, axis))
+            carries_all = carries(call, axis, scratch);
+    return carries_all;
+}
+
+// --- functions -------------------------------------------------------------------------------------------------------
+
+struct count_of_functions {
+    int of[FN_COUNT], of_sums[FN_COUNT];
+};
+
+static bool reads_below(const struct expr_node *n, const bool *reads)
+{
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_READ:
+        return true;
+    case EXPR_APPLY:
+        return reads[n->a] || (function_arity(n->fn) > 1 && reads[n->b]) || (function_arity(n->fn) > 2 && reads[n->c]);
+    case EXPR_REDUCE:
+        return reads[n->a];
+    case EXPR_SELECT:
+        return reads[n->b] || reads[n->c];
+    default:
+        return false;
+    }
+}
+
+// Of entries: how many there are, and other numbers, may be made in several ways. Operands stand before what is of
+// them.
+static struct count_of_functions functions_of(const struct definition *d, struct arena *scratch)
+{
+    struct count_of_functions count = {0};
+    bool *reads = arena_array(scratch, bool, d->nodes.count + 1);
+    for (size_t i = 0; i < d->nodes.count; i++) {
+        const struct expr_node *n = &d->nodes.items[i];
+        reads[i] = reads_below(n, reads);
+        count.of[n->fn] += reads[i] && n->kind == EXPR_APPLY;
+        count.of_sums[n->fn] += reads[i] && n->kind == EXPR_REDUCE;
+    }
+    return count;
+}
+
+// False: an axis has one place, of which more may be made than of larger ones.
+static bool enlarge_sizes(struct application *a)
+{
+    for (int i = 0; i < a->call.n_inputs; i++)
+        for (int axis = 0; axis < a->inputs[i].rank; axis++) {
+            if (a->inputs[i].dim[axis] < 2)
+                return false;
+            a->inputs[i].dim[axis] *= LARGER;
+        }
+    for (int i = 0; i < operator_n_attributes(a->call.op); i++) {
+        enum attribute_role role = a->call.op->attributes[i].role;
+        for (uint32_t j = 0; (role == ROLE_SHAPE || role == ROLE_PART_SIZES) && j < a->attributes[i].count; j++)
+            a->ints[i][j] *= LARGER;
+    }
+    return true;
+}
+
+bool operator_keeps_functions(const struct definition *d, const struct operator_call *call, struct arena *scratch)
+{
+    struct application a;
+    if (!copy_application(&a, call) || !enlarge_sizes(&a))
+        return true;
+    bool is_defined = define(&a, scratch);
+    struct count_of_functions small = functions_of(d, scratch), large = functions_of(&a.d, scratch);
+    definition_free(&a.d);
+    return !is_defined || memcmp(&small, &large, sizeof small) == 0;
+}
