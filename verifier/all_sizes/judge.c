@@ -125,25 +125,55 @@ static bool has_used_its_share(const struct test *t)
     return t->share && t->j->pool.work >= t->share_end;
 }
 
+static enum comparison compare(struct test *t, struct instance *in, struct difference *ret_difference)
+{
+    in->any_activation = t->is_any_activation ? t->activation : NO_VARIABLE;
+    if (t->only_cuts && !t->equation->pattern->looks_at_split_trees)
+        return instance_compare_types(in, ret_difference);
+    return instance_compare(in, &t->j->pool, !t->visit && !t->is_any_activation, ret_difference);
+}
+
+static bool is_not_asked_for(const struct test *t, const struct instance *in)
+{
+    return (t->only_one_sided && instance_has_values_on_both_sides(in)) || (t->only_cuts && !instance_has_cuts(in));
+}
+
+static bool is_fine(enum comparison c)
+{
+    return c == COMPARISON_EQUAL || c == COMPARISON_BOTH_ILL_TYPED;
+}
+
+static bool exceeds_limits(const struct test *t, enum comparison c)
+{
+    return c == COMPARISON_TOO_LARGE || (c == COMPARISON_UNDECIDED && t->j->pool.work > t->j->pool.work_limit);
+}
+
+static void note_failure(struct test *t, struct instance *in, enum comparison c, const struct difference *difference)
+{
+    t->result->differs_in_values = c == COMPARISON_OTHER_VALUE;
+    t->result->has_cut_inputs = instance_has_cuts(in);
+    t->result->failures++;
+    t->result->verdict = c == COMPARISON_UNDECIDED ? VERDICT_UNDECIDED : VERDICT_REFUTED;
+    text_clear(&t->result->counterexample);
+    instance_print_difference(&t->result->counterexample, in, &t->j->pool, difference);
+}
+
 static bool test_instance(void *context, struct instance *in)
 {
     struct test *t = context;
     struct difference difference;
     if (t->visit_only)
         return instance_has_cuts(in) || t->visit_only(t->context, in);
-    if ((t->only_one_sided && instance_has_values_on_both_sides(in)) || (t->only_cuts && !instance_has_cuts(in)))
+    if (is_not_asked_for(t, in))
         return true;
     if (t->j->listener && !t->visit && !instance_has_cuts(in))
         t->j->listener(t->j->listening, in);
-    in->any_activation = t->is_any_activation ? t->activation : NO_VARIABLE;
-    enum comparison c = t->only_cuts && !t->equation->pattern->looks_at_split_trees
-                            ? instance_compare_types(in, &difference)
-                            : instance_compare(in, &t->j->pool, !t->visit && !t->is_any_activation, &difference);
-    if (t->is_any_activation && c != COMPARISON_EQUAL && c != COMPARISON_BOTH_ILL_TYPED) {
+    enum comparison c = compare(t, in, &difference);
+    if (t->is_any_activation && !is_fine(c)) {
         t->needs_each_activation = true;
         return false;
     }
-    if (c == COMPARISON_TOO_LARGE || (c == COMPARISON_UNDECIDED && t->j->pool.work > t->j->pool.work_limit)) {
+    if (exceeds_limits(t, c)) {
         t->result->was_cut_short = true;
         return false;
     }
@@ -157,16 +187,11 @@ static bool test_instance(void *context, struct instance *in)
         return t->visit(t->context, in, c);
     if (t->result->instances >= t->j->instance_limit || is_hopeless(t))
         t->result->was_cut_short = true;
-    if (c == COMPARISON_EQUAL || c == COMPARISON_BOTH_ILL_TYPED) {
+    if (is_fine(c)) {
         t->was_left_early = has_used_its_share(t);
         return !t->result->was_cut_short && !t->was_left_early;
     }
-    t->result->differs_in_values = c == COMPARISON_OTHER_VALUE;
-    t->result->has_cut_inputs = instance_has_cuts(in);
-    t->result->failures++;
-    t->result->verdict = c == COMPARISON_UNDECIDED ? VERDICT_UNDECIDED : VERDICT_REFUTED;
-    text_clear(&t->result->counterexample);
-    instance_print_difference(&t->result->counterexample, in, &t->j->pool, &difference);
+    note_failure(t, in, c, &difference);
     return c == COMPARISON_UNDECIDED;
 }
 

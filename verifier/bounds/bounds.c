@@ -649,6 +649,52 @@ static bool has_groups_by_sizes(struct analysis *an)
     return false;
 }
 
+static const char *doubt_of_classes(struct analysis *an, enum window_use_kind windows, const uint8_t *labels,
+                                    const uint16_t *flags)
+{
+    if (windows == WINDOWS_OTHER && windows_outgrow_named_images(an, flags))
+        return "attributes of windows on images of named sizes are tried up to small ones";
+    if (windows != WINDOWS_FIXED && an->n_windows && has_strides_of_its_own(an))
+        return "sizes may tie strides that are not tried together";
+    if (has_groups_by_sizes(an))
+        return "a number of groups depends on sizes that are no channels";
+    if (classes_have_attributes_of_sizes(an, flags))
+        return "an attribute depends on sizes in a way that small ones do not show";
+    if (windows_are_beside_images_untold(an))
+        return "entries of a kernel stand beside the image at larger pads only than are tried";
+    if (has_more_labels_than_shapes(an, labels, flags))
+        return "shapes have more labels than the sizes that are tried";
+    return NULL;
+}
+
+static void merge_bound_of_axis(struct bounds *b, uint32_t v, const struct type *type, int axis,
+                                const struct class_bound *c)
+{
+    b->sizes[v][type->rank][axis] |= c->sizes;
+    if (!b->met[v][type->rank][axis] && type->dim[axis] <= MAX_TESTED_SIZE)
+        b->met[v][type->rank][axis] = 1u << type->dim[axis];
+    if (c->reason > b->reason[v][type->rank][axis])
+        b->reason[v][type->rank][axis] = (uint8_t)c->reason;
+    b->doubt = b->doubt ? b->doubt : c->doubt;
+}
+
+static void merge_bounds_of_axes(struct analysis *an, enum window_use_kind windows, const uint8_t *labels,
+                                 const uint16_t *flags, struct bounds *b)
+{
+    for (uint32_t v = 0; v < an->in->equation->pattern->n_variables; v++) {
+        const struct type *type = an->in->types[v];
+        if (type && type->rank == 0)
+            b->sizes[v][0][0] = 2;
+        for (int axis = 0; type && axis < type->rank; axis++) {
+            uint32_t item = v * MAX_RANK + (uint32_t)axis;
+            uint16_t own = flags[classes_find(an, item)];
+            struct class_bound c = bound_of_axis(an, item, labels, own, windows, type->dim[axis]);
+            c = keep_fixed_size(c, own, type->dim[axis]);
+            merge_bound_of_axis(b, v, type, axis, &c);
+        }
+    }
+}
+
 static void merge_bounds(struct analysis *an, struct bounds *b)
 {
     uint8_t labels[MAX_ITEMS] = {0};
@@ -663,35 +709,9 @@ static void merge_bounds(struct analysis *an, struct bounds *b)
     b->has_numbers_of_sizes = b->has_numbers_of_sizes || an->has_numbers_of_sizes;
     for (uint32_t i = 0; i < an->n_items; i++)
         b->has_parts_of_groups = b->has_parts_of_groups || ((flags[i] & HAS_GROUPS) && (flags[i] & HAS_SEGMENTS));
-    if (windows == WINDOWS_OTHER && windows_outgrow_named_images(an, flags) && !b->doubt)
-        b->doubt = "attributes of windows on images of named sizes are tried up to small ones";
-    if (windows != WINDOWS_FIXED && an->n_windows && has_strides_of_its_own(an) && !b->doubt)
-        b->doubt = "sizes may tie strides that are not tried together";
-    if (has_groups_by_sizes(an) && !b->doubt)
-        b->doubt = "a number of groups depends on sizes that are no channels";
-    if (classes_have_attributes_of_sizes(an, flags) && !b->doubt)
-        b->doubt = "an attribute depends on sizes in a way that small ones do not show";
-    if (windows_are_beside_images_untold(an) && !b->doubt)
-        b->doubt = "entries of a kernel stand beside the image at larger pads only than are tried";
-    if (has_more_labels_than_shapes(an, labels, flags) && !b->doubt)
-        b->doubt = "shapes have more labels than the sizes that are tried";
-    for (uint32_t v = 0; v < an->in->equation->pattern->n_variables; v++) {
-        const struct type *type = an->in->types[v];
-        if (type && type->rank == 0)
-            b->sizes[v][0][0] = 2;
-        for (int axis = 0; type && axis < type->rank; axis++) {
-            uint32_t item = v * MAX_RANK + (uint32_t)axis;
-            uint16_t own = flags[classes_find(an, item)];
-            struct class_bound c =
-                keep_fixed_size(bound_of_axis(an, item, labels, own, windows, type->dim[axis]), own, type->dim[axis]);
-            b->sizes[v][type->rank][axis] |= c.sizes;
-            if (!b->met[v][type->rank][axis] && type->dim[axis] <= MAX_TESTED_SIZE)
-                b->met[v][type->rank][axis] = 1u << type->dim[axis];
-            if (c.reason > b->reason[v][type->rank][axis])
-                b->reason[v][type->rank][axis] = (uint8_t)c.reason;
-            b->doubt = b->doubt ? b->doubt : c.doubt;
-        }
-    }
+    if (!b->doubt)
+        b->doubt = doubt_of_classes(an, windows, labels, flags);
+    merge_bounds_of_axes(an, windows, labels, flags, b);
 }
 
 // An instance whose sides have different types refutes the equation: its sizes are to be tested, whatever bounds others

@@ -225,6 +225,70 @@ static bool is_block_of_merge(const struct analysis *an, uint32_t node, int axis
     return operator_merges_groups(an->in->calls[node]->op) && axis == 1 && f->n == 2;
 }
 
+static uint32_t item_of_variable(const struct analysis *an, uint32_t node, const struct affine_index *f, int i)
+{
+    return an->first_item[node] + f->variable[i];
+}
+
+static void unite_groups(struct analysis *an, uint32_t x, uint32_t y)
+{
+    classes_unite(an, x, y);
+    an->links[an->n_links - 1].is_of_group = true;
+}
+
+// The index is a number of a group and a place in it.
+static void unite_group_and_place(struct analysis *an, uint32_t item, uint32_t group, uint32_t place)
+{
+    unite_groups(an, item, group);
+    classes_unite(an, item, place);
+    classes_flag(an, item, HAS_GROUPS);
+}
+
+static void note_quotients(struct analysis *an, uint32_t node, uint32_t item, const struct affine_index *f)
+{
+    for (int i = 0; i < f->n_divided; i++) {
+        unite_groups(an, item, an->first_item[node] + f->divided[i]);
+        classes_flag(an, item, f->divides_combination || f->n != 1 ? HAS_RESHAPE : HAS_GROUPS);
+    }
+    for (int i = 0; i < f->n; i++)
+        classes_unite(an, item, item_of_variable(an, node, f, i));
+}
+
+static void note_moved(struct analysis *an, uint32_t node, uint32_t item, const struct affine_index *f)
+{
+    uint32_t variable = item_of_variable(an, node, f, 0);
+    note_part(an, node, item, variable);
+    classes_unite_at(an, item, variable, f->base);
+    an->links[an->n_links - 1].is_part = true;
+}
+
+static void note_block_of_merge(struct analysis *an, uint32_t node, uint32_t item, const struct affine_index *f)
+{
+    for (int i = 0; i < 2; i++) {
+        uint32_t variable = item_of_variable(an, node, f, i);
+        if (f->coefficient[i] == 1)
+            classes_unite(an, item, variable);
+        else
+            unite_groups(an, item, variable);
+    }
+    classes_flag(an, item, HAS_GROUPS);
+}
+
+static void note_window_or_reshape(struct analysis *an, uint32_t node, const struct expr_node *read, int axis,
+                                   uint32_t item, const struct affine_index *f)
+{
+    const struct definition *d = an->definitions[node];
+    bool is_window = f->n == 1 || has_sum(d, f);
+    for (int i = 0; i < f->n; i++)
+        classes_flag(an, item_of_variable(an, node, f, i),
+                     !is_window                     ? HAS_RESHAPE
+                     : is_summed(d, f->variable[i]) ? HAS_KERNEL
+                                                    : HAS_WINDOW);
+    classes_flag(an, item, is_window ? HAS_WINDOW : HAS_RESHAPE);
+    if (is_window)
+        add_window(an, node, axis, f, item, definition_tensor(d, read->value)->dim[axis], read->b);
+}
+
 static void note_index(struct analysis *an, uint32_t node, const struct expr_node *read, int axis)
 {
     const struct definition *d = an->definitions[node];
@@ -233,64 +297,28 @@ static void note_index(struct analysis *an, uint32_t node, const struct expr_nod
     int64_t size = definition_tensor(d, read->value)->dim[axis];
     classes_find_affine(d, d->indices.items[read->a + (expr)axis], &f);
     an->has_too_many = an->has_too_many || f.is_too_long;
-    for (int i = 0; i < f.n_divided; i++) {
-        classes_unite(an, item, an->first_item[node] + f.divided[i]);
-        an->links[an->n_links - 1].is_of_group = true;
-        classes_flag(an, item, f.divides_combination || f.n != 1 ? HAS_RESHAPE : HAS_GROUPS);
-    }
-    for (int i = 0; i < f.n && f.n_divided; i++)
-        classes_unite(an, item, an->first_item[node] + f.variable[i]);
+    uint32_t first = f.n > 0 ? item_of_variable(an, node, &f, 0) : 0;
+    uint32_t second = f.n > 1 ? item_of_variable(an, node, &f, 1) : 0;
+    bool is_one_variable = f.n == 1 && f.coefficient[0] == 1;
     if (f.n_divided)
-        return;
-    if (f.n == 0) {
-        if (size != 1)
-            classes_flag(an, item, HAS_ORDER);
-        return;
-    }
-    uint32_t variable_item = an->first_item[node] + f.variable[0];
-    if (f.n == 1 && f.coefficient[0] == 1 && f.base == 0 && d->extents.items[f.variable[0]] == size) {
-        classes_unite_whole(an, item, variable_item);
-        return;
-    }
-    if (f.n == 1 && f.coefficient[0] == 1 && read->b == OUTSIDE_NEVER) {
-        note_part(an, node, item, variable_item);
-        classes_unite_at(an, item, variable_item, f.base);
-        an->links[an->n_links - 1].is_part = true;
-        return;
-    }
-    if (is_plain_but_for_a_sum_of_one(d, &f, size) && !is_kernel_of_any_size(an, node, axis)) {
-        classes_unite(an, item, variable_item);
-        if (reads_channels_of_named_groups(an, node, read, axis)) {
-            an->links[an->n_links - 1].is_of_group = true;
-            classes_unite(an, item, an->first_item[node] + f.variable[1]);
-            classes_flag(an, item, HAS_GROUPS);
-        }
-        return;
-    }
-    if (is_block_of_merge(an, node, axis, &f)) {
-        for (int i = 0; i < 2; i++) {
-            classes_unite(an, item, an->first_item[node] + f.variable[i]);
-            an->links[an->n_links - 1].is_of_group = f.coefficient[i] != 1;
-        }
-        classes_flag(an, item, HAS_GROUPS);
-        return;
-    }
-    if (is_pair_of_digits(an, node, axis, &f, size)) {
-        classes_unite(an, item, an->first_item[node] + f.variable[0]);
-        an->links[an->n_links - 1].is_of_group = true;
-        classes_unite(an, item, an->first_item[node] + f.variable[1]);
-        classes_flag(an, item, HAS_GROUPS);
-        return;
-    }
-    bool is_window = f.n == 1 || has_sum(d, &f);
-    for (int i = 0; i < f.n; i++)
-        classes_flag(an, an->first_item[node] + f.variable[i],
-                     !is_window                    ? HAS_RESHAPE
-                     : is_summed(d, f.variable[i]) ? HAS_KERNEL
-                                                   : HAS_WINDOW);
-    classes_flag(an, item, is_window ? HAS_WINDOW : HAS_RESHAPE);
-    if (is_window)
-        add_window(an, node, axis, &f, item, size, read->b);
+        note_quotients(an, node, item, &f);
+    else if (f.n == 0)
+        classes_flag(an, item, size != 1 ? HAS_ORDER : 0);
+    else if (is_one_variable && f.base == 0 && d->extents.items[f.variable[0]] == size)
+        classes_unite_whole(an, item, first);
+    else if (is_one_variable && read->b == OUTSIDE_NEVER)
+        note_moved(an, node, item, &f);
+    else if (is_plain_but_for_a_sum_of_one(d, &f, size) && !is_kernel_of_any_size(an, node, axis)) {
+        if (reads_channels_of_named_groups(an, node, read, axis))
+            unite_group_and_place(an, item, first, second);
+        else
+            classes_unite(an, item, first);
+    } else if (is_block_of_merge(an, node, axis, &f))
+        note_block_of_merge(an, node, item, &f);
+    else if (is_pair_of_digits(an, node, axis, &f, size))
+        unite_group_and_place(an, item, first, second);
+    else
+        note_window_or_reshape(an, node, read, axis, item, &f);
 }
 
 // --- scalar expressions ----------------------------------------------------------------------------------------------
