@@ -1,7 +1,7 @@
 // Axes that groups divide, one behind the other: are they made of blocks, the same number in all instances (T9;
 // bounds.md, 2.4)?
 #include "operators/traits.h"
-#include "verifier/bounds/classes.h"
+#include "verifier/bounds/index_classes.h"
 #include "verifier/instances/domain.h"
 #include <string.h>
 

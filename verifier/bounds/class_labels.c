@@ -1,6 +1,6 @@
 // How many labels a counterexample can need: the axes of the output, and the sums that a monomial is made by (T1, T8;
 // bounds.md, 2.1).
-#include "verifier/bounds/classes.h"
+#include "verifier/bounds/index_classes.h"
 
 #include "operators/traits.h"
 #include <string.h>

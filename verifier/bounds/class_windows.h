@@ -1,7 +1,7 @@
 // Are the windows of both sides alike, so that they are a common factor (docs/theory/bounds.md, section 2.3)? Only the
 // files that analyse an instance include this.
 #pragma once
-#include "verifier/bounds/classes.h"
+#include "verifier/bounds/index_classes.h"
 
 // `labels` and `flags` are those of all classes, by the item that stands for each.
 bool windows_are_alike(struct analysis *an, const uint8_t *labels, const uint16_t *flags);

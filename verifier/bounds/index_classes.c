@@ -1,6 +1,6 @@
 // Walks over the definitions of an instance, and unites axes and variables that are read by one another (T1; bounds.md,
 // 2.1 to 2.3).
-#include "verifier/bounds/classes.h"
+#include "verifier/bounds/index_classes.h"
 
 #include "core/memory/hash.h"
 #include "expressions/affine.h"
