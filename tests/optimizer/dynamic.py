@@ -59,7 +59,9 @@ def interface(model):
 
 
 def session(model):
-    return onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 def feed(inputs, sizes, random):

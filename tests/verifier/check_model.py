@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""`taso-verify model` as a user runs it: `check_model.py TASO-VERIFY TASO-OPT`.
+"""`taso-verify model` as a user runs it: `check_model.py TASO-VERIFY TASO-OPT [--few]`.
 
-Models that are equal by structure, by rules, over the prime field, in numbers alone; and models that are not.
+Models that are equal by structure, by rules, over the prime field, in numbers alone; and models that are not. With --few, nearly equal
+ones of three large models.
 """
 import pathlib
 import re
@@ -521,13 +522,13 @@ def check_near_misses(program, first, second, folder):
         is_caught = ran.returncode != 0 and "models are equal" not in ran.stdout
         print(f"{first.stem}, {way}: {'ok' if is_caught else 'FOUND TO BE EQUAL ' + ran.stdout}")
         failures += not is_caught
-    ran = run(program, first, folder / "change_one_number.onnx", "--no-field", "--rounds", "40")
+    ran = run(program, first, folder / "change_one_number.onnx", "--no-field", "--no-rewrite")
     reason = complaint(ran, 1, ["the models differ"])
     print(f"{first.stem}, in numbers: {reason or 'ok'} {ran.stdout + ran.stderr if reason else ''}")
     return failures + (reason is not None)
 
 
-def check_models(program, taso_opt, models, folder):
+def check_models(program, taso_opt, models, folder, has_few):
     """Whole models: what taso-opt makes of them is equal by rules, within a budget that takes a second; what is nearly
     that is not."""
     failures = 0
@@ -543,7 +544,8 @@ def check_models(program, taso_opt, models, folder):
         reason = complaint(ran, 0, ["the models are equal: by structure and rules"])
         print(f"{name}: {reason or 'ok'} {ran.stdout + ran.stderr if reason else ''}")
         failures += reason is not None
-        failures += check_near_misses(program, first, second, folder)
+        if not has_few or name in ("squeezenet", "bert-taso-corrected", "nasrnn"):
+            failures += check_near_misses(program, first, second, folder)
     return failures
 
 
@@ -554,7 +556,7 @@ def main():
         folder = pathlib.Path(name)
         failures = check_cases(program, folder) + check_files(program, folder) + check_only_proved(program, folder)
         failures += check_optimized(program, taso_opt, folder)
-        failures += check_models(program, taso_opt, models, folder)
+        failures += check_models(program, taso_opt, models, folder, "--few" in sys.argv)
     return 1 if failures else 0
 
 
