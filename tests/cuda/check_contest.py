@@ -157,7 +157,7 @@ def what_goes_wrong_is_said(folder):
     ready = ["sh", "-c", "echo {}; while read runs; do echo 1; done"]
     ready, late = hold_contest([("ready", ready), ("late", ["sleep", "600"])], 6, subprocess.DEVNULL, worker_environment())
     assert late.reason.startswith("not ready within") and not late.seconds, late
-    assert not ready.reason and len(ready.seconds) == contest.MOST_TURNS, ready
+    assert ready.seconds and not ready.reason, ready
     (saved / "graph").write_text("(graph (let x (input 0) (f32 2)) (let y (onehot x x)) (output y))")
     (unknown,) = hold_contest(
         [("numpy", worker_command("numpy", saved, "f32"))], 240, subprocess.DEVNULL, worker_environment()
