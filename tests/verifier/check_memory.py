@@ -3,7 +3,9 @@
 
 Each rule names sizes at which its tensors, or what its proof would make of them, have billions of entries, or
 leaves billions of types to them. `rules` and `try` end with a verdict, and with less than MEGABYTES; what is not looked at proves nothing.
+So does `symbolic` of products of which there are many renamings to try.
 """
+import itertools
 import pathlib
 import resource
 import subprocess
@@ -37,6 +39,24 @@ def rule_of_many_types():
     return f"(rule mean-of-many (source {source}) (target {target}) (where {ones}))\n"
 
 
+def rule_of_many_renamings():
+    """False where four axes differ: the product of all differences of softmax along two of four axes."""
+    along = [f"(softmax ${axis} ?x)" for axis in "abcd"]
+    factors = [f"(sub {x} {y})" for x, y in itertools.combinations(along, 2)]
+
+    def product_of(terms):
+        return terms[0] if len(terms) == 1 else f"(ewmul {product_of(terms[:-1])} {terms[-1]})"
+    zero = f"(ewmul {product_of(factors[:-1])} (sub {along[0]} {along[0]}))"
+    return f"(rule differences-of-axes (source {product_of(factors)}) (target {zero}))\n"
+
+
+def check_symbolic(taso_verify, folder):
+    rules = pathlib.Path(folder) / "renamed.rules"
+    rules.write_text(rule_of_many_renamings(), encoding="utf-8")
+    run = subprocess.run([taso_verify, "symbolic", rules, "-q", "-j", "1"], capture_output=True, text=True, check=False)
+    assert run.returncode == 1 and not run.stderr, f"symbolic: {run.returncode}, {run.stderr}"
+
+
 def main():
     taso_verify, = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
@@ -46,6 +66,7 @@ def main():
             run = subprocess.run([taso_verify, *command], capture_output=True, text=True, check=False)
             assert run.returncode in (0, 1) and not run.stderr, f"{command[0]}: {run.returncode}, {run.stderr}"
         assert "(rule " not in proved.read_text(encoding="utf-8")
+        check_symbolic(taso_verify, folder)
     used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     assert used < MEGABYTES, f"{used:.0f} MB"
 

@@ -249,7 +249,7 @@ static bool check_renaming(struct renaming *r, struct matched *ret)
 // The reads of y from the i-th on are paired with those of x that are not used.
 static bool pair_reads(struct renaming *r, uint32_t i, uint32_t used, struct matched *ret)
 {
-    if (r->d->s->why || r->tries > MOST_TRIES)
+    if (r->d->s->why || r->tries > MOST_TRIES || !sums_have_room(r->d->s))
         return false;
     if (i == r->of_y.n)
         return check_renaming(r, ret);

@@ -5,12 +5,18 @@
 #include <string.h>
 
 #define MOST_TERMS 64
+#define MOST_BYTES ((size_t)1 << 29)   // of one family
 const struct sum SUM_ZERO;
 
 bool sums_fail(struct sums *s, const char *why)
 {
     s->why = s->why ? s->why : why;
     return false;
+}
+
+bool sums_have_room(struct sums *s)
+{
+    return arena_used(s->arena) <= MOST_BYTES || sums_fail(s, "sums that take much memory");
 }
 
 static bool is_exact(double value)

@@ -40,6 +40,7 @@ struct sums {
 extern const struct sum SUM_ZERO;
 
 bool sums_fail(struct sums *s, const char *why);   // false
+bool sums_have_room(struct sums *s);               // else they fail: trying many renamings takes memory
 const struct sum *sum_of_real(struct sums *s, double value);
 const struct sum *sum_of_poly(struct sums *s, poly a);
 const struct sum *sum_of_factor(struct sums *s, const struct factor *f);
