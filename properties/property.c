@@ -3,7 +3,6 @@
 
 #include "core/formats/sexp.h"
 #include "core/memory/arena.h"
-#include "core/memory/hash.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include <dirent.h>
@@ -131,14 +130,6 @@ static bool parse_property(struct property *p, const struct sexp *s, const char 
            parse_where(p, items.where, file, a, error);
 }
 
-static void note_content(struct property *p)
-{
-    struct text text = {0};
-    property_print(&text, p);
-    p->content = hash_bytes(text.chars, text.count, 0);
-    text_free(&text);
-}
-
 static bool add_property(struct property_set *set, const struct sexp *s, const char *path, struct error *error)
 {
     struct property *p = arena_new(set->arena, struct property);
@@ -150,7 +141,6 @@ static bool add_property(struct property_set *set, const struct sexp *s, const c
         pattern_free(&p->pattern);
         return false;
     }
-    note_content(p);
     vec_push(&set->properties, p);
     return true;
 }

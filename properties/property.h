@@ -25,7 +25,6 @@ struct property {
     uint32_t plain;               // one bit per variable that must have no split trees
     const char *file;
     unsigned line, column;
-    uint64_t content;   // hash of its text, to know whether it changed
 };
 struct property_set {
     struct arena *arena;

@@ -216,6 +216,25 @@ def complaint(ran, code, wanted, unwanted):
     return f"does not say {missing}, says {present}" if missing or present else None
 
 
+def check_memory(program, folder):
+    """Properties are known by their texts, to the program that validated them; gives what is wrong."""
+    path, cache = folder / "known.properties", folder / "taso/properties"
+
+    def says(body, wanted):
+        path.write_text(f"(property p (equal (relu (relu ?x)) {body}))", encoding="utf-8")
+        environment = {"HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
+        ran = subprocess.run([program, "properties", path], capture_output=True, text=True, check=False, env=environment)
+        return [] if wanted in ran.stdout else [f"{body} is not {wanted}:\n{ran.stdout}{ran.stderr}"]
+
+    wrong = says("(relu ?x)", "1 proved") + says("(relu ?x)", "1 validated before") + says("?x", "1 refuted")
+    wrong += says("(relu ?x)", "1 validated before")
+    program_line, *known = cache.read_text(encoding="utf-8").splitlines(keepends=True)
+    for text in ('(program "0")\n' + "".join(known), program_line + "(holds", "\0"):
+        cache.write_text(text, encoding="utf-8")
+        wrong += says("(relu ?x)", "1 proved")
+    return "\n".join(wrong)
+
+
 def main():
     program = sys.argv[1]
     failures = 0
@@ -229,6 +248,9 @@ def main():
             reason = complaint(ran, code, wanted, unwanted)
             failures += reason is not None
             print(f"{case}: {reason or 'ok'}{chr(10) + ran.stdout + ran.stderr if reason else ''}")
+        reason = check_memory(program, pathlib.Path(name))
+        failures += reason != ""
+        print(f"what was validated before: {reason or 'ok'}")
     return 1 if failures else 0
 
 

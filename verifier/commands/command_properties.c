@@ -92,7 +92,7 @@ static void validate(struct properties_run *run, struct judge *judge, struct rec
     struct outcome *o = &portion->outcome;
     struct equation eq = equation_of_property(p);
     double started = clock_seconds();
-    o->is_known = !run->options->all && !run->options->bound && known_has(&run->known, p->content);
+    o->is_known = !run->options->all && !run->options->bound && known_has(&run->known, p);
     judge->part = portion->part;
     judge->n_parts = portion->n_parts;
     if (!o->is_known && recheck)
@@ -193,7 +193,7 @@ static void remember_good_ones(struct properties_run *run)
 {
     for (size_t i = 0; !run->options->bound && i < run->set->properties.count; i++)
         if (!run->outcomes[i].is_known && is_good(run, &run->outcomes[i]))
-            known_add(&run->known, run->set->properties.items[i]->content);
+            known_add(&run->known, run->set->properties.items[i]);
     known_save(&run->known);
 }
 
