@@ -1,4 +1,4 @@
-"""Operators that no other file knows (extra/) are proved with, generated with and run:
+"""Operators that no other file knows (extra/, and the manual's example) are proved with, generated with and run:
 `extra_operators.py SOURCE BUILD MESON...`.
 
 The program is built with them (meson's option extra_operators) in BUILD. A definition that is changed so that it is not
@@ -13,8 +13,8 @@ import sys
 import tempfile
 
 SOURCE, BUILD, MESON = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
-EXTRA = [f"tests/operators/extra/{name}.c" for name in ("axisscale", "squarepool", "squarerelu", "cell", "switched",
-                                                       "deepneg", "longsum", "mixedpool")]
+EXTRA = ["examples/axisscale.c", *(f"tests/operators/extra/{name}.c" for name in (
+    "squarepool", "squarerelu", "cell", "switched", "deepneg", "longsum", "mixedpool"))]
 POOL = "squarepool :kernel $k :stride $s :pad $p :dilation $d"
 QUICKLY_BUILT = ["-Ddebug=false", "-Doptimization=1"]
 TRUE = {
@@ -100,6 +100,13 @@ def properties_are_judged(folder):
         assert sorted(judged) == sorted((name, "refuted" if code else "proved") for name in laws), said
 
 
+def properties_of_the_manual_are_proved(_):
+    path = SOURCE / "examples/axisscale.properties"
+    said = run(BUILD / "verifier/taso-verify", "properties", "--all", "--theory", path)
+    assert set(re.findall(r"^(\S+): proved", said, re.MULTILINE)) == names("property", path), said
+    assert "properties that follow from the others: 0" in said, said
+
+
 def forms_are_asked_for(folder):
     """Those of which building says so, and numbers whose definitions have not what the operator has."""
     path = folder / "forms.properties"
@@ -145,6 +152,7 @@ def trait_goes_with_the_definition(folder):
 os.environ.setdefault("XDG_CACHE_HOME", str(BUILD / "cache"))
 build(BUILD, EXTRA, "taso-verify", "taso-gen", "check_graphs")
 with tempfile.TemporaryDirectory() as scratch:
-    for check in (rules_are_judged, properties_are_judged, forms_are_asked_for, rules_are_generated, loops_run, trait_goes_with_the_definition):
+    for check in (rules_are_judged, properties_are_judged, properties_of_the_manual_are_proved, forms_are_asked_for,
+                  rules_are_generated, loops_run, trait_goes_with_the_definition):
         check(pathlib.Path(scratch))
         print(check.__name__)

@@ -1,4 +1,4 @@
-// axisscale: the last axis of a tensor times a vector, as a program may add it (meson's option extra_operators).
+// axisscale: the last axis of a tensor times a vector, an operator of your own (docs/manual/authors.md).
 //     z[i..., j] = x[i..., j] * w[j]
 #include "operators/operator.h"
 
