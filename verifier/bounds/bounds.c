@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define TESTED_SIZE 4
-#define LARGEST_WINDOW_SIZE 17
+#define LARGEST_WINDOW_SIZE 18
 #define LARGEST_KERNEL 3
 #define MOST_GROUPS 3   // values of a group attribute that are tried
 

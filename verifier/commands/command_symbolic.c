@@ -77,7 +77,8 @@ static int prove_files(struct command *c, int count, char **paths, struct error 
     }
     printf("%zu rule%s: %zu proved, %zu unknown\n", rules->rules.count, plural_ending(rules->rules.count), n_proved,
            rules->rules.count - n_proved);
-    fprintf(stderr, "%.1f seconds of one core, %.2f at most for one rule\n", sum, largest);
+    if (!o->quiet)
+        fprintf(stderr, "%.1f seconds of one core, %.2f at most for one rule\n", sum, largest);
     return n_proved == rules->rules.count ? EXIT_DONE : EXIT_CHECK_FAILED;
 }
 
