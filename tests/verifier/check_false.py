@@ -11,6 +11,17 @@ import sys
 import tempfile
 
 CONDITIONS = {
+    "moved-windows": ["(= (dim ?x 2) 1)"],
+    "moved-windows-by-channels": ["(= (dim ?x 2) 1)"],
+    "moved-windows-twice": ["(= (dim ?x 2) 1)"],
+    "moved-windows-in-steps": ["(= (dim ?x 2) 1)"],
+    "moved-windows-of-two-images": ["(= (dim ?x 2) 1)"],
+    "moved-windows-on-one-axis": ["(= (dim ?x 2) 1)"],
+    "moved-windows-below-maximum": ["(= (dim ?x 2) 1)"],
+    "steps-beside-a-window-on-another-axis": ["(= (dim ?x 2) 1)"],
+    "steps-of-three-beside-another-axis": ["(= (dim ?x 2) 1)"],
+    "padded-beside-a-tensor": ["(= (dim ?x 2) 1)"],
+    "padded-and-cut-again": ["(= (dim ?x 2) 1)"],
     "reach-of-ones": ["(= (dim ?x 3) 1)"],
     "reach-of-ones-downwards": ["(= (dim ?x 2) 1)"],
     "reach-of-maxima": ["(= (dim ?x 3) 1)"],

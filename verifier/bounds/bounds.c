@@ -31,29 +31,32 @@ static int64_t extent_to_test(const struct analysis *an, const struct window_use
     return is_free && w->extent_of_sum < LARGEST_KERNEL ? LARGEST_KERNEL : w->extent_of_sum;
 }
 
-// How far what a tensor is made of lies apart in the inputs: places that one of its entries reads, and between what two
-// neighbours read.
+// Where what an entry is made of lies in the inputs: first and last place beside the one it stands at, which is one of
+// them, and how far apart those of two neighbours are. Pads move windows: behind 5 of them the entry i reads the
+// place i - 5, and beside one that reads the place i it reaches 6 places (T11).
 struct span {
-    int64_t places, stride;
+    int64_t first, last, stride;
 };
 
 static struct span farther(struct span x, struct span y)
 {
-    return (struct span){x.places > y.places ? x.places : y.places, x.stride > y.stride ? x.stride : y.stride};
+    return (struct span){x.first < y.first ? x.first : y.first, x.last > y.last ? x.last : y.last,
+                         x.stride > y.stride ? x.stride : y.stride};
 }
 
 // Windows of windows: a step of the outer one is a stride of the inner one, whatever axes they are on.
 static struct span span_of_window(const struct analysis *an, const struct window_use *w, struct span below)
 {
-    int64_t stride = w->stride > 0 ? w->stride : -w->stride;
-    return (struct span){(extent_to_test(an, w) - 1) * w->dilation * below.stride + below.places,
+    int64_t stride = w->stride > 0 ? w->stride : -w->stride, first = w->offset < 0 ? w->offset : 0;
+    int64_t last = w->offset + (extent_to_test(an, w) - 1) * w->dilation;
+    return (struct span){first * below.stride + below.first, (last > 0 ? last : 0) * below.stride + below.last,
                          (stride > 1 ? stride : 1) * below.stride};
 }
 
 static struct span span_of_node(const struct analysis *an, uint32_t node, const struct span *of_nodes)
 {
     const struct pattern *p = an->in->equation->pattern;
-    struct span below = {1, 1};
+    struct span below = {0, 0, 1};
     for (uint32_t i = 0; i < p->nodes.items[node].n_inputs; i++) {
         const struct term *t = &p->terms.items[p->nodes.items[node].inputs[i]];
         below = t->is_variable ? below : farther(below, of_nodes[t->index]);
@@ -84,18 +87,27 @@ static int64_t steps_to_test(const struct analysis *an, const uint8_t *labels)
     return steps;
 }
 
+struct reach {
+    int64_t places, steps;
+};
+
+static int64_t size_by_reach(struct analysis *an, void *context, uint32_t image, int64_t step)
+{
+    const struct reach *reach = context;
+    return reach->places + reach->steps * step;
+}
+
 static int64_t window_size_to_test(struct analysis *an, const uint8_t *labels, uint32_t class)
 {
-    struct span of_nodes[MAX_RULE_NODES];
-    int64_t largest = 3, places = 1, steps = steps_to_test(an, labels);
+    struct span of_nodes[MAX_RULE_NODES], of_all = {0, 0, 1};
     for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++) {
         of_nodes[n] = span_of_node(an, n, of_nodes);
-        int64_t size = of_nodes[n].places + steps * of_nodes[n].stride;
-        largest = size > largest ? size : largest;
-        places = of_nodes[n].places > places ? of_nodes[n].places : places;
+        of_all = farther(of_all, of_nodes[n]);
     }
-    int64_t in_steps = windows_size_in_steps(an, class, places, steps);
-    return in_steps > largest ? in_steps : largest;
+    struct reach reach = {of_all.last - of_all.first + 1, steps_to_test(an, labels)};
+    int64_t size = reach.places + reach.steps * of_all.stride;
+    int64_t beside = windows_size_beside(an, class, size_by_reach, &reach);
+    return beside > size ? beside : size;
 }
 
 // The first place in the image that a window of one entry reads, behind its pads. Of strides and pads that are open
@@ -282,12 +294,19 @@ static struct class_bound bound_of_kernel(struct analysis *an, int64_t q, int64_
     return (struct class_bound){all_sizes_up_to(an, (LARGEST_KERNEL + more) * segments), BOUND_KERNEL, doubt};
 }
 
+static int64_t size_by_labels(struct analysis *an, void *labels, uint32_t image, int64_t step)
+{
+    return 1 + size_of_labels(an, labels, image);
+}
+
 // Windows that are alike on both sides: as many positions as without them, each with a place for the window.
 static struct class_bound bound_of_common_window(struct analysis *an, uint32_t class, const uint8_t *labels,
                                                  int64_t places, int64_t own_size)
 {
     int64_t size =
         (places > own_size ? places : own_size) + size_of_labels(an, labels, class) + size_of_kernel_beside(an, class);
+    int64_t beside = windows_size_beside(an, class, size_by_labels, (void *)labels);
+    size = beside > size ? beside : size;
     return (struct class_bound){all_sizes_up_to(an, size), BOUND_COMMON_WINDOW, NULL};
 }
 
@@ -660,7 +679,7 @@ static const char *doubt_of_classes(struct analysis *an, enum window_use_kind wi
         return "a number of groups depends on sizes that are no channels";
     if (classes_have_attributes_of_sizes(an, flags))
         return "an attribute depends on sizes in a way that small ones do not show";
-    if (windows_are_beside_images_untold(an))
+    if (windows_are_beside_images_untold(an) || (windows == WINDOWS_ALIKE && windows_leave_out_middles(an)))
         return "entries of a kernel stand beside the image at larger pads only than are tried";
     if (has_more_labels_than_shapes(an, labels, flags))
         return "shapes have more labels than the sizes that are tried";

@@ -4,6 +4,7 @@
 
 #include "operators/traits.h"
 #include "verifier/bounds/same_terms.h"
+#include "verifier/bounds/shape_constraints.h"
 #include "verifier/bounds/unhandled.h"
 #include "verifier/instances/size_ranges.h"
 #include <string.h>
@@ -202,7 +203,8 @@ static bool is_same_window(struct analysis *an, const struct ones *ones, const s
            x->outside == y->outside && x->extent_of_sum == y->extent_of_sum && has_same_text(an, ones, x, y);
 }
 
-bool windows_stand_below(const struct analysis *an, uint32_t node)
+// Does something that the node reads have a window of its own?
+static bool has_windows_below(const struct analysis *an, uint32_t node)
 {
     const struct pattern *p = an->in->equation->pattern;
     node_set below = 0;
@@ -229,7 +231,7 @@ static bool are_alike_side_by_side(struct analysis *an, const struct ones *ones)
     uint32_t sides_with_windows = 0;
     for (int i = 0; i < an->n_windows; i++) {
         sides_with_windows |= 1u << an->windows[i].side;
-        if (windows_stand_below(an, an->windows[i].node))
+        if (has_windows_below(an, an->windows[i].node))
             return false;
         for (int j = 0; j < i; j++)
             if (an->windows[i].axis == an->windows[j].axis &&
@@ -441,6 +443,34 @@ bool windows_are_beside_images_untold(const struct analysis *an)
         if (operator_convolves(node->op) && attribute_variables_of_role(node, ROLE_WINDOW_PADS) &&
             !is_alike_at_all_places(p, node->inputs[1]) && !tensor_vanishes(an, w->node, 0, w->axis))
             return true;
+    }
+    return false;
+}
+
+// Pads that are one variable are tried at 0, too.
+static bool has_open_pads(const struct pattern_node *node)
+{
+    const struct attribute_pattern *pads = pattern_node_attribute(node, ROLE_WINDOW_PADS);
+    return pads->count == 1 && pads->terms[0]->kind == TERM_VARIABLE;
+}
+
+// Behind pads of at most half a kernel the first window has its middle in the image, and before such pads the last one.
+bool windows_leave_out_middles(const struct analysis *an)
+{
+    const struct pattern *p = an->in->equation->pattern;
+    for (int i = 0; i < an->n_windows; i++) {
+        const struct window_use *w = &an->windows[i];
+        const struct typed_call *call = an->in->calls[w->node];
+        const struct pattern_node *node = &p->nodes.items[w->node];
+        if (!operator_convolves(call->op) || has_open_pads(node) || is_alike_at_all_places(p, node->inputs[1]))
+            continue;
+        const struct attribute_value *pads = &call->attributes[operator_find_role(call->op, ROLE_WINDOW_PADS)];
+        const struct type *kernel = typing_type(an->in->typing, call->inputs[1]);
+        int64_t half = (kernel->dim[w->axis] - 1) / 2 * w->dilation;
+        for (uint32_t a = (uint32_t)w->axis - FIRST_SPATIAL; a < pads->count;
+             a += (uint32_t)kernel->rank - FIRST_SPATIAL)
+            if (pads->ints[a] > half)
+                return true;
     }
     return false;
 }

@@ -10,6 +10,8 @@ bool windows_have_kernel_of_one(const struct analysis *an, uint32_t node, int ax
 // Is there a convolution with variable pads that reads what is not 0 where all variables are 0, by a kernel that is not
 // the same formula at all of its places? The pads that are tried do not put each of them beside the image.
 bool windows_are_beside_images_untold(const struct analysis *an);
+// Has a convolution by such a kernel longer pads than half of it? Of small images it does not read the middle then.
+bool windows_leave_out_middles(const struct analysis *an);
 // Are images whose sizes are named read by windows with attributes that are tried up to small ones?
 bool windows_outgrow_named_images(struct analysis *an, const uint16_t *flags);
 // Do conditions name the sizes of all images and kernels, so that strides alone are to be tried, and all that make a
@@ -23,8 +25,6 @@ bool windows_have_one_place(struct analysis *an, const uint8_t *labels, const ui
 bool windows_leave_equal_sizes(struct analysis *an);
 // Are windows, pads and kernels of sizes that are written down, so that entries depend on what is near to them?
 bool windows_are_near(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
-// Does something that the node reads have a window of its own?
-bool windows_stand_below(const struct analysis *an, uint32_t node);
 
 // How many positions of each class stand for one another, by classes that windows lead to from one another.
 struct window_steps {
@@ -33,6 +33,7 @@ struct window_steps {
 };
 // False: two ways lead to one axis in different steps.
 bool windows_find_steps(struct analysis *an, struct window_steps *ret);
-// How long the axis has to be that all those beside it have room for windows of `places`, and for so many steps. 0:
-// steps say nothing of it.
-int64_t windows_size_in_steps(struct analysis *an, uint32_t class, int64_t places, int64_t steps);
+// How long the axis has to be that all images, which windows tie to it, are as large as they are to be tested, with a
+// step of so many places. 0: windows say nothing of it.
+typedef int64_t window_size_fn(struct analysis *an, void *context, uint32_t image, int64_t step);
+int64_t windows_size_beside(struct analysis *an, uint32_t class, window_size_fn *size_to_test, void *context);
