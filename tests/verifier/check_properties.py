@@ -32,6 +32,17 @@ POOLS = """(property pools
 PIECES = """(property pieces (equal (split0 $i (ewadd ?x ?y)) (ewadd (split0 $i ?x) (split0 $i ?y)))
   (where (defined (split0 $i ?x)) (defined (split0 $i ?y))))\n"""
 
+# There are cuts at rank 4, too, where a piece may be cut again, and on two axes at once.
+FOUR = """(property four (equal (split0 0 (concat 0 ?x ?y)) ?x) (where (= (rank ?x) 4) (defined (concat 0 ?x ?y))))\n"""
+AGAIN = """(property again (equal (sub (ewadd ?x ?y) ?y) ?x)
+  (where (= (rank ?x) 1) (defined (ewadd ?x ?y)) (defined (ewadd (split0 0 ?x) (split0 0 ?y)))))\n"""
+NESTED = """(property nested (equal (split0 $i (split1 $j ?x)) (split1 $j (split0 $i ?x))))\n"""
+FILTERS = """(property filters (equal
+  (conv :stride $s (conv :pad $p :dilation $d ?x ?k) (iconv :shape (dim ?w 0) (dim ?w 0) 1 1))
+  (conv :stride $s :pad $p :dilation $d ?x ?k))
+  (where (= (rank ?w) 4)
+         (defined (conv :stride $s (conv :pad $p :dilation $d ?x ?k) (iconv :shape (dim ?w 0) (dim ?w 0) 1 1)))))\n"""
+
 # Batches are carried along: nothing but the concatenation asks for equal ones.
 BATCHES = """(property batches
   (equal (split0 1 (concat 1 (conv :pad 0 0 0 0 ?x ?k) (conv :pad 0 0 0 0 ?y ?k))) (conv :pad 0 0 0 0 ?x ?k))
@@ -182,6 +193,10 @@ CASES = [
     ("a false one", COMMUTES + SQUARE, 1, ["square: refuted", "?x = ", "entry 0 is", "1 differ"], ["commutes: refuted"]),
     ("a false sum", NEWTON, 1, ["newton: refuted", "entry 0 is"], []),
     ("one of cut tensors", PIECES, 1, ["pieces: refuted", "only the left side", "cut on axis 0"], []),
+    ("one of cut tensors of rank 4", FOUR, 1, ["four: refuted", "different split trees"], []),
+    ("one of pieces that were cut again", AGAIN, 1, ["again: refuted", "different split trees"], []),
+    ("one of cuts of two pieces", NESTED, 1, ["nested: refuted", "only the right side"], []),
+    ("one of cut filters", FILTERS, 1, ["filters: refuted", "different split trees", "cut on axis 0"], []),
     ("batches that one side compares", BATCHES, 1, ["batches: refuted", "only the left side"], []),
     ("groups of even parts", groups("even", "?x", "?z", EVEN), 0, ["even: proved"], []),
     ("groups exchanged", groups("exchanged", "?z", "?x", EVEN), 1, ["exchanged: refuted"], []),

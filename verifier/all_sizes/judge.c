@@ -538,15 +538,25 @@ static bool test_one_sided(struct test *t)
 // another, or cut alike, or both, or neither.
 #define LARGEST_CUT_AXIS 3
 #define MAX_CUT_RANK 3
-static bool test_cuts(struct test *t)
+static bool test_cuts_up_to(struct test *t, int max_rank, int largest_axis)
 {
-    int max_rank = t->result->max_rank < MAX_CUT_RANK ? t->result->max_rank : MAX_CUT_RANK;
-    struct box cut = box_uniform(max_rank, t->equation->is_strong ? LARGEST_CUT_AXIS : 2);
+    struct box cut = box_uniform(max_rank, largest_axis);
     cut.has_split_trees = true;
     t->only_cuts = true;
     bool goes_on = test_both_ways(t, &cut, NULL);
     t->only_cuts = false;
     return goes_on;
+}
+
+// What is said of larger ranks alone has no inputs of small ones.
+static bool test_cuts(struct test *t)
+{
+    uint64_t before = t->result->instances;
+    int max_rank = t->result->max_rank, largest_axis = t->equation->is_strong ? LARGEST_CUT_AXIS : 2;
+    if (!test_cuts_up_to(t, max_rank < MAX_CUT_RANK ? max_rank : MAX_CUT_RANK, largest_axis))
+        return false;
+    bool is_tested = t->result->instances > before || !t->equation->is_strong || max_rank <= MAX_CUT_RANK;
+    return is_tested || test_cuts_up_to(t, max_rank, 2);
 }
 
 // Rules that look at cuts are tested with those first: the properties prove them for inputs without any, which must not

@@ -6,14 +6,38 @@ typedef VEC(type_id) type_vec;
 
 // --- of one rank -----------------------------------------------------------------------------------------------------
 
-static void add_cut_types(struct typing *t, struct type type, type_vec *types)
+// The last: a second axis may be cut, too, or a piece of two positions once more.
+enum cuts { NO_CUTS, ONE_CUT, MORE_CUTS };
+
+static void add_type_with_tree(struct typing *t, struct type type, int axis, const struct split_tree *tree,
+                               type_vec *types)
 {
+    type.split[axis] = tree;
+    vec_push(types, typing_add(t, &type));
+}
+
+static void add_types_with_second_cut(struct typing *t, struct type type, int axis, const struct split_tree *first,
+                                      type_vec *types)
+{
+    type.split[axis] = first;
+    for (int other = axis + 1; other < type.rank; other++)
+        for (int64_t at = 1; at < type.dim[other]; at++)
+            add_type_with_tree(t, type, other, &(struct split_tree){at, NULL, NULL}, types);
+}
+
+static void add_cut_types(struct typing *t, struct type type, enum cuts cuts, type_vec *types)
+{
+    static const struct split_tree halves = {1, NULL, NULL};
     for (int axis = 0; axis < type.rank; axis++)
         for (int64_t at = 1; at < type.dim[axis]; at++) {
-            struct split_tree tree = {at, NULL, NULL};
-            type.split[axis] = &tree;
-            vec_push(types, typing_add(t, &type));
-            type.split[axis] = NULL;
+            struct split_tree whole = {at, NULL, NULL}, of_first = {at, &halves, NULL}, of_second = {at, NULL, &halves};
+            add_type_with_tree(t, type, axis, &whole, types);
+            if (cuts == MORE_CUTS)
+                add_types_with_second_cut(t, type, axis, &whole, types);
+            if (cuts == MORE_CUTS && at == 2)
+                add_type_with_tree(t, type, axis, &of_first, types);
+            if (cuts == MORE_CUTS && type.dim[axis] - at == 2)
+                add_type_with_tree(t, type, axis, &of_second, types);
         }
 }
 
@@ -23,7 +47,7 @@ static int next_size(uint32_t sizes, int64_t above)
     return left ? __builtin_ctz(left) : 0;
 }
 
-static void make_types_of_rank(struct typing *t, enum dtype dtype, int rank, bool has_cuts, const int64_t *sizes,
+static void make_types_of_rank(struct typing *t, enum dtype dtype, int rank, enum cuts cuts, const int64_t *sizes,
                                type_vec *types)
 {
     struct type type = {.dtype = dtype, .rank = rank};
@@ -36,8 +60,8 @@ static void make_types_of_rank(struct typing *t, enum dtype dtype, int rank, boo
         return;
     for (;;) {
         vec_push(types, typing_add(t, &type));
-        if (has_cuts)
-            add_cut_types(t, type, types);
+        if (cuts)
+            add_cut_types(t, type, cuts, types);
         int i = rank;
         while (i > 0 && next_size((uint32_t)sizes[i - 1], type.dim[i - 1]) == 0) {
             type.dim[i - 1] = next_size((uint32_t)sizes[i - 1], 0);
@@ -60,9 +84,12 @@ static void find_sizes(const struct enumeration *e, uint32_t variable, int rank,
     }
 }
 
-static bool has_cuts(const struct enumeration *e, uint32_t variable)
+// Pieces that were cut again matter where something looks at cuts: the nodes of all other trees are there together.
+static enum cuts cuts_of(const struct enumeration *e, uint32_t variable)
 {
-    return e->box->has_split_trees && !(e->equation->plain >> variable & 1);
+    if (!e->box->has_split_trees || (e->equation->plain >> variable & 1))
+        return NO_CUTS;
+    return e->equation->is_strong && e->equation->pattern->looks_at_split_trees ? MORE_CUTS : ONE_CUT;
 }
 
 struct type_list {
@@ -90,7 +117,7 @@ static void add_types_of_rank(const struct enumeration *e, uint32_t variable, en
                               type_vec *types)
 {
     struct typing *t = e->typing;
-    int64_t question[SIZES_OF_QUESTION + MAX_RANK] = {QUESTION_TYPES, dtype, rank, has_cuts(e, variable)};
+    int64_t question[SIZES_OF_QUESTION + MAX_RANK] = {QUESTION_TYPES, dtype, rank, cuts_of(e, variable)};
     find_sizes(e, variable, rank, question + SIZES_OF_QUESTION);
     uint32_t found = answers_find(&t->memo, SIZES_OF_QUESTION + MAX_RANK, question);
     const struct type_list *kept = found == ANSWERS_NONE ? NULL : t->memo.items.items[found];
@@ -99,7 +126,7 @@ static void add_types_of_rank(const struct enumeration *e, uint32_t variable, en
         vec_push(types, kept->items[i]);
     if (kept)
         return;
-    make_types_of_rank(t, dtype, rank, has_cuts(e, variable), question + SIZES_OF_QUESTION, types);
+    make_types_of_rank(t, dtype, rank, cuts_of(e, variable), question + SIZES_OF_QUESTION, types);
     vec_reserve(types, 1);
     struct type_list *list = arena_new(&t->arena, struct type_list);
     list->count = (uint32_t)(types->count - first);
@@ -190,7 +217,7 @@ static void ask_about_types(const struct enumeration *e, uint32_t variable, uint
     vec_clear(&t->key);
     vec_push(&t->key, QUESTION_TYPES_TO_TRY);
     vec_push(&t->key, variable);
-    vec_push(&t->key, has_cuts(e, variable));
+    vec_push(&t->key, cuts_of(e, variable));
     vec_push(&t->key, e->box->has_other_dtypes);
     for (int rank = e->box->min_rank; rank <= e->box->max_rank; rank++) {
         vec_push(&t->key, ranks >> rank & 1 ? rank : -1);
