@@ -542,6 +542,7 @@ static bool test_cuts_up_to(struct test *t, int max_rank, int largest_axis)
 {
     struct box cut = box_uniform(max_rank, largest_axis);
     cut.has_split_trees = true;
+    cut.has_more_cuts = t->equation->is_strong;
     t->only_cuts = true;
     bool goes_on = test_both_ways(t, &cut, NULL);
     t->only_cuts = false;

@@ -7,6 +7,7 @@ struct box {
     int min_rank, max_rank;
     uint32_t sizes[MAX_RULE_VARIABLES][MAX_RANK + 1][MAX_RANK];   // 0: no type of that rank
     bool has_split_trees;        // variables with split trees too: a cut at every place of one axis
+    bool has_more_cuts;          // and, of what looks at cuts, two axes, or a piece once more
     enum domain_extent extent;   // which values of the attributes of windows
     bool has_other_dtypes;       // bool and 64-bit integers too, not only f32
 };

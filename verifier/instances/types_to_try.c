@@ -89,7 +89,7 @@ static enum cuts cuts_of(const struct enumeration *e, uint32_t variable)
 {
     if (!e->box->has_split_trees || (e->equation->plain >> variable & 1))
         return NO_CUTS;
-    return e->equation->is_strong && e->equation->pattern->looks_at_split_trees ? MORE_CUTS : ONE_CUT;
+    return e->box->has_more_cuts && e->equation->pattern->looks_at_split_trees ? MORE_CUTS : ONE_CUT;
 }
 
 struct type_list {
