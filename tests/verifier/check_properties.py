@@ -37,6 +37,11 @@ FOUR = """(property four (equal (split0 0 (concat 0 ?x ?y)) ?x) (where (= (rank 
 AGAIN = """(property again (equal (sub (ewadd ?x ?y) ?y) ?x)
   (where (= (rank ?x) 1) (defined (ewadd ?x ?y)) (defined (ewadd (split0 0 ?x) (split0 0 ?y)))))\n"""
 NESTED = """(property nested (equal (split0 $i (split1 $j ?x)) (split1 $j (split0 $i ?x))))\n"""
+# With three cuts of a tensor none is tried, which these would need.
+THREE = """(property pieces (equal (sub (ewadd ?x ?y) ?y) ?x)
+  (where (= (rank ?x) 1) (defined (ewadd ?x ?y)) (defined (split0 0 (split1 0 (ewadd ?x ?y))))))
+(property axes (equal (sub (ewadd ?x ?y) ?y) ?x)
+  (where (= (rank ?x) 2) (defined (ewadd ?x ?y)) (defined (split0 0 (ewadd ?x ?y))) (defined (split0 1 (ewadd ?x ?y)))))\n"""
 FILTERS = """(property filters (equal
   (conv :stride $s (conv :pad $p :dilation $d ?x ?k) (iconv :shape (dim ?w 0) (dim ?w 0) 1 1))
   (conv :stride $s :pad $p :dilation $d ?x ?k))
@@ -196,6 +201,7 @@ CASES = [
     ("one of cut tensors of rank 4", FOUR, 1, ["four: refuted", "different split trees"], []),
     ("one of pieces that were cut again", AGAIN, 1, ["again: refuted", "different split trees"], []),
     ("one of cuts of two pieces", NESTED, 1, ["nested: refuted", "only the right side"], []),
+    ("ones of three cuts", THREE, 1, ["pieces: vacuous", "axes: vacuous"], []),
     ("one of cut filters", FILTERS, 1, ["filters: refuted", "different split trees", "cut on axis 0"], []),
     ("batches that one side compares", BATCHES, 1, ["batches: refuted", "only the left side"], []),
     ("groups of even parts", groups("even", "?x", "?z", EVEN), 0, ["even: proved"], []),
