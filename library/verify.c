@@ -5,7 +5,7 @@
 #include "core/memory/memory.h"
 #include "core/text/text.h"
 #include "properties/property.h"
-#include "verifier/all_sizes/judge.h"
+#include "verifier/direct_proof/judge.h"
 #include "verifier/rules/rejection_reason.h"
 #include <string.h>
 

@@ -1,6 +1,6 @@
-// What the requirements of forms.c ask of the text of an equation.
+// What the requirements of theorems.c ask of the text of an equation.
 #pragma once
-#include "verifier/bounds/forms.h"
+#include "verifier/bounds/theorems.h"
 
 bool form_is_integer(const struct attribute_term *t);
 bool form_is_variable(const struct attribute_term *t);

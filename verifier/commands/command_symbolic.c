@@ -5,7 +5,7 @@
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
 #include "verifier/rules/prove.h"
-#include "verifier/symbolic/symbolic.h"
+#include "verifier/symbolic_proof/symbolic.h"
 #include <inttypes.h>
 #include <omp.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // taso-verify try: rules and properties run at random attributes and large sizes, without the argument of any proof.
 #include "core/system/progress.h"
 #include "core/text/text.h"
-#include "verifier/all_sizes/trial.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
+#include "verifier/direct_proof/trial.h"
 #include <inttypes.h>
 #include <omp.h>
 #include <string.h>

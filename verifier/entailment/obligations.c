@@ -2,7 +2,7 @@
 #include "verifier/entailment/obligations.h"
 
 #include "core/memory/hash.h"
-#include "verifier/all_sizes/explore.h"
+#include "verifier/direct_proof/small_instances.h"
 #include "verifier/instances/ranks.h"
 #include <string.h>
 

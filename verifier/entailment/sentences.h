@@ -6,7 +6,7 @@
 // found from its well-typed instances). Two predicates over tensors carry what the sorts cannot: defined(t), t is
 // well-typed; plain(t), t has no split trees.
 #pragma once
-#include "verifier/all_sizes/judge.h"
+#include "verifier/direct_proof/judge.h"
 
 typedef uint32_t logic_term;
 typedef uint16_t logic_sort;

@@ -2,8 +2,8 @@
 #include "verifier/entailment/z3_theory.h"
 
 #include "core/system/clock.h"
-#include "verifier/all_sizes/explore.h"
-#include "verifier/bounds/forms.h"
+#include "verifier/bounds/theorems.h"
+#include "verifier/direct_proof/small_instances.h"
 #include "verifier/entailment/formulas.h"
 #include "verifier/instances/ranks.h"
 #include <stdio.h>
@@ -225,7 +225,7 @@ static struct entailment prove_obligations(struct theory *t, bool are_stated, co
 // Do the ranks and lengths of lists for which there are obligations stand for all?
 static bool are_kinds_enough(const struct equation *eq)
 {
-    return !ranks_are_too_few(eq) && forms_cover_kinds(eq);
+    return !ranks_are_too_few(eq) && theorems_cover_kinds(eq);
 }
 
 struct entailment theory_prove(struct theory *t, struct judge *judge, const struct equation *eq, const char *without)

@@ -1,7 +1,7 @@
 // Which instances of a direct proof are looked at a second time (z3_recheck.h): all in which every size is 2, and of
 // the others a sample that depends on a seed and the equation's name alone.
 #pragma once
-#include "verifier/all_sizes/judge.h"
+#include "verifier/direct_proof/judge.h"
 #include "verifier/recheck/z3_recheck.h"
 
 struct sample {

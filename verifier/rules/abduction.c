@@ -2,7 +2,7 @@
 #include "verifier/rules/abduction.h"
 
 #include "operators/traits.h"
-#include "verifier/all_sizes/explore.h"
+#include "verifier/direct_proof/small_instances.h"
 #include "verifier/instances/ranks.h"
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // What is tried for a rule, in order.
 #include "verifier/rules/prove.h"
 
-#include "verifier/all_sizes/trial.h"
 #include "verifier/bounds/laws.h"
+#include "verifier/direct_proof/trial.h"
 #include "verifier/rules/abduction.h"
 #include "verifier/rules/certificate.h"
 #include "verifier/rules/subterms.h"

@@ -2,7 +2,7 @@
 #include "verifier/selection/example.h"
 
 #include "core/memory/hash.h"
-#include "verifier/all_sizes/trial.h"
+#include "verifier/direct_proof/trial.h"
 #include <string.h>
 
 enum { MAX_EXAMPLES = 8, INSTANCES_PER_ASSIGNMENT = 1000 };

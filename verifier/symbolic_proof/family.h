@@ -8,7 +8,7 @@
 #pragma once
 #include "core/numbers/random.h"
 #include "verifier/instances/instance.h"
-#include "verifier/symbolic/polys.h"
+#include "verifier/symbolic_proof/polys.h"
 
 #define LANES 10
 #define MOST_SYMBOLS 96

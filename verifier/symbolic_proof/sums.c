@@ -1,5 +1,5 @@
 // The arithmetic of normal forms.
-#include "verifier/symbolic/sums.h"
+#include "verifier/symbolic_proof/sums.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 // are. "Unknown" says nothing of the equation.
 #pragma once
 #include "core/text/text.h"
-#include "verifier/all_sizes/judge.h"
-#include "verifier/symbolic/family.h"
+#include "verifier/direct_proof/judge.h"
+#include "verifier/symbolic_proof/family.h"
 
 struct symbolic_proof {
     bool is_proved;

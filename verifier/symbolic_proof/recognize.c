@@ -1,5 +1,5 @@
 // Vectors of values, one entry for each lane, are compared with those of combinations of known ones.
-#include "verifier/symbolic/recognize.h"
+#include "verifier/symbolic_proof/recognize.h"
 
 #include "operators/traits.h"
 

@@ -1,11 +1,11 @@
 // Random attributes and large sizes; the smallest instance that differs is told.
-#include "verifier/all_sizes/trial.h"
+#include "verifier/direct_proof/trial.h"
 
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/numbers/random.h"
 #include "core/text/text.h"
-#include "verifier/all_sizes/comparison.h"
+#include "verifier/direct_proof/comparison.h"
 #include "verifier/instances/size_ranges.h"
 #include <string.h>
 

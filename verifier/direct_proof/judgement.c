@@ -1,5 +1,5 @@
 // Judgements of parts are merged into one, the worst first.
-#include "verifier/all_sizes/judgement.h"
+#include "verifier/direct_proof/judgement.h"
 
 const char *verdict_name(enum verdict verdict)
 {

@@ -1,6 +1,6 @@
 // What is obvious is seen from signs alone; of the rest Z3 is asked, for which a product of atoms is a number of its
 // own, no less than each of its factors: linear arithmetic is decided, and fast.
-#include "verifier/symbolic/z3_entails.h"
+#include "verifier/symbolic_proof/z3_entails.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // The same applications at several assignments of large random numbers: found, defined, and compared in form.
-#include "verifier/symbolic/family.h"
+#include "verifier/symbolic_proof/family.h"
 
 #include <string.h>
 

@@ -1,14 +1,14 @@
 // Explores an equation, gets its bounds, and tests every instance within them.
-#include "verifier/all_sizes/judge.h"
+#include "verifier/direct_proof/judge.h"
 
 #include "core/memory/hash.h"
 #include "operators/fused_activation.h"
-#include "verifier/all_sizes/explore.h"
-#include "verifier/bounds/forms.h"
 #include "verifier/bounds/group_types.h"
 #include "verifier/bounds/laws.h"
+#include "verifier/bounds/theorems.h"
 #include "verifier/bounds/unhandled.h"
 #include "verifier/bounds/window_types.h"
+#include "verifier/direct_proof/small_instances.h"
 #include "verifier/instances/ranks.h"
 #include <string.h>
 
@@ -663,9 +663,9 @@ static const char *find_doubt(const struct test *t)
 {
     const struct equation *eq = t->equation;
     struct judgement *r = t->result;
-    if (!t->j->fixed_bound && law_of_equation(eq) && forms_are_of_real_numbers(eq))
+    if (!t->j->fixed_bound && law_of_equation(eq) && equation_is_of_real_numbers(eq))
         return NULL;
-    if (!t->j->fixed_bound && !forms_are_covered(eq, r->max_rank, &r->bounds, FORMS_OF_ALL, &r->form))
+    if (!t->j->fixed_bound && !theorems_cover(eq, r->max_rank, &r->bounds, THEOREMS_OF_ALL, &r->form))
         return r->form.chars;
     if (r->was_cut_short)
         return "too many instances: the search was cut short";

@@ -1,5 +1,5 @@
 // An interpreter of definitions over polynomials and normal forms, which is run again for each case.
-#include "verifier/symbolic/execute.h"
+#include "verifier/symbolic_proof/execute.h"
 
 struct scope {
     const struct meaning *meaning;

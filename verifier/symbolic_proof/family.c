@@ -1,7 +1,7 @@
 // A family is built node by node, again and again until typing has no new equations of symbols.
-#include "verifier/symbolic/family.h"
+#include "verifier/symbolic_proof/family.h"
 
-#include "verifier/symbolic/recognize.h"
+#include "verifier/symbolic_proof/recognize.h"
 #include <stdarg.h>
 #include <stdio.h>
 

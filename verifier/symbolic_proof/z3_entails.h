@@ -2,7 +2,7 @@
 // "no" means that nothing is known.
 #pragma once
 #include "core/memory/key_set.h"
-#include "verifier/symbolic/polys.h"
+#include "verifier/symbolic_proof/polys.h"
 #include <z3.h>
 
 struct entails_product {

@@ -2,7 +2,7 @@
 //
 // Two terms match if a renaming of indices, each by plus or minus another and a number that does not depend on them,
 // makes their factors equal. The renaming is guessed from places of reads, and what it was guessed to be is checked.
-#include "verifier/symbolic/sums.h"
+#include "verifier/symbolic_proof/sums.h"
 
 #include <string.h>
 
@@ -238,8 +238,8 @@ static bool check_renaming(struct renaming *r, struct matched *ret)
         ret->y_in_indices_of_x = product_substitute(s, r->y, r->map, r->n_map);
         ret->y_in_indices_of_x.n_indices = r->x->n_indices;
         ret->y_in_indices_of_x.indices = r->x->indices;
-        is_right = overlap(r->d, r->x, &ret->y_in_indices_of_x, &g) &&
-                   all_factors_equal(s, &g, r->x, &ret->y_in_indices_of_x);
+        is_right =
+            overlap(r->d, r->x, &ret->y_in_indices_of_x, &g) && all_factors_equal(s, &g, r->x, &ret->y_in_indices_of_x);
     }
     memcpy(r->map, before, r->n_map * sizeof *before);
     return is_right;

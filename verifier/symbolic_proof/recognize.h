@@ -4,7 +4,7 @@
 // halves, and quotients without a rest, each but the products with a number added. Values are so many and so various
 // that no other polynomial of these forms has them all.
 #pragma once
-#include "verifier/symbolic/family.h"
+#include "verifier/symbolic_proof/family.h"
 
 struct known_integers {
     VEC(struct known_integer {

@@ -6,8 +6,8 @@
 // guards of terms; elsewhere the question splits the sum, the maximum or, if it is one of outputs' indices and sizes
 // alone, the whole comparison into cases, which are executed one after the other.
 #pragma once
-#include "verifier/symbolic/family.h"
-#include "verifier/symbolic/sums.h"
+#include "verifier/symbolic_proof/family.h"
+#include "verifier/symbolic_proof/sums.h"
 
 #define MOST_DECISIONS 24
 #define MOST_CASES 200

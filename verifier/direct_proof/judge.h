@@ -1,8 +1,8 @@
 // The direct proof: an equation tested from the operators' definitions, as exact polynomials, at every instance within
 // bounds that make the test a proof, or say that it is none.
 #pragma once
-#include "verifier/all_sizes/comparison.h"
-#include "verifier/all_sizes/judgement.h"
+#include "verifier/direct_proof/comparison.h"
+#include "verifier/direct_proof/judgement.h"
 #include "verifier/instances/enumerate.h"
 #include "verifier/kinds/kinds.h"
 
@@ -32,11 +32,11 @@ struct judge {
     uint64_t search_times;     // as many steps, for the search of small instances alone: 1, or LONGER_SEARCH
     bool adds_conditions;      // to rules that are not proved as they stand
     struct explored explored;
-    struct met_kinds kinds;   // of the instances that were explored
+    struct met_kinds kinds;         // of the instances that were explored
     struct learned_forms learned;   // of operators
-    bool keeps_explored;      // until judge_begin is called again, all that is judged is one equation
-    int fixed_bound;          // every size up to this instead of the argued bounds; 0: argued bounds
-    uint32_t part, n_parts;   // with a fixed bound: which assignments of attributes are tested; 0 of 1: all
+    bool keeps_explored;            // until judge_begin is called again, all that is judged is one equation
+    int fixed_bound;                // every size up to this instead of the argued bounds; 0: argued bounds
+    uint32_t part, n_parts;         // with a fixed bound: which assignments of attributes are tested; 0 of 1: all
     // Told of every instance without split trees that judge_equation compares, before that, and of those of
     // its search for small ones if asked to be. NULL: nobody.
     void (*listener)(void *context, struct instance *in);

@@ -1,5 +1,5 @@
 // What has no value in a family, and what equations of sizes make of it.
-#include "verifier/symbolic/family.h"
+#include "verifier/symbolic_proof/family.h"
 
 // --- symbols ---------------------------------------------------------------------------------------------------------
 

@@ -1,12 +1,12 @@
 // The families that an equation has instances of, and the proof for each.
-#include "verifier/symbolic/symbolic.h"
+#include "verifier/symbolic_proof/symbolic.h"
 
 #include "operators/traits.h"
-#include "verifier/all_sizes/explore.h"
 #include "verifier/bounds/form_terms.h"
+#include "verifier/direct_proof/small_instances.h"
 #include "verifier/instances/ranks.h"
 #include "verifier/kinds/kinds.h"
-#include "verifier/symbolic/execute.h"
+#include "verifier/symbolic_proof/execute.h"
 #include <string.h>
 
 #define MOST_FAMILIES 1500
@@ -411,7 +411,7 @@ void symbolic_prove(struct symbolic_prover *prover, const struct equation *eq, s
     struct kinds kinds = {.arena = &prover->arena};
     *ret_proof = (struct symbolic_proof){0};
     kinds_begin(&kinds.met, eq);
-    ret_proof->is_proved = forms_are_covered(eq, ranks_to_test(eq), NULL, FORMS_OF_KINDS, &ret_proof->why) &&
+    ret_proof->is_proved = theorems_cover(eq, ranks_to_test(eq), NULL, THEOREMS_OF_KINDS, &ret_proof->why) &&
                            find_symbols(eq, &prover->arena, &kinds.is_symbolic, &ret_proof->why) &&
                            prove_kinds(prover, eq, &kinds, ret_proof);
     free_kinds(&kinds);

@@ -1,5 +1,5 @@
 // Evaluates both sides as polynomials, and as numbers where these differ.
-#include "verifier/all_sizes/comparison.h"
+#include "verifier/direct_proof/comparison.h"
 
 #include "core/numbers/random.h"
 #include "core/text/text.h"

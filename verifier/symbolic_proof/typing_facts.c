@@ -1,6 +1,6 @@
 // What an application says of sizes when it is well-typed (docs/theory/symbolic.md, S3), by traits and roles.
 #include "operators/traits.h"
-#include "verifier/symbolic/family.h"
+#include "verifier/symbolic_proof/family.h"
 
 static int rank_of(const struct family *f, term_id term)
 {

@@ -1,5 +1,5 @@
 // Boxes grow until something is well-typed; instances of each kind add to the bounds.
-#include "verifier/all_sizes/explore.h"
+#include "verifier/direct_proof/small_instances.h"
 
 #include "core/memory/hash.h"
 #include "verifier/instances/ranks.h"

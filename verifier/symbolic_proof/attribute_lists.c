@@ -1,5 +1,5 @@
 // Attribute terms over symbols: lists of polynomials.
-#include "verifier/symbolic/family.h"
+#include "verifier/symbolic_proof/family.h"
 
 static bool single(const struct family *f, const struct list_of_polys *l, int64_t *ret_value)
 {

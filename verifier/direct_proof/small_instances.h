@@ -1,6 +1,6 @@
 // Small instances of an equation, one or a few of each kind, and the bounds that they argue for.
 #pragma once
-#include "verifier/all_sizes/judge.h"
+#include "verifier/direct_proof/judge.h"
 #include "verifier/instances/size_ranges.h"
 
 // Fills the bounds from the instances of a box; false when there are none. `attributes` as those of an enumeration.
