@@ -17,6 +17,17 @@ REAL = "(property real (equal (thresholdedrelu :alpha $a ?x) ?x))\n"
 ODD = "(property odd (equal (tanh (sub ?x ?y)) (neg (tanh (sub ?y ?x)))))\n"
 NEWTON = """(property newton
   (equal (reducesum :axes 0 :keepdims 0 ?x) (reducesum :axes 0 :keepdims 0 (relu ?x))))\n"""
+# A rotation, without the definedness that the other asks for: of its sums one is well-typed, or there is nothing to show.
+GUARDED = "(property guarded (equal (ewadd ?x ?y) (ewadd ?y ?x)) (where (defined (ewadd ?x ?y))))\n"
+TURNS = "(property turns (equal (ewadd (ewadd ?x ?y) ?z) (ewadd ?z (ewadd ?y ?x))))\n"
+COPIES = "".join(f"(property {name} (equal (ewadd ?x ?y) (ewadd ?y ?x)))\n" for name in ("one", "two", "three"))
+# False where $s has one entry, which the other says nothing of.
+ONE = "(property one (equal (poolmax :kernel 1 1 ?x) ?x) (where (= (rank ?x) 4) (plain ?x)))\n"
+STRIDE = """(property stride
+  (equal (poolmax :kernel 1 1 :stride $s ?x) ?x) (where (= (product $s) 1) (= (rank ?x) 4) (plain ?x)))\n"""
+# These contradict one another where an axis has one entry, and one is false of more.
+SAME = "(property same (equal (softmax 0 ?x) ?x) (where (= (dim ?x 0) 1)))\n"
+ALIKE = "(property alike (equal (softmax 0 ?x) (softmax 0 ?y)) (where (= (dims ?x) (dims ?y))))\n"
 # Types differ first at a width of 4, and values first at a sum of three entries (a symmetric function of degree 3).
 STEPS = """(property steps
   (equal (poolmax :kernel 1 3 :stride 1 2 :pad 0 0 0 0 ?x) (poolmax :kernel 1 3 :stride 1 1 :pad 0 0 0 0 ?x)))\n"""
@@ -192,8 +203,14 @@ def batch(name, left):
 ALL = ["--all", "--theory"]
 CASES = [
     # name, properties, exit code, what must be printed, what must not, options (ALL if there are none)
-    ("true ones", COMMUTES + ASSOCIATES, 0, ["2 proved", "no contradiction", "follow from the others: 0"], ["refuted: "]),
+    ("true ones", COMMUTES + ASSOCIATES, 0, ["2 proved", "no contradiction", "all at once: 0"], ["refuted: "]),
     ("a redundant one", COMMUTES + ASSOCIATES + ROTATES, 0, ["rotates follows from: ", "3 proved"], ["commutes follows"]),
+    ("one that follows where it is well-typed", GUARDED + TURNS, 0, ["turns follows from: guarded\n"], ["guarded follows"]),
+    ("three that say the same", COPIES, 0, ["two follows from: one\n", "three follows from: one\n"], ["one follows"]),
+    ("a false one that follows in part", ONE + STRIDE, 1, ["stride: refuted", "all at once: 0"], ["stride follows"]),
+    ("one that follows from a false one", SQUARE + ONE, 1, ["square: refuted", "all at once: 0"], ["one follows"]),
+    ("contradictory at some sizes", SAME + ALIKE, 1, ["where same speaks", "by: alike same\n"], []),
+    ("false and not contradictory", COMMUTES + SQUARE, 1, ["square: refuted", "no contradiction"], []),
     ("a contradictory pair", COMMUTES + FIRST, 1, ["first: refuted", "contradiction: ", "commutes", "entry 0 is 3"], []),
     ("a false one", COMMUTES + SQUARE, 1, ["square: refuted", "?x = ", "entry 0 is", "1 differ"], ["commutes: refuted"]),
     ("a false sum", NEWTON, 1, ["newton: refuted", "entry 0 is"], []),
@@ -256,6 +273,32 @@ def check_memory(program, folder):
     return "\n".join(wrong)
 
 
+WINDOWS = "(poolmax :kernel 2 2 :dilation $d (poolmax :kernel 2 2 ?x))", "(poolmax :kernel (+ $d 2) ?x)"
+SUMS = "(relu (ewadd ?x (neg ?x)))", "(relu (sub ?x ?x))"
+
+
+def check_axioms(program, folder):
+    """Rules rest on an author's properties where these are proved, and on no others; gives what is wrong."""
+    axioms, rules, proved = folder / "axioms", folder / "axioms.rules", folder / "axioms.proved"
+    axioms.mkdir()
+
+    def says(sides, properties, code, wanted):
+        (axioms / "own.properties").write_text(properties, encoding="utf-8")
+        rules.write_text(f"(rule r (source {sides[0]}) (target {sides[1]}))", encoding="utf-8")
+        command = [program, "rules", "--properties", axioms, rules, "-o", proved]
+        environment = {"HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
+        ran = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        said = ran.stdout + ran.stderr + proved.read_text(encoding="utf-8")
+        return [] if ran.returncode == code and wanted in said else [f"exit code {ran.returncode}, no {wanted}:\n{said}"]
+
+    wrong = says(WINDOWS, f"(property windows (equal {' '.join(WINDOWS)}))", 1, "no proof rests on windows, which is refuted")
+    minus = "(property minus (equal (sub ?x ?y) (ewadd ?x (neg ?y))))"
+    wrong += says(SUMS, minus, 0, "(z3 proved (uses minus))")
+    twelve = "(transpose :perm $p " * 12 + "?x" + ")" * 12
+    turns = f"(property turns (equal (relu {twelve}) (relu ?x)) (where (defined {twelve})))"
+    return "\n".join(wrong + says((f"(relu {twelve})", "(relu ?x)"), turns, 1, "no proof rests on turns, which is tested"))
+
+
 def main():
     program = sys.argv[1]
     failures = 0
@@ -272,6 +315,9 @@ def main():
         reason = check_memory(program, pathlib.Path(name))
         failures += reason != ""
         print(f"what was validated before: {reason or 'ok'}")
+        reason = check_axioms(program, pathlib.Path(name))
+        failures += reason != ""
+        print(f"what proofs rest on: {reason or 'ok'}")
     return 1 if failures else 0
 
 

@@ -1,6 +1,9 @@
 // The frame of a command.
 #include "verifier/commands/command.h"
 
+#include "core/text/log.h"
+#include "verifier/rules/true_properties.h"
+
 int command_run(const struct program *program, void *options, int argc, char **argv, command_work *work)
 {
     struct command c = {.options = options};
@@ -25,5 +28,15 @@ bool command_read_rules(struct command *c, int count, char **paths, const char *
     for (int i = 0; i < count; i++)
         if (!rule_set_read(&c->rules, paths[i], error))
             return false;
+    return true;
+}
+
+bool command_read_true_properties(struct command *c, const struct program *program, const char *folder,
+                                  struct error *error)
+{
+    struct log log = {stderr, program->name, LOG_WARNING};
+    if (!property_set_read_folder(&c->properties, folder, error))
+        return false;
+    true_properties_keep(&c->properties, &log);
     return true;
 }

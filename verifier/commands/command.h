@@ -22,3 +22,6 @@ typedef int command_work(struct command *c, int count, char **arguments, struct 
 int command_run(const struct program *program, void *options, int argc, char **argv, command_work *work);
 // Of files, which are `wanted` where there is none.
 bool command_read_rules(struct command *c, int count, char **paths, const char *wanted, struct error *error);
+// Of a folder, those that proofs may rest on; the others are named on stderr.
+bool command_read_true_properties(struct command *c, const struct program *program, const char *folder,
+                                  struct error *error);

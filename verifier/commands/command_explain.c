@@ -100,7 +100,7 @@ static int run_on(struct command *c, int count, char **arguments, struct error *
 {
     const struct options *o = c->options;
     return named_rules_read(&c->rules, count, arguments, error) &&
-                   property_set_read_folder(&c->properties, o->folder, error)
+                   command_read_true_properties(c, &program, o->folder, error)
                ? explain_all(c, count - 1, arguments + 1)
                : COMMAND_FAILED;
 }

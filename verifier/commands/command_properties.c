@@ -260,50 +260,86 @@ static bool print_all(const struct properties_run *run)
 
 // --- the set as a theory ---------------------------------------------------------------------------------------------
 
-static void print_uses(const char *what, const struct entailment *e)
+static bool holds(const struct properties_run *run, size_t i)
 {
-    printf("%s:", what);
+    return run->outcomes[i].is_known || is_good(run, &run->outcomes[i]);
+}
+
+static void print_uses(const struct entailment *e)
+{
     for (uint32_t i = 0; i < e->n_uses; i++)
         printf(" %s", e->uses[i]);
     printf("\n");
 }
 
-static void print_redundant_ones(const struct properties_run *run, struct theory *theory, struct judge *judge)
+// Properties that hold do so of the operators, all at once. So a contradiction has one that does not.
+static bool print_contradictions(const struct properties_run *run, struct judge *judge)
 {
+    struct axioms axioms;
+    struct entailment core;
     size_t count = 0;
+    axioms_make(&axioms, run->set, judge);
+    struct theory *theory = theory_make(&axioms, (unsigned)run->options->steps);
     for (size_t i = 0; i < run->set->properties.count; i++) {
-        const struct property *p = run->set->properties.items[i];
-        struct equation eq = equation_of_property(p);
-        struct entailment e = theory_prove(theory, judge, &eq, p->name);
-        if (e.status != ENTAILMENT_PROVED)
+        const char *name = run->set->properties.items[i]->name;
+        if (holds(run, i) || !theory_contradicts(theory, name, &core))
             continue;
-        struct text what = {0};
-        text_printf(&what, "%s follows from", p->name);
-        print_uses(what.chars, &e);
-        text_free(&what);
+        printf("contradiction: where %s speaks of them all tensors are equal, by:", name);
+        print_uses(&core);
         count++;
     }
-    printf("properties that follow from the others: %zu\n", count);
+    theory_free(theory);
+    axioms_free(&axioms);
+    if (count == 0)
+        printf("no contradiction was found\n");
+    return count > 0;
+}
+
+static struct property_set properties_that_hold(const struct properties_run *run)
+{
+    struct property_set set;
+    property_set_init(&set, run->arena);
+    for (size_t i = 0; i < run->set->properties.count; i++)
+        if (holds(run, i))
+            vec_push(&set.properties, run->set->properties.items[i]);
+    return set;
+}
+
+// Those written last are looked at first, and what follows from others is not used any more: so all that are named can
+// be left out together.
+static void print_redundant_ones(const struct properties_run *run, struct judge *judge)
+{
+    struct property_set set = properties_that_hold(run);
+    size_t n = set.properties.count;
+    struct entailment *proofs = arena_array(run->arena, struct entailment, n + 1);
+    struct names left_out = {arena_array(run->arena, const char *, n + 1), 0};
+    struct axioms axioms;
+    axioms_make(&axioms, &set, judge);
+    struct theory *theory = theory_make(&axioms, (unsigned)run->options->steps);
+    for (size_t i = n; i-- > 0;) {
+        struct equation eq = equation_of_property(set.properties.items[i]);
+        left_out.items[left_out.count++] = eq.name;
+        proofs[i] = theory_prove(theory, judge, &eq, &left_out);
+        left_out.count -= proofs[i].status != ENTAILMENT_PROVED;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (proofs[i].status == ENTAILMENT_PROVED) {
+            printf("%s follows from:", set.properties.items[i]->name);
+            print_uses(&proofs[i]);
+        }
+    printf("properties that follow from the others, all at once: %u\n", left_out.count);
+    theory_free(theory);
+    axioms_free(&axioms);
+    vec_free(&set.properties);
 }
 
 // False: a contradiction was found.
 static bool examine_theory(const struct properties_run *run)
 {
     struct judge judge;
-    struct axioms axioms;
-    struct entailment core;
     judge_init(&judge);
-    axioms_make(&axioms, run->set, &judge);
-    struct theory *theory = theory_make(&axioms, (unsigned)run->options->steps);
-    bool is_consistent = theory_is_consistent(theory, &core);
-    if (is_consistent)
-        printf("no contradiction was found\n");
-    else
-        print_uses("contradiction: all tensors are equal by", &core);
-    if (is_consistent)
-        print_redundant_ones(run, theory, &judge);
-    theory_free(theory);
-    axioms_free(&axioms);
+    bool is_consistent = !print_contradictions(run, &judge);
+    print_redundant_ones(run, &judge);
     judge_free(&judge);
     return is_consistent;
 }

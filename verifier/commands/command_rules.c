@@ -65,18 +65,17 @@ struct rules_run {
     struct options *options;
     struct arena *arena;
     struct rule_set *set;
-    struct property_set *properties;
     struct axioms axioms;
     struct rule_report *reports;
     struct progress progress;
     double seconds;
 };
 
-static void make_axioms(struct rules_run *run)
+static void make_axioms(struct rules_run *run, const struct property_set *properties)
 {
     struct judge judge;
     judge_init(&judge);
-    axioms_make(&run->axioms, run->properties, &judge);
+    axioms_make(&run->axioms, properties, &judge);
     judge_free(&judge);
 }
 
@@ -252,7 +251,7 @@ static void print_report(const struct rules_run *run, const struct rule_report *
     else if (report->of_subterms)
         text_add(&out, " as the subterms that differ are equal");
     else if (is_proved(report) && direct->verdict == VERDICT_TESTED)
-        text_printf(&out, " from the properties (tested: %s)", direct->doubt);
+        text_printf(&out, " from the properties, and tested: %s", direct->doubt);
     if (!report->of_subterms && !report->reversed && report->has_entailment &&
         report->entailment.status != ENTAILMENT_PROVED)
         text_add(&out, " (not derived from the properties)");
@@ -331,13 +330,13 @@ static bool is_every_rule_good(const struct rules_run *run)
     return true;
 }
 
-static bool prove_file(struct rules_run *run, const char *path, struct error *error)
+static bool prove_file(struct command *c, struct rules_run *run, const char *path, struct error *error)
 {
     if (!check_files(run, path, error) || !rule_set_read(run->set, path, error) ||
-        (run->options->z3 && !property_set_read_folder(run->properties, run->options->folder, error)))
+        (run->options->z3 && !command_read_true_properties(c, &program, run->options->folder, error)))
         return false;
     if (run->options->z3)
-        make_axioms(run);
+        make_axioms(run, &c->properties);
     prove_all(run);
     bool is_written = write_all(run, error) && write_smt2(run, error);
     print_all(run);
@@ -358,10 +357,10 @@ static void free_reports(struct rules_run *run)
 static int run_on(struct command *c, int count, char **paths, struct error *error)
 {
     struct options options = *(const struct options *)c->options;
-    struct rules_run run = {.options = &options, .arena = &c->arena, .set = &c->rules, .properties = &c->properties};
+    struct rules_run run = {.options = &options, .arena = &c->arena, .set = &c->rules};
     if (count != 1)
         error_set_code(error, EXIT_USAGE, NULL, "expected one file of rules (see --help)");
-    bool is_done = count == 1 && prove_file(&run, paths[0], error);
+    bool is_done = count == 1 && prove_file(c, &run, paths[0], error);
     bool is_good = is_done && is_every_rule_good(&run);
     if (run.reports)
         free_reports(&run);

@@ -75,7 +75,7 @@ static Z3_func_decl function_of(struct formulas *f, uint32_t symbol)
     return f->functions.items[symbol];
 }
 
-Z3_ast formulas_apply(struct formulas *f, uint32_t symbol, const Z3_ast *arguments)
+static Z3_ast apply(struct formulas *f, uint32_t symbol, const Z3_ast *arguments)
 {
     return Z3_mk_app(f->z3, function_of(f, symbol), f->logic->symbols.items[symbol].n_arguments, arguments);
 }
@@ -89,10 +89,10 @@ static Z3_ast term_of(struct formulas *f, logic_term term, const Z3_app *variabl
         return Z3_app_to_ast(f->z3, variables[n->index]);
     for (uint32_t i = 0; i < n->n_arguments; i++)
         arguments[i] = term_of(f, n->arguments[i], variables);
-    return formulas_apply(f, n->index, arguments);
+    return apply(f, n->index, arguments);
 }
 
-Z3_ast formulas_named_constant(struct formulas *f, const char *name, logic_sort sort)
+static Z3_ast named_constant(struct formulas *f, const char *name, logic_sort sort)
 {
     return Z3_mk_const(f->z3, Z3_mk_string_symbol(f->z3, name), sort_of(f, sort));
 }
@@ -101,7 +101,7 @@ static Z3_app variable_of(struct formulas *f, uint32_t number, logic_sort sort)
 {
     char name[16];
     snprintf(name, sizeof name, "v%u", number);
-    return Z3_to_app(f->z3, formulas_named_constant(f, name, sort));
+    return Z3_to_app(f->z3, named_constant(f, name, sort));
 }
 
 static Z3_ast equality_of(struct formulas *f, const struct logic_equality *e, const Z3_app *variables)
@@ -121,23 +121,30 @@ static Z3_ast predicate_of(struct formulas *f, const char *base, logic_sort sort
     return Z3_mk_app(f->z3, predicate, 1, &value);
 }
 
-Z3_ast formulas_defined(struct formulas *f, logic_sort sort, Z3_ast value)
-{
-    return predicate_of(f, "defined", sort, value);
-}
-
 // --- axioms ----------------------------------------------------------------------------------------------------------
 
 #define MAX_ASSUMPTIONS 64   // of an axiom; one with more is left out
 
+static unsigned assumptions_of(struct formulas *f, const struct sentence *s, const Z3_app *variables,
+                               Z3_ast ret_assumed[MAX_ASSUMPTIONS])
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < s->truths.count; i++)
+        ret_assumed[n++] = term_of(f, s->truths.items[i], variables);
+    for (size_t i = 0; i < s->equalities.count; i++)
+        ret_assumed[n++] = equality_of(f, &s->equalities.items[i], variables);
+    return n;
+}
+
+static bool has_too_many_assumptions(const struct sentence *axiom)
+{
+    return axiom->truths.count + axiom->equalities.count > MAX_ASSUMPTIONS;
+}
+
 static Z3_ast body_of(struct formulas *f, const struct sentence *s, const Z3_app *variables)
 {
     Z3_ast assumed[MAX_ASSUMPTIONS], goals[MAX_RULE_OUTPUTS];
-    unsigned n = 0;
-    for (size_t i = 0; i < s->truths.count; i++)
-        assumed[n++] = term_of(f, s->truths.items[i], variables);
-    for (size_t i = 0; i < s->equalities.count; i++)
-        assumed[n++] = equality_of(f, &s->equalities.items[i], variables);
+    unsigned n = assumptions_of(f, s, variables, assumed);
     for (size_t i = 0; i < s->goals.count; i++)
         goals[i] = equality_of(f, &s->goals.items[i], variables);
     Z3_ast conclusion = s->goals.count == 1 ? goals[0] : Z3_mk_and(f->z3, (unsigned)s->goals.count, goals);
@@ -149,7 +156,7 @@ static Z3_ast literal_of_axiom(struct formulas *f, const char *name)
     for (size_t i = 0; i < f->axiom_names.count; i++)
         if (strcmp(f->axiom_names.items[i], name) == 0)
             return f->axiom_literals.items[i];
-    Z3_ast literal = formulas_named_constant(f, name, SORT_TRUTH);
+    Z3_ast literal = named_constant(f, name, SORT_TRUTH);
     vec_push(&f->axiom_names, name);
     vec_push(&f->axiom_literals, literal);
     return literal;
@@ -168,7 +175,7 @@ void formulas_add_axiom(struct formulas *f, const struct sentence *axiom, const 
 {
     Z3_app variables[2 * MAX_RULE_VARIABLES];
     Z3_pattern patterns[MAX_TRIGGERS];
-    if (triggers->n == 0 || axiom->truths.count + axiom->equalities.count > MAX_ASSUMPTIONS)
+    if (triggers->n == 0 || has_too_many_assumptions(axiom))
         return;
     for (uint32_t i = 0; i < axiom->n_variables; i++)
         variables[i] = variable_of(f, i, axiom->variables[i]);
@@ -197,7 +204,7 @@ static void add_what_holds_of_operator(struct formulas *f, uint32_t symbol)
     }
     if (n == 0)
         return;
-    Z3_ast result = formulas_apply(f, symbol, values);
+    Z3_ast result = apply(f, symbol, values);
     Z3_ast is_defined = predicate_of(f, "defined", s->result, result);
     Z3_pattern pattern = Z3_mk_pattern(f->z3, 1, &is_defined);
     Z3_ast strict = Z3_mk_implies(f->z3, is_defined, Z3_mk_and(f->z3, n, defined));
@@ -220,7 +227,7 @@ static bool is_known_integer(const struct logic_symbol *s, int64_t *ret_value)
 static void add_comparison(struct formulas *f, const char *name, uint32_t x, uint32_t y)
 {
     Z3_sort sorts[2] = {sort_of(f, SORT_LIST(1)), sort_of(f, SORT_LIST(1))};
-    Z3_ast values[2] = {formulas_apply(f, x, NULL), formulas_apply(f, y, NULL)};
+    Z3_ast values[2] = {apply(f, x, NULL), apply(f, y, NULL)};
     Z3_func_decl compares = Z3_mk_func_decl(f->z3, Z3_mk_string_symbol(f->z3, name), 2, sorts, sort_of(f, SORT_TRUTH));
     assume(f, Z3_mk_app(f->z3, compares, 2, values));
 }
@@ -260,6 +267,15 @@ static void add_choice(struct formulas *f, const struct choice *choice)
     assume(f, Z3_mk_or(f->z3, choice->n_values, cases));
 }
 
+static void add_alternatives(struct formulas *f, const struct sentence *s)
+{
+    Z3_ast alternatives[2 * MAX_RULE_OUTPUTS];
+    for (size_t i = 0; i < s->alternatives.count; i++)
+        alternatives[i] = term_of(f, s->alternatives.items[i], NULL);
+    if (s->alternatives.count)
+        assume(f, Z3_mk_or(f->z3, (unsigned)s->alternatives.count, alternatives));
+}
+
 static void add_facts(struct formulas *f, const struct sentence *s)
 {
     vec_clear(&f->fact_literals);
@@ -267,7 +283,7 @@ static void add_facts(struct formulas *f, const struct sentence *s)
         struct logic_equality sides = {s->facts.items[i].left, s->facts.items[i].right};
         char name[32];
         snprintf(name, sizeof name, "fact-%zu", i);
-        Z3_ast literal = formulas_named_constant(f, name, SORT_TRUTH);
+        Z3_ast literal = named_constant(f, name, SORT_TRUTH);
         vec_push(&f->fact_literals, literal);
         assume(f, Z3_mk_implies(f->z3, literal, equality_of(f, &sides, NULL)));
     }
@@ -278,6 +294,7 @@ void formulas_add_obligation(struct formulas *f, const struct sentence *s)
     Z3_ast goals[MAX_RULE_OUTPUTS];
     for (size_t i = 0; i < s->truths.count; i++)
         assume(f, term_of(f, s->truths.items[i], NULL));
+    add_alternatives(f, s);
     for (size_t i = 0; i < s->equalities.count; i++)
         assume(f, equality_of(f, &s->equalities.items[i], NULL));
     for (size_t i = 0; i < s->choices.count; i++)
@@ -286,4 +303,68 @@ void formulas_add_obligation(struct formulas *f, const struct sentence *s)
     for (size_t i = 0; i < s->goals.count; i++)
         goals[i] = equality_of(f, &s->goals.items[i], NULL);
     assume(f, Z3_mk_not(f->z3, Z3_mk_and(f->z3, (unsigned)s->goals.count, goals)));
+}
+
+// --- twins -----------------------------------------------------------------------------------------------------------
+
+static void add_instance(struct formulas *f, const struct sentence *axiom, const Z3_app *variables)
+{
+    Z3_ast assumed[MAX_ASSUMPTIONS];
+    unsigned n = assumptions_of(f, axiom, variables, assumed);
+    for (unsigned i = 0; i < n; i++)
+        assume(f, assumed[i]);
+    for (size_t i = 0; i < axiom->goals.count; i++) {
+        const logic_term sides[2] = {axiom->goals.items[i].left, axiom->goals.items[i].right};
+        for (int side = 0; side < 2; side++)
+            assume(f, predicate_of(f, "defined", f->logic->nodes.items[sides[side]].sort,
+                                   term_of(f, sides[side], variables)));
+    }
+}
+
+static Z3_ast some_value(struct formulas *f, const char *what, uint32_t number, logic_sort sort)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%s-%u", what, number);
+    return named_constant(f, name, sort);
+}
+
+// Of a symbol whose first argument is a tensor, and which says something of its type.
+static void say_the_same_of_twins(struct formulas *f, uint32_t symbol, Z3_ast one, Z3_ast twin)
+{
+    const struct logic_symbol *s = &f->logic->symbols.items[symbol];
+    Z3_app others[MAX_LOGIC_ARGUMENTS];
+    Z3_ast of_one[MAX_LOGIC_ARGUMENTS] = {one}, of_twin[MAX_LOGIC_ARGUMENTS] = {twin};
+    for (uint32_t i = 1; i < s->n_arguments; i++) {
+        others[i - 1] = variable_of(f, i, s->arguments[i]);
+        of_one[i] = of_twin[i] = Z3_app_to_ast(f->z3, others[i - 1]);
+    }
+    Z3_ast x = apply(f, symbol, of_one), y = apply(f, symbol, of_twin), same = Z3_mk_eq(f->z3, x, y);
+    Z3_pattern patterns[2] = {Z3_mk_pattern(f->z3, 1, &x), Z3_mk_pattern(f->z3, 1, &y)};
+    assume(f, s->n_arguments == 1 ? same : Z3_mk_forall_const(f->z3, 0, s->n_arguments - 1, others, 2, patterns, same));
+}
+
+static void say_that_types_are_equal(struct formulas *f, logic_sort sort, Z3_ast one, Z3_ast twin)
+{
+    for (uint32_t i = 0; i < f->logic->symbols.count; i++) {
+        const struct logic_symbol *s = &f->logic->symbols.items[i];
+        bool is_of_type = s->role == ROLE_LIST || s->role == ROLE_PREDICATE;
+        if (is_of_type && s->n_arguments > 0 && s->arguments[0] == sort)
+            say_the_same_of_twins(f, i, one, twin);
+    }
+}
+
+void formulas_add_twins(struct formulas *f, const struct sentence *axiom, uint32_t variable)
+{
+    Z3_app values[2 * MAX_RULE_VARIABLES];
+    if (has_too_many_assumptions(axiom))
+        return;
+    for (uint32_t i = 0; i < axiom->n_variables; i++)
+        values[i] = Z3_to_app(f->z3, some_value(f, "some", i, axiom->variables[i]));
+    add_instance(f, axiom, values);
+    Z3_ast one = Z3_app_to_ast(f->z3, values[variable]);
+    Z3_ast twin = some_value(f, "twin", variable, axiom->variables[variable]);
+    values[variable] = Z3_to_app(f->z3, twin);
+    add_instance(f, axiom, values);
+    say_that_types_are_equal(f, axiom->variables[variable], one, twin);
+    assume(f, Z3_mk_not(f->z3, Z3_mk_eq(f->z3, one, twin)));
 }

@@ -24,6 +24,6 @@ void formulas_add_axiom(struct formulas *f, const struct sentence *axiom, const 
 void formulas_add_structure(struct formulas *f, const struct relevance *r);
 // The assumptions, each fact behind a literal, and the goals denied.
 void formulas_add_obligation(struct formulas *f, const struct sentence *s);
-Z3_ast formulas_named_constant(struct formulas *f, const char *name, logic_sort sort);
-Z3_ast formulas_apply(struct formulas *f, uint32_t symbol, const Z3_ast *arguments);
-Z3_ast formulas_defined(struct formulas *f, logic_sort sort, Z3_ast value);
+// An instance of the axiom's assumptions, at which both of its sides are well-typed, and another one that differs from
+// it in one variable: these two are said to differ.
+void formulas_add_twins(struct formulas *f, const struct sentence *axiom, uint32_t variable);

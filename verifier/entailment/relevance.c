@@ -122,6 +122,8 @@ void relevance_add_sentence(struct relevance *r, const struct sentence *s)
 {
     for (size_t i = 0; i < s->truths.count; i++)
         add_term(r, s->truths.items[i]);
+    for (size_t i = 0; i < s->alternatives.count; i++)
+        add_term(r, s->alternatives.items[i]);
     for (size_t i = 0; i < s->equalities.count; i++)
         add_equality(r, &s->equalities.items[i]);
     for (size_t i = 0; i < s->facts.count; i++)

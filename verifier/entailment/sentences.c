@@ -36,6 +36,7 @@ void logic_copy(struct logic *ret_copy, const struct logic *l)
 static void sentence_free(struct sentence *s)
 {
     vec_free(&s->truths);
+    vec_free(&s->alternatives);
     vec_free(&s->equalities);
     vec_free(&s->facts);
     vec_free(&s->choices);
@@ -392,6 +393,15 @@ static void assume_what_a_match_checks(struct translation *tr, struct sentence *
             vec_push(&s->truths, logic_predicate(tr->l, "plain", tr->tensors[v]));
 }
 
+// Where both sides of a strong equation are ill-typed there is nothing to show.
+static void assume_that_a_side_is_defined(struct translation *tr, struct sentence *s)
+{
+    for (size_t i = 0; i < s->goals.count; i++) {
+        vec_push(&s->alternatives, logic_predicate(tr->l, "defined", s->goals.items[i].left));
+        vec_push(&s->alternatives, logic_predicate(tr->l, "defined", s->goals.items[i].right));
+    }
+}
+
 static void assume_a_choice(struct translation *tr, const struct attribute *attribute, uint32_t variable,
                             struct sentence *s)
 {
@@ -439,6 +449,8 @@ static struct sentence translate(struct translation *tr)
     for (uint32_t v = 0; v < eq->pattern->n_variables; v++)
         if (eq->plain >> v & 1)
             vec_push(&s.truths, logic_predicate(tr->l, "plain", tensor_variable(tr, v)));
+    if (!tr->is_axiom && eq->is_strong)
+        assume_that_a_side_is_defined(tr, &s);
     if (!tr->is_axiom && !eq->is_strong)
         assume_what_a_match_checks(tr, &s);
     if (!tr->is_axiom && !eq->is_strong)

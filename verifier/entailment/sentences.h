@@ -52,12 +52,13 @@ struct choice {
     uint32_t n_values;
     logic_term values[MAX_CHOICES];
 };
-// assumptions (truths, equalities and, of obligations, facts and choices) imply all goals, for all variables.
+// assumptions (truths, one of the alternatives where there are any, equalities and, of obligations, facts and choices)
+// imply all goals, for all variables.
 struct sentence {
     const char *name;   // of the equation
     uint32_t n_variables;
     const logic_sort *variables;
-    VEC(logic_term) truths;
+    VEC(logic_term) truths, alternatives;
     VEC(struct logic_equality) equalities;
     VEC(struct fact) facts;
     VEC(struct choice) choices;

@@ -112,22 +112,23 @@ static Z3_solver make_solver(const struct theory *t, const struct formulas *f)
     return solver;
 }
 
-static void add_axioms(const struct theory *t, const struct relevance *r, const char *without, struct formulas *f)
-{
-    for (size_t i = 0; i < r->axioms.count; i++) {
-        const struct sentence *axiom = &t->axioms->sentences.items.items[r->axioms.items[i]];
-        if (!without || strcmp(without, axiom->name) != 0)
-            formulas_add_axiom(f, axiom, &t->axioms->triggers.items[r->axioms.items[i]], true);
-    }
-    formulas_add_structure(f, r);
-}
-
 static bool is_in(const char *const *names, uint32_t n, const char *name)
 {
     for (uint32_t i = 0; i < n; i++)
         if (strcmp(names[i], name) == 0)
             return true;
     return false;
+}
+
+static void add_axioms(const struct theory *t, const struct relevance *r, const struct names *without,
+                       struct formulas *f)
+{
+    for (size_t i = 0; i < r->axioms.count; i++) {
+        const struct sentence *axiom = &t->axioms->sentences.items.items[r->axioms.items[i]];
+        if (!without || !is_in(without->items, without->count, axiom->name))
+            formulas_add_axiom(f, axiom, &t->axioms->triggers.items[r->axioms.items[i]], true);
+    }
+    formulas_add_structure(f, r);
 }
 
 static void add_name(const char **names, uint32_t *n, size_t capacity, const char *name)
@@ -181,8 +182,15 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+static void sort_uses(struct entailment *e)
+{
+    if (e->n_uses)
+        qsort(e->uses, e->n_uses, sizeof *e->uses, compare_names);
+}
+
 // Without facts first, so that a proof names only those that it needs.
-static bool prove_obligation(struct theory *t, const struct sentence *s, const char *without, struct entailment *e)
+static bool prove_obligation(struct theory *t, const struct sentence *s, const struct names *without,
+                             struct entailment *e)
 {
     struct formulas *f = formulas_of(t);
     struct relevance relevant;
@@ -204,7 +212,7 @@ static bool is_known_to_be_unknown(const struct theory *t)
     return t->unknown != NO_OBLIGATION && t->obligations.items.items[t->unknown].facts.count == 0;
 }
 
-static struct entailment prove_obligations(struct theory *t, bool are_stated, const char *without)
+static struct entailment prove_obligations(struct theory *t, bool are_stated, const struct names *without)
 {
     struct entailment e = {.status = are_stated ? ENTAILMENT_PROVED : ENTAILMENT_UNSTATED,
                            .obligations = (uint32_t)t->obligations.items.count};
@@ -217,8 +225,7 @@ static struct entailment prove_obligations(struct theory *t, bool are_stated, co
             t->unknown = i;
         }
     e.seconds = clock_seconds() - started;
-    if (e.n_uses)
-        qsort(e.uses, e.n_uses, sizeof *e.uses, compare_names);
+    sort_uses(&e);
     return e;
 }
 
@@ -228,7 +235,8 @@ static bool are_kinds_enough(const struct equation *eq)
     return !ranks_are_too_few(eq) && theorems_cover_kinds(eq);
 }
 
-struct entailment theory_prove(struct theory *t, struct judge *judge, const struct equation *eq, const char *without)
+struct entailment theory_prove(struct theory *t, struct judge *judge, const struct equation *eq,
+                               const struct names *without)
 {
     theory_forget(t);
     bool are_stated = obligations_find(&t->logic, judge, eq, false, &t->obligations) && are_kinds_enough(eq);
@@ -322,60 +330,45 @@ struct entailment theory_prove_explored(struct theory *t, struct judge *judge, c
     return theory_prove_heard(t, judge, &explored);
 }
 
-// --- consistency -----------------------------------------------------------------------------------------------------
+// --- contradictions --------------------------------------------------------------------------------------------------
 
-static Z3_ast some_value(struct formulas *f, const char *name, logic_sort sort)
+// Of the axiom's conditions at an instance, of which there is one for each combination of ranks, nothing looks at
+// values: a twin of one tensor, of the same type, meets them all.
+static bool makes_twins_equal(struct theory *t, const struct relevance *reach, const struct sentence *axiom,
+                              uint32_t variable, struct entailment *ret_core)
 {
-    char full[32];
-    snprintf(full, sizeof full, "some-%s-%u", name, (unsigned)sort);
-    return formulas_named_constant(f, full, sort);
+    struct formulas *f = formulas_of(t);
+    add_axioms(t, reach, NULL, f);
+    formulas_add_twins(f, axiom, variable);
+    Z3_solver solver = make_solver(t, f);
+    bool are_equal = check(t, f, solver, NULL, ret_core);
+    Z3_solver_dec_ref(f->z3, solver);
+    return are_equal;
 }
 
-// Every operator applied to x and y in turn, so that axioms have something to match.
-static void add_applications(struct formulas *f, unsigned first)
+static bool sentence_contradicts(struct theory *t, const struct sentence *axiom, struct entailment *ret_core)
 {
-    static const char *const names[2] = {"x", "y"};
-    for (size_t i = 0; i < f->logic->symbols.count; i++) {
-        const struct logic_symbol *s = &f->logic->symbols.items[i];
-        Z3_ast arguments[MAX_LOGIC_ARGUMENTS];
-        unsigned turn = first;
-        if (s->role != ROLE_OPERATOR)
-            continue;
-        for (uint32_t k = 0; k < s->n_arguments; k++)
-            arguments[k] = some_value(f, s->arguments[k] < SORT_LIST(0) ? names[turn++ % 2] : "list", s->arguments[k]);
-        vec_push(&f->assumed, formulas_defined(f, s->result, formulas_apply(f, (uint32_t)i, arguments)));
-    }
+    struct relevance reach;
+    bool contradicts = false;
+    relevance_init(&reach, &t->logic);
+    relevance_add_sentence(&reach, axiom);
+    relevance_close(&reach, &t->axioms->sentences, t->axioms->triggers.items);
+    for (uint32_t v = 0; v < axiom->n_variables && !contradicts; v++)
+        contradicts = axiom->variables[v] < SORT_LIST(0) && makes_twins_equal(t, &reach, axiom, v, ret_core);
+    relevance_free(&reach);
+    return contradicts;
 }
 
-static void add_difference_of_all(struct formulas *f)
+bool theory_contradicts(struct theory *t, const char *name, struct entailment *ret_core)
 {
-    Z3_ast differ[5];
-    for (int rank = 0; rank < 5; rank++) {
-        Z3_ast x = some_value(f, "x", SORT_TENSOR(rank)), y = some_value(f, "y", SORT_TENSOR(rank));
-        differ[rank] = Z3_mk_not(f->z3, Z3_mk_eq(f->z3, x, y));
-    }
-    vec_push(&f->assumed, Z3_mk_and(f->z3, 5, differ));
-}
-
-bool theory_is_consistent(struct theory *t, struct entailment *ret_core)
-{
-    struct relevance all;
+    bool contradicts = false;
     *ret_core = (struct entailment){0};
     theory_forget(t);
-    struct formulas *f = formulas_of(t);
-    relevance_init(&all, &t->logic);
-    for (size_t i = 0; i < t->axioms->sentences.items.count; i++)
-        relevance_add_sentence(&all, &t->axioms->sentences.items.items[i]);
-    relevance_close(&all, &t->axioms->sentences, t->axioms->triggers.items);
-    add_axioms(t, &all, NULL, f);
-    add_difference_of_all(f);
-    add_applications(f, 0);
-    add_applications(f, 1);
-    Z3_solver solver = make_solver(t, f);
-    bool is_consistent = !check(t, f, solver, NULL, ret_core);
-    Z3_solver_dec_ref(f->z3, solver);
-    relevance_free(&all);
-    return is_consistent;
+    for (size_t i = 0; i < t->axioms->sentences.items.count && !contradicts; i++)
+        if (strcmp(t->axioms->sentences.items.items[i].name, name) == 0)
+            contradicts = sentence_contradicts(t, &t->axioms->sentences.items.items[i], ret_core);
+    sort_uses(ret_core);
+    return contradicts;
 }
 
 // --- SMT-LIB ---------------------------------------------------------------------------------------------------------

@@ -40,9 +40,14 @@ struct theory *theory_make(const struct axioms *axioms, unsigned step_limit);
 void theory_free(struct theory *t);
 // All that was asked before. What is answered from now on depends on nothing but what is asked from now on.
 void theory_forget(struct theory *t);
-// Does the equation, as an obligation, follow? Forgets what was asked before. `without` (may be NULL): a property that
+// Does the equation, as an obligation, follow? Forgets what was asked before. `without` (may be NULL): properties that
 // must not be used.
-struct entailment theory_prove(struct theory *t, struct judge *judge, const struct equation *eq, const char *without);
+struct names {
+    const char **items;
+    uint32_t count;
+};
+struct entailment theory_prove(struct theory *t, struct judge *judge, const struct equation *eq,
+                               const struct names *without);
 // The same in two steps, about the instances that the judge compares between them. One at a time.
 void theory_listen(struct theory *t, struct judge *judge, const struct equation *eq);
 struct entailment theory_prove_heard(struct theory *t, struct judge *judge, const struct judgement *heard);
@@ -51,9 +56,10 @@ void theory_listen_again(struct theory *t, struct judge *judge);
 void theory_stop_listening(struct judge *judge);   // instead: nothing is asked
 // About small instances of all kinds alone, without facts.
 struct entailment theory_prove_explored(struct theory *t, struct judge *judge, const struct equation *eq);
-// Is x = y, for two different tensors of one rank, not provable? (An equational theory always has a trivial model: this
-// is what consistency means.) Looked for among all operators applied to x and y; false: ret_core names who is to blame.
-bool theory_is_consistent(struct theory *t, struct entailment *ret_core);
+// Do the properties make two tensors equal that differ in nothing but their values, where the named one has instances?
+// (An equational theory always has a trivial model: this is what a contradiction means.) One of those that ret_core
+// names is false then.
+bool theory_contradicts(struct theory *t, const char *name, struct entailment *ret_core);
 // The obligations of a proved equation as SMT-LIB 2, each with the axioms that the proof used: `unsat` confirms it.
 // Gives the number of texts written (into empty texts of the caller), at most `capacity`.
 uint32_t theory_print_smt2(struct theory *t, struct judge *judge, const struct equation *eq,

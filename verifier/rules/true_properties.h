@@ -1,0 +1,10 @@
+// What a proof of a rule may rest on: properties that are proved. One that is only tested may be false where no test
+// gets to, and then whatever follows from it is false there.
+#pragma once
+#include "properties/property.h"
+
+struct log;
+
+// Leaves out the properties that neither ship, nor were validated by an earlier run of this program, nor are proved
+// now. Says to the log which, and why.
+void true_properties_keep(struct property_set *set, const struct log *log);
