@@ -147,12 +147,25 @@ static const struct onnx_tensor *external_form(struct plan *plan, const struct o
     return form;
 }
 
+// ONNX Runtime takes a length of 0 for that of the file.
+static const struct onnx_tensor *form_without_elements(struct plan *plan, const struct onnx_tensor *t)
+{
+    struct onnx_tensor *form = arena_new(&plan->arena, struct onnx_tensor);
+    *form = *t;
+    form->external_data = (struct onnx_list){0};
+    form->data_location = 0;
+    return form;
+}
+
 static bool plan_tensor(void *context, void *message)
 {
     struct plan *plan = context;
     const struct onnx_tensor *t = message;
     struct onnx_bytes payload = payload_to_move(plan, t);
-    vec_push(&plan->forms, payload.at ? external_form(plan, t, payload) : NULL);
+    bool is_empty = onnx_tensor_is_external(t) && payload.size == 0;
+    vec_push(&plan->forms, is_empty     ? form_without_elements(plan, t)
+                           : payload.at ? external_form(plan, t, payload)
+                                        : NULL);
     return true;
 }
 

@@ -256,6 +256,24 @@ def suite_external(runner):
     require(arrays_of(target) == [expected[1], expected[1], expected[2]], "shared data differs")
     require(data_file_of(target).stat().st_size == 2 * 16384, "shared data was written twice")
 
+    for count in (0, 1):
+        empty = numpy_helper.from_array(np.zeros((3, 0), np.float32), "nothing")
+        model = weights_model(count)
+        model.graph.initializer.extend([empty])
+        path = save_external(runner, model, "empty.onnx", "empty.data")
+        model = onnx.load(str(path), load_external_data=False)
+        (runner.folder / "empty.data").touch()
+        last = model.graph.initializer[-1]
+        last.ClearField("raw_data")
+        last.data_location = TensorProto.EXTERNAL
+        for key, text in (("location", "empty.data"), ("offset", "0"), ("length", "0")):
+            last.external_data.add(key=key, value=text)
+        path.write_bytes(model.SerializeToString())
+        target, _, _ = runner.accepts(path, "empty-out.onnx")
+        written = onnx.load(str(target), load_external_data=False).graph.initializer[-1]
+        require(written.data_location == TensorProto.DEFAULT and not written.external_data, "nothing, in a file")
+        require(len(list(runner.folder.glob("empty-out.onnx.*"))) == count, "another number of files")
+
     below = runner.folder / "below"
     below.mkdir()
     (below / "w.bin").write_bytes(expected[0])
