@@ -75,9 +75,10 @@ struct optimizing {
     VEC(struct finalist) finalists;   // while one of them is chosen
     VEC(struct profiled_plan) profiled;
     struct search_result found;
-    enum layout_policy policies[2];   // of the original and of the result, as they are run
-    struct graph_steps steps[2];      // of the original and of the result
-    VEC(struct graph *) written;      // what was made of graphs to write them: constants are computed from it later
+    struct weight_limits weight_limits;   // of what the search finds; once the model is imported
+    enum layout_policy policies[2];       // of the original and of the result, as they are run
+    struct graph_steps steps[2];          // of the original and of the result
+    VEC(struct graph *) written;          // what was made of graphs to write them: constants are computed from it later
     struct report report;
     struct remaining_time remaining_time;   // for what progress shows
     struct phases phases;
@@ -100,6 +101,8 @@ bool optimizing_compile(struct optimizing *o, const struct graph *g, enum layout
 
 struct backend_options optimizing_backend_options(struct optimizing *o);
 struct backend *optimizing_open_device(struct optimizing *o, const struct backend_options *chosen, struct error *error);
+// What weights may become, of a model that is imported. (weight_range.c)
+void optimizing_limit_weights(struct optimizing *o);
 // rules.c: what the options name.
 bool optimizing_read_rules(struct optimizing *o);
 void optimizing_rules_of_backtracking(struct optimizing *o, struct rule_set *ret_rules);   // only its list is its own

@@ -208,6 +208,15 @@ static bool run_node(void *context, const struct graph *g, node_id n, const stru
 
 // --- writing ---------------------------------------------------------------------------------------------------------
 
+// They have few digits, and overflow soon: what is multiplied first may be infinite.
+static bool has_half_outputs(const struct optimizing *o)
+{
+    bool has = false;
+    for (size_t i = 0; i < o->model.graph.outputs.count; i++)
+        has = has || dtype_size(graph_type(&o->model.graph, o->model.graph.outputs.items[i])->dtype) == 2;
+    return has;
+}
+
 static void decide(struct optimizing *o)
 {
     struct report *r = &o->report;
@@ -225,6 +234,8 @@ static void decide(struct optimizing *o)
         r->kept_reason = "the result is not measurably faster";
     else if (r->verdict == CHECK_FAILED && !o->options->is_validation_skipped && optimizing_differs_by_rounding(o))
         r->kept_reason = "what is rounded otherwise changes its outputs, though with random weights they are equal";
+    else if (r->verdict == CHECK_FAILED && !o->options->is_validation_skipped && has_half_outputs(o))
+        r->kept_reason = "numbers of 16 bits overflow, or are rounded otherwise, where it has others between";
     r->is_optimized = r->kept_reason == NULL;
 }
 

@@ -13,7 +13,6 @@
 #include "operators/traits.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"
-#include "optimizer/search/weight_bytes.h"
 #include <math.h>
 #include <string.h>
 
@@ -174,15 +173,6 @@ static size_t memory_of_search(const struct optimize_options *options)
     return asked > 0 && asked < most ? asked : most;
 }
 
-#define GROWTH_OF_SMALL_MODELS ((size_t)16 << 20)   // bytes that weights may grow by in any case
-
-static size_t max_weight_bytes(const struct optimizing *o)
-{
-    size_t own = graph_weight_bytes(&o->model.graph), least = mem_sum(own, GROWTH_OF_SMALL_MODELS);
-    double most = o->options->weight_growth * (double)own;
-    return o->options->weight_growth <= 0 ? 0 : most > (double)least ? (size_t)most : least;
-}
-
 // What holds for all sizes of a model with symbols is found out by validating.
 static struct search_options search_options_of(const struct optimizing *o)
 {
@@ -195,7 +185,7 @@ static struct search_options search_options_of(const struct optimizing *o)
     s.progress = options->progress;
     s.validates = !options->is_validation_skipped || o->cut.sizes;
     s.max_memory = memory_of_search(options);
-    s.max_weight_bytes = max_weight_bytes(o);
+    s.weights = o->weight_limits;
     s.max_rule_operators = (size_t)options->max_rule_ops;
     s.n_disabled = options->without.count;
     s.disabled = options->without.items;
@@ -233,7 +223,7 @@ static void saturate(struct optimizing *o, const struct cost_model *cost, double
     s.exploration.most_nodes = (size_t)o->options->most_enodes;
     s.exploration.rounds = (uint32_t)o->options->rounds_of_rules;
     s.exploration.k_multi = (uint32_t)o->options->k_multi;
-    s.max_weight_bytes = max_weight_bytes(o);
+    s.weights = o->weight_limits;
     s.exploration.most_memory = memory_of_search(o->options);
     s.exploration.threads = (uint32_t)o->options->search_threads;
     s.exploration.seconds = s.extraction.seconds = left;
@@ -537,6 +527,7 @@ bool optimizing_search(struct optimizing *o)
     validator.sizes = o->cut.sizes;
     o->validator = &validator;
     phases_enter(&o->phases, PHASE_SEARCHING);
+    optimizing_limit_weights(o);
     repair_doubtful_costs(o);
     bool is_done = search_until_costs_agree(o);
     uint64_t n_checked = validator.checked, n_too_costly = validator.too_costly, n_not_general = validator.not_general;

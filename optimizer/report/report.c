@@ -368,6 +368,23 @@ static void print_phases(struct text *out, const struct report *r)
     text_add(out, "\n");
 }
 
+static void print_what_is_written(struct text *out, const struct report *r)
+{
+    bool is_to_pipe = r->output && strcmp(r->output, "-") == 0;
+    bool is_refused = r->is_optimized && r->verdict == CHECK_FAILED;
+    text_add(out, "wrote ");
+    text_add_shown(out, !r->output || is_refused ? "nothing: " : is_to_pipe ? "to standard output" : r->output);
+    if (r->output && !r->is_optimized)
+        text_printf(out, ": the original model, %sbecause ", r->is_simplified ? "simplified, " : "");
+    if (!r->is_optimized)
+        text_add_shown(out, r->kept_reason);
+    else if (is_refused)
+        text_add(out, "the optimized model differs from the original");
+    else if (!r->output)
+        text_add(out, "no file was named (-o)");
+    text_add(out, "\n");
+}
+
 void report_print(struct text *out, const struct report *r, bool with_steps)
 {
     report_print_symbols(out, r);
@@ -389,16 +406,7 @@ void report_print(struct text *out, const struct report *r, bool with_steps)
     print_simplified(out, r);
     print_phases(out, r);
     text_printf(out, "memory                   %.0f MiB at its peak\n", mebibytes(r->peak_memory));
-    text_add(out, "wrote ");
-    bool is_to_pipe = r->output && strcmp(r->output, "-") == 0;
-    text_add_shown(out, is_to_pipe ? "to standard output" : r->output ? r->output : "nothing: ");
-    if (r->output && !r->is_optimized)
-        text_printf(out, ": the original model, %sbecause ", r->is_simplified ? "simplified, " : "");
-    if (!r->is_optimized)
-        text_add_shown(out, r->kept_reason);
-    else if (!r->output)
-        text_add(out, "no file was named (-o)");
-    text_add(out, "\n");
+    print_what_is_written(out, r);
 }
 
 // --- JSON ------------------------------------------------------------------------------------------------------------

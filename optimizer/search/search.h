@@ -18,6 +18,7 @@
 #pragma once
 #include "graph/graph.h"
 #include "optimizer/search/cost_model.h"
+#include "optimizer/search/weight_limits.h"
 #include "substitutions/rule.h"
 #include <stdio.h>
 
@@ -25,8 +26,8 @@ struct countdown;
 struct validator;
 
 struct search_options {
-    double alpha;            // >= 1
-    int64_t budget;          // graphs and regions that are expanded
+    double alpha;     // >= 1
+    int64_t budget;   // graphs and regions that are expanded
     // The work that may be done: so much for each graph of the budget, which is what usual originals need, and so much
     // for each node that one has more than these, so that large graphs are treated whole. Nodes that depend on weights
     // alone do not count. In words of descriptions to price, and nodes of whole graphs that are priced.
@@ -37,7 +38,7 @@ struct search_options {
     double seconds;          // 0: no limit
     size_t max_candidates;   // queued at once; the worst are dropped first
     size_t max_memory;       // bytes that the search may hold, 0: no limit; the worst are dropped first
-    size_t max_weight_bytes;   // of a graph that is kept (weight_bytes.h); 0: no limit
+    struct weight_limits weights;   // of a graph that is kept
     double least_gain;   // of a rewrite, as a share of what its neighbourhood costs: less is within the noise of costs
     bool validates;      // checks each applied rewrite at its shapes (translation_validation.h)
     struct validator *validator;   // that knows what former searches with the same rules have checked; NULL: none

@@ -360,8 +360,9 @@ def test_wrong_rule(folder):
     expect(done.returncode == 0 and out.read_bytes() == model.read_bytes(), f"refuted: {done.returncode} {done.stderr}")
     expect("REFUTED" in done.stdout and "drop" in done.stdout, f"the wrong rule is named: {done.stdout}")
     out.unlink()
-    done = run(OPT, model, "-o", out, "--rules", wrong, "--no-validate", *QUICK)
+    done = run(OPT, model, "-o", out, "--rules", wrong, "--no-validate", *QUICK[:-1])
     expect(done.returncode == 1 and not out.exists(), f"the check fails: {done.returncode} {done.stderr}")
+    expect("wrote nothing" in done.stdout, f"that nothing is written is told: {done.stdout}")
     expect(len(done.stderr.strip().splitlines()) == 1, f"one line: {done.stderr}")
 
 
@@ -496,6 +497,45 @@ def test_unstable(folder):
     expect(told["check"] == "failed" and "rounded" in (told["kept_reason"] or ""), f"the reason is told: {told}")
 
 
+def halves(path, nodes, x_shape, y_shape, **numbers):
+    """Of x to y, in numbers of 16 bits."""
+    named = [helper.make_tensor_value_info(name, TensorProto.FLOAT16, shape)
+             for name, shape in (("x", x_shape), ("y", y_shape))]
+    initializers = [numpy_helper.from_array(np.asarray(n, np.float16), name) for name, n in numbers.items()]
+    return small_model(path, nodes, named[:1], named[1:], initializers)
+
+
+def test_masks_of_halves(folder):
+    """x + a + b, where a and b have -65504: their sum is infinite, and the softmax of a row of these is no number."""
+    masked = np.where(np.arange(16) % 3, 0, -65504) * np.ones((4, 1))
+    masked[1] = -65504
+    nodes = [helper.make_node("Add", ["x", "a"], ["p"]), helper.make_node("Add", ["p", "b"], ["q"]),
+             helper.make_node("Softmax", ["q"], ["y"], axis=1)]
+    for name, second in (("both", masked), ("one", np.ones((4, 16)))):
+        model, out = (folder / f"masks-{name}{kind}.onnx" for kind in ("", "-fast"))
+        halves(model, nodes, (4, 16), (4, 16), a=masked, b=second)
+        for search in ("backtracking", "saturation"):
+            done = run(OPT, model, "-o", out, "--device", "fake", "--search", search, "--quiet")
+            graph = onnx.load(out).graph
+            expect(done.returncode == 0, f"masks of halves: {done.stderr}")
+            expect(all(np.isfinite(numpy_helper.to_array(w)).all() for w in graph.initializer), f"{name}: {graph}")
+            expect(len(graph.node) == (3 if name == "both" else 2), f"{name}, {search}: {len(graph.node)} nodes")
+
+
+def test_overflowing_halves(folder):
+    """60000 x . w differs from (60000 x) . w in what overflows: the original is written."""
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["p"]), helper.make_node("Mul", ["p", "s"], ["y"])]
+    model, rules, out, report = (folder / f"overflow.{name}" for name in ("onnx", "rules", "fast.onnx", "json"))
+    halves(model, nodes, (8, 4), (8, 1), w=np.linspace(-2, 1, 4)[:, None], s=60000)
+    rules.write_text("(rule first (source (ewmul (matmul ?x ?y) (broadcast :shape $s ?z)))"
+                     " (target (matmul (ewmul ?x (broadcast :shape (dims ?x) ?z)) ?y)) (where (= (rank ?z) 0)))\n")
+    done = run(OPT, model, "-o", out, "--rules", rules, "--json", report,
+               *priced_too_high(model, folder / "overflow.costs"), *QUICK[:-1])
+    told = json.loads(report.read_text())
+    expect(done.returncode == 0 and out.read_bytes() == model.read_bytes(), f"kept: {done.returncode} {done.stderr}")
+    expect(told["check"] == "failed" and "16 bits" in (told["kept_reason"] or ""), f"the reason is told: {told}")
+
+
 def test_unwritable(folder):
     """A result that the model's operator set has no form for leaves the original."""
     model, rules, out = folder / "old.onnx", folder / "newer.rules", folder / "old-fast.onnx"
@@ -532,6 +572,8 @@ def test_kept(folder):
     test_unwritable(folder)
     test_wrong_rule(folder)
     test_unstable(folder)
+    test_masks_of_halves(folder)
+    test_overflowing_halves(folder)
     test_lost_digits(folder)
     test_agreement(folder)
     test_calibration(folder)

@@ -1,7 +1,6 @@
 // The best graph so far: what its proposals gain, trials of several at once, and adopting one.
 #include "optimizer/search/backtracking/incumbent.h"
 
-#include "optimizer/search/weight_bytes.h"
 #include <math.h>
 #include <string.h>
 
@@ -206,13 +205,6 @@ struct trial {
     double seconds;
 };
 
-// Weights that a rewrite computes before the graph runs are held, and written.
-static bool outgrows(const struct whole *w, const struct graph *g)
-{
-    size_t most = w->options->max_weight_bytes;
-    return most > 0 && graph_weight_bytes(g) > most;
-}
-
 static void make_trial(struct whole *w, const struct edit *edits, size_t n, struct trial *ret)
 {
     double estimated = 0, least = 0;
@@ -227,7 +219,7 @@ static void make_trial(struct whole *w, const struct edit *edits, size_t n, stru
     ret->map = mem_new_array(tensor_id, ret->with_targets.tensors.count + 1);
     ret->is_made = ret->pairs.old.count && graph_replace(&ret->better, &ret->with_targets, ret->pairs.old.count,
                                                          ret->pairs.old.items, ret->pairs.new.items, ret->map);
-    if (!ret->is_made || outgrows(w, &ret->better))
+    if (!ret->is_made || !graph_is_within(&ret->better, &w->options->weights))
         return;
     ret->seconds = w->cost->graph_seconds(w->cost->context, &ret->better);
     w->n_nodes_priced += w->graph.nodes.count;
@@ -332,7 +324,7 @@ void whole_init(struct whole *w, const struct graph *g, const struct rule_set *r
     *w = (struct whole){.rules = rules, .options = options, .cost = cost, .result = result};
     pricer_init(&w->pricer, cost);
     batch_init(&w->batch, &w->pricer);
-    w->batch.max_weight_bytes = options->max_weight_bytes;
+    w->batch.weights = options->weights;
     arena_init(&w->scratch);
     validator_init(&w->own_validator);
     w->validator = options->validator ? options->validator : &w->own_validator;

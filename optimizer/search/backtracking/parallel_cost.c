@@ -2,7 +2,6 @@
 #include "optimizer/search/backtracking/parallel_cost.h"
 
 #include "core/system/thread_pool.h"
-#include "optimizer/search/weight_bytes.h"
 #include <math.h>
 #include <string.h>
 
@@ -209,7 +208,7 @@ static double seconds_with_match(const struct batch *b, struct batch_worker *w, 
     double seconds = INFINITY;
     if (match_apply(m, &w->working, &w->scratch, old, new) &&
         graph_replace(&changed, &w->working, m->rule->n_outputs, old, new, NULL)) {
-        if (b->max_weight_bytes == 0 || graph_weight_bytes(&changed) <= b->max_weight_bytes)
+        if (graph_is_within(&changed, &b->weights))
             seconds = b->pricer->cost->graph_seconds(context, &changed);
         graph_free(&changed);
     }

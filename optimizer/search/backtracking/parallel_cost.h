@@ -3,6 +3,7 @@
 // and then noted in the order in which the matches were given.
 #pragma once
 #include "optimizer/search/backtracking/local_cost.h"
+#include "optimizer/search/weight_limits.h"
 
 struct thread_pool;
 
@@ -36,8 +37,8 @@ struct batch {
     void *context;
     size_t n_entries;
     struct batch_entry *entries;
-    size_t max_weight_bytes;   // of whole graphs, as in search_options
-    struct memo firsts;   // of descriptions to be priced: the first entry that has it, of those met
+    struct weight_limits weights;   // of whole graphs, as in search_options
+    struct memo firsts;             // of descriptions to be priced: the first entry that has it, of those met
     pthread_mutex_t firsts_lock;
 };
 void batch_init(struct batch *b, struct pricer *pricer);

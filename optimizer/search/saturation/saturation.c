@@ -8,7 +8,6 @@
 #include "optimizer/search/saturation/derivation.h"
 #include "optimizer/search/saturation/extraction_problem.h"
 #include "optimizer/search/translation_validation.h"
-#include "optimizer/search/weight_bytes.h"
 #include <math.h>
 #include <string.h>
 
@@ -125,18 +124,12 @@ static const struct candidate *choose_measured(struct saturation *s, const struc
     return chosen;
 }
 
-static bool outgrows(const struct saturation *s, const struct graph *g)
-{
-    size_t most = s->options->max_weight_bytes;
-    return most > 0 && graph_weight_bytes(g) > most;
-}
-
 static double price(const struct saturation *s, const struct candidate *c, bool is_measured)
 {
     const struct cost_model *cost = s->cost;
     struct graph g;
     double seconds = INFINITY;
-    if (build(s, c, &g) && !outgrows(s, &g))
+    if (build(s, c, &g) && graph_is_within(&g, &s->options->weights))
         seconds = (is_measured ? cost->graph_seconds : cost->known_seconds)(cost->context, &g);
     graph_free(&g);
     return isnan(seconds) ? INFINITY : seconds;

@@ -16,14 +16,14 @@ struct saturation_options {
     struct validator *validator;   // NULL: applications are not validated
     const bool *is_chosen;         // by the numbers of rules; NULL: all are
     size_t n_disabled;
-    const char *const *disabled;   // names of rules not to be used
-    size_t max_rule_operators;     // 0: no limit
-    size_t max_weight_bytes;       // of what is extracted (weight_bytes.h); 0: no limit
-    double least_gain;             // of the whole graph, as a share of its cost
-    size_t most_egraphs;           // one after the other, from one graph on
+    const char *const *disabled;    // names of rules not to be used
+    size_t max_rule_operators;      // 0: no limit
+    struct weight_limits weights;   // of what is extracted
+    double least_gain;              // of the whole graph, as a share of its cost
+    size_t most_egraphs;            // one after the other, from one graph on
     // Different e-nodes without a known cost, of all graphs that are measured; UINT32_MAX: any number.
     uint32_t most_unknown;
-    FILE *progress;                // NULL: silent
+    FILE *progress;   // NULL: silent
 };
 extern const struct saturation_options saturation_standard_options;
 

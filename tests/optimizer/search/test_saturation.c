@@ -73,7 +73,7 @@ static void extracts_no_larger_weights(void **state)
         struct search_options options = search_standard_options;
         struct saturation_options saturation = saturation_standard_options;
         options.budget = 0;
-        saturation.max_weight_bytes = most * one;
+        saturation.weights.most_bytes = most * one;
         set_up(&f, THREE_PRODUCTS);
         search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
         saturation_improve(&result, &f.rules, &made_up_cost, &saturation);

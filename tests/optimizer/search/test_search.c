@@ -415,12 +415,43 @@ static void keeps_no_graph_of_larger_weights(void **state)
         struct search_result result;
         struct text kinds = {0};
         struct search_options options = search_standard_options;
-        options.max_weight_bytes = i == 0 ? 3 * one : 2 * one;
+        options.weights.most_bytes = i == 0 ? 3 * one : 2 * one;
         set_up(&f, THREE_PRODUCTS);
         search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
         assert_string_equal(kinds_of_nodes(&result.graph, &kinds),
                             i == 0 ? "concat concat matmul split split" : "matmul matmul matmul");
         text_free(&kinds);
+        search_result_free(&result);
+        tear_down(&f);
+    }
+}
+
+// x + a + b: of halves, a sum of -65504 and -65504 is infinite, and so may be one of unknown numbers.
+static void adds_no_weights_that_overflow(void **state)
+{
+    static const struct {
+        double magnitudes[2];
+        const char *dtype;
+        bool is_added;
+    } sums[] = {
+        {{65504, 65504}, "f16", false}, {{65504, 16}, "f16", false},   {{65504, 15}, "f16", true},
+        {{NAN, 1}, "f16", false},       {{65504, 65504}, "f32", true}, {{3e38, 3e38}, "f32", false},
+        {{3e38, 3e38}, "bf16", false},  {{NAN, 1}, "f32", true},       {{3e38, 3e38}, "f64", true},
+    };
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        struct fixture f;
+        struct search_result result;
+        struct text text = {0};
+        struct search_options options = search_standard_options;
+        text_printf(&text,
+                    "(graph (let x (input 0) (%s 4 4)) (let a (weight 0) (%s 4 4)) (let b (weight 1) (%s 4 4))"
+                    " (let p (ewadd x a)) (let q (ewadd p b)) (output q))",
+                    sums[i].dtype, sums[i].dtype, sums[i].dtype);
+        options.weights.magnitudes = sums[i].magnitudes;
+        set_up(&f, text.chars);
+        search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
+        assert_int_equal(result.seconds_after < result.seconds_before, sums[i].is_added);
+        text_free(&text);
         search_result_free(&result);
         tear_down(&f);
     }
@@ -466,6 +497,7 @@ int main(void)
         TEST(uses_no_rule_that_is_too_large),
         TEST(weights_are_counted_once),
         TEST(keeps_no_graph_of_larger_weights),
+        TEST(adds_no_weights_that_overflow),
         TEST(queue_gives_the_cheapest_and_drops_the_costliest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,96 @@
+// Bounds go from weights to what is computed from them, in the order of the graph. Where none is known (quotients)
+// halves may overflow, and longer numbers do not.
+#include "optimizer/search/weight_limits.h"
+
+#include "core/memory/arena.h"
+#include "core/memory/memory.h"
+#include "expressions/definition.h"
+#include "expressions/magnitude.h"
+#include "optimizer/search/weight_bytes.h"
+#include "substitutions/match.h"
+#include <math.h>
+
+struct bounding {
+    const struct graph *g;
+    const double *of_weights;   // by their numbers
+    double *magnitudes;         // of all tensors
+    struct definition definition;
+    struct arena arena;
+};
+
+#define FIRST_INFINITE_HALF 65520   // what is less becomes 65504
+
+static bool may_be_beyond(enum dtype dtype, double magnitude)
+{
+    return dtype == DTYPE_F16 ? !(magnitude < FIRST_INFINITE_HALF)
+                              : dtype_is_float(dtype) && magnitude > dtype_largest(dtype);
+}
+
+static void bound_weight(struct bounding *b, const struct node *n)
+{
+    int64_t number = n->attributes[0].ints[0];
+    b->magnitudes[n->first_output] = number < FIRST_COMPUTED_WEIGHT ? b->of_weights[number] : NAN;
+}
+
+static void bound_computed(struct bounding *b, node_id id)
+{
+    const struct node *n = &b->g->nodes.items[id];
+    double *of_inputs = mem_new_array(double, n->n_inputs + 1);
+    struct arena_mark mark = arena_mark(&b->arena);
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        of_inputs[i] = b->magnitudes[graph_inputs(b->g, id)[i]];
+    bool is_defined = graph_define(b->g, id, &b->definition, &b->arena);
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        b->magnitudes[n->first_output + i] = is_defined ? definition_magnitude(&b->definition, (int)i, of_inputs) : NAN;
+    arena_release(&b->arena, mark);
+    mem_free_array(of_inputs, n->n_inputs + 1);
+}
+
+static size_t count_beyond(const struct bounding *b, const struct node *n)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        count += may_be_beyond(graph_type(b->g, n->first_output + i)->dtype, b->magnitudes[n->first_output + i]);
+    return count;
+}
+
+static size_t bound_weights(struct bounding *b, const bool *live, const bool *is_weight)
+{
+    size_t count = 0;
+    for (node_id id = 0; id < b->g->nodes.count; id++) {
+        const struct node *n = &b->g->nodes.items[id];
+        if (!live[id] || !is_weight[id])
+            continue;
+        if (n->op->id == OP_WEIGHT) {
+            bound_weight(b, n);
+            continue;
+        }
+        bound_computed(b, id);
+        count += count_beyond(b, n);
+    }
+    return count;
+}
+
+size_t graph_weights_beyond_range(const struct graph *g, const double *magnitudes)
+{
+    struct bounding b = {.g = g, .of_weights = magnitudes};
+    bool *live = mem_new_array(bool, g->nodes.count + 1), *is_weight = mem_new_array(bool, g->nodes.count + 1);
+    graph_mark_live(g, live);
+    match_mark_weights(g, is_weight);
+    b.magnitudes = mem_new_array(double, g->tensors.count + 1);
+    arena_init(&b.arena);
+    definition_init(&b.definition, &b.arena, 0, NULL);
+    size_t count = bound_weights(&b, live, is_weight);
+    definition_free(&b.definition);
+    arena_free(&b.arena);
+    mem_free_array(b.magnitudes, g->tensors.count + 1);
+    mem_free_array(live, g->nodes.count + 1);
+    mem_free_array(is_weight, g->nodes.count + 1);
+    return count;
+}
+
+bool graph_is_within(const struct graph *g, const struct weight_limits *limits)
+{
+    return (limits->most_bytes == 0 || graph_weight_bytes(g) <= limits->most_bytes) &&
+           (!limits->magnitudes || graph_weights_beyond_range(g, limits->magnitudes) <= limits->n_beyond);
+}

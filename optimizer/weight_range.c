@@ -1,0 +1,83 @@
+// How many bytes the weights of a result may take, and what the largest numbers in those of the model are: a search
+// makes no weights that are larger, or infinite (search/weight_limits.h).
+#include "optimizer/optimization.h"
+
+#include "core/memory/memory.h"
+#include "core/text/error.h"
+#include "expressions/elements.h"
+#include "optimizer/search/weight_bytes.h"
+#include <math.h>
+
+#define GROWTH_OF_SMALL_MODELS ((size_t)16 << 20)   // bytes that weights may grow by in any case
+#define MOST_ELEMENTS ((int64_t)1 << 20)            // of other weights than halves
+#define NEVER_OVERFLOWS 1e9                         // in products of a few
+#define PIECE 1024
+
+static size_t most_weight_bytes(const struct optimizing *o)
+{
+    size_t own = graph_weight_bytes(&o->model.graph), least = mem_sum(own, GROWTH_OF_SMALL_MODELS);
+    double most = o->options->weight_growth * (double)own;
+    return o->options->weight_growth <= 0 ? 0 : most > (double)least ? (size_t)most : least;
+}
+
+static uint16_t largest_half(const uint16_t *halves, int64_t n)
+{
+    uint16_t largest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        uint16_t bits = halves[i] & 0x7fff, finite = bits < 0x7c00 ? bits : 0;
+        largest = finite > largest ? finite : largest;
+    }
+    return largest;
+}
+
+static double largest_real(enum dtype dtype, const char *elements, int64_t n)
+{
+    double largest = 0, reals[PIECE];
+    for (int64_t start = 0; start < n; start += PIECE) {
+        size_t count = n - start < PIECE ? (size_t)(n - start) : PIECE;
+        elements_to_reals(dtype, elements + (size_t)start * dtype_size(dtype), count, reals);
+        for (size_t i = 0; i < count; i++)
+            if (isfinite(reals[i]))
+                largest = fmax(largest, fabs(reals[i]));
+    }
+    return largest;
+}
+
+static bool is_looked_at(const struct type *type)
+{
+    return type->dtype == DTYPE_F16 || (dtype_is_float(type->dtype) && type_elements(type) <= MOST_ELEMENTS);
+}
+
+// NaN: nothing is known of it.
+static double magnitude_of_weight(struct optimizing *o, size_t index)
+{
+    const struct type *type = &o->model.weights.items[index].type;
+    struct error ignored;
+    const void *data;
+    if (!is_looked_at(type) || !imported_weight_acquire(&o->model, index, &data, &ignored))
+        return NAN;
+    double largest = type->dtype == DTYPE_F16 ? half_to_float(largest_half(data, type_elements(type)))
+                                              : largest_real(type->dtype, data, type_elements(type));
+    imported_weight_release(&o->model, index, data);
+    return largest;
+}
+
+static bool may_overflow(const struct optimizing *o, const double *magnitudes)
+{
+    for (size_t i = 0; i < o->model.weights.count; i++)
+        if (o->model.weights.items[i].type.dtype == DTYPE_F16 || magnitudes[i] > NEVER_OVERFLOWS)
+            return true;
+    return false;
+}
+
+void optimizing_limit_weights(struct optimizing *o)
+{
+    double *magnitudes = arena_array(&o->model.arena, double, o->model.weights.count + 1);
+    for (size_t i = 0; i < o->model.weights.count; i++)
+        magnitudes[i] = magnitude_of_weight(o, i);
+    o->weight_limits = (struct weight_limits){.most_bytes = most_weight_bytes(o)};
+    if (!may_overflow(o, magnitudes))
+        return;
+    o->weight_limits.magnitudes = magnitudes;
+    o->weight_limits.n_beyond = graph_weights_beyond_range(&o->model.graph, magnitudes);
+}
