@@ -4,7 +4,8 @@
 //
 // Releasing to a mark moves `arena.block` back and keeps the newer blocks for reuse. Those kept that are all too small
 // for a request make room for its block, so that an arena holds no more than it had in use at some time. Under
-// AddressSanitizer the free part of every block is poisoned, so that a use after arena_release is found.
+// AddressSanitizer the free part of every block is poisoned, so that a use after arena_release is found; a release
+// poisons what it frees alone, as the rest of a block may be 16 MiB.
 #include "core/memory/arena.h"
 #include "core/memory/memory.h"
 #include <assert.h>
@@ -232,19 +233,21 @@ struct arena_mark arena_mark(const struct arena *a)
     return (struct arena_mark){a->block, a->block ? a->block->used : 0};
 }
 
+static void shrink_block(struct arena_block *b, size_t used)
+{
+    assert(used <= b->used);
+    ASAN_POISON_MEMORY_REGION(b->bytes + used, b->used - used);
+    b->used = used;
+}
+
 void arena_release(struct arena *a, struct arena_mark mark)
 {
     struct arena_block *target = mark.block ? mark.block : oldest_block(a->block);
-    for (struct arena_block *b = a->block; b && b != target; b = b->older) {
-        ASAN_POISON_MEMORY_REGION(b->bytes, b->capacity);
-        b->used = 0;
-    }
+    for (struct arena_block *b = a->block; b && b != target; b = b->older)
+        shrink_block(b, 0);
     a->block = target;
-    if (!target)
-        return;
-    assert(mark.used <= target->used);
-    target->used = mark.used;
-    ASAN_POISON_MEMORY_REGION(target->bytes + target->used, target->capacity - target->used);
+    if (target)
+        shrink_block(target, mark.used);
 }
 
 size_t arena_used(const struct arena *a)

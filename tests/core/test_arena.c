@@ -5,6 +5,15 @@
 #include <setjmp.h>
 #include <string.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+static int __asan_address_is_poisoned(const volatile void *address)
+{
+    return address != NULL;
+}
+#endif
+
 static void alignment_is_kept(void **state)
 {
     struct arena a;
@@ -173,6 +182,14 @@ static void check_piece(const struct piece *p)
         assert_int_equal(p->bytes[i], p->filling);
 }
 
+// Under AddressSanitizer, which then finds whoever uses them still.
+static void check_no_piece_is_accessible(const struct piece *pieces, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t byte = 0; byte < pieces[i].size; byte++)
+            assert_true(__asan_address_is_poisoned(pieces[i].bytes + byte));
+}
+
 // Random allocations, marks and releases; the pieces that are alive must never be touched by anything else.
 static void pieces_never_overlap(void **state)
 {
@@ -192,6 +209,7 @@ static void pieces_never_overlap(void **state)
             marks[depth++].pieces = pieces.count;
         } else if (choice < 8 && depth > 0) {
             arena_release(&a, marks[--depth].mark);
+            check_no_piece_is_accessible(pieces.items + marks[depth].pieces, pieces.count - marks[depth].pieces);
             pieces.count = marks[depth].pieces;
         } else {
             struct piece p = {.size = random_below(&r, choice == 99 ? 5000 : 60), .filling = (unsigned char)step};
