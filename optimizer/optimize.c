@@ -248,8 +248,17 @@ static size_t bytes_of_initializers(const struct onnx_model *model)
     return sum;
 }
 
+static void tell_of_fixed_inputs(const struct optimizing *o, const struct onnx_model *written)
+{
+    size_t n = o->file.model->graph->inputs.count - written->graph->inputs.count;
+    if (n > 0)
+        log_warning(o->options->log, "%s: %zu input%s with an initializer: what is written has constants there",
+                    o->options->input, n, n == 1 ? "" : "s");
+}
+
 static bool write_if_wanted(struct optimizing *o, const struct onnx_model *model)
 {
+    tell_of_fixed_inputs(o, model);
     o->report.nodes_written = model->graph->nodes.count;
     o->report.bytes_written = bytes_of_initializers(model);
     return !o->options->output || onnx_model_write(model, &o->file, o->options->output, 0, o->error);

@@ -536,6 +536,25 @@ def test_overflowing_halves(folder):
     expect(told["check"] == "failed" and "16 bits" in (told["kept_reason"] or ""), f"the reason is told: {told}")
 
 
+def test_inputs_with_defaults(folder):
+    """x . m * w, and x - w: who sets w would get the one and not the other. Before ir_version 4 nobody can."""
+    nodes = [helper.make_node("MatMul", ["x", "m"], ["p"]), helper.make_node("Mul", ["p", "w"], ["y"]),
+             helper.make_node("Sub", ["x", "w"], ["z"])]
+    model, out = folder / "defaults.onnx", folder / "defaults-fast.onnx"
+    small_model(model, nodes, [value(name, *shape) for name, shape in (("x", (3, 4)), ("m", (4, 4)), ("w", (4,)))],
+                [value("y", 3, 4), value("z", 3, 4)], [weights("m", 4, 4), weights("w", 4)])
+    for version, inputs in ((8, ["x"]), (3, ["x", "w"])):
+        loaded = onnx.load(model)
+        loaded.ir_version = version
+        onnx.save(loaded, model)
+        done = run(OPT, model, "-o", out, "--device", "fake")
+        graph = onnx.load(out).graph
+        expect([node.op_type for node in graph.node] == ["MatMul", "Sub"], f"not folded: {graph.node}")
+        expect({i.name for i in graph.input} >= set(inputs) and (version < 4 or len(graph.input) == 1),
+               f"inputs of version {version}: {graph.input}")
+        expect(("2 inputs with an initializer" in done.stderr) == (version >= 4), f"it is told: {done.stderr}")
+
+
 def test_unwritable(folder):
     """A result that the model's operator set has no form for leaves the original."""
     model, rules, out = folder / "old.onnx", folder / "newer.rules", folder / "old-fast.onnx"
@@ -572,6 +591,7 @@ def test_kept(folder):
     test_unwritable(folder)
     test_wrong_rule(folder)
     test_unstable(folder)
+    test_inputs_with_defaults(folder)
     test_masks_of_halves(folder)
     test_overflowing_halves(folder)
     test_lost_digits(folder)

@@ -141,11 +141,15 @@ static struct onnx_value_info *with_bound_shape(struct exporter *x, struct onnx_
     return bound;
 }
 
-// The model's inputs as they were; those that named initializers only while these are there.
+#define DEFAULTS_SINCE 4   // of ir_version: before it every initializer is an input, and a constant
+
+// The model's inputs as they were, but for those that have initializers: something may have been computed from these,
+// and who set them to something else would get neither.
 static void write_inputs(struct exporter *x, struct onnx_graph *g)
 {
     struct key_set declared = {0}, initializers = {0};
     struct onnx_list inputs = {arena_array(x->arena, void *, g->inputs.count + g->initializers.count + 1), 0};
+    bool has_defaults = x->model->file->model->ir_version >= DEFAULTS_SINCE;
     size_t next = 0;
     for (size_t i = 0; i < g->initializers.count; i++)
         name_set_add(&initializers, ((const struct onnx_tensor *)g->initializers.items[i])->name.text);
@@ -155,12 +159,12 @@ static void write_inputs(struct exporter *x, struct onnx_graph *g)
         bool is_input = input && onnx_string_is(&info->name, input->name);
         if (is_input)
             info = with_bound_shape(x, info, graph_type(&x->model->graph, input->tensor));
-        if (is_input || name_set_has(&initializers, info->name.text))
+        if (is_input || (!has_defaults && name_set_has(&initializers, info->name.text)))
             inputs.items[inputs.count++] = info;
         next += is_input;
         name_set_add(&declared, info->name.text);
     }
-    for (size_t i = 0; x->model->file->model->ir_version < 4 && i < g->initializers.count; i++) {
+    for (size_t i = 0; !has_defaults && i < g->initializers.count; i++) {
         const struct onnx_tensor *t = g->initializers.items[i];
         if (name_set_add(&declared, t->name.text))
             inputs.items[inputs.count++] = declare_initializer(x, t);
