@@ -1,5 +1,5 @@
 // From the classes of an instance's indices to how many sizes suffice for each axis, with the reason (bounds.md, 2.1 to
-// 2.4, which T1 and T8 to T11 rest on).
+// 2.4, which T1 and T8 to T11 rest on). What is asked of classes stands in class_*.c and window_sizes.c.
 #include "verifier/bounds/bounds.h"
 
 #include "operators/traits.h"
@@ -13,171 +13,7 @@
 
 #define TESTED_SIZE 4
 #define LARGEST_WINDOW_SIZE 18
-#define LARGEST_KERNEL 3
 #define MOST_GROUPS 3   // values of a group attribute that are tried
-
-// --- windows and segments --------------------------------------------------------------------------------------------
-
-// Is it an axis of a variable, or of the class of one?
-static bool is_of_tensor(const struct analysis *an, uint32_t item)
-{
-    return classes_find((struct analysis *)an, item) < MAX_RULE_VARIABLES * MAX_RANK;
-}
-
-// Kernels that are variables are tested at sizes up to the largest one.
-static int64_t extent_to_test(const struct analysis *an, const struct window_use *w)
-{
-    bool is_free = w->kernel_item != NO_ITEM && is_of_tensor(an, w->kernel_item);
-    return is_free && w->extent_of_sum < LARGEST_KERNEL ? LARGEST_KERNEL : w->extent_of_sum;
-}
-
-// Where what an entry is made of lies in the inputs: first and last place beside the one it stands at, which is one of
-// them, and how far apart those of two neighbours are. Pads move windows: behind 5 of them the entry i reads the
-// place i - 5, and beside one that reads the place i it reaches 6 places (T11).
-struct span {
-    int64_t first, last, stride;
-};
-
-static struct span farther(struct span x, struct span y)
-{
-    return (struct span){x.first < y.first ? x.first : y.first, x.last > y.last ? x.last : y.last,
-                         x.stride > y.stride ? x.stride : y.stride};
-}
-
-// Windows of windows: a step of the outer one is a stride of the inner one, whatever axes they are on.
-static struct span span_of_window(const struct analysis *an, const struct window_use *w, struct span below)
-{
-    int64_t stride = w->stride > 0 ? w->stride : -w->stride, first = w->offset < 0 ? w->offset : 0;
-    int64_t last = w->offset + (extent_to_test(an, w) - 1) * w->dilation;
-    return (struct span){first * below.stride + below.first, (last > 0 ? last : 0) * below.stride + below.last,
-                         (stride > 1 ? stride : 1) * below.stride};
-}
-
-static struct span span_of_node(const struct analysis *an, uint32_t node, const struct span *of_nodes)
-{
-    const struct pattern *p = an->in->equation->pattern;
-    struct span below = {0, 0, 1};
-    for (uint32_t i = 0; i < p->nodes.items[node].n_inputs; i++) {
-        const struct term *t = &p->terms.items[p->nodes.items[node].inputs[i]];
-        below = t->is_variable ? below : farther(below, of_nodes[t->index]);
-    }
-    struct span span = below;
-    for (int i = 0; i < an->n_windows; i++)
-        if (an->windows[i].node == node)
-            span = farther(span, span_of_window(an, &an->windows[i], below));
-    return span;
-}
-
-static int64_t labels_of(const struct analysis *an, const uint8_t *labels, uint32_t item)
-{
-    int64_t n = labels[classes_find((struct analysis *)an, item)];
-    return n > 1 ? n : 1;
-}
-
-// Two more places than one, or as many as labels ask for.
-static int64_t steps_to_test(const struct analysis *an, const uint8_t *labels)
-{
-    int64_t steps = 2;
-    for (int i = 0; i < an->n_windows; i++) {
-        int64_t of_index = labels_of(an, labels, an->windows[i].index_item);
-        int64_t of_image = labels_of(an, labels, an->windows[i].read_item);
-        int64_t most = of_index > of_image ? of_index : of_image;
-        steps = most > steps ? most : steps;
-    }
-    return steps;
-}
-
-struct reach {
-    int64_t places, steps;
-};
-
-static int64_t size_by_reach(struct analysis *an, void *context, uint32_t image, int64_t step)
-{
-    const struct reach *reach = context;
-    return reach->places + reach->steps * step;
-}
-
-static int64_t window_size_to_test(struct analysis *an, const uint8_t *labels, uint32_t class)
-{
-    struct span of_nodes[MAX_RULE_NODES], of_all = {0, 0, 1};
-    for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++) {
-        of_nodes[n] = span_of_node(an, n, of_nodes);
-        of_all = farther(of_all, of_nodes[n]);
-    }
-    struct reach reach = {of_all.last - of_all.first + 1, steps_to_test(an, labels)};
-    int64_t size = reach.places + reach.steps * of_all.stride;
-    int64_t beside = windows_size_beside(an, class, size_by_reach, &reach);
-    return beside > size ? beside : size;
-}
-
-// The first place in the image that a window of one entry reads, behind its pads. Of strides and pads that are open
-// steps of 1 and no pads stand for all.
-static int64_t first_place(const struct analysis *an, const struct window_use *w)
-{
-    const struct pattern_node *node = &an->in->equation->pattern->nodes.items[w->node];
-    bool is_written =
-        !attribute_variables_of_role(node, ROLE_STRIDE) && !attribute_variables_of_role(node, ROLE_WINDOW_PADS);
-    return is_written && w->offset < 0 && w->stride > 0 ? (w->stride - -w->offset % w->stride) % w->stride : 0;
-}
-
-// How much larger than with one place an image is that has a place for each label of the output, and of the kernel
-// where that is a tensor's.
-static int64_t size_of_labels(struct analysis *an, const uint8_t *labels, uint32_t class)
-{
-    int64_t most = 0;
-    for (int i = 0; i < an->n_windows; i++) {
-        const struct window_use *w = &an->windows[i];
-        if (classes_find(an, w->read_item) != class)
-            continue;
-        bool has_tensor = w->kernel_item != NO_ITEM && is_of_tensor(an, w->kernel_item);
-        int64_t size = (labels_of(an, labels, w->index_item) - 1) * (w->stride > 0 ? w->stride : -w->stride);
-        size += w->kernel_item != NO_ITEM ? first_place(an, w) : 0;
-        size += has_tensor ? (labels_of(an, labels, w->kernel_item) - 1) * w->dilation : 0;
-        size += operator_enlarges(an->in->calls[w->node]->op);   // every other size alone
-        most = size > most ? size : most;
-    }
-    return most;
-}
-
-// Does a variable have such an axis, or is it what windows make of one?
-static bool has_open_size(struct analysis *an, uint32_t class)
-{
-    for (uint32_t i = 0; i < MAX_RULE_VARIABLES * MAX_RANK; i++)
-        if (an->size[i] && classes_find(an, i) == class)
-            return true;
-    for (int i = 0; i < an->n_windows; i++)
-        if (classes_find(an, an->windows[i].index_item) == class)
-            return true;
-    return false;
-}
-
-// Pads in front of an image that has one size: how many entries more of the kernel until one is in the image.
-static int64_t size_of_kernel_beside(struct analysis *an, uint32_t class)
-{
-    int64_t most = 0;
-    for (int i = 0; i < an->n_windows; i++) {
-        const struct window_use *w = &an->windows[i];
-        bool is_kernel = w->kernel_item != NO_ITEM && classes_find(an, w->kernel_item) == class && w->offset < 0;
-        if (!is_kernel || has_open_size(an, classes_find(an, w->read_item)))
-            continue;
-        int64_t size = (w->size - 1 - w->offset) / w->dilation;
-        most = size > most ? size : most;
-    }
-    return most;
-}
-
-static int number_of_segments(struct analysis *an, uint32_t class)
-{
-    int most = 1;
-    for (int side = 0; side < 2; side++) {
-        int segments = 1;
-        for (uint32_t i = 0; i < an->n_items; i++)
-            if (an->cuts[side][i] > 1 && classes_find(an, i) == class)
-                segments += an->cuts[side][i] - 1;
-        most = segments > most ? segments : most;
-    }
-    return most;
-}
 
 // --- how windows are used --------------------------------------------------------------------------------------------
 
@@ -248,6 +84,19 @@ static uint32_t sizes_of_uneven_parts(struct analysis *an)
     return sizes;
 }
 
+static int number_of_segments(struct analysis *an, uint32_t class)
+{
+    int most = 1;
+    for (int side = 0; side < 2; side++) {
+        int segments = 1;
+        for (uint32_t i = 0; i < an->n_items; i++)
+            if (an->cuts[side][i] > 1 && classes_find(an, i) == class)
+                segments += an->cuts[side][i] - 1;
+        most = segments > most ? segments : most;
+    }
+    return most;
+}
+
 // Sizes of an axis along which up to `segments` others may stand one behind the other.
 static uint32_t sums_of_sizes(struct analysis *an, uint32_t sizes, int segments)
 {
@@ -282,7 +131,7 @@ static struct class_bound bound_of_groups(struct analysis *an, uint32_t item, in
 static struct class_bound bound_of_window(struct analysis *an, uint32_t class, const uint8_t *labels, int64_t more,
                                           int64_t segments)
 {
-    int64_t window = window_size_to_test(an, labels, class);
+    int64_t window = windows_size_by_reach(an, labels, class);
     if (window > LARGEST_WINDOW_SIZE)
         return (struct class_bound){SIZES_UP_TO(LARGEST_WINDOW_SIZE), BOUND_TESTED, "windows reach far"};
     return (struct class_bound){all_sizes_up_to(an, (window + more) * segments), BOUND_WINDOW, NULL};
@@ -294,19 +143,11 @@ static struct class_bound bound_of_kernel(struct analysis *an, int64_t q, int64_
     return (struct class_bound){all_sizes_up_to(an, (LARGEST_KERNEL + more) * segments), BOUND_KERNEL, doubt};
 }
 
-static int64_t size_by_labels(struct analysis *an, void *labels, uint32_t image, int64_t step)
-{
-    return 1 + size_of_labels(an, labels, image);
-}
-
 // Windows that are alike on both sides: as many positions as without them, each with a place for the window.
 static struct class_bound bound_of_common_window(struct analysis *an, uint32_t class, const uint8_t *labels,
                                                  int64_t places, int64_t own_size)
 {
-    int64_t size =
-        (places > own_size ? places : own_size) + size_of_labels(an, labels, class) + size_of_kernel_beside(an, class);
-    int64_t beside = windows_size_beside(an, class, size_by_labels, (void *)labels);
-    size = beside > size ? beside : size;
+    int64_t size = windows_size_by_labels(an, labels, class, places > own_size ? places : own_size);
     return (struct class_bound){all_sizes_up_to(an, size), BOUND_COMMON_WINDOW, NULL};
 }
 
@@ -315,7 +156,7 @@ static struct class_bound bound_of_axis(struct analysis *an, uint32_t item, cons
 {
     uint32_t class = classes_find(an, item);
     int segments = flags & HAS_SEGMENTS ? number_of_segments(an, class) : 1;
-    int64_t q = labels_of(an, labels, class), most = an->is_operand[item] ? 1 : segments;
+    int64_t q = classes_labels_of(an, labels, class), most = an->is_operand[item] ? 1 : segments;
     int64_t named = (flags & HAS_SEGMENTS) || an->names_loosely ? classes_named_places(an, class) : 0;
     int64_t of_segment = q + (!(flags & HAS_SEGMENTS) ? 0 : segments > 2 ? segments - 1 : 1);
     int64_t places = of_segment * most + named;
@@ -363,111 +204,6 @@ static void unite_outputs(struct analysis *an)
             classes_unite_whole(an, classes_item_of_axis(an, eq->left[i], axis),
                                 classes_item_of_axis(an, eq->right[i], axis));
     }
-}
-
-// Others one behind the other: each position is read from exactly one place of them. It has no size of its own.
-static bool is_made_of_operands(const struct analysis *an, uint32_t item)
-{
-    if (item < MAX_RULE_VARIABLES * MAX_RANK)
-        return false;
-    for (int64_t p = 0; p < an->size[item]; p++) {
-        int places = 0;
-        for (int i = 0; i < an->n_links; i++) {
-            const struct link *l = &an->links[i];
-            int64_t q = p + l->offset;
-            places += l->to == item && q >= 0 && q < an->size[l->from];
-        }
-        if (places != 1)
-            return false;
-    }
-    return an->cuts[0][item] > 1 || an->cuts[1][item] > 1;
-}
-
-// Are the operands of every concatenation in the class as long as one another, so that cuts stand between groups?
-static bool has_even_parts(struct analysis *an, uint32_t class)
-{
-    for (int i = 0; i < an->n_links; i++)
-        for (int j = 0; j < i; j++) {
-            const struct link *l = &an->links[i], *m = &an->links[j];
-            if (l->is_part && m->is_part && l->to == m->to && classes_find(an, l->to) == class &&
-                an->size[l->from] != an->size[m->from])
-                return false;
-        }
-    return true;
-}
-
-// What is read place by place from concatenations (their activations, sums, merged kernels) has no size of its own
-// either. With groups that is said of even parts alone.
-static void find_what_is_made_of_operands(struct analysis *an, bool *ret_is_made)
-{
-    uint16_t flags[MAX_ITEMS] = {0};
-    for (uint32_t i = 0; i < an->n_items; i++) {
-        flags[classes_find(an, i)] |= an->flags[i];
-        ret_is_made[i] = is_made_of_operands(an, i);
-    }
-    for (bool is_changing = true; is_changing;) {
-        is_changing = false;
-        for (int i = 0; i < an->n_links; i++) {
-            const struct link *l = &an->links[i];
-            bool are_nodes = l->from >= MAX_RULE_VARIABLES * MAX_RANK && l->to >= MAX_RULE_VARIABLES * MAX_RANK;
-            uint32_t class = classes_find(an, l->from);
-            if (!l->is_whole || !are_nodes || ret_is_made[l->from] == ret_is_made[l->to] ||
-                ((flags[class] & HAS_GROUPS) && !has_even_parts(an, class)))
-                continue;
-            ret_is_made[l->from] = ret_is_made[l->to] = true;
-            is_changing = true;
-        }
-    }
-}
-
-static bool has_two_of_one_orbit(const uint32_t *orbit, int64_t size)
-{
-    for (int64_t p = 0; p < size; p++)
-        for (int64_t q = 0; q < p; q++)
-            if (orbit[p] == orbit[q])
-                return true;
-    return false;
-}
-
-// Removing one position of an axis removes all that are read with it: its orbit. When an operand of a concatenation has
-// two positions in one orbit, cuts overlap like x|y on z|x, and sizes cannot be reduced one by one. What is a
-// concatenation itself has as many positions in an orbit as its operands have together (x|x has two), and those are
-// looked at.
-static bool has_folded_orbit(struct analysis *an)
-{
-    uint32_t first[MAX_ITEMS], n = 0;
-    for (uint32_t i = 0; i < an->n_items; i++) {
-        first[i] = n;
-        n += (uint32_t)an->size[i];
-    }
-    if (n > MAX_POSITIONS) {
-        an->has_too_many = true;
-        return true;
-    }
-    uint32_t *orbit = arena_array(an->in->scratch, uint32_t, n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        orbit[i] = i;
-    for (bool is_changing = true; is_changing;) {
-        is_changing = false;
-        for (int i = 0; i < an->n_links; i++) {
-            const struct link *l = &an->links[i];
-            for (int64_t p = 0; p < an->size[l->to]; p++) {
-                int64_t q = p + l->offset;
-                if (q < 0 || q >= an->size[l->from])
-                    continue;
-                uint32_t *x = &orbit[first[l->from] + q], *y = &orbit[first[l->to] + p];
-                is_changing = is_changing || *x != *y;
-                *x = *y = *x < *y ? *x : *y;
-            }
-        }
-    }
-    bool is_made[MAX_ITEMS];
-    find_what_is_made_of_operands(an, is_made);
-    for (uint32_t i = 0; i < an->n_items; i++)
-        if (an->is_operand[i] && !is_made[i] && an->places_of_group[i] == 0 &&
-            has_two_of_one_orbit(orbit + first[i], an->size[i]))
-            return true;
-    return false;
 }
 
 static bool have_alike_sizes(const struct type *x, const struct type *y)
@@ -795,7 +531,7 @@ void bounds_add(struct bounds *b, struct instance *in)
         classes_note_conditions(an);
         unite_outputs(an);
         merge_bounds(an, b);
-        b->cuts_overlap = b->cuts_overlap || (!b->doubt && has_folded_orbit(an));
+        b->cuts_overlap = b->cuts_overlap || (!b->doubt && classes_have_folded_orbits(an));
     }
     if (an->has_too_many && !b->doubt)
         b->doubt = "the equation is too large to analyse";

@@ -293,3 +293,9 @@ void classes_count_labels(struct analysis *an, uint8_t *labels)
         }
     }
 }
+
+int64_t classes_labels_of(struct analysis *an, const uint8_t *labels, uint32_t item)
+{
+    int64_t n = labels[classes_find(an, item)];
+    return n > 1 ? n : 1;
+}

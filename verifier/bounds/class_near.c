@@ -106,7 +106,6 @@ static bool have_places_of_their_own(struct analysis *an, const uint8_t *labels,
 
 // --- alike (T10) -----------------------------------------------------------------------------------------------------
 
-#define LARGEST_KERNEL 3   // of attributes, that is tried
 static bool is_window_of_one_place(struct analysis *an, const struct window_use *w, const uint8_t *labels,
                                    const uint16_t *flags)
 {

@@ -3,6 +3,8 @@
 #pragma once
 #include "verifier/bounds/index_classes.h"
 
+#define LARGEST_KERNEL 3   // of kernels that are variables, and of attributes, that is tried
+
 // `labels` and `flags` are those of all classes, by the item that stands for each.
 bool windows_are_alike(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
 // Has the kernel of a convolution one entry on the axis in all instances of these attributes, as the text says?
@@ -33,7 +35,7 @@ struct window_steps {
 };
 // False: two ways lead to one axis in different steps.
 bool windows_find_steps(struct analysis *an, struct window_steps *ret);
-// How long the axis has to be that all images, which windows tie to it, are as large as they are to be tested, with a
-// step of so many places. 0: windows say nothing of it.
-typedef int64_t window_size_fn(struct analysis *an, void *context, uint32_t image, int64_t step);
-int64_t windows_size_beside(struct analysis *an, uint32_t class, window_size_fn *size_to_test, void *context);
+// How large images of the class are to be tested, and all that windows tie to them: where entries depend on what is near
+// to them, and where windows are alike, with at least so many places (window_sizes.c).
+int64_t windows_size_by_reach(struct analysis *an, const uint8_t *labels, uint32_t class);
+int64_t windows_size_by_labels(struct analysis *an, const uint8_t *labels, uint32_t class, int64_t least);

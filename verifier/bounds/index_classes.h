@@ -116,3 +116,6 @@ typedef enum passing passing_fn(enum scalar_function fn);
 bool classes_tensor_is_read_along(const struct analysis *an, uint32_t node, int tensor, int axis, passing_fn *passing);
 // Labels that one counterexample can need, by class: axes of the output, and sums (class_labels.c).
 void classes_count_labels(struct analysis *an, uint8_t *labels);
+int64_t classes_labels_of(struct analysis *an, const uint8_t *labels, uint32_t item);   // of its class; at least 1
+// Do cuts of concatenations overlap, so that sizes cannot be reduced one by one (class_orbits.c)?
+bool classes_have_folded_orbits(struct analysis *an);
