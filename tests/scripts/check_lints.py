@@ -48,6 +48,8 @@ PLANTED = [
                     "graph/a.c": HEAD + "int twice(void)\n{\n}\n"}, "graph/a.c:2: twice stands in core/text/a.c, too"),
     ("lint-style", {"core/a.h": "// " + "a" * 118 + "\n"}, "core/a.h:1: 121 columns"),
     ("lint-style", {"core/a.c": HEAD + LONG_FUNCTION}, "core/a.c:3: a function of 81 lines"),
+    ("lint-style", {"docs/theory/soundness.md": "| T1 | a | b | `absent` (`theorems.c`) |\n"},
+     "docs/theory/soundness.md:1: absent is not in theorems.c, which names T1"),
     ("lint-style", {f"library/a{i}.c": HEAD for i in range(40)}, "library: 4"),
 ]
 
@@ -69,6 +71,7 @@ def plant(folder, files):
         if text is None:
             (folder / name).unlink()
         else:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
 
 

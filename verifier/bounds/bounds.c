@@ -4,9 +4,9 @@
 
 #include "operators/traits.h"
 #include "operators/traits/index_forms.h"
-#include "verifier/bounds/class_windows.h"
 #include "verifier/bounds/same_terms.h"
 #include "verifier/bounds/unhandled.h"
+#include "verifier/bounds/windows.h"
 #include "verifier/instances/domain.h"
 #include "verifier/instances/size_ranges.h"
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "core/memory/hash.h"
 #include "expressions/affine.h"
 #include "operators/traits.h"
-#include "verifier/bounds/class_windows.h"
+#include "verifier/bounds/windows.h"
 #include <string.h>
 
 uint32_t classes_find(struct analysis *an, uint32_t item)

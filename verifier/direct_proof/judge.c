@@ -4,7 +4,7 @@
 #include "core/memory/hash.h"
 #include "operators/fused_activation.h"
 #include "verifier/bounds/group_types.h"
-#include "verifier/bounds/laws.h"
+#include "verifier/laws/laws.h"
 #include "verifier/bounds/theorems.h"
 #include "verifier/bounds/unhandled.h"
 #include "verifier/bounds/window_types.h"

@@ -60,6 +60,7 @@ static bool is_same_constant_everywhere(const struct pattern_node *node)
     return true;
 }
 
+// T13 of docs/theory/soundness.md.
 bool equation_is_entry_by_entry(const struct equation *eq)
 {
     for (uint32_t n = 0; n < eq->pattern->nodes.count; n++) {

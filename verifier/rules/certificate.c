@@ -1,7 +1,7 @@
 // The certificate of a rule that is proved: what was tested, by which law, and from which properties it follows.
 #include "verifier/rules/certificate.h"
 
-#include "verifier/bounds/laws.h"
+#include "verifier/laws/laws.h"
 
 static int largest_bound(const struct judgement *result)
 {

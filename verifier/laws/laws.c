@@ -1,17 +1,17 @@
 // Laws (L1... of docs/theory/laws.md) are compared as texts: sides, conditions, and what is assumed to be well-typed or
 // without cuts. What variables are called does not matter; a text that differs in a single number is another equation,
 // and proved by nobody.
-#include "verifier/bounds/laws.h"
+#include "verifier/laws/laws.h"
 
 #include "core/text/text.h"
-#include "verifier/bounds/schemas.h"
+#include "verifier/laws/schemas.h"
 #include <string.h>
 
 static const struct law {
     const char *number, *text;
 } laws[] = {
 #define LAW(number, text) {number, text},
-#include "verifier/bounds/laws.def"
+#include "verifier/laws/laws.def"
 #undef LAW
 };
 

@@ -1,7 +1,7 @@
 // Instances of laws (L38... of docs/theory/laws.md). An equation is one when tensor variables of the law can be bound
 // to terms, and its attribute variables to lists of attribute terms, so that both sides are those of the equation and
 // all conditions of the law are among those of the equation, or hold of numbers.
-#include "verifier/bounds/schemas.h"
+#include "verifier/laws/schemas.h"
 
 #include "core/memory/arena.h"
 #include "core/text/error.h"
@@ -14,7 +14,7 @@ static const struct schema {
     const char *number, *text;
 } schemas[] = {
 #define SCHEMA(number, text) {number, text},
-#include "verifier/bounds/schemas.def"
+#include "verifier/laws/schemas.def"
 #undef SCHEMA
 };
 

@@ -1,5 +1,5 @@
 // Images whose sizes conditions name, read by windows that have few places: those are enumerated (T10; bounds.md, 2.3).
-#include "verifier/bounds/class_windows.h"
+#include "verifier/bounds/windows.h"
 
 #include "operators/traits.h"
 #include "verifier/bounds/same_sizes.h"

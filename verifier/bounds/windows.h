@@ -1,12 +1,17 @@
-// Are the windows of both sides alike, so that they are a common factor (docs/theory/bounds.md, section 2.3)? Only the
-// files that analyse an instance include this.
+// What is argued of windows (T10 and T11; docs/theory/bounds.md, section 2.3). Only the files that analyse an instance
+// include this.
 #pragma once
 #include "verifier/bounds/index_classes.h"
 
 #define LARGEST_KERNEL 3   // of kernels that are variables, and of attributes, that is tried
 
 // `labels` and `flags` are those of all classes, by the item that stands for each.
+
+// --- alike on both sides, so that they are a common factor: T10 (windows_alike.c) -----------------------------------
+
 bool windows_are_alike(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
+// Alike, level by level, where windows stand behind windows.
+bool windows_are_in_chains(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
 // Has the kernel of a convolution one entry on the axis in all instances of these attributes, as the text says?
 bool windows_have_kernel_of_one(const struct analysis *an, uint32_t node, int axis);
 // Is there a convolution with variable pads that reads what is not 0 where all variables are 0, by a kernel that is not
@@ -16,17 +21,32 @@ bool windows_are_beside_images_untold(const struct analysis *an);
 bool windows_leave_out_middles(const struct analysis *an);
 // Are images whose sizes are named read by windows with attributes that are tried up to small ones?
 bool windows_outgrow_named_images(struct analysis *an, const uint16_t *flags);
-// Do conditions name the sizes of all images and kernels, so that strides alone are to be tried, and all that make a
-// difference are? `of_windows`: the flags of classes whose sizes have to be named (class_fixed.c).
-bool windows_are_fixed(struct analysis *an, const uint16_t *flags, uint16_t of_windows);
-// Alike, level by level, where windows stand behind windows.
-bool windows_are_in_chains(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
-// Does each entry of the output read one window of each image, and is nothing else done with these axes (class_near.c)?
+
+// --- one window of each image for an entry: T10 (windows_one_place.c) -----------------------------------------------
+
+// Does each entry of the output read one window of each image, and is nothing else done with these axes?
 bool windows_have_one_place(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
 // Have both outputs of a rule the size that windows which are alike leave of one image, axis by axis?
 bool windows_leave_equal_sizes(struct analysis *an);
+// Does one label go along the item's class at most, and is nothing done with it but what is allowed?
+bool windows_go_along_one_place(struct analysis *an, uint32_t item, const uint8_t *labels, const uint16_t *flags,
+                                uint16_t allowed);
+// Do all windows that make an entry of an image go along its axis from one place of the output, on the same spatial
+// axis? `with_kernels`: also those that enlarge kernels.
+bool windows_have_places_of_their_own(struct analysis *an, const uint8_t *labels, bool with_kernels);
+
+// --- of images that conditions name: T10 (windows_named.c) ----------------------------------------------------------
+
+// Do conditions name the sizes of all images and kernels, so that strides alone are to be tried, and all that make a
+// difference are? `of_windows`: the flags of classes whose sizes have to be named.
+bool windows_are_fixed(struct analysis *an, const uint16_t *flags, uint16_t of_windows);
+
+// --- of written sizes: T11 (windows_written.c) ----------------------------------------------------------------------
+
 // Are windows, pads and kernels of sizes that are written down, so that entries depend on what is near to them?
 bool windows_are_near(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
+
+// --- sizes to test (window_sizes.c) ---------------------------------------------------------------------------------
 
 // How many positions of each class stand for one another, by classes that windows lead to from one another.
 struct window_steps {
@@ -35,7 +55,7 @@ struct window_steps {
 };
 // False: two ways lead to one axis in different steps.
 bool windows_find_steps(struct analysis *an, struct window_steps *ret);
-// How large images of the class are to be tested, and all that windows tie to them: where entries depend on what is near
-// to them, and where windows are alike, with at least so many places (window_sizes.c).
+// How large images of the class are to be tested, and all that windows tie to them: where entries depend on what is
+// near to them, and where windows are alike, with at least so many places.
 int64_t windows_size_by_reach(struct analysis *an, const uint8_t *labels, uint32_t class);
 int64_t windows_size_by_labels(struct analysis *an, const uint8_t *labels, uint32_t class, int64_t least);

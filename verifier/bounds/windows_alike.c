@@ -1,6 +1,6 @@
 // Windows are paired along the ways from the outputs, level by level; kernels of one entry are none (T10; bounds.md,
 // 2.3).
-#include "verifier/bounds/class_windows.h"
+#include "verifier/bounds/windows.h"
 
 #include "operators/traits.h"
 #include "verifier/bounds/same_terms.h"
