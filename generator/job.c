@@ -208,7 +208,7 @@ static int slices_at_once(const struct job *job, const struct tensor_store *s)
 struct family_work {
     struct job *job;
     const struct family *family;
-    struct family_types universe;
+    struct family_types family_types;
     struct tensor_store store;
     checkpoint_list *parts;
     uint64_t terms[MAX_OPS + 1];   // stored ones, by level
@@ -249,15 +249,15 @@ static bool needs_work(const struct family_work *w, int first, int end)
     return false;
 }
 
-static bool make_universe(struct job *job, const struct family *f, struct family_types *ret_universe,
-                          struct error *error)
+static bool make_family_types(struct job *job, const struct family *f, struct family_types *ret_types,
+                              struct error *error)
 {
     char reason[200];
     uint64_t seed = (uint64_t)job->header.seed;
     job->random = job->random ? job->random : family_types_draw(&job->arena, seed);
-    if (family_types_init(ret_universe, f, seed, (int)job->options.threads, job->random, reason))
+    if (family_types_init(ret_types, f, seed, (int)job->options.threads, job->random, reason))
         return true;
-    family_types_free(ret_universe);
+    family_types_free(ret_types);
     return error_set(error, job->header.space_name, 0, 0, "family %s: an ill-typed constant: %s", f->name, reason);
 }
 
@@ -269,17 +269,17 @@ static bool find_family(struct job *job, size_t i, checkpoint_list *parts, struc
         return false;
     if (!needs_work(&w, first, end))
         return true;
-    if (!make_universe(job, w.family, &w.universe, error))
+    if (!make_family_types(job, w.family, &w.family_types, error))
         return false;
     double start = clock_cpu_seconds();
-    tensor_store_init(&w.store, &w.universe, max_ops_of(job, w.family));
+    tensor_store_init(&w.store, &w.family_types, max_ops_of(job, w.family));
     for (size_t tensor = 0; tensor < w.store.tensors.count; tensor++)
         w.terms[w.store.tensors.items[tensor].level]++;
     bool is_done = stop_if_interrupted(error) && find_slices(&w, first, end, error);
     log_info(job->log, "%s: terms sorted into classes, %.1f CPU seconds", w.family->name, clock_cpu_seconds() - start);
     say_if_memory_is_exceeded(job, w.family);
     tensor_store_free(&w.store);
-    family_types_free(&w.universe);
+    family_types_free(&w.family_types);
     return is_done;
 }
 
@@ -334,25 +334,25 @@ static bool reduce_family(struct job *job, const struct family *f, checkpoint_li
 {
     struct family_counts counts = {.family = f->name};
     struct findings findings = {0};
-    struct family_types universe;
+    struct family_types family_types;
     struct reduction r;
-    if (!make_universe(job, f, &universe, error))
+    if (!make_family_types(job, f, &family_types, error))
         return false;
-    if (!gather_family(job, &universe, parts, &findings, &counts, error)) {
-        family_types_free(&universe);
+    if (!gather_family(job, &family_types, parts, &findings, &counts, error)) {
+        family_types_free(&family_types);
         findings_free(&findings);
         return false;
     }
     int max_ops = max_ops_of(job, f);
     int shortcuts = job->header.shortcuts < max_ops ? (int)job->header.shortcuts : max_ops;
     double start = clock_cpu_seconds();
-    class_reduction_init(&r, &universe, &findings, (uint64_t)job->header.seed + 1, bytes_of_calls(job));
+    class_reduction_init(&r, &family_types, &findings, (uint64_t)job->header.seed + 1, bytes_of_calls(job));
     reduction_find_minimal(&r, max_ops);
     log_info(job->log, "%s: minimal set after %.1f CPU seconds", f->name, clock_cpu_seconds() - start);
     say_if_memory_is_exceeded(job, f);
-    join_find_laws(&r, max_ops, &counts.joined, &counts.joined_pruned);
+    join_find_equations(&r, max_ops, &counts.joined, &counts.joined_pruned);
     shortcuts_find(&r, shortcuts, &counts.shortcuts, &counts.shortcuts_pruned);
-    log_info(job->log, "%s: all laws after %.1f CPU seconds", f->name, clock_cpu_seconds() - start);
+    log_info(job->log, "%s: all equations after %.1f CPU seconds", f->name, clock_cpu_seconds() - start);
     say_if_memory_is_exceeded(job, f);
     counts.reduced = r.counts;
     if (job->options.compare)
@@ -361,7 +361,7 @@ static bool reduce_family(struct job *job, const struct family *f, checkpoint_li
     log_info(job->log, "%s: %llu rules, %.1f CPU seconds", f->name, (unsigned long long)counts.rules,
              clock_cpu_seconds() - start);
     class_reduction_free(&r);
-    family_types_free(&universe);
+    family_types_free(&family_types);
     findings_free(&findings);
     return stop_if_interrupted(error);
 }

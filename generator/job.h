@@ -1,6 +1,6 @@
 // The whole job: options in, files out. Three steps, of which the first can be split over processes and resumed:
 //     find     the classes of equal terms of every family, by slices of the fingerprint space (classes.h)
-//     reduce   substitutions from the classes (minimal_laws.h, join.h, shortcuts.h)
+//     reduce   substitutions from the classes (minimal_equations.h, join.h, shortcuts.h)
 //     write    rules, sorted
 #pragma once
 #include "generator/output/candidates.h"

@@ -1,6 +1,6 @@
 // Findings that come from a file, which may say anything, against the family that they are said to be of.
 #pragma once
-#include "generator/enumerate/classes.h"
+#include "generator/enumerate/find_classes.h"
 
 // Each member is a well-typed term of the family with as many operators as it says, `max_ops` at most, and stands in
 // its class in the order of levels and keys. (Whether members of a class are equal is asked of every rule, later.)

@@ -225,11 +225,11 @@ static void add_leaf(struct tensor_store *s, struct lookup *l, int i)
 {
     struct tensor t = {.node = NO_NODE, .leaves = 1u << i};
     if (s->family->leaves[i].is_constant) {
-        t.type = s->universe->constants[i].type;
-        t.data = s->universe->constants[i].data;
+        t.type = s->family_types->constants[i].type;
+        t.data = s->family_types->constants[i].data;
     } else {
-        t.type = family_types_type(s->universe, &s->family->leaves[i].type);
-        t.data = family_types_random(s->universe, i);
+        t.type = family_types_type(s->family_types, &s->family->leaves[i].type);
+        t.data = family_types_random(s->family_types, i);
     }
     t.fingerprint = fingerprint_of(t.type, t.data, &l->scratch);
     vec_push(&s->tensors, t);
@@ -297,10 +297,10 @@ static bool repeats_a_value_below(const struct tensor_store *s, const struct nod
 
 static void evaluate_level(struct tensor_store *s, const combination_list *list, uint32_t first_node)
 {
-#pragma omp parallel num_threads(s->universe->threads)
+#pragma omp parallel num_threads(s->family_types->threads)
     {
         struct lookup l;
-        lookup_init(&l, s->universe);
+        lookup_init(&l, s->family_types);
 #pragma omp for schedule(dynamic, 256)
         for (size_t i = 0; i < list->count; i++)
             evaluate_node(s, &l, &list->items[i], &s->nodes.items[first_node + i]);
@@ -341,7 +341,7 @@ static void index_level2(struct tensor_store *s)
 
 void tensor_store_init(struct tensor_store *s, struct family_types *u, int max_ops)
 {
-    *s = (struct tensor_store){.universe = u, .family = u->family, .max_ops = max_ops};
+    *s = (struct tensor_store){.family_types = u, .family = u->family, .max_ops = max_ops};
     arena_init(&s->data);
     struct lookup l;
     lookup_init(&l, u);

@@ -39,7 +39,7 @@ struct node {
     uint8_t n_outputs, level;
 };
 struct tensor_store {
-    struct family_types *universe;
+    struct family_types *family_types;
     const struct family *family;
     int max_ops;
     VEC(struct tensor) tensors;

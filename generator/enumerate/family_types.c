@@ -90,7 +90,7 @@ static const struct gen_type *intern_type(struct family_types *u, const struct t
 const struct gen_type *family_types_type(struct family_types *u, const struct type *type)
 {
     const struct gen_type *found;
-#pragma omp critical(universe)
+#pragma omp critical(family_types)
     found = intern_type(u, type);
     return found;
 }
@@ -214,8 +214,8 @@ const struct signature *lookup_signature(struct lookup *l, int instance, const s
     if (found != TABLE_NONE)
         return l->seen.items[found];
     const struct signature *s;
-#pragma omp critical(universe)
-    s = find_or_make_signature(l->universe, instance, a, b, key);
+#pragma omp critical(family_types)
+    s = find_or_make_signature(l->family_types, instance, a, b, key);
     vec_push(&l->seen, s);
     table_insert(&l->cache, key, (uint32_t)l->seen.count - 1);
     return s;
@@ -267,7 +267,7 @@ static const struct tape *find_or_make_joint(struct family_types *u, const struc
 static const struct tape *joint_tape_of(struct family_types *u, const struct applications *all)
 {
     const struct tape *tape;
-#pragma omp critical(universe)
+#pragma omp critical(family_types)
     tape = find_or_make_joint(u, all);
     return tape;
 }
@@ -282,7 +282,7 @@ static bool is_allowed(const struct instance *in, const struct gen_type *b, int 
 static const struct applications *make_applications(struct lookup *l, const struct gen_type *a,
                                                     const struct gen_type *b, int kind)
 {
-    const struct family *f = l->universe->family;
+    const struct family *f = l->family_types->family;
     struct typed_application found[MAX_INSTANCES];
     struct applications all = {0};
     for (int i = 0; i < f->n_instances; i++) {
@@ -296,7 +296,7 @@ static const struct applications *make_applications(struct lookup *l, const stru
     }
     if (all.count) {
         all.items = arena_copy_array(&l->kept, found, all.count);
-        all.tape = joint_tape_of(l->universe, &all);
+        all.tape = joint_tape_of(l->family_types, &all);
     }
     return arena_copy(&l->kept, &all, sizeof all, _Alignof(struct applications));
 }
@@ -335,7 +335,7 @@ void lookup_evaluate(struct lookup *l, const struct signature *s, const uint64_t
     if (s->meaning->tape)
         tape_run(s->meaning->tape, inputs, outputs, &l->scratch);
     else
-        evaluate_plan_field(s->meaning->plan, l->universe->seed, inputs, outputs, &l->scratch);
+        evaluate_plan_field(s->meaning->plan, l->family_types->seed, inputs, outputs, &l->scratch);
 }
 
 static bool is_known_application(const void *owner, uint32_t id, const void *key)
@@ -446,7 +446,7 @@ const uint64_t *family_types_random(const struct family_types *u, int row)
 
 void lookup_init(struct lookup *l, struct family_types *u)
 {
-    *l = (struct lookup){.universe = u};
+    *l = (struct lookup){.family_types = u};
     arena_init(&l->kept);
     arena_init(&l->scratch);
     arena_init(&l->of_known);

@@ -4,7 +4,7 @@
 //   signature    (instance, argument types) with the result types, or the fact that it is ill-typed
 //   meaning      a definition and how to evaluate it: signatures that differ in split trees mostly share one
 //
-// A universe may be read and extended by many threads; each asks through a `lookup` of its own, which remembers what it
+// They may be read and extended by many threads; each asks through a `lookup` of its own, which remembers what it
 // saw, so that the lock is taken once per signature and thread. Numbers of types are not the same in every run: no
 // result may depend on them.
 #pragma once
@@ -72,7 +72,7 @@ struct known_outputs {
     uint64_t *outputs[MAX_NODE_OUTPUTS];
 };
 struct lookup {
-    struct family_types *universe;
+    struct family_types *family_types;
     struct table cache, by_types, by_values;
     VEC(const struct signature *) seen;
     VEC(const struct applications *) applications;
@@ -88,7 +88,7 @@ bool family_types_init(struct family_types *u, const struct family *family, uint
                        const uint64_t *random, char *ret_reason);
 void family_types_free(struct family_types *u);
 const struct gen_type *family_types_type(struct family_types *u, const struct type *type);   // takes the lock
-// The values of variable `row`: RANDOM_ROW of them, NULL where the universe has no such row.
+// The values of variable `row`: RANDOM_ROW of them, NULL where there is no such row.
 const uint64_t *family_types_random(const struct family_types *u, int row);
 
 void lookup_init(struct lookup *l, struct family_types *u);
@@ -105,7 +105,7 @@ void lookup_evaluate_all(struct lookup *l, const struct applications *all, const
 // Evaluates into arrays of the output types' elements.
 void lookup_evaluate(struct lookup *l, const struct signature *s, const uint64_t *a, const uint64_t *b,
                      uint64_t *const *outputs);
-// The outputs of an application to values of the universe or of this lookup, evaluated once. They stay where they are
+// The outputs of an application to values of the family or of this lookup, evaluated once. They stay where they are
 // until lookup_limit is asked the next time, which forgets them all when they take too much memory.
 uint64_t *const *lookup_outputs(struct lookup *l, const struct signature *s, const uint64_t *a, const uint64_t *b);
 void lookup_limit(struct lookup *l);

@@ -14,9 +14,9 @@ struct variable_type variable_type_of(const struct type *type)
     return small;
 }
 
-struct type rule_graph_type_of_variable(const struct rule_graph *sk, int variable)
+struct type rule_graph_type_of_variable(const struct rule_graph *rg, int variable)
 {
-    const struct variable_type *small = &sk->variables[variable];
+    const struct variable_type *small = &rg->variables[variable];
     struct type type = {.dtype = (enum dtype)small->dtype, .rank = small->rank};
     for (int i = 0; i < small->rank; i++)
         type.dim[i] = small->dim[i];
@@ -26,33 +26,33 @@ struct type rule_graph_type_of_variable(const struct rule_graph *sk, int variabl
 // --- from keys -------------------------------------------------------------------------------------------------------
 
 struct key_reader {
-    struct rule_graph *sk;
+    struct rule_graph *rg;
     const struct key *key;
     int at;
     int variable_of_leaf[MAX_LEAVES];
 };
 
-static reference add_node(struct rule_graph *sk, const struct rule_graph_node *node, int output)
+static reference add_node(struct rule_graph *rg, const struct rule_graph_node *node, int output)
 {
     int i = 0;
-    while (i < sk->n_nodes && memcmp(&sk->nodes[i], node, sizeof *node) != 0)
+    while (i < rg->n_nodes && memcmp(&rg->nodes[i], node, sizeof *node) != 0)
         i++;
-    if (i == sk->n_nodes) {
-        assert(sk->n_nodes < MAX_RULE_GRAPH_NODES);
-        sk->nodes[sk->n_nodes++] = *node;
+    if (i == rg->n_nodes) {
+        assert(rg->n_nodes < MAX_RULE_GRAPH_NODES);
+        rg->nodes[rg->n_nodes++] = *node;
     }
     return (reference)(RULE_GRAPH_NODE + MAX_NODE_OUTPUTS * i + output);
 }
 
 static reference read_leaf(struct key_reader *r, int leaf)
 {
-    const struct family *f = r->sk->family;
+    const struct family *f = r->rg->family;
     if (leaf >= f->n_inputs)
         return (reference)(RULE_GRAPH_CONSTANT + leaf);
     if (r->variable_of_leaf[leaf] < 0) {
-        assert(r->sk->n_variables < MAX_RULE_GRAPH_VARIABLES);
-        r->variable_of_leaf[leaf] = r->sk->n_variables;
-        r->sk->variables[r->sk->n_variables++] = variable_type_of(&f->leaves[leaf].type);
+        assert(r->rg->n_variables < MAX_RULE_GRAPH_VARIABLES);
+        r->variable_of_leaf[leaf] = r->rg->n_variables;
+        r->rg->variables[r->rg->n_variables++] = variable_type_of(&f->leaves[leaf].type);
     }
     return (reference)r->variable_of_leaf[leaf];
 }
@@ -65,16 +65,16 @@ static reference read_term(struct key_reader *r)
     struct rule_graph_node node;
     memset(&node, 0, sizeof node);
     node.instance = r->key->bytes[r->at++];
-    node.n_inputs = (uint8_t)r->sk->family->instances[node.instance].n_inputs;
+    node.n_inputs = (uint8_t)r->rg->family->instances[node.instance].n_inputs;
     for (int i = 0; i < node.n_inputs && i < 2; i++)
         node.inputs[i] = read_term(r);
-    return add_node(r->sk, &node, byte - KEY_NODE);
+    return add_node(r->rg, &node, byte - KEY_NODE);
 }
 
 void rule_graph_from_keys(struct rule_graph *ret_graph, const struct family *family, int n_outputs,
                           const struct key *sources, const struct key *targets)
 {
-    struct key_reader r = {.sk = ret_graph};
+    struct key_reader r = {.rg = ret_graph};
     memset(ret_graph, 0, sizeof *ret_graph);
     ret_graph->family = family;
     ret_graph->n_outputs = (uint8_t)n_outputs;
@@ -88,38 +88,38 @@ void rule_graph_from_keys(struct rule_graph *ret_graph, const struct family *fam
     }
 }
 
-static void write_key(const struct rule_graph *sk, reference root, struct key *key)
+static void write_key(const struct rule_graph *rg, reference root, struct key *key)
 {
     assert(key->length + 2 <= KEY_LENGTH);
     if (!reference_is_node(root)) {
         key->bytes[key->length++] = (uint8_t)root;
         return;
     }
-    const struct rule_graph_node *n = &sk->nodes[reference_node(root)];
+    const struct rule_graph_node *n = &rg->nodes[reference_node(root)];
     key->bytes[key->length++] = (uint8_t)(KEY_NODE + reference_output(root));
     key->bytes[key->length++] = (uint8_t)n->instance;
     for (int i = 0; i < n->n_inputs; i++)
-        write_key(sk, n->inputs[i], key);
+        write_key(rg, n->inputs[i], key);
 }
 
-void rule_graph_key(const struct rule_graph *sk, reference root, struct key *ret_key)
+void rule_graph_key(const struct rule_graph *rg, reference root, struct key *ret_key)
 {
     ret_key->length = 0;
-    write_key(sk, root, ret_key);
+    write_key(rg, root, ret_key);
 }
 
-void rule_graph_term(const struct rule_graph *sk, reference root, const uint8_t *leaf_of, struct key *ret_key)
+void rule_graph_term(const struct rule_graph *rg, reference root, const uint8_t *leaf_of, struct key *ret_key)
 {
     *ret_key = (struct key){.length = 1};
     if (!reference_is_node(root)) {
         ret_key->bytes[0] = reference_is_variable(root) ? leaf_of[root] : (uint8_t)(root - RULE_GRAPH_CONSTANT);
         return;
     }
-    const struct rule_graph_node *n = &sk->nodes[reference_node(root)];
+    const struct rule_graph_node *n = &rg->nodes[reference_node(root)];
     struct key parts[2] = {0};
     for (int i = 0; i < n->n_inputs; i++)
-        rule_graph_term(sk, n->inputs[i], leaf_of, &parts[i]);
-    bool is_swapped = sk->family->instances[n->instance].is_commutative && key_compare(&parts[0], &parts[1]) > 0;
+        rule_graph_term(rg, n->inputs[i], leaf_of, &parts[i]);
+    bool is_swapped = rg->family->instances[n->instance].is_commutative && key_compare(&parts[0], &parts[1]) > 0;
     *ret_key = (struct key){2, {(uint8_t)(KEY_NODE + reference_output(root)), (uint8_t)n->instance}};
     key_append(ret_key, &parts[is_swapped]);
     key_append(ret_key, &parts[!is_swapped]);
@@ -127,34 +127,34 @@ void rule_graph_term(const struct rule_graph *sk, reference root, const uint8_t 
 
 // --- reaching --------------------------------------------------------------------------------------------------------
 
-static void reach_from(const struct rule_graph *sk, reference r, struct reach *reach)
+static void reach_from(const struct rule_graph *rg, reference r, struct reach *reach)
 {
     if (reference_is_variable(r))
         reach->variables |= 1u << r;
     if (!reference_is_node(r) || reach->nodes & 1u << reference_node(r))
         return;
-    const struct rule_graph_node *n = &sk->nodes[reference_node(r)];
+    const struct rule_graph_node *n = &rg->nodes[reference_node(r)];
     reach->nodes |= 1u << reference_node(r);
     for (int i = 0; i < n->n_inputs; i++)
-        reach_from(sk, n->inputs[i], reach);
+        reach_from(rg, n->inputs[i], reach);
 }
 
-struct reach rule_graph_reach(const struct rule_graph *sk, const reference *roots)
+struct reach rule_graph_reach(const struct rule_graph *rg, const reference *roots)
 {
     struct reach reach = {0};
-    for (int i = 0; i < sk->n_outputs; i++)
-        reach_from(sk, roots[i], &reach);
+    for (int i = 0; i < rg->n_outputs; i++)
+        reach_from(rg, roots[i], &reach);
     return reach;
 }
 
-int rule_graph_count_nodes(const struct rule_graph *sk, const reference *roots)
+int rule_graph_count_nodes(const struct rule_graph *rg, const reference *roots)
 {
-    return __builtin_popcount(rule_graph_reach(sk, roots).nodes);
+    return __builtin_popcount(rule_graph_reach(rg, roots).nodes);
 }
 
-bool rule_graph_is_directed(const struct rule_graph *sk)
+bool rule_graph_is_directed(const struct rule_graph *rg)
 {
-    return (rule_graph_reach(sk, sk->target).variables & ~rule_graph_reach(sk, sk->source).variables) == 0;
+    return (rule_graph_reach(rg, rg->target).variables & ~rule_graph_reach(rg, rg->source).variables) == 0;
 }
 
 struct copying {
@@ -180,20 +180,20 @@ static reference copy_term(struct copying *c, reference r)
     return add_node(c->to, &node, reference_output(r));
 }
 
-void rule_graph_clean(struct rule_graph *sk)
+void rule_graph_clean(struct rule_graph *rg)
 {
     struct rule_graph cleaned;
-    struct copying c = {.from = sk, .to = &cleaned};
+    struct copying c = {.from = rg, .to = &cleaned};
     memset(&cleaned, 0, sizeof cleaned);
-    cleaned.family = sk->family;
-    cleaned.n_outputs = sk->n_outputs;
+    cleaned.family = rg->family;
+    cleaned.n_outputs = rg->n_outputs;
     for (int i = 0; i < MAX_RULE_GRAPH_VARIABLES; i++)
         c.variable[i] = -1;
-    for (int i = 0; i < sk->n_outputs; i++)
-        cleaned.source[i] = copy_term(&c, sk->source[i]);
-    for (int i = 0; i < sk->n_outputs; i++)
-        cleaned.target[i] = copy_term(&c, sk->target[i]);
-    *sk = cleaned;
+    for (int i = 0; i < rg->n_outputs; i++)
+        cleaned.source[i] = copy_term(&c, rg->source[i]);
+    for (int i = 0; i < rg->n_outputs; i++)
+        cleaned.target[i] = copy_term(&c, rg->target[i]);
+    *rg = cleaned;
 }
 
 // --- judging ---------------------------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ struct valued {
     const uint64_t *data;
 };
 struct judging {
-    const struct rule_graph *sk;
+    const struct rule_graph *rg;
     struct lookup *l;
     struct valued variables[MAX_RULE_GRAPH_VARIABLES];
     struct valued nodes[MAX_RULE_GRAPH_NODES][MAX_NODE_OUTPUTS];
@@ -212,7 +212,7 @@ struct judging {
 
 static struct valued value_of_constant(struct judging *j, int leaf)
 {
-    const struct family_types *u = j->l->universe;
+    const struct family_types *u = j->l->family_types;
     return (struct valued){u->constants[leaf].type, u->constants[leaf].data};
 }
 
@@ -220,7 +220,7 @@ static bool value_of(struct judging *j, reference r, struct valued *ret_value);
 
 static bool evaluate_sketch_node(struct judging *j, int node)
 {
-    const struct rule_graph_node *n = &j->sk->nodes[node];
+    const struct rule_graph_node *n = &j->rg->nodes[node];
     struct valued in[2] = {0};
     for (int i = 0; i < n->n_inputs; i++)
         if (!value_of(j, n->inputs[i], &in[i]))
@@ -253,22 +253,22 @@ static bool is_same_value(const struct valued *x, const struct valued *y)
     return x->type->plain == y->type->plain && memcmp(x->data, y->data, x->type->elements * sizeof *x->data) == 0;
 }
 
-enum verdict rule_graph_judge(const struct rule_graph *sk, struct lookup *l)
+enum verdict rule_graph_judge(const struct rule_graph *rg, struct lookup *l)
 {
     struct judging j;
     enum verdict verdict = VERDICT_EQUAL;
-    j.sk = sk;
+    j.rg = rg;
     j.l = l;
     j.is_done = 0;
     lookup_limit(l);
-    for (int v = 0; v < sk->n_variables; v++) {
-        struct type type = rule_graph_type_of_variable(sk, v);
-        j.variables[v].type = family_types_type(l->universe, &type);
-        j.variables[v].data = family_types_random(l->universe, MAX_LEAVES + v);
+    for (int v = 0; v < rg->n_variables; v++) {
+        struct type type = rule_graph_type_of_variable(rg, v);
+        j.variables[v].type = family_types_type(l->family_types, &type);
+        j.variables[v].data = family_types_random(l->family_types, MAX_LEAVES + v);
     }
-    for (int i = 0; i < sk->n_outputs && verdict == VERDICT_EQUAL; i++) {
+    for (int i = 0; i < rg->n_outputs && verdict == VERDICT_EQUAL; i++) {
         struct valued x, y;
-        if (!value_of(&j, sk->source[i], &x) || !value_of(&j, sk->target[i], &y))
+        if (!value_of(&j, rg->source[i], &x) || !value_of(&j, rg->target[i], &y))
             verdict = VERDICT_ILL_TYPED;
         else if (!is_same_value(&x, &y))
             verdict = VERDICT_UNEQUAL;

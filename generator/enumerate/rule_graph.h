@@ -50,27 +50,27 @@ static inline int reference_output(reference r)
 }
 
 struct variable_type variable_type_of(const struct type *type);
-struct type rule_graph_type_of_variable(const struct rule_graph *sk, int variable);
+struct type rule_graph_type_of_variable(const struct rule_graph *rg, int variable);
 
 // From keys over one naming of the leaves. Variables are numbered in the order of first use.
 void rule_graph_from_keys(struct rule_graph *ret_graph, const struct family *family, int n_outputs,
                           const struct key *sources, const struct key *targets);
 // The key of a term of the graph, its variables standing as their numbers.
-void rule_graph_key(const struct rule_graph *sk, reference root, struct key *ret_key);
+void rule_graph_key(const struct rule_graph *rg, reference root, struct key *ret_key);
 // The same as a term over the family's leaves, variable v standing as leaf_of[v]; arguments of commutative operators
 // sorted.
-void rule_graph_term(const struct rule_graph *sk, reference root, const uint8_t *leaf_of, struct key *ret_key);
+void rule_graph_term(const struct rule_graph *rg, reference root, const uint8_t *leaf_of, struct key *ret_key);
 // Sets of nodes and of variables (bit v) that references reach.
 struct reach {
     uint32_t nodes, variables;
 };
-struct reach rule_graph_reach(const struct rule_graph *sk, const reference *roots);
-int rule_graph_count_nodes(const struct rule_graph *sk,
+struct reach rule_graph_reach(const struct rule_graph *rg, const reference *roots);
+int rule_graph_count_nodes(const struct rule_graph *rg,
                            const reference *roots);   // operators of the source or target graph
 // Drops unreachable nodes and variables, numbers variables in the order of first use.
-void rule_graph_clean(struct rule_graph *sk);
-bool rule_graph_is_directed(const struct rule_graph *sk);   // all variables of the target occur in the source
+void rule_graph_clean(struct rule_graph *rg);
+bool rule_graph_is_directed(const struct rule_graph *rg);   // all variables of the target occur in the source
 
 enum verdict { VERDICT_ILL_TYPED, VERDICT_UNEQUAL, VERDICT_EQUAL };
 // Do source and target agree at the enumeration's sizes, on other values than the enumeration's?
-enum verdict rule_graph_judge(const struct rule_graph *sk, struct lookup *l);
+enum verdict rule_graph_judge(const struct rule_graph *rg, struct lookup *l);

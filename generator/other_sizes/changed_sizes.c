@@ -38,22 +38,22 @@ static void add_constant_places(struct shapes *s, const struct family *f, int le
                                              (int32_t)c->attributes[a].ints[i]});
 }
 
-static bool uses_leaf(const struct rule_graph *sk, int leaf)
+static bool uses_leaf(const struct rule_graph *rg, int leaf)
 {
     reference r = (reference)(RULE_GRAPH_CONSTANT + leaf);
-    for (int i = 0; i < sk->n_nodes; i++)
-        for (int j = 0; j < sk->nodes[i].n_inputs; j++)
-            if (sk->nodes[i].inputs[j] == r)
+    for (int i = 0; i < rg->n_nodes; i++)
+        for (int j = 0; j < rg->nodes[i].n_inputs; j++)
+            if (rg->nodes[i].inputs[j] == r)
                 return true;
-    for (int i = 0; i < sk->n_outputs; i++)
-        if (sk->source[i] == r || sk->target[i] == r)
+    for (int i = 0; i < rg->n_outputs; i++)
+        if (rg->source[i] == r || rg->target[i] == r)
             return true;
     return false;
 }
 
-static void add_attribute_places(struct shapes *s, const struct rule_graph *sk, int node)
+static void add_attribute_places(struct shapes *s, const struct rule_graph *rg, int node)
 {
-    const struct instance *in = &sk->family->instances[sk->nodes[node].instance];
+    const struct instance *in = &rg->family->instances[rg->nodes[node].instance];
     for (int a = 0; a < operator_n_attributes(in->op); a++)
         for (uint32_t e = 0; holds_sizes(&in->op->attributes[a], in->op) && e < in->attributes[a].count &&
                              !is_one_group(&in->op->attributes[a], &in->attributes[a]);
@@ -62,18 +62,18 @@ static void add_attribute_places(struct shapes *s, const struct rule_graph *sk, 
                                              (int32_t)in->attributes[a].ints[e]});
 }
 
-static void find_places(const struct rule_graph *sk, struct shapes *s)
+static void find_places(const struct rule_graph *rg, struct shapes *s)
 {
     memset(s, 0, sizeof *s);
-    for (int v = 0; v < sk->n_variables; v++)
-        for (int axis = 0; axis < sk->variables[v].rank; axis++)
+    for (int v = 0; v < rg->n_variables; v++)
+        for (int axis = 0; axis < rg->variables[v].rank; axis++)
             add_place(s,
-                      (struct size_place){SIZE_OF_VARIABLE, (uint8_t)v, 0, (uint8_t)axis, sk->variables[v].dim[axis]});
-    for (int leaf = sk->family->n_inputs; leaf < sk->family->n_leaves; leaf++)
-        if (uses_leaf(sk, leaf))
-            add_constant_places(s, sk->family, leaf);
-    for (int i = 0; i < sk->n_nodes; i++)
-        add_attribute_places(s, sk, i);
+                      (struct size_place){SIZE_OF_VARIABLE, (uint8_t)v, 0, (uint8_t)axis, rg->variables[v].dim[axis]});
+    for (int leaf = rg->family->n_inputs; leaf < rg->family->n_leaves; leaf++)
+        if (uses_leaf(rg, leaf))
+            add_constant_places(s, rg->family, leaf);
+    for (int i = 0; i < rg->n_nodes; i++)
+        add_attribute_places(s, rg, i);
     for (int i = 0; i < s->n; i++)
         s->class_of[i] = -1;
 }
@@ -366,7 +366,7 @@ static bool find_classes(struct changing *c)
 }
 
 // ret_is_refuted: something was taken to be true that is not.
-static enum shapes_verdict test(const struct rule_graph *sk, struct evaluation_cache *calls, enum evidence evidence,
+static enum shapes_verdict test(const struct rule_graph *rg, struct evaluation_cache *calls, enum evidence evidence,
                                 struct shapes *ret_shapes, bool *ret_is_refuted)
 {
     struct size_test trial;
@@ -374,10 +374,10 @@ static enum shapes_verdict test(const struct rule_graph *sk, struct evaluation_c
     struct changing c = {.s = ret_shapes, .trial = &trial, .evidence = evidence, .verdicts = verdicts};
     memset(verdicts, 0, sizeof verdicts);
     *ret_is_refuted = false;
-    find_places(sk, ret_shapes);
+    find_places(rg, ret_shapes);
     for (int i = 0; i < ret_shapes->n; i++)
         c.base[i] = ret_shapes->places[i].base;
-    size_test_init(&trial, sk, ret_shapes, calls);
+    size_test_init(&trial, rg, ret_shapes, calls);
     if (!size_test_holds_on_reals(&trial, c.base, 4, 64))
         return SHAPES_FALSE_ON_REALS;
     if (find_classes(&c))
@@ -386,12 +386,12 @@ static enum shapes_verdict test(const struct rule_graph *sk, struct evaluation_c
     return SHAPES_FALSE_AT_OTHER_SIZES;
 }
 
-enum shapes_verdict shapes_test(const struct rule_graph *sk, struct evaluation_cache *calls, enum evidence evidence,
+enum shapes_verdict shapes_test(const struct rule_graph *rg, struct evaluation_cache *calls, enum evidence evidence,
                                 struct shapes *ret_shapes)
 {
     bool is_refuted;
-    enum shapes_verdict verdict = test(sk, calls, evidence, ret_shapes, &is_refuted);
+    enum shapes_verdict verdict = test(rg, calls, evidence, ret_shapes, &is_refuted);
     if (evidence != EVIDENCE_NONE && is_refuted)
-        verdict = test(sk, calls, EVIDENCE_NONE, ret_shapes, &is_refuted);
+        verdict = test(rg, calls, EVIDENCE_NONE, ret_shapes, &is_refuted);
     return verdict;
 }

@@ -38,7 +38,7 @@ enum shapes_verdict { SHAPES_HOLD, SHAPES_FALSE_AT_OTHER_SIZES, SHAPES_FALSE_ON_
 // belong together is decided by types alone, and confirmed at three changes of each class and at the mixed assignments.
 // Where one of them refutes it, all is judged as if nothing were known.
 enum evidence { EVIDENCE_NONE, EVIDENCE_DERIVED };
-enum shapes_verdict shapes_test(const struct rule_graph *sk, struct evaluation_cache *calls, enum evidence evidence,
+enum shapes_verdict shapes_test(const struct rule_graph *rg, struct evaluation_cache *calls, enum evidence evidence,
                                 struct shapes *ret_shapes);
 // The value of every size at a mixed assignment.
 void shapes_sizes(const struct shapes *s, int assignment, int64_t *ret_sizes);

@@ -49,7 +49,7 @@ static bool is_same_meaning(enum attribute_role role, const struct attribute_val
 }
 
 struct generalizing {
-    const struct rule_graph *sk;
+    const struct rule_graph *rg;
     const struct shapes *s;
     struct size_test *trial;
     struct attribute_places *p;
@@ -68,7 +68,7 @@ static const struct values_to_try *table_of(enum attribute_role role)
 
 static const struct instance *instance_at(const struct generalizing *g, int place)
 {
-    return &g->sk->family->instances[g->sk->nodes[g->p->places[place].node].instance];
+    return &g->rg->family->instances[g->rg->nodes[g->p->places[place].node].instance];
 }
 
 static const struct attribute *attribute_at(const struct generalizing *g, int place)
@@ -97,11 +97,11 @@ static bool may_be_variable(const struct generalizing *g, int node, int attribut
 
 static void find_places(struct generalizing *g)
 {
-    const struct rule_graph *sk = g->sk;
-    uint32_t nodes = rule_graph_reach(sk, sk->source).nodes | rule_graph_reach(sk, sk->target).nodes;
+    const struct rule_graph *rg = g->rg;
+    uint32_t nodes = rule_graph_reach(rg, rg->source).nodes | rule_graph_reach(rg, rg->target).nodes;
     g->p->n = g->p->n_variables = 0;
-    for (int i = 0; i < sk->n_nodes; i++) {
-        const struct instance *in = &sk->family->instances[sk->nodes[i].instance];
+    for (int i = 0; i < rg->n_nodes; i++) {
+        const struct instance *in = &rg->family->instances[rg->nodes[i].instance];
         for (int a = 0; nodes & 1u << i && a < operator_n_attributes(in->op); a++)
             if (may_be_variable(g, i, a, in->op->attributes[a].role) && g->p->n < MAX_ATTRIBUTE_PLACES)
                 g->p->places[g->p->n++] = (struct attribute_place){(uint8_t)i, (uint8_t)a, -1};
@@ -181,7 +181,7 @@ static uint64_t places_like(const struct generalizing *g, int place)
 
 static bool has_place_in_source(const struct generalizing *g, uint64_t set)
 {
-    uint32_t nodes = rule_graph_reach(g->sk, g->sk->source).nodes;
+    uint32_t nodes = rule_graph_reach(g->rg, g->rg->source).nodes;
     for (int i = 0; i < g->p->n; i++)
         if (set >> i & 1 && nodes & 1u << g->p->places[i].node)
             return true;
@@ -251,7 +251,7 @@ static void generalize_place(struct generalizing *g, int place)
 
 void generalize_attributes(struct size_test *trial, struct attribute_places *ret_places)
 {
-    struct generalizing g = {trial->sk, trial->shapes, trial, ret_places, {0}};
+    struct generalizing g = {trial->rg, trial->shapes, trial, ret_places, {0}};
     for (int i = 0; i < trial->shapes->n; i++)
         g.base[i] = trial->shapes->places[i].base;
     if (trial->shapes->n_assignments > 0)

@@ -62,7 +62,7 @@ static const struct call_setting *setting_at(const struct judging *j, int kind, 
 
 static const struct instance *instance_of(const struct size_test *t, int node)
 {
-    return &t->sk->family->instances[t->sk->nodes[node].instance];
+    return &t->rg->family->instances[t->rg->nodes[node].instance];
 }
 
 static const struct call_setting *setting_of_node(const struct judging *j, int node)
@@ -85,14 +85,14 @@ static const struct call_setting *fixed_setting(const struct size_test *t, int n
 // Nodes stand after what they read.
 static void find_order(struct size_test *t)
 {
-    const struct rule_graph *sk = t->sk;
-    struct rule_graph seen = *sk;
+    const struct rule_graph *rg = t->rg;
+    struct rule_graph seen = *rg;
     uint32_t ordered = 0;
     int n = 0;
-    for (int output = 0; output < sk->n_outputs; output++) {
+    for (int output = 0; output < rg->n_outputs; output++) {
         seen.n_outputs = (uint8_t)(output + 1);
-        uint32_t nodes = rule_graph_reach(&seen, sk->source).nodes | rule_graph_reach(&seen, sk->target).nodes;
-        for (int i = 0; i < sk->n_nodes; i++)
+        uint32_t nodes = rule_graph_reach(&seen, rg->source).nodes | rule_graph_reach(&seen, rg->target).nodes;
+        for (int i = 0; i < rg->n_nodes; i++)
             if (nodes & ~ordered & 1u << i)
                 t->order[n++] = (uint8_t)i;
         ordered |= nodes;
@@ -102,25 +102,25 @@ static void find_order(struct size_test *t)
 
 static void forget_calls(struct size_test *t)
 {
-    memset(t->lately, 0, sizeof *t->lately * t->sk->n_nodes);
+    memset(t->lately, 0, sizeof *t->lately * t->rg->n_nodes);
     t->epoch = t->calls->epoch;
 }
 
 // A trial is large: what its graph does not use is left as it is.
-void size_test_init(struct size_test *t, const struct rule_graph *sk, const struct shapes *shapes,
+void size_test_init(struct size_test *t, const struct rule_graph *rg, const struct shapes *shapes,
                     struct evaluation_cache *calls)
 {
-    t->sk = sk;
+    t->rg = rg;
     t->shapes = shapes;
     t->calls = calls;
     t->is_trusting = false;
-    memset(t->types, 0, sizeof *t->types * sk->n_variables);
+    memset(t->types, 0, sizeof *t->types * rg->n_variables);
     forget_calls(t);
-    for (int v = 0; v < sk->n_variables; v++) {
+    for (int v = 0; v < rg->n_variables; v++) {
         int place = find_place(shapes, SIZE_OF_VARIABLE, v, 0);
         t->first_place[v] = (uint8_t)(place < 0 ? shapes->n : place);
     }
-    for (int i = 0; i < sk->n_nodes; i++)
+    for (int i = 0; i < rg->n_nodes; i++)
         t->fixed[i] = fixed_setting(t, i);
     find_order(t);
 }
@@ -130,7 +130,7 @@ void size_test_init(struct size_test *t, const struct rule_graph *sk, const stru
 // NULL: of too many elements.
 static const struct call_type *type_at_sizes(const struct size_test *t, int variable, const int64_t *dim)
 {
-    struct type type = rule_graph_type_of_variable(t->sk, variable);
+    struct type type = rule_graph_type_of_variable(t->rg, variable);
     memcpy(type.dim, dim, sizeof *dim * (size_t)type.rank);
     return type_elements(&type) > MAX_VARIABLE_ELEMENTS ? NULL : evaluation_cache_type(t->calls, &type);
 }
@@ -138,7 +138,7 @@ static const struct call_type *type_at_sizes(const struct size_test *t, int vari
 static const struct call_type *type_of_variable(struct judging *j, int variable)
 {
     struct size_test *t = j->t;
-    const struct variable_type *base = &t->sk->variables[variable];
+    const struct variable_type *base = &t->rg->variables[variable];
     int64_t dim[MAX_RANK], sum = 0;
     for (int axis = 0; axis < base->rank; axis++) {
         int place = t->first_place[variable] + axis;
@@ -155,7 +155,7 @@ static const struct call_type *type_of_variable(struct judging *j, int variable)
 
 static const struct call *call_of_constant(struct judging *j, int leaf)
 {
-    const struct instance *in = &j->t->sk->family->leaves[leaf].constant;
+    const struct instance *in = &j->t->rg->family->leaves[leaf].constant;
     if (!j->constants[leaf])
         j->constants[leaf] = evaluation_cache_find(j->t->calls, setting_at(j, SIZE_OF_CONSTANT, leaf, in), 0, NULL);
     return j->constants[leaf];
@@ -174,7 +174,7 @@ static const struct call_type *type_of(struct judging *j, reference r)
 
 static bool find_call(struct judging *j, int node)
 {
-    const struct rule_graph_node *n = &j->t->sk->nodes[node];
+    const struct rule_graph_node *n = &j->t->rg->nodes[node];
     struct size_test_call asked = {.setting = setting_of_node(j, node)};
     uint32_t hash = asked.setting->number;
     for (int i = 0; i < n->n_inputs; i++) {
@@ -200,23 +200,23 @@ static enum verdict judge_types_of_output(struct judging *j, int output)
     for (int i = output ? t->n_until[output - 1] : 0; i < t->n_until[output]; i++)
         if (!find_call(j, t->order[i]))
             return VERDICT_ILL_TYPED;
-    const struct call_type *x = type_of(j, t->sk->source[output]), *y = type_of(j, t->sk->target[output]);
+    const struct call_type *x = type_of(j, t->rg->source[output]), *y = type_of(j, t->rg->target[output]);
     if (!x || !y || (x != y && !type_equal(&x->type, &y->type)))
         return VERDICT_ILL_TYPED;
-    bool agree = x == y || t->sk->family->forgets_cuts || types_agree(&x->type, &y->type);
+    bool agree = x == y || t->rg->family->forgets_cuts || types_agree(&x->type, &y->type);
     return agree ? VERDICT_EQUAL : VERDICT_UNEQUAL;
 }
 
 static enum verdict judge_types(struct judging *j)
 {
-    const struct rule_graph *sk = j->t->sk;
+    const struct rule_graph *rg = j->t->rg;
     enum verdict verdict = VERDICT_EQUAL;
-    memset(j->variables, 0, sizeof *j->variables * sk->n_variables);
-    memset(j->constants, 0, sizeof *j->constants * (size_t)sk->family->n_leaves);
+    memset(j->variables, 0, sizeof *j->variables * rg->n_variables);
+    memset(j->constants, 0, sizeof *j->constants * (size_t)rg->family->n_leaves);
     evaluation_cache_limit(j->t->calls);
     if (j->t->epoch != j->t->calls->epoch)
         forget_calls(j->t);
-    for (int i = 0; verdict == VERDICT_EQUAL && i < sk->n_outputs; i++)
+    for (int i = 0; verdict == VERDICT_EQUAL && i < rg->n_outputs; i++)
         verdict = judge_types_of_output(j, i);
     return verdict;
 }
@@ -236,8 +236,8 @@ static call_value value_of(struct judging *j, reference r)
 static void make_values(struct judging *j)
 {
     const struct size_test *t = j->t;
-    for (int i = 0; i < t->n_until[t->sk->n_outputs - 1]; i++) {
-        const struct rule_graph_node *n = &t->sk->nodes[t->order[i]];
+    for (int i = 0; i < t->n_until[t->rg->n_outputs - 1]; i++) {
+        const struct rule_graph_node *n = &t->rg->nodes[t->order[i]];
         call_value inputs[2];
         for (int k = 0; k < n->n_inputs; k++)
             inputs[k] = value_of(j, n->inputs[k]);
@@ -285,8 +285,8 @@ enum verdict size_test_judge(struct size_test *t, const int64_t *sizes, const st
     if (verdict != VERDICT_EQUAL || t->is_trusting)
         return verdict;
     make_values(&j);
-    for (int i = 0; i < t->sk->n_outputs; i++)
-        if (!have_equal_contents(t->calls, value_of(&j, t->sk->source[i]), value_of(&j, t->sk->target[i])))
+    for (int i = 0; i < t->rg->n_outputs; i++)
+        if (!have_equal_contents(t->calls, value_of(&j, t->rg->source[i]), value_of(&j, t->rg->target[i])))
             return VERDICT_UNEQUAL;
     return VERDICT_EQUAL;
 }
@@ -295,18 +295,18 @@ enum verdict size_test_judge(struct size_test *t, const int64_t *sizes, const st
 static size_t count_entries(struct judging *j)
 {
     size_t n = 0;
-    for (int i = 0; i < j->t->sk->n_outputs; i++)
-        n += type_of(j, j->t->sk->source[i])->elements;
+    for (int i = 0; i < j->t->rg->n_outputs; i++)
+        n += type_of(j, j->t->rg->source[i])->elements;
     return n;
 }
 
 static bool holds_in_draw(struct judging *j, int draw)
 {
-    const struct rule_graph *sk = j->t->sk;
+    const struct rule_graph *rg = j->t->rg;
     j->draw = draw;
     make_values(j);
-    for (int i = 0; i < sk->n_outputs; i++)
-        if (!have_close_contents(j->t->calls, value_of(j, sk->source[i]), value_of(j, sk->target[i]), draw))
+    for (int i = 0; i < rg->n_outputs; i++)
+        if (!have_close_contents(j->t->calls, value_of(j, rg->source[i]), value_of(j, rg->target[i]), draw))
             return false;
     return true;
 }

@@ -16,7 +16,7 @@ struct size_test_call {
     const struct call_type *const *results;   // NULL: ill-typed
 };
 struct size_test {
-    const struct rule_graph *sk;
+    const struct rule_graph *rg;
     const struct shapes *shapes;
     struct evaluation_cache *calls;
     bool is_trusting;                                                       // what is well-typed is taken to be equal
@@ -33,7 +33,7 @@ struct setting_override {
     const struct call_setting *setting;
 };
 // Of `shapes` the places are read. All three are kept, not copied.
-void size_test_init(struct size_test *t, const struct rule_graph *sk, const struct shapes *shapes,
+void size_test_init(struct size_test *t, const struct rule_graph *rg, const struct shapes *shapes,
                     struct evaluation_cache *calls);
 // Do source and target agree on field elements? `sizes` has one for every place.
 enum verdict size_test_judge(struct size_test *t, const int64_t *sizes, const struct setting_override *overrides,

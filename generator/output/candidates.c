@@ -1,9 +1,9 @@
-// Laws become rules in both directions; texts are sorted, and duplicates and instances of others dropped.
+// Equations become rules in both directions; texts are sorted, and duplicates and instances of others dropped.
 #include "generator/output/candidates.h"
 
 #include "core/text/text.h"
 #include "generator/other_sizes/instances.h"
-#include "generator/output/law_text.h"
+#include "generator/output/equation_text.h"
 #include "generator/output/unified.h"
 #include <string.h>
 
@@ -18,75 +18,77 @@ void candidate_rules_free(struct candidates *c)
     vec_free(&c->counts);
 }
 
-// --- from laws -------------------------------------------------------------------------------------------------------
+// --- from equations -------------------------------------------------------------------------------------------------
 
-// The texts of one direction of a law; empty where it is no rule. (What constants make alone is a law for deriving
+// The texts of one direction of an equation; empty where it is no rule. (What constants make alone is for deriving
 // only.)
 struct printed {
     struct text body, over_groups;
     struct rule_graph graph;
-    struct law_examples examples;
+    struct equation_examples examples;
 };
 
 // Only the arena is shared by threads.
-static void print_direction(struct arena *a, const struct law *law, struct evaluation_cache *calls,
+static void print_direction(struct arena *a, const struct equation *equation, struct evaluation_cache *calls,
                             struct printed *ret_printed)
 {
-    ret_printed->graph = law->graph;
-    if (!law_text_add(&ret_printed->body, law_has_one_group(law) ? &ret_printed->over_groups : NULL, law, calls))
+    ret_printed->graph = equation->graph;
+    if (!equation_text_add(&ret_printed->body, equation_has_one_group(equation) ? &ret_printed->over_groups : NULL,
+                           equation, calls))
         text_clear(&ret_printed->body);
 #pragma omp critical(examples)
-    ret_printed->examples = law_examples_make(a, &law->shapes);
+    ret_printed->examples = equation_examples_make(a, &equation->shapes);
 }
 
-static bool make_reverse(const struct law *law, struct evaluation_cache *calls, struct law *ret_reverse)
+static bool make_reverse(const struct equation *equation, struct evaluation_cache *calls, struct equation *ret_reverse)
 {
-    struct law reverse = {.graph = law->graph, .is_derivable = law->is_derivable};
-    for (int i = 0; i < law->graph.n_outputs; i++) {
-        if (!reference_is_node(law->graph.target[i]))
+    struct equation reverse = {.graph = equation->graph, .is_derivable = equation->is_derivable};
+    for (int i = 0; i < equation->graph.n_outputs; i++) {
+        if (!reference_is_node(equation->graph.target[i]))
             return false;
-        reverse.graph.source[i] = law->graph.target[i];
-        reverse.graph.target[i] = law->graph.source[i];
+        reverse.graph.source[i] = equation->graph.target[i];
+        reverse.graph.target[i] = equation->graph.source[i];
     }
-    if (law->is_derivable || !rule_graph_is_directed(&reverse.graph))
+    if (equation->is_derivable || !rule_graph_is_directed(&reverse.graph))
         return false;
     rule_graph_clean(&reverse.graph);
     *ret_reverse = reverse;
     return shapes_test(&ret_reverse->graph, calls, EVIDENCE_DERIVED, &ret_reverse->shapes) == SHAPES_HOLD;
 }
 
-static void print_law(struct arena *a, const struct law *law, struct evaluation_cache *calls,
-                      struct printed ret_printed[2])
+static void print_equation(struct arena *a, const struct equation *equation, struct evaluation_cache *calls,
+                           struct printed ret_printed[2])
 {
-    struct law reverse;
-    print_direction(a, law, calls, &ret_printed[0]);
-    if (make_reverse(law, calls, &reverse))
+    struct equation reverse;
+    print_direction(a, equation, calls, &ret_printed[0]);
+    if (make_reverse(equation, calls, &reverse))
         print_direction(a, &reverse, calls, &ret_printed[1]);
     if (ret_printed[1].body.count && strcmp(ret_printed[0].body.chars, ret_printed[1].body.chars) == 0)
         text_clear(&ret_printed[1].body);
 }
 
-static uint32_t rank_of_rule_graph(const struct rule_graph *sk)
+static uint32_t rank_of_rule_graph(const struct rule_graph *rg)
 {
     int rank = 0;
-    for (int v = 0; v < sk->n_variables; v++)
-        rank = sk->variables[v].rank > rank ? sk->variables[v].rank : rank;
+    for (int v = 0; v < rg->n_variables; v++)
+        rank = rg->variables[v].rank > rank ? rg->variables[v].rank : rank;
     return (uint32_t)rank;
 }
 
-static void take_printed(struct candidates *c, const struct reduction *r, const struct law *law, struct printed *p)
+static void take_printed(struct candidates *c, const struct reduction *r, const struct equation *equation,
+                         struct printed *p)
 {
     if (p->body.count && p->graph.n_variables > 0)
         vec_push(&c->rules,
                  ((struct candidate_rule){
                      .body = arena_string(c->arena, p->body.chars),
                      .over_groups = p->over_groups.count ? arena_string(c->arena, p->over_groups.chars) : NULL,
-                     .family = r->universe->family->name,
+                     .family = r->family_types->family->name,
                      .operators = {(uint8_t)rule_graph_count_nodes(&p->graph, p->graph.source),
                                    (uint8_t)rule_graph_count_nodes(&p->graph, p->graph.target)},
                      .outputs = p->graph.n_outputs,
                      .ranks = 1u << rank_of_rule_graph(&p->graph),
-                     .is_derivable = law->is_derivable,
+                     .is_derivable = equation->is_derivable,
                      .graph = p->graph,
                      .examples = p->examples}));
     text_free(&p->body);
@@ -95,15 +97,15 @@ static void take_printed(struct candidates *c, const struct reduction *r, const 
 
 void candidate_rules_add(struct candidates *c, const struct reduction *r, struct family_counts *counts)
 {
-    size_t n = r->laws.count, before = c->rules.count;
+    size_t n = r->equations.count, before = c->rules.count;
     struct printed(*printed)[2] = mem_alloc_zero(n * sizeof *printed);
-#pragma omp parallel for num_threads(r->universe->threads) schedule(dynamic, 4)
+#pragma omp parallel for num_threads(r->family_types->threads) schedule(dynamic, 4)
     for (size_t i = 0; i < n; i++)
-        print_law(c->arena, &r->laws.items[i], reduction_calls(r), printed[i]);
+        print_equation(c->arena, &r->equations.items[i], reduction_calls(r), printed[i]);
     for (size_t i = 0; i < n; i++) {
-        counts->minimal += !r->laws.items[i].is_derivable;
+        counts->minimal += !r->equations.items[i].is_derivable;
         for (int direction = 0; direction < 2; direction++)
-            take_printed(c, r, &r->laws.items[i], &printed[i][direction]);
+            take_printed(c, r, &r->equations.items[i], &printed[i][direction]);
     }
     mem_free(printed, n * sizeof *printed);
     counts->rules = c->rules.count - before;
@@ -226,9 +228,9 @@ void candidate_rules_finish(struct candidates *c)
 
 // --- printing --------------------------------------------------------------------------------------------------------
 
-static const char *root_name(const struct rule_graph *sk, reference root)
+static const char *root_name(const struct rule_graph *rg, reference root)
 {
-    return reference_is_node(root)       ? sk->family->instances[sk->nodes[reference_node(root)].instance].op->name
+    return reference_is_node(root)       ? rg->family->instances[rg->nodes[reference_node(root)].instance].op->name
            : reference_is_variable(root) ? "input"
                                          : "constant";
 }

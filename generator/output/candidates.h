@@ -1,6 +1,6 @@
 // The substitutions of all families as rules: texts without duplicates, sorted.
 #pragma once
-#include "generator/output/law_examples.h"
+#include "generator/output/equation_examples.h"
 
 struct candidate_rule {
     const char *body;          // (source ...) (target ...) (where ...)
@@ -9,9 +9,9 @@ struct candidate_rule {
     uint8_t operators[2], outputs;
     uint32_t ranks;   // bit r: seen where the variable of highest rank had rank r
     bool is_derivable;
-    size_t n_unified;               // of how many rules it was made (unified.h); 0: it was found
-    struct rule_graph graph;        // for other formats; of what was made of several, that of one
-    struct law_examples examples;   // likewise
+    size_t n_unified;                    // of how many rules it was made (unified.h); 0: it was found
+    struct rule_graph graph;             // for other formats; of what was made of several, that of one
+    struct equation_examples examples;   // likewise
 };
 struct family_counts {
     const char *family;
@@ -19,7 +19,7 @@ struct family_counts {
     struct class_counts classes;
     struct reduce_counts reduced;
     uint64_t joined, joined_pruned, shortcuts, shortcuts_pruned;
-    uint64_t minimal, rules;   // laws that no other derives; directed rules, before families are merged
+    uint64_t minimal, rules;   // equations that no other derives; directed rules, before families are merged
 };
 struct candidates {
     struct arena *arena;
@@ -28,7 +28,7 @@ struct candidates {
 };
 void candidate_rules_init(struct candidates *c, struct arena *arena);
 void candidate_rules_free(struct candidates *c);
-// Both directions of every law, as far as they are rules and differ.
+// Both directions of every equation, as far as they are rules and differ.
 void candidate_rules_add(struct candidates *c, const struct reduction *r, struct family_counts *counts);
 // Sorts, removes duplicates, joins rules that differ in the groups of convolutions only, and adds what is made of those
 // that differ in attributes.

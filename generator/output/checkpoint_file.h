@@ -2,7 +2,7 @@
 // made of parts. A part carries all that decides the result (the space's text, the options), so that parts of different
 // jobs are never mixed, and its own hash, so that a torn file is no part.
 #pragma once
-#include "generator/enumerate/classes.h"
+#include "generator/enumerate/find_classes.h"
 
 struct error;
 

@@ -111,11 +111,12 @@ static bool make_side(const struct family *f, const struct rule *rule, const ter
 static bool is_derived(const struct reduction *r, const struct rule *rule, int max_ops, bool *ret_is_sayable)
 {
     struct key source, target;
-    if (!make_side(r->universe->family, rule, rule->sources, &source) ||
-        !make_side(r->universe->family, rule, rule->targets, &target))
+    if (!make_side(r->family_types->family, rule, rule->sources, &source) ||
+        !make_side(r->family_types->family, rule, rule->targets, &target))
         return false;
     *ret_is_sayable = true;
-    int most = key_count_nodes(r->universe->family, &source), other = key_count_nodes(r->universe->family, &target);
+    int most = key_count_nodes(r->family_types->family, &source),
+        other = key_count_nodes(r->family_types->family, &target);
     most = most > other ? most : other;
     most = most > max_ops ? most : max_ops;
     return derive_term(&r->rules, &source, &target, most + 2, MAX_COMPARED_TERMS, DERIVE_BY_ANY_RULES);
@@ -123,10 +124,10 @@ static bool is_derived(const struct reduction *r, const struct rule *rule, int m
 
 void comparison_with(struct comparison *c, const struct reduction *r, int max_ops)
 {
-#pragma omp parallel for num_threads(r->universe->threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(r->family_types->threads) schedule(dynamic, 1)
     for (size_t i = 0; i < c->rules.rules.count; i++)
         if (!c->family[i] && is_derived(r, c->rules.rules.items[i], max_ops, &c->is_sayable[i]))
-            c->family[i] = r->universe->family->name;
+            c->family[i] = r->family_types->family->name;
 }
 
 void comparison_print(struct text *out, const struct comparison *c)

@@ -4,7 +4,7 @@
 // of the family's substitutions, each applied in a direction in which it is a rule, leads from its source to its
 // target.
 #pragma once
-#include "generator/reduce/minimal_laws.h"
+#include "generator/reduce/minimal_equations.h"
 #include "substitutions/rule.h"
 
 struct comparison {

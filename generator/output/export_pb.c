@@ -60,32 +60,32 @@ static int64_t entry_or(const struct attribute_value *value, uint32_t i, int64_t
     return i < value->count ? value->ints[i] : standard;
 }
 
-static int rank_of(const struct rule_graph *sk, reference r)
+static int rank_of(const struct rule_graph *rg, reference r)
 {
     if (reference_is_variable(r))
-        return sk->variables[r].rank;
+        return rg->variables[r].rank;
     if (reference_is_node(r))
-        return rank_of(sk, sk->nodes[reference_node(r)].inputs[0]);
-    return (int)value_of(&sk->family->leaves[r - RULE_GRAPH_CONSTANT].constant, ROLE_SHAPE)->count;
+        return rank_of(rg, rg->nodes[reference_node(r)].inputs[0]);
+    return (int)value_of(&rg->family->leaves[r - RULE_GRAPH_CONSTANT].constant, ROLE_SHAPE)->count;
 }
 
 // The window sizes of a kernel.
-static void window_of(const struct rule_graph *sk, reference r, int64_t ret_window[2])
+static void window_of(const struct rule_graph *rg, reference r, int64_t ret_window[2])
 {
     if (reference_is_variable(r)) {
         for (int i = 0; i < 2; i++)
-            ret_window[i] = sk->variables[r].rank == 4 ? sk->variables[r].dim[2 + i] : 1;
+            ret_window[i] = rg->variables[r].rank == 4 ? rg->variables[r].dim[2 + i] : 1;
         return;
     }
-    const struct instance *in = reference_is_node(r) ? &sk->family->instances[sk->nodes[reference_node(r)].instance]
-                                                     : &sk->family->leaves[r - RULE_GRAPH_CONSTANT].constant;
+    const struct instance *in = reference_is_node(r) ? &rg->family->instances[rg->nodes[reference_node(r)].instance]
+                                                     : &rg->family->leaves[r - RULE_GRAPH_CONSTANT].constant;
     if (in->op->id == OP_ENLARGE || !reference_is_node(r)) {
         const struct attribute_value *sizes = value_of(in, reference_is_node(r) ? ROLE_KERNEL : ROLE_SHAPE);
         for (uint32_t i = 0; i < 2; i++)
             ret_window[i] = entry_or(sizes, reference_is_node(r) ? i : 2 + i, 1);
         return;
     }
-    window_of(sk, sk->nodes[reference_node(r)].inputs[0], ret_window);
+    window_of(rg, rg->nodes[reference_node(r)].inputs[0], ret_window);
 }
 
 static int padding_of(const struct instance *in, const int64_t window[2])
@@ -128,13 +128,13 @@ static void put_transpose(message *op, const struct instance *in)
     put_parameter(op, PARAMETER_SHUFFLE, 1);
 }
 
-static bool put_parameters(message *op, const struct rule_graph *sk, const struct instance *in, const reference *inputs,
+static bool put_parameters(message *op, const struct rule_graph *rg, const struct instance *in, const reference *inputs,
                            int taso)
 {
     int64_t window[2];
     switch (taso) {
     case TASO_CONV:
-        window_of(sk, inputs[1], window);
+        window_of(rg, inputs[1], window);
         return put_window(op, in, window);
     case TASO_POOL_MAX:
     case TASO_POOL_AVG:
@@ -143,7 +143,7 @@ static bool put_parameters(message *op, const struct rule_graph *sk, const struc
     case TASO_CONCAT:
         put_parameter(op, PARAMETER_NUM_INPUTS, in->n_inputs);
         put_parameter(op, PARAMETER_AXIS, entry_or(value_of(in, ROLE_AXIS), 0, 0));
-        put_parameter(op, PARAMETER_NUM_DIM, rank_of(sk, inputs[0]));
+        put_parameter(op, PARAMETER_NUM_DIM, rank_of(rg, inputs[0]));
         return true;
     case TASO_SPLIT:
         put_parameter(op, PARAMETER_NUM_OUTPUTS, 2);
@@ -175,7 +175,7 @@ static bool put_parameters(message *op, const struct rule_graph *sk, const struc
 // --- rules -----------------------------------------------------------------------------------------------------------
 
 struct side {
-    const struct rule_graph *sk;
+    const struct rule_graph *rg;
     message *rule;
     unsigned field;
     int n_ops, op_of_node[MAX_RULE_GRAPH_NODES], op_of_constant[MAX_LEAVES];
@@ -206,7 +206,7 @@ static bool put_operator(struct side *s, const struct instance *in, const refere
     put_int(&op, 1, taso);
     for (int i = 0; i < in->n_inputs; i++)
         put_tensor(s, &op, inputs[i]);
-    bool is_sayable = put_parameters(&op, s->sk, in, inputs, taso);
+    bool is_sayable = put_parameters(&op, s->rg, in, inputs, taso);
     put_message(s->rule, s->field, &op);
     *ret_op = s->n_ops++;
     return is_sayable;
@@ -220,36 +220,36 @@ static bool put_reference(struct side *s, reference r)
     if (!reference_is_node(r)) {
         int leaf = r - RULE_GRAPH_CONSTANT;
         return s->op_of_constant[leaf] >= 0 ||
-               put_operator(s, &s->sk->family->leaves[leaf].constant, NULL, &s->op_of_constant[leaf]);
+               put_operator(s, &s->rg->family->leaves[leaf].constant, NULL, &s->op_of_constant[leaf]);
     }
     int node = reference_node(r);
-    const struct rule_graph_node *n = &s->sk->nodes[node];
+    const struct rule_graph_node *n = &s->rg->nodes[node];
     return s->op_of_node[node] >= 0 ||
-           put_operator(s, &s->sk->family->instances[n->instance], n->inputs, &s->op_of_node[node]);
+           put_operator(s, &s->rg->family->instances[n->instance], n->inputs, &s->op_of_node[node]);
 }
 
-static bool put_side(struct side *s, const struct rule_graph *sk, message *rule, unsigned field, const reference *roots)
+static bool put_side(struct side *s, const struct rule_graph *rg, message *rule, unsigned field, const reference *roots)
 {
-    *s = (struct side){.sk = sk, .rule = rule, .field = field};
+    *s = (struct side){.rg = rg, .rule = rule, .field = field};
     memset(s->op_of_node, -1, sizeof s->op_of_node);
     memset(s->op_of_constant, -1, sizeof s->op_of_constant);
-    for (int i = 0; i < sk->n_outputs; i++)
+    for (int i = 0; i < rg->n_outputs; i++)
         if (!reference_is_node(roots[i]) || !put_reference(s, roots[i]))
             return false;
     return true;
 }
 
-static bool put_rule(message *rule, const struct rule_graph *sk)
+static bool put_rule(message *rule, const struct rule_graph *rg)
 {
     struct side source, target;
-    if (!put_side(&source, sk, rule, 1, sk->source) || !put_side(&target, sk, rule, 2, sk->target))
+    if (!put_side(&source, rg, rule, 1, rg->source) || !put_side(&target, rg, rule, 2, rg->target))
         return false;
-    for (int i = 0; i < sk->n_outputs; i++) {
+    for (int i = 0; i < rg->n_outputs; i++) {
         message m = {0};
-        put_int(&m, 1, source.op_of_node[reference_node(sk->source[i])]);
-        put_int(&m, 2, target.op_of_node[reference_node(sk->target[i])]);
-        put_int(&m, 3, reference_output(sk->source[i]));
-        put_int(&m, 4, reference_output(sk->target[i]));
+        put_int(&m, 1, source.op_of_node[reference_node(rg->source[i])]);
+        put_int(&m, 2, target.op_of_node[reference_node(rg->target[i])]);
+        put_int(&m, 3, reference_output(rg->source[i]));
+        put_int(&m, 4, reference_output(rg->target[i]));
         put_message(rule, 3, &m);
     }
     return true;

@@ -6,7 +6,7 @@
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
-#include "generator/output/law_text.h"
+#include "generator/output/equation_text.h"
 #include "generator/unify/unify.h"
 #include <stdio.h>
 #include <string.h>
@@ -29,9 +29,9 @@ static const struct type *const *types_of(struct arena *a, const struct candidat
     for (uint32_t i = 0; i < r->pattern.n_variables; i++) {
         struct type *type = arena_new(a, struct type);
         int v = 0;
-        while (strcmp(law_text_variable(v), r->pattern.variables[i]) != 0)
+        while (strcmp(equation_text_variable(v), r->pattern.variables[i]) != 0)
             v++;
-        *type = law_examples_type(&c->examples, example, &c->graph, v);
+        *type = equation_examples_type(&c->examples, example, &c->graph, v);
         types[i] = type;
     }
     return types;
@@ -61,7 +61,7 @@ static const struct attribute_value *const *attributes_of(struct arena *a, const
         find_references(c, r, r->targets[i], c->graph.target[i], of);
     }
     for (size_t i = 0; i < r->pattern.nodes.count; i++)
-        all[i] = law_examples_attributes(a, &c->examples, example, &c->graph, of[i]);
+        all[i] = equation_examples_attributes(a, &c->examples, example, &c->graph, of[i]);
     return all;
 }
 
@@ -83,7 +83,7 @@ static bool holds_at(struct arena *a, const struct rule *r, const struct type *c
     return true;
 }
 
-// The law may hold at more sizes than what is printed of it.
+// The equation may hold at more sizes than what is printed of it.
 static struct unify_member make_member(struct arena *a, const struct candidate_rule *c, const struct rule *r)
 {
     struct unify_example *examples = arena_array(a, struct unify_example, c->examples.n);

@@ -185,17 +185,18 @@ static int compare_candidates(const void *a, const void *b)
     return x->n_nodes != y->n_nodes ? x->n_nodes - y->n_nodes : keys_compare(x->keys, y->keys, 4);
 }
 
-static void add_law(struct reduction *r, const struct law *law)
+static void add_equation(struct reduction *r, const struct equation *equation)
 {
-    const struct rule_graph *sk = &law->graph;
+    const struct rule_graph *rg = &equation->graph;
     struct key keys[4], source, target;
     for (int i = 0; i < 2; i++) {
-        rule_graph_key(sk, sk->source[i], &keys[i]);
-        rule_graph_key(sk, sk->target[i], &keys[2 + i]);
+        rule_graph_key(rg, rg->source[i], &keys[i]);
+        rule_graph_key(rg, rg->target[i], &keys[2 + i]);
     }
     if (key_pair(&keys[0], &keys[1], &source) && key_pair(&keys[2], &keys[3], &target))
-        rewrite_rules_add(&r->rules, &source, &target, (uint32_t)r->laws.count, shapes_have_condition(&law->shapes));
-    vec_push(&r->laws, *law);
+        rewrite_rules_add(&r->rules, &source, &target, (uint32_t)r->equations.count,
+                          shapes_have_condition(&equation->shapes));
+    vec_push(&r->equations, *equation);
 }
 
 static bool is_derived(const struct joining *j, const struct candidate *c)
@@ -207,15 +208,16 @@ static bool is_derived(const struct joining *j, const struct candidate *c)
 
 static void judge_candidate(struct joining *j, struct lookup *l, const struct candidate *c, uint64_t *ret_pruned)
 {
-    struct law law = {0};
-    rule_graph_from_keys(&law.graph, j->family, 2, c->keys, c->keys + 2);
-    if (rule_graph_judge(&law.graph, l) != VERDICT_EQUAL || prune_by_common_root(&law.graph, l) || is_derived(j, c)) {
+    struct equation equation = {0};
+    rule_graph_from_keys(&equation.graph, j->family, 2, c->keys, c->keys + 2);
+    if (rule_graph_judge(&equation.graph, l) != VERDICT_EQUAL || prune_by_common_root(&equation.graph, l) ||
+        is_derived(j, c)) {
         ++*ret_pruned;
         return;
     }
-    prune_generalize(&law.graph, l, j->max_ops);
-    if (shapes_test(&law.graph, reduction_calls(j->r), EVIDENCE_NONE, &law.shapes) == SHAPES_HOLD)
-        add_law(j->r, &law);
+    prune_generalize(&equation.graph, l, j->max_ops);
+    if (shapes_test(&equation.graph, reduction_calls(j->r), EVIDENCE_NONE, &equation.shapes) == SHAPES_HOLD)
+        add_equation(j->r, &equation);
     else
         j->r->counts.false_sizes++;
 }
@@ -223,7 +225,7 @@ static void judge_candidate(struct joining *j, struct lookup *l, const struct ca
 static void judge_candidates(struct joining *j, uint64_t *ret_pruned)
 {
     struct lookup l;
-    lookup_init(&l, j->r->universe);
+    lookup_init(&l, j->r->family_types);
     for (size_t i = 0; i < j->candidates.count; i++)
         j->candidates.items[i].n_nodes = count_all_nodes(j, &j->candidates.items[i]);
     vec_sort(&j->candidates, compare_candidates);
@@ -257,9 +259,9 @@ static int compare_renamed_classes(const void *a, const void *b)
     return x->class == y->class ? 0 : x->class < y->class ? -1 : 1;
 }
 
-void join_find_laws(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint64_t *ret_pruned)
+void join_find_equations(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint64_t *ret_pruned)
 {
-    struct joining j = {.r = r, .family = r->universe->family, .max_ops = max_ops};
+    struct joining j = {.r = r, .family = r->family_types->family, .max_ops = max_ops};
     two_outputs_terms_init(&j.known, r);
     for (uint32_t i = 0; i < j.known.targets.count && !interrupt_requested(); i++)
         if (is_identity(j.known.classes.items[j.known.targets.items[i].renamed_class].order))

@@ -8,7 +8,7 @@
 // kept. Constants (x - x, which equals y - y) are left out: a rule between them says nothing.
 // Three outputs would need two splits of results of concatenated tensors: five operators.
 #pragma once
-#include "generator/reduce/minimal_laws.h"
+#include "generator/reduce/minimal_equations.h"
 
-// Adds laws with two outputs to r->laws. Gives the number of pairs of graphs seen, and of those pruned.
-void join_find_laws(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint64_t *ret_pruned);
+// Adds equations with two outputs to r->equations. Gives the number of pairs of graphs seen, and of those pruned.
+void join_find_equations(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint64_t *ret_pruned);

@@ -5,59 +5,59 @@
 
 // --- common subgraphs ------------------------------------------------------------------------------------------------
 
-static void replace_reference(struct rule_graph *sk, reference old, reference new)
+static void replace_reference(struct rule_graph *rg, reference old, reference new)
 {
-    for (int i = 0; i < sk->n_nodes; i++)
-        for (int j = 0; j < sk->nodes[i].n_inputs; j++)
-            if (sk->nodes[i].inputs[j] == old)
-                sk->nodes[i].inputs[j] = new;
-    for (int i = 0; i < sk->n_outputs; i++) {
-        if (sk->source[i] == old)
-            sk->source[i] = new;
-        if (sk->target[i] == old)
-            sk->target[i] = new;
+    for (int i = 0; i < rg->n_nodes; i++)
+        for (int j = 0; j < rg->nodes[i].n_inputs; j++)
+            if (rg->nodes[i].inputs[j] == old)
+                rg->nodes[i].inputs[j] = new;
+    for (int i = 0; i < rg->n_outputs; i++) {
+        if (rg->source[i] == old)
+            rg->source[i] = new;
+        if (rg->target[i] == old)
+            rg->target[i] = new;
     }
 }
 
-static bool is_read_from(const struct rule_graph *sk, uint32_t nodes, const reference *roots, reference r)
+static bool is_read_from(const struct rule_graph *rg, uint32_t nodes, const reference *roots, reference r)
 {
-    for (int i = 0; i < sk->n_outputs; i++)
+    for (int i = 0; i < rg->n_outputs; i++)
         if (roots[i] == r)
             return true;
-    for (int i = 0; i < sk->n_nodes; i++)
-        for (int j = 0; j < sk->nodes[i].n_inputs; j++)
-            if (nodes & 1u << i && sk->nodes[i].inputs[j] == r)
+    for (int i = 0; i < rg->n_nodes; i++)
+        for (int j = 0; j < rg->nodes[i].n_inputs; j++)
+            if (nodes & 1u << i && rg->nodes[i].inputs[j] == r)
                 return true;
     return false;
 }
 
-static bool is_source_output(const struct rule_graph *sk, reference r)
+static bool is_source_output(const struct rule_graph *rg, reference r)
 {
-    for (int i = 0; i < sk->n_outputs; i++)
-        if (sk->source[i] == r)
+    for (int i = 0; i < rg->n_outputs; i++)
+        if (rg->source[i] == r)
             return true;
     return false;
 }
 
-static bool holds_and_is_directed(const struct rule_graph *sk, struct lookup *l)
+static bool holds_and_is_directed(const struct rule_graph *rg, struct lookup *l)
 {
-    return rule_graph_is_directed(sk) && rule_graph_judge(sk, l) == VERDICT_EQUAL;
+    return rule_graph_is_directed(rg) && rule_graph_judge(rg, l) == VERDICT_EQUAL;
 }
 
-static bool type_of_reference(const struct rule_graph *sk, struct lookup *l, reference r, struct type *ret_type)
+static bool type_of_reference(const struct rule_graph *rg, struct lookup *l, reference r, struct type *ret_type)
 {
     const struct gen_type *in[2] = {0};
-    const struct rule_graph_node *n = &sk->nodes[reference_node(r)];
+    const struct rule_graph_node *n = &rg->nodes[reference_node(r)];
     for (int i = 0; i < n->n_inputs; i++) {
         struct type type;
         reference below = n->inputs[i];
         if (reference_is_variable(below))
-            type = rule_graph_type_of_variable(sk, below);
+            type = rule_graph_type_of_variable(rg, below);
         else if (!reference_is_node(below))
-            type = l->universe->constants[below - RULE_GRAPH_CONSTANT].type->type;
-        else if (!type_of_reference(sk, l, below, &type))
+            type = l->family_types->constants[below - RULE_GRAPH_CONSTANT].type->type;
+        else if (!type_of_reference(rg, l, below, &type))
             return false;
-        in[i] = family_types_type(l->universe, &type);
+        in[i] = family_types_type(l->family_types, &type);
     }
     const struct signature *s = lookup_signature(l, n->instance, in[0], in[1]);
     if (!s->is_typed)
@@ -66,12 +66,12 @@ static bool type_of_reference(const struct rule_graph *sk, struct lookup *l, ref
     return true;
 }
 
-static bool try_common_reference(const struct rule_graph *sk, struct lookup *l, reference r,
+static bool try_common_reference(const struct rule_graph *rg, struct lookup *l, reference r,
                                  struct rule_graph *ret_general)
 {
-    struct rule_graph general = *sk;
+    struct rule_graph general = *rg;
     struct type type;
-    if (sk->n_variables == MAX_RULE_GRAPH_VARIABLES || !type_of_reference(sk, l, r, &type))
+    if (rg->n_variables == MAX_RULE_GRAPH_VARIABLES || !type_of_reference(rg, l, r, &type))
         return false;
     general.variables[general.n_variables] = variable_type_of(&type);
     replace_reference(&general, r, general.n_variables++);
@@ -82,16 +82,16 @@ static bool try_common_reference(const struct rule_graph *sk, struct lookup *l, 
     return true;
 }
 
-bool prune_by_common_subgraph(const struct rule_graph *sk, struct lookup *l, struct rule_graph *ret_general)
+bool prune_by_common_subgraph(const struct rule_graph *rg, struct lookup *l, struct rule_graph *ret_general)
 {
-    struct reach source = rule_graph_reach(sk, sk->source), target = rule_graph_reach(sk, sk->target);
+    struct reach source = rule_graph_reach(rg, rg->source), target = rule_graph_reach(rg, rg->target);
     uint32_t shared = source.nodes & target.nodes;
-    for (int i = sk->n_nodes; i-- > 0;)
+    for (int i = rg->n_nodes; i-- > 0;)
         for (int output = 0; shared & 1u << i && output < MAX_NODE_OUTPUTS; output++) {
             reference r = (reference)(RULE_GRAPH_NODE + MAX_NODE_OUTPUTS * i + output);
-            bool is_common = !is_source_output(sk, r) && is_read_from(sk, source.nodes, sk->source, r) &&
-                             is_read_from(sk, target.nodes, sk->target, r);
-            if (is_common && try_common_reference(sk, l, r, ret_general))
+            bool is_common = !is_source_output(rg, r) && is_read_from(rg, source.nodes, rg->source, r) &&
+                             is_read_from(rg, target.nodes, rg->target, r);
+            if (is_common && try_common_reference(rg, l, r, ret_general))
                 return true;
         }
     return false;
@@ -99,36 +99,36 @@ bool prune_by_common_subgraph(const struct rule_graph *sk, struct lookup *l, str
 
 // --- common roots ----------------------------------------------------------------------------------------------------
 
-static bool arguments_agree(const struct rule_graph *sk, struct lookup *l, reference source, reference target)
+static bool arguments_agree(const struct rule_graph *rg, struct lookup *l, reference source, reference target)
 {
-    struct rule_graph part = *sk;
+    struct rule_graph part = *rg;
     part.n_outputs = 1;
     part.source[0] = source;
     part.target[0] = target;
     return source == target || holds_and_is_directed(&part, l);
 }
 
-static bool roots_agree(const struct rule_graph *sk, struct lookup *l, reference source, reference target)
+static bool roots_agree(const struct rule_graph *rg, struct lookup *l, reference source, reference target)
 {
     if (!reference_is_node(source) || !reference_is_node(target))
         return false;
-    const struct rule_graph_node *x = &sk->nodes[reference_node(source)], *y = &sk->nodes[reference_node(target)];
+    const struct rule_graph_node *x = &rg->nodes[reference_node(source)], *y = &rg->nodes[reference_node(target)];
     if (x->instance != y->instance || reference_output(source) != reference_output(target))
         return false;
-    for (int order = 0; order < (sk->family->instances[x->instance].is_commutative ? 2 : 1); order++) {
+    for (int order = 0; order < (rg->family->instances[x->instance].is_commutative ? 2 : 1); order++) {
         bool agree = true;
         for (int i = 0; i < x->n_inputs && agree; i++)
-            agree = arguments_agree(sk, l, x->inputs[i], y->inputs[order ? 1 - i : i]);
+            agree = arguments_agree(rg, l, x->inputs[i], y->inputs[order ? 1 - i : i]);
         if (agree)
             return true;
     }
     return false;
 }
 
-bool prune_by_common_root(const struct rule_graph *sk, struct lookup *l)
+bool prune_by_common_root(const struct rule_graph *rg, struct lookup *l)
 {
-    for (int i = 0; i < sk->n_outputs; i++)
-        if (roots_agree(sk, l, sk->source[i], sk->target[i]))
+    for (int i = 0; i < rg->n_outputs; i++)
+        if (roots_agree(rg, l, rg->source[i], rg->target[i]))
             return true;
     return false;
 }
@@ -147,15 +147,15 @@ static void add_place(struct occurrences *o, reference *place, reference variabl
         o->places[o->count++] = place;
 }
 
-static void find_occurrences(struct rule_graph *sk, reference variable, struct occurrences *ret_occurrences)
+static void find_occurrences(struct rule_graph *rg, reference variable, struct occurrences *ret_occurrences)
 {
-    uint32_t nodes = rule_graph_reach(sk, sk->source).nodes | rule_graph_reach(sk, sk->target).nodes;
+    uint32_t nodes = rule_graph_reach(rg, rg->source).nodes | rule_graph_reach(rg, rg->target).nodes;
     ret_occurrences->count = 0;
-    for (int i = 0; i < sk->n_nodes; i++)
-        for (int j = 0; nodes & 1u << i && j < sk->nodes[i].n_inputs; j++)
-            add_place(ret_occurrences, &sk->nodes[i].inputs[j], variable);
-    for (int i = 0; i < sk->n_outputs; i++)
-        add_place(ret_occurrences, &sk->target[i], variable);
+    for (int i = 0; i < rg->n_nodes; i++)
+        for (int j = 0; nodes & 1u << i && j < rg->nodes[i].n_inputs; j++)
+            add_place(ret_occurrences, &rg->nodes[i].inputs[j], variable);
+    for (int i = 0; i < rg->n_outputs; i++)
+        add_place(ret_occurrences, &rg->target[i], variable);
 }
 
 static bool hold_with_choice(struct rule_graph *general, struct lookup *l, const struct occurrences *o, unsigned chosen,
@@ -169,14 +169,14 @@ static bool hold_with_choice(struct rule_graph *general, struct lookup *l, const
 }
 
 // Every place has its own copies of the nodes above it, so that places can change one by one; false: too many nodes.
-static bool copy_as_tree(const struct rule_graph *sk, reference r, struct rule_graph *to, reference *ret_reference)
+static bool copy_as_tree(const struct rule_graph *rg, reference r, struct rule_graph *to, reference *ret_reference)
 {
     *ret_reference = r;
     if (!reference_is_node(r))
         return true;
-    struct rule_graph_node node = sk->nodes[reference_node(r)];
+    struct rule_graph_node node = rg->nodes[reference_node(r)];
     for (int i = 0; i < node.n_inputs; i++)
-        if (!copy_as_tree(sk, node.inputs[i], to, &node.inputs[i]))
+        if (!copy_as_tree(rg, node.inputs[i], to, &node.inputs[i]))
             return false;
     if (to->n_nodes == MAX_RULE_GRAPH_NODES)
         return false;
@@ -185,22 +185,22 @@ static bool copy_as_tree(const struct rule_graph *sk, reference r, struct rule_g
     return true;
 }
 
-static void unshare_nodes(struct rule_graph *sk)
+static void unshare_nodes(struct rule_graph *rg)
 {
-    struct rule_graph tree = *sk;
+    struct rule_graph tree = *rg;
     tree.n_nodes = 0;
-    for (int i = 0; i < sk->n_outputs; i++)
-        if (!copy_as_tree(sk, sk->source[i], &tree, &tree.source[i]) ||
-            !copy_as_tree(sk, sk->target[i], &tree, &tree.target[i]))
+    for (int i = 0; i < rg->n_outputs; i++)
+        if (!copy_as_tree(rg, rg->source[i], &tree, &tree.source[i]) ||
+            !copy_as_tree(rg, rg->target[i], &tree, &tree.target[i]))
             return;
-    *sk = tree;
+    *rg = tree;
 }
 
 // Some of the places where `old` stands get a fresh variable. Of a variable not all do: that would be the same rule.
-static bool try_splitting(const struct rule_graph *sk, struct lookup *l, reference old,
+static bool try_splitting(const struct rule_graph *rg, struct lookup *l, reference old,
                           const struct variable_type *type, int max_ops, struct rule_graph *ret_general)
 {
-    struct rule_graph general = *sk;
+    struct rule_graph general = *rg;
     struct occurrences o;
     unshare_nodes(&general);
     find_occurrences(&general, old, &o);
@@ -221,24 +221,24 @@ static bool try_splitting(const struct rule_graph *sk, struct lookup *l, referen
     return false;
 }
 
-bool prune_by_renaming(const struct rule_graph *sk, struct lookup *l, int max_ops, struct rule_graph *ret_general)
+bool prune_by_renaming(const struct rule_graph *rg, struct lookup *l, int max_ops, struct rule_graph *ret_general)
 {
-    if (sk->n_variables == MAX_RULE_GRAPH_VARIABLES)
+    if (rg->n_variables == MAX_RULE_GRAPH_VARIABLES)
         return false;
-    for (reference v = 0; v < sk->n_variables; v++)
-        if (try_splitting(sk, l, v, &sk->variables[v], max_ops, ret_general))
+    for (reference v = 0; v < rg->n_variables; v++)
+        if (try_splitting(rg, l, v, &rg->variables[v], max_ops, ret_general))
             return true;
-    for (int leaf = sk->family->n_inputs; leaf < sk->family->n_leaves; leaf++) {
-        struct variable_type type = variable_type_of(&l->universe->constants[leaf].type->type);
-        if (try_splitting(sk, l, (reference)(RULE_GRAPH_CONSTANT + leaf), &type, max_ops, ret_general))
+    for (int leaf = rg->family->n_inputs; leaf < rg->family->n_leaves; leaf++) {
+        struct variable_type type = variable_type_of(&l->family_types->constants[leaf].type->type);
+        if (try_splitting(rg, l, (reference)(RULE_GRAPH_CONSTANT + leaf), &type, max_ops, ret_general))
             return true;
     }
     return false;
 }
 
-void prune_generalize(struct rule_graph *sk, struct lookup *l, int max_ops)
+void prune_generalize(struct rule_graph *rg, struct lookup *l, int max_ops)
 {
     struct rule_graph general;
-    while (prune_by_common_subgraph(sk, l, &general) || prune_by_renaming(sk, l, max_ops, &general))
-        *sk = general;
+    while (prune_by_common_subgraph(rg, l, &general) || prune_by_renaming(rg, l, max_ops, &general))
+        *rg = general;
 }

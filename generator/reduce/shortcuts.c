@@ -7,36 +7,36 @@
 
 enum { MAX_TARGETS = 2, MAX_SHRINKING_TERMS = 40 };   // of one source
 
-static bool is_pruned(const struct rule_graph *sk, struct lookup *l, int max_ops)
+static bool is_pruned(const struct rule_graph *rg, struct lookup *l, int max_ops)
 {
     struct rule_graph general;
-    return prune_by_common_root(sk, l) || prune_by_common_subgraph(sk, l, &general) ||
-           prune_by_renaming(sk, l, max_ops, &general);
+    return prune_by_common_root(rg, l) || prune_by_common_subgraph(rg, l, &general) ||
+           prune_by_renaming(rg, l, max_ops, &general);
 }
 
-typedef VEC(struct law) law_list;
+typedef VEC(struct equation) equation_list;
 struct finding {
     const struct reduction *r;
     int max_ops;
     uint64_t pairs, pruned;
-    law_list laws;
+    equation_list equations;
 };
 
 static void judge_shortcut(struct finding *f, struct lookup *l, const struct key *source, const struct key *target)
 {
-    struct law law = {.is_derivable = true};
+    struct equation equation = {.is_derivable = true};
     f->pairs++;
-    rule_graph_from_keys(&law.graph, f->r->universe->family, 1, source, target);
-    if (is_pruned(&law.graph, l, f->max_ops))
+    rule_graph_from_keys(&equation.graph, f->r->family_types->family, 1, source, target);
+    if (is_pruned(&equation.graph, l, f->max_ops))
         f->pruned++;
-    else if (shapes_test(&law.graph, reduction_calls(f->r), EVIDENCE_DERIVED, &law.shapes) == SHAPES_HOLD)
-        vec_push(&f->laws, law);
+    else if (shapes_test(&equation.graph, reduction_calls(f->r), EVIDENCE_DERIVED, &equation.shapes) == SHAPES_HOLD)
+        vec_push(&f->equations, equation);
 }
 
 static void find_in_class(struct finding *f, struct lookup *l, uint32_t class)
 {
     const struct reduction *r = f->r;
-    const struct family *family = r->universe->family;
+    const struct family *family = r->family_types->family;
     uint32_t first = r->first_member.items[class], end = r->first_member.items[class + 1];
     const struct found_member *members = r->findings->members.items;
     for (uint32_t s = first + 1; s < end && members[s].level <= f->max_ops; s++) {
@@ -56,10 +56,10 @@ void shortcuts_find(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint6
 {
     uint32_t n = r->findings->n_classes;
     struct finding *parts = mem_alloc_zero(n * sizeof *parts);
-#pragma omp parallel num_threads(r->universe->threads)
+#pragma omp parallel num_threads(r->family_types->threads)
     {
         struct lookup l;
-        lookup_init(&l, r->universe);
+        lookup_init(&l, r->family_types);
 #pragma omp for schedule(dynamic, 64)
         for (uint32_t class = 0; class < n; class ++) {
             parts[class] = (struct finding){.r = r, .max_ops = max_ops};
@@ -72,9 +72,9 @@ void shortcuts_find(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint6
     for (uint32_t class = 0; class < n; class ++) {
         *ret_pairs += parts[class].pairs;
         *ret_pruned += parts[class].pruned;
-        for (size_t i = 0; i < parts[class].laws.count; i++)
-            vec_push(&r->laws, parts[class].laws.items[i]);
-        vec_free(&parts[class].laws);
+        for (size_t i = 0; i < parts[class].equations.count; i++)
+            vec_push(&r->equations, parts[class].equations.items[i]);
+        vec_free(&parts[class].equations);
     }
     mem_free(parts, n * sizeof *parts);
 }

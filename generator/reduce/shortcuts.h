@@ -2,6 +2,6 @@
 // that never goes uphill wants them). From every term of up to `max_ops` operators to the smallest terms of its class;
 // pruned like all others.
 #pragma once
-#include "generator/reduce/minimal_laws.h"
+#include "generator/reduce/minimal_equations.h"
 
 void shortcuts_find(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint64_t *ret_pruned);

@@ -312,7 +312,7 @@ size_t two_outputs_targets_with(const struct two_outputs_terms *j, uint32_t a, u
 
 void two_outputs_terms_init(struct two_outputs_terms *j, struct reduction *r)
 {
-    *j = (struct two_outputs_terms){.r = r, .family = r->universe->family};
+    *j = (struct two_outputs_terms){.r = r, .family = r->family_types->family};
     for (uint32_t class = 0; class < r->findings->n_classes; class ++)
         take_class(j, class);
     for (uint32_t class = 0; class < j->first_term.count; class ++)

@@ -5,7 +5,7 @@
 // Terms of one class are in one *group* when rules of one output lead from each to each other: parts that are connected
 // by steps in both directions, and equal sets of inputs.
 #pragma once
-#include "generator/reduce/minimal_laws.h"
+#include "generator/reduce/minimal_equations.h"
 
 struct two_outputs {
     struct key key;

@@ -304,7 +304,7 @@ static void compare_case(const char *name, const char *text, int max_ops)
     assert_true(slow_pairs.count > 0);
     expect_equal_pairs(name, &slow_pairs, &fast_pairs);
 
-    join_find_laws(&fast.reduction, max_ops, &joined, &pruned);
+    join_find_equations(&fast.reduction, max_ops, &joined, &pruned);
     find_two_outputs_naively(&naive, &slow_two);
     if (joined != slow_two.count)
         fail_msg("%s: %d pairs with two outputs instead of %zu", name, (int)joined, slow_two.count);

@@ -5,14 +5,14 @@
 // them: it is generalised (prune.h), tested at other sizes and on reals (changed_sizes.h), and becomes a new
 // substitution, with which all else is connected anew. So no list of all pairs is ever made.
 #pragma once
-#include "generator/enumerate/classes.h"
+#include "generator/enumerate/find_classes.h"
 #include "generator/other_sizes/changed_sizes.h"
 #include "generator/reduce/rewrite.h"
 
-struct law {
+struct equation {
     struct rule_graph graph;
     struct shapes shapes;
-    bool is_derivable;   // from other laws: a shortcut
+    bool is_derivable;   // from other equations: a shortcut
 };
 struct reduce_counts {
     uint64_t tried;          // pairs from two parts of a class
@@ -35,14 +35,14 @@ struct judged_pair {
     bool is_derived;
 };
 struct reduction {
-    struct family_types *universe;
+    struct family_types *family_types;
     const struct findings *findings;
     struct rewrite_rules rules;
     struct evaluation_cache *calls;   // of every thread
     int n_calls;
-    // By all laws, and by steps in both directions, without conditions on sizes, between terms of equal inputs.
+    // By all equations, and by steps in both directions, without conditions on sizes, between terms of equal inputs.
     struct parts parts, firm_parts;
-    VEC(struct law) laws;
+    VEC(struct equation) equations;
     struct reduce_counts counts;
     VEC(uint32_t) first_member;   // of every class; one more ends the last
     struct table failed;

@@ -1,5 +1,5 @@
-// Classes are connected level by level; a pair of parts that stays apart becomes a law, and all is connected anew.
-#include "generator/reduce/minimal_laws.h"
+// Classes are connected level by level; a pair of parts that stays apart is an equation, and all is connected anew.
+#include "generator/reduce/minimal_equations.h"
 
 #include "core/system/interrupt.h"
 #include "generator/reduce/derive.h"
@@ -59,7 +59,7 @@ static bool is_connected(const struct view *v)
 
 static bool is_firm(const struct view *v, const struct rewrite_step *step, uint32_t i, uint32_t j)
 {
-    const struct family *f = v->r->universe->family;
+    const struct family *f = v->r->family_types->family;
     return step->is_equation && key_inputs(f, &v->members[i].key) == key_inputs(f, &v->members[j].key);
 }
 
@@ -91,14 +91,14 @@ static void view_init(struct view *v, struct reduction *r, uint32_t class, int l
 {
     uint32_t first = r->first_member.items[class], end = r->first_member.items[class + 1];
     *v = (struct view){.r = r, .members = &r->findings->members.items[first], .level = level, .first = first};
-    uint32_t inputs = key_inputs(r->universe->family, &v->members[0].key);
+    uint32_t inputs = key_inputs(r->family_types->family, &v->members[0].key);
     v->have_equal_inputs = true;
     while (first + v->count < end && v->members[v->count].level <= level)
         v->count++;
     for (uint32_t i = 0; i < v->count; i++) {
         v->n_parts += part_of(v, i) == first + i;
-        v->have_equal_inputs &= key_inputs(r->universe->family, &v->members[i].key) == inputs;
-        table_insert(&v->by_key, term_hash(r->universe->family, &v->members[i].key), i);
+        v->have_equal_inputs &= key_inputs(r->family_types->family, &v->members[i].key) == inputs;
+        table_insert(&v->by_key, term_hash(r->family_types->family, &v->members[i].key), i);
     }
 }
 
@@ -107,15 +107,16 @@ static void view_free(struct view *v)
     table_free(&v->by_key);
 }
 
-// --- new laws --------------------------------------------------------------------------------------------------------
+// --- new equations --------------------------------------------------------------------------------------------------
 
-static void add_rewrite(struct reduction *r, const struct law *law)
+static void add_rewrite(struct reduction *r, const struct equation *equation)
 {
-    const struct rule_graph *sk = &law->graph;
+    const struct rule_graph *rg = &equation->graph;
     struct key source, target;
-    rule_graph_key(sk, sk->source[0], &source);
-    rule_graph_key(sk, sk->target[0], &target);
-    rewrite_rules_add(&r->rules, &source, &target, (uint32_t)r->laws.count, shapes_have_condition(&law->shapes));
+    rule_graph_key(rg, rg->source[0], &source);
+    rule_graph_key(rg, rg->target[0], &target);
+    rewrite_rules_add(&r->rules, &source, &target, (uint32_t)r->equations.count,
+                      shapes_have_condition(&equation->shapes));
 }
 
 static bool is_failed_key(const void *owner, uint32_t id, const void *key)
@@ -125,27 +126,27 @@ static bool is_failed_key(const void *owner, uint32_t id, const void *key)
 }
 
 // One key for both sides, which are short: "source target" cut at the length of a key.
-static void key_of_rule_graph(const struct rule_graph *sk, struct key *ret_key)
+static void key_of_rule_graph(const struct rule_graph *rg, struct key *ret_key)
 {
     struct key target;
-    rule_graph_key(sk, sk->source[0], ret_key);
-    rule_graph_key(sk, sk->target[0], &target);
+    rule_graph_key(rg, rg->source[0], ret_key);
+    rule_graph_key(rg, rg->target[0], &target);
     int n = KEY_LENGTH - ret_key->length < target.length ? KEY_LENGTH - ret_key->length : target.length;
     memcpy(ret_key->bytes + ret_key->length, target.bytes, (size_t)n);
     ret_key->length = (uint8_t)(ret_key->length + n);
 }
 
-static bool add_if_true(struct reduction *r, struct lookup *l, const struct rule_graph *sk)
+static bool add_if_true(struct reduction *r, struct lookup *l, const struct rule_graph *rg)
 {
-    struct law law = {.graph = *sk};
+    struct equation equation = {.graph = *rg};
     struct key key;
-    key_of_rule_graph(sk, &key);
+    key_of_rule_graph(rg, &key);
     if (table_find(&r->failed, key_hash(&key), is_failed_key, r, &key) != TABLE_NONE)
         return false;
-    enum shapes_verdict verdict = shapes_test(sk, reduction_calls(r), EVIDENCE_NONE, &law.shapes);
+    enum shapes_verdict verdict = shapes_test(rg, reduction_calls(r), EVIDENCE_NONE, &equation.shapes);
     if (verdict == SHAPES_HOLD) {
-        add_rewrite(r, &law);
-        vec_push(&r->laws, law);
+        add_rewrite(r, &equation);
+        vec_push(&r->equations, equation);
         return true;
     }
     r->counts.false_sizes += verdict == SHAPES_FALSE_AT_OTHER_SIZES;
@@ -159,7 +160,7 @@ static bool add_if_true(struct reduction *r, struct lookup *l, const struct rule
 static bool make_directed(const struct reduction *r, const struct found_member *a, const struct found_member *b,
                           struct rule_graph *ret_graph)
 {
-    const struct family *f = r->universe->family;
+    const struct family *f = r->family_types->family;
     if (b->level > 0) {
         rule_graph_from_keys(ret_graph, f, 1, &b->key, &a->key);
         if (rule_graph_is_directed(ret_graph))
@@ -199,7 +200,7 @@ static bool is_judged_pair(const void *owner, uint32_t id, const void *key)
 static struct judged_pair *judged_pair_of(struct reduction *r, const struct key *a, const struct key *b)
 {
     struct judged_pair asked = {.terms = {*a, *b}};
-    number_inputs(r->universe->family, asked.terms);
+    number_inputs(r->family_types->family, asked.terms);
     uint64_t hash = hash_mix(key_hash(&asked.terms[0]), key_hash(&asked.terms[1]));
     uint32_t found = table_find(&r->by_pair, hash, is_judged_pair, r, asked.terms);
     if (found == TABLE_NONE) {
@@ -219,7 +220,7 @@ static bool is_derived(struct reduction *r, const struct key *a, const struct ke
     return pair->is_derived;
 }
 
-// Are the two terms connected now, by a law that was or has become known?
+// Are the two terms connected now, by an equation that was or has become known?
 static bool try_pair(struct reduction *r, struct lookup *l, const struct found_member *a, const struct found_member *b,
                      int max_ops, bool *ret_is_new)
 {
@@ -324,7 +325,7 @@ static void find_open_classes(struct reduction *r, int level, open_list *ret_ope
 {
     uint32_t n = r->findings->n_classes;
     bool *is_open = mem_alloc_zero(n * sizeof *is_open);
-#pragma omp parallel for num_threads(r->universe->threads) schedule(dynamic, 64)
+#pragma omp parallel for num_threads(r->family_types->threads) schedule(dynamic, 64)
     for (uint32_t class = 0; class < n; class ++)
         is_open[class] = !interrupt_requested() && reaches_level(r, class, level) && is_in_parts(r, class, level);
     for (uint32_t class = 0; class < n; class ++) {
@@ -336,18 +337,18 @@ static void find_open_classes(struct reduction *r, int level, open_list *ret_ope
     vec_sort(ret_open, compare_open);
 }
 
-// --- laws that others derive -----------------------------------------------------------------------------------------
+// --- equations that others derive -----------------------------------------------------------------------------------
 
-// The terms of a law over the leaves of the family, when it has enough of them.
-static bool keys_of_law(const struct reduction *r, const struct rule_graph *sk, struct key *ret_source,
-                        struct key *ret_target)
+// The terms of an equation over the leaves of the family, when it has enough of them.
+static bool keys_of_equation(const struct reduction *r, const struct rule_graph *rg, struct key *ret_source,
+                             struct key *ret_target)
 {
-    const struct family *f = r->universe->family;
+    const struct family *f = r->family_types->family;
     uint8_t leaf_of[MAX_RULE_GRAPH_VARIABLES];
     uint32_t taken = 0;
-    for (int v = 0; v < sk->n_variables; v++) {
+    for (int v = 0; v < rg->n_variables; v++) {
         int leaf = 0;
-        struct type type = rule_graph_type_of_variable(sk, v);
+        struct type type = rule_graph_type_of_variable(rg, v);
         while (leaf < f->n_inputs && (taken & 1u << leaf || !type_equal(&f->leaves[leaf].type, &type)))
             leaf++;
         if (leaf == f->n_inputs)
@@ -355,22 +356,22 @@ static bool keys_of_law(const struct reduction *r, const struct rule_graph *sk, 
         taken |= 1u << leaf;
         leaf_of[v] = (uint8_t)leaf;
     }
-    rule_graph_term(sk, sk->source[0], leaf_of, ret_source);
-    rule_graph_term(sk, sk->target[0], leaf_of, ret_target);
+    rule_graph_term(rg, rg->source[0], leaf_of, ret_source);
+    rule_graph_term(rg, rg->target[0], leaf_of, ret_target);
     return true;
 }
 
-// The first laws are the smallest and often special cases of later ones.
-static void drop_derivable_laws(struct reduction *r, int max_ops)
+// The first equations are the smallest and often special cases of later ones.
+static void drop_derivable_equations(struct reduction *r, int max_ops)
 {
-    for (uint32_t i = 0; i < r->laws.count && !interrupt_requested(); i++) {
+    for (uint32_t i = 0; i < r->equations.count && !interrupt_requested(); i++) {
         struct key source, target;
-        if (!keys_of_law(r, &r->laws.items[i].graph, &source, &target))
+        if (!keys_of_equation(r, &r->equations.items[i].graph, &source, &target))
             continue;
         rewrite_rules_use(&r->rules, i, false);
-        r->laws.items[i].is_derivable =
+        r->equations.items[i].is_derivable =
             derive_term(&r->rules, &source, &target, max_ops + 1, MAX_TERMS_AT_THE_END, DERIVE_EQUATION);
-        if (!r->laws.items[i].is_derivable)
+        if (!r->equations.items[i].is_derivable)
             rewrite_rules_use(&r->rules, i, true);
     }
 }
@@ -378,7 +379,7 @@ static void drop_derivable_laws(struct reduction *r, int max_ops)
 void reduction_find_minimal(struct reduction *r, int max_ops)
 {
     struct lookup l;
-    lookup_init(&l, r->universe);
+    lookup_init(&l, r->family_types);
     for (int level = 1; level <= max_ops; level++) {
         open_list open = {0};
         find_open_classes(r, level, &open);
@@ -390,7 +391,7 @@ void reduction_find_minimal(struct reduction *r, int max_ops)
     }
     table_free(&r->by_pair);
     vec_free(&r->pairs);
-    drop_derivable_laws(r, max_ops);
+    drop_derivable_equations(r, max_ops);
     lookup_free(&l);
 }
 
@@ -409,7 +410,7 @@ static void parts_init(struct parts *p, size_t count)
 void class_reduction_init(struct reduction *r, struct family_types *u, const struct findings *findings, uint64_t seed,
                           size_t call_bytes)
 {
-    *r = (struct reduction){.universe = u, .findings = findings, .n_calls = u->threads};
+    *r = (struct reduction){.family_types = u, .findings = findings, .n_calls = u->threads};
     rewrite_rules_init(&r->rules, u->family);
     r->calls = mem_new_array(struct evaluation_cache, r->n_calls);
     for (int i = 0; i < r->n_calls; i++)
@@ -430,7 +431,7 @@ void class_reduction_free(struct reduction *r)
     mem_free_array(r->calls, r->n_calls);
     mem_free_array(r->parts.parent, r->parts.count);
     mem_free_array(r->firm_parts.parent, r->firm_parts.count);
-    vec_free(&r->laws);
+    vec_free(&r->equations);
     vec_free(&r->first_member);
     vec_free(&r->failed_keys);
     table_free(&r->failed);

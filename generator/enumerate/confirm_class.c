@@ -1,5 +1,5 @@
 // Members with equal fingerprints are compared by their contents; renamings and detours are left out.
-#include "generator/enumerate/equivalence_class.h"
+#include "generator/enumerate/confirm_class.h"
 
 #include "generator/enumerate/inputs.h"
 #include "generator/enumerate/rule_graph.h"
@@ -211,8 +211,8 @@ static void keep_if_canonical(struct class *c, struct findings *f)
         add_members(c, f);
 }
 
-void class_keep(const struct tensor_store *s, struct lookup *l, const struct member *members, size_t count,
-                struct findings *f)
+void class_confirm(const struct tensor_store *s, struct lookup *l, const struct member *members, size_t count,
+                   struct findings *f)
 {
     struct class c = {.s = s, .l = l, .members = members, .count = count};
     c.support = support_of_class(&c);

@@ -1,10 +1,10 @@
-// Sorts applications by fingerprint, slice by slice, and hands runs of equal ones to equivalence_class.c.
-#include "generator/enumerate/classes.h"
+// Sorts applications by fingerprint, slice by slice, and hands runs of equal ones to confirm_class.c.
+#include "generator/enumerate/find_classes.h"
 
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/system/progress.h"
-#include "generator/enumerate/equivalence_class.h"
+#include "generator/enumerate/confirm_class.h"
 #include "generator/enumerate/fingerprint.h"
 #include "generator/enumerate/inputs.h"
 #include <assert.h>
@@ -66,10 +66,10 @@ static void count_one(void *context, const struct combination *c)
 uint64_t classes_count_last_terms(const struct tensor_store *s)
 {
     uint64_t last = 0;
-#pragma omp parallel num_threads(s->universe->threads) reduction(+ : last)
+#pragma omp parallel num_threads(s->family_types->threads) reduction(+ : last)
     {
         struct lookup l;
-        lookup_init(&l, s->universe);
+        lookup_init(&l, s->family_types);
 #pragma omp for schedule(dynamic, 64)
         for (size_t i = 0; i < s->tensors.count; i++)
             tensor_store_visit(s, &l, s->max_ops, (uint32_t)i, count_one, &last);
@@ -301,7 +301,7 @@ static void judge_slice(const struct tensor_store *s, struct lookup *l, const st
             if (!have_equal_fingerprints(&sorted->members[first], &sorted->members[end]))
                 break;
         if (end - first > 1)
-            class_keep(s, l, &sorted->members[first], end - first, f);
+            class_confirm(s, l, &sorted->members[first], end - first, f);
     }
 }
 
@@ -309,11 +309,11 @@ static void judge_slices(const struct tensor_store *s, struct collector *collect
                          struct findings *f)
 {
     struct findings *parts = mem_alloc_zero((size_t)slices * sizeof *parts);
-#pragma omp parallel num_threads(s->universe->threads)
+#pragma omp parallel num_threads(s->family_types->threads)
     {
         struct lookup l;
         struct arena arena;
-        lookup_init(&l, s->universe);
+        lookup_init(&l, s->family_types);
         arena_init(&arena);
 #pragma omp for schedule(dynamic, 1)
         for (int i = 0; i < slices; i++) {
@@ -348,7 +348,7 @@ static void show_progress(struct progress *progress, uint64_t done, uint64_t ter
 static void collect_members(const struct tensor_store *s, struct collector *collectors, struct progress *progress)
 {
     uint64_t done = 0, terms = 0;
-#pragma omp parallel num_threads(s->universe->threads)
+#pragma omp parallel num_threads(s->family_types->threads)
     {
         struct collector *own = &collectors[omp_get_thread_num()];
 #pragma omp for schedule(dynamic, 64)
@@ -370,12 +370,12 @@ static void collect_members(const struct tensor_store *s, struct collector *coll
 
 bool findings_collect(const struct tensor_store *s, int first, int end, struct progress *progress, struct findings *f)
 {
-    int n = s->universe->threads;
+    int n = s->family_types->threads;
     struct collector *collectors = mem_alloc_zero((size_t)n * sizeof *collectors);
     size_t slices = (size_t)(end - first);
     for (int i = 0; i < n; i++) {
         collectors[i] = (struct collector){.s = s, .first = first, .end = end};
-        lookup_init(&collectors[i].lookup, s->universe);
+        lookup_init(&collectors[i].lookup, s->family_types);
         collectors[i].slices = mem_alloc_zero(slices * sizeof *collectors[i].slices);
         arena_init(&collectors[i].chunks);
     }

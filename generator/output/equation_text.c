@@ -1,5 +1,5 @@
-// A law's graphs become terms, its sizes sums of dimensions, its free values attribute variables.
-#include "generator/output/law_text.h"
+// An equation's graphs become terms, its sizes sums of dimensions, its free values attribute variables.
+#include "generator/output/equation_text.h"
 
 #include "core/text/text.h"
 #include "generator/other_sizes/generalize.h"
@@ -9,7 +9,7 @@
 
 struct printing {
     struct text *out;
-    const struct rule_graph *sk;
+    const struct rule_graph *rg;
     const struct shapes *s;
     struct attribute_places attributes;
     int64_t sizes[(MAX_ASSIGNMENTS + 1) * MAX_SIZES];   // the base, then other assignments
@@ -17,7 +17,7 @@ struct printing {
     bool is_group_variable;
 };
 
-const char *law_text_variable(int v)
+const char *equation_text_variable(int v)
 {
     static const char *const names[MAX_RULE_VARIABLES] = {"x", "y", "z", "w", "v", "u", "t", "s",
                                                           "r", "q", "p", "o", "n", "m", "l", "k"};
@@ -43,7 +43,7 @@ static bool is_variable_place(const struct printing *p, int i)
 
 static void add_dim(const struct printing *p, int place)
 {
-    text_printf(p->out, " (dim ?%s %d)", law_text_variable(p->s->places[place].owner), p->s->places[place].entry);
+    text_printf(p->out, " (dim ?%s %d)", equation_text_variable(p->s->places[place].owner), p->s->places[place].entry);
 }
 
 static void add_size(const struct printing *p, int place)
@@ -151,16 +151,16 @@ static void add_head(const struct printing *p, const struct application *a, int 
 static void add_term(const struct printing *p, reference r)
 {
     if (reference_is_variable(r)) {
-        text_printf(p->out, "?%s", law_text_variable(r));
+        text_printf(p->out, "?%s", equation_text_variable(r));
         return;
     }
     struct application a = {.kind = SIZE_OF_CONSTANT, .owner = r - RULE_GRAPH_CONSTANT};
     if (!reference_is_node(r)) {
-        a.instance = &p->sk->family->leaves[a.owner].constant;
+        a.instance = &p->rg->family->leaves[a.owner].constant;
         add_head(p, &a, 0);
     } else {
-        const struct rule_graph_node *n = &p->sk->nodes[reference_node(r)];
-        a = (struct application){&p->sk->family->instances[n->instance], SIZE_OF_ATTRIBUTE, reference_node(r)};
+        const struct rule_graph_node *n = &p->rg->nodes[reference_node(r)];
+        a = (struct application){&p->rg->family->instances[n->instance], SIZE_OF_ATTRIBUTE, reference_node(r)};
         add_head(p, &a, reference_output(r));
         for (int i = 0; i < n->n_inputs; i++) {
             text_add(p->out, " ");
@@ -175,7 +175,7 @@ static void add_term(const struct printing *p, reference r)
 static void add_terms(const struct printing *p, const char *label, const reference *roots)
 {
     text_printf(p->out, "\n  (%s", label);
-    for (int i = 0; i < p->sk->n_outputs; i++) {
+    for (int i = 0; i < p->rg->n_outputs; i++) {
         text_add(p->out, i ? "\n          " : " ");
         add_term(p, roots[i]);
     }
@@ -185,11 +185,11 @@ static void add_terms(const struct printing *p, const char *label, const referen
 // What is repeated or put into another shape may have any rank, but where the whole shape is a variable.
 static bool has_rank_of_its_own(const struct printing *p, int variable)
 {
-    const struct rule_graph *sk = p->sk;
-    for (int i = 0; i < sk->n_nodes; i++) {
-        const struct application a = {&sk->family->instances[sk->nodes[i].instance], SIZE_OF_ATTRIBUTE, i};
+    const struct rule_graph *rg = p->rg;
+    for (int i = 0; i < rg->n_nodes; i++) {
+        const struct application a = {&rg->family->instances[rg->nodes[i].instance], SIZE_OF_ATTRIBUTE, i};
         int shape = operator_find_role(a.instance->op, ROLE_SHAPE);
-        if (shape >= 0 && sk->nodes[i].inputs[0] == variable && variable_of(p, &a, shape) < 0)
+        if (shape >= 0 && rg->nodes[i].inputs[0] == variable && variable_of(p, &a, shape) < 0)
             return true;
     }
     return false;
@@ -198,14 +198,14 @@ static bool has_rank_of_its_own(const struct printing *p, int variable)
 // The node that gives a tensor, which is all of the other side, a shape that is written; -1: there is none.
 static int node_that_shapes(const struct printing *p, int variable)
 {
-    const struct rule_graph *sk = p->sk;
-    for (int i = 0; i < sk->n_outputs; i++) {
-        reference other = sk->source[i] == variable ? sk->target[i] : sk->source[i];
+    const struct rule_graph *rg = p->rg;
+    for (int i = 0; i < rg->n_outputs; i++) {
+        reference other = rg->source[i] == variable ? rg->target[i] : rg->source[i];
         struct application a = {.kind = SIZE_OF_ATTRIBUTE,
                                 .owner = reference_is_node(other) ? reference_node(other) : 0};
-        a.instance = &sk->family->instances[sk->nodes[a.owner].instance];
+        a.instance = &rg->family->instances[rg->nodes[a.owner].instance];
         int shape = operator_find_role(a.instance->op, ROLE_SHAPE);
-        if ((sk->source[i] == variable || sk->target[i] == variable) && reference_is_node(other) && shape >= 0 &&
+        if ((rg->source[i] == variable || rg->target[i] == variable) && reference_is_node(other) && shape >= 0 &&
             variable_of(p, &a, shape) < 0)
             return a.owner;
     }
@@ -221,21 +221,21 @@ static void add_condition(const struct printing *p, bool *has_condition)
 // Its rank, and that single entries stay single: those that are repeated.
 static void add_conditions_on(const struct printing *p, int variable, bool *has_condition)
 {
-    const struct variable_type *type = &p->sk->variables[variable];
+    const struct variable_type *type = &p->rg->variables[variable];
     add_condition(p, has_condition);
-    text_printf(p->out, " (rank ?%s) %d)", law_text_variable(variable), type->rank);
+    text_printf(p->out, " (rank ?%s) %d)", equation_text_variable(variable), type->rank);
     for (int axis = 0; axis < type->rank; axis++)
         if (type->dim[axis] == 1) {
             add_condition(p, has_condition);
-            text_printf(p->out, " (dim ?%s %d) 1)", law_text_variable(variable), axis);
+            text_printf(p->out, " (dim ?%s %d) 1)", equation_text_variable(variable), axis);
         }
 }
 
 static void add_condition_on_shape(const struct printing *p, int variable, int node, bool *has_condition)
 {
-    const struct application a = {&p->sk->family->instances[p->sk->nodes[node].instance], SIZE_OF_ATTRIBUTE, node};
+    const struct application a = {&p->rg->family->instances[p->rg->nodes[node].instance], SIZE_OF_ATTRIBUTE, node};
     add_condition(p, has_condition);
-    text_printf(p->out, " (dims ?%s) (list", law_text_variable(variable));
+    text_printf(p->out, " (dims ?%s) (list", equation_text_variable(variable));
     add_attribute(p, &a, operator_find_role(a.instance->op, ROLE_SHAPE));
     text_add(p->out, "))");
 }
@@ -243,7 +243,7 @@ static void add_condition_on_shape(const struct printing *p, int variable, int n
 static void add_conditions(const struct printing *p)
 {
     bool has_condition = false;
-    for (int v = 0; v < p->sk->n_variables; v++)
+    for (int v = 0; v < p->rg->n_variables; v++)
         if (has_rank_of_its_own(p, v))
             add_conditions_on(p, v, &has_condition);
         else if (node_that_shapes(p, v) >= 0)
@@ -268,12 +268,12 @@ static void add_conditions(const struct printing *p)
         text_add(p->out, ")");
 }
 
-bool law_has_one_group(const struct law *law)
+bool equation_has_one_group(const struct equation *equation)
 {
-    const struct rule_graph *sk = &law->graph;
+    const struct rule_graph *rg = &equation->graph;
     int64_t known = 0;
-    for (int i = 0; i < sk->n_nodes; i++) {
-        const struct instance *in = &sk->family->instances[sk->nodes[i].instance];
+    for (int i = 0; i < rg->n_nodes; i++) {
+        const struct instance *in = &rg->family->instances[rg->nodes[i].instance];
         int a = operator_find_role(in->op, ROLE_GROUPS);
         if (a < 0)
             continue;
@@ -284,29 +284,30 @@ bool law_has_one_group(const struct law *law)
     return known > 0;
 }
 
-static void print_law(struct printing *p, struct text *out, bool is_group_variable)
+static void print_equation(struct printing *p, struct text *out, bool is_group_variable)
 {
     p->out = out;
     p->is_group_variable = is_group_variable;
-    add_terms(p, "source", p->sk->source);
-    add_terms(p, "target", p->sk->target);
+    add_terms(p, "source", p->rg->source);
+    add_terms(p, "target", p->rg->target);
     add_conditions(p);
 }
 
-bool law_text_add(struct text *out, struct text *over_groups, const struct law *law, struct evaluation_cache *calls)
+bool equation_text_add(struct text *out, struct text *over_groups, const struct equation *equation,
+                       struct evaluation_cache *calls)
 {
-    struct printing p = {.sk = &law->graph, .s = &law->shapes};
-    if (law->graph.n_variables > MAX_RULE_VARIABLES)
+    struct printing p = {.rg = &equation->graph, .s = &equation->shapes};
+    if (equation->graph.n_variables > MAX_RULE_VARIABLES)
         return false;
     struct size_test trial;
-    size_test_init(&trial, &law->graph, &law->shapes, calls);
-    for (int i = 0; i < law->shapes.n; i++)
-        p.sizes[i] = law->shapes.places[i].base;
-    for (p.n_assignments = 1; p.n_assignments <= law->shapes.n_assignments; p.n_assignments++)
-        shapes_sizes(&law->shapes, p.n_assignments - 1, p.sizes + p.n_assignments * MAX_SIZES);
+    size_test_init(&trial, &equation->graph, &equation->shapes, calls);
+    for (int i = 0; i < equation->shapes.n; i++)
+        p.sizes[i] = equation->shapes.places[i].base;
+    for (p.n_assignments = 1; p.n_assignments <= equation->shapes.n_assignments; p.n_assignments++)
+        shapes_sizes(&equation->shapes, p.n_assignments - 1, p.sizes + p.n_assignments * MAX_SIZES);
     generalize_attributes(&trial, &p.attributes);
-    print_law(&p, out, false);
+    print_equation(&p, out, false);
     if (over_groups)
-        print_law(&p, over_groups, true);
+        print_equation(&p, over_groups, true);
     return true;
 }

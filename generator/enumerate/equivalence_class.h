@@ -1,8 +1,0 @@
-// What is kept of one class.
-#pragma once
-#include "generator/enumerate/classes.h"
-
-// The members have equal fingerprints; values are compared here. Of terms whose supports are not first only stored ones
-// need be there. Adds to `f`.
-void class_keep(const struct tensor_store *s, struct lookup *l, const struct member *members, size_t count,
-                struct findings *f);
