@@ -7,17 +7,16 @@ import collections
 import pathlib
 import sys
 import tempfile
-import warnings
 
 try:
     import numpy as np
-    import onnxruntime
+
+    import judged
 except ImportError:
     sys.exit(77)
 
 import operator_cases
 from case import Case
-from operators import expect, run, write_case, written_fails
 
 INFINITE = np.array([np.inf, -np.inf, 1.5, np.nan], np.float32)
 LARGEST = np.finfo(np.float32).max
@@ -134,35 +133,22 @@ def make_cases(folder):
             for all_constant in (False, True):
                 model, feeds = operator_cases.model_of(case_of(e), all_constant)
                 del model.graph.output[1:]
-                outputs = run(model, feeds)
-                if outputs is None:
-                    sys.exit(f"ONNX Runtime does not run {group.__name__} {k}")
                 path = folder / f"{group.__name__}{k}{'constant' if all_constant else ''}"
-                write_case(path, model, feeds, outputs)
-                cases[str(path)] = (path.name, model, feeds, outputs)
+                if not judged.add_case(cases, path, path.name, model, feeds):
+                    sys.exit(f"ONNX Runtime does not run {group.__name__} {k}")
                 kept |= {str(path)} if e.more[1] else set()
     return cases, kept
 
 
 def main():
-    warnings.simplefilter("ignore")
-    onnxruntime.set_default_logger_severity(4)
     failures = []
     with tempfile.TemporaryDirectory() as temporary:
         cases, kept = make_cases(pathlib.Path(temporary))
-        for options in ([], ["--cpu"]):
-            for chosen, verdict in ((kept, "opaque"), (set(cases) - kept, "equal")):
-                found, verdicts = expect(sys.argv[1], options, {name: cases[name] for name in sorted(chosen)})
-                failures += found
-                if set(verdicts) != {verdict}:
-                    failures.append(f"instead of {verdict} only: {dict(verdicts)}")
-        for folder, case in cases.items():
-            reason = written_fails(sys.argv[2], folder, case)
-            if reason:
-                failures.append(f"{case[0]}: {reason}")
-    print(*failures, f"{len(failures)} failures, {len(cases)} cases", sep="\n")
-    sys.exit(bool(failures))
+        for chosen, verdict in ((kept, "opaque"), (set(cases) - kept, "equal")):
+            failures += judged.judge(sys.argv[1], {name: cases[name] for name in sorted(chosen)},
+                                     lambda verdicts, wanted=verdict: set(verdicts) == {wanted})
+        failures += judged.write(sys.argv[2], cases)
+    judged.conclude(failures, cases)
 
 
-if __name__ == "__main__":
-    main()
+main()

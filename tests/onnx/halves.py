@@ -11,12 +11,11 @@ import tempfile
 try:
     import numpy as np
     import onnx
-    import onnxruntime
     from onnx import TensorProto, helper, numpy_helper
+
+    import judged
 except ImportError:
     sys.exit(77)
-
-from operators import expect, run, write_case
 
 HALF = TensorProto.FLOAT16
 rng = np.random.default_rng(3)
@@ -119,22 +118,14 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         for name, ((model, x), operators) in CASES.items():
             folder = pathlib.Path(temporary) / name.replace(" ", "-")
-            outputs = run(model, {"x": x})
-            if outputs is None:
+            if not judged.add_case(cases, folder, name, model, {"x": x}):
                 failures.append(f"{name}: ONNX Runtime does not run it")
                 continue
-            write_case(folder, model, {"x": x}, outputs)
-            cases[str(folder)] = (name, model, {"x": x}, outputs)
             found = operators_of(tools[1], folder)
             if found != operators:
                 failures.append(f"{name}: {found} instead of {operators}")
-        for options in ([], ["--cpu"]):
-            failed, verdicts = expect(tools[0], options, cases)
-            failures += failed
-            if verdicts["equal"] != len(cases):
-                failures.append(f"{options}: {dict(verdicts)}")
-    print(*failures, f"{len(failures)} failures, {len(CASES)} cases", sep="\n")
-    sys.exit(bool(failures))
+        failures += judged.judge(tools[0], cases, lambda verdicts: verdicts["equal"] == len(cases))
+    judged.conclude(failures, cases)
 
 
 main()

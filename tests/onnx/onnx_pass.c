@@ -1,9 +1,9 @@
-// `onnx_pass [--anew] [--shape S]... IN OUT`: imports a model and exports the graph as it is: what remains of a model
-// that no rewrite touches. With --anew no node is kept: everything is written as a rewrite would. The counts go to
-// stderr. The test scripts drive it.
-#include "core/memory/memory.h"
+// `onnx_pass [--anew] [--shape S]... IN OUT [IN OUT]...`: imports each model and exports the graph as it is: what remains
+// of a model that no rewrite touches. With --anew no node is kept: everything is written as a rewrite would. The counts go
+// to stderr. The test scripts drive it.
 #include "core/text/error.h"
 #include "onnx/convert/export/export.h"
+#include "tests/onnx/each_model.h"
 #include "tests/support/graph_check.h"
 
 #include <stdio.h>
@@ -30,16 +30,21 @@ static void forget_origins(struct imported_model *m)
         m->origins.items[i].node = NO_ORIGIN;
 }
 
-static bool pass_through(const char *from, const char *to, const struct import_options *options, bool is_anew,
-                         struct error *error)
+struct passing {
+    struct import_options import;
+    bool is_anew;
+};
+
+static bool pass_through(const void *how, const char *from, const char *to, struct error *error)
 {
+    const struct passing *p = how;
     struct onnx_file file;
     struct imported_model model;
     if (!onnx_file_open(&file, from, error))
         return false;
-    bool is_fine = import_model(&model, &file, options, error);
+    bool is_fine = import_model(&model, &file, &p->import, error);
     if (is_fine) {
-        if (is_anew)
+        if (p->is_anew)
             forget_origins(&model);
         is_fine = export_and_write(&model, to, error);
         imported_model_free(&model);
@@ -51,19 +56,14 @@ static bool pass_through(const char *from, const char *to, const struct import_o
 int main(int argc, char **argv)
 {
     const char *shapes[16];
-    struct import_options options = {.shapes = shapes, .fold_limit = IMPORT_FOLD_LIMIT};
-    struct error error = {0};
+    struct passing how = {.import = {.shapes = shapes, .fold_limit = IMPORT_FOLD_LIMIT}};
     int at = 1;
-    bool is_anew = argc > 1 && strcmp(argv[1], "--anew") == 0;
-    for (at += is_anew; at + 1 < argc && strcmp(argv[at], "--shape") == 0 && options.shape_count < 16; at += 2)
-        shapes[options.shape_count++] = argv[at + 1];
-    if (argc - at != 2) {
-        fprintf(stderr, "usage: onnx_pass [--anew] [--shape NAME=SIZES]... IN OUT\n");
+    how.is_anew = argc > 1 && strcmp(argv[1], "--anew") == 0;
+    for (at += how.is_anew; at + 1 < argc && strcmp(argv[at], "--shape") == 0 && how.import.shape_count < 16; at += 2)
+        shapes[how.import.shape_count++] = argv[at + 1];
+    if (argc - at < 2 || (argc - at) % 2) {
+        fprintf(stderr, "usage: onnx_pass [--anew] [--shape NAME=SIZES]... IN OUT [IN OUT]...\n");
         return EXIT_USAGE;
     }
-    if (!pass_through(argv[at], argv[at + 1], &options, is_anew, &error)) {
-        error_print(stderr, "onnx_pass", &error);
-        return (int)error.code;
-    }
-    return mem_in_use() == 0 ? EXIT_DONE : EXIT_INTERNAL;
+    return each_model("onnx_pass", argv + at, pass_through, &how);
 }

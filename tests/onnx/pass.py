@@ -1,14 +1,13 @@
 """Imports and exports ONNX's own tests and asks ONNX Runtime whether they still compute the same.
 
-`pass.py PATH/onnx_pass [--anew] [NAME...]`: every model under onnx/backend/test/data (or those whose path has a NAME in
+`pass.py PATH/onnx_pass [--anew] [--few] [NAME...]`: every model under onnx/backend/test/data (or those whose path has a NAME in
 it) must come back as a model that onnx.checker accepts, with equal inputs and outputs, and give the outputs that the
 original gives. With --anew, no node is kept and everything is written as a rewrite would; what has no form in the model's
 own operator set may then be refused (exit code 4), and the large models without test data are left out. Models that ONNX
-Runtime cannot run are compared by the checker only. Skipped where the onnx wheel has no tests.
+Runtime cannot run are compared by the checker only; with --few none is run. Skipped where the onnx wheel has no tests.
 """
 import collections
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -20,6 +19,8 @@ try:
 except ImportError:
     print("skipped: no onnx or onnxruntime package")
     sys.exit(77)
+
+from each_model import results_of
 
 TOLERANCE = 1e-5
 
@@ -101,13 +102,13 @@ def compare_by_running(path, target, before):
     return "equal" if is_close(expected, found) else "other values"
 
 
-def judge(tool, options, path, target):
+def judge(result, options, path, target):
     """"equal", "refused", "not run", or the reason of a failure; and a remark."""
-    done = subprocess.run([tool, *options, str(path), str(target)], capture_output=True, text=True)
-    if options and done.returncode == 4:
-        return "refused", done.stderr.strip()
-    if done.returncode != 0:
-        return f"exit code {done.returncode}", done.stderr.strip()
+    code, said = result
+    if "--anew" in options and code == 4:
+        return "refused", said
+    if code != 0:
+        return f"exit code {code}", said
     before, after = onnx.load(str(path)), onnx.load(str(target))
     if [i.name for i in before.graph.output] != [i.name for i in after.graph.output]:
         return "other outputs", ""
@@ -121,8 +122,10 @@ def judge(tool, options, path, target):
         onnx.checker.check_model(after)
     except Exception as e:
         return "onnx.checker refuses the result", str(e)
+    if "--few" in options:
+        return "not run", ""
     try:
-        return compare_by_running(path, target, before), done.stderr.strip()
+        return compare_by_running(path, target, before), said
     except NotRun as reason:
         return "not run", str(reason)
 
@@ -133,11 +136,11 @@ def names_of_inputs(model):
 
 
 def main():
-    tool, names = sys.argv[1], [a for a in sys.argv[2:] if a != "--anew"]
-    options = ["--anew"] if "--anew" in sys.argv else []
+    tool, options = sys.argv[1], [a for a in sys.argv[2:] if a.startswith("--")]
+    names = [a for a in sys.argv[2:] if a not in options]
     root = pathlib.Path(onnx.__file__).parent / "backend/test/data"
     paths = [p for p in sorted(root.rglob("*.onnx")) if not names or any(n in str(p) for n in names)]
-    if options:
+    if "--anew" in options:
         paths = [p for p in paths if p.parent.name != "light"]
     if not paths:
         sys.exit(77)
@@ -145,8 +148,10 @@ def main():
     verdicts = collections.Counter()
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
-        for path in paths:
-            verdict, remark = judge(tool, options, path, pathlib.Path(folder) / "out.onnx")
+        targets = [pathlib.Path(folder) / f"{i}.onnx" for i in range(len(paths))]
+        results = results_of([tool, *(o for o in options if o == "--anew")], list(zip(paths, targets)))
+        for path, target, result in zip(paths, targets, results):
+            verdict, remark = judge(result, options, path, target)
             is_fine = verdict in ("equal", "not run", "refused")
             failures += not is_fine
             verdicts[verdict if is_fine else "failed"] += 1
