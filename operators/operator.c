@@ -20,7 +20,7 @@ const struct operator* const operators[OP_COUNT] = {
 const struct operator* operator_find(const char *name)
 {
     for (int i = 0; i < OP_COUNT; i++)
-        if (strcmp(operators[i]->name, name) == 0)
+        if (operators[i]->name[0] == name[0] && strcmp(operators[i]->name, name) == 0)
             return operators[i];
     return NULL;
 }
