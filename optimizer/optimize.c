@@ -4,20 +4,14 @@
 #include "backends/cpu/cpu.h"
 #include "backends/cuda/cuda.h"
 #include "backends/fake/fake.h"
-#include "backends/reference/reference.h"
 #include "core/system/file.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
-#include "graph/extract.h"
-#include "graph/undone_reshapes.h"
-#include "onnx/convert/export/export.h"
-#include "onnx/format/tensor.h"
 #include "optimizer/compiled/compiled_model.h"
 #include "optimizer/run/npy.h"
 #include "optimizer/run/run.h"
-#include "substitutions/trusted_rules.h"
 #include <math.h>
 #include <string.h>
 
@@ -164,298 +158,7 @@ static bool open_model(struct optimizing *o)
     return true;
 }
 
-// --- constants -------------------------------------------------------------------------------------------------------
-
-#define FLOPS_FOR_A_DEVICE 1e7   // what takes more is not for the reference
-
-static tensor_id add_input(void *context, tensor_id t)
-{
-    const struct graph_extraction *x = context;
-    return graph_add_leaf(x->to, operators[OP_INPUT], (int64_t)x->to->nodes.count, graph_type(x->from, t));
-}
-
-// The node alone, with its inputs as inputs of the graph.
-static void isolate_node(struct graph *ret_graph, const struct graph *g, node_id n)
-{
-    struct graph_extraction x = {.from = g, .to = ret_graph, .context = &x, .find = add_input};
-    graph_init(ret_graph, g->arena);
-    node_id copy = graph_extract_node(&x, n, false);
-    for (uint32_t i = 0; i < g->nodes.items[n].n_outputs; i++)
-        graph_add_output(ret_graph, graph_output_of(ret_graph, copy, i));
-}
-
-static bool run_node(void *context, const struct graph *g, node_id n, const struct tensor_value *inputs,
-                     struct tensor_value *ret_outputs, struct arena *arena, struct error *error)
-{
-    struct optimizing *o = context;
-    struct graph alone;
-    struct model *model;
-    bool is_small = graph_node_flops(g, n) < FLOPS_FOR_A_DEVICE, runs = backend_can_run(o->checker);
-    if (!runs && !is_small && interrupt_requested())
-        return error_set_code(error, EXIT_UNSUPPORTED, o->options->input, "interrupted");
-    if (!runs || is_small)
-        return reference_run_node(g, n, inputs, ret_outputs, arena, error);
-    isolate_node(&alone, g, n);
-    bool is_run = (model = backend_prepare(o->checker, &alone, 0, NULL, error)) != NULL;
-    if (is_run) {
-        model_allocate_outputs(model, ret_outputs, arena);
-        is_run = model_run(model, inputs, ret_outputs, error);
-        model_free(model);
-    }
-    graph_free(&alone);
-    return is_run;
-}
-
-// --- writing ---------------------------------------------------------------------------------------------------------
-
-// They have few digits, and overflow soon: what is multiplied first may be infinite.
-static bool has_half_outputs(const struct optimizing *o)
-{
-    bool has = false;
-    for (size_t i = 0; i < o->model.graph.outputs.count; i++)
-        has = has || dtype_size(graph_type(&o->model.graph, o->model.graph.outputs.items[i])->dtype) == 2;
-    return has;
-}
-
-static void decide(struct optimizing *o)
-{
-    struct report *r = &o->report;
-    if (o->found.steps.count == 0)
-        r->kept_reason = "no rewrite was found to be faster";
-    else if (r->is_timing_cut)
-        r->kept_reason = "it was interrupted before the result was seen to be faster";
-    else if (r->is_too_large)
-        r->kept_reason = "there is not enough memory to run the result";
-    else if (r->in_runtime.failure)
-        r->kept_reason = arena_printf(&o->model.arena, "the result fails where it is timed: %s", r->in_runtime.failure);
-    else if (r->in_runtime.differs)
-        r->kept_reason = arena_printf(&o->model.arena, "the outputs of the result differ in %s", r->runtime);
-    else if (r->n_timed == 2 && !r->is_faster && r->verdict != CHECK_FAILED)
-        r->kept_reason = "the result is not measurably faster";
-    else if (r->verdict == CHECK_FAILED && !o->options->is_validation_skipped && optimizing_differs_by_rounding(o))
-        r->kept_reason = "what is rounded otherwise changes its outputs, though with random weights they are equal";
-    else if (r->verdict == CHECK_FAILED && !o->options->is_validation_skipped && has_half_outputs(o))
-        r->kept_reason = "numbers of 16 bits overflow, or are rounded otherwise, where it has others between";
-    r->is_optimized = r->kept_reason == NULL;
-}
-
-static size_t bytes_of_initializers(const struct onnx_model *model)
-{
-    size_t sum = 0, bytes;
-    for (size_t i = 0; i < model->graph->initializers.count; i++)
-        if (onnx_tensor_size(model->graph->initializers.items[i], &bytes))
-            sum += bytes;
-    return sum;
-}
-
-static void tell_of_fixed_inputs(const struct optimizing *o, const struct onnx_model *written)
-{
-    size_t n = o->file.model->graph->inputs.count - written->graph->inputs.count;
-    if (n > 0)
-        log_warning(o->options->log, "%s: %zu input%s with an initializer: what is written has constants there",
-                    o->options->input, n, n == 1 ? "" : "s");
-}
-
-static bool write_if_wanted(struct optimizing *o, const struct onnx_model *model)
-{
-    tell_of_fixed_inputs(o, model);
-    o->report.nodes_written = model->graph->nodes.count;
-    o->report.bytes_written = bytes_of_initializers(model);
-    return !o->options->output || onnx_model_write(model, &o->file, o->options->output, 0, o->error);
-}
-
-// That a constant cannot be computed is only known when it is written.
-static bool write_simplified(struct optimizing *o, const struct onnx_model *simplified)
-{
-    if (write_if_wanted(o, simplified))
-        return true;
-    o->report.is_simplified = false;
-    return o->error->code == EXIT_UNSUPPORTED && write_if_wanted(o, o->file.model);
-}
-
-static bool write_original(struct optimizing *o)
-{
-    struct onnx_model *simplified;
-    o->report.is_simplified = optimizing_simplify(o, &simplified);
-    return o->report.is_simplified ? write_simplified(o, simplified) : write_if_wanted(o, o->file.model);
-}
-
-// What the model's operator set has no form for is no reason to leave the user without a model.
-static bool write_original_instead(struct optimizing *o)
-{
-    if (o->error->code != EXIT_UNSUPPORTED)
-        return false;
-    o->report.kept_reason = arena_printf(&o->model.arena, "the result cannot be written: %s", o->error->message);
-    o->report.is_optimized = false;
-    *o->error = (struct error){0};
-    return write_original(o);
-}
-
-// For nodes that rules made: rules that are not used any more have made none.
-static void name_rules(struct optimizing *o)
-{
-    uint32_t n = 0;
-    for (size_t i = 0; i < o->rules.rules.count; i++)
-        n = o->rules.rules.items[i]->number >= n ? o->rules.rules.items[i]->number + 1 : n;
-    const char **names = arena_array(&o->model.arena, const char *, n + 1);
-    for (size_t i = 0; i < o->rules.rules.count; i++)
-        names[o->rules.rules.items[i]->number] = o->rules.rules.items[i]->name;
-    o->model.rule_names = names;
-    o->model.n_rule_names = n;
-}
-
-// Which sizes are the same is known of those that are no symbols.
-static const struct graph *without_undone_reshapes(struct optimizing *o, const struct graph *g)
-{
-    struct graph *written = arena_new(&o->arena, struct graph);
-    if (o->model.symbols.count > 0 || !graph_leave_out_undone_reshapes(written, g))
-        return g;
-    vec_push(&o->written, written);
-    return written;
-}
-
-static void free_written(struct optimizing *o)
-{
-    for (size_t i = 0; i < o->written.count; i++)
-        graph_free(o->written.items[i]);
-    vec_free(&o->written);
-}
-
-bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_model **ret_model,
-                       struct export_counts *ret_counts, struct error *error)
-{
-    *ret_counts = (struct export_counts){0};
-    o->model.run_node = run_node;
-    o->model.run_context = o;
-    name_rules(o);
-    return export_model(&o->model, without_undone_reshapes(o, g), ret_model, ret_counts, error);
-}
-
-static bool compile_model(struct optimizing *o)
-{
-    bool is_optimized = o->report.is_optimized;
-    o->report.is_compiled = true;
-    return optimizing_compile(o, is_optimized ? &o->found.graph : &o->model.graph, o->policies[is_optimized]);
-}
-
-static bool write_model(struct optimizing *o)
-{
-    struct export_counts counts;
-    struct onnx_model *optimized;
-    phases_enter(&o->phases, PHASE_WRITING);
-    o->report.nodes_in_file = o->file.model->graph->nodes.count;
-    o->report.bytes_in_file = bytes_of_initializers(o->file.model);
-    if (optimizing_compiles(o->options))
-        return compile_model(o);
-    if (!o->report.is_optimized)
-        return write_original(o);
-    if (!optimizing_export(o, &o->found.graph, &optimized, &counts, o->error))
-        return write_original_instead(o);
-    o->report.folded_weights = counts.computed;
-    return write_if_wanted(o, optimized) || write_original_instead(o);
-}
-
-static void list_uncompared(struct optimizing *o)
-{
-    const struct graph *g = &o->model.graph;
-    for (size_t i = 0; o->report.verdict != CHECK_SKIPPED && i < o->model.outputs.count; i++) {
-        const struct imported_value *output = &o->model.outputs.items[i];
-        if (!tensor_has_values(g, output->tensor))
-            vec_push(&o->report.uncompared, ((struct uncompared_output){output->name, graph_type(g, output->tensor)}));
-    }
-}
-
-static void count_kept(struct report *r, const struct onnx_node *n, const char *reason)
-{
-    const char *domain = n->domain.size ? n->domain.text : "";
-    for (size_t i = 0; i < r->kept.count; i++) {
-        struct kept_operator *k = &r->kept.items[i];
-        if (strcmp(k->domain, domain) == 0 && strcmp(k->name, n->op_type.text) == 0 && strcmp(k->reason, reason) == 0) {
-            k->n_nodes++;
-            return;
-        }
-    }
-    vec_push(&r->kept, ((struct kept_operator){domain, n->op_type.text, reason, 1}));
-}
-
-static int compare_kept(const void *a, const void *b)
-{
-    const struct kept_operator *x = a, *y = b;
-    int by_name = strcmp(x->name, y->name), by_domain = strcmp(x->domain, y->domain);
-    return x->n_nodes != y->n_nodes ? (x->n_nodes < y->n_nodes ? 1 : -1)
-           : by_name                ? by_name
-           : by_domain              ? by_domain
-                                    : strcmp(x->reason, y->reason);
-}
-
-// Those that something still reads: of the arithmetic of shapes often nothing is left.
-static void list_kept(struct optimizing *o)
-{
-    const struct graph *g = &o->model.graph;
-    bool *is_live = arena_array(&o->arena, bool, g->nodes.count + 1);
-    graph_mark_live(g, is_live);
-    for (node_id n = 0; n < g->nodes.count; n++) {
-        if (!is_live[n] || g->nodes.items[n].op->id != OP_OPAQUE)
-            continue;
-        const struct imported_opaque *opaque = &o->model.opaques.items[g->nodes.items[n].attributes[0].ints[0]];
-        count_kept(&o->report, o->file.model->graph->nodes.items[opaque->node], opaque->reason);
-    }
-    vec_sort(&o->report.kept, compare_kept);
-}
-
-static void add_measured(struct report *r, const struct coster *c)
-{
-    r->n_steps_measured += c->measured.n_steps;
-    r->seconds_measuring += c->measured.seconds;
-    r->processor_seconds_measuring += c->measured.processor_seconds;
-}
-
-static void fill_report(struct optimizing *o)
-{
-    struct report *r = &o->report;
-    r->input = o->options->input;
-    r->output = o->options->output;
-    r->device = o->backend->device;
-    r->before = &o->model.graph;
-    r->after = &o->found.graph;
-    r->search = &o->found;
-    r->rules = &o->rules;
-    list_uncompared(o);
-    r->import.folded = o->model.counts.folded;
-    r->import.identities = o->model.counts.identities;
-    r->import.normalizations = o->model.counts.normalizations;
-    list_kept(o);
-    add_measured(r, &o->backend->coster);
-    if (o->step_costs)
-        add_measured(r, o->step_costs);
-    r->peak_memory = mem_peak_resident();
-    phases_enter(&o->phases, o->phases.now);
-    r->phases = &o->phases;
-    for (int i = 0; i < N_PHASES; i++)
-        r->seconds += o->phases.seconds[i];
-}
-
-// Without them the report says less; a graph that cannot be planned was not searched either.
-static void describe_steps(struct optimizing *o)
-{
-    const struct graph *graphs[2] = {&o->model.graph, &o->found.graph};
-    const struct graph_steps **told[2] = {&o->report.steps_before, &o->report.steps_after};
-    for (int i = 0; i < 2; i++) {
-        struct graph runnable;
-        struct error error = {0};
-        graph_cut(&runnable, graphs[i], graphs[1 - i], &o->cut);
-        graph_steps_init(&o->steps[i]);
-        o->backend->policy = o->policies[i];
-        *told[i] = graph_steps_collect(&o->steps[i], o->backend, &runnable, &error) ? &o->steps[i] : NULL;
-        graph_free(&runnable);
-    }
-}
-
-static void free_steps(struct optimizing *o)
-{
-    for (int i = 0; i < 2; i++)
-        graph_steps_free(&o->steps[i]);
-}
+// --- searching and judging -------------------------------------------------------------------------------------------
 
 static const char *reason_not_to_check(const struct optimizing *o)
 {
@@ -645,6 +348,37 @@ static bool choose_sizes(struct optimizing *o)
     return read_given_inputs(o);
 }
 
+// They have few digits, and overflow soon: what is multiplied first may be infinite.
+static bool has_half_outputs(const struct optimizing *o)
+{
+    bool has = false;
+    for (size_t i = 0; i < o->model.graph.outputs.count; i++)
+        has = has || dtype_size(graph_type(&o->model.graph, o->model.graph.outputs.items[i])->dtype) == 2;
+    return has;
+}
+
+static void decide(struct optimizing *o)
+{
+    struct report *r = &o->report;
+    if (o->found.steps.count == 0)
+        r->kept_reason = "no rewrite was found to be faster";
+    else if (r->is_timing_cut)
+        r->kept_reason = "it was interrupted before the result was seen to be faster";
+    else if (r->is_too_large)
+        r->kept_reason = "there is not enough memory to run the result";
+    else if (r->in_runtime.failure)
+        r->kept_reason = arena_printf(&o->model.arena, "the result fails where it is timed: %s", r->in_runtime.failure);
+    else if (r->in_runtime.differs)
+        r->kept_reason = arena_printf(&o->model.arena, "the outputs of the result differ in %s", r->runtime);
+    else if (r->n_timed == 2 && !r->is_faster && r->verdict != CHECK_FAILED)
+        r->kept_reason = "the result is not measurably faster";
+    else if (r->verdict == CHECK_FAILED && !o->options->is_validation_skipped && optimizing_differs_by_rounding(o))
+        r->kept_reason = "what is rounded otherwise changes its outputs, though with random weights they are equal";
+    else if (r->verdict == CHECK_FAILED && !o->options->is_validation_skipped && has_half_outputs(o))
+        r->kept_reason = "numbers of 16 bits overflow, or are rounded otherwise, where it has others between";
+    r->is_optimized = r->kept_reason == NULL;
+}
+
 static bool optimize_imported(struct optimizing *o)
 {
     cut_plan_init(&o->cut, &o->model.graph, (uint32_t)o->model.inputs.count);
@@ -662,7 +396,7 @@ static bool optimize_imported(struct optimizing *o)
     if (o->report.verdict == CHECK_FAILED && o->report.is_optimized)
         return error_set_code(o->error, EXIT_CHECK_FAILED, o->options->input,
                               "the optimized model differs from the original: nothing is written");
-    return write_model(o);
+    return optimizing_write(o);
 }
 
 bool optimize_model(const struct optimize_options *options, void (*print)(void *context, const struct report *r),
@@ -681,12 +415,12 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
         if (is_open && (o.model.symbols.count > 0 || read_given_inputs(&o)) && open_backend(&o)) {
             is_done = optimize_imported(&o);
             if (options->has_pictures)
-                describe_steps(&o);
-            fill_report(&o);
+                optimizing_describe_steps(&o);
+            optimizing_fill_report(&o);
             if (is_done || o.report.verdict == CHECK_FAILED)
                 print(context, &o.report);
-            free_steps(&o);
-            free_written(&o);
+            optimizing_free_steps(&o);
+            optimizing_free_written(&o);
             search_result_free(&o.found);
             cut_plan_free(&o.cut);
             vec_free(&o.report.outputs);

@@ -103,6 +103,9 @@ double report_estimate(const struct report *r, int which);
 // quartiles of steps: what other programs add to some steps of each run is in none of them, and in every run of the
 // model but, most likely, the shortest.
 double report_estimate_error(const struct report *r, int which);
+// How many live nodes of each operator run each time: neither leaves nor work on weights alone.
+void report_count_operators(const struct graph *g, size_t *ret_counts);
+size_t report_kept_nodes(const struct report *r);
 // How often rules were applied that the generator found, or, when not `of_generated`, that somebody wrote.
 uint64_t report_applications(const struct report *r, bool of_generated);
 #define REPORT_LARGE_ERROR 0.15   // is marked in pages

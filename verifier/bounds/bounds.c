@@ -7,9 +7,7 @@
 #include "verifier/bounds/same_terms.h"
 #include "verifier/bounds/unhandled.h"
 #include "verifier/bounds/windows.h"
-#include "verifier/instances/domain.h"
 #include "verifier/instances/size_ranges.h"
-#include <string.h>
 
 #define TESTED_SIZE 4
 #define LARGEST_WINDOW_SIZE 18
