@@ -22,6 +22,7 @@ struct operator_traits {
     int8_t input_ranks[MOST_KNOWN_INPUTS];   // the one rank that the input can have, or RANK_OPEN
     uint16_t positive_inputs;                // those of which one that is positive makes all defined, one bit each
     uint16_t inputs_of_other_types;          // those that may have another element type than the output, one bit each
+    uint16_t inputs_of_floats;               // those that may have floating-point numbers, one bit each
 };
 extern const struct operator_traits operator_traits[OP_COUNT];
 

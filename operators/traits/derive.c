@@ -214,7 +214,7 @@ struct findings {
     unsigned of_all, of_some;
     unsigned ranks[MOST_INPUTS];   // sets
     unsigned positive_inputs;      // a set
-    unsigned other_types;          // likewise
+    unsigned other_types, floats;  // likewise
     int n;
     double number;   // that a constant is everywhere
     bool is_of_sizes;
@@ -258,6 +258,7 @@ static void note_definition(struct definition *d, struct probe *p, struct findin
     for (int i = 0; i < d->n_inputs; i++) {
         f->ranks[i] |= 1u << d->inputs[i].rank;
         f->other_types |= d->inputs[i].dtype == definition_output(d, 0)->dtype ? 0 : 1u << i;
+        f->floats |= dtype_is_float(d->inputs[i].dtype) ? 1u << i : 0;
     }
     f->n++;
 }
@@ -332,7 +333,8 @@ static void print_traits(const struct operator* op, const struct findings *plain
         bool is_one = __builtin_popcount(plain->ranks[i]) == 1;
         printf("%s%d", i ? ", " : "", is_one ? __builtin_ctz(plain->ranks[i]) : RANK_OPEN);
     }
-    printf("}, %#x, %#x},   // %s\n", plain->positive_inputs & ((1u << MOST_INPUTS) - 1), plain->other_types, op->name);
+    printf("}, %#x, %#x, %#x},   // %s\n", plain->positive_inputs & ((1u << MOST_INPUTS) - 1), plain->other_types,
+           plain->floats, op->name);
 }
 
 int main(void)

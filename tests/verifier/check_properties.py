@@ -28,6 +28,9 @@ STRIDE = """(property stride
 # These contradict one another where an axis has one entry, and one is false of more.
 SAME = "(property same (equal (softmax 0 ?x) ?x) (where (= (dim ?x 0) 1)))\n"
 ALIKE = "(property alike (equal (softmax 0 ?x) (softmax 0 ?y)) (where (= (dims ?x) (dims ?y))))\n"
+# The condition is of truth values, and nothing else has to be of other than floating-point numbers.
+CHOICE = "(property choice (equal (where (not ?c) ?x ?y) (where ?c ?y ?x)))\n"
+HALF = "(property half (equal (relu (where ?c ?x ?y)) (where ?c (relu ?x) ?y)))\n"
 # Types differ first at a width of 4, and values first at a sum of three entries (a symmetric function of degree 3).
 STEPS = """(property steps
   (equal (poolmax :kernel 1 3 :stride 1 2 :pad 0 0 0 0 ?x) (poolmax :kernel 1 3 :stride 1 1 :pad 0 0 0 0 ?x)))\n"""
@@ -211,6 +214,7 @@ CASES = [
     ("one that follows from a false one", SQUARE + ONE, 1, ["square: refuted", "all at once: 0"], ["one follows"]),
     ("contradictory at some sizes", SAME + ALIKE, 1, ["where same speaks", "by: alike same\n"], []),
     ("false and not contradictory", COMMUTES + SQUARE, 1, ["square: refuted", "no contradiction"], []),
+    ("a choice between numbers", CHOICE + HALF, 1, ["choice: proved, 2729", "half: refuted", "?x = (f32"], ["(i64"]),
     ("a contradictory pair", COMMUTES + FIRST, 1, ["first: refuted", "contradiction: ", "commutes", "entry 0 is 3"], []),
     ("a false one", COMMUTES + SQUARE, 1, ["square: refuted", "?x = ", "entry 0 is", "1 differ"], ["commutes: refuted"]),
     ("a false sum", NEWTON, 1, ["newton: refuted", "entry 0 is"], []),

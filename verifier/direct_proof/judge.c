@@ -271,7 +271,7 @@ static bool test_fixed_bound(struct test *t, const struct box *explored, const s
 {
     struct box box = box_uniform(4, t->j->fixed_bound);
     box.has_split_trees = explored->has_split_trees;
-    box.has_other_dtypes = explored->has_other_dtypes;
+    box_copy_dtypes(&box, explored);
     if (!b->doubt)
         leave_out_what_follows(&box, b, t->j->fixed_bound);
     return test_both_ways(t, &box, attributes);
@@ -541,6 +541,7 @@ static bool test_one_sided(struct test *t)
 static bool test_cuts_up_to(struct test *t, int max_rank, int largest_axis)
 {
     struct box cut = box_uniform(max_rank, largest_axis);
+    box_copy_dtypes(&cut, &t->j->explored.box);
     cut.has_split_trees = true;
     cut.has_more_cuts = t->equation->is_strong;
     t->only_cuts = true;

@@ -2,6 +2,7 @@
 #include "verifier/direct_proof/small_instances.h"
 
 #include "core/memory/hash.h"
+#include "operators/traits.h"
 #include "verifier/instances/ranks.h"
 #include <string.h>
 
@@ -137,7 +138,7 @@ static int explore_kinds_that_are_left(struct judge *j, const struct equation *e
         struct bounds larger;
         struct box larger_box = box_to_explore(eq, box->max_rank, more);
         larger_box.has_split_trees = box->has_split_trees;
-        larger_box.has_other_dtypes = box->has_other_dtypes;
+        box_copy_dtypes(&larger_box, box);
         search_box(j, eq, &larger_box, NULL, steps_for_box(j), &larger, &was_cut_short);
         if (was_cut_short)
             return size;
@@ -146,31 +147,6 @@ static int explore_kinds_that_are_left(struct judge *j, const struct equation *e
         size = more;
     }
     return size;
-}
-
-int explore_smallest_box(struct judge *j, const struct equation *eq, int max_rank, struct box *ret_box,
-                         struct bounds *ret_bounds, bool *ret_saw_all)
-{
-    *ret_saw_all = true;
-    bool may_need_trees = eq->pattern->looks_at_split_trees, was_cut_short;
-    for (int attempt = 0; attempt < 4; attempt++)
-        for (int size = 2; size <= LARGEST_SIZE_EXPLORED; size++) {
-            if ((attempt & 1) && !may_need_trees)
-                continue;
-            *ret_box = box_to_explore(eq, max_rank, size);
-            ret_box->has_split_trees = attempt & 1;
-            ret_box->has_other_dtypes = attempt & 2;
-            bool is_found = search_box(j, eq, ret_box, NULL, steps_for_box(j), ret_bounds, &was_cut_short);
-            *ret_saw_all = *ret_saw_all && !was_cut_short;
-            if (!is_found && size == 2) {
-                is_found = search_with_kernels(j, eq, ret_box, ret_box, ret_bounds, &was_cut_short);
-                *ret_saw_all = *ret_saw_all && !was_cut_short;
-            }
-            if (is_found)
-                return explore_kinds_that_are_left(j, eq, size, ret_box, ret_bounds);
-        }
-    *ret_box = box_uniform(max_rank, 2);
-    return 0;
 }
 
 static bool visit_box(struct judge *j, const struct equation *eq, const struct box *box,
@@ -189,6 +165,88 @@ static bool visit_box(struct judge *j, const struct equation *eq, const struct b
     return e.instances > 0;
 }
 
+struct fewest_others {
+    bool is_any;
+    uint32_t count;
+    uint8_t dtypes[MAX_RULE_VARIABLES];   // of all instances with that many
+};
+
+static uint8_t bit_of_dtype(const struct type *type)
+{
+    if (!type)   // of which nothing is asked
+        return TRIES_ALL_DTYPES;
+    return type->dtype == DTYPE_F32 ? TRIES_F32 : type->dtype == DTYPE_BOOL ? TRIES_BOOL : TRIES_I64;
+}
+
+static bool note_dtypes(void *context, struct instance *in)
+{
+    struct fewest_others *f = context;
+    uint32_t n_variables = in->equation->pattern->n_variables, count = 0;
+    for (uint32_t v = 0; v < n_variables; v++)
+        count += in->types[v] && in->types[v]->dtype != DTYPE_F32;
+    if (f->is_any && count > f->count)
+        return true;
+    if (!f->is_any || count < f->count)
+        memset(f->dtypes, 0, sizeof f->dtypes);
+    f->is_any = true;
+    f->count = count;
+    for (uint32_t v = 0; v < n_variables; v++)
+        f->dtypes[v] |= bit_of_dtype(in->types[v]);
+    return true;
+}
+
+// Rules speak of floating-point numbers: as few tensors as types allow are of others (a condition, indices), which
+// instances at these sizes tell.
+static void try_other_dtypes(struct judge *j, const struct equation *eq, struct box *box)
+{
+    struct fewest_others fewest = {0};
+    bool was_cut_short = false;
+    box_try_all_dtypes(box);
+    visit_box(j, eq, box, note_dtypes, &fewest, &was_cut_short);
+    if (fewest.is_any)
+        memcpy(box->dtypes, fewest.dtypes, sizeof box->dtypes);
+}
+
+// Is an input of some node never of floating-point numbers, as a condition or an index? Then there are no instances of
+// these alone, which are not looked for.
+static bool needs_other_dtypes(const struct pattern *p)
+{
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (uint32_t i = 0; i < p->nodes.items[n].n_inputs; i++) {
+            bool is_variable = p->terms.items[p->nodes.items[n].inputs[i]].is_variable;
+            uint32_t known = i < MOST_KNOWN_INPUTS ? operator_traits[p->nodes.items[n].op->id].inputs_of_floats >> i : 1;
+            if (is_variable && !(known & 1))
+                return true;
+        }
+    return false;
+}
+
+int explore_smallest_box(struct judge *j, const struct equation *eq, int max_rank, struct box *ret_box,
+                         struct bounds *ret_bounds, bool *ret_saw_all)
+{
+    *ret_saw_all = true;
+    bool may_need_trees = eq->pattern->looks_at_split_trees, was_cut_short;
+    for (int attempt = needs_other_dtypes(eq->pattern) ? 2 : 0; attempt < 4; attempt++)
+        for (int size = 2; size <= LARGEST_SIZE_EXPLORED; size++) {
+            if ((attempt & 1) && !may_need_trees)
+                continue;
+            *ret_box = box_to_explore(eq, max_rank, size);
+            ret_box->has_split_trees = attempt & 1;
+            if (attempt & 2)
+                try_other_dtypes(j, eq, ret_box);
+            bool is_found = search_box(j, eq, ret_box, NULL, steps_for_box(j), ret_bounds, &was_cut_short);
+            *ret_saw_all = *ret_saw_all && !was_cut_short;
+            if (!is_found && size == 2) {
+                is_found = search_with_kernels(j, eq, ret_box, ret_box, ret_bounds, &was_cut_short);
+                *ret_saw_all = *ret_saw_all && !was_cut_short;
+            }
+            if (is_found)
+                return explore_kinds_that_are_left(j, eq, size, ret_box, ret_bounds);
+        }
+    *ret_box = box_uniform(max_rank, 2);
+    return 0;
+}
+
 // Split trees are tried before sizes that have many types.
 bool explore_kinds(struct judge *j, const struct equation *eq, bool must_be_whole,
                    bool (*visit)(void *context, struct instance *in), void *context)
@@ -199,12 +257,14 @@ bool explore_kinds(struct judge *j, const struct equation *eq, bool must_be_whol
     } attempts[] = {{false, false, 2, 3}, {true, false, 2, 3}, {false, false, 4, 6},
                     {true, false, 4, 6},  {false, true, 2, 6}, {true, true, 2, 6}};
     bool was_cut_short = false, may_need_trees = eq->pattern->looks_at_split_trees;
+    bool needs_others = needs_other_dtypes(eq->pattern);
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++)
         for (int size = attempts[i].low; size <= attempts[i].high; size++) {
             struct box box = box_uniform(ranks_to_test(eq), size);
             box.has_split_trees = attempts[i].has_split_trees;
-            box.has_other_dtypes = attempts[i].has_other_dtypes;
-            if (box.has_split_trees && !may_need_trees)
+            if (attempts[i].has_other_dtypes)
+                box_try_all_dtypes(&box);
+            if ((box.has_split_trees && !may_need_trees) || (needs_others && !attempts[i].has_other_dtypes))
                 continue;
             bool is_found = visit_box(j, eq, &box, visit, context, &was_cut_short);
             if (!is_found && !was_cut_short && size == 2 && box_add_sizes_of_kernels(&box, eq->pattern))

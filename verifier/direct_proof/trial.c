@@ -287,7 +287,8 @@ static bool run_attempt(struct trials *t, const struct equation *eq, uint64_t ke
     a.long_axis = is_far ? (int)random_below(&a.random, (uint64_t)a.rank) : -1;
     choose_attributes(&a);
     choose_sizes(&a);
-    a.box.has_other_dtypes = has_other_dtypes;
+    if (has_other_dtypes)
+        box_try_all_dtypes(&a.box);
     find_instances(&a, eq->is_strong && happens(&a, 1, 2) ? WANTED_RIGHT : WANTED_LEFT);
     for (uint32_t i = 0; i < a.n_kept && is_equal && t->instances < t->wanted; i++)
         is_equal = run_instance(t, &a.kept[i], ret_counterexample);

@@ -271,6 +271,16 @@ bool box_add_sizes_of_kernels(struct box *box, const struct pattern *p)
     return largest_kernel(p) > 1;
 }
 
+void box_try_all_dtypes(struct box *box)
+{
+    memset(box->dtypes, TRIES_ALL_DTYPES, sizeof box->dtypes);
+}
+
+void box_copy_dtypes(struct box *box, const struct box *from)
+{
+    memcpy(box->dtypes, from->dtypes, sizeof box->dtypes);
+}
+
 struct box box_to_explore(const struct equation *eq, int max_rank, int size)
 {
     struct box box = box_uniform(max_rank, size);

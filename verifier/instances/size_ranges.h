@@ -2,6 +2,9 @@
 #pragma once
 #include "verifier/instances/domain.h"
 
+// Element types that are tried, one bit each.
+enum { TRIES_F32 = 1, TRIES_BOOL = 2, TRIES_I64 = 4, TRIES_ALL_DTYPES = 7 };
+
 // The sizes to try for each axis of each variable at each rank: bit n stands for size n.
 struct box {
     int min_rank, max_rank;
@@ -9,9 +12,11 @@ struct box {
     bool has_split_trees;        // variables with split trees too: a cut at every place of one axis
     bool has_more_cuts;          // and, of what looks at cuts, two axes, or a piece once more
     enum domain_extent extent;   // which values of the attributes of windows
-    bool has_other_dtypes;       // bool and 64-bit integers too, not only f32
+    uint8_t dtypes[MAX_RULE_VARIABLES];   // 0: f32 alone
 };
 struct box box_uniform(int max_rank, int bound);   // all sizes up to it, at all ranks
+void box_try_all_dtypes(struct box *box);
+void box_copy_dtypes(struct box *box, const struct box *from);
 // All sizes up to `size`, and those without which numbers in the equation (groups, dilations, parts) say nothing.
 struct box box_to_explore(const struct equation *eq, int max_rank, int size);
 // Sizes that the values of attributes ask for: three groups need three channels.

@@ -136,14 +136,14 @@ static void add_types_of_rank(const struct enumeration *e, uint32_t variable, en
 
 static void add_types_of_ranks(const struct enumeration *e, uint32_t variable, uint16_t ranks, type_vec *types)
 {
+    static const enum dtype dtypes[3] = {DTYPE_F32, DTYPE_BOOL, DTYPE_I64};
+    int tried = e->box->dtypes[variable] ? e->box->dtypes[variable] : TRIES_F32;
     for (int rank = e->box->min_rank; rank <= e->box->max_rank; rank++) {
         if (!(ranks >> rank & 1))
             continue;
-        add_types_of_rank(e, variable, DTYPE_F32, rank, types);
-        if (e->box->has_other_dtypes) {
-            add_types_of_rank(e, variable, DTYPE_BOOL, rank, types);
-            add_types_of_rank(e, variable, DTYPE_I64, rank, types);
-        }
+        for (int i = 0; i < 3; i++)
+            if (tried >> i & 1)
+                add_types_of_rank(e, variable, dtypes[i], rank, types);
     }
 }
 
@@ -218,7 +218,7 @@ static void ask_about_types(const struct enumeration *e, uint32_t variable, uint
     vec_push(&t->key, QUESTION_TYPES_TO_TRY);
     vec_push(&t->key, variable);
     vec_push(&t->key, cuts_of(e, variable));
-    vec_push(&t->key, e->box->has_other_dtypes);
+    vec_push(&t->key, e->box->dtypes[variable]);
     for (int rank = e->box->min_rank; rank <= e->box->max_rank; rank++) {
         vec_push(&t->key, ranks >> rank & 1 ? rank : -1);
         find_sizes(e, variable, rank, sizes);
