@@ -85,6 +85,7 @@ bool call_text_parse(const struct sexp *s, const char *file, bool (*is_value)(co
                      struct call_text *ret_call, struct error *error)
 {
     struct call_text call = {0};
+    char arity[ARITY_SIZE];
     if (s->kind != SEXP_LIST || s->count == 0 || s->items[0].kind != SEXP_SYMBOL)
         return sexp_error(error, file, s, "expected an application such as (relu x)");
     if (!find_operator(s->items[0].text, &call))
@@ -104,7 +105,8 @@ bool call_text_parse(const struct sexp *s, const char *file, bool (*is_value)(co
     call.n_arguments = s->count - at;
     bool has_too_many = call.op->max_inputs != VARIADIC && call.n_arguments > (size_t)call.op->max_inputs;
     if (call.n_arguments < (size_t)call.op->min_inputs || has_too_many)
-        return sexp_error(error, file, s, "%s does not take %zu arguments", call.op->name, call.n_arguments);
+        return sexp_error(error, file, s, "%s takes %s, not %zu", call.op->name,
+                          operator_print_arity(call.op, arity), call.n_arguments);
     *ret_call = call;
     return true;
 }

@@ -5,6 +5,7 @@
 #include "core/memory/hash.h"
 #include "core/text/text.h"
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #define OPERATOR(enumerator, descriptor) extern const struct operator descriptor;
@@ -155,13 +156,27 @@ bool operator_check_attributes(struct definition *d, const struct operator_call 
     return true;
 }
 
+const char *operator_print_arity(const struct operator* op, char ret_text[ARITY_SIZE])
+{
+    int low = op->min_inputs, high = op->max_inputs;
+    const char *ending = high == 1 ? "" : "s";
+    if (high == VARIADIC)
+        snprintf(ret_text, ARITY_SIZE, "at least %d input%s", low, low == 1 ? "" : "s");
+    else if (high == low)
+        snprintf(ret_text, ARITY_SIZE, "%d input%s", low, ending);
+    else
+        snprintf(ret_text, ARITY_SIZE, "%d %s %d input%s", low, high == low + 1 ? "or" : "to", high, ending);
+    return ret_text;
+}
+
 bool operator_check_call(struct definition *d, const struct operator_call *call)
 {
     const struct operator* op = call->op;
+    char arity[ARITY_SIZE];
     if (!op->define)
         return refuse(d, "%s has no definition", op->name);
     if (call->n_inputs < op->min_inputs || (op->max_inputs != VARIADIC && call->n_inputs > op->max_inputs))
-        return refuse(d, "%s does not take %d inputs", op->name, call->n_inputs);
+        return refuse(d, "%s takes %s, not %d", op->name, operator_print_arity(op, arity), call->n_inputs);
     for (int i = 0; i < call->n_inputs; i++)
         if (!type_is_known(&call->inputs[i]) || dtype_size(call->inputs[i].dtype) == 0)
             return refuse(d, "the type of input %d of %s is not known", i + 1, op->name);

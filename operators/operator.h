@@ -101,6 +101,9 @@ struct operator
 
 extern const struct operator* const operators[OP_COUNT];
 const struct operator* operator_find(const char *name);   // NULL: none
+// "1 input", "2 or 3 inputs", "at least 2 inputs".
+#define ARITY_SIZE 64
+const char *operator_print_arity(const struct operator* op, char ret_text[ARITY_SIZE]);
 int operator_n_attributes(const struct operator* op);
 int operator_find_attribute(const struct operator* op, const char *name);   // its index, or -1
 int operator_find_role(const struct operator* op, enum attribute_role role);   // likewise

@@ -36,6 +36,11 @@ static inline int operator_rank_of_input(const struct operator* op, uint32_t inp
     return input < MOST_KNOWN_INPUTS ? operator_traits[op->id].input_ranks[input] : RANK_OPEN;
 }
 
+static inline bool operator_input_may_be_float(const struct operator* op, uint32_t input)
+{
+    return input >= MOST_KNOWN_INPUTS || (operator_traits[op->id].inputs_of_floats >> input & 1);
+}
+
 static inline bool operator_has_role(const struct operator* op, enum attribute_role role)
 {
     return operator_find_role(op, role) >= 0;

@@ -58,7 +58,7 @@ static const struct {
     {"(graph\n (let x (input 0) (f32 2 3))\n (let y (relu z)))", "no tensor is called z", 3, 15},
     {"(graph (let x (input 0) (f32 2 3)) (let y (matmul x x)))", "matmul sums over axes of different sizes", 1, 43},
     {"(graph (let x (input 0) (f32 2 3)) (let x (relu x)))", "x is bound twice", 1, 41},
-    {"(graph (let x (input 0) (f32 2 3)) (let y (relu x x)))", "relu does not take 2 arguments", 1, 43},
+    {"(graph (let x (input 0) (f32 2 3)) (let y (relu x x)))", "relu takes 1 input, not 2", 1, 43},
     {"(graph (let x (input 0) (f32 2 3)) (let y (concat x)))", "concat needs its axis first", 1, 43},
     {"(graph (let x (input 0) (f32 2 3)) (let y (split 1 x)))", "axis 1 is not known to be a concatenation", 1, 43},
     {"(graph (let x (input 0) (f32 99999999999 99999999999)))", "the tensor has too many elements", 1, 25},

@@ -311,7 +311,7 @@ static const struct {
 } bad_rules[] = {
     {"(rule r (source (relu ?x)))", "a rule needs a source and a target", 1},
     {"(rule r (source (relu ?x)) (target (relux ?x)))", "unknown operator relux", 37},
-    {"(rule r (source (relu ?x)) (target (ewadd ?x)))", "ewadd does not take 1 arguments", 36},
+    {"(rule r (source (relu ?x)) (target (ewadd ?x)))", "ewadd takes 2 inputs, not 1", 36},
     {"(rule r (source (relu ?x)) (target (relu ?y)))", "?y does not occur in the source", 1},
     {"(rule r (source ?x) (target (relu ?x)))", "a source term must be an application", 1},
     {"(rule r (source (matmul ?x ?y)) (target (matmul :act $a ?x ?y)))", "$a is no whole attribute of the source", 1},

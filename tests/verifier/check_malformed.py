@@ -12,7 +12,7 @@ import tempfile
 
 RULES = {
     "unknown operator": ("(rule a (source (frobnicate ?x)) (target ?x))", "1:18: unknown operator frobnicate"),
-    "wrong arity": ("(rule a\n  (source (relu ?x ?y)) (target ?x))", "2:11: relu does not take 2 arguments"),
+    "wrong arity": ("(rule a\n  (source (relu ?x ?y)) (target ?x))", "2:11: relu takes 1 input, not 2"),
     "unbound variable": ("(rule a (source (relu ?x)) (target ?y))", "1:1: ?y does not occur in the source"),
     "unbound attribute": ("(rule a (source (relu ?x)) (target (split0 $i ?x)))", "1:1: $i is no whole attribute"),
     "missing attribute": ("(rule a (source (concat ?x ?y)) (target ?x))", "1:17: concat needs its axis first"),
@@ -32,7 +32,7 @@ RULES = {
 PROPERTIES = {
     "unknown operator": ("(property a (equal (frobnicate ?x) ?x))", "1:21: unknown operator frobnicate"),
     "one side": ("(property a (equal ?x))", "1:13: a property needs (equal LEFT RIGHT)"),
-    "wrong arity": ("(property a (equal (relu ?x ?y) ?x))", "1:20: relu does not take 2 arguments"),
+    "wrong arity": ("(property a (equal (relu ?x ?y) ?x))", "1:20: relu takes 1 input, not 2"),
     "unbound variable": (
         "(property a (equal ?x ?x)\n (where (defined (relu ?q))))", "2:9: ?q occurs on neither side"),
     "unbound attribute": ("(property a (equal ?x ?x) (where (= $s 1)))", "1:34: $s occurs on neither side"),

@@ -220,10 +220,21 @@ static bool find_number(const struct instance *in, const struct values *v, uint3
     return false;
 }
 
-// Looks for inputs on which the entries of a pair really differ.
+static int64_t count_input_entries(const struct instance *in)
+{
+    int64_t n = 0;
+    for (uint32_t i = 0; i < in->equation->pattern->n_variables; i++)
+        n += in->types[i] ? type_elements(in->types[i]) : 0;
+    return n;
+}
+
+// Looks for inputs on which the entries of a pair really differ. Where there are few entries each has to be of the one
+// sign, or truth value, at which they do.
+#define FEW_ENTRIES 8
 static bool confirm(const struct instance *in, struct values *v, uint32_t pair, struct difference *ret)
 {
-    for (uint64_t seed = 0; seed < 9; seed++) {
+    uint64_t tries = count_input_entries(in) <= FEW_ENTRIES ? 90 : 9;
+    for (uint64_t seed = 0; seed < tries; seed++) {
         evaluate_numerically(in, seed, v);
         if (find_number(in, v, pair, seed, is_other_number, ret))
             return true;

@@ -744,6 +744,17 @@ static void test_activations(struct judge *j, const struct equation *eq, struct 
     test_equation(j, eq, t);
 }
 
+// There may be instances elsewhere. What looks at a piece of a piece asks for a tensor that was cut twice, of which
+// small instances have none: were they tried, tensors cut once more than that would be needed to refute it, and those
+// are nowhere tried.
+static const char *why_nothing_is_tried(const struct equation *eq, const struct judgement *result)
+{
+    if (result->was_cut_short)
+        return "no instance was found within the limits";
+    return eq->pattern->looks_at_split_trees ? "no instance was found among small tensors that are cut once"
+                                             : "never well-typed at the sizes that are tried";
+}
+
 static void judge_within_limits(struct judge *j, const struct equation *eq, struct judgement *ret_result)
 {
     struct test t;
@@ -752,7 +763,8 @@ static void judge_within_limits(struct judge *j, const struct equation *eq, stru
     if (ret_result->verdict != VERDICT_PROVED)
         return;
     if (j->explored.size == 0 || ret_result->instances == 0) {
-        ret_result->verdict = VERDICT_VACUOUS;
+        ret_result->verdict = VERDICT_NOT_COVERED;
+        ret_result->doubt = why_nothing_is_tried(eq, ret_result);
         return;
     }
     ret_result->doubt = find_doubt(&t);
@@ -762,7 +774,7 @@ static void judge_within_limits(struct judge *j, const struct equation *eq, stru
 
 static bool is_without_instance(const struct judgement *result)
 {
-    return result->verdict == VERDICT_VACUOUS && result->was_cut_short;
+    return result->verdict == VERDICT_NOT_COVERED && result->was_cut_short;
 }
 
 // Sizes up to the bounds may be so many that the tests get to no instance within the limits. Small ones are known.

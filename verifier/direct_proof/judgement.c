@@ -4,8 +4,8 @@
 const char *verdict_name(enum verdict verdict)
 {
     static const char *const names[VERDICT_COUNT] = {
-        [VERDICT_PROVED] = "proved",       [VERDICT_TESTED] = "tested",   [VERDICT_REFUTED] = "refuted",
-        [VERDICT_UNDECIDED] = "undecided", [VERDICT_VACUOUS] = "vacuous",
+        [VERDICT_PROVED] = "proved",       [VERDICT_TESTED] = "tested",           [VERDICT_REFUTED] = "refuted",
+        [VERDICT_UNDECIDED] = "undecided", [VERDICT_NOT_COVERED] = "not covered",
     };
     return names[verdict];
 }
@@ -21,18 +21,18 @@ static bool has_failed(const struct judgement *r)
     return r->verdict == VERDICT_REFUTED || r->verdict == VERDICT_UNDECIDED;
 }
 
-// A refutation says most; of what is vacuous other parts say more.
+// A refutation says most; of what is not covered other parts say more.
 static bool says_more(const struct judgement *x, const struct judgement *y)
 {
     if (has_failed(x) || has_failed(y))
         return x->verdict == VERDICT_REFUTED ? y->verdict != VERDICT_REFUTED : !has_failed(y);
-    return y->verdict == VERDICT_VACUOUS && x->verdict != VERDICT_VACUOUS;
+    return y->verdict == VERDICT_NOT_COVERED && x->verdict != VERDICT_NOT_COVERED;
 }
 
 void judgement_merge(struct judgement *all, struct judgement *part)
 {
     struct judgement of_part = *part;
-    *part = (struct judgement){.verdict = VERDICT_VACUOUS};
+    *part = (struct judgement){.verdict = VERDICT_NOT_COVERED};
     if (says_more(&of_part, all)) {
         struct judgement other = *all;
         *all = of_part;

@@ -4,11 +4,11 @@
 #include "verifier/bounds/bounds.h"
 
 enum verdict {
-    VERDICT_PROVED,      // for all sizes, by the argument of the bounds
-    VERDICT_TESTED,      // at all instances within the bounds, which are no proof
-    VERDICT_REFUTED,     // with a counterexample
-    VERDICT_UNDECIDED,   // normal forms differ and numbers do not, or there are no normal forms
-    VERDICT_VACUOUS,     // never well-typed at the sizes tried
+    VERDICT_PROVED,        // for all sizes, by the argument of the bounds
+    VERDICT_TESTED,        // at all instances within the bounds, which are no proof
+    VERDICT_REFUTED,       // with a counterexample
+    VERDICT_UNDECIDED,     // normal forms differ and numbers do not, or there are no normal forms
+    VERDICT_NOT_COVERED,   // no instance is among those that are tried
     VERDICT_COUNT,
 };
 const char *verdict_name(enum verdict verdict);
@@ -26,7 +26,7 @@ struct judgement {
     bool was_cut_short;           // the step limit was reached
     bool met_limits;              // it, or another limit on the way: with larger ones there might be more to see
     bool saw_all_kinds;           // the search for small instances was not: the listener heard of each kind
-    const char *doubt;            // TESTED: why it is no proof
+    const char *doubt;            // TESTED, NOT_COVERED: why it is no proof
     struct text form;             // the text of the doubt where it says what no theorem speaks of; owned
     struct text counterexample;   // REFUTED, UNDECIDED; owned
 };

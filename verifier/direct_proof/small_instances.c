@@ -212,12 +212,10 @@ static void try_other_dtypes(struct judge *j, const struct equation *eq, struct 
 static bool needs_other_dtypes(const struct pattern *p)
 {
     for (size_t n = 0; n < p->nodes.count; n++)
-        for (uint32_t i = 0; i < p->nodes.items[n].n_inputs; i++) {
-            bool is_variable = p->terms.items[p->nodes.items[n].inputs[i]].is_variable;
-            uint32_t known = i < MOST_KNOWN_INPUTS ? operator_traits[p->nodes.items[n].op->id].inputs_of_floats >> i : 1;
-            if (is_variable && !(known & 1))
+        for (uint32_t i = 0; i < p->nodes.items[n].n_inputs; i++)
+            if (p->terms.items[p->nodes.items[n].inputs[i]].is_variable &&
+                !operator_input_may_be_float(p->nodes.items[n].op, i))
                 return true;
-        }
     return false;
 }
 

@@ -310,7 +310,7 @@ struct entailment theory_prove_heard(struct theory *t, struct judge *judge, cons
     theory_stop_listening(judge);
     if (heard->verdict == VERDICT_TESTED)
         obligations_drop_facts(&t->heard);
-    bool may_matter = heard->verdict != VERDICT_VACUOUS && heard->verdict != VERDICT_UNDECIDED;
+    bool may_matter = heard->verdict != VERDICT_NOT_COVERED && heard->verdict != VERDICT_UNDECIDED;
     bool may_be_stated = may_matter && are_kinds_enough(t->heard.equation);
     bool has_all = may_be_stated && has_heard_all(t, judge, heard);
     t->step_limit = heard->verdict == VERDICT_PROVED ? usual / PART_FOR_SECOND_PROOF : usual;

@@ -31,7 +31,7 @@ void rule_report_print_reason(struct text *out, const struct rule_report *report
 {
     if (report->trial.count)
         text_add(out, report->trial.chars);
-    else if (report->first.verdict == VERDICT_VACUOUS)
+    else if (report->first.verdict == VERDICT_NOT_COVERED)
         text_add(out, report->first.was_cut_short
                           ? "no instance was found within the limits"
                           : "source and target are never well-typed together at the sizes tried");
