@@ -120,7 +120,26 @@ static tensor_id *tensors_of_inputs(struct importer *im, const struct onnx_node 
     return tensors;
 }
 
-// What the model declares counts; what it leaves open is inferred where that is easy.
+static bool reads_unknown_sizes(const struct conversion *c)
+{
+    bool reads = false;
+    for (uint32_t i = 0; i < c->n_inputs; i++)
+        reads = reads || (c->inputs[i] != NO_TENSOR && !type_is_known(type_of(c, c->inputs[i])));
+    return reads;
+}
+
+// Some models declare the sizes that they were traced with, and ONNX Runtime runs them with those that data have.
+static struct type declared_type(struct importer *im, struct conversion *c, uint32_t output)
+{
+    const struct named_value *value = name_find(im, &c->node->outputs.items[output]);
+    struct type declared = type_from_onnx(im, value ? value->declared : NULL);
+    im->has_sizes_of_data = im->has_sizes_of_data || sizes_are_of_data(c);
+    if (im->has_sizes_of_data && (sizes_are_of_data(c) || reads_unknown_sizes(c)))
+        declared.rank = RANK_UNKNOWN;
+    return declared;
+}
+
+// What the model declares counts; what it leaves open is inferred where that is easy. Where these differ nothing is known.
 void import_infer_types(struct importer *im, struct conversion *c, struct type *ret_types)
 {
     for (uint32_t i = 0; i < c->n_outputs; i++)
@@ -129,10 +148,11 @@ void import_infer_types(struct importer *im, struct conversion *c, struct type *
     for (uint32_t i = 0; i < c->n_outputs; i++) {
         if (c->known_types && type_is_known(&c->known_types[i]))
             ret_types[i] = c->known_types[i];
-        const struct named_value *value = name_find(im, &c->node->outputs.items[i]);
-        struct type declared = type_from_onnx(im, value ? value->declared : NULL);
-        if (type_is_known(&declared) || !type_is_known(&ret_types[i]))
+        struct type declared = declared_type(im, c, i);
+        if (!type_is_known(&ret_types[i]))
             ret_types[i] = declared;
+        else if (type_is_known(&declared) && !type_equal(&declared, &ret_types[i]))
+            ret_types[i].rank = RANK_UNKNOWN;
         ret_types[i] = type_within_limits(ret_types[i]);
     }
 }

@@ -352,6 +352,18 @@ static bool is_called_as_a_function_of_entries(const struct onnx_node *node)
     return op && op->flags & OPERATOR_IS_ELEMENTWISE && op->max_inputs == 1;
 }
 
+static const char *const of_data[] = {"Compress", "NonMaxSuppression", "NonZero", "StringSplit", "Unique"};
+
+bool sizes_are_of_data(struct conversion *c)
+{
+    bool is_named = false, is_known = true;
+    for (size_t i = 0; i < sizeof of_data / sizeof *of_data; i++)
+        is_named = is_named || strcmp(of_data[i], c->node->op_type.text) == 0;
+    for (uint32_t i = 0; i < c->n_inputs; i++)
+        is_known = is_known && (c->inputs[i] == NO_TENSOR || is_constant(c, c->inputs[i]));
+    return is_named && !is_known && onnx_node_has_standard_domain(c->node);
+}
+
 void infer_opaque_types(struct conversion *c, struct type *ret_types)
 {
     if (onnx_node_has_standard_domain(c->node))

@@ -555,6 +555,21 @@ def test_inputs_with_defaults(folder):
         expect(("2 inputs with an initializer" in done.stderr) == (version >= 4), f"it is told: {done.stderr}")
 
 
+def test_traced_sizes(folder):
+    """As many places as were not zero when a model was traced are declared: a sum over one of them would be nothing."""
+    nodes = [helper.make_node("NonZero", ["x"], ["places"]), helper.make_node("Cast", ["places"], ["p"], to=1),
+             helper.make_node("ReduceSum", ["p", "axes"], ["s"]), helper.make_node("Mul", ["s", "two"], ["m"]),
+             helper.make_node("Neg", ["m"], ["n"]), helper.make_node("Neg", ["n"], ["y"])]
+    given = [numpy_helper.from_array(np.array(number), name) for name, number in (("axes", [1]), ("two", np.float32(2)))]
+    model, out = small_model(folder / "traced.onnx", nodes, [value("x", 3, 4)], [value("y", 2, 1)], given), folder / "o.onnx"
+    loaded = onnx.load(model)
+    loaded.graph.value_info.extend([helper.make_tensor_value_info("places", TensorProto.INT64, [2, 1]), value("p", 2, 1)])
+    onnx.save(loaded, model)
+    done = run(OPT, model, "-o", out, "--device", "fake", "--quiet")
+    kinds = [node.op_type for node in onnx.load(out).graph.node]
+    expect(done.returncode == 0 and "ReduceSum" in kinds, f"sums over places: {done.stderr} {kinds}")
+
+
 def test_unwritable(folder):
     """A result that the model's operator set has no form for leaves the original."""
     model, rules, out = folder / "old.onnx", folder / "newer.rules", folder / "old-fast.onnx"
@@ -591,6 +606,7 @@ def test_kept(folder):
     test_unwritable(folder)
     test_wrong_rule(folder)
     test_unstable(folder)
+    test_traced_sizes(folder)
     test_inputs_with_defaults(folder)
     test_masks_of_halves(folder)
     test_overflowing_halves(folder)
