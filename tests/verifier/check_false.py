@@ -12,6 +12,7 @@ import tempfile
 
 CONDITIONS = {
     "moved-windows": ["(= (dim ?x 2) 1)"],
+    "shape-beside-a-window": ["(= (dim ?x 2) 1)"],
     "moved-windows-by-channels": ["(= (dim ?x 2) 1)"],
     "moved-windows-twice": ["(= (dim ?x 2) 1)"],
     "moved-windows-in-steps": ["(= (dim ?x 2) 1)"],

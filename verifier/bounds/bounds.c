@@ -229,7 +229,7 @@ static bool has_shape_variables(const struct analysis *an, const struct attribut
     return (attribute_variables_of_term(t) & ~pattern_variables_of_windows(an->in->equation->pattern)) != 0;
 }
 
-// Shapes and parts that are variables are tried up to small sizes only.
+// Shapes and parts that are variables are tried up to small sizes only, as windows may not be.
 #define LARGEST_SHAPE 2
 #define LARGEST_PART 3
 
@@ -256,7 +256,7 @@ static bool has_too_many_labels(struct analysis *an, const uint8_t *labels, cons
                                 int largest)
 {
     uint32_t class = classes_find(an, item);
-    return !(flags[class] & (HAS_WINDOW | HAS_KERNEL)) && labels[class] > largest;
+    return (flags[class] & (HAS_WINDOW | HAS_KERNEL)) || labels[class] > largest;
 }
 
 static bool shape_has_too_many_labels(struct analysis *an, const uint8_t *labels, const uint16_t *flags, uint32_t node)

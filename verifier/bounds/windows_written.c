@@ -63,6 +63,55 @@ static bool is_near(struct analysis *an, const struct window_use *w, const uint8
 
 // --- strides that are a variable -------------------------------------------------------------------------------------
 
+static bool is_in_an_index(const struct definition *d, uint32_t variable)
+{
+    for (size_t i = 0; i < d->indices.count; i++) {
+        struct affine_index f;
+        classes_find_affine(d, d->indices.items[i], &f);
+        for (int k = 0; k < f.n + f.n_divided; k++)
+            if ((k < f.n ? f.variable[k] : f.divided[k - f.n]) == variable)
+                return true;
+    }
+    return false;
+}
+
+// Has the operator an axis of the class that goes along nothing that it reads, as the one entry that a sum leaves?
+static bool makes_an_axis(struct analysis *an, term_id term, uint32_t class)
+{
+    const struct term *t = &an->in->equation->pattern->terms.items[term];
+    const struct definition *d = t->is_variable ? NULL : an->definitions[t->index];
+    bool has_shape = d && operator_has_role(an->in->calls[t->index]->op, ROLE_SHAPE);   // of sizes, or of numbers
+    int rank = d && !has_shape ? d->stages[d->outputs[t->output]].type.rank : 0;
+    for (int axis = 0; axis < rank; axis++) {
+        uint32_t item = classes_item_of_axis(an, term, axis);
+        if (classes_find(an, item) == class && !is_in_an_index(d, item - an->first_item[t->index]))
+            return true;
+    }
+    return false;
+}
+
+// Has something of the class one size in all instances?
+static bool is_closed(struct analysis *an, uint32_t class)
+{
+    bool is_made = classes_named_places(an, class) > 0 || is_enlarged(an, class);
+    for (term_id t = 0; t < an->in->equation->pattern->terms.count && !is_made; t++)
+        is_made = makes_an_axis(an, t, class);
+    return is_made;
+}
+
+// Where an image has one size in all instances its last window stands where a stride says, and those of others may not
+// be tried together with it: on 5 places before a pad the last window reads the pad in steps of 1 and of 3, and not in
+// steps of 2 or 4.
+static bool have_open_images(struct analysis *an)
+{
+    const struct pattern *p = an->in->equation->pattern;
+    for (int i = 0; i < an->n_windows; i++)
+        if (!operator_enlarges(p->nodes.items[an->windows[i].node].op) &&
+            is_closed(an, classes_find(an, an->windows[i].read_item)))
+            return false;
+    return true;
+}
+
 static int64_t largest_number(const struct attribute_pattern *a)
 {
     int64_t largest = 0;
@@ -137,7 +186,7 @@ static bool have_outer_strides(struct analysis *an)
         if (left.pads > LARGEST_PADS || right.pads > LARGEST_PADS || left.has_inner_stride || right.has_inner_stride)
             return false;
     }
-    return true;
+    return !stride || have_open_images(an);
 }
 
 bool windows_are_near(struct analysis *an, const uint8_t *labels, const uint16_t *flags)

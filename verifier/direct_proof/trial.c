@@ -192,6 +192,27 @@ static void choose_sizes(struct attempt *a)
         }
 }
 
+static int64_t choose_size(struct attempt *a, uint32_t sizes)
+{
+    for (int64_t n = between(a, 0, __builtin_popcount(sizes) - 1); n > 0; n--)
+        sizes &= sizes - 1;
+    return sizes ? __builtin_ctz(sizes) : 1;
+}
+
+// Shapes that are variables are often those of a tensor, as large as others.
+static void choose_shapes(struct attempt *a)
+{
+    for (uint32_t v = 0; v < a->equation->pattern->n_attribute_variables; v++) {
+        struct domain d = domain_of_variable(a->equation->pattern, v, a->rank, DOMAIN_ALIKE, &a->scratch);
+        if (!d.attribute || d.attribute->role != ROLE_SHAPE || !d.is_whole || happens(a, 1, 2))
+            continue;
+        int64_t *ints = arena_array(&a->scratch, int64_t, (size_t)a->rank);
+        for (int i = 0; i < a->rank; i++)
+            ints[i] = choose_size(a, a->box.sizes[0][a->rank][i]);
+        a->attributes[v] = (struct attribute_value){(uint32_t)a->rank, ints};
+    }
+}
+
 // --- instances -------------------------------------------------------------------------------------------------------
 
 static uint32_t count_other_dtypes(const struct instance *in)
@@ -287,6 +308,7 @@ static bool run_attempt(struct trials *t, const struct equation *eq, uint64_t ke
     a.long_axis = is_far ? (int)random_below(&a.random, (uint64_t)a.rank) : -1;
     choose_attributes(&a);
     choose_sizes(&a);
+    choose_shapes(&a);
     if (has_other_dtypes)
         box_try_all_dtypes(&a.box);
     find_instances(&a, eq->is_strong && happens(&a, 1, 2) ? WANTED_RIGHT : WANTED_LEFT);
