@@ -139,7 +139,8 @@ static struct type declared_type(struct importer *im, struct conversion *c, uint
     return declared;
 }
 
-// What the model declares counts; what it leaves open is inferred where that is easy. Where these differ nothing is known.
+// What the model declares counts; what it leaves open is inferred where that is easy. Where these differ nothing is
+// known.
 void import_infer_types(struct importer *im, struct conversion *c, struct type *ret_types)
 {
     for (uint32_t i = 0; i < c->n_outputs; i++)
