@@ -1,12 +1,10 @@
-// Why the ranks and the lengths of lists that are tried stand for all: axes that nothing names are carried along (T4),
-// windows that go along all spatial axes alike (T5), parts that nothing asks for (T6), permutations that are the same
-// on every way to a tensor (T7).
+// Why the ranks that are tried stand for all: axes that nothing names are carried along (T4), and windows go along all
+// spatial axes alike (T5).
 #include "verifier/bounds/form_terms.h"
 
 #include "core/text/text.h"
 #include "operators/traits.h"
 #include "verifier/instances/ranks.h"
-#include <string.h>
 
 // --- ranks that the text fixes ---------------------------------------------------------------------------------------
 
@@ -156,107 +154,6 @@ static int largest_fixed_rank(const struct fixed_ranks *r)
     for (size_t t = 0; t < r->n_terms; t++)
         largest = r->of_term[t] > largest ? r->of_term[t] : largest;
     return largest;
-}
-
-// --- permutations (T7) -----------------------------------------------------------------------------------------------
-
-#define MOST_PERMUTATIONS 16
-// The permutations on the way from an output to a tensor variable, the innermost last to be added.
-struct word {
-    uint32_t n;
-    uint8_t variables[MOST_PERMUTATIONS];
-};
-struct renaming {
-    const struct equation *eq;
-    bool is_known[MAX_RULE_VARIABLES];
-    struct word of_variable[MAX_RULE_VARIABLES];
-    uint32_t ways;
-};
-#define MOST_WAYS 4096
-
-static bool is_identity(const struct equation *eq, int64_t variable)
-{
-    for (uint32_t i = 0; i < eq->n_conditions; i++) {
-        const struct condition *c = &eq->conditions[i];
-        if (c->kind == CONDITION_EQUAL && form_is_variable(c->a) && c->a->value == variable &&
-            c->b->kind == TERM_IOTA && c->b->operands[0]->kind == TERM_RANK)
-            return true;
-    }
-    return false;
-}
-
-// (at $q $p) is $q behind $p.
-static bool add_permutation(const struct equation *eq, const struct attribute_term *t, struct word *word)
-{
-    if (t->kind == TERM_AT)
-        return add_permutation(eq, t->operands[1], word) && add_permutation(eq, t->operands[0], word);
-    if (!form_is_variable(t) || word->n == MOST_PERMUTATIONS)
-        return false;
-    if (!is_identity(eq, t->value))
-        word->variables[word->n++] = (uint8_t)t->value;
-    return true;
-}
-
-static bool note_way(struct renaming *r, term_id term, struct word word)
-{
-    const struct pattern *p = r->eq->pattern;
-    const struct term *t = &p->terms.items[term];
-    if (t->is_variable) {
-        const struct word *known = &r->of_variable[t->index];
-        bool is_same =
-            !r->is_known[t->index] || (known->n == word.n && memcmp(known->variables, word.variables, word.n) == 0);
-        r->is_known[t->index] = true;
-        r->of_variable[t->index] = word;
-        return is_same;
-    }
-    const struct pattern_node *node = &p->nodes.items[t->index];
-    if (++r->ways > MOST_WAYS)
-        return false;
-    if (operator_permutes(node->op)) {
-        const struct attribute_pattern *perm = &node->attributes[operator_find_role(node->op, ROLE_PERMUTATION)];
-        return perm->count == 1 && add_permutation(r->eq, perm->terms[0], &word) && note_way(r, node->inputs[0], word);
-    }
-    if (operator_scales(node->op))
-        return note_way(r, node->inputs[0], word) && note_way(r, node->inputs[1], (struct word){0});
-    bool is_same = node->op->flags & OPERATOR_IS_ELEMENTWISE;
-    for (uint32_t i = 0; i < node->n_inputs && is_same; i++)
-        is_same = note_way(r, node->inputs[i], word);
-    return is_same;
-}
-
-static const struct attribute_term *open_permutation(const struct pattern *p)
-{
-    for (size_t n = 0; n < p->nodes.count; n++) {
-        int perm = operator_find_role(p->nodes.items[n].op, ROLE_PERMUTATION);
-        const struct attribute_pattern *a = perm < 0 ? NULL : &p->nodes.items[n].attributes[perm];
-        if (a && !form_is_list_of(a, form_is_integer))
-            return a->terms[0];
-    }
-    return NULL;
-}
-
-// What elementwise operators and permutations make of tensors whose entries are renamed alike is so at any rank.
-static bool is_renaming(const struct equation *eq)
-{
-    struct renaming r = {.eq = eq};
-    bool is_same = true;
-    for (uint32_t i = 0; i < eq->n_pairs && is_same; i++) {
-        r.ways = 0;
-        memset(r.is_known, 0, sizeof r.is_known);
-        is_same = note_way(&r, eq->left[i], (struct word){0}) && note_way(&r, eq->right[i], (struct word){0});
-    }
-    return is_same;
-}
-
-bool form_has_permutations(const struct form_question *q)
-{
-    const struct attribute_term *open = open_permutation(q->eq->pattern);
-    if (!open || is_renaming(q->eq))
-        return true;
-    text_add(q->why, "the permutation ");
-    pattern_print_attribute_term(q->why, q->eq->pattern, open);
-    text_printf(q->why, " is a variable at ranks above %d", q->max_rank);
-    return false;
 }
 
 // --- axes that are told apart (T4) -----------------------------------------------------------------------------------
@@ -483,6 +380,7 @@ static struct told_axes axes_told_apart(const struct equation *eq)
     return told;
 }
 
+#define MOST_WAYS 4096
 // Where sets of axes that are variables are dropped: on every way from an output to a tensor with axes once, all by one
 // set, with no other set above. Then all variables have the axes that sets say, and outputs have those that are left.
 struct dropping {
@@ -534,7 +432,7 @@ static int64_t axes_of_sets(uint32_t sets)
 bool form_has_ranks(const struct form_question *q)
 {
     struct fixed_ranks fixed;
-    if (open_permutation(q->eq->pattern) && is_renaming(q->eq))
+    if (form_renames_entries(q->eq))
         return true;
     find_fixed_ranks(q->eq, &fixed);
     if (largest_fixed_rank(&fixed) > q->max_rank) {
@@ -590,59 +488,4 @@ bool form_has_ranks_of_windows(const struct form_question *q)
     else
         return true;
     return false;
-}
-
-// --- parts (T6) ------------------------------------------------------------------------------------------------------
-
-#define LONGEST_PARTS 3   // that are tried
-
-static bool is_length_of(const struct condition *c, uint32_t variable, int64_t *ret_length)
-{
-    bool is_length = c->kind == CONDITION_EQUAL && c->a->kind == TERM_LENGTH && form_is_integer(c->b) &&
-                     form_is_variable(c->a->operands[0]) && c->a->operands[0]->value == variable;
-    bool is_list = c->kind == CONDITION_EQUAL && form_is_variable(c->a) && c->a->value == variable &&
-                   c->b->kind == TERM_LIST && c->b->count;
-    for (uint32_t i = 0; is_list && i < c->b->count; i++)
-        is_list = attribute_term_is_one_entry(c->b->operands[i]);
-    *ret_length = is_length ? c->b->value : is_list ? c->b->count : 0;
-    return is_length || is_list;
-}
-
-int64_t form_length_of_parts(const struct equation *eq, uint32_t variable)
-{
-    int64_t length;
-    for (uint32_t i = 0; i < eq->n_conditions; i++)
-        if (!condition_is_of_variable(eq->conditions[i].kind) && is_length_of(&eq->conditions[i], variable, &length))
-            return length;
-    return 0;
-}
-
-// How many parts a list can have that are told apart: those that are named, and the rest, which is one.
-static int64_t parts_told_apart(const struct equation *eq, uint32_t variable)
-{
-    const struct pattern *p = eq->pattern;
-    int64_t parts = 0, length = form_length_of_parts(eq, variable);
-    if (length > 0)
-        return length;
-    for (term_id t = 0; t < p->terms.count; t++) {
-        const struct term *term = &p->terms.items[t];
-        const struct pattern_node *node = term->is_variable ? NULL : &p->nodes.items[term->index];
-        int sizes = node ? operator_find_role(node->op, ROLE_PART_SIZES) : -1;
-        bool is_its = sizes >= 0 && form_is_one_variable(&node->attributes[sizes]) &&
-                      node->attributes[sizes].terms[0]->value == variable;
-        if (is_its && term->output + 2 > parts)
-            parts = term->output + 2;
-    }
-    return parts;
-}
-
-bool form_has_lengths_of_parts(const struct form_question *q)
-{
-    for (uint32_t v = 0; v < q->eq->pattern->n_attribute_variables; v++)
-        if (parts_told_apart(q->eq, v) > LONGEST_PARTS) {
-            text_printf(q->why, "nothing says how many parts $%s has, and up to %d are tried",
-                        q->eq->pattern->attribute_variables[v], LONGEST_PARTS);
-            return false;
-        }
-    return true;
 }

@@ -14,6 +14,8 @@ bool form_is_one_variable(const struct attribute_pattern *a);
 bool form_is_number_of_groups(const struct pattern_node *node, int attribute);
 // How many parts a condition says a list of parts has; 0: none does.
 int64_t form_length_of_parts(const struct equation *eq, uint32_t variable);
+// Is a permutation a variable, and does all that both sides do rename entries (T7)? Then ranks do not matter.
+bool form_renames_entries(const struct equation *eq);
 // Has the term a value whatever its variables are (T14)?
 bool form_is_defined_everywhere(const struct pattern *p, term_id term);
 

@@ -5,7 +5,7 @@
 #include "core/text/text.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
-#include "verifier/selection/derive.h"
+#include "verifier/selection/select_for_egraph.h"
 #include "verifier/selection/select.h"
 #include <string.h>
 

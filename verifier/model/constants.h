@@ -5,7 +5,7 @@
 // (constants.c), and how far any did is told.
 #pragma once
 #include "egraph/egraph.h"
-#include "verifier/model/common.h"
+#include "verifier/model/common_graph.h"
 
 // What was too dear as a guess may be paid for as what is near to another constant.
 enum constant_tried { NOT_TRIED, TRIED_AS_GUESS, TRIED };

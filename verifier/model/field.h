@@ -11,7 +11,7 @@
 // may still be, by a law that the stand-in does not have. Comparisons, maxima, integers and truth values are different:
 // random values do not meet all of their cases, so that agreement that depends on one proves nothing.
 #pragma once
-#include "verifier/model/common.h"
+#include "verifier/model/common_graph.h"
 
 enum field_verdict {
     FIELD_NOT_COMPARED,   // it was known to be equal

@@ -1,7 +1,7 @@
 // Equality of two models in numbers: both run on the processor on random inputs from a seed. Opaque nodes are cut out
 // and paired: what they make are further inputs, what they read further outputs.
 #pragma once
-#include "verifier/model/common.h"
+#include "verifier/model/common_graph.h"
 
 struct log;
 

@@ -5,7 +5,7 @@
 // two tensors are found to be equal the search begins anew behind them, in an e-graph without the terms that led there.
 #pragma once
 #include "substitutions/rule.h"
-#include "verifier/model/common.h"
+#include "verifier/model/common_graph.h"
 #include <stdio.h>
 
 struct saturation_budget {

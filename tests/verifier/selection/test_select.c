@@ -4,7 +4,7 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "tests/support/check.h"
-#include "verifier/selection/derive.h"
+#include "verifier/selection/select_for_egraph.h"
 #include "verifier/selection/select.h"
 #include <string.h>
 

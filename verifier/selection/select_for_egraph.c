@@ -1,6 +1,6 @@
 // A rule is asked about at each of its examples: one e-graph of the source, explored by the rules that may derive it,
 // until the target stands in the source's classes.
-#include "verifier/selection/derive.h"
+#include "verifier/selection/select_for_egraph.h"
 
 #include "egraph/convert.h"
 #include "egraph/explore.h"

@@ -1,5 +1,5 @@
 // Both models in one graph: equal weights, opaque nodes and inputs are one leaf.
-#include "verifier/model/common.h"
+#include "verifier/model/common_graph.h"
 
 #include "core/memory/hash.h"
 #include "core/text/error.h"
