@@ -31,6 +31,21 @@ ALIKE = "(property alike (equal (softmax 0 ?x) (softmax 0 ?y)) (where (= (dims ?
 # The condition is of truth values, and nothing else has to be of other than floating-point numbers.
 CHOICE = "(property choice (equal (where (not ?c) ?x ?y) (where ?c ?y ?x)))\n"
 HALF = "(property half (equal (relu (where ?c ?x ?y)) (where ?c (relu ?x) ?y)))\n"
+# Ranks that the text says are tried up to 6, but of windows up to 4.
+RANKS = """(property five (equal (relu (relu ?x)) (relu ?x)) (where (= (rank ?x) 5)))
+(property last (equal (softmax 4 ?x) (softmax (- (rank ?x) 1) ?x)) (where (= (rank ?x) 5)))
+(property six (equal (transpose :perm 0 2 1 3 4 5 (transpose :perm 0 2 1 3 4 5 ?x)) ?x) (where (plain ?x)
+  (defined (transpose :perm 0 2 1 3 4 5 ?x))))
+(property turned (equal (transpose :perm 0 2 1 3 4 5 ?x) ?x) (where (= (rank ?x) 6) (plain ?x)))
+(property volume (equal (poolmax :kernel $k (relu ?x)) (relu (poolmax :kernel $k ?x))) (where (= (rank ?x) 5)))
+"""
+# Sizes that conditions name are tried, beyond those that are tried otherwise.
+SIZES = """(property seven (equal (softmax 0 (concat 0 ?x ?x)) (concat 0 (softmax 0 ?x) (softmax 0 ?x)))
+  (where (= (dim ?x 0) 7)))
+(property nine (equal (poolmax :kernel 1 3 :stride 1 2 ?x) (poolmax :kernel 1 3 :stride 1 1 ?x)) (where (= (dim ?x 3) 9)))
+(property twelve (equal (softmax 0 (ewadd ?x ?y)) (softmax 0 (ewadd ?y ?x))) (where (= (dim ?x 0) 12)))
+(property one (equal (reducesum :axes 0 ?x) ?x) (where (= (dim ?x 0) 1) (plain ?x)))
+"""
 # Types differ first at a width of 4, and values first at a sum of three entries (a symmetric function of degree 3).
 STEPS = """(property steps
   (equal (poolmax :kernel 1 3 :stride 1 2 :pad 0 0 0 0 ?x) (poolmax :kernel 1 3 :stride 1 1 :pad 0 0 0 0 ?x)))\n"""
@@ -215,6 +230,10 @@ CASES = [
     ("contradictory at some sizes", SAME + ALIKE, 1, ["where same speaks", "by: alike same\n"], []),
     ("false and not contradictory", COMMUTES + SQUARE, 1, ["square: refuted", "no contradiction"], []),
     ("a choice between numbers", CHOICE + HALF, 1, ["choice: proved, 2729", "half: refuted", "?x = (f32"], ["(i64"]),
+    ("ranks of five and six", RANKS, 1, ["five: proved", "last: proved", "six: proved", "turned: refuted",
+                                        "volume: not covered"], []),
+    ("sizes that are named", SIZES, 1, ["seven: refuted", "nine: refuted", "twelve: proved", "one: refuted",
+                                        "axis 0 is the same at all places, and cut anywhere", "axis 0 is not cut"], []),
     ("a contradictory pair", COMMUTES + FIRST, 1, ["first: refuted", "contradiction: ", "commutes", "entry 0 is 3"], []),
     ("a false one", COMMUTES + SQUARE, 1, ["square: refuted", "?x = ", "entry 0 is", "1 differ"], ["commutes: refuted"]),
     ("a false sum", NEWTON, 1, ["newton: refuted", "entry 0 is"], []),

@@ -499,6 +499,46 @@ static void print_numbers(struct text *out, const struct instance *in, uint64_t 
     }
 }
 
+static term_id other_side(const struct instance *in, const struct difference *difference, term_id term)
+{
+    term_id left = in->equation->left[difference->pair], right = in->equation->right[difference->pair];
+    return term == left ? right : left;
+}
+
+static void print_cuts(struct text *out, const struct split_tree *t)
+{
+    text_printf(out, "%" PRId64, t->left_size);
+    for (int side = 0; side < 2; side++) {
+        const struct split_tree *piece = side ? t->right : t->left;
+        if (!piece)
+            continue;
+        text_add(out, side ? ", its second piece " : ", its first piece ");
+        if (piece == SPLIT_ANY)
+            text_add(out, "anywhere");
+        else
+            print_cuts(out, piece);
+    }
+}
+
+// How axes are cut that the other side cuts in another way.
+static void print_other_cuts(struct text *out, const struct type *t, const struct type *other)
+{
+    for (int axis = 0; axis < t->rank; axis++) {
+        const struct split_tree *tree = t->split[axis];
+        if (split_tree_equal(tree, other->split[axis]))
+            continue;
+        text_printf(out, ", axis %d ", axis);
+        if (!tree)
+            text_add(out, "is not cut");
+        else if (tree == SPLIT_ANY)
+            text_add(out, "is the same at all places, and cut anywhere");
+        else {
+            text_add(out, "is cut at ");
+            print_cuts(out, tree);
+        }
+    }
+}
+
 static void print_side(struct text *out, const struct instance *in, const struct polynomial_pool *pool,
                        const struct difference *difference, const char *side, term_id term, polynomial value,
                        double number)
@@ -512,6 +552,9 @@ static void print_side(struct text *out, const struct instance *in, const struct
     }
     text_add(out, " : ");
     type_print(out, typing_type(in->typing, type));
+    if (difference->kind == COMPARISON_OTHER_SPLIT_TREE)
+        print_other_cuts(out, typing_type(in->typing, type),
+                         typing_type(in->typing, instance_term_type(in, other_side(in, difference, term))));
     if (difference->kind != COMPARISON_OTHER_VALUE)
         return;
     text_printf(out, ", entry %" PRId64 " is %.6g", difference->entry, number);

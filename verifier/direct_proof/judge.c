@@ -752,7 +752,7 @@ static const char *why_nothing_is_tried(const struct equation *eq, const struct 
     if (result->was_cut_short)
         return "no instance was found within the limits";
     return eq->pattern->looks_at_split_trees ? "no instance was found among small tensors that are cut once"
-                                             : "never well-typed at the sizes that are tried";
+                                             : "never well-typed at the ranks and sizes that are tried";
 }
 
 static void judge_within_limits(struct judge *j, const struct equation *eq, struct judgement *ret_result)

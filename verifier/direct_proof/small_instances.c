@@ -127,7 +127,6 @@ static bool search_with_kernels(struct judge *j, const struct equation *eq, cons
 }
 
 // A kind may have larger instances alone: what is argued of others says nothing of it.
-#define LARGEST_SIZE_EXPLORED 6
 static int explore_kinds_that_are_left(struct judge *j, const struct equation *eq, int size, struct box *box,
                                        struct bounds *bounds)
 {

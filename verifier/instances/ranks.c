@@ -47,7 +47,7 @@ static int64_t axes_left_out(const struct attribute_term *t)
 static int64_t largest_entry_in_term(const struct attribute_term *t)
 {
     bool is_part = t->kind == TERM_TAKE || t->kind == TERM_DROP;
-    int64_t largest = is_part             ? largest_integer_of_term(t->operands[0])
+    int64_t largest = is_part              ? largest_integer_of_term(t->operands[0])
                       : t->kind == TERM_AT ? largest_integer_of_term(t->operands[1])
                                            : axes_left_out(t);
     if (t->kind == TERM_AT && t->operands[0]->kind == TERM_LIST && t->operands[0]->count > largest)
@@ -148,6 +148,54 @@ static int64_t largest_axis_in_terms(const struct equation *eq)
     return in_attributes > in_conditions ? in_attributes : in_conditions;
 }
 
+static int64_t rank_by_conditions(const struct equation *eq, uint32_t variable)
+{
+    for (uint32_t i = 0; i < eq->n_conditions; i++) {
+        const struct condition *c = &eq->conditions[i];
+        if (c->kind == CONDITION_EQUAL && c->a->kind == TERM_RANK && c->a->value == variable &&
+            c->b->kind == TERM_INTEGER)
+            return c->b->value;
+    }
+    return 0;
+}
+
+static int64_t rank_by_permutations(const struct pattern *p, uint32_t variable)
+{
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        uint32_t count = pattern_node_attribute(node, ROLE_PERMUTATION)->count;
+        const struct term *read = node->n_inputs ? &p->terms.items[node->inputs[0]] : NULL;
+        if (count > 1 && read && read->is_variable && read->index == variable)
+            return count;
+    }
+    return 0;
+}
+
+// The one that the text says, in a condition or by a permutation with an entry for each axis; 0: none.
+static int64_t written_rank(const struct equation *eq, uint32_t variable)
+{
+    int64_t rank = rank_by_conditions(eq, variable);
+    return rank ? rank : rank_by_permutations(eq->pattern, variable);
+}
+
+static int64_t largest_written_rank(const struct equation *eq)
+{
+    int64_t largest = 0;
+    for (uint32_t v = 0; v < eq->pattern->n_variables; v++) {
+        int64_t rank = written_rank(eq, v);
+        largest = rank > largest ? rank : largest;
+    }
+    return largest;
+}
+
+static bool are_all_ranks_written(const struct equation *eq)
+{
+    for (uint32_t v = 0; v < eq->pattern->n_variables; v++)
+        if (written_rank(eq, v) == 0)
+            return false;
+    return true;
+}
+
 // A rank at which every axis named is a leading one that nothing else tells from its neighbours, and the last two axes
 // are others; one rank more only adds another such axis. Those of images stand behind the axes of images and channels,
 // so that rank 4 has all kinds of them, unless terms name some and nothing says how many there are.
@@ -160,9 +208,12 @@ static int64_t rank_that_tells_axes(const struct equation *eq)
     return named + 3 < 4 ? 4 : named + 3;
 }
 
+// Windows are argued of one spatial axis and two.
 int ranks_to_test(const struct equation *eq)
 {
-    int64_t rank = rank_that_tells_axes(eq);
+    int64_t rank = rank_that_tells_axes(eq), written = largest_written_rank(eq);
+    if (!pattern_has_windows(eq->pattern) && written > rank)
+        rank = written;
     return rank > LARGEST_RANK ? LARGEST_RANK : (int)rank;
 }
 
@@ -272,7 +323,11 @@ static bool has_numbers_of_axes(const struct pattern *p)
     return false;
 }
 
+// Where all ranks are written there are no larger ones.
 bool ranks_are_too_few(const struct equation *eq)
 {
-    return has_numbers_of_axes(eq->pattern) || rank_that_tells_axes(eq) > LARGEST_RANK || tensors_of_open_rank(eq);
+    bool are_open = pattern_has_windows(eq->pattern) || !are_all_ranks_written(eq) ||
+                    largest_written_rank(eq) > LARGEST_RANK;
+    return has_numbers_of_axes(eq->pattern) || (are_open && rank_that_tells_axes(eq) > LARGEST_RANK) ||
+           tensors_of_open_rank(eq);
 }

@@ -168,6 +168,18 @@ static void add_sizes_of_broadcasts(struct box *box, const struct pattern *p)
     add_sizes(box, sizes);
 }
 
+// Conditions name them, beyond what growing boxes come to: sums and concatenations have these of others, too.
+static void add_sizes_of_conditions(struct box *box, const struct equation *eq)
+{
+    uint32_t sizes = 0;
+    for (uint32_t v = 0; v < eq->pattern->n_variables; v++)
+        for (int axis = 0; axis < box->max_rank; axis++) {
+            int64_t named = equation_size_by_condition(eq, v, axis);
+            sizes |= named > LARGEST_SIZE_EXPLORED && named <= MAX_TESTED_SIZE ? 1u << named : 0;
+        }
+    add_sizes(box, sizes);
+}
+
 // The largest dilation that may be tried, where dilations are not all 1.
 static int64_t largest_dilation(const struct pattern *p)
 {
@@ -290,5 +302,6 @@ struct box box_to_explore(const struct equation *eq, int max_rank, int size)
     add_sizes_of_groups(&box, eq->pattern);
     add_sizes_of_reshapes(&box, eq->pattern);
     add_sizes_of_broadcasts(&box, eq->pattern);
+    add_sizes_of_conditions(&box, eq);
     return box;
 }

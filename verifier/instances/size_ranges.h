@@ -17,6 +17,7 @@ struct box {
 struct box box_uniform(int max_rank, int bound);   // all sizes up to it, at all ranks
 void box_try_all_dtypes(struct box *box);
 void box_copy_dtypes(struct box *box, const struct box *from);
+enum { LARGEST_SIZE_EXPLORED = 6 };
 // All sizes up to `size`, and those without which numbers in the equation (groups, dilations, parts) say nothing.
 struct box box_to_explore(const struct equation *eq, int max_rank, int size);
 // Sizes that the values of attributes ask for: three groups need three channels.
