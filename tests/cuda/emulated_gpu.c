@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__)
-#define SANITIZING "-fsanitize=address,undefined -fno-sanitize-recover=all"
+#define SANITIZING "-O0 -fsanitize=address,undefined -fno-sanitize-recover=all"
 #else
 #define SANITIZING ""
 #endif

@@ -333,12 +333,6 @@ static void check_program_of_small_costs(const struct extraction_problem *p, con
     assert_true(bound <= ldexp(cost + 1e-6, -SMALLER));
 }
 
-// Sanitizers need no more than a part of the programs, which CBC solves.
-static int some_of(int count)
-{
-    return getenv("TASO_FEW") ? count / 10 : count;
-}
-
 static void programs_find_the_optimum(void **state)
 {
     if (!ilp_is_available())
