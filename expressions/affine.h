@@ -3,9 +3,10 @@
 //
 //     base + sum of factor * atom     an atom is a variable, or no sum: a quotient, a remainder, an index made of data
 #pragma once
+#include "core/numbers/integers.h"
 #include "expressions/definition.h"
 
-// Arithmetic of indices: it wraps, as that of 64-bit machine integers does, and quotients round down.
+// Arithmetic of indices: it wraps, as that of 64-bit machine integers does, and quotients round down (floor_quotient).
 static inline int64_t wrapping_sum(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -13,10 +14,6 @@ static inline int64_t wrapping_sum(int64_t a, int64_t b)
 static inline int64_t wrapping_product(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-static inline int64_t floor_quotient(int64_t a, int64_t b)   // b > 0
-{
-    return a / b - (a % b < 0);
 }
 
 struct scaled_atom {

@@ -3,6 +3,7 @@
 #include "graph/sizes.h"
 
 #include "core/memory/arena.h"
+#include "core/numbers/integers.h"
 #include <assert.h>
 #include <string.h>
 
@@ -29,17 +30,12 @@ void sizes_free(struct sizes *s)
 
 // --- values ----------------------------------------------------------------------------------------------------------
 
-static int64_t rounded_down(int64_t x, int64_t divisor)
-{
-    return x / divisor - (x % divisor < 0);
-}
-
 static int64_t factor_value(const struct sizes *s, const struct size_factor *f, const int64_t *binding)
 {
     int64_t sum = f->constant;
     for (uint32_t i = 0; i < s->n_symbols; i++)
         sum += f->weights[i] * binding[i];
-    return rounded_down(sum, f->divisor);
+    return floor_quotient(sum, f->divisor);
 }
 
 static int64_t factor_at(const struct sizes *s, uint32_t factor, const int64_t *binding)
@@ -148,16 +144,6 @@ static bool solve_sum(const struct sizes *s, uint32_t i, uint32_t j, const int64
     return is_sum(s, ret_sum, at);
 }
 
-static int64_t greatest_common_divisor(int64_t x, int64_t y)
-{
-    while (y) {
-        int64_t rest = x % y;
-        x = y;
-        y = rest;
-    }
-    return x < 0 ? -x : x;
-}
-
 static int64_t common_divisor(const struct sizes *s, const struct size_factor *f, int64_t of)
 {
     for (uint32_t i = 0; i < s->n_symbols; i++)
@@ -168,7 +154,7 @@ static int64_t common_divisor(const struct sizes *s, const struct size_factor *f
 // By a divisor of all weights.
 static void divide_weights(const struct sizes *s, struct size_factor *f, int64_t by)
 {
-    f->constant = rounded_down(f->constant, by);
+    f->constant = floor_quotient(f->constant, by);
     for (uint32_t i = 0; i < s->n_symbols; i++)
         f->weights[i] /= by;
 }
@@ -293,7 +279,7 @@ static bool divide_multiple(const struct sizes *s, int64_t *multiple, struct siz
 {
     int64_t common = greatest_common_divisor(*multiple, divisor), product;
     *multiple /= common;
-    addend = rounded_down(addend, common);
+    addend = floor_quotient(addend, common);
     divisor /= common;
     if ((*multiple != 1 && (divisor != 1 || addend % *multiple)) ||
         __builtin_mul_overflow(f->divisor, addend / *multiple, &product) || product > INT32_MAX ||

@@ -19,28 +19,26 @@
 enum window_use_kind { WINDOWS_OTHER, WINDOWS_ALIKE, WINDOWS_FIXED };
 
 // T10
-static bool are_argued_alike(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
+static bool are_argued_alike(struct analysis *an)
 {
-    return windows_leave_equal_sizes(an) &&
-           (windows_are_in_chains(an, labels, flags) || windows_have_one_place(an, labels, flags));
+    return windows_leave_equal_sizes(an) && (windows_are_in_chains(an) || windows_have_one_place(an));
 }
 
 // What is argued of windows of written sizes asks for larger images than what is argued of those that are alike.
-static enum window_use_kind kind_of_windows(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
+static enum window_use_kind kind_of_windows(struct analysis *an)
 {
-    if (windows_are_fixed(an, flags, OF_WINDOWS))
+    if (windows_are_fixed(an, OF_WINDOWS))
         return WINDOWS_FIXED;
-    bool are_alike = windows_are_alike(an, labels, flags) &&
-                     (!windows_are_near(an, labels, flags) || are_argued_alike(an, labels, flags));
+    bool are_alike = windows_are_alike(an) && (!windows_are_near(an) || are_argued_alike(an));
     return are_alike ? WINDOWS_ALIKE : WINDOWS_OTHER;
 }
 
 // Windows that a theorem speaks of, which the sizes of their kind are enough for.
-static bool are_argued(struct analysis *an, enum window_use_kind windows, const uint8_t *labels, const uint16_t *flags)
+static bool are_argued(struct analysis *an, enum window_use_kind windows)
 {
     if (an->n_windows == 0 || windows == WINDOWS_FIXED)
         return true;
-    return windows == WINDOWS_ALIKE ? are_argued_alike(an, labels, flags) : windows_are_near(an, labels, flags);
+    return windows == WINDOWS_ALIKE ? are_argued_alike(an) : windows_are_near(an);
 }
 
 // --- bounds of classes -----------------------------------------------------------------------------------------------
@@ -126,10 +124,9 @@ static struct class_bound bound_of_groups(struct analysis *an, uint32_t item, in
     return (struct class_bound){sizes, BOUND_GROUPS, doubt};
 }
 
-static struct class_bound bound_of_window(struct analysis *an, uint32_t class, const uint8_t *labels, int64_t more,
-                                          int64_t segments)
+static struct class_bound bound_of_window(struct analysis *an, uint32_t class, int64_t more, int64_t segments)
 {
-    int64_t window = windows_size_by_reach(an, labels, class);
+    int64_t window = windows_size_by_reach(an, class);
     if (window > LARGEST_WINDOW_SIZE)
         return (struct class_bound){SIZES_UP_TO(LARGEST_WINDOW_SIZE), BOUND_TESTED, "windows reach far"};
     return (struct class_bound){all_sizes_up_to(an, (window + more) * segments), BOUND_WINDOW, NULL};
@@ -142,19 +139,19 @@ static struct class_bound bound_of_kernel(struct analysis *an, int64_t q, int64_
 }
 
 // Windows that are alike on both sides: as many positions as without them, each with a place for the window.
-static struct class_bound bound_of_common_window(struct analysis *an, uint32_t class, const uint8_t *labels,
-                                                 int64_t places, int64_t own_size)
+static struct class_bound bound_of_common_window(struct analysis *an, uint32_t class, int64_t places, int64_t own_size)
 {
-    int64_t size = windows_size_by_labels(an, labels, class, places > own_size ? places : own_size);
+    int64_t size = windows_size_by_labels(an, class, places > own_size ? places : own_size);
     return (struct class_bound){all_sizes_up_to(an, size), BOUND_COMMON_WINDOW, NULL};
 }
 
-static struct class_bound bound_of_axis(struct analysis *an, uint32_t item, const uint8_t *labels, uint16_t flags,
-                                        enum window_use_kind windows, int64_t own_size)
+static struct class_bound bound_of_axis(struct analysis *an, uint32_t item, enum window_use_kind windows,
+                                        int64_t own_size)
 {
     uint32_t class = classes_find(an, item);
+    uint16_t flags = an->class_flags[class];
     int segments = flags & HAS_SEGMENTS ? number_of_segments(an, class) : 1;
-    int64_t q = classes_labels_of(an, labels, class), most = an->is_operand[item] ? 1 : segments;
+    int64_t q = classes_labels_of(an, class), most = an->is_operand[item] ? 1 : segments;
     int64_t named = (flags & HAS_SEGMENTS) || an->names_loosely ? classes_named_places(an, class) : 0;
     int64_t of_segment = q + (!(flags & HAS_SEGMENTS) ? 0 : segments > 2 ? segments - 1 : 1);
     int64_t places = of_segment * most + named;
@@ -167,9 +164,9 @@ static struct class_bound bound_of_axis(struct analysis *an, uint32_t item, cons
     if (flags & HAS_ORDER)
         return (struct class_bound){SIZES_UP_TO(TESTED_SIZE), BOUND_TESTED, "indices are compared by order"};
     if (windows == WINDOWS_ALIKE && (flags & (HAS_WINDOW | HAS_KERNEL)))
-        return bound_of_common_window(an, class, labels, places, own_size);
+        return bound_of_common_window(an, class, places, own_size);
     if (flags & HAS_WINDOW)
-        return bound_of_window(an, class, labels, named, most);
+        return bound_of_window(an, class, named, most);
     if (flags & HAS_KERNEL)
         return bound_of_kernel(an, q, named, most);
     if (flags & HAS_GROUPS)
@@ -252,14 +249,13 @@ static int note_entries(const struct analysis *an, const struct attribute_term *
     return n;
 }
 
-static bool has_too_many_labels(struct analysis *an, const uint8_t *labels, const uint16_t *flags, uint32_t item,
-                                int largest)
+static bool has_too_many_labels(struct analysis *an, uint32_t item, int largest)
 {
     uint32_t class = classes_find(an, item);
-    return (flags[class] & (HAS_WINDOW | HAS_KERNEL)) || labels[class] > largest;
+    return (an->class_flags[class] & (HAS_WINDOW | HAS_KERNEL)) || an->labels[class] > largest;
 }
 
-static bool shape_has_too_many_labels(struct analysis *an, const uint8_t *labels, const uint16_t *flags, uint32_t node)
+static bool shape_has_too_many_labels(struct analysis *an, uint32_t node)
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
     const struct definition *d = an->definitions[node];
@@ -271,13 +267,12 @@ static bool shape_has_too_many_labels(struct analysis *an, const uint8_t *labels
     const struct stage *result = &d->stages[d->outputs[0]];
     for (int axis = 0; axis < result->type.rank; axis++)
         if ((of_variables >> axis & 1) &&
-            has_too_many_labels(an, labels, flags, an->first_item[node] + result->first_variable + (uint32_t)axis,
-                                LARGEST_SHAPE))
+            has_too_many_labels(an, an->first_item[node] + result->first_variable + (uint32_t)axis, LARGEST_SHAPE))
             return true;
     return false;
 }
 
-static bool parts_have_too_many_labels(struct analysis *an, const uint8_t *labels, const uint16_t *flags, uint32_t node)
+static bool parts_have_too_many_labels(struct analysis *an, uint32_t node)
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
     const struct attribute_pattern *sizes = pattern_node_attribute(n, ROLE_PART_SIZES);
@@ -285,16 +280,15 @@ static bool parts_have_too_many_labels(struct analysis *an, const uint8_t *label
     for (uint32_t j = 0; j < sizes->count; j++)
         has_variables = has_variables || has_shape_variables(an, sizes->terms[j]);
     for (size_t v = 0; has_variables && v < an->definitions[node]->extents.count; v++)
-        if (has_too_many_labels(an, labels, flags, an->first_item[node] + (uint32_t)v, LARGEST_PART))
+        if (has_too_many_labels(an, an->first_item[node] + (uint32_t)v, LARGEST_PART))
             return true;
     return false;
 }
 
-static bool has_more_labels_than_shapes(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
+static bool has_more_labels_than_shapes(struct analysis *an)
 {
     for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++)
-        if (an->definitions[n] &&
-            (shape_has_too_many_labels(an, labels, flags, n) || parts_have_too_many_labels(an, labels, flags, n)))
+        if (an->definitions[n] && (shape_has_too_many_labels(an, n) || parts_have_too_many_labels(an, n)))
             return true;
     return false;
 }
@@ -402,20 +396,19 @@ static bool has_groups_by_sizes(struct analysis *an)
     return false;
 }
 
-static const char *doubt_of_classes(struct analysis *an, enum window_use_kind windows, const uint8_t *labels,
-                                    const uint16_t *flags)
+static const char *doubt_of_classes(struct analysis *an, enum window_use_kind windows)
 {
-    if (windows == WINDOWS_OTHER && windows_outgrow_named_images(an, flags))
+    if (windows == WINDOWS_OTHER && windows_outgrow_named_images(an))
         return "attributes of windows on images of named sizes are tried up to small ones";
     if (windows != WINDOWS_FIXED && an->n_windows && has_strides_of_its_own(an))
         return "sizes may tie strides that are not tried together";
     if (has_groups_by_sizes(an))
         return "a number of groups depends on sizes that are no channels";
-    if (classes_have_attributes_of_sizes(an, flags))
+    if (classes_have_attributes_of_sizes(an))
         return "an attribute depends on sizes in a way that small ones do not show";
     if (windows_are_beside_images_untold(an) || (windows == WINDOWS_ALIKE && windows_leave_out_middles(an)))
         return "entries of a kernel stand beside the image at larger pads only than are tried";
-    if (has_more_labels_than_shapes(an, labels, flags))
+    if (has_more_labels_than_shapes(an))
         return "shapes have more labels than the sizes that are tried";
     return NULL;
 }
@@ -431,8 +424,7 @@ static void merge_bound_of_axis(struct bounds *b, uint32_t v, const struct type 
     b->doubt = b->doubt ? b->doubt : c->doubt;
 }
 
-static void merge_bounds_of_axes(struct analysis *an, enum window_use_kind windows, const uint8_t *labels,
-                                 const uint16_t *flags, struct bounds *b)
+static void merge_bounds_of_axes(struct analysis *an, enum window_use_kind windows, struct bounds *b)
 {
     for (uint32_t v = 0; v < an->in->equation->pattern->n_variables; v++) {
         const struct type *type = an->in->types[v];
@@ -440,9 +432,8 @@ static void merge_bounds_of_axes(struct analysis *an, enum window_use_kind windo
             b->sizes[v][0][0] = 2;
         for (int axis = 0; type && axis < type->rank; axis++) {
             uint32_t item = v * MAX_RANK + (uint32_t)axis;
-            uint16_t own = flags[classes_find(an, item)];
-            struct class_bound c = bound_of_axis(an, item, labels, own, windows, type->dim[axis]);
-            c = keep_fixed_size(c, own, type->dim[axis]);
+            struct class_bound c = bound_of_axis(an, item, windows, type->dim[axis]);
+            c = keep_fixed_size(c, an->class_flags[classes_find(an, item)], type->dim[axis]);
             merge_bound_of_axis(b, v, type, axis, &c);
         }
     }
@@ -450,21 +441,20 @@ static void merge_bounds_of_axes(struct analysis *an, enum window_use_kind windo
 
 static void merge_bounds(struct analysis *an, struct bounds *b)
 {
-    uint8_t labels[MAX_ITEMS] = {0};
-    uint16_t flags[MAX_ITEMS] = {0};
-    classes_count_labels(an, labels);
+    classes_count_labels(an);
     for (uint32_t i = 0; i < an->n_items; i++)
-        flags[classes_find(an, i)] |= an->flags[i];
-    classes_find_places_of_groups(an, flags);
-    enum window_use_kind windows = kind_of_windows(an, labels, flags);
+        an->class_flags[classes_find(an, i)] |= an->flags[i];
+    classes_find_places_of_groups(an);
+    enum window_use_kind windows = kind_of_windows(an);
     note_windows(an, windows, b);
-    b->has_unargued_windows = b->has_unargued_windows || !are_argued(an, windows, labels, flags);
+    b->has_unargued_windows = b->has_unargued_windows || !are_argued(an, windows);
     b->has_numbers_of_sizes = b->has_numbers_of_sizes || an->has_numbers_of_sizes;
     for (uint32_t i = 0; i < an->n_items; i++)
-        b->has_parts_of_groups = b->has_parts_of_groups || ((flags[i] & HAS_GROUPS) && (flags[i] & HAS_SEGMENTS));
+        b->has_parts_of_groups =
+            b->has_parts_of_groups || ((an->class_flags[i] & HAS_GROUPS) && (an->class_flags[i] & HAS_SEGMENTS));
     if (!b->doubt)
-        b->doubt = doubt_of_classes(an, windows, labels, flags);
-    merge_bounds_of_axes(an, windows, labels, flags, b);
+        b->doubt = doubt_of_classes(an, windows);
+    merge_bounds_of_axes(an, windows, b);
 }
 
 // An instance whose sides have different types refutes the equation: its sizes are to be tested, whatever bounds others

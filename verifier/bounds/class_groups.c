@@ -1,5 +1,6 @@
 // Axes that groups divide, one behind the other: are they made of blocks, the same number in all instances (T9;
 // bounds.md, 2.4)?
+#include "core/numbers/integers.h"
 #include "operators/traits.h"
 #include "verifier/bounds/index_classes.h"
 #include "verifier/instances/domain.h"
@@ -270,21 +271,10 @@ static bool is_link_of_compound(struct ties *t, const struct link *l)
 
 // --- blocks ---------------------------------------------------------------------------------------------------------
 
-static int64_t greatest_divisor(int64_t a, int64_t b)
-{
-    a = a < 0 ? -a : a;
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static void divide(struct ties *t, uint32_t item, int64_t n)
 {
     int64_t *places = &t->places[find_tied(t, item)];
-    *places = greatest_divisor(n, *places);
+    *places = greatest_common_divisor(n, *places);
 }
 
 // A block is what divides all axes that are tied, all groups of filters, and where they are cut.
@@ -316,12 +306,12 @@ static bool find_blocks(struct ties *t)
     return true;
 }
 
-void classes_find_places_of_groups(struct analysis *an, const uint16_t *flags)
+void classes_find_places_of_groups(struct analysis *an)
 {
     struct ties *t = NULL;
     for (uint32_t class = 0; class < an->n_items; class ++) {
-        if (an->parent[class] != class || !(flags[class] & HAS_GROUPS) ||
-            (flags[class] & ~(HAS_GROUPS | HAS_SEGMENTS | HAS_COUNT)))
+        if (an->parent[class] != class || !(an->class_flags[class] & HAS_GROUPS) ||
+            (an->class_flags[class] & ~(HAS_GROUPS | HAS_SEGMENTS | HAS_COUNT)))
             continue;
         if (!t && !has_only_known_operators(an))
             return;

@@ -268,7 +268,7 @@ static uint32_t sums_of_either_side(const struct sums *left, const struct sums *
 
 // Labels that one counterexample can need, by class: axes of the output, and sums, those in the arguments of functions
 // outside of the ring included.
-void classes_count_labels(struct analysis *an, uint8_t *labels)
+void classes_count_labels(struct analysis *an)
 {
     const struct equation *eq = an->in->equation;
     for (uint32_t i = 0; i < eq->n_pairs; i++) {
@@ -288,14 +288,14 @@ void classes_count_labels(struct analysis *an, uint8_t *labels)
                 classes_flag(an, c, HAS_COUNT);
                 an->has_numbers_of_sizes = true;
             }
-            if (n > labels[c])
-                labels[c] = at_most(n);
+            if (n > an->labels[c])
+                an->labels[c] = at_most(n);
         }
     }
 }
 
-int64_t classes_labels_of(struct analysis *an, const uint8_t *labels, uint32_t item)
+int64_t classes_labels_of(struct analysis *an, uint32_t item)
 {
-    int64_t n = labels[classes_find(an, item)];
+    int64_t n = an->labels[classes_find(an, item)];
     return n > 1 ? n : 1;
 }

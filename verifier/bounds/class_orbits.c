@@ -39,11 +39,8 @@ static bool has_even_parts(struct analysis *an, uint32_t class)
 // either. With groups that is said of even parts alone.
 static void find_what_is_made_of_operands(struct analysis *an, bool *ret_is_made)
 {
-    uint16_t flags[MAX_ITEMS] = {0};
-    for (uint32_t i = 0; i < an->n_items; i++) {
-        flags[classes_find(an, i)] |= an->flags[i];
+    for (uint32_t i = 0; i < an->n_items; i++)
         ret_is_made[i] = is_made_of_operands(an, i);
-    }
     for (bool is_changing = true; is_changing;) {
         is_changing = false;
         for (int i = 0; i < an->n_links; i++) {
@@ -51,7 +48,7 @@ static void find_what_is_made_of_operands(struct analysis *an, bool *ret_is_made
             bool are_nodes = l->from >= MAX_RULE_VARIABLES * MAX_RANK && l->to >= MAX_RULE_VARIABLES * MAX_RANK;
             uint32_t class = classes_find(an, l->from);
             if (!l->is_whole || !are_nodes || ret_is_made[l->from] == ret_is_made[l->to] ||
-                ((flags[class] & HAS_GROUPS) && !has_even_parts(an, class)))
+                ((an->class_flags[class] & HAS_GROUPS) && !has_even_parts(an, class)))
                 continue;
             ret_is_made[l->from] = ret_is_made[l->to] = true;
             is_changing = true;

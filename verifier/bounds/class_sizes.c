@@ -153,7 +153,7 @@ static int first_axis_kept(const struct attribute_term *t)
 }
 
 // Are all sizes that the term mentions of axes that windows read, or slide, of which small sizes are all tested?
-static bool is_of_windows(struct analysis *an, const struct attribute_term *t, const uint16_t *flags)
+static bool is_of_windows(struct analysis *an, const struct attribute_term *t)
 {
     int first = first_axis_kept(t);
     t = first > 0 ? t->operands[1] : t;
@@ -161,10 +161,11 @@ static bool is_of_windows(struct analysis *an, const struct attribute_term *t, c
     const struct type *type = is_size ? an->in->types[t->value] : NULL;
     for (int axis = first; type && axis < type->rank; axis++)
         if (attribute_term_names_axis(t, axis) &&
-            !(flags[classes_find(an, (uint32_t)t->value * MAX_RANK + (uint32_t)axis)] & (HAS_WINDOW | HAS_KERNEL)))
+            !(an->class_flags[classes_find(an, (uint32_t)t->value * MAX_RANK + (uint32_t)axis)] &
+              (HAS_WINDOW | HAS_KERNEL)))
             return false;
     for (uint32_t i = 0; i < t->count; i++)
-        if (!is_of_windows(an, t->operands[i], flags))
+        if (!is_of_windows(an, t->operands[i]))
             return false;
     return true;
 }
@@ -215,7 +216,7 @@ static bool is_own_size(const struct pattern *p, const struct pattern_node *n, u
 }
 
 // Sizes in shapes and of parts are those of axes, numbers of groups are looked at by themselves (bounds.c).
-static bool is_followed(struct analysis *an, uint32_t node, int attribute, uint32_t entry, const uint16_t *flags)
+static bool is_followed(struct analysis *an, uint32_t node, int attribute, uint32_t entry)
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
     const struct attribute *a = &n->op->attributes[attribute];
@@ -224,19 +225,19 @@ static bool is_followed(struct analysis *an, uint32_t node, int attribute, uint3
     if (attribute_counts_groups(a) || !attribute_term_mentions_sizes(t))
         return true;
     if (is_attribute_of_windows(a))
-        return is_own_size(an->in->equation->pattern, n, entry, t) || is_of_windows(an, t, flags);
+        return is_own_size(an->in->equation->pattern, n, entry, t) || is_of_windows(an, t);
     if (a->role == ROLE_SHAPE)
         return is_plain || merges_axes(n, &n->attributes[attribute]);
     return is_plain && names_part_by_part(an, node, attribute);
 }
 
-bool classes_have_attributes_of_sizes(struct analysis *an, const uint16_t *flags)
+bool classes_have_attributes_of_sizes(struct analysis *an)
 {
     const struct pattern *p = an->in->equation->pattern;
     for (uint32_t n = 0; n < p->nodes.count; n++)
         for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
             for (uint32_t j = 0; j < p->nodes.items[n].attributes[i].count; j++)
-                if (an->definitions[n] && !is_followed(an, n, i, j, flags))
+                if (an->definitions[n] && !is_followed(an, n, i, j))
                     return true;
     return false;
 }

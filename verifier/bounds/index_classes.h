@@ -63,7 +63,9 @@ struct analysis {
     uint8_t cuts[2][MAX_ITEMS];           // reads along a part, by side
     int64_t places_of_group[MAX_ITEMS];   // where all cuts stand between groups, in all instances; else 0
     uint8_t free_sums[MAX_ITEMS], size_numbers[MAX_ITEMS];
-    node_set sides[2];   // nodes of the left and the right sides
+    node_set sides[2];                 // nodes of the left and the right sides
+    uint8_t labels[MAX_ITEMS];         // by class: that one counterexample can need (class_labels.c)
+    uint16_t class_flags[MAX_ITEMS];   // by class: of all its items
     int n_windows;
     struct window_use windows[MAX_WINDOWS];
     int n_tests[2];   // places compared with the ends of an axis, by side, each form once
@@ -99,7 +101,7 @@ void classes_note_nodes(struct analysis *an);
 void classes_note_sizes_of_node(struct analysis *an, uint32_t node);
 void classes_note_conditions(struct analysis *an);
 // Is an attribute made of sizes that are none of its shape, its parts, or of axes of windows?
-bool classes_have_attributes_of_sizes(struct analysis *an, const uint16_t *flags);
+bool classes_have_attributes_of_sizes(struct analysis *an);
 // How many positions of the class numbers tell from others, on all of its axes together.
 int64_t classes_named_places(struct analysis *an, uint32_t class);
 bool classes_have_named_parts(struct analysis *an, uint32_t class);
@@ -108,14 +110,14 @@ bool attribute_term_names_axis(const struct attribute_term *t, int axis);
 bool condition_names_sizes(const struct condition *c);
 bool condition_equates_sizes(const struct condition *c, uint32_t x, uint32_t y, int axis);
 // Of classes that groups divide and that are concatenated (class_groups.c).
-void classes_find_places_of_groups(struct analysis *an, const uint16_t *flags);
+void classes_find_places_of_groups(struct analysis *an);
 // Does every monomial of what the node reads of the tensor have a factor read at the place on the axis? Of which
 // operands of a function it has to hold is the caller's (class_labels.c).
 enum passing { PASSES_NEVER, PASSES_FIRST, PASSES_EITHER, PASSES_BOTH };
 typedef enum passing passing_fn(enum scalar_function fn);
 bool classes_tensor_is_read_along(const struct analysis *an, uint32_t node, int tensor, int axis, passing_fn *passing);
-// Labels that one counterexample can need, by class: axes of the output, and sums (class_labels.c).
-void classes_count_labels(struct analysis *an, uint8_t *labels);
-int64_t classes_labels_of(struct analysis *an, const uint8_t *labels, uint32_t item);   // of its class; at least 1
+// Into an->labels: axes of the output, and sums.
+void classes_count_labels(struct analysis *an);
+int64_t classes_labels_of(struct analysis *an, uint32_t item);   // of its class; at least 1
 // Do cuts of concatenations overlap, so that sizes cannot be reduced one by one (class_orbits.c)?
 bool classes_have_folded_orbits(struct analysis *an);

@@ -3,6 +3,7 @@
 // class that is read in steps of 3 has 3 positions for one of the class that windows go along.
 #include "verifier/bounds/windows.h"
 
+#include "core/numbers/integers.h"
 #include "operators/traits.h"
 #include "verifier/instances/size_ranges.h"
 #include <string.h>
@@ -10,11 +11,6 @@
 // --- steps -----------------------------------------------------------------------------------------------------------
 
 #define LARGEST_STEP 1000   // larger images are not tested anyway
-
-static int64_t greatest_divisor(int64_t x, int64_t y)
-{
-    return y == 0 ? x : greatest_divisor(y, x % y);
-}
 
 static void multiply_group(struct window_steps *s, uint16_t group, int64_t factor)
 {
@@ -46,7 +42,7 @@ static bool relate(struct window_steps *s, uint32_t index, uint32_t read, int64_
     int64_t steps = s->of_class[index] * stride;
     if (s->group[index] == s->group[read])
         return s->of_class[read] == steps;
-    int64_t divisor = greatest_divisor(steps, s->of_class[read]), factor = s->of_class[read] / divisor;
+    int64_t divisor = greatest_common_divisor(steps, s->of_class[read]), factor = s->of_class[read] / divisor;
     multiply_group(s, s->group[read], steps / divisor);
     multiply_group(s, s->group[index], factor);
     join_groups(s, s->group[index], s->group[read]);
@@ -74,14 +70,9 @@ struct slack {
     int64_t least[MAX_ITEMS], most[MAX_ITEMS];
 };
 
-static int64_t quotient_down(int64_t x, int64_t y)
-{
-    return x >= 0 ? x / y : -((-x + y - 1) / y);
-}
-
 static int64_t quotient_up(int64_t x, int64_t y)
 {
-    return -quotient_down(-x, y);
+    return -floor_quotient(-x, y);
 }
 
 // What is read has `stride` places for one of the index, and as many more as in this instance, but for a remainder.
@@ -96,7 +87,7 @@ static bool pass_window(struct analysis *an, const struct window_use *w, struct 
         s->least[read] = stride * s->least[index] + more - (stride - 1);
         s->most[read] = stride * s->most[index] + more + (stride - 1);
     } else {
-        s->least[index] = quotient_down(s->least[read] - more - (stride - 1), stride);
+        s->least[index] = floor_quotient(s->least[read] - more - (stride - 1), stride);
         s->most[index] = quotient_up(s->most[read] - more + (stride - 1), stride);
     }
     return s->is_known[index] = s->is_known[read] = true;
@@ -199,12 +190,12 @@ static struct span span_of_node(struct analysis *an, uint32_t node, const struct
 }
 
 // Two more places than one, or as many as labels ask for.
-static int64_t steps_to_test(struct analysis *an, const uint8_t *labels)
+static int64_t steps_to_test(struct analysis *an)
 {
     int64_t steps = 2;
     for (int i = 0; i < an->n_windows; i++) {
-        int64_t of_index = classes_labels_of(an, labels, an->windows[i].index_item);
-        int64_t of_image = classes_labels_of(an, labels, an->windows[i].read_item);
+        int64_t of_index = classes_labels_of(an, an->windows[i].index_item);
+        int64_t of_image = classes_labels_of(an, an->windows[i].read_item);
         int64_t most = of_index > of_image ? of_index : of_image;
         steps = most > steps ? most : steps;
     }
@@ -221,14 +212,14 @@ static int64_t size_by_reach(struct analysis *an, const void *context, uint32_t 
     return reach->places + reach->steps * step;
 }
 
-int64_t windows_size_by_reach(struct analysis *an, const uint8_t *labels, uint32_t class)
+int64_t windows_size_by_reach(struct analysis *an, uint32_t class)
 {
     struct span of_nodes[MAX_RULE_NODES], of_all = {0, 0, 1};
     for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++) {
         of_nodes[n] = span_of_node(an, n, of_nodes);
         of_all = farther(of_all, of_nodes[n]);
     }
-    struct reach reach = {of_all.last - of_all.first + 1, steps_to_test(an, labels)};
+    struct reach reach = {of_all.last - of_all.first + 1, steps_to_test(an)};
     int64_t size = size_by_reach(an, &reach, class, of_all.stride);
     int64_t beside = size_beside(an, class, size_by_reach, &reach);
     return beside > size ? beside : size;
@@ -248,7 +239,7 @@ static int64_t first_place(const struct analysis *an, const struct window_use *w
 
 // How much larger than with one place an image is that has a place for each label of the output, and of the kernel
 // where that is a tensor's.
-static int64_t size_of_labels(struct analysis *an, const uint8_t *labels, uint32_t class)
+static int64_t size_of_labels(struct analysis *an, uint32_t class)
 {
     int64_t most = 0;
     for (int i = 0; i < an->n_windows; i++) {
@@ -256,9 +247,9 @@ static int64_t size_of_labels(struct analysis *an, const uint8_t *labels, uint32
         if (classes_find(an, w->read_item) != class)
             continue;
         bool has_tensor = w->kernel_item != NO_ITEM && is_of_variable(an, classes_find(an, w->kernel_item));
-        int64_t size = (classes_labels_of(an, labels, w->index_item) - 1) * (w->stride > 0 ? w->stride : -w->stride);
+        int64_t size = (classes_labels_of(an, w->index_item) - 1) * (w->stride > 0 ? w->stride : -w->stride);
         size += w->kernel_item != NO_ITEM ? first_place(an, w) : 0;
-        size += has_tensor ? (classes_labels_of(an, labels, w->kernel_item) - 1) * w->dilation : 0;
+        size += has_tensor ? (classes_labels_of(an, w->kernel_item) - 1) * w->dilation : 0;
         size += operator_enlarges(an->in->calls[w->node]->op);   // every other size alone
         most = size > most ? size : most;
     }
@@ -281,14 +272,14 @@ static int64_t size_of_kernel_beside(struct analysis *an, uint32_t class)
     return most;
 }
 
-static int64_t size_by_labels(struct analysis *an, const void *labels, uint32_t image, int64_t step)
+static int64_t size_by_labels(struct analysis *an, const void *context, uint32_t image, int64_t step)
 {
-    return 1 + size_of_labels(an, labels, image);
+    return 1 + size_of_labels(an, image);
 }
 
-int64_t windows_size_by_labels(struct analysis *an, const uint8_t *labels, uint32_t class, int64_t least)
+int64_t windows_size_by_labels(struct analysis *an, uint32_t class, int64_t least)
 {
-    int64_t size = least + size_of_labels(an, labels, class) + size_of_kernel_beside(an, class);
-    int64_t beside = size_beside(an, class, size_by_labels, labels);
+    int64_t size = least + size_of_labels(an, class) + size_of_kernel_beside(an, class);
+    int64_t beside = size_beside(an, class, size_by_labels, NULL);
     return beside > size ? beside : size;
 }

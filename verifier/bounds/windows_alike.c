@@ -310,24 +310,23 @@ static bool is_one_class_for_each_level(struct analysis *an, const struct levels
 }
 
 // Places of windows are used for nothing but reading, and all of one entry of the output come from one place of it.
-static bool has_nothing_but_windows(const struct analysis *an, const struct levels *l, const uint8_t *labels,
-                                    const uint16_t *flags)
+static bool has_nothing_but_windows(const struct analysis *an, const struct levels *l)
 {
     for (uint32_t c = 0; c < an->n_items; c++)
         if (an->parent[c] == c && l->of_class[c] != NO_LEVEL &&
-            ((flags[c] & ~HAS_WINDOW) || labels[c] > (l->of_class[c] == 0 ? 1 : 0)))
+            ((an->class_flags[c] & ~HAS_WINDOW) || an->labels[c] > (l->of_class[c] == 0 ? 1 : 0)))
             return false;
     return true;
 }
 
 // Kernels of one entry in all instances, or of one label, so that one entry is enough.
 static bool has_one_place(struct analysis *an, const struct ones *ones, const struct levels *l,
-                          const struct window_use *w, const uint8_t *labels, const uint16_t *flags)
+                          const struct window_use *w)
 {
     if (w->kernel_item == NO_ITEM)
         return false;
     uint32_t class = classes_find(an, w->kernel_item);
-    bool is_free = labels[class] <= 1 && !(flags[class] & ~HAS_KERNEL);
+    bool is_free = an->labels[class] <= 1 && !(an->class_flags[class] & ~HAS_KERNEL);
     return l->of_class[class] == NO_LEVEL && (is_free || has_kernel_of_one(an, ones, w));
 }
 
@@ -487,12 +486,12 @@ static bool has_conditions_on_sizes(const struct equation *eq)
 }
 
 // Larger images stand for larger pads and kernels, unless their sizes are named.
-bool windows_outgrow_named_images(struct analysis *an, const uint16_t *flags)
+bool windows_outgrow_named_images(struct analysis *an)
 {
     for (int i = 0; i < an->n_windows && has_conditions_on_sizes(an->in->equation); i++) {
         const struct window_use *w = &an->windows[i];
         const struct pattern_node *node = &an->in->equation->pattern->nodes.items[w->node];
-        if ((flags[classes_find(an, w->read_item)] & HAS_FIXED_SIZE) &&
+        if ((an->class_flags[classes_find(an, w->read_item)] & HAS_FIXED_SIZE) &&
             (attribute_variables_of_role(node, ROLE_KERNEL) || attribute_variables_of_role(node, ROLE_WINDOW_PADS) ||
              attribute_variables_of_role(node, ROLE_DILATION)))
             return true;
@@ -517,31 +516,30 @@ static bool has_no_fixed_pads(const struct pattern *p)
 }
 
 // Windows behind windows, the same at each level.
-static bool are_alike_in_chains(struct analysis *an, const struct ones *ones, const uint8_t *labels,
-                                const uint16_t *flags)
+static bool are_alike_in_chains(struct analysis *an, const struct ones *ones)
 {
     struct levels *l = arena_new(an->in->scratch, struct levels);
     if (!has_no_fixed_pads(an->in->equation->pattern) || !has_tests_of_ones_alone(an) || !find_levels(an, l) ||
-        !is_one_class_for_each_level(an, l) || !has_nothing_but_windows(an, l, labels, flags))
+        !is_one_class_for_each_level(an, l) || !has_nothing_but_windows(an, l))
         return false;
     for (int i = 0; i < an->n_windows; i++)
-        if (!has_one_place(an, ones, l, &an->windows[i], labels, flags))
+        if (!has_one_place(an, ones, l, &an->windows[i]))
             return false;
     return are_alike_level_by_level(an, ones, l) && reads_nothing_but_zeros_outside(an);
 }
 
-bool windows_are_in_chains(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
+bool windows_are_in_chains(struct analysis *an)
 {
     struct ones ones;
     find_ones(an, &ones);
-    return an->n_windows > 0 && are_alike_in_chains(an, &ones, labels, flags);
+    return an->n_windows > 0 && are_alike_in_chains(an, &ones);
 }
 
-bool windows_are_alike(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
+bool windows_are_alike(struct analysis *an)
 {
     struct ones ones;
     if (an->n_windows == 0)
         return false;
     find_ones(an, &ones);
-    return are_alike_side_by_side(an, &ones) || are_alike_in_chains(an, &ones, labels, flags);
+    return are_alike_side_by_side(an, &ones) || are_alike_in_chains(an, &ones);
 }

@@ -109,14 +109,14 @@ static bool has_little_room(const struct analysis *an, uint32_t node)
     return true;
 }
 
-bool windows_are_fixed(struct analysis *an, const uint16_t *flags, uint16_t of_windows)
+bool windows_are_fixed(struct analysis *an, uint16_t of_windows)
 {
     const struct equation *eq = an->in->equation;
     if (an->n_windows == 0 || eq->is_strong || has_variable_windows(eq->pattern))
         return false;
     for (uint32_t v = 0; v < eq->pattern->n_variables; v++)
         for (int axis = 0; an->in->types[v] && axis < an->in->types[v]->rank; axis++)
-            if ((flags[classes_find(an, v * MAX_RANK + (uint32_t)axis)] & of_windows) &&
+            if ((an->class_flags[classes_find(an, v * MAX_RANK + (uint32_t)axis)] & of_windows) &&
                 named_size_of_variable(eq, v, axis) == NOT_NAMED)
                 return false;
     for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)

@@ -30,7 +30,7 @@ static bool join_places(struct places *p, uint32_t x, uint32_t y, int axis)
     return is_one_axis;
 }
 
-static bool has_place_on_each_axis(struct analysis *an, const uint8_t *labels, node_set of_pair, bool with_kernels)
+static bool has_place_on_each_axis(struct analysis *an, node_set of_pair, bool with_kernels)
 {
     struct places *p = arena_new(an->in->scratch, struct places);
     uint8_t *n = arena_array(an->in->scratch, uint8_t, MAX_ITEMS);
@@ -49,32 +49,30 @@ static bool has_place_on_each_axis(struct analysis *an, const uint8_t *labels, n
     for (uint32_t c = 0; c < an->n_items && is_met; c++) {
         uint32_t place = find_places(p, c);
         if (classes_find(an, c) == c && p->axis[place] >= 0)
-            is_met = (n[place] = (uint8_t)(n[place] + (labels[c] > 0))) <= 1;
+            is_met = (n[place] = (uint8_t)(n[place] + (an->labels[c] > 0))) <= 1;
     }
     return is_met;
 }
 
 // Of an image that is transposed on one side alone, or in one factor, two places read one axis: they are the same
 // where the output has a single entry, and nowhere else.
-bool windows_have_places_of_their_own(struct analysis *an, const uint8_t *labels, bool with_kernels)
+bool windows_have_places_of_their_own(struct analysis *an, bool with_kernels)
 {
     const struct equation *eq = an->in->equation;
     bool are_met = true;
     for (uint32_t i = 0; i < eq->n_pairs && are_met; i++)
-        are_met = has_place_on_each_axis(an, labels,
-                                         equation_nodes_of_term(eq->pattern, eq->left[i]) |
-                                             equation_nodes_of_term(eq->pattern, eq->right[i]),
-                                         with_kernels);
+        are_met = has_place_on_each_axis(
+            an, equation_nodes_of_term(eq->pattern, eq->left[i]) | equation_nodes_of_term(eq->pattern, eq->right[i]),
+            with_kernels);
     return are_met;
 }
 
 // --- one window of each image ----------------------------------------------------------------------------------------
 
-bool windows_go_along_one_place(struct analysis *an, uint32_t item, const uint8_t *labels, const uint16_t *flags,
-                                uint16_t allowed)
+bool windows_go_along_one_place(struct analysis *an, uint32_t item, uint16_t allowed)
 {
     uint32_t class = classes_find(an, item);
-    return labels[class] <= 1 && !(flags[class] & ~allowed);
+    return an->labels[class] <= 1 && !(an->class_flags[class] & ~allowed);
 }
 
 // Does a condition say how long the axis is, of one of its class?
@@ -89,24 +87,22 @@ static bool is_asked_for(struct analysis *an, uint32_t item)
     return false;
 }
 
-static bool is_window_of_one_place(struct analysis *an, const struct window_use *w, const uint8_t *labels,
-                                   const uint16_t *flags)
+static bool is_window_of_one_place(struct analysis *an, const struct window_use *w)
 {
     bool is_moved = classes_find(an, w->index_item) != classes_find(an, w->read_item);
-    bool has_few = w->kernel_item == NO_ITEM || labels[classes_find(an, w->kernel_item)] <= LARGEST_KERNEL;
+    bool has_few = w->kernel_item == NO_ITEM || an->labels[classes_find(an, w->kernel_item)] <= LARGEST_KERNEL;
     const uint16_t allowed = HAS_WINDOW | HAS_ORDER | HAS_FIXED_SIZE;
     return is_moved && has_few && !is_asked_for(an, w->index_item) && !is_asked_for(an, w->read_item) &&
-           windows_go_along_one_place(an, w->index_item, labels, flags, allowed) &&
-           labels[classes_find(an, w->read_item)] == 0 &&
-           windows_go_along_one_place(an, w->read_item, labels, flags, allowed);
+           windows_go_along_one_place(an, w->index_item, allowed) && an->labels[classes_find(an, w->read_item)] == 0 &&
+           windows_go_along_one_place(an, w->read_item, allowed);
 }
 
-bool windows_have_one_place(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
+bool windows_have_one_place(struct analysis *an)
 {
     for (int i = 0; i < an->n_windows; i++)
-        if (!is_window_of_one_place(an, &an->windows[i], labels, flags))
+        if (!is_window_of_one_place(an, &an->windows[i]))
             return false;
-    return windows_have_places_of_their_own(an, labels, true);
+    return windows_have_places_of_their_own(an, true);
 }
 
 // --- sizes that windows leave ----------------------------------------------------------------------------------------

@@ -43,22 +43,21 @@ static bool is_enlarged(struct analysis *an, uint32_t class)
 }
 
 // A number says how long the axis is, of one of its class.
-static bool is_named(struct analysis *an, uint32_t item, const uint16_t *flags)
+static bool is_named(struct analysis *an, uint32_t item)
 {
     uint32_t class = classes_find(an, item);
-    return !(flags[class] & HAS_SEGMENTS) && (classes_named_places(an, class) > 0 || is_enlarged(an, class));
+    return !(an->class_flags[class] & HAS_SEGMENTS) && (classes_named_places(an, class) > 0 || is_enlarged(an, class));
 }
 
-static bool is_near(struct analysis *an, const struct window_use *w, const uint8_t *labels, const uint16_t *flags)
+static bool is_near(struct analysis *an, const struct window_use *w)
 {
     const struct pattern_node *node = &an->in->equation->pattern->nodes.items[w->node];
     if (operator_enlarges(node->op))
-        return is_named(an, w->read_item, flags);
+        return is_named(an, w->read_item);
     bool is_of_tensor = operator_convolves(node->op) && w->kernel_item != NO_ITEM;
     const uint16_t allowed = HAS_WINDOW | HAS_ORDER | HAS_FIXED_SIZE;
-    return (!is_of_tensor || is_named(an, w->kernel_item, flags)) &&
-           windows_go_along_one_place(an, w->index_item, labels, flags, allowed) &&
-           windows_go_along_one_place(an, w->read_item, labels, flags, allowed);
+    return (!is_of_tensor || is_named(an, w->kernel_item)) && windows_go_along_one_place(an, w->index_item, allowed) &&
+           windows_go_along_one_place(an, w->read_item, allowed);
 }
 
 // --- strides that are a variable -------------------------------------------------------------------------------------
@@ -189,13 +188,13 @@ static bool have_outer_strides(struct analysis *an)
     return !stride || have_open_images(an);
 }
 
-bool windows_are_near(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
+bool windows_are_near(struct analysis *an)
 {
     struct window_steps *steps = arena_new(an->in->scratch, struct window_steps);
     if (!have_written_windows(an->in->equation->pattern) || !have_outer_strides(an) || !windows_find_steps(an, steps))
         return false;
     for (int i = 0; i < an->n_windows; i++)
-        if (!is_near(an, &an->windows[i], labels, flags))
+        if (!is_near(an, &an->windows[i]))
             return false;
-    return windows_have_places_of_their_own(an, labels, false);
+    return windows_have_places_of_their_own(an, false);
 }

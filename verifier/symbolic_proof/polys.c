@@ -2,6 +2,7 @@
 #include "verifier/symbolic_proof/polys.h"
 
 #include "core/memory/hash.h"
+#include "core/numbers/integers.h"
 #include <assert.h>
 #include <string.h>
 
@@ -248,10 +249,8 @@ poly poly_floor(struct polys *p, poly a, poly b)
     divide_parts(p, a, &p->polys.items[b].monomials[0], &quotient, &rest);
     poly whole = intern(p, &quotient), left = intern(p, &rest);
     bool is_number = poly_is_const(p, b, &divisor) && poly_is_const(p, left, &value);
-    if (is_number && !is_fraction(value, divisor)) {
-        int64_t floor = value / divisor - (value % divisor < 0);
-        return poly_add(p, whole, poly_const(p, floor));
-    }
+    if (is_number && !is_fraction(value, divisor))
+        return poly_add(p, whole, poly_const(p, floor_quotient(value, divisor)));
     return left == POLY_ZERO || is_number ? whole : poly_add(p, whole, quotient_atom(p, left, b));
 }
 
@@ -319,7 +318,7 @@ static bool evaluate_atom(const struct polys *p, atom x, const int64_t *symbols,
         return v->kind == ATOM_SYMBOL;
     if (!poly_evaluate(p, v->dividend, symbols, &a) || !poly_evaluate(p, v->divisor, symbols, &b) || b < 1)
         return false;
-    *ret_value = a / b - (a % b < 0);
+    *ret_value = floor_quotient(a, b);
     return true;
 }
 

@@ -1,0 +1,20 @@
+// Quotients and divisors of integers.
+#pragma once
+#include <stdint.h>
+
+// Rounded down; b > 0.
+static inline int64_t floor_quotient(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+// Not negative; of 0 and a number that number.
+static inline int64_t greatest_common_divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a < 0 ? -a : a;
+}
