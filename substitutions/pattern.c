@@ -33,11 +33,6 @@ static term_id find_or_add_term(struct pattern *p, struct term t)
     return (term_id)p->terms.count - 1;
 }
 
-static term_id pattern_add_variable(struct pattern *p, uint32_t variable)
-{
-    return find_or_add_term(p, (struct term){true, variable, 0});
-}
-
 static bool has_equal_attributes(const struct pattern_node *x, const struct pattern_node *y)
 {
     for (int i = 0; i < operator_n_attributes(x->op); i++) {
@@ -321,7 +316,7 @@ bool pattern_parse_term(struct pattern *p, const struct sexp *s, const char *fil
         return true;
     if (!find_or_add_name(p->variables, &p->n_variables, s, file, a, &index, error))
         return false;
-    *ret_term = pattern_add_variable(p, index);
+    *ret_term = find_or_add_term(p, (struct term){true, index, 0});
     return true;
 }
 
@@ -487,12 +482,6 @@ static void print_attribute(struct text *out, const struct pattern *p, const str
     }
 }
 
-// Is the operator's output named by a number? split0 and split1 are; single results are not.
-static bool has_numbered_outputs(const struct operator* op)
-{
-    return operator_splits(op);
-}
-
 void pattern_print_term(struct text *out, const struct pattern *p, term_id term)
 {
     const struct term *t = &p->terms.items[term];
@@ -502,7 +491,7 @@ void pattern_print_term(struct text *out, const struct pattern *p, term_id term)
     }
     const struct pattern_node *n = &p->nodes.items[t->index];
     text_printf(out, "(%s", n->op->name);
-    if (t->output > 0 || has_numbered_outputs(n->op))
+    if (t->output > 0 || operator_splits(n->op))   // split0, split1
         text_printf(out, "%u", t->output);
     int count = operator_n_attributes(n->op);
     for (int i = 0; i < count; i++)

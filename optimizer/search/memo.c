@@ -56,11 +56,6 @@ void memo_free(struct memo *m)
     m->n_words = 0;
 }
 
-void memo_clear(struct memo *m)
-{
-    memo_free(m);
-}
-
 bool memo_find(const struct memo *m, struct key_words key, double *ret_value)
 {
     uint32_t found = key_set_find(&m->keys, key.bytes, key.n_bytes);
@@ -78,7 +73,7 @@ void memo_set(struct memo *m, struct key_words key, double value)
         return;
     }
     if (m->n_words + key.n_words > m->max_words)
-        memo_clear(m);
+        memo_free(m);
     key_set_add(&m->keys, &m->arena, key.bytes, key.n_bytes);
     vec_push(&m->values, value);
     m->n_words += key.n_words;

@@ -26,7 +26,6 @@ struct memo {
     VEC(double) values;   // by the key's number
 };
 void memo_init(struct memo *m, size_t max_words);
-void memo_free(struct memo *m);
-void memo_clear(struct memo *m);
+void memo_free(struct memo *m);   // it may be filled anew
 bool memo_find(const struct memo *m, struct key_words key, double *ret_value);
 void memo_set(struct memo *m, struct key_words key, double value);   // also where there is one

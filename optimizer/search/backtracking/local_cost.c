@@ -56,8 +56,8 @@ void pricer_free(struct pricer *p)
 
 void pricer_forget(struct pricer *p)
 {
-    memo_clear(&p->memo);
-    memo_clear(&p->graph_costs.memo);
+    memo_free(&p->memo);
+    memo_free(&p->graph_costs.memo);
 }
 
 // --- members ---------------------------------------------------------------------------------------------------------

@@ -159,7 +159,7 @@ static void flush(struct batch *b)
     thread_pool_share(b->team, b->n_entries, price_entry_by, b);
     visit_entries(b);
     b->n_entries = 0;
-    memo_clear(&b->firsts);
+    memo_free(&b->firsts);
 }
 
 void batch_begin(struct batch *b, const struct match_index *index, batch_visit_fn *visit, void *context)
