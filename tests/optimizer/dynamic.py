@@ -11,19 +11,14 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
+from expectations import expect, failures
+
 sys.path.insert(0, sys.argv[1] + "/tests/onnx")
 import dynamic_models   # noqa: E402
 
 OPT = sys.argv[2]
 COMPUTED_COSTS = ["--device", "fake", "--finalists", "1", "--budget", "200", "--no-measure"]
 INTEGERS_BELOW = 50
-failures = []
-
-
-def expect(condition, message):
-    if not condition:
-        failures.append(message)
-        print("FAILED:", message, flush=True)
 
 
 def value(name, *shape, kind=TensorProto.FLOAT):

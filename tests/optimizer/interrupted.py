@@ -21,15 +21,10 @@ except ImportError:
     print("skipped: no onnx package")
     sys.exit(77)
 
+from expectations import expect, failures
+
 SOURCES, OPT = map(os.path.abspath, sys.argv[1:3])
 MOST_SECONDS = 100   # on a machine that others use, too; most of it is the check and loading
-failures = []
-
-
-def expect(condition, message):
-    if not condition:
-        failures.append(message)
-        print("FAILED:", message, flush=True)
 
 
 def wait_until_caught(process, number):

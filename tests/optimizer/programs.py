@@ -20,16 +20,12 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
+from expectations import expect, failures
+from small_models import products, small_model, value, weights
+
 ROOT, OPT, RUN = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 QUICK = ["--budget", "60", "--measure-seconds", "0.2", "--threads", "1", "--runtime", "taso", "--quiet"]
 TOLERANCE = 1e-5
-failures = []
-
-
-def expect(condition, message):
-    if not condition:
-        failures.append(message)
-        print("FAILED:", message, flush=True)
 
 
 def run(*command, cwd=None):
@@ -97,30 +93,6 @@ def test_models(folder):
 
 
 # --- usage ------------------------------------------------------------------------------------------------------------
-
-
-def small_model(path, nodes, inputs, outputs, initializers=(), domains=()):
-    graph = helper.make_graph(nodes, "small", inputs, outputs, initializers)
-    opsets = [helper.make_opsetid("", 17)] + [helper.make_opsetid(domain, 1) for domain in domains]
-    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
-    return path
-
-
-def value(name, *shape):
-    return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
-
-
-def weights(name, *shape):
-    random = np.random.default_rng(sum(map(ord, name)))
-    return numpy_helper.from_array((random.standard_normal(shape) / np.sqrt(shape[0])).astype(np.float32), name)
-
-
-def products(path, extra_nodes=(), extra_outputs=(), domains=()):
-    """x . a, x . b and x . c: always worth merging."""
-    nodes = [helper.make_node("MatMul", ["x", w], [f"x{w}"], name=f"product_{w}") for w in "abc"]
-    return small_model(path, nodes + list(extra_nodes), [value("x", 1, 64)],
-                       [value(f"x{w}", 1, 32) for w in "abc"] + list(extra_outputs), [weights(w, 64, 32) for w in "abc"],
-                       domains)
 
 
 def test_standard_output(folder, model):

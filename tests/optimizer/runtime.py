@@ -12,39 +12,11 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from expectations import expect, failures
+from small_models import products, small_model, value, weights
+
 OPT, RUN = sys.argv[1:3]
 QUICK = ["--budget", "60", "--measure-seconds", "0.2", "--threads", "1"]
-failures = []
-
-
-def expect(condition, message):
-    if not condition:
-        failures.append(message)
-        print("FAILED:", message, flush=True)
-
-
-def small_model(path, nodes, inputs, outputs, initializers=(), domains=()):
-    graph = helper.make_graph(nodes, "small", [value(*i) for i in inputs], [value(*o) for o in outputs], initializers)
-    opsets = [helper.make_opsetid("", 17)] + [helper.make_opsetid(domain, 1) for domain in domains]
-    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
-    return path
-
-
-def value(name, *shape):
-    return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
-
-
-def weights(name, *shape):
-    random = np.random.default_rng(sum(map(ord, name)))
-    return numpy_helper.from_array((random.standard_normal(shape) / np.sqrt(shape[0])).astype(np.float32), name)
-
-
-def products(path, extra_nodes=(), extra_outputs=(), domains=(), batch=1):
-    """x . a, x . b and x . c: always worth merging."""
-    nodes = [helper.make_node("MatMul", ["x", w], [f"x{w}"], name=f"product_{w}") for w in "abc"]
-    return small_model(path, nodes + list(extra_nodes), [("x", batch, 64)],
-                       [(f"x{w}", batch, 32) for w in "abc"] + list(extra_outputs),
-                       [weights(w, 64, 32) for w in "abc"], domains)
 
 
 def script(path, text):
@@ -120,7 +92,7 @@ def test_steps(folder):
              helper.make_node("Softmax", ["r"], ["s"]), helper.make_node("Transpose", ["s"], ["t"], perm=[0, 1, 3, 2]),
              helper.make_node("MatMul", ["t", "w"], ["m"]), helper.make_node("Mul", ["m", "two"], ["y"])]
     two = numpy_helper.from_array(np.array(2, np.float32), "two")
-    model = small_model(folder / "steps.onnx", nodes, [("x", 1, 8, 16, 16)], [("y", 1, 8, 16, 32)],
+    model = small_model(folder / "steps.onnx", nodes, [value("x", 1, 8, 16, 16)], [value("y", 1, 8, 16, 32)],
                         [weights("k", 8, 8, 3, 3), weights("b", 8), weights("w", 16, 32), two])
     costs, rules = folder / "costs", folder / "negations.rules"
     rules.write_text("(rule negation-twice (source (neg (neg ?x))) (target ?x))\n")
@@ -140,7 +112,7 @@ def test_indices(folder):
     """A table of two rows is read by indices that are 0 or 1, whatever is made up for other integers; and where a part
     cannot be timed at all, that is said."""
     nodes = [helper.make_node("Gather", ["table", "i"], ["g"]), helper.make_node("MatMul", ["g", "w"], ["y"])]
-    model = small_model(folder / "indices.onnx", nodes, [("i", 1, 16)], [("y", 1, 16, 8)],
+    model = small_model(folder / "indices.onnx", nodes, [value("i", 1, 16)], [value("y", 1, 16, 8)],
                         [weights("table", 2, 8), weights("w", 8, 8)])
     m = onnx.load(model)
     m.graph.input[0].type.tensor_type.elem_type = TensorProto.INT64
@@ -234,7 +206,7 @@ def test_failures(folder):
            f"a result that fails there: {done.told} {done.errors}")
 
     nodes = [helper.make_node("Wondrous", ["xa"], ["w"], domain="example.org")]
-    unknown = products(folder / "unknown.onnx", nodes, [("w", 1, 32)], ["example.org"])
+    unknown = products(folder / "unknown.onnx", nodes, [value("w", 1, 32)], ["example.org"])
     done = Run(folder, unknown, "--runtime", "onnxruntime", *costs)
     expect(done.code == 0 and len(done.lines) == 1 and "example.org" in done.lines[0] and done.told["runtime"] is None,
            f"an original that onnxruntime cannot load: {done.code} {done.errors}")
@@ -291,7 +263,7 @@ def untidy(path):
              helper.make_node("Add", ["x", "c"], ["q"]), helper.make_node("Identity", ["p"], ["i"]),
              helper.make_node("Relu", ["i"], ["y"]), helper.make_node("Relu", ["q"], ["z"]),
              helper.make_node("Exp", ["q"], ["dead"])]
-    return small_model(path, nodes, [("x", 4, 8)], [("y", 4, 8), ("z", 4, 8)])
+    return small_model(path, nodes, [value("x", 4, 8)], [value("y", 4, 8), value("z", 4, 8)])
 
 
 def test_simplified(folder):
