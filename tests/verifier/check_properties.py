@@ -260,6 +260,7 @@ CASES = [
     ("one below its bound", STEPS, 0, ["steps: tested", "1 tested"], ["refuted: "], ["--bound", "3"]),
     ("one at its bound", STEPS, 1, ["steps: refuted", "different types"], [], ["--bound", "4"]),
     ("a sum of two", CUBIC, 0, ["cubic: tested"], ["refuted: "], ["--bound", "2"]),
+    ("copies up to a bound", COPIES, 0, ["3 tested", "all at once: 0"], ["two follows"], ["--bound", "2", "--theory"]),
     ("a sum of three", CUBIC, 1, ["cubic: refuted", "?x = (f32 3"], [], ["--bound", "3"]),
     ("a sum up to four", CUBIC, 1, ["cubic: refuted", "?x = (f32 3"], [], ["--bound", "4"]),
     *((f"{name} that one side alone allows", text, 1, ["0 proved"], []) for name, text in FAR.items()),

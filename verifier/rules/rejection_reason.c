@@ -8,8 +8,8 @@ static const struct judgement *tested_of(const struct rule_report *report)
 
 static void print_test(struct text *out, const struct rule_report *report)
 {
-    text_printf(out, "%llu instances, and no proof: %s", (unsigned long long)tested_of(report)->instances,
-                tested_of(report)->doubt);
+    text_printf(out, "%llu instance%s, and no proof: %s", (unsigned long long)tested_of(report)->instances,
+                plural_ending(tested_of(report)->instances), tested_of(report)->doubt);
 }
 
 // Under the conditions that were found the rule may not have failed.
