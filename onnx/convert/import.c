@@ -84,7 +84,9 @@ static void import_input(struct importer *im, const struct onnx_value_info *info
         return;
     tensor_id tensor = graph_add_leaf(&m->graph, operators[OP_INPUT], (int64_t)m->inputs.count, type);
     vec_push(&m->inputs, ((struct imported_value){info->name.text, tensor}));
-    m->n_unbound += info->type && info->type->tensor && has_unknown_size(type);
+    bool is_unbound = info->type && info->type->tensor && has_unknown_size(type);
+    m->n_unbound += is_unbound;
+    im->has_traced_sizes = im->has_traced_sizes || is_unbound;
     define_name(im, &info->name, tensor, NO_ORIGIN, 0);
 }
 
@@ -128,13 +130,56 @@ static bool reads_unknown_sizes(const struct conversion *c)
     return reads;
 }
 
-// Some models declare the sizes that they were traced with, and ONNX Runtime runs them with those that data have.
+static bool varies(const struct importer *im, const struct onnx_string *name)
+{
+    const struct named_value *own = name_find(im, name);
+    for (int k = 0; own && own->tensor != NO_TENSOR && k < N_PROBES; k++) {
+        const struct named_value *other = name_find(&im->peers[k], name);
+        if (!other || other->tensor == NO_TENSOR ||
+            !type_equal(graph_type(&im->model->graph, own->tensor),
+                        graph_type(&im->peers[k].model->graph, other->tensor)))
+            return true;
+    }
+    return false;
+}
+
+// Of a model with symbols: sizes of an input, what a subgraph reads, or integers that may be sizes.
+static bool reads_what_varies(struct importer *im, struct conversion *c)
+{
+    uint32_t n_captured;
+    names_captured_by(im, c->node, &n_captured);
+    bool reads = n_captured > 0;
+    for (uint32_t i = 0; i < c->n_inputs; i++)
+        reads = reads || varies(im, &c->node->inputs.items[i]) ||
+                (c->inputs[i] != NO_TENSOR && dtype_is_integer(type_of(c, c->inputs[i])->dtype) &&
+                 !is_constant(c, c->inputs[i]));
+    return reads;
+}
+
+static bool has_only_numbers(const struct onnx_type *t)
+{
+    const struct onnx_shape *shape = t && t->tensor ? t->tensor->shape : NULL;
+    bool has = shape && shape->dimensions.count > 0;
+    for (size_t i = 0; has && i < shape->dimensions.count; i++)
+        has = ONNX_HAS((const struct onnx_dimension *)shape->dimensions.items[i], 1);
+    return has;
+}
+
+// Some models declare the sizes that they were traced with, and ONNX Runtime runs them with those that data have, or
+// that an input has which was given a symbol afterwards.
+static bool declares_traced_sizes(struct importer *im, struct conversion *c, const struct named_value *value)
+{
+    return sizes_are_of_data(c) ||
+           (im->peers && value && has_only_numbers(value->declared) && reads_what_varies(im, c));
+}
+
 static struct type declared_type(struct importer *im, struct conversion *c, uint32_t output)
 {
     const struct named_value *value = name_find(im, &c->node->outputs.items[output]);
     struct type declared = type_from_onnx(im, value ? value->declared : NULL);
-    im->has_sizes_of_data = im->has_sizes_of_data || sizes_are_of_data(c);
-    if (im->has_sizes_of_data && (sizes_are_of_data(c) || reads_unknown_sizes(c)))
+    bool is_traced = declares_traced_sizes(im, c, value);
+    im->has_traced_sizes = im->has_traced_sizes || is_traced;
+    if (is_traced || (im->has_traced_sizes && reads_unknown_sizes(c)))
         declared.rank = RANK_UNKNOWN;
     return declared;
 }

@@ -24,7 +24,7 @@ struct importer {
     VEC(bool) is_constant;              // of the nodes asked about so far: depends on weights only
     struct table scalars;               // weights of rank 0 that were made here, by type and value: index of the weight
     size_t n_weights_noted;             // as far as that table knows them
-    bool has_sizes_of_data;             // some node makes what has as many elements as its data say
+    bool has_traced_sizes;              // some node makes what has other sizes than the model declares, or may have
     struct table kept;                  // nodes that are kept and understood, by what they do: indices of opaques
     int64_t folded_elements;            // computed so far
     double folding_operations;          // that this took

@@ -528,7 +528,8 @@ def test_inputs_with_defaults(folder):
 
 
 def test_traced_sizes(folder):
-    """As many places as were not zero when a model was traced are declared: a sum over one of them would be nothing."""
+    """As many places as were not zero when a model was traced are declared: a sum over one of them would be nothing. So
+    would be that over a batch of one, as it was before the input was given a symbol."""
     nodes = [helper.make_node("NonZero", ["x"], ["places"]), helper.make_node("Cast", ["places"], ["p"], to=1),
              helper.make_node("ReduceSum", ["p", "axes"], ["s"]), helper.make_node("Mul", ["s", "two"], ["m"]),
              helper.make_node("Neg", ["m"], ["n"]), helper.make_node("Neg", ["n"], ["y"])]
@@ -540,6 +541,17 @@ def test_traced_sizes(folder):
     done = run(OPT, model, "-o", out, "--device", "fake", "--quiet")
     kinds = [node.op_type for node in onnx.load(out).graph.node]
     expect(done.returncode == 0 and "ReduceSum" in kinds, f"sums over places: {done.stderr} {kinds}")
+
+    nodes = [helper.make_node("Wondrous", ["x"], ["p"], domain="example.org"), *nodes[2:]]
+    nodes[1].input[1] = "rows"
+    given[0].name, given[0].raw_data = "rows", np.int64([0]).tobytes()
+    small_model(model, nodes, [value("x", "batch", 4)], [value("y", 1, 4)], given, ["example.org"])
+    loaded = onnx.load(model)
+    loaded.graph.value_info.append(value("p", 1, 4))
+    onnx.save(loaded, model)
+    done = run(OPT, model, "-o", out, "--device", "fake", "--quiet")
+    kinds = [node.op_type for node in onnx.load(out).graph.node]
+    expect(done.returncode == 0 and "ReduceSum" in kinds, f"sums over a batch: {done.stderr} {kinds}")
 
 
 def test_unwritable(folder):
