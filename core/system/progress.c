@@ -47,6 +47,11 @@ static void show_seconds_left(struct progress *p, double seconds)
         fprintf(p->out, ", as %s", c->news);
 }
 
+static double most_left(const struct progress *p, double elapsed)
+{
+    return p->deadline > 0 ? fmax(p->deadline - (p->started + elapsed), 0) : INFINITY;
+}
+
 static void show_share_and_estimate(struct progress *p, uint64_t done, double elapsed)
 {
     double share = done < p->total ? (double)done / (double)p->total : 1;
@@ -54,7 +59,7 @@ static void show_share_and_estimate(struct progress *p, uint64_t done, double el
         show_bar(p->out, share);
     fprintf(p->out, "%3.0f %%", 100 * share);
     if (share >= SHARE_THAT_TELLS && share < 1)
-        show_seconds_left(p, elapsed / share * (1 - share + p->repeats) + p->later);
+        show_seconds_left(p, fmin(elapsed / share * (1 - share + p->repeats), most_left(p, elapsed)) + p->later);
 }
 
 static void show_count_and_time(const struct progress *p, uint64_t done, double elapsed)

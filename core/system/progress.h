@@ -17,6 +17,7 @@ struct progress {
     // 0 at the start: seconds expected of what comes after this work, and how often work like this does besides; the
     // estimate is of all that.
     double later, repeats;
+    double deadline;               // when this work and its like end at the latest, on the clock; 0: none
     struct countdown *countdown;   // of the job that this work is a part of; NULL: of none
     uint64_t total;                // 0: unknown (no bar, no estimate)
     double started, shown;         // seconds, monotonic

@@ -119,6 +119,9 @@ static void progress_is_quiet_and_then_speaks(void **state)
     p.later = 7200;
     p.repeats = 59;   // of a minute each
     progress_update(&p, 100, NULL);
+    p.shown -= 60;
+    p.deadline = clock_seconds() + 1830;   // all of it ends then, but for what comes later
+    progress_update(&p, 100, NULL);
     progress_end(&p);
     size = (size_t)ftell(out);
     printed = mem_alloc_zero(size + 1);
@@ -126,7 +129,8 @@ static void progress_is_quiet_and_then_speaks(void **state)
     assert_int_equal(fread(printed, 1, size, out), size);
     fclose(out);
     assert_memory_equal(printed, begin, sizeof begin - 1);   // 00 s, and more where the machine is slow
-    assert_string_equal(printed + sizeof begin + 1, " s left  best 2.5 ms\nsearching:  50 %, about 3 h 59 min left\n");
+    assert_string_equal(printed + sizeof begin + 1, " s left  best 2.5 ms\nsearching:  50 %, about 3 h 59 min left\n"
+                                                    "searching:  50 %, about 2 h 30 min left\n");
     mem_free(printed, size + 1);
 }
 

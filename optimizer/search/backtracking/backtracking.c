@@ -188,6 +188,7 @@ void search_graph(const struct graph *g, const struct rule_set *rules, const str
     s.too_costly_before = s.whole.validator->too_costly;
     s.whole.most_work = most_work(options, &s.whole);
     s.whole.deadline = options->seconds > 0 ? s.started + options->seconds : 0;
+    s.progress.deadline = s.whole.deadline;
     s.whole.progress = &s.progress;
     chains_init(&s.chains, &s.whole);
     s.whole.n_queued = &s.chains.queue.heap.count;
