@@ -13,6 +13,7 @@ import tempfile
 CONDITIONS = {
     "moved-windows": ["(= (dim ?x 2) 1)"],
     "shape-beside-a-window": ["(= (dim ?x 2) 1)"],
+    "parts-beside-a-constant": ["(= (dim ?y 0) 1)"],
     "moved-windows-by-channels": ["(= (dim ?x 2) 1)"],
     "moved-windows-twice": ["(= (dim ?x 2) 1)"],
     "moved-windows-in-steps": ["(= (dim ?x 2) 1)"],

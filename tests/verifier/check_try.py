@@ -79,7 +79,6 @@ TOO_RARE = {
     "pool-pads-reach-the-stride",
     "pool-pads-reach-the-stride-summed",
     "rank-open-dilation",
-    "reduce-newton-of-parts",
     "repeated-33-times-or-not",
     "repeated-40-times-or-not",
     "reshape-in-sevenths",

@@ -5,6 +5,7 @@
 #include "operators/traits.h"
 #include "operators/traits/index_forms.h"
 #include "verifier/bounds/same_terms.h"
+#include "verifier/bounds/shape_constraints.h"
 #include "verifier/bounds/unhandled.h"
 #include "verifier/bounds/windows.h"
 #include "verifier/instances/size_ranges.h"
@@ -145,6 +146,22 @@ static struct class_bound bound_of_common_window(struct analysis *an, uint32_t c
     return (struct class_bound){all_sizes_up_to(an, size), BOUND_COMMON_WINDOW, NULL};
 }
 
+static int64_t named_to_test(struct analysis *an, uint32_t class)
+{
+    return (an->class_flags[class] & HAS_SEGMENTS) || an->names_loosely ? classes_named_places(an, class) : 0;
+}
+
+// As many positions in each segment as there are labels, and one for each of the others.
+static int64_t places_to_test(struct analysis *an, uint32_t item)
+{
+    uint32_t class = classes_find(an, item);
+    bool has_segments = an->class_flags[class] & HAS_SEGMENTS;
+    int segments = has_segments ? number_of_segments(an, class) : 1;
+    int64_t q = classes_labels_of(an, class), most = an->is_operand[item] ? 1 : segments;
+    int64_t of_segment = q + (!has_segments ? 0 : segments > 2 ? segments - 1 : 1);
+    return of_segment * most + named_to_test(an, class);
+}
+
 static struct class_bound bound_of_axis(struct analysis *an, uint32_t item, enum window_use_kind windows,
                                         int64_t own_size)
 {
@@ -152,9 +169,7 @@ static struct class_bound bound_of_axis(struct analysis *an, uint32_t item, enum
     uint16_t flags = an->class_flags[class];
     int segments = flags & HAS_SEGMENTS ? number_of_segments(an, class) : 1;
     int64_t q = classes_labels_of(an, class), most = an->is_operand[item] ? 1 : segments;
-    int64_t named = (flags & HAS_SEGMENTS) || an->names_loosely ? classes_named_places(an, class) : 0;
-    int64_t of_segment = q + (!(flags & HAS_SEGMENTS) ? 0 : segments > 2 ? segments - 1 : 1);
-    int64_t places = of_segment * most + named;
+    int64_t named = named_to_test(an, class), places = places_to_test(an, item);
     if (windows == WINDOWS_FIXED && (flags & OF_WINDOWS))
         return (struct class_bound){one_size(an, own_size), BOUND_FIXED, NULL};
     if (flags & HAS_PRODUCT)
@@ -249,10 +264,48 @@ static int note_entries(const struct analysis *an, const struct attribute_term *
     return n;
 }
 
+// Are all pads numbers that are 0, or a variable whose entries a condition says are?
+static bool has_no_pads(const struct equation *eq, const struct pattern_node *node)
+{
+    const struct attribute_pattern *pads = pattern_node_attribute(node, ROLE_WINDOW_PADS);
+    bool are_zero = true;
+    for (uint32_t i = 0; i < pads->count; i++)
+        are_zero = are_zero && pads->terms[i]->kind == TERM_INTEGER && pads->terms[i]->value == 0;
+    for (uint32_t i = 0; i < eq->n_conditions && pads->count == 1 && !are_zero; i++) {
+        const struct condition *c = &eq->conditions[i];
+        are_zero = condition_is_of_equal_entries(c) && c->a->kind == TERM_SUM &&
+                   attribute_term_equal(c->a->operands[0], pads->terms[0]);
+    }
+    return are_zero;
+}
+
+// A kernel is no larger than an image of named size that it goes along without pads.
+static bool is_within_an_image(struct analysis *an, uint32_t kernel_class, int largest)
+{
+    const struct equation *eq = an->in->equation;
+    for (uint32_t n = 0; n < eq->pattern->nodes.count; n++) {
+        const struct pattern_node *node = &eq->pattern->nodes.items[n];
+        const struct term *image = node->n_inputs ? &eq->pattern->terms.items[node->inputs[0]] : NULL;
+        if (!an->definitions[n] || !operator_convolves(node->op) || !image->is_variable || !has_no_pads(eq, node))
+            continue;
+        for (int axis = FIRST_SPATIAL; axis < an->in->types[image->index]->rank; axis++) {
+            int64_t size = equation_size_by_condition(eq, image->index, axis);
+            if (size > 0 && size <= largest &&
+                classes_find(an, classes_item_of_axis(an, node->inputs[1], axis)) == kernel_class)
+                return true;
+        }
+    }
+    return false;
+}
+
+// Where parts stand one behind the other, positions of each, and those that numbers name.
 static bool has_too_many_labels(struct analysis *an, uint32_t item, int largest)
 {
     uint32_t class = classes_find(an, item);
-    return (an->class_flags[class] & (HAS_WINDOW | HAS_KERNEL)) || an->labels[class] > largest;
+    uint16_t flags = an->class_flags[class];
+    int64_t asked = flags & HAS_SEGMENTS ? places_to_test(an, item) : an->labels[class];
+    bool is_of_windows = flags & (HAS_WINDOW | HAS_KERNEL);
+    return (is_of_windows && !is_within_an_image(an, class, largest)) || asked > largest;
 }
 
 static bool shape_has_too_many_labels(struct analysis *an, uint32_t node)

@@ -199,17 +199,20 @@ static int64_t choose_size(struct attempt *a, uint32_t sizes)
     return sizes ? __builtin_ctz(sizes) : 1;
 }
 
-// Shapes that are variables are often those of a tensor, as large as others.
+// Shapes that are variables are often those of a tensor, as large as others, and parts are as long as others.
 static void choose_shapes(struct attempt *a)
 {
     for (uint32_t v = 0; v < a->equation->pattern->n_attribute_variables; v++) {
         struct domain d = domain_of_variable(a->equation->pattern, v, a->rank, DOMAIN_ALIKE, &a->scratch);
-        if (!d.attribute || d.attribute->role != ROLE_SHAPE || !d.is_whole || happens(a, 1, 2))
+        bool is_of_parts = d.attribute && d.attribute->role == ROLE_PART_SIZES;
+        bool is_of_sizes = is_of_parts || (d.attribute && d.attribute->role == ROLE_SHAPE);
+        if (!is_of_sizes || !d.is_whole || happens(a, 1, 2))
             continue;
-        int64_t *ints = arena_array(&a->scratch, int64_t, (size_t)a->rank);
-        for (int i = 0; i < a->rank; i++)
-            ints[i] = choose_size(a, a->box.sizes[0][a->rank][i]);
-        a->attributes[v] = (struct attribute_value){(uint32_t)a->rank, ints};
+        uint32_t count = is_of_parts ? (uint32_t)between(a, 1, 3) : (uint32_t)a->rank;
+        int64_t *ints = arena_array(&a->scratch, int64_t, count);
+        for (uint32_t i = 0; i < count; i++)
+            ints[i] = choose_size(a, a->box.sizes[0][a->rank][is_of_parts ? 0 : i]);
+        a->attributes[v] = (struct attribute_value){count, ints};
     }
 }
 
