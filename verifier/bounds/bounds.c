@@ -236,9 +236,11 @@ static bool has_alike_outputs(const struct instance *in)
     return true;
 }
 
+// A size of a tensor is none, whatever its axis is.
 static bool has_shape_variables(const struct analysis *an, const struct attribute_term *t)
 {
-    return (attribute_variables_of_term(t) & ~pattern_variables_of_windows(an->in->equation->pattern)) != 0;
+    return t->kind != TERM_DIM &&
+           (attribute_variables_of_term(t) & ~pattern_variables_of_windows(an->in->equation->pattern)) != 0;
 }
 
 // Shapes and parts that are variables are tried up to small sizes only, as windows may not be.
