@@ -14,7 +14,6 @@ struct bounding {
     const struct graph *g;
     const double *of_weights;   // by their numbers
     double *magnitudes;         // of all tensors
-    struct definition definition;
     struct arena arena;
 };
 
@@ -37,11 +36,13 @@ static void bound_computed(struct bounding *b, node_id id)
     const struct node *n = &b->g->nodes.items[id];
     double *of_inputs = mem_new_array(double, n->n_inputs + 1);
     struct arena_mark mark = arena_mark(&b->arena);
+    struct definition d;
     for (uint32_t i = 0; i < n->n_inputs; i++)
         of_inputs[i] = b->magnitudes[graph_inputs(b->g, id)[i]];
-    bool is_defined = graph_define(b->g, id, &b->definition, &b->arena);
+    bool is_defined = graph_define(b->g, id, &d, &b->arena);
     for (uint32_t i = 0; i < n->n_outputs; i++)
-        b->magnitudes[n->first_output + i] = is_defined ? definition_magnitude(&b->definition, (int)i, of_inputs) : NAN;
+        b->magnitudes[n->first_output + i] = is_defined ? definition_magnitude(&d, (int)i, of_inputs) : NAN;
+    definition_free(&d);
     arena_release(&b->arena, mark);
     mem_free_array(of_inputs, n->n_inputs + 1);
 }
@@ -79,9 +80,7 @@ size_t graph_weights_beyond_range(const struct graph *g, const double *magnitude
     match_mark_weights(g, is_weight);
     b.magnitudes = mem_new_array(double, g->tensors.count + 1);
     arena_init(&b.arena);
-    definition_init(&b.definition, &b.arena, 0, NULL);
     size_t count = bound_weights(&b, live, is_weight);
-    definition_free(&b.definition);
     arena_free(&b.arena);
     mem_free_array(b.magnitudes, g->tensors.count + 1);
     mem_free_array(live, g->nodes.count + 1);
