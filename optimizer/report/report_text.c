@@ -231,20 +231,26 @@ static void print_search(struct text *out, const struct report *r)
         text_printf(out, "  REFUTED, and not used any more: %s\n", s->refuted.items[i]->name);
 }
 
+static bool unites_more(const struct search_result *s, size_t rule, size_t other)
+{
+    uint64_t of_rule = s->unions.items[rule], of_other = s->unions.items[other];
+    return of_rule > of_other || (of_rule == of_other && rule < other);
+}
+
 // The five rules that united most classes.
 static void print_unions(struct text *out, const struct report *r)
 {
     const struct search_result *s = r->search;
-    uint64_t below = UINT64_MAX;
+    size_t none = s->unions.count, last = none;
     for (int n = 0; n < 5; n++) {
-        size_t best = s->unions.count;
+        size_t best = none;
         for (size_t i = 0; i < s->unions.count; i++)
-            if (s->unions.items[i] < below && (best == s->unions.count || s->unions.items[i] > s->unions.items[best]))
+            if ((last == none || unites_more(s, last, i)) && (best == none || unites_more(s, i, best)))
                 best = i;
-        if (best == s->unions.count || s->unions.items[best] == 0)
+        if (best == none || s->unions.items[best] == 0)
             return;
-        below = s->unions.items[best];
-        text_printf(out, "  %6" PRIu64 " unions by  %s\n", below, r->rules->rules.items[best]->name);
+        text_printf(out, "  %6" PRIu64 " unions by  %s\n", s->unions.items[best], r->rules->rules.items[best]->name);
+        last = best;
     }
 }
 

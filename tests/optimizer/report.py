@@ -207,14 +207,16 @@ def check_progress_of_timing(model):
 
 
 def check_saturation(model):
-    """What an e-graph did stands in the page as in the JSON report."""
+    """What an e-graph did stands in the page as in the JSON report, and the five rules that did most in the text."""
     page, report = model.with_name("saturated.html"), model.with_name("saturated.json")
-    subprocess.run([OPT, model, "--device", "fake", "--quiet", "--search", "saturation", "--html", page, "--json", report],
-                   check=True)
+    ran = subprocess.run([OPT, model, "--device", "fake", "--search", "saturation", "--html", page, "--json", report],
+                         check=True, capture_output=True, text=True)
     text, told = page.read_text(encoding="utf-8"), json.loads(report.read_text())
     of_egraph = told["search"]["saturation"]
     shown = {row[0]: int(row[1]) for row in Page(text).tables["unions"][1:]}
     assert shown and shown == of_egraph["unions"], (shown, of_egraph["unions"])
+    most = [int(n) for n in re.findall(r"(\d+) unions by ", ran.stdout)]
+    assert most == sorted(shown.values(), reverse=True)[:5], (most, shown)
     assert f"{of_egraph['nodes']} e-nodes in {of_egraph['classes']} classes after {of_egraph['rounds']} rounds" in text
     gap = 100 * (1 - of_egraph["bound_seconds"] / of_egraph["extracted_seconds"])
     assert abs(float(re.search(r"a gap of (\S+) %", text)[1]) - gap) < 0.006, gap
