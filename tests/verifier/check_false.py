@@ -239,6 +239,7 @@ CONDITIONS = {
     "crossed-factors": ["(= (dims ?x) (dims ?k))", "(= (dim ?x 2) 1)", "(= (dim ?x 3) 1)"],
     "crossed-terms": ["(= (dims ?x) (dims ?y))", "(= (dim ?x 2) 1)"],
     "crossed-enlarged": ["(= (dim ?k 2) 1)", "(= (dim ?k 3) 1)"],
+    "crossed-three": ["(= (dim ?x 3) 1)", "(= (dim ?x 4) 1)"],
     "crossed-padded": ["(= (dim ?x 2) 1)", "(= (dim ?x 3) 1)"],
     "sizes-of-greatest-in-steps": ["(= (dims ?x) (dims ?y))"],
     "sizes-of-means-in-steps": ["(= (dims ?x) (dims ?y))"],
