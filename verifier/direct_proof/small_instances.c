@@ -149,17 +149,20 @@ static int explore_kinds_that_are_left(struct judge *j, const struct equation *e
 }
 
 static bool visit_box(struct judge *j, const struct equation *eq, const struct box *box,
-                      bool (*visit)(void *context, struct instance *in), void *context, bool *was_cut_short)
+                      uint64_t step_limit, bool (*visit)(void *context, struct instance *in), void *context,
+                      bool *was_cut_short)
 {
     struct enumeration e = {.equation = eq,
                             .typing = &j->typing,
                             .scratch = &j->scratch,
                             .box = box,
                             .wanted = WANTED_BOTH,
-                            .step_limit = j->step_limit * j->search_times,
+                            .step_limit = step_limit,
+                            .was_cut_short = true,
                             .visit = visit,
                             .context = context};
-    enumerate_instances(&e);
+    if (step_limit > 0)
+        enumerate_instances(&e);
     *was_cut_short = *was_cut_short || e.was_cut_short;
     return e.instances > 0;
 }
@@ -195,15 +198,16 @@ static bool note_dtypes(void *context, struct instance *in)
 }
 
 // Rules speak of floating-point numbers: as few tensors as types allow are of others (a condition, indices), which
-// instances at these sizes tell.
-static void try_other_dtypes(struct judge *j, const struct equation *eq, struct box *box)
+// instances at these sizes tell. False: the search for them was cut short.
+static bool try_other_dtypes(struct judge *j, const struct equation *eq, struct box *box)
 {
     struct fewest_others fewest = {0};
     bool was_cut_short = false;
     box_try_all_dtypes(box);
-    visit_box(j, eq, box, note_dtypes, &fewest, &was_cut_short);
+    visit_box(j, eq, box, steps_for_box(j), note_dtypes, &fewest, &was_cut_short);
     if (fewest.is_any)
         memcpy(box->dtypes, fewest.dtypes, sizeof box->dtypes);
+    return !was_cut_short;
 }
 
 // Is an input of some node never of floating-point numbers, as a condition or an index? Then there are no instances of
@@ -230,7 +234,7 @@ int explore_smallest_box(struct judge *j, const struct equation *eq, int max_ran
             *ret_box = box_to_explore(eq, max_rank, size);
             ret_box->has_split_trees = attempt & 1;
             if (attempt & 2)
-                try_other_dtypes(j, eq, ret_box);
+                *ret_saw_all = try_other_dtypes(j, eq, ret_box) && *ret_saw_all;
             bool is_found = search_box(j, eq, ret_box, NULL, steps_for_box(j), ret_bounds, &was_cut_short);
             *ret_saw_all = *ret_saw_all && !was_cut_short;
             if (!is_found && size == 2) {
@@ -255,6 +259,7 @@ bool explore_kinds(struct judge *j, const struct equation *eq, bool must_be_whol
                     {true, false, 4, 6},  {false, true, 2, 6}, {true, true, 2, 6}};
     bool was_cut_short = false, may_need_trees = eq->pattern->looks_at_split_trees;
     bool needs_others = needs_other_dtypes(eq->pattern);
+    uint64_t most_steps = j->step_limit * j->search_times;
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++)
         for (int size = attempts[i].low; size <= attempts[i].high; size++) {
             struct box box = box_uniform(ranks_to_test(eq), size);
@@ -263,9 +268,9 @@ bool explore_kinds(struct judge *j, const struct equation *eq, bool must_be_whol
                 box_try_all_dtypes(&box);
             if ((box.has_split_trees && !may_need_trees) || (needs_others && !attempts[i].has_other_dtypes))
                 continue;
-            bool is_found = visit_box(j, eq, &box, visit, context, &was_cut_short);
+            bool is_found = visit_box(j, eq, &box, most_steps, visit, context, &was_cut_short);
             if (!is_found && !was_cut_short && size == 2 && box_add_sizes_of_kernels(&box, eq->pattern))
-                is_found = visit_box(j, eq, &box, visit, context, &was_cut_short);
+                is_found = visit_box(j, eq, &box, most_steps, visit, context, &was_cut_short);
             if (is_found || (was_cut_short && must_be_whole))
                 return !was_cut_short;
         }
