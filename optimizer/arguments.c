@@ -121,10 +121,6 @@ void optimize_arguments_finish(struct optimize_arguments *a)
     a->optimize.is_check_skipped = !a->is_checked;
     a->optimize.is_timing_skipped = !a->is_timed;
     a->optimize.is_simplification_skipped = !a->is_simplified;
-    a->optimize.is_validation_skipped = !a->is_validated;
-    a->optimize.is_check_skipped = !a->is_checked;
-    a->optimize.is_timing_skipped = !a->is_timed;
-    a->optimize.is_simplification_skipped = !a->is_simplified;
     a->optimize.is_calibration_skipped = !a->is_calibrated;
     a->optimize.has_pictures = a->html || a->dot;
 }

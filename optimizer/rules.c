@@ -3,6 +3,7 @@
 #include "optimizer/optimization.h"
 
 #include "core/text/error.h"
+#include "core/text/log.h"
 #include "core/text/text.h"
 #include "substitutions/trusted_rules.h"
 #include "substitutions/standard_rules.h"
@@ -74,6 +75,8 @@ bool optimizing_read_rules(struct optimizing *o)
     if (!rule_set_read(&o->rules, o->options->rules, o->error))
         return false;
     o->n_of_backtracking = o->rules.rules.count;
+    if (o->n_of_backtracking == 0)
+        log_warning(o->options->log, "%s: has no rules", o->options->rules);
     if (of_egraph && !read_rules_of_egraph(o, of_egraph))
         return false;
     for (size_t i = 0; i < without->count; i++)

@@ -24,10 +24,17 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-static bool is_named(const char *wanted, const char *name)
+static bool is_ours(const char *runtime)
 {
-    size_t n = strlen(name);
-    return strncmp(wanted, name, n) == 0 && (wanted[n] == '\0' || wanted[n] == SEPARATOR);
+    return strcmp(runtime, "taso") == 0;
+}
+
+// Alone, or with a provider that has a name.
+static bool is_onnxruntime(const char *runtime)
+{
+    static const char name[] = "onnxruntime";
+    size_t n = sizeof name - 1;
+    return strncmp(runtime, name, n) == 0 && (runtime[n] == '\0' || (runtime[n] == SEPARATOR && runtime[n + 1]));
 }
 
 // Nobody said which: that of whoever writes an ONNX model for the processor and lets it be timed.
@@ -62,18 +69,36 @@ static bool start_worker(struct optimizing *o)
     return false;
 }
 
+// Where nothing is timed the result is compared there, nevertheless.
+static bool is_check_wanted(const struct optimizing *o)
+{
+    const struct optimize_options *options = o->options;
+    bool is_there = options->runtime ? is_onnxruntime(options->runtime) : options->device == DEVICE_CPU;
+    return is_there && options->is_timing_skipped && !o->runtime.is_open && !options->is_check_skipped &&
+           !options->measure_command && options->output && ends_with(options->output, ".onnx");
+}
+
+// Whoever names a Python that only compares is told before the search that it cannot.
+static bool has_onnxruntime(struct optimizing *o)
+{
+    bool has = worker_start(&o->runtime.worker, o->options->python, NULL, 1, o->error) &&
+               worker_greet(&o->runtime.worker, o->error);
+    runtime_close(&o->runtime);
+    return has;
+}
+
 bool optimizing_open_runtime(struct optimizing *o)
 {
     const char *wanted = o->options->runtime;
-    if (wanted && !is_named(wanted, "taso") && !is_named(wanted, "onnxruntime"))
+    if (wanted && !is_ours(wanted) && !is_onnxruntime(wanted))
         return error_set_code(o->error, EXIT_USAGE, NULL, "--runtime is taso or onnxruntime[:PROVIDER], not %s",
                               wanted);
     if (o->options->measure_command) {
         o->runtime = (struct runtime){.command = o->options->measure_command, .is_open = true};
         return true;
     }
-    bool is_wanted = wanted ? is_named(wanted, "onnxruntime") : is_onnxruntime_likely(o->options);
-    return !is_wanted || start_worker(o);
+    bool is_wanted = wanted ? is_onnxruntime(wanted) : is_onnxruntime_likely(o->options);
+    return is_wanted ? start_worker(o) : !o->options->python || !is_check_wanted(o) || has_onnxruntime(o);
 }
 
 void optimizing_close_runtime(struct optimizing *o)
@@ -345,14 +370,6 @@ bool optimizing_judge_in_runtime(struct optimizing *o, const struct graph *g, st
 }
 
 // --- without timing --------------------------------------------------------------------------------------------------
-
-static bool is_check_wanted(const struct optimizing *o)
-{
-    const struct optimize_options *options = o->options;
-    bool is_onnxruntime = options->runtime ? is_named(options->runtime, "onnxruntime") : options->device == DEVICE_CPU;
-    return is_onnxruntime && options->is_timing_skipped && !o->runtime.is_open && !options->is_check_skipped &&
-           !options->measure_command && options->output && ends_with(options->output, ".onnx");
-}
 
 static void check_there(struct optimizing *o, struct runtime_verdict *ret_verdict)
 {

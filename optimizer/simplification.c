@@ -19,12 +19,19 @@ static bool is_slower(const struct runtime_verdict *v)
     return v->is_timed && v->times.gain.high < 1;
 }
 
+static bool is_judged(struct optimizing *o, struct runtime_verdict *v)
+{
+    enum phase former = phases_enter(&o->phases, PHASE_TIMING);
+    bool is_judged = optimizing_judge_in_runtime(o, &o->model.graph, v);
+    phases_enter(&o->phases, former);
+    return is_judged;
+}
+
 // A machine that others use, too, finds even equal models different at times: slower is what is so twice.
 static bool is_as_good_in_runtime(struct optimizing *o)
 {
     struct runtime_verdict *v = &o->report.of_simplified;
-    if (!o->runtime.is_open || o->options->is_timing_skipped || !optimizing_judge_in_runtime(o, &o->model.graph, v) ||
-        (is_slower(v) && !optimizing_judge_in_runtime(o, &o->model.graph, v)))
+    if (!o->runtime.is_open || o->options->is_timing_skipped || !is_judged(o, v) || (is_slower(v) && !is_judged(o, v)))
         return true;
     o->report.runtime = arena_string(&o->model.arena, runtime_name(&o->runtime));
     return v->failure     ? is_not_wanted(o, v->failure)

@@ -78,8 +78,9 @@ static void add_facts(struct text *out, const struct report *r)
     }
     for (int i = 0; i < r->n_timed && !r->runtime; i++) {
         double error = report_estimate_error(r, i);
-        add_fact(out, i ? "sum of steps after, off by" : "sum of steps before, off by",
-                 fabs(error) > REPORT_LARGE_ERROR, "%+.1f %%", 1e2 * error);
+        if (isfinite(error))
+            add_fact(out, i ? "sum of steps after, off by" : "sum of steps before, off by",
+                     fabs(error) > REPORT_LARGE_ERROR, "%+.1f %%", 1e2 * error);
     }
     add_fact(out, "check", r->verdict == CHECK_FAILED, "%s", check_verdict_name(r->verdict));
     add_fact(out, "rewrites", false, "%zu", s->steps.count);

@@ -2,6 +2,7 @@
 #include "optimizer/report/report.h"
 
 #include "substitutions/match.h"
+#include <math.h>
 #include <string.h>
 
 void report_count_operators(const struct graph *g, size_t *ret_counts)
@@ -36,7 +37,7 @@ double report_estimate_error(const struct report *r, int which)
 {
     double measured = r->times[which].minimum;
     bool is_known = which < r->n_timed && r->estimates[which] > 0 && measured > 0;
-    return is_known ? r->estimates[which] / measured - 1 : 0;
+    return is_known ? r->estimates[which] / measured - 1 : NAN;
 }
 
 size_t report_kept_nodes(const struct report *r)

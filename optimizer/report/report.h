@@ -99,7 +99,7 @@ struct report {
 // The sum of the costs of the steps of the original (0) and of the result (1): where both were timed those that are
 // believed in the end, with the layouts that were timed; else those of the search.
 double report_estimate(const struct report *r, int which);
-// By how much this is off what the whole model took, as a share of that. 0 when nothing was timed here. Costs are lower
+// By how much this is off what the whole model took, as a share of that; NaN where either is not known. Costs are lower
 // quartiles of steps: what other programs add to some steps of each run is in none of them, and in every run of the
 // model but, most likely, the shortest.
 double report_estimate_error(const struct report *r, int which);

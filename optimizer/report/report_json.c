@@ -3,6 +3,7 @@
 
 #include "core/text/json.h"
 #include "core/text/text.h"
+#include <math.h>
 
 static void add_operators(struct text *out, const char *key, const struct graph *g)
 {
@@ -80,6 +81,12 @@ static void add_contenders(struct text *out, const struct report *r)
     json_end(out, ']');
 }
 
+// 0: not known.
+static void add_estimate(struct text *out, const char *key, double seconds)
+{
+    json_add_real(out, key, seconds > 0 ? seconds : NAN);
+}
+
 static void add_times(struct text *out, const struct report *r)
 {
     json_add_real(out, "estimated_seconds_before", r->search->seconds_before);
@@ -95,13 +102,13 @@ static void add_times(struct text *out, const struct report *r)
     add_contenders(out, r);
     add_summary(out, "measured_seconds_before", &r->times[0]);
     json_add_string(out, "layouts_before", r->layouts[0]);
-    json_add_real(out, "timed_estimate_before", r->estimates[0]);
+    add_estimate(out, "timed_estimate_before", r->estimates[0]);
     json_add_real(out, "estimate_error_before", report_estimate_error(r, 0));
     if (r->n_timed < 2)
         return;
     add_summary(out, "measured_seconds_after", &r->times[1]);
     json_add_string(out, "layouts_after", r->layouts[1]);
-    json_add_real(out, "timed_estimate_after", r->estimates[1]);
+    add_estimate(out, "timed_estimate_after", r->estimates[1]);
     json_add_real(out, "estimate_error_after", report_estimate_error(r, 1));
     json_add_real(out, "speedup", r->gain.ratio);
     json_add_real(out, "speedup_low", r->gain.low);

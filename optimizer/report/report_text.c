@@ -15,12 +15,14 @@ static size_t sum_of(const size_t *counts)
     return sum;
 }
 
+// Of what was found, which need not be what is written.
 static void print_operators(struct text *out, const struct report *r)
 {
+    bool is_written = r->is_optimized || r->search->steps.count == 0;
     size_t before[OP_COUNT], after[OP_COUNT];
     report_count_operators(r->before, before);
     report_count_operators(r->after, after);
-    text_printf(out, "%-24s %10s %10s\n", "operators", "before", "after");
+    text_printf(out, "%-24s %10s %10s\n", "operators", "before", is_written ? "after" : "not kept");
     for (int op = 0; op < OP_COUNT; op++)
         if (before[op] || after[op])
             text_printf(out, "  %-22s %10zu %10zu\n", operators[op]->name, before[op], after[op]);
@@ -82,8 +84,9 @@ static void print_agreement(struct text *out, const struct report *r)
 {
     static const char *const names[] = {"agreement before", "agreement after"};
     for (int i = 0; i < r->n_timed && !r->runtime; i++)
-        text_printf(out, "  %-22s %+9.1f %%    (sum of steps %.3f ms, shortest run of the model %.3f)\n", names[i],
-                    1e2 * report_estimate_error(r, i), 1e3 * r->estimates[i], 1e3 * r->times[i].minimum);
+        if (isfinite(report_estimate_error(r, i)))
+            text_printf(out, "  %-22s %+9.1f %%    (sum of steps %.3f ms, shortest run of the model %.3f)\n", names[i],
+                        1e2 * report_estimate_error(r, i), 1e3 * r->estimates[i], 1e3 * r->times[i].minimum);
 }
 
 #define MOST_CORRECTIONS_SHOWN 3

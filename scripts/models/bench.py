@@ -68,8 +68,9 @@ def times_and_errors(report):
     cells = []
     for which in ("before", "after"):
         if f"measured_seconds_{which}" in report:
+            error = report[f"estimate_error_{which}"]
             cells += [f"{1e3 * report[f'measured_seconds_{which}']['median']:.2f}",
-                      f"{100 * report[f'estimate_error_{which}']:+.0f} %"]
+                      "-" if error is None else f"{100 * error:+.0f} %"]
         else:
             cells += ["-", "-"]
     return cells

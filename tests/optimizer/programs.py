@@ -137,6 +137,9 @@ def test_usage(folder):
         lines = done.stderr.strip().splitlines()
         expect(len(lines) == 1 and lines[0].startswith("taso-opt: "), f"{arguments}: stderr {lines}")
         expect(not out.exists(), f"{arguments}: wrote a model")
+    (folder / "empty.rules").write_text("; nothing yet\n")
+    expect(f"{folder}/empty.rules: has no rules" in run(OPT, model, "--rules", folder / "empty.rules", *QUICK[:-1]).stderr,
+           "that a file has no rules")
     expect("bad.rules:2:12: unknown operator relux" in run(OPT, model, "--rules", folder / "bad.rules").stderr,
            "the place in the rules is named")
     test_standard_output(folder, model)

@@ -142,6 +142,10 @@ def test_wrong_requests(folder):
     model = products(folder / "products.onnx")
     for arguments, code, words in (
         (["--runtime", "nonsense"], 2, "--runtime is taso or onnxruntime"),
+        (["--runtime", "taso:CPUExecutionProvider"], 2, "--runtime is taso or onnxruntime[:PROVIDER], not taso:CPU"),
+        (["--runtime", "onnxruntime:"], 2, "--runtime is taso or onnxruntime[:PROVIDER], not onnxruntime:"),
+        (["--no-measure", "--python", folder / "none"], 4, "cannot be started"),
+        (["--no-measure", "--python", "/bin/false"], 4, "/bin/false does not answer as a Python"),
         (["--runtime", "onnxruntime:NoProvider"], 4, "its onnxruntime has no NoProvider, only "),
         (["--runtime", "onnxruntime", "--python", "/bin/false"], 4, "/bin/false does not answer as a Python"),
         (["--python", "/bin/false"], 4, "/bin/false does not answer as a Python"),
@@ -232,6 +236,10 @@ def test_command(folder):
         expect(done.code == 0 and done.told["optimized"] != is_kept, f"{result}: {done.told} {done.errors}")
         expect(abs(done.told["speedup"] - 1 / float(result)) < 1e-9, f"speed-up {done.told['speedup']}")
         expect((done.out.read_bytes() == model.read_bytes()) == is_kept, f"{result}: what is written")
+        title = next(line.split() for line in done.text.splitlines() if line.startswith("operators "))
+        expect(title == ["operators", "before", *(["not", "kept"] if is_kept else ["after"])], f"{result}: {title}")
+        expect([done.told[f"{key}_{which}"] for key in ("timed_estimate", "estimate_error") for which in ("before", "after")]
+               == [None] * 4, f"{result}: our estimates are of another executor: {done.told}")
         if not is_kept:
             check_names(onnx.load(done.out), done.told)
     for text in ("exit 1", "echo soon", "true", "echo -1", "echo nan", "yes"):
@@ -279,8 +287,10 @@ def test_simplified(folder):
     done = Run(folder, model, "--no-simplify", *still)
     expect(done.out.read_bytes() == model.read_bytes() and not done.told["simplified"], "--no-simplify")
     for result, is_simplified in ((1.2, False), (1, True), (0.9, True)):
-        command = script(folder / "measure", f"#!/bin/sh\n[ \"$1\" = {model} ] && echo 1 || echo {result}\n")
+        command = script(folder / "measure", f"#!/bin/sh\nsleep 0.1\n[ \"$1\" = {model} ] && echo 1 || echo {result}\n")
         done = Run(folder, model, "--measure-command", command, *still)
+        expect(done.told["seconds_of"]["timing"] > 0.5 > done.told["seconds_of"]["writing"],
+               f"timing what is simplified counts as timing: {done.told['seconds_of']}")
         expect(done.told["simplified"] == is_simplified, f"{result}: {done.told}")
         expect(abs(done.told["simplified_speedup"] - 1 / result) < 1e-6 and f"simplified               {1 / result:.3f} x" in done.text,
                f"{result}: how fast the simplified model is: {done.text}")
