@@ -133,7 +133,7 @@ static bool reads_unknown_sizes(const struct conversion *c)
 static bool varies(const struct importer *im, const struct onnx_string *name)
 {
     const struct named_value *own = name_find(im, name);
-    for (int k = 0; own && own->tensor != NO_TENSOR && k < N_PROBES; k++) {
+    for (int k = 0; im->peers && own && own->tensor != NO_TENSOR && k < N_PROBES; k++) {
         const struct named_value *other = name_find(&im->peers[k], name);
         if (!other || other->tensor == NO_TENSOR ||
             !type_equal(graph_type(&im->model->graph, own->tensor),
@@ -143,16 +143,26 @@ static bool varies(const struct importer *im, const struct onnx_string *name)
     return false;
 }
 
-// Of a model with symbols: sizes of an input, what a subgraph reads, or integers that may be sizes.
-static bool reads_what_varies(struct importer *im, struct conversion *c)
+// Of a model with symbols: sizes of an input, or of what a subgraph reads.
+static bool reads_what_varies(struct importer *im, const struct conversion *c)
 {
     uint32_t n_captured;
-    names_captured_by(im, c->node, &n_captured);
-    bool reads = n_captured > 0;
+    const char **captured = names_captured_by(im, c->node, &n_captured);
+    bool reads = false;
     for (uint32_t i = 0; i < c->n_inputs; i++)
-        reads = reads || varies(im, &c->node->inputs.items[i]) ||
-                (c->inputs[i] != NO_TENSOR && dtype_is_integer(type_of(c, c->inputs[i])->dtype) &&
-                 !is_constant(c, c->inputs[i]));
+        reads = reads || varies(im, &c->node->inputs.items[i]);
+    for (uint32_t i = 0; i < n_captured; i++)
+        reads = reads || varies(im, &(struct onnx_string){captured[i], strlen(captured[i])});
+    return reads;
+}
+
+// They may be sizes.
+static bool reads_computed_integers(struct conversion *c)
+{
+    bool reads = false;
+    for (uint32_t i = 0; i < c->n_inputs; i++)
+        reads = reads || (c->inputs[i] != NO_TENSOR && dtype_is_integer(type_of(c, c->inputs[i])->dtype) &&
+                          !is_constant(c, c->inputs[i]));
     return reads;
 }
 
@@ -169,8 +179,8 @@ static bool has_only_numbers(const struct onnx_type *t)
 // that an input has which was given a symbol afterwards.
 static bool declares_traced_sizes(struct importer *im, struct conversion *c, const struct named_value *value)
 {
-    return sizes_are_of_data(c) ||
-           (im->peers && value && has_only_numbers(value->declared) && reads_what_varies(im, c));
+    return sizes_are_of_data(c) || (im->peers && value && has_only_numbers(value->declared) &&
+                                    (reads_what_varies(im, c) || reads_computed_integers(c)));
 }
 
 static struct type declared_type(struct importer *im, struct conversion *c, uint32_t output)
@@ -190,7 +200,8 @@ void import_infer_types(struct importer *im, struct conversion *c, struct type *
 {
     for (uint32_t i = 0; i < c->n_outputs; i++)
         ret_types[i] = (struct type){.rank = RANK_UNKNOWN};
-    infer_opaque_types(c, ret_types);
+    if (!has_subgraphs(c->node) || !reads_what_varies(im, c))
+        infer_opaque_types(c, ret_types);
     for (uint32_t i = 0; i < c->n_outputs; i++) {
         if (c->known_types && type_is_known(&c->known_types[i]))
             ret_types[i] = c->known_types[i];
@@ -475,6 +486,14 @@ void import_outputs(struct importer *im)
     }
 }
 
+static void import_nodes(struct importer *im, const bool *is_live)
+{
+    for (size_t i = 0; i < im->source->nodes.count; i++)
+        if (is_live[i])
+            import_node(im, (uint32_t)i);
+    import_outputs(im);
+}
+
 static int64_t standard_opset(const struct onnx_model *model)
 {
     for (size_t i = 0; i < model->opsets.count; i++) {
@@ -485,14 +504,20 @@ static int64_t standard_opset(const struct onnx_model *model)
     return 0;
 }
 
-bool import_begin(struct importer *im, const bool **ret_is_live)
+static const bool *begin_nodes(struct importer *im)
 {
-    *ret_is_live = names_find_live(im);
-    names_count_uses(im, *ret_is_live);
-    note_declared_types(im, &im->source->value_infos);
-    note_declared_types(im, &im->source->outputs);
+    const bool *is_live = names_find_live(im);
+    names_count_uses(im, is_live);
     import_initializers(im);
     im->model->node_inputs = arena_array(&im->model->arena, tensor_id *, im->source->nodes.count + 1);
+    return is_live;
+}
+
+bool import_begin(struct importer *im, const bool **ret_is_live)
+{
+    note_declared_types(im, &im->source->value_infos);
+    note_declared_types(im, &im->source->outputs);
+    *ret_is_live = begin_nodes(im);
     return import_inputs(im);
 }
 
@@ -501,11 +526,13 @@ bool import_graph(struct importer *im)
     const bool *is_live;
     if (!import_begin(im, &is_live))
         return false;
-    for (size_t i = 0; i < im->source->nodes.count; i++)
-        if (is_live[i])
-            import_node(im, (uint32_t)i);
-    import_outputs(im);
+    import_nodes(im, is_live);
     return true;
+}
+
+void import_subgraph(struct importer *im)
+{
+    import_nodes(im, begin_nodes(im));
 }
 
 void importer_init(struct importer *im, struct imported_model *m, struct onnx_file *file,

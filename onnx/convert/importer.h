@@ -35,6 +35,7 @@ struct importer {
     const struct imported_model *named;   // that has the symbols and their sizes; NULL: symbols stay unbound
     int probe;                            // whose sizes they have
     bool never_folds;                     // for the time being
+    bool is_of_subgraph;                  // and what it makes is thrown away
     VEC(const void *) known;              // by tensor: what an opaque node makes at this binding; NULL: not known
 };
 
@@ -53,6 +54,15 @@ void import_define_outputs(struct importer *im, const struct conversion *c);
 void import_take_back(struct importer *im, struct graph_mark mark);
 void import_outputs(struct importer *im);
 bool import_graph(struct importer *im);   // all of it
+// Whose inputs and outer values have names already. What it declares is not read.
+void import_subgraph(struct importer *im);
+
+// --- subgraph_types.c ------------------------------------------------------------------------------------------------
+bool has_subgraphs(const struct onnx_node *n);
+// Of If, Loop and Scan: those of ret_types that follow from the types of what the node and its subgraphs read.
+void infer_type_of_if(struct conversion *c, struct type *ret_types);
+void infer_type_of_loop(struct conversion *c, struct type *ret_types);
+void infer_type_of_scan(struct conversion *c, struct type *ret_types);
 
 // --- equal_nodes.c ---------------------------------------------------------------------------------------------------
 // The opaque that does the same to the same tensors, as its operator is known to be a function; TABLE_NONE: none does.

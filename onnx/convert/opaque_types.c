@@ -230,33 +230,15 @@ static void conv_transpose(struct conversion *c, struct type *types)
     set_type(c, types, 0, z);
 }
 
-// Both branches must declare one type.
-static void if_else(struct conversion *c, struct type *types)
+// A region of the image of its place in the batch for each row of the second input.
+static void roi_align(struct conversion *c, struct type *types)
 {
-    const struct onnx_attribute *then = onnx_node_find(c->node, "then_branch");
-    const struct onnx_attribute *other = onnx_node_find(c->node, "else_branch");
-    if (!then || !other || !then->g || !other->g)
+    const struct type *x = known_input(c, 0), *regions = known_input(c, 1);
+    if (!x || !regions || x->rank != 4 || regions->rank != 2)
         return;
-    for (uint32_t i = 0; i < c->n_outputs && i < then->g->outputs.count && i < other->g->outputs.count; i++) {
-        const struct onnx_value_info *a = then->g->outputs.items[i], *b = other->g->outputs.items[i];
-        struct type x = type_from_onnx(c->importer, a->type), y = type_from_onnx(c->importer, b->type);
-        if (type_is_known(&x) && type_equal(&x, &y))
-            types[i] = x;
-    }
-}
-
-// What goes from round to round has the type that it begins with, where the body declares that it makes that again. How
-// many rounds there are, which other results depend on, is not known.
-static void loop(struct conversion *c, struct type *types)
-{
-    const struct onnx_attribute *body = onnx_node_find(c->node, "body");
-    for (uint32_t i = 0; body && body->g && i < c->n_outputs && i + 1 < body->g->outputs.count; i++) {
-        const struct type *initial = known_input(c, i + 2);
-        const struct onnx_value_info *made = body->g->outputs.items[i + 1];
-        struct type next = type_from_onnx(c->importer, made->type);
-        if (initial && type_is_known(&next) && type_equal(initial, &next))
-            types[i] = next;
-    }
+    int64_t height = int_attribute(c, "output_height", 1), width = int_attribute(c, "output_width", 1);
+    if (height > 0 && width > 0)
+        set_type(c, types, 0, type_make(x->dtype, 4, (int64_t[]){regions->dim[0], x->dim[1], height, width}));
 }
 
 // ---- operators of ONNX Runtime's own that quantized models have ----
@@ -298,10 +280,10 @@ static const struct typing typings[] = {
     {"GatherND", gather_nd},
     {"GridSample", grid_sample},
     {"Hardmax", as_first},
-    {"If", if_else},
+    {"If", infer_type_of_if},
     {"IsInf", as_first_of_bool},
     {"LSTM", recurrent},
-    {"Loop", loop},
+    {"Loop", infer_type_of_loop},
     {"LpNormalization", as_first},
     {"MeanVarianceNormalization", as_first},
     {"Mod", broadcast},
@@ -311,7 +293,9 @@ static const struct typing typings[] = {
     {"RandomUniformLike", as_first_with_dtype},
     {"Resize", resize},
     {"ReverseSequence", as_first},
+    {"RoiAlign", roi_align},
     {"RotaryEmbedding", as_first},
+    {"Scan", infer_type_of_scan},
     {"Scatter", as_first},
     {"ScatterElements", as_first},
     {"ScatterND", as_first},
@@ -352,16 +336,47 @@ static bool is_called_as_a_function_of_entries(const struct onnx_node *node)
     return op && op->flags & OPERATOR_IS_ELEMENTWISE && op->max_inputs == 1;
 }
 
-static const char *const of_data[] = {"Compress", "NonMaxSuppression", "NonZero", "StringSplit", "Unique"};
+static bool is_one_of(const struct onnx_node *n, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], n->op_type.text) == 0)
+            return true;
+    return false;
+}
+
+// Lists of sizes and scales, single sizes and places where to begin and to end.
+static bool reads_computed_sizes(struct conversion *c)
+{
+    static const char *const scaled[] = {"Range", "Resize", "Upsample"};
+    bool is_scaled = is_one_of(c->node, scaled, sizeof scaled / sizeof *scaled), reads = false;
+    for (uint32_t i = 0; !reads && i < c->n_inputs; i++) {
+        const struct type *t = c->inputs[i] == NO_TENSOR ? NULL : type_of(c, c->inputs[i]);
+        reads = t && t->rank <= 1 && (is_scaled || dtype_is_integer(t->dtype)) && !is_constant(c, c->inputs[i]);
+    }
+    return reads;
+}
+
+static bool reads_only_constants(struct conversion *c)
+{
+    for (uint32_t i = 0; i < c->n_inputs; i++)
+        if (c->inputs[i] != NO_TENSOR && !is_constant(c, c->inputs[i]))
+            return false;
+    return true;
+}
+
+static const char *const of_data[] = {
+    "Compress",   "ConcatFromSequence", "NonMaxSuppression", "NonZero", "OptionalGetElement",
+    "SequenceAt", "StringNormalizer",   "StringSplit",       "Unique",
+};
 
 bool sizes_are_of_data(struct conversion *c)
 {
-    bool is_named = false, is_known = true;
-    for (size_t i = 0; i < sizeof of_data / sizeof *of_data; i++)
-        is_named = is_named || strcmp(of_data[i], c->node->op_type.text) == 0;
-    for (uint32_t i = 0; i < c->n_inputs; i++)
-        is_known = is_known && (c->inputs[i] == NO_TENSOR || is_constant(c, c->inputs[i]));
-    return is_named && !is_known && onnx_node_has_standard_domain(c->node);
+    if (has_subgraphs(c->node))
+        return true;
+    if (!onnx_node_has_standard_domain(c->node))
+        return false;
+    return reads_computed_sizes(c) ||
+           (is_one_of(c->node, of_data, sizeof of_data / sizeof *of_data) && !reads_only_constants(c));
 }
 
 void infer_opaque_types(struct conversion *c, struct type *ret_types)

@@ -6,5 +6,6 @@
 // Fills in those of ret_types (one per output of the node) that the operator's definition determines; leaves the
 // others.
 void infer_opaque_types(struct conversion *c, struct type *ret_types);
-// Of a node whose results have as many elements as its data say (NonZero): whatever a model declares.
+// Of a node whose results have as many elements as data say, its own (NonZero), computed sizes (Slice), or those of a
+// subgraph: whatever a model declares.
 bool sizes_are_of_data(struct conversion *c);

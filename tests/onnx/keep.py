@@ -118,6 +118,34 @@ def loop_whose_state_keeps_its_type():
     return loop_of(node("Neg", "state", "next"), value("next")), lambda r: require(operators(r) == ["Loop", "Relu"])
 
 
+def loop_whose_state_grows_unlike_another():
+    x, going = value("x"), value("going", (), TensorProto.BOOL)
+    made = [value("goes", (), TensorProto.BOOL), value("next"), value("more", (None, 3))]
+    body = helper.make_graph([node("Identity", "going", "goes"), node("Neg", "state", "next"),
+                              node("Concat", "grown,state", "more", axis=0)], "body",
+                             [value("round", (), TensorProto.INT64), going, value("state"), value("grown")], made)
+    nodes = [helper.make_node("Loop", ["three", "", "x", "x"], ["l", "m"], body=body), node("Add", "l,zeros", "a"),
+             node("Add", "m,zeros", "b"), node("Relu", "a", "y"), node("Relu", "b", "z")]
+    m = model(nodes, [x], [value("y"), value("z", (None, 3))],
+              [integers("three", 3), numpy_helper.from_array(np.zeros((1, 3), np.float32), "zeros")])
+    return m, lambda r: require(operators(r) == ["Add", "Loop", "Relu", "Relu"])
+
+
+def branches_and_scans_of_known_types():
+    """Nothing is declared; a sum with zeros goes where the type is known."""
+    then = helper.make_graph([node("Transpose", "x", "t", perm=[1, 0])], "then", [], [value("t", (None, None))])
+    other = helper.make_graph([node("MatMul", "v,w", "e")], "else", [], [value("e", (None, None))])
+    body = helper.make_graph([node("Add", "state,entry", "next"), node("Concat", "entry,entry", "made", axis=0)], "body",
+                             [value("state", (None,)), value("entry", (None,))], [value("next", (None,)), value("made", (None,))])
+    nodes = [helper.make_node("If", ["flag"], ["i"], then_branch=then, else_branch=other), node("Add", "i,column", "y"),
+             helper.make_node("Scan", ["row", "x"], ["s", "c"], body=body, num_scan_inputs=1),
+             node("Add", "s,row", "z"), node("Add", "c,column", "u")]
+    zeros = [numpy_helper.from_array(np.zeros(shape, np.float32), name) for name, shape in (("row", 3), ("column", (1, 1)))]
+    m = model(nodes, [value("x"), value("flag", (), TensorProto.BOOL)], [value("y", (None, None)), value("z", (None,)), value("u", (None, None))],
+              [weight("v", 3, 2), weight("w", 2, 2), *zeros])
+    return m, lambda r: require(operators(r) == ["If", "Scan"])
+
+
 def loop_whose_state_grows():
     m = loop_of(node("Concat", "state,x", "next", axis=0), value("next", (None, 3)))
     return m, lambda r: require(operators(r) == ["Add", "Loop", "Relu"])
@@ -512,7 +540,9 @@ CASES = [products_whose_columns_are_scaled, halves_whose_channels_are_scaled, ca
          outer_value_of_a_subgraph_that_is_an_output, everything_around_the_graph, initializers_that_are_inputs,
          normalization_of_a_shared_convolution, convolution_with_bias_and_normalization, unused_outputs,
          names_that_are_taken, shapes_that_are_computed, gemm_and_scalars, products_with_bias,
-         products_of_transposed, states_of_zeros, quantized_infinities, products_by_named_axes, masks_that_are_scattered, constant_nodes, dead_nodes, quantized_operators_of_a_runtime]
+         products_of_transposed, states_of_zeros, quantized_infinities, products_by_named_axes, masks_that_are_scattered, constant_nodes, dead_nodes, quantized_operators_of_a_runtime,
+         loop_whose_state_keeps_its_type, loop_whose_state_grows, loop_whose_state_grows_unlike_another,
+         branches_and_scans_of_known_types]
 
 
 def outputs_of(m):

@@ -557,6 +557,69 @@ def test_traced_sizes(folder):
     expect(done.returncode == 0 and "ReduceSum" in kinds, f"sums over a batch: {done.stderr} {kinds}")
 
 
+def graph_of(nodes, inputs, outputs):
+    return helper.make_graph(nodes, "body", inputs, outputs)
+
+
+def stale_nodes():
+    """What makes r, of which a model may say that it has one row, and inputs: r has more."""
+    going, goes = (helper.make_tensor_value_info(name, TensorProto.BOOL, []) for name in ("going", "goes"))
+    number = helper.make_tensor_value_info("number", TensorProto.INT64, [])
+    again = helper.make_node("Identity", ["going"], ["goes"])
+    x, flag, count = np.float32(np.arange(12).reshape(3, 4) + 1), np.array(True), np.int64([3])
+
+    def branches(shape):
+        made = [helper.make_node("Neg", ["x"], [name]) for name in ("a", "b")]
+        return {key: graph_of([node], [], [value(node.output[0], *shape)])
+                for key, node in zip(("then_branch", "else_branch"), made)}
+
+    yield "a branch", [helper.make_node("If", ["flag"], ["r"], **branches([1, 4]))], {"x": x, "flag": flag}
+    inner = {key: graph_of([helper.make_node("NonZero", ["x"], [f"{name}s"]),
+                            helper.make_node("Cast", [f"{name}s"], [name], to=1)], [], [value(name, None, None)])
+             for key, name in (("then_branch", "a"), ("else_branch", "b"))}
+    yield "branches that count", [helper.make_node("If", ["flag"], ["r"], **inner)], {"x": x, "flag": flag}
+    body = graph_of([again, helper.make_node("Concat", ["s", "s"], ["n"], axis=0)],
+                    [number, going, value("s", 1, 4)], [goes, value("n", 1, 4)])
+    yield "a state that grows", [helper.make_node("Loop", ["count", "", "first"], ["r"], body=body)], \
+        {"first": x[:1], "count": np.array(3)}
+    body = graph_of([again, helper.make_node("Neg", ["s"], ["n"]), helper.make_node("Identity", ["s"], ["c"])],
+                    [number, going, value("s", 4)], [goes, value("n", 4), value("c", 4)])
+    yield "what rounds make", [helper.make_node("Loop", ["count", "", "first"], ["rest", "r"], body=body)], \
+        {"first": x[0], "count": np.array(3)}
+    body = graph_of([helper.make_node("Add", ["s", "e"], ["n"]), helper.make_node("Identity", ["e"], ["c"])],
+                    [value("s", 4), value("e", 4)], [value("n", 4), value("c", 4)])
+    yield "what is scanned", [helper.make_node("Scan", ["first", "x"], ["rest", "r"], body=body, num_scan_inputs=1)], \
+        {"first": x[0], "x": x}
+    yield "a computed end", [helper.make_node("Slice", ["x", "axes", "count"], ["r"])], {"x": x, "count": count}
+    yield "computed sizes", [helper.make_node("Reshape", ["x", "count"], ["r"])], {"x": x, "count": np.int64([6, 2])}
+    yield "a computed range", [helper.make_node("Range", ["one", "end", "one"], ["v"]),
+                               helper.make_node("Unsqueeze", ["v", "last"], ["r"])], {"end": np.array(6, np.float32)}
+    yield "a computed scale", [helper.make_node("Resize", ["x", "", "scales"], ["r"], mode="nearest")], \
+        {"x": x, "scales": np.float32([2, 1])}
+    yield "what a sequence has", [helper.make_node("SequenceConstruct", ["first", "x"], ["q"]),
+                                  helper.make_node("SequenceAt", ["q", "count"], ["r"])], \
+        {"first": x[:1], "x": x, "count": np.array(1)}
+
+
+def test_stale_sizes(folder):
+    """A sum over the one row that a model declares of a value would be nothing; it has more when it runs."""
+    given = [numpy_helper.from_array(np.array(number), name) for name, number in
+             (("axes", [0]), ("last", [-1]), ("one", np.float32(1)), ("two", np.float32(2)))]
+    for what, nodes, feed in stale_nodes():
+        nodes = [*nodes, helper.make_node("ReduceSum", ["r", "axes"], ["s"]), helper.make_node("Mul", ["s", "two"], ["m"]),
+                 helper.make_node("Neg", ["m"], ["n"]), helper.make_node("Neg", ["n"], ["y"])]
+        inputs = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+                  for name, array in feed.items()]
+        model, out = small_model(folder / "stale.onnx", nodes, inputs, [value("y", None, None)], given), folder / "o.onnx"
+        loaded = onnx.load(model)
+        loaded.graph.value_info.extend([value("v", 1), value("r", 1, 1 if what == "a computed range" else 4)])
+        onnx.save(loaded, model)
+        want = session_of(model).run(None, feed)[0]
+        done = run(OPT, model, "-o", out, "--device", "fake", "--quiet")
+        got = session_of(out).run(None, feed)[0] if done.returncode == 0 else None
+        expect(got is not None and relative_difference(got, want) < 1e-6, f"{what}: {done.stderr} {got} is not {want}")
+
+
 def test_unwritable(folder):
     """A result that the model's operator set has no form for leaves the original."""
     model, rules, out = folder / "old.onnx", folder / "newer.rules", folder / "old-fast.onnx"
@@ -594,6 +657,7 @@ def test_kept(folder):
     test_wrong_rule(folder)
     test_unstable(folder)
     test_traced_sizes(folder)
+    test_stale_sizes(folder)
     test_inputs_with_defaults(folder)
     test_masks_of_halves(folder)
     test_overflowing_halves(folder)

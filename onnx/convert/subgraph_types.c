@@ -1,0 +1,229 @@
+// Types of what nodes with subgraphs make. What a subgraph declares is what it was traced with, and ONNX Runtime runs
+// it with what comes. So it is imported, with the types of its inputs and of the outer values that it reads, and thrown
+// away: what its outputs are then follows from these types alone.
+#include "core/text/error.h"
+#include "onnx/convert/importer.h"
+
+#include <string.h>
+
+#define SUBGRAPH_FOLD_LIMIT 4096   // elements: of shapes and tables, not of weights
+
+bool has_subgraphs(const struct onnx_node *n)
+{
+    for (size_t i = 0; i < n->attributes.count; i++) {
+        const struct onnx_attribute *a = n->attributes.items[i];
+        if (a->g || a->graphs.count)
+            return true;
+    }
+    return false;
+}
+
+static const struct onnx_graph *subgraph_of(const struct conversion *c, const char *name)
+{
+    const struct onnx_attribute *a = onnx_node_find(c->node, name);
+    return a ? a->g : NULL;
+}
+
+static struct type plain(const struct type *t)
+{
+    return type_is_known(t) ? type_make(t->dtype, t->rank, t->dim)
+                            : (struct type){.dtype = t->dtype, .rank = RANK_UNKNOWN};
+}
+
+// ---- importing one ----
+
+static tensor_id add_input(struct importer *im, const struct onnx_string *name, const struct type *type)
+{
+    tensor_id t = graph_add_leaf(&im->model->graph, operators[OP_INPUT], (int64_t)im->values.count, type);
+    return name_enter(im, name)->tensor = t;
+}
+
+static void add_outer_value(struct importer *im, const struct importer *outer, const struct named_value *value)
+{
+    const struct imported_weight *w = weight_of(outer->model, value->tensor);
+    struct type type = plain(graph_type(&outer->model->graph, value->tensor));
+    if (!w) {
+        add_input(im, value->name, &type);
+        return;
+    }
+    struct imported_weight same = {.type = type, .tensor = w->tensor, .sparse = w->sparse, .data = w->data};
+    name_enter(im, value->name)->tensor = weight_add(im->model, same);
+}
+
+static void add_outer_values(struct importer *im, struct importer *outer, const struct onnx_node *n)
+{
+    uint32_t count;
+    const char **names = names_captured_by(outer, n, &count);
+    for (uint32_t i = 0; i < count; i++)
+        add_outer_value(im, outer, name_find(outer, &(struct onnx_string){names[i], strlen(names[i])}));
+}
+
+// As many types as the subgraph has inputs, and outputs.
+static void import_types(struct conversion *c, const struct onnx_graph *g, const struct type *inputs,
+                         struct type *ret_outputs)
+{
+    struct import_options options = *c->importer->options;
+    options.shape_count = 0;
+    options.fold_limit = options.fold_limit < SUBGRAPH_FOLD_LIMIT ? options.fold_limit : SUBGRAPH_FOLD_LIMIT;
+    options.log = NULL;
+    options.computed = NULL;
+    struct imported_model model;
+    struct importer im;
+    struct error ignored = {0};
+    importer_init(&im, &model, c->model->file, &options, &ignored);
+    im.source = g;
+    im.is_of_subgraph = true;
+    add_outer_values(&im, c->importer, c->node);
+    for (size_t i = 0; i < g->inputs.count; i++)
+        add_input(&im, &((const struct onnx_value_info *)g->inputs.items[i])->name, &inputs[i]);
+    import_subgraph(&im);
+    for (size_t i = 0; i < g->outputs.count; i++)
+        ret_outputs[i] = plain(graph_type(&model.graph, model.outputs.items[i].tensor));
+    importer_free(&im);
+    imported_model_free(&model);
+}
+
+static struct type *types_for(struct conversion *c, size_t n)
+{
+    struct type *types = arena_array(&c->importer->scratch, struct type, n + 1);
+    for (size_t i = 0; i < n; i++)
+        types[i] = (struct type){.rank = RANK_UNKNOWN};
+    return types;
+}
+
+static bool is_same_known_type(const struct type *a, const struct type *b)
+{
+    return type_is_known(a) && type_is_known(b) && type_equal(a, b);
+}
+
+// ---- If: what both branches make ----
+
+void infer_type_of_if(struct conversion *c, struct type *ret_types)
+{
+    const struct onnx_graph *then = subgraph_of(c, "then_branch"), *other = subgraph_of(c, "else_branch");
+    if (!then || !other || then->inputs.count || other->inputs.count)
+        return;
+    struct type *a = types_for(c, then->outputs.count), *b = types_for(c, other->outputs.count);
+    import_types(c, then, NULL, a);
+    import_types(c, other, NULL, b);
+    for (uint32_t i = 0; i < c->n_outputs && i < then->outputs.count && i < other->outputs.count; i++)
+        if (is_same_known_type(&a[i], &b[i]))
+            ret_types[i] = a[i];
+}
+
+// ---- Loop and Scan: what goes from round to round has the type that it begins with if the body makes it again ----
+
+struct rounds {
+    const struct onnx_graph *body;
+    struct type *inputs, *outputs;   // of the body
+    uint32_t n_states;
+    uint32_t first_in, first_out;   // places of states among the body's
+    uint32_t first_initial;         // among the node's inputs
+};
+
+// A state that is made otherwise is unknown. True: there was none.
+static bool forget_changing_states(struct rounds *r)
+{
+    bool keeps = true;
+    for (uint32_t i = 0; i < r->n_states; i++) {
+        struct type *in = &r->inputs[r->first_in + i];
+        if (!type_is_known(in) || is_same_known_type(in, &r->outputs[r->first_out + i]))
+            continue;
+        in->rank = RANK_UNKNOWN;
+        keeps = false;
+    }
+    return keeps;
+}
+
+static void begin_states(struct conversion *c, struct rounds *r)
+{
+    for (uint32_t i = 0; i < r->n_states; i++) {
+        tensor_id t = input_of(c, r->first_initial + i);
+        if (t != NO_TENSOR)
+            r->inputs[r->first_in + i] = plain(type_of(c, t));
+    }
+}
+
+// All states at once are what they begin with; those that do not stay so may yet leave others as they are. Within other
+// subgraphs that is not tried again: imports would double at each depth.
+static bool find_states(struct conversion *c, struct rounds *r)
+{
+    begin_states(c, r);
+    for (int trial = 0; trial < (c->importer->is_of_subgraph ? 1 : 3); trial++) {
+        import_types(c, r->body, r->inputs, r->outputs);
+        if (forget_changing_states(r))
+            return true;
+    }
+    return false;
+}
+
+static void give_states(const struct conversion *c, const struct rounds *r, struct type *ret_types)
+{
+    for (uint32_t i = 0; i < r->n_states && i < c->n_outputs; i++)
+        if (type_is_known(&r->inputs[r->first_in + i]))
+            ret_types[i] = r->inputs[r->first_in + i];
+}
+
+// The number of a round and whether to go on are scalars. ONNX Runtime gives a body that says so vectors of one entry.
+static struct type type_of_scalar(const struct onnx_graph *body, size_t input, enum dtype dtype)
+{
+    const struct onnx_type *declared = ((const struct onnx_value_info *)body->inputs.items[input])->type;
+    const struct onnx_shape *shape = declared && declared->tensor ? declared->tensor->shape : NULL;
+    return shape && shape->dimensions.count == 0 ? type_make(dtype, 0, NULL)
+                                                 : (struct type){.dtype = dtype, .rank = RANK_UNKNOWN};
+}
+
+// How many rounds there are, which other results depend on, is not known.
+void infer_type_of_loop(struct conversion *c, struct type *ret_types)
+{
+    struct rounds r = {.body = subgraph_of(c, "body"), .first_in = 2, .first_out = 1, .first_initial = 2};
+    if (!r.body || r.body->inputs.count != c->n_inputs || c->n_inputs < 2 ||
+        r.body->outputs.count < r.body->inputs.count - 1)
+        return;
+    r.n_states = c->n_inputs - 2;
+    r.inputs = types_for(c, r.body->inputs.count);
+    r.outputs = types_for(c, r.body->outputs.count);
+    r.inputs[0] = type_of_scalar(r.body, 0, DTYPE_I64);
+    r.inputs[1] = type_of_scalar(r.body, 1, DTYPE_BOOL);
+    if (find_states(c, &r))
+        give_states(c, &r, ret_types);
+}
+
+// Entry by entry along the first axis. What is said otherwise of axes is left alone.
+static bool give_entries(const struct conversion *c, struct rounds *r, int64_t *ret_length)
+{
+    *ret_length = -1;
+    for (uint32_t i = r->n_states; i < c->n_inputs; i++) {
+        const struct type *x = c->inputs[i] == NO_TENSOR ? NULL : type_of(c, c->inputs[i]);
+        if (!x || !type_is_known(x) || x->rank == 0 || (*ret_length >= 0 && x->dim[0] != *ret_length))
+            return false;
+        *ret_length = x->dim[0];
+        r->inputs[i] = type_make(x->dtype, x->rank - 1, x->dim + 1);
+    }
+    return *ret_length >= 0;
+}
+
+void infer_type_of_scan(struct conversion *c, struct type *ret_types)
+{
+    struct rounds r = {.body = subgraph_of(c, "body")};
+    int64_t n_scanned = int_attribute(c, "num_scan_inputs", 0), length;
+    if (c->opset < 9 || !r.body || n_scanned < 1 || n_scanned > c->n_inputs || r.body->inputs.count != c->n_inputs ||
+        r.body->outputs.count != c->n_outputs || has_attribute(c, "scan_input_axes") ||
+        has_attribute(c, "scan_output_axes"))
+        return;
+    r.n_states = c->n_inputs - (uint32_t)n_scanned;
+    r.inputs = types_for(c, c->n_inputs);
+    r.outputs = types_for(c, c->n_outputs);
+    if (r.n_states > c->n_outputs || !give_entries(c, &r, &length) || !find_states(c, &r))
+        return;
+    give_states(c, &r, ret_types);
+    for (uint32_t i = r.n_states; i < c->n_outputs; i++) {
+        const struct type *made = &r.outputs[i];
+        if (!type_is_known(made) || made->rank == MAX_RANK)
+            continue;
+        int64_t dim[MAX_RANK] = {length};
+        for (int k = 0; k < made->rank; k++)
+            dim[k + 1] = made->dim[k];
+        ret_types[i] = type_make(made->dtype, made->rank + 1, dim);
+    }
+}
