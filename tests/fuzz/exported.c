@@ -3,26 +3,8 @@
 
 #include "core/text/error.h"
 #include "tests/fuzz/fuzz.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-static char path[64];
-
-static void remove_file(void)
-{
-    unlink(path);
-}
-
-static const char *path_of_output(void)
-{
-    if (!path[0]) {
-        snprintf(path, sizeof path, "%s/taso-fuzz-%ld.onnx", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp",
-                 (long)getpid());
-        atexit(remove_file);
-    }
-    return path;
-}
+#include "tests/onnx/forget_origins.h"
+#include "tests/support/graph_check.h"
 
 static void require_readable(const char *written)
 {
@@ -33,13 +15,7 @@ static void require_readable(const char *written)
     onnx_file_close(&file);
 }
 
-void forget_origins(struct imported_model *m)
-{
-    for (size_t i = 0; i < m->origins.count; i++)
-        m->origins.items[i].node = NO_ORIGIN;
-}
-
-void require_exported(struct imported_model *m)
+static void require_exported(struct imported_model *m)
 {
     struct export_counts counts = {0};
     struct onnx_model *exported;
@@ -49,8 +25,25 @@ void require_exported(struct imported_model *m)
         return;
     }
     FUZZ_REQUIRE(onnx_model_check(exported, "exported", &error));
-    if (onnx_model_write(exported, m->file, path_of_output(), 0, &error))
-        require_readable(path_of_output());
+    if (onnx_model_write(exported, m->file, fuzz_output(), 0, &error))
+        require_readable(fuzz_output());
     else
         FUZZ_REQUIRE(error.message[0]);
+}
+
+void fuzz_import_and_export(const uint8_t *data, size_t size, fuzz_import_fn *import, bool is_anew)
+{
+    struct onnx_file file;
+    struct imported_model m;
+    struct error error;
+    if (!onnx_file_open(&file, fuzz_file(data, size), &error))
+        return;
+    if (import(&m, &file, size, &error)) {
+        FUZZ_REQUIRE(graph_check(&m.graph, &error));
+        if (is_anew)
+            forget_origins(&m);
+        require_exported(&m);
+        imported_model_free(&m);
+    }
+    onnx_file_close(&file);
 }

@@ -2,8 +2,11 @@
 // that libFuzzer keeps the input.
 #define _GNU_SOURCE   // memfd_create
 #include "core/memory/memory.h"
+#include "core/text/text.h"
 #include "tests/fuzz/fuzz.h"
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,6 +19,34 @@ const char *fuzz_file(const uint8_t *data, size_t size)
     FUZZ_REQUIRE(fd >= 0 && pwrite(fd, data, size, 0) == (ssize_t)size && ftruncate(fd, (off_t)size) == 0);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     return path;
+}
+
+static char output[64];
+
+static void remove_output(void)
+{
+    unlink(output);
+}
+
+const char *fuzz_output(void)
+{
+    if (!output[0]) {
+        snprintf(output, sizeof output, "%s/taso-fuzz-%ld", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp",
+                 (long)getpid());
+        atexit(remove_output);
+    }
+    return output;
+}
+
+void fuzz_require_printed_again(const uint8_t *data, size_t size, fuzz_print_fn *print)
+{
+    struct text first = {0}, second = {0};
+    if (print(data, size, &first) && first.count) {
+        FUZZ_REQUIRE(print((const uint8_t *)first.chars, first.count, &second));
+        FUZZ_REQUIRE(strcmp(first.chars, second.chars) == 0);
+    }
+    text_free(&first);
+    text_free(&second);
 }
 
 static void trap(size_t size)

@@ -5,25 +5,11 @@
 #include "tests/fuzz/fuzz.h"
 #include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static char path[64];
-
-static void remove_file(void)
+static void put_file(const char *path, const uint8_t *data, size_t size)
 {
-    unlink(path);
-}
-
-static void put_file(const uint8_t *data, size_t size)
-{
-    if (!path[0]) {
-        const char *folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";   // disks wait when files are cut
-        snprintf(path, sizeof path, "%s/taso-fuzz-%ld.costs", folder, (long)getpid());
-        atexit(remove_file);
-    }
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     FUZZ_REQUIRE(fd >= 0 && write(fd, data, size) == (ssize_t)size && close(fd) == 0);
 }
@@ -42,7 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct cost_database *costs, *again;
     struct step_cost added = {.seconds = 0.5, .spread = 0.01, .choice = "engine"}, found;
     struct error error;
-    put_file(data, size);
+    const char *path = fuzz_output();
+    put_file(path, data, size);
     if (!cost_database_open(&costs, path, "device", &error))
         return 0;
     require_plausible(costs);

@@ -7,38 +7,28 @@
 #include "graph/text.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/graph_check.h"
-#include <string.h>
 
-static bool read_graph(struct arena *arena, const char *text, size_t size, struct graph *ret_graph)
+static bool print_graph(const uint8_t *data, size_t size, struct text *out)
 {
+    struct arena arena;
+    struct graph g;
     struct error error;
     const struct sexp *list;
-    graph_init(ret_graph, arena);
-    if (sexp_parse(arena, "fuzz", text, size, &list, &error) && list->count == 1 &&
-        graph_parse(&list->items[0], "fuzz", ret_graph, &error))
-        return true;
-    graph_free(ret_graph);
-    return false;
+    arena_init(&arena);
+    graph_init(&g, &arena);
+    bool is_read = sexp_parse(&arena, "fuzz", (const char *)data, size, &list, &error) && list->count == 1 &&
+                   graph_parse(&list->items[0], "fuzz", &g, &error);
+    if (is_read) {
+        FUZZ_REQUIRE(graph_check(&g, &error));
+        graph_print(out, &g);
+    }
+    graph_free(&g);
+    arena_free(&arena);
+    return is_read;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct arena arena;
-    struct graph g, again;
-    struct text first = {0}, second = {0};
-    struct error error;
-    arena_init(&arena);
-    if (read_graph(&arena, (const char *)data, size, &g)) {
-        FUZZ_REQUIRE(graph_check(&g, &error));
-        graph_print(&first, &g);
-        FUZZ_REQUIRE(read_graph(&arena, first.chars, first.count, &again));
-        graph_print(&second, &again);
-        FUZZ_REQUIRE(strcmp(first.chars, second.chars) == 0);
-        graph_free(&again);
-        graph_free(&g);
-    }
-    text_free(&first);
-    text_free(&second);
-    arena_free(&arena);
+    fuzz_require_printed_again(data, size, print_graph);
     return 0;
 }

@@ -4,7 +4,6 @@
 #include "core/text/text.h"
 #include "properties/property.h"
 #include "tests/fuzz/fuzz.h"
-#include <string.h>
 
 static bool print_properties(const uint8_t *data, size_t size, struct text *out)
 {
@@ -23,12 +22,6 @@ static bool print_properties(const uint8_t *data, size_t size, struct text *out)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct text first = {0}, second = {0};
-    if (print_properties(data, size, &first) && first.count) {
-        FUZZ_REQUIRE(print_properties((const uint8_t *)first.chars, first.count, &second));
-        FUZZ_REQUIRE(strcmp(first.chars, second.chars) == 0);
-    }
-    text_free(&first);
-    text_free(&second);
+    fuzz_require_printed_again(data, size, print_properties);
     return 0;
 }

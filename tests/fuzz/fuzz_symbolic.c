@@ -1,12 +1,9 @@
 // Models whose symbols stay: imported at several bindings in lockstep, as a graph that passes every check, has types at
 // each of these bindings, and is exported again; those of an odd number of bytes anew.
 #include "core/memory/arena.h"
-#include "core/text/error.h"
 #include "tests/fuzz/exported.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/graph_check.h"
-
-enum { FOLD_LIMIT = 256 };
 
 static void require_types_at(const struct imported_model *m, const int64_t *binding)
 {
@@ -30,29 +27,19 @@ static void require_types_at(const struct imported_model *m, const int64_t *bind
     arena_free(&arena);
 }
 
-static void import_and_export(struct onnx_file *file, bool is_anew)
+static bool import(struct imported_model *m, struct onnx_file *file, size_t size, struct error *error)
 {
-    struct imported_model m;
-    struct import_options options = {.fold_limit = FOLD_LIMIT};
-    struct error error;
-    if (!import_symbolic(&m, file, &options, &error))
-        return;
-    FUZZ_REQUIRE(graph_check(&m.graph, &error));
-    for (int k = 0; k < N_PROBES && m.symbols.count > 0; k++)
-        require_types_at(&m, m.sizes.probes[k]);
-    if (is_anew)
-        forget_origins(&m);
-    require_exported(&m);
-    imported_model_free(&m);
+    struct import_options options = {.fold_limit = FUZZ_FOLD_LIMIT};
+    if (!import_symbolic(m, file, &options, error))
+        return false;
+    FUZZ_REQUIRE(graph_check(&m->graph, error));
+    for (int k = 0; k < N_PROBES && m->symbols.count > 0; k++)
+        require_types_at(m, m->sizes.probes[k]);
+    return true;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct onnx_file file;
-    struct error error;
-    if (!onnx_file_open(&file, fuzz_file(data, size), &error))
-        return 0;
-    import_and_export(&file, size % 2 == 1);
-    onnx_file_close(&file);
+    fuzz_import_and_export(data, size, import, size % 2 == 1);
     return 0;
 }

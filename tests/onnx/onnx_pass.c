@@ -4,6 +4,7 @@
 #include "core/text/error.h"
 #include "onnx/convert/export/export.h"
 #include "tests/onnx/each_model.h"
+#include "tests/onnx/forget_origins.h"
 #include "tests/support/graph_check.h"
 
 #include <stdio.h>
@@ -22,12 +23,6 @@ static bool export_and_write(struct imported_model *m, const char *to, struct er
         fprintf(stderr, "%zu nodes kept, %zu made, %zu constants computed, %zu opaque, %zu unbound\n", counts.kept,
                 counts.made, counts.computed, m->opaques.count, m->n_unbound);
     return is_fine;
-}
-
-static void forget_origins(struct imported_model *m)
-{
-    for (size_t i = 0; i < m->origins.count; i++)
-        m->origins.items[i].node = NO_ORIGIN;
 }
 
 struct passing {

@@ -1,0 +1,9 @@
+// No node of the graph is as it was in the model: all are written as a rewrite would.
+#pragma once
+#include "onnx/convert/import.h"
+
+static inline void forget_origins(struct imported_model *m)
+{
+    for (size_t i = 0; i < m->origins.count; i++)
+        m->origins.items[i].node = NO_ORIGIN;
+}
