@@ -1,4 +1,4 @@
-// What the tests of the search share: made-up costs, and a graph with the rules.
+// What the tests of the search share: made-up costs, and a graph with the rules and what a search made of it.
 #pragma once
 #include "core/formats/sexp.h"
 #include "core/memory/arena.h"
@@ -9,6 +9,8 @@
 #include "graph/text.h"
 #include "optimizer/search/search.h"
 #include "tests/support/check.h"
+#include "tests/support/graph_check.h"
+#include "tests/support/graph_values.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,12 +61,14 @@ struct fixture {
     struct arena arena;
     struct rule_set rules;
     struct graph g;
+    struct search_result result;
 };
 
 static inline void set_up(struct fixture *f, const char *text)
 {
     struct error error = {0};
     const struct sexp *list;
+    *f = (struct fixture){0};
     arena_init(&f->arena);
     rule_set_init(&f->rules, &f->arena);
     graph_init(&f->g, &f->arena);
@@ -74,8 +78,44 @@ static inline void set_up(struct fixture *f, const char *text)
         fail_msg("%u:%u: %s", error.line, error.column, error.message);
 }
 
+// In place of what was searched before.
+static inline void search(struct fixture *f, const struct cost_model *cost, const struct search_options *options)
+{
+    search_result_free(&f->result);
+    search_graph(&f->g, &f->rules, cost, options, &f->result);
+}
+
+static inline void set_up_and_search(struct fixture *f, const char *text, const struct cost_model *cost,
+                                     const struct search_options *options)
+{
+    set_up(f, text);
+    search(f, cost, options);
+}
+
+// The result is a graph, of the values and at the price that it should have, prices being random by the same seed.
+static inline void require_same_values(const struct fixture *f, uint64_t seed)
+{
+    const struct search_result *result = &f->result;
+    struct field_values before, after;
+    struct error error = {0};
+    struct arena scratch;
+    arena_init(&scratch);
+    graph_values(&before, &f->g, seed, &scratch);
+    graph_values(&after, &result->graph, seed, &scratch);
+    if (!graph_check(&result->graph, &error))
+        fail_msg("seed %llu: %s", (unsigned long long)seed, error.message);
+    if (!field_values_equal(&before, &after))
+        fail_msg("seed %llu: the search changed values", (unsigned long long)seed);
+    assert_true(result->seconds_after == seconds_at_random_prices(&seed, &result->graph));
+    assert_true(result->steps.count > 0 || result->seconds_after == result->seconds_before);
+    field_values_free(&before);
+    field_values_free(&after);
+    arena_free(&scratch);
+}
+
 static inline void tear_down(struct fixture *f)
 {
+    search_result_free(&f->result);
     graph_free(&f->g);
     rule_set_free(&f->rules);
     arena_free(&f->arena);

@@ -13,15 +13,12 @@
 static void keeps_within_its_memory(void **state)
 {
     struct fixture f;
-    struct search_result result;
     struct search_options options = search_standard_options;
     options.max_memory = 1;
     options.budget = 50;
-    set_up(&f, A_SUM_OF_CURVES);
-    search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
-    assert_true(result.statistics.dropped > 0);
-    assert_true(result.statistics.expanded > 2);
-    search_result_free(&result);
+    set_up_and_search(&f, A_SUM_OF_CURVES, &made_up_cost, &options);
+    assert_true(f.result.statistics.dropped > 0);
+    assert_true(f.result.statistics.expanded > 2);
     tear_down(&f);
 }
 
@@ -48,32 +45,27 @@ static double seconds_beside_another(void *context, const struct graph *g)
 static void other_threads_have_memory_of_their_own(void **state)
 {
     struct fixture f;
-    struct search_result result;
     void *block = NULL;
     struct cost_model cost = {.graph_seconds = seconds_beside_another, .context = &block};
     struct search_options options = search_standard_options;
     options.max_memory = MUCH / 2;
     options.budget = 50;
-    set_up(&f, A_SUM_OF_CURVES);
-    search_graph(&f.g, &f.rules, &cost, &options, &result);
+    set_up_and_search(&f, A_SUM_OF_CURVES, &cost, &options);
     assert_non_null(block);
-    assert_int_equal(result.statistics.dropped, 0);
+    assert_int_equal(f.result.statistics.dropped, 0);
     mem_free(block, MUCH);
-    search_result_free(&result);
     tear_down(&f);
 }
 
 // A sum of eight different inputs: associating them gains nothing, in very many ways.
-static void search_a_long_sum(const struct search_options *options, const struct cost_model *cost,
-                              struct search_result *ret_result, struct fixture *f)
+static void search_a_long_sum(struct fixture *f, const struct cost_model *cost, const struct search_options *options)
 {
     struct text text = {0};
     text_add(&text, "(graph (let x0 (input 0) (f32 4 4)) (let s0 (tanh x0))");
     for (int i = 1; i < 8; i++)
         text_printf(&text, "(let x%d (input %d) (f32 4 4)) (let s%d (ewadd s%d x%d))", i, i, i, i - 1, i);
     text_add(&text, "(output s7))");
-    set_up(f, text.chars);
-    search_graph(&f->g, &f->rules, cost, options, ret_result);
+    set_up_and_search(f, text.chars, cost, options);
     text_free(&text);
 }
 
@@ -82,14 +74,12 @@ static void loses_patience_by_matches_too(void **state)
 {
     for (int64_t patience = 10; patience <= 40; patience *= 2) {
         struct fixture f;
-        struct search_result result;
         struct search_options options = search_standard_options;
         options.patience = patience;
-        search_a_long_sum(&options, &made_up_cost, &result, &f);
-        assert_int_equal(result.ends.items[0], SEARCH_OUT_OF_PATIENCE);
-        assert_true(result.statistics.matches >= 4 * (uint64_t)patience);
-        assert_true(result.statistics.expanded < (uint64_t)patience);
-        search_result_free(&result);
+        search_a_long_sum(&f, &made_up_cost, &options);
+        assert_int_equal(f.result.ends.items[0], SEARCH_OUT_OF_PATIENCE);
+        assert_true(f.result.statistics.matches >= 4 * (uint64_t)patience);
+        assert_true(f.result.statistics.expanded < (uint64_t)patience);
         tear_down(&f);
     }
 }
@@ -99,7 +89,6 @@ static void loses_patience_by_work_too(void **state)
 {
     struct text text = {0};
     struct fixture f;
-    struct search_result result;
     struct search_options options = search_standard_options;
     options.patience = 20;
     text_add(&text, "(graph");
@@ -113,13 +102,11 @@ static void loses_patience_by_work_too(void **state)
         text_printf(&text, i ? "(let s%d (ewadd s%d x%d))" : "(let s0 (tanh x0))", i, i - 1, i);
     }
     text_add(&text, "(output s6))");
-    set_up(&f, text.chars);
-    search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
-    assert_int_equal(result.ends.items[0], SEARCH_OUT_OF_PATIENCE);
-    assert_true(result.statistics.expanded < 20);
-    assert_true(result.statistics.matches < 5 * 20);
+    set_up_and_search(&f, text.chars, &made_up_cost, &options);
+    assert_int_equal(f.result.ends.items[0], SEARCH_OUT_OF_PATIENCE);
+    assert_true(f.result.statistics.expanded < 20);
+    assert_true(f.result.statistics.matches < 5 * 20);
     text_free(&text);
-    search_result_free(&result);
     tear_down(&f);
 }
 
@@ -128,18 +115,16 @@ static void ends_when_the_work_of_the_budget_is_done(void **state)
 {
     for (int64_t per_graph = 10; per_graph <= 40; per_graph *= 2) {
         struct fixture f;
-        struct search_result result;
         struct search_options options = search_standard_options;
         options.patience = 0;
         options.work_per_graph = per_graph;
         options.work_per_node = 1000;
         options.usual_nodes = 5;
-        search_a_long_sum(&options, &made_up_cost, &result, &f);
+        search_a_long_sum(&f, &made_up_cost, &options);
         uint64_t most = 1000 * (uint64_t)(per_graph + (int64_t)f.g.nodes.count - 5);
-        assert_int_equal(result.ends.items[0], SEARCH_OUT_OF_WORK);
-        assert_true(result.statistics.work >= most && result.statistics.work < most + 10000);
-        assert_true(result.statistics.expanded < 1000);
-        search_result_free(&result);
+        assert_int_equal(f.result.ends.items[0], SEARCH_OUT_OF_WORK);
+        assert_true(f.result.statistics.work >= most && f.result.statistics.work < most + 10000);
+        assert_true(f.result.statistics.expanded < 1000);
         tear_down(&f);
     }
 }
@@ -148,17 +133,14 @@ static void ends_when_the_work_of_the_budget_is_done(void **state)
 static void applies_what_was_found_when_the_work_is_done(void **state)
 {
     struct fixture f;
-    struct search_result result;
     struct search_options options = search_standard_options;
     options.work_per_graph = 0;
     options.work_per_node = 1;
     options.usual_nodes = 0;
-    set_up(&f, THREE_PRODUCTS);
-    search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
-    assert_int_equal(result.ends.items[0], SEARCH_OUT_OF_WORK);
-    assert_int_equal(result.statistics.expanded, 1);
-    assert_true(result.statistics.adopted > 0 && result.seconds_after < result.seconds_before);
-    search_result_free(&result);
+    set_up_and_search(&f, THREE_PRODUCTS, &made_up_cost, &options);
+    assert_int_equal(f.result.ends.items[0], SEARCH_OUT_OF_WORK);
+    assert_int_equal(f.result.statistics.expanded, 1);
+    assert_true(f.result.statistics.adopted > 0 && f.result.seconds_after < f.result.seconds_before);
     tear_down(&f);
 }
 
@@ -167,15 +149,12 @@ static void patience_is_renewed_by_gains_that_matter(void **state)
 {
     for (int matters = 0; matters <= 1; matters++) {
         struct fixture f;
-        struct search_result result;
         struct search_options options = search_standard_options;
         options.patience = 1;
         options.renewing_gain = matters ? 0 : 0.99;
-        set_up(&f, THREE_PRODUCTS);
-        search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
-        assert_true(result.statistics.adopted > 0);
-        assert_int_equal(result.statistics.adopted > 1, matters);
-        search_result_free(&result);
+        set_up_and_search(&f, THREE_PRODUCTS, &made_up_cost, &options);
+        assert_true(f.result.statistics.adopted > 0);
+        assert_int_equal(f.result.statistics.adopted > 1, matters);
         tear_down(&f);
     }
 }
@@ -218,14 +197,12 @@ static double counted_seconds(void *context, const struct graph *g)
 static void equal_graphs_are_priced_once(void **state)
 {
     struct fixture f;
-    struct search_result result;
     uint64_t n_asked = 0;
     const struct cost_model counting = {counted_seconds, &n_asked, 0, NULL};
     struct search_options options = search_standard_options;
     options.patience = 100;
-    search_a_long_sum(&options, &counting, &result, &f);
-    assert_true(n_asked < result.statistics.priced - result.statistics.remembered);
-    search_result_free(&result);
+    search_a_long_sum(&f, &counting, &options);
+    assert_true(n_asked < f.result.statistics.priced - f.result.statistics.remembered);
     tear_down(&f);
 }
 
@@ -275,7 +252,6 @@ static void asks_no_more_where_the_first_gains_nothing(void **state)
 {
     struct text text = {0};
     struct fixture f;
-    struct search_result result;
     struct search_options options = search_standard_options;
     struct deceiver deceiver = {.least_nodes = 16};
     const struct cost_model cost = {deceiving_seconds, &deceiver, 0, NULL};
@@ -286,12 +262,10 @@ static void asks_no_more_where_the_first_gains_nothing(void **state)
                     "(let a%d (transpose :perm 1 0 x%d)) (let b%d (transpose :perm 1 0 a%d)) (let x%d (tanh b%d))", i,
                     i, i, i, i + 1, i);
     text_add(&text, "(output x20))");
-    set_up(&f, text.chars);
-    search_graph(&f.g, &f.rules, &cost, &options, &result);
-    assert_int_equal(result.steps.count, 0);
+    set_up_and_search(&f, text.chars, &cost, &options);
+    assert_int_equal(f.result.steps.count, 0);
     assert_int_equal(deceiver.n_whole, 3);
     text_free(&text);
-    search_result_free(&result);
     tear_down(&f);
 }
 
@@ -323,7 +297,6 @@ static void believes_no_part_that_the_whole_refutes(void **state)
 {
     struct text text = {0};
     struct fixture f;
-    struct search_result result;
     struct search_options options = search_standard_options;
     struct deceiver deceiver = {.least_nodes = 30};
     const struct cost_model cost = {seconds_saved_by_transposing, &deceiver, 0, NULL};
@@ -338,12 +311,10 @@ static void believes_no_part_that_the_whole_refutes(void **state)
                     i);
     }
     text_add(&text, "(output x10))");
-    set_up(&f, text.chars);
-    search_graph(&f.g, &f.rules, &cost, &options, &result);
-    assert_int_equal(result.steps.count, 10);
+    set_up_and_search(&f, text.chars, &cost, &options);
+    assert_int_equal(f.result.steps.count, 10);
     assert_int_equal(deceiver.n_whole, 5);
     text_free(&text);
-    search_result_free(&result);
     tear_down(&f);
 }
 
@@ -371,18 +342,18 @@ static double seconds_of_two_pairs(void *context, const struct graph *g)
 static void prices_anew_what_gained_nothing(void **state)
 {
     struct fixture f;
-    struct search_result result;
     const struct cost_model cost = {seconds_of_two_pairs, NULL, 0, NULL};
     struct search_options options = search_standard_options;
     options.budget = 3;
-    set_up(&f, "(graph (let x (input 0) (f32 8 4)) (let a (transpose :perm 1 0 x)) (let b (transpose :perm 1 0 a))"
-               " (let y (tanh b)) (let c (transpose :perm 1 0 y)) (let d (transpose :perm 1 0 c)) (let z (exp d))"
-               " (output z))");
-    search_graph(&f.g, &f.rules, &cost, &options, &result);
-    assert_true(result.seconds_after == 1);
-    assert_int_equal(result.statistics.queued, 0);
-    assert_int_equal(result.steps.count, 2);
-    search_result_free(&result);
+    set_up_and_search(
+        &f,
+        "(graph (let x (input 0) (f32 8 4)) (let a (transpose :perm 1 0 x)) (let b (transpose :perm 1 0 a))"
+        " (let y (tanh b)) (let c (transpose :perm 1 0 y)) (let d (transpose :perm 1 0 c)) (let z (exp d))"
+        " (output z))",
+        &cost, &options);
+    assert_true(f.result.seconds_after == 1);
+    assert_int_equal(f.result.statistics.queued, 0);
+    assert_int_equal(f.result.steps.count, 2);
     tear_down(&f);
 }
 

@@ -4,8 +4,6 @@
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"
 #include "tests/optimizer/search/made_up.h"
-#include "tests/support/graph_check.h"
-#include "tests/support/graph_values.h"
 #include "tests/support/parse_rules.h"
 #include "tests/support/random_graph.h"
 #include <math.h>
@@ -18,7 +16,7 @@ static uint64_t n_graphs(void)
     return asked ? strtoull(asked, NULL, 10) : some_of(60);
 }
 
-static void saturate(struct fixture *f, const struct cost_model *cost, int64_t budget, struct search_result *ret_result)
+static void saturate(struct fixture *f, const struct cost_model *cost, int64_t budget)
 {
     struct search_options options = search_standard_options;
     struct saturation_options saturation = saturation_standard_options;
@@ -26,8 +24,8 @@ static void saturate(struct fixture *f, const struct cost_model *cost, int64_t b
     validator_init(&validator);
     options.budget = budget;
     options.alpha = 2;
-    search_graph(&f->g, &f->rules, cost, &options, ret_result);
-    double before = ret_result->seconds_after;
+    search(f, cost, &options);
+    double before = f->result.seconds_after;
     saturation.exploration.most_nodes = 3000;
     saturation.exploration.rounds = 5;
     saturation.exploration.k_multi = 2;
@@ -36,10 +34,10 @@ static void saturate(struct fixture *f, const struct cost_model *cost, int64_t b
     saturation.extraction.branches = 20;
     saturation.extraction.restarts = 2;
     saturation.validator = &validator;
-    saturation_improve(ret_result, &f->rules, cost, &saturation);
-    assert_true(ret_result->seconds_after <= before);
-    assert_true(ret_result->saturation.is_done);
-    assert_int_equal(ret_result->saturation.is_better, ret_result->seconds_after < before);
+    saturation_improve(&f->result, &f->rules, cost, &saturation);
+    assert_true(f->result.seconds_after <= before);
+    assert_true(f->result.saturation.is_done);
+    assert_int_equal(f->result.saturation.is_better, f->result.seconds_after < before);
     validator_free(&validator);
 }
 
@@ -54,13 +52,11 @@ static size_t count_products(const struct graph *g)
 static void merges_three_products(void **state)
 {
     struct fixture f;
-    struct search_result result;
     set_up(&f, THREE_PRODUCTS);
-    saturate(&f, &made_up_cost, 0, &result);
-    assert_int_equal(count_products(&result.graph), 1);
-    assert_true(result.steps.count >= 2);
-    assert_true(vec_last(&result.steps).seconds_after == result.seconds_after);
-    search_result_free(&result);
+    saturate(&f, &made_up_cost, 0);
+    assert_int_equal(count_products(&f.result.graph), 1);
+    assert_true(f.result.steps.count >= 2);
+    assert_true(vec_last(&f.result.steps).seconds_after == f.result.seconds_after);
     tear_down(&f);
 }
 
@@ -69,16 +65,13 @@ static void extracts_no_larger_weights(void **state)
     const size_t one = 8 * 4 * sizeof(float);
     for (size_t most = 2; most <= 3; most++) {
         struct fixture f;
-        struct search_result result;
         struct search_options options = search_standard_options;
         struct saturation_options saturation = saturation_standard_options;
         options.budget = 0;
         saturation.weights.most_bytes = most * one;
-        set_up(&f, THREE_PRODUCTS);
-        search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
-        saturation_improve(&result, &f.rules, &made_up_cost, &saturation);
-        assert_int_equal(count_products(&result.graph), most == 3 ? 1 : 3);
-        search_result_free(&result);
+        set_up_and_search(&f, THREE_PRODUCTS, &made_up_cost, &options);
+        saturation_improve(&f.result, &f.rules, &made_up_cost, &saturation);
+        assert_int_equal(count_products(&f.result.graph), most == 3 ? 1 : 3);
         tear_down(&f);
     }
 }
@@ -103,15 +96,13 @@ static double seconds_if_narrow(void *context, const struct graph *g)
 static void measures_little(void **state)
 {
     struct fixture f;
-    struct search_result result;
     size_t n_measured = 0;
     const struct cost_model cost = {counted_seconds, &n_measured, .known_seconds = seconds_if_narrow};
     set_up(&f, THREE_PRODUCTS);
-    saturate(&f, &cost, 0, &result);
-    assert_int_equal(count_products(&result.graph), 1);
-    assert_true(result.saturation.egraphs > 0);
-    assert_true(n_measured <= 1 + result.saturation.egraphs);
-    search_result_free(&result);
+    saturate(&f, &cost, 0);
+    assert_int_equal(count_products(&f.result.graph), 1);
+    assert_true(f.result.saturation.egraphs > 0);
+    assert_true(n_measured <= 1 + f.result.saturation.egraphs);
     tear_down(&f);
 }
 
@@ -126,20 +117,17 @@ static double counted_if_unknown(void *context, const struct graph *g)
 static void measures_no_more_than_it_may(void **state)
 {
     struct fixture f;
-    struct search_result result;
     size_t n_measured = 0;
     const struct cost_model cost = {counted_if_unknown, &n_measured, .known_seconds = seconds_if_narrow};
     struct search_options options = search_standard_options;
     struct saturation_options saturation = saturation_standard_options;
     options.budget = 0;
     saturation.most_unknown = 0;
-    set_up(&f, THREE_PRODUCTS);
-    search_graph(&f.g, &f.rules, &cost, &options, &result);
+    set_up_and_search(&f, THREE_PRODUCTS, &cost, &options);
     n_measured = 0;
-    saturation_improve(&result, &f.rules, &cost, &saturation);
+    saturation_improve(&f.result, &f.rules, &cost, &saturation);
     assert_int_equal(n_measured, 0);
-    assert_int_equal(count_products(&result.graph), 3);
-    search_result_free(&result);
+    assert_int_equal(count_products(&f.result.graph), 3);
     tear_down(&f);
 }
 
@@ -149,18 +137,18 @@ static size_t products_left_of_four(size_t most_egraphs)
     struct fixture f;
     struct search_options options = search_standard_options;
     struct saturation_options saturation = saturation_standard_options;
-    struct search_result result;
     options.budget = 0;
     saturation.exploration.rounds = saturation.exploration.k_multi = 1;
     saturation.most_egraphs = most_egraphs;
-    set_up(&f, "(graph (let x (input 0) (f32 1 8)) (let a (weight 0) (f32 8 4)) (let b (weight 1) (f32 8 4))"
-               " (let c (weight 2) (f32 8 4)) (let d (weight 3) (f32 8 4)) (let p (matmul x a)) (let q (matmul x b))"
-               " (let r (matmul x c)) (let s (matmul x d)) (output p q r s))");
-    search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
-    saturation_improve(&result, &f.rules, &made_up_cost, &saturation);
-    size_t n_products = count_products(&result.graph);
-    assert_true(result.saturation.egraphs <= most_egraphs);
-    search_result_free(&result);
+    set_up_and_search(
+        &f,
+        "(graph (let x (input 0) (f32 1 8)) (let a (weight 0) (f32 8 4)) (let b (weight 1) (f32 8 4))"
+        " (let c (weight 2) (f32 8 4)) (let d (weight 3) (f32 8 4)) (let p (matmul x a)) (let q (matmul x b))"
+        " (let r (matmul x c)) (let s (matmul x d)) (output p q r s))",
+        &made_up_cost, &options);
+    saturation_improve(&f.result, &f.rules, &made_up_cost, &saturation);
+    size_t n_products = count_products(&f.result.graph);
+    assert_true(f.result.saturation.egraphs <= most_egraphs);
     tear_down(&f);
     return n_products;
 }
@@ -169,25 +157,6 @@ static void begins_anew_with_what_it_found(void **state)
 {
     assert_int_equal(products_left_of_four(1), 2);
     assert_int_equal(products_left_of_four(20), 1);
-}
-
-static void check_result(const struct fixture *f, const struct search_result *result, uint64_t seed)
-{
-    struct field_values before, after;
-    struct error error = {0};
-    struct arena scratch;
-    arena_init(&scratch);
-    graph_values(&before, &f->g, seed, &scratch);
-    graph_values(&after, &result->graph, seed, &scratch);
-    if (!graph_check(&result->graph, &error))
-        fail_msg("seed %llu: %s", (unsigned long long)seed, error.message);
-    if (!field_values_equal(&before, &after))
-        fail_msg("seed %llu: saturation changed values", (unsigned long long)seed);
-    assert_true(result->seconds_after == seconds_at_random_prices(&seed, &result->graph));
-    assert_true(result->steps.count > 0 || result->seconds_after == result->seconds_before);
-    field_values_free(&before);
-    field_values_free(&after);
-    arena_free(&scratch);
 }
 
 // The rules stay: reading them takes longer than a small search.
@@ -202,14 +171,11 @@ static void make_random_graph(struct fixture *f, uint64_t seed)
 static bool improves_random_graph(struct fixture *f, uint64_t seed, int64_t budget)
 {
     struct cost_model cost = {seconds_at_random_prices, &seed, 0, NULL};
-    struct search_result result;
     make_random_graph(f, seed);
-    saturate(f, &cost, budget, &result);
-    assert_int_equal(result.refuted.count, 0);
-    check_result(f, &result, seed);
-    bool is_better = result.saturation.is_better;
-    search_result_free(&result);
-    return is_better;
+    saturate(f, &cost, budget);
+    assert_int_equal(f->result.refuted.count, 0);
+    require_same_values(f, seed);
+    return f->result.saturation.is_better;
 }
 
 static void keeps_the_values_of_random_graphs(void **state)
@@ -240,14 +206,12 @@ static void refutes_planted_rules(void **state)
         parse_rules(&f.rules, &f.arena, planted[i]);
         for (uint64_t seed = 1; seed <= 15; seed++) {
             struct cost_model cost = {seconds_at_random_prices, &seed, 0, NULL};
-            struct search_result result;
             make_random_graph(&f, seed);
-            saturate(&f, &cost, 0, &result);
-            for (size_t k = 0; k < result.refuted.count; k++)
-                assert_string_equal(result.refuted.items[k]->name, "wrong");
-            n_refuted += result.refuted.count;
-            check_result(&f, &result, seed);
-            search_result_free(&result);
+            saturate(&f, &cost, 0);
+            for (size_t k = 0; k < f.result.refuted.count; k++)
+                assert_string_equal(f.result.refuted.items[k]->name, "wrong");
+            n_refuted += f.result.refuted.count;
+            require_same_values(&f, seed);
         }
         tear_down(&f);
         if (n_refuted == 0)

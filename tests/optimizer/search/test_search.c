@@ -4,7 +4,6 @@
 #include "optimizer/search/weight_bytes.h"
 #include "tests/optimizer/search/made_up.h"
 #include "tests/support/graph_check.h"
-#include "tests/support/graph_values.h"
 #include "tests/support/random_graph.h"
 #include <math.h>
 
@@ -39,17 +38,14 @@ static void finds_the_cheapest_graph(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct fixture f;
-        struct search_result result;
         struct text kinds = {0};
         struct error error = {0};
-        set_up(&f, cases[i].graph);
-        search_graph(&f.g, &f.rules, &made_up_cost, &search_standard_options, &result);
-        assert_true(graph_check(&result.graph, &error));
-        assert_string_equal(kinds_of_nodes(&result.graph, &kinds), cases[i].best);
-        assert_true(result.seconds_after <= result.seconds_before);
-        assert_true(result.steps.count == 0 || vec_last(&result.steps).seconds_after == result.seconds_after);
+        set_up_and_search(&f, cases[i].graph, &made_up_cost, &search_standard_options);
+        assert_true(graph_check(&f.result.graph, &error));
+        assert_string_equal(kinds_of_nodes(&f.result.graph, &kinds), cases[i].best);
+        assert_true(f.result.seconds_after <= f.result.seconds_before);
+        assert_true(f.result.steps.count == 0 || vec_last(&f.result.steps).seconds_after == f.result.seconds_after);
         text_free(&kinds);
-        search_result_free(&result);
         tear_down(&f);
     }
 }
@@ -59,11 +55,8 @@ static void gives_the_same_graph_again(void **state)
     struct text texts[2] = {0};
     for (int round = 0; round < 2; round++) {
         struct fixture f;
-        struct search_result result;
-        set_up(&f, cases[0].graph);
-        search_graph(&f.g, &f.rules, &made_up_cost, &search_standard_options, &result);
-        graph_print(&texts[round], &result.graph);
-        search_result_free(&result);
+        set_up_and_search(&f, cases[0].graph, &made_up_cost, &search_standard_options);
+        graph_print(&texts[round], &f.result.graph);
         tear_down(&f);
     }
     assert_string_equal(texts[0].chars, texts[1].chars);
@@ -74,47 +67,28 @@ static void gives_the_same_graph_again(void **state)
 static void keeps_the_original_with_no_budget(void **state)
 {
     struct fixture f;
-    struct search_result result;
     struct search_options options = search_standard_options;
     options.budget = 0;
-    set_up(&f, cases[0].graph);
-    search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
-    assert_true(graph_equal(&result.graph, &f.g));
-    assert_int_equal(result.steps.count, 0);
-    search_result_free(&result);
+    set_up_and_search(&f, cases[0].graph, &made_up_cost, &options);
+    assert_true(graph_equal(&f.result.graph, &f.g));
+    assert_int_equal(f.result.steps.count, 0);
     tear_down(&f);
 }
 
-static uint64_t search_random_graph(uint64_t seed)
+static size_t search_random_graph(uint64_t seed)
 {
     struct fixture f;
     struct random random = random_seed(seed);
     struct cost_model cost = {seconds_at_random_prices, &seed, 0, NULL};
     struct search_options options = search_standard_options;
-    struct search_result result;
-    struct field_values before, after;
-    struct error error = {0};
-    struct arena scratch;
-    arena_init(&scratch);
     set_up(&f, "(graph)");
     options.budget = 60;
     options.alpha = 2;
     random_graph_fill(&f.g, &f.rules, &random, 10);
-    graph_values(&before, &f.g, seed, &scratch);
-    search_graph(&f.g, &f.rules, &cost, &options, &result);
-    if (!graph_check(&result.graph, &error))
-        fail_msg("seed %llu: %s", (unsigned long long)seed, error.message);
-    graph_values(&after, &result.graph, seed, &scratch);
-    if (!field_values_equal(&before, &after))
-        fail_msg("seed %llu: the search changed values", (unsigned long long)seed);
-    assert_true(result.seconds_after == seconds_at_random_prices(&seed, &result.graph));
-    assert_true(result.steps.count > 0 || result.seconds_after == result.seconds_before);
-    uint64_t n_steps = result.steps.count;
-    field_values_free(&before);
-    field_values_free(&after);
-    search_result_free(&result);
+    search(&f, &cost, &options);
+    require_same_values(&f, seed);
+    size_t n_steps = f.result.steps.count;
     tear_down(&f);
-    arena_free(&scratch);
     return n_steps;
 }
 
@@ -152,18 +126,17 @@ static void search_on_threads(uint64_t seed, size_t n_workers, bool is_forgetful
     }
     struct cost_model cost = {seconds_if_known, &main, n_workers, workers};
     struct search_options options = search_standard_options;
-    struct search_result r;
     set_up(&f, "(graph)");
     options.budget = 40;
     options.alpha = 2;
     random_graph_fill(&f.g, &f.rules, &random, 24);
-    search_graph(&f.g, &f.rules, &cost, &options, &r);
-    graph_print(ret_text, &r.graph);
-    for (size_t i = 0; i < r.steps.count; i++)
-        text_printf(ret_text, "%s %.17g\n", r.steps.items[i].rule->name, r.steps.items[i].seconds_after);
-    text_printf(ret_text, "%zu %zu %zu %zu %zu\n", (size_t)r.statistics.expanded, (size_t)r.statistics.matches,
-                (size_t)r.statistics.queued, (size_t)r.statistics.cyclic, (size_t)r.statistics.remembered);
-    search_result_free(&r);
+    search(&f, &cost, &options);
+    const struct search_statistics *s = &f.result.statistics;
+    graph_print(ret_text, &f.result.graph);
+    for (size_t i = 0; i < f.result.steps.count; i++)
+        text_printf(ret_text, "%s %.17g\n", f.result.steps.items[i].rule->name, f.result.steps.items[i].seconds_after);
+    text_printf(ret_text, "%zu %zu %zu %zu %zu\n", (size_t)s->expanded, (size_t)s->matches, (size_t)s->queued,
+                (size_t)s->cyclic, (size_t)s->remembered);
     tear_down(&f);
 }
 
@@ -202,12 +175,10 @@ static void set_up_blocks(struct fixture *f)
 static void finds_a_chain_once_and_uses_it_everywhere(void **state)
 {
     struct fixture f;
-    struct search_result result;
     set_up_blocks(&f);
-    search_graph(&f.g, &f.rules, &made_up_cost, &search_standard_options, &result);
-    assert_true(result.seconds_after < result.seconds_before - 19.9e-6);
-    assert_int_equal(result.statistics.adopted, 1);
-    search_result_free(&result);
+    search(&f, &made_up_cost, &search_standard_options);
+    assert_true(f.result.seconds_after < f.result.seconds_before - 19.9e-6);
+    assert_int_equal(f.result.statistics.adopted, 1);
     tear_down(&f);
 }
 
@@ -222,14 +193,12 @@ static double seconds_gained_in_part(void *context, const struct graph *g)
 static void uses_a_chain_everywhere_that_gains_less_than_estimated(void **state)
 {
     struct fixture f;
-    struct search_result result;
     size_t least_nodes = 100;
     const struct cost_model cost = {seconds_gained_in_part, &least_nodes, 0, NULL};
     set_up_blocks(&f);
-    search_graph(&f.g, &f.rules, &cost, &search_standard_options, &result);
-    assert_true(result.seconds_after < result.seconds_before - 1.99e-6);
-    assert_int_equal(result.statistics.adopted, 1);
-    search_result_free(&result);
+    search(&f, &cost, &search_standard_options);
+    assert_true(f.result.seconds_after < f.result.seconds_before - 1.99e-6);
+    assert_int_equal(f.result.statistics.adopted, 1);
     tear_down(&f);
 }
 
@@ -239,7 +208,6 @@ static void leads_all_readers_away(void **state)
 {
     struct text text = {0};
     struct fixture f;
-    struct search_result result;
     struct search_options options = search_standard_options;
     text_add(&text, "(graph (let x (input 0) (f32 8 8)) (let l (weight 0) (f32 8 8)) (let p (matmul x l))");
     for (int i = 1; i <= 6; i++)
@@ -251,10 +219,9 @@ static void leads_all_readers_away(void **state)
     options.disabled = names;
     options.n_disabled = COUNT_OF(names);
     options.budget = 60;
-    search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
-    assert_true(result.seconds_after < result.seconds_before - 1e-6);
+    search(&f, &made_up_cost, &options);
+    assert_true(f.result.seconds_after < f.result.seconds_before - 1e-6);
     text_free(&text);
-    search_result_free(&result);
     tear_down(&f);
 }
 
@@ -272,7 +239,6 @@ static void leads_all_readers_away_in_every_layer(void **state)
 {
     struct text text = {0}, outputs = {0};
     struct fixture f;
-    struct search_result result;
     const struct cost_model cost = {seconds_with_dear_splits, NULL, 0, NULL};
     text_add(&text, "(graph (let p0 (input 0) (f32 8 8))");
     for (int i = 0; i < 32; i++) {
@@ -282,12 +248,10 @@ static void leads_all_readers_away_in_every_layer(void **state)
         text_printf(&outputs, i % 4 < 3 ? " r%d" : "", i);
     }
     text_printf(&text, "(output%s p32))", outputs.chars);
-    set_up(&f, text.chars);
-    search_graph(&f.g, &f.rules, &cost, &search_standard_options, &result);
-    assert_true(result.seconds_after < result.seconds_before - 6 * 2e-6);
+    set_up_and_search(&f, text.chars, &cost, &search_standard_options);
+    assert_true(f.result.seconds_after < f.result.seconds_before - 6 * 2e-6);
     text_free(&text);
     text_free(&outputs);
-    search_result_free(&result);
     tear_down(&f);
 }
 
@@ -315,7 +279,6 @@ static void small_gains_wait_for_large_promises(void **state)
 {
     struct text text = {0};
     struct fixture f;
-    struct search_result result;
     struct search_options options = search_standard_options;
     struct cost_model cost = {seconds_with_copies, NULL, 0, NULL};
     const char *const names[] = {"matmul-strassen"};
@@ -327,15 +290,13 @@ static void small_gains_wait_for_large_promises(void **state)
     set_up(&f, text.chars);
     options.disabled = names;
     options.n_disabled = COUNT_OF(names);
-    search_graph(&f.g, &f.rules, &cost, &options, &result);
-    assert_true(result.seconds_after < result.seconds_before - 1.9e-6);
+    search(&f, &cost, &options);
+    assert_true(f.result.seconds_after < f.result.seconds_before - 1.9e-6);
     // Stopped while the small gain waits, it is not lost.
-    search_result_free(&result);
     options.budget = 4;
-    search_graph(&f.g, &f.rules, &cost, &options, &result);
-    assert_true(result.seconds_after < result.seconds_before);
+    search(&f, &cost, &options);
+    assert_true(f.result.seconds_after < f.result.seconds_before);
     text_free(&text);
-    search_result_free(&result);
     tear_down(&f);
 }
 
@@ -349,17 +310,15 @@ static void uses_no_disabled_rule(void **state)
     options.disabled = names;
     set_up(&f, cases[0].graph);
     do {
-        struct search_result result;
         options.n_disabled = n_names;
-        search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
-        n_steps = result.steps.count;
+        search(&f, &made_up_cost, &options);
+        n_steps = f.result.steps.count;
         for (size_t i = 0; i < n_steps; i++) {
             for (size_t k = 0; k < options.n_disabled; k++)
-                assert_string_not_equal(result.steps.items[i].rule->name, names[k]);
+                assert_string_not_equal(f.result.steps.items[i].rule->name, names[k]);
             assert_true(n_names < COUNT_OF(names));
-            names[n_names++] = result.steps.items[i].rule->name;
+            names[n_names++] = f.result.steps.items[i].rule->name;
         }
-        search_result_free(&result);
     } while (n_steps > 0);
     assert_true(n_names > 0);
     tear_down(&f);
@@ -370,15 +329,12 @@ static void uses_no_rule_that_is_too_large(void **state)
 {
     for (size_t most = 0; most <= 2; most++) {
         struct fixture f;
-        struct search_result result;
         struct text kinds = {0};
         struct search_options options = search_standard_options;
         options.max_rule_operators = most;
-        set_up(&f, cases[3].graph);
-        search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
-        assert_string_equal(kinds_of_nodes(&result.graph, &kinds), most == 1 ? "transpose transpose relu" : "relu");
+        set_up_and_search(&f, cases[3].graph, &made_up_cost, &options);
+        assert_string_equal(kinds_of_nodes(&f.result.graph, &kinds), most == 1 ? "transpose transpose relu" : "relu");
         text_free(&kinds);
-        search_result_free(&result);
         tear_down(&f);
     }
 }
@@ -412,16 +368,13 @@ static void keeps_no_graph_of_larger_weights(void **state)
     const size_t one = 8 * 4 * sizeof(float);
     for (int i = 0; i < 2; i++) {
         struct fixture f;
-        struct search_result result;
         struct text kinds = {0};
         struct search_options options = search_standard_options;
         options.weights.most_bytes = i == 0 ? 3 * one : 2 * one;
-        set_up(&f, THREE_PRODUCTS);
-        search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
-        assert_string_equal(kinds_of_nodes(&result.graph, &kinds),
+        set_up_and_search(&f, THREE_PRODUCTS, &made_up_cost, &options);
+        assert_string_equal(kinds_of_nodes(&f.result.graph, &kinds),
                             i == 0 ? "concat concat matmul split split" : "matmul matmul matmul");
         text_free(&kinds);
-        search_result_free(&result);
         tear_down(&f);
     }
 }
@@ -440,7 +393,6 @@ static void adds_no_weights_that_overflow(void **state)
     };
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
         struct fixture f;
-        struct search_result result;
         struct text text = {0};
         struct search_options options = search_standard_options;
         text_printf(&text,
@@ -448,11 +400,9 @@ static void adds_no_weights_that_overflow(void **state)
                     " (let p (ewadd x a)) (let q (ewadd p b)) (output q))",
                     sums[i].dtype, sums[i].dtype, sums[i].dtype);
         options.weights.magnitudes = sums[i].magnitudes;
-        set_up(&f, text.chars);
-        search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
-        assert_int_equal(result.seconds_after < result.seconds_before, sums[i].is_added);
+        set_up_and_search(&f, text.chars, &made_up_cost, &options);
+        assert_int_equal(f.result.seconds_after < f.result.seconds_before, sums[i].is_added);
         text_free(&text);
-        search_result_free(&result);
         tear_down(&f);
     }
 }
