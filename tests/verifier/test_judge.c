@@ -1,16 +1,17 @@
 // Verdicts: true equations are proved, planted errors are refuted with a counterexample.
-#include "core/formats/sexp.h"
 #include "core/text/error.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
 #include "verifier/rules/prove.h"
 #include <string.h>
 
-static const struct {
+struct expected {
     const char *text;
     enum verdict verdict;
-    const char *counterexample;   // a part of it
-} rules[] = {
+    const char *says;   // a part of the doubt or of the counterexample
+};
+
+static const struct expected rules[] = {
     {"(rule a (source (matmul (matmul ?x ?y) ?z)) (target (matmul ?x (matmul ?y ?z))))", VERDICT_PROVED, NULL},
     {"(rule matmul-commutes (source (matmul ?x ?y)) (target (matmul ?y ?x)))", VERDICT_REFUTED, "different types"},
     {"(rule linear-under-relu (source (conv :act relu ?x (ewadd ?y ?z)))"
@@ -165,38 +166,70 @@ static const struct {
      NULL},
 };
 
-static void judges_rules(void **state)
-{
+struct fixture {
     struct judge judge;
     struct arena arena;
-    judge_init(&judge);
-    arena_init(&arena);
-    for (size_t i = 0; i < COUNT_OF(rules); i++) {
-        const struct sexp *list;
-        struct rule *rule;
-        struct error error = {0};
-        struct judgement result;
-        assert_true(sexp_parse(&arena, "test", rules[i].text, strlen(rules[i].text), &list, &error));
-        if (!rule_parse(&list->items[0], "test", &arena, &rule, &error))
-            fail_msg("%s: %s", rules[i].text, error.message);
-        struct equation eq = equation_of_rule(rule);
-        judge_equation(&judge, &eq, &result);
-        if (result.verdict != rules[i].verdict)
-            fail_msg("%s: %s\n%s", rules[i].text, verdict_name(result.verdict), result.counterexample.chars);
-        if (rules[i].counterexample && !strstr(result.counterexample.chars, rules[i].counterexample))
-            fail_msg("%s: %s", rules[i].text, result.counterexample.chars);
-        judgement_free(&result);
-        rule_free(rule);
-    }
-    judge_free(&judge);
-    arena_free(&arena);
+    struct rule_set rules;
+    struct property_set properties;
+};
+
+static void set_up(struct fixture *f)
+{
+    judge_init(&f->judge);
+    arena_init(&f->arena);
+    rule_set_init(&f->rules, &f->arena);
+    property_set_init(&f->properties, &f->arena);
 }
 
-static const struct {
-    const char *text;
-    enum verdict verdict;
-    const char *counterexample;
-} properties[] = {
+static void tear_down(struct fixture *f)
+{
+    property_set_free(&f->properties);
+    rule_set_free(&f->rules);
+    judge_free(&f->judge);
+    arena_free(&f->arena);
+}
+
+// The equation of a rule or of a property.
+static struct equation read_equation(struct fixture *f, const char *text)
+{
+    struct error error = {0};
+    if (strncmp(text, "(rule", 5) == 0) {
+        parse_rules(&f->rules, &f->arena, text);
+        return equation_of_rule(vec_last(&f->rules.rules));
+    }
+    property_set_free(&f->properties);   // all are named p
+    property_set_init(&f->properties, &f->arena);
+    if (!property_set_parse(&f->properties, "test", text, strlen(text), &error))
+        fail_msg("%s: %s", text, error.message);
+    return equation_of_property(vec_last(&f->properties.properties));
+}
+
+static void require_verdict(struct fixture *f, const struct expected *expected)
+{
+    struct judgement result;
+    struct equation eq = read_equation(f, expected->text);
+    judge_equation(&f->judge, &eq, &result);
+    const char *said = result.doubt ? result.doubt : result.counterexample.chars;
+    if (result.verdict != expected->verdict || (expected->says && !(said && strstr(said, expected->says))))
+        fail_msg("%s: %s\n%s", expected->text, verdict_name(result.verdict), said);
+    judgement_free(&result);
+}
+
+static void require_verdicts(const struct expected *expected, size_t count)
+{
+    struct fixture f;
+    set_up(&f);
+    for (size_t i = 0; i < count; i++)
+        require_verdict(&f, &expected[i]);
+    tear_down(&f);
+}
+
+static void judges_rules(void **state)
+{
+    require_verdicts(rules, COUNT_OF(rules));
+}
+
+static const struct expected properties[] = {
     {"(property p (equal (ewadd ?x ?y) (ewadd ?y ?x)))", VERDICT_PROVED, NULL},
     // Without its guard only one side is defined where the blocks do not line up.
     {"(property p (equal (ewadd (matmul ?x ?y) (matmul ?z ?w)) (matmul (concat 1 ?x ?z) (concat 0 ?y ?w)))"
@@ -213,53 +246,26 @@ static const struct {
 
 static void judges_properties(void **state)
 {
-    struct judge judge;
-    struct arena arena;
-    judge_init(&judge);
-    arena_init(&arena);
-    for (size_t i = 0; i < COUNT_OF(properties); i++) {
-        struct property_set set;
-        struct error error = {0};
-        struct judgement result;
-        property_set_init(&set, &arena);
-        if (!property_set_parse(&set, "test", properties[i].text, strlen(properties[i].text), &error))
-            fail_msg("%s: %s", properties[i].text, error.message);
-        struct equation eq = equation_of_property(set.properties.items[0]);
-        judge_equation(&judge, &eq, &result);
-        if (result.verdict != properties[i].verdict)
-            fail_msg("%s: %s\n%s", properties[i].text, verdict_name(result.verdict), result.counterexample.chars);
-        if (properties[i].counterexample && !strstr(result.counterexample.chars, properties[i].counterexample))
-            fail_msg("%s: %s", properties[i].text, result.counterexample.chars);
-        judgement_free(&result);
-        property_set_free(&set);
-    }
-    judge_free(&judge);
-    arena_free(&arena);
+    require_verdicts(properties, COUNT_OF(properties));
 }
 
 // What was cut short before the first instance is not even tested.
 static void proves_nothing_without_instances(void **state)
 {
-    struct judge judge;
-    struct arena arena;
+    struct fixture f;
     struct judgement result;
-    const char *text = "(rule r (source (matmul ?x (matmul ?y ?z))) (target (matmul ?z ?x)))";
-    judge_init(&judge);
-    arena_init(&arena);
-    struct rule *rule = parse_rule(&arena, text);
-    struct equation eq = equation_of_rule(rule);
-    judge.step_limit = 10;
-    judge_equation(&judge, &eq, &result);
+    set_up(&f);
+    struct equation eq = read_equation(&f, "(rule r (source (matmul ?x (matmul ?y ?z))) (target (matmul ?z ?x)))");
+    f.judge.step_limit = 10;
+    judge_equation(&f.judge, &eq, &result);
     assert_int_equal(result.verdict, VERDICT_NOT_COVERED);
     assert_true(result.was_cut_short);
     judgement_free(&result);
-    judge.step_limit = 100000000;
-    judge_equation(&judge, &eq, &result);
+    f.judge.step_limit = 100000000;
+    judge_equation(&f.judge, &eq, &result);
     assert_int_equal(result.verdict, VERDICT_REFUTED);
     judgement_free(&result);
-    rule_free(rule);
-    judge_free(&judge);
-    arena_free(&arena);
+    tear_down(&f);
 }
 
 // Of windows on two axes that have too many pairs of attributes, all those of one axis are tried with one of the other, the
@@ -267,24 +273,17 @@ static void proves_nothing_without_instances(void **state)
 // after release once.
 static void keeps_the_center_of_windows(void **state)
 {
-    struct judge judge;
-    struct arena arena;
-    struct judgement result;
-    const char *text = "(rule r (source (poolmax :kernel $k :stride $s :pad $p (poolmax :kernel 2 2 :dilation $d ?x)))"
-                       " (target (poolmax :kernel $k :stride $s :pad $p (poolmax :kernel 2 2 :dilation $d"
-                       " (poolmax :kernel 1 1 ?x)))))";
-    judge_init(&judge);
-    arena_init(&arena);
-    struct rule *rule = parse_rule(&arena, text);
-    struct equation eq = equation_of_rule(rule);
-    judge.step_limit = 400000;
-    judge.instance_limit = 2500;
-    judge_equation(&judge, &eq, &result);
-    assert_int_equal(result.verdict, VERDICT_TESTED);
-    judgement_free(&result);
-    rule_free(rule);
-    judge_free(&judge);
-    arena_free(&arena);
+    struct fixture f;
+    set_up(&f);
+    f.judge.step_limit = 400000;
+    f.judge.instance_limit = 2500;
+    require_verdict(&f,
+                    &(struct expected){
+                        "(rule r (source (poolmax :kernel $k :stride $s :pad $p (poolmax :kernel 2 2 :dilation $d ?x)))"
+                        " (target (poolmax :kernel $k :stride $s :pad $p (poolmax :kernel 2 2 :dilation $d"
+                        " (poolmax :kernel 1 1 ?x)))))",
+                        VERDICT_TESTED, NULL});
+    tear_down(&f);
 }
 
 // (n - 1) (n - 2) (n - 3) (n - 4) = 0 for the size n of an axis: true up to 4, false at 5.
@@ -301,11 +300,7 @@ static const char newton[] = "(property p (equal (ewadd (ewmul " POWER_SUM("?x")
                                                                                                                "(ewmul "
                                                                                                                "?x ?x)") ")))))";
 
-static const struct {
-    const char *text;
-    enum verdict verdict;
-    const char *says;   // in the counterexample, or the doubt
-} of_sizes[] = {
+static const struct expected of_sizes[] = {
     {up_to_four, VERDICT_REFUTED, "?x = (f32 5)"},
     {newton, VERDICT_REFUTED, "?x = (f32 3)"},
     {"(property p (equal (reduceprod :axes 0 (ewadd ?x (neg ?x))) (reducesum :axes 0 (ewadd ?x (neg ?x)))))",
@@ -314,27 +309,7 @@ static const struct {
 
 static void tests_sizes_that_matter(void **state)
 {
-    struct judge judge;
-    struct arena arena;
-    judge_init(&judge);
-    arena_init(&arena);
-    for (size_t i = 0; i < COUNT_OF(of_sizes); i++) {
-        struct property_set set;
-        struct error error = {0};
-        struct judgement result;
-        property_set_init(&set, &arena);
-        if (!property_set_parse(&set, "test", of_sizes[i].text, strlen(of_sizes[i].text), &error))
-            fail_msg("%s: %s", of_sizes[i].text, error.message);
-        struct equation eq = equation_of_property(set.properties.items[0]);
-        judge_equation(&judge, &eq, &result);
-        const char *said = result.doubt ? result.doubt : result.counterexample.chars;
-        if (result.verdict != of_sizes[i].verdict || !said || !strstr(said, of_sizes[i].says))
-            fail_msg("%s: %s, %s", of_sizes[i].text, verdict_name(result.verdict), said);
-        judgement_free(&result);
-        property_set_free(&set);
-    }
-    judge_free(&judge);
-    arena_free(&arena);
+    require_verdicts(of_sizes, COUNT_OF(of_sizes));
 }
 
 // True of both activations, but not of any function; false; true of relu alone; true of any function.
@@ -360,26 +335,19 @@ static const struct {
 // All assignments, and part by part.
 static void divides_what_is_bounded(void **state)
 {
-    struct judge judge;
-    struct arena arena;
-    judge_init(&judge);
-    arena_init(&arena);
+    struct fixture f;
+    set_up(&f);
     for (size_t i = 0; i < COUNT_OF(of_activations); i++) {
-        struct property_set set;
-        struct error error = {0};
         struct judgement whole, parts, part;
-        property_set_init(&set, &arena);
-        if (!property_set_parse(&set, "test", of_activations[i].text, strlen(of_activations[i].text), &error))
-            fail_msg("%s: %s", of_activations[i].text, error.message);
-        struct equation eq = equation_of_property(set.properties.items[0]);
-        judge.fixed_bound = of_activations[i].bound;
-        judge.part = 0;
-        judge.n_parts = 1;
-        judge_equation(&judge, &eq, &whole);
-        judge.n_parts = judge_count_parts(&judge, &eq);
-        judge_equation(&judge, &eq, &parts);
-        while (++judge.part < judge.n_parts) {
-            judge_equation(&judge, &eq, &part);
+        struct equation eq = read_equation(&f, of_activations[i].text);
+        f.judge.fixed_bound = of_activations[i].bound;
+        f.judge.part = 0;
+        f.judge.n_parts = 1;
+        judge_equation(&f.judge, &eq, &whole);
+        f.judge.n_parts = judge_count_parts(&f.judge, &eq);
+        judge_equation(&f.judge, &eq, &parts);
+        while (++f.judge.part < f.judge.n_parts) {
+            judge_equation(&f.judge, &eq, &part);
             judgement_merge(&parts, &part);
         }
         assert_int_equal(whole.verdict, of_activations[i].verdict);
@@ -389,38 +357,27 @@ static void divides_what_is_bounded(void **state)
             assert_int_equal(parts.instances, whole.instances);
         judgement_free(&whole);
         judgement_free(&parts);
-        property_set_free(&set);
     }
-    judge_free(&judge);
-    arena_free(&arena);
+    tear_down(&f);
 }
 
 // The instances that conditions are chosen by are of many attributes, between which a judge with a fixed bound forgets its
 // types.
 static void finds_conditions_within_a_bound(void **state)
 {
-    static const char text[] = "(rule split (source (split1 $i (poolmax :kernel $k :stride $s :pad $p :dilation $d "
-                               ":act $a (concat $i ?x ?y)))) (target (poolmax :kernel $k :stride $s :pad $p ?y)))";
-    struct judge judge;
-    struct arena arena;
-    const struct sexp *list;
-    struct rule *rule;
-    struct error error = {0};
+    struct fixture f;
     struct text printed = {0};
-    judge_init(&judge);
-    arena_init(&arena);
-    judge.fixed_bound = 3;
-    assert_true(sexp_parse(&arena, "test", text, strlen(text), &list, &error));
-    assert_true(rule_parse(&list->items[0], "test", &arena, &rule, &error));
-    struct equation eq = equation_of_rule(rule);
-    struct found_condition found = find_weakest_condition(&judge, &eq, &arena);
+    set_up(&f);
+    f.judge.fixed_bound = 3;
+    struct equation eq = read_equation(&f, "(rule split (source (split1 $i (poolmax :kernel $k :stride $s :pad $p "
+                                           ":dilation $d :act $a (concat $i ?x ?y))))"
+                                           " (target (poolmax :kernel $k :stride $s :pad $p ?y)))");
+    struct found_condition found = find_weakest_condition(&f.judge, &eq, &f.arena);
     for (uint32_t i = 0; i < found.count; i++)
-        pattern_print_condition(&printed, &rule->pattern, &found.conditions[i]);
+        pattern_print_condition(&printed, eq.pattern, &found.conditions[i]);
     assert_string_equal(printed.chars, "(= (product $d) 1)(= $a 0)");
     text_free(&printed);
-    rule_free(rule);
-    judge_free(&judge);
-    arena_free(&arena);
+    tear_down(&f);
 }
 
 int main(void)
