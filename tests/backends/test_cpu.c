@@ -4,32 +4,21 @@
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/loops_internal.h"
 #include "backends/cpu/memory_probe.h"
-#include "core/formats/sexp.h"
 #include "core/numbers/random.h"
 #include "core/text/text.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"
+#include "tests/support/parse_graph.h"
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
-
-static bool read_graph(const char *text, struct graph *g, struct arena *arena)
-{
-    struct error error = {0};
-    const struct sexp *list;
-    graph_init(g, arena);
-    if (sexp_parse(arena, "test", text, strlen(text), &list, &error) && graph_parse(&list->items[0], "test", g, &error))
-        return true;
-    print_error("%s\n%s\n", text, error.message);
-    return false;
-}
 
 static void check_text(struct backend *cpu, const char *text, uint64_t seed)
 {
     struct arena arena;
     struct graph g;
     arena_init(&arena);
-    assert_true(read_graph(text, &g, &arena));
+    parse_graph(&g, &arena, text);
     check_model(cpu, &g, seed, 1);
     for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++)
         check_model_with(cpu, &g, same_layouts(&g, &arena, layout), seed, 1);
@@ -98,7 +87,7 @@ static void what_joins_a_product_does_not_depend_on_layouts(void **state)
         struct arena arena;
         struct graph g;
         arena_init(&arena);
-        assert_true(read_graph(graphs[i], &g, &arena));
+        parse_graph(&g, &arena, graphs[i]);
         const node_id *standard = list_leaders(cpu, &g, NULL, &arena);
         for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++) {
             const node_id *leaders = list_leaders(cpu, &g, same_layouts(&g, &arena, layout), &arena);
@@ -165,7 +154,7 @@ static void check_known(struct backend *cpu, const struct known_graph *known)
     struct error error = {0};
     struct tensor_value inputs[4] = {0}, got, wanted;
     arena_init(&arena);
-    assert_true(read_graph(known->text, &g, &arena));
+    parse_graph(&g, &arena, known->text);
     fill_entries(&g, known->entry, inputs, &arena);
     struct model *m = backend_prepare(cpu, &g, 0, NULL, &error);
     assert_non_null(m);
@@ -242,7 +231,7 @@ static void make_layers(struct graph *g, struct arena *arena, enum layers kind)
         text_printf(&text, kind == READ ? " (let x%d (ewadd m%d r%d))" : " (let x%d (relu m%d))", i + 1, i, i);
     }
     text_printf(&text, " (output x%d))", N_LAYERS);
-    assert_true(read_graph(text.chars, g, arena));
+    parse_graph(g, arena, text.chars);
     text_free(&text);
 }
 
@@ -319,10 +308,10 @@ static void measures_steps(void **state)
     struct backend *cpu = cpu_backend_open(&options, &error);
     assert_non_null(cpu);
     arena_init(&arena);
-    assert_true(read_graph("(graph (let x (input 0) (f32 1 16 28 28)) (let w (weight 0) (f32 16 16 3 3))"
-                           " (let c (conv :pad 1 1 1 1 x w)) (let z (relu c)) (let p (poolmax :kernel 2 2 z))"
-                           " (output p))",
-                           &g, &arena));
+    parse_graph(&g, &arena,
+                "(graph (let x (input 0) (f32 1 16 28 28)) (let w (weight 0) (f32 16 16 3 3))"
+                " (let c (conv :pad 1 1 1 1 x w)) (let z (relu c)) (let p (poolmax :kernel 2 2 z))"
+                " (output p))");
     assert_true(backend_estimate(cpu, &g, &first, &error));
     assert_true(backend_estimate(cpu, &g, &again, &error));
     assert_true(first.seconds > 0 && first.seconds < 1 && first.seconds == again.seconds);
@@ -348,7 +337,7 @@ static void measure_a_convolution(struct backend *cpu, int channels)
         &text,
         "(graph (let x (input 0) (f32 1 %d 9 9)) (let w (weight 0) (f32 8 %d 3 3)) (let z (conv x w)) (output z))",
         channels, channels);
-    assert_true(read_graph(text.chars, &g, &arena));
+    parse_graph(&g, &arena, text.chars);
     assert_true(backend_estimate(cpu, &g, &e, &error));
     text_free(&text);
     graph_free(&g);
@@ -397,7 +386,7 @@ static void measure_a_sum(struct backend *cpu, int mebibytes)
                 "(graph (let x (input 0) (f32 %d 262144)) (let y (input 1) (f32 %d 262144)) (let z (ewadd x y)) "
                 "(output z))",
                 mebibytes, mebibytes);
-    assert_true(read_graph(text.chars, &g, &arena));
+    parse_graph(&g, &arena, text.chars);
     assert_true(backend_estimate(cpu, &g, &e, &(struct error){0}));
     text_free(&text);
     graph_free(&g);
@@ -452,7 +441,7 @@ static double seconds_of_convolution(struct backend *cpu, const char *epilogue)
                 "(graph (let x (input 0) (f32 1 32 56 56)) (let y (input 1) (f32 1 64 56 56))"
                 " (let w (weight 0) (f32 64 32 1 1)) (let c (conv x w)) %s (output z))",
                 epilogue);
-    assert_true(read_graph(text.chars, &g, &arena));
+    parse_graph(&g, &arena, text.chars);
     assert_true(backend_estimate_with(cpu, &g, same_layouts(&g, &arena, LAYOUT_ROWS), &e, &error));
     assert_int_equal(e.n_steps, 1);
     text_free(&text);
@@ -505,9 +494,9 @@ static void weights_are_cold_packed_or_not(void **state)
     arena_init(&arena);
     struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
     assert_non_null(cpu);
-    assert_true(read_graph("(graph (let x (input 0) (f32 64 128)) (let w (weight 0) (f32 128 128))"
-                           " (let y (matmul x w)) (output y))",
-                           &g, &arena));
+    parse_graph(&g, &arena,
+                "(graph (let x (input 0) (f32 64 128)) (let w (weight 0) (f32 128 128))"
+                " (let y (matmul x w)) (output y))");
     size_t packed = cooled_bytes(cpu, &g, LAYOUT_ROWS, (size_t)1 << 30, &arena);
     assert_true(packed >= 128 * 128 * sizeof(float));
     assert_int_equal(cooled_bytes(cpu, &g, LAYOUT_COLUMNS, (size_t)1 << 30, &arena), 128 * 128 * sizeof(float));
@@ -528,9 +517,9 @@ static void packed_weights_are_there_once(void **state)
     arena_init(&of_step);
     struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
     assert_non_null(cpu);
-    assert_true(read_graph("(graph (let x (input 0) (f32 4 1024)) (let w (weight 0) (f32 1024 1024))"
-                           " (let y (matmul x w)) (output y))",
-                           &g, &arena));
+    parse_graph(&g, &arena,
+                "(graph (let x (input 0) (f32 4 1024)) (let w (weight 0) (f32 1024 1024))"
+                " (let y (matmul x w)) (output y))");
     assert_true(plan_make(&plan, &(struct plan_request){&g, &cpu->target, cpu->codes, NULL, &arena}, NULL));
     struct step_request r = {(struct cpu_backend *)cpu, &plan, &plan.steps.items[0], NULL, &of_step, &error};
     cpu_sweep_bytes((struct cpu_backend *)cpu);
@@ -660,7 +649,7 @@ static void rows_are_computed_once(void **state)
         struct graph g;
         struct plan plan;
         arena_init(&arena);
-        assert_true(read_graph(cases[i].text, &g, &arena));
+        parse_graph(&g, &arena, cases[i].text);
         assert_true(plan_make(&plan, &(struct plan_request){&g, &cpu->target, cpu->codes, NULL, &arena}, &error));
         assert_int_equal(plan.steps.count, 1);
         assert_int_equal(

@@ -2,15 +2,12 @@
 #include "backends/costs/cost_database.h"
 #include "backends/costs/in_model.h"
 #include "backends/fake/fake.h"
-#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/system/file.h"
-#include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
-#include "graph/text.h"
-#include "tests/support/check.h"
+#include "tests/support/parse_graph.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -26,13 +23,9 @@ struct fixture {
 static void read_graph_for(const struct fake_device *device, struct fixture *f, const char *text)
 {
     struct error error = {0};
-    const struct sexp *list;
     *f = (struct fixture){0};
     arena_init(&f->arena);
-    graph_init(&f->g, &f->arena);
-    if (!sexp_parse(&f->arena, "test", text, strlen(text), &list, &error) ||
-        !graph_parse(&list->items[0], "test", &f->g, &error))
-        fail_msg("%s", error.message);
+    parse_graph(&f->g, &f->arena, text);
     f->fake = fake_backend_open(device, &error);
     assert_non_null(f->fake);
 }

@@ -1,19 +1,9 @@
 // In which order a model's steps are prepared, and that it runs in that of its plan all the same.
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/preparation_order.h"
-#include "core/formats/sexp.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"
-#include <string.h>
-
-static void read_graph(const char *text, struct graph *g, struct arena *arena)
-{
-    struct error error = {0};
-    const struct sexp *list;
-    graph_init(g, arena);
-    assert_true(sexp_parse(arena, "test", text, strlen(text), &list, &error));
-    assert_true(graph_parse(&list->items[0], "test", g, &error));
-}
+#include "tests/support/parse_graph.h"
 
 static struct backend *open_cpu(const struct weight_source *source)
 {
@@ -58,10 +48,11 @@ static void largest_weights_are_packed_first(void **state)
     struct weight_source source = {&lender, lend, take_back, NULL};
     struct tensor_value listed[N_WEIGHTS];
     arena_init(&arena);
-    read_graph("(graph (let x (input 0) (f32 2 64)) (let w0 (weight 0) (f32 64 512)) (let w1 (weight 1) (f32 512 1024))"
-               " (let w2 (weight 2) (f32 1024 1280)) (let w3 (weight 3) (f32 1280 16))"
-               " (let a (matmul x w0)) (let b (matmul a w1)) (let c (matmul b w2)) (let d (matmul c w3)) (output d))",
-               &g, &arena);
+    parse_graph(
+        &g, &arena,
+        "(graph (let x (input 0) (f32 2 64)) (let w0 (weight 0) (f32 64 512)) (let w1 (weight 1) (f32 512 1024))"
+        " (let w2 (weight 2) (f32 1024 1280)) (let w3 (weight 3) (f32 1280 16))"
+        " (let a (matmul x w0)) (let b (matmul a w1)) (let c (matmul b w2)) (let d (matmul c w3)) (output d))");
     struct backend *cpu = open_cpu(&source);
     for (node_id n = 0; n < g.nodes.count; n++) {
         if (g.nodes.items[n].op != operators[OP_WEIGHT])
@@ -111,7 +102,7 @@ static void constants_come_before_who_reads_them(void **state)
     struct graph g;
     struct plan plan;
     arena_init(&arena);
-    read_graph(sharing, &g, &arena);
+    parse_graph(&g, &arena, sharing);
     struct backend *cpu = open_cpu(NULL);
     assert_true(plan_make(&plan, &(struct plan_request){&g, &cpu->target, cpu->codes, NULL, &arena}, NULL));
     const uint32_t *order = preparation_order(&plan, &arena);

@@ -1,12 +1,8 @@
 // The reference, with one rounding when values are stored: that that runs definitions.
-#include "tests/support/reference_graph.h"
-#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
-#include "core/text/error.h"
 #include "expressions/elements.h"
-#include "graph/text.h"
-#include "tests/support/check.h"
-#include <string.h>
+#include "tests/support/parse_graph.h"
+#include "tests/support/reference_graph.h"
 
 static const struct {
     double value;
@@ -48,12 +44,8 @@ static void runs_a_graph(void **state)
     struct arena a;
     struct graph g;
     struct error error = {0};
-    const struct sexp *list;
     arena_init(&a);
-    graph_init(&g, &a);
-    assert_true(sexp_parse(&a, "test", text, strlen(text), &list, &error));
-    if (!graph_parse(&list->items[0], "test", &g, &error))
-        fail_msg("%s", error.message);
+    parse_graph(&g, &a, text);
     struct tensor_value inputs[3] = {
         {type_make(DTYPE_F32, 2, (int64_t[]){1, 3}), x}, {{0}, NULL}, {type_make(DTYPE_I64, 1, (int64_t[]){2}), i}};
     struct tensor_value weights[2] = {{{0}, NULL}, {type_make(DTYPE_F32, 2, (int64_t[]){3, 2}), w}};

@@ -1,12 +1,9 @@
 // The plugin without a GPU: every kernel of the conformance graphs compiles for every architecture, the same text gives
 // the same bytes, and cuDNN has engines for what it is asked.
 #include "core/memory/hash.h"
-#include "core/text/error.h"
-#include "core/formats/sexp.h"
-#include "graph/text.h"
 #include "tests/cuda/graphs.h"
 #include "tests/cuda/planning.h"
-#include "tests/support/check.h"
+#include "tests/support/parse_graph.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,12 +30,8 @@ static void add_graph(struct kernel_texts *texts, const char *text)
 {
     struct arena arena;
     struct graph g;
-    struct error error = {0};
-    const struct sexp *list;
     arena_init(&arena);
-    graph_init(&g, &arena);
-    assert_true(sexp_parse(&arena, "test", text, strlen(text), &list, &error));
-    assert_true(graph_parse(&list->items[0], "test", &g, &error));
+    parse_graph(&g, &arena, text);
     assert_true(plan_for_cuda(&g, false, add_kernels, texts));
     graph_free(&g);
     arena_free(&arena);

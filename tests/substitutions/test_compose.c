@@ -1,6 +1,5 @@
 // What a graph computes as one expression has the entries that its operators give one after the other, over the prime
 // field and over integers, and its text is taken back; what is equal by the normal form is one scope.
-#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"
@@ -10,10 +9,10 @@
 #include "expressions/evaluation/evaluate_entry.h"
 #include "expressions/field.h"
 #include "graph/compose.h"
-#include "graph/text.h"
 #include "substitutions/rule.h"
-#include "tests/support/check.h"
 #include "tests/support/definition_parse.h"
+#include "tests/support/parse_graph.h"
+#include "tests/support/parse_rules.h"
 #include "tests/support/random_graph.h"
 #include <stdlib.h>
 #include <string.h>
@@ -163,12 +162,9 @@ static void graphs_are_one_expression(void **state)
 {
     struct arena a;
     struct rule_set rules;
-    struct error error = {0};
     int n_compared = 0;
     arena_init(&a);
-    rule_set_init(&rules, &a);
-    if (!rule_set_read(&rules, getenv("TASO_RULES"), &error))
-        fail_msg("%s:%u:%u: %s", error.file, error.line, error.column, error.message);
+    read_rules(&rules, &a, getenv("TASO_RULES"));
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct random random = random_seed(seed);
         struct arena_mark mark = arena_mark(&a);
@@ -223,12 +219,8 @@ static const struct {
 static void read_graph(struct graph *g, struct arena *a, size_t pair)
 {
     char text[1000];
-    const struct sexp *list;
-    struct error error;
     snprintf(text, sizeof text, "(graph %s (output %s %s))", pairs[pair].lets, pairs[pair].first, pairs[pair].second);
-    graph_init(g, a);
-    if (!sexp_parse(a, "test", text, strlen(text), &list, &error) || !graph_parse(&list->items[0], "test", g, &error))
-        fail_msg("%zu: %s", pair, error.message);
+    parse_graph(g, a, text);
 }
 
 static void expect_text(const struct composition *c, int scope, const char *expected)

@@ -1,10 +1,8 @@
 // Matching: what a split cuts, and what is known of axes beside the rule.
-#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
-#include "core/text/error.h"
 #include "substitutions/match.h"
 #include "tests/support/check.h"
-#include <string.h>
+#include "tests/support/parse_rules.h"
 
 struct fixture {
     struct arena arena, scratch;
@@ -61,13 +59,8 @@ static void try_to_apply(struct fixture *f)
 
 static int count_matches(struct fixture *f, const char *text)
 {
-    const struct sexp *list;
-    struct rule *rule;
-    struct error error = {0};
     struct match_index index;
-    assert_true(sexp_parse(&f->arena, "test", text, strlen(text), &list, &error));
-    if (!rule_parse(&list->items[0], "test", &f->arena, &rule, &error))
-        fail_msg("%s", error.message);
+    struct rule *rule = parse_rule(&f->arena, text);
     vec_clear(&f->g.outputs);
     for (tensor_id t = 0; t < f->g.tensors.count; t++)
         graph_add_output(&f->g, t);

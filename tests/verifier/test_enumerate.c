@@ -1,7 +1,6 @@
 // The search for instances joins relations; here it is held against trying every type of every variable.
-#include "core/formats/sexp.h"
-#include "core/text/error.h"
 #include "tests/support/check.h"
+#include "tests/support/parse_rules.h"
 #include "verifier/instances/enumerate.h"
 #include <string.h>
 
@@ -100,15 +99,10 @@ static void finds_what_trying_all_finds(void **state)
     for (size_t i = 0; i < COUNT_OF(rules); i++) {
         struct arena arena, scratch;
         struct typing typing;
-        struct error error = {0};
-        const struct sexp *list;
-        struct rule *rule;
         arena_init(&arena);
         arena_init(&scratch);
         typing_init(&typing);
-        assert_true(sexp_parse(&arena, "test", rules[i], strlen(rules[i]), &list, &error));
-        if (!rule_parse(&list->items[0], "test", &arena, &rule, &error))
-            fail_msg("%s: %s", rules[i], error.message);
+        struct rule *rule = parse_rule(&arena, rules[i]);
         struct equation eq = equation_of_rule(rule);
         struct box box = box_uniform(3, 2);
         box.extent = DOMAIN_SMALL;

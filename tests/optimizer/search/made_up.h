@@ -1,18 +1,14 @@
 // What the tests of the search share: made-up costs, and a graph with the rules and what a search made of it.
 #pragma once
-#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
-#include "core/text/error.h"
 #include "core/text/text.h"
-#include "graph/graph.h"
-#include "graph/text.h"
 #include "optimizer/search/search.h"
-#include "tests/support/check.h"
 #include "tests/support/graph_check.h"
 #include "tests/support/graph_values.h"
+#include "tests/support/parse_graph.h"
+#include "tests/support/parse_rules.h"
 #include <stdlib.h>
-#include <string.h>
 
 // Every operator that is not known before the graph runs costs its launch and its arithmetic; shape operators less.
 static inline double made_up_seconds(void *context, const struct graph *g)
@@ -66,16 +62,10 @@ struct fixture {
 
 static inline void set_up(struct fixture *f, const char *text)
 {
-    struct error error = {0};
-    const struct sexp *list;
     *f = (struct fixture){0};
     arena_init(&f->arena);
-    rule_set_init(&f->rules, &f->arena);
-    graph_init(&f->g, &f->arena);
-    assert_true(rule_set_read(&f->rules, getenv("TASO_RULES"), &error));
-    assert_true(sexp_parse(&f->arena, "case", text, strlen(text), &list, &error));
-    if (!graph_parse(&list->items[0], "case", &f->g, &error))
-        fail_msg("%u:%u: %s", error.line, error.column, error.message);
+    read_rules(&f->rules, &f->arena, getenv("TASO_RULES"));
+    parse_graph(&f->g, &f->arena, text);
 }
 
 // In place of what was searched before.

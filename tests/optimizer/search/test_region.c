@@ -1,12 +1,9 @@
 // Equal regions whose nodes are listed in another order: what holds of one is turned to the order of the other, and
 // nothing is grafted where a region does not stand.
-#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
-#include "core/text/error.h"
-#include "graph/text.h"
 #include "optimizer/search/backtracking/region.h"
-#include "tests/support/check.h"
-#include <string.h>
+#include "tests/support/parse_graph.h"
+#include "tests/support/parse_rules.h"
 
 // The same graph but for the order of a and b, so that the tensors of each have the numbers of the other.
 static const char a_first[] = "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let a (tanh x)) (let b "
@@ -22,26 +19,6 @@ struct fixture {
     struct match match;   // the tanh in `region`
 };
 
-static void parse_graph(struct fixture *f, const char *text, struct graph *ret_graph)
-{
-    const struct sexp *list;
-    struct error error = {0};
-    graph_init(ret_graph, &f->arena);
-    assert_true(sexp_parse(&f->arena, "graph", text, strlen(text), &list, &error));
-    assert_true(graph_parse(&list->items[0], "graph", ret_graph, &error));
-}
-
-static const struct rule *parse_rule(struct fixture *f, const char *text)
-{
-    struct rule *rule;
-    const struct sexp *list;
-    struct error error = {0};
-    assert_true(sexp_parse(&f->arena, "rule", text, strlen(text), &list, &error));
-    assert_true(rule_parse(&list->items[0], "rule", &f->arena, &rule, &error));
-    vec_push(&f->rules.rules, rule);
-    return rule;
-}
-
 static node_id find_node(const struct graph *g, enum operator_id op)
 {
     node_id n = 0;
@@ -55,13 +32,14 @@ static void set_up(struct fixture *f)
     *f = (struct fixture){0};
     arena_init(&f->arena);
     rule_set_init(&f->rules, &f->arena);
-    parse_graph(f, a_first, &f->known);
-    parse_graph(f, b_first, &f->region);
+    parse_graph(&f->known, &f->arena, a_first);
+    parse_graph(&f->region, &f->arena, b_first);
     for (tensor_id t = 0; t < f->region.tensors.count; t++)
         vec_push(&f->site.tensors, t);
     for (node_id n = 2; n < f->region.nodes.count; n++)
         vec_push(&f->site.members, n);
-    f->match.rule = parse_rule(f, "(rule r (source (tanh ?x)) (target (tanh ?x)))");
+    parse_rules(&f->rules, &f->arena, "(rule r (source (tanh ?x)) (target (tanh ?x)))");
+    f->match.rule = f->rules.rules.items[0];
     f->match.nodes[0] = find_node(&f->region, OP_TANH);
     f->match.variables[0] = graph_inputs(&f->region, f->match.nodes[0])[0];
 }
@@ -94,10 +72,9 @@ static void another_region_is_not(void **state)
     struct fixture f;
     struct graph other;
     set_up(&f);
-    parse_graph(&f,
+    parse_graph(&other, &f.arena,
                 "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let b (relu x)) (let a (tanh y)) (let "
-                "p (matmul a b)) (output p))",
-                &other);
+                "p (matmul a b)) (output p))");
     assert_false(region_renumber(&other, &f.region, &f.site, &f.match));
     assert_true(region_is_at(&f.region, &f.site, &f.region));
     graph_free(&other);

@@ -1,21 +1,17 @@
 // Single entries over the prime field and over doubles are those of the whole evaluation; right rules pass at any
 // shapes, wrong ones are refuted and then not used.
-#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
-#include "core/text/error.h"
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/evaluation/evaluate_entry.h"
 #include "expressions/field.h"
-#include "graph/graph.h"
-#include "graph/text.h"
 #include "optimizer/search/search.h"
 #include "optimizer/search/translation_validation.h"
-#include "tests/support/check.h"
+#include "tests/support/parse_graph.h"
+#include "tests/support/parse_rules.h"
 #include "tests/support/random_graph.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 // --- single entries --------------------------------------------------------------------------------------------------
 
@@ -95,20 +91,12 @@ static void compare_entries(const struct graph *g, node_id n, struct random *ran
     definition_free(&d);
 }
 
-static void read_rules(struct rule_set *rules, struct arena *a)
-{
-    struct error error = {0};
-    rule_set_init(rules, a);
-    if (!rule_set_read(rules, getenv("TASO_RULES"), &error))
-        fail_msg("%s:%u:%u: %s", error.file, error.line, error.column, error.message);
-}
-
 static void single_entries_are_those_of_the_whole(void **state)
 {
     struct arena a;
     struct rule_set rules;
     arena_init(&a);
-    read_rules(&rules, &a);
+    read_rules(&rules, &a, getenv("TASO_RULES"));
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct random random = random_seed(seed);
         struct arena_mark mark = arena_mark(&a);
@@ -147,7 +135,7 @@ static void right_rules_pass(void **state)
     uint64_t n_checked = 0;
     arena_init(&a);
     arena_init(&scratch);
-    read_rules(&rules, &a);
+    read_rules(&rules, &a, getenv("TASO_RULES"));
     for (uint64_t seed = 1; seed <= 100; seed++) {
         struct random random = random_seed(seed);
         struct graph g;
@@ -189,26 +177,19 @@ static void what_is_no_match_does_not_pass(void **state)
 {
     struct arena a, scratch;
     struct rule_set rules;
-    struct rule *rule;
     struct graph g;
     struct match_index index;
     struct judging j = {.g = &g};
-    const struct sexp *list;
-    struct error error = {0};
     arena_init(&a);
     arena_init(&scratch);
     rule_set_init(&rules, &a);
     validator_init(&j.validator);
-    graph_init(&g, &a);
-    const char text[] = "(rule r (source (matmul (matmul ?x ?y) ?z)) (target (matmul ?x (matmul ?y ?z))))"
-                        "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let z (input 2) (f32 4 4))"
-                        " (let p (matmul x y)) (let q (matmul p z)) (output q))";
-    assert_true(sexp_parse(&a, "text", text, strlen(text), &list, &error));
-    assert_true(rule_parse(&list->items[0], "text", &a, &rule, &error));
-    vec_push(&rules.rules, rule);
-    assert_true(graph_parse(&list->items[1], "text", &g, &error));
+    parse_rules(&rules, &a, "(rule r (source (matmul (matmul ?x ?y) ?z)) (target (matmul ?x (matmul ?y ?z))))");
+    parse_graph(&g, &a,
+                "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let z (input 2) (f32 4 4))"
+                " (let p (matmul x y)) (let q (matmul p z)) (output q))");
     match_index_init(&index, &g);
-    rule_match(rule, &index, NO_NODE, &scratch, judge_turned, &j);
+    rule_match(rules.rules.items[0], &index, NO_NODE, &scratch, judge_turned, &j);
     assert_int_equal(j.validator.checked, 1);
     match_index_free(&index);
     validator_free(&j.validator);
@@ -242,20 +223,13 @@ static void search_with_wrong_rule(bool validates, size_t *ret_steps, size_t *re
     struct arena a;
     struct graph g;
     struct rule_set rules;
-    struct rule *rule;
-    struct error error = {0};
-    const struct sexp *list;
     struct cost_model cost = {seconds_by_count, NULL, 0, NULL};
     struct search_options options = search_standard_options;
     struct search_result result;
     arena_init(&a);
-    graph_init(&g, &a);
     rule_set_init(&rules, &a);
-    assert_true(sexp_parse(&a, "rule", wrong_rule, strlen(wrong_rule), &list, &error));
-    assert_true(rule_parse(&list->items[0], "rule", &a, &rule, &error));
-    vec_push(&rules.rules, rule);
-    assert_true(sexp_parse(&a, "graph", some_graph, strlen(some_graph), &list, &error));
-    assert_true(graph_parse(&list->items[0], "graph", &g, &error));
+    parse_rules(&rules, &a, wrong_rule);
+    parse_graph(&g, &a, some_graph);
     options.validates = validates;
     search_graph(&g, &rules, &cost, &options, &result);
     *ret_steps = result.steps.count;

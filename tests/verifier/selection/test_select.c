@@ -1,11 +1,10 @@
 // Which rules are chosen for a search, and why the others are not.
-#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
-#include "core/text/error.h"
 #include "core/text/text.h"
 #include "tests/support/check.h"
-#include "verifier/selection/select_for_egraph.h"
+#include "tests/support/parse_rules.h"
 #include "verifier/selection/select.h"
+#include "verifier/selection/select_for_egraph.h"
 #include <string.h>
 
 #define SHARES "(rule shares (source (ewadd (matmul ?x ?y) (matmul ?x ?z))) (target (matmul ?x (ewadd ?y ?z))))"
@@ -72,20 +71,6 @@ static const struct expected cases[] = {
      {RULE_IS_DERIVED, RULE_IS_KEPT}},
 };
 
-static void read_into(struct rule_set *set, const char *text)
-{
-    const struct sexp *list;
-    struct error error = {0};
-    if (!sexp_parse(set->arena, "test", text, strlen(text), &list, &error))
-        fail_msg("%u:%u: %s", error.line, error.column, error.message);
-    for (size_t i = 0; i < list->count; i++) {
-        struct rule *rule;
-        if (!rule_parse(&list->items[i], "test", set->arena, &rule, &error))
-            fail_msg("%u:%u: %s", error.line, error.column, error.message);
-        vec_push(&set->rules, rule);
-    }
-}
-
 static void check_case(const struct expected *expected, void (*make)(struct selection *s, const struct rule_set *set))
 {
     struct arena arena;
@@ -94,9 +79,9 @@ static void check_case(const struct expected *expected, void (*make)(struct sele
     rule_set_init(&set, &arena);
     struct selection s = {.max_coincidences = 1, .max_steps = 3, .max_graphs = 300, .max_operators = 3, .threads = 1};
     s.arena = &arena;
-    read_into(&set, expected->text);
+    parse_rules(&set, &arena, expected->text);
     s.n_generated = set.rules.count;
-    read_into(&set, expected->written);
+    parse_rules(&set, &arena, expected->written);
     make(&s, &set);
     for (size_t j = 0; j < set.rules.count; j++)
         if (s.uses[j] != expected->uses[j])
@@ -122,7 +107,7 @@ static void asks_for_weights(void **state)
     arena_init(&arena);
     rule_set_init(&set, &arena);
     struct selection s = {.max_coincidences = 2, .max_steps = 1, .max_graphs = 10, .threads = 1, .arena = &arena};
-    read_into(&set, "(rule folds (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd ?x (ewadd ?y ?z))))");
+    parse_rules(&set, &arena, "(rule folds (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd ?x (ewadd ?y ?z))))");
     s.n_generated = set.rules.count;
     selection_make(&s, &set);
     assert_int_equal(s.uses[0], RULE_IS_KEPT);

@@ -1,0 +1,18 @@
+// The graph of a text without a mistake, as a new one in `a`; the test fails at a mistake.
+#pragma once
+#include "core/formats/sexp.h"
+#include "core/text/error.h"
+#include "graph/graph.h"
+#include "graph/text.h"
+#include "tests/support/check.h"
+#include <string.h>
+
+static inline void parse_graph(struct graph *ret_graph, struct arena *a, const char *text)
+{
+    struct error error = {0};
+    const struct sexp *list;
+    graph_init(ret_graph, a);
+    if (!sexp_parse(a, "graph", text, strlen(text), &list, &error) ||
+        !graph_parse(&list->items[0], "graph", ret_graph, &error))
+        fail_msg("%s\n%u:%u: %s", text, error.line, error.column, error.message);
+}
