@@ -162,9 +162,4 @@ static void ends_within_its_limits(void **state)
     assert_true(n_exact > 1000 && n_exact < 2000);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(finds_the_least_sum), TEST(encloses_the_least_sum),
-                                       TEST(ends_within_its_limits)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(finds_the_least_sum), TEST(encloses_the_least_sum), TEST(ends_within_its_limits))

@@ -662,24 +662,10 @@ static void rows_are_computed_once(void **state)
     backend_close(cpu);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(agrees_with_the_reference),
-                                       TEST(sums_of_halves_are_no_halves),
-                                       TEST(part_of_an_image_has_dense_strides),
-                                       TEST(what_joins_a_product_does_not_depend_on_layouts),
-                                       TEST(weights_are_there_while_they_are_needed),
-                                       TEST(measures_steps),
-                                       TEST(measuring_leaves_nothing_in_memory),
-                                       TEST(measuring_keeps_its_memory),
-                                       TEST(a_whole_run_counts_more_than_a_share),
-                                       TEST(epilogues_in_rows_are_not_slow),
-                                       TEST(weights_are_cold_packed_or_not),
-                                       TEST(packed_weights_are_there_once),
-                                       TEST(keeps_the_usual_speed_of_memory),
-                                       TEST(equal_columns_have_equal_sums),
-                                       TEST(reductions_see_every_entry),
-                                       TEST(ends_of_blocks_are_left_alone),
-                                       TEST(rows_are_computed_once)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(agrees_with_the_reference), TEST(sums_of_halves_are_no_halves), TEST(part_of_an_image_has_dense_strides),
+          TEST(what_joins_a_product_does_not_depend_on_layouts), TEST(weights_are_there_while_they_are_needed),
+          TEST(measures_steps), TEST(measuring_leaves_nothing_in_memory), TEST(measuring_keeps_its_memory),
+          TEST(a_whole_run_counts_more_than_a_share), TEST(epilogues_in_rows_are_not_slow),
+          TEST(weights_are_cold_packed_or_not), TEST(packed_weights_are_there_once),
+          TEST(keeps_the_usual_speed_of_memory), TEST(equal_columns_have_equal_sums), TEST(reductions_see_every_entry),
+          TEST(ends_of_blocks_are_left_alone), TEST(rows_are_computed_once))

@@ -40,8 +40,4 @@ static void agrees_on_random_windows(void **state)
     backend_close(cpu);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(agrees_on_random_graphs), TEST(agrees_on_random_windows)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(agrees_on_random_graphs), TEST(agrees_on_random_windows))

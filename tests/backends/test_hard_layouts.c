@@ -146,8 +146,4 @@ static void layouts_of_dense_graphs_are_near_a_bound(void **state)
     assert_true(n_least >= 6 && n_least < 18);   // some are small
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(layouts_of_dense_graphs_are_near_a_bound)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(layouts_of_dense_graphs_are_near_a_bound))

@@ -98,13 +98,5 @@ static void test_unpacks_panels(void **state)
         assert_float_equal(plain[i], i, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_prints_what_it_reads),
-        cmocka_unit_test(test_refuses_what_is_outside),
-        cmocka_unit_test(test_unpacks_blocks),
-        cmocka_unit_test(test_unpacks_panels),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(test_prints_what_it_reads), TEST(test_refuses_what_is_outside), TEST(test_unpacks_blocks),
+          TEST(test_unpacks_panels))

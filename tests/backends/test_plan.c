@@ -607,22 +607,10 @@ static void implausible_costs_are_dropped(void **state)
     rmdir(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(plans_steps),
-                                       TEST(writes_parts_in_place),
-                                       TEST(refuses_opaque_nodes),
-                                       TEST(estimates_are_sums_over_steps),
-                                       TEST(lays_memory_out_without_overlaps),
-                                       TEST(lays_memory_out_in_the_best_order),
-                                       TEST(loops_alike_have_one_key),
-                                       TEST(long_sums_share_a_key),
-                                       TEST(databases_survive_and_merge),
-                                       TEST(doubtful_costs_are_kept_as_such),
-                                       TEST(of_two_times_within_models_the_shorter_stays),
-                                       TEST(what_was_only_read_replaces_nothing),
-                                       TEST(older_formats_are_read),
-                                       TEST(writers_at_the_same_time_lose_nothing),
-                                       TEST(implausible_costs_are_dropped)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(plans_steps), TEST(writes_parts_in_place), TEST(refuses_opaque_nodes),
+          TEST(estimates_are_sums_over_steps), TEST(lays_memory_out_without_overlaps),
+          TEST(lays_memory_out_in_the_best_order), TEST(loops_alike_have_one_key), TEST(long_sums_share_a_key),
+          TEST(databases_survive_and_merge), TEST(doubtful_costs_are_kept_as_such),
+          TEST(of_two_times_within_models_the_shorter_stays), TEST(what_was_only_read_replaces_nothing),
+          TEST(older_formats_are_read), TEST(writers_at_the_same_time_lose_nothing),
+          TEST(implausible_costs_are_dropped))

@@ -116,11 +116,4 @@ static void constants_come_before_who_reads_them(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(largest_weights_are_packed_first),
-        TEST(constants_come_before_who_reads_them),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(largest_weights_are_packed_first), TEST(constants_come_before_who_reads_them))

@@ -63,8 +63,4 @@ static void runs_a_graph(void **state)
     arena_free(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(rounds_once_to_nearest_even), TEST(runs_a_graph)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(rounds_once_to_nearest_even), TEST(runs_a_graph))

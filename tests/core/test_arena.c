@@ -225,19 +225,8 @@ static void pieces_never_overlap(void **state)
     arena_free(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(alignment_is_kept),
-        TEST(copies_are_copies),
-        TEST(what_is_reserved_lies_in_one_piece),
-        TEST(a_large_request_gets_its_own_block),
-        TEST(kept_blocks_do_not_pile_up),
-        TEST(release_gives_the_same_memory_again),
-        TEST(a_mark_of_an_empty_arena_releases_everything),
-        TEST(kept_blocks_too_small_are_passed_by),
-        TEST(what_no_block_has_room_for_is_refused),
-        TEST(pieces_never_overlap),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(alignment_is_kept), TEST(copies_are_copies), TEST(what_is_reserved_lies_in_one_piece),
+          TEST(a_large_request_gets_its_own_block), TEST(kept_blocks_do_not_pile_up),
+          TEST(release_gives_the_same_memory_again), TEST(a_mark_of_an_empty_arena_releases_everything),
+          TEST(kept_blocks_too_small_are_passed_by), TEST(what_no_block_has_room_for_is_refused),
+          TEST(pieces_never_overlap))

@@ -68,11 +68,4 @@ static void changed_code_stays(void **state)
     munmap(same, bytes);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(code_comes_again_when_it_is_needed),
-        TEST(changed_code_stays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(code_comes_again_when_it_is_needed), TEST(changed_code_stays))

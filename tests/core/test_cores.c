@@ -98,9 +98,4 @@ static void respects_affinity(void **state)
     sched_setaffinity(0, sizeof all, &all);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(reads_quotas), TEST(follows_groups_up), TEST(reads_the_first_version),
-                                       TEST(respects_affinity)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(reads_quotas), TEST(follows_groups_up), TEST(reads_the_first_version), TEST(respects_affinity))

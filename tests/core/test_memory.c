@@ -168,19 +168,8 @@ static void vectors_reserve_what_is_asked(void **state)
     vec_free(&v);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(counts_what_is_in_use),
-        TEST(nothing_is_null),
-        TEST(zeroed_blocks_are_zero),
-        TEST(impossible_sizes_reach_the_hook),
-        TEST(products_that_do_not_fit_are_no_small_blocks),
-        TEST(sums_that_do_not_fit_are_no_small_numbers),
-        TEST(a_limit_bounds_what_is_in_use), TEST(a_limit_of_the_process_bounds_what_is_available),
-        TEST(peak_is_known_and_plausible),
-        TEST(vectors_keep_their_items_as_they_grow),
-        TEST(vectors_reserve_what_is_asked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(counts_what_is_in_use), TEST(nothing_is_null), TEST(zeroed_blocks_are_zero),
+          TEST(impossible_sizes_reach_the_hook), TEST(products_that_do_not_fit_are_no_small_blocks),
+          TEST(sums_that_do_not_fit_are_no_small_numbers), TEST(a_limit_bounds_what_is_in_use),
+          TEST(a_limit_of_the_process_bounds_what_is_available), TEST(peak_is_known_and_plausible),
+          TEST(vectors_keep_their_items_as_they_grow), TEST(vectors_reserve_what_is_asked))

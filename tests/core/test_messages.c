@@ -337,20 +337,7 @@ static void work_that_asks_nobody_is_ended_at_once(void **state)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(errors_are_one_safe_line),
-        TEST(long_texts_are_cut_in_the_right_place),
-        TEST(an_error_can_quote_itself),
-        TEST(logs_by_level),
-        TEST(progress_is_quiet_and_then_speaks),
-        TEST(what_is_left_of_a_job_only_falls),
-        TEST(clocks_run_forward),
-        TEST(the_first_signal_asks_and_the_second_ends),
-        TEST(copies_end_alone),
-        TEST(what_is_ignored_stays_ignored),
-        TEST(work_that_asks_nobody_is_ended_at_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(errors_are_one_safe_line), TEST(long_texts_are_cut_in_the_right_place), TEST(an_error_can_quote_itself),
+          TEST(logs_by_level), TEST(progress_is_quiet_and_then_speaks), TEST(what_is_left_of_a_job_only_falls),
+          TEST(clocks_run_forward), TEST(the_first_signal_asks_and_the_second_ends), TEST(copies_end_alone),
+          TEST(what_is_ignored_stays_ignored), TEST(work_that_asks_nobody_is_ended_at_once))

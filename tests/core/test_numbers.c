@@ -226,21 +226,8 @@ static void stopwatches_count_what_was_worked(void **state)
     assert_true(clock_stolen_seconds() >= 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(streams_are_the_published_ones),
-        TEST(streams_never_change),
-        TEST(below_is_uniform),
-        TEST(units_and_normals_have_their_moments),
-        TEST(keyed_functions_differ_by_key_and_value),
-        TEST(hashes_are_xxh3),
-        TEST(quantiles_by_hand),
-        TEST(medians_lie_in_their_interval),
-        TEST(stopwatches_count_what_was_worked),
-        TEST(ratios_of_loads_by_hand),
-        TEST(students_quantiles_are_the_published_ones),
-        TEST(equal_things_are_rarely_told_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(streams_are_the_published_ones), TEST(streams_never_change), TEST(below_is_uniform),
+          TEST(units_and_normals_have_their_moments), TEST(keyed_functions_differ_by_key_and_value),
+          TEST(hashes_are_xxh3), TEST(quantiles_by_hand), TEST(medians_lie_in_their_interval),
+          TEST(stopwatches_count_what_was_worked), TEST(ratios_of_loads_by_hand),
+          TEST(students_quantiles_are_the_published_ones), TEST(equal_things_are_rarely_told_apart))

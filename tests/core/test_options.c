@@ -54,8 +54,8 @@ static bool parse(const char *line, char *storage, struct parsed *ret_parsed)
     *ret_parsed = (struct parsed){.fields = defaults};
     for (char *word = strtok(storage, " "); word; word = strtok(NULL, " "))
         ret_parsed->positional[ret_parsed->count++] = word;
-    return options_parse(&program, &ret_parsed->count, ret_parsed->positional, &ret_parsed->fields,
-                         &ret_parsed->end, &ret_parsed->error);
+    return options_parse(&program, &ret_parsed->count, ret_parsed->positional, &ret_parsed->fields, &ret_parsed->end,
+                         &ret_parsed->error);
 }
 
 static void reads_every_kind(void **state)
@@ -220,13 +220,6 @@ static void help_is_made_from_the_table(void **state)
     text_free(&page);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(reads_every_kind),           TEST(defaults_stay),
-        TEST(letters_can_stand_together), TEST(two_dashes_end_the_options),
-        TEST(sizes_take_suffixes),        TEST(wrong_lines_are_explained),
-        TEST(a_list_has_an_end),          TEST(help_is_made_from_the_table),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(reads_every_kind), TEST(defaults_stay), TEST(letters_can_stand_together),
+          TEST(two_dashes_end_the_options), TEST(sizes_take_suffixes), TEST(wrong_lines_are_explained),
+          TEST(a_list_has_an_end), TEST(help_is_made_from_the_table))

@@ -96,14 +96,4 @@ static void test_missing(void **state)
     process_end(&p);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_gone),
-        cmocka_unit_test(test_slow),
-        cmocka_unit_test(test_cpu_seconds),
-        cmocka_unit_test(test_missing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(test_answers), TEST(test_gone), TEST(test_slow), TEST(test_cpu_seconds), TEST(test_missing))

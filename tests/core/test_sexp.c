@@ -276,17 +276,6 @@ static void files_are_read_and_named(void **state)
     arena_free(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(reads_and_prints),
-        TEST(says_where_and_why),
-        TEST(nesting_is_bounded),
-        TEST(places_and_kinds_are_kept),
-        TEST(nul_is_refused),
-        TEST(printed_text_reads_back_the_same),
-        TEST(random_bytes_never_break_the_reader),
-        TEST(files_are_read_and_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(reads_and_prints), TEST(says_where_and_why), TEST(nesting_is_bounded), TEST(places_and_kinds_are_kept),
+          TEST(nul_is_refused), TEST(printed_text_reads_back_the_same), TEST(random_bytes_never_break_the_reader),
+          TEST(files_are_read_and_named))

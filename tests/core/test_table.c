@@ -140,13 +140,5 @@ static void keys_are_numbered_as_they_come(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(behaves_like_an_array_for_every_hash),
-        TEST(an_empty_table_finds_nothing),
-        TEST(equal_hashes_are_not_equal_things),
-        TEST(keys_are_numbered_as_they_come),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(behaves_like_an_array_for_every_hash), TEST(an_empty_table_finds_nothing),
+          TEST(equal_hashes_are_not_equal_things), TEST(keys_are_numbered_as_they_come))

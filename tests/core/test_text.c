@@ -140,12 +140,5 @@ static void what_is_shown_obeys_nobody(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(grows_and_stays_terminated), TEST(integers_are_as_printf_has_them),
-        TEST(reals_are_shortest),         TEST(random_reals_read_back_exactly),
-        TEST(quoting_and_json),           TEST(what_is_shown_obeys_nobody),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(grows_and_stays_terminated), TEST(integers_are_as_printf_has_them), TEST(reals_are_shortest),
+          TEST(random_reals_read_back_exactly), TEST(quoting_and_json), TEST(what_is_shown_obeys_nobody))

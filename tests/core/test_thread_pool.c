@@ -47,11 +47,4 @@ static void a_team_without_a_job_ends(void **state)
     thread_pool_free(thread_pool_new(MEMBERS));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(every_item_is_done_once),
-        TEST(a_team_without_a_job_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(every_item_is_done_once), TEST(a_team_without_a_job_ends))

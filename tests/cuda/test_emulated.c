@@ -163,12 +163,6 @@ static void keeps_an_epilogue_apart_where_that_is_faster(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(agrees_with_the_reference),  TEST(agrees_on_its_own_graphs),
-        TEST(agrees_with_channels_last),  TEST(agrees_on_random_graphs),
-        TEST(agrees_on_concatenations),   TEST(agrees_on_random_windows),
-        TEST(measures_and_keeps_engines), TEST(keeps_an_epilogue_apart_where_that_is_faster)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(agrees_with_the_reference), TEST(agrees_on_its_own_graphs), TEST(agrees_with_channels_last),
+          TEST(agrees_on_random_graphs), TEST(agrees_on_concatenations), TEST(agrees_on_random_windows),
+          TEST(measures_and_keeps_engines), TEST(keeps_an_epilogue_apart_where_that_is_faster))

@@ -101,9 +101,4 @@ static void knows_the_parts_of_a_concatenation(void **state)
     assert_false(are_independent(&a, &b));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(never_says_so_of_boxes_that_overlap),
-                                       TEST(knows_the_parts_of_a_concatenation)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(never_says_so_of_boxes_that_overlap), TEST(knows_the_parts_of_a_concatenation))

@@ -225,13 +225,5 @@ static void refuses_with_a_reason(void **state)
     assert_non_null(strstr(reason, "cuDNN"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(compiles_every_kernel),
-                                       TEST(gives_the_same_bytes),
-                                       TEST(says_what_does_not_compile),
-                                       TEST(has_engines),
-                                       TEST(plans_the_convolutions_of_the_models),
-                                       TEST(refuses_with_a_reason)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(compiles_every_kernel), TEST(gives_the_same_bytes), TEST(says_what_does_not_compile), TEST(has_engines),
+          TEST(plans_the_convolutions_of_the_models), TEST(refuses_with_a_reason))

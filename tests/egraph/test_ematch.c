@@ -168,8 +168,4 @@ static void finds_what_the_pattern_matcher_finds(void **state)
     arena_free(&t.scratch);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(finds_what_the_pattern_matcher_finds)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(finds_what_the_pattern_matcher_finds))

@@ -194,12 +194,5 @@ static void finds_planted_rules_by_name(void **state)
     arena_free(&t.scratch);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(any_choice_computes_the_same),
-        TEST(is_the_same_for_any_number_of_threads),
-        TEST(finds_planted_rules_by_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(any_choice_computes_the_same), TEST(is_the_same_for_any_number_of_threads),
+          TEST(finds_planted_rules_by_name))

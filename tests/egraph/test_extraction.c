@@ -344,20 +344,8 @@ static void programs_find_the_optimum(void **state)
     check_random_problems(check_program_of_small_costs, 25, 300);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(greedy_gives_valid_selections),
-        TEST(sharing_counts_once),
-        TEST(reductions_keep_what_can_be_built),
-        TEST(reductions_keep_the_optimum),
-        TEST(cuts_bound_every_selection),
-        TEST(branch_and_bound_finds_the_optimum),
-        TEST(the_k_cheapest_are_those_of_trying_all),
-        TEST(a_search_never_loses_what_it_began_with),
-        TEST(an_interrupted_search_has_a_selection),
-        TEST(restarts_give_valid_selections),
-        TEST(programs_find_the_optimum),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(greedy_gives_valid_selections), TEST(sharing_counts_once), TEST(reductions_keep_what_can_be_built),
+          TEST(reductions_keep_the_optimum), TEST(cuts_bound_every_selection), TEST(branch_and_bound_finds_the_optimum),
+          TEST(the_k_cheapest_are_those_of_trying_all), TEST(a_search_never_loses_what_it_began_with),
+          TEST(an_interrupted_search_has_a_selection), TEST(restarts_give_valid_selections),
+          TEST(programs_find_the_optimum))

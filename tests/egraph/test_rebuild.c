@@ -64,7 +64,8 @@ static void rebuilds_as_the_closure_of_all_pairs(void **state)
 static enode_id leaf(struct egraph *e, int64_t index, int64_t columns)
 {
     struct type t = type_make(DTYPE_F32, 2, (const int64_t[]){2, columns});
-    return egraph_add(e, operators[OP_INPUT], grown_attributes(e, OP_INPUT, index), egraph_intern_type(e, 1, &t), 0, NULL);
+    return egraph_add(e, operators[OP_INPUT], grown_attributes(e, OP_INPUT, index), egraph_intern_type(e, 1, &t), 0,
+                      NULL);
 }
 
 static enode_id apply(struct egraph *e, enum operator_id op, enode_id x, enode_id y)
@@ -117,7 +118,8 @@ static void knows_weights_through_unions(void **state)
     struct egraph e;
     egraph_init(&e, 0);
     enode_id x = leaf(&e, 0, 3), y = apply(&e, OP_RELU, x, x);
-    enode_id w = egraph_add(&e, operators[OP_WEIGHT], grown_attributes(&e, OP_WEIGHT, 0), e.nodes.items[x].type, 0, NULL);
+    enode_id w =
+        egraph_add(&e, operators[OP_WEIGHT], grown_attributes(&e, OP_WEIGHT, 0), e.nodes.items[x].type, 0, NULL);
     assert_false(e.classes.items[y].is_weight);
     egraph_union(&e, x, w, REASON_GIVEN);
     egraph_rebuild(&e);
@@ -127,13 +129,5 @@ static void knows_weights_through_unions(void **state)
     egraph_free(&e);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(rebuilds_as_the_closure_of_all_pairs),
-        TEST(refuses_other_types_and_values),
-        TEST(tells_why),
-        TEST(knows_weights_through_unions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(rebuilds_as_the_closure_of_all_pairs), TEST(refuses_other_types_and_values), TEST(tells_why),
+          TEST(knows_weights_through_unions))

@@ -81,13 +81,4 @@ static void integers_come_back(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(halves_come_back),
-        TEST(halves_are_rounded_to_even),
-        TEST(edges_are_kept),
-        TEST(integers_come_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(halves_come_back), TEST(halves_are_rounded_to_even), TEST(edges_are_kept), TEST(integers_come_back))

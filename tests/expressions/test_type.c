@@ -120,11 +120,5 @@ static void meet_is_a_semilattice(void **state)
     arena_free(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(text_of_types_is_taken_back), TEST(wrong_types_are_refused), TEST(element_types_have_names_and_codes),
-        TEST(sizes_are_counted),           TEST(meet_is_a_semilattice),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(text_of_types_is_taken_back), TEST(wrong_types_are_refused), TEST(element_types_have_names_and_codes),
+          TEST(sizes_are_counted), TEST(meet_is_a_semilattice))

@@ -54,8 +54,4 @@ static void every_renamed_set_is_visited_once(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(every_renamed_set_is_visited_once)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(every_renamed_set_is_visited_once))

@@ -28,8 +28,4 @@ static void instances_have_values_for_all_variables(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(instances_have_values_for_all_variables)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(instances_have_values_for_all_variables))

@@ -158,9 +158,5 @@ static void a_verdict_is_that_of_its_change(void **state)
     assert_true(n_found > 0 && n_found < 20000);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(nodes_are_counted_as_far_as_asked), TEST(known_outputs_are_those_evaluated),
-                                       TEST(a_verdict_is_that_of_its_change)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(nodes_are_counted_as_far_as_asked), TEST(known_outputs_are_those_evaluated),
+          TEST(a_verdict_is_that_of_its_change))

@@ -165,9 +165,5 @@ static void sizes_are_not_said_by_themselves(void **state)
     end(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(what_two_forms_say_is_found_with_as_few),
-                                       TEST(what_no_form_says_is_not_found), TEST(sizes_are_not_said_by_themselves)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(what_two_forms_say_is_found_with_as_few), TEST(what_no_form_says_is_not_found),
+          TEST(sizes_are_not_said_by_themselves))

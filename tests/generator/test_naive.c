@@ -320,8 +320,4 @@ static void finds_what_comparing_all_graphs_finds(void **state)
         compare_case(cases[i].name, cases[i].space, cases[i].max_ops);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(finds_what_comparing_all_graphs_finds)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(finds_what_comparing_all_graphs_finds))

@@ -110,8 +110,4 @@ static void no_rule_of_four_operators_needs_three_outputs(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(no_rule_of_four_operators_needs_three_outputs)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(no_rule_of_four_operators_needs_three_outputs))

@@ -229,9 +229,4 @@ static void skeletons_tell_what_differs_otherwise(void **state)
     arena_free(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(rules_that_differ_in_attributes_become_one),
-                                       TEST(skeletons_tell_what_differs_otherwise)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(rules_that_differ_in_attributes_become_one), TEST(skeletons_tell_what_differs_otherwise))

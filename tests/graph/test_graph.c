@@ -404,32 +404,19 @@ static void reshapes_around_elementwise_operators_are_left_out(void **state)
                       " (let s (reshape :shape 2 3 4 x)) (let m (broadcast :shape 2 3 4 n)) (let q (ewmul s m))"
                       " (let r (reshape :shape 6 4 q)) (output r))",
                       NULL);
-    leaves_out_undone("(graph (let x (input 0) (f32 6 4)) (let n (input 1) (f32 2 3 4))"
-                      " (let s (reshape :shape 2 3 4 x)) (let q (ewmul s n)) (let r (reshape :shape 6 4 q)) (output r))",
-                      NULL);
+    leaves_out_undone(
+        "(graph (let x (input 0) (f32 6 4)) (let n (input 1) (f32 2 3 4))"
+        " (let s (reshape :shape 2 3 4 x)) (let q (ewmul s n)) (let r (reshape :shape 6 4 q)) (output r))",
+        NULL);
     leaves_out_undone("(graph (let x (input 0) (f32 6 4)) (let s (reshape :shape 2 3 4 x)) (let q (softmax 2 s))"
                       " (let r (reshape :shape 6 4 q)) (output r))",
                       NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(prints_what_it_reads),
-        TEST(names_the_place_of_errors),
-        TEST(finds_equal_applications),
-        TEST(takes_back_what_was_added),
-        TEST(definitions_leave_nothing_behind),
-        TEST(split_takes_its_sizes_from_the_tree),
-        TEST(replacement_keeps_what_reads_it),
-        TEST(replacement_brings_split_trees_up_to_date),
-        TEST(replacement_by_what_was_there_keeps_its_key),
-        TEST(equal_layers_stand_in_equal_order),
-        TEST(keys_do_not_depend_on_the_order_of_inputs),
-        TEST(replacement_refuses_cycles),
-        TEST(counts_uses),
-        TEST(costs_of_shared_entries_are_found_once),
-        TEST(reshapes_around_elementwise_operators_are_left_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(prints_what_it_reads), TEST(names_the_place_of_errors), TEST(finds_equal_applications),
+          TEST(takes_back_what_was_added), TEST(definitions_leave_nothing_behind),
+          TEST(split_takes_its_sizes_from_the_tree), TEST(replacement_keeps_what_reads_it),
+          TEST(replacement_brings_split_trees_up_to_date), TEST(replacement_by_what_was_there_keeps_its_key),
+          TEST(equal_layers_stand_in_equal_order), TEST(keys_do_not_depend_on_the_order_of_inputs),
+          TEST(replacement_refuses_cycles), TEST(counts_uses), TEST(costs_of_shared_entries_are_found_once),
+          TEST(reshapes_around_elementwise_operators_are_left_out))

@@ -196,18 +196,7 @@ static void makes_nodes_at_a_binding(void **state)
     sizes_free(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(finds_functions),
-        TEST(refuses_what_is_none),
-        TEST(knows_quotients),
-        TEST(brings_quotients_to_lowest_terms),
-        TEST(knows_no_quotients_of_huge_multiples),
-        TEST(finds_a_probe_that_tells_quotients_apart),
-        TEST(tells_what_is_not_told_apart),
-        TEST(sizes_beyond_any_tensor_are_none),
-        TEST(makes_nodes_at_a_binding),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(finds_functions), TEST(refuses_what_is_none), TEST(knows_quotients),
+          TEST(brings_quotients_to_lowest_terms), TEST(knows_no_quotients_of_huge_multiples),
+          TEST(finds_a_probe_that_tells_quotients_apart), TEST(tells_what_is_not_told_apart),
+          TEST(sizes_beyond_any_tensor_are_none), TEST(makes_nodes_at_a_binding))

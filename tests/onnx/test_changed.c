@@ -109,11 +109,4 @@ static void numbers_that_grow_are_refused(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(lists_that_grow_are_refused),
-        TEST(numbers_that_grow_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(lists_that_grow_are_refused), TEST(numbers_that_grow_are_refused))

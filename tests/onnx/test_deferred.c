@@ -127,11 +127,4 @@ static void what_cannot_be_computed_leaves_no_file(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(deferred_elements_are_written_one_tensor_at_a_time),
-        TEST(what_cannot_be_computed_leaves_no_file),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(deferred_elements_are_written_one_tensor_at_a_time), TEST(what_cannot_be_computed_leaves_no_file))

@@ -71,11 +71,4 @@ static void sizes_do_not_overflow(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(tensors_are_decoded),
-        TEST(sizes_do_not_overflow),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(tensors_are_decoded), TEST(sizes_do_not_overflow))

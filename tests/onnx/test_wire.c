@@ -154,13 +154,4 @@ static void last_alternative_counts(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(varints_are_read),
-        TEST(records_are_read),
-        TEST(messages_come_back),
-        TEST(last_alternative_counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(varints_are_read), TEST(records_are_read), TEST(messages_come_back), TEST(last_alternative_counts))

@@ -272,13 +272,5 @@ static void names_and_ids_agree(void **state)
     assert_null(operator_find("nothing"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(types_and_trees_are_as_listed),
-        TEST(formulas_read_as_listed),
-        TEST(ranks_are_kept_where_that_is_said),
-        TEST(names_and_ids_agree),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(types_and_trees_are_as_listed), TEST(formulas_read_as_listed), TEST(ranks_are_kept_where_that_is_said),
+          TEST(names_and_ids_agree))

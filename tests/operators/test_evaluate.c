@@ -546,16 +546,7 @@ static void tapes_give_what_the_evaluator_gives(void **state)
     assert_true(n_tapes > 1000);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(reals_are_as_the_obvious_evaluator_says),
-        TEST(integers_agree_with_reals),
-        TEST(residues_agree_with_reals_on_polynomials),
-        TEST(tapes_give_what_the_evaluator_gives),
-        TEST(long_sums_are_reduced_in_time),
-        TEST(a_joint_tape_gives_what_its_parts_give),
-        TEST(windows_are_unrolled_as_they_are_evaluated),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(reals_are_as_the_obvious_evaluator_says), TEST(integers_agree_with_reals),
+          TEST(residues_agree_with_reals_on_polynomials), TEST(tapes_give_what_the_evaluator_gives),
+          TEST(long_sums_are_reduced_in_time), TEST(a_joint_tape_gives_what_its_parts_give),
+          TEST(windows_are_unrolled_as_they_are_evaluated))

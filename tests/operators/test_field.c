@@ -195,18 +195,8 @@ static void powers_and_roundings_are_exact_where_small(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(arithmetic_is_that_of_wide_integers),
-        TEST(integers_keep_their_sums_and_products),
-        TEST(reals_are_dyadic_rationals),
-        TEST(max_and_min_go_by_one_order),
-        TEST(relu_keeps_order_and_small_integers),
-        TEST(thresholds_stand_as_among_the_reals),
-        TEST(operators_with_thresholds_are_neither_constant_nor_the_identity),
-        TEST(clip_depends_on_its_argument),
-        TEST(powers_and_roundings_are_exact_where_small),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(arithmetic_is_that_of_wide_integers), TEST(integers_keep_their_sums_and_products),
+          TEST(reals_are_dyadic_rationals), TEST(max_and_min_go_by_one_order),
+          TEST(relu_keeps_order_and_small_integers), TEST(thresholds_stand_as_among_the_reals),
+          TEST(operators_with_thresholds_are_neither_constant_nor_the_identity), TEST(clip_depends_on_its_argument),
+          TEST(powers_and_roundings_are_exact_where_small))

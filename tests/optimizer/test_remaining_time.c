@@ -40,11 +40,4 @@ static void known_costs_are_not_expected_to_change(void **state)
     assert_true(remaining_time_repeats(&cold, false) == 0.5 && remaining_time_repeats(&warm, false) == 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(another_search_is_expected_once),
-        TEST(known_costs_are_not_expected_to_change),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(another_search_is_expected_once), TEST(known_costs_are_not_expected_to_change))

@@ -304,19 +304,8 @@ static void a_load_that_fails_ends_it(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(gains_are_over_the_fastest_original),
-        TEST(loads_that_differ_prove_nothing),
-        TEST(originals_alone_qualify),
-        TEST(an_interruption_ends_it_soon),
-        TEST(what_was_timed_before_an_interruption_decides),
-        TEST(earlier_runs_qualify),
-        TEST(long_runs_warm_up_nobody),
-        TEST(slow_contests_end_when_they_are_decided),
-        TEST(small_gains_are_not_given_up),
-        TEST(a_load_that_fails_ends_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(gains_are_over_the_fastest_original), TEST(loads_that_differ_prove_nothing),
+          TEST(originals_alone_qualify), TEST(an_interruption_ends_it_soon),
+          TEST(what_was_timed_before_an_interruption_decides), TEST(earlier_runs_qualify),
+          TEST(long_runs_warm_up_nobody), TEST(slow_contests_end_when_they_are_decided),
+          TEST(small_gains_are_not_given_up), TEST(a_load_that_fails_ends_it))

@@ -261,11 +261,4 @@ static void normal_forms_of_what_is_equal_are_one(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(graphs_are_one_expression),
-        TEST(normal_forms_of_what_is_equal_are_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(graphs_are_one_expression), TEST(normal_forms_of_what_is_equal_are_one))

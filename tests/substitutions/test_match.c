@@ -164,9 +164,5 @@ static void computes_no_integers(void **state)
     tear_down(&f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(splits_what_was_matched), TEST(knows_no_cuts_but_those_of_the_rule),
-                                       TEST(visits_a_match_once), TEST(computes_no_integers)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(splits_what_was_matched), TEST(knows_no_cuts_but_those_of_the_rule), TEST(visits_a_match_once),
+          TEST(computes_no_integers))

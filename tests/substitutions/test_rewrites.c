@@ -185,11 +185,4 @@ static void finds_out_wrong_rules(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(random_rewrites_keep_values),
-        TEST(finds_out_wrong_rules),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(random_rewrites_keep_values), TEST(finds_out_wrong_rules))

@@ -144,11 +144,4 @@ static void finds_sources_of_several_terms(void **state)
     arena_free(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(finds_what_trying_everywhere_finds),
-        TEST(finds_sources_of_several_terms),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(finds_what_trying_everywhere_finds), TEST(finds_sources_of_several_terms))

@@ -42,8 +42,4 @@ static void rules_that_bind_all_are_read_backwards(void **state)
     arena_free(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(rules_that_bind_all_are_read_backwards)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(rules_that_bind_all_are_read_backwards))

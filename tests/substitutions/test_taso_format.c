@@ -44,9 +44,5 @@ static void numbers_are_those_of_published_files(void **state)
     assert_null(taso_format_operator(INT64_C(3) + (INT64_C(1) << 32)));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(numbers_come_back_as_they_were), TEST(operators_come_back_as_they_were),
-                                       TEST(numbers_are_those_of_published_files)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(numbers_come_back_as_they_were), TEST(operators_come_back_as_they_were),
+          TEST(numbers_are_those_of_published_files))

@@ -334,15 +334,5 @@ static void names_the_place_of_errors(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(prints_what_it_reads),
-        TEST(tells_given_weights_from_computed_ones),
-        TEST(replaces_names_by_their_terms),
-        TEST(names_the_place_of_errors),
-        TEST(keeps_all_values),
-        TEST(leaves_integers_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(prints_what_it_reads), TEST(tells_given_weights_from_computed_ones), TEST(replaces_names_by_their_terms),
+          TEST(names_the_place_of_errors), TEST(keeps_all_values), TEST(leaves_integers_alone))

@@ -36,4 +36,11 @@ static inline uint64_t some_of(uint64_t count)
 // An entry of the list that cmocka_run_group_tests takes: `TEST(reads_empty_text)` for `static void
 // reads_empty_text(void **state)`.
 #define TEST(function) cmocka_unit_test_setup_teardown(function, note_what_is_in_use, check_that_nothing_is_left)
+// A program of these: `RUN_TESTS(TEST(reads_empty_text), TEST(reads_words))`.
+#define RUN_TESTS(...)                                                                                                 \
+    int main(void)                                                                                                     \
+    {                                                                                                                  \
+        const struct CMUnitTest tests[] = {__VA_ARGS__};                                                               \
+        return cmocka_run_group_tests(tests, NULL, NULL);                                                              \
+    }
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))

@@ -250,10 +250,5 @@ static void is_so_at_random(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(learns_products), TEST(learns_channels_of_one_group_alone),
-                                       TEST(learns_no_more_of_many_groups), TEST(learns_what_axes_say),
-                                       TEST(is_so_at_random)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(learns_products), TEST(learns_channels_of_one_group_alone), TEST(learns_no_more_of_many_groups),
+          TEST(learns_what_axes_say), TEST(is_so_at_random))

@@ -249,9 +249,4 @@ static void no_type_depends_on_a_choice(void **state)
     assert_true(n_operators >= 6);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(finds_what_trying_all_finds), TEST(types_what_has_a_definition),
-                                       TEST(no_type_depends_on_a_choice)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(finds_what_trying_all_finds), TEST(types_what_has_a_definition), TEST(no_type_depends_on_a_choice))

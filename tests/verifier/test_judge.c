@@ -380,14 +380,6 @@ static void finds_conditions_within_a_bound(void **state)
     tear_down(&f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(judges_rules),
-                                       TEST(judges_properties),
-                                       TEST(tests_sizes_that_matter),
-                                       TEST(divides_what_is_bounded),
-                                       TEST(finds_conditions_within_a_bound),
-                                       TEST(proves_nothing_without_instances),
-                                       TEST(keeps_the_center_of_windows)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(judges_rules), TEST(judges_properties), TEST(tests_sizes_that_matter), TEST(divides_what_is_bounded),
+          TEST(finds_conditions_within_a_bound), TEST(proves_nothing_without_instances),
+          TEST(keeps_the_center_of_windows))

@@ -60,9 +60,4 @@ static void says_nothing_of_more_sizes_than_it_has_room_for(void **state)
     assert_true(poolings_may_have_instances(44, "(relu ?y)", ""));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(knows_sizes_that_do_not_go_together),
-                                       TEST(says_nothing_of_more_sizes_than_it_has_room_for)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(knows_sizes_that_do_not_go_together), TEST(says_nothing_of_more_sizes_than_it_has_room_for))

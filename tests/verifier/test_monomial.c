@@ -75,11 +75,4 @@ static void refuses_what_has_too_many_factors(void **state)
     monomial_pool_free(&p);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(are_lists),
-        TEST(refuses_what_has_too_many_factors),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(are_lists), TEST(refuses_what_has_too_many_factors))

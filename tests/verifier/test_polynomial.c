@@ -210,14 +210,6 @@ static void knows_laws_of_one_place(void **state)
     polynomial_pool_free(&p);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(has_the_laws_of_a_ring), TEST(keeps_fractions_exact),
-        TEST(takes_maxima_as_sets),   TEST(takes_coefficients_out_of_maxima),
-        TEST(notices_overflow),       TEST(sums_products_term_by_term),
-        TEST(prints_polynomials),     TEST(decides_by_signs),
-        TEST(passes_signs_on),        TEST(knows_laws_of_one_place),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(has_the_laws_of_a_ring), TEST(keeps_fractions_exact), TEST(takes_maxima_as_sets),
+          TEST(takes_coefficients_out_of_maxima), TEST(notices_overflow), TEST(sums_products_term_by_term),
+          TEST(prints_polynomials), TEST(decides_by_signs), TEST(passes_signs_on), TEST(knows_laws_of_one_place))

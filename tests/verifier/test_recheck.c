@@ -98,9 +98,4 @@ static void takes_the_same_sample(void **state)
     assert_memory_equal(a.counts, b.counts, sizeof a.counts);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(agrees_on_true_ones), TEST(agrees_on_false_ones), TEST(says_where_it_ends),
-                                       TEST(takes_the_same_sample)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(agrees_on_true_ones), TEST(agrees_on_false_ones), TEST(says_where_it_ends), TEST(takes_the_same_sample))

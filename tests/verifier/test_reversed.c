@@ -102,9 +102,4 @@ static void one_proof_serves_both(void **state)
     text_free(&text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(finds_rules_read_backwards), TEST(tells_other_rules_from_them),
-                                       TEST(one_proof_serves_both)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(finds_rules_read_backwards), TEST(tells_other_rules_from_them), TEST(one_proof_serves_both))

@@ -151,9 +151,5 @@ static void knows_laws_by_their_texts(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(takes_off_what_is_alike), TEST(leaves_what_is_no_rule),
-                                       TEST(proves_by_subterms_what_is_too_large), TEST(knows_laws_by_their_texts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(takes_off_what_is_alike), TEST(leaves_what_is_no_rule), TEST(proves_by_subterms_what_is_too_large),
+          TEST(knows_laws_by_their_texts))

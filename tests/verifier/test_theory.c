@@ -398,24 +398,10 @@ static void says_the_same_whatever_was_asked_before(void **state)
     tear_down(&f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(proves_and_explains),
-                                       TEST(names_a_broken_property),
-                                       TEST(finds_contradictions),
-                                       TEST(finds_redundant_properties),
-                                       TEST(finds_conditions),
-                                       TEST(finds_a_second_condition),
-                                       TEST(finds_what_suffices),
-                                       TEST(finds_sizes_that_suffice),
-                                       TEST(states_nothing_of_other_ranks),
-                                       TEST(states_properties_of_all_ranks_of_what_is_named),
-                                       TEST(assumes_nothing_of_small_sizes),
-                                       TEST(names_facts_of_typing),
-                                       TEST(hears_the_rest_of_what_it_heard_in_part),
-                                       TEST(tells_names_apart),
-                                       TEST(proves_nothing_of_ranks_that_were_not_tried),
-                                       TEST(does_not_take_tests_for_proofs),
-                                       TEST(says_the_same_whatever_was_asked_before)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(proves_and_explains), TEST(names_a_broken_property), TEST(finds_contradictions),
+          TEST(finds_redundant_properties), TEST(finds_conditions), TEST(finds_a_second_condition),
+          TEST(finds_what_suffices), TEST(finds_sizes_that_suffice), TEST(states_nothing_of_other_ranks),
+          TEST(states_properties_of_all_ranks_of_what_is_named), TEST(assumes_nothing_of_small_sizes),
+          TEST(names_facts_of_typing), TEST(hears_the_rest_of_what_it_heard_in_part), TEST(tells_names_apart),
+          TEST(proves_nothing_of_ranks_that_were_not_tried), TEST(does_not_take_tests_for_proofs),
+          TEST(says_the_same_whatever_was_asked_before))

@@ -88,8 +88,4 @@ static void lists_very_many_nodes(void **state)
     tear_down(&f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(follows_from_what_nodes_are), TEST(lists_very_many_nodes)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(follows_from_what_nodes_are), TEST(lists_very_many_nodes))

@@ -396,24 +396,11 @@ static void patience_says_how_much_is_done(void **state)
     assert_true(patience_share(&p, &options, &s, UINT64_MAX) == 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(keeps_within_its_memory),
-        TEST(other_threads_have_memory_of_their_own),
-        TEST(loses_patience_by_matches_too),
-        TEST(loses_patience_by_work_too),
-        TEST(ends_when_the_work_of_the_budget_is_done),
-        TEST(applies_what_was_found_when_the_work_is_done),
-        TEST(patience_is_renewed_by_gains_that_matter),
-        TEST(patience_says_how_much_is_done),
-        TEST(different_words_are_spelled_differently),
-        TEST(equal_graphs_are_priced_once),
-        TEST(what_lies_between_is_near),
-        TEST(asks_no_more_where_the_first_gains_nothing),
-        TEST(believes_no_part_that_the_whole_refutes),
-        TEST(prices_anew_what_gained_nothing),
-        TEST(equal_descriptions_have_one_price),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(keeps_within_its_memory), TEST(other_threads_have_memory_of_their_own),
+          TEST(loses_patience_by_matches_too), TEST(loses_patience_by_work_too),
+          TEST(ends_when_the_work_of_the_budget_is_done), TEST(applies_what_was_found_when_the_work_is_done),
+          TEST(patience_is_renewed_by_gains_that_matter), TEST(patience_says_how_much_is_done),
+          TEST(different_words_are_spelled_differently), TEST(equal_graphs_are_priced_once),
+          TEST(what_lies_between_is_near), TEST(asks_no_more_where_the_first_gains_nothing),
+          TEST(believes_no_part_that_the_whole_refutes), TEST(prices_anew_what_gained_nothing),
+          TEST(equal_descriptions_have_one_price))

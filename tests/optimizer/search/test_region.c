@@ -97,12 +97,4 @@ static void nothing_is_grafted_elsewhere(void **state)
     tear_down(&f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(an_equal_region_is_renumbered),
-        TEST(another_region_is_not),
-        TEST(nothing_is_grafted_elsewhere),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(an_equal_region_is_renumbered), TEST(another_region_is_not), TEST(nothing_is_grafted_elsewhere))

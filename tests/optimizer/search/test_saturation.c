@@ -219,16 +219,6 @@ static void refutes_planted_rules(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(merges_three_products),
-        TEST(extracts_no_larger_weights),
-        TEST(measures_little),
-        TEST(measures_no_more_than_it_may),
-        TEST(begins_anew_with_what_it_found),
-        TEST(keeps_the_values_of_random_graphs),
-        TEST(refutes_planted_rules),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(merges_three_products), TEST(extracts_no_larger_weights), TEST(measures_little),
+          TEST(measures_no_more_than_it_may), TEST(begins_anew_with_what_it_found),
+          TEST(keeps_the_values_of_random_graphs), TEST(refutes_planted_rules))

@@ -430,25 +430,10 @@ static void queue_gives_the_cheapest_and_drops_the_costliest(void **state)
     queue_free(&queue);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(finds_the_cheapest_graph),
-        TEST(gives_the_same_graph_again),
-        TEST(keeps_the_original_with_no_budget),
-        TEST(keeps_the_values_of_random_graphs),
-        TEST(threads_change_nothing),
-        TEST(finds_a_chain_once_and_uses_it_everywhere),
-        TEST(uses_a_chain_everywhere_that_gains_less_than_estimated),
-        TEST(leads_all_readers_away),
-        TEST(leads_all_readers_away_in_every_layer),
-        TEST(small_gains_wait_for_large_promises),
-        TEST(uses_no_disabled_rule),
-        TEST(uses_no_rule_that_is_too_large),
-        TEST(weights_are_counted_once),
-        TEST(keeps_no_graph_of_larger_weights),
-        TEST(adds_no_weights_that_overflow),
-        TEST(queue_gives_the_cheapest_and_drops_the_costliest),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(finds_the_cheapest_graph), TEST(gives_the_same_graph_again), TEST(keeps_the_original_with_no_budget),
+          TEST(keeps_the_values_of_random_graphs), TEST(threads_change_nothing),
+          TEST(finds_a_chain_once_and_uses_it_everywhere), TEST(uses_a_chain_everywhere_that_gains_less_than_estimated),
+          TEST(leads_all_readers_away), TEST(leads_all_readers_away_in_every_layer),
+          TEST(small_gains_wait_for_large_promises), TEST(uses_no_disabled_rule), TEST(uses_no_rule_that_is_too_large),
+          TEST(weights_are_counted_once), TEST(keeps_no_graph_of_larger_weights), TEST(adds_no_weights_that_overflow),
+          TEST(queue_gives_the_cheapest_and_drops_the_costliest))

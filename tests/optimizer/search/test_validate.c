@@ -251,13 +251,5 @@ static void the_search_refutes_wrong_rules(void **state)
     assert_int_equal(n_refuted, 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(single_entries_are_those_of_the_whole),
-        TEST(right_rules_pass),
-        TEST(what_is_no_match_does_not_pass),
-        TEST(the_search_refutes_wrong_rules),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(single_entries_are_those_of_the_whole), TEST(right_rules_pass), TEST(what_is_no_match_does_not_pass),
+          TEST(the_search_refutes_wrong_rules))

@@ -158,8 +158,4 @@ static void chooses_for_egraphs(void **state)
         check_case(&cases_for_egraphs[i], selection_make_for_egraph);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(chooses_what_helps), TEST(asks_for_weights), TEST(chooses_for_egraphs)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(TEST(chooses_what_helps), TEST(asks_for_weights), TEST(chooses_for_egraphs))
