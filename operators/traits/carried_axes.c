@@ -2,46 +2,11 @@
 #include "operators/traits/carried_axes.h"
 
 #include "core/memory/arena.h"
-#include "core/numbers/random.h"
-#include "expressions/evaluation/evaluate.h"
-#include "expressions/field.h"
 #include "operators/traits.h"
+#include "operators/traits/application.h"
 #include <string.h>
 
-enum { MOST_ENTRIES = 2 * MAX_RANK, MOST_OPERATIONS = 50000, LARGER = 8 };
-
-struct application {
-    struct type inputs[MOST_KNOWN_INPUTS];
-    int64_t ints[MAX_ATTRIBUTES][MOST_ENTRIES];
-    struct attribute_value attributes[MAX_ATTRIBUTES];
-    struct operator_call call;
-    struct definition d;
-};
-
-// False: it has more than there is room for.
-static bool copy_application(struct application *ret, const struct operator_call *call)
-{
-    *ret = (struct application){.call = *call};
-    for (int i = 0; i < call->n_inputs; i++)
-        ret->inputs[i] = call->inputs[i];
-    for (int i = 0; i < operator_n_attributes(call->op); i++) {
-        uint32_t n = call->attributes[i].count;
-        if (n > MOST_ENTRIES)
-            return false;
-        memcpy(ret->ints[i], call->attributes[i].ints, n * sizeof(int64_t));
-        ret->attributes[i] = (struct attribute_value){n, ret->ints[i]};
-    }
-    ret->call.inputs = ret->inputs;
-    ret->call.attributes = ret->attributes;
-    return true;
-}
-
-static bool define(struct application *a, struct arena *scratch)
-{
-    definition_init(&a->d, scratch, a->call.n_inputs, a->inputs);
-    a->d.is_silent = true;
-    return operator_define(&a->d, &a->call);
-}
+enum { LARGER = 8 };
 
 // --- which axes ------------------------------------------------------------------------------------------------------
 
@@ -163,40 +128,17 @@ static uint64_t *values_at(const uint64_t *values, const struct type *t, int axi
     return at;
 }
 
-struct values {
-    uint64_t *inputs[MOST_KNOWN_INPUTS];
-    uint64_t *outputs[MAX_OUTPUTS];
-};
-
-static void make_inputs(const struct application *a, struct values *v, struct arena *scratch)
+static bool are_equal_at(const struct application *a, const struct application_values *v,
+                         const struct application *lower, int axis, int64_t place, struct arena *scratch)
 {
-    struct random r = random_seed(7);
-    for (int i = 0; i < a->call.n_inputs; i++) {
-        int64_t n = type_elements(&a->inputs[i]);
-        v->inputs[i] = arena_array(scratch, uint64_t, n + 1);
-        for (int64_t j = 0; j < n; j++)
-            v->inputs[i][j] = field_from_int((int64_t)random_below(&r, 1u << 20) - (1 << 19));
-    }
-}
-
-static void evaluate(const struct application *a, struct values *v, struct arena *scratch)
-{
-    for (int i = 0; i < a->d.n_outputs; i++)
-        v->outputs[i] = arena_array(scratch, uint64_t, type_elements(definition_output(&a->d, i)) + 1);
-    evaluate_field(&a->d, 1, (const uint64_t *const *)v->inputs, v->outputs, scratch);
-}
-
-static bool are_equal_at(const struct application *a, const struct values *v, const struct application *lower, int axis,
-                         int64_t place, struct arena *scratch)
-{
-    struct values of_lower;
+    struct application_values of_lower;
     int rank = a->inputs[0].rank, at = axis_of_output(a, axis);
     for (int i = 0; i < a->call.n_inputs; i++) {
         bool has_axis = a->inputs[i].rank == rank;
         int64_t own = a->inputs[i].dim[axis] > place ? place : 0;
         of_lower.inputs[i] = has_axis ? values_at(v->inputs[i], &a->inputs[i], axis, own, scratch) : v->inputs[i];
     }
-    evaluate(lower, &of_lower, scratch);
+    application_evaluate(lower, &of_lower, scratch);
     for (int i = 0; i < a->d.n_outputs; i++) {
         const struct type *z = definition_output(&a->d, i), *y = definition_output(&lower->d, i);
         if (at >= z->rank || z->dim[at] != a->inputs[0].dim[axis] ||
@@ -211,14 +153,14 @@ static bool are_equal_at(const struct application *a, const struct values *v, co
 static bool is_same_without(struct application *a, int axis, struct arena *scratch)
 {
     struct application lower;
-    struct values v;
+    struct application_values v;
     bool is_same = true;
-    if (!copy_application(&lower, &a->call))
+    if (!application_copy(&lower, &a->call))
         return true;
     drop_axis(&lower, axis, a->inputs[0].rank);
-    if (define(&lower, scratch) && definition_flops(&a->d) <= MOST_OPERATIONS) {
-        make_inputs(a, &v, scratch);
-        evaluate(a, &v, scratch);
+    if (application_define(&lower, scratch) && application_is_small(a)) {
+        application_make_inputs(a, &v, scratch);
+        application_evaluate(a, &v, scratch);
         is_same = are_equal_at(a, &v, &lower, axis, a->inputs[0].dim[axis] - 1, scratch);
     }
     definition_free(&lower.d);
@@ -228,11 +170,11 @@ static bool is_same_without(struct application *a, int axis, struct arena *scrat
 static bool carries(const struct operator_call *call, int axis, struct arena *scratch)
 {
     struct application a;
-    if (!copy_application(&a, call))
+    if (!application_copy(&a, call))
         return true;
     if (is_of_images(call->op))
         narrow_window(&a, axis);
-    bool carries = !define(&a, scratch) || a.d.is_data_dependent || is_same_without(&a, axis, scratch);
+    bool carries = !application_define(&a, scratch) || a.d.is_data_dependent || is_same_without(&a, axis, scratch);
     definition_free(&a.d);
     return carries;
 }
@@ -303,9 +245,9 @@ static bool enlarge_sizes(struct application *a)
 bool operator_keeps_functions(const struct definition *d, const struct operator_call *call, struct arena *scratch)
 {
     struct application a;
-    if (!copy_application(&a, call) || !enlarge_sizes(&a))
+    if (!application_copy(&a, call) || !enlarge_sizes(&a))
         return true;
-    bool is_defined = define(&a, scratch);
+    bool is_defined = application_define(&a, scratch);
     struct count_of_functions small = functions_of(d, scratch), large = functions_of(&a.d, scratch);
     definition_free(&a.d);
     return !is_defined || memcmp(&small, &large, sizeof small) == 0;

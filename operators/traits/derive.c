@@ -9,6 +9,7 @@
 #include "operators/traits.h"
 #include "operators/traits/carried_axes.h"
 #include "operators/traits/index_forms.h"
+#include "operators/traits/promises.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -219,6 +220,7 @@ struct findings {
     double number;   // that a constant is everywhere
     bool is_of_sizes;
     bool drops_axes, changes_functions;   // at other ranks or sizes
+    const char *broken_promise;           // NULL: none is
 };
 
 static unsigned places_and_ranks(struct definition *d, struct probe *p, struct findings *f)
@@ -246,6 +248,8 @@ static void note_definition(struct definition *d, struct probe *p, struct findin
 {
     unsigned traits = definition_traits(d);
     double number = 0;
+    if (!f->broken_promise && p->scale == &scales[0])
+        f->broken_promise = operator_broken_promise(&p->call, d->arena);
     if ((traits & TRAIT_UNIFORM) && definition_is_number(d, &number)) {
         f->is_of_sizes = f->is_of_sizes || (f->n > 0 && number != f->number);
         f->number = number;
@@ -315,7 +319,14 @@ static unsigned traits_of(const struct findings *f)
     return f->of_all | f->of_some | (f->is_of_sizes ? TRAIT_IS_OF_SIZES : 0);
 }
 
-// What is said of an operator by flags has to be so.
+// What is said of an operator by its table has to be so.
+static bool keeps_promises(const struct operator* op, const struct findings *f)
+{
+    if (f->broken_promise)
+        fprintf(stderr, "derive-traits: %s is not what its table says: %s\n", op->name, f->broken_promise);
+    return !f->broken_promise;
+}
+
 static bool has_true_flags(const struct operator* op, unsigned traits)
 {
     bool is_true = (!(op->flags & OPERATOR_IS_ELEMENTWISE) || (traits & TRAIT_ENTRY_BY_ENTRY)) &&
@@ -347,7 +358,8 @@ int main(void)
         struct findings plain = find_traits(op, false);
         bool has_activation = operator_find_role(op, ROLE_ACTIVATION) >= 0;
         struct findings activated = has_activation ? find_traits(op, true) : plain;
-        is_true = is_true && (!op->define || has_true_flags(op, traits_of(&plain)));
+        bool has_true_table = keeps_promises(op, &plain) && keeps_promises(op, &activated);
+        is_true = is_true && has_true_table && (!op->define || has_true_flags(op, traits_of(&plain)));
         print_traits(op, &plain, &activated);
     }
     printf("};\n");

@@ -3,7 +3,8 @@
 
 The program is built with them (meson's option extra_operators) in BUILD. A definition that is changed so that it is not
 linear any more loses its traits without another change. Of operators that are another function at large ranks, long
-axes, further spatial axes or numbers of their attributes no theorem speaks, and building says so.
+axes, further spatial axes or numbers of their attributes no theorem speaks, and building says so; and it ends where a
+definition is not what its table says.
 """
 import os
 import pathlib
@@ -48,6 +49,48 @@ LARGER = {
     "scale-of-a-batch": ("(matmul (axisscale (concat 0 ?a ?b ?c ?d) ?w) (softmax 1 ?y))",
                          "(matmul (axisscale (concat 0 ?a ?b ?c ?d) ?w) (softmax (- (rank ?y) 1) ?y))", ""),
 }
+# Operators of which the table says what the definition does not keep: more of the table, functions that it names, what an
+# entry of the result is, and what building says of it. `e` is an entry of the first input, `z` the result.
+LIARS = {
+    "subtracts": (".min_inputs = 2, .max_inputs = 2, .flags = OPERATOR_IS_ELEMENTWISE | OPERATOR_IS_COMMUTATIVE", "",
+                  "scalar_sub(d, e, scalar_read_same(d, 1, z))", "it is not commutative"),
+    "disagrees": (".min_inputs = 2, .max_inputs = 2, .agreement = size_of_first",
+                  "static uint64_t size_of_first(const struct operator_call *call, int input)\n"
+                  "{ return call->inputs[input].rank ? (uint64_t)call->inputs[input].dim[0] : 0; }\n",
+                  "e", "its agreement differs between inputs that it takes"),
+    "refuses": (".min_inputs = 1, .max_inputs = 1, .refuses = refuses_three, .attributes = {{.name = \"n\", .kind = "
+                "ATTRIBUTE_INT}}", "static bool refuses_three(const struct attribute_value *a) { return a->ints[0] == 3; }\n",
+                "call_int(call, 0) == 3 ? scalar_unary(d, FN_NEG, e) : e", "it refuses attributes that it takes"),
+    "resolves": (".min_inputs = 1, .max_inputs = 1, .resolve = to_one, .attributes = {{.name = \"n\", .kind = "
+                 "ATTRIBUTE_INTS}}",
+                 "static void to_one(struct definition *d, const struct operator_call *c, struct attribute_value *ret)\n"
+                 "{ static const int64_t one[] = {1}; (void)d; (void)c; ret[0] = (struct attribute_value){1, one}; }\n",
+                 "call->attributes[0].count == 1 ? scalar_unary(d, FN_NEG, e) : e", "what it makes explicit is another call"),
+    "chooses": (".min_inputs = 1, .max_inputs = 1, .attributes = {{.name = \"how\", .kind = ATTRIBUTE_CHOICE, .choices = names}}",
+                "static const char *const names[] = {\"a\", \"b\", NULL};\n",
+                "call_int(call, 0) == 1 && x->rank > 2 ? 0 : e", "its types depend on a choice"),
+    "remembers": (".min_inputs = 1, .max_inputs = 1", "", "x->rank && x->split[0] ? scalar_unary(d, FN_NEG, e) : e",
+                  "it looks at concatenations"),
+    "halves": (".min_inputs = 1, .max_inputs = 1", "", "x->dtype == DTYPE_F16 ? scalar_unary(d, FN_NEG, e) : e",
+               "it is another function of other floating-point types"),
+}
+LIAR = """#include "operators/operator.h"
+
+{functions}
+static bool define_liar(struct definition *d, const struct operator_call *call)
+{{
+    const struct type *x = &call->inputs[0];
+    bool fits = call->n_inputs < 2 || (call->op->flags ? type_equal(x, &call->inputs[1]) : x->rank == call->inputs[1].rank);
+    if (!dtype_is_float(x->dtype) || !fits)
+        return refuse(d, "floating-point numbers");
+    int z = output_add(d, x->dtype, x->rank, x->dim);
+    expr e = scalar_read_same(d, 0, z), entry = {entry};
+    stage_set_body(d, z, entry);
+    return entry != 0 || e == 0;
+}}
+
+const struct operator operator_{name} = {{.id = OP_{enumerator}, .name = "{name}", .summary = "a liar", {table}, .define = define_liar}};
+"""
 GRAPHS = """
 (graph (let x (input 0) (f32 5 70)) (let w (weight 0) (f32 70)) (let a (axisscale x w)) (let z (squarerelu a)) (output z))
 (graph (let x (input 0) (f32 30 20)) (let y (weight 0) (f32 20 40)) (let w (input 1) (f32 40))
@@ -155,10 +198,24 @@ def trait_goes_with_the_definition(folder):
     assert not traits_of("axisscale") & polynomial
 
 
+def promises_are_asked(folder):
+    """What the table says beside the definition: building ends where that is not so."""
+    sources = []
+    for name, (table, functions, entry, _) in LIARS.items():
+        sources.append(folder / f"{name}.c")
+        sources[-1].write_text(LIAR.format(name=name, enumerator=name.upper(), table=table, functions=functions, entry=entry),
+                               encoding="utf-8")
+    build(BUILD, sources, "derive-traits")
+    ran = subprocess.run([BUILD / "operators/derive-traits"], capture_output=True, text=True, check=False)
+    said = dict(re.findall(r"(\w+) is not what its table says: (.*)", ran.stderr))
+    assert ran.returncode == 1 and said == {name: liar[3] for name, liar in LIARS.items()}, (ran.returncode, ran.stderr)
+
+
 os.environ.setdefault("XDG_CACHE_HOME", str(BUILD / "cache"))
 build(BUILD, EXTRA, "taso-verify", "taso-gen", "check_graphs")
 with tempfile.TemporaryDirectory() as scratch:
     for check in (rules_are_judged, properties_are_judged, properties_of_the_manual_are_proved,
-                  rules_of_the_manual_are_proved, forms_are_asked_for, rules_are_generated, loops_run, trait_goes_with_the_definition):
+                  rules_of_the_manual_are_proved, forms_are_asked_for, rules_are_generated, loops_run, trait_goes_with_the_definition,
+                  promises_are_asked):
         check(pathlib.Path(scratch))
         print(check.__name__)

@@ -1,0 +1,168 @@
+// An application, and others that have to be the same function: with its inputs exchanged, of another floating-point
+// type, of tensors that remember concatenations, with what was left to the types of inputs made explicit, and another
+// choice. Types are compared, and values in the prime field.
+#include "operators/traits/promises.h"
+
+#include "core/memory/arena.h"
+#include "operators/traits/application.h"
+#include <string.h>
+
+struct compared {
+    struct application a;   // the application itself
+    struct application_values values;
+    bool has_values;
+    struct arena *scratch;
+};
+
+static void compare_with(struct compared *c, struct arena *scratch)
+{
+    c->scratch = scratch;
+    c->has_values = application_define(&c->a, scratch) && !c->a.d.is_data_dependent && application_is_small(&c->a);
+    if (!c->has_values)
+        return;
+    application_make_inputs(&c->a, &c->values, scratch);
+    application_evaluate(&c->a, &c->values, scratch);
+}
+
+static bool have_equal_types(const struct definition *x, const struct definition *y)
+{
+    bool are_equal = x->n_outputs == y->n_outputs;
+    for (int i = 0; are_equal && i < x->n_outputs; i++)
+        are_equal = type_equal_shape(definition_output(x, i), definition_output(y, i));
+    return are_equal;
+}
+
+// `inputs` are the values of those of `other`.
+static bool has_equal_values(const struct compared *c, struct application *other, uint64_t *const *inputs)
+{
+    struct application_values v;
+    bool are_equal = true;
+    if (!c->has_values)
+        return true;
+    memcpy(v.inputs, inputs, sizeof v.inputs);
+    application_evaluate(other, &v, c->scratch);
+    for (int i = 0; are_equal && i < other->d.n_outputs; i++)
+        are_equal = memcmp(v.outputs[i], c->values.outputs[i],
+                           (size_t)type_elements(definition_output(&other->d, i)) * sizeof(uint64_t)) == 0;
+    return are_equal;
+}
+
+// What may be ill-typed is no other function then.
+static bool is_same(const struct compared *c, struct application *other, uint64_t *const *inputs, bool may_be_ill_typed)
+{
+    bool is_same = application_define(other, c->scratch)
+                       ? have_equal_types(&c->a.d, &other->d) && has_equal_values(c, other, inputs)
+                       : may_be_ill_typed;
+    definition_free(&other->d);
+    return is_same;
+}
+
+// --- promises --------------------------------------------------------------------------------------------------------
+
+static bool inputs_agree(const struct operator_call *call)
+{
+    for (int i = 1; i < call->n_inputs; i++)
+        if (operator_agreement(call, i) != operator_agreement(call, 0))
+            return false;
+    return true;
+}
+
+static bool may_be_exchanged(const struct compared *c)
+{
+    struct application other;
+    uint64_t *inputs[MOST_KNOWN_INPUTS] = {c->values.inputs[1], c->values.inputs[0]};
+    if (c->a.call.n_inputs != 2 || !application_copy(&other, &c->a.call))
+        return c->a.call.n_inputs == 2;
+    other.inputs[0] = c->a.inputs[1];
+    other.inputs[1] = c->a.inputs[0];
+    return is_same(c, &other, inputs, false);
+}
+
+// Other types may be refused: the sides of a rule are typed wherever it is applied.
+static bool is_same_of_floats(const struct compared *c, enum dtype dtype)
+{
+    struct application other;
+    if (!application_copy(&other, &c->a.call))
+        return true;
+    for (int i = 0; i < other.call.n_inputs; i++)
+        if (dtype_is_float(other.inputs[i].dtype))
+            other.inputs[i].dtype = dtype;
+    return is_same(c, &other, c->values.inputs, true);
+}
+
+// Only operators that cut look at where.
+static bool is_same_of_joined(const struct compared *c)
+{
+    static const struct split_tree pair = {1, NULL, NULL}, joined = {2, &pair, &pair};
+    struct application other;
+    if (operator_has_role(c->a.call.op, ROLE_PART_SIZES) || !application_copy(&other, &c->a.call))
+        return true;
+    for (int i = 0; i < other.call.n_inputs; i++)
+        for (int axis = 0; axis < other.inputs[i].rank; axis++)
+            other.inputs[i].split[axis] = other.inputs[i].dim[axis] > 3 ? &joined : NULL;
+    return is_same(c, &other, c->values.inputs, false);
+}
+
+static bool is_same_when_resolved(const struct compared *c)
+{
+    struct application other, explicit;
+    struct attribute_value attributes[MAX_ATTRIBUTES];
+    if (!c->a.call.op->resolve || !application_copy(&other, &c->a.call))
+        return true;
+    memcpy(attributes, other.attributes, sizeof attributes);
+    bool is_defined = application_define(&other, c->scratch);
+    if (is_defined)
+        other.call.op->resolve(&other.d, &other.call, attributes);
+    other.call.attributes = attributes;
+    is_defined = is_defined && application_copy(&explicit, &other.call);
+    definition_free(&other.d);
+    return !is_defined || is_same(c, &explicit, c->values.inputs, false);
+}
+
+// Of another value, not what it is: whether it is typed, and how.
+static bool has_types_of_choice(const struct compared *c, int attribute, int64_t choice)
+{
+    struct application other;
+    if (!application_copy(&other, &c->a.call))
+        return true;
+    other.ints[attribute][0] = choice;
+    bool has = application_define(&other, c->scratch) && have_equal_types(&c->a.d, &other.d);
+    definition_free(&other.d);
+    return has;
+}
+
+static bool has_types_of_all_choices(const struct compared *c)
+{
+    const struct operator* op = c->a.call.op;
+    for (int i = 0; i < operator_n_attributes(op); i++)
+        for (int64_t j = 0; op->attributes[i].kind == ATTRIBUTE_CHOICE && op->attributes[i].choices[j]; j++)
+            if (!has_types_of_choice(c, i, j))
+                return false;
+    return true;
+}
+
+static const char *broken_promise(const struct compared *c)
+{
+    const struct operator_call *call = &c->a.call;
+    const struct operator* op = call->op;
+    return !inputs_agree(call)                            ? "its agreement differs between inputs that it takes"
+           : op->refuses && op->refuses(call->attributes) ? "it refuses attributes that it takes"
+           : (op->flags & OPERATOR_IS_COMMUTATIVE) && !may_be_exchanged(c) ? "it is not commutative"
+           : !is_same_when_resolved(c)                                     ? "what it makes explicit is another call"
+           : !has_types_of_all_choices(c)                                  ? "its types depend on a choice"
+           : !is_same_of_joined(c)                                         ? "it looks at concatenations"
+           : !is_same_of_floats(c, DTYPE_F16) || !is_same_of_floats(c, DTYPE_BF16) || !is_same_of_floats(c, DTYPE_F64)
+               ? "it is another function of other floating-point types"
+               : NULL;
+}
+
+const char *operator_broken_promise(const struct operator_call *call, struct arena *scratch)
+{
+    struct compared c;
+    if (!application_copy(&c.a, call))
+        return NULL;
+    compare_with(&c, scratch);
+    const char *promise = broken_promise(&c);
+    definition_free(&c.a.d);
+    return promise;
+}

@@ -1,0 +1,7 @@
+// What the table of an operator promises beside its definition, and searches and proofs rely on.
+#pragma once
+#include "operators/operator.h"
+
+struct arena;
+// The first promise that is not kept by an application that is well-typed; NULL: all are.
+const char *operator_broken_promise(const struct operator_call *call, struct arena *scratch);
