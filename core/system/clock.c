@@ -25,7 +25,7 @@ double clock_cpu_seconds(void)
     return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-static double clock_thread_seconds(void)
+double clock_thread_seconds(void)
 {
     return seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -2,8 +2,9 @@
 #pragma once
 #include <stdbool.h>
 
-double clock_seconds(void);       // monotonic, of an arbitrary origin
-double clock_cpu_seconds(void);   // CPU time of the whole process
+double clock_seconds(void);          // monotonic, of an arbitrary origin
+double clock_cpu_seconds(void);      // CPU time of the whole process
+double clock_thread_seconds(void);   // CPU time of this thread
 
 // Times what this thread does, alone or with others that it waits for, and tells whether other programs came between.
 struct stopwatch {

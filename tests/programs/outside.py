@@ -5,6 +5,7 @@ is said before anything is read; and names of models that a terminal would obey,
 """
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -85,6 +86,19 @@ def check_verdicts():
         ran = run(VERIFY, "rules", *arguments, "--no-z3")
         expect(ran.returncode == code, f"rules {arguments}: {ran}")
     expect("refuted" in (FOLDER / "p.rules.rejected").read_text(encoding="utf-8"), "nothing says why it is rejected")
+
+
+def check_seconds():
+    """What many threads take of few processors is no more than what the program takes."""
+    rules = FOLDER / "many.rules"
+    rules.write_text("".join(f"(rule n{i} (source (relu (ewadd ?x (ewmul ?y ?z)))) (target (relu (ewadd (ewmul ?z ?y) ?x))))\n"
+                             for i in range(40)), encoding="utf-8")
+    before = os.times().children_user
+    ran = run(VERIFY, "rules", rules, "-q", "-j", "40", "--slowest", "40")
+    taken = os.times().children_user - before
+    of_z3 = float(re.search(r"\(([\d.]+) s of Z3\)", ran.stdout.decode())[1])
+    of_rules = sum(float(seconds) for seconds in re.findall(r"^ *([\d.]+) s,", ran.stderr.decode(), re.M))
+    expect(of_z3 <= of_rules + 0.05 and of_rules <= taken + 0.05, f"{of_z3} s of Z3, {of_rules} s of rules, {taken} s in all")
 
 
 def refused(code, said, *command, **options):
@@ -183,6 +197,7 @@ with tempfile.TemporaryDirectory() as name:
     check_versions()
     check_full_device()
     check_verdicts()
+    check_seconds()
     check_same_files()
     check_endings()
     check_places()

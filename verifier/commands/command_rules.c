@@ -81,10 +81,10 @@ static void make_axioms(struct rules_run *run, const struct property_set *proper
 
 static void prove_one(struct rules_run *run, struct judge *judge, struct theory *theory, int64_t i)
 {
-    double begun = clock_seconds();
+    double begun = clock_thread_seconds();
     judge->step_limit = rule_step_limit(run->set->rules.items[i]);
     prove_rule(judge, theory, run->set->rules.items[i], &run->arenas[omp_get_thread_num()], &run->reports[i]);
-    run->reports[i].seconds = clock_seconds() - begun;
+    run->reports[i].seconds = clock_thread_seconds() - begun;
 }
 
 // Of a rule and the one that is it read backwards the first is judged, and the second where that does not prove it.

@@ -42,10 +42,10 @@ static void prove_all(const struct options *o, const struct rule_set *rules, str
         for (int64_t i = 0; i < (int64_t)rules->rules.count; i++) {
             const struct rule *rule = rules->rules.items[i];
             struct equation eq = equation_of_rule(rule);
-            double begin = clock_seconds();
+            double begin = clock_thread_seconds();
             prover.judge.step_limit = rule_step_limit(rule);
             symbolic_prove(&prover, &eq, &proofs[i]);
-            seconds[i] = clock_seconds() - begin;
+            seconds[i] = clock_thread_seconds() - begin;
 #pragma omp critical
             progress_update(&progress, (uint64_t)++done, NULL);
         }

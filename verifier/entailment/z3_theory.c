@@ -216,7 +216,7 @@ static struct entailment prove_obligations(struct theory *t, bool are_stated, co
 {
     struct entailment e = {.status = are_stated ? ENTAILMENT_PROVED : ENTAILMENT_UNSTATED,
                            .obligations = (uint32_t)t->obligations.items.count};
-    double started = clock_seconds();
+    double started = clock_thread_seconds();
     if (are_stated && is_known_to_be_unknown(t))
         e.status = ENTAILMENT_UNKNOWN;
     for (size_t i = 0; i < t->obligations.items.count && e.status == ENTAILMENT_PROVED; i++)
@@ -224,7 +224,7 @@ static struct entailment prove_obligations(struct theory *t, bool are_stated, co
             e.status = ENTAILMENT_UNKNOWN;
             t->unknown = i;
         }
-    e.seconds = clock_seconds() - started;
+    e.seconds = clock_thread_seconds() - started;
     sort_uses(&e);
     return e;
 }
