@@ -1,4 +1,4 @@
-// The scalar functions over IEEE doubles, private to the evaluators.
+// The scalar functions over IEEE doubles, for evaluators and for those who ask for a value at 0.
 #pragma once
 #include "expressions/definition.h"
 #include <math.h>

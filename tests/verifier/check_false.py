@@ -256,6 +256,7 @@ CONDITIONS = {
     ],
     "sizes-of-products": ["(= (dims ?x) (dims ?y))"],
     "sizes-of-the-other-axis": ["(= (dims ?x) (dims ?y))"],
+    "rows-counted-by-exponentials": ["(= (dims ?x) (dims ?z))"],
 }
 
 

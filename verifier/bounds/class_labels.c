@@ -2,6 +2,7 @@
 // bounds.md, 2.1).
 #include "verifier/bounds/index_classes.h"
 
+#include "expressions/f64_functions.h"
 #include "operators/traits.h"
 #include <string.h>
 
@@ -58,15 +59,19 @@ static bool is_read_along(const struct analysis *an, uint32_t node, expr e, uint
     enum passing kind = passing((enum scalar_function)n->fn);
     bool is_first = kind != PASSES_NEVER && is_read_along(an, node, n->a, variable, passing);
     bool needs_second = kind == PASSES_BOTH ? is_first : kind == PASSES_EITHER && !is_first;
-    return needs_second ? is_read_along(an, node, n->b, variable, passing) : is_first;
+    bool is_along = needs_second ? is_read_along(an, node, n->b, variable, passing) : is_first;
+    return function_arity((enum scalar_function)n->fn) > 2
+               ? is_along && is_read_along(an, node, n->c, variable, passing)
+               : is_along;
 }
 
 // Does every monomial of the expression have a factor whose place tells the index? A sum over an index that none tells
-// counts, so that the size itself becomes a coefficient.
+// counts, so that the size itself becomes a coefficient. exp(x - x) is 1, and tells nothing; relu(x - x) is no
+// monomial.
 static enum passing index_is_told(enum scalar_function fn)
 {
     if (function_arity(fn) == 1)
-        return PASSES_FIRST;
+        return f64_apply(fn, 0, 0, 0) == 0 ? PASSES_FIRST : PASSES_NEVER;
     return fn == FN_MUL || fn == FN_DIV ? PASSES_EITHER : PASSES_BOTH;
 }
 
@@ -199,6 +204,17 @@ static bool is_of_maxima(const struct analysis *an, uint32_t node, expr e)
            (arity > 1 && is_of_maxima(an, node, n->b)) || (arity > 2 && is_of_maxima(an, node, n->c));
 }
 
+// How many places a pooling reads is a number of its kernel, and not of sizes, where that is written.
+static bool has_written_window(const struct analysis *an, uint32_t node)
+{
+    const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
+    const struct attribute_pattern *kernel = pattern_node_attribute(n, ROLE_KERNEL);
+    bool is_written = operator_pools(n->op);
+    for (uint32_t j = 0; j < kernel->count; j++)
+        is_written = is_written && kernel->terms[j]->kind == TERM_INTEGER;
+    return is_written;
+}
+
 // A maximum over one entry is that entry, and so is a sum: it takes two to tell a maximum from what it is of, and a sum
 // between two maxima from none.
 static void count_sums_of_reduction(struct analysis *an, uint32_t node, const struct expr_node *n, int depth,
@@ -209,10 +225,13 @@ static void count_sums_of_reduction(struct analysis *an, uint32_t node, const st
     count_one(&sums->at[depth][class]);
     if (!is_sum || (depth > 0 && is_of_maxima(an, node, n->a)))
         count_one(&sums->at[depth_below(depth)][class]);
-    if (!is_read_along(an, node, n->a, (uint32_t)n->value, index_is_told))
+    bool is_free = !is_read_along(an, node, n->a, (uint32_t)n->value, index_is_told);
+    bool has_number = has_number_of_size(an->definitions[node]);
+    if (is_free)
         count_one(&an->free_sums[class]);
-    if (has_number_of_size(an->definitions[node]))
+    if (has_number)
         count_one(&an->size_numbers[class]);
+    an->has_numbers_of_sizes = an->has_numbers_of_sizes || ((is_free || has_number) && !has_written_window(an, node));
     count_sums(an, node, n->a, is_sum ? depth : depth_below(depth), sums);
 }
 
@@ -224,8 +243,10 @@ static void count_numbers_of_sizes(struct analysis *an, uint32_t node)
     int shape = operator_find_role(n->op, ROLE_SHAPE);
     bool is_seen = operator_has(n->op, TRAIT_IS_OF_SIZES) && n->attributes[shape].count == (uint32_t)result->type.rank;
     for (uint32_t axis = 2; operator_has(n->op, TRAIT_IS_OF_SIZES) && axis < (uint32_t)result->type.rank; axis++)
-        if (!is_seen || n->attributes[shape].terms[axis]->kind != TERM_INTEGER)
+        if (!is_seen || n->attributes[shape].terms[axis]->kind != TERM_INTEGER) {
             count_one(&an->size_numbers[classes_find(an, an->first_item[node] + result->first_variable + axis)]);
+            an->has_numbers_of_sizes = true;
+        }
 }
 
 static void count_sums(struct analysis *an, uint32_t node, expr e, int depth, struct sums *sums)
@@ -284,10 +305,8 @@ void classes_count_labels(struct analysis *an)
         for (uint32_t c = 0; c < an->n_items; c++) {
             uint32_t sums = sums_of_either_side(&left, &right, c);
             uint32_t n = axes[c] + sums + an->free_sums[c] + an->size_numbers[c];
-            if (an->free_sums[c] || an->size_numbers[c]) {
+            if (an->free_sums[c] || an->size_numbers[c])
                 classes_flag(an, c, HAS_COUNT);
-                an->has_numbers_of_sizes = true;
-            }
             if (n > an->labels[c])
                 an->labels[c] = at_most(n);
         }

@@ -46,6 +46,11 @@ static bool reads_variables(const struct pattern *p, uint32_t node)
     return false;
 }
 
+static bool subtracts(const struct operator* op)
+{
+    return operator_has(op, TRAIT_SUBTRACTS);
+}
+
 static bool sums(const struct operator* op)
 {
     return operator_has(op, TRAIT_SUMS) || (!is_of_ring(op) && !(op->flags & OPERATOR_IS_ELEMENTWISE));
@@ -83,21 +88,74 @@ static bool have_numbers_of_sizes(const struct pattern *p, node_set nodes)
     return false;
 }
 
-// A number made of sizes that is no variable's coefficient is compared with others at each size, and where it is one,
-// differences change its sign.
-bool form_has_numbers(const struct form_question *q)
+// Are formulas of its own put at different places, so that along an axis there are several?
+static bool tells_places(const struct operator* op)
+{
+    return operator_joins(op) || operator_has_windows(op) || operator_enlarges(op) || operator_merges_groups(op) ||
+           (operator_is_constant(op) && !operator_has(op, TRAIT_UNIFORM));
+}
+
+static bool multiplies(const struct pattern_node *node)
+{
+    bool is_product_of_two =
+        operator_works_entry_by_entry(node->op) && operator_adds_nothing(node->op) && node->n_inputs == 2;
+    return operator_has(node->op, TRAIT_CONTRACTS) || is_product_of_two;
+}
+
+// Has some entry that the operator makes, or that a function of its own is applied to, a monomial without a variable? A
+// product has none where a factor has none.
+static bool may_be_of_numbers(const struct pattern *p, const struct pattern_node *node)
+{
+    bool is_product = multiplies(node), may_be = is_product || node->n_inputs == 0;
+    for (uint32_t i = 0; i < node->n_inputs; i++) {
+        const struct term *t = &p->terms.items[node->inputs[i]];
+        bool may_input_be = !t->is_variable && may_be_of_numbers(p, &p->nodes.items[t->index]);
+        may_be = is_product ? may_be && may_input_be : may_be || may_input_be;
+    }
+    return may_be;
+}
+
+static bool depends_on_sizes(const struct operator* op)
+{
+    return sums(op) || operator_has(op, TRAIT_IS_OF_SIZES);
+}
+
+// One of several formulas, which is the same as another one at some sizes: n x is one of x, 2 x and 3 x up to n = 3.
+static bool chooses_among_formulas(const struct pattern *p, uint32_t node)
+{
+    const struct operator* op = p->nodes.items[node].op;
+    node_set below = nodes_below(p, node);
+    bool has_several = op->flags & OPERATOR_IS_ELEMENTWISE
+                           ? p->nodes.items[node].n_inputs > 1 && !operator_has(op, TRAIT_DIVIDES)
+                           : is_met(p, below, tells_places);
+    return !operator_has(op, TRAIT_SMOOTH) && has_several && is_met(p, below, depends_on_sizes);
+}
+
+static const char *doubt_about_numbers(const struct form_question *q, uint32_t node)
 {
     const struct pattern *p = q->eq->pattern;
-    for (uint32_t n = 0; n < p->nodes.count; n++) {
-        const struct pattern_node *node = &p->nodes.items[n];
-        node_set below = nodes_below(p, n) | (may_activate(node) ? (node_set)1 << n : 0);
-        bool is_function = !is_of_ring(node->op) || may_activate(node);
-        if (is_function && have_numbers_of_sizes(p, below)) {
-            text_printf(q->why, "%s is of a number that depends on sizes", node->op->name);
-            return false;
-        }
-        if (compares(node) && q->bounds->has_numbers_of_sizes && is_met(p, below, operator_subtracts)) {
-            text_printf(q->why, "%s is of differences, and coefficients depend on sizes", node->op->name);
+    const struct pattern_node *n = &p->nodes.items[node];
+    node_set below = nodes_below(p, node) | (may_activate(n) ? (node_set)1 << node : 0);
+    bool is_function = !is_of_ring(n->op) || may_activate(n);
+    if (is_function && have_numbers_of_sizes(p, below))
+        return "is of a number that depends on sizes";
+    if (!q->bounds->has_numbers_of_sizes)
+        return NULL;
+    if (is_function && may_be_of_numbers(p, n))
+        return "is of constants, and coefficients depend on sizes";
+    if (compares(n) && is_met(p, below, subtracts))
+        return "is of differences, and coefficients depend on sizes";
+    return chooses_among_formulas(p, node) ? "is of several formulas, and coefficients depend on sizes" : NULL;
+}
+
+// A number made of sizes that is no variable's coefficient is compared with others at each size, and where it is one,
+// differences change its sign, and multiples of a variable are one another at some sizes.
+bool form_has_numbers(const struct form_question *q)
+{
+    for (uint32_t n = 0; n < q->eq->pattern->nodes.count; n++) {
+        const char *doubt = doubt_about_numbers(q, n);
+        if (doubt) {
+            text_printf(q->why, "%s %s", q->eq->pattern->nodes.items[n].op->name, doubt);
             return false;
         }
     }
