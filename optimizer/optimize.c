@@ -399,44 +399,66 @@ static bool optimize_imported(struct optimizing *o)
     return optimizing_write(o);
 }
 
-bool optimize_model(const struct optimize_options *options, void (*print)(void *context, const struct report *r),
-                    void *context, struct error *error)
+typedef void print_fn(void *context, const struct report *r);
+
+// A check that failed is told, too.
+static void tell(struct optimizing *o, bool is_done, print_fn *print, void *context)
+{
+    if (o->options->has_pictures)
+        optimizing_describe_steps(o);
+    optimizing_fill_report(o);
+    if (is_done || o->report.verdict == CHECK_FAILED)
+        print(context, &o->report);
+    optimizing_free_steps(o);
+}
+
+static void free_results(struct optimizing *o)
+{
+    optimizing_free_written(o);
+    search_result_free(&o->found);
+    cut_plan_free(&o->cut);
+    vec_free(&o->report.outputs);
+    vec_free(&o->report.in_runtime.outputs);
+    vec_free(&o->report.of_simplified.outputs);
+    vec_free(&o->report.uncompared);
+    vec_free(&o->report.kept);
+    vec_free(&o->report.contenders);
+    vec_free(&o->report.corrections);
+    vec_free(&o->profiled);
+}
+
+static bool optimize_opened(struct optimizing *o, print_fn *print, void *context)
+{
+    bool is_open = check_files(o) && open_model(o), is_done = false;
+    if (is_open && (o->model.symbols.count > 0 || read_given_inputs(o)) && open_backend(o)) {
+        is_done = optimize_imported(o);
+        tell(o, is_done, print, context);
+        free_results(o);
+    }
+    close_backends(o);
+    if (is_open)
+        imported_model_free(&o->model);
+    return is_done;
+}
+
+static bool is_possible(const struct optimize_options *options, struct error *error)
+{
+    return optimizing_check_compilation(options, error) && files_used_check(options->files, options->n_files, error) &&
+           optimizing_check_ending(options, error);
+}
+
+bool optimize_model(const struct optimize_options *options, print_fn *print, void *context, struct error *error)
 {
     struct optimizing o = {.options = options, .error = error};
     phases_start(&o.phases);
     o.remaining_time.countdown.seconds = INFINITY;
     arena_init(&o.arena);
     rule_set_init(&o.rules, &o.arena);
-    bool is_open = false, is_done = false;
-    if (optimizing_check_compilation(options, error) && files_used_check(options->files, options->n_files, error) &&
-        optimizing_check_ending(options, error) && optimizing_read_rules(&o) && optimizing_open_runtime(&o) &&
-        open_file(&o)) {
-        is_open = check_files(&o) && open_model(&o);
-        if (is_open && (o.model.symbols.count > 0 || read_given_inputs(&o)) && open_backend(&o)) {
-            is_done = optimize_imported(&o);
-            if (options->has_pictures)
-                optimizing_describe_steps(&o);
-            optimizing_fill_report(&o);
-            if (is_done || o.report.verdict == CHECK_FAILED)
-                print(context, &o.report);
-            optimizing_free_steps(&o);
-            optimizing_free_written(&o);
-            search_result_free(&o.found);
-            cut_plan_free(&o.cut);
-            vec_free(&o.report.outputs);
-            vec_free(&o.report.in_runtime.outputs);
-            vec_free(&o.report.of_simplified.outputs);
-            vec_free(&o.report.uncompared);
-            vec_free(&o.report.kept);
-            vec_free(&o.report.contenders);
-            vec_free(&o.report.corrections);
-            vec_free(&o.profiled);
-        }
-        close_backends(&o);
-        if (is_open)
-            imported_model_free(&o.model);
+    bool is_open =
+        is_possible(options, error) && optimizing_read_rules(&o) && optimizing_open_runtime(&o) && open_file(&o);
+    bool is_done = is_open && optimize_opened(&o, print, context);
+    if (is_open)
         onnx_file_close(&o.file);
-    }
     optimizing_close_runtime(&o);
     rule_set_free(&o.rules);
     vec_free(&o.is_of_egraph);

@@ -203,26 +203,47 @@ static void grid_sample(struct conversion *c, struct type *types)
 }
 
 // size = stride * (size - 1) + output padding + reach of the kernel - pads
+// A number for each spatial axis, or for each of their ends; none: the standard.
+struct numbers {
+    uint32_t count;
+    const int64_t *items;
+};
+
+static struct numbers numbers_of(struct conversion *c, const char *attribute)
+{
+    struct numbers n;
+    n.items = ints_attribute(c, attribute, &n.count);
+    return n;
+}
+
+static bool has_count(const struct numbers *n, uint32_t count)
+{
+    return n->count == 0 || n->count == count;
+}
+
+// Numbers are of any size.
+static double number_at(const struct numbers *n, uint32_t i, double standard)
+{
+    return n->count ? (double)n->items[i] : standard;
+}
+
 static void conv_transpose(struct conversion *c, struct type *types)
 {
     const struct type *x = known_input(c, 0), *k = known_input(c, 1);
-    uint32_t n_stride, n_dilation, n_pad, n_extra;
-    const int64_t *stride = ints_attribute(c, "strides", &n_stride), *pads = ints_attribute(c, "pads", &n_pad);
-    const int64_t *dilation = ints_attribute(c, "dilations", &n_dilation);
-    const int64_t *extra = ints_attribute(c, "output_padding", &n_extra);
+    struct numbers strides = numbers_of(c, "strides"), pads = numbers_of(c, "pads");
+    struct numbers dilations = numbers_of(c, "dilations"), extra = numbers_of(c, "output_padding");
     uint32_t n = x ? (uint32_t)x->rank - 2 : 0;
     if (!x || !k || x->rank < 3 || k->rank != x->rank || has_attribute(c, "output_shape") ||
-        !text_attribute_is(c, "auto_pad", "NOTSET", "NOTSET") || (n_stride && n_stride != n) ||
-        (n_dilation && n_dilation != n) || (n_pad && n_pad != 2 * n) || (n_extra && n_extra != n))
+        !text_attribute_is(c, "auto_pad", "NOTSET", "NOTSET") || !has_count(&strides, n) || !has_count(&dilations, n) ||
+        !has_count(&pads, 2 * n) || !has_count(&extra, n))
         return;
     struct type z = without_splits(x);
     if (__builtin_mul_overflow(k->dim[1], int_attribute(c, "group", 1), &z.dim[1]) || z.dim[1] < 0)
         return;
     for (uint32_t i = 0; i < n; i++) {
-        double size = (n_stride ? (double)stride[i] : 1) * (double)(x->dim[2 + i] - 1) +
-                      (n_extra ? (double)extra[i] : 0) +
-                      (double)(k->dim[2 + i] - 1) * (n_dilation ? (double)dilation[i] : 1) + 1 -
-                      (n_pad ? (double)pads[i] + (double)pads[n + i] : 0);
+        double moved = number_at(&strides, i, 1) * (double)(x->dim[2 + i] - 1);
+        double window = number_at(&dilations, i, 1) * (double)(k->dim[2 + i] - 1) + 1;
+        double size = moved + window + number_at(&extra, i, 0) - number_at(&pads, i, 0) - number_at(&pads, n + i, 0);
         if (!(size >= 0 && size < (double)MAX_ELEMENTS))
             return;
         z.dim[2 + i] = (int64_t)size;

@@ -68,6 +68,7 @@ struct rules_run {
     struct axioms axioms;
     struct rule_report *reports;
     struct progress progress;
+    uint64_t n_done;
     double seconds;
 };
 
@@ -88,45 +89,58 @@ static void prove_one(struct rules_run *run, struct judge *judge, struct theory 
 }
 
 // Of a rule and the one that is it read backwards the first is judged, and the second where that does not prove it.
+static void set_limits(struct judge *judge, const struct options *options)
+{
+    judge->adds_conditions = options->conditions;
+    judge->fixed_bound = (int)options->bound;
+    judge->instance_limit = (uint64_t)options->instances;
+    judge->work_limit = (uint64_t)options->work;
+}
+
+// `original`: the rule that this one is read backwards, which was judged; NO_RULE: none.
+static void prove_in_turn(struct rules_run *run, struct judge *judge, struct theory *theory, int64_t i,
+                          uint32_t original)
+{
+    const struct rule *rule = run->set->rules.items[i];
+    if (original == NO_RULE || !prove_rule_reversed(&run->reports[original], rule, &run->reports[i]))
+        prove_one(run, judge, theory, i);
+#pragma omp critical
+    progress_update(&run->progress, ++run->n_done, NULL);
+}
+
+// All threads go through the rules twice: first through those that are no other one read backwards.
+static void prove_as_one_of_many(struct rules_run *run, const uint32_t *originals)
+{
+    int64_t n = (int64_t)run->set->rules.count;
+    struct judge judge;
+    struct theory *theory = run->options->z3 ? theory_make(&run->axioms, (unsigned)run->options->steps) : NULL;
+    judge_init(&judge);
+    set_limits(&judge, run->options);
+    for (int is_reversed = 0; is_reversed < 2; is_reversed++) {
+#pragma omp for schedule(dynamic)
+        for (int64_t i = 0; i < n; i++)
+            if ((originals[i] != NO_RULE) == is_reversed)
+                prove_in_turn(run, &judge, theory, i, originals[i]);
+    }
+    if (theory)
+        theory_free(theory);
+    judge_free(&judge);
+}
+
 static void prove_all(struct rules_run *run)
 {
-    int64_t n = (int64_t)run->set->rules.count, done = 0;
+    size_t n = run->set->rules.count;
     double started = clock_seconds();
     int threads = run->options->threads ? (int)run->options->threads : omp_get_max_threads();
     run->n_arenas = threads;
     run->arenas = arena_array(run->arena, struct arena, threads);
     run->reports = arena_array(run->arena, struct rule_report, n + 1);
-    const uint32_t *reversed =
-        find_reversed_rules((const struct rule *const *)run->set->rules.items, (size_t)n, run->arena);
-    progress_start(&run->progress, run->options->quiet ? NULL : stderr, "rules", (uint64_t)n);
+    const uint32_t *originals = find_reversed_rules((const struct rule *const *)run->set->rules.items, n, run->arena);
+    progress_start(&run->progress, run->options->quiet ? NULL : stderr, "rules", n);
     for (int t = 0; t < threads; t++)
         arena_init(&run->arenas[t]);
 #pragma omp parallel num_threads(threads)
-    {
-        struct judge judge;
-        judge_init(&judge);
-        struct theory *theory = run->options->z3 ? theory_make(&run->axioms, (unsigned)run->options->steps) : NULL;
-        judge.adds_conditions = run->options->conditions;
-        judge.fixed_bound = (int)run->options->bound;
-        judge.instance_limit = (uint64_t)run->options->instances;
-        judge.work_limit = (uint64_t)run->options->work;
-        for (int pass = 0; pass < 2; pass++) {
-#pragma omp for schedule(dynamic)
-            for (int64_t i = 0; i < n; i++) {
-                if ((reversed[i] != NO_RULE) != pass)
-                    continue;
-                bool is_done =
-                    pass && prove_rule_reversed(&run->reports[reversed[i]], run->set->rules.items[i], &run->reports[i]);
-                if (!is_done)
-                    prove_one(run, &judge, theory, i);
-#pragma omp critical
-                progress_update(&run->progress, (uint64_t)++done, NULL);
-            }
-        }
-        if (theory)
-            theory_free(theory);
-        judge_free(&judge);
-    }
+    prove_as_one_of_many(run, originals);
     progress_end(&run->progress);
     run->seconds = clock_seconds() - started;
 }
