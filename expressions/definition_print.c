@@ -3,7 +3,6 @@
 
 #include "core/text/text.h"
 #include <inttypes.h>
-#include <stdio.h>
 
 struct printer {
     struct text *out;

@@ -11,7 +11,6 @@
 #include "generator/job.h"
 #include "generator/output/report.h"
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct option_spec specs[] = {

@@ -9,7 +9,6 @@
 #include "core/text/log.h"
 #include "core/text/text.h"
 #include "optimizer/runtime/command.h"
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

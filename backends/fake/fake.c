@@ -1,7 +1,6 @@
 // A device without hardware: seconds are computed from bytes, operations and layouts, the same on every machine.
 #include "backends/fake/fake.h"
 
-#include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/memory/vec.h"
 #include "core/numbers/random.h"

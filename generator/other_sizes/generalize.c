@@ -1,7 +1,6 @@
 // Places of equal attributes are changed together, as few as keep the rule true, at each value of a table.
 #include "generator/other_sizes/generalize.h"
 
-#include "core/memory/arena.h"
 #include "generator/other_sizes/verdict_cache.h"
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "core/text/text.h"
 #include "generator/output/equation_text.h"
 #include "generator/unify/unify.h"
-#include <stdio.h>
 #include <string.h>
 
 struct entry {

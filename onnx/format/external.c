@@ -7,7 +7,6 @@
 #include "onnx/format/tensor.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

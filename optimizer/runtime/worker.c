@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SECONDS_TO_START 60.0
 #define SECONDS_TO_ANSWER 600.0   // beside what it was asked to take

@@ -2,7 +2,6 @@
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/preparation_order.h"
 #include "tests/backends/check_model.h"
-#include "tests/backends/graphs.h"
 #include "tests/support/parse_graph.h"
 
 static struct backend *open_cpu(const struct weight_source *source)

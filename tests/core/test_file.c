@@ -4,7 +4,6 @@
 #include "core/text/error.h"
 #include "tests/support/check.h"
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -9,7 +9,6 @@
 #include "tests/egraph/small_problem.h"
 #include "tests/support/check.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef void check_fn(const struct extraction_problem *p, const struct selections *all);

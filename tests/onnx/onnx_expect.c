@@ -9,7 +9,6 @@
 #include "expressions/elements.h"
 #include "onnx/convert/importer.h"
 #include "onnx/format/tensor.h"
-#include "optimizer/run/run.h"
 
 #include <inttypes.h>
 #include <math.h>

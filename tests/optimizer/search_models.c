@@ -2,7 +2,6 @@
 // up to END, and compares all entries of all outputs with the original's over the prime field. Prices are what measured
 // costs may be on some machine: each step's by its arithmetic and memory traffic, times a random factor of 0.3 to 2.
 #include "core/memory/arena.h"
-#include "core/memory/hash.h"
 #include "core/memory/memory.h"
 #include "core/text/error.h"
 #include "onnx/convert/import.h"

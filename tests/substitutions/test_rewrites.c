@@ -4,7 +4,6 @@
 #include "core/numbers/random.h"
 #include "core/text/error.h"
 #include "graph/graph.h"
-#include "graph/text.h"
 #include "substitutions/match.h"
 #include "tests/support/check.h"
 #include "tests/support/graph_check.h"

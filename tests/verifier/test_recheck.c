@@ -1,6 +1,5 @@
 // The direct proof decided again by Z3's real arithmetic: it agrees on true equations and on false ones, and says so
 // where it has not the laws.
-#include "core/formats/sexp.h"
 #include "core/text/error.h"
 #include "properties/property.h"
 #include "tests/support/check.h"

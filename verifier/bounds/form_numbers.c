@@ -4,7 +4,6 @@
 #include "core/text/text.h"
 #include "operators/traits.h"
 #include "verifier/bounds/same_sizes.h"
-#include "verifier/instances/size_ranges.h"
 
 // --- functions -------------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@
 
 #include "core/text/text.h"
 #include "operators/traits.h"
-#include "verifier/instances/ranks.h"
 
 // --- ranks that the text fixes ---------------------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@
 #include "operators/traits.h"
 #include "verifier/bounds/same_sizes.h"
 #include "verifier/bounds/unhandled.h"
-#include "verifier/instances/size_ranges.h"
 
 // --- terms that are equal --------------------------------------------------------------------------------------------
 

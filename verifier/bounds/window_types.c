@@ -8,7 +8,6 @@
 #include "verifier/bounds/unhandled.h"
 #include "verifier/instances/enumerate.h"
 #include "verifier/instances/ranks.h"
-#include "verifier/instances/size_ranges.h"
 #include <string.h>
 
 #define LARGEST_IMAGE_RANK 6

@@ -3,7 +3,6 @@
 
 #include "operators/traits.h"
 #include "verifier/bounds/same_sizes.h"
-#include "verifier/instances/size_ranges.h"
 #include <string.h>
 
 // Strides are tried at 1, at 2 and beyond: those beyond 2 are alike where no window can move by more than that.

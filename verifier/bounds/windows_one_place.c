@@ -3,7 +3,6 @@
 #include "verifier/bounds/windows.h"
 
 #include "operators/traits.h"
-#include "verifier/instances/size_ranges.h"
 #include <string.h>
 
 // Classes of places that windows make of one another, where both nodes belong to one pair of outputs.

@@ -2,7 +2,6 @@
 #include "verifier/bounds/windows.h"
 
 #include "operators/traits.h"
-#include "verifier/instances/size_ranges.h"
 
 static const struct attribute_pattern *attribute_of(const struct pattern_node *node, enum attribute_role role)
 {

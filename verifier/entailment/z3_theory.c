@@ -6,7 +6,6 @@
 #include "verifier/direct_proof/small_instances.h"
 #include "verifier/entailment/formulas.h"
 #include "verifier/instances/ranks.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 
 #include "operators/traits.h"
 #include "verifier/direct_proof/small_instances.h"
-#include "verifier/instances/ranks.h"
 #include <string.h>
 
 #define MAX_GROUPS 16

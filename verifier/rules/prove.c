@@ -1,7 +1,6 @@
 // What is tried for a rule, in order.
 #include "verifier/rules/prove.h"
 
-#include "verifier/laws/laws.h"
 #include "verifier/direct_proof/trial.h"
 #include "verifier/rules/abduction.h"
 #include "verifier/rules/certificate.h"

@@ -4,7 +4,6 @@
 
 #include "core/text/error.h"
 #include "onnx/convert/export/exporter.h"
-#include "onnx/convert/importer.h"
 #include "onnx/convert/initial_state.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 // The new model around its nodes: initializers, inputs, and what the old model says of what is left.
 #include "onnx/convert/export/exporter.h"
-#include "onnx/convert/importer.h"
 
 // ---- weights ----
 

@@ -1,7 +1,6 @@
 // Normalizations; that of a batch becomes part of the convolution before it, where there is one.
 #include "onnx/convert/importer.h"
 #include "onnx/convert/operators/reductions.h"
-#include "operators/traits.h"
 
 #include <math.h>
 

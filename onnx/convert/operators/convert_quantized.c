@@ -3,7 +3,6 @@
 //     quantize     clip(round(x / scale) + zero)          half to even, the quotient rounded to its element type first
 //     dequantize   (q - zero) * scale
 //     products     of q - zero, in integers of 32 bits; QLinear* scale their sums and quantize them again
-#include "expressions/elements.h"
 #include "onnx/convert/conversion.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/operators/converters.h"

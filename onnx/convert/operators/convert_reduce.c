@@ -1,8 +1,6 @@
 // Reductions and softmax.
 #include "onnx/convert/conversion.h"
-#include "onnx/convert/importer.h"
 #include "onnx/convert/operators/reductions.h"
-#include "operators/traits.h"
 
 #include <math.h>
 

@@ -2,7 +2,6 @@
 #include "optimizer/search/backtracking/local_cost.h"
 #include "optimizer/search/backtracking/patience.h"
 #include "tests/optimizer/search/made_up.h"
-#include <math.h>
 #include <pthread.h>
 
 #define A_SUM_OF_CURVES                                                                                                \
