@@ -10,16 +10,21 @@
 struct fixture {
     struct arena arena;
     struct judge judge;
+    struct rule_set rules;
     struct property_set properties;
     struct axioms axioms;
     struct theory *theory;
+    struct rule_report report;
+    bool has_report;
 };
 
 static void set_up(struct fixture *f, const char *properties)
 {
     struct error error = {0};
+    f->has_report = false;
     arena_init(&f->arena);
     judge_init(&f->judge);
+    rule_set_init(&f->rules, &f->arena);
     property_set_init(&f->properties, &f->arena);
     if (!property_set_parse(&f->properties, "test", properties, strlen(properties), &error))
         fail_msg("%s", error.message);
@@ -27,11 +32,34 @@ static void set_up(struct fixture *f, const char *properties)
     f->theory = theory_make(&f->axioms, 200000);
 }
 
+static struct equation read_rule(struct fixture *f, const char *text)
+{
+    parse_rules(&f->rules, &f->arena, text);
+    return equation_of_rule(vec_last(&f->rules.rules));
+}
+
+static void drop_report(struct fixture *f)
+{
+    if (f->has_report)
+        rule_report_free(&f->report);
+    f->has_report = false;
+}
+
+static void prove(struct fixture *f, struct theory *theory, const char *text)
+{
+    drop_report(f);
+    parse_rules(&f->rules, &f->arena, text);
+    prove_rule(&f->judge, theory, vec_last(&f->rules.rules), &f->arena, &f->report);
+    f->has_report = true;
+}
+
 static void tear_down(struct fixture *f)
 {
+    drop_report(f);
     theory_free(f->theory);
     axioms_free(&f->axioms);
     property_set_free(&f->properties);
+    rule_set_free(&f->rules);
     judge_free(&f->judge);
     arena_free(&f->arena);
 }
@@ -50,9 +78,7 @@ static void proves_and_explains(void **state)
     struct fixture f;
     struct derivation d;
     set_up(&f, COMMUTES ASSOCIATES);
-    struct rule *rule =
-        parse_rule(&f.arena, "(rule r (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd (ewadd ?z ?x) ?y)))");
-    struct equation eq = equation_of_rule(rule);
+    struct equation eq = read_rule(&f, "(rule r (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd (ewadd ?z ?x) ?y)))");
     struct entailment e = theory_prove(f.theory, &f.judge, &eq, NULL);
     assert_int_equal(e.status, ENTAILMENT_PROVED);
     assert_int_equal(e.n_uses, 2);
@@ -61,24 +87,19 @@ static void proves_and_explains(void **state)
     assert_null(d.steps.items[0].property);
     property_derivation_free(&d);
     assert_int_equal(prove_without(&f, &eq, "associates"), ENTAILMENT_UNKNOWN);
-    rule_free(rule);
     tear_down(&f);
 }
 
 static void names_a_broken_property(void **state)
 {
     struct fixture f;
-    struct rule_report report;
     struct text reason = {0};
     set_up(&f, "(property wrong (equal (matmul ?x ?y) (matmul ?y ?x)))" ASSOCIATES);
-    struct rule *rule = parse_rule(&f.arena, "(rule r (source (relu (matmul ?x ?y))) (target (relu (matmul ?y ?x))))");
-    prove_rule(&f.judge, f.theory, rule, &f.arena, &report);
-    assert_int_equal(report.outcome, RULE_BREAKS_A_PROPERTY);
-    rule_report_print_reason(&reason, &report);
+    prove(&f, f.theory, "(rule r (source (relu (matmul ?x ?y))) (target (relu (matmul ?y ?x))))");
+    assert_int_equal(f.report.outcome, RULE_BREAKS_A_PROPERTY);
+    rule_report_print_reason(&reason, &f.report);
     assert_non_null(strstr(reason.chars, "one of these properties is false: wrong"));
     text_free(&reason);
-    rule_report_free(&report);
-    rule_free(rule);
     tear_down(&f);
 }
 
@@ -86,19 +107,15 @@ static void names_a_broken_property(void **state)
 static void assumes_nothing_of_small_sizes(void **state)
 {
     struct fixture f;
-    struct rule_report report;
     set_up(&f, COMMUTES);
-    struct rule *rule =
-        parse_rule(&f.arena, "(rule r (source (conv :stride 1 1 :pad $p :dilation $d ?x (enlarge :kernel 3 3 ?k)))"
-                             " (target (conv :stride 1 1 :pad $p :dilation 1 1 ?x (enlarge :kernel 3 3 ?k))))");
-    struct equation eq = equation_of_rule(rule);
+    static const char text[] = "(rule r (source (conv :stride 1 1 :pad $p :dilation $d ?x (enlarge :kernel 3 3 ?k)))"
+                               " (target (conv :stride 1 1 :pad $p :dilation 1 1 ?x (enlarge :kernel 3 3 ?k))))";
+    struct equation eq = read_rule(&f, text);
     assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status, ENTAILMENT_UNKNOWN);
     assert_int_equal(theory_prove_explored(f.theory, &f.judge, &eq).status, ENTAILMENT_UNKNOWN);
-    prove_rule(&f.judge, f.theory, rule, &f.arena, &report);
-    assert_int_equal(report.outcome, RULE_PROVED_UNDER_CONDITIONS);
-    assert_non_null(strstr(report.proved.proof, "(z3 proved (uses))"));
-    rule_report_free(&report);
-    rule_free(rule);
+    prove(&f, f.theory, text);
+    assert_int_equal(f.report.outcome, RULE_PROVED_UNDER_CONDITIONS);
+    assert_non_null(strstr(f.report.proved.proof, "(z3 proved (uses))"));
     tear_down(&f);
 }
 
@@ -106,19 +123,15 @@ static void assumes_nothing_of_small_sizes(void **state)
 static void names_facts_of_typing(void **state)
 {
     struct fixture f;
-    struct rule_report report;
     set_up(&f, COMMUTES);
-    struct rule *rule = parse_rule(
-        &f.arena, "(rule r (source (conv :group $g ?x ?k)) (target (conv :group (/ (dim ?x 1) (dim ?k 1)) ?x ?k)))");
-    prove_rule(&f.judge, f.theory, rule, &f.arena, &report);
-    assert_int_equal(report.outcome, RULE_PROVED);
-    assert_non_null(strstr(report.proved.proof, "(typing (= $g (/ (dim ?x 1) (dim ?k 1))))"));
+    prove(&f, f.theory,
+          "(rule r (source (conv :group $g ?x ?k)) (target (conv :group (/ (dim ?x 1) (dim ?k 1)) ?x ?k)))");
+    assert_int_equal(f.report.outcome, RULE_PROVED);
+    assert_non_null(strstr(f.report.proved.proof, "(typing (= $g (/ (dim ?x 1) (dim ?k 1))))"));
     theory_free(f.theory);   // which the report outlives
     f.theory = theory_make(&f.axioms, 200000);
-    assert_int_equal(report.entailment.n_facts, 1);
-    assert_string_equal(report.entailment.facts[0], "(= $g (/ (dim ?x 1) (dim ?k 1)))");
-    rule_report_free(&report);
-    rule_free(rule);
+    assert_int_equal(f.report.entailment.n_facts, 1);
+    assert_string_equal(f.report.entailment.facts[0], "(= $g (/ (dim ?x 1) (dim ?k 1)))");
     tear_down(&f);
 }
 
@@ -128,9 +141,8 @@ static void hears_the_rest_of_what_it_heard_in_part(void **state)
     struct fixture f;
     struct judgement of_part, whole;
     set_up(&f, COMMUTES);
-    struct rule *rule = parse_rule(
-        &f.arena, "(rule r (source (conv :group $g ?x ?k)) (target (conv :group (/ (dim ?x 1) (dim ?k 1)) ?x ?k)))");
-    struct equation eq = equation_of_rule(rule);
+    struct equation eq = read_rule(
+        &f, "(rule r (source (conv :group $g ?x ?k)) (target (conv :group (/ (dim ?x 1) (dim ?k 1)) ?x ?k)))");
     uint64_t usual = f.judge.instance_limit;
     judge_begin(&f.judge, true);
     theory_listen(f.theory, &f.judge, &eq);
@@ -152,7 +164,6 @@ static void hears_the_rest_of_what_it_heard_in_part(void **state)
     assert_false(f.judge.explored.is_known);
     judgement_free(&of_part);
     judgement_free(&whole);
-    rule_free(rule);
     tear_down(&f);
 }
 
@@ -166,11 +177,9 @@ static void tells_names_apart(void **state)
         struct fixture f;
         set_up(&f, "(property relu-of-relu (equal (relu (relu ?x)) (relu ?x)))"
                    "(property product (equal (matmul :act relu ?x ?y) (relu (matmul ?x ?y))))");
-        struct rule *rule = parse_rule(&f.arena, rules[i]);
-        struct equation eq = equation_of_rule(rule);
+        struct equation eq = read_rule(&f, rules[i]);
         assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status,
                          i == 0 ? ENTAILMENT_PROVED : ENTAILMENT_UNKNOWN);
-        rule_free(rule);
         tear_down(&f);
     }
 }
@@ -179,19 +188,16 @@ static void tells_names_apart(void **state)
 static void proves_nothing_of_ranks_that_were_not_tried(void **state)
 {
     struct fixture f;
-    struct rule_report report;
     set_up(&f, "(property one (equal (conv :dilation $d ?x ?k) (conv ?x ?k))"
                " (where (= (rank ?k) 4) (= (dim ?k 2) 1) (= (dim ?k 3) 1) (defined (conv :dilation $d ?x ?k))))");
-    struct rule *rule = parse_rule(&f.arena, "(rule r (source (conv :dilation $d ?x ?k)) (target (conv ?x ?k))"
-                                             " (where (= (dim ?k 2) 1) (= (dim ?k 3) 1)))");
-    struct equation eq = equation_of_rule(rule);
+    static const char text[] = "(rule r (source (conv :dilation $d ?x ?k)) (target (conv ?x ?k))"
+                               " (where (= (dim ?k 2) 1) (= (dim ?k 3) 1)))";
+    struct equation eq = read_rule(&f, text);
     assert_int_equal(theory_prove_explored(f.theory, &f.judge, &eq).status, ENTAILMENT_UNSTATED);
-    prove_rule(&f.judge, f.theory, rule, &f.arena, &report);
-    assert_int_equal(report.outcome, RULE_PROVED_UNDER_CONDITIONS);
-    assert_int_equal(report.added.count, 1);
-    assert_int_equal(report.added.conditions[0].a->kind, TERM_RANK);
-    rule_report_free(&report);
-    rule_free(rule);
+    prove(&f, f.theory, text);
+    assert_int_equal(f.report.outcome, RULE_PROVED_UNDER_CONDITIONS);
+    assert_int_equal(f.report.added.count, 1);
+    assert_int_equal(f.report.added.conditions[0].a->kind, TERM_RANK);
     tear_down(&f);
 }
 
@@ -204,14 +210,11 @@ static void does_not_take_tests_for_proofs(void **state)
         "0 ?x))))"};
     for (int i = 0; i < 2; i++) {
         struct fixture f;
-        struct rule_report report;
         set_up(&f, properties[i]);
-        struct rule *rule = parse_rule(&f.arena, "(rule r (source (reduceprod :axes 0 (ewmul ?x ?x)))"
-                                                 " (target (ewmul (reduceprod :axes 0 ?x) (reduceprod :axes 0 ?x))))");
-        prove_rule(&f.judge, f.theory, rule, &f.arena, &report);
-        assert_int_equal(report.outcome, i == 0 ? RULE_ONLY_TESTED : RULE_PROVED);
-        rule_report_free(&report);
-        rule_free(rule);
+        prove(&f, f.theory,
+              "(rule r (source (reduceprod :axes 0 (ewmul ?x ?x)))"
+              " (target (ewmul (reduceprod :axes 0 ?x) (reduceprod :axes 0 ?x))))");
+        assert_int_equal(f.report.outcome, i == 0 ? RULE_ONLY_TESTED : RULE_PROVED);
         tear_down(&f);
     }
 }
@@ -244,20 +247,16 @@ static void finds_redundant_properties(void **state)
 static void finds_conditions(void **state)
 {
     struct fixture f;
-    struct rule_report report;
     struct text printed = {0};
     set_up(&f, COMMUTES);
-    struct rule *rule =
-        parse_rule(&f.arena, "(rule r (source (matmul (concat 1 ?y ?x) (concat 0 ?z ?v)))"
-                             " (target (matmul (concat 1 ?x ?y) (concat 0 ?v ?z))) (where (= (rank ?x) 2)))");
-    prove_rule(&f.judge, NULL, rule, &f.arena, &report);
-    assert_int_equal(report.outcome, RULE_PROVED_UNDER_CONDITIONS);
-    assert_int_equal(report.added.count, 1);
-    pattern_print_condition(&printed, &report.proved.pattern, &report.added.conditions[0]);
+    prove(&f, NULL,
+          "(rule r (source (matmul (concat 1 ?y ?x) (concat 0 ?z ?v)))"
+          " (target (matmul (concat 1 ?x ?y) (concat 0 ?v ?z))) (where (= (rank ?x) 2)))");
+    assert_int_equal(f.report.outcome, RULE_PROVED_UNDER_CONDITIONS);
+    assert_int_equal(f.report.added.count, 1);
+    pattern_print_condition(&printed, &f.report.proved.pattern, &f.report.added.conditions[0]);
     assert_string_equal(printed.chars, "(= (dim ?y 1) (dim ?z 0))");
     text_free(&printed);
-    rule_report_free(&report);
-    rule_free(rule);
     tear_down(&f);
 }
 
@@ -265,17 +264,13 @@ static void finds_conditions(void **state)
 static void finds_a_second_condition(void **state)
 {
     struct fixture f;
-    struct rule_report report;
     set_up(&f, COMMUTES);
     f.judge.step_limit = 3000000;
     f.judge.instance_limit = 20000;
     f.judge.work_limit = 3000000;
-    struct rule *rule = parse_rule(&f.arena, "(rule r (source (conv :dilation 3 3 ?x ?k)) (target (conv ?x ?k)))");
-    prove_rule(&f.judge, NULL, rule, &f.arena, &report);
-    assert_int_equal(report.outcome, RULE_PROVED_UNDER_CONDITIONS);
-    assert_int_equal(report.added.count, 2);
-    rule_report_free(&report);
-    rule_free(rule);
+    prove(&f, NULL, "(rule r (source (conv :dilation 3 3 ?x ?k)) (target (conv ?x ?k)))");
+    assert_int_equal(f.report.outcome, RULE_PROVED_UNDER_CONDITIONS);
+    assert_int_equal(f.report.added.count, 2);
     tear_down(&f);
 }
 
@@ -285,15 +280,15 @@ static void check_sufficient(const char *properties, const char *text, const cha
     struct fixture f;
     struct text printed = {0};
     set_up(&f, properties);
-    struct rule *rule = parse_rule(&f.arena, text);
-    struct found_condition found = find_sufficient_condition(&f.judge, f.theory, rule, true, &f.arena);
+    struct equation eq = read_rule(&f, text);
+    struct found_condition found =
+        find_sufficient_condition(&f.judge, f.theory, vec_last(&f.rules.rules), true, &f.arena);
     for (uint32_t i = 0; i < found.count; i++)
-        pattern_print_condition(&printed, &rule->pattern, &found.conditions[i]);
+        pattern_print_condition(&printed, eq.pattern, &found.conditions[i]);
     assert_int_equal(found.count > 0, conditions != NULL);
     if (found.count)
         assert_string_equal(printed.chars, conditions);
     text_free(&printed);
-    rule_free(rule);
     tear_down(&f);
 }
 
@@ -337,15 +332,11 @@ static void states_nothing_of_other_ranks(void **state)
 {
     struct fixture f;
     set_up(&f, COMMUTES);
-    struct rule *rule = parse_rule(
-        &f.arena, "(rule r (source (reducesum :axes 0 :keepdims $k ?x)) (target (reducesum :axes 0 :keepdims 0 ?x)))");
-    struct equation eq = equation_of_rule(rule);
+    struct equation eq = read_rule(
+        &f, "(rule r (source (reducesum :axes 0 :keepdims $k ?x)) (target (reducesum :axes 0 :keepdims 0 ?x)))");
     assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status, ENTAILMENT_UNSTATED);
-    rule_free(rule);
-    rule = parse_rule(&f.arena, "(rule s (source (ewadd ?x ?y)) (target (ewadd ?y ?x)))");
-    eq = equation_of_rule(rule);
+    eq = read_rule(&f, "(rule s (source (ewadd ?x ?y)) (target (ewadd ?y ?x)))");
     assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status, ENTAILMENT_PROVED);
-    rule_free(rule);
     tear_down(&f);
 }
 
@@ -355,23 +346,16 @@ static void states_properties_of_all_ranks_of_what_is_named(void **state)
     struct fixture f;
     set_up(&f, "(property columns (equal (matmul ?x (matmul ?y (iewmul :shape 1 (dim ?v 0)))) "
                "(matmul (matmul ?x ?y) (iewmul :shape 1 (dim ?v 0)))))");
-    struct rule *rule = parse_rule(&f.arena, "(rule r (source (matmul ?x (matmul ?y (iewmul :shape 1 (dim ?x 0))))) "
-                                             "(target (matmul (matmul ?x ?y) (iewmul :shape 1 (dim ?x 0)))))");
-    struct equation eq = equation_of_rule(rule);
+    struct equation eq = read_rule(&f, "(rule r (source (matmul ?x (matmul ?y (iewmul :shape 1 (dim ?x 0))))) "
+                                       "(target (matmul (matmul ?x ?y) (iewmul :shape 1 (dim ?x 0)))))");
     assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status, ENTAILMENT_PROVED);
-    rule_free(rule);
     tear_down(&f);
 }
 
 static enum entailment_status status_of(struct fixture *f, struct theory *theory, const char *text)
 {
-    struct rule_report report;
-    struct rule *rule = parse_rule(&f->arena, text);
-    prove_rule(&f->judge, theory, rule, &f->arena, &report);
-    enum entailment_status status = report.entailment.status;
-    rule_report_free(&report);
-    rule_free(rule);
-    return status;
+    prove(f, theory, text);
+    return f->report.entailment.status;
 }
 
 // Also where the steps end a search: at any number of them.
