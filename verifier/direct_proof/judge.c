@@ -3,13 +3,11 @@
 
 #include "core/memory/hash.h"
 #include "operators/fused_activation.h"
-#include "verifier/bounds/group_types.h"
-#include "verifier/laws/laws.h"
-#include "verifier/bounds/theorems.h"
 #include "verifier/bounds/unhandled.h"
-#include "verifier/bounds/window_types.h"
+#include "verifier/direct_proof/doubts.h"
 #include "verifier/direct_proof/small_instances.h"
 #include "verifier/instances/ranks.h"
+#include "verifier/laws/laws.h"
 #include <string.h>
 
 #define PATIENCE 2
@@ -71,21 +69,12 @@ static void box_from_bounds(struct box *box, const struct bounds *b, int full)
 
 // --- testing ---------------------------------------------------------------------------------------------------------
 
-#define MAX_TRIED_LENGTH 4
-// Values of an attribute variable, bit by bit, for lists of each length by entry: those tried, and those at which there
-// were instances.
-struct tries {
-    uint32_t tried[MAX_TRIED_LENGTH + 1][MAX_TRIED_LENGTH], met[MAX_TRIED_LENGTH + 1][MAX_TRIED_LENGTH];
-};
-
 struct test {
     struct judge *j;
     const struct equation *equation;
     struct judgement *result;
-    bool axes_are_apart;       // what is read on one spatial axis has nothing to do with the others
-    bool has_more_pairs;       // of attributes on two axes than are tried
-    bool has_all_attributes;   // of windows: every value of the domains was tried
-    struct tries tries[MAX_RULE_VARIABLES];
+    bool axes_are_apart;   // what is read on one spatial axis has nothing to do with the others
+    struct tried tried;
     uint64_t assignments, all_assignments;   // of the attributes: begun; there are, where there may be many, else 0
     uint64_t work_before;                    // when the first of these began
     uint64_t share, share_end;               // of the work that one assignment may take, if not 0; where it is used up
@@ -297,17 +286,6 @@ static bool test_sizes(struct test *t, const struct attribute_value *attributes)
     return test_both_ways(t, &box, attributes);
 }
 
-static void note_values(struct test *t, const struct attribute_value *attributes, bool has_instances)
-{
-    for (uint32_t v = 0; v < t->equation->pattern->n_attribute_variables; v++)
-        for (uint32_t i = 0; attributes[v].count <= MAX_TRIED_LENGTH && i < attributes[v].count; i++) {
-            int64_t value = attributes[v].ints[i];
-            uint32_t bit = value >= 0 && value < 32 ? 1u << value : 0;
-            t->tries[v].tried[attributes[v].count][i] |= bit;
-            t->tries[v].met[attributes[v].count][i] |= has_instances ? bit : 0;
-        }
-}
-
 // The same for all activations, whether relu stands for them or not: parts may find that out differently.
 static uint32_t part_of_assignment(const struct test *t, const struct attribute_value *attributes)
 {
@@ -339,7 +317,7 @@ static bool test_attributes(void *context, const struct attribute_value *attribu
     t->result->was_cut_short = t->result->was_cut_short || is_hopeless(t);
     typing_trim(&t->j->typing);   // of so many assignments
     bool goes_on = !t->result->was_cut_short && test_sizes(t, attributes);
-    note_values(t, attributes, t->result->instances > before);
+    tried_note(&t->tried, t->equation->pattern, attributes, t->result->instances > before);
     return goes_on || (t->was_left_early && !t->result->was_cut_short);
 }
 
@@ -510,8 +488,8 @@ static bool test_attributes_everywhere(struct test *t)
     struct attribute_walk w = walk_over_attributes(t);
     t->axes_are_apart = has_axes_apart(t);
     bool has_many_pairs = w.extent == DOMAIN_ALL && count_pairs(t) > MOST_PAIRS;
-    t->has_more_pairs = has_many_pairs && !t->axes_are_apart;
-    t->has_all_attributes = w.extent == DOMAIN_ALL && !has_many_pairs;
+    t->tried.has_more_pairs = has_many_pairs && !t->axes_are_apart;
+    t->tried.has_all_attributes = w.extent == DOMAIN_ALL && !has_many_pairs;
     if (w.extent == DOMAIN_ALL && !test_within_part(t, test_some_attributes))
         return false;
     t->all_assignments = w.extent == DOMAIN_ALL ? count_assignments(w) : 0;
@@ -572,131 +550,6 @@ static void test_everywhere(struct test *t)
     t->is_any_activation = false;
     if (t->j->part == 0 && eq->is_strong && test_one_sided(t))
         test_cuts(t);
-}
-
-static bool has_complete_domains(const struct equation *eq, int max_rank, struct arena *a)
-{
-    struct arena_mark mark = arena_mark(a);
-    bool is_complete = true;
-    for (uint32_t v = 0; v < eq->pattern->n_attribute_variables; v++)
-        is_complete = is_complete && domain_of_variable(eq->pattern, v, max_rank, DOMAIN_ALL, a).is_complete;
-    arena_release(a, mark);
-    return is_complete;
-}
-
-// Is the largest value tried the only one that there were instances at? Then larger ones would have had some, too.
-static bool has_only_the_last_value(const struct tries *tries)
-{
-    for (int length = 1; length <= MAX_TRIED_LENGTH; length++)
-        for (int i = 0; i < length; i++) {
-            uint32_t met = tries->met[length][i], tried = tries->tried[length][i];
-            if (met && met != tried && met == 1u << (31 - __builtin_clz(tried)))
-                return true;
-        }
-    return false;
-}
-
-static bool has_too_few_values(const struct test *t)
-{
-    struct arena_mark mark = arena_mark(&t->j->scratch);
-    bool has_too_few = false;
-    for (uint32_t v = 0; v < t->equation->pattern->n_attribute_variables; v++) {
-        struct domain d = domain_of_variable(t->equation->pattern, v, t->result->max_rank, DOMAIN_SOME, &t->j->scratch);
-        has_too_few = has_too_few || (d.goes_on && has_only_the_last_value(&t->tries[v]));
-    }
-    arena_release(&t->j->scratch, mark);
-    return has_too_few;
-}
-
-static bool is_in_conditions(const struct equation *eq, uint32_t variable)
-{
-    for (uint32_t i = 0; i < eq->n_conditions; i++)
-        if (!condition_is_of_variable(eq->conditions[i].kind) &&
-            ((attribute_variables_of_term(eq->conditions[i].a) | attribute_variables_of_term(eq->conditions[i].b)) >>
-                 variable &
-             1))
-            return true;
-    return false;
-}
-
-// Windows beside others may need larger images than those that are explored, at some attributes, or along some axes:
-// then nothing was tried there. Lists of lengths that no rank has do not matter. `asked`: the values, bit by bit.
-static bool has_values_without_instance(const struct tries *tries, uint32_t asked)
-{
-    for (int length = 1; length <= MAX_TRIED_LENGTH; length++)
-        for (int i = 0; i < length; i++)
-            if (tries->met[length][i] && (tries->tried[length][i] & ~tries->met[length][i] & asked))
-                return true;
-    return false;
-}
-
-#define AXES_OF_WINDOWS 0xfu
-// Images of named sizes are tried at all attributes that they have room for, and types of properties are argued by
-// themselves.
-static bool has_untried_windows(const struct test *t)
-{
-    const struct equation *eq = t->equation;
-    bool asks = !eq->is_strong && pattern_variables_of_windows(eq->pattern) && !t->result->bounds.has_named_windows;
-    bool is_untried = false;
-    struct arena_mark mark = arena_mark(&t->j->scratch);
-    for (uint32_t v = 0; v < eq->pattern->n_attribute_variables && asks; v++) {
-        struct domain d = domain_of_variable(eq->pattern, v, t->result->max_rank, DOMAIN_SOME, &t->j->scratch);
-        bool is_of_axes = d.attribute && (d.attribute->role == ROLE_AXIS || d.attribute->role == ROLE_AXES);
-        bool is_of_windows = d.goes_on && !attribute_counts_groups(d.attribute);
-        is_untried =
-            is_untried || ((is_of_axes || is_of_windows) && !is_in_conditions(eq, v) &&
-                           has_values_without_instance(&t->tries[v], is_of_axes ? AXES_OF_WINDOWS : UINT32_MAX));
-    }
-    arena_release(&t->j->scratch, mark);
-    return is_untried;
-}
-
-#define LARGEST_EXTENT 5   // strides of 6 are tried
-static bool has_free_strides(const struct pattern *p)
-{
-    for (size_t n = 0; n < p->nodes.count; n++)
-        if (attribute_variables_of_role(&p->nodes.items[n], ROLE_STRIDE))
-            return true;
-    return false;
-}
-
-static const char *find_doubt(const struct test *t)
-{
-    const struct equation *eq = t->equation;
-    struct judgement *r = t->result;
-    if (!t->j->fixed_bound && law_of_equation(eq) && equation_is_of_real_numbers(eq))
-        return NULL;
-    if (!t->j->fixed_bound && !theorems_cover(eq, r->max_rank, &r->bounds, THEOREMS_OF_ALL, &r->form))
-        return r->form.chars;
-    if (r->was_cut_short)
-        return "too many instances: the search was cut short";
-    if (t->j->fixed_bound)
-        return "tested up to the bound that was asked for";
-    if (!kinds_are_met(&t->j->kinds, &t->j->learned, eq, r->max_rank))
-        return "ranks or axes have larger instances alone than those that were explored (T15)";
-    if (ranks_are_too_few(eq))
-        return "an axis is named that only larger ranks tell from the others";
-    if (pattern_is_too_large_for_parts(eq->pattern))
-        return "parts that a reshape names have one entry";
-    if (r->bounds.doubt)
-        return r->bounds.doubt;
-    if (r->bounds.cuts_overlap)
-        return "the cuts of concatenations overlap";
-    if (t->has_more_pairs || (r->bounds.has_named_windows && !t->has_all_attributes))
-        return "attributes of windows on two axes have too many values";
-    if (r->bounds.has_named_images && pattern_variables_of_windows(eq->pattern))
-        return "conditions name sizes of images, which may be too small to tell windows apart";
-    if (r->bounds.has_other_windows && r->bounds.largest_extent > LARGEST_EXTENT && has_free_strides(eq->pattern))
-        return "windows are larger than the strides that are tried";
-    if (has_too_few_values(t))
-        return "an attribute has instances at the largest value only that is tried";
-    if (has_untried_windows(t))
-        return "windows have no instance at attributes that are tried";
-    if (!has_complete_domains(eq, r->max_rank, &t->j->scratch))
-        return "attribute values are tried up to small ones";
-    const char *doubt = equation_find_doubt(eq, r->max_rank);
-    doubt = doubt ? doubt : group_types_find_doubt(eq);
-    return doubt ? doubt : window_types_find_doubt(eq, &t->j->pool);
 }
 
 static void explore(struct judge *j, const struct equation *eq, int max_rank)
@@ -767,7 +620,7 @@ static void judge_within_limits(struct judge *j, const struct equation *eq, stru
         ret_result->doubt = why_nothing_is_tried(eq, ret_result);
         return;
     }
-    ret_result->doubt = find_doubt(&t);
+    ret_result->doubt = find_doubt(j, eq, &t.tried, ret_result);
     if (ret_result->doubt)
         ret_result->verdict = VERDICT_TESTED;
 }
