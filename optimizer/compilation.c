@@ -6,7 +6,7 @@
 #include "core/text/error.h"
 #include "expressions/elements.h"
 #include "optimizer/compiled/compiled_model.h"
-#include "optimizer/run/run.h"
+#include "optimizer/run/model_weights.h"
 #include <string.h>
 #include <strings.h>
 
@@ -97,7 +97,7 @@ bool optimizing_compile(struct optimizing *o, const struct graph *g, enum layout
         types[i] = *graph_type(&m->graph, m->inputs.items[i].tensor);
     struct compile_request request = {
         .graph = g,
-        .weights = {m->weights.count, run_list_weights(m, g), &o->weight_source},
+        .weights = {m->weights.count, model_list_weights(m, g), &o->weight_source},
         .n_inputs = m->inputs.count,
         .n_outputs = m->outputs.count,
         .input_names = names_of(&o->arena, m->inputs.items, m->inputs.count),

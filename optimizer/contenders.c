@@ -6,7 +6,7 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "optimizer/contest.h"
-#include "optimizer/run/run.h"
+#include "optimizer/run/model_weights.h"
 #include <string.h>
 
 #define LARGEST_PAD ((uint64_t)1 << 20)
@@ -139,7 +139,7 @@ void contenders_open(struct contenders *f, struct optimizing *o)
     graph_cut(&whole, &o->model.graph, NULL, &o->cut);
     model_inputs_fill(&f->inputs, &whole, o->cut.n_inputs, (uint64_t)o->options->seed, INDEX_LIMIT, &f->arena);
     model_inputs_give(&f->inputs, &o->given);
-    f->weights = run_list_weights(&o->model, &whole);
+    f->weights = model_list_weights(&o->model, &whole);
     graph_free(&whole);
     backend_rest(o->backend);
 }

@@ -11,7 +11,7 @@
 #include "core/text/text.h"
 #include "optimizer/compiled/compiled_model.h"
 #include "optimizer/run/npy.h"
-#include "optimizer/run/run.h"
+#include "optimizer/run/model_weights.h"
 #include <math.h>
 #include <string.h>
 
@@ -153,7 +153,7 @@ static bool open_model(struct optimizing *o)
     interrupt_end_at_once(false);
     if (!is_imported)
         return false;
-    o->weight_source = run_weight_source(&o->model);
+    o->weight_source = model_weight_source(&o->model);
     tell_of_unbound_inputs(o);
     return true;
 }

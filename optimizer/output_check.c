@@ -6,7 +6,7 @@
 #include "core/text/log.h"
 #include "core/text/text.h"
 #include "optimizer/run/comparison.h"
-#include "optimizer/run/run.h"
+#include "optimizer/run/model_weights.h"
 #include <math.h>
 #include <string.h>
 
@@ -161,7 +161,7 @@ static const struct tensor_value *list_weights(struct optimizing *o)
 {
     struct graph runnable;
     graph_cut(&runnable, &o->model.graph, &o->found.graph, &o->cut);
-    const struct tensor_value *weights = run_list_weights(&o->model, &runnable);
+    const struct tensor_value *weights = model_list_weights(&o->model, &runnable);
     graph_free(&runnable);
     return weights;
 }

@@ -17,7 +17,8 @@
 #include "core/text/text.h"
 #include "optimizer/run/loaded_model.h"
 #include "optimizer/run/npy.h"
-#include "optimizer/run/run.h"
+#include "optimizer/run/output_difference.h"
+#include "optimizer/run/side_by_side.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -196,7 +197,7 @@ static bool compare_subjects(struct session *s, struct error *error)
     s->differences = arena_array(&a->arena, struct output_difference, n + 1);
     s->agrees = true;
     for (size_t i = 0; i < n; i++) {
-        s->differences[i] = run_compare_outputs(&a->outputs[i], &b->outputs[i]);
+        s->differences[i] = outputs_compare(&a->outputs[i], &b->outputs[i]);
         s->agrees = s->agrees && s->differences[i].is_trustworthy && s->differences[i].relative <= s->options.tolerance;
     }
     return true;
@@ -461,11 +462,11 @@ static bool print_steps(struct session *s, const struct subject *subject, struct
 
 static bool run_subjects(struct session *s, struct error *error)
 {
-    struct run_request requests[2];
+    struct timed_model requests[2];
     struct sample_summary latencies[2];
     for (size_t i = 0; i < s->n; i++)
-        requests[i] = (struct run_request){s->subjects[i].model, s->subjects[i].inputs, s->subjects[i].outputs};
-    if (!run_time_side_by_side(requests, s->n, s->options.warmup, s->options.repeats, latencies, error))
+        requests[i] = (struct timed_model){s->subjects[i].model, s->subjects[i].inputs, s->subjects[i].outputs};
+    if (!models_time_side_by_side(requests, s->n, s->options.warmup, s->options.repeats, latencies, error))
         return false;
     for (size_t i = 0; i < s->n; i++)
         s->subjects[i].latency = latencies[i];

@@ -3,7 +3,7 @@
 
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
-#include "optimizer/run/run.h"
+#include "optimizer/run/output_difference.h"
 #include <assert.h>
 #include <math.h>
 
@@ -75,7 +75,7 @@ double comparison_tolerance(const struct graph *g, double wanted)
 // The worst of all rounds; one round in which the output varies is enough to trust it.
 static void merge_round(struct output_comparison *c, const struct tensor_value *a, const struct tensor_value *b)
 {
-    struct output_difference d = run_compare_outputs(a, b);
+    struct output_difference d = outputs_compare(a, b);
     c->max_difference = fmax(c->max_difference, d.difference);
     c->max_magnitude = fmax(c->max_magnitude, d.largest);
     c->is_trustworthy = c->is_trustworthy || d.is_trustworthy;

@@ -6,7 +6,7 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "expressions/elements.h"
-#include "optimizer/run/run.h"
+#include "optimizer/run/model_weights.h"
 
 static size_t bytes_of_weights(const struct graph *g)
 {
@@ -76,9 +76,9 @@ struct model *loaded_model_prepare(struct loaded_model *m, struct backend *b, st
 {
     if (m->is_compiled)
         return compiled_model_prepare(&m->compiled, b, error);
-    m->weights = run_weight_source(&m->imported);
+    m->weights = model_weight_source(&m->imported);
     b->options.weights = &m->weights;
-    return backend_prepare(b, m->graph, m->imported.weights.count, run_list_weights(&m->imported, m->graph), error);
+    return backend_prepare(b, m->graph, m->imported.weights.count, model_list_weights(&m->imported, m->graph), error);
 }
 
 // --- can it be run? --------------------------------------------------------------------------------------------------

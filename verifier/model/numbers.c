@@ -7,7 +7,7 @@
 #include "expressions/elements.h"
 #include "graph/extract.h"
 #include "optimizer/run/comparison.h"
-#include "optimizer/run/run.h"
+#include "optimizer/run/output_difference.h"
 #include "optimizer/run/runnable.h"
 #include <math.h>
 
@@ -227,7 +227,7 @@ static void compare_output(struct running *x, size_t i, struct numbers_result *r
     for (int round = 0; round < x->options->rounds; round++) {
         const struct tensor_value *a = &x->outputs[0][n * (size_t)round + i],
                                   *b = &x->outputs[1][n * (size_t)round + i];
-        struct output_difference d = run_compare_outputs(a, b);
+        struct output_difference d = outputs_compare(a, b);
         if (d.difference > r->difference || round == 0)
             find_place(a, b, r);
         r->difference = fmax(r->difference, d.difference);

@@ -1,0 +1,27 @@
+// Every other turn goes through the models backwards.
+#include "optimizer/run/side_by_side.h"
+
+#include "core/memory/memory.h"
+
+static bool time_once(const struct timed_model *r, double *ret_seconds, struct error *error)
+{
+    return model_time(r->model, r->inputs, r->outputs, ret_seconds, error);
+}
+
+bool models_time_side_by_side(const struct timed_model *requests, size_t n, int64_t warmup, int64_t repeats,
+                           struct sample_summary *ret_summaries, struct error *error)
+{
+    size_t per_model = (size_t)repeats;
+    double *samples = mem_new_array(double, n *per_model), ignored;
+    bool is_done = true;
+    for (int64_t turn = -warmup; is_done && turn < repeats; turn++)
+        for (size_t i = 0; is_done && i < n; i++) {
+            size_t which = turn % 2 ? n - 1 - i : i;
+            double *to = turn < 0 ? &ignored : &samples[which * per_model + (size_t)turn];
+            is_done = time_once(&requests[which], to, error);
+        }
+    for (size_t i = 0; is_done && i < n; i++)
+        ret_summaries[i] = sample_summarize(&samples[i * per_model], per_model);
+    mem_free_array(samples, n * per_model);
+    return is_done;
+}
