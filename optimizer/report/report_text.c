@@ -118,11 +118,12 @@ static void print_corrections(struct text *out, const struct report *r)
     mem_free_array(sorted, n);
 }
 
-// An interruption may come before a sum of costs is known.
-static void print_estimate(struct text *out, const char *label, double seconds)
+// An interruption may come before a sum of costs is known, which is that of nodes that we know.
+static void print_estimate(struct text *out, const struct report *r, const char *label, double seconds)
 {
     if (isfinite(seconds))
-        text_printf(out, "  %-22s %9.3f ms\n", label, 1e3 * seconds);
+        text_printf(out, "  %-22s %9.3f ms%s\n", label, 1e3 * seconds,
+                    r->kept.count ? "   (without the nodes that are kept as they are)" : "");
     else
         text_printf(out, "  %-22s not known\n", label);
 }
@@ -130,11 +131,11 @@ static void print_estimate(struct text *out, const char *label, double seconds)
 static void print_times(struct text *out, const struct report *r)
 {
     text_add(out, "time\n");
-    print_estimate(out, "estimated before", report_estimate(r, 0));
-    print_estimate(out, "estimated after", report_estimate(r, 1));
+    print_estimate(out, r, "estimated before", report_estimate(r, 0));
+    print_estimate(out, r, "estimated after", report_estimate(r, 1));
     // What is not known is told above, and of what was timed the contenders tell.
     if (r->n_timed == 0 && isfinite(report_estimate(r, 1)) && r->seconds_with_layouts != r->search->seconds_after)
-        print_estimate(out, "with its best layouts", r->seconds_with_layouts);
+        print_estimate(out, r, "with its best layouts", r->seconds_with_layouts);
     if (r->layout_gap > 0)
         text_printf(out, "  %-22s within %.2g %% of the least sum of costs that is possible\n", "layouts",
                     1e2 * r->layout_gap);

@@ -9,7 +9,7 @@ static bool time_once(const struct timed_model *r, double *ret_seconds, struct e
 }
 
 bool models_time_side_by_side(const struct timed_model *requests, size_t n, int64_t warmup, int64_t repeats,
-                           struct sample_summary *ret_summaries, struct error *error)
+                              struct sample_summary *ret_summaries, struct error *error)
 {
     size_t per_model = (size_t)repeats;
     double *samples = mem_new_array(double, n *per_model), ignored;

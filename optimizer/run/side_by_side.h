@@ -13,4 +13,4 @@ struct timed_model {
     struct tensor_value *outputs;
 };
 bool models_time_side_by_side(const struct timed_model *requests, size_t n, int64_t warmup, int64_t repeats,
-                           struct sample_summary *ret_summaries, struct error *error);
+                              struct sample_summary *ret_summaries, struct error *error);

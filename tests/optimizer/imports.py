@@ -52,6 +52,7 @@ def test_kept(folder):
     assert told["opaque"] == [dict(zip(("domain", "operator", "nodes", "reason"), row)) for row in rows], told["opaque"]
     lines = printed.splitlines()
     first = lines.index("kept as they are         4 nodes")
+    assert all(line.endswith(" (without the nodes that are kept as they are)") for line in lines if "  estimated " in line)
     for line, (_, operator, n, reason) in zip(lines[first + 1:], rows):
         assert line.split(maxsplit=2) == [operator, str(n), reason], line
         cells = [html.escape(text) for text in (operator, str(n), reason)]
