@@ -262,7 +262,6 @@ static bool search_and_judge(struct optimizing *o)
 
 static bool cancels_nothing(const struct rule *r, const void *context)
 {
-    (void)context;
     return !rule_introduces_differences(r);
 }
 

@@ -277,18 +277,31 @@ static bool run_step(const struct cpu_model *m, size_t i, struct error *error)
            error_set_code(error, EXIT_INTERNAL, NULL, "the kernel %s failed", s->kernel->base.name);
 }
 
-static bool run(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
-                struct error *error)
+// Seconds of each step where they are asked for.
+static bool profile(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
+                    double *ret_seconds, struct error *error)
 {
     struct cpu_model *m = (struct cpu_model *)model;
     bind_values(m, inputs, outputs);
     int threads = ((const struct cpu_backend *)model->backend)->threads;
     bool is_done = true;
     struct kernel_scope scope = kernel_scope_begin(threads);
-    for (size_t i = 0; is_done && i < m->n_steps; i++)
+    for (size_t i = 0; is_done && i < m->n_steps; i++) {
+        struct stopwatch watch = {0};
+        if (ret_seconds)
+            stopwatch_start(&watch, threads == 1);
         is_done = run_step(m, i, error);
+        if (ret_seconds)
+            ret_seconds[m->steps[i].number] = stopwatch_stop(&watch, threads == 1).seconds;
+    }
     kernel_scope_end(&scope);
     return is_done;
+}
+
+static bool run(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
+                struct error *error)
+{
+    return profile(model, inputs, outputs, NULL, error);
 }
 
 // With several threads other programs add to what the clock says: the shortest of a few runs, as long as they come
@@ -309,24 +322,6 @@ static bool time_run(struct model *model, const struct tensor_value *inputs, str
     }
     *ret_seconds = shortest;
     return true;
-}
-
-static bool profile(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
-                    double *ret_seconds, struct error *error)
-{
-    struct cpu_model *m = (struct cpu_model *)model;
-    bind_values(m, inputs, outputs);
-    int threads = ((const struct cpu_backend *)model->backend)->threads;
-    bool is_done = true;
-    struct kernel_scope scope = kernel_scope_begin(threads);
-    for (size_t i = 0; is_done && i < m->n_steps; i++) {
-        struct stopwatch watch;
-        stopwatch_start(&watch, threads == 1);
-        is_done = run_step(m, i, error);
-        ret_seconds[m->steps[i].number] = stopwatch_stop(&watch, threads == 1).seconds;
-    }
-    kernel_scope_end(&scope);
-    return is_done;
 }
 
 static void list_packed(const struct model *model, packed_weights *list)

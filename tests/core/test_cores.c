@@ -34,7 +34,6 @@ static int quota_of(const char *text)
 
 static void reads_quotas(void **state)
 {
-    (void)state;
     assert_int_equal(quota_of("max 100000\n"), 0);
     assert_int_equal(quota_of("400000 100000\n"), 4);
     assert_int_equal(quota_of("250000 100000\n"), 2);
@@ -47,7 +46,6 @@ static void reads_quotas(void **state)
 // The least of a group and those above it; the root of all has no file.
 static void follows_groups_up(void **state)
 {
-    (void)state;
     struct temporary_folder root = {0};
     char outer[400], inner[420];
     assert_true(temporary_folder_make(&root, NULL));
@@ -72,7 +70,6 @@ static void follows_groups_up(void **state)
 
 static void reads_the_first_version(void **state)
 {
-    (void)state;
     struct temporary_folder root = {0};
     assert_true(temporary_folder_make(&root, NULL));
     write_file(root.path, "cpu.cfs_quota_us", "-1\n");
@@ -85,7 +82,6 @@ static void reads_the_first_version(void **state)
 
 static void respects_affinity(void **state)
 {
-    (void)state;
     cpu_set_t all, one;
     assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
     CPU_ZERO(&one);

@@ -22,7 +22,6 @@ static int64_t value_at(struct sizes *s, const int64_t *at, int64_t x, int64_t y
 // 12 x, x y, x + y, 2 x + 2 y + 6, 7
 static void finds_functions(void **state)
 {
-    (void)state;
     struct sizes s = two_symbols();
     int64_t at[5][N_PROBES];
     for (int k = 0; k < N_PROBES; k++) {
@@ -47,7 +46,6 @@ static void finds_functions(void **state)
 // Half of x where that is even, x cut at 512, and numbers that follow no rule.
 static void refuses_what_is_none(void **state)
 {
-    (void)state;
     struct sizes s = two_symbols();
     int64_t half[N_PROBES], cut[N_PROBES];
     for (int k = 0; k < N_PROBES; k++) {
@@ -63,7 +61,6 @@ static void refuses_what_is_none(void **state)
 // A quotient of a quotient is one of the symbol; neither is known before it was added.
 static void knows_quotients(void **state)
 {
-    (void)state;
     struct sizes s = two_symbols();
     int64_t at[3][N_PROBES];
     for (int k = 0; k < N_PROBES; k++) {
@@ -86,7 +83,6 @@ static void knows_quotients(void **state)
 // (6 x + 9) / 4 is (3 x + 4) / 2, of a product of symbols nothing is known, and (2 x + 4) / 2 is a sum.
 static void brings_quotients_to_lowest_terms(void **state)
 {
-    (void)state;
     struct sizes s = two_symbols();
     int64_t six[N_PROBES], product[N_PROBES];
     for (int k = 0; k < N_PROBES; k++) {
@@ -109,7 +105,6 @@ static void brings_quotients_to_lowest_terms(void **state)
 // A third of so many times a symbol would overflow where the symbol is not chosen yet.
 static void knows_no_quotients_of_huge_multiples(void **state)
 {
-    (void)state;
     struct sizes s = two_symbols();
     int64_t huge[N_PROBES], first[MAX_SYMBOLS];
     for (int k = 0; k < N_PROBES; k++)
@@ -123,7 +118,6 @@ static void knows_no_quotients_of_huge_multiples(void **state)
 // Of 212, twice the quarter is the half; at what is found it is not.
 static void finds_a_probe_that_tells_quotients_apart(void **state)
 {
-    (void)state;
     struct sizes s = {0}, there = {0};
     struct size_form form;
     int64_t first[MAX_SYMBOLS], at[N_PROBES] = {212, 150, 96, 331, 5003}, half[N_PROBES], twice[N_PROBES];
@@ -149,7 +143,6 @@ static void finds_a_probe_that_tells_quotients_apart(void **state)
 // A fixed number that a symbol's prime divides is taken for a multiple of it.
 static void tells_what_is_not_told_apart(void **state)
 {
-    (void)state;
     struct sizes s = two_symbols();
     assert_int_equal(value_at(&s, (int64_t[]){422, 422, 422, 422, 422}, 4, 4), 422);
     assert_false(sizes_are_told_apart(&s));
@@ -158,7 +151,6 @@ static void tells_what_is_not_told_apart(void **state)
 
 static void sizes_beyond_any_tensor_are_none(void **state)
 {
-    (void)state;
     struct sizes s = two_symbols();
     int64_t many = (int64_t)1 << 40;
     assert_int_equal(sizes_at(&s, 211 * 223, (int64_t[MAX_SYMBOLS]){many, many}), -1);
@@ -168,7 +160,6 @@ static void sizes_beyond_any_tensor_are_none(void **state)
 // A reshape of x to (x * 4, 2) at other sizes, and one to a fixed shape, which is ill-typed there.
 static void makes_nodes_at_a_binding(void **state)
 {
-    (void)state;
     struct arena arena;
     struct graph g, there;
     struct sizes s = two_symbols();

@@ -31,7 +31,6 @@ static bool are_reversed(const char *x, const char *y)
 
 static void finds_rules_read_backwards(void **state)
 {
-    (void)state;
     assert_true(are_reversed("(rule r (source (relu (ewadd ?x ?y))) (target (ewadd ?x (tanh ?y))))",
                              "(rule s (source (ewadd ?b (tanh ?a))) (target (relu (ewadd ?b ?a))))"));
     assert_true(
@@ -45,7 +44,6 @@ static void finds_rules_read_backwards(void **state)
 static void tells_other_rules_from_them(void **state)
 {
     const char *rule = "(rule r (source (ewadd (relu ?x) ?y)) (target (sub ?x ?y)))";
-    (void)state;
     assert_false(are_reversed(rule, rule));
     assert_false(are_reversed(rule, "(rule s (source (sub ?y ?x)) (target (ewadd (relu ?x) ?y)))"));
     assert_false(are_reversed(rule, "(rule s (source (sub ?x ?x)) (target (ewadd (relu ?x) ?x)))"));
@@ -88,7 +86,6 @@ static bool proves_backwards(const char *text, const char *backwards, struct tex
 static void one_proof_serves_both(void **state)
 {
     struct text text = {0};
-    (void)state;
     assert_true(proves_backwards("(rule r (source (relu (relu ?x))) (target (relu ?x)))",
                                  "(rule s (source (relu ?y)) (target (relu (relu ?y))))", &text));
     assert_non_null(strstr(text.chars, "(rule s"));

@@ -68,14 +68,10 @@ static bool explore_instance(void *context, struct instance *in)
     return !ex->wants_one;
 }
 
-static bool search_box(struct judge *j, const struct equation *eq, const struct box *box,
-                       const struct attribute_value *attributes, uint64_t step_limit, struct bounds *ret_bounds,
-                       bool *ret_was_cut_short)
+static struct enumeration enumerate_box(struct judge *j, const struct equation *eq, const struct box *box,
+                                        const struct attribute_value *attributes, uint64_t step_limit,
+                                        bool (*visit)(void *context, struct instance *in), void *context)
 {
-    struct exploration ex = {.met = &j->kinds,
-                             .hears = j->listener && j->listens_to_search && !attributes ? j : NULL,
-                             .bounds = ret_bounds,
-                             .wants_one = !attributes && j->part > 0};
     struct enumeration e = {.equation = eq,
                             .typing = &j->typing,
                             .scratch = &j->scratch,
@@ -84,12 +80,24 @@ static bool search_box(struct judge *j, const struct equation *eq, const struct 
                             .attributes = attributes,
                             .step_limit = step_limit,
                             .was_cut_short = true,
-                            .visit = explore_instance,
-                            .context = &ex};
-    if (ret_bounds)
-        memset(ret_bounds, 0, sizeof *ret_bounds);
+                            .visit = visit,
+                            .context = context};
     if (step_limit > 0)
         enumerate_instances(&e);
+    return e;
+}
+
+static bool search_box(struct judge *j, const struct equation *eq, const struct box *box,
+                       const struct attribute_value *attributes, uint64_t step_limit, struct bounds *ret_bounds,
+                       bool *ret_was_cut_short)
+{
+    struct exploration ex = {.met = &j->kinds,
+                             .hears = j->listener && j->listens_to_search && !attributes ? j : NULL,
+                             .bounds = ret_bounds,
+                             .wants_one = !attributes && j->part > 0};
+    if (ret_bounds)
+        memset(ret_bounds, 0, sizeof *ret_bounds);
+    struct enumeration e = enumerate_box(j, eq, box, attributes, step_limit, explore_instance, &ex);
     j->steps += e.steps;
     j->met_limits = j->met_limits || e.was_cut_short;
     if (e.was_cut_short && ret_bounds)
@@ -148,21 +156,10 @@ static int explore_kinds_that_are_left(struct judge *j, const struct equation *e
     return size;
 }
 
-static bool visit_box(struct judge *j, const struct equation *eq, const struct box *box,
-                      uint64_t step_limit, bool (*visit)(void *context, struct instance *in), void *context,
-                      bool *was_cut_short)
+static bool visit_box(struct judge *j, const struct equation *eq, const struct box *box, uint64_t step_limit,
+                      bool (*visit)(void *context, struct instance *in), void *context, bool *was_cut_short)
 {
-    struct enumeration e = {.equation = eq,
-                            .typing = &j->typing,
-                            .scratch = &j->scratch,
-                            .box = box,
-                            .wanted = WANTED_BOTH,
-                            .step_limit = step_limit,
-                            .was_cut_short = true,
-                            .visit = visit,
-                            .context = context};
-    if (step_limit > 0)
-        enumerate_instances(&e);
+    struct enumeration e = enumerate_box(j, eq, box, NULL, step_limit, visit, context);
     *was_cut_short = *was_cut_short || e.was_cut_short;
     return e.instances > 0;
 }

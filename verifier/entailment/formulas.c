@@ -8,8 +8,6 @@
 
 static void ignore_z3_error(Z3_context c, Z3_error_code e)
 {
-    (void)c;
-    (void)e;
 }
 
 void formulas_init(struct formulas *f, const struct logic *l)

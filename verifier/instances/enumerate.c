@@ -425,7 +425,6 @@ static void end_assignment(void *context, uint32_t depth)
 static bool search_with_attributes(void *context, const struct attribute_value *attributes)
 {
     struct search *s = context;
-    (void)attributes;
     if (s->e->was_cut_short)
         return false;
     struct arena_mark mark = arena_mark(s->arena);
