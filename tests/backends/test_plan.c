@@ -103,21 +103,26 @@ static const struct {
      "exp | reducesum | div"},
 };
 
+static void check_steps(struct fixture *f, const char *steps)
+{
+    struct text text = {0};
+    struct error error = {0};
+    struct plan_request request = {&f->g, &f->fake->target, f->fake->codes, NULL, &f->arena};
+    if (!plan_make(&f->plan, &request, &error))
+        fail_msg("%s", error.message);
+    summarize(&text, &f->plan);
+    if (strcmp(text.chars, steps) != 0)
+        plan_print(&text, &f->plan);
+    assert_string_equal(text.chars, steps);
+    text_free(&text);
+}
+
 static void plans_steps(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(plans); i++) {
         struct fixture f;
-        struct text text = {0};
-        struct error error = {0};
         read_graph(&f, plans[i].graph);
-        struct plan_request request = {&f.g, &f.fake->target, f.fake->codes, NULL, &f.arena};
-        if (!plan_make(&f.plan, &request, &error))
-            fail_msg("%s", error.message);
-        summarize(&text, &f.plan);
-        if (strcmp(text.chars, plans[i].steps) != 0)
-            plan_print(&text, &f.plan);
-        assert_string_equal(text.chars, plans[i].steps);
-        text_free(&text);
+        check_steps(&f, plans[i].steps);
         drop(&f);
     }
 }
@@ -182,18 +187,9 @@ static void writes_parts_in_place(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(concatenations); i++) {
         struct fixture f;
-        struct text text = {0};
-        struct error error = {0};
         read_graph_for(&(struct fake_device){.has_parts = true}, &f, concatenations[i].graph);
-        struct plan_request request = {&f.g, &f.fake->target, f.fake->codes, NULL, &f.arena};
-        if (!plan_make(&f.plan, &request, &error))
-            fail_msg("%s", error.message);
-        summarize(&text, &f.plan);
-        if (strcmp(text.chars, concatenations[i].steps) != 0 || count_copies(&f.plan) != concatenations[i].n_copies)
-            plan_print(&text, &f.plan);
-        assert_string_equal(text.chars, concatenations[i].steps);
+        check_steps(&f, concatenations[i].steps);
         assert_int_equal(count_copies(&f.plan), concatenations[i].n_copies);
-        text_free(&text);
         drop(&f);
     }
 }

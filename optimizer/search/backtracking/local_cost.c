@@ -46,18 +46,17 @@ void pricer_init(struct pricer *p, const struct cost_model *cost)
     scribe_init(&p->scribe, &p->graph_costs);
 }
 
-void pricer_free(struct pricer *p)
-{
-    memo_free(&p->memo);
-    memo_free(&p->graph_costs.memo);
-    pthread_mutex_destroy(&p->graph_costs.lock);
-    scribe_free(&p->scribe);
-}
-
 void pricer_forget(struct pricer *p)
 {
     memo_free(&p->memo);
     memo_free(&p->graph_costs.memo);
+}
+
+void pricer_free(struct pricer *p)
+{
+    pricer_forget(p);
+    pthread_mutex_destroy(&p->graph_costs.lock);
+    scribe_free(&p->scribe);
 }
 
 // --- members ---------------------------------------------------------------------------------------------------------
