@@ -50,7 +50,7 @@ static const struct option_spec specs[] = {
 
 static const char epilog[] =
     "taso-gen merge PART... -o FILE  joins the parts that shards wrote to what one run gives.\n"
-    "Exit codes: 0 done, 1 interrupted, 2 usage, 3 bad input file.\n"
+    "Exit codes: 0 done, 1 interrupted, 2 usage, 3 a file that cannot be read or written, 70 internal error.\n"
     "Examples:\n"
     "  taso-gen --max-ops 4 -o candidates.rules\n"
     "  taso-gen --with gelu,matmul --max-ops 3 -o gelu.rules\n";
@@ -76,6 +76,11 @@ static void show_comparison(const struct job *job)
     text_free(&text);
 }
 
+static bool is_empty(const char *list)
+{
+    return list && !*list;
+}
+
 static bool run(struct job_options *options, bool is_merge, char **paths, int n, struct error *error)
 {
     struct log log = {stderr, "taso-gen", options->quiet ? LOG_WARNING : LOG_INFO};
@@ -85,6 +90,9 @@ static bool run(struct job_options *options, bool is_merge, char **paths, int n,
     if (is_merge ? n == 0 : n > 0)
         return error_set_code(error, EXIT_USAGE, NULL, is_merge ? "merge needs parts" : "unexpected argument %s",
                               paths[0]);
+    if (is_empty(options->families) || is_empty(options->with))
+        return error_set_code(error, EXIT_USAGE, NULL, "%s names nothing",
+                              is_empty(options->families) ? "--families" : "--with");
     const struct used_file files[] = {
         {"--space", options->space, FILE_READ},
         {"--compare", options->compare, FILE_READ},

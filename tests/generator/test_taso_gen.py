@@ -288,7 +288,8 @@ class Job(unittest.TestCase):
             self.assertIn(expected, done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
             self.assertFalse((self.dir / "bad.rules").exists())
-        for arguments in (["--shard", "3/2"], ["--with", "nothing"], ["--families", "nothing"], ["--max-ops", "5"]):
+        for arguments in (["--shard", "3/2"], ["--with", "nothing"], ["--families", "nothing"], ["--with", ""], ["--families", ""],
+                          ["--max-ops", "5"]):
             self.run_gen(*arguments, "-q", "-o", self.dir / "bad.rules", code=2)
         self.run_gen("merge", "-q", self.space, "-o", self.dir / "bad.rules", code=3)
         self.run_gen(code=2)
