@@ -27,6 +27,18 @@ int64_t form_length_of_parts(const struct equation *eq, uint32_t variable)
     return 0;
 }
 
+// A condition that no theorem names may leave out the lengths that are tried: of 1, 5 and 10 parts there is 1.
+static bool has_other_condition(const struct equation *eq, uint32_t variable)
+{
+    for (uint32_t i = 0; i < eq->n_conditions; i++) {
+        const struct condition *c = &eq->conditions[i];
+        if (!condition_is_of_variable(c->kind) && !form_names_condition(eq->pattern, c) &&
+            ((attribute_variables_of_term(c->a) | attribute_variables_of_term(c->b)) >> variable & 1))
+            return true;
+    }
+    return false;
+}
+
 // How many parts a list can have that are told apart: those that are named, and the rest, which is one.
 static int64_t parts_told_apart(const struct equation *eq, uint32_t variable)
 {
@@ -43,7 +55,7 @@ static int64_t parts_told_apart(const struct equation *eq, uint32_t variable)
         if (is_its && term->output + 2 > parts)
             parts = term->output + 2;
     }
-    return parts;
+    return parts > 0 && has_other_condition(eq, variable) ? LONGEST_PARTS + 1 : parts;
 }
 
 bool form_has_lengths_of_parts(const struct form_question *q)

@@ -242,27 +242,46 @@ static bool sizes_are_from_own_end(const struct same_ranks *s, const struct attr
     return are_own;
 }
 
-static bool axes_are_from_own_end(const struct same_ranks *s, const struct pattern_node *node)
+// An axis of the tensor. A condition may say where a variable counts from.
+static bool axis_is_from_own_end(const struct same_ranks *s, const struct equation *eq, term_id tensor,
+                                 const struct attribute_term *t)
+{
+    bool is_own = is_from_own_end(s, tensor, t);
+    for (uint32_t i = 0; i < eq->n_conditions && is_own && form_is_variable(t); i++) {
+        const struct condition *c = &eq->conditions[i];
+        is_own = condition_is_of_variable(c->kind) || !form_condition_names_axis(eq->pattern, c) ||
+                 c->a->value != t->value || is_from_own_end(s, tensor, c->b);
+    }
+    return is_own;
+}
+
+static bool axes_are_from_own_end(const struct same_ranks *s, const struct equation *eq,
+                                  const struct pattern_node *node)
 {
     for (int i = 0; i < operator_n_attributes(node->op); i++) {
         enum attribute_role role = node->op->attributes[i].role;
         for (uint32_t j = 0; j < node->attributes[i].count; j++)
             if ((role == ROLE_AXIS || role == ROLE_AXES) && node->n_inputs > 0
-                    ? !is_from_own_end(s, node->inputs[0], node->attributes[i].terms[j])
+                    ? !axis_is_from_own_end(s, eq, node->inputs[0], node->attributes[i].terms[j])
                     : !sizes_are_from_own_end(s, node->attributes[i].terms[j]))
                 return false;
     }
     return true;
 }
 
+// 3, $i or (- (rank ?x) 2); any other term may be another axis at ranks that are not tried.
 static void note_axis(struct told_axes *told, const struct attribute_term *t)
 {
-    if (form_is_integer(t) && t->value + 1 > told->leading)
-        told->leading = t->value + 1;
+    bool is_from_the_end =
+        t->kind == TERM_SUB && t->operands[0]->kind == TERM_RANK && form_is_integer(t->operands[1]);
+    if (form_is_integer(t))
+        told->leading = t->value + 1 > told->leading ? t->value + 1 : told->leading;
     else if (form_is_variable(t))
         told->variables |= 1u << t->value;
-    else if (t->kind == TERM_SUB && form_is_integer(t->operands[1]) && t->operands[1]->value > told->trailing)
-        told->trailing = t->operands[1]->value;
+    else if (is_from_the_end)
+        told->trailing = t->operands[1]->value > told->trailing ? t->operands[1]->value : told->trailing;
+    else
+        told->is_unknown = true;
 }
 
 static void note_axes_of_sizes(struct told_axes *told, const struct attribute_term *t)
@@ -329,6 +348,7 @@ static void note_conditions(struct told_axes *told, const struct equation *eq)
 {
     for (uint32_t i = 0; i < eq->n_conditions; i++) {
         const struct condition *c = &eq->conditions[i];
+        told->is_unknown = told->is_unknown || !form_condition_keeps_ranks(eq->pattern, c);
         if (condition_is_of_variable(c->kind) || c->a->kind == TERM_RANK)
             continue;   // a rank that is asked for is fixed, or another tensor's
         if ((form_is_variable(c->a) && (told->variables >> c->a->value & 1)) ||
@@ -366,7 +386,7 @@ static struct told_axes axes_told_apart(const struct equation *eq)
     for (size_t n = 0; n < eq->pattern->nodes.count; n++) {
         const struct pattern_node *node = &eq->pattern->nodes.items[n];
         note_operator(&told, node);
-        told.is_unknown = told.is_unknown || !axes_are_from_own_end(&same, node);
+        told.is_unknown = told.is_unknown || !axes_are_from_own_end(&same, eq, node);
         for (int i = 0; i < operator_n_attributes(node->op); i++)
             note_attribute(&told, &node->op->attributes[i], &node->attributes[i]);
     }

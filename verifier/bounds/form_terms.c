@@ -380,6 +380,40 @@ bool form_names_condition(const struct pattern *p, const struct condition *c)
     return is_condition_named(p, c) || (c->kind == CONDITION_EQUAL && is_condition_named(p, &turned));
 }
 
+// A number made of sizes of axes that are named, and of what has one entry at every rank.
+static bool is_of_named_sizes(const struct pattern *p, const struct attribute_term *t)
+{
+    bool is_computed =
+        t->kind == TERM_ADD || t->kind == TERM_SUB || t->kind == TERM_MUL || t->kind == TERM_DIV;
+    const struct attribute *a = form_is_variable(t) ? attribute_of_variable(p, (uint32_t)t->value) : NULL;
+    bool is_such = is_computed || is_number_or_size(t) ||
+                   (a && (a->kind == ATTRIBUTE_CHOICE || a->role == ROLE_GROUPS || a->role == ROLE_MERGED_GROUPS));
+    for (uint32_t i = 0; i < t->count && is_computed && is_such; i++)
+        is_such = is_of_named_sizes(p, t->operands[i]);
+    return is_such;
+}
+
+// (= $z (list (dim ?x 0) (dim ?y 0))), of parts.
+static bool is_list_of_parts(const struct pattern *p, const struct condition *c)
+{
+    bool is_list = c->kind == CONDITION_EQUAL && has_role(p, c->a, ROLE_PART_SIZES) && c->b->kind == TERM_LIST;
+    for (uint32_t i = 0; is_list && i < c->b->count; i++)
+        is_list = is_of_named_sizes(p, c->b->operands[i]);
+    return is_list;
+}
+
+bool form_condition_names_axis(const struct pattern *p, const struct condition *c)
+{
+    return c->kind == CONDITION_EQUAL && has_role(p, c->a, ROLE_AXIS) && form_is_axis(c->b);
+}
+
+// `(divides (rank ?x) 7)` holds at ranks 1 and 7, `(= (sum (dims ?x)) 9)` no longer when an axis is taken away.
+bool form_condition_keeps_ranks(const struct pattern *p, const struct condition *c)
+{
+    return form_names_condition(p, c) || form_condition_names_axis(p, c) || is_list_of_parts(p, c) ||
+           (is_of_named_sizes(p, c->a) && is_of_named_sizes(p, c->b));
+}
+
 bool form_names_conditions(const struct form_question *q)
 {
     for (uint32_t i = 0; i < q->eq->n_conditions; i++)
