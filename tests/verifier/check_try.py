@@ -30,6 +30,7 @@ TOO_RARE = {
     "blocks-with-pads",
     "clip-far",
     "clip-large-constants",
+    "coefficient-of-differences-until-20",
     "coefficient-until-20-pool",
     "coefficient-until-20-prelu",
     "coefficient-until-20-sum",
@@ -68,6 +69,7 @@ TOO_RARE = {
     "number-above-zero",
     "number-plus-and-minus",
     "number-times-zero",
+    "number-until-20-greatest",
     "pad-variable-on-pads-into-conv",
     "pad-variables-on-pads-into-conv",
     "parts-not-three",
@@ -111,6 +113,9 @@ TOO_RARE = {
     "tied-strides-of-maxima",
     "undefined-quotients-cancelled",
     "undefined-sum-of-quotients",
+    "undefined-times-an-identity",
+    "undefined-times-merged-zeros",
+    "undefined-times-zeros-of-an-enlargement",
     "unequal-pads",
 }
 TOTALS = re.compile(r"^(\d+) equations? at (\d+) instances?: (\d+) differ, (\d+) have no instance$", re.MULTILINE)
