@@ -103,6 +103,8 @@ TOO_RARE = {
     "shape-of-a-factor-below-a-window",
     "shape-of-five-beside",
     "shape-of-six-transposed",
+    "size-counted-by-another-rank",
+    "size-counted-by-another-rank-last",
     "slice-step-cubic",
     "slopes-multiplied",
     "split-sizes-cubic",

@@ -269,6 +269,11 @@ static bool axes_are_from_own_end(const struct same_ranks *s, const struct equat
     return true;
 }
 
+static bool condition_counts_from_own_ends(const struct same_ranks *s, const struct condition *c)
+{
+    return condition_is_of_variable(c->kind) || (sizes_are_from_own_end(s, c->a) && sizes_are_from_own_end(s, c->b));
+}
+
 // 3, $i or (- (rank ?x) 2); any other term may be another axis at ranks that are not tried.
 static void note_axis(struct told_axes *told, const struct attribute_term *t)
 {
@@ -394,6 +399,8 @@ static struct told_axes axes_told_apart(const struct equation *eq)
         int64_t left = dropped_on_a_way(eq->pattern, eq->left[i]), right = dropped_on_a_way(eq->pattern, eq->right[i]);
         told.dropped += left > right ? left : right;
     }
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        told.is_unknown = told.is_unknown || !condition_counts_from_own_ends(&same, &eq->conditions[i]);
     note_conditions(&told, eq);
     told.sets &= ~told.variables;
     return told;
