@@ -421,11 +421,12 @@ static size_t hold_duels_in_runtime(struct optimizing *o)
 static bool choose_finalist(struct optimizing *o, size_t *ret_best)
 {
     *ret_best = first_that_is_rewritten(o);
+    if (!optimizing_is_timed(o))
+        return true;
     phases_enter(&o->phases, PHASE_TIMING);
-    if (o->runtime.is_open && !o->options->is_timing_skipped)
-        *ret_best = hold_duels_in_runtime(o);
-    else if (optimizing_is_timed(o))
+    if (!o->runtime.is_open)
         return optimizing_hold_contest(o, ret_best);
+    *ret_best = hold_duels_in_runtime(o);
     return true;
 }
 
