@@ -146,13 +146,22 @@ static const struct onnx_tensor *external_form(struct plan *plan, const struct o
     return form;
 }
 
-// ONNX Runtime takes a length of 0 for that of the file.
-static const struct onnx_tensor *form_without_elements(struct plan *plan, const struct onnx_tensor *t)
+// ONNX Runtime takes a length of 0 for that of the file, and infers shapes from lists only that stand in the model: what
+// was the default of an input, of which it does not, may be a constant now.
+static bool stands_inside(const struct onnx_tensor *t)
+{
+    bool is_list = t->dims.count <= 1 && t->data_type == ONNX_INT64;
+    return onnx_tensor_is_external(t) && !t->deferred &&
+           (t->external.size == 0 || (is_list && t->external.size < SMALL_PAYLOAD));
+}
+
+static const struct onnx_tensor *form_inside(struct plan *plan, const struct onnx_tensor *t)
 {
     struct onnx_tensor *form = arena_new(&plan->arena, struct onnx_tensor);
     *form = *t;
     form->external_data = (struct onnx_list){0};
     form->data_location = 0;
+    form->raw_data = t->external;
     return form;
 }
 
@@ -161,10 +170,9 @@ static bool plan_tensor(void *context, void *message)
     struct plan *plan = context;
     const struct onnx_tensor *t = message;
     struct onnx_bytes payload = payload_to_move(plan, t);
-    bool is_empty = onnx_tensor_is_external(t) && payload.size == 0;
-    vec_push(&plan->forms, is_empty     ? form_without_elements(plan, t)
-                           : payload.at ? external_form(plan, t, payload)
-                                        : NULL);
+    vec_push(&plan->forms, stands_inside(t) ? form_inside(plan, t)
+                           : payload.at     ? external_form(plan, t, payload)
+                                            : NULL);
     return true;
 }
 

@@ -557,6 +557,21 @@ def test_traced_sizes(folder):
     expect(done.returncode == 0 and "ReduceSum" in kinds, f"sums over a batch: {done.stderr} {kinds}")
 
 
+def test_lists_outside(folder):
+    """ONNX Runtime wants to see the sizes that a constant says; those that are an input's default it does not ask for."""
+    nodes = [helper.make_node("Identity", ["x"], ["n"]), helper.make_node("Neg", ["n"], ["m"]),
+             helper.make_node("NonZero", ["m"], ["p"]), helper.make_node("Expand", ["p", "sizes"], ["y"])]
+    sizes = numpy_helper.from_array(np.ones(7, np.int64), "sizes")
+    inputs = [value("x", 3, 4), helper.make_tensor_value_info("sizes", TensorProto.INT64, [7])]
+    places = helper.make_tensor_value_info("y", TensorProto.INT64, [None] * 7)
+    model, out = small_model(folder / "outside.onnx", nodes, inputs, [places], [sizes]), folder / "o.onnx"
+    onnx.save(onnx.load(model), model, save_as_external_data=True, location="sizes.data", size_threshold=0)
+    done = run(OPT, model, "-o", out, "--device", "fake", "--quiet")
+    feed = {"x": np.float32(np.arange(12).reshape(3, 4))}
+    expect(done.returncode == 0 and relative_difference(*(session_of(m).run(None, feed)[0] for m in (model, out))) == 0,
+           f"sizes outside of the model: {done.stderr}")
+
+
 def graph_of(nodes, inputs, outputs):
     return helper.make_graph(nodes, "body", inputs, outputs)
 
@@ -658,6 +673,7 @@ def test_kept(folder):
     test_unstable(folder)
     test_traced_sizes(folder)
     test_stale_sizes(folder)
+    test_lists_outside(folder)
     test_inputs_with_defaults(folder)
     test_masks_of_halves(folder)
     test_overflowing_halves(folder)
