@@ -182,7 +182,10 @@ static bool read_item(struct reader *r, struct family *f, const struct sexp *s)
         return add_each(r, f, s, add_operator);
     if (sexp_is_call(s, "max-ops"))
         return set_max_ops(r, f, s);
-    return sexp_error(r->error, r->file, s, "expected (inputs ...), (constant ...), (operator ...) or (max-ops ...)");
+    if (sexp_is_call(s, "fewer-products") && s->count == 1)
+        return f->wants_fewer_products = true;
+    return sexp_error(r->error, r->file, s,
+                      "expected (inputs ...), (constant ...), (operator ...), (max-ops ...) or (fewer-products)");
 }
 
 // Files of checkpoints are called by it.

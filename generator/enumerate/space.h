@@ -3,6 +3,7 @@
 //
 //     (family pooling
 //       (max-ops 4)                                       ; optional: at most this many operators
+//       (fewer-products)                                  ; optional: shortcuts to as large graphs of fewer products
 //       (inputs 2 (f32 1 2 5 5) (f32 1 2 3 3))            ; of each type two interchangeable inputs
 //       (constant (cpool :shape 2 1 3 3))
 //       (operator (poolavg :kernel 3 3 :pad 1 1 1 1 _)    ; an operator with values of its attributes, and another,
@@ -46,6 +47,7 @@ struct leaf {
 struct family {
     const char *name;
     int max_ops, n_inputs, n_leaves, n_instances;
+    bool wants_fewer_products;
     bool forgets_cuts;                              // values are equal whatever concatenations their axes remember
     uint32_t following;                             // set of the inputs that are not the first of their type
     struct leaf leaves[MAX_LEAVES];                 // inputs, then constants; inputs of one type stand together

@@ -1,6 +1,8 @@
 // Where the arguments of a key's applications begin and end, and what follows from that.
 #include "generator/enumerate/term.h"
 
+#include "operators/traits.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -134,9 +136,14 @@ uint64_t term_hash(const struct family *family, const struct key *key)
     return hash_from(family, &bytes);
 }
 
+static bool is_product(const struct family *family, int instance)
+{
+    return instance != PAIR_INSTANCE && operator_has(family->instances[instance].op, TRAIT_CONTRACTS);
+}
+
 // Outputs of one node count once: two subterms that differ in their first byte alone. Counts no further than `most`.
 // The first node of an instance is new; what stands in a key is measured only where another one follows.
-static int count_nodes_up_to(const struct family *family, const struct key *key, int most)
+static int count_nodes_up_to(const struct family *family, const struct key *key, int most, bool counts_products)
 {
     uint8_t lengths[KEY_LENGTH], starts[KEY_LENGTH];
     uint64_t seen[MAX_INSTANCES / 64 + 1] = {0};
@@ -158,14 +165,19 @@ static int count_nodes_up_to(const struct family *family, const struct key *key,
         }
         *word |= bit;
         starts[different] = (uint8_t)at++;
-        different += is_new;
+        different += is_new && (!counts_products || is_product(family, node[1]));
     }
     return different;
 }
 
 int key_count_nodes(const struct family *family, const struct key *key)
 {
-    return count_nodes_up_to(family, key, KEY_LENGTH);
+    return count_nodes_up_to(family, key, KEY_LENGTH, false);
+}
+
+int key_count_products(const struct family *family, const struct key *key)
+{
+    return count_nodes_up_to(family, key, KEY_LENGTH, true);
 }
 
 // Mostly no node stands twice, and there are few: then nothing is compared.
@@ -177,7 +189,7 @@ bool key_has_more_nodes(const struct family *family, const struct key *key, int 
             places++;
             at++;
         }
-    return places > n_nodes && (n_nodes < 0 || count_nodes_up_to(family, key, n_nodes + 1) > n_nodes);
+    return places > n_nodes && (n_nodes < 0 || count_nodes_up_to(family, key, n_nodes + 1, false) > n_nodes);
 }
 
 uint32_t key_inputs(const struct family *family, const struct key *key)

@@ -56,6 +56,7 @@ void term_sort_arguments(uint8_t *bytes, int first_length, int second_length);
 
 bool key_pair(const struct key *a, const struct key *b, struct key *ret_pair);   // false: too long
 int key_count_nodes(const struct family *family, const struct key *key);         // different applications in the term
+int key_count_products(const struct family *family, const struct key *key);   // those of them that are sums of products
 bool key_has_more_nodes(const struct family *family, const struct key *key, int n_nodes);
 // The term with the inputs renamed: leaf i becomes order[i].
 void key_rename(const struct family *family, struct key *key, const uint8_t *order);

@@ -1,11 +1,12 @@
-// From each member of a class to its smallest ones, pruned and tested as all others.
+// From each member of a class to its smallest ones, and, in families that want these, to one as large with fewer
+// products, pruned and tested as all others.
 #include "generator/reduce/shortcuts.h"
 
 #include "core/system/interrupt.h"
 #include "generator/reduce/derive.h"
 #include "generator/reduce/prune.h"
 
-enum { MAX_TARGETS = 2, MAX_SHRINKING_TERMS = 40 };   // of one source
+enum { MAX_TARGETS = 2, MAX_TERMS = 40 };   // of one source
 
 static bool is_pruned(const struct rule_graph *rg, struct lookup *l, int max_ops)
 {
@@ -33,22 +34,58 @@ static void judge_shortcut(struct finding *f, struct lookup *l, const struct key
         vec_push(&f->equations, equation);
 }
 
+static void find_smaller(struct finding *f, struct lookup *l, uint32_t first, uint32_t source)
+{
+    const struct family *family = f->r->family_types->family;
+    const struct found_member *members = f->r->findings->members.items;
+    uint32_t inputs = key_inputs(family, &members[source].key);
+    int targets = 0;
+    if (derive_smaller(&f->r->rules, &members[source].key, members[first].level, MAX_TERMS))
+        return;
+    for (uint32_t t = first; t < source && members[t].level == members[first].level && targets < MAX_TARGETS; t++)
+        if (members[t].level < members[source].level && !(key_inputs(family, &members[t].key) & ~inputs)) {
+            judge_shortcut(f, l, &members[source].key, &members[t].key);
+            targets++;
+        }
+}
+
+// The first of those with the fewest products among members of as many operators; `source` where it has no more.
+static uint32_t find_fewest_products(const struct finding *f, uint32_t first, uint32_t end, uint32_t source)
+{
+    const struct family *family = f->r->family_types->family;
+    const struct found_member *members = f->r->findings->members.items;
+    uint32_t inputs = key_inputs(family, &members[source].key), best = source;
+    int fewest = key_count_products(family, &members[source].key);
+    for (uint32_t t = first; t < end && members[t].level <= members[source].level && fewest > 0; t++) {
+        int products = key_count_products(family, &members[t].key);
+        if (products < fewest && !(key_inputs(family, &members[t].key) & ~inputs)) {
+            fewest = products;
+            best = t;
+        }
+    }
+    return best;
+}
+
+static void find_fewer_products(struct finding *f, struct lookup *l, uint32_t first, uint32_t end, uint32_t source)
+{
+    const struct found_member *members = f->r->findings->members.items;
+    uint32_t target = find_fewest_products(f, first, end, source);
+    if (target != source && members[target].level == members[source].level &&
+        !derive_term(&f->r->rules, &members[source].key, &members[target].key, members[source].level, MAX_TERMS,
+                     DERIVE_BY_RULES))
+        judge_shortcut(f, l, &members[source].key, &members[target].key);
+}
+
 static void find_in_class(struct finding *f, struct lookup *l, uint32_t class)
 {
     const struct reduction *r = f->r;
-    const struct family *family = r->family_types->family;
     uint32_t first = r->first_member.items[class], end = r->first_member.items[class + 1];
     const struct found_member *members = r->findings->members.items;
-    for (uint32_t s = first + 1; s < end && members[s].level <= f->max_ops; s++) {
-        int targets = 0;
-        uint32_t inputs = key_inputs(family, &members[s].key);
-        if (derive_smaller(&r->rules, &members[s].key, members[first].level, MAX_SHRINKING_TERMS))
-            continue;
-        for (uint32_t t = first; t < s && members[t].level == members[first].level && targets < MAX_TARGETS; t++)
-            if (members[t].level < members[s].level && !(key_inputs(family, &members[t].key) & ~inputs)) {
-                judge_shortcut(f, l, &members[s].key, &members[t].key);
-                targets++;
-            }
+    for (uint32_t s = first; s < end && members[s].level <= f->max_ops; s++) {
+        if (s > first)
+            find_smaller(f, l, first, s);
+        if (r->family_types->family->wants_fewer_products)
+            find_fewer_products(f, l, first, end, s);
     }
 }
 

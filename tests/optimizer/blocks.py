@@ -1,0 +1,55 @@
+"""Blocks of models that searches of every kind have to make smaller: `blocks.py TASO-OPT`. What comes out is run by ONNX
+Runtime, and has to agree with the original."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import helper, numpy_helper
+
+from expectations import expect, failures
+from small_models import small_model, value, weights
+
+OPT = sys.argv[1]
+SEARCHES = [[], ["--search", "saturation"], ["--layout", "sequential"]]
+
+
+def of_several_windows(path, sizes, channels=8):
+    """A sum of convolutions with biases of one image by windows of these sizes, as RepVGG and its kin are trained."""
+    nodes, given = [], []
+    for i, size in enumerate(sizes):
+        given += [weights(f"k{i}", channels, channels, *size), weights(f"b{i}", channels)]
+        nodes.append(helper.make_node("Conv", ["x", f"k{i}", f"b{i}"], [f"c{i}"],
+                                      pads=[n // 2 for n in size] * 2))
+    nodes.append(helper.make_node("Sum", [f"c{i}" for i in range(len(sizes))], ["s"]))
+    nodes.append(helper.make_node("Relu", ["s"], ["y"]))
+    return small_model(path, nodes, [value("x", 3, channels, 9, 11)], [value("y", 3, channels, 9, 11)], given)
+
+
+def outputs_of(path):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return session.run(None, {"x": np.random.default_rng(1).standard_normal((3, 8, 9, 11)).astype(np.float32)})[0]
+
+
+def test_several_windows(folder):
+    for sizes in ((3, 3), (1, 1)), ((1, 1), (3, 3)), ((5, 5), (3, 3)), ((1, 3), (3, 3), (1, 1)):
+        model, out = of_several_windows(folder / "windows.onnx", sizes), folder / "one.onnx"
+        for search in SEARCHES:
+            done = subprocess.run([OPT, model, "-o", out, "--device", "fake", "--quiet", *search], capture_output=True,
+                                  text=True, check=False)
+            told = f"windows of {sizes}, {search}: {done.stderr}"
+            expect(done.returncode == 0, told)
+            kinds = [node.op_type for node in onnx.load(out).graph.node]
+            expect(kinds.count("Conv") == 1 and len(kinds) <= 3, f"{told} {kinds}")
+            expect(np.allclose(outputs_of(model), outputs_of(out), rtol=1e-4, atol=1e-5), f"{told} other values")
+
+
+with tempfile.TemporaryDirectory() as temporary:
+    test_several_windows(pathlib.Path(temporary))
+print(f"{len(failures)} failures")
+sys.exit(bool(failures))
