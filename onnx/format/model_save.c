@@ -146,8 +146,8 @@ static const struct onnx_tensor *external_form(struct plan *plan, const struct o
     return form;
 }
 
-// ONNX Runtime takes a length of 0 for that of the file, and infers shapes from lists only that stand in the model: what
-// was the default of an input, of which it does not, may be a constant now.
+// ONNX Runtime takes a length of 0 for that of the file, and infers shapes from lists only that stand in the model:
+// what was the default of an input, of which it does not, may be a constant now.
 static bool stands_inside(const struct onnx_tensor *t)
 {
     bool is_list = t->dims.count <= 1 && t->data_type == ONNX_INT64;
