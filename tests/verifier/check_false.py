@@ -210,7 +210,6 @@ CONDITIONS = {
     "windows-times-polynomial-of-size": ["(= (dim ?x 2) 1)"],
     "windows-times-polynomials-of-two-axes": ["(= (dim ?x 2) 1)"],
     "windows-times-polynomial-of-kernel": ["(= (dim ?k 2) 1)"],
-    "polynomial-of-means": ["(= (dim ?x 2) 1)"],
     "kernel-behind-five": ["(= (dim ?b 2) 1)"],
     "kernel-beside-its-enlargement": ["(= (dim ?y 2) 1)"],
     "maxima-of-zeros-beside-either-axis": ["(= (dim ?x 2) 1)"],
