@@ -2,8 +2,10 @@
 // spatial axes alike (T5).
 #include "verifier/bounds/form_terms.h"
 
+#include "core/memory/arena.h"
 #include "core/text/text.h"
 #include "operators/traits.h"
+#include "verifier/instances/domain.h"
 
 // --- ranks that the text fixes ---------------------------------------------------------------------------------------
 
@@ -455,15 +457,55 @@ static int64_t axes_of_sets(uint32_t sets)
     return ((int64_t)1 << __builtin_popcount(sets)) - 1;
 }
 
+// Has it an entry for each axis, and others than permutations and windows, of which T7 and T5 speak?
+static bool is_list_of_axes(const struct attribute *attribute)
+{
+    static const enum attribute_role others[] = {ROLE_AXES,        ROLE_PERMUTATION, ROLE_PART_SIZES, ROLE_STRIDE,
+                                                 ROLE_WINDOW_PADS, ROLE_DILATION,    ROLE_KERNEL};
+    bool is_list = attribute->kind == ATTRIBUTE_INTS;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        is_list = is_list && attribute->role != others[i];
+    return is_list;
+}
+
+static int longest_value(const struct equation *eq, uint32_t variable, int max_rank)
+{
+    struct arena a;
+    uint32_t longest = 0;
+    arena_init(&a);
+    struct domain d = domain_of_variable(eq->pattern, variable, max_rank, DOMAIN_SOME, &a);
+    for (size_t i = 0; i < d.count; i++)
+        longest = d.values[i].count > longest ? d.values[i].count : longest;
+    arena_free(&a);
+    return (int)longest;
+}
+
+// Where a shape or the like is a variable the lists that are tried may have fewer entries.
+static int ranks_tried(const struct form_question *q)
+{
+    int tried = q->max_rank;
+    for (size_t n = 0; n < q->eq->pattern->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(q->eq->pattern->nodes.items[n].op); i++) {
+            const struct attribute *attribute = &q->eq->pattern->nodes.items[n].op->attributes[i];
+            const struct attribute_pattern *a = &q->eq->pattern->nodes.items[n].attributes[i];
+            if (!is_list_of_axes(attribute) || !form_is_one_variable(a))
+                continue;
+            int longest = longest_value(q->eq, (uint32_t)a->terms[0]->value, q->max_rank);
+            longest = attribute->role == ROLE_PADS ? longest / 2 : longest;
+            tried = longest < tried ? longest : tried;
+        }
+    return tried;
+}
+
 bool form_has_ranks(const struct form_question *q)
 {
     struct fixed_ranks fixed;
     if (form_renames_entries(q->eq))
         return true;
+    int tried = ranks_tried(q);
     find_fixed_ranks(q->eq, &fixed);
-    if (largest_fixed_rank(&fixed) > q->max_rank) {
-        text_printf(q->why, "tensors of rank %d, and ranks up to %d are tried", largest_fixed_rank(&fixed),
-                    q->max_rank);
+    if (largest_fixed_rank(&fixed) > tried) {
+        text_printf(q->why, "tensors of rank %d, and ranks up to %d are tried", largest_fixed_rank(&fixed), tried);
         return false;
     }
     if (!has_open_ranks(&fixed))
@@ -475,11 +517,11 @@ bool form_has_ranks(const struct form_question *q)
     bool is_shifted = told.dropped && (told.variables || told.trailing || told.sets);
     is_shifted = is_shifted || (told.is_moved && told.sets && !has_sets_of_one_tensor(q->eq));
     if (told.is_unknown)
-        text_printf(q->why, "ranks above %d may differ from those that are tried", q->max_rank);
+        text_printf(q->why, "ranks above %d may differ from those that are tried", tried);
     else if (is_shifted || (told.is_moved && is_named))
-        text_printf(q->why, "axes are named where others are added or dropped, at ranks above %d", q->max_rank);
-    else if (apart > q->max_rank)
-        text_printf(q->why, "%lld axes are told apart, and ranks up to %d are tried", (long long)apart, q->max_rank);
+        text_printf(q->why, "axes are named where others are added or dropped, at ranks above %d", tried);
+    else if (apart > tried)
+        text_printf(q->why, "%lld axes are told apart, and ranks up to %d are tried", (long long)apart, tried);
     else
         return true;
     return false;
