@@ -279,8 +279,7 @@ static bool condition_counts_from_own_ends(const struct same_ranks *s, const str
 // 3, $i or (- (rank ?x) 2); any other term may be another axis at ranks that are not tried.
 static void note_axis(struct told_axes *told, const struct attribute_term *t)
 {
-    bool is_from_the_end =
-        t->kind == TERM_SUB && t->operands[0]->kind == TERM_RANK && form_is_integer(t->operands[1]);
+    bool is_from_the_end = t->kind == TERM_SUB && t->operands[0]->kind == TERM_RANK && form_is_integer(t->operands[1]);
     if (form_is_integer(t))
         told->leading = t->value + 1 > told->leading ? t->value + 1 : told->leading;
     else if (form_is_variable(t))

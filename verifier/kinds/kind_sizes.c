@@ -352,13 +352,47 @@ static void type_shape(struct kind *k, uint32_t node)
         of->dim[i] = shape.items[i];
 }
 
+// One entry becomes two or more, or the axis is what it was.
+static void repeat_axis(struct kind *k, const struct size_sum *from, const struct size_sum *to, bool is_repeated)
+{
+    struct size_sum one = size_number(1);
+    size_equate(&k->equations, from, is_repeated ? &one : to);
+    if (!is_repeated)
+        return;
+    struct size_sum more = size_unknown(&k->equations);
+    more = size_plus(&one, &more, 1);
+    size_equate(&k->equations, to, &more);
+}
+
+// The size of what is repeated, counted from the end; NULL: not known.
+static const struct size_sum *size_from_end(struct kind *k, uint32_t node, int place)
+{
+    const struct attribute_pattern *shape = pattern_node_attribute(&k->eq->pattern->nodes.items[node], ROLE_SHAPE);
+    if (k->nodes[node].is_known)
+        return &k->nodes[node].dim[k->nodes[node].rank - 1 - place];
+    if (shape->count != 1 || shape->terms[0]->kind != TERM_VARIABLE)
+        return NULL;
+    int64_t variable = shape->terms[0]->value;
+    for (int i = 0; !k->has_ends[variable] && i < MAX_RANK; i++)
+        k->ends[variable][i] = size_unknown(&k->equations);
+    k->has_ends[variable] = true;
+    return &k->ends[variable][place];
+}
+
 static void type_repeated(struct kind *k, uint32_t node)
 {
+    struct sizes_of_node *of = &k->nodes[node];
     struct size_sum dim[MAX_RANK];
     int rank;
     type_shape(k, node);
-    if (k->nodes[node].is_known && sizes_of_term(k, k->eq->pattern->nodes.items[node].inputs[0], &rank, dim))
-        k->is_impossible = k->is_impossible || rank > k->nodes[node].rank;
+    if (!sizes_of_term(k, k->eq->pattern->nodes.items[node].inputs[0], &rank, dim))
+        return;
+    k->is_impossible = k->is_impossible || (of->is_known && rank > of->rank) || k->repeats[node] >> rank;
+    for (int axis = 0; axis < rank && (k->repeating >> node & 1) && !k->is_impossible; axis++) {
+        const struct size_sum *to = size_from_end(k, node, rank - 1 - axis);
+        if (to)
+            repeat_axis(k, &dim[axis], to, k->repeats[node] >> axis & 1);
+    }
 }
 
 static void type_node(struct kind *k, uint32_t node)
@@ -406,6 +440,7 @@ bool kind_may_have_instances(struct kind *k)
     k->is_impossible = false;
     k->equations.n = k->equations.n_sizes = 0;
     k->equations.is_too_large = false;
+    memset(k->has_ends, 0, sizeof k->has_ends);
     for (uint32_t v = 0; v < k->eq->pattern->n_variables; v++)
         for (int axis = 0; k->type_of[v] && axis < k->types[v].rank; axis++)
             k->sizes[v][axis] = size_unknown(&k->equations);

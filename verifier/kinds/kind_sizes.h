@@ -24,7 +24,11 @@ struct kind {
     const struct type *type_of[MAX_RULE_VARIABLES];
     struct attribute_value attributes[MAX_RULE_VARIABLES];
     uint32_t with_end;
+    node_set repeating;                 // nodes of which is known which axes of size 1 are repeated
+    uint32_t repeats[MAX_RULE_NODES];   // these, a bit for each axis of the input
     bool is_impossible;
+    bool has_ends[MAX_RULE_VARIABLES];
+    struct size_sum ends[MAX_RULE_VARIABLES][MAX_RANK];   // of shapes that are variables, the last size first
     struct size_sum sizes[MAX_RULE_VARIABLES][MAX_RANK];
     struct sizes_of_node nodes[MAX_RULE_NODES];
     struct size_equations equations;

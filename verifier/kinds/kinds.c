@@ -54,21 +54,31 @@ static uint32_t variables_that_are_read(const struct pattern *p)
 void kinds_begin(struct met_kinds *k, const struct equation *eq)
 {
     table_clear(&k->met);
+    table_clear(&k->met_repeats);
     k->last = 0;
+    k->repeating = 0;
     k->read = variables_that_are_read(eq->pattern);
     k->with_end = variables_with_an_end(eq->pattern);
+}
+
+void kinds_tell_repeats_apart(struct met_kinds *k, const struct equation *eq)
+{
+    for (size_t n = 0; n < eq->pattern->nodes.count; n++)
+        k->repeating |= (node_set)operator_repeats(eq->pattern->nodes.items[n].op) << n;
 }
 
 void kinds_free(struct met_kinds *k)
 {
     table_free(&k->met);
+    table_free(&k->met_repeats);
 }
 
 void kinds_copy(struct met_kinds *ret_copy, const struct met_kinds *k)
 {
-    table_free(&ret_copy->met);
+    kinds_free(ret_copy);
     *ret_copy = *k;
     table_copy(&ret_copy->met, &k->met);
+    table_copy(&ret_copy->met_repeats, &k->met_repeats);
 }
 
 static uint64_t key_of_kind(const struct met_kinds *k, const struct type *const *types,
@@ -84,14 +94,48 @@ static uint64_t key_of_kind(const struct met_kinds *k, const struct type *const 
     return key;
 }
 
+static uint64_t add_repeats(const struct met_kinds *k, uint64_t key, const uint32_t *repeats)
+{
+    for (uint32_t n = 0; k->repeating >> n; n++)
+        key = k->repeating >> n & 1 ? hash_step(key, repeats[n]) : key;
+    return key;
+}
+
+static uint32_t repeats_at(const struct instance *in, uint32_t node)
+{
+    const struct type *x = typing_type(in->typing, in->calls[node]->inputs[0]);
+    const struct type *z = typing_type(in->typing, in->calls[node]->outputs[0]);
+    uint32_t repeats = 0;
+    for (int axis = 0; axis < x->rank; axis++)
+        repeats |= (uint32_t)(x->dim[axis] == 1 && z->dim[z->rank - x->rank + axis] != 1) << axis;
+    return repeats;
+}
+
+static bool is_in(const struct table *met, uint64_t key)
+{
+    return table_find(met, key, is_any, NULL, NULL) != TABLE_NONE;
+}
+
+static void note_repeats(struct met_kinds *k, const struct instance *in, uint64_t key)
+{
+    uint32_t repeats[MAX_RULE_NODES];
+    for (uint32_t n = 0; k->repeating >> n; n++)
+        repeats[n] = k->repeating >> n & 1 ? repeats_at(in, n) : 0;
+    key = add_repeats(k, key, repeats);
+    if (!is_in(&k->met_repeats, key))
+        table_insert(&k->met_repeats, key, 0);
+}
+
 void kinds_note(struct met_kinds *k, const struct instance *in)
 {
     if (!in->equation->is_strong && instance_has_cuts(in))
         return;
     uint64_t key = key_of_kind(k, in->types, in->attributes);
-    if (key != k->last && table_find(&k->met, key, is_any, NULL, NULL) == TABLE_NONE)
+    if (key != k->last && !is_in(&k->met, key))
         table_insert(&k->met, key, 0);
     k->last = key;
+    if (k->repeating)
+        note_repeats(k, in, key);
 }
 
 // --- all of them -----------------------------------------------------------------------------------------------------
@@ -155,15 +199,43 @@ struct all_kinds {
     const struct met_kinds *met;
     struct rank_classes classes;
     uint32_t n_tried;
+    bool are_of_repeats;   // only those that were met, with all axes that they may repeat
     struct domain domains[MAX_RULE_VARIABLES];
 };
 
-static bool is_met_or_impossible(struct all_kinds *all)
+static bool is_impossible(struct all_kinds *all)
+{
+    return ++all->n_tried <= MOST_KINDS && !kind_may_have_instances(all->kind);
+}
+
+// How many axes the node's input has at most.
+static int most_axes(const struct kind *k, uint32_t node)
+{
+    const struct term *t = &k->eq->pattern->terms.items[k->eq->pattern->nodes.items[node].inputs[0]];
+    return t->is_variable ? k->types[t->index].rank : k->max_rank;
+}
+
+static bool are_repeats_met(struct all_kinds *all, uint64_t key, uint32_t node)
 {
     struct kind *k = all->kind;
-    uint64_t key = key_of_kind(all->met, k->type_of, k->attributes);
-    return table_find(&all->met->met, key, is_any, NULL, NULL) != TABLE_NONE ||
-           (++all->n_tried <= MOST_KINDS && !kind_may_have_instances(k));
+    bool are_met = true;
+    while (all->met->repeating >> node && !(all->met->repeating >> node & 1))
+        node++;
+    if (!(all->met->repeating >> node))
+        return is_in(&all->met->met_repeats, add_repeats(all->met, key, k->repeats)) || is_impossible(all);
+    for (uint32_t repeats = 0; repeats < 1u << most_axes(k, node) && are_met; repeats++) {
+        k->repeats[node] = repeats;
+        are_met = are_repeats_met(all, key, node + 1);
+    }
+    return are_met;
+}
+
+static bool is_met_or_impossible(struct all_kinds *all)
+{
+    uint64_t key = key_of_kind(all->met, all->kind->type_of, all->kind->attributes);
+    if (all->are_of_repeats)
+        return !is_in(&all->met->met, key) || are_repeats_met(all, key, 0);
+    return is_in(&all->met->met, key) || is_impossible(all);
 }
 
 static bool are_met_from_attribute(struct all_kinds *all, uint32_t variable)
@@ -219,15 +291,15 @@ static node_set nodes_of_terms(const struct pattern *p, const term_id *terms, ui
     return nodes;
 }
 
-bool kinds_are_met(const struct met_kinds *k, struct learned_forms *learned, const struct equation *eq, int max_rank)
+static bool are_met(const struct met_kinds *k, struct learned_forms *learned, const struct equation *eq, int max_rank,
+                    bool are_of_repeats)
 {
-    if (!may_need_larger_sizes(eq, k->with_end))
-        return true;
     struct arena a;
     arena_init(&a);
-    struct all_kinds all = {.kind = arena_new(&a, struct kind), .met = k};
+    struct all_kinds all = {.kind = arena_new(&a, struct kind), .met = k, .are_of_repeats = are_of_repeats};
     *all.kind = (struct kind){.eq = eq, .arena = &a, .max_rank = max_rank, .learned = learned};
     all.kind->with_end = k->with_end;
+    all.kind->repeating = are_of_repeats ? k->repeating : 0;
     for (uint32_t v = 0; v < eq->pattern->n_attribute_variables; v++) {
         all.domains[v] = domain_of_variable(eq->pattern, v, max_rank, DOMAIN_SOME, &a);
         all.kind->attributes[v] = UNBOUND_ATTRIBUTE;
@@ -239,4 +311,15 @@ bool kinds_are_met(const struct met_kinds *k, struct learned_forms *learned, con
                        : are_met_where_typed(&all, ((node_set)1 << eq->pattern->nodes.count) - 1);
     arena_free(&a);
     return are_met;
+}
+
+bool kinds_are_met(const struct met_kinds *k, struct learned_forms *learned, const struct equation *eq, int max_rank)
+{
+    return !may_need_larger_sizes(eq, k->with_end) || are_met(k, learned, eq, max_rank, false);
+}
+
+bool kinds_have_all_repeats(const struct met_kinds *k, struct learned_forms *learned, const struct equation *eq,
+                            int max_rank)
+{
+    return !k->repeating || are_met(k, learned, eq, max_rank, true);
 }

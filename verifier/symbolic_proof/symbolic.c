@@ -392,6 +392,10 @@ static bool prove_kinds(struct symbolic_prover *prover, const struct equation *e
         text_add(&proof->why, "ranks or axes that larger instances alone have (T15)");
         return false;
     }
+    if (!kinds_have_all_repeats(&kinds->met, &j->learned, eq, ranks_to_test(eq))) {
+        text_add(&proof->why, "axes that larger instances alone repeat, or do not repeat");
+        return false;
+    }
     if (!inputs_are_not_cut(j, eq, kinds)) {
         text_add(&proof->why, kinds->are_too_many
                                   ? "inputs that remember a concatenation are of other kinds"
@@ -411,6 +415,7 @@ void symbolic_prove(struct symbolic_prover *prover, const struct equation *eq, s
     struct kinds kinds = {.arena = &prover->arena};
     *ret_proof = (struct symbolic_proof){0};
     kinds_begin(&kinds.met, eq);
+    kinds_tell_repeats_apart(&kinds.met, eq);
     ret_proof->is_proved = theorems_cover(eq, ranks_to_test(eq), NULL, THEOREMS_OF_KINDS, &ret_proof->why) &&
                            find_symbols(eq, &prover->arena, &kinds.is_symbolic, &ret_proof->why) &&
                            prove_kinds(prover, eq, &kinds, ret_proof);
