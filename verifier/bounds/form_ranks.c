@@ -236,25 +236,42 @@ static bool is_from_own_end(const struct same_ranks *s, term_id tensor, const st
     return tensor < s->n_terms && counted < s->n_terms && find_rank(s, tensor) == find_rank(s, counted);
 }
 
-static bool sizes_are_from_own_end(const struct same_ranks *s, const struct attribute_term *t)
+// The side of the condition beside the variable; NULL: it says nothing of it.
+static const struct attribute_term *other_side(const struct condition *c, int64_t variable)
 {
-    bool are_own = t->kind != TERM_DIM || is_from_own_end(s, term_of_variable(s->p, t->value), t->operands[0]);
-    for (uint32_t i = 0; i < t->count && t->kind != TERM_DIM && are_own; i++)
-        are_own = sizes_are_from_own_end(s, t->operands[i]);
-    return are_own;
+    for (int side = 0; side < 2 && !condition_is_of_variable(c->kind); side++) {
+        const struct attribute_term *t = side ? c->b : c->a;
+        if (form_is_variable(t) && t->value == variable)
+            return side ? c->a : c->b;
+    }
+    return NULL;
 }
 
-// An axis of the tensor. A condition may say where a variable counts from.
+// An axis of the tensor. Conditions may say where a variable counts from, or that it is another one, or follows it.
 static bool axis_is_from_own_end(const struct same_ranks *s, const struct equation *eq, term_id tensor,
-                                 const struct attribute_term *t)
+                                 const struct attribute_term *t, uint32_t *seen)
 {
     bool is_own = is_from_own_end(s, tensor, t);
-    for (uint32_t i = 0; i < eq->n_conditions && is_own && form_is_variable(t); i++) {
-        const struct condition *c = &eq->conditions[i];
-        is_own = condition_is_of_variable(c->kind) || !form_condition_names_axis(eq->pattern, c) ||
-                 c->a->value != t->value || is_from_own_end(s, tensor, c->b);
+    if (!form_is_variable(t) || (*seen >> t->value & 1))
+        return is_own;
+    *seen |= 1u << t->value;
+    for (uint32_t i = 0; i < eq->n_conditions && is_own; i++) {
+        const struct attribute_term *other = other_side(&eq->conditions[i], t->value);
+        is_own = !other || axis_is_from_own_end(s, eq, tensor, other, seen);
     }
     return is_own;
+}
+
+static bool sizes_are_from_own_end(const struct same_ranks *s, const struct equation *eq,
+                                   const struct attribute_term *t)
+{
+    uint32_t seen = 0;
+    if (t->kind == TERM_DIM)
+        return axis_is_from_own_end(s, eq, term_of_variable(s->p, t->value), t->operands[0], &seen);
+    bool are_own = true;
+    for (uint32_t i = 0; i < t->count && are_own; i++)
+        are_own = sizes_are_from_own_end(s, eq, t->operands[i]);
+    return are_own;
 }
 
 static bool axes_are_from_own_end(const struct same_ranks *s, const struct equation *eq,
@@ -262,18 +279,22 @@ static bool axes_are_from_own_end(const struct same_ranks *s, const struct equat
 {
     for (int i = 0; i < operator_n_attributes(node->op); i++) {
         enum attribute_role role = node->op->attributes[i].role;
-        for (uint32_t j = 0; j < node->attributes[i].count; j++)
+        for (uint32_t j = 0; j < node->attributes[i].count; j++) {
+            uint32_t seen = 0;
             if ((role == ROLE_AXIS || role == ROLE_AXES) && node->n_inputs > 0
-                    ? !axis_is_from_own_end(s, eq, node->inputs[0], node->attributes[i].terms[j])
-                    : !sizes_are_from_own_end(s, node->attributes[i].terms[j]))
+                    ? !axis_is_from_own_end(s, eq, node->inputs[0], node->attributes[i].terms[j], &seen)
+                    : !sizes_are_from_own_end(s, eq, node->attributes[i].terms[j]))
                 return false;
+        }
     }
     return true;
 }
 
-static bool condition_counts_from_own_ends(const struct same_ranks *s, const struct condition *c)
+static bool condition_counts_from_own_ends(const struct same_ranks *s, const struct equation *eq,
+                                           const struct condition *c)
 {
-    return condition_is_of_variable(c->kind) || (sizes_are_from_own_end(s, c->a) && sizes_are_from_own_end(s, c->b));
+    return condition_is_of_variable(c->kind) ||
+           (sizes_are_from_own_end(s, eq, c->a) && sizes_are_from_own_end(s, eq, c->b));
 }
 
 // 3, $i or (- (rank ?x) 2); any other term may be another axis at ranks that are not tried.
@@ -401,7 +422,7 @@ static struct told_axes axes_told_apart(const struct equation *eq)
         told.dropped += left > right ? left : right;
     }
     for (uint32_t i = 0; i < eq->n_conditions; i++)
-        told.is_unknown = told.is_unknown || !condition_counts_from_own_ends(&same, &eq->conditions[i]);
+        told.is_unknown = told.is_unknown || !condition_counts_from_own_ends(&same, eq, &eq->conditions[i]);
     note_conditions(&told, eq);
     told.sets &= ~told.variables;
     return told;
