@@ -146,10 +146,11 @@ static bool is_of_sizes(const struct attribute_pattern *a)
     return form_is_list_of(a, is_number_or_size) || form_is_one_variable(a) || is_of_dims;
 }
 
-// Pads that sizes of a kernel say, as those that keep an image's size do.
+// Pads that sizes of a kernel say, as those that keep an image's size do. Thirds are 0 at sizes up to 2.
 static bool is_of_sizes_and_numbers(const struct attribute_term *t)
 {
-    bool is_sum = t->kind == TERM_ADD || t->kind == TERM_SUB || t->kind == TERM_DIV;
+    bool is_half = t->kind == TERM_DIV && form_is_integer(t->operands[1]) && t->operands[1]->value == 2;
+    bool is_sum = t->kind == TERM_ADD || t->kind == TERM_SUB || is_half;
     return is_sum ? is_of_sizes_and_numbers(t->operands[0]) && is_of_sizes_and_numbers(t->operands[1])
                   : is_number_or_size(t);
 }
@@ -254,6 +255,12 @@ static const struct attribute *attribute_of_variable(const struct pattern *p, ui
     return found;
 }
 
+static bool has_role(const struct pattern *p, const struct attribute_term *t, enum attribute_role role)
+{
+    const struct attribute *a = form_is_variable(t) ? attribute_of_variable(p, (uint32_t)t->value) : NULL;
+    return a && a->role == role;
+}
+
 // A variable that is an attribute here and another one there takes values of one of them alone.
 static bool have_one_role(const struct form_question *q)
 {
@@ -280,11 +287,24 @@ static bool repeats_too_often(const struct pattern_node *node, int attribute)
     return is_too_often;
 }
 
-static bool is_named_of_node(const struct pattern_node *node, int attribute)
+// The axis that a size is of is tried at all of its values, which a number of groups is not.
+static bool has_sizes_of_axes(const struct pattern *p, const struct attribute_term *t)
 {
-    return (is_attribute_named(&node->op->attributes[attribute], &node->attributes[attribute]) &&
-            !repeats_too_often(node, attribute)) ||
-           form_is_number_of_groups(node, attribute);
+    bool is_of_variable = t->kind == TERM_DIM && form_is_variable(t->operands[0]);
+    bool is_of_axis = !is_of_variable || has_role(p, t->operands[0], ROLE_AXIS);
+    for (uint32_t i = 0; i < t->count && is_of_axis; i++)
+        is_of_axis = has_sizes_of_axes(p, t->operands[i]);
+    return is_of_axis;
+}
+
+static bool is_named_of_node(const struct pattern *p, const struct pattern_node *node, int attribute)
+{
+    const struct attribute_pattern *a = &node->attributes[attribute];
+    bool are_of_axes = true;
+    for (uint32_t j = 0; j < a->count; j++)
+        are_of_axes = are_of_axes && has_sizes_of_axes(p, a->terms[j]);
+    bool is_named = is_attribute_named(&node->op->attributes[attribute], a) && !repeats_too_often(node, attribute);
+    return are_of_axes && (is_named || form_is_number_of_groups(node, attribute));
 }
 
 bool form_names_attributes(const struct form_question *q)
@@ -292,7 +312,7 @@ bool form_names_attributes(const struct form_question *q)
     const struct pattern *p = q->eq->pattern;
     for (size_t n = 0; n < p->nodes.count; n++)
         for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
-            if (!is_named_of_node(&p->nodes.items[n], i)) {
+            if (!is_named_of_node(p, &p->nodes.items[n], i)) {
                 text_add(q->why, "no theorem speaks of ");
                 print_attribute(q, &p->nodes.items[n], i);
                 return false;
@@ -315,12 +335,6 @@ static bool have_one_role_both(const struct pattern *p, const struct attribute_t
     const struct attribute *x = attribute_of_variable(p, (uint32_t)a->value);
     const struct attribute *y = attribute_of_variable(p, (uint32_t)b->value);
     return x && y && have_same_role(x, y);
-}
-
-static bool has_role(const struct pattern *p, const struct attribute_term *t, enum attribute_role role)
-{
-    const struct attribute *a = form_is_variable(t) ? attribute_of_variable(p, (uint32_t)t->value) : NULL;
-    return a && a->role == role;
 }
 
 // (product $s) is 1, (sum $p) is 0: all entries are. (length $z) is a number; a set of so many axes is another matter,
@@ -383,8 +397,7 @@ bool form_names_condition(const struct pattern *p, const struct condition *c)
 // A number made of sizes of axes that are named, and of what has one entry at every rank.
 static bool is_of_named_sizes(const struct pattern *p, const struct attribute_term *t)
 {
-    bool is_computed =
-        t->kind == TERM_ADD || t->kind == TERM_SUB || t->kind == TERM_MUL || t->kind == TERM_DIV;
+    bool is_computed = t->kind == TERM_ADD || t->kind == TERM_SUB || t->kind == TERM_MUL || t->kind == TERM_DIV;
     const struct attribute *a = form_is_variable(t) ? attribute_of_variable(p, (uint32_t)t->value) : NULL;
     bool is_such = is_computed || is_number_or_size(t) ||
                    (a && (a->kind == ATTRIBUTE_CHOICE || a->role == ROLE_GROUPS || a->role == ROLE_MERGED_GROUPS));
@@ -414,13 +427,21 @@ bool form_condition_keeps_ranks(const struct pattern *p, const struct condition 
            (is_of_named_sizes(p, c->a) && is_of_named_sizes(p, c->b));
 }
 
+static bool condition_has_sizes_of_axes(const struct pattern *p, const struct condition *c)
+{
+    return condition_is_of_variable(c->kind) || (has_sizes_of_axes(p, c->a) && has_sizes_of_axes(p, c->b));
+}
+
 bool form_names_conditions(const struct form_question *q)
 {
-    for (uint32_t i = 0; i < q->eq->n_conditions; i++)
-        if (!form_names_condition(q->eq->pattern, &q->eq->conditions[i])) {
+    const struct pattern *p = q->eq->pattern;
+    for (uint32_t i = 0; i < q->eq->n_conditions; i++) {
+        const struct condition *c = &q->eq->conditions[i];
+        if (!form_names_condition(p, c) || !condition_has_sizes_of_axes(p, c)) {
             text_add(q->why, "no theorem speaks of ");
-            pattern_print_condition(q->why, q->eq->pattern, &q->eq->conditions[i]);
+            pattern_print_condition(q->why, p, c);
             return false;
         }
+    }
     return true;
 }

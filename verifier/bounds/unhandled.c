@@ -1,10 +1,9 @@
-// What small numbers do not tell apart, looked for in the text of both sides (T2, T3; bounds.md, 2.1 and 2.5).
+// What the text of an equation says of its conditions, and of how often its sides read a variable (bounds.md, 2.1 and
+// 2.3).
 #include "verifier/bounds/unhandled.h"
 
-#include "core/memory/arena.h"
 #include "operators/traits.h"
 #include "verifier/instances/size_ranges.h"
-#include <string.h>
 
 bool attribute_term_mentions_sizes(const struct attribute_term *t)
 {
@@ -12,45 +11,6 @@ bool attribute_term_mentions_sizes(const struct attribute_term *t)
     for (uint32_t i = 0; i < t->count && !mentions; i++)
         mentions = attribute_term_mentions_sizes(t->operands[i]);
     return mentions;
-}
-
-static bool is_open(const struct attribute_term *t)
-{
-    return attribute_term_mentions_sizes(t) || attribute_variables_of_term(t) != 0;
-}
-
-// --- degrees ---------------------------------------------------------------------------------------------------------
-
-// What a term is a polynomial of: attribute variables, and the sizes of each tensor, axis by axis where a number names
-// the axis. Polynomials of degree 1 in each are known by two values of each.
-#define AXES_OF_TENSOR (MAX_RANK + 1)
-#define INDETERMINATES (MAX_RULE_VARIABLES * (1 + AXES_OF_TENSOR))
-#define NO_POLYNOMIAL 100
-struct degrees {
-    uint8_t of[INDETERMINATES];
-};
-
-static uint32_t indeterminate_of_size(const struct attribute_term *t)
-{
-    bool is_of_axis = t->kind == TERM_DIM && t->operands[0]->kind == TERM_INTEGER && t->operands[0]->value >= 0 &&
-                      t->operands[0]->value < MAX_RANK;
-    int64_t axis = is_of_axis ? t->operands[0]->value : MAX_RANK;
-    return (uint32_t)(MAX_RULE_VARIABLES + t->value * AXES_OF_TENSOR + axis);
-}
-
-static void raise_degrees(struct degrees *d, const struct degrees *other, bool is_product)
-{
-    for (int i = 0; i < INDETERMINATES; i++) {
-        int degree = is_product ? d->of[i] + other->of[i] : d->of[i] > other->of[i] ? d->of[i] : other->of[i];
-        d->of[i] = (uint8_t)(degree > NO_POLYNOMIAL ? NO_POLYNOMIAL : degree);
-    }
-}
-
-// Places and counts: which entries are taken, which is nothing that a polynomial says.
-static int counting_operand(const struct attribute_term *t)
-{
-    bool is_first = t->kind == TERM_TAKE || t->kind == TERM_DROP || t->kind == TERM_REPEAT || t->kind == TERM_IOTA;
-    return is_first ? 0 : t->kind == TERM_AT ? 1 : -1;
 }
 
 static bool is_integer(const struct attribute_term *t, int64_t value)
@@ -72,144 +32,7 @@ bool attribute_is_number_of_groups(const struct pattern_node *node, int attribut
            t->kind == TERM_DIV && is_sum_of_channels(t->operands[0]) && is_sum_of_channels(t->operands[1]);
 }
 
-// Does the term depend on sizes, or on attributes of which not all values are tried? How long an attribute is does not.
-static bool is_counted_openly(const struct attribute_term *t, uint32_t complete)
-{
-    if (t->kind == TERM_LENGTH && t->operands[0]->kind == TERM_VARIABLE)
-        return false;
-    bool is_counted =
-        t->kind == TERM_DIM || t->kind == TERM_DIMS || (t->kind == TERM_VARIABLE && !(complete >> t->value & 1));
-    for (uint32_t i = 0; i < t->count && !is_counted; i++)
-        is_counted = is_counted_openly(t->operands[i], complete);
-    return is_counted;
-}
-
-static bool counts_openly(const struct attribute_term *t, uint32_t complete)
-{
-    int counts = counting_operand(t);
-    return counts >= 0 && is_counted_openly(t->operands[counts], complete);
-}
-
-// Is how many entries the term has a number that something else counts?
-static bool is_long_as_counted(const struct attribute_term *t, uint32_t complete)
-{
-    bool is_counted = counts_openly(t, complete);
-    for (uint32_t i = 0; i < t->count && t->kind != TERM_DIM && !is_counted; i++)
-        is_counted = is_long_as_counted(t->operands[i], complete);
-    return is_counted;
-}
-
-static struct degrees no_polynomial(void)
-{
-    struct degrees d;
-    memset(d.of, NO_POLYNOMIAL, sizeof d.of);
-    return d;
-}
-
-static struct degrees degrees_of_term(const struct attribute_term *t, uint32_t complete)
-{
-    struct degrees d = {0};
-    bool is_product = t->kind == TERM_MUL || t->kind == TERM_PRODUCT;
-    if (t->kind == TERM_VARIABLE)
-        d.of[t->value] = 1;
-    if (t->kind == TERM_DIM || t->kind == TERM_DIMS)
-        d.of[indeterminate_of_size(t)] = 1;
-    if (t->kind == TERM_DIM)
-        return is_counted_openly(t->operands[0], complete) ? no_polynomial() : d;
-    if (t->kind == TERM_LENGTH)
-        return is_long_as_counted(t->operands[0], complete) ? no_polynomial() : d;
-    const struct attribute_term *factors = t->kind == TERM_PRODUCT ? t->operands[0] : t;
-    is_product = is_product && (t->kind == TERM_MUL || factors->kind == TERM_LIST);
-    for (uint32_t i = 0; i < factors->count; i++) {
-        struct degrees of_operand = degrees_of_term(factors->operands[i], complete);
-        raise_degrees(&d, &of_operand, is_product);
-    }
-    if (t->kind == TERM_PRODUCT && (factors->kind == TERM_VARIABLE || factors->kind == TERM_DIMS))
-        d = degrees_of_term(factors, complete);
-    bool divides_openly = t->kind == TERM_DIV && (t->operands[1]->kind != TERM_INTEGER || t->operands[1]->value > 2);
-    bool repeats_factors = t->kind == TERM_PRODUCT && factors->kind == TERM_REPEAT && is_open(factors);
-    bool has_none = counts_openly(t, complete) || repeats_factors || (divides_openly && is_open(t));
-    return has_none ? no_polynomial() : d;
-}
-
-static bool is_of_degree_one(const struct attribute_term *t, uint32_t complete)
-{
-    struct degrees d = degrees_of_term(t, complete);
-    for (int i = 0; i < INDETERMINATES; i++)
-        if (d.of[i] > 1)
-            return false;
-    return true;
-}
-
-// Attribute variables all of whose values are tried.
-static uint32_t complete_variables(const struct equation *eq, int max_rank)
-{
-    struct arena a;
-    uint32_t complete = 0;
-    arena_init(&a);
-    for (uint32_t v = 0; v < eq->pattern->n_attribute_variables; v++) {
-        complete |= domain_of_variable(eq->pattern, v, max_rank, DOMAIN_SOME, &a).is_whole_range ? 1u << v : 0;
-    }
-    arena_free(&a);
-    return complete;
-}
-
-static bool has_attributes_of_degree_one(const struct pattern *p, uint32_t complete)
-{
-    for (size_t n = 0; n < p->nodes.count; n++)
-        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
-            for (uint32_t j = 0; j < p->nodes.items[n].attributes[i].count; j++) {
-                const struct attribute_term *t = p->nodes.items[n].attributes[i].terms[j];
-                if (!attribute_is_number_of_groups(&p->nodes.items[n], i, t) && !is_of_degree_one(t, complete))
-                    return false;
-            }
-    return true;
-}
-
 // --- conditions ------------------------------------------------------------------------------------------------------
-
-static bool is_arithmetic(enum attribute_term_kind kind)
-{
-    return kind == TERM_ADD || kind == TERM_SUB || kind == TERM_MUL || kind == TERM_DIV || kind == TERM_SUM ||
-           kind == TERM_PRODUCT;
-}
-
-static bool computes_with_sizes(const struct attribute_term *t)
-{
-    bool computes = is_arithmetic(t->kind) && attribute_term_mentions_sizes(t);
-    for (uint32_t i = 0; i < t->count && t->kind != TERM_DIM && !computes; i++)
-        computes = computes_with_sizes(t->operands[i]);
-    return computes;
-}
-
-static bool multiplies(const struct attribute_term *t)
-{
-    bool is_product = t->kind == TERM_MUL || t->kind == TERM_DIV || t->kind == TERM_PRODUCT;
-    if (is_product && is_open(t))
-        return true;
-    for (uint32_t i = 0; i < t->count; i++)
-        if (multiplies(t->operands[i]))
-            return true;
-    return false;
-}
-
-static int count_variable(const struct attribute_term *t, int64_t variable)
-{
-    int n = t->kind == TERM_VARIABLE && t->value == variable;
-    for (uint32_t i = 0; i < t->count; i++)
-        n += count_variable(t->operands[i], variable);
-    return n;
-}
-
-// A sum may say a variable several times, which multiplies it.
-static bool sums_a_variable_twice(const struct condition *c)
-{
-    bool computes = is_arithmetic(c->a->kind) || is_arithmetic(c->b->kind);
-    for (int64_t v = 0; v < MAX_RULE_VARIABLES && computes; v++)
-        if (count_variable(c->a, v) + count_variable(c->b, v) > 1)
-            return true;
-    return false;
-}
 
 // (= (product ...) 1), which says that all are 1.
 static bool is_product_of_ones(const struct condition *c)
@@ -232,65 +55,7 @@ bool condition_is_of_equal_entries(const struct condition *c)
 
 static bool has_only_numbers(const struct attribute_term *t)
 {
-    return !is_open(t);
-}
-
-// Sizes may be equal to one another and compared with numbers: other comparisons tie sizes in ways that reducing them
-// label by label does not keep.
-static bool is_plain_about_sizes(const struct condition *c)
-{
-    if (computes_with_sizes(c->a) || computes_with_sizes(c->b))
-        return false;
-    if (c->kind == CONDITION_EQUAL)
-        return true;
-    return (c->kind == CONDITION_LESS || c->kind == CONDITION_LESS_EQUAL) &&
-           (has_only_numbers(c->a) || has_only_numbers(c->b));
-}
-
-// (divides 2 $g): both remainders are among the values tried, and two that are even.
-static bool is_parity_of_variable(const struct condition *c)
-{
-    return c->kind == CONDITION_DIVIDES && is_integer(c->a, 2) && c->b->kind == TERM_VARIABLE;
-}
-
-// Attribute variables whose values, and not only how many there are, the term depends on, of those not all values are
-// tried of.
-static uint32_t open_variables(const struct attribute_term *t, uint32_t complete)
-{
-    uint32_t variables = t->kind == TERM_VARIABLE ? 1u << t->value : 0;
-    for (uint32_t i = 0; i < t->count && t->kind != TERM_LENGTH; i++)
-        variables |= open_variables(t->operands[i], complete);
-    return variables & ~complete;
-}
-
-static bool has_arithmetic(const struct attribute_term *t)
-{
-    bool computes = is_arithmetic(t->kind);
-    for (uint32_t i = 0; i < t->count && !computes; i++)
-        computes = has_arithmetic(t->operands[i]);
-    return computes;
-}
-
-// All that is asked of attributes whose values have no end is that they be equal to one another, or to a number: what
-// is excluded, or compared by order, may leave out what is tried. Windows that are tied to sizes have few of both.
-static bool is_plain_about_attributes(const struct condition *c, uint32_t of_windows, uint32_t complete)
-{
-    uint32_t variables = open_variables(c->a, complete) | open_variables(c->b, complete);
-    bool mentions_sizes = attribute_term_mentions_sizes(c->a) || attribute_term_mentions_sizes(c->b);
-    return variables == 0 || (c->kind == CONDITION_EQUAL && !has_arithmetic(c->a) && !has_arithmetic(c->b) &&
-                              !(mentions_sizes && (variables & of_windows)));
-}
-
-static bool is_plain(const struct condition *c, uint32_t of_windows, uint32_t complete)
-{
-    if (condition_is_of_variable(c->kind) || condition_is_of_equal_entries(c))
-        return true;
-    bool mentions_sizes = attribute_term_mentions_sizes(c->a) || attribute_term_mentions_sizes(c->b);
-    if (c->kind == CONDITION_DIVIDES)
-        return !is_open(c->a) && (!is_open(c->b) || is_parity_of_variable(c));
-    return !multiplies(c->a) && !multiplies(c->b) && !sums_a_variable_twice(c) && is_of_degree_one(c->a, complete) &&
-           is_of_degree_one(c->b, complete) && is_plain_about_attributes(c, of_windows, complete) &&
-           (!mentions_sizes || is_plain_about_sizes(c));
+    return !attribute_term_mentions_sizes(t) && attribute_variables_of_term(t) == 0;
 }
 
 // One size compared with a number, all entries of an attribute 1, or all 0: what is asked of one axis is asked of it
@@ -337,28 +102,6 @@ bool equation_ties_axes(const struct equation *eq)
             return true;
     }
     return false;
-}
-
-// Where a slice begins, and what a padding adds, are numbers that say which positions are which.
-static bool has_numbered_positions(const struct pattern *p)
-{
-    for (size_t n = 0; n < p->nodes.count; n++)
-        if (operator_has_role(p->nodes.items[n].op, ROLE_START) || operator_has_role(p->nodes.items[n].op, ROLE_PADS))
-            return true;
-    return false;
-}
-
-const char *equation_find_doubt(const struct equation *eq, int max_rank)
-{
-    uint32_t complete = complete_variables(eq, max_rank), of_windows = pattern_variables_of_windows(eq->pattern);
-    if (!has_attributes_of_degree_one(eq->pattern, complete))
-        return "an attribute is no sum of products of different sizes and attributes";
-    if (has_numbered_positions(eq->pattern))
-        return "positions of slices and paddings are numbers, which are tried up to small ones";
-    for (uint32_t i = 0; i < eq->n_conditions; i++)
-        if (!is_plain(&eq->conditions[i], of_windows, complete))
-            return "a condition ties sizes or attributes in a way that small ones do not show";
-    return NULL;
 }
 
 // --- reads -----------------------------------------------------------------------------------------------------------

@@ -1,10 +1,8 @@
-// What no bound is argued for, seen in the text of an equation: arithmetic that small numbers do not tell from other
-// arithmetic (docs/theory/bounds.md, section 2.5).
+// What the text of an equation says of its conditions, and of how often its sides read a variable
+// (docs/theory/bounds.md, sections 2.1 and 2.3).
 #pragma once
 #include "verifier/instances/equation.h"
 
-// Why tests at small sizes and small values of attributes prove nothing; NULL: they may.
-const char *equation_find_doubt(const struct equation *eq, int max_rank);
 // Are there conditions that speak of attributes of windows?
 bool equation_has_conditions_on_windows(const struct equation *eq);
 // Does a condition on sizes or on attributes of windows ask something of several axes together?

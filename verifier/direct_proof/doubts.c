@@ -137,7 +137,6 @@ const char *find_doubt(struct judge *j, const struct equation *eq, const struct 
         return "windows have no instance at attributes that are tried";
     if (!has_complete_domains(eq, r->max_rank, &j->scratch))
         return "attribute values are tried up to small ones";
-    const char *doubt = equation_find_doubt(eq, r->max_rank);
-    doubt = doubt ? doubt : group_types_find_doubt(eq);
+    const char *doubt = group_types_find_doubt(eq);
     return doubt ? doubt : window_types_find_doubt(eq, &j->pool);
 }
