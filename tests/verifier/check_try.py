@@ -22,6 +22,7 @@ TOO_RARE = {
     "axis-equal-to-one-of-another-rank",
     "axis-equal-to-one-of-another-rank-joined",
     "axis-looked-up",
+    "axis-of-a-written-size-of-five",
     "below-cast-doubled",
     "below-cast-halved",
     "below-cast-of-unsigned",
