@@ -252,14 +252,24 @@ static void pair_values(const struct imported_value *a, const struct imported_va
     *ret_by_position = *ret_by_position || !has_names;
 }
 
+// Of what opaque nodes make, less may be known in one model than in the other.
+static bool may_be_equal(const struct type *x, const struct type *y)
+{
+    bool may = x->dtype == y->dtype && (x->rank == y->rank || x->rank == RANK_UNKNOWN || y->rank == RANK_UNKNOWN);
+    for (int i = 0; may && i < x->rank && i < y->rank; i++)
+        may = x->dim[i] == y->dim[i] || x->dim[i] < 0 || y->dim[i] < 0;
+    return may;
+}
+
 static bool check_pairs(const struct common_graph *c, const char *what, const struct imported_value *a,
-                        const struct imported_value *b, size_t n, const size_t *partner, struct error *error)
+                        const struct imported_value *b, size_t n, const size_t *partner,
+                        bool are_alike(const struct type *, const struct type *), struct error *error)
 {
     for (size_t i = 0; i < n; i++) {
         const struct type *x = graph_type(&c->sides[0].model->graph, a[i].tensor);
         const struct type *y = graph_type(&c->sides[1].model->graph, b[partner[i]].tensor);
         struct text text = {0};
-        if (type_equal(x, y))
+        if (are_alike(x, y))
             continue;
         type_print(&text, x);
         text_add(&text, " and ");
@@ -390,8 +400,8 @@ static bool make(struct common_graph *c, struct imported_model *a, struct import
         return false;
     pair_values(a->inputs.items, b->inputs.items, c->n_inputs, inputs, &c->has_other_names);
     pair_values(a->outputs.items, b->outputs.items, c->n_outputs, outputs, &c->has_other_names);
-    if (!check_pairs(c, "input", a->inputs.items, b->inputs.items, c->n_inputs, inputs, error) ||
-        !check_pairs(c, "output", a->outputs.items, b->outputs.items, c->n_outputs, outputs, error))
+    if (!check_pairs(c, "input", a->inputs.items, b->inputs.items, c->n_inputs, inputs, type_equal, error) ||
+        !check_pairs(c, "output", a->outputs.items, b->outputs.items, c->n_outputs, outputs, may_be_equal, error))
         return false;
     add_inputs(c, inputs);
     if (!copy_side(c, &c->sides[0], error) || !copy_side(c, &c->sides[1], error))
