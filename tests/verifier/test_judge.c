@@ -162,6 +162,10 @@ static const struct expected rules[] = {
     {"(rule broadcasting-split (source (reducesum :axes 0 (broadcast :shape 2 (dim ?x 0) ?x)))"
      " (target (broadcast :shape 1 (dim ?x 0) ?x)))",
      VERDICT_REFUTED, "different values"},
+    // Of what has the rank of ?x and of what has that of ?y, three trailing axes are each told apart.
+    {"(rule axis-of-two-ranks (source (ewmul (softmax $i ?x) (softmax (- (rank ?x) 3) ?x)) (ewmul (softmax $i ?y) ?y))"
+     " (target (ewmul (softmax (- (rank ?x) 3) ?x) (softmax $i ?x)) (ewmul ?y (softmax $i ?y))))",
+     VERDICT_TESTED, "7 axes are told apart"},
     {"(rule never (source (concat 0 ?x (reshape :shape 2 ?x))) (target (reshape :shape 5 ?x)))", VERDICT_NOT_COVERED,
      NULL},
 };

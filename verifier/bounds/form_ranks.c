@@ -471,43 +471,48 @@ static bool has_sets_of_one_tensor(const struct equation *eq)
     return is_once;
 }
 
-// --- axes of tensors of a fixed rank and of any ----------------------------------------------------------------------
+// --- axes of tensors of several ranks --------------------------------------------------------------------------------
 
-// Of the tensors of which a variable is an axis, or a set of axes: the largest rank that the text fixes, and whether
-// one may have any rank.
+// Of the tensors of which a variable is an axis, or a set of axes: the largest rank that the text fixes, and the ranks
+// that it leaves open, each by the term that stands for it.
 struct axis_uses {
     int fixed;
-    bool is_open;
+    bool is_open[MAX_FORM_TERMS];
 };
 
-static void note_use(const struct fixed_ranks *fixed, term_id tensor, const struct attribute_term *t,
-                     struct axis_uses *uses)
+struct ranks {
+    const struct fixed_ranks *fixed;
+    const struct same_ranks *same;
+};
+
+static void note_use(const struct ranks *r, term_id tensor, const struct attribute_term *t, struct axis_uses *uses)
 {
-    int rank = known_rank(fixed, tensor);
+    int rank = known_rank(r->fixed, tensor);
     if (!form_is_variable(t))
         return;
-    uses[t->value].is_open = uses[t->value].is_open || rank == OPEN;
+    if (rank == OPEN && tensor < r->same->n_terms)
+        uses[t->value].is_open[find_rank(r->same, tensor)] = true;
     uses[t->value].fixed = rank > uses[t->value].fixed ? rank : uses[t->value].fixed;
 }
 
-static void note_uses_of_sizes(const struct fixed_ranks *fixed, const struct attribute_term *t, struct axis_uses *uses)
+static void note_uses_of_sizes(const struct ranks *r, const struct attribute_term *t, struct axis_uses *uses)
 {
     if (t->kind == TERM_DIM)
-        note_use(fixed, term_of_variable(fixed->p, t->value), t->operands[0], uses);
+        note_use(r, term_of_variable(r->same->p, t->value), t->operands[0], uses);
     for (uint32_t i = 0; i < t->count && t->kind != TERM_DIM; i++)
-        note_uses_of_sizes(fixed, t->operands[i], uses);
+        note_uses_of_sizes(r, t->operands[i], uses);
 }
 
-static void note_uses_of_node(const struct fixed_ranks *fixed, const struct pattern_node *node, struct axis_uses *uses)
+static void note_uses_of_node(const struct ranks *r, const struct pattern_node *node, struct axis_uses *uses)
 {
     for (int i = 0; i < operator_n_attributes(node->op); i++) {
         enum attribute_role role = node->op->attributes[i].role;
         bool is_axis = (role == ROLE_AXIS || role == ROLE_AXES) && node->n_inputs > 0;
         for (uint32_t j = 0; j < node->attributes[i].count; j++)
             if (is_axis)
-                note_use(fixed, node->inputs[0], node->attributes[i].terms[j], uses);
+                note_use(r, node->inputs[0], node->attributes[i].terms[j], uses);
             else
-                note_uses_of_sizes(fixed, node->attributes[i].terms[j], uses);
+                note_uses_of_sizes(r, node->attributes[i].terms[j], uses);
     }
 }
 
@@ -516,36 +521,55 @@ static bool tie_uses(const struct condition *c, struct axis_uses *uses)
 {
     if (condition_is_of_variable(c->kind) || !form_is_variable(c->a) || !form_is_variable(c->b))
         return false;
-    struct axis_uses *x = &uses[c->a->value], *y = &uses[c->b->value], both = *x;
-    both.is_open = x->is_open || y->is_open;
-    both.fixed = x->fixed > y->fixed ? x->fixed : y->fixed;
-    bool is_new = x->is_open != y->is_open || x->fixed != y->fixed;
-    *x = *y = both;
+    struct axis_uses *x = &uses[c->a->value], *y = &uses[c->b->value];
+    bool is_new = x->fixed != y->fixed;
+    x->fixed = y->fixed = x->fixed > y->fixed ? x->fixed : y->fixed;
+    for (size_t t = 0; t < MAX_FORM_TERMS; t++) {
+        is_new = is_new || x->is_open[t] != y->is_open[t];
+        x->is_open[t] = y->is_open[t] = x->is_open[t] || y->is_open[t];
+    }
     return is_new;
 }
 
-// Where an axis of a tensor of a fixed rank is one of a tensor of any, no axis before it can be taken away: the fixed
-// rank, which limits the variable, counts as that many leading axes.
-static int64_t rank_of_shared_axes(const struct equation *eq, const struct fixed_ranks *fixed)
+static void find_axis_uses(const struct equation *eq, const struct ranks *r, struct axis_uses *uses)
 {
-    struct axis_uses uses[MAX_RULE_VARIABLES] = {0};
-    int64_t shared = 0;
     bool has_changed = true;
     for (size_t n = 0; n < eq->pattern->nodes.count; n++)
-        note_uses_of_node(fixed, &eq->pattern->nodes.items[n], uses);
+        note_uses_of_node(r, &eq->pattern->nodes.items[n], uses);
     for (uint32_t i = 0; i < eq->n_conditions; i++)
         if (!condition_is_of_variable(eq->conditions[i].kind)) {
-            note_uses_of_sizes(fixed, eq->conditions[i].a, uses);
-            note_uses_of_sizes(fixed, eq->conditions[i].b, uses);
+            note_uses_of_sizes(r, eq->conditions[i].a, uses);
+            note_uses_of_sizes(r, eq->conditions[i].b, uses);
         }
     while (has_changed) {
         has_changed = false;
         for (uint32_t i = 0; i < eq->n_conditions; i++)
             has_changed = tie_uses(&eq->conditions[i], uses) || has_changed;
     }
-    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
-        shared = uses[v].is_open && uses[v].fixed > shared ? uses[v].fixed : shared;
-    return shared;
+}
+
+// Where an axis of a tensor of a fixed rank is one of a tensor of any, no axis before it can be taken away: the fixed
+// rank, which limits the variable, counts as that many leading axes. Where it is one of tensors of several open ranks,
+// each of these has trailing axes of its own.
+static void count_shared_axes(const struct equation *eq, const struct fixed_ranks *fixed, struct told_axes *told)
+{
+    struct axis_uses uses[MAX_RULE_VARIABLES] = {0};
+    bool is_shared[MAX_FORM_TERMS] = {0};
+    struct same_ranks same = same_ranks_of(eq);
+    int64_t n_ranks = 0;
+    find_axis_uses(eq, &(struct ranks){fixed, &same}, uses);
+    for (int v = 0; v < MAX_RULE_VARIABLES; v++) {
+        int n_open = 0;
+        for (size_t t = 0; t < MAX_FORM_TERMS; t++)
+            n_open += uses[v].is_open[t];
+        if (n_open > 0 && uses[v].fixed > told->leading)
+            told->leading = uses[v].fixed;
+        for (size_t t = 0; t < MAX_FORM_TERMS && n_open > 1; t++)
+            is_shared[t] = is_shared[t] || uses[v].is_open[t];
+    }
+    for (size_t t = 0; t < MAX_FORM_TERMS; t++)
+        n_ranks += is_shared[t];
+    told->trailing *= n_ranks > 1 ? n_ranks : 1;
 }
 
 // A variable set of axes tells those in it from the others, and one of each kind stands for all.
@@ -608,8 +632,7 @@ bool form_has_ranks(const struct form_question *q)
     if (!has_open_ranks(&fixed))
         return true;
     struct told_axes told = axes_told_apart(q->eq);
-    int64_t shared = rank_of_shared_axes(q->eq, &fixed);
-    told.leading = shared > told.leading ? shared : told.leading;
+    count_shared_axes(q->eq, &fixed, &told);
     int64_t apart =
         told.leading + told.trailing + told.dropped + __builtin_popcount(told.variables) + axes_of_sets(told.sets);
     bool is_named = told.variables || told.leading || told.trailing;
