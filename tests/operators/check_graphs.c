@@ -21,7 +21,7 @@ static void graphs_of_the_file_agree(void **state)
 {
     const char *file = *state;
     struct error error = {0};
-    const struct sexp *list;
+    const struct sexp *list = NULL;
     struct arena arena;
     arena_init(&arena);
     struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
