@@ -11,7 +11,6 @@
 #define LARGEST_COMPARED 4096   // bytes of a constant
 
 struct wanted {
-    struct importer *importer;
     const struct conversion *conversion;
     const struct type *types;
 };
@@ -34,13 +33,12 @@ static bool are_equal_inputs(struct imported_model *m, tensor_id a, tensor_id b)
     return x && y && have_equal_data(m, x, y);
 }
 
-static bool read_the_same(struct imported_model *m, uint32_t earlier, const struct conversion *c)
+static bool read_the_same(const struct conversion *c, uint32_t earlier)
 {
-    const struct onnx_node *n = m->file->model->graph->nodes.items[earlier];
-    if (n->inputs.count != c->n_inputs)
+    if (node_at(c, earlier)->inputs.count != c->n_inputs)
         return false;
     for (uint32_t i = 0; i < c->n_inputs; i++)
-        if (!are_equal_inputs(m, m->node_inputs[earlier][i], c->inputs[i]))
+        if (!are_equal_inputs(c->model, c->model->node_inputs[earlier][i], c->inputs[i]))
             return false;
     return true;
 }
@@ -79,11 +77,10 @@ static bool give_the_same_types(const struct imported_model *m, const struct imp
 static bool is_equal(const void *owner, uint32_t id, const void *key)
 {
     const struct wanted *w = key;
-    struct imported_model *m = w->importer->model;
-    const struct imported_opaque *o = &m->opaques.items[id];
-    return give_the_same_types(m, o, w->conversion->n_outputs, w->types) &&
-           do_the_same(&w->importer->scratch, m->file->model->graph->nodes.items[o->node], w->conversion->node) &&
-           read_the_same(m, o->node, w->conversion);
+    const struct conversion *c = w->conversion;
+    const struct imported_opaque *o = &c->model->opaques.items[id];
+    return give_the_same_types(c->model, o, c->n_outputs, w->types) &&
+           do_the_same(&c->importer->scratch, node_at(c, o->node), c->node) && read_the_same(c, o->node);
 }
 
 // All that is understood is one, but what drops entries at random in training.
@@ -105,7 +102,7 @@ static uint64_t hash_of(const struct conversion *c)
 
 uint32_t import_find_equal(struct importer *im, const struct conversion *c, const struct type *types)
 {
-    struct wanted wanted = {im, c, types};
+    struct wanted wanted = {c, types};
     return is_function(c) ? table_find(&im->kept, hash_of(c), is_equal, NULL, &wanted) : TABLE_NONE;
 }
 

@@ -443,6 +443,11 @@ void import_define_outputs(struct importer *im, const struct conversion *c)
             define_name(im, &c->node->outputs.items[i], c->outputs[i], origin, i);
 }
 
+const struct onnx_node *node_at(const struct conversion *c, uint32_t index)
+{
+    return c->importer->source->nodes.items[index];
+}
+
 struct conversion import_begin_node(struct importer *im, uint32_t index)
 {
     const struct onnx_node *n = im->source->nodes.items[index];

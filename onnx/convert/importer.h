@@ -46,6 +46,7 @@ void importer_free(struct importer *im);
 // Leaves, and which nodes an output depends on.
 bool import_begin(struct importer *im, const bool **ret_is_live);
 struct conversion import_begin_node(struct importer *im, uint32_t index);   // the rest lives in the scratch arena
+const struct onnx_node *node_at(const struct conversion *c, uint32_t index);   // of the graph that is imported
 bool import_convert(struct importer *im, struct conversion *c);             // false: c->reason, and nothing was added
 void import_infer_types(struct importer *im, struct conversion *c, struct type *ret_types);
 // A node of its own, or the outputs of `equal`: of an earlier one that import_find_equal found, or TABLE_NONE.

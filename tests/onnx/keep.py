@@ -525,6 +525,24 @@ def equal_nodes_of_unknown_types():
     return m, lambda r: require(operators(r) == expected, f"{operators(r)}")
 
 
+def equal_nodes_of_branches():
+    """A node of a branch is one of the branch, which has more of them than the model: the equal ones were looked for in
+    the model, and so was what a normalization and a product stand behind."""
+    def branch(p):
+        nodes = [*(node("Identity", "x", f"{p}{i}") for i in range(40)), *(node("QuantizeLinear", "x,s,z", f"{p}q{i}") for i in "ab"),
+                 *(node("DequantizeLinear", f"{p}q{i},s,z", f"{p}d{i}") for i in "ab"),
+                 node("Add", f"{p}da,{p}db", f"{p}e"), node("Conv", f"{p}e,k", f"{p}c"),
+                 node("BatchNormalization", f"{p}c,one,one,one,one", f"{p}n"), node("MatMul", f"{p}n,m", f"{p}p"),
+                 node("Mul", f"{p}p,one", f"{p}r")]
+        return helper.make_graph(nodes, "branch", [], [value(f"{p}r", (1, 1, 2, 1))])
+
+    weights = [numpy_helper.from_array(np.float32(0.1), "s"), numpy_helper.from_array(np.int8(3), "z"), weight("k", 1, 1, 1, 1),
+               positive("one", 1), weight("m", 3, 1)]
+    m = model([node("If", "flag", "y", then_branch=branch("t"), else_branch=branch("e"))],
+              [value("x", (1, 1, 2, 3)), value("flag", (), TensorProto.BOOL)], [value("y", (1, 1, 2, 1))], weights)
+    return m, lambda r: require(operators(r) == ["If"], f"{operators(r)}")
+
+
 def casts_that_are_undefined():
     """No number is what becomes of infinity as an integer; what is computed behind the cast is yet known by its type."""
     nodes = [node("Cast", "w", "i", to=TensorProto.INT64), node("Cast", "i", "f", to=FLOAT), node("Min", "f,big", "g"),
@@ -534,7 +552,7 @@ def casts_that_are_undefined():
     return m, lambda r: require(operators(r) == ["Cast", "Cast", "Min", "Mul"], f"{operators(r)}")
 
 
-CASES = [products_whose_columns_are_scaled, halves_whose_channels_are_scaled, casts_that_are_undefined, equal_nodes_of_unknown_types, convolutions_whose_channels_are_scaled, equal_quantizations, weights_that_are_trained, reshapes_in_a_row, slices_of_slices, numbers_that_change_nothing, constants_that_grow, quantization,
+CASES = [equal_nodes_of_branches, products_whose_columns_are_scaled, halves_whose_channels_are_scaled, casts_that_are_undefined, equal_nodes_of_unknown_types, convolutions_whose_channels_are_scaled, equal_quantizations, weights_that_are_trained, reshapes_in_a_row, slices_of_slices, numbers_that_change_nothing, constants_that_grow, quantization,
          products_of_integers_and_recurrences, weights_that_are_multiplied_as_integers, output_that_is_an_alias,
          outputs_that_are_equal, outputs_that_are_an_input_and_a_weight, constant_output, outer_values_of_subgraphs,
          outer_value_of_a_subgraph_that_is_an_output, everything_around_the_graph, initializers_that_are_inputs,

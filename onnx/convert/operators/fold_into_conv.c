@@ -17,7 +17,7 @@ static const struct onnx_node *find_feeder(const struct conversion *c, tensor_id
     const struct imported_origin *origin =
         imported_model_find_origin(c->model, c->model->graph.tensors.items[tensor].value);
     *ret_index = origin ? origin->node : NO_ORIGIN;
-    return *ret_index == NO_ORIGIN ? NULL : c->model->file->model->graph->nodes.items[*ret_index];
+    return *ret_index == NO_ORIGIN ? NULL : node_at(c, *ret_index);
 }
 
 // Of the convolution itself or of its sum with a bias; NULL: it is neither.

@@ -22,7 +22,7 @@ static bool is_only_summed(const struct conversion *c, tensor_id product)
         imported_model_find_origin(c->model, c->model->graph.tensors.items[product].value);
     if (!origin || origin->node == NO_ORIGIN)
         return false;
-    const struct onnx_node *node = c->model->file->model->graph->nodes.items[origin->node];
+    const struct onnx_node *node = node_at(c, origin->node);
     return onnx_string_is(&node->op_type, "MatMul") && is_read_once(c, &node->outputs.items[0]);
 }
 
