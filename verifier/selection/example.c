@@ -9,6 +9,21 @@ enum { MAX_EXAMPLES = 8, INSTANCES_PER_ASSIGNMENT = 1000 };
 
 // --- finding shapes --------------------------------------------------------------------------------------------------
 
+// Sizes of which no two are alike and that add up to each other, when there are such; else whatever there is, and at
+// last pads that differ by as much as kernels do, of one axis.
+static const struct shape_search {
+    uint32_t sizes;
+    int max_rank;
+    enum domain_extent extent;
+    uint64_t step_limit, steps_per_assignment;
+} searches[] = {{1 << 2 | 1 << 3 | 1 << 5, 4, DOMAIN_ALIKE, 40000, 15000},
+                {1 << 2 | 1 << 3 | 1 << 5, 4, DOMAIN_ALIKE, 1000000, 200000},
+                {SIZES_UP_TO(4), 4, DOMAIN_ALIKE, 1000000, 200000},
+                {SIZES_UP_TO(6), 4, DOMAIN_ALIKE, 1000000, 200000},
+                {SIZES_UP_TO(4), 4, DOMAIN_ALIKE, 8000000, 4000000},
+                {SIZES_UP_TO(2), 4, DOMAIN_SOME, 1000000, 1000000},
+                {SIZES_UP_TO(3), 3, DOMAIN_SMALL, 1000000, 1000000}};
+
 // Of the instances with the same ranks and axes, the first and the last one of the best score: what is small in one is
 // large in the other.
 struct shape_case {
@@ -24,8 +39,9 @@ struct finding {
     const struct equation *equation;
     struct typing *typing;
     struct arena *arena, scratch;
-    const struct box *box;
-    uint64_t steps, step_limit, steps_per_assignment;
+    const struct shape_search *search;
+    const struct box *box;   // of the search
+    uint64_t steps;
     int seen, n_cases;
     struct shape_case cases[MAX_EXAMPLES];
 };
@@ -127,59 +143,40 @@ static bool find_with_attributes(void *context, const struct attribute_value *at
                             .box = f->box,
                             .wanted = WANTED_BOTH,
                             .attributes = attributes,
-                            .step_limit = f->steps_per_assignment,
+                            .step_limit = f->search->steps_per_assignment,
                             .visit = note_instance,
                             .context = f};
     f->seen = 0;
     enumerate_instances(&e);
     f->steps += e.steps + 1;
-    return f->steps < f->step_limit && f->n_cases < MAX_EXAMPLES;
+    return f->steps < f->search->step_limit && f->n_cases < MAX_EXAMPLES;
 }
 
-static void find_in_box(struct finding *f, struct box *box, uint64_t step_limit, uint64_t steps_per_assignment)
+static struct box box_of_search(const struct shape_search *s)
 {
-    f->box = box;
-    f->steps = 0;
-    f->step_limit = step_limit;
-    f->steps_per_assignment = steps_per_assignment;
-    struct attribute_walk all = {.equation = f->equation,
-                                 .max_rank = box->max_rank,
-                                 .extent = box->extent,
-                                 .scratch = &f->scratch,
-                                 .visit = find_with_attributes,
-                                 .context = f};
-    enumerate_attributes(&all);
-}
-
-static struct box box_of_sizes(uint32_t sizes)
-{
-    struct box box = box_uniform(4, 2);
-    box.extent = DOMAIN_ALIKE;
+    struct box box = {.max_rank = s->max_rank, .extent = s->extent};
     for (int v = 0; v < MAX_RULE_VARIABLES; v++)
         for (int r = 0; r <= box.max_rank; r++)
-            for (int a = 0; a < r; a++)
-                box.sizes[v][r][a] = sizes;
+            for (int a = 0; a < MAX_RANK; a++)
+                box.sizes[v][r][a] = s->sizes;
     return box;
 }
 
-// Sizes of which no two are alike and that add up to each other, when there are such; else whatever there is.
 static void find_shapes(struct finding *f)
 {
-    static const struct {
-        uint32_t sizes;
-        uint64_t step_limit, steps_per_assignment;
-    } tries[] = {{1 << 2 | 1 << 3 | 1 << 5, 40000, 15000},
-                 {1 << 2 | 1 << 3 | 1 << 5, 1000000, 200000},
-                 {SIZES_UP_TO(4), 1000000, 200000},
-                 {SIZES_UP_TO(6), 1000000, 200000},
-                 {SIZES_UP_TO(4), 8000000, 4000000}};
-    for (size_t i = 0; i < sizeof tries / sizeof *tries && f->n_cases == 0; i++) {
-        struct box box = box_of_sizes(tries[i].sizes);
-        find_in_box(f, &box, tries[i].step_limit, tries[i].steps_per_assignment);
+    for (size_t i = 0; i < sizeof searches / sizeof *searches && f->n_cases == 0; i++) {
+        struct box box = box_of_search(&searches[i]);
+        f->search = &searches[i];
+        f->box = &box;
+        f->steps = 0;
+        struct attribute_walk all = {.equation = f->equation,
+                                     .max_rank = box.max_rank,
+                                     .extent = box.extent,
+                                     .scratch = &f->scratch,
+                                     .visit = find_with_attributes,
+                                     .context = f};
+        enumerate_attributes(&all);
     }
-    struct box small = box_uniform(4, 2);
-    if (f->n_cases == 0)
-        find_in_box(f, &small, 1000000, 1000000);
 }
 
 // --- graphs ----------------------------------------------------------------------------------------------------------
