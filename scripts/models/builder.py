@@ -9,7 +9,6 @@ import contextlib
 import zlib
 
 import numpy as np
-import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from models.evaluation import evaluate

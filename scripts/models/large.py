@@ -5,7 +5,6 @@ read). Weights are written one layer at a time; memory stays at two layers."""
 import argparse
 import os
 import pathlib
-import sys
 
 import numpy as np
 from onnx import TensorProto, helper

@@ -11,7 +11,6 @@ import os
 import pickle
 
 import numpy as np
-import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 

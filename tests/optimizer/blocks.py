@@ -8,10 +8,9 @@ import tempfile
 import numpy as np
 import onnx
 import onnxruntime
-from onnx import helper, numpy_helper
 
 from expectations import expect, failures
-from small_models import small_model, value, weights
+from small_models import small_model
 
 OPT = sys.argv[1]
 SEARCHES = [[], ["--search", "saturation"], ["--layout", "sequential"]]
@@ -19,14 +18,12 @@ SEARCHES = [[], ["--search", "saturation"], ["--layout", "sequential"]]
 
 def of_several_windows(path, sizes, channels=8):
     """A sum of convolutions with biases of one image by windows of these sizes, as RepVGG and its kin are trained."""
-    nodes, given = [], []
+    given, convolutions = {}, ""
     for i, size in enumerate(sizes):
-        given += [weights(f"k{i}", channels, channels, *size), weights(f"b{i}", channels)]
-        nodes.append(helper.make_node("Conv", ["x", f"k{i}", f"b{i}"], [f"c{i}"],
-                                      pads=[n // 2 for n in size] * 2))
-    nodes.append(helper.make_node("Sum", [f"c{i}" for i in range(len(sizes))], ["s"]))
-    nodes.append(helper.make_node("Relu", ["s"], ["y"]))
-    return small_model(path, nodes, [value("x", 3, channels, 9, 11)], [value("y", 3, channels, 9, 11)], given)
+        given |= {f"k{i}": (channels, channels, *size), f"b{i}": (channels,)}
+        convolutions += f"c{i} = Conv<pads = {[n // 2 for n in size] * 2}>(x, k{i}, b{i})  "
+    image, parts = f"float[3,{channels},9,11]", ", ".join(f"c{i}" for i in range(len(sizes)))
+    return small_model(path, f"({image} x) => ({image} y) {{ {convolutions} s = Sum({parts})  y = Relu(s) }}", **given)
 
 
 def outputs_of(path):

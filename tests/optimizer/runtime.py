@@ -8,12 +8,10 @@ import subprocess
 import sys
 import tempfile
 
-import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
 
 from expectations import expect, failures
-from small_models import products, small_model, value, weights
+from small_models import products, small_model
 
 OPT, RUN = sys.argv[1:3]
 QUICK = ["--budget", "60", "--measure-seconds", "0.2", "--threads", "1"]
@@ -89,12 +87,10 @@ def test_measured_there(folder):
 
 def test_steps(folder):
     """What is fused there is measured as one; what was measured is known."""
-    nodes = [helper.make_node("Conv", ["x", "k", "b"], ["c"], pads=[1, 1, 1, 1]), helper.make_node("Relu", ["c"], ["r"]),
-             helper.make_node("Softmax", ["r"], ["s"]), helper.make_node("Transpose", ["s"], ["t"], perm=[0, 1, 3, 2]),
-             helper.make_node("MatMul", ["t", "w"], ["m"]), helper.make_node("Mul", ["m", "two"], ["y"])]
-    two = numpy_helper.from_array(np.array(2, np.float32), "two")
-    model = small_model(folder / "steps.onnx", nodes, [value("x", 1, 8, 16, 16)], [value("y", 1, 8, 16, 32)],
-                        [weights("k", 8, 8, 3, 3), weights("b", 8), weights("w", 16, 32), two])
+    model = small_model(folder / "steps.onnx", """(float[1,8,16,16] x) => (float[1,8,16,32] y) <float two = {2}>
+                        { c = Conv<pads = [1, 1, 1, 1]>(x, k, b)  r = Relu(c)  s = Softmax(r)
+                          t = Transpose<perm = [0, 1, 3, 2]>(s)  m = MatMul(t, w)  y = Mul(m, two) }""",
+                        k=(8, 8, 3, 3), b=(8,), w=(16, 32))
     costs, rules = folder / "costs", folder / "negations.rules"
     rules.write_text("(rule negation-twice (source (neg (neg ?x))) (target ?x))\n")
     options = ["--runtime", "onnxruntime", "--costs", costs, "--rules", rules]
@@ -112,12 +108,8 @@ def test_steps(folder):
 def test_indices(folder):
     """A table of two rows is read by indices that are 0 or 1, whatever is made up for other integers; and where a part
     cannot be timed at all, that is said."""
-    nodes = [helper.make_node("Gather", ["table", "i"], ["g"]), helper.make_node("MatMul", ["g", "w"], ["y"])]
-    model = small_model(folder / "indices.onnx", nodes, [value("i", 1, 16)], [value("y", 1, 16, 8)],
-                        [weights("table", 2, 8), weights("w", 8, 8)])
-    m = onnx.load(model)
-    m.graph.input[0].type.tensor_type.elem_type = TensorProto.INT64
-    onnx.save(m, model)
+    model = small_model(folder / "indices.onnx", "(int64[1,16] i) => (float[1,16,8] y) { g = Gather(table, i)  y = MatMul(g, w) }",
+                        table=(2, 8), w=(8, 8))
     options = ["--runtime", "onnxruntime", "--costs", folder / "costs"]
     done = Run(folder, model, *options)
     expect(done.code == 0 and done.told["estimated_seconds_before"] and not done.errors, f"{done.told} {done.errors}")
@@ -210,8 +202,7 @@ def test_failures(folder):
     expect(done.out.read_bytes() == model.read_bytes() and "what is this?" in (done.told["kept_reason"] or ""),
            f"a result that fails there: {done.told} {done.errors}")
 
-    nodes = [helper.make_node("Wondrous", ["xa"], ["w"], domain="example.org")]
-    unknown = products(folder / "unknown.onnx", nodes, [value("w", 1, 32)], ["example.org"])
+    unknown = products(folder / "unknown.onnx", "w = example.org.Wondrous(xa)", "float[1,32] w")
     done = Run(folder, unknown, "--runtime", "onnxruntime", *costs)
     expect(done.code == 0 and len(done.lines) == 1 and "example.org" in done.lines[0] and done.told["runtime"] is None,
            f"an original that onnxruntime cannot load: {done.code} {done.errors}")
@@ -268,11 +259,9 @@ def test_refused_there(folder):
 
 def untidy(path):
     """Seven nodes, of which two say everything: relu(x + c), twice."""
-    nodes = [helper.make_node("Constant", [], ["c"], value=weights("v", 8)), helper.make_node("Add", ["x", "c"], ["p"]),
-             helper.make_node("Add", ["x", "c"], ["q"]), helper.make_node("Identity", ["p"], ["i"]),
-             helper.make_node("Relu", ["i"], ["y"]), helper.make_node("Relu", ["q"], ["z"]),
-             helper.make_node("Exp", ["q"], ["dead"])]
-    return small_model(path, nodes, [value("x", 4, 8)], [value("y", 4, 8), value("z", 4, 8)])
+    return small_model(path, """(float[4,8] x) => (float[4,8] y, float[4,8] z)
+                       { c = Constant<value_floats = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]>()
+                         p = Add(x, c)  q = Add(x, c)  i = Identity(p)  y = Relu(i)  z = Relu(q)  dead = Exp(q) }""")
 
 
 def test_simplified(folder):

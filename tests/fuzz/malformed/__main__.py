@@ -8,7 +8,6 @@ import argparse
 import itertools
 import pathlib
 import shutil
-import sys
 
 from lib.command import run_script
 from malformed import files, graphs, tensors

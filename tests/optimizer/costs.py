@@ -1,0 +1,154 @@
+"""Costs of steps and what is done where they are wrong: `costs.py ROOT TASO-OPT TASO-RUN`."""
+import os
+import re
+import subprocess
+import sys
+
+from commands import QUICK, ROOT, RUN, optimize, priced_too_high, run, run_tests, succeed
+from expectations import expect
+from small_models import products, small_model
+
+
+def test_agreement(folder):
+    """By how much the sum of costs is off the whole model is told, in the report and as JSON."""
+    model = products(folder / "priced.onnx")
+    done, told = optimize("priced", model, *priced_too_high(model, folder / "priced.costs"), *QUICK[:-1])
+    expect("speedup" in told and 0 < told["speedup_low"] <= told["speedup"] <= told["speedup_high"], "timed")
+    for which in ("before", "after"):
+        error = told[f"timed_estimate_{which}"] / told[f"measured_seconds_{which}"]["minimum"] - 1
+        expect(abs(told[f"estimate_error_{which}"] - error) <= 1e-9 * (1 + abs(error)), f"error of the estimate {which}")
+        expect(f"  agreement {which}" in done.stdout, f"the agreement {which}: {done.stdout}")
+        estimate = f"  {'estimated ' + which:22} {1e3 * told[f'timed_estimate_{which}']:9.3f} ms\n"
+        expect(estimate in done.stdout, f"the estimate that is believed in the end: {estimate}: {done.stdout}")
+    expect(not told["costs_corrected"] and told["searches"] == 1, f"believed by request: {told['costs_corrected']}")
+    originals = [c for c in told["contenders"] if c["model"] == "original"]
+    expect(originals and len(originals) < len(told["contenders"]), f"all were timed: {told['contenders']}")
+    reason = told["kept_reason"] or "no file was named (-o)"
+    expect(done.stdout.endswith(f"wrote nothing: {reason}\n"), f"what was written: {done.stdout}")
+
+
+def test_calibration(folder):
+    """Costs that the running model contradicts are replaced, stay in the database, and are believed from then on."""
+    model, costs = products(folder / "wrong.onnx"), folder / "wrong.costs"
+    options = [*priced_too_high(model, costs)[:-1], *QUICK]
+    _, told = optimize("calibration", model, *options)
+    expect(told["searches"] > 1 and told["costs_corrected"], f"searched from corrected costs: {told}")
+    expect(all(c["seconds_after"] < 1 for c in told["costs_corrected"]), f"{told['costs_corrected']}")
+    expect(told["estimated_seconds_before"] < 1, f"the search believed 1,000 s: {told['estimated_seconds_before']}")
+    expect("in-model)" in costs.read_text() and "1e3" not in costs.read_text(), costs.read_text())
+    known = costs.read_text()
+    rewrites = [optimize("not measured", model, *options, "--no-measure")[1]["rewrites"] for _ in range(2)]
+    expect(rewrites[0] == rewrites[1] and costs.read_text() == known, "same database, same result")
+
+
+def test_nothing_found(folder):
+    """Where nothing is rewritten the original is timed under all layouts, and told of with the best, not the last tried."""
+    model = small_model(folder / "plain.onnx", """(float[1,32,56,56] x) => (float[1,32,56,56] y)
+                        { p = Conv<pads = [1, 1, 1, 1]>(x, w)  y = Relu(p) }""", w=(32, 32, 3, 3))
+    (folder / "other.rules").write_text("(rule other (source (neg (neg ?x))) (target ?x))\n")
+    done, told = optimize("nothing to rewrite", model, "--costs", folder / "plain.costs", "--rules", folder / "other.rules",
+                          *QUICK[:-1])
+    expect(not told["rewrites"] and "speedup" not in told, f"nothing is gained: {told['rewrites']}")
+    expect({c["layouts"] for c in told["contenders"]} >= {"standard", "plain"}, f"{told['contenders']}")
+    expect(told["measured_seconds_before"]["quartile1"] > 0 and "  agreement before" in done.stdout, f"{done.stdout}")
+    times = {c["layouts"]: c["seconds"] for c in told["contenders"]}
+    expect(told["measured_seconds_before"] == times[told["layouts_before"]], f"of the fastest: {told['contenders']}")
+    estimate, timed = told["estimated_seconds_with_layouts"], told["timed_estimate_before"]
+    of = {c["layouts"]: c["estimated_seconds"] for c in told["contenders"]}   # without the best ones where they are standard
+    for told_of, wanted in ((timed, of[told["layouts_before"]]), (estimate, of.get("best", of["standard"]))):
+        expect(abs(told_of - wanted) <= 1e-9 * wanted, f"with these layouts, but for the order of a sum: {told}")
+
+
+def estimate_of(model, *options, threads="1", **more):
+    done = run(RUN, model, "--measure-costs", "--threads", threads, *options, **more)
+    expect(done.returncode == 0, f"taso-run --measure-costs {options}: {done.returncode} {done.stderr}")
+    return float(re.search(r"estimate ([\d.]+) ms", done.stdout)[1]) / 1e3
+
+
+def test_repair(folder):
+    """Costs marked as doubtful are measured again first, all of them by request, and others are believed."""
+    model, costs = products(folder / "doubtful.onnx"), folder / "doubtful.costs"
+    options = priced_too_high(model, costs)
+    wrong = costs.read_text()
+    expect(estimate_of(model, *options[:-1]) > 1, "believed")
+    expect(estimate_of(model, *options[:-1], "--repair") < 1 and estimate_of(model, *options[:-1]) < 1, "repaired")
+    costs.write_text(wrong.replace("1e3)", "1e3 doubtful)"))
+    expect(estimate_of(model, *options[:-1]) > 1, "doubtful costs serve")
+    expect(optimize("doubtful", model, *options, *QUICK)[1]["estimated_seconds_before"] < 1, "measured again")
+    done = run(RUN, model, "--repair")
+    expect(done.returncode == 2, f"--repair alone: {done.returncode}")
+
+
+def costs_bound_by_reading(model, costs):
+    """What the model takes, and the entry of how fast memory is, which is made with it. Beside other programs a product may be
+    too slow to be bound by reading, however often it is measured: then the entry is made up."""
+    entry = re.compile(r'\n(\("memory: [^"]*") [^)]*\)')
+    for _ in range(4):
+        costs.unlink(missing_ok=True)
+        usual = estimate_of(model, "--costs", costs)
+        if entry.search(costs.read_text()):
+            break
+    else:
+        name = re.search('"(memory: .*)"', (ROOT / "backends/cpu/memory_probe.c").read_text())[1]
+        costs.write_text(f'{costs.read_text()}("{name}" 2e-4 0.1)\n')
+    return usual, entry.search(costs.read_text())
+
+
+def test_repair_of_reading(folder):
+    """How fast memory is, which costs of weights are shares of, is measured again, too: by request, and where it is doubtful."""
+    model = small_model(folder / "reading.onnx", "(float[1,1536] x) => (float[1,1536] y) { y = MatMul(x, w) }", w=(1536, 1536))
+    costs = folder / "reading.costs"
+    usual, reading = costs_bound_by_reading(model, costs)
+    filled = costs.read_text()
+    header = filled.splitlines()[0]
+    for mark, more in (" doubtful", []), ("", ["--repair"]):
+        slow = f"\n{reading[1]} 1.0e+0 0{mark})"
+        costs.write_text(f"{header}{slow}\n" if mark else f"{filled[:reading.start()]}{slow}{filled[reading.end():]}")
+        found = estimate_of(model, "--costs", costs, *more)
+        expect(found < 100 * usual, f"a share of a second:{mark} {more} {found}, not {usual}: {costs.read_text()}")
+
+
+def test_costs_beside_others(folder):
+    """Two threads that wait for each other lose time slices beside programs that spin: their costs are not those, which are
+    thousands of times as long."""
+    model, costs = products(folder / "beside.onnx"), folder / "beside.costs"
+    usual = estimate_of(model, "--costs", "")
+    environment = {name: text for name, text in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    spinning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
+    found = estimate_of(model, "--costs", costs, threads="2", env=environment)
+    for program in spinning:
+        program.kill()
+        program.wait()
+    expect(found < 200 * usual, f"beside others: {found}, not some {usual}: {costs.read_text()}")
+
+
+def costs_of_products(folder):
+    """Costs by which two products together cost 1 % more than apart, and three together 2 %."""
+    costs = folder / "products.costs"
+    for width in (32, 64, 96):
+        model = small_model(folder / f"product{width}.onnx", f"(float[1,64] x) => (float[1,{width}] y) {{ y = MatMul(x, w) }}",
+                            w=(64, width))
+        succeed("taso-run --measure-costs", RUN, model, "--measure-costs", "--costs", costs, "--threads", "1")
+    price = {32: "1e3", 64: "2.02e3", 96: "3.06e3"}
+    costs.write_text(re.sub(r'(f32\[64x(\d+)\].*") [^)]*', lambda m: f"{m[1]} {price[int(m[2])]} 0", costs.read_text()))
+    return costs
+
+
+def test_finalists(folder):
+    """What estimates hold for slightly worse is found as well, and the models themselves decide."""
+    model, costs = products(folder / "products.onnx"), costs_of_products(folder)
+    for finalists in (1, 3):
+        _, told = optimize(f"{finalists} finalists", model, "--costs", costs, "--layout", "standard", "--finalists", finalists,
+                           "--no-calibrate", *QUICK)
+        expect((told["finalists"] > 1) == (finalists > 1), f"{finalists} finalists: {told}")
+        expect(bool(told["rewrites"]) == (told["slant"] != "as estimated"), f"the slant of the best: {told}")
+    # What was found under other prices is told at the same ones as everything else, and worked on by one validator.
+    before, after, course = told["estimated_seconds_before"], told["estimated_seconds_after"], told["search"]["course"]
+    expect([course[0]["estimated_seconds"], course[-1]["estimated_seconds"]] == [before, after], f"the course: {course}")
+    if told["rewrites"]:   # or else the original won, which other programs can make it
+        expect(abs(told["rewrites"][-1]["estimated_seconds_after"] - after) <= 1e-9 * after, f"the rewrites: {told}")
+    expect(told["search"]["validated"] >= len(told["rules_applied"]), f"validated: {told['search']}")
+
+
+run_tests(test_agreement, test_calibration, test_nothing_found, test_repair, test_repair_of_reading, test_costs_beside_others,
+          test_finalists)
