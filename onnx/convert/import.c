@@ -84,9 +84,7 @@ static void import_input(struct importer *im, const struct onnx_value_info *info
         return;
     tensor_id tensor = graph_add_leaf(&m->graph, operators[OP_INPUT], (int64_t)m->inputs.count, type);
     vec_push(&m->inputs, ((struct imported_value){info->name.text, tensor}));
-    bool is_unbound = info->type && info->type->tensor && has_unknown_size(type);
-    m->n_unbound += is_unbound;
-    im->has_traced_sizes = im->has_traced_sizes || is_unbound;
+    m->n_unbound += info->type && info->type->tensor && has_unknown_size(type);
     define_name(im, &info->name, tensor, NO_ORIGIN, 0);
 }
 
@@ -122,14 +120,6 @@ static tensor_id *tensors_of_inputs(struct importer *im, const struct onnx_node 
     return tensors;
 }
 
-static bool reads_unknown_sizes(const struct conversion *c)
-{
-    bool reads = false;
-    for (uint32_t i = 0; i < c->n_inputs; i++)
-        reads = reads || (c->inputs[i] != NO_TENSOR && !type_is_known(type_of(c, c->inputs[i])));
-    return reads;
-}
-
 static bool varies(const struct importer *im, const struct onnx_string *name)
 {
     const struct named_value *own = name_find(im, name);
@@ -156,58 +146,22 @@ static bool reads_what_varies(struct importer *im, const struct conversion *c)
     return reads;
 }
 
-// They may be sizes.
-static bool reads_computed_integers(struct conversion *c)
-{
-    bool reads = false;
-    for (uint32_t i = 0; i < c->n_inputs; i++)
-        reads = reads || (c->inputs[i] != NO_TENSOR && dtype_is_integer(type_of(c, c->inputs[i])->dtype) &&
-                          !is_constant(c, c->inputs[i]));
-    return reads;
-}
-
-static bool has_only_numbers(const struct onnx_type *t)
-{
-    const struct onnx_shape *shape = t && t->tensor ? t->tensor->shape : NULL;
-    bool has = shape && shape->dimensions.count > 0;
-    for (size_t i = 0; has && i < shape->dimensions.count; i++)
-        has = ONNX_HAS((const struct onnx_dimension *)shape->dimensions.items[i], 1);
-    return has;
-}
-
-// Some models declare the sizes that they were traced with, and ONNX Runtime runs them with those that data have, or
-// that an input has which was given a symbol afterwards.
-static bool declares_traced_sizes(struct importer *im, struct conversion *c, const struct named_value *value)
-{
-    return sizes_are_of_data(c) || (im->peers && value && has_only_numbers(value->declared) &&
-                                    (reads_what_varies(im, c) || reads_computed_integers(c)));
-}
-
-static struct type declared_type(struct importer *im, struct conversion *c, uint32_t output)
-{
-    const struct named_value *value = name_find(im, &c->node->outputs.items[output]);
-    struct type declared = type_from_onnx(im, value ? value->declared : NULL);
-    bool is_traced = declares_traced_sizes(im, c, value);
-    im->has_traced_sizes = im->has_traced_sizes || is_traced;
-    if (is_traced || (im->has_traced_sizes && reads_unknown_sizes(c)))
-        declared.rank = RANK_UNKNOWN;
-    return declared;
-}
-
-// What the model declares counts; what it leaves open is inferred where that is easy. Where these differ nothing is
-// known.
+// What follows from the types that go in. What the model declares was true where it was traced, and ONNX Runtime runs
+// it with other sizes: it is read for its element type, and where it contradicts, nothing is known.
 void import_infer_types(struct importer *im, struct conversion *c, struct type *ret_types)
 {
     for (uint32_t i = 0; i < c->n_outputs; i++)
         ret_types[i] = (struct type){.rank = RANK_UNKNOWN};
-    if (!has_subgraphs(c->node) || !reads_what_varies(im, c))
+    bool is_of_nodes = has_subgraphs(c->node) || function_called_by(c);
+    if (!is_of_nodes || !reads_what_varies(im, c))
         infer_opaque_types(c, ret_types);
     for (uint32_t i = 0; i < c->n_outputs; i++) {
         if (c->known_types && type_is_known(&c->known_types[i]))
             ret_types[i] = c->known_types[i];
-        struct type declared = declared_type(im, c, i);
+        const struct named_value *value = name_find(im, &c->node->outputs.items[i]);
+        struct type declared = type_from_onnx(im, value ? value->declared : NULL);
         if (!type_is_known(&ret_types[i]))
-            ret_types[i] = declared;
+            ret_types[i] = (struct type){.dtype = declared.dtype, .rank = RANK_UNKNOWN};
         else if (type_is_known(&declared) && !type_equal(&declared, &ret_types[i]))
             ret_types[i].rank = RANK_UNKNOWN;
         ret_types[i] = type_within_limits(ret_types[i]);
@@ -499,10 +453,10 @@ static void import_nodes(struct importer *im, const bool *is_live)
     import_outputs(im);
 }
 
-static int64_t standard_opset(const struct onnx_model *model)
+int64_t standard_opset(const struct onnx_list *opsets)
 {
-    for (size_t i = 0; i < model->opsets.count; i++) {
-        const struct onnx_opset *o = model->opsets.items[i];
+    for (size_t i = 0; i < opsets->count; i++) {
+        const struct onnx_opset *o = opsets->items[i];
         if (o->domain.size == 0 || onnx_string_is(&o->domain, "ai.onnx"))
             return o->version;
     }
@@ -543,7 +497,7 @@ void import_subgraph(struct importer *im)
 void importer_init(struct importer *im, struct imported_model *m, struct onnx_file *file,
                    const struct import_options *options, struct error *error)
 {
-    *m = (struct imported_model){.file = file, .opset = standard_opset(file->model)};
+    *m = (struct imported_model){.file = file, .opset = standard_opset(&file->model->opsets)};
     arena_init(&m->arena);
     graph_init(&m->graph, &m->arena);
     *im = (struct importer){.model = m, .source = file->model->graph, .options = options, .error = error};

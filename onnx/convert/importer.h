@@ -24,7 +24,6 @@ struct importer {
     VEC(bool) is_constant;              // of the nodes asked about so far: depends on weights only
     struct table scalars;               // weights of rank 0 that were made here, by type and value: index of the weight
     size_t n_weights_noted;             // as far as that table knows them
-    bool has_traced_sizes;              // some node makes what has other sizes than the model declares, or may have
     struct table kept;                  // nodes that are kept and understood, by what they do: indices of opaques
     int64_t folded_elements;            // computed so far
     double folding_operations;          // that this took
@@ -35,7 +34,8 @@ struct importer {
     const struct imported_model *named;   // that has the symbols and their sizes; NULL: symbols stay unbound
     int probe;                            // whose sizes they have
     bool never_folds;                     // for the time being
-    bool is_of_subgraph;                  // and what it makes is thrown away
+    int depth;                            // of subgraphs and functions: what is within is thrown away
+    size_t n_nodes_apart;                 // imported so
     VEC(const void *) known;              // by tensor: what an opaque node makes at this binding; NULL: not known
 };
 
@@ -55,6 +55,7 @@ void import_define_outputs(struct importer *im, const struct conversion *c);
 void import_take_back(struct importer *im, struct graph_mark mark);
 void import_outputs(struct importer *im);
 bool import_graph(struct importer *im);   // all of it
+int64_t standard_opset(const struct onnx_list *opsets);   // the version of the standard domain; 0: there is none
 // Whose inputs and outer values have names already. What it declares is not read.
 void import_subgraph(struct importer *im);
 
@@ -64,6 +65,8 @@ bool has_subgraphs(const struct onnx_node *n);
 void infer_type_of_if(struct conversion *c, struct type *ret_types);
 void infer_type_of_loop(struct conversion *c, struct type *ret_types);
 void infer_type_of_scan(struct conversion *c, struct type *ret_types);
+const struct onnx_function *function_called_by(const struct conversion *c);   // of the model's; NULL: none
+void infer_type_of_call(struct conversion *c, const struct onnx_function *f, struct type *ret_types);
 
 // --- equal_nodes.c ---------------------------------------------------------------------------------------------------
 // The opaque that does the same to the same tensors, as its operator is known to be a function; TABLE_NONE: none does.

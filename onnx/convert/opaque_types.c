@@ -273,6 +273,14 @@ static void broadcast_quantized(struct conversion *c, struct type *types)
         set_type(c, types, 0, type_make(x->dtype, z.rank, z.dim));
 }
 
+// Of the sum of both inputs, which is the fourth output.
+static void normalized_sum(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0);
+    for (uint32_t i = 0; x && i <= 3; i += 3)
+        set_type(c, types, i, without_splits(x));
+}
+
 static void global_pool(struct conversion *c, struct type *types)
 {
     const struct type *x = known_input(c, 0);
@@ -295,6 +303,7 @@ static const struct typing typings[] = {
     {"Cast", cast},
     {"Clip", as_first},
     {"ConvTranspose", conv_transpose},
+    {"CumProd", as_first},
     {"Dropout", dropout},
     {"EyeLike", as_first_with_dtype},
     {"GRU", recurrent},
@@ -321,6 +330,7 @@ static const struct typing typings[] = {
     {"ScatterElements", as_first},
     {"ScatterND", as_first},
     {"Shrink", as_first},
+    {"SimplifiedLayerNormalization", as_first},
     {"TensorScatter", as_first},
     {"TopK", top_k},
     {"Trilu", as_first},
@@ -337,6 +347,8 @@ static const struct typing microsoft_typings[] = {
     {"QLinearSigmoid", as_first},
     {"QLinearSoftmax", as_first},
     {"QuickGelu", as_first},
+    {"SkipLayerNormalization", normalized_sum},
+    {"SkipSimplifiedLayerNormalization", normalized_sum},
 };
 
 static void infer_by(const struct typing *rows, size_t n, struct conversion *c, struct type *ret_types)
@@ -357,54 +369,24 @@ static bool is_called_as_a_function_of_entries(const struct onnx_node *node)
     return op && op->flags & OPERATOR_IS_ELEMENTWISE && op->max_inputs == 1;
 }
 
-static bool is_one_of(const struct onnx_node *n, const char *const *names, size_t count)
+// Operators of a runtime's own come before a model's functions of their names.
+static bool is_of_a_runtime(const struct onnx_string *domain)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(names[i], n->op_type.text) == 0)
+    static const char *const beginnings[] = {"ai.onnx", "com.microsoft", "com.ms."};
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (domain->size && strncmp(domain->text, beginnings[i], strlen(beginnings[i])) == 0)
             return true;
     return false;
 }
 
-// Lists of sizes and scales, single sizes and places where to begin and to end.
-static bool reads_computed_sizes(struct conversion *c)
-{
-    static const char *const scaled[] = {"Range", "Resize", "Upsample"};
-    bool is_scaled = is_one_of(c->node, scaled, sizeof scaled / sizeof *scaled), reads = false;
-    for (uint32_t i = 0; !reads && i < c->n_inputs; i++) {
-        const struct type *t = c->inputs[i] == NO_TENSOR ? NULL : type_of(c, c->inputs[i]);
-        reads = t && t->rank <= 1 && (is_scaled || dtype_is_integer(t->dtype)) && !is_constant(c, c->inputs[i]);
-    }
-    return reads;
-}
-
-static bool reads_only_constants(struct conversion *c)
-{
-    for (uint32_t i = 0; i < c->n_inputs; i++)
-        if (c->inputs[i] != NO_TENSOR && !is_constant(c, c->inputs[i]))
-            return false;
-    return true;
-}
-
-static const char *const of_data[] = {
-    "Compress",   "ConcatFromSequence", "NonMaxSuppression", "NonZero", "OptionalGetElement",
-    "SequenceAt", "StringNormalizer",   "StringSplit",       "Unique",
-};
-
-bool sizes_are_of_data(struct conversion *c)
-{
-    if (has_subgraphs(c->node))
-        return true;
-    if (!onnx_node_has_standard_domain(c->node))
-        return false;
-    return reads_computed_sizes(c) ||
-           (is_one_of(c->node, of_data, sizeof of_data / sizeof *of_data) && !reads_only_constants(c));
-}
-
 void infer_opaque_types(struct conversion *c, struct type *ret_types)
 {
+    const struct onnx_function *called = function_called_by(c);
     if (onnx_node_has_standard_domain(c->node))
         infer_by(typings, sizeof typings / sizeof typings[0], c, ret_types);
-    else if (onnx_string_is(&c->node->domain, "com.microsoft")) {
+    else if (called && !is_of_a_runtime(&c->node->domain))
+        infer_type_of_call(c, called, ret_types);
+    else if (!called && onnx_string_is(&c->node->domain, "com.microsoft")) {
         infer_by(microsoft_typings, sizeof microsoft_typings / sizeof microsoft_typings[0], c, ret_types);
         if (is_called_as_a_function_of_entries(c->node))
             as_first(c, ret_types);

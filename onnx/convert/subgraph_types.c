@@ -1,12 +1,13 @@
-// Types of what nodes with subgraphs make. What a subgraph declares is what it was traced with, and ONNX Runtime runs
-// it with what comes. So it is imported, with the types of its inputs and of the outer values that it reads, and thrown
-// away: what its outputs are then follows from these types alone.
+// Types of what nodes with subgraphs make, and calls of the model's functions. What a subgraph declares is what it was
+// traced with, and ONNX Runtime runs it with what comes. So it is imported, with the types of its inputs and of the
+// outer values that it reads, and thrown away: what its outputs are then follows from these types alone.
 #include "core/text/error.h"
 #include "onnx/convert/importer.h"
 
 #include <string.h>
 
 #define SUBGRAPH_FOLD_LIMIT 4096   // elements: of shapes and tables, not of weights
+enum { MOST_DEPTH = 64, MOST_NODES = 200000 };   // of functions that call others, or themselves
 
 bool has_subgraphs(const struct onnx_node *n)
 {
@@ -38,49 +39,80 @@ static tensor_id add_input(struct importer *im, const struct onnx_string *name, 
     return name_enter(im, name)->tensor = t;
 }
 
-static void add_outer_value(struct importer *im, const struct importer *outer, const struct named_value *value)
+static void add_outer_value(struct importer *im, const struct importer *outer, tensor_id value,
+                            const struct onnx_string *name)
 {
-    const struct imported_weight *w = weight_of(outer->model, value->tensor);
-    struct type type = plain(graph_type(&outer->model->graph, value->tensor));
+    const struct imported_weight *w = weight_of(outer->model, value);
+    struct type type = plain(graph_type(&outer->model->graph, value));
     if (!w) {
-        add_input(im, value->name, &type);
+        add_input(im, name, &type);
         return;
     }
     struct imported_weight same = {.type = type, .tensor = w->tensor, .sparse = w->sparse, .data = w->data};
-    name_enter(im, value->name)->tensor = weight_add(im->model, same);
+    name_enter(im, name)->tensor = weight_add(im->model, same);
 }
 
 static void add_outer_values(struct importer *im, struct importer *outer, const struct onnx_node *n)
 {
     uint32_t count;
     const char **names = names_captured_by(outer, n, &count);
-    for (uint32_t i = 0; i < count; i++)
-        add_outer_value(im, outer, name_find(outer, &(struct onnx_string){names[i], strlen(names[i])}));
+    for (uint32_t i = 0; i < count; i++) {
+        const struct named_value *value = name_find(outer, &(struct onnx_string){names[i], strlen(names[i])});
+        add_outer_value(im, outer, value->tensor, value->name);
+    }
+}
+
+// A graph that is imported by itself, for a node of another.
+struct apart {
+    struct import_options options;
+    struct imported_model model;
+    struct importer importer;
+    struct error ignored;
+};
+
+// False: there were too many.
+static bool begin_apart(const struct conversion *c, const struct onnx_graph *g, struct apart *ret)
+{
+    struct importer *outer = c->importer;
+    outer->n_nodes_apart += g->nodes.count;
+    if (outer->depth == MOST_DEPTH || outer->n_nodes_apart > MOST_NODES)
+        return false;
+    ret->options = *outer->options;
+    ret->options.shape_count = 0;
+    if (ret->options.fold_limit > SUBGRAPH_FOLD_LIMIT)
+        ret->options.fold_limit = SUBGRAPH_FOLD_LIMIT;
+    ret->options.log = NULL;
+    ret->options.computed = NULL;
+    importer_init(&ret->importer, &ret->model, c->model->file, &ret->options, &ret->ignored);
+    ret->importer.source = g;
+    ret->importer.depth = outer->depth + 1;
+    ret->importer.n_nodes_apart = outer->n_nodes_apart;
+    ret->model.opset = c->opset;
+    return true;
+}
+
+static void end_apart(const struct conversion *c, struct apart *apart, struct type *ret_outputs)
+{
+    struct importer *im = &apart->importer;
+    import_subgraph(im);
+    for (size_t i = 0; i < apart->model.outputs.count; i++)
+        ret_outputs[i] = plain(graph_type(&apart->model.graph, apart->model.outputs.items[i].tensor));
+    c->importer->n_nodes_apart = im->n_nodes_apart;
+    importer_free(im);
+    imported_model_free(&apart->model);
 }
 
 // As many types as the subgraph has inputs, and outputs.
-static void import_types(struct conversion *c, const struct onnx_graph *g, const struct type *inputs,
+static void import_types(const struct conversion *c, const struct onnx_graph *g, const struct type *inputs,
                          struct type *ret_outputs)
 {
-    struct import_options options = *c->importer->options;
-    options.shape_count = 0;
-    options.fold_limit = options.fold_limit < SUBGRAPH_FOLD_LIMIT ? options.fold_limit : SUBGRAPH_FOLD_LIMIT;
-    options.log = NULL;
-    options.computed = NULL;
-    struct imported_model model;
-    struct importer im;
-    struct error ignored = {0};
-    importer_init(&im, &model, c->model->file, &options, &ignored);
-    im.source = g;
-    im.is_of_subgraph = true;
-    add_outer_values(&im, c->importer, c->node);
+    struct apart apart = {0};
+    if (!begin_apart(c, g, &apart))
+        return;
+    add_outer_values(&apart.importer, c->importer, c->node);
     for (size_t i = 0; i < g->inputs.count; i++)
-        add_input(&im, &((const struct onnx_value_info *)g->inputs.items[i])->name, &inputs[i]);
-    import_subgraph(&im);
-    for (size_t i = 0; i < g->outputs.count; i++)
-        ret_outputs[i] = plain(graph_type(&model.graph, model.outputs.items[i].tensor));
-    importer_free(&im);
-    imported_model_free(&model);
+        add_input(&apart.importer, &((const struct onnx_value_info *)g->inputs.items[i])->name, &inputs[i]);
+    end_apart(c, &apart, ret_outputs);
 }
 
 static struct type *types_for(struct conversion *c, size_t n)
@@ -149,7 +181,7 @@ static void begin_states(struct conversion *c, struct rounds *r)
 static bool find_states(struct conversion *c, struct rounds *r)
 {
     begin_states(c, r);
-    for (int trial = 0; trial < (c->importer->is_of_subgraph ? 1 : 3); trial++) {
+    for (int trial = 0; trial < (c->importer->depth ? 1 : 3); trial++) {
         import_types(c, r->body, r->inputs, r->outputs);
         if (forget_changing_states(r))
             return true;
@@ -226,4 +258,126 @@ void infer_type_of_scan(struct conversion *c, struct type *ret_types)
             dim[k + 1] = made->dim[k];
         ret_types[i] = type_make(made->dtype, made->rank + 1, dim);
     }
+}
+
+// ---- functions of the model: what their nodes make of what a call gives them ----
+
+static bool is_same_name(const struct onnx_string *a, const struct onnx_string *b)
+{
+    return a->size == b->size && (a->size == 0 || memcmp(a->text, b->text, a->size) == 0);
+}
+
+const struct onnx_function *function_called_by(const struct conversion *c)
+{
+    const struct onnx_list *functions = &c->model->file->model->functions;
+    const struct onnx_node *n = c->node;
+    for (size_t i = 0; i < functions->count; i++) {
+        const struct onnx_function *f = functions->items[i];
+        if (is_same_name(&f->name, &n->op_type) && is_same_name(&f->domain, &n->domain) &&
+            is_same_name(&f->overload, &n->overload))
+            return f;
+    }
+    return NULL;
+}
+
+static bool count_reference(void *count, void *attribute)
+{
+    *(size_t *)count += ((const struct onnx_attribute *)attribute)->ref_attr_name.size > 0;
+    return true;
+}
+
+static size_t count_references(struct onnx_node *n)
+{
+    size_t count = 0;
+    onnx_message_visit(&onnx_node_descriptor, n, &onnx_attribute_descriptor, count_reference, &count);
+    return count;
+}
+
+// What the call says of it, or the function does; NULL: neither.
+static struct onnx_attribute *find_value(const struct conversion *c, const struct onnx_function *f,
+                                         const struct onnx_attribute *reference)
+{
+    const struct onnx_attribute *given = onnx_node_find(c->node, reference->ref_attr_name.text);
+    for (size_t i = 0; !given && i < f->attribute_protos.count; i++) {
+        const struct onnx_attribute *standard = f->attribute_protos.items[i];
+        given = is_same_name(&standard->name, &reference->ref_attr_name) ? standard : NULL;
+    }
+    if (!given)
+        return NULL;
+    struct onnx_attribute *value = arena_new(&c->importer->scratch, struct onnx_attribute);
+    *value = *given;
+    value->name = reference->name;
+    return value;
+}
+
+// A node of a function, as a call has it. NULL: subgraphs of it refer to attributes, too.
+static struct onnx_node *resolve_node(const struct conversion *c, const struct onnx_function *f, struct onnx_node *n)
+{
+    size_t n_references = count_references(n);
+    if (n_references == 0)
+        return n;
+    struct onnx_node *resolved = arena_new(&c->importer->scratch, struct onnx_node);
+    *resolved = *n;
+    resolved->attributes.items = arena_array(&c->importer->scratch, void *, n->attributes.count);
+    resolved->attributes.count = 0;
+    for (size_t i = 0; i < n->attributes.count; i++) {
+        struct onnx_attribute *a = n->attributes.items[i];
+        bool is_reference = a->ref_attr_name.size > 0;
+        struct onnx_attribute *value = is_reference ? find_value(c, f, a) : a;
+        n_references -= is_reference;
+        if (value)
+            resolved->attributes.items[resolved->attributes.count++] = value;
+    }
+    return n_references ? NULL : resolved;
+}
+
+static bool make_body(const struct conversion *c, const struct onnx_function *f, struct onnx_graph *ret_body)
+{
+    struct arena *arena = &c->importer->scratch;
+    *ret_body = (struct onnx_graph){0};
+    ret_body->nodes.items = arena_array(arena, void *, f->nodes.count + 1);
+    ret_body->outputs.items = arena_array(arena, void *, f->outputs.count + 1);
+    for (; ret_body->nodes.count < f->nodes.count; ret_body->nodes.count++) {
+        struct onnx_node *n = resolve_node(c, f, f->nodes.items[ret_body->nodes.count]);
+        if (!n)
+            return false;
+        ret_body->nodes.items[ret_body->nodes.count] = n;
+    }
+    for (; ret_body->outputs.count < f->outputs.count; ret_body->outputs.count++) {
+        struct onnx_value_info *info = arena_new(arena, struct onnx_value_info);
+        info->name = f->outputs.items[ret_body->outputs.count];
+        ret_body->outputs.items[ret_body->outputs.count] = info;
+    }
+    return true;
+}
+
+static tensor_id given_for(const struct conversion *c, size_t input)
+{
+    return input < c->n_inputs ? c->inputs[input] : NO_TENSOR;
+}
+
+// An input that is omitted is none of the nodes that read it; it has no type where it is an output.
+static bool gives_omitted_input(const struct conversion *c, const struct onnx_function *f)
+{
+    for (size_t i = 0; i < f->inputs.count; i++)
+        for (size_t k = 0; given_for(c, i) == NO_TENSOR && k < f->outputs.count; k++)
+            if (is_same_name(&f->inputs.items[i], &f->outputs.items[k]))
+                return true;
+    return false;
+}
+
+void infer_type_of_call(struct conversion *c, const struct onnx_function *f, struct type *ret_types)
+{
+    struct onnx_graph body;
+    struct apart apart = {0};
+    struct type *types = types_for(c, f->outputs.count);
+    if (gives_omitted_input(c, f) || !make_body(c, f, &body) || !begin_apart(c, &body, &apart))
+        return;
+    apart.model.opset = standard_opset(&f->opsets);
+    for (size_t i = 0; i < f->inputs.count; i++)
+        if (given_for(c, i) != NO_TENSOR)
+            add_outer_value(&apart.importer, c->importer, given_for(c, i), &f->inputs.items[i]);
+    end_apart(c, &apart, types);
+    for (uint32_t i = 0; i < c->n_outputs && i < f->outputs.count; i++)
+        ret_types[i] = types[i];
 }

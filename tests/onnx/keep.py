@@ -59,6 +59,24 @@ def trained(m):
     training.update_binding.add(key="c", value="changed")
 
 
+ODD_FUNCTIONS = (
+    "Turn <order: ints = [1, 0]> (a) => (r) { r = Transpose<perm: ints = @order>(a) }",
+    "Twice (a) => (r) { b = odd.Turn(a)  r = odd.Turn<order = [0, 1]>(b) }",
+    "Twice (a) => (r) { r = Neg(a) }",
+    "Shape (a, sizes) => (r) { r = Reshape(a, sizes) }",
+    "Least (a, low) => (r) { r = Clip(a, low) }",
+    """Branch <place> (a, f) => (r) {
+        r = If(f)<then_branch = t () => (float[?,?] tr) { tr = Concat<axis: int = @place>(a, a) },
+                  else_branch = e () => (float[?,?] er) { er = Concat<axis: int = @place>(a, a) }> }""")
+
+
+def with_functions(m):
+    """The third one is another Twice."""
+    for domain, text in (*(("odd", text) for text in ODD_FUNCTIONS), ("com.microsoft", "Relu (a) => (r) { r = Neg(a) }")):
+        m.functions.append(parser.parse_function(f'<domain: "{domain}", opset_import: ["" : 17, "odd" : 1]> {text}'))
+    m.functions[2].overload = next(n for n in m.graph.node if n.output[0] == "c4").overload = "other"
+
+
 # --- what must hold ---------------------------------------------------------------------------------------------------
 
 
@@ -115,6 +133,21 @@ def branch_of_many(p):
 
 
 CASES = {
+    # A sum with zeros goes where the type is known. A subgraph that refers to an attribute tells none, and an operator of a
+    # runtime's own may come before a function of its name.
+    "functions of known types": case(
+        """(float[2,3] x, bool flag) => (float[3,2] y1, float[2,3] y2, float[3,2] y3, float[2,3] y4, float[3,2] y5,
+                                         float[2,3] y6, float[4,3] y7, float[2,3] y8)
+           { c1 = odd.Turn(x)  c2 = odd.Turn<order = [0, 1]>(x)  c3 = odd.Twice(x)  c4 = odd.Twice(x)
+             c5 = odd.Shape(x, sizes)  c6 = odd.Least(x, )  c7 = odd.Branch<place = 0>(x, flag)  c8 = com.microsoft.Relu(x)
+             y1 = Add(c1, zero)  y2 = Add(c2, zero)  y3 = Add(c3, zero)  y4 = Add(c4, zero)  y5 = Add(c5, zero)
+             y6 = Add(c6, zero)  y7 = Add(c7, zero)  y8 = Add(c8, zero) }""",
+        "Add Add Branch Least Relu Shape Turn Turn Twice Twice", with_functions, sizes=np.int64([3, 2]),
+        zero=np.zeros((1, 1), np.float32)),
+    "normalizations of a runtime": case(
+        """(float[1,2,3] x) => (float[1,2,3] y, float[1,2,3] z)
+           { a, "", "", b = com.microsoft.SkipLayerNormalization(x, x, one)  y = Add(a, zero)  z = Add(b, zero) }""",
+        "SkipLayerNormalization", one=positive(3), zero=np.zeros((1, 1, 3), np.float32)),
     "output that is an alias": case("(float[2,3] x) => (float[2,3] y) { a = Relu(x)  y = Identity(a) }", "Relu"),
     "outputs that are equal": case(
         "(float[2,3] x) => (float[2,3] y, float[2,3] z) { y = Relu(x)  z = Relu(x) }", "Identity Relu"),

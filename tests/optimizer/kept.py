@@ -1,7 +1,7 @@
 """What is not understood, or would have other values, is kept: `kept.py ROOT TASO-OPT TASO-RUN`."""
 import numpy as np
 import onnx
-from onnx import numpy_helper
+from onnx import numpy_helper, parser
 
 from commands import OPT, QUICK, optimize, priced_too_high, relative_difference, run_tests, session_of, succeed
 from expectations import expect
@@ -90,9 +90,14 @@ STALE = {
     "computed sizes": ("r = Reshape(x, count)", {"x": X, "count": np.int64([6, 2])}),
     "a computed range": ("v = Range(one, end, one)  r = Unsqueeze(v, last)", {"end": np.array(6, np.float32)}),
     "a computed scale": ("""r = Resize<mode = "nearest">(x, , scales)""", {"x": X, "scales": np.float32([2, 1])}),
+    "an operator of a runtime": ("r = com.microsoft.FusedMatMul<transB = 1>(x, x)", {"x": X}),
+    "a function": ("r = example.org.Twice(x)", {"x": X}),
     "what a sequence has": ("q = SequenceConstruct(first, x)  r = SequenceAt(q, count)",
                             {"first": X[:1], "x": X, "count": np.array(1)}),
 }
+
+
+TWICE = '<domain: "example.org", opset_import: ["" : 17]> Twice (a) => (b) { b = Concat<axis = 0>(a, a) }'
 
 
 def declared(name, array):
@@ -107,6 +112,9 @@ def test_stale_sizes(folder):
                             <float[1] v, float[1,{1 if what == "a computed range" else 4}] r, int64[1] axes = {{0}},
                              int64[1] last = {{-1}}, float one = {{1}}, float two = {{2}}>
                             {{ {text}  s = ReduceSum(r, axes)  m = Mul(s, two)  n = Neg(m)  y = Neg(n) }}""")
+        loaded = onnx.load(model)
+        loaded.functions.append(parser.parse_function(TWICE))
+        onnx.save(loaded, model)
         out, _ = written(what, model)
         want, got = (session_of(path).run(None, feed)[0] for path in (model, out))
         expect(relative_difference(got, want) < 1e-6, f"{what}: {got} is not {want}")
