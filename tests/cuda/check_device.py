@@ -12,13 +12,14 @@ import sys
 import tempfile
 
 try:
-    import numpy as np
     import onnx
-    from onnx import TensorProto, helper, numpy_helper
 except ImportError:
     sys.exit(77)
 
 ROOT = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(ROOT / "tests/support"))
+from text_models import model_of  # noqa: E402
+
 DONE, BAD_INPUT, UNSUPPORTED = 0, 3, 4
 DEVICE = "NVIDIA H200, sm_90, 132 multiprocessors, 4800 GB/s, 66900 GFLOP/s, CUDA 13.0, kernels 1, policy 2"
 
@@ -32,18 +33,8 @@ def run(tool, *arguments, plugin=None):
 
 def save_model(path):
     """Two products of one input, which one product of concatenated weights replaces."""
-    random = np.random.default_rng(1)
-    weights = [numpy_helper.from_array(random.normal(size=(64, 64)).astype("f4"), name) for name in ("v", "w")]
-    nodes = [
-        helper.make_node("MatMul", ["x", "v"], ["a"]),
-        helper.make_node("MatMul", ["x", "w"], ["b"]),
-        helper.make_node("Mul", ["a", "b"], ["c"]),
-        helper.make_node("Tanh", ["c"], ["z"]),
-    ]
-    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, (8, 64))]
-    outputs = [helper.make_tensor_value_info("z", TensorProto.FLOAT, (8, 64))]
-    graph = helper.make_graph(nodes, "pair", inputs, outputs, weights)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    onnx.save(model_of("(float[8,64] x) => (float[8,64] z) { a = MatMul(x, v)  b = MatMul(x, w)  c = Mul(a, b)  z = Tanh(c) }",
+                       v=(64, 64), w=(64, 64)), path)
     return path
 
 

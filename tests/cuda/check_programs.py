@@ -17,6 +17,9 @@ try:
 except ImportError:
     sys.exit(77)
 
+sys.path.insert(0, sys.argv[1] + "/tests/support")
+from text_models import model_of  # noqa: E402
+
 TOLERANCE = 2e-5
 MODELS = ["squeezenet", "bert", "nasrnn"]
 
@@ -62,12 +65,8 @@ def costs_are_measured_and_used(root, tools, folder, plugin):
 
 def negations(path):
     """-(-(x . w))."""
-    nodes = [onnx.helper.make_node("MatMul", ["x", "w"], ["p"]), onnx.helper.make_node("Neg", ["p"], ["q"]),
-             onnx.helper.make_node("Neg", ["q"], ["y"])]
-    x, y = (onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [4, 16]) for name in "xy")
-    weights = onnx.numpy_helper.from_array(np.eye(16, dtype=np.float32) + 1, "w")
-    onnx.save(onnx.helper.make_model(onnx.helper.make_graph(nodes, "negations", [x], [y], [weights]), ir_version=8,
-                                     opset_imports=[onnx.helper.make_opsetid("", 17)]), path)
+    onnx.save(model_of("(float[4,16] x) => (float[4,16] y) { p = MatMul(x, w)  q = Neg(p)  y = Neg(q) }",
+                       w=np.eye(16, dtype=np.float32) + 1), path)
 
 
 def results_are_checked_on_the_device(root, tools, folder, plugin):

@@ -15,12 +15,12 @@ import unittest
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
 
 ROOT, TWO_AT_ONCE, EXAMPLE, LIBRARY = sys.argv[1:5]
 os.environ["TASO_LIBRARY"] = LIBRARY
 os.environ["PYTHONPATH"] = f"{ROOT}/python"
-sys.path.insert(0, f"{ROOT}/python")
+sys.path[:0] = f"{ROOT}/python", f"{ROOT}/tests/support"
+from text_models import model_of  # noqa: E402
 import taso  # noqa: E402, which loads the library when it is first used
 from taso import api  # noqa: E402
 
@@ -30,21 +30,15 @@ FAST = {"runtime": "taso", "measure": False, "budget": 100, "device": "fake", "c
 def make_model(width, seed):
     """Two products of one input by weights, added: rules make one product of them."""
     random = np.random.default_rng(seed)
-    weights = [numpy_helper.from_array(random.standard_normal((width, width)).astype("f4"), f"w{i}") for i in range(4)]
-    nodes = [helper.make_node("MatMul", ["x", f"w{i}"], [f"p{i}"]) for i in range(4)]
-    nodes += [helper.make_node("Add", ["p0", "p1"], ["a"]), helper.make_node("Add", ["p2", "p3"], ["b"]),
-              helper.make_node("Relu", ["a"], ["c"]), helper.make_node("Add", ["c", "b"], ["y"])]
-    value = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [8, width]) for n in ("x", "y")]
-    graph = helper.make_graph(nodes, "g", value[:1], value[1:], weights)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    weights = {f"w{i}": random.standard_normal((width, width)).astype("f4") for i in range(4)}
+    return model_of(f"""(float[8,{width}] x) => (float[8,{width}] y)
+                        {{ p0 = MatMul(x, w0)  p1 = MatMul(x, w1)  p2 = MatMul(x, w2)  p3 = MatMul(x, w3)
+                           a = Add(p0, p1)  b = Add(p2, p3)  c = Relu(a)  y = Add(c, b) }}""", **weights)
 
 
 def make_convolution():
-    weights = [numpy_helper.from_array(np.random.default_rng(3).standard_normal((64, 64, 3, 3)).astype("f4"), "w")]
-    node = helper.make_node("Conv", ["x", "w"], ["y"], kernel_shape=[3, 3], pads=[1, 1, 1, 1])
-    value = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [8, 64, 128, 128]) for n in ("x", "y")]
-    graph = helper.make_graph([node], "g", value[:1], value[1:], weights)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return model_of("""(float[8,64,128,128] x) => (float[8,64,128,128] y)
+                       { y = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(x, w) }""", w=(64, 64, 3, 3))
 
 
 def count_threads_that_hold(number):

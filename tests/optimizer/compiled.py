@@ -11,39 +11,19 @@ import sys
 import tempfile
 import unittest
 
-import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+from small_models import small_model
 
 OPT, RUN = sys.argv[1:3]
 QUICK = ["--quiet", "--no-calibrate", "--finalists", "1", "--budget", "3", "--layout", "standard", "--measure-seconds", "0.1"]
 
 
-def value(name, *dims):
-    return helper.make_tensor_value_info(name, TensorProto.FLOAT, dims)
-
-
-def model_of(nodes, inputs, outputs, weights):
-    rng = np.random.default_rng(3)
-    tensors = [numpy_helper.from_array(rng.standard_normal(shape).astype("f4"), name) for name, shape in weights.items()]
-    graph = helper.make_graph([helper.make_node(*node[:3], **node[3]) if len(node) > 3 else helper.make_node(*node)
-                               for node in nodes], "g", inputs, outputs, tensors)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-
-
-def network():
+def network(path):
     """Convolutions, one of two groups, a row by a matrix, a product, and a table that is read and multiplied by."""
-    nodes = [
-        ("Conv", ["x", "k0", "b0"], ["c0"], {"pads": [1, 1, 1, 1]}), ("Relu", ["c0"], ["r0"]),
-        ("Conv", ["r0", "k1"], ["c1"], {"group": 2}), ("GlobalAveragePool", ["c1"], ["p"]),
-        ("Flatten", ["p"], ["f"]), ("Gemm", ["f", "w0", "b1"], ["row"], {"transB": 1}),
-        ("Gather", ["table", "words"], ["e"]), ("MatMul", ["e", "w1"], ["m"]), ("Add", ["m", "b2"], ["a"]),
-        ("Transpose", ["table"], ["t"]), ("MatMul", ["a", "t"], ["scores"]),
-    ]
-    weights = {"k0": (32, 3, 3, 3), "b0": (32,), "k1": (16, 16, 1, 1), "w0": (130, 16), "b1": (130,), "table": (50, 24),
-               "w1": (24, 24), "b2": (24,)}
-    words = helper.make_tensor_value_info("words", TensorProto.INT64, [4])
-    return model_of(nodes, [value("x", 1, 3, 9, 9), words], [value("row", 1, 130), value("scores", 4, 50)], weights)
+    small_model(path, """(float[1,3,9,9] x, int64[4] words) => (float[1,130] row, float[4,50] scores)
+        { c0 = Conv<pads = [1, 1, 1, 1]>(x, k0, b0)  r0 = Relu(c0)  c1 = Conv<group = 2>(r0, k1)
+          p = GlobalAveragePool(c1)  f = Flatten(p)  row = Gemm<transB = 1>(f, w0, b1)
+          e = Gather(table, words)  m = MatMul(e, w1)  a = Add(m, b2)  t = Transpose(table)  scores = MatMul(a, t) }""",
+        k0=(32, 3, 3, 3), b0=(32,), k1=(16, 16, 1, 1), w0=(130, 16), b1=(130,), table=(50, 24), w1=(24, 24), b2=(24,))
 
 
 class Compiled(unittest.TestCase):
@@ -51,7 +31,7 @@ class Compiled(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.source, cls.compiled = cls.folder / "m.onnx", cls.folder / "m.taso"
-        onnx.save(network(), cls.source)
+        network(cls.source)
         done = cls.program(OPT, cls.source, "-o", cls.compiled, *QUICK)
         assert done.returncode == 0, done.stderr
         cls.bytes = cls.compiled.read_bytes()
@@ -114,8 +94,8 @@ class Compiled(unittest.TestCase):
 
     def test_what_cannot_be_compiled_is_refused_first(self):
         free, opaque = self.folder / "free.onnx", self.folder / "opaque.onnx"
-        onnx.save(model_of([("Relu", ["x"], ["y"])], [value("x", "n", 3)], [value("y", "n", 3)], {}), free)
-        onnx.save(model_of([("Det", ["x"], ["y"])], [value("x", 3, 3)], [value("y")], {}), opaque)
+        small_model(free, "(float[n,3] x) => (float[n,3] y) { y = Relu(x) }")
+        small_model(opaque, "(float[3,3] x) => (float y) { y = Det(x) }")
         target = self.folder / "refused.taso"
         self.assert_refused(4, "input x has a size that is not known; --shape gives it", OPT, free, "-o", target, "-q")
         self.assert_refused(4, "operator Det", OPT, opaque, "-o", target, "-q")

@@ -9,23 +9,17 @@ import unittest
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import numpy_helper
+
+from small_models import model_of
 
 OPT, RUN = sys.argv[1:3]
 
 
 def model():
     """Two products of x by weights, added, which rules make one; and words of a table."""
-    rng = np.random.default_rng(1)
-    weights = [numpy_helper.from_array(rng.standard_normal((16, 16)).astype("f4"), f"w{i}") for i in range(2)]
-    nodes = [helper.make_node("MatMul", ["a/x", "w0"], ["p"]), helper.make_node("MatMul", ["a/x", "w1"], ["q"]),
-             helper.make_node("Add", ["p", "q"], ["y"]), helper.make_node("Gather", ["w0", "words"], ["z"])]
-    inputs = [helper.make_tensor_value_info("a/x", TensorProto.FLOAT, [4, 16]),
-              helper.make_tensor_value_info("words", TensorProto.INT64, [3])]
-    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 16]),
-               helper.make_tensor_value_info("z", TensorProto.FLOAT, [3, 16])]
-    graph = helper.make_graph(nodes, "g", inputs, outputs, weights)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return model_of("""(float[4,16] "a/x", int64[3] words) => (float[4,16] y, float[3,16] z)
+                       { p = MatMul("a/x", w0)  q = MatMul("a/x", w1)  y = Add(p, q)  z = Gather(w0, words) }""", w0=(16, 16), w1=(16, 16))
 
 
 class GivenInputs(unittest.TestCase):

@@ -14,7 +14,9 @@ import tempfile
 import numpy as np
 import onnx
 import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto
+
+from small_models import small_model
 
 OPT, RUN = sys.argv[1:]
 COMPUTED = {"FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", "BOOL", *(f"{u}INT{n}" for u in ("", "U") for n in (8, 16, 32, 64))}
@@ -31,15 +33,12 @@ def optimize(model, folder, *options):
     return done.returncode, done.stderr, json.loads(report.read_text()) if report.exists() else None
 
 
-def save(path, beside, inputs, outputs, opset):
+def save(path, beside, read, made, opset):
     """y = x a + x b, and the nodes `beside` it."""
     random = np.random.default_rng(0)
-    factors = [numpy_helper.from_array(random.standard_normal((256, 256)).astype(np.float32), name) for name in "ab"]
-    nodes = [helper.make_node("MatMul", ["x", "a"], ["p"]), helper.make_node("MatMul", ["x", "b"], ["q"]),
-             helper.make_node("Add", ["p", "q"], ["y"])]
-    shape = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [64, 256]) for name in "xy"]
-    graph = helper.make_graph(nodes + beside, "graph", [shape[0], *inputs], [shape[1], *outputs], factors)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10), path)
+    given = {name: random.standard_normal((256, 256)).astype(np.float32) for name in "ab"}
+    small_model(path, f"""(float[64,256] x, {read}) => (float[64,256] y, {made})
+                      {{ p = MatMul(x, a)  q = MatMul(x, b)  y = Add(p, q)  {beside} }}""", opset=opset, ir_version=10, **given)
 
 
 def agrees(before, after):
@@ -67,33 +66,25 @@ def test_element_types(folder):
     kinds = [kind for kind in TensorProto.DataType.keys() if kind != "UNDEFINED"]
     assert len(kinds) > 20
     for kind in kinds:
-        s, z = (helper.make_tensor_value_info(n, TensorProto.DataType.Value(kind), [k]) for n, k in (("s", 3), ("z", 6)))
-        path = folder / f"{kind}.onnx"
-        save(path, [helper.make_node("Identity", ["s"], ["t"]), helper.make_node("Concat", ["t", "t"], ["z"], axis=0)],
-             [s], [z], 21)
+        path, of = folder / f"{kind}.onnx", kind.lower()
+        save(path, "t = Identity(s)  z = Concat<axis = 0>(t, t)", f"{of}[3] s", f"{of}[6] z", 21)
         test_model(path, folder, kind in COMPUTED)
-        save(path, [helper.make_node("Identity", ["s"], ["z"])], [s], [helper.make_tensor_value_info(
-            "z", TensorProto.DataType.Value(kind), [3])], 21)
+        save(path, "z = Identity(s)", f"{of}[3] s", f"{of}[3] z", 21)
         test_model(path, folder, kind in COMPUTED)
 
 
 def test_unknown_sizes(folder):
-    for name, shape in (("symbol", ["N", 64]), ("symbol", [None, 64]), ("no rank", None)):
+    for name, of in (("symbol", "float[N,64]"), ("symbol", "float[?,64]"), ("no rank", "float[]")):
         path = folder / f"{name}.onnx"
-        save(path, [helper.make_node("Relu", ["s"], ["z"])], [helper.make_tensor_value_info("s", 1, shape)],
-             [helper.make_tensor_value_info("z", 1, shape)], 17)
+        save(path, "z = Relu(s)", f"{of} s", f"{of} z", 17)
         test_model(path, folder, name == "symbol")
 
 
 def test_large_inputs(folder):
     """What there is no memory for is refused before anything is made of it, and optimized where nothing is run."""
-    path, shape = folder / "large.onnx", [1 << 28, 16]
-    factors = [numpy_helper.from_array(np.ones((16, 16), np.float32), name) for name in "ab"]
-    nodes = [helper.make_node("MatMul", ["x", "a"], ["p"]), helper.make_node("MatMul", ["x", "b"], ["q"]),
-             helper.make_node("Add", ["p", "q"], ["y"])]
-    infos = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)] for name in "xy"]
-    graph = helper.make_graph(nodes, "graph", *infos, factors)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    path, ones = folder / "large.onnx", np.ones((16, 16), np.float32)
+    small_model(path, f"""(float[{1 << 28},16] x) => (float[{1 << 28},16] y)
+                      {{ p = MatMul(x, a)  q = MatMul(x, b)  y = Add(p, q) }}""", a=ones, b=ones)
 
     def limit():
         resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))

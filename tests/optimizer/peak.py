@@ -11,29 +11,20 @@ import sys
 import tempfile
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+
+from small_models import small_model
 
 MOST = 1.5   # times the file
 SIDE, LAYERS = 1024, 16
 
 
-def weight(name, *shape):
-    block = np.random.default_rng(0).standard_normal(1 << 18, dtype=np.float32) / 32
-    return numpy_helper.from_array(np.resize(block, shape), name)
-
-
 def write_model(path):
     """Products with an activation between each two, and one whose weight is as large as all theirs."""
-    nodes, last = [], "x"
-    for i in range(LAYERS):
-        nodes += [helper.make_node("MatMul", [last, f"w{i}"], [f"a{i}"]), helper.make_node("Relu", [f"a{i}"], [f"r{i}"])]
-        last = f"r{i}"
-    nodes.append(helper.make_node("MatMul", [last, "large"], ["y"]))
-    weights = [weight(f"w{i}", SIDE, SIDE) for i in range(LAYERS)] + [weight("large", SIDE, LAYERS * SIDE)]
-    graph = helper.make_graph(nodes, "peak", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [8, SIDE])],
-                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [8, LAYERS * SIDE])], weights)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    layers = "".join(f"a{i} = MatMul(r{i}, w{i})  r{i + 1} = Relu(a{i})  " for i in range(LAYERS))
+    block = np.random.default_rng(0).standard_normal(1 << 18, dtype=np.float32) / 32
+    weights = {f"w{i}": np.resize(block, (SIDE, SIDE)) for i in range(LAYERS)}
+    small_model(path, f"(float[8,{SIDE}] r0) => (float[8,{LAYERS * SIDE}] y) {{ {layers} y = MatMul(r{LAYERS}, large) }}",
+                **weights, large=np.resize(block, (SIDE, LAYERS * SIDE)))
 
 
 def write_elsewhere(path):

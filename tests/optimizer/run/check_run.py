@@ -15,9 +15,12 @@ try:
     import numpy as np
     import onnx
     import onnxruntime
-    from onnx import TensorProto, helper, numpy_helper
+    from onnx import numpy_helper
 except ImportError:
     sys.exit(77)
+
+sys.path.insert(0, sys.argv[1] + "/tests/optimizer")
+from small_models import small_model  # noqa: E402
 
 DONE, CHECK_FAILED, USAGE, BAD_INPUT, UNSUPPORTED = 0, 1, 2, 3, 4
 TOLERANCE = 1e-5
@@ -104,26 +107,15 @@ def two_models_are_compared(root, tool, folder):
     assert run(tool, a, scaled(a, 1.001), "--repeats", 1, "--tolerance", 0.1).returncode == DONE
 
 
-def save_tiny(path, *nodes, output="z", shape=(2, 3)):
-    graph = helper.make_graph(
-        list(nodes),
-        "tiny",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
-        [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)],
-    )
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("else", 1)]), path)
-    return path
-
-
 def constant_outputs_are_not_trusted(root, tool, folder):
-    tiny = save_tiny(folder / "zero.onnx", helper.make_node("Sub", ["x", "x"], ["z"]))
+    tiny = small_model(folder / "zero.onnx", "(float[2,3] x) => (float[] z) { z = Sub(x, x) }")
     done = run(tool, tiny, tiny, "--repeats", 1)
     assert done.returncode == CHECK_FAILED and "untrustworthy" in done.stdout, done.stdout
 
 
 def errors_have_their_codes(root, tool, folder):
-    unknown = save_tiny(folder / "unknown.onnx", helper.make_node("Strange", ["x"], ["z"], domain="else"))
-    unbound = save_tiny(folder / "unbound.onnx", helper.make_node("Relu", ["x"], ["z"]), shape=("n", 3))
+    unknown = small_model(folder / "unknown.onnx", "(float[2,3] x) => (float[] z) { z = else.Strange(x) }")
+    unbound = small_model(folder / "unbound.onnx", "(float[n,3] x) => (float[] z) { z = Relu(x) }")
     broken = folder / "broken.onnx"
     broken.write_bytes(b"\x08\x01\xff\xff")
     good = folder / "models/nasrnn-small.onnx"
