@@ -171,8 +171,8 @@ static const char *reason_not_to_check(const struct optimizing *o)
 
 static bool can_be_judged(const struct optimizing *o)
 {
-    return o->found.steps.count > 0 && backend_can_run(o->checker) &&
-           (!o->options->is_check_skipped || o->runtime.is_open);
+    bool is_checked_here = backend_can_run(o->checker) && !o->options->is_check_skipped;
+    return o->found.steps.count > 0 && (is_checked_here || o->runtime.is_open);
 }
 
 // A cost database that lacks steps of the result is not silent about it.
@@ -389,8 +389,8 @@ static bool optimize_imported(struct optimizing *o)
     choose_layouts(o);
     if (!search_and_judge(o) || (may_have_lost_digits(o) && !search_without_differences(o)))
         return false;
-    if (o->found.steps.count > 0)
-        optimizing_check_in_runtime(o);
+    if (o->found.steps.count > 0 && o->report.verdict != CHECK_FAILED)
+        optimizing_check_in_runtime(o, &o->found.graph, &o->report.in_runtime);
     decide(o);
     if (o->report.verdict == CHECK_FAILED && o->report.is_optimized)
         return error_set_code(o->error, EXIT_CHECK_FAILED, o->options->input,

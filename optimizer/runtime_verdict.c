@@ -167,7 +167,8 @@ static void do_without(struct optimizing *o, const struct error *error)
         profile_print(&sizes, &o->model, o->bindings.profiles[i]);
     }
     text_add(&sizes, sizes.count ? "; --profile says other sizes)" : "");
-    log_warning(o->options->log, "%s%s; models are timed by our own executor instead", error->message, sizes.chars);
+    log_warning(o->options->log, "%s%s; %s", error->message, sizes.chars,
+                backend_can_run(o->backend) ? "models are timed by our own executor instead" : "models are not timed");
     text_free(&sizes);
     runtime_close(&o->runtime);
 }
@@ -370,25 +371,27 @@ bool optimizing_judge_in_runtime(struct optimizing *o, const struct graph *g, st
 
 // --- without timing --------------------------------------------------------------------------------------------------
 
-static void check_there(struct optimizing *o, struct runtime_verdict *ret_verdict)
+static void check_there(struct optimizing *o, const struct graph *g, struct runtime_verdict *ret_verdict)
 {
     struct written file = {{0}, {0}};
     struct error error = {0};
     o->report.runtime = arena_string(&o->model.arena, runtime_name(&o->runtime));
-    if (!write_graph(o, &o->found.graph, "result", &file, &error) ||
+    if (!write_graph(o, g, "result", &file, &error) ||
         !agree_in_runtime(o, file.path, ret_verdict, &error))
         ret_verdict->failure = arena_string(&o->model.arena, error.message);
     remove_written(&file);
 }
 
-void optimizing_check_in_runtime(struct optimizing *o)
+void optimizing_check_in_runtime(struct optimizing *o, const struct graph *g, struct runtime_verdict *ret_verdict)
 {
     struct error error = {0};
+    if (runtime_compares(&o->runtime) && o->options->is_timing_skipped && !o->options->is_check_skipped)
+        check_there(o, g, ret_verdict);
     if (!is_check_wanted(o) || !worker_start(&o->runtime.worker, o->options->python, NULL, 1, &error))
         return;
     o->runtime.is_open = true;
     if (worker_greet(&o->runtime.worker, &error) && run_original(o, &error))
-        check_there(o, &o->report.in_runtime);
+        check_there(o, g, ret_verdict);
     else
         log_info(o->options->log, "%s: the result is not compared there", error.message);
     runtime_close(&o->runtime);

@@ -23,15 +23,16 @@ def script(path, text):
     return path
 
 
-def priced_too_high(model, folder, *options):
+def priced_too_high(model, folder, *options, device="cpu"):
     """Every step of the model takes 1,000 seconds, here and there: a rewrite pays, however busy this machine is. None is
     doubtful: it would be measured again."""
-    costs = folder / "costs"
+    costs = folder / f"costs-{device}"
     costs.unlink(missing_ok=True)
-    subprocess.run([RUN, model, "--measure-costs", "--threads", "1", "--layout", "standard", "--costs", costs, *options],
-                   check=True, capture_output=True)
+    if device != "fake":
+        subprocess.run([RUN, model, "--measure-costs", "--threads", "1", "--layout", "standard", "--costs", costs, *options],
+                       check=True, capture_output=True)
     subprocess.run([OPT, model, "--runtime", "onnxruntime", "--python", sys.executable, "--budget", "0", "--threads", "1",
-                    "--costs", costs, "--quiet", *options], check=True, capture_output=True)
+                    "--costs", costs, "--quiet", "--device", device, *options], check=True, capture_output=True)
     expect("onnxruntime" in costs.read_text(), "costs are kept under the runtime's name")
     costs.write_text(re.sub(r'^(\("(?!memory).*") [^)]*', r"\1 1e3 1e3", costs.read_text(), flags=re.M))
     return ["--costs", costs]
@@ -73,6 +74,11 @@ def test_measured_there(folder):
     expect("speedup" not in untimed and untimed["optimized"] and untimed["seconds_of"]["timing"] == 0,
            f"nothing is timed: {untimed}")
     expect([o["equal"] for o in untimed["outputs_in_runtime"]] == [True] * 3, f"but compared: {untimed}")
+    fake = ["--device", "fake", *priced_too_high(model, folder, device="fake")]
+    for options in (["--no-measure", *costs], fake, ["--no-measure", *fake]):
+        told = Run(folder, model, "--runtime", "onnxruntime", *options).told
+        expect([o["equal"] for o in told["outputs_in_runtime"]] == [True] * 3, f"and with {options}: {told}")
+        expect(("speedup" in told) == ("--no-measure" not in options), f"timed where that is wanted: {told}")
     unchecked = Run(folder, model, "--no-measure", "--no-check", *costs).told
     expect(unchecked["optimized"] and not unchecked["outputs_in_runtime"], f"unless nobody wants that: {unchecked}")
     ours = Run(folder, model, "--runtime", "taso", *costs).told
@@ -192,6 +198,11 @@ def test_failures(folder):
     done = Run(folder, model, "--no-measure", *costs, python=differs)
     expect(done.out.read_bytes() == model.read_bytes() and "differ in onnxruntime" in done.told["kept_reason"],
            f"outputs that differ where nothing is timed: {done.told}")
+    done = Run(folder, untidy(folder / "untidy.onnx"), "--no-measure", "--budget", "0", python=differs)
+    expect(done.told["not_simplified"] == "its outputs would differ", f"nor is the model simplified then: {done.told}")
+    done = Run(folder, model, "--runtime", "onnxruntime", "--device", "fake",
+               *priced_too_high(model, folder, device="fake"), python=differs)
+    expect(done.out.read_bytes() == model.read_bytes(), f"outputs that differ for a device that runs nothing: {done.told}")
 
     fails = misbehaving(folder, "fails", "    def load(self, name, kind, size):\n"
                                          "        path = self.connection.read_bytes(int(size))\n"
