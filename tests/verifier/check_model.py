@@ -12,339 +12,243 @@ import tempfile
 
 try:
     import near_misses
-    import numpy
+    import numpy as np
     import onnx
-    from onnx import TensorProto, helper, numpy_helper
+    from onnx import parser
 except ImportError:
     sys.exit(77)
 
-FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from text_models import model_of  # noqa: E402
 
 
-def constant(name, *shape, seed=0, scale=0.25):
-    values = numpy.random.default_rng(seed).standard_normal(shape) * scale
-    return numpy_helper.from_array(values.astype(numpy.float32), name)
+def random(*shape, seed=0, scale=0.25):
+    return (np.random.default_rng(seed).standard_normal(shape) * scale).astype(np.float32)
 
 
-def model(nodes, weights, inputs=None, outputs=None, opset=17):
-    inputs = inputs or [("x", FLOAT, [4, 8])]
-    outputs = outputs or [("y", FLOAT, None)]
-    graph = helper.make_graph(
-        nodes,
-        "test",
-        [helper.make_tensor_value_info(*i) for i in inputs],
-        [helper.make_tensor_value_info(*o) for o in outputs],
-        weights,
-    )
-    imports = [helper.make_opsetid("", opset), helper.make_opsetid("own", 1)]
-    return helper.make_model(graph, opset_imports=imports, ir_version=9)
+def model(nodes, inputs="float[4,8] x", outputs="float[] y", opset=17, **given):
+    return model_of(f"({inputs}) => ({outputs}) {{ {nodes} }}", opset=opset, ir_version=9, **given)
 
 
-def node(op, inputs, output, **attributes):
-    return helper.make_node(op, inputs.split(), output.split(), **attributes)
-
-
-def two_heads(perturbed=None, names=("x", "y", "z"), is_reordered=False, place=(3, 5)):
+def two_heads(perturbed=0, names=("x", "y", "z"), is_reordered=False, place=(3, 5)):
     """Two matrix products that share x, which rules join."""
     x, y, z = names
-    weights = [constant("w1", 8, 8, seed=1), constant("w2", 8, 8, seed=2)]
-    if perturbed is not None:
-        values = numpy_helper.to_array(weights[1]).copy()
-        values[place] += perturbed
-        weights[1] = numpy_helper.from_array(values, "w2")
-    left = [node("MatMul", f"{x} w1", "a"), node("Relu", "a", y)]
-    right = [node("MatMul", f"{x} w2", "b"), node("Tanh", "b", z)]
-    nodes = right + left if is_reordered else left + right
-    if is_reordered:
-        weights.reverse()
-    return model(nodes, weights, [(x, FLOAT, [4, 8])], [(y, FLOAT, [4, 8]), (z, FLOAT, [4, 8])])
+    weights = {"w1": random(8, 8, seed=1), "w2": random(8, 8, seed=2)}
+    weights["w2"][place] += perturbed
+    left, right = f"a = MatMul({x}, w1)  {y} = Relu(a)", f"b = MatMul({x}, w2)  {z} = Tanh(b)"
+    return model(f"{right}  {left}" if is_reordered else f"{left}  {right}", f"float[4,8] {x}", f"float[4,8] {y}, float[4,8] {z}",
+                 **dict(sorted(weights.items(), reverse=is_reordered)))
 
 
 def summed_products():
-    weights = [constant(f"w{i}", 8, 8, seed=i) for i in (1, 2, 3)]
-    nodes = [node("MatMul", f"x w{i}", f"p{i}") for i in (1, 2, 3)]
-    nodes += [node("Add", "p1 p2", "s"), node("Add", "s p3", "t"), node("Relu", "t", "y")]
-    return model(nodes, weights)
+    return model("p1 = MatMul(x, w1)  p2 = MatMul(x, w2)  p3 = MatMul(x, w3)  s = Add(p1, p2)  t = Add(s, p3)  y = Relu(t)",
+                 **{f"w{i}": random(8, 8, seed=i) for i in (1, 2, 3)})
 
 
 def joined_heads():
-    w1, w2 = (numpy_helper.to_array(constant("", 8, 8, seed=s)) for s in (1, 2))
-    weight = numpy_helper.from_array(numpy.concatenate([w1, w2], axis=1), "w")
-    nodes = [
-        node("MatMul", "x w", "both"),
-        node("Split", "both sizes", "a b", axis=1),
-        node("Relu", "a", "y"),
-        node("Tanh", "b", "z"),
-    ]
-    sizes = numpy_helper.from_array(numpy.array([8, 8], numpy.int64), "sizes")
-    return model(nodes, [weight, sizes], None, [("y", FLOAT, [4, 8]), ("z", FLOAT, [4, 8])])
+    return model("both = MatMul(x, w)  a, b = Split<axis = 1>(both, sizes)  y = Relu(a)  z = Tanh(b)", outputs="float[4,8] y, float[4,8] z",
+                 w=np.concatenate([random(8, 8, seed=s) for s in (1, 2)], axis=1), sizes=np.array([8, 8]))
 
 
 def four_branches(is_merged, wrong=0.0, is_split_again=False):
     """Four branches, concatenated in pairs, that four convolutions read; or (merged) one convolution of each branch with
     its part of all weights, summed and split, maybe in two steps: weights are merged along one axis, and cut along the
     other."""
-    weights = [numpy_helper.to_array(constant("", f, 24, 1, 1, seed=20 + f)) for f in (6, 3, 7, 5)]
+    weights = [random(f, 24, 1, 1, seed=20 + f) for f in (6, 3, 7, 5)]
     branches, curves, heads = "abcd", ("Relu", "Tanh", "Sigmoid", "Softplus"), ("Relu", "Tanh", "Sigmoid", "Softsign")
-    initializers = [constant(f"w_{b}", 6, 4, 3, 3, seed=i + 30) for i, b in enumerate(branches)]
-    nodes = [node("Conv", f"x w_{b}", f"c_{b}") for b in branches]
-    nodes += [node(curve, f"c_{b}", b) for curve, b in zip(curves, branches)]
+    given = {f"w_{b}": random(6, 4, 3, 3, seed=i + 30) for i, b in enumerate(branches)}
+    nodes = [f"c_{b} = Conv(x, w_{b})  {b} = {curve}(c_{b})" for b, curve in zip(branches, curves)]
     if is_merged:
-        merged = numpy.concatenate([weights[i] for i in (2, 0, 3, 1)])
+        merged = np.concatenate([weights[i] for i in (2, 0, 3, 1)])
         merged[8, 9] += wrong
-        initializers += [numpy_helper.from_array(part.copy(), f"m_{b}")
-                         for part, b in zip(numpy.split(merged, 4, axis=1), branches)]
-        for name, sizes in ("sizes", [7, 6, 5, 3]), ("halves", [13, 8]), ("left", [7, 6]), ("right", [5, 3]):
-            initializers.append(numpy_helper.from_array(numpy.array(sizes, numpy.int64), name))
-        nodes += [node("Conv", f"{b} m_{b}", f"p_{b}") for b in branches]
-        nodes += [node("Add", "p_d p_c", "s"), node("Add", "p_b p_a", "t"), node("Add", "s t", "sum")]
-        splits = {"sum halves": "l r", "l left": "q_2 q_0", "r right": "q_3 q_1"}
-        nodes += [node("Split", whole, parts, axis=1)
-                  for whole, parts in (splits if is_split_again else {"sum sizes": "q_2 q_0 q_3 q_1"}).items()]
+        given |= {f"m_{b}": part.copy() for part, b in zip(np.split(merged, 4, axis=1), branches)}
+        given |= {"sizes": np.array([7, 6, 5, 3]), "halves": np.array([13, 8]), "left": np.array([7, 6]), "right": np.array([5, 3])}
+        nodes += [f"p_{b} = Conv({b}, m_{b})" for b in branches]
+        nodes += ["s = Add(p_d, p_c)  t = Add(p_b, p_a)  sum = Add(s, t)"]
+        nodes += ["l, r = Split<axis = 1>(sum, halves)  q_2, q_0 = Split<axis = 1>(l, left)  q_3, q_1 = Split<axis = 1>(r, right)"
+                  if is_split_again else "q_2, q_0, q_3, q_1 = Split<axis = 1>(sum, sizes)"]
     else:
-        initializers += [numpy_helper.from_array(weight, f"w_{i}") for i, weight in enumerate(weights)]
-        nodes += [node("Concat", "a b", "ab", axis=1), node("Concat", "c d", "cd", axis=1)]
-        nodes.append(node("Concat", "ab cd", "abcd", axis=1))
-        nodes += [node("Conv", f"abcd w_{i}", f"q_{i}") for i in range(4)]
-    nodes += [node(head, f"q_{i}", f"y_{i}") for i, head in enumerate(heads)]
-    return model(nodes, initializers, [("x", FLOAT, [1, 4, 6, 6])],
-                 [(f"y_{i}", FLOAT, [1, weight.shape[0], 4, 4]) for i, weight in enumerate(weights)])
+        given |= {f"w_{i}": weight for i, weight in enumerate(weights)}
+        nodes += ["ab = Concat<axis = 1>(a, b)  cd = Concat<axis = 1>(c, d)  abcd = Concat<axis = 1>(ab, cd)"]
+        nodes += [f"q_{i} = Conv(abcd, w_{i})" for i in range(4)]
+    nodes += [f"y_{i} = {head}(q_{i})" for i, head in enumerate(heads)]
+    return model(" ".join(nodes), "float[1,4,6,6] x", ", ".join(f"float[1,{len(w)},4,4] y_{i}" for i, w in enumerate(weights)), **given)
 
 
 def convolved_rows(is_by_winograd, wrong=0.0):
     """A convolution, its bias and ReLU; or (by Winograd) even and odd rows of the result from sums of rows of the image,
     side by side, with the bias added last and ReLU where both stand together."""
-    kernel, bias = constant("k", 8, 8, 3, 3, seed=50), constant("bias", 8, seed=51)
+    kernel, bias, images = random(8, 8, 3, 3, seed=50), random(8, seed=51), ("float[1,8,8,8] x", "float[1,8,8,8] y")
     if not is_by_winograd:
-        nodes = [node("Conv", "x k bias", "c", pads=[1, 1, 1, 1]), node("Relu", "c", "y")]
-        return model(nodes, [kernel, bias], [("x", FLOAT, [1, 8, 8, 8])], [("y", FLOAT, [1, 8, 8, 8])])
-    k0, k1, k2 = (numpy_helper.to_array(kernel)[:, :, [i]] for i in range(3))
-    rows = [[1, 0, -1, 0], [0, .5, .5, 0], [0, -.5, .5, 0], [0, -1, 0, 1]]
-    weights = {"k0": k0, "k1": k0 + k2 + k1, "k2": k0 + k2 - k1, "k3": k2 + numpy.float32(wrong),
-               "minus": -numpy.ones((8, 1, 1, 1)), "b": numpy_helper.to_array(bias).reshape(8, 1, 1)}
-    weights |= {f"r{i}": numpy.tile(numpy.reshape(row, (1, 1, 4, 1)), (8, 1, 1, 1)) for i, row in enumerate(rows)}
-    initializers = [numpy_helper.from_array(weight.astype(numpy.float32), name) for name, weight in weights.items()]
-    initializers.append(numpy_helper.from_array(numpy.array([1, 8, 8, 8], numpy.int64), "shape"))
-    nodes = [node("Conv", f"x r{i}", f"x{i}", strides=[2, 1], pads=[1, 0, 1, 0], group=8) for i in range(4)]
-    nodes += [node("Conv", f"x{i} k{i}", f"p{i}", pads=[0, 1, 0, 1]) for i in range(4)]
-    nodes += [node("Conv", "p2 minus", "n2", group=8), node("Add", "p2 p0", "s"), node("Add", "s p1", "t"),
-              node("Add", "t b", "even"), node("Add", "n2 p3", "u"), node("Add", "u p1", "v"), node("Add", "v b", "odd"),
-              node("Concat", "even odd", "both", axis=3), node("Relu", "both", "r"), node("Reshape", "r shape", "y")]
-    return model(nodes, initializers, [("x", FLOAT, [1, 8, 8, 8])], [("y", FLOAT, [1, 8, 8, 8])])
+        return model("c = Conv<pads = [1, 1, 1, 1]>(x, k, bias)  y = Relu(c)", *images, k=kernel, bias=bias)
+    k0, k1, k2 = (kernel[:, :, [i]] for i in range(3))
+    rows = np.float32([[1, 0, -1, 0], [0, .5, .5, 0], [0, -.5, .5, 0], [0, -1, 0, 1]])
+    given = {f"r{i}": np.tile(row.reshape(1, 1, 4, 1), (8, 1, 1, 1)) for i, row in enumerate(rows)}
+    nodes = [f"x{i} = Conv<strides = [2, 1], pads = [1, 0, 1, 0], group = 8>(x, r{i})" for i in range(4)]
+    nodes += [f"p{i} = Conv<pads = [0, 1, 0, 1]>(x{i}, k{i})" for i in range(4)]
+    return model(" ".join(nodes) + """
+        n2 = Conv<group = 8>(p2, minus)  s = Add(p2, p0)  t = Add(s, p1)  even = Add(t, b)
+        u = Add(n2, p3)  v = Add(u, p1)  odd = Add(v, b)
+        both = Concat<axis = 3>(even, odd)  r = Relu(both)  y = Reshape(r, shape)""", *images,
+        k0=k0, k1=k0 + k2 + k1, k2=k0 + k2 - k1, k3=k2 + np.float32(wrong), minus=-np.ones((8, 1, 1, 1), np.float32),
+        b=bias.reshape(8, 1, 1), shape=np.array([1, 8, 8, 8]), **given)
 
 
 def chain(changed=None, axis=-1, is_swapped=False):
     """Four layers of products; `changed`: one of which has another weight; another axis, or inputs, of what follows."""
-    weights = [constant(f"w{i}", 8, 8, seed=i + (100 if i == changed else 0)) for i in range(4)]
-    nodes, last = [], "x"
-    for i in range(4):
-        nodes += [node("MatMul", f"{last} w{i}", f"p{i}"), node("Relu", f"p{i}", f"r{i}")]
-        last = f"r{i}"
-    nodes += [node("Softmax", "r3", "s", axis=axis), node("Sub", "r0 s" if is_swapped else "s r0", "y")]
-    return model(nodes, weights)
+    weights = {f"w{i}": random(8, 8, seed=i + (100 if i == changed else 0)) for i in range(4)}
+    layers = " ".join(f"p{i} = MatMul({f'r{i - 1}' if i else 'x'}, w{i})  r{i} = Relu(p{i})" for i in range(4))
+    return model(f"{layers}  s = Softmax<axis = {axis}>(r3)  y = Sub({'r0, s' if is_swapped else 's, r0'})", **weights)
 
 
 def folded(factor=None):
     """Two biases, or (with a factor) their sum, rounded in another way."""
-    one, two = (numpy_helper.to_array(constant("", 8, seed=s)) for s in (5, 6))
-    total = ((one.astype(numpy.float64) + two) * (factor or 1)).astype(numpy.float32)
-    weights = [constant("w", 8, 8, seed=7)] + [numpy_helper.from_array(v, n) for n, v in (("one", one), ("two", two))]
+    w, one, two = random(8, 8, seed=7), random(8, seed=5), random(8, seed=6)
     if factor:
-        return model([node("MatMul", "x w", "p"), node("Add", "p total", "y")],
-                     [weights[0], numpy_helper.from_array(total, "total")])
-    return model([node("MatMul", "x w", "p"), node("Add", "p one", "q"), node("Add", "q two", "y")], weights)
+        total = ((one.astype(np.float64) + two) * factor).astype(np.float32)
+        return model("p = MatMul(x, w)  y = Add(p, total)", w=w, total=total)
+    return model("p = MatMul(x, w)  q = Add(p, one)  y = Add(q, two)", w=w, one=one, two=two)
 
 
 def cubes(is_factored, extra=0.0):
     """x^3 + 3 x^2 + 3 x + 1 and (x + 1)^3: equal as polynomials, by none of the rules."""
-    one, three = (numpy_helper.from_array(numpy.float32(v + extra), n) for v, n in ((1, "one"), (3, "three")))
-    nodes = [node("Add", "x one", "s"), node("Mul", "s s", "s2"), node("Mul", "s2 s", "y")]
-    if not is_factored:
-        nodes = [
-            node("Mul", "x x", "x2"),
-            node("Mul", "x2 x", "x3"),
-            node("Mul", "x2 three", "t2"),
-            node("Mul", "x three", "t1"),
-            node("Add", "x3 t2", "u"),
-            node("Add", "u t1", "v"),
-            node("Add", "v one", "y"),
-        ]
-    return model(nodes, [one, three])
+    return model("s = Add(x, one)  s2 = Mul(s, s)  y = Mul(s2, s)" if is_factored else
+                 """x2 = Mul(x, x)  x3 = Mul(x2, x)  t2 = Mul(x2, three)  t1 = Mul(x, three)
+                    u = Add(x3, t2)  v = Add(u, t1)  y = Add(v, one)""", one=np.float32(1 + extra), three=np.float32(3 + extra))
 
 
 def rounded(is_folded):
     """x / 3 and x times the float nearest to 1/3."""
-    value = numpy.float32(1) / numpy.float32(3) if is_folded else numpy.float32(3)
-    return model([node("Mul" if is_folded else "Div", "x c", "y")], [numpy_helper.from_array(value, "c")])
+    return model("y = Mul(x, c)", c=np.float32(1) / np.float32(3)) if is_folded else model("y = Div(x, c)", c=np.float32(3))
+
+
+def add_function(made, text):
+    made.functions.append(parser.parse_function(f'<domain: "own", opset_import: ["" : 17]> {text}'))
+    return made
 
 
 def own_operator(after, extra=0.0, strength=1.0):
-    """An operator that nobody knows, around which the models are compared."""
-    weights = [constant("w", 8, 8, seed=3), numpy_helper.from_array(numpy.float32(1 + extra), "c")]
-    nodes = [
-        node("MatMul", "x w", "a"),
-        helper.make_node("Strange", ["a"], ["b"], domain="own", strength=strength),
-        node(after, "b", "r"),
-        node("Mul", "r c", "y"),
-    ]
-    made = model(nodes, weights)
-    made.graph.value_info.append(helper.make_tensor_value_info("b", FLOAT, [4, 8]))
-    return made
+    """A function of the model, around which the models are compared."""
+    made = model(f"a = MatMul(x, w)  b = own.Strange<strength = {strength}>(a)  r = {after}(b)  y = Mul(r, c)",
+                 w=random(8, 8, seed=3), c=np.float32(1 + extra))
+    return add_function(made, "Strange <strength> (x) => (y) { y = Elu<alpha: float = @strength>(x) }")
 
 
 def recurrent(start=None):
     """An LSTM of two steps, which begins at a constant, or at nothing."""
-    weights = [constant("w", 1, 32, 8, seed=5), constant("r", 1, 32, 8, seed=6)]
-    state = [] if start is None else [numpy_helper.from_array(numpy.full((1, 4, 8), start, numpy.float32), "s")]
-    read = ["x", "w", "r", "", "", *(["s", "s"] if state else ["", ""])]
-    nodes = [helper.make_node("LSTM", read, ["h"], hidden_size=8), node("Relu", "h", "y")]
-    return model(nodes, weights + state, [("x", FLOAT, [2, 4, 8])], [("y", FLOAT, [2, 1, 4, 8])])
+    given = {"w": random(1, 32, 8, seed=5), "r": random(1, 32, 8, seed=6)}
+    given |= {} if start is None else {"s": np.full((1, 4, 8), start, np.float32)}
+    return model(f"h = LSTM<hidden_size = 8>(x, w, r, , {', s, s' if 's' in given else ', , , '})  y = Relu(h)", "float[2,4,8] x",
+                 "float[2,1,4,8] y", **given)
 
 
 def gathered(perturbed=False):
-    table = numpy_helper.to_array(constant("t", 6, 8, seed=4)).copy()
+    table = random(6, 8, seed=4)
     table[5, 7] += 0.5 * perturbed
-    nodes = [node("Gather", "t i", "a"), node("Add", "a a", "y")]
-    return model(nodes, [numpy_helper.from_array(table, "t")], [("i", INT64, [64])], [("y", FLOAT, [64, 8])])
+    return model("a = Gather(t, i)  y = Add(a, a)", "int64[64] i", "float[64,8] y", t=table)
 
 
 def symbolic(op="Relu", size="n"):
-    return model([node(op, "x", "y")], [], [("x", FLOAT, [size, 8])])
+    return model(f"y = {op}(x)", f"float[{size or '?'},8] x")
 
 
 def constant_output():
-    zero = numpy_helper.from_array(numpy.float32(0), "zero")
-    return model([node("Mul", "x zero", "a"), node("Add", "a a", "y")], [zero])
+    return model("a = Mul(x, zero)  y = Add(a, a)", zero=np.float32(0))
 
 
-def biased(is_folded, spread=1.0, scale=1.0, dtype=numpy.float32):
+def biased(is_folded, spread=1.0, scale=1.0, dtype=np.float32):
     """Two biases or their sum, one entry of which is small beside the largest one, and then another number."""
-    one, two = (numpy_helper.to_array(constant("", 8, seed=s)) for s in (5, 6))
-    total = one.astype(numpy.float64) + two
-    weights = {"w": numpy_helper.to_array(constant("", 8, 8, seed=7)), "one": one, "two": two, "total": total * scale}
+    one, two = random(8, seed=5), random(8, seed=6)
+    weights = {"w": random(8, 8, seed=7), "one": one, "two": two, "total": (one.astype(np.float64) + two) * scale}
     for name in ("one", "total"):
-        weights[name] = weights[name] + numpy.array([spread - 1] + [0] * 7)
+        weights[name] = weights[name] + np.array([spread - 1] + [0] * 7)
     weights["total"][1] += spread * 2e-7
-    initializers = [numpy_helper.from_array(v.astype(dtype), n) for n, v in weights.items()]
-    nodes = [node("Add", "p total", "y")] if is_folded else [node("Add", "p one", "q"), node("Add", "q two", "y")]
-    kind = helper.np_dtype_to_tensor_dtype(numpy.dtype(dtype))
-    return model([node("MatMul", "x w", "p"), *nodes], initializers, [("x", kind, [4, 8])], [("y", kind, None)])
+    kind = "float" if dtype == np.float32 else "float16"
+    return model(f"p = MatMul(x, w)  {'y = Add(p, total)' if is_folded else 'q = Add(p, one)  y = Add(q, two)'}",
+                 f"{kind}[4,8] x", f"{kind}[] y", **{name: v.astype(dtype) for name, v in weights.items()})
 
 
 def two_biases(is_folded, scale=1.0):
     """One bias of two operands, or twice the bias of their sum."""
-    bias = numpy_helper.to_array(constant("", 8, seed=8))
-    apart = [node("Relu", "x", "p"), node("Tanh", "x", "q"), node("Add", "p bias", "s"), node("Add", "q bias", "t"),
-             node("Add", "s t", "y")]
-    folded_ones = [*apart[:2], node("Add", "p bias", "s"), node("Add", "s q", "y")]
-    weight = numpy_helper.from_array((2 * scale if is_folded else 1) * bias, "bias")
-    return model(folded_ones if is_folded else apart, [weight])
+    rest = "y = Add(s, q)" if is_folded else "t = Add(q, bias)  y = Add(s, t)"
+    return model(f"p = Relu(x)  q = Tanh(x)  s = Add(p, bias)  {rest}", bias=(2 * scale if is_folded else 1) * random(8, seed=8))
 
 
-IMAGE = [("x", FLOAT, [1, 4, 7, 7])]
-
-
-def image_of(kinds, weights):
-    return model([node(op, f"x {read}".strip(), "y", **attributes) for op, read, attributes in kinds], weights, IMAGE)
+IMAGE = "float[1,4,7,7] x"
 
 
 def zero_bias(is_left_out, scale=0.0):
-    weights = [constant("w", 8, 4, 3, 3, seed=9), constant("b", 8, seed=10, scale=scale)]
-    return image_of([("Conv", "w" if is_left_out else "w b", {"kernel_shape": [3, 3]})], weights)
+    return model(f"y = Conv<kernel_shape = [3, 3]>(x, {'w' if is_left_out else 'w, b'})", IMAGE, w=random(8, 4, 3, 3, seed=9),
+                 b=random(8, seed=10, scale=scale))
 
 
 def windows(op, pads):
     """Every second row and column of seven begins a window of three: the last one ends where the image does."""
-    weights = [constant("w", 4, 4, 3, 3, seed=11)]
-    return image_of([(op, "w" if op == "Conv" else "", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": pads})], weights)
+    return model(f"y = {op}<kernel_shape = [3, 3], strides = [2, 2], pads = {pads}>({'x, w' if op == 'Conv' else 'x'})", IMAGE,
+                 w=random(4, 4, 3, 3, seed=11))
 
 
 def large_product(is_divided, wrong=0.0):
     """A large matrix, or the seven products of Strassen, for which what a rule makes of it must be computed."""
-    weight = numpy_helper.to_array(constant("", 2048, 8192, seed=12))
+    weight = random(2048, 8192, seed=12)
+    if not is_divided:
+        return model("y = MatMul(x, w)", "float[2,2048] x", w=weight)
     y = [[weight[i : i + 1024, j : j + 4096] for j in (0, 4096)] for i in (0, 1024)]
     u1 = y[0][1] - y[0][0]
     u2 = y[1][1] - u1
     factors = [y[0][0], y[1][0], y[1][1], y[1][0] - u2, u1, u2, y[1][1] - y[0][1]]
-    factors[5] = factors[5] + numpy.float32(wrong) * numpy.eye(1024, 4096, dtype=numpy.float32)
-    weights = [numpy_helper.from_array(weight, "w")]
-    if not is_divided:
-        return model([node("MatMul", "x w", "y")], weights, [("x", FLOAT, [2, 2048])])
-    weights = [numpy_helper.from_array(f, f"f{i}") for i, f in enumerate(factors)]
-    nodes = [node("Split", "x", "top bottom", axis=0), node("Split", "top", "a b", axis=1),
-             node("Split", "bottom", "c d", axis=1), node("Add", "c d", "s1"), node("Sub", "s1 a", "s2"),
-             node("Sub", "a c", "s3"), node("Sub", "b s2", "s4"), node("MatMul", "a f0", "p1"),
-             node("MatMul", "b f1", "p2"), node("MatMul", "s4 f2", "p3"), node("MatMul", "d f3", "p4"),
-             node("MatMul", "s1 f4", "p5"), node("MatMul", "s2 f5", "p6"), node("MatMul", "s3 f6", "p7"),
-             node("Add", "p1 p2", "z1"), node("Add", "p1 p6", "t2"), node("Add", "t2 p5", "t4"),
-             node("Add", "t4 p3", "z2"), node("Add", "t2 p7", "t3"), node("Add", "t3 p4", "z3"),
-             node("Add", "t3 p5", "z4"), node("Concat", "z1 z2", "above", axis=1),
-             node("Concat", "z3 z4", "below", axis=1), node("Concat", "above below", "y", axis=0)]
-    return model(nodes, weights, [("x", FLOAT, [2, 2048])], opset=13)
+    factors[5] = factors[5] + np.float32(wrong) * np.eye(1024, 4096, dtype=np.float32)
+    return model("""
+        top, bottom = Split<axis = 0>(x)  a, b = Split<axis = 1>(top)  c, d = Split<axis = 1>(bottom)
+        s1 = Add(c, d)  s2 = Sub(s1, a)  s3 = Sub(a, c)  s4 = Sub(b, s2)
+        p1 = MatMul(a, f0)  p2 = MatMul(b, f1)  p3 = MatMul(s4, f2)  p4 = MatMul(d, f3)
+        p5 = MatMul(s1, f4)  p6 = MatMul(s2, f5)  p7 = MatMul(s3, f6)
+        z1 = Add(p1, p2)  t2 = Add(p1, p6)  t4 = Add(t2, p5)  z2 = Add(t4, p3)  t3 = Add(t2, p7)  z3 = Add(t3, p4)  z4 = Add(t3, p5)
+        above = Concat<axis = 1>(z1, z2)  below = Concat<axis = 1>(z3, z4)  y = Concat<axis = 0>(above, below)""",
+        "float[2,2048] x", opset=13, **{f"f{i}": f for i, f in enumerate(factors)})
 
 
 def activated(is_reshaped, curve="Tanh"):
     """A layer on a matrix, and its activation between a reshape and one that undoes it; or without these."""
-    weights = [constant("w", 8, 8, seed=60), numpy_helper.from_array(numpy.float32(0.5), "half")]
-    weights += [numpy_helper.from_array(numpy.array(shape, numpy.int64), name)
-                for name, shape in (("sequence", [2, 2, 8]), ("matrix", [4, 8]))]
-    x, y = ("s", "r") if is_reshaped else ("a", "y")
-    nodes = [node("MatMul", "x w", "a"), node("Mul", f"{x} half", "h"), node(curve, "h", "t"), node("Mul", f"{x} t", y)]
-    if is_reshaped:
-        nodes = [nodes[0], node("Reshape", "a sequence", "s"), *nodes[1:], node("Reshape", "r matrix", "y")]
-    return model(nodes, weights if is_reshaped else weights[:2])
+    s, r, before, after = ("s", "r", "s = Reshape(a, sequence)", "y = Reshape(r, matrix)") if is_reshaped else ("a", "y", "", "")
+    return model(f"a = MatMul(x, w)  {before}  h = Mul({s}, half)  t = {curve}(h)  {r} = Mul({s}, t)  {after}",
+                 w=random(8, 8, seed=60), half=np.float32(0.5), sequence=np.array([2, 2, 8]), matrix=np.array([4, 8]))
 
 
 def bounded(is_bounded):
     """Random numbers are below 1000, but not all are."""
-    return model([node("Min" if is_bounded else "Identity", "x most" if is_bounded else "x", "y")],
-                 [numpy_helper.from_array(numpy.float32(1000), "most")] * is_bounded)
+    return model("y = Min(x, most)", most=np.float32(1000)) if is_bounded else model("y = Identity(x)")
 
 
 def largest_place(is_last):
     """Where several entries are the largest, the first or the last of them: no two random numbers are equal."""
-    return model([node("ArgMax", "x", "y", axis=1, select_last_index=is_last)], [], None, [("y", INT64, None)])
+    return model(f"y = ArgMax<axis = 1, select_last_index = {is_last}>(x)", outputs="int64[] y")
 
 
 def chosen(is_always):
     """Of two tensors where a test says so, or always the first; the test is an output of both models."""
-    nodes = [node("Less", "x z", "c"), node("Identity", "x", "y") if is_always else node("Where", "c x z", "y")]
-    inputs = [(name, FLOAT, [4, 8]) for name in "xz"]
-    return model(nodes, [], inputs, [("c", TensorProto.BOOL, [4, 8]), ("y", FLOAT, [4, 8])])
+    return model(f"c = Less(x, z)  y = {'Identity(x)' if is_always else 'Where(c, x, z)'}", "float[4,8] x, float[4,8] z",
+                 "bool[4,8] c, float[4,8] y")
 
 
 def one_row(perturbed=False):
     """One row of eight: the last one may be another without a random index that meets it."""
-    table = numpy_helper.to_array(constant("t", 8, 8, seed=4)) + numpy.array([[0]] * 7 + [[perturbed]])
-    return model([node("Gather", "t i", "a"), node("Add", "a a", "y")],
-                 [numpy_helper.from_array(table.astype(numpy.float32), "t")], [("i", INT64, [1])],
-                 [("y", FLOAT, [1, 8])])
+    table = random(8, 8, seed=4) + np.float32([[0]] * 7 + [[perturbed]])
+    return model("a = Gather(t, i)  y = Add(a, a)", "int64[1] i", "float[1,8] y", t=table)
 
 
 def halved(is_halved):
     """x / 2 * 2, of integers."""
-    two = numpy_helper.from_array(numpy.int64(2), "two")
-    nodes = [node("Div", "x two", "a"), node("Mul", "a two", "y")] if is_halved else [node("Identity", "x", "y")]
-    return model(nodes, [two] * is_halved, [("x", INT64, [4, 8])], [("y", INT64, None)])
-
-
-def random_in_branch(name):
-    body = helper.make_graph([helper.make_node("RandomNormal", [], [name], shape=[4, 8])], name, [],
-                             [helper.make_tensor_value_info(name, FLOAT, [4, 8])])
-    return {"then_branch": body, "else_branch": body}
+    return model("a = Div(x, two)  y = Mul(a, two)" if is_halved else "y = Identity(x)", "int64[4,8] x", "int64[] y", two=np.int64(2))
 
 
 def noisy(is_noisy, calls_function):
     """x and the difference of two draws, inside of branches or functions."""
-    kinds = {"domain": "own"} if calls_function else random_in_branch("r")
-    op, read = ("Draw", "x") if calls_function else ("If", "c")
-    nodes = [node(op, read, "a", **kinds), node(op, read, "b", **kinds), node("Sub", "a b", "d"), node("Add", "x d", "y")]
-    made = model(nodes if is_noisy else [node("Identity", "x", "y")], [],
-                 [("x", FLOAT, [4, 8]), ("c", TensorProto.BOOL, [])], [("y", FLOAT, [4, 8])])
-    made.graph.value_info.extend(helper.make_tensor_value_info(n, FLOAT, [4, 8]) for n in "ab")
-    made.functions.append(helper.make_function("own", "Draw", ["x"], ["y"], [node("RandomNormalLike", "x", "y")],
-                                               [helper.make_opsetid("", 17)]))
-    return made
+    body = "b () => (float[4,8] r) { r = RandomNormal<shape = [4, 8]>() }"
+    draw = "own.Draw(x)" if calls_function else f"If(c)<then_branch = {body}, else_branch = {body}>"
+    nodes = f"a = {draw}  b = {draw}  d = Sub(a, b)  y = Add(x, d)" if is_noisy else "y = Identity(x)"
+    made = model_of(f"(float[4,8] x, bool c) => (float[4,8] y) <float[4,8] a, float[4,8] b> {{ {nodes} }}")
+    return add_function(made, "Draw (x) => (y) { y = RandomNormalLike(x) }") if calls_function and is_noisy else made
 
 
 CASES = [
@@ -388,7 +292,7 @@ CASES = [
     ("folded wrongly", folded(), folded(1.0001), [], 1, ["0 of 1 output", "the models differ"]),
     ("folded, in one line", biased(False), biased(True), ["-q", "--no-numbers"], 0, ["rules, but for rounding of constants"]),
     ("folded, unevenly", biased(False, 1e6), biased(True, 1e6), [], 0, ["models are equal: by structure and rules, but for"]),
-    ("folded half", biased(False, dtype=numpy.float16), biased(True, scale=1.006, dtype=numpy.float16), ["--no-numbers"], 1, ["0 of 1 output"]),
+    ("folded half", biased(False, dtype=np.float16), biased(True, scale=1.006, dtype=np.float16), ["--no-numbers"], 1, ["0 of 1 output"]),
     ("a bias twice", two_biases(False), two_biases(True), ["--no-field"], 0, ["1 of 1 output equal by structure and rules"]),
     ("a bias twice, wrongly", two_biases(False), two_biases(True, 1.001), ["--no-field"], 1, ["0 of 1 output equal"]),
     ("a bias of zeros", zero_bias(False), zero_bias(True), ["--no-field"], 0, ["1 of 1 output equal by structure"]),
