@@ -23,13 +23,13 @@ const struct option_spec optimize_option_specs[] = {
     {"search-threads", OPTION_INTEGER, FIELD(optimize.search_threads), .low = 0, .high = 1024, .metavar = "N",
      .help = "threads that the search itself uses; 0: all that this process may use; the result is the same for any "
              "number"},
-    {"runtime", OPTION_TEXT, FIELD(optimize.runtime), .metavar = "NAME",
+    {"runtime", OPTION_TEXT, FIELD(optimize.runtime), .metavar = "NAME", .beside = "--no-measure-command",
      .help = "where models are timed: taso (our own executor) or onnxruntime[:PROVIDER], whose providers are those of "
              "the Python that has it; the standard is onnxruntime when it is there, an .onnx file is written and the "
              "device is cpu"},
-    {"python", OPTION_TEXT, FIELD(optimize.python), .metavar = "PROGRAM",
+    {"python", OPTION_TEXT, FIELD(optimize.python), .metavar = "PROGRAM", .beside = "--no-measure-command",
      .help = "the Python that has onnxruntime; the standard is what TASO_PYTHON names, or python3"},
-    {"measure-command", OPTION_TEXT, FIELD(optimize.measure_command), .metavar = "COMMAND",
+    {"measure-command", OPTION_TEXT, FIELD(optimize.measure_command), .metavar = "COMMAND", .beside = "--measure",
      .help = "time models by this command instead: it is given a model's path and prints the seconds of one run"},
     {"layout", OPTION_CHOICE, FIELD(optimize.layout), .choices = optimize_layouts, .metavar = "STRATEGY",
      .help = "how rewriting and choosing the layouts of tensors go together: joint, standard (by rule), sequential, "
@@ -43,23 +43,26 @@ const struct option_spec optimize_option_specs[] = {
     {"search", OPTION_CHOICE, FIELD(optimize.search), .choices = optimize_searches, .metavar = "METHOD",
      .help = "backtracking; saturation of e-graphs; or both: saturation from what backtracking found on"},
     {"egraph-nodes", OPTION_INTEGER, FIELD(optimize.most_enodes), .low = 1, .high = 1e9, .metavar = "N",
+     .beside = "--search saturation|both",
      .help = "saturation: e-nodes to make in each e-graph"},
-    {"egraph-rules", OPTION_TEXT, FIELD(optimize.egraph_rules), .metavar = "FILE",
+    {"egraph-rules", OPTION_TEXT, FIELD(optimize.egraph_rules), .metavar = "FILE", .beside = "--search saturation|both",
      .help =
          "saturation: the substitutions of its e-graph; the standard is egraph.rules, which ships beside taso.rules, "
          "or what --rules names"},
     {"egraph-rounds", OPTION_INTEGER, FIELD(optimize.rounds_of_rules), .low = 0, .high = 1e9, .metavar = "N",
+     .beside = "--search saturation|both",
      .help = "saturation: how often all rules are applied in an e-graph, at most"},
     {"k-multi", OPTION_INTEGER, FIELD(optimize.k_multi), .low = 0, .high = 1e9, .metavar = "N",
+     .beside = "--search saturation|both",
      .help = "saturation: in how many of these rounds rules with several outputs are"},
     {"alpha", OPTION_REAL, FIELD(optimize.alpha), .low = 1, .high = 100, .metavar = "X",
-     .help = "keep graphs that cost up to X times the best so far"},
+     .help = "backtracking: keep graphs that cost up to X times the best so far"},
     {"budget", OPTION_INTEGER, FIELD(optimize.budget), .low = 0, .high = 1e9, .metavar = "N",
-     .help = "graphs to expand; the search also ends when as much work was done as 2000 words of descriptions to price "
-             "for each of them, and 15000 for each node of the model"},
+     .help = "backtracking: graphs to expand; the search also ends when as much work was done as 2000 words of "
+             "descriptions to price for each of them, and 15000 for each node of the model"},
     {"patience", OPTION_INTEGER, FIELD(optimize.patience), .low = 0, .high = 1e9, .metavar = "N",
-     .help = "end the search when N graphs in a row were expanded, or as much work as four times as many matches take "
-             "was done, without 0.1 % being gained; 0: no limit"},
+     .help = "backtracking: end the search when N graphs in a row were expanded, or as much work as four times as many "
+             "matches take was done, without 0.1 % being gained; 0: no limit"},
     {"time", OPTION_REAL, FIELD(optimize.seconds), .low = 0, .high = 1e9, .metavar = "SECONDS",
      .help = "stop the search after this time; 0: no limit"},
     {"max-memory", OPTION_INTEGER, FIELD(optimize.max_memory), .is_size = true, .low = 0, .high = 1e15,
@@ -77,7 +80,8 @@ const struct option_spec optimize_option_specs[] = {
      .help = "compute constant tensors of up to N elements at import, and 64 N in all, in 1,000 N operations"},
     {"tolerance", OPTION_REAL, FIELD(optimize.tolerance), .low = 0, .high = 1, .metavar = "X",
      .help = "largest allowed max|a - b| / max|a| of an output; 0.01 at least where anything has 16 bits"},
-    {"tf32", OPTION_FLAG, FIELD(optimize.allows_tf32), .help = "products of f32 on tensor cores that drop bits (cuda)"},
+    {"tf32", OPTION_FLAG, FIELD(optimize.allows_tf32), .beside = "--device cuda",
+     .help = "products of f32 on tensor cores that drop bits (cuda)"},
     {"validate", OPTION_FLAG, FIELD(is_validated),
      .help = "compute entries of every rewritten tensor both ways, over a prime field, before it is rewritten"},
     {"check", OPTION_FLAG, FIELD(is_checked), .help = "compare the result with the original on random inputs"},
@@ -99,7 +103,8 @@ const struct option_spec optimize_option_specs[] = {
     {"html", OPTION_TEXT, FIELD(html), .metavar = "FILE",
      .help = "write the report as a page with both graphs to zoom into"},
     {"dot", OPTION_TEXT, FIELD(dot), .metavar = "FILE", .help = "write both graphs for Graphviz"},
-    {"explain", OPTION_FLAG, FIELD(is_explained), .help = "list every rewrite in order with its estimated gain"},
+    {"explain", OPTION_FLAG, FIELD(is_explained), .beside = "--no-quiet",
+     .help = "list every rewrite in order with its estimated gain"},
     {"quiet", OPTION_FLAG, FIELD(is_quiet), .letter = 'q', .help = "print errors only"},
     {"verbose", OPTION_FLAG, FIELD(is_verbose), .letter = 'v', .help = "say more on the way"},
     {0},

@@ -61,24 +61,26 @@ static const struct option_spec option_specs[] = {
      .metavar = "N", .help = "entries of the largest constant that is computed at import"},
     {"estimate", OPTION_FLAG, offsetof(struct options, estimate), .help = "print the sum of the steps' costs as well"},
     {"explain", OPTION_FLAG, offsetof(struct options, explain), .help = "print every step with its cost"},
-    {"profile", OPTION_FLAG, offsetof(struct options, profile),
+    {"profile", OPTION_FLAG, offsetof(struct options, profile), .beside = "--no-measure-costs",
      .help = "print the time of every step within the model, beside its cost"},
-    {"plan", OPTION_FLAG, offsetof(struct options, plan), .help = "print the steps in order"},
+    {"plan", OPTION_FLAG, offsetof(struct options, plan), .beside = "--no-measure-costs",
+     .help = "print the steps in order"},
     {"measure-costs", OPTION_FLAG, offsetof(struct options, measure_costs),
      .help = "only find or measure the cost of every step, and keep them in the cost database"},
-    {"repair", OPTION_FLAG, offsetof(struct options, repair),
+    {"repair", OPTION_FLAG, offsetof(struct options, repair), .beside = "--measure-costs",
      .help =
          "with --measure-costs: measure every step again, whatever the cost database says of it; what other programs "
          "disturb replaces only what is longer"},
-    {"tf32", OPTION_FLAG, offsetof(struct options, tf32),
+    {"tf32", OPTION_FLAG, offsetof(struct options, tf32), .beside = "--device cuda",
      .help = "products of f32 on tensor cores that drop bits (cuda)"},
     {"costs", OPTION_TEXT, offsetof(struct options, costs), .metavar = "FILE",
      .help = "cost database, instead of the one in the cache folder"},
-    {"json", OPTION_TEXT, offsetof(struct options, json), .metavar = "FILE", .help = "write the report there as JSON"},
+    {"json", OPTION_TEXT, offsetof(struct options, json), .metavar = "FILE", .beside = "--no-measure-costs",
+     .help = "write the report there as JSON"},
     {"inputs", OPTION_TEXT, offsetof(struct options, inputs), .metavar = "FOLDER",
      .help = "run on the arrays there instead of random ones: NAME.npy for an input of that name, or input_0.npy, "
              "input_1.npy, ... in the model's order"},
-    {"save", OPTION_TEXT, offsetof(struct options, save), .metavar = "FOLDER",
+    {"save", OPTION_TEXT, offsetof(struct options, save), .metavar = "FOLDER", .beside = "--no-measure-costs",
      .help = "write inputs and outputs into this folder, which is there already, as input_0.npy, output_0.npy, ..."},
     {"verbose", OPTION_FLAG, offsetof(struct options, verbose), .letter = 'v', .help = "say what is measured"},
     {0}};
@@ -551,10 +553,6 @@ static int run_program(int argc, char **argv)
         return code;
     if (count < 1 || count > 2) {
         error_set_code(&error, EXIT_USAGE, NULL, "expected one model or two; see --help");
-        return error_exit(NAME, &error);
-    }
-    if (s.options.repair && !s.options.measure_costs) {
-        error_set_code(&error, EXIT_USAGE, NULL, "--repair goes with --measure-costs");
         return error_exit(NAME, &error);
     }
     s.log.level = s.options.verbose ? LOG_DEBUG : LOG_WARNING;

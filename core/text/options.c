@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_OPTIONS = 128 };
 struct parser {
     const struct program *program;
     char **next, **end;
     unsigned char *fields;
     struct error *error;
+    bool is_given[MOST_OPTIONS];   // of the program's options
 };
 
 // One option as it stands on the command line.
@@ -215,6 +217,7 @@ static bool store_value(const struct parser *p, const struct use *use)
 
 static bool store(struct parser *p, struct use *use)
 {
+    p->is_given[use->spec - p->program->options] = !use->is_negated;
     if (use->spec->kind == OPTION_FLAG)
         return store_flag(p, use);
     if (!use->value && p->next == p->end)
@@ -242,6 +245,57 @@ bool options_set(const struct option_spec *specs, void *fields, const char *name
     if (!use.spec)
         return fail_unknown(&p, name, strlen(name));
     return use.spec->kind == OPTION_FLAG ? store_named_flag(&p, &use) : store_value(&p, &use);
+}
+
+// ---- options that have an effect beside others alone ----
+
+static bool is_among(const char *choices, const char *choice)
+{
+    size_t length = strlen(choice);
+    for (const char *c = choices; *c; c += strcspn(c, "|"), c += *c == '|')
+        if (strcspn(c, "|") == length && memcmp(c, choice, length) == 0)
+            return true;
+    return false;
+}
+
+// Of a flag, a choice or a text.
+static bool is_set(const struct parser *p, const struct option_spec *s, const char *choices)
+{
+    const unsigned char *field = p->fields + s->offset;
+    bool flag = false;
+    int choice;
+    const char *text;
+    switch (s->kind) {
+    case OPTION_FLAG:
+        memcpy(&flag, field, sizeof flag);
+        return flag;
+    case OPTION_CHOICE:
+        memcpy(&choice, field, sizeof choice);
+        return is_among(choices, s->choices[choice]);
+    default:
+        memcpy(&text, field, sizeof text);
+        return text != NULL;
+    }
+}
+
+static bool check_beside(const struct parser *p, const struct option_spec *s)
+{
+    bool is_negated = strncmp(s->beside, "--no-", 5) == 0;
+    const char *name = s->beside + (is_negated ? 5 : 2);
+    size_t length = strcspn(name, " ");
+    const struct option_spec *other = find_by_name(p->program, name, length);
+    if (is_set(p, other, name + length + (name[length] == ' ')) != is_negated)
+        return true;
+    return error_set_code(p->error, EXIT_USAGE, NULL, "option --%s has an effect only %s --%s", s->name,
+                          is_negated ? "without" : "with", name);
+}
+
+static bool have_effects(const struct parser *p)
+{
+    for (const struct option_spec *s = p->program->options; s->name; s++)
+        if (s->beside && p->is_given[s - p->program->options] && !check_beside(p, s))
+            return false;
+    return true;
 }
 
 // ---- reading ----
@@ -289,7 +343,7 @@ static bool asks_for_help(const struct program *program, const char *argument)
 bool options_parse(const struct program *program, int *argc, char **argv, void *fields, enum options_end *ret_end,
                    struct error *error)
 {
-    struct parser p = {program, argv, argv + *argc, fields, error};
+    struct parser p = {.program = program, .next = argv, .end = argv + *argc, .fields = fields, .error = error};
     bool are_options_over = false;
     *argc = 0;
     *ret_end = OPTIONS_READ;
@@ -308,7 +362,7 @@ bool options_parse(const struct program *program, int *argc, char **argv, void *
         else if (argument[1] == '-' ? !read_long(&p, argument + 2) : !read_letters(&p, argument + 1))
             return false;
     }
-    return true;
+    return have_effects(&p);
 }
 
 int options_print_version(const char *program)

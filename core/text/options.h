@@ -29,6 +29,7 @@ struct option_spec {
     double low, high;             // INTEGER, REAL: the allowed range; both 0: unbounded
     const char *const *choices;   // CHOICE: NULL-terminated
     const char *metavar, *help;
+    const char *beside;   // without which it has no effect, and is refused: "--X", "--no-X" or "--X CHOICE|CHOICE"
 };
 struct program {
     const char *name;                    // "taso-verify rules"

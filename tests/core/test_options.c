@@ -6,10 +6,10 @@
 #include <string.h>
 
 struct fields {
-    bool quiet, fold;
+    bool quiet, fold, tf32;
     int64_t budget, limit;
     double alpha;
-    const char *output;
+    const char *output, *json, *name;
     int device;
     struct option_list shapes;
 };
@@ -28,6 +28,9 @@ static const struct option_spec specs[] = {
     {"alpha", OPTION_REAL, offsetof(struct fields, alpha), .low = 1, .high = 100, .metavar = "X", .help = "tolerance"},
     {"device", OPTION_CHOICE, offsetof(struct fields, device), .choices = devices, .help = "where it runs"},
     {"shape", OPTION_LIST, offsetof(struct fields, shapes), .metavar = "NAME=DIMS", .help = "binds a dimension"},
+    {"tf32", OPTION_FLAG, offsetof(struct fields, tf32), .beside = "--device cuda|fake", .help = "drops bits"},
+    {"json", OPTION_TEXT, offsetof(struct fields, json), .beside = "--no-quiet", .help = "what is printed"},
+    {"name", OPTION_TEXT, offsetof(struct fields, name), .beside = "--output", .help = "of what is written"},
     {0},
 };
 static const struct program program = {
@@ -158,6 +161,10 @@ static void wrong_lines_are_explained(void **state)
         {"--alpha nan", "option --alpha needs a number"},
         {"--alpha 2x", "option --alpha needs a number"},
         {"--device tpu", "option --device knows cpu, cuda, fake, not `tpu`"},
+        {"--tf32", "option --tf32 has an effect only with --device cuda|fake"},
+        {"--device cuda --tf32 --device=cpu", "option --tf32 has an effect only with --device cuda|fake"},
+        {"--json x -q", "option --json has an effect only without --quiet"},
+        {"--name x", "option --name has an effect only with --output"},
     };
     for (size_t i = 0; i < COUNT_OF(table); i++) {
         char storage[256];
@@ -165,6 +172,17 @@ static void wrong_lines_are_explained(void **state)
         assert_false(parse(table[i].line, storage, &p));
         assert_string_equal(p.error.message, table[i].message);
         assert_int_equal(p.error.code, EXIT_USAGE);
+    }
+}
+
+static void options_stand_beside_others(void **state)
+{
+    static const char *const lines[] = {"--tf32 --device cuda", "--device fake --tf32", "--no-tf32", "--json x",
+                                        "--json x -q --no-quiet", "--name x -o y"};
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        char storage[256];
+        struct parsed p;
+        assert_true(parse(lines[i], storage, &p));
     }
 }
 
@@ -202,6 +220,9 @@ static void help_is_made_from_the_table(void **state)
         "      --device cpu|cuda|fake\n"
         "                            where it runs (default cpu)\n"
         "      --shape NAME=DIMS     binds a dimension (may be repeated)\n"
+        "      --tf32                drops bits\n"
+        "      --json VALUE          what is printed\n"
+        "      --name VALUE          of what is written\n"
         "  -h, --help                print this text\n"
         "      --version             print the version\n"
         "\n"
@@ -222,4 +243,4 @@ static void help_is_made_from_the_table(void **state)
 
 RUN_TESTS(TEST(reads_every_kind), TEST(defaults_stay), TEST(letters_can_stand_together),
           TEST(two_dashes_end_the_options), TEST(sizes_take_suffixes), TEST(wrong_lines_are_explained),
-          TEST(a_list_has_an_end), TEST(help_is_made_from_the_table))
+          TEST(options_stand_beside_others), TEST(a_list_has_an_end), TEST(help_is_made_from_the_table))

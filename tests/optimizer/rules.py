@@ -34,7 +34,6 @@ def test_rules_of_egraphs(folder):
     for options, applied in (
         (["--rules", moves, "--egraph-rules", shares, "--search", "saturation"], {"shares": 1}),
         (["--rules", moves, "--egraph-rules", shares, "--search", "both"], {"shares": 1}),
-        (["--rules", moves, "--egraph-rules", shares], {}),
         (["--rules", shares, "--search", "saturation"], {"shares": 1}),
         (["--rules", shares, "--egraph-rules", moves, "--search", "saturation"], {}),
     ):
@@ -45,6 +44,8 @@ def test_rules_of_egraphs(folder):
     unions = told["search"]["saturation"]["unions"]
     ours = set(re.findall(r"^\(rule (\S+)", (ROOT / "substitutions/egraph.rules").read_text(), re.MULTILINE))
     expect(unions and {name.removeprefix("egraph-") for name in unions} <= ours, f"other rules than ship: {unions}")
+    done = run(OPT, model, "--egraph-rules", shares)
+    expect(done.returncode == 2 and "only with --search saturation|both" in done.stderr, f"no e-graph: {done.stderr}")
     done = run(OPT, model, "--search", "both", "--egraph-rules", folder / "nothing.rules", "--device", "fake", *QUICK)
     expect(done.returncode == 3 and "nothing.rules" in done.stderr, f"no such file: {done.returncode} {done.stderr}")
 

@@ -12,7 +12,8 @@ PROGRAMS = [pathlib.Path(argument) for argument in sys.argv[2:] if argument != "
 PAGE = SOURCE / "docs/manual/options.md"
 HEAD = """# Options
 
-Written by `ninja -C build options-page` from what the programs print with `--help`; a test compares.
+Written by `ninja -C build options-page` from what the programs print with `--help`; a test compares. An option that would
+have no effect for want of another one (`--tf32` without `--device cuda`) is refused, with exit code 2.
 """
 OPTION, COMMAND = re.compile(r"^ {2,6}(?:-\w, )?--\S"), re.compile(r"^ {2}(\w+) {2,}\S", re.MULTILINE)
 EXTRACT = {"taso-opt": ["extract"]}   # commands beside what the program does without one

@@ -21,11 +21,12 @@ struct options {
     bool rewrite, only_proved, field, numbers, quiet;
 };
 static const struct option_spec specs[] = {
-    {"rules", OPTION_TEXT, offsetof(struct options, rules), .metavar = "FILE", .help = "proved substitutions"},
+    {"rules", OPTION_TEXT, offsetof(struct options, rules), .metavar = "FILE", .beside = "--rewrite",
+     .help = "proved substitutions"},
     {"shape", OPTION_LIST, offsetof(struct options, shapes), .metavar = "NAME=1,3,224,224",
      .help = "the shape of an input, or SYMBOL=8 for a symbolic dimension; for both models"},
     {"rewrite", OPTION_FLAG, offsetof(struct options, rewrite), .help = "use the rules; structure alone otherwise"},
-    {"only-proved", OPTION_FLAG, offsetof(struct options, only_proved),
+    {"only-proved", OPTION_FLAG, offsetof(struct options, only_proved), .beside = "--rewrite",
      .help = "of the rules only those that ship with this build as proved for all sizes"},
     {"nodes", OPTION_INTEGER, offsetof(struct options, nodes), .low = 0, .high = 1e7, .metavar = "N",
      .help = "e-nodes that rules may add between two findings"},

@@ -31,7 +31,7 @@ static const struct option_spec specs[] = {
     {"theory", OPTION_FLAG, offsetof(struct options, theory),
      .help = "look for contradictions, and for properties that follow from the others"},
     {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 1, .high = 4e9, .metavar = "N",
-     .help = "steps of Z3 for each such question"},
+     .beside = "--theory", .help = "steps of Z3 for each such question"},
     {"properties", OPTION_TEXT, offsetof(struct options, folder), .metavar = "FOLDER",
      .help = "where the *.properties files are, when no file is named"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,

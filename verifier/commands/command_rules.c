@@ -22,7 +22,7 @@ struct options {
 static const struct option_spec specs[] = {
     {"output", OPTION_TEXT, offsetof(struct options, output), .letter = 'o', .metavar = "FILE",
      .help = "proved rules, with conditions and certificates"},
-    {"rejected", OPTION_TEXT, offsetof(struct options, rejected), .metavar = "FILE",
+    {"rejected", OPTION_TEXT, offsetof(struct options, rejected), .metavar = "FILE", .beside = "--output",
      .help = "rejected rules with the reasons (standard: the output's name with .rejected)"},
     {"bound", OPTION_INTEGER, offsetof(struct options, bound), .low = 0, .high = 8, .metavar = "N",
      .help = "test every size up to N instead of the argued bounds (0: the argued bounds)"},
@@ -33,7 +33,7 @@ static const struct option_spec specs[] = {
     {"properties", OPTION_TEXT, offsetof(struct options, folder), .metavar = "FOLDER",
      .help = "where the *.properties files are"},
     {"z3", OPTION_FLAG, offsetof(struct options, z3), .help = "derive the rules from the properties too"},
-    {"emit-smt2", OPTION_TEXT, offsetof(struct options, smt2), .metavar = "FOLDER",
+    {"emit-smt2", OPTION_TEXT, offsetof(struct options, smt2), .metavar = "FOLDER", .beside = "--z3",
      .help = "write every obligation that Z3 proved as SMT-LIB 2, for other provers"},
     {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 1, .high = 4e9, .metavar = "N",
      .help = "steps of Z3 for each obligation, after which it is not proved"},
