@@ -3,7 +3,6 @@
 #include "optimizer/compiled/compiled_model.h"
 
 #include "core/formats/sexp.h"
-#include "core/memory/memory.h"
 #include "core/text/error.h"
 #include "expressions/elements.h"
 #include "graph/text.h"

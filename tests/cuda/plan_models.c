@@ -6,7 +6,6 @@
 // to generated kernels. With --list each distinct convolution is printed, as tests/cuda/convolutions.txt has it; with
 // --compile every kernel that the model needs is compiled. Exit code 1 when a convolution has no engine or a kernel
 // does not compile.
-#include "core/memory/memory.h"
 #include "core/text/error.h"
 #include "onnx/convert/import.h"
 #include "tests/cuda/planning.h"

@@ -11,76 +11,64 @@ import tempfile
 try:
     import numpy as np
     import onnx
-    from onnx import TensorProto, helper, numpy_helper
 
     import judged
 except ImportError:
     sys.exit(77)
 
-HALF = TensorProto.FLOAT16
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from text_models import model_of  # noqa: E402
+
 rng = np.random.default_rng(3)
 
 
-def numbers(values, dtype=np.float16):
-    return np.asarray(values, dtype)
+def numbers(values):
+    return np.asarray(values, np.float16)
 
 
-def model_of(nodes, x, weights, shape):
-    """From x to y, by nodes of (operator, inputs, output, attributes)."""
-    initializers = [numpy_helper.from_array(value, name) for name, value in weights.items()]
-    graph = helper.make_graph([helper.make_node(op, i.split(","), [o], **a) for op, i, o, a in nodes], "g",
-                              [helper.make_tensor_value_info("x", HALF, x.shape)],
-                              [helper.make_tensor_value_info("y", HALF, shape)], initializers)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+def case(nodes, x, shape=None, **given):
+    """From x to y, with numbers of 16 bits unless they are others."""
+    sizes = [",".join(map(str, s)) for s in (x.shape, shape or x.shape)]
+    given = {name: value if isinstance(value, np.ndarray) else numbers(value) for name, value in given.items()}
+    return model_of(f"(float16[{sizes[0]}] x) => (float16[{sizes[1]}] y) {{ {nodes} }}", **given), x
 
 
 def normalized_conv(kernel, scale, variance=1.0, bias=0.0, of_conv=None):
     x = numbers(rng.standard_normal((1, 2, 3, 3)) * 1e-3)
-    weights = {"k": numbers(np.full((2, 2, 1, 1), kernel)), "s": numbers([scale, 1]), "b": numbers([bias, 0]),
-               "m": numbers([0, 0]), "v": numbers([variance, 1])}
-    if of_conv is not None:
-        weights["c"] = numbers([of_conv, 0])
-    nodes = [("Conv", "x,k" if of_conv is None else "x,k,c", "a", {}), ("BatchNormalization", "a,s,b,m,v", "y", {})]
-    return model_of(nodes, x, weights, (1, 2, 3, 3)), x
+    more, read = ({}, "x, k") if of_conv is None else ({"c": [of_conv, 0]}, "x, k, c")
+    return case(f"a = Conv({read})  y = BatchNormalization(a, s, b, m, v)", x, k=numbers(np.full((2, 2, 1, 1), kernel)),
+                s=[scale, 1], b=[bias, 0], m=[0, 0], v=[variance, 1], **more)
 
 
 def scaled_product(matrix, factor, bias=None):
     x = numbers(rng.standard_normal((3, 2)) * 1e-3)
-    weights = {"w": numbers(np.full((2, 2), matrix)), "s": numbers([factor, 1])}
-    nodes = [("MatMul", "x,w", "a", {}), ("Mul", "a,s", "y", {})]
-    if bias is not None:
-        weights["b"] = numbers([bias, 1])
-        nodes = [nodes[0], ("Add", "a,b", "a2", {}), ("Mul", "a2,s", "y", {})]
-    return model_of(nodes, x, weights, (3, 2)), x
+    more, rest = ({}, "y = Mul(a, s)") if bias is None else ({"b": [bias, 1]}, "a2 = Add(a, b)  y = Mul(a2, s)")
+    return case(f"a = MatMul(x, w)  {rest}", x, w=numbers(np.full((2, 2), matrix)), s=[factor, 1], **more)
 
 
 def shifted_conv(bias, offset):
     x = numbers(rng.standard_normal((1, 2, 3, 3)) - 300)
-    weights = {"k": numbers(np.full((2, 2, 1, 1), 100)), "c": numbers([bias, 0]), "t": numbers([[[offset]], [[1]]])}
-    return model_of([("Conv", "x,k,c", "a", {}), ("Add", "a,t", "y", {})], x, weights, (1, 2, 3, 3)), x
+    return case("a = Conv(x, k, c)  y = Add(a, t)", x, k=numbers(np.full((2, 2, 1, 1), 100)), c=[bias, 0],
+                t=[[[offset]], [[1]]])
 
 
 def statistics_in_f32():
     """A variance of a million is no half."""
     x = numbers(rng.standard_normal((1, 2, 3, 3)) * 1000)
-    weights = {"s": numbers([1, 1]), "b": numbers([0, 0]), "m": numbers([0, 9], np.float32), "v": numbers([1e6, 1e7], np.float32)}
-    return model_of([("BatchNormalization", "x,s,b,m,v", "y", {})], x, weights, (1, 2, 3, 3)), x
+    return case("y = BatchNormalization(x, s, b, m, v)", x, s=[1, 1], b=[0, 0], m=np.float32([0, 9]), v=np.float32([1e6, 1e7]))
 
 
 def gemm(alpha, beta, entry, bias):
     x = numbers(rng.random((3, 2)) + 1)
-    weights = {"w": numbers(np.full((2, 2), entry)), "c": numbers([bias, 1])}
-    return model_of([("Gemm", "x,w,c", "y", {"alpha": alpha, "beta": beta})], x, weights, (3, 2)), x
+    return case(f"y = Gemm<alpha = {alpha}, beta = {beta}>(x, w, c)", x, w=numbers(np.full((2, 2), entry)), c=[bias, 1])
 
 
-def large(op, shape, **attributes):
-    x = numbers([[[[300, -250], [200, 280]], [[-30, 20], [4, 700]]]])
-    return model_of([(op, "x", "y", attributes)], x, {}, shape), x
+def large(node, shape):
+    return case(f"y = {node}(x)", numbers([[[[300, -250], [200, 280]], [[-30, 20], [4, 700]]]]), shape)
 
 
 def mean_of_three():
-    x = numbers([[60000, -3e4]])
-    return model_of([("Mean", "x,x,x", "y", {})], x, {}, (1, 2)), x
+    return case("y = Mean(x, x, x)", numbers([[60000, -3e4]]))
 
 
 CONV, BOTH, PRODUCT = ["Conv"], ["BatchNormalization", "Conv"], ["MatMul"]
@@ -100,8 +88,8 @@ CASES = {
     "statistics in f32": (statistics_in_f32(), ["BatchNormalization"]),
     "a product of 120000 by a hundredth": (gemm(0.01, 1.0, 30000, 1), ["Gemm"]),
     "a bias of 80000 beside a product": (gemm(-1.0, 2.0, 10000, 40000), ["Gemm"]),
-    "a norm of squares beyond halves": (large("ReduceL2", (1, 2, 1, 2), axes=[2]), ["ReduceL2"]),
-    "a vector of such a norm": (large("LpNormalization", (1, 2, 2, 2), axis=1), ["LpNormalization"]),
+    "a norm of squares beyond halves": (large("ReduceL2<axes = [2]>", (1, 2, 1, 2)), ["ReduceL2"]),
+    "a vector of such a norm": (large("LpNormalization<axis = 1>", (1, 2, 2, 2)), ["LpNormalization"]),
     "such a variance": (large("MeanVarianceNormalization", (1, 2, 2, 2)), ["MeanVarianceNormalization"]),
     "a mean of large numbers": (mean_of_three(), ["Mean"]),
 }

@@ -25,6 +25,9 @@ except ImportError:
 
 from each_model import results_of
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from text_models import model_of  # noqa: E402
+
 BAD_INPUT = 3
 
 
@@ -348,21 +351,20 @@ def lying_tensors():
 
 
 def broken_graphs():
-    node = helper.make_node
-    cycle = [node("Add", ["x", "b"], ["a"], name="first"), node("Neg", ["a"], ["b"], name="second"),
-             node("Neg", ["b"], ["y"])]
-    yield simple_model(cycle), "cycle: first -> second -> first|cycle: second -> first -> second"
-    yield simple_model([node("Add", ["x", "y"], ["y"], name="self")]), "cycle: self -> self"
-    yield simple_model([node("Neg", ["a"], ["y"], name="late"), node("Neg", ["x"], ["a"], name="early")]), \
-        "late uses a before node early"
-    yield simple_model([node("Neg", ["nothing"], ["y"])]), "nothing, which nothing produces"
-    yield simple_model([relu(), relu()]), "produces y, which exists"
-    yield simple_model([relu()], inputs=("x", "x")), "two inputs"
-    yield simple_model([relu()], outputs=("z",)), "nothing produces the output z"
-    twice = numpy_helper.from_array(np.zeros(2, np.float32), "w")
-    yield simple_model([relu()], [twice, twice]), "two initializers"
-    body = helper.make_graph([node("Neg", ["hidden"], ["q"])], "body", [], [value("q")])
-    yield simple_model([node("If", ["x"], ["y"], then_branch=body, else_branch=body)]), "hidden, which nothing"
+    def of(nodes, inputs="float x", outputs="float y"):
+        return model_of(f"({inputs}) => ({outputs}) {{ {nodes} }}")
+
+    yield of("[first] a = Add(x, b)  [second] b = Neg(a)  y = Neg(b)"), \
+        "cycle: first -> second -> first|cycle: second -> first -> second"
+    yield of("[self] y = Add(x, y)"), "cycle: self -> self"
+    yield of("[late] y = Neg(a)  [early] a = Neg(x)"), "late uses a before node early"
+    yield of("y = Neg(nothing)"), "nothing, which nothing produces"
+    yield of("y = Relu(x)  y = Relu(x)"), "produces y, which exists"
+    yield of("y = Relu(x)", "float x, float x"), "two inputs"
+    yield of("y = Relu(x)", outputs="float z"), "nothing produces the output z"
+    yield model_of("(float x) => (float y) <float w = {0}, float w = {1}> { y = Relu(x) }"), "two initializers"
+    body = "b () => (float q) { q = Neg(hidden) }"
+    yield of(f"y = If(x)<then_branch = {body}, else_branch = {body}>"), "hidden, which nothing"
 
 
 def chain_model(length):

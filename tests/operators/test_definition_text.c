@@ -7,7 +7,6 @@
 #include "core/text/text.h"
 #include "expressions/definition_print.h"
 #include "expressions/evaluation/evaluate.h"
-#include "expressions/field.h"
 #include "tests/operators/typed_call.h"
 #include "tests/support/check.h"
 #include "tests/support/definition_parse.h"

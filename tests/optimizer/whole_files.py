@@ -20,7 +20,9 @@ import time
 try:
     import numpy as np
     import onnx
-    from onnx import TensorProto, helper
+    from onnx import TensorProto
+
+    from small_models import model_of
 except ImportError:
     print("skipped: no onnx package")
     sys.exit(77)
@@ -42,13 +44,10 @@ def write_model(path, seed):
             tensor.external_data.add(key=key, value=text)
         tensors.insert(0, tensor)
         offset += weight.nbytes
-    nodes = [helper.make_node(*node) for node in (
-        ("MatMul", ["x", "w0"], ["a"]), ("MatMul", ["x", "w1"], ["b"]), ("Add", ["a", "b"], ["c"]),
-        ("Relu", ["c"], ["d"]), ("MatMul", ["d", "w2"], ["y"]))]
-    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4, n]) for name, n in (("x", 64), ("y", 2048))]
-    graph = helper.make_graph(nodes, "g", values[:1], values[1:], tensors)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8,
-                              doc_string="so that it takes some space " * 7000)
+    model = model_of("""(float[4,64] x) => (float[4,2048] y)
+                        { a = MatMul(x, w0)  b = MatMul(x, w1)  c = Add(a, b)  d = Relu(c)  y = MatMul(d, w2) }""")
+    model.graph.initializer.extend(tensors)
+    model.doc_string = "so that it takes some space " * 7000
     path.write_bytes(model.SerializeToString())
     path.with_name(location).write_bytes(b"".join(weight.tobytes() for weight in weights.values()))
 
