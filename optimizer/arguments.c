@@ -43,8 +43,7 @@ const struct option_spec optimize_option_specs[] = {
     {"search", OPTION_CHOICE, FIELD(optimize.search), .choices = optimize_searches, .metavar = "METHOD",
      .help = "backtracking; saturation of e-graphs; or both: saturation from what backtracking found on"},
     {"egraph-nodes", OPTION_INTEGER, FIELD(optimize.most_enodes), .low = 1, .high = 1e9, .metavar = "N",
-     .beside = "--search saturation|both",
-     .help = "saturation: e-nodes to make in each e-graph"},
+     .beside = "--search saturation|both", .help = "saturation: e-nodes to make in each e-graph"},
     {"egraph-rules", OPTION_TEXT, FIELD(optimize.egraph_rules), .metavar = "FILE", .beside = "--search saturation|both",
      .help =
          "saturation: the substitutions of its e-graph; the standard is egraph.rules, which ships beside taso.rules, "

@@ -504,6 +504,15 @@ static bool print_price(struct session *s, struct subject *subject, struct error
     return is_done;
 }
 
+// Here because it was asked for: where costs are a means, what cannot be kept is a warning.
+static bool keep_costs(struct session *s, struct error *error)
+{
+    bool are_kept = backend_save_costs(s->backend, error);
+    if (!are_kept)
+        s->log.level = LOG_QUIET;
+    return are_kept;
+}
+
 static bool price_subjects(struct session *s, struct error *error)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -512,7 +521,7 @@ static bool price_subjects(struct session *s, struct error *error)
             return false;
         }
     s->agrees = true;
-    return true;
+    return !s->options.measure_costs || keep_costs(s, error);
 }
 
 static bool run_session(struct session *s, struct error *error)

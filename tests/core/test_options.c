@@ -177,7 +177,7 @@ static void wrong_lines_are_explained(void **state)
 
 static void options_stand_beside_others(void **state)
 {
-    static const char *const lines[] = {"--tf32 --device cuda", "--device fake --tf32", "--no-tf32", "--json x",
+    static const char *const lines[] = {"--tf32 --device cuda",   "--device fake --tf32", "--no-tf32", "--json x",
                                         "--json x -q --no-quiet", "--name x -o y"};
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
         char storage[256];

@@ -1,6 +1,7 @@
 """Costs of steps and what is done where they are wrong: `costs.py ROOT TASO-OPT TASO-RUN`."""
 import os
 import re
+import resource
 import subprocess
 import sys
 
@@ -94,6 +95,16 @@ def costs_bound_by_reading(model, costs):
     return usual, entry.search(costs.read_text())
 
 
+def test_costs_that_are_not_kept(folder):
+    """As on a full disk: who only measures costs is told by the exit code, and what was there stays."""
+    model, costs = products(folder / "kept.onnx"), folder / "kept.costs"
+    costs.write_text("")
+    done = run(RUN, model, "--measure-costs", "--threads", "1", "--costs", costs,
+               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
+    expect(done.returncode == 3 and len(done.stderr.splitlines()) == 1 and "cannot write" in done.stderr, f"not kept: {done}")
+    expect(costs.read_text() == "" and not list(folder.glob("kept.costs?*")), "and nothing is left")
+
+
 def test_repair_of_reading(folder):
     """How fast memory is, which costs of weights are shares of, is measured again, too: by request, and where it is doubtful."""
     model = small_model(folder / "reading.onnx", "(float[1,1536] x) => (float[1,1536] y) { y = MatMul(x, w) }", w=(1536, 1536))
@@ -150,5 +161,5 @@ def test_finalists(folder):
     expect(told["search"]["validated"] >= len(told["rules_applied"]), f"validated: {told['search']}")
 
 
-run_tests(test_agreement, test_calibration, test_nothing_found, test_repair, test_repair_of_reading, test_costs_beside_others,
-          test_finalists)
+run_tests(test_agreement, test_calibration, test_nothing_found, test_repair, test_costs_that_are_not_kept,
+          test_repair_of_reading, test_costs_beside_others, test_finalists)
