@@ -342,6 +342,8 @@ static bool agree_in_runtime(struct optimizing *o, const char *path, struct runt
     if (!runtime_compare(&o->runtime, o->options->input, path, n_sets(o), tolerance, &v->outputs, error))
         return false;
     name_runtime_outputs(o, v);
+    if (o->report.verdict == CHECK_SKIPPED)
+        o->report.tolerance = tolerance;
     for (size_t i = 0; i < v->outputs.count; i++)
         v->differs = v->differs || !v->outputs.items[i].is_equal_enough;
     return true;

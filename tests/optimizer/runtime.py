@@ -78,6 +78,7 @@ def test_measured_there(folder):
     for options in (["--no-measure", *costs], fake, ["--no-measure", *fake]):
         told = Run(folder, model, "--runtime", "onnxruntime", *options).told
         expect([o["equal"] for o in told["outputs_in_runtime"]] == [True] * 3, f"and with {options}: {told}")
+        expect(told["tolerance"] == 1e-5, f"within what they differ: {told['tolerance']}")
         expect(("speedup" in told) == ("--no-measure" not in options), f"timed where that is wanted: {told}")
     unchecked = Run(folder, model, "--no-measure", "--no-check", *costs).told
     expect(unchecked["optimized"] and not unchecked["outputs_in_runtime"], f"unless nobody wants that: {unchecked}")
