@@ -21,14 +21,15 @@ def derive(folder, rules, *options):
     (folder / "some.rules").write_text(rules)
     command = [VERIFY, "derive", folder / "some.rules", "--from", folder / "from.rules", *options]
     ran = subprocess.run(command, check=False, capture_output=True, text=True)
-    return ran.returncode, {line.split()[0]: line.split()[1:] for line in ran.stdout.splitlines() if line[0].isalpha()}
+    rows = {line.split()[0]: line.split()[1:] for line in ran.stdout.splitlines() if line[0].isalpha()}
+    return ran.returncode, rows, ran.stderr
 
 
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        code, rows = derive(folder, RULES)
-        assert code == 1, code
+        code, rows, said = derive(folder, RULES)
+        assert code == 1 and not said, (code, said)
         for rule, steps, used in (("once", "1", ["relu-once"]), ("twice", "2", ["relu-once"])):
             n, derived, taken, *by = rows[rule]
             assert int(n) > 10 and derived == n and taken == steps and by == used, rows[rule]
@@ -37,6 +38,10 @@ def main():
         assert rows["never"][1:] == ["0", "0"], rows["never"]
         assert derive(folder, RULES, "--steps", "1")[1]["twice"][1] == "0"
         assert derive(folder, RULES.splitlines()[0])[0] == 0
+        code, rows, said = derive(folder, RULES, "--graphs", "2")
+        n = rows["twice"][0]
+        assert code == 1 and rows["twice"][1] == "0" and f"twice: whether {n} of the examples are derived is not known" in said
+        assert "once" not in said and "never" not in said, said
         assert derive(folder, RULES, "--generated")[1]["once"][1] == "0", "none of them has the name of a generated rule"
         for arguments in ([folder / "some.rules"], ["--from", folder / "from.rules"]):
             assert subprocess.run([VERIFY, "derive", *arguments], check=False, capture_output=True).returncode == 2

@@ -31,18 +31,20 @@ static const struct option_spec specs[] = {
 static const struct program program = {
     .name = "taso-verify derive",
     .usage = "RULES... --from FILE [options]",
-    .summary = "Says of each rule at how many of its examples (one for each combination of ranks and axes that it may "
-               "have) rewrites by other rules lead from its source to its target. A line has the name, the examples, "
-               "how many were derived, the most rewrites that one took, and the rules that were used.",
-    .epilog = "Exit codes: 0 every rule is derived at all its examples, 1 some are not, 2 wrong command line, 3 bad "
-              "input.",
+    .summary = "Says of each rule at how many of its examples (of a few combinations of ranks and axes that it may "
+               "have, and random ones) rewrites by other rules lead from its source to its target. A line has the "
+               "name, the examples, how many were derived, the most rewrites that one took, and the rules that were "
+               "used.",
+    .epilog = "Where more graphs than --graphs would have to be looked at, that is said on stderr: it is not known "
+              "then whether the example is derived. Exit codes: 0 every rule is derived at all its examples, 1 some "
+              "are not, or that is not known, 2 wrong command line, 3 bad input.",
     .options = specs,
 };
 
 typedef VEC(const struct rule *) rule_list;
 
 struct derivation {
-    size_t n_examples, n_derived;
+    size_t n_examples, n_derived, n_cut_short;
     int steps;        // of the longest chain
     rule_list used;   // by the chains of all examples
     struct text missing;
@@ -78,8 +80,10 @@ static void derive(const struct rule *rule, const struct reach *reach, int64_t r
         if (reach_visit(reach, &examples.items.items[i].source, is_target, &examples.items.items[i].target, &chain)) {
             ret->n_derived++;
             note_used(ret, &chain);
-        } else
+        } else {
+            ret->n_cut_short += chain.was_cut_short;
             graph_print(&ret->missing, &examples.items.items[i].source);
+        }
     examples_free(&examples);
 }
 
@@ -97,12 +101,15 @@ static void derive_all(const struct rule_set *set, const struct reach *reach, co
     }
 }
 
-static void print_derivation(const struct rule *rule, const struct derivation *d, bool with_missing)
+static void print_derivation(const struct rule *rule, const struct derivation *d, const struct options *o)
 {
     printf("%-32s %3zu %3zu %d", rule->name, d->n_examples, d->n_derived, d->steps);
     for (size_t i = 0; i < d->used.count; i++)
         printf(" %s", d->used.items[i]->name);
-    printf("\n%s", with_missing && d->missing.count ? d->missing.chars : "");
+    printf("\n%s", o->missing && d->missing.count ? d->missing.chars : "");
+    if (d->n_cut_short)
+        fprintf(stderr, "%s: %s: whether %zu of the examples are derived is not known: more than %lld graphs\n",
+                program.name, rule->name, d->n_cut_short, (long long)o->graphs);
 }
 
 // ret_is_all: every rule is derived at all its examples.
@@ -114,7 +121,7 @@ static void run(const struct options *o, const struct rule_set *set, const struc
     derive_all(set, &reach, o, derivations);
     *ret_is_all = true;
     for (size_t i = 0; i < set->rules.count; i++) {
-        print_derivation(set->rules.items[i], &derivations[i], o->missing);
+        print_derivation(set->rules.items[i], &derivations[i], o);
         *ret_is_all =
             *ret_is_all && derivations[i].n_examples > 0 && derivations[i].n_derived == derivations[i].n_examples;
         vec_free(&derivations[i].used);

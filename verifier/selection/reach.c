@@ -118,6 +118,8 @@ bool reach_visit(const struct reach *r, const struct graph *start, bool (*visit)
     for (int step = 0; step < r->max_steps && goes_on(&s); step++)
         for (size_t end = s.graphs.count; next < end && goes_on(&s); next++)
             expand(&s, next);
+    if (ret_chain)
+        ret_chain->was_cut_short = !s.is_found && !goes_on(&s);
     if (ret_chain && s.is_found)
         follow_back(&s, s.graphs.count - 1, ret_chain);
     for (size_t i = 0; i < s.graphs.count; i++)

@@ -14,6 +14,7 @@ struct reach {
 struct reach_chain {
     int n;
     const struct rule *rules[REACH_MAX_STEPS];
+    bool was_cut_short;   // none was found among max_graphs, and there may be more
 };
 // Calls `visit` for every graph that at most max_steps (REACH_MAX_STEPS or less) rewrites of `start` lead to, the start
 // first, until it returns true. Gives what it returned last, and the way to that graph; ret_chain may be NULL.
