@@ -235,6 +235,8 @@ CASES = [
     ("sizes that are named", SIZES, 1, ["seven: refuted", "nine: refuted", "twelve: proved", "one: refuted",
                                         "axis 0 is the same at all places, and cut anywhere", "axis 0 is not cut"], []),
     ("a contradictory pair", COMMUTES + FIRST, 1, ["first: refuted", "contradiction: ", "commutes", "entry 0 is 3"], []),
+    ("a contradictory pair, of tensors without cuts", COMMUTES + FIRST.replace("(where ", "(where (plain ?x) "), 1,
+     ["first: refuted", "contradiction: ", "commutes"], []),
     ("a false one", COMMUTES + SQUARE, 1, ["square: refuted", "?x = ", "entry 0 is", "1 differ"], ["commutes: refuted"]),
     ("a false sum", NEWTON, 1, ["newton: refuted", "entry 0 is"], []),
     ("one of cut tensors", PIECES, 1, ["pieces: refuted", "only the left side", "cut on axis 0"], []),

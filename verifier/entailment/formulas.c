@@ -351,6 +351,14 @@ static void say_that_types_are_equal(struct formulas *f, logic_sort sort, Z3_ast
     }
 }
 
+// An instance whose tensors have no cuts is one, if nothing looks at these.
+static void say_that_tensors_are_plain(struct formulas *f, const struct sentence *axiom, const Z3_app *variables)
+{
+    for (uint32_t i = 0; i < axiom->n_variables && !axiom->looks_at_cuts; i++)
+        if (axiom->variables[i] < SORT_LIST(0))
+            assume(f, predicate_of(f, "plain", axiom->variables[i], Z3_app_to_ast(f->z3, variables[i])));
+}
+
 void formulas_add_twins(struct formulas *f, const struct sentence *axiom, uint32_t variable)
 {
     Z3_app values[2 * MAX_RULE_VARIABLES];
@@ -359,10 +367,12 @@ void formulas_add_twins(struct formulas *f, const struct sentence *axiom, uint32
     for (uint32_t i = 0; i < axiom->n_variables; i++)
         values[i] = Z3_to_app(f->z3, some_value(f, "some", i, axiom->variables[i]));
     add_instance(f, axiom, values);
+    say_that_tensors_are_plain(f, axiom, values);
     Z3_ast one = Z3_app_to_ast(f->z3, values[variable]);
     Z3_ast twin = some_value(f, "twin", variable, axiom->variables[variable]);
     values[variable] = Z3_to_app(f->z3, twin);
     add_instance(f, axiom, values);
+    say_that_tensors_are_plain(f, axiom, values);
     say_that_types_are_equal(f, axiom->variables[variable], one, twin);
     assume(f, Z3_mk_not(f->z3, Z3_mk_eq(f->z3, one, twin)));
 }

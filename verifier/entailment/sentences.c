@@ -435,7 +435,8 @@ static void assume_choices(struct translation *tr, struct sentence *s)
 static struct sentence translate(struct translation *tr)
 {
     const struct equation *eq = tr->in->equation;
-    struct sentence s = {.name = arena_string(&tr->l->arena, eq->name)};
+    struct sentence s = {.name = arena_string(&tr->l->arena, eq->name),
+                         .looks_at_cuts = eq->pattern->looks_at_split_trees};
     for (uint32_t i = 0; i < eq->n_pairs; i++) {
         struct logic_equality goal = {translate_tensor(tr, eq->left[i]), translate_tensor(tr, eq->right[i])};
         bool is_of_one_sort = tr->l->nodes.items[goal.left].sort == tr->l->nodes.items[goal.right].sort;

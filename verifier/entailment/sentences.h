@@ -63,6 +63,7 @@ struct sentence {
     VEC(struct fact) facts;
     VEC(struct choice) choices;
     VEC(struct logic_equality) goals;
+    bool looks_at_cuts;   // where tensors are cut is part of what is said of them
 };
 struct sentence_list {
     VEC(struct sentence) items;
