@@ -21,6 +21,13 @@ static bool have_matching_types(struct definition *d, const struct operator_call
     return true;
 }
 
+static uint64_t number_of_channels(const struct operator_call *call, int input)
+{
+    const struct type *t = &call->inputs[input];
+    bool fits = input == 0 ? t->rank >= 2 : t->rank == 1;
+    return fits ? (uint64_t)t->dim[input == 0] : UINT64_MAX - (uint64_t)input;
+}
+
 // (x - mean) / sqrt(variance + epsilon) * scale + bias
 static expr scale_and_shift(struct definition *d, const struct operator_call *call, int z, expr mean, expr variance)
 {
@@ -98,6 +105,7 @@ const struct operator operator_batchnorm = {
     .max_inputs = 5,
     .attributes = {EPSILON_ATTRIBUTE},
     .define = define_batchnorm,
+    .agreement = number_of_channels,
 };
 
 const struct operator operator_instancenorm = {
@@ -109,6 +117,7 @@ const struct operator operator_instancenorm = {
     .max_inputs = 3,
     .attributes = {EPSILON_ATTRIBUTE},
     .define = define_instancenorm,
+    .agreement = number_of_channels,
 };
 
 const struct operator operator_groupnorm = {
@@ -120,4 +129,5 @@ const struct operator operator_groupnorm = {
     .max_inputs = 3,
     .attributes = {EPSILON_ATTRIBUTE, [GROUPS] = {.name = "groups", .kind = ATTRIBUTE_INT, .is_required = true}},
     .define = define_groupnorm,
+    .agreement = number_of_channels,
 };
