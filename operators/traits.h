@@ -9,9 +9,10 @@
 
 // Beside those of definitions.
 enum operator_trait {
-    TRAIT_PLAIN_PLACES = 1 << 20,   // reads at places of the forms of index_forms.h, and compares no others
-    TRAIT_IS_OF_SIZES = 1 << 21,    // uniform, and another number at other sizes
-    TRAIT_IS_KERNEL = 1 << 22,      // without inputs, and of rank 3 and more: filters, channels, a window
+    TRAIT_PLAIN_PLACES = 1 << 20,          // reads at places of the forms of index_forms.h, and compares no others
+    TRAIT_IS_OF_SIZES = 1 << 21,           // uniform, and another number at other sizes
+    TRAIT_IS_KERNEL = 1 << 22,             // without inputs, and of rank 3 and more: filters, channels, a window
+    TRAIT_MULTIPLIES_MATRICES = 1 << 23,   // contracts, and is typed as a product of matrices
 };
 
 enum { MOST_KNOWN_INPUTS = 16 };
@@ -124,7 +125,7 @@ static inline bool operator_convolves(const struct operator* op)   // by windows
 
 static inline bool operator_multiplies_matrices(const struct operator* op)
 {
-    return operator_has(op, TRAIT_CONTRACTS) && !operator_has_windows(op);
+    return operator_has(op, TRAIT_MULTIPLIES_MATRICES);
 }
 
 // Entries as they are, to other places. What reads places that data say has no domain for want of a form, and divides

@@ -1,12 +1,11 @@
-// An application, the same at one place of an axis, and one of tensors without that axis, evaluated in the prime field.
+// An application, the same at one place of an axis, and one of tensors without that axis, evaluated in the prime field;
+// and one of tensors that have the axis twice.
 #include "operators/traits/carried_axes.h"
 
 #include "core/memory/arena.h"
 #include "operators/traits.h"
 #include "operators/traits/application.h"
 #include <string.h>
-
-enum { LARGER = 8 };
 
 // --- which axes ------------------------------------------------------------------------------------------------------
 
@@ -101,6 +100,65 @@ static void drop_axis(struct application *a, int axis, int rank)
         drop_of_attribute(a, i, axis);
 }
 
+// --- with it twice ---------------------------------------------------------------------------------------------------
+
+// An entry of a list once more.
+static void repeat_entry(struct application *a, int attribute, uint32_t entry)
+{
+    struct attribute_value *list = &a->attributes[attribute];
+    int64_t *ints = a->ints[attribute];
+    if (entry >= list->count || list->count == MOST_ATTRIBUTE_ENTRIES)
+        return;
+    memmove(&ints[entry + 1], &ints[entry], (list->count - entry) * sizeof *ints);
+    list->count++;
+}
+
+static void repeat_of_attribute(struct application *a, int attribute, int axis)
+{
+    struct attribute_value *value = &a->attributes[attribute];
+    enum attribute_role role = a->call.op->attributes[attribute].role;
+    int64_t *ints = a->ints[attribute];
+    uint32_t spatial = (uint32_t)axis - 2, n = (uint32_t)a->inputs[0].rank - 2;
+    if (role == ROLE_AXIS || role == ROLE_AXES || role == ROLE_PERMUTATION)
+        for (uint32_t i = 0; i < value->count; i++)
+            ints[i] += ints[i] > axis;
+    for (uint32_t i = 0; role == ROLE_PERMUTATION && i < value->count; i++)
+        if (ints[i] == axis) {
+            repeat_entry(a, attribute, i);
+            ints[i + 1] = axis + 1;
+            break;
+        }
+    if (role == ROLE_WINDOW_PADS)
+        repeat_entry(a, attribute, spatial + n);
+    if (role == ROLE_WINDOW_PADS || role == ROLE_STRIDE || role == ROLE_DILATION || role == ROLE_KERNEL)
+        repeat_entry(a, attribute, spatial);
+}
+
+static void repeat_axis(struct application *a, int axis, int rank)
+{
+    for (int i = 0; i < operator_n_attributes(a->call.op); i++)
+        repeat_of_attribute(a, i, axis);
+    for (int i = 0; i < a->call.n_inputs; i++)
+        if (a->inputs[i].rank == rank) {
+            memmove(&a->inputs[i].dim[axis + 1], &a->inputs[i].dim[axis], (size_t)(rank - axis) * sizeof(int64_t));
+            a->inputs[i].rank++;
+        }
+}
+
+static bool takes_it_twice(const struct operator_call *call, int axis, struct arena *scratch)
+{
+    struct application higher;
+    int rank = call->inputs[0].rank;
+    if (rank == MAX_RANK || !application_copy(&higher, call))
+        return true;
+    repeat_axis(&higher, axis, rank);
+    bool is_taken = application_define(&higher, scratch);
+    definition_free(&higher.d);
+    return is_taken;
+}
+
+// --- values ----------------------------------------------------------------------------------------------------------
+
 // Where the axis is in the outputs.
 static int axis_of_output(const struct application *a, int axis)
 {
@@ -113,8 +171,6 @@ static int axis_of_output(const struct application *a, int axis)
         at -= has_entry(&a->call, ROLE_AXES, before);
     return at;
 }
-
-// --- values ----------------------------------------------------------------------------------------------------------
 
 // A tensor at one place of an axis, as one without it.
 static uint64_t *values_at(const uint64_t *values, const struct type *t, int axis, int64_t place, struct arena *scratch)
@@ -179,76 +235,24 @@ static bool carries(const struct operator_call *call, int axis, struct arena *sc
     return carries;
 }
 
+typedef bool ask_fn(const struct operator_call *call, int axis, struct arena *scratch);
+
+static bool is_so_of_all(const struct definition *d, const struct operator_call *call, ask_fn *ask,
+                         struct arena *scratch)
+{
+    bool is_so = true;
+    for (int axis = 0; call->n_inputs && axis < call->inputs[0].rank && is_so; axis++)
+        if (call->inputs[0].dim[axis] > 0 && is_carried(d, call, axis))
+            is_so = ask(call, axis, scratch);
+    return is_so;
+}
+
 bool operator_carries_axes(const struct definition *d, const struct operator_call *call, struct arena *scratch)
 {
-    bool carries_all = true;
-    for (int axis = 0; call->n_inputs && axis < call->inputs[0].rank && carries_all; axis++)
-        if (call->inputs[0].dim[axis] > 0 && is_carried(d, call, axis))
-            carries_all = carries(call, axis, scratch);
-    return carries_all;
+    return is_so_of_all(d, call, carries, scratch);
 }
 
-// --- functions -------------------------------------------------------------------------------------------------------
-
-struct count_of_functions {
-    int of[FN_COUNT], of_sums[FN_COUNT];
-};
-
-static bool reads_below(const struct expr_node *n, const bool *reads)
+bool operator_takes_axes_twice(const struct definition *d, const struct operator_call *call, struct arena *scratch)
 {
-    switch ((enum expr_kind)n->kind) {
-    case EXPR_READ:
-        return true;
-    case EXPR_APPLY:
-        return reads[n->a] || (function_arity(n->fn) > 1 && reads[n->b]) || (function_arity(n->fn) > 2 && reads[n->c]);
-    case EXPR_REDUCE:
-        return reads[n->a];
-    case EXPR_SELECT:
-        return reads[n->b] || reads[n->c];
-    default:
-        return false;
-    }
-}
-
-// Of entries: how many there are, and other numbers, may be made in several ways. Operands stand before what is of
-// them.
-static struct count_of_functions functions_of(const struct definition *d, struct arena *scratch)
-{
-    struct count_of_functions count = {0};
-    bool *reads = arena_array(scratch, bool, d->nodes.count + 1);
-    for (size_t i = 0; i < d->nodes.count; i++) {
-        const struct expr_node *n = &d->nodes.items[i];
-        reads[i] = reads_below(n, reads);
-        count.of[n->fn] += reads[i] && n->kind == EXPR_APPLY;
-        count.of_sums[n->fn] += reads[i] && n->kind == EXPR_REDUCE;
-    }
-    return count;
-}
-
-// False: an axis has one place, of which more may be made than of larger ones.
-static bool enlarge_sizes(struct application *a)
-{
-    for (int i = 0; i < a->call.n_inputs; i++)
-        for (int axis = 0; axis < a->inputs[i].rank; axis++) {
-            if (a->inputs[i].dim[axis] < 2)
-                return false;
-            a->inputs[i].dim[axis] *= LARGER;
-        }
-    for (int i = 0; i < operator_n_attributes(a->call.op); i++) {
-        enum attribute_role role = a->call.op->attributes[i].role;
-        for (uint32_t j = 0; (role == ROLE_SHAPE || role == ROLE_PART_SIZES) && j < a->attributes[i].count; j++)
-            a->ints[i][j] *= LARGER;
-    }
-    return true;
-}
-
-bool operator_keeps_functions(const struct definition *d, const struct operator_call *call, struct arena *scratch)
-{
-    struct application a;
-    if (!application_copy(&a, call) || !enlarge_sizes(&a))
-        return true;
-    bool is_defined = application_define(&a, scratch);
-    struct count_of_functions small = functions_of(d, scratch), large = functions_of(&a.d, scratch);
-    definition_free(&a.d);
-    return !is_defined || memcmp(&small, &large, sizeof small) == 0;
+    return is_so_of_all(d, call, takes_it_twice, scratch);
 }

@@ -9,7 +9,9 @@
 #include "operators/traits.h"
 #include "operators/traits/carried_axes.h"
 #include "operators/traits/index_forms.h"
+#include "operators/traits/larger_sizes.h"
 #include "operators/traits/promises.h"
+#include "operators/traits/references.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -213,15 +215,26 @@ static void fill_probe(struct random *r, const struct operator* op, bool activat
 
 struct findings {
     unsigned of_all, of_some;
-    unsigned ranks[MOST_INPUTS];   // sets
-    unsigned positive_inputs;      // a set
-    unsigned other_types, floats;  // likewise
+    unsigned ranks[MOST_INPUTS];    // sets
+    unsigned positive_inputs;       // a set
+    unsigned other_types, floats;   // likewise
     int n;
     double number;   // that a constant is everywhere
     bool is_of_sizes;
-    bool drops_axes, changes_functions;   // at other ranks or sizes
-    const char *broken_promise;           // NULL: none is
+    bool drops_axes, changes_functions, has_numbers, refuses_ranks, refuses_sizes;   // of others
+    const struct operator* other;   // that it is taken for, and not typed like; NULL: there is none
+    const char *broken_promise;     // NULL: none is
 };
+
+// A contraction of another kind than that of matrices is one of no kind.
+static unsigned kind_of(const struct definition *d, const struct operator_call *call, struct findings *f)
+{
+    const struct operator* reference = operator_reference(d, call);
+    bool is_like = reference && operator_is_typed_like(reference, call, d->arena);
+    if (reference && reference->id != OP_MATMUL && !is_like)
+        f->other = reference;
+    return is_like && reference->id == OP_MATMUL ? TRAIT_MULTIPLIES_MATRICES : 0;
+}
 
 static unsigned places_and_ranks(struct definition *d, struct probe *p, struct findings *f)
 {
@@ -230,8 +243,11 @@ static unsigned places_and_ranks(struct definition *d, struct probe *p, struct f
         p->call.op->resolve(d, &p->call, p->attributes);
     bool is_plain = index_forms_are_plain(d, &p->call);
     f->drops_axes = f->drops_axes || (is_plain && !operator_carries_axes(d, &p->call, d->arena));
+    f->refuses_ranks = f->refuses_ranks || (is_plain && !operator_takes_axes_twice(d, &p->call, d->arena));
+    f->refuses_sizes = f->refuses_sizes || (is_plain && !operator_takes_larger(&p->call, d->arena));
     f->changes_functions = f->changes_functions || (is_plain && !operator_keeps_functions(d, &p->call, d->arena));
-    return (is_plain ? TRAIT_PLAIN_PLACES : 0) | (is_kernel ? TRAIT_IS_KERNEL : 0);
+    f->has_numbers = f->has_numbers || (is_plain && !operator_keeps_numbers(d, &p->call, d->arena));
+    return (is_plain ? TRAIT_PLAIN_PLACES : 0) | (is_kernel ? TRAIT_IS_KERNEL : 0) | kind_of(d, &p->call, f);
 }
 
 #define SIGN_TRAITS (unsigned)(TRAIT_POSITIVE | TRAIT_KEEPS_POSITIVE)
@@ -244,10 +260,34 @@ static bool has_positive_reals(const struct probe *p)
     return true;
 }
 
+static bool reads_only_before(const struct definition *d, expr e, int64_t tensor)
+{
+    const struct expr_node *n = &d->nodes.items[e];
+    struct operands below = expr_operands(d, e);
+    bool is_so = n->kind != EXPR_READ || n->value < tensor;
+    for (uint32_t i = 0; i < below.n && is_so; i++)
+        is_so = reads_only_before(d, below.items[i], tensor);
+    return is_so;
+}
+
+// Tensors are computed in the order in which they were added.
+static bool is_in_order(const struct definition *d)
+{
+    bool is = true;
+    for (int s = 0; s < d->n_stages && is; s++)
+        is = reads_only_before(d, d->stages[s].body, d->n_inputs + s);
+    return is;
+}
+
 static void note_definition(struct definition *d, struct probe *p, struct findings *f)
 {
-    unsigned traits = definition_traits(d);
     double number = 0;
+    if (!is_in_order(d)) {
+        f->broken_promise = "it reads a tensor before it is added";
+        f->n++;
+        return;
+    }
+    unsigned traits = definition_traits(d);
     if (!f->broken_promise && p->scale == &scales[0])
         f->broken_promise = operator_broken_promise(&p->call, d->arena);
     if ((traits & TRAIT_UNIFORM) && definition_is_number(d, &number)) {
@@ -290,25 +330,43 @@ static void find_traits_at(const struct scale *scale, const struct operator* op,
     arena_free(&arena);
 }
 
-// Of operators with an axis that do not keep ranks nothing is argued of others.
-static bool is_of_one_form(const struct operator* op, const struct findings *f)
+// Are axes argued of (T4)? Some applications may go entry by entry where others do not.
+static bool has_axes_carried(const struct operator* op, const struct findings *f)
+{
+    static const enum attribute_role roles[] = {ROLE_AXIS, ROLE_AXES, ROLE_PERMUTATION, ROLE_KERNEL, ROLE_STRIDE};
+    bool has_role = false;
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        has_role = has_role || operator_has_role(op, roles[i]);
+    return has_role || (f->of_all & (TRAIT_ENTRY_BY_ENTRY | TRAIT_CONTRACTS));
+}
+
+// Of operators with an axis that do not keep ranks nothing is argued of others, nor of those of one rank.
+static const char *what_is_of_no_form(const struct operator* op, const struct findings *f)
 {
     bool carries_axes = !f->drops_axes || (operator_has_role(op, ROLE_AXIS) && !(f->of_all & TRAIT_KEEPS_RANK));
-    return carries_axes && !f->changes_functions;
+    bool has_ranks = __builtin_popcount(f->ranks[0]) > 1 && has_axes_carried(op, f);
+    if (!(f->of_all & TRAIT_PLAIN_PLACES))
+        return NULL;
+    return !carries_axes || f->changes_functions ? "is another function at other ranks or sizes"
+           : has_ranks && f->refuses_ranks       ? "refuses ranks above those that it takes"
+           : f->refuses_sizes                    ? "refuses sizes above those that it takes"
+           : f->has_numbers ? "has numbers that depend on sizes, and divide no sum over as many places"
+                            : NULL;
 }
 
 static struct findings find_traits(const struct operator* op, bool activates)
 {
-    struct findings f = {.of_all = TRAITS_OF_ALL | TRAIT_PLAIN_PLACES | TRAIT_IS_KERNEL, .positive_inputs = UINT32_MAX};
+    struct findings f = {.of_all = TRAITS_OF_ALL | TRAIT_PLAIN_PLACES | TRAIT_IS_KERNEL | TRAIT_MULTIPLIES_MATRICES,
+                         .positive_inputs = UINT32_MAX};
     if (!op->define)
         return (struct findings){0};
     for (size_t i = 0; i < sizeof scales / sizeof *scales && op->min_inputs <= MOST_INPUTS; i++)
         find_traits_at(&scales[i], op, activates, &f);
+    const char *what = what_is_of_no_form(op, &f);
     if (f.n < LEAST)
         fprintf(stderr, "derive-traits: nothing is known of %s\n", op->name);
-    else if (!is_of_one_form(op, &f)) {
-        fprintf(stderr, "derive-traits: %s is another function at other ranks or sizes: no theorem speaks of it\n",
-                op->name);
+    else if (what) {
+        fprintf(stderr, "derive-traits: %s %s: no theorem speaks of it\n", op->name, what);
         f.of_all &= ~(unsigned)TRAIT_PLAIN_PLACES;
     }
     return f.n < LEAST ? (struct findings){0} : f;
@@ -324,7 +382,10 @@ static bool keeps_promises(const struct operator* op, const struct findings *f)
 {
     if (f->broken_promise)
         fprintf(stderr, "derive-traits: %s is not what its table says: %s\n", op->name, f->broken_promise);
-    return !f->broken_promise;
+    else if (f->other)
+        fprintf(stderr, "derive-traits: %s is not what its table says: it has the roles of %s, and not its types\n",
+                op->name, f->other->name);
+    return !f->broken_promise && !f->other;
 }
 
 static bool has_true_flags(const struct operator* op, unsigned traits)

@@ -134,7 +134,8 @@ static void describe_set(struct text *out, unsigned traits)
                  {TRAIT_KEEPS_POSITIVE, "keeps positive"},
                  {TRAIT_PLAIN_PLACES, "plain places"},
                  {TRAIT_IS_OF_SIZES, "of sizes"},
-                 {TRAIT_IS_KERNEL, "kernel"}};
+                 {TRAIT_IS_KERNEL, "kernel"},
+                 {TRAIT_MULTIPLIES_MATRICES, "multiplies matrices"}};
     const char *between = " ";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (traits & names[i].trait) {
