@@ -262,6 +262,33 @@ static void roi_align(struct conversion *c, struct type *types)
         set_type(c, types, 0, type_make(x->dtype, 4, (int64_t[]){regions->dim[0], x->dim[1], height, width}));
 }
 
+// Queries that attend to values: (batch, heads, places, entries), or (batch, places, heads times entries).
+static void attention(struct conversion *c, struct type *types)
+{
+    const struct type *queries = known_input(c, 0), *values = known_input(c, 2);
+    if (!queries || !values || queries->rank != values->rank || (queries->rank != 3 && queries->rank != 4))
+        return;
+    bool is_flat = queries->rank == 3;
+    int64_t heads = is_flat ? int_attribute(c, "q_num_heads", 0) : 1;
+    int64_t heads_of_values = is_flat ? int_attribute(c, "kv_num_heads", 0) : 1;
+    int last = queries->rank - 1;
+    struct type z = without_splits(queries);
+    if (heads < 1 || heads_of_values < 1 || values->dim[last] % heads_of_values ||
+        __builtin_mul_overflow(values->dim[last] / heads_of_values, heads, &z.dim[last]))
+        return;
+    set_type(c, types, 0, z);
+}
+
+// The offsets have a place for each entry that is made.
+static void deform_conv(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0), *k = known_input(c, 1), *offsets = known_input(c, 2);
+    if (!x || !k || !offsets || x->rank != 4 || k->rank != 4 || offsets->rank != 4)
+        return;
+    set_type(c, types, 0,
+             type_make(x->dtype, 4, (int64_t[]){x->dim[0], k->dim[0], offsets->dim[2], offsets->dim[3]}));
+}
+
 // ---- operators of ONNX Runtime's own that quantized models have ----
 
 // Each operand stands with its scale and zero point.
@@ -294,6 +321,7 @@ static void global_pool(struct conversion *c, struct type *types)
 }
 
 static const struct typing typings[] = {
+    {"Attention", attention},
     {"Bernoulli", as_first_with_dtype},
     {"BitShift", broadcast},
     {"BitwiseAnd", broadcast},
@@ -304,6 +332,7 @@ static const struct typing typings[] = {
     {"Clip", as_first},
     {"ConvTranspose", conv_transpose},
     {"CumProd", as_first},
+    {"DeformConv", deform_conv},
     {"Dropout", dropout},
     {"EyeLike", as_first_with_dtype},
     {"GRU", recurrent},

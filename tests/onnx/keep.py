@@ -148,6 +148,12 @@ CASES = {
         """(float[1,2,3] x) => (float[1,2,3] y, float[1,2,3] z)
            { a, "", "", b = com.microsoft.SkipLayerNormalization(x, x, one)  y = Add(a, zero)  z = Add(b, zero) }""",
         "SkipLayerNormalization", one=positive(3), zero=np.zeros((1, 1, 3), np.float32)),
+    "attention and deformed windows": case(
+        """(float[1,4,2,6] q, float[1,2,3,6] k, float[1,2,3,5] v, float[1,3,12] f, float[1,7,4] g, float[1,2,5,5] x,
+            float[1,8,4,4] o) => (float[1,4,2,5] y1, float[1,3,6] y2, float[1,3,4,4] y3)
+           { a = Attention(q, k, v)  b = Attention<q_num_heads = 6, kv_num_heads = 2>(f, g, h)  c = DeformConv(x, w, o)
+             y1 = Add(a, zero)  y2 = Add(b, zero)  y3 = Add(c, zero) }""",
+        "Attention Attention DeformConv", opset=23, ir_version=10, zero=np.zeros((1, 1), np.float32), h=(1, 7, 2), w=(3, 2, 2, 2)),
     "output that is an alias": case("(float[2,3] x) => (float[2,3] y) { a = Relu(x)  y = Identity(a) }", "Relu"),
     "outputs that are equal": case(
         "(float[2,3] x) => (float[2,3] y, float[2,3] z) { y = Relu(x)  z = Relu(x) }", "Identity Relu"),
