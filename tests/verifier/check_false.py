@@ -11,6 +11,14 @@ import sys
 import tempfile
 
 CONDITIONS = {
+    "unread-on-two-axes": ["(= (dim ?x 2) 1)"],
+    "unread-on-two-axes-by-steps-of-steps": ["(= (dim ?x 2) 1)"],
+    "unread-on-two-axes-by-an-enlarged-kernel": ["(= (dim ?x 2) 1)"],
+    "unread-on-two-axes-by-an-identity": ["(= (dim ?x 2) 1)"],
+    "middle-of-three-places": ["(= (dim ?x 2) 1)"],
+    "middle-beside-windows": ["(= (dim ?x 0) (dim ?y 0))", "(= (dim ?x 0) 1)"],
+    "middle-of-a-kernel": ["(= (dim ?x 0) (dim ?k 2))", "(= (dim ?x 0) 1)"],
+    "as-many-groups-of-several-images": ["(= (dim ?x 1) (dim ?k 1))"],
     "moved-windows": ["(= (dim ?x 2) 1)"],
     "shape-beside-a-window": ["(= (dim ?x 2) 1)"],
     "parts-beside-a-constant": ["(= (dim ?y 0) 1)"],

@@ -125,12 +125,13 @@ static struct class_bound bound_of_groups(struct analysis *an, uint32_t item, in
     return (struct class_bound){sizes, BOUND_GROUPS, doubt};
 }
 
-static struct class_bound bound_of_window(struct analysis *an, uint32_t class, int64_t more, int64_t segments)
+static struct class_bound bound_of_window(struct analysis *an, uint32_t class, int64_t more, int64_t segments,
+                                          int64_t places)
 {
-    int64_t window = windows_size_by_reach(an, class);
+    int64_t window = windows_size_by_reach(an, class), size = (window + more) * segments;
     if (window > LARGEST_WINDOW_SIZE)
         return (struct class_bound){SIZES_UP_TO(LARGEST_WINDOW_SIZE), BOUND_TESTED, "windows reach far"};
-    return (struct class_bound){all_sizes_up_to(an, (window + more) * segments), BOUND_WINDOW, NULL};
+    return (struct class_bound){all_sizes_up_to(an, size > places ? size : places), BOUND_WINDOW, NULL};
 }
 
 static struct class_bound bound_of_kernel(struct analysis *an, int64_t q, int64_t more, int64_t segments)
@@ -181,7 +182,7 @@ static struct class_bound bound_of_axis(struct analysis *an, uint32_t item, enum
     if (windows == WINDOWS_ALIKE && (flags & (HAS_WINDOW | HAS_KERNEL)))
         return bound_of_common_window(an, class, places, own_size);
     if (flags & HAS_WINDOW)
-        return bound_of_window(an, class, named, most);
+        return bound_of_window(an, class, named, most, places);
     if (flags & HAS_KERNEL)
         return bound_of_kernel(an, q, named, most);
     if (flags & HAS_GROUPS)

@@ -313,8 +313,10 @@ void classes_count_labels(struct analysis *an)
     }
 }
 
+// A middle is one more, and may need another place to be in the middle.
 int64_t classes_labels_of(struct analysis *an, uint32_t item)
 {
-    int64_t n = an->labels[classes_find(an, item)];
-    return n > 1 ? n : 1;
+    uint32_t class = classes_find(an, item);
+    int64_t n = an->labels[class] > 1 ? an->labels[class] : 1;
+    return an->class_flags[class] & HAS_MIDDLE ? n + 2 : n;
 }

@@ -1,6 +1,8 @@
 // What attributes and conditions say of sizes, which stand in no index expression (T2, T3; bounds.md, 2.4 and 2.5).
 #include "operators/traits.h"
+#include "verifier/bounds/form_terms.h"
 #include "verifier/bounds/index_classes.h"
+#include "verifier/bounds/same_terms.h"
 #include "verifier/bounds/unhandled.h"
 #include "verifier/instances/domain.h"
 #include "verifier/instances/ranks.h"
@@ -142,6 +144,67 @@ void classes_note_sizes_of_node(struct analysis *an, uint32_t node)
     }
 }
 
+// --- attributes that are one variable --------------------------------------------------------------------------------
+
+static void unite_result_axis(struct analysis *an, uint32_t node, uint32_t axis, uint32_t item)
+{
+    const struct definition *d = an->definitions[node];
+    const struct stage *result = &d->stages[d->outputs[0]];
+    if (axis < (uint32_t)result->type.rank)
+        classes_unite(an, item, an->first_item[node] + result->first_variable + axis);
+}
+
+static bool share_variable(struct analysis *an, uint32_t x, uint32_t y, enum attribute_role role)
+{
+    const struct pattern *p = an->in->equation->pattern;
+    return attribute_variables_of_role(&p->nodes.items[x], role) && attributes_are_alike(an, x, y, role);
+}
+
+// Convolutions of as many groups, by a variable or by sizes.
+static bool share_groups(struct analysis *an, uint32_t x, uint32_t y)
+{
+    const struct pattern_node *node = &an->in->equation->pattern->nodes.items[x];
+    if (!operator_convolves(node->op) || !operator_convolves(an->in->equation->pattern->nodes.items[y].op))
+        return false;
+    int group = operator_find_role(node->op, ROLE_GROUPS);
+    bool is_written = form_is_list_of(&node->attributes[group], form_is_integer);
+    return !is_written && an->in->calls[x]->attributes[group].ints[0] > 1 &&
+           attributes_are_alike(an, x, y, ROLE_GROUPS);
+}
+
+static void unite_what_shares_a_variable(struct analysis *an, uint32_t x, uint32_t y)
+{
+    const struct definition *of_x = an->definitions[x], *of_y = an->definitions[y];
+    const struct stage *result = &of_x->stages[of_x->outputs[0]];
+    if (share_variable(an, x, y, ROLE_SHAPE))
+        for (uint32_t axis = 0; axis < (uint32_t)result->type.rank; axis++)
+            unite_result_axis(an, y, axis, an->first_item[x] + result->first_variable + axis);
+    if (share_variable(an, x, y, ROLE_PART_SIZES))
+        for (int part = 0; part < of_x->n_outputs && part < of_y->n_outputs; part++)
+            classes_unite(an, item_of_part(an, x, (uint32_t)part), item_of_part(an, y, (uint32_t)part));
+    const struct pattern_node *nodes = an->in->equation->pattern->nodes.items;
+    if (share_groups(an, x, y))
+        classes_unite(an, classes_item_of_axis(an, nodes[x].inputs[0], 1),
+                      classes_item_of_axis(an, nodes[y].inputs[0], 1));
+}
+
+// What has as many positions, or groups, as a variable says, in several places, has labels in all of these together.
+void classes_note_shared_variables(struct analysis *an)
+{
+    uint32_t n_nodes = (uint32_t)an->in->equation->pattern->nodes.count;
+    for (uint32_t x = 0; x < n_nodes; x++)
+        for (uint32_t y = 0; y < x; y++)
+            if (an->definitions[x] && an->definitions[y])
+                unite_what_shares_a_variable(an, x, y);
+    for (int i = 0; i < an->n_windows; i++)
+        for (int j = 0; j < i; j++) {
+            const struct window_use *x = &an->windows[i], *y = &an->windows[j];
+            if (x->axis == y->axis && x->kernel_item != NO_ITEM && y->kernel_item != NO_ITEM &&
+                share_variable(an, x->node, y->node, ROLE_KERNEL))
+                classes_unite(an, x->kernel_item, y->kernel_item);
+        }
+}
+
 // --- attributes that are made of sizes -------------------------------------------------------------------------------
 
 // (drop 2 (dims ?k)): sizes of the axes from 2 on.
@@ -274,11 +337,26 @@ bool condition_equates_sizes(const struct condition *c, uint32_t x, uint32_t y, 
                                                           (c->a->value == (int64_t)y && c->b->value == (int64_t)x));
 }
 
+// (= $s (dims ?x)), of what has the shape $s.
+static void unite_shapes_with_dims(struct analysis *an, const struct attribute_term *shape,
+                                   const struct attribute_term *dims)
+{
+    const struct pattern *p = an->in->equation->pattern;
+    for (uint32_t n = 0; n < p->nodes.count && shape->kind == TERM_VARIABLE && dims->kind == TERM_DIMS; n++)
+        if (an->definitions[n] && (attribute_variables_of_role(&p->nodes.items[n], ROLE_SHAPE) >> shape->value & 1))
+            for (uint32_t axis = 0; axis < MAX_RANK; axis++)
+                unite_result_axis(an, n, axis, (uint32_t)dims->value * MAX_RANK + axis);
+}
+
 static void note_equal_dims(struct analysis *an)
 {
     const struct equation *eq = an->in->equation;
     for (uint32_t i = 0; i < eq->n_conditions; i++) {
         const struct condition *c = &eq->conditions[i];
+        if (c->kind == CONDITION_EQUAL) {
+            unite_shapes_with_dims(an, c->a, c->b);
+            unite_shapes_with_dims(an, c->b, c->a);
+        }
         if (is_equality_of_dims(c))
             classes_unite(an, (uint32_t)c->a->value * MAX_RANK + (uint32_t)constant_axis(c->a),
                           (uint32_t)c->b->value * MAX_RANK + (uint32_t)constant_axis(c->b));

@@ -164,6 +164,7 @@ struct told_axes {
     uint32_t variables;          // attribute variables that are an axis
     uint32_t sets;               // attribute variables that are a set of axes
     int64_t dropped;             // by reductions along numbered axes, on one way
+    int64_t of_kernels;          // 1: a constant has axes of a window, which are told from the two before them
     bool is_moved;               // axes are dropped or added in front, so that one number says several
     bool is_unknown;             // something else is done with axes, or with how many there are
 };
@@ -341,12 +342,14 @@ static void note_operator(struct told_axes *told, const struct pattern_node *nod
 {
     const struct operator* op = node->op;
     bool is_named = operator_has_role(op, ROLE_AXIS) || operator_permutes(op);
-    if (operator_works_entry_by_entry(op) || operator_is_constant(op))
+    bool is_kernel = operator_has(op, TRAIT_IS_KERNEL);
+    told->of_kernels = told->of_kernels || is_kernel;
+    if (operator_works_entry_by_entry(op) || (operator_is_constant(op) && !is_kernel))
         return;
-    if (operator_multiplies_matrices(op))
-        told->trailing = told->trailing > 2 ? told->trailing : 2;
-    else if (operator_has_windows(op) || operator_enlarges(op) || operator_merges_groups(op))
+    if (is_kernel || operator_has_windows(op) || operator_enlarges(op) || operator_merges_groups(op))
         told->leading = told->leading > 2 ? told->leading : 2;
+    else if (operator_multiplies_matrices(op))
+        told->trailing = told->trailing > 2 ? told->trailing : 2;
     else if (operator_repeats(op) || operator_reduces_axes(op))
         told->is_moved = told->is_moved || operator_repeats(op) || dropped_axes(node) == OPEN;
     else
@@ -633,8 +636,8 @@ bool form_has_ranks(const struct form_question *q)
         return true;
     struct told_axes told = axes_told_apart(q->eq);
     count_shared_axes(q->eq, &fixed, &told);
-    int64_t apart =
-        told.leading + told.trailing + told.dropped + __builtin_popcount(told.variables) + axes_of_sets(told.sets);
+    int64_t apart = told.leading + told.trailing + told.of_kernels + told.dropped + __builtin_popcount(told.variables) +
+                    axes_of_sets(told.sets);
     bool is_named = told.variables || told.leading || told.trailing;
     bool is_shifted = told.dropped && (told.variables || told.trailing || told.sets);
     is_shifted = is_shifted || (told.is_moved && told.sets && !has_sets_of_one_tensor(q->eq));

@@ -3,6 +3,7 @@
 #include "verifier/bounds/index_classes.h"
 
 #include "core/memory/hash.h"
+#include "core/numbers/integers.h"
 #include "expressions/affine.h"
 #include "operators/traits.h"
 #include "verifier/bounds/windows.h"
@@ -371,7 +372,7 @@ static void note_select(struct analysis *an, uint32_t node, const struct expr_no
     } else {
         add_test(an, node, &f);
         for (int i = 0; i < f.n; i++)
-            classes_flag(an, an->first_item[node] + f.variable[i], f.n > 1 ? HAS_ORDER | HAS_WINDOW : HAS_WINDOW);
+            classes_flag(an, an->first_item[node] + f.variable[i], HAS_WINDOW | (f.n > 1 ? HAS_ORDER : HAS_MIDDLE));
     }
 }
 
@@ -418,16 +419,29 @@ static void note_expression(struct analysis *an, uint32_t node, expr e)
 
 // --- nodes ----------------------------------------------------------------------------------------------------------
 
+static void note_number_of_groups(struct analysis *an, int64_t n)
+{
+    an->groups |= n > 0 && n <= MAX_TESTED_SIZE ? 1u << n : 0;
+    an->has_too_many = an->has_too_many || n > MAX_TESTED_SIZE;
+}
+
 static void note_groups(struct analysis *an, uint32_t node)
 {
     static const enum attribute_role roles[] = {ROLE_GROUPS, ROLE_MERGED_GROUPS};
     const struct typed_call *call = an->in->calls[node];
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
         int attribute = operator_find_role(call->op, roles[i]);
-        int64_t n = attribute >= 0 ? call->attributes[attribute].ints[0] : 1;
-        an->groups |= n > 0 && n <= MAX_TESTED_SIZE ? 1u << n : 0;
-        an->has_too_many = an->has_too_many || n > MAX_TESTED_SIZE;
+        note_number_of_groups(an, attribute >= 0 ? call->attributes[attribute].ints[0] : 1);
     }
+}
+
+// An axis that two groups and three divide has six places, of which each group of two has three.
+static void note_common_multiples(struct analysis *an)
+{
+    for (int64_t n = 2; n <= MAX_TESTED_SIZE; n++)
+        for (int64_t m = 2; m < n; m++)
+            if ((an->groups >> n & 1) && (an->groups >> m & 1))
+                note_number_of_groups(an, n / greatest_common_divisor(n, m) * m);
 }
 
 void classes_note_nodes(struct analysis *an)
@@ -444,4 +458,6 @@ void classes_note_nodes(struct analysis *an)
             for (int s = 0; s < an->definitions[n]->n_stages; s++)
                 note_expression(an, n, an->definitions[n]->stages[s].body);
         }
+    note_common_multiples(an);
+    classes_note_shared_variables(an);
 }

@@ -22,6 +22,7 @@ enum class_flags {
     HAS_COUNT = 128,        // its size is a number in an attribute, or a coefficient
     HAS_KERNEL = 256,       // summed over in a window
     HAS_OPEN_PARTS = 512,   // cut into parts whose sizes a variable says
+    HAS_MIDDLE = 1024,      // one place is told from the others by its number
 };
 
 struct window_use {
@@ -70,7 +71,7 @@ struct analysis {
     struct window_use windows[MAX_WINDOWS];
     int n_tests[2];   // places compared with the ends of an axis, by side, each form once
     struct end_test tests[2][MAX_WINDOWS];
-    uint32_t groups;             // bit n: an operator has n groups
+    uint32_t groups;             // bit n: an operator has n groups, or several ask for a multiple of n
     bool has_numbers_of_sizes;   // coefficients that sizes say
     bool has_too_many;
 };
@@ -99,6 +100,7 @@ uint32_t classes_item_of_axis(const struct analysis *an, term_id term, int axis)
 void classes_note_nodes(struct analysis *an);
 // What attributes and conditions say of sizes (class_sizes.c).
 void classes_note_sizes_of_node(struct analysis *an, uint32_t node);
+void classes_note_shared_variables(struct analysis *an);
 void classes_note_conditions(struct analysis *an);
 // Is an attribute made of sizes that are none of its shape, its parts, or of axes of windows?
 bool classes_have_attributes_of_sizes(struct analysis *an);

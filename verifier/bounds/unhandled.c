@@ -3,6 +3,7 @@
 #include "verifier/bounds/unhandled.h"
 
 #include "operators/traits.h"
+#include "verifier/bounds/shape_constraints.h"
 #include "verifier/instances/size_ranges.h"
 
 bool attribute_term_mentions_sizes(const struct attribute_term *t)
@@ -217,6 +218,61 @@ static bool has_zeros_among_others(const struct pattern *p)
     return false;
 }
 
+static bool is_beyond(const struct attribute_term *t, int64_t number)
+{
+    return t->kind == TERM_INTEGER && t->value > number;
+}
+
+static bool has_entries_beyond(const struct attribute_pattern *a, int64_t number)
+{
+    bool are_beyond = false;
+    for (uint32_t i = 0; i < a->count; i++)
+        are_beyond = are_beyond || is_beyond(a->terms[i], number);
+    return are_beyond;
+}
+
+// Are the pads of a convolution longer than half of a kernel of these sizes? Its middle may not be in the image then.
+static bool has_pads_beyond_half(const struct pattern *p, const struct attribute_term *const *sizes, uint32_t n_sizes)
+{
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        const struct attribute_pattern *pads = pattern_node_attribute(&p->nodes.items[n], ROLE_WINDOW_PADS);
+        for (uint32_t i = 0; operator_convolves(p->nodes.items[n].op) && i < pads->count; i++) {
+            const struct attribute_term *size = n_sizes ? sizes[i % n_sizes] : NULL;
+            if (is_beyond(pads->terms[i], size && size->kind == TERM_INTEGER ? (size->value - 1) / 2 : 0))
+                return true;
+        }
+    }
+    return false;
+}
+
+// Does the node put zeros around entries, and may pads keep these beside the image?
+static bool has_entries_beside_images(const struct pattern *p, const struct pattern_node *n)
+{
+    const struct attribute_pattern *shape = pattern_node_attribute(n, ROLE_SHAPE);
+    const struct attribute_pattern *kernel = pattern_node_attribute(n, ROLE_KERNEL);
+    if (operator_enlarges(n->op))
+        return has_pads_beyond_half(p, kernel->terms, kernel->count);
+    bool has_zeros = operator_has(n->op, TRAIT_IS_KERNEL) && !operator_has(n->op, TRAIT_UNIFORM);
+    uint32_t before = shape->count < FIRST_SPATIAL ? shape->count : FIRST_SPATIAL;
+    return has_zeros && has_pads_beyond_half(p, shape->terms + before, shape->count - before);
+}
+
+// Behind pads windows in steps, and kernels with zeros, may read nothing of a small image on an axis: what is equal
+// there, as it is 0, says nothing of the other axis.
+static bool may_read_nothing(const struct pattern *p)
+{
+    bool has_pads = false, has_steps = false, has_entries_beside = false;
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        has_pads = has_pads || (operator_convolves(node->op) &&
+                                has_entries_beyond(pattern_node_attribute(node, ROLE_WINDOW_PADS), 0));
+        has_steps = has_steps || has_entries_beyond(pattern_node_attribute(node, ROLE_STRIDE), 1) ||
+                    has_entries_beyond(pattern_node_attribute(node, ROLE_DILATION), 1);
+        has_entries_beside = has_entries_beside || has_entries_beside_images(p, node);
+    }
+    return (has_pads && has_steps) || has_entries_beside;
+}
+
 bool equation_is_no_product(const struct equation *eq)
 {
     uint8_t reads[MAX_RULE_NODES][MAX_RULE_VARIABLES] = {{0}};
@@ -224,5 +280,5 @@ bool equation_is_no_product(const struct equation *eq)
     for (uint32_t i = 0; i < eq->n_pairs; i++)
         if (term_reads_twice(eq->pattern, eq->left[i], reads) || term_reads_twice(eq->pattern, eq->right[i], reads))
             return true;
-    return computes_with_constants(eq->pattern) || has_zeros_among_others(eq->pattern);
+    return computes_with_constants(eq->pattern) || has_zeros_among_others(eq->pattern) || may_read_nothing(eq->pattern);
 }
