@@ -188,6 +188,29 @@ static void unite_what_shares_a_variable(struct analysis *an, uint32_t x, uint32
                       classes_item_of_axis(an, nodes[y].inputs[0], 1));
 }
 
+static bool has_poolings_below(const struct pattern *p, term_id term)
+{
+    node_set below = equation_nodes_of_term(p, term);
+    for (uint32_t n = 0; n < p->nodes.count; n++)
+        if ((below >> n & 1) && operator_pools(p->nodes.items[n].op))
+            return true;
+    return false;
+}
+
+// Poolings whose results are added, or stand one behind the other, have labels of their own in each monomial.
+static bool combines_poolings(const struct pattern *p)
+{
+    for (uint32_t n = 0; n < p->nodes.count; n++) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        int pooled = 0;
+        for (uint32_t i = 0; i < node->n_inputs; i++)
+            pooled += has_poolings_below(p, node->inputs[i]);
+        if (pooled > 1 && !operator_adds(node->op) && !operator_joins(node->op))
+            return true;
+    }
+    return false;
+}
+
 // What has as many positions, or groups, as a variable says, in several places, has labels in all of these together.
 void classes_note_shared_variables(struct analysis *an)
 {
@@ -196,7 +219,8 @@ void classes_note_shared_variables(struct analysis *an)
         for (uint32_t y = 0; y < x; y++)
             if (an->definitions[x] && an->definitions[y])
                 unite_what_shares_a_variable(an, x, y);
-    for (int i = 0; i < an->n_windows; i++)
+    bool are_combined = combines_poolings(an->in->equation->pattern);
+    for (int i = 0; i < an->n_windows && are_combined; i++)
         for (int j = 0; j < i; j++) {
             const struct window_use *x = &an->windows[i], *y = &an->windows[j];
             if (x->axis == y->axis && x->kernel_item != NO_ITEM && y->kernel_item != NO_ITEM &&
