@@ -17,6 +17,8 @@ import tempfile
 TOO_RARE = {
     "all-pads-of-sum-one",
     "at-of-strides",
+    "axes-of-a-mean",
+    "axes-of-a-mean-joined",
     "axis-divides-three",
     "axis-divisor-of-ten",
     "axis-equal-to-one-of-another-rank",
@@ -84,6 +86,8 @@ TOO_RARE = {
     "parts-up-to-three-summed",
     "permutation-twelve-times-of-one-factor",
     "permutation-with-tail-turned",
+    "places-third-difference",
+    "places-third-difference-of-maxima",
     "pool-avg-kernel-below-literals",
     "pool-kernel-quartic",
     "pool-max-kernels-exchanged",

@@ -164,7 +164,6 @@ struct told_axes {
     uint32_t variables;          // attribute variables that are an axis
     uint32_t sets;               // attribute variables that are a set of axes
     int64_t dropped;             // by reductions along numbered axes, on one way
-    int64_t of_kernels;          // 1: a constant has axes of a window, which are told from the two before them
     bool is_moved;               // axes are dropped or added in front, so that one number says several
     bool is_unknown;             // something else is done with axes, or with how many there are
 };
@@ -337,19 +336,25 @@ static void note_attribute(struct told_axes *told, const struct attribute *attri
     }
 }
 
+// A constant that is not one number at all places and sizes: the kernel of a mean tells filters and channels from others.
+static bool tells_axes(const struct operator* op)
+{
+    return !operator_has(op, TRAIT_UNIFORM) || operator_has(op, TRAIT_IS_OF_SIZES);
+}
+
 // Operators that do with an axis that they do not name what they do with any other such.
 static void note_operator(struct told_axes *told, const struct pattern_node *node)
 {
     const struct operator* op = node->op;
     bool is_named = operator_has_role(op, ROLE_AXIS) || operator_permutes(op);
-    bool is_kernel = operator_has(op, TRAIT_IS_KERNEL);
-    told->of_kernels = told->of_kernels || is_kernel;
-    if (operator_works_entry_by_entry(op) || (operator_is_constant(op) && !is_kernel))
+    if (operator_works_entry_by_entry(op))
         return;
-    if (is_kernel || operator_has_windows(op) || operator_enlarges(op) || operator_merges_groups(op))
-        told->leading = told->leading > 2 ? told->leading : 2;
+    if (operator_is_constant(op))
+        told->is_unknown = told->is_unknown || (tells_axes(op) && rank_of_shape(node) == OPEN);
     else if (operator_multiplies_matrices(op))
         told->trailing = told->trailing > 2 ? told->trailing : 2;
+    else if (operator_has_windows(op) || operator_enlarges(op) || operator_merges_groups(op))
+        told->leading = told->leading > 2 ? told->leading : 2;
     else if (operator_repeats(op) || operator_reduces_axes(op))
         told->is_moved = told->is_moved || operator_repeats(op) || dropped_axes(node) == OPEN;
     else
@@ -636,8 +641,8 @@ bool form_has_ranks(const struct form_question *q)
         return true;
     struct told_axes told = axes_told_apart(q->eq);
     count_shared_axes(q->eq, &fixed, &told);
-    int64_t apart = told.leading + told.trailing + told.of_kernels + told.dropped + __builtin_popcount(told.variables) +
-                    axes_of_sets(told.sets);
+    int64_t apart =
+        told.leading + told.trailing + told.dropped + __builtin_popcount(told.variables) + axes_of_sets(told.sets);
     bool is_named = told.variables || told.leading || told.trailing;
     bool is_shifted = told.dropped && (told.variables || told.trailing || told.sets);
     is_shifted = is_shifted || (told.is_moved && told.sets && !has_sets_of_one_tensor(q->eq));
@@ -659,22 +664,54 @@ static bool has_windows(const struct operator* op)
     return operator_has_windows(op) || operator_enlarges(op);
 }
 
+// Windows of sums of products, and of maxima, say nothing of zeros beside the image, and make zeros of zeros.
+static bool makes_zeros_of_zeros(const struct operator* op)
+{
+    bool is_window_of_entries = operator_has_windows(op) && !operator_has(op, TRAIT_ADDS) &&
+                                (operator_has(op, TRAIT_POLYNOMIAL) || !operator_has(op, TRAIT_SMOOTH));
+    return operator_has(op, TRAIT_KEEPS_ZERO) || is_window_of_entries;
+}
+
+// Has every monomial of the term a factor of the place that is read? exp(x - x) is a number.
+static bool tells_places(const struct pattern *p, term_id term)
+{
+    const struct term *t = &p->terms.items[term];
+    const struct pattern_node *node = t->is_variable ? NULL : &p->nodes.items[t->index];
+    bool tells = !node || (makes_zeros_of_zeros(node->op) && node->n_inputs > 0);
+    for (uint32_t i = 0; node && i < node->n_inputs && tells; i++)
+        tells = tells_places(p, node->inputs[i]);
+    return tells;
+}
+
+// A sum over places that nothing tells is the number of these, along all spatial axes.
+static bool counts_places(const struct pattern *p, const struct pattern_node *node)
+{
+    bool counts = operator_has_windows(node->op) && operator_has(node->op, TRAIT_POLYNOMIAL);
+    for (uint32_t i = 0; i < node->n_inputs && counts; i++)
+        counts = !tells_places(p, node->inputs[i]);
+    return counts;
+}
+
 #define AXES_OF_IMAGES_AND_CHANNELS 2
 // Of rank 3 and 4, which have one spatial axis and two.
 bool form_has_ranks_of_windows(const struct form_question *q)
 {
     struct fixed_ranks fixed;
-    bool is_open = false;
+    bool is_open = false, are_counted = false;
     find_fixed_ranks(q->eq, &fixed);
     for (size_t t = 0; t < fixed.n_terms; t++) {
         const struct term *term = &q->eq->pattern->terms.items[t];
-        bool is_of_window = !term->is_variable && has_windows(q->eq->pattern->nodes.items[term->index].op);
-        is_open = is_open || (is_of_window && (fixed.of_term[t] == OPEN || fixed.of_term[t] > 4));
+        const struct pattern_node *node = term->is_variable ? NULL : &q->eq->pattern->nodes.items[term->index];
+        bool is_of_window = node && has_windows(node->op) && (fixed.of_term[t] == OPEN || fixed.of_term[t] > 4);
+        is_open = is_open || is_of_window;
+        are_counted = are_counted || (is_of_window && counts_places(q->eq->pattern, node));
     }
     if (!is_open)
         return true;
     struct told_axes told = axes_told_apart(q->eq);
-    if (told.leading > AXES_OF_IMAGES_AND_CHANNELS || told.trailing || told.sets || told.dropped)
+    if (are_counted)
+        text_add(q->why, "places of windows are counted, and nothing says along how many axes");
+    else if (told.leading > AXES_OF_IMAGES_AND_CHANNELS || told.trailing || told.sets || told.dropped)
         text_add(q->why, "an axis of windows is named, and nothing says how many there are");
     else if (__builtin_popcount(told.variables) > 1)
         text_add(q->why, "axes of windows are variables, and nothing says how many there are");
