@@ -24,6 +24,7 @@ struct operator_traits {
     uint16_t positive_inputs;                // those of which one that is positive makes all defined, one bit each
     uint16_t inputs_of_other_types;          // those that may have another element type than the output, one bit each
     uint16_t inputs_of_floats;               // those that may have floating-point numbers, one bit each
+    uint8_t output_type;                     // the one that it makes of inputs of any other, or DTYPE_NONE
 };
 extern const struct operator_traits operator_traits[OP_COUNT];
 

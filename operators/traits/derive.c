@@ -218,6 +218,7 @@ struct findings {
     unsigned ranks[MOST_INPUTS];    // sets
     unsigned positive_inputs;       // a set
     unsigned other_types, floats;   // likewise
+    uint64_t output_types;          // a set
     int n;
     double number;   // that a constant is everywhere
     bool is_of_sizes;
@@ -304,6 +305,7 @@ static void note_definition(struct definition *d, struct probe *p, struct findin
         f->other_types |= d->inputs[i].dtype == definition_output(d, 0)->dtype ? 0 : 1u << i;
         f->floats |= dtype_is_float(d->inputs[i].dtype) ? 1u << i : 0;
     }
+    f->output_types |= (uint64_t)1 << definition_output(d, 0)->dtype;
     f->n++;
 }
 
@@ -398,6 +400,14 @@ static bool has_true_flags(const struct operator* op, unsigned traits)
     return is_true;
 }
 
+// Of an operator whose inputs may all have others.
+static enum dtype output_type(const struct operator* op, const struct findings *f)
+{
+    bool is_one = op->min_inputs > 0 && f->other_types == (1u << op->max_inputs) - 1 &&
+                  (f->output_types & (f->output_types - 1)) == 0;
+    return is_one ? (enum dtype)__builtin_ctzll(f->output_types) : DTYPE_NONE;
+}
+
 static void print_traits(const struct operator* op, const struct findings *plain, const struct findings *activated)
 {
     printf("    {%#x, %#x, {", traits_of(plain), traits_of(activated));
@@ -405,8 +415,8 @@ static void print_traits(const struct operator* op, const struct findings *plain
         bool is_one = __builtin_popcount(plain->ranks[i]) == 1;
         printf("%s%d", i ? ", " : "", is_one ? __builtin_ctz(plain->ranks[i]) : RANK_OPEN);
     }
-    printf("}, %#x, %#x, %#x},   // %s\n", plain->positive_inputs & ((1u << MOST_INPUTS) - 1), plain->other_types,
-           plain->floats, op->name);
+    printf("}, %#x, %#x, %#x, %d},   // %s\n", plain->positive_inputs & ((1u << MOST_INPUTS) - 1), plain->other_types,
+           plain->floats, output_type(op, plain), op->name);
 }
 
 int main(void)

@@ -19,6 +19,7 @@ TOO_RARE = {
     "at-of-strides",
     "axes-of-a-mean",
     "axes-of-a-mean-joined",
+    "axes-of-an-identity",
     "axis-divides-three",
     "axis-divisor-of-ten",
     "axis-equal-to-one-of-another-rank",
@@ -132,6 +133,9 @@ TOO_RARE = {
     "undefined-times-merged-zeros",
     "undefined-times-zeros-of-an-enlargement",
     "unequal-pads",
+    "zeros-of-a-choice",
+    "zeros-of-another-type",
+    "zeros-of-one-type",
 }
 TOTALS = re.compile(r"^(\d+) equations? at (\d+) instances?: (\d+) differ, (\d+) have no instance$", re.MULTILINE)
 

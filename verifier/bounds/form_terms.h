@@ -36,3 +36,4 @@ bool form_has_numbers(const struct form_question *q);
 bool form_has_groups(const struct form_question *q);
 bool form_has_windows(const struct form_question *q);
 bool form_has_functions_defined(const struct form_question *q);
+bool form_has_element_types(const struct form_question *q);

@@ -1,5 +1,5 @@
 // The requirements that an equation meets if the theorems of docs/theory/soundness.md speak of it, one row each (T1 to
-// T14).
+// T14, and T16).
 #include "verifier/bounds/theorems.h"
 
 #include "core/text/text.h"
@@ -14,6 +14,7 @@ static const struct requirement {
 } requirements[] = {
     {"T1", THEOREMS_OF_ALL, form_names_operators},            // operators
     {"T1", THEOREMS_OF_KINDS, form_is_of_real_numbers},       // numbers are real ones
+    {"T16", THEOREMS_OF_KINDS, form_has_element_types},       // outputs have one element type
     {"T14", THEOREMS_OF_KINDS, form_has_functions_defined},   // what divides is lost by no side
     {"T7", THEOREMS_OF_KINDS, form_has_permutations},         // permutations rename entries
     {"T6", THEOREMS_OF_KINDS, form_has_lengths_of_parts},     // parts that are told apart
