@@ -336,7 +336,7 @@ static void note_attribute(struct told_axes *told, const struct attribute *attri
     }
 }
 
-// A constant that is not one number at all places and sizes: the kernel of a mean tells filters and channels from others.
+// A constant that is not one number at all places and sizes: a mean's kernel tells filters and channels from others.
 static bool tells_axes(const struct operator* op)
 {
     return !operator_has(op, TRAIT_UNIFORM) || operator_has(op, TRAIT_IS_OF_SIZES);

@@ -69,7 +69,8 @@ bool form_has_element_types(const struct form_question *q)
     for (uint32_t i = 0; are_same && i < q->eq->n_conditions; i++)
         join_types_by_condition(&s, &q->eq->conditions[i]);
     for (uint32_t i = 0; i < q->eq->n_pairs; i++)
-        are_same = are_same && find_type(&s, item_of_term(q->eq->left[i])) == find_type(&s, item_of_term(q->eq->right[i]));
+        are_same =
+            are_same && find_type(&s, item_of_term(q->eq->left[i])) == find_type(&s, item_of_term(q->eq->right[i]));
     if (!are_same)
         text_add(q->why, "nothing says that both sides have one element type");
     return are_same;
