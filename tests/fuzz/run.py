@@ -159,8 +159,10 @@ def fuzz(build, name, seconds):
     write_dictionary(folder / "dictionary", begun_with)
     before = set(findings.iterdir())
     command = [build / f"tests/fuzz/fuzz_{name}", corpus, seeds, f"-max_total_time={seconds}", f"-timeout={SECONDS_OF_ONE}",
-               f"-rss_limit_mb={MEGABYTES}", f"-dict={folder}/dictionary", f"-artifact_prefix={findings}/", f"-max_len={LONGEST.get(name, 4096)}",
+               f"-rss_limit_mb={MEGABYTES}", f"-artifact_prefix={findings}/", f"-max_len={LONGEST.get(name, 4096)}",
                "-print_final_stats=1"]
+    if (folder / "dictionary").stat().st_size:   # libFuzzer refuses an empty one
+        command.append(f"-dict={folder}/dictionary")
     environment = dict(os.environ, OMP_NUM_THREADS="1", ASAN_OPTIONS="allocator_may_return_null=1")
     with open(folder / "log", "wb") as log:
         code = subprocess.run(["nice", *map(str, command)], stdout=log, stderr=log, env=environment, check=False,
