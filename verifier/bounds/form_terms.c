@@ -337,13 +337,14 @@ static bool have_one_role_both(const struct pattern *p, const struct attribute_t
     return x && y && have_same_role(x, y);
 }
 
-// (product $s) is 1, (sum $p) is 0: all entries are. (length $z) is a number; a set of so many axes is another matter,
-// as two axes of it are no longer one (T4).
+// (product $s) is 1, (sum $p) is 0: all entries are, which parts are no longer when two of them are one (T6).
+// (length $z) is a number; a set of so many axes is another matter, as two axes of it are no longer one (T4).
 static bool is_about_all_entries(const struct pattern *p, const struct condition *c)
 {
     if (!form_is_integer(c->b) || c->a->count != 1 || !form_is_variable(c->a->operands[0]))
         return false;
-    return (c->a->kind == TERM_PRODUCT && c->b->value == 1) || (c->a->kind == TERM_SUM && c->b->value == 0) ||
+    return (c->a->kind == TERM_PRODUCT && c->b->value == 1 && !has_role(p, c->a->operands[0], ROLE_PART_SIZES)) ||
+           (c->a->kind == TERM_SUM && c->b->value == 0) ||
            (c->a->kind == TERM_LENGTH && !has_role(p, c->a->operands[0], ROLE_AXES));
 }
 
