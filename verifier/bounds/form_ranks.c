@@ -7,156 +7,6 @@
 #include "operators/traits.h"
 #include "verifier/instances/domain.h"
 
-// --- ranks that the text fixes ---------------------------------------------------------------------------------------
-
-#define MAX_FORM_TERMS (MAX_RULE_VARIABLES + MAX_RULE_NODES * 4)
-#define OPEN (-1)
-// The rank of each term where the text says it. The right side of a matmul whose left side has a rank has one of two.
-struct fixed_ranks {
-    const struct pattern *p;
-    size_t n_terms;
-    int of_term[MAX_FORM_TERMS];
-    bool has_changed;
-};
-
-static void set_rank(struct fixed_ranks *r, term_id term, int rank)
-{
-    if (rank == OPEN || term >= r->n_terms || r->of_term[term] != OPEN)
-        return;
-    r->of_term[term] = rank;
-    r->has_changed = true;
-}
-
-static int rank_of_lists(const struct pattern_node *node)
-{
-    static const struct {
-        enum attribute_role role;
-        int per_axis, others;
-    } lists[] = {{ROLE_STRIDE, 1, 2},
-                 {ROLE_DILATION, 1, 2},
-                 {ROLE_KERNEL, 1, 2},
-                 {ROLE_WINDOW_PADS, 2, 2},
-                 {ROLE_PERMUTATION, 1, 0}};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        const struct attribute_pattern *a = pattern_node_attribute(node, lists[i].role);
-        if (a->count && form_is_list_of(a, attribute_term_is_one_entry))
-            return (int)a->count / lists[i].per_axis + lists[i].others;
-    }
-    return OPEN;
-}
-
-static int rank_of_shape(const struct pattern_node *node)
-{
-    int shape = operator_find_role(node->op, ROLE_SHAPE);
-    bool is_written = shape >= 0 && form_is_list_of(&node->attributes[shape], attribute_term_is_one_entry);
-    return is_written ? (int)node->attributes[shape].count : OPEN;
-}
-
-static int known_rank(const struct fixed_ranks *r, term_id term)
-{
-    return term < r->n_terms ? r->of_term[term] : OPEN;
-}
-
-// How many axes a reduction takes away: 0 where it keeps them; OPEN where the text does not say.
-static int dropped_axes(const struct pattern_node *node)
-{
-    const struct attribute_pattern *keeps = pattern_node_attribute(node, ROLE_KEEPDIMS);
-    const struct attribute_pattern *axes = pattern_node_attribute(node, ROLE_AXES);
-    if (!operator_reduces_axes(node->op) || keeps->count != 1 || !form_is_integer(keeps->terms[0]))
-        return OPEN;
-    bool is_written = axes->count && form_is_list_of(axes, form_is_integer);
-    return keeps->terms[0]->value == 1 ? 0 : is_written ? (int)axes->count : OPEN;
-}
-
-static void spread_ranks_of_reduction(struct fixed_ranks *r, uint32_t n)
-{
-    const struct pattern_node *node = &r->p->nodes.items[n];
-    int dropped = dropped_axes(node), of_input = known_rank(r, node->inputs[0]);
-    for (term_id t = 0; t < r->n_terms && dropped != OPEN; t++) {
-        const struct term *term = &r->p->terms.items[t];
-        if (term->is_variable || term->index != n)
-            continue;
-        set_rank(r, t, of_input == OPEN || of_input < dropped ? OPEN : of_input - dropped);
-        set_rank(r, node->inputs[0], known_rank(r, t) == OPEN ? OPEN : known_rank(r, t) + dropped);
-    }
-}
-
-static void spread_ranks_of_node(struct fixed_ranks *r, uint32_t n)
-{
-    const struct pattern_node *node = &r->p->nodes.items[n];
-    int rank = operator_has_role(node->op, ROLE_SHAPE) ? rank_of_shape(node) : rank_of_lists(node);
-    bool is_kept = operator_has(node->op, TRAIT_KEEPS_RANK),
-         is_of_first = operator_has(node->op, TRAIT_KEEPS_FIRST_RANK);
-    for (uint32_t i = 0; i < node->n_inputs && rank == OPEN; i++)
-        rank = is_kept || (is_of_first && i == 0) ? known_rank(r, node->inputs[i]) : OPEN;
-    for (term_id t = 0; t < r->n_terms; t++) {
-        const struct term *term = &r->p->terms.items[t];
-        bool is_of_node = !term->is_variable && term->index == n;
-        if (is_of_node && rank == OPEN && is_of_first)
-            rank = known_rank(r, t);
-        if (is_of_node)
-            set_rank(r, t, rank);
-    }
-    for (uint32_t i = 0; i < node->n_inputs; i++)
-        if (is_kept || (is_of_first && i == 0) || operator_multiplies_matrices(node->op))
-            set_rank(r, node->inputs[i], rank);
-    for (uint32_t i = 0; i < node->n_inputs; i++)
-        set_rank(r, node->inputs[i], operator_rank_of_input(node->op, i));
-}
-
-static void rank_by_condition(struct fixed_ranks *r, const struct condition *c)
-{
-    for (term_id t = 0; t < r->n_terms; t++) {
-        const struct term *term = &r->p->terms.items[t];
-        if (!term->is_variable || c->kind != CONDITION_EQUAL || c->a->value != term->index)
-            continue;
-        if (c->a->kind == TERM_RANK && form_is_integer(c->b))
-            set_rank(r, t, (int)c->b->value);
-        for (term_id u = 0; u < r->n_terms; u++)
-            if ((c->a->kind == TERM_RANK || c->a->kind == TERM_DIMS) && c->b->kind == c->a->kind &&
-                r->p->terms.items[u].is_variable && r->p->terms.items[u].index == c->b->value) {
-                set_rank(r, t, known_rank(r, u));
-                set_rank(r, u, known_rank(r, t));
-            }
-    }
-}
-
-static void find_fixed_ranks(const struct equation *eq, struct fixed_ranks *ret)
-{
-    *ret = (struct fixed_ranks){.p = eq->pattern, .n_terms = eq->pattern->terms.count};
-    if (ret->n_terms > MAX_FORM_TERMS)
-        ret->n_terms = 0;
-    for (size_t t = 0; t < ret->n_terms; t++)
-        ret->of_term[t] = OPEN;
-    do {
-        ret->has_changed = false;
-        for (uint32_t i = 0; i < eq->n_conditions; i++)
-            if (!condition_is_of_variable(eq->conditions[i].kind))
-                rank_by_condition(ret, &eq->conditions[i]);
-        for (uint32_t n = 0; n < eq->pattern->nodes.count; n++) {
-            spread_ranks_of_node(ret, n);
-            if (operator_reduces_axes(eq->pattern->nodes.items[n].op))
-                spread_ranks_of_reduction(ret, n);
-        }
-    } while (ret->has_changed);
-}
-
-static bool has_open_ranks(const struct fixed_ranks *r)
-{
-    for (size_t t = 0; t < r->n_terms; t++)
-        if (r->of_term[t] == OPEN)
-            return true;
-    return r->n_terms == 0;
-}
-
-static int largest_fixed_rank(const struct fixed_ranks *r)
-{
-    int largest = 0;
-    for (size_t t = 0; t < r->n_terms; t++)
-        largest = r->of_term[t] > largest ? r->of_term[t] : largest;
-    return largest;
-}
-
 // --- axes that are told apart (T4) -----------------------------------------------------------------------------------
 
 struct told_axes {
@@ -350,13 +200,13 @@ static void note_operator(struct told_axes *told, const struct pattern_node *nod
     if (operator_works_entry_by_entry(op))
         return;
     if (operator_is_constant(op))
-        told->is_unknown = told->is_unknown || (tells_axes(op) && rank_of_shape(node) == OPEN);
+        told->is_unknown = told->is_unknown || (tells_axes(op) && rank_of_shape(node) == RANK_OPEN);
     else if (operator_multiplies_matrices(op))
         told->trailing = told->trailing > 2 ? told->trailing : 2;
     else if (operator_has_windows(op) || operator_enlarges(op) || operator_merges_groups(op))
         told->leading = told->leading > 2 ? told->leading : 2;
     else if (operator_repeats(op) || operator_reduces_axes(op))
-        told->is_moved = told->is_moved || operator_repeats(op) || dropped_axes(node) == OPEN;
+        told->is_moved = told->is_moved || operator_repeats(op) || dropped_axes(node) == RANK_OPEN;
     else
         told->is_unknown = told->is_unknown || !(is_named && operator_has(op, TRAIT_KEEPS_RANK));
 }
@@ -411,7 +261,7 @@ static int64_t dropped_on_a_way(const struct pattern *p, term_id term)
         int64_t below = dropped_on_a_way(p, node->inputs[i]);
         most = below > most ? below : most;
     }
-    return most + (dropped == OPEN ? 0 : dropped);
+    return most + (dropped == RANK_OPEN ? 0 : dropped);
 }
 
 static struct told_axes axes_told_apart(const struct equation *eq)
@@ -455,11 +305,11 @@ static bool drops_once(struct dropping *d, term_id term, bool is_dropped)
         return false;
     if (operator_reduces_axes(node->op)) {
         const struct attribute_pattern *axes = pattern_node_attribute(node, ROLE_AXES);
-        if (dropped_axes(node) != OPEN)
+        if (dropped_axes(node) != RANK_OPEN)
             return (is_dropped || !axes->count || form_is_integer(axes->terms[0])) &&
                    drops_once(d, node->inputs[0], is_dropped);
-        bool is_set = form_is_one_variable(axes) && (d->set == OPEN || d->set == axes->terms[0]->value);
-        d->set = is_set ? axes->terms[0]->value : OPEN;
+        bool is_set = form_is_one_variable(axes) && (d->set == RANK_OPEN || d->set == axes->terms[0]->value);
+        d->set = is_set ? axes->terms[0]->value : RANK_OPEN;
         return is_set && !is_dropped && drops_once(d, node->inputs[0], true);
     }
     if (operator_scales(node->op))
@@ -472,7 +322,7 @@ static bool drops_once(struct dropping *d, term_id term, bool is_dropped)
 
 static bool has_sets_of_one_tensor(const struct equation *eq)
 {
-    struct dropping d = {.p = eq->pattern, .set = OPEN};
+    struct dropping d = {.p = eq->pattern, .set = RANK_OPEN};
     bool is_once = true;
     for (uint32_t i = 0; i < eq->n_pairs && is_once; i++)
         is_once = drops_once(&d, eq->left[i], false) && drops_once(&d, eq->right[i], false);
@@ -498,7 +348,7 @@ static void note_use(const struct ranks *r, term_id tensor, const struct attribu
     int rank = known_rank(r->fixed, tensor);
     if (!form_is_variable(t))
         return;
-    if (rank == OPEN && tensor < r->same->n_terms)
+    if (rank == RANK_OPEN && tensor < r->same->n_terms)
         uses[t->value].is_open[find_rank(r->same, tensor)] = true;
     uses[t->value].fixed = rank > uses[t->value].fixed ? rank : uses[t->value].fixed;
 }
@@ -702,7 +552,7 @@ bool form_has_ranks_of_windows(const struct form_question *q)
     for (size_t t = 0; t < fixed.n_terms; t++) {
         const struct term *term = &q->eq->pattern->terms.items[t];
         const struct pattern_node *node = term->is_variable ? NULL : &q->eq->pattern->nodes.items[term->index];
-        bool is_of_window = node && has_windows(node->op) && (fixed.of_term[t] == OPEN || fixed.of_term[t] > 4);
+        bool is_of_window = node && has_windows(node->op) && (fixed.of_term[t] == RANK_OPEN || fixed.of_term[t] > 4);
         is_open = is_open || is_of_window;
         are_counted = are_counted || (is_of_window && counts_places(q->eq->pattern, node));
     }

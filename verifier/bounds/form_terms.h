@@ -37,3 +37,23 @@ bool form_has_groups(const struct form_question *q);
 bool form_has_windows(const struct form_question *q);
 bool form_has_functions_defined(const struct form_question *q);
 bool form_has_element_types(const struct form_question *q);
+
+// --- ranks that the text fixes (fixed_ranks.c) -----------------------------------------------------------------------
+
+#define MAX_FORM_TERMS (MAX_RULE_VARIABLES + MAX_RULE_NODES * 4)
+// The rank of each term where the text says it. The right side of a matmul whose left side has a rank has one of two.
+struct fixed_ranks {
+    const struct pattern *p;
+    size_t n_terms;
+    int of_term[MAX_FORM_TERMS];
+    bool has_changed;
+};
+
+void find_fixed_ranks(const struct equation *eq, struct fixed_ranks *ret);
+int known_rank(const struct fixed_ranks *r, term_id term);   // or RANK_OPEN
+bool has_open_ranks(const struct fixed_ranks *r);
+int largest_fixed_rank(const struct fixed_ranks *r);
+// How many entries a written shape has, or RANK_OPEN.
+int rank_of_shape(const struct pattern_node *node);
+// How many axes a reduction takes away: 0 where it keeps them; RANK_OPEN where the text does not say.
+int dropped_axes(const struct pattern_node *node);

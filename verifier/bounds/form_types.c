@@ -4,11 +4,10 @@
 #include "core/text/text.h"
 #include "operators/traits.h"
 
-#define MOST_TERMS (MAX_RULE_VARIABLES + MAX_RULE_NODES * 4)
 // Terms of one element type, which stand behind the types themselves.
 struct same_types {
     const struct pattern *p;
-    uint32_t parents[DTYPE_COUNT + MOST_TERMS];
+    uint32_t parents[DTYPE_COUNT + MAX_FORM_TERMS];
 };
 
 static uint32_t find_type(const struct same_types *s, uint32_t item)
@@ -61,8 +60,8 @@ static void join_types_by_condition(struct same_types *s, const struct condition
 bool form_has_element_types(const struct form_question *q)
 {
     struct same_types s = {.p = q->eq->pattern};
-    bool are_same = s.p->terms.count <= MOST_TERMS;
-    for (uint32_t i = 0; i < DTYPE_COUNT + MOST_TERMS; i++)
+    bool are_same = s.p->terms.count <= MAX_FORM_TERMS;
+    for (uint32_t i = 0; i < DTYPE_COUNT + MAX_FORM_TERMS; i++)
         s.parents[i] = i;
     for (term_id t = 0; are_same && t < s.p->terms.count; t++)
         join_types_of_term(&s, t);
