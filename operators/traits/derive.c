@@ -403,7 +403,7 @@ static bool has_true_flags(const struct operator* op, unsigned traits)
 // Of an operator whose inputs may all have others.
 static enum dtype output_type(const struct operator* op, const struct findings *f)
 {
-    bool is_one = op->min_inputs > 0 && f->other_types == (1u << op->max_inputs) - 1 &&
+    bool is_one = op->min_inputs > 0 && op->max_inputs != VARIADIC && f->other_types == (1u << op->max_inputs) - 1 &&
                   (f->output_types & (f->output_types - 1)) == 0;
     return is_one ? (enum dtype)__builtin_ctzll(f->output_types) : DTYPE_NONE;
 }
