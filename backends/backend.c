@@ -160,6 +160,11 @@ bool backend_save_costs(struct backend *b, struct error *error)
     return cost_database_write(b->costs, error);
 }
 
+bool backend_save_costs_last(struct backend *b, struct error *error)
+{
+    return cost_database_write_last(b->costs, error);
+}
+
 void backend_finish(struct backend *b)
 {
     struct error error = {0};

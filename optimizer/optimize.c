@@ -426,12 +426,22 @@ static void free_results(struct optimizing *o)
     vec_free(&o->profiled);
 }
 
+// Who names a file wants it. What cannot be kept in the user's cache is a warning.
+static bool keep_costs(struct optimizing *o)
+{
+    if (!o->options->costs)
+        return true;
+    bool is_kept = backend_save_costs_last(o->backend, o->error);
+    return step_costs_save_last(o->step_costs, o->error) && is_kept;
+}
+
 static bool optimize_opened(struct optimizing *o, print_fn *print, void *context)
 {
     bool is_open = check_files(o) && open_model(o), is_done = false;
     if (is_open && (o->model.symbols.count > 0 || read_given_inputs(o)) && open_backend(o)) {
         is_done = optimize_imported(o);
         tell(o, is_done, print, context);
+        is_done = is_done && keep_costs(o);
         free_results(o);
     }
     close_backends(o);

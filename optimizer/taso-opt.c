@@ -111,7 +111,7 @@ static int run_to_standard_output(struct optimize_arguments *a)
         return error_exit(program.name, &error);
     a->optimize.output = stream.path;
     int code = run(a, true);
-    if (code == EXIT_DONE && !output_stream_send(&stream, &error))
+    if (access(stream.path, F_OK) == 0 && !output_stream_send(&stream, &error))
         code = error_exit(program.name, &error);
     output_stream_close(&stream);
     return code;

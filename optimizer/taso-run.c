@@ -504,15 +504,6 @@ static bool print_price(struct session *s, struct subject *subject, struct error
     return is_done;
 }
 
-// Here because it was asked for: where costs are a means, what cannot be kept is a warning.
-static bool keep_costs(struct session *s, struct error *error)
-{
-    bool are_kept = backend_save_costs(s->backend, error);
-    if (!are_kept)
-        s->log.level = LOG_QUIET;
-    return are_kept;
-}
-
 static bool price_subjects(struct session *s, struct error *error)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -521,7 +512,46 @@ static bool price_subjects(struct session *s, struct error *error)
             return false;
         }
     s->agrees = true;
-    return !s->options.measure_costs || keep_costs(s, error);
+    return true;
+}
+
+// What only a run gives is not left out silently.
+static bool check_that_nothing_needs_a_run(const struct session *s, struct error *error)
+{
+    const struct options *o = &s->options;
+    const char *wants = o->json      ? "--json"
+                        : o->save    ? "--save"
+                        : o->inputs  ? "--inputs"
+                        : o->plan    ? "--plan"
+                        : o->profile ? "--profile"
+                                     : NULL;
+    if (wants)
+        return error_set_code(error, EXIT_UNSUPPORTED, NULL, "no GPU to run on, as %s wants: only its costs are here",
+                              wants);
+    log_warning(&s->log, "no GPU to run on: only its costs are here");
+    return true;
+}
+
+static bool run_and_report(struct session *s, struct error *error)
+{
+    interrupt_end_at_once(true);
+    bool is_run = true;
+    for (size_t i = 0; is_run && i < s->n; i++) {
+        double started = clock_seconds();
+        is_run = load_subject(s, &s->subjects[i], error) && prepare_subject(s, &s->subjects[i], error);
+        s->subjects[i].seconds_loading = clock_seconds() - started;
+        if (!is_run)
+            name_file_in_error(&s->subjects[i], error);
+    }
+    is_run = is_run && run_subjects(s, error);
+    interrupt_end_at_once(false);
+    return is_run && report(s, error);
+}
+
+// Who names a file wants it, as who only measures. What else cannot be kept is a warning.
+static bool keep_costs(struct session *s, struct error *error)
+{
+    return (!s->options.costs && !s->options.measure_costs) || backend_save_costs_last(s->backend, error);
 }
 
 static bool run_session(struct session *s, struct error *error)
@@ -536,20 +566,10 @@ static bool run_session(struct session *s, struct error *error)
         return false;
     s->backend->policy = (enum layout_policy)s->options.layout;
     s->backend->repairs = s->options.repair ? REPAIRS_ALL : REPAIRS_NOTHING;
-    if (s->options.measure_costs || !backend_can_run(s->backend))
-        return price_subjects(s, error);
-    interrupt_end_at_once(true);
-    bool is_run = true;
-    for (size_t i = 0; is_run && i < s->n; i++) {
-        double started = clock_seconds();
-        is_run = load_subject(s, &s->subjects[i], error) && prepare_subject(s, &s->subjects[i], error);
-        s->subjects[i].seconds_loading = clock_seconds() - started;
-        if (!is_run)
-            name_file_in_error(&s->subjects[i], error);
-    }
-    is_run = is_run && run_subjects(s, error);
-    interrupt_end_at_once(false);
-    return is_run && report(s, error);
+    bool is_priced = s->options.measure_costs || !backend_can_run(s->backend);
+    if (is_priced && !s->options.measure_costs && !check_that_nothing_needs_a_run(s, error))
+        return false;
+    return (is_priced ? price_subjects(s, error) : run_and_report(s, error)) && keep_costs(s, error);
 }
 
 static int run_program(int argc, char **argv)

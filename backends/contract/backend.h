@@ -102,8 +102,10 @@ bool backend_recall_cost(struct backend *b, const struct plan *plan, const struc
 // Says how many bytes the models to come have in weights. Steps with weights of small models, whose weights stay in the
 // caches from run to run, have costs of their own. To be said before anything is estimated.
 void backend_expect_model(struct backend *b, size_t weight_bytes);
-// Writes the cost database now. False: it cannot be written.
+// Writes the cost database now. False: it cannot be written. That is tried again when the backend is closed, with a
+// warning, but not after the last time.
 bool backend_save_costs(struct backend *b, struct error *error);
+bool backend_save_costs_last(struct backend *b, struct error *error);
 // Calls `visit` for every step of the graph's plan that runs each time, in order.
 typedef void visit_step_fn(void *context, const struct plan *plan, const struct step *step,
                            const struct step_cost *cost);

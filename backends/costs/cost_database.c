@@ -321,7 +321,15 @@ bool cost_database_write(struct cost_database *costs, struct error *error)
     file_lock_take(&lock, costs->path);
     bool is_written = merge_and_replace(costs, error);
     file_lock_release(&lock);
-    costs->n_added = 0;
+    if (is_written)
+        costs->n_added = 0;
+    return is_written;
+}
+
+bool cost_database_write_last(struct cost_database *costs, struct error *error)
+{
+    bool is_written = cost_database_write(costs, error);
+    costs->path = NULL;
     return is_written;
 }
 

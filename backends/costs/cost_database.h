@@ -29,6 +29,7 @@ const char *cost_database_device(const struct cost_database *costs, size_t entry
 size_t cost_database_count(const struct cost_database *costs);
 // Merges with what the file has by now (other runs may have written) and replaces it, when there is something new; of
 // runs that write at the same time each waits for the other. False: it cannot be written, or is malformed by now and
-// left.
+// left; what is new is then written the next time.
 bool cost_database_write(struct cost_database *costs, struct error *error);
+bool cost_database_write_last(struct cost_database *costs, struct error *error);   // and no more after that
 void cost_database_free(struct cost_database *costs);

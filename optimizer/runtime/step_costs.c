@@ -242,6 +242,12 @@ struct coster *step_costs_open(struct worker *w, const struct step_costs_options
     return NULL;
 }
 
+bool step_costs_save_last(struct coster *coster, struct error *error)
+{
+    struct step_costs *c = (struct step_costs *)coster;
+    return !c || cost_database_write_last(c->costs, error);
+}
+
 void step_costs_close(struct coster *coster)
 {
     struct step_costs *c = (struct step_costs *)coster;

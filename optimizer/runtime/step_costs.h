@@ -19,4 +19,6 @@ struct step_costs_options {
 // `w` has greeted and outlives it. Estimates are of graphs without opaque nodes; several threads may ask at the same
 // time where nothing may be measured.
 struct coster *step_costs_open(struct worker *w, const struct step_costs_options *options, struct error *error);
-void step_costs_close(struct coster *costs);   // writes the database; NULL is allowed
+// The database is written now, or as it is closed, with a warning where that fails. NULL is allowed.
+bool step_costs_save_last(struct coster *costs, struct error *error);
+void step_costs_close(struct coster *costs);

@@ -73,6 +73,12 @@ def costs_serve_without_the_device(tools, model, folder, plugin):
     write_costs(costs, [(step, 1e-3) for step in steps])
     done = run(tools[0], model, "--device", "cuda", "--costs", costs, plugin=missing)
     assert f"estimate {len(steps)}.000 ms" in done.stdout and "(0 guessed)" in done.stdout, done.stdout
+    assert done.stderr.count("\n") == 1 and "warning: no GPU to run on" in done.stderr, done.stderr
+    (folder / "saved").mkdir()
+    for option, more in ("--json", [folder / "run.json"]), ("--save", [folder / "saved"]), ("--inputs", [folder]), ("--plan", []):
+        done = run(tools[0], model, "--device", "cuda", "--costs", costs, option, *more, plugin=missing)
+        expect_refusal(done, "no GPU to run on", option)
+        assert not done.stdout and not (folder / "run.json").exists() and not any((folder / "saved").iterdir())
     done = run(tools[1], model, "--device", "cuda", "--costs", costs, "-o", folder / "fast.onnx", plugin=missing)
     assert done.returncode == DONE and "are guessed" in done.stderr, done.stderr
     optimized = onnx.load(folder / "fast.onnx")

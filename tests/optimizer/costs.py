@@ -5,7 +5,9 @@ import resource
 import subprocess
 import sys
 
-from commands import QUICK, ROOT, RUN, optimize, priced_too_high, run, run_tests, succeed
+import onnx
+
+from commands import OPT, QUICK, ROOT, RUN, optimize, priced_too_high, run, run_tests, succeed
 from expectations import expect
 from small_models import products, small_model
 
@@ -96,13 +98,22 @@ def costs_bound_by_reading(model, costs):
 
 
 def test_costs_that_are_not_kept(folder):
-    """As on a full disk: who only measures costs is told by the exit code, and what was there stays."""
-    model, costs = products(folder / "kept.onnx"), folder / "kept.costs"
-    costs.write_text("")
-    done = run(RUN, model, "--measure-costs", "--threads", "1", "--costs", costs,
-               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
-    expect(done.returncode == 3 and len(done.stderr.splitlines()) == 1 and "cannot write" in done.stderr, f"not kept: {done}")
-    expect(costs.read_text() == "" and not list(folder.glob("kept.costs?*")), "and nothing is left")
+    """As on a full disk, that has room for models: who names a file of costs is told by the exit code, what was there stays,
+    and everything else is written."""
+    model, costs, fast = products(folder / "kept.onnx"), folder / "kept.costs", folder / "kept.fast.onnx"
+    others = "".join(f'("of another device {i:040}" 1e-3 0.1)\n' for i in range(2000))
+    costs.write_text(f'(costs 2 "another")\n{others}')
+    before = costs.read_text()
+    for command in ([RUN, model, "--measure-costs"], [RUN, model, "--repeats", "1", "--layout", "best"],
+                    [OPT, model, "-o", fast, *QUICK], [OPT, model, "-o", "-", *QUICK]):
+        done = run(*command, "--costs", costs, "--threads", "1", text=False,
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16)))
+        told = done.stderr.decode().splitlines()
+        expect(done.returncode == 3 and len(told) == 1 and "kept.costs" in told[0] and "File too large" in told[0],
+               f"costs not kept: {command}: {done.returncode} {told}")
+        expect(costs.read_text() == before and not list(folder.glob("kept.costs?*")), f"what is left: {command}")
+    for written in fast.read_bytes(), done.stdout:
+        onnx.checker.check_model(onnx.load_from_string(written))
 
 
 def test_repair_of_reading(folder):
