@@ -262,10 +262,10 @@ static bool hold(struct contenders *f, size_t *ret_finalist)
 bool optimizing_hold_contest(struct optimizing *o, size_t *ret_finalist)
 {
     struct contenders f;
-    bool is_done = true;
+    if (!backend_can_run(o->checker))
+        return true;
     contenders_open(&f, o);
-    if (f.all.count > 0 && backend_can_run(o->checker))
-        is_done = hold(&f, ret_finalist);
+    bool is_done = f.all.count == 0 || hold(&f, ret_finalist);
     contenders_close(&f);
     return is_done;
 }
