@@ -18,7 +18,7 @@ import time
 import numpy as np
 
 from models.optimizing import parse_shape
-from models.runtime import random_inputs, run, session_of
+from models.runtime import PROVIDERS, prepare, random_inputs, session_of
 
 SEEDS = (1, 2)
 WARM_UP, LEAST_PAIRS, SECONDS_OF_PAIRS = 2, 2, 0.4   # of each load
@@ -36,6 +36,8 @@ def parse_arguments():
                         help="the shape of an input with symbolic dimensions (default: batches 1, others 16)")
     parser.add_argument("--tolerance", type=float, default=1e-5, help="largest difference (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=1, help="threads of ONNX Runtime (default: %(default)s)")
+    parser.add_argument("--device", choices=PROVIDERS, default="cpu",
+                        help="where ONNX Runtime runs them (default: %(default)s); cuda needs onnxruntime-gpu")
     parser.add_argument("--time", metavar="SECONDS", type=float,
                         help=f"time both in turns for so long at most, loading included, but {LEAST_LOADS} loads at least")
     parser.add_argument("--precision", metavar="X", type=float, default=0.005,
@@ -102,28 +104,30 @@ def compare_outputs(a, b, shapes, tolerance):
     }
 
 
-def seconds_of(session, inputs):
+def seconds_of(run):
     start = time.perf_counter()
-    run(session, inputs)
+    run()
     return time.perf_counter() - start
 
 
-def time_in_turns(a, b, inputs):
+def time_in_turns(a, b):
     """Two columns of seconds, one row per pair of neighbouring runs; which one is first alternates, each as often."""
-    for session in (a, b) * WARM_UP:
-        run(session, inputs)
+    for run in (a, b) * WARM_UP:
+        run()
     pairs, end = [], time.perf_counter() + SECONDS_OF_PAIRS
     while len(pairs) < LEAST_PAIRS or len(pairs) % 2 or time.perf_counter() < end:
         order = ((0, a), (1, b)) if len(pairs) % 2 else ((1, b), (0, a))
-        taken = {which: seconds_of(session, inputs) for which, session in order}
+        taken = {which: seconds_of(run) for which, run in order}
         pairs.append((taken[0], taken[1]))
     return np.array(pairs)
 
 
 def time_load(options, shapes, first):
     paths = options.a, options.b
-    sessions = {which: session_of(paths[which], options.threads, by_turns=True) for which in (first, 1 - first)}
-    return time_in_turns(sessions[0], sessions[1], random_inputs(sessions[0], SEEDS[0], shapes))
+    sessions = {which: session_of(paths[which], options.threads, by_turns=True, device=options.device)
+                for which in (first, 1 - first)}
+    inputs = random_inputs(sessions[0], SEEDS[0], shapes)
+    return time_in_turns(*(prepare(sessions[which], inputs, options.device) for which in (0, 1)))
 
 
 def medians_of(loads):
@@ -199,7 +203,7 @@ def exit_code_of(outputs):
 
 
 def compare(options):
-    a, b = (session_of(path, options.threads) for path in (options.a, options.b))
+    a, b = (session_of(path, options.threads, device=options.device) for path in (options.a, options.b))
     shapes = dict(options.shape)
     outputs = compare_outputs(a, b, shapes, options.tolerance)
     results = {"outputs": report_outputs(outputs)}

@@ -11,7 +11,11 @@ INTEGERS_BELOW = 100
 SIZE_OF_UNBOUND, BATCH_NAMES = 16, ("batch", "batch_size", "n", "N")
 
 
-def session_of(path, threads=1, optimized=True, by_turns=False):
+# TF32 would make another model of one in f32.
+PROVIDERS = {"cpu": ("CPUExecutionProvider", {}), "cuda": ("CUDAExecutionProvider", {"use_tf32": "0"})}
+
+
+def session_of(path, threads=1, optimized=True, by_turns=False, device="cpu"):
     """By turns with other sessions, threads that have nothing to do must not spin while another one runs."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
@@ -20,7 +24,13 @@ def session_of(path, threads=1, optimized=True, by_turns=False):
         options.add_session_config_entry("session.force_spinning_stop", "1")
     level = onnxruntime.GraphOptimizationLevel
     options.graph_optimization_level = level.ORT_ENABLE_ALL if optimized else level.ORT_DISABLE_ALL
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    provider, settings = PROVIDERS[device]
+    if provider not in onnxruntime.get_available_providers():
+        raise RuntimeError(f"ONNX Runtime {onnxruntime.__version__} is here without its provider for {device}")
+    session = onnxruntime.InferenceSession(str(path), options, providers=[(provider, settings)])
+    if provider not in session.get_providers():
+        raise RuntimeError(f"ONNX Runtime {onnxruntime.__version__} could not start its provider for {device}")
+    return session
 
 
 def bind(dimension):
@@ -46,3 +56,20 @@ def random_inputs(session, seed, shapes=None):
 
 def run(session, inputs):
     return session.run(None, inputs)
+
+
+def prepare(session, inputs, device="cpu"):
+    """A function that runs the model once and waits until it is done; inputs and outputs stay on the device."""
+    if device == "cpu":
+        return lambda: run(session, inputs)
+    binding = session.io_binding()
+    for name, array in inputs.items():
+        binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(array, device, 0))
+    for output in session.get_outputs():
+        binding.bind_output(output.name, device)
+
+    def run_there():
+        session.run_with_iobinding(binding)
+        binding.synchronize_outputs()
+
+    return run_there

@@ -15,7 +15,7 @@ import tempfile
 try:
     import numpy as np
     import onnx
-    import onnxruntime  # noqa: F401
+    import onnxruntime
     from onnx import numpy_helper
 except ImportError:
     sys.exit(77)
@@ -61,6 +61,8 @@ def comparisons_tell_models_apart(scripts, folder):
     )
     for a, b, expected in table:
         assert run(scripts / "compare-ort", a, b) == expected, (a, b)
+    on_gpu = AGREES if "CUDAExecutionProvider" in onnxruntime.get_available_providers() else UNREADABLE
+    assert run(scripts / "compare-ort", good, good, "--device", "cuda") == on_gpu
 
 
 def comparisons_load_models_several_times(scripts, folder):
