@@ -13,16 +13,17 @@
 #include <stddef.h>
 #include <string.h>
 
+static const struct job_options standard_options = {.max_ops = MAX_OPS, .seed = 1, .shortcuts = 3, .progress = true};
 static const struct option_spec specs[] = {
     {"output", OPTION_TEXT, offsetof(struct job_options, output), .letter = 'o', .metavar = "FILE",
      .help = "the rules, or with --shard the part"},
-    {"minimal", OPTION_TEXT, offsetof(struct job_options, minimal), .metavar = "FILE", .beside = "--no-shard",
+    {"minimal", OPTION_TEXT, offsetof(struct job_options, minimal), .metavar = "FILE", .beside = {"--no-shard"},
      .help = "also write the rules that the others follow from"},
-    {"export-pb", OPTION_TEXT, offsetof(struct job_options, export_pb), .metavar = "FILE", .beside = "--no-shard",
+    {"export-pb", OPTION_TEXT, offsetof(struct job_options, export_pb), .metavar = "FILE", .beside = {"--no-shard"},
      .help = "also write the rules in TASO's protobuf format"},
-    {"counts", OPTION_TEXT, offsetof(struct job_options, counts), .metavar = "FILE", .beside = "--no-shard",
+    {"counts", OPTION_TEXT, offsetof(struct job_options, counts), .metavar = "FILE", .beside = {"--no-shard"},
      .help = "also write a table of the counts per family"},
-    {"compare", OPTION_TEXT, offsetof(struct job_options, compare), .metavar = "RULES", .beside = "--no-shard",
+    {"compare", OPTION_TEXT, offsetof(struct job_options, compare), .metavar = "RULES", .beside = {"--no-shard"},
      .help = "also say on standard output which of these rules follow from what is found"},
     {"max-ops", OPTION_INTEGER, offsetof(struct job_options, max_ops), .low = 1, .high = MAX_OPS, .metavar = "N",
      .help = "largest number of operators of a graph"},
@@ -81,6 +82,20 @@ static bool is_empty(const char *list)
     return list && !*list;
 }
 
+// Of what is asked for, what parts have: a search that is over. NULL: nothing.
+static const char *set_by_parts(const struct job_options *o)
+{
+    return o->max_ops != standard_options.max_ops       ? "max-ops"
+           : o->space                                   ? "space"
+           : o->families                                ? "families"
+           : o->with                                    ? "with"
+           : o->shortcuts != standard_options.shortcuts ? "shortcuts"
+           : o->seed != standard_options.seed           ? "seed"
+           : o->checkpoint                              ? "checkpoint"
+           : o->shard                                   ? "shard"
+                                                        : NULL;
+}
+
 static bool run(struct job_options *options, bool is_merge, char **paths, int n, struct error *error)
 {
     struct log log = {stderr, "taso-gen", options->quiet ? LOG_WARNING : LOG_INFO};
@@ -90,6 +105,9 @@ static bool run(struct job_options *options, bool is_merge, char **paths, int n,
     if (is_merge ? n == 0 : n > 0)
         return error_set_code(error, EXIT_USAGE, NULL, is_merge ? "merge needs parts" : "unexpected argument %s",
                               paths[0]);
+    if (is_merge && set_by_parts(options))
+        return error_set_code(error, EXIT_USAGE, NULL, "option --%s has no effect in merge: the parts have it",
+                              set_by_parts(options));
     if (is_empty(options->families) || is_empty(options->with))
         return error_set_code(error, EXIT_USAGE, NULL, "%s names nothing",
                               is_empty(options->families) ? "--families" : "--with");
@@ -119,7 +137,7 @@ static int run_program(int argc, char **argv)
                                            "Finds substitutions of tensor graphs: all pairs of graphs of up to N "
                                            "operators that compute the same.",
                                            epilog, specs};
-    struct job_options options = {.max_ops = MAX_OPS, .seed = 1, .shortcuts = 3, .progress = true};
+    struct job_options options = standard_options;
     bool is_merge = argc > 1 && strcmp(argv[1], "merge") == 0;
     char **arguments = argv + 1 + is_merge;
     int code, count = argc - 1 - is_merge;

@@ -1,35 +1,45 @@
 // One table makes the parser, the range checks and --help of taso-opt, and the names that the library knows.
 #include "optimizer/arguments.h"
 
+// What options have an effect with.
+#define REWRITES "--no-layout layout-only"
+#define BACKTRACKS "--search backtracking|both"
+#define SATURATES "--search saturation|both"
+#define RUNS_MODELS "--device cpu|cuda or --runtime"
+#define TIMES_MODELS RUNS_MODELS " or --measure-command"
+
 #define FIELD(name) offsetof(struct optimize_arguments, name)
 const struct option_spec optimize_option_specs[] = {
     {"output", OPTION_TEXT, FIELD(optimize.output), .letter = 'o', .metavar = "FILE",
      .help =
          "where the optimized model goes: FILE.onnx; FILE.taso, compiled for taso-run and the library; or - for ONNX "
          "on standard output (the report is on stderr then); without it nothing is written"},
-    {"rules", OPTION_TEXT, FIELD(optimize.rules), .metavar = "FILE", .help = "the substitutions"},
-    {"without", OPTION_LIST, FIELD(optimize.without), .metavar = "RULE", .help = "do not use this rule"},
-    {"only-proved", OPTION_FLAG, FIELD(optimize.only_proved),
+    {"rules", OPTION_TEXT, FIELD(optimize.rules), .metavar = "FILE", .beside = {REWRITES}, .help = "the substitutions"},
+    {"without", OPTION_LIST, FIELD(optimize.without), .metavar = "RULE", .beside = {REWRITES},
+     .help = "do not use this rule"},
+    {"only-proved", OPTION_FLAG, FIELD(optimize.only_proved), .beside = {REWRITES},
      .help = "use only rules that ship with this build as proved for all sizes, in whatever file; certificates count "
              "for nothing"},
     {"max-rule-ops", OPTION_INTEGER, FIELD(optimize.max_rule_ops), .low = 0, .high = 1e9, .metavar = "N",
-     .help = "use no rule with more than N operators on either side; 0: no limit"},
+     .beside = {REWRITES}, .help = "use no rule with more than N operators on either side; 0: no limit"},
     {"weight-growth", OPTION_REAL, FIELD(optimize.weight_growth), .low = 0, .high = 1e9, .metavar = "X",
+     .beside = {REWRITES},
      .help = "the weights of the result take at most X times what the model's take, or 16 MB more; 0: no limit"},
     {"device", OPTION_CHOICE, FIELD(optimize.device), .choices = optimize_devices, .metavar = "DEVICE",
      .help = "what to optimize for: cpu, cuda (docs/manual/cuda.md), fake (computed costs; runs nothing)"},
     {"threads", OPTION_INTEGER, FIELD(optimize.threads), .low = 0, .high = 1024, .metavar = "N",
-     .help = "threads that the model will run on; 0: all that this process may use"},
+     .beside = {RUNS_MODELS}, .help = "threads that the model will run on; 0: all that this process may use"},
     {"search-threads", OPTION_INTEGER, FIELD(optimize.search_threads), .low = 0, .high = 1024, .metavar = "N",
      .help = "threads that the search itself uses; 0: all that this process may use; the result is the same for any "
              "number"},
-    {"runtime", OPTION_TEXT, FIELD(optimize.runtime), .metavar = "NAME", .beside = "--no-measure-command",
+    {"runtime", OPTION_TEXT, FIELD(optimize.runtime), .metavar = "NAME", .beside = {"--no-measure-command"},
      .help = "where models are timed: taso (our own executor) or onnxruntime[:PROVIDER], whose providers are those of "
              "the Python that has it; the standard is onnxruntime when it is there, an .onnx file is written and the "
              "device is cpu"},
-    {"python", OPTION_TEXT, FIELD(optimize.python), .metavar = "PROGRAM", .beside = "--no-measure-command",
+    {"python", OPTION_TEXT, FIELD(optimize.python), .metavar = "PROGRAM",
+     .beside = {"--no-measure-command", "--device cpu or --runtime"},
      .help = "the Python that has onnxruntime; the standard is what TASO_PYTHON names, or python3"},
-    {"measure-command", OPTION_TEXT, FIELD(optimize.measure_command), .metavar = "COMMAND", .beside = "--measure",
+    {"measure-command", OPTION_TEXT, FIELD(optimize.measure_command), .metavar = "COMMAND", .beside = {"--measure"},
      .help = "time models by this command instead: it is given a model's path and prints the seconds of one run"},
     {"layout", OPTION_CHOICE, FIELD(optimize.layout), .choices = optimize_layouts, .metavar = "STRATEGY",
      .help = "how rewriting and choosing the layouts of tensors go together: joint, standard (by rule), sequential, "
@@ -41,25 +51,26 @@ const struct option_spec optimize_option_specs[] = {
          "sizes of a symbolic dimension to optimize for; it stays symbolic. The standard is 1 for a first dimension, "
          "224 for those of images, else 128"},
     {"search", OPTION_CHOICE, FIELD(optimize.search), .choices = optimize_searches, .metavar = "METHOD",
+     .beside = {REWRITES},
      .help = "backtracking; saturation of e-graphs; or both: saturation from what backtracking found on"},
     {"egraph-nodes", OPTION_INTEGER, FIELD(optimize.most_enodes), .low = 1, .high = 1e9, .metavar = "N",
-     .beside = "--search saturation|both", .help = "saturation: e-nodes to make in each e-graph"},
-    {"egraph-rules", OPTION_TEXT, FIELD(optimize.egraph_rules), .metavar = "FILE", .beside = "--search saturation|both",
+     .beside = {SATURATES}, .help = "saturation: e-nodes to make in each e-graph"},
+    {"egraph-rules", OPTION_TEXT, FIELD(optimize.egraph_rules), .metavar = "FILE", .beside = {SATURATES},
      .help =
          "saturation: the substitutions of its e-graph; the standard is egraph.rules, which ships beside taso.rules, "
          "or what --rules names"},
     {"egraph-rounds", OPTION_INTEGER, FIELD(optimize.rounds_of_rules), .low = 0, .high = 1e9, .metavar = "N",
-     .beside = "--search saturation|both",
-     .help = "saturation: how often all rules are applied in an e-graph, at most"},
-    {"k-multi", OPTION_INTEGER, FIELD(optimize.k_multi), .low = 0, .high = 1e9, .metavar = "N",
-     .beside = "--search saturation|both",
+     .beside = {SATURATES}, .help = "saturation: how often all rules are applied in an e-graph, at most"},
+    {"k-multi", OPTION_INTEGER, FIELD(optimize.k_multi), .low = 0, .high = 1e9, .metavar = "N", .beside = {SATURATES},
      .help = "saturation: in how many of these rounds rules with several outputs are"},
     {"alpha", OPTION_REAL, FIELD(optimize.alpha), .low = 1, .high = 100, .metavar = "X",
-     .help = "backtracking: keep graphs that cost up to X times the best so far"},
+     .beside = {BACKTRACKS, REWRITES}, .help = "backtracking: keep graphs that cost up to X times the best so far"},
     {"budget", OPTION_INTEGER, FIELD(optimize.budget), .low = 0, .high = 1e9, .metavar = "N",
+     .beside = {BACKTRACKS, REWRITES},
      .help = "backtracking: graphs to expand; the search also ends when as much work was done as 2000 words of "
              "descriptions to price for each of them, and 15000 for each node of the model"},
     {"patience", OPTION_INTEGER, FIELD(optimize.patience), .low = 0, .high = 1e9, .metavar = "N",
+     .beside = {BACKTRACKS, REWRITES},
      .help = "backtracking: end the search when N graphs in a row were expanded, or as much work as four times as many "
              "matches take was done, without 0.1 % being gained; 0: no limit"},
     {"time", OPTION_REAL, FIELD(optimize.seconds), .low = 0, .high = 1e9, .metavar = "SECONDS",
@@ -73,13 +84,14 @@ const struct option_spec optimize_option_specs[] = {
      .help =
          "check and time with the arrays there instead of the first random ones: NAME.npy for an input of that name, "
          "or input_0.npy, input_1.npy, ... in the model's order"},
-    {"costs", OPTION_TEXT, FIELD(optimize.costs), .metavar = "FILE",
+    {"costs", OPTION_TEXT, FIELD(optimize.costs), .metavar = "FILE", .beside = {RUNS_MODELS},
      .help = "cost database; the standard is a file in the cache folder"},
     {"fold-limit", OPTION_INTEGER, FIELD(optimize.fold_limit), .is_size = true, .low = 0, .high = 1e12, .metavar = "N",
      .help = "compute constant tensors of up to N elements at import, and 64 N in all, in 1,000 N operations"},
     {"tolerance", OPTION_REAL, FIELD(optimize.tolerance), .low = 0, .high = 1, .metavar = "X",
+     .beside = {RUNS_MODELS, "--check"},
      .help = "largest allowed max|a - b| / max|a| of an output; 0.01 at least where anything has 16 bits"},
-    {"tf32", OPTION_FLAG, FIELD(optimize.allows_tf32), .beside = "--device cuda",
+    {"tf32", OPTION_FLAG, FIELD(optimize.allows_tf32), .beside = {"--device cuda"},
      .help = "products of f32 on tensor cores that drop bits (cuda)"},
     {"validate", OPTION_FLAG, FIELD(is_validated),
      .help = "compute entries of every rewritten tensor both ways, over a prime field, before it is rewritten"},
@@ -93,19 +105,20 @@ const struct option_spec optimize_option_specs[] = {
     {"calibrate", OPTION_FLAG, FIELD(is_calibrated),
      .help = "correct costs by what steps take inside of the models, and search again from these"},
     {"measure-seconds", OPTION_REAL, FIELD(optimize.measure_seconds), .low = 0, .high = 1e6, .metavar = "SECONDS",
-     .help = "for how long to time both models"},
+     .beside = {TIMES_MODELS, "--measure"}, .help = "for how long to time both models"},
     {"finalists", OPTION_INTEGER, FIELD(optimize.finalists), .low = 1, .high = 3, .metavar = "N",
+     .beside = {TIMES_MODELS, "--measure", REWRITES},
      .help = "search N times, with different slants, and keep what is fastest when timed as a whole"},
     {"seed", OPTION_INTEGER, FIELD(optimize.seed), .low = 0, .high = 1e15, .metavar = "N",
-     .help = "of the random inputs"},
+     .beside = {RUNS_MODELS, "--check or --measure"}, .help = "of the random inputs"},
     {"json", OPTION_TEXT, FIELD(json), .metavar = "FILE", .help = "write the report as JSON too"},
     {"html", OPTION_TEXT, FIELD(html), .metavar = "FILE",
      .help = "write the report as a page with both graphs to zoom into"},
     {"dot", OPTION_TEXT, FIELD(dot), .metavar = "FILE", .help = "write both graphs for Graphviz"},
-    {"explain", OPTION_FLAG, FIELD(is_explained), .beside = "--no-quiet",
+    {"explain", OPTION_FLAG, FIELD(is_explained), .beside = {"--no-quiet"},
      .help = "list every rewrite in order with its estimated gain"},
     {"quiet", OPTION_FLAG, FIELD(is_quiet), .letter = 'q', .help = "print errors only"},
-    {"verbose", OPTION_FLAG, FIELD(is_verbose), .letter = 'v', .help = "say more on the way"},
+    {"verbose", OPTION_FLAG, FIELD(is_verbose), .letter = 'v', .beside = {"--no-quiet"}, .help = "say more on the way"},
     {0},
 };
 

@@ -249,13 +249,18 @@ bool options_set(const struct option_spec *specs, void *fields, const char *name
 
 // ---- options that have an effect beside others alone ----
 
+// The choices end with the text or at a blank.
 static bool is_among(const char *choices, const char *choice)
 {
     size_t length = strlen(choice);
-    for (const char *c = choices; *c; c += strcspn(c, "|"), c += *c == '|')
-        if (strcspn(c, "|") == length && memcmp(c, choice, length) == 0)
+    for (const char *c = choices;; c++) {
+        size_t n = strcspn(c, "| ");
+        if (n == length && memcmp(c, choice, length) == 0)
             return true;
-    return false;
+        c += n;
+        if (*c != '|')
+            return false;
+    }
 }
 
 // Of a flag, a choice or a text.
@@ -278,22 +283,39 @@ static bool is_set(const struct parser *p, const struct option_spec *s, const ch
     }
 }
 
-static bool check_beside(const struct parser *p, const struct option_spec *s)
+#define NEGATION "--no-"
+#define ALTERNATIVE " or "
+
+static bool is_negated(const char *condition)
 {
-    bool is_negated = strncmp(s->beside, "--no-", 5) == 0;
-    const char *name = s->beside + (is_negated ? 5 : 2);
+    return strncmp(condition, NEGATION, strlen(NEGATION)) == 0;
+}
+
+static bool holds(const struct parser *p, const char *condition)
+{
+    const char *name = condition + strlen(is_negated(condition) ? NEGATION : "--");
     size_t length = strcspn(name, " ");
     const struct option_spec *other = find_by_name(p->program, name, length);
-    if (is_set(p, other, name + length + (name[length] == ' ')) != is_negated)
+    if (is_set(p, other, name + length + (name[length] == ' ')) != is_negated(condition))
         return true;
-    return error_set_code(p->error, EXIT_USAGE, NULL, "option --%s has an effect only %s --%s", s->name,
-                          is_negated ? "without" : "with", name);
+    const char *next = strstr(name, ALTERNATIVE);
+    return next && holds(p, next + strlen(ALTERNATIVE));
+}
+
+static bool check_beside(const struct parser *p, const struct option_spec *s)
+{
+    for (size_t i = 0; i < sizeof s->beside / sizeof *s->beside && s->beside[i]; i++)
+        if (!holds(p, s->beside[i]))
+            return error_set_code(p->error, EXIT_USAGE, NULL, "option --%s has an effect only %s%s", s->name,
+                                  is_negated(s->beside[i]) ? "without --" : "with ",
+                                  s->beside[i] + (is_negated(s->beside[i]) ? strlen(NEGATION) : 0));
+    return true;
 }
 
 static bool have_effects(const struct parser *p)
 {
     for (const struct option_spec *s = p->program->options; s->name; s++)
-        if (s->beside && p->is_given[s - p->program->options] && !check_beside(p, s))
+        if (p->is_given[s - p->program->options] && !check_beside(p, s))
             return false;
     return true;
 }

@@ -29,7 +29,9 @@ struct option_spec {
     double low, high;             // INTEGER, REAL: the allowed range; both 0: unbounded
     const char *const *choices;   // CHOICE: NULL-terminated
     const char *metavar, *help;
-    const char *beside;   // without which it has no effect, and is refused: "--X", "--no-X" or "--X CHOICE|CHOICE"
+    // Without all of these it has no effect, and is refused: "--X", "--no-X", "--X CHOICE|CHOICE" or "--no-X CHOICE",
+    // or several of them, of which one will do: "--X or --no-Y".
+    const char *beside[3];
 };
 struct program {
     const char *name;                    // "taso-verify rules"

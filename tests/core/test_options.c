@@ -28,9 +28,11 @@ static const struct option_spec specs[] = {
     {"alpha", OPTION_REAL, offsetof(struct fields, alpha), .low = 1, .high = 100, .metavar = "X", .help = "tolerance"},
     {"device", OPTION_CHOICE, offsetof(struct fields, device), .choices = devices, .help = "where it runs"},
     {"shape", OPTION_LIST, offsetof(struct fields, shapes), .metavar = "NAME=DIMS", .help = "binds a dimension"},
-    {"tf32", OPTION_FLAG, offsetof(struct fields, tf32), .beside = "--device cuda|fake", .help = "drops bits"},
-    {"json", OPTION_TEXT, offsetof(struct fields, json), .beside = "--no-quiet", .help = "what is printed"},
-    {"name", OPTION_TEXT, offsetof(struct fields, name), .beside = "--output", .help = "of what is written"},
+    {"tf32", OPTION_FLAG, offsetof(struct fields, tf32), .beside = {"--device cuda|fake"}, .help = "drops bits"},
+    {"json", OPTION_TEXT, offsetof(struct fields, json), .beside = {"--no-quiet"}, .help = "what is printed"},
+    {"part", OPTION_TEXT, offsetof(struct fields, name),
+     .beside = {"--output or --json or --device cuda", "--no-device fake"}, .help = "of it"},
+    {"name", OPTION_TEXT, offsetof(struct fields, name), .beside = {"--output"}, .help = "of what is written"},
     {0},
 };
 static const struct program program = {
@@ -165,6 +167,8 @@ static void wrong_lines_are_explained(void **state)
         {"--device cuda --tf32 --device=cpu", "option --tf32 has an effect only with --device cuda|fake"},
         {"--json x -q", "option --json has an effect only without --quiet"},
         {"--name x", "option --name has an effect only with --output"},
+        {"--part x", "option --part has an effect only with --output or --json or --device cuda"},
+        {"--part x -o y --device fake", "option --part has an effect only without --device fake"},
     };
     for (size_t i = 0; i < COUNT_OF(table); i++) {
         char storage[256];
@@ -177,8 +181,10 @@ static void wrong_lines_are_explained(void **state)
 
 static void options_stand_beside_others(void **state)
 {
-    static const char *const lines[] = {"--tf32 --device cuda",   "--device fake --tf32", "--no-tf32", "--json x",
-                                        "--json x -q --no-quiet", "--name x -o y"};
+    static const char *const lines[] = {
+        "--tf32 --device cuda",   "--device fake --tf32", "--no-tf32",     "--json x",
+        "--json x -q --no-quiet", "--name x -o y",        "--part x -o y", "--part x --json x",
+        "--part x --device cuda"};
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
         char storage[256];
         struct parsed p;
@@ -222,6 +228,7 @@ static void help_is_made_from_the_table(void **state)
         "      --shape NAME=DIMS     binds a dimension (may be repeated)\n"
         "      --tf32                drops bits\n"
         "      --json VALUE          what is printed\n"
+        "      --part VALUE          of it\n"
         "      --name VALUE          of what is written\n"
         "  -h, --help                print this text\n"
         "      --version             print the version\n"

@@ -136,7 +136,7 @@ def main():
             skipped += session is None
             feeds = to_feed(model, session, fed, seed) if session else []
             resized += len(feeds) > 1
-            search = ["--device", "fake", "--quiet", "--threads", "1", *SEARCHES[seed % 4]]
+            search = ["--device", "fake", "--quiet", *SEARCHES[seed % 4]]
             of_egraph = rules if seed % 2 else pathlib.Path(rules).with_name("egraph.rules")
             commands = [[optimizer, source, "-o", target, *search], [rewriter, rules, str(seed), "8", source, target],
                         [rewriter, of_egraph, str(seed), "saturate", source, target]]

@@ -7,7 +7,7 @@ import sys
 
 import onnx
 
-from commands import OPT, QUICK, ROOT, RUN, optimize, priced_too_high, run, run_tests, succeed
+from commands import OPT, QUICK, ROOT, RUN, UNTIMED, optimize, priced_too_high, run, run_tests, succeed
 from expectations import expect
 from small_models import products, small_model
 
@@ -33,14 +33,14 @@ def test_agreement(folder):
 def test_calibration(folder):
     """Costs that the running model contradicts are replaced, stay in the database, and are believed from then on."""
     model, costs = products(folder / "wrong.onnx"), folder / "wrong.costs"
-    options = [*priced_too_high(model, costs)[:-1], *QUICK]
-    _, told = optimize("calibration", model, *options)
+    options = priced_too_high(model, costs)[:-1]
+    _, told = optimize("calibration", model, *options, *QUICK)
     expect(told["searches"] > 1 and told["costs_corrected"], f"searched from corrected costs: {told}")
     expect(all(c["seconds_after"] < 1 for c in told["costs_corrected"]), f"{told['costs_corrected']}")
     expect(told["estimated_seconds_before"] < 1, f"the search believed 1,000 s: {told['estimated_seconds_before']}")
     expect("in-model)" in costs.read_text() and "1e3" not in costs.read_text(), costs.read_text())
     known = costs.read_text()
-    rewrites = [optimize("not measured", model, *options, "--no-measure")[1]["rewrites"] for _ in range(2)]
+    rewrites = [optimize("not measured", model, *options, *UNTIMED)[1]["rewrites"] for _ in range(2)]
     expect(rewrites[0] == rewrites[1] and costs.read_text() == known, "same database, same result")
 
 

@@ -60,7 +60,7 @@ class GivenInputs(unittest.TestCase):
 
     def test_results_are_checked_with_them(self):
         report = self.folder / "r.json"
-        done = self.program(OPT, self.path, "-q", "--no-measure", "--budget", 20, "--finalists", 1, "--inputs", self.inputs,
+        done = self.program(OPT, self.path, "-q", "--no-measure", "--budget", 20, "--inputs", self.inputs,
                             "--json", report)
         self.assertEqual(done.returncode, 0, done.stderr)
         said = json.loads(report.read_text(encoding="utf-8"))
@@ -91,7 +91,7 @@ class GivenInputs(unittest.TestCase):
         self.make_first_sizes_symbols()
         report = self.folder / "r.json"
         for more, batch in (([], 4), (["--profile", "batch=4,2"], 4)):
-            done = self.program(OPT, self.path, "-q", "--no-measure", "--budget", 20, "--finalists", 1, "--inputs", self.inputs,
+            done = self.program(OPT, self.path, "-q", "--no-measure", "--budget", 20, "--inputs", self.inputs,
                                 "--json", report, *more)
             self.assertEqual(done.returncode, 0, done.stderr)
             said = json.loads(report.read_text(encoding="utf-8"))

@@ -185,7 +185,7 @@ def test_compiled(model, seconds):
     for moment in 0.1 * seconds, 0.4 * seconds:
         out = model.with_suffix(".taso")
         out.unlink(missing_ok=True)
-        process = subprocess.Popen([OPT, model, "-o", out, "--no-measure", "--finalists", "1", "--threads", "1", "--quiet",
+        process = subprocess.Popen([OPT, model, "-o", out, "--no-measure", "--threads", "1", "--quiet",
                                     "--costs", model.parent / f"{moment}.costs"])
         wait_until_caught(process, signal.SIGINT)
         time.sleep(moment)

@@ -3,7 +3,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper, parser
 
-from commands import OPT, QUICK, optimize, priced_too_high, relative_difference, run_tests, session_of, succeed
+from commands import OPT, QUICK, UNTIMED, optimize, priced_too_high, relative_difference, run_tests, session_of, succeed
 from expectations import expect
 from small_models import products, small_model
 
@@ -127,7 +127,7 @@ def test_unwritable(folder):
     rules, out = folder / "newer.rules", folder / "old-fast.onnx"
     rules.write_text("(rule by-abs (source (neg (neg ?x))) (target (sub (abs ?x) (sub (abs ?x) ?x))))\n")
     done = succeed("an unwritable result", OPT, model, "-o", out, "--rules", rules,
-                   *priced_too_high(model, folder / "old.costs"), *QUICK[:-1], "--no-measure", "--no-check")
+                   *priced_too_high(model, folder / "old.costs"), *UNTIMED[:-1], "--no-check")
     expect(out.exists() and out.read_bytes() == model.read_bytes(), f"an unwritable result: {done.stderr}")
     expect("needs operator set 7" in done.stdout, f"the reason is told: {done.stdout}")
 
@@ -148,7 +148,7 @@ def test_undone_reshapes(folder):
 def test_unknown_operators(folder):
     model = products(folder / "opaque.onnx", "[wondrous] w = example.org.Wondrous(xa)  r = Relu(w)", "float[1,32] r")
     fast = folder / "fast.onnx"
-    _, told = optimize("opaque", model, "-o", fast, "--no-measure", "--device", "cpu", *QUICK)
+    _, told = optimize("opaque", model, "-o", fast, "--device", "cpu", *UNTIMED)
     graph = onnx.load(fast).graph
     kinds = [node.op_type for node in graph.node]
     expect("Wondrous" in kinds and told["opaque_nodes"] >= 1, f"the unknown operator is kept: {kinds}")
@@ -163,8 +163,8 @@ def test_constant_outputs(folder):
                         a=np.zeros((64, 32), np.float32))
     rules = folder / "negations.rules"
     rules.write_text("(rule negation-twice (source (neg (neg ?x))) (target ?x))\n")
-    _, told = optimize("constant", model, "-o", folder / "fast.onnx", "--no-measure", "--rules", rules,
-                       *priced_too_high(model, folder / "high.costs"), *QUICK)
+    _, told = optimize("constant", model, "-o", folder / "fast.onnx", "--rules", rules,
+                       *priced_too_high(model, folder / "high.costs"), *UNTIMED)
     expect(told["rewrites"] and "random weights" in (told["check_reason"] or ""), f"constant outputs are not trusted: {told}")
 
 

@@ -14,7 +14,6 @@ from expectations import expect, failures
 from small_models import products, small_model
 
 OPT, RUN = sys.argv[1:3]
-QUICK = ["--budget", "60", "--measure-seconds", "0.2", "--threads", "1"]
 
 
 def script(path, text):
@@ -46,7 +45,9 @@ class Run:
         environment = dict(os.environ, XDG_CACHE_HOME=str(folder / "cache"), TASO_PYTHON=str(python),
                            TMPDIR=str(self.temporary))
         files = ["-o", self.out, "--json", self.report] if output else []
-        done = subprocess.run([OPT, *map(str, [*arguments, *files, *QUICK])], capture_output=True, text=True,
+        quick = ["--budget", "60"] + ([] if "--no-measure" in arguments else ["--measure-seconds", "0.2"])
+        quick += [] if "fake" in arguments and "--runtime" not in arguments else ["--threads", "1"]
+        done = subprocess.run([OPT, *map(str, [*arguments, *files, *quick])], capture_output=True, text=True,
                               env=environment, check=False)
         self.code, self.text, self.errors = done.returncode, done.stdout, done.stderr
         # "taso: ..." of the progress is no message

@@ -97,7 +97,7 @@ class Case:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
         command = [self.program, str(self.source), "-o", str(self.target), "--device", "fake", "-q", "--budget",
-                   str(budget), "--threads", "1", "--search-threads", "1"]
+                   str(budget), "--search-threads", "1"]
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, restore_signals=False,
                                 env=dict(os.environ, XDG_CACHE_HOME=str(self.cache)),
                                 preexec_fn=limit_files if limit is not None else None)

@@ -13,7 +13,8 @@ PAGE = SOURCE / "docs/manual/options.md"
 HEAD = """# Options
 
 Written by `ninja -C build options-page` from what the programs print with `--help`; a test compares. An option that would
-have no effect for want of another one (`--tf32` without `--device cuda`) is refused, with exit code 2.
+have no effect beside the others (`--tf32` without `--device cuda`, `--budget` with `--search saturation`, `--threads` with
+`--device fake`) is refused, with exit code 2.
 """
 OPTION, COMMAND = re.compile(r"^ {2,6}(?:-\w, )?--\S"), re.compile(r"^ {2}(\w+) {2,}\S", re.MULTILINE)
 EXTRACT = {"taso-opt": ["extract"]}   # commands beside what the program does without one

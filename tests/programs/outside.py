@@ -52,7 +52,7 @@ def write_rules(path):
     return path
 
 
-QUICK = ["--device", "fake", "--budget", "5", "--threads", "1", "--search-threads", "1"]
+QUICK = ["--device", "fake", "--budget", "5", "--search-threads", "1"]
 
 
 def check_versions():
@@ -118,9 +118,10 @@ def check_same_files():
     (FOLDER / "below").mkdir()
     for outputs in (["-o", "new", "--json", "new"], ["-o", "new", "--json", "below/../new"],
                     ["-o", "old.onnx", "--json", "hard"], ["-o", "old.onnx", "--html", "soft"],
-                    ["--html", "new", "--dot", "./new"], ["--json", model], ["-o", "new", "--json", "new.costs",
-                    "--costs", "new.costs"], ["-o", rules, "--rules", rules], ["--costs", model]):
+                    ["--html", "new", "--dot", "./new"], ["--json", model], ["-o", rules, "--rules", rules]):
         refused(USAGE, "are the same file", OPT, model, *QUICK, *outputs)
+    for outputs in (["-o", "new", "--json", "new.costs", "--costs", "new.costs"], ["--costs", model]):
+        refused(USAGE, "are the same file", OPT, model, *outputs)
     refused(USAGE, "not also n=8", OPT, model, *QUICK, "--profile", "m=4", "n=8")
     refused(USAGE, "are the same file", RUN, model, "--json", model)
     refused(USAGE, "are the same file", VERIFY, "rules", rules, "-o", "p", "--rejected", "p")
@@ -136,6 +137,35 @@ def check_same_files():
     expect(ran.returncode == 0, f"devices are written by several: {ran}")
     ran = run(OPT, model, *QUICK, "-o", model)
     expect(ran.returncode == 0, f"the model may be replaced: {ran}")
+
+
+WITHOUT_EFFECT = {
+    OPT: ["--search saturation --budget 5", "--search saturation --alpha 2", "--search saturation --patience 5",
+          "--k-multi 1", "--no-measure --finalists 2", "--no-measure --measure-seconds 1", "--no-check --tolerance 1",
+          "--no-check --no-measure --seed 2", "--device fake --costs c", "--device fake --threads 1", "--device fake --python p",
+          "--device fake --tolerance 1", "--device fake --seed 2", "--device fake --measure-seconds 1",
+          "--device fake --finalists 2", "--layout layout-only --rules r.rules", "--layout layout-only --search both",
+          "--layout layout-only --without r", "--layout layout-only --finalists 2", "-q --verbose", "--tf32"],
+    RUN: [f"--measure-costs {option}" for option in ("--repeats 2", "--warmup 2", "--seed 2", "--integers 2", "--tolerance 1",
+                                                     "--json j", "--plan", "--profile")] + ["--repair"],
+    VERIFY: ["model --no-numbers --tolerance 1", "model --no-field --operations 1", "model --no-rewrite --rules r.rules",
+             "model --no-field --no-numbers --seed 2", "model --no-field --no-numbers --threads 2", "rules --no-z3 --steps 9",
+             "rules --no-z3 --properties p", "rules -q --bounds", "properties --no-recheck --seed 2", "properties --steps 9"],
+    GEN: ["--shard 1/2 --counts c"],
+}
+
+
+def check_effects():
+    """What would change nothing is refused, before anything is read; beside an option with which it does it is taken."""
+    for program, lines in WITHOUT_EFFECT.items():
+        for line in lines:
+            option = next(word for word in reversed(line.split()) if word.startswith("--"))
+            refused(USAGE, f"option {option} has an effect only with", program, *line.split(), *["absent"] * (program == OPT))
+    for option in ("--max-ops=3", "--space=s", "--families=f", "--with=relu", "--shortcuts=2", "--seed=2", "--checkpoint=c"):
+        refused(USAGE, f"option {option.split('=')[0]} has no effect in merge", GEN, "merge", "part", "-o", "x", option)
+    for line in ("--device fake --runtime onnxruntime --costs c --threads 1 --seed 2", "--search both --budget 5 --k-multi 1",
+                 "--device fake --measure-command true --measure-seconds 1", "--no-check --seed 2"):
+        refused(BAD_INPUT, "absent", OPT, "absent.onnx", *line.split())
 
 
 def check_endings():
@@ -199,6 +229,7 @@ with tempfile.TemporaryDirectory() as name:
     check_verdicts()
     check_seconds()
     check_same_files()
+    check_effects()
     check_endings()
     check_places()
     check_hidden()

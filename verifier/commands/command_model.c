@@ -21,12 +21,12 @@ struct options {
     bool rewrite, only_proved, field, numbers, quiet;
 };
 static const struct option_spec specs[] = {
-    {"rules", OPTION_TEXT, offsetof(struct options, rules), .metavar = "FILE", .beside = "--rewrite",
+    {"rules", OPTION_TEXT, offsetof(struct options, rules), .metavar = "FILE", .beside = {"--rewrite"},
      .help = "proved substitutions"},
     {"shape", OPTION_LIST, offsetof(struct options, shapes), .metavar = "NAME=1,3,224,224",
      .help = "the shape of an input, or SYMBOL=8 for a symbolic dimension; for both models"},
     {"rewrite", OPTION_FLAG, offsetof(struct options, rewrite), .help = "use the rules; structure alone otherwise"},
-    {"only-proved", OPTION_FLAG, offsetof(struct options, only_proved), .beside = "--rewrite",
+    {"only-proved", OPTION_FLAG, offsetof(struct options, only_proved), .beside = {"--rewrite"},
      .help = "of the rules only those that ship with this build as proved for all sizes"},
     {"nodes", OPTION_INTEGER, offsetof(struct options, nodes), .low = 0, .high = 1e7, .metavar = "N",
      .help = "e-nodes that rules may add between two findings"},
@@ -35,16 +35,18 @@ static const struct option_spec specs[] = {
     {"field", OPTION_FLAG, offsetof(struct options, field),
      .help = "evaluate what rules do not settle over the prime field"},
     {"operations", OPTION_INTEGER, offsetof(struct options, operations), .is_size = true, .low = 0, .high = 1e18,
-     .metavar = "N", .help = "at most so many operations of one evaluation over the prime field"},
+     .metavar = "N", .beside = {"--field"},
+     .help = "at most so many operations of one evaluation over the prime field"},
     {"numbers", OPTION_FLAG, offsetof(struct options, numbers), .help = "run both models on random inputs"},
     {"tolerance", OPTION_REAL, offsetof(struct options, tolerance), .low = 0, .high = 1, .metavar = "X",
-     .help = "largest allowed max|a - b| / max|a| of an output"},
+     .beside = {"--numbers"}, .help = "largest allowed max|a - b| / max|a| of an output"},
     {"seed", OPTION_INTEGER, offsetof(struct options, seed), .low = 0, .high = 1e15, .metavar = "N",
-     .help = "of the random inputs"},
+     .beside = {"--field or --numbers"}, .help = "of the random inputs"},
     {"fold-limit", OPTION_INTEGER, offsetof(struct options, fold_limit), .is_size = true, .low = 0, .high = 1e12,
      .metavar = "N", .help = "compute constant tensors of up to N elements at import"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
-     .metavar = "N", .help = "threads that the models run on; 0: all that this process may use"},
+     .metavar = "N", .beside = {"--field or --numbers"},
+     .help = "threads that the models run on; 0: all that this process may use"},
     {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print the verdict only"},
     {0}};
 static const struct program program = {

@@ -22,7 +22,7 @@ static const struct option_spec specs[] = {
     {"written", OPTION_TEXT, offsetof(struct options, written), .metavar = "FILE",
      .help = "rules that somebody wrote: they are kept, and what follows from them goes"},
     {"coincidences", OPTION_INTEGER, offsetof(struct options, coincidences), .low = 0, .high = 1000, .metavar = "N",
-     .beside = "--no-egraph",
+     .beside = {"--no-egraph"},
      .help = "drop rules whose source reads tensors more than N times more often than there are tensors"},
     {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 0, .high = 100, .metavar = "N",
      .help = "drop what N rewrites by other rules do"},
@@ -32,7 +32,7 @@ static const struct option_spec specs[] = {
      .help = "choose for an e-graph: small rules that one does not derive from the others, in as many rounds as there "
              "are --steps, with at most ten e-nodes for each of --graphs"},
     {"operators", OPTION_INTEGER, offsetof(struct options, operators), .low = 1, .high = 1000, .metavar = "N",
-     .beside = "--egraph",
+     .beside = {"--egraph"},
      .help = "for an e-graph: a rule with more operators on either side is not small"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
      .metavar = "N", .help = "threads; 0: all that this process may use"},
