@@ -134,6 +134,16 @@ def own_operator(after, extra=0.0, strength=1.0):
     return add_function(made, "Strange <strength> (x) => (y) { y = Elu<alpha: float = @strength>(x) }")
 
 
+def unknown_operators(is_joined=False, after="Relu", factor=1.0, strength=1.0, wrong=0.0):
+    """Two products of one input, or (joined) one of both weights, are read by operators of which nothing is known, not even
+    the types that they make."""
+    w1, w2 = random(8, 8, seed=1), random(8, 8, seed=2) + np.float32(wrong)
+    given = {"w": np.concatenate([w1, w2], axis=1), "sizes": np.array([8, 8])} if is_joined else {"w1": w1, "w2": w2}
+    products = "w_x = MatMul(x, w)  a, b = Split<axis = 1>(w_x, sizes)" if is_joined else "a = MatMul(x, w1)  b = MatMul(x, w2)"
+    return model(f"""{products}  c = odd.Strange<strength = {strength}>(a, b)  d, e = odd.Other(b, , a)  f = Add(c, d)
+        g = {after}(f)  y = Mul(g, k)  z = Mul(e, k)""", outputs="float[] y, float[] z", k=np.float32(factor), **given)
+
+
 def recurrent(start=None):
     """An LSTM of two steps, which begins at a constant, or at nothing."""
     given = {"w": random(1, 32, 8, seed=5), "r": random(1, 32, 8, seed=6)}
@@ -281,6 +291,13 @@ CASES = [
     ("behind it", own_operator("Relu"), own_operator("Abs"), [], 1, ["numbers: 1 of 2", "the models differ"]),
     ("its attribute", own_operator("Relu"), own_operator("Relu", strength=2.0), [], 1, ["not found to be equal"]),
     ("around it", own_operator("Relu"), own_operator("Relu", extra=0.5), [], 1, ["the models differ"]),
+    ("unknown operators", unknown_operators(), unknown_operators(), [], 0, ["2 of 2 outputs equal by structure\n"]),
+    ("before them", unknown_operators(), unknown_operators(True), [], 0, ["2 of 2 outputs equal by structure and rules"]),
+    ("before them, wrongly", unknown_operators(), unknown_operators(True, wrong=0.5), [], 1, ["0 of 2 outputs", "the models differ"]),
+    ("behind unknown operators", unknown_operators(), unknown_operators(after="Abs"), [], 1,
+     ["1 of 2 outputs", "the models keep different nodes as they are", "not found to be equal"]),
+    ("a number behind them", unknown_operators(), unknown_operators(factor=2.0), [], 1, ["0 of 2 outputs", "not found to be equal"]),
+    ("an attribute of one", unknown_operators(), unknown_operators(strength=2.0), [], 1, ["1 of 2 outputs", "not found to be equal"]),
     ("begun at zero", recurrent(0), recurrent(), ["--no-field", "--no-numbers"], 0, ["1 of 1 output equal by structure"]),
     ("begun elsewhere", recurrent(0.5), recurrent(), ["--no-field", "--no-numbers"], 1, ["not found to be equal"]),
     ("indices", gathered(), gathered(), [], 0, ["equal by structure"]),
