@@ -3,9 +3,10 @@ and stays only when that accepts it and its values are finite, of moderate size,
 that numpy does not have (bf16, float8, int4) are added together with the casts around them.
 
 `make(seed)` gives the model, what to feed it, and the outputs' values; the same for the same seed and version of ONNX
-Runtime. There are operator sets from 7 on, symbolic sizes, subgraphs in subgraphs, strings, quantized tensors, scalars,
-empty tensors, up to eight axes, negative axes and steps; constants as initializers, as nodes, in subgraphs, and as inputs
-besides; outputs that are inputs or constants, or the same tensor twice, or are left out; inputs that nothing reads.
+Runtime. There are operator sets from 7 on, symbolic sizes, subgraphs in subgraphs, functions, sequences, operators
+without a meaning, strings, quantized tensors, scalars, empty tensors, up to eight axes, negative axes and steps;
+constants as initializers, as nodes, in subgraphs, and as inputs besides; outputs that are inputs or constants, or the
+same tensor twice, or are left out; inputs that nothing reads.
 """
 import os
 import pickle
@@ -14,7 +15,9 @@ import numpy as np
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
-OPSETS = [20, 20, 20, 21, 21, 19, 18, 17, 15, 13, 11, 10, 9, 8, 7]
+from grown_structures import Structures
+
+OPSETS = [20, 20, 20, 21, 21, 23, 22, 19, 18, 17, 15, 13, 11, 10, 9, 8, 7]
 FLOATS = [np.float32, np.float32, np.float32, np.float64, np.float16]
 NARROW = [TensorProto.BFLOAT16, TensorProto.BFLOAT16, TensorProto.FLOAT8E4M3FN, TensorProto.FLOAT8E5M2, TensorProto.INT4,
           TensorProto.UINT4, TensorProto.FLOAT8E4M3FNUZ]
@@ -62,7 +65,7 @@ def are_near(a, b):
     return bool(np.all(np.abs(a.astype(np.float64) - b) <= 0.03 * max(1e-3, float(np.abs(a).max(initial=0)))))
 
 
-class Grower:
+class Grower(Structures):
     """A graph under construction: `values` has every tensor that a node may read, as it is at the inputs chosen."""
 
     def __init__(self, seed, attempt=0):
@@ -70,7 +73,7 @@ class Grower:
         self.random = np.random.default_rng([seed, attempt] if attempt else seed)
         self.opset = self.choose(OPSETS)
         self.ir_version = 10 if self.opset > 20 else 3 if self.opset < 9 and self.chance(0.5) else 9
-        self.values, self.nodes, self.weights, self.inputs, self.hidden = {}, [], [], {}, set()
+        self.values, self.nodes, self.weights, self.inputs, self.hidden, self.functions = {}, [], [], {}, set(), []
 
     # --- choices ---
 
@@ -111,7 +114,7 @@ class Grower:
 
     def input(self, value):
         name = f"input{len(self.inputs)}"
-        self.inputs[name] = self.values[name] = value
+        self.inputs[name] = self.values[name] = np.asarray(value)
         return name
 
     def weight(self, value):
@@ -139,8 +142,11 @@ class Grower:
             nodes, "some",
             [helper.make_tensor_value_info(name, element_type(value), value.shape) for name, value in fed.items()],
             [helper.make_empty_tensor_value_info(name) for name in outputs])
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=self.ir_version)
-        return session_of(model.SerializeToString()).run(None, fed)
+        return session_of(self.model_of(graph).SerializeToString()).run(None, fed)
+
+    def model_of(self, graph):
+        domains = [helper.make_opsetid("", self.opset), *([helper.make_opsetid("own", 1)] if self.functions else [])]
+        return helper.make_model(graph, opset_imports=domains, functions=self.functions, ir_version=self.ir_version)
 
     def add(self, op, inputs, n_outputs=1, reads=(), **attributes):
         """False: ONNX Runtime refuses the node, or what it gives is of no use here."""
@@ -470,7 +476,7 @@ class Grower:
             x, y = self.choose(names[-3:]), self.choose(names)
             if op == "Constant":
                 op, y = "Add", f"{name}_c"
-                value = numpy_helper.from_array(self.entries(self.values[reads[0]].dtype, ()), y)
+                value = numpy_helper.from_array(self.entries(self.values[reads[-1]].dtype, ()), y)
                 if self.chance(0.5) and self.ir_version > 3:
                     constants.append(value)
                 else:
@@ -583,7 +589,7 @@ class Grower:
             [helper.make_tensor_value_info(name, element_type(self.values[name]),
                                            self.values[name].shape if self.seed % 3 else None) for name in outputs],
             self.weights)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=self.ir_version)
+        return self.model_of(graph)
 
 
 def grow(seed, attempt=0, n_nodes=14):
@@ -596,7 +602,8 @@ def grow(seed, attempt=0, n_nodes=14):
         g.input(g.entries(kind, shape))
     steps = [g.unary, g.binary, g.binary, g.binary, g.cast, g.select, g.clip, g.reduce, g.places, g.move, g.move, g.cut,
              g.cut, g.concat, g.product, g.product, g.product, g.window, g.window, g.window, g.layer_norm, g.quantized,
-             g.branch, g.branch, g.loop, g.scan, g.recurrent, g.narrow]
+             g.branch, g.branch, g.loop, g.scan, g.recurrent, g.narrow, g.nested, g.nested, g.call, g.call, g.sequence,
+             g.data_dependent, g.resize, g.signal, g.signal]
     favourites = [g.choose(steps) for _ in range(6)]
     for _ in range(6 * n_nodes):
         if len(g.nodes) >= n_nodes:
