@@ -249,7 +249,9 @@ static void print_first_difference(const struct model_comparison *run, struct te
         text_add_shown(out, run->subjects[side].file.path);
         text_add(out, ": ");
         text_add_shown(out, name ? name : "a tensor without a name");
-        text_printf(out, ", made by %s\n", g->nodes.items[layer].op->name);
+        text_add(out, ", made by ");
+        text_add_shown(out, common_graph_operator(&run->common, side, layer));
+        text_add(out, "\n");
     }
     mem_free(is_open, run->common.n_nodes + 1);
 }

@@ -213,10 +213,16 @@ static void describe_opaque(struct text *out, struct common_graph *c, const stru
         text_printf(out, "#%u", place);
 }
 
+// Among the nodes of the file.
+static uint32_t place_of_opaque(const struct imported_model *m, node_id node)
+{
+    return m->opaques.items[m->graph.nodes.items[node].attributes[0].ints[0]].node;
+}
+
 static node_id add_opaque(struct common_graph *c, struct imported_model *m, node_id node, const tensor_id *inputs)
 {
     const struct node *n = &m->graph.nodes.items[node];
-    uint32_t place = m->opaques.items[n->attributes[0].ints[0]].node;
+    uint32_t place = place_of_opaque(m, node);
     const struct onnx_node *source = m->file->model->graph->nodes.items[place];
     tensor_id *told = arena_array(&c->arena, tensor_id, n->n_inputs + 1);
     struct type nothing = {0}, *types = arena_array(&c->arena, struct type, n->n_outputs + 1);
@@ -490,6 +496,20 @@ const char *common_graph_name(const struct common_graph *c, int side, tensor_id 
             return origin->name;
     }
     return NULL;
+}
+
+const char *common_graph_operator(const struct common_graph *c, int side, node_id n)
+{
+    const struct common_side *s = &c->sides[side];
+    const struct graph *g = &s->model->graph;
+    const struct operator* op = c->graph.nodes.items[n].op;
+    for (tensor_id x = 0; op->flags & OPERATOR_IS_OPAQUE && x < g->tensors.count; x++)
+        if (s->tensors[x] == c->graph.nodes.items[n].first_output) {
+            uint32_t place = place_of_opaque(s->model, g->tensors.items[x].producer);
+            const struct onnx_node *source = s->model->file->model->graph->nodes.items[place];
+            return source->op_type.text;
+        }
+    return op->name;
 }
 
 const char *common_graph_output_name(const struct common_graph *c, size_t output)
