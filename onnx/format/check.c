@@ -12,6 +12,7 @@
 struct scope {
     const struct scope *outer;
     struct key_set names;
+    const struct onnx_list *nodes;   // NULL: of no graph
 };
 struct checker {
     const char *file;
@@ -136,9 +137,23 @@ static void describe_cycle(const struct walk *w, const struct onnx_list *nodes, 
                  label_of(nodes->items[vec_last(&w->path)]));
 }
 
-static bool report_order(struct checker *c, const struct onnx_list *nodes, uint32_t user,
-                         const struct onnx_string *name)
+// In the graph or one around it; NULL: none.
+static const struct onnx_node *find_producer(const struct scope *s, const struct onnx_string *name)
 {
+    for (; s; s = s->outer)
+        for (size_t i = 0; s->nodes && i < s->nodes->count; i++) {
+            const struct onnx_node *n = s->nodes->items[i];
+            for (size_t k = 0; k < n->outputs.count; k++)
+                if (onnx_string_is(&n->outputs.items[k], name->text))
+                    return n;
+        }
+    return NULL;
+}
+
+static bool report_order(struct checker *c, const struct scope *s, uint32_t user, const struct onnx_string *name)
+{
+    const struct onnx_list *nodes = s->nodes;
+    const struct onnx_node *producer = find_producer(s, name);
     struct producers p = {0};
     struct walk w = {.state = mem_alloc_zero(nodes->count)};
     size_t begin = 0;
@@ -148,9 +163,9 @@ static bool report_order(struct checker *c, const struct onnx_list *nodes, uint3
     if (find_cycle(&w, &p, nodes, &begin)) {
         describe_cycle(&w, nodes, begin, cycle, sizeof cycle);
         error_set(c->error, c->file, 0, 0, "the graph has a cycle: %s", cycle);
-    } else if (producer_of(&p, name) != TABLE_NONE) {
+    } else if (producer) {
         error_set(c->error, c->file, 0, 0, "node %s uses %s before node %s produces it", label_of(nodes->items[user]),
-                  name->text, label_of(nodes->items[producer_of(&p, name)]));
+                  name->text, label_of(producer));
     } else {
         error_set(c->error, c->file, 0, 0, "node %s uses %s, which nothing produces", label_of(nodes->items[user]),
                   name->text);
@@ -197,14 +212,14 @@ static bool check_attributes(struct checker *c, const struct onnx_node *n, const
     return true;
 }
 
-static bool check_node(struct checker *c, const struct onnx_list *nodes, uint32_t index, struct scope *s)
+static bool check_node(struct checker *c, uint32_t index, struct scope *s)
 {
-    const struct onnx_node *n = nodes->items[index];
+    const struct onnx_node *n = s->nodes->items[index];
     if (!n->op_type.text || n->op_type.size == 0)
         return error_set(c->error, c->file, 0, 0, "node %u (%s) names no operator", (unsigned)index, label_of(n));
     for (size_t i = 0; i < n->inputs.count; i++)
         if (n->inputs.items[i].size && !is_visible(s, &n->inputs.items[i]))
-            return report_order(c, nodes, index, &n->inputs.items[i]);
+            return report_order(c, s, index, &n->inputs.items[i]);
     if (!check_attributes(c, n, s))
         return false;
     for (size_t i = 0; i < n->outputs.count; i++)
@@ -216,8 +231,9 @@ static bool check_node(struct checker *c, const struct onnx_list *nodes, uint32_
 
 static bool check_nodes(struct checker *c, const struct onnx_list *nodes, struct scope *s)
 {
+    s->nodes = nodes;
     for (size_t i = 0; i < nodes->count; i++)
-        if (!check_node(c, nodes, (uint32_t)i, s))
+        if (!check_node(c, (uint32_t)i, s))
             return false;
     return true;
 }

@@ -364,7 +364,10 @@ def broken_graphs():
     yield of("y = Relu(x)", outputs="float z"), "nothing produces the output z"
     yield model_of("(float x) => (float y) <float w = {0}, float w = {1}> { y = Relu(x) }"), "two initializers"
     body = "b () => (float q) { q = Neg(hidden) }"
-    yield of(f"y = If(x)<then_branch = {body}, else_branch = {body}>"), "hidden, which nothing"
+    choice = f"y = If(x)<then_branch = {body}, else_branch = {body}>"
+    yield of(choice), "hidden, which nothing"
+    yield of(f"{choice}  [later] hidden = Neg(x)"), "uses hidden before node later produces it"
+    yield of(f"[itself] {choice}".replace("hidden", "y")), "uses y before node itself produces it"
 
 
 def chain_model(length):
