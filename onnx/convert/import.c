@@ -146,6 +146,22 @@ static bool reads_what_varies(struct importer *im, const struct conversion *c)
     return reads;
 }
 
+// A flag of the node's that is neither 0 nor 1; NULL: none. Runtimes take such a one for yes or for no, each by itself.
+static const char *find_odd_flag(const struct conversion *c)
+{
+    static const char *const flags[] = {
+        "align_corners", "allowzero", "antialias", "ceil_mode", "count_include_pad", "detect_negative",
+        "detect_positive", "exclude_outside", "exclusive", "fmod", "input_forget", "inverse", "keepdims", "largest",
+        "layout", "linear_before_reset", "noop_with_empty_axes", "onesided", "reverse", "select_last_index", "sorted",
+        "spatial", "storage_order", "training_mode", "transA", "transB", "upper"};
+    for (size_t i = 0; onnx_node_has_standard_domain(c->node) && i < sizeof flags / sizeof *flags; i++) {
+        int64_t flag = int_attribute(c, flags[i], 0);
+        if (flag != 0 && flag != 1)
+            return flags[i];
+    }
+    return NULL;
+}
+
 // What follows from the types that go in. What the model declares was true where it was traced, and ONNX Runtime runs
 // it with other sizes: it is read for its element type, and where it contradicts, nothing is known.
 void import_infer_types(struct importer *im, struct conversion *c, struct type *ret_types)
@@ -153,7 +169,7 @@ void import_infer_types(struct importer *im, struct conversion *c, struct type *
     for (uint32_t i = 0; i < c->n_outputs; i++)
         ret_types[i] = (struct type){.rank = RANK_UNKNOWN};
     bool is_of_nodes = has_subgraphs(c->node) || function_called_by(c);
-    if (!is_of_nodes || !reads_what_varies(im, c))
+    if (!find_odd_flag(c) && (!is_of_nodes || !reads_what_varies(im, c)))
         infer_opaque_types(c, ret_types);
     for (uint32_t i = 0; i < c->n_outputs; i++) {
         if (c->known_types && type_is_known(&c->known_types[i]))
@@ -331,12 +347,15 @@ static bool keep_for(struct conversion *c, const char *reason)
 static const struct converter *find_row(struct conversion *c)
 {
     const struct converter *row = onnx_node_has_standard_domain(c->node) ? converter_find(c->node->op_type.text) : NULL;
+    const char *flag = find_odd_flag(c);
     if (!onnx_node_has_standard_domain(c->node))
         cannot(c, "it is of the domain %s", c->node->domain.text);
     else if (!row)
         cannot(c, "the operator is not known");
     else if (c->opset < row->first_opset || c->opset > row->last_opset)
         cannot(c, "its meaning in operator set %" PRId64 " is not known", c->opset);
+    else if (flag)
+        cannot(c, "its %s is neither 0 nor 1", flag);
     else
         return row;
     return NULL;

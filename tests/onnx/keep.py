@@ -160,6 +160,12 @@ CASES = {
     "outputs that are an input and a weight": case(
         "(float[2,3] x) => (float[2,3] y, float[2,3] z) { y = Identity(x)  z = Identity(w) }",
         "Identity Identity", w=(2, 3)),
+    "flags that are neither yes nor no": case(
+        """(float[3,3] x) => (float[?,?] a, float[3,3] c, float[3,3] d, int64[?] e, int64[?] f, float[?,?] g)
+           { a = ReduceMax<axes = [1], keepdims = 2>(x)  c = Trilu<upper = 2>(x)  d = Gemm<transB = 3>(x, w)
+             r = ReduceL1<keepdims = -2>(w)  e = Shape(r)
+             s = Hardmax(x)  t = ArgMax<keepdims = 5>(s)  f = Shape(t)  g = Add(a, zero) }""",
+        UNCHANGED, w=(3, 3), zero=np.zeros((1, 1), np.float32)),
     "constant output": case(
         "(float[2,3] x) => (float[2,3] y, float[2,3] z) { z = Add(v, w)  y = Relu(x) }",
         "Relu | z", w=(2, 3), v=(2, 3)),
