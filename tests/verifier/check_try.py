@@ -170,6 +170,9 @@ FAR = """(rule twelve-times (source {}) (target ?x))
   (target (poolmax :kernel (+ $d 2) ?x)))
 (rule three-axes-of-windows (source (reducemax :axes 2 3 (poolmax :kernel $k :pad $p ?x)))
   (target (reducemax :axes 2 3 ?x)))
+(rule four-parts-of-five (source (reducesum :axes 0 (concat 0 (split0 0 :sizes $z ?x) (split1 0 :sizes $z ?x)
+    (split2 0 :sizes $z ?x) (split3 0 :sizes $z ?x))))
+  (target (reducesum :axes 0 ?x)))
 """.format("(transpose :perm $p " * 12 + "?x" + ")" * 12)
 
 
@@ -182,7 +185,7 @@ def check_far(program, instances, *files):
         file.write(FAR)
         file.flush()
         out, (n, _, n_different, _) = run(program, *far, "--attempts", "400", "--instances", "100", file.name)
-        assert n_different == n == 3, out
+        assert n_different == n == 4, out
 
 
 if __name__ == "__main__":

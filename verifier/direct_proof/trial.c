@@ -199,7 +199,22 @@ static int64_t choose_size(struct attempt *a, uint32_t sizes)
     return sizes ? __builtin_ctz(sizes) : 1;
 }
 
-// Shapes that are variables are often those of a tensor, as large as others, and parts are as long as others.
+// Proofs try up to three.
+static int64_t most_parts(const struct attempt *a)
+{
+    return a->trials->is_far ? 6 : 3;
+}
+
+static void allow_size(struct attempt *a, int64_t size)
+{
+    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
+        for (int r = 1; r <= a->rank; r++)
+            for (int i = 0; i < MAX_RANK; i++)
+                a->box.sizes[v][r][i] |= size_bit(a, size);
+}
+
+// Shapes that are variables are often those of a tensor, as large as others. Parts are as long as others, and far some
+// axis is as long as all of them.
 static void choose_shapes(struct attempt *a)
 {
     for (uint32_t v = 0; v < a->equation->pattern->n_attribute_variables; v++) {
@@ -208,10 +223,12 @@ static void choose_shapes(struct attempt *a)
         bool is_of_sizes = is_of_parts || (d.attribute && d.attribute->role == ROLE_SHAPE);
         if (!is_of_sizes || !d.is_whole || happens(a, 1, 2))
             continue;
-        uint32_t count = is_of_parts ? (uint32_t)between(a, 1, 3) : (uint32_t)a->rank;
-        int64_t *ints = arena_array(&a->scratch, int64_t, count);
+        uint32_t count = is_of_parts ? (uint32_t)between(a, 1, most_parts(a)) : (uint32_t)a->rank;
+        int64_t *ints = arena_array(&a->scratch, int64_t, count), sum = 0;
         for (uint32_t i = 0; i < count; i++)
-            ints[i] = choose_size(a, a->box.sizes[0][a->rank][is_of_parts ? 0 : i]);
+            sum += ints[i] = choose_size(a, a->box.sizes[0][a->rank][is_of_parts ? 0 : i]);
+        if (is_of_parts && a->trials->is_far)
+            allow_size(a, sum);
         a->attributes[v] = (struct attribute_value){count, ints};
     }
 }

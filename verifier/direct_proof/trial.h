@@ -14,7 +14,7 @@ struct trials {
     uint32_t wanted;       // instances to run
     uint32_t attempts;     // at most as many choices of attributes and sizes are searched for them
     uint64_t step_limit;   // of each such search
-    bool is_far;           // ranks up to 6, attributes that double from small ones to 33, one long axis
+    bool is_far;           // ranks up to 6, attributes that double from small ones to 33, one long axis, six parts
     void (*visit)(void *context,
                   const struct instance *in);   // is shown instances instead of running them; may be NULL
     void *context;
