@@ -30,6 +30,7 @@ except ImportError:
 IS_MOUNTED = "TASO_TEST_IN_MOUNT"
 SHAPES = {"w2": (32, 2048), "w1": (64, 32), "w0": (64, 32)}   # in the order of the data file
 MOST_WRITTEN = 560_000
+WRITING_SECONDS = 0.02
 
 
 def write_model(path, seed):
@@ -118,10 +119,14 @@ class Case:
 
 
 def killed(case, duration, rng):
-    """Half of the moments are spread over the whole run, half lie about its end, when files are written."""
+    """Half of the moments are spread over the whole run, half come while files are written, which begins with a new one."""
     process = case.start(20)
-    wait = rng.uniform(0, duration) if rng.random() < 0.5 else duration * rng.gauss(0.95, 0.08)
-    time.sleep(max(0, wait))
+    if rng.random() < 0.5:
+        time.sleep(rng.uniform(0, duration))
+    else:
+        while process.poll() is None and set(os.listdir(case.folder)) <= set(case.before_any):
+            time.sleep(1e-4)
+        time.sleep(rng.uniform(0, WRITING_SECONDS))
     process.send_signal(signal.SIGKILL)
     return process.wait()
 
