@@ -86,7 +86,7 @@ static enum check_verdict verdict_of(const output_comparisons *outputs)
 
 static void judge(struct optimizing *o, const struct pair *pair)
 {
-    o->report.tolerance = comparison_tolerance(&pair->graphs[0], o->options->tolerance);
+    o->report.tolerance = comparison_tolerance(&pair->graphs[0], o->options->allows_tf32, o->options->tolerance);
     recordings_compare(&pair->recordings[0], &pair->recordings[1], o->report.tolerance, &o->report.outputs);
     name_outputs(o);
     o->report.verdict = verdict_of(&o->report.outputs);

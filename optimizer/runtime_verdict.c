@@ -336,7 +336,7 @@ static void name_runtime_outputs(struct optimizing *o, struct runtime_verdict *v
 
 static bool agree_in_runtime(struct optimizing *o, const char *path, struct runtime_verdict *v, struct error *error)
 {
-    double tolerance = comparison_tolerance(&o->model.graph, o->options->tolerance);
+    double tolerance = comparison_tolerance(&o->model.graph, o->options->allows_tf32, o->options->tolerance);
     if (!runtime_compares(&o->runtime) || o->options->is_check_skipped)
         return true;
     if (!runtime_compare(&o->runtime, o->options->input, path, n_sets(o), tolerance, &v->outputs, error))

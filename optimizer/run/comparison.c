@@ -62,14 +62,14 @@ bool model_record(struct model *m, const struct graph *g, size_t n_inputs, const
     return is_run;
 }
 
-#define TOLERANCE_OF_HALVES 1e-2
+#define TOLERANCE_OF_HALVES 1e-2   // and of TF32, which has as many bits
 
-double comparison_tolerance(const struct graph *g, double wanted)
+double comparison_tolerance(const struct graph *g, bool allows_tf32, double wanted)
 {
-    for (tensor_id t = 0; t < g->tensors.count; t++)
-        if (graph_type(g, t)->dtype == DTYPE_F16 || graph_type(g, t)->dtype == DTYPE_BF16)
-            return fmax(wanted, TOLERANCE_OF_HALVES);
-    return wanted;
+    bool is_rough = allows_tf32;
+    for (tensor_id t = 0; !is_rough && t < g->tensors.count; t++)
+        is_rough = graph_type(g, t)->dtype == DTYPE_F16 || graph_type(g, t)->dtype == DTYPE_BF16;
+    return is_rough ? fmax(wanted, TOLERANCE_OF_HALVES) : wanted;
 }
 
 // The worst of all rounds; one round in which the output varies is enough to trust it.

@@ -37,8 +37,8 @@ struct recording {
 // device failed.
 bool model_record(struct model *m, const struct graph *g, size_t n_inputs, const struct model_inputs *given,
                   uint64_t seed, int rounds, struct arena *arena, struct recording *ret_recording, struct error *error);
-// The tolerance that is wanted, or a larger one for graphs with 16-bit numbers.
-double comparison_tolerance(const struct graph *g, double wanted);
+// The tolerance that is wanted, or a larger one for graphs with 16-bit numbers, or with products in TF32.
+double comparison_tolerance(const struct graph *g, bool allows_tf32, double wanted);
 void recordings_compare(const struct recording *a, const struct recording *b, double tolerance,
                         output_comparisons *ret_outputs);
 

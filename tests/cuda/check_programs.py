@@ -63,23 +63,35 @@ def costs_are_measured_and_used(root, tools, folder, plugin):
     assert done.stdout.splitlines()[-1] == again.stdout.splitlines()[-1], again.stdout
 
 
-def negations(path):
-    """-(-(x . w))."""
-    onnx.save(model_of("(float[4,16] x) => (float[4,16] y) { p = MatMul(x, w)  q = Neg(p)  y = Neg(q) }",
-                       w=np.eye(16, dtype=np.float32) + 1), path)
+def optimize_at_any_price(root, tools, folder, plugin, name, model, rule, *options):
+    """All that the model does is priced at 1,000 seconds: however busy this machine is, the rewrite pays."""
+    path, fast, rules, costs = (folder / f"{name}.{ending}" for ending in ("onnx", "fast.onnx", "rules", "costs"))
+    onnx.save(model, path)
+    rules.write_text(f"(rule {name} {rule})\n")
+    arguments = ["--device", "cuda", "--layout", "standard", "--costs", costs, *options]
+    run(tools[0], path, "--measure-costs", *arguments, plugin=plugin)
+    costs.write_text(re.sub(r'" [\d.e+-]+ [\d.e+-]+', '" 1e3 1e3', costs.read_text()))
+    done = run(tools[1], path, "-o", fast, "--rules", rules, "--measure-seconds", 0.2, *arguments, plugin=plugin)
+    assert name in done.stdout and "check                    passed" in done.stdout, done.stdout
+    onnx.checker.check_model(onnx.load(fast))
+    return done.stdout
 
 
 def results_are_checked_on_the_device(root, tools, folder, plugin):
-    """All that the model does is priced at 1,000 seconds: however busy this machine is, the rewrite pays."""
-    model, fast, rules, costs = (folder / f"negations.{name}" for name in ("onnx", "fast.onnx", "rules", "costs"))
-    negations(model)
-    rules.write_text("(rule negation-twice (source (neg (neg ?x))) (target ?x))\n")
-    arguments = ["--device", "cuda", "--layout", "standard", "--costs", costs]
-    run(tools[0], model, "--measure-costs", *arguments, plugin=plugin)
-    costs.write_text(re.sub(r'" [\d.e+-]+ [\d.e+-]+', '" 1e3 1e3', costs.read_text()))
-    done = run(tools[1], model, "-o", fast, "--rules", rules, "--measure-seconds", 0.2, *arguments, plugin=plugin)
-    assert "negation-twice" in done.stdout and "check                    passed" in done.stdout, done.stdout
-    onnx.checker.check_model(onnx.load(fast))
+    model = model_of("(float[4,16] x) => (float[4,16] y) { p = MatMul(x, w)  q = Neg(p)  y = Neg(q) }",
+                     w=np.eye(16, dtype=np.float32) + 1)
+    told = optimize_at_any_price(root, tools, folder, plugin, "negation-twice", model,
+                                 "(source (neg (neg ?x))) (target ?x)")
+    assert "tolerance 1e-05" in told, told
+
+
+def results_with_tf32_differ_by_its_rounding(root, tools, folder, plugin):
+    model = model_of("(float[4,16] x, float[16,8] v, float[8,16] w) => (float[4,16] y) {"
+                     " p = MatMul(v, w)  y = MatMul(x, p) }")
+    told = optimize_at_any_price(root, tools, folder, plugin, "matmul-association", model,
+                                 "(source (matmul ?x (matmul ?y ?z))) (target (matmul (matmul ?x ?y) ?z))", "--tf32")
+    difference = float(re.search(r"y +(\S+) +of max", told)[1])
+    assert 1e-5 < difference < 1e-2 and "tolerance 1e-02" in told, told
 
 
 def main():
@@ -89,6 +101,7 @@ def main():
             models_agree_with_the_processor,
             costs_are_measured_and_used,
             results_are_checked_on_the_device,
+            results_with_tf32_differ_by_its_rounding,
         ]:
             test(root, tools, pathlib.Path(folder), plugin)
             print("passed:", test.__name__, flush=True)

@@ -199,6 +199,19 @@ static int64_t place_in(const struct gpu_matrix *m, int64_t batch, int64_t row, 
     return batch * m->batch_stride + row * m->row_stride + column * m->column_stride;
 }
 
+// TF32 has 13 bits less than f32. (Convolutions keep theirs, so that layouts are told apart to the last bit.)
+static double factor(const struct gpu_product *p, const void *data, int64_t at)
+{
+    float value = (float)get(p->type, data, at);
+    uint32_t bits;
+    if (p->allows_tf32) {
+        memcpy(&bits, &value, sizeof bits);
+        bits &= ~0x1fffu;
+        memcpy(&value, &bits, sizeof bits);
+    }
+    return value;
+}
+
 static void run_product(const struct gpu_product *p, const struct gpu_operands *o)
 {
     for (int64_t b = 0; b < p->batches; b++)
@@ -206,7 +219,7 @@ static void run_product(const struct gpu_product *p, const struct gpu_operands *
             for (int64_t j = 0; j < p->n; j++) {
                 double sum = 0;
                 for (int64_t k = 0; k < p->k; k++)
-                    sum += get(p->type, o->x, place_in(&p->x, b, i, k)) * get(p->type, o->y, place_in(&p->y, b, k, j));
+                    sum += factor(p, o->x, place_in(&p->x, b, i, k)) * factor(p, o->y, place_in(&p->y, b, k, j));
                 int64_t at = place_in(&p->z, b, i, j);
                 sum += p->has_bias ? get(p->type, o->bias, j) : 0;
                 sum += p->has_residual ? get(p->type, o->residual, place_in(&p->residual, b, i, j)) : 0;

@@ -263,7 +263,7 @@ static bool run_both(struct running *x)
 {
     const struct backend_options options = {
         .threads = x->options->threads, .cost_file = "", .never_measures = true, .log = x->options->log};
-    x->report->tolerance = comparison_tolerance(&x->graphs[0], x->options->tolerance);
+    x->report->tolerance = comparison_tolerance(&x->graphs[0], false, x->options->tolerance);
     collect_weights(x);
     x->backend = cpu_backend_open(&options, x->error);
     bool is_run = x->backend && run_side(x, 0) && run_side(x, 1);
