@@ -122,6 +122,46 @@ static int64_t evaluate_linear(const struct evaluation *ev, const struct linear_
     return at;
 }
 
+// The places that a read goes to while one variable counts up: those of its values at which it is inside.
+struct row {
+    int64_t first, end, offset, step;   // the offset at `first`
+};
+
+static int64_t step_of(const struct linear_index *place, uint32_t variable)
+{
+    int64_t step = 0;
+    for (uint32_t i = 0; i < place->n; i++)
+        step += place->steps[i].variable == variable ? place->steps[i].factor : 0;
+    return step;
+}
+
+static void leave_out_outside(struct row *row, int64_t place, int64_t step, int64_t dim)
+{
+    while (row->first < row->end && (place + row->first * step < 0 || place + row->first * step >= dim))
+        row->first++;
+    while (row->first < row->end && (place + (row->end - 1) * step < 0 || place + (row->end - 1) * step >= dim))
+        row->end--;
+}
+
+// False: its places are no sums, or what is outside is not 0. The variable is 0.
+static bool find_row(const struct evaluation *ev, expr e, uint32_t variable, int64_t extent, struct row *ret)
+{
+    const struct read_plan *plan = ev->plans[e];
+    const struct expr_node *n = &ev->d->nodes.items[e];
+    *ret = (struct row){0, extent, evaluate_linear(ev, &plan->offset), step_of(&plan->offset, variable)};
+    for (uint32_t i = 0; i < plan->n_checked; i++) {
+        const struct checked_axis *axis = &plan->checked[i];
+        if (!axis->is_linear || n->b != OUTSIDE_ZERO)
+            return false;
+        int64_t place = evaluate_linear(ev, &axis->place), step = step_of(&axis->place, variable);
+        leave_out_outside(ret, place, step, axis->dim);
+        ret->offset += place * axis->stride;
+        ret->step += step * axis->stride;
+    }
+    ret->offset += ret->first * ret->step;
+    return true;
+}
+
 static polynomial evaluate_read(const struct evaluation *ev, expr e)
 {
     const struct expr_node *n = &ev->d->nodes.items[e];
@@ -148,11 +188,37 @@ static polynomial evaluate_scalar(struct evaluation *ev, expr e);
 
 static void add_terms(struct evaluation *ev, expr e);
 
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+// The products of two reads along a row, nothing but which is added where both are inside. False: it is none of such.
+static bool add_row_of_products(struct evaluation *ev, const struct expr_node *n, int64_t extent)
+{
+    const struct expr_node *body = &ev->d->nodes.items[n->a], *nodes = ev->d->nodes.items;
+    struct row a, b;
+    if (body->kind != EXPR_APPLY || body->fn != FN_MUL || nodes[body->a].kind != EXPR_READ ||
+        nodes[body->b].kind != EXPR_READ)
+        return false;
+    ev->variables[n->value] = 0;
+    if (!find_row(ev, body->a, (uint32_t)n->value, extent, &a) ||
+        !find_row(ev, body->b, (uint32_t)n->value, extent, &b))
+        return false;
+    const polynomial *of_a = ev->data[nodes[body->a].value], *of_b = ev->data[nodes[body->b].value];
+    for (int64_t t = most(a.first, b.first); t < a.end && t < b.end; t++)
+        polynomial_sum_add_product(ev->pool, of_a[a.offset + (t - a.first) * a.step],
+                                   of_b[b.offset + (t - b.first) * b.step]);
+    ev->pool->work += (uint64_t)(a.end - a.first + b.end - b.first);
+    return true;
+}
+
 static void add_terms_of_sum(struct evaluation *ev, const struct expr_node *n)
 {
     int64_t extent = ev->d->extents.items[n->value];
     size_t begin = polynomial_sum_begin(ev->pool);
-    for (int64_t t = 0; t < extent; t++) {
+    bool is_row = add_row_of_products(ev, n, extent);
+    for (int64_t t = 0; t < extent && !is_row; t++) {
         ev->variables[n->value] = t;
         add_terms(ev, n->a);
     }
