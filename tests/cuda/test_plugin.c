@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const char *const architectures[] = {"sm_90", "sm_80", "sm_100", "sm_120", "sm_75"};
-#define EVERY_FEW 12   // kernels are compiled for all architectures; the others for the first
+#define EVERY_FEW 36   // kernels are compiled for all architectures; the others for the first
 
 static const struct gpu_api *open_plugin(void)
 {

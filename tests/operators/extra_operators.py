@@ -1,10 +1,11 @@
 """Operators that no other file knows (extra/, and the manual's example) are proved with, generated with and run:
-`extra_operators.py SOURCE BUILD MESON...`.
+`extra_operators.py SOURCE BUILD MESON [--traits]`.
 
 The program is built with them (meson's option extra_operators) in BUILD. A definition that is changed so that it is not
 linear any more loses its traits without another change. Of operators that are another function at large ranks, long
 axes, further spatial axes or numbers of their attributes, or refuse ranks or sizes, or have numbers of sizes, no theorem
-speaks, and building says so; and it ends where a definition is not what its table says.
+speaks, and building says so; and it ends where a definition is not what its table says. With --traits only what building
+says is asked, for which the program that says it is enough.
 """
 import os
 import pathlib
@@ -13,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-SOURCE, BUILD, MESON = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
+SOURCE, BUILD, MESON = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
 EXTRA = ["examples/axisscale.c", *(f"tests/operators/extra/{name}.c" for name in (
     "squarepool", "squarerelu", "cell", "switched", "deepneg", "longsum", "mixedpool", "axisshare", "matvec"))]
 POOL = "squarepool :kernel $k :stride $s :pad $p :dilation $d"
@@ -132,8 +133,8 @@ def run(*command, codes=(0,)):
 def build(folder, sources, *targets):
     option = "-Dextra_operators=" + ",".join(map(str, sources))
     again = ["--reconfigure"] if (folder / "build.ninja").exists() else []
-    run(*MESON, "setup", *again, folder, SOURCE, option, "-Dcuda=disabled", *QUICKLY_BUILT)
-    run(*MESON, "compile", "-C", folder, *targets)
+    run(MESON, "setup", *again, folder, SOURCE, option, "-Dcuda=disabled", *QUICKLY_BUILT)
+    run(MESON, "compile", "-C", folder, *targets)
 
 
 def as_text(kind, laws):
@@ -179,12 +180,15 @@ def rules_of_the_manual_are_proved(folder):
 
 
 def forms_are_asked_for(folder):
-    """Those of which building says so, and numbers whose definitions have not what the operator has."""
+    """Of those of which building says so, and of numbers whose definitions have not what the operator has."""
     path = folder / "forms.properties"
     path.write_text(as_text("property", OF_NO_FORM), encoding="utf-8")
     said = run(BUILD / "verifier/taso-verify", "properties", path, codes=(1,))
     judged = dict(re.findall(r"^(\S+): (proved|tested)", said, re.MULTILINE))
     assert judged == dict.fromkeys(OF_NO_FORM, "tested"), said
+
+
+def building_says_so(_):
     ran = subprocess.run([BUILD / "operators/derive-traits"], capture_output=True, text=True, check=True)
     assert set(re.findall(r"(\w+) is another function", ran.stderr)) == {"deepneg", "longsum", "mixedpool"}, ran.stderr
 
@@ -236,10 +240,12 @@ def promises_are_asked(folder):
 
 
 os.environ.setdefault("XDG_CACHE_HOME", str(BUILD / "cache"))
-build(BUILD, EXTRA, "taso-verify", "taso-gen", "check_graphs")
+OF_TRAITS = [building_says_so, trait_goes_with_the_definition, promises_are_asked]
+OF_PROGRAMS = [rules_are_judged, properties_are_judged, properties_of_the_manual_are_proved, rules_of_the_manual_are_proved,
+               forms_are_asked_for, rules_are_generated, loops_run]
+has_programs = "--traits" not in sys.argv
+build(BUILD, EXTRA, "derive-traits", *["taso-verify", "taso-gen", "check_graphs"] * has_programs)
 with tempfile.TemporaryDirectory() as scratch:
-    for check in (rules_are_judged, properties_are_judged, properties_of_the_manual_are_proved,
-                  rules_of_the_manual_are_proved, forms_are_asked_for, rules_are_generated, loops_run, trait_goes_with_the_definition,
-                  promises_are_asked):
+    for check in OF_PROGRAMS * has_programs + OF_TRAITS:
         check(pathlib.Path(scratch))
         print(check.__name__)

@@ -1,5 +1,5 @@
-"""taso-opt on models with symbolic dimensions: `dynamic.py SOURCE-ROOT TASO-OPT`. What is written has the interface of
-the original and agrees with it in ONNX Runtime at ten bindings of the symbols, ones among them."""
+"""taso-opt on models with symbolic dimensions: `dynamic.py SOURCE-ROOT TASO-OPT [--few]`. What is written has the interface of
+the original and agrees with it in ONNX Runtime at ten bindings of the symbols, ones among them. With --few each third test."""
 import json
 import pathlib
 import subprocess
@@ -586,15 +586,17 @@ def test_usage(folder):
     expect(interface(kept) == interface(grouped), "grouped: the interface changed")
 
 
+TESTS = (test_exports, test_exports_of_torch, test_checked_here, test_faster, test_given_inputs, test_costs_are_of_profiles,
+         test_memory_of_checks, test_shared_symbol, test_unnamed, test_size_of_output_only, test_sums_of_symbols, test_large,
+         test_binding, test_images, test_same_pads, test_down_and_up, test_doubled_and_added, test_halves_of_one,
+         test_flattened_to_nothing, test_no_units, test_dilated_pools_rounded_up, test_poolings_of_smaller_images, test_cuts,
+         test_seen_at_all_probes, test_elsewhere, test_sums_of_squares, test_names_of_unnamed, test_rules_of_some_sizes,
+         test_usage)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for test in (test_exports, test_exports_of_torch, test_checked_here, test_faster, test_given_inputs,
-                     test_costs_are_of_profiles, test_memory_of_checks, test_shared_symbol, test_unnamed,
-                     test_size_of_output_only,
-                     test_sums_of_symbols, test_large, test_binding, test_images, test_same_pads, test_down_and_up,
-                     test_doubled_and_added, test_halves_of_one, test_flattened_to_nothing, test_no_units, test_dilated_pools_rounded_up,
-                     test_poolings_of_smaller_images, test_cuts, test_seen_at_all_probes,
-                     test_elsewhere, test_sums_of_squares, test_names_of_unnamed, test_rules_of_some_sizes, test_usage):
+        for test in TESTS[1::3] if "--few" in sys.argv else TESTS:
             test(pathlib.Path(name))
     print(f"{len(failures)} failures")
     return 1 if failures else 0

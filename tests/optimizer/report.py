@@ -1,5 +1,5 @@
-"""The pages that taso-opt writes: `report.py ROOT TASO-OPT`. What they say is compared with the JSON report; where there
-is a Chromium, a page is opened in it and its buttons are pressed."""
+"""The pages that taso-opt writes: `report.py ROOT TASO-OPT [--few]`. What they say is compared with the JSON report; where
+there is a Chromium, a page is opened in it and its buttons are pressed. With --few of one model."""
 import html.parser
 import json
 import os
@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 ROOT, OPT = pathlib.Path(sys.argv[1]), sys.argv[2]
-MODELS = ["bert", "squeezenet", "nasrnn"]
+MODELS = ["squeezenet", "bert", "nasrnn"][: 1 if "--few" in sys.argv else None]
 VOID = {"meta", "br"}
 
 

@@ -1,5 +1,5 @@
-"""taso-opt with models timed elsewhere: `runtime.py TASO-OPT TASO-RUN`. ONNX Runtime runs in this Python; workers that
-misbehave, and commands that print what a test wants, are scripts."""
+"""taso-opt with models timed elsewhere: `runtime.py TASO-OPT TASO-RUN [--few]`. ONNX Runtime runs in this Python; workers
+that misbehave, and commands that print what a test wants, are scripts. With --few nothing is simplified or symbolic."""
 import json
 import os
 import pathlib
@@ -305,7 +305,8 @@ def test_simplified(folder):
 
 
 def main():
-    for test in (test_measured_there, test_steps, test_indices, test_refused_there, test_simplified, test_symbolic, test_wrong_requests, test_failures, test_command):
+    tests = [test_measured_there, test_steps, test_indices, test_refused_there, test_wrong_requests, test_failures, test_command]
+    for test in tests + [test_simplified, test_symbolic] * ("--few" not in sys.argv):
         with tempfile.TemporaryDirectory() as folder:
             test(pathlib.Path(folder))
     print(f"{len(failures)} failures")

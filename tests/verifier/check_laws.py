@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Laws that are proved by hand hold far beyond what proofs try: `check_laws.py TASO-VERIFY LAWS.def SCHEMAS.def [--few]`.
+"""Laws that are proved by hand hold far beyond what proofs try: `check_laws.py TASO-VERIFY LAWS.def SCHEMAS.def [--few [N]]`.
 
 Each law of both files becomes a rule or a property, which `taso-verify try` runs at random: as models are, and at high
-ranks, long axes and large attributes. None differs, and each has instances; with --few, a fifth of them.
+ranks, long axes and large attributes. None differs, and each has instances; with --few, a fifth of them, and of each Nth law
+alone.
 """
 import pathlib
 import re
@@ -72,9 +73,11 @@ def as_rules(name, text):
 
 def main():
     program, laws, schemas, *few = sys.argv[1:]
+    each = int(few[1]) if few[1:] else 1
     texts = [as_file(number, text) for number, text in read(laws, "LAW")]
     for i, (number, text) in enumerate(read(schemas, "SCHEMA")):
         texts += as_rules(f"{number}-{i}", text)
+    texts = texts[::each]
     with tempfile.TemporaryDirectory() as folder:
         files = [pathlib.Path(folder) / f"laws.{kind}" for kind in ("rules", "properties")]
         for file, head in zip(files, ("(rule ", "(property ")):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Generated rules do what is wanted, and nobody writes what they do: `check_wanted.py TASO-VERIFY SUBSTITUTIONS [--few]`.
+"""Generated rules do what is wanted, and nobody writes what they do: `check_wanted.py TASO-VERIFY SUBSTITUTIONS EXAMPLES`.
 
 The generated rules of taso.rules, and those of egraph.rules, derive every rule of wanted.rules, and those of taso.rules
-none of written.rules. With --few, at fewer random examples.
+none of written.rules. Of each rule so many random examples are tried.
 """
 import pathlib
 import subprocess
@@ -18,7 +18,7 @@ def derive(verify, rules, others, *options):
 
 
 def main():
-    verify, folder, random = sys.argv[1], pathlib.Path(sys.argv[2]), "30" if "--few" in sys.argv else "300"
+    verify, folder, random = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
     for shipped in ("taso.rules", "egraph.rules"):
         wanted = derive(verify, folder / "wanted.rules", folder / shipped, "--random", random)
         assert len(wanted) > 20, wanted
