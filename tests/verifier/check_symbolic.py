@@ -2,7 +2,7 @@
 """Proofs with sizes that have no values: `check_symbolic.py TASO-VERIFY TRUE.rules FALSE.rules [--few]`.
 
 Every rule of the first file is proved, and none of the second, or of each fifth of it with --few; nor is any that
-check_thresholds.py makes, of which there are fewer, too.
+false_families.py makes, of which there are fewer, too.
 """
 import pathlib
 import re
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from check_thresholds import rules_of
+import false_families
 
 FROM_GENERATOR, FEW_FROM_GENERATOR = 200, 40
 
@@ -36,7 +36,8 @@ def main():
     assert not unknown, f"true, and not proved: {unknown}"
     with tempfile.TemporaryDirectory() as folder:
         made = pathlib.Path(folder) / "made.rules"
-        made.write_text("\n".join(rules_of(FEW_FROM_GENERATOR if few else FROM_GENERATOR, 1)) + "\n", encoding="utf-8")
+        rules = false_families.make(FEW_FROM_GENERATOR if few else FROM_GENERATOR, 1)
+        made.write_text("".join(f"{rule.text(name)}\n" for name, rule in rules.items()), encoding="utf-8")
         if few:
             false = each_fifth_rule(false, pathlib.Path(folder) / "few.rules")
         for path in (false, made):
