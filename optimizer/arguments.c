@@ -90,7 +90,8 @@ const struct option_spec optimize_option_specs[] = {
      .help = "compute constant tensors of up to N elements at import, and 64 N in all, in 1,000 N operations"},
     {"tolerance", OPTION_REAL, FIELD(optimize.tolerance), .low = 0, .high = 1, .metavar = "X",
      .beside = {RUNS_MODELS, "--check"},
-     .help = "largest allowed max|a - b| / max|a| of an output; 0.01 at least where anything has 16 bits, and with --tf32"},
+     .help = "largest allowed max|a - b| / max|a| of an output; 0.01 at least where anything has 16 bits, and with "
+             "--tf32"},
     {"tf32", OPTION_FLAG, FIELD(optimize.allows_tf32), .beside = {"--device cuda"},
      .help = "products of f32 on tensor cores that drop bits (cuda)"},
     {"validate", OPTION_FLAG, FIELD(is_validated),
