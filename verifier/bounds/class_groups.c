@@ -1,5 +1,6 @@
 // Axes that groups divide, one behind the other: are they made of blocks, the same number in all instances (T9;
 // bounds.md, 2.4)?
+#include "core/memory/union_find.h"
 #include "core/numbers/integers.h"
 #include "operators/traits.h"
 #include "verifier/bounds/index_classes.h"
@@ -11,16 +12,14 @@
 struct ties {
     struct analysis *an;
     uint32_t class;
-    uint16_t parent[MAX_ITEMS];
+    uint16_t parents[MAX_ITEMS];
     int64_t places[MAX_ITEMS];     // of a block, by the item that stands for those tied to it
     bool is_compound[MAX_ITEMS];   // likewise: a concatenation of parts that are not tied to it
 };
 
-static uint32_t find_tied(struct ties *t, uint32_t item)
+static uint32_t find_tied(const struct ties *t, uint32_t item)
 {
-    while (t->parent[item] != item)
-        item = t->parent[item] = t->parent[t->parent[item]];
-    return item;
+    return union_find_root(t->parents, item);
 }
 
 static bool is_of_class(const struct ties *t, uint32_t item)
@@ -32,7 +31,7 @@ static bool tie(struct ties *t, uint32_t x, uint32_t y)
 {
     if (!is_of_class(t, x) || !is_of_class(t, y) || find_tied(t, x) == find_tied(t, y))
         return false;
-    t->parent[find_tied(t, y)] = (uint16_t)find_tied(t, x);
+    union_find_join(t->parents, x, y);
     return true;
 }
 
@@ -182,8 +181,7 @@ static void tie_what_conditions_equate(struct ties *t)
 static void find_ties(struct ties *t)
 {
     const struct analysis *an = t->an;
-    for (uint32_t i = 0; i < an->n_items; i++)
-        t->parent[i] = (uint16_t)i;
+    union_find_init(t->parents, an->n_items);
     tie_what_conditions_equate(t);
     for (bool is_changing = true; is_changing;) {
         is_changing = tie_whole_reads(t);
@@ -200,7 +198,7 @@ static void find_ties(struct ties *t)
 
 static bool is_compound(const struct ties *t, uint32_t item)
 {
-    return is_of_class(t, item) && t->is_compound[find_tied((struct ties *)t, item)];
+    return is_of_class(t, item) && t->is_compound[find_tied(t, item)];
 }
 
 // Tied to a concatenation of parts that are not: it must be the only one, and tied to none of them.
@@ -310,7 +308,7 @@ void classes_find_places_of_groups(struct analysis *an)
 {
     struct ties *t = NULL;
     for (uint32_t class = 0; class < an->n_items; class ++) {
-        if (an->parent[class] != class || !(an->class_flags[class] & HAS_GROUPS) ||
+        if (an->parents[class] != class || !(an->class_flags[class] & HAS_GROUPS) ||
             (an->class_flags[class] & ~(HAS_GROUPS | HAS_SEGMENTS | HAS_COUNT)))
             continue;
         if (!t && !has_only_known_operators(an))

@@ -1,6 +1,5 @@
 // What attributes and conditions say of sizes, which stand in no index expression (T2, T3; bounds.md, 2.4 and 2.5).
 #include "operators/traits.h"
-#include "verifier/bounds/form_terms.h"
 #include "verifier/bounds/index_classes.h"
 #include "verifier/bounds/same_terms.h"
 #include "verifier/bounds/unhandled.h"
@@ -167,7 +166,7 @@ static bool share_groups(struct analysis *an, uint32_t x, uint32_t y)
     if (!operator_convolves(node->op) || !operator_convolves(an->in->equation->pattern->nodes.items[y].op))
         return false;
     int group = operator_find_role(node->op, ROLE_GROUPS);
-    bool is_written = form_is_list_of(&node->attributes[group], form_is_integer);
+    bool is_written = node->attributes[group].terms[0]->kind == TERM_INTEGER;
     return !is_written && an->in->calls[x]->attributes[group].ints[0] > 1 &&
            attributes_are_alike(an, x, y, ROLE_GROUPS);
 }

@@ -3,17 +3,16 @@
 #include "verifier/bounds/index_classes.h"
 
 #include "core/memory/hash.h"
+#include "core/memory/union_find.h"
 #include "core/numbers/integers.h"
 #include "expressions/affine.h"
 #include "operators/traits.h"
 #include "verifier/bounds/windows.h"
 #include <string.h>
 
-uint32_t classes_find(struct analysis *an, uint32_t item)
+uint32_t classes_find(const struct analysis *an, uint32_t item)
 {
-    while (an->parent[item] != item)
-        item = an->parent[item] = an->parent[an->parent[item]];
-    return item;
+    return union_find_root(an->parents, item);
 }
 
 // Position p of y is position p + offset of x.
@@ -23,9 +22,7 @@ static void classes_unite_at(struct analysis *an, uint32_t x, uint32_t y, int64_
         an->links[an->n_links++] = (struct link){.from = (uint16_t)x, .to = (uint16_t)y, .offset = offset};
     else
         an->has_too_many = true;
-    x = classes_find(an, x);
-    y = classes_find(an, y);
-    an->parent[x > y ? x : y] = (uint16_t)(x > y ? y : x);
+    union_find_join(an->parents, x, y);
 }
 
 void classes_unite(struct analysis *an, uint32_t x, uint32_t y)
@@ -77,8 +74,7 @@ void classes_number_items(struct analysis *an)
         an->has_too_many = true;
         return;
     }
-    for (uint32_t i = 0; i < an->n_items; i++)
-        an->parent[i] = (uint16_t)i;
+    union_find_init(an->parents, an->n_items);
     for (uint32_t v = 0; v < p->n_variables; v++)
         for (int axis = 0; an->in->types[v] && axis < an->in->types[v]->rank; axis++)
             an->size[v * MAX_RANK + (uint32_t)axis] = an->in->types[v]->dim[axis];

@@ -53,7 +53,7 @@ struct analysis {
     const struct definition *definitions[MAX_RULE_NODES];
     uint32_t first_item[MAX_RULE_NODES];
     uint32_t n_items;
-    uint16_t parent[MAX_ITEMS];
+    uint16_t parents[MAX_ITEMS];
     uint16_t flags[MAX_ITEMS];
     bool is_operand[MAX_ITEMS];   // read along a part of what it goes to, or the other way round
     int64_t size[MAX_ITEMS];
@@ -90,7 +90,7 @@ void classes_find_affine(const struct definition *d, expr e, struct affine_index
 
 // Numbers the items of an instance whose nodes are all typed, each in a class of its own.
 void classes_number_items(struct analysis *an);
-uint32_t classes_find(struct analysis *an, uint32_t item);   // the item that stands for its class
+uint32_t classes_find(const struct analysis *an, uint32_t item);   // the item that stands for its class
 void classes_unite(struct analysis *an, uint32_t x, uint32_t y);
 // The two have the same positions, in all instances of this structure.
 void classes_unite_whole(struct analysis *an, uint32_t x, uint32_t y);

@@ -3,6 +3,7 @@
 // bounds.md, 2.4).
 #include "verifier/bounds/same_sizes.h"
 
+#include "core/memory/union_find.h"
 #include "operators/traits.h"
 
 #define NO_AXIS UINT16_MAX
@@ -10,20 +11,8 @@
 
 struct sum {
     uint32_t n;
-    uint16_t summands[MOST_SUMMANDS];
+    uint32_t summands[MOST_SUMMANDS];
 };
-
-static uint16_t find(const struct same_sizes *s, uint16_t axis)
-{
-    while (s->parents[axis] != axis)
-        axis = s->parents[axis];
-    return axis;
-}
-
-static void join(struct same_sizes *s, uint16_t x, uint16_t y)
-{
-    s->parents[find(s, x)] = find(s, y);
-}
 
 // --- what is joined --------------------------------------------------------------------------------------------------
 
@@ -38,14 +27,14 @@ static uint16_t axis_of_size(const struct attribute_term *t)
 static void join_by_condition(struct same_sizes *s, const struct condition *c)
 {
     if (c->kind == CONDITION_EQUAL && axis_of_size(c->a) != NO_AXIS && axis_of_size(c->b) != NO_AXIS)
-        join(s, axis_of_size(c->a), axis_of_size(c->b));
+        union_find_join(s->parents, axis_of_size(c->a), axis_of_size(c->b));
 }
 
 static void join_all_axes(struct same_sizes *s, uint32_t x, uint32_t y, int64_t but)
 {
     for (uint32_t axis = 0; axis < MAX_RANK; axis++)
         if (axis != but)
-            join(s, (uint16_t)(x * MAX_RANK + axis), (uint16_t)(y * MAX_RANK + axis));
+            union_find_join(s->parents, x * MAX_RANK + axis, y * MAX_RANK + axis);
 }
 
 // The axis along which inputs may differ; -1: along none. False: the operator says nothing of sizes.
@@ -77,8 +66,7 @@ static void join_by_typing(struct same_sizes *s, uint32_t n)
 struct same_sizes same_sizes_of(const struct equation *eq)
 {
     struct same_sizes s = {.eq = eq};
-    for (uint16_t i = 0; i < sizeof s.parents / sizeof *s.parents; i++)
-        s.parents[i] = i;
+    union_find_init(s.parents, sizeof s.parents / sizeof *s.parents);
     for (uint32_t i = 0; i < eq->n_conditions; i++)
         join_by_condition(&s, &eq->conditions[i]);
     for (uint32_t n = 0; n < eq->pattern->nodes.count && !eq->is_strong; n++)
@@ -92,7 +80,7 @@ bool terms_are_same(const struct same_sizes *s, const struct attribute_term *x, 
 {
     uint16_t a = axis_of_size(x), b = axis_of_size(y);
     if (a != NO_AXIS && b != NO_AXIS)
-        return find(s, a) == find(s, b);
+        return union_find_root(s->parents, a) == union_find_root(s->parents, b);
     bool are_same = x->kind == y->kind && x->value == y->value && x->count == y->count;
     for (uint32_t i = 0; i < x->count && are_same; i++)
         are_same = terms_are_same(s, x->operands[i], y->operands[i]);
@@ -114,7 +102,7 @@ static bool add_summands(const struct same_sizes *s, const struct attribute_term
 {
     uint16_t axis = axis_of_size(t);
     if (axis != NO_AXIS && sum->n < MOST_SUMMANDS) {
-        sum->summands[sum->n++] = find(s, axis);
+        sum->summands[sum->n++] = union_find_root(s->parents, axis);
         return true;
     }
     bool is_sum = t->kind == TERM_ADD;
@@ -123,7 +111,7 @@ static bool add_summands(const struct same_sizes *s, const struct attribute_term
     return is_sum;
 }
 
-static bool take_out(struct sum *sum, uint16_t summand)
+static bool take_out(struct sum *sum, uint32_t summand)
 {
     for (uint32_t i = 0; i < sum->n; i++)
         if (sum->summands[i] == summand) {
@@ -144,10 +132,10 @@ bool sums_are_same(const struct same_sizes *s, const struct attribute_term *x, c
 
 int64_t size_by_text(const struct same_sizes *s, uint32_t variable, int axis)
 {
-    uint16_t class = find(s, (uint16_t)(variable * MAX_RANK + (uint32_t)axis));
+    uint32_t class = union_find_root(s->parents, variable * MAX_RANK + (uint32_t)axis);
     int64_t size = 0;
     for (uint16_t i = 0; i < s->eq->pattern->n_variables * MAX_RANK && size == 0; i++)
-        if (find(s, i) == class)
+        if (union_find_root(s->parents, i) == class)
             size = equation_size_by_condition(s->eq, i / MAX_RANK, i % MAX_RANK);
     return size;
 }

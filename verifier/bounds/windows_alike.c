@@ -313,7 +313,7 @@ static bool is_one_class_for_each_level(struct analysis *an, const struct levels
 static bool has_nothing_but_windows(const struct analysis *an, const struct levels *l)
 {
     for (uint32_t c = 0; c < an->n_items; c++)
-        if (an->parent[c] == c && l->of_class[c] != NO_LEVEL &&
+        if (an->parents[c] == c && l->of_class[c] != NO_LEVEL &&
             ((an->class_flags[c] & ~HAS_WINDOW) || an->labels[c] > (l->of_class[c] == 0 ? 1 : 0)))
             return false;
     return true;

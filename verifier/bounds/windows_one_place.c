@@ -2,31 +2,23 @@
 // 2.3).
 #include "verifier/bounds/windows.h"
 
+#include "core/memory/union_find.h"
 #include "operators/traits.h"
 #include <string.h>
 
 // Classes of places that windows make of one another, where both nodes belong to one pair of outputs.
 struct places {
-    uint16_t parent[MAX_ITEMS];
+    uint16_t parents[MAX_ITEMS];
     int axis[MAX_ITEMS];   // spatial, of the windows; -1: none yet
 };
-
-static uint32_t find_places(struct places *p, uint32_t class)
-{
-    while (p->parent[class] != class)
-        class = p->parent[class] = p->parent[p->parent[class]];
-    return class;
-}
 
 // False: other windows go along the places on another spatial axis.
 static bool join_places(struct places *p, uint32_t x, uint32_t y, int axis)
 {
-    x = find_places(p, x);
-    y = find_places(p, y);
-    bool is_one_axis = (p->axis[x] < 0 || p->axis[x] == axis) && (p->axis[y] < 0 || p->axis[y] == axis);
-    p->parent[y] = (uint16_t)x;
-    p->axis[x] = axis;
-    return is_one_axis;
+    int of_x = p->axis[union_find_root(p->parents, x)], of_y = p->axis[union_find_root(p->parents, y)];
+    union_find_join(p->parents, x, y);
+    p->axis[union_find_root(p->parents, x)] = axis;
+    return (of_x < 0 || of_x == axis) && (of_y < 0 || of_y == axis);
 }
 
 static bool has_place_on_each_axis(struct analysis *an, node_set of_pair, bool with_kernels)
@@ -35,10 +27,9 @@ static bool has_place_on_each_axis(struct analysis *an, node_set of_pair, bool w
     uint8_t *n = arena_array(an->in->scratch, uint8_t, MAX_ITEMS);
     bool is_met = true;
     memset(n, 0, MAX_ITEMS);
-    for (uint32_t i = 0; i < MAX_ITEMS; i++) {
-        p->parent[i] = (uint16_t)i;
+    union_find_init(p->parents, MAX_ITEMS);
+    for (uint32_t i = 0; i < MAX_ITEMS; i++)
         p->axis[i] = -1;
-    }
     for (int i = 0; i < an->n_windows && is_met; i++) {
         const struct window_use *w = &an->windows[i];
         bool is_read = with_kernels || !operator_enlarges(an->in->equation->pattern->nodes.items[w->node].op);
@@ -46,7 +37,7 @@ static bool has_place_on_each_axis(struct analysis *an, node_set of_pair, bool w
             is_met = join_places(p, classes_find(an, w->index_item), classes_find(an, w->read_item), w->axis);
     }
     for (uint32_t c = 0; c < an->n_items && is_met; c++) {
-        uint32_t place = find_places(p, c);
+        uint32_t place = union_find_root(p->parents, c);
         if (classes_find(an, c) == c && p->axis[place] >= 0)
             is_met = (n[place] = (uint8_t)(n[place] + (an->labels[c] > 0))) <= 1;
     }

@@ -1,8 +1,8 @@
 // Why instances that agree are no proof: what no theorem covers, and values that had no instance.
 #include "verifier/direct_proof/doubts.h"
 
+#include "verifier/bounds/forms/theorems.h"
 #include "verifier/bounds/group_types.h"
-#include "verifier/bounds/theorems.h"
 #include "verifier/bounds/unhandled.h"
 #include "verifier/bounds/window_types.h"
 #include "verifier/instances/ranks.h"
@@ -107,7 +107,7 @@ static bool has_free_strides(const struct pattern *p)
 
 const char *find_doubt(struct judge *j, const struct equation *eq, const struct tried *tried, struct judgement *r)
 {
-    if (!j->fixed_bound && law_of_equation(eq) && equation_is_of_real_numbers(eq))
+    if (!j->fixed_bound && law_of_equation(eq) && theorems_cover_text(eq, THEOREMS_OF_LAWS))
         return NULL;
     if (!j->fixed_bound && !theorems_cover(eq, r->max_rank, &r->bounds, THEOREMS_OF_ALL, &r->form))
         return r->form.chars;

@@ -2,7 +2,7 @@
 #include "verifier/entailment/z3_theory.h"
 
 #include "core/system/clock.h"
-#include "verifier/bounds/theorems.h"
+#include "verifier/bounds/forms/theorems.h"
 #include "verifier/direct_proof/small_instances.h"
 #include "verifier/entailment/formulas.h"
 #include "verifier/instances/ranks.h"
@@ -231,7 +231,7 @@ static struct entailment prove_obligations(struct theory *t, bool are_stated, co
 // Do the ranks and lengths of lists for which there are obligations stand for all?
 static bool are_kinds_enough(const struct equation *eq)
 {
-    return !ranks_are_too_few(eq) && theorems_cover_kinds(eq);
+    return !ranks_are_too_few(eq) && theorems_cover_text(eq, THEOREMS_OF_KINDS);
 }
 
 struct entailment theory_prove(struct theory *t, struct judge *judge, const struct equation *eq,

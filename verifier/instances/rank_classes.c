@@ -1,24 +1,23 @@
 // Union-find over tensors by operators that keep ranks, and ranks that lists of attributes leave.
 #include "verifier/instances/rank_classes.h"
 
+#include "core/memory/union_find.h"
 #include <string.h>
 
 struct making {
     const struct pattern *p;
-    uint8_t parent[MAX_RANK_CLASSES];   // variables stand behind the nodes
+    uint16_t parents[MAX_RANK_CLASSES];   // variables stand behind the nodes
 };
 
-static uint8_t find(const struct making *m, uint8_t item)
+static uint8_t find(const struct making *m, uint32_t item)
 {
-    while (m->parent[item] != item)
-        item = m->parent[item];
-    return item;
+    return (uint8_t)union_find_root(m->parents, item);
 }
 
-static uint8_t item_of_term(const struct pattern *p, term_id term)
+static uint32_t item_of_term(const struct pattern *p, term_id term)
 {
     const struct term *t = &p->terms.items[term];
-    return (uint8_t)(t->is_variable ? MAX_RULE_NODES + t->index : t->index);
+    return t->is_variable ? MAX_RULE_NODES + t->index : t->index;
 }
 
 static bool keeps_rank(const struct pattern_node *node)
@@ -68,7 +67,7 @@ static void unite_inputs(struct making *m, uint32_t node)
 {
     const struct pattern_node *n = &m->p->nodes.items[node];
     for (uint32_t i = 0; i < n->n_inputs; i++)
-        m->parent[find(m, item_of_term(m->p, n->inputs[i]))] = find(m, (uint8_t)node);
+        union_find_join(m->parents, item_of_term(m->p, n->inputs[i]), node);
 }
 
 void rank_classes_make(struct rank_classes *ret_classes, struct ranks_left *ret_left, const struct pattern *p,
@@ -77,18 +76,17 @@ void rank_classes_make(struct rank_classes *ret_classes, struct ranks_left *ret_
     struct making m = {.p = p};
     *ret_classes = (struct rank_classes){.nodes = nodes};
     memset(ret_left, 0xff, sizeof *ret_left);
-    for (int i = 0; i < MAX_RANK_CLASSES; i++)
-        m.parent[i] = (uint8_t)i;
+    union_find_init(m.parents, MAX_RANK_CLASSES);
     for (uint32_t n = 0; n < p->nodes.count; n++)
         if ((nodes >> n & 1) && keeps_rank(&p->nodes.items[n]))
             unite_inputs(&m, n);
-    for (uint8_t v = 0; v < MAX_RULE_VARIABLES; v++)
-        ret_classes->class_of_variable[v] = find(&m, (uint8_t)(MAX_RULE_NODES + v));
+    for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++)
+        ret_classes->class_of_variable[v] = find(&m, MAX_RULE_NODES + v);
     for (uint32_t n = 0; n < p->nodes.count; n++) {
         const struct pattern_node *node = &p->nodes.items[n];
-        ret_classes->class_of_node[n] = find(&m, (uint8_t)n);
+        ret_classes->class_of_node[n] = find(&m, n);
         if (nodes >> n & 1)
-            ret_left->of_class[find(&m, (uint8_t)n)] &=
+            ret_left->of_class[find(&m, n)] &=
                 keeps_rank(node) ? ranks_of_written_lists(node) : ranks_of_constant(node);
     }
 }

@@ -7,6 +7,7 @@
 
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
+#include "core/memory/union_find.h"
 #include "core/numbers/random.h"
 #include "expressions/affine.h"
 #include "operators/traits.h"
@@ -50,15 +51,8 @@ static int64_t variable_along(const struct definition *d, expr index, int64_t si
 struct classes {
     const struct definition *d;
     uint32_t n_variables;
-    uint32_t *parent;
+    uint16_t *parents;
 };
-
-static uint32_t find(struct classes *c, uint32_t item)
-{
-    while (c->parent[item] != item)
-        item = c->parent[item];
-    return item;
-}
 
 static uint32_t item_of_axis(const struct classes *c, int64_t tensor, int axis)
 {
@@ -67,17 +61,15 @@ static uint32_t item_of_axis(const struct classes *c, int64_t tensor, int axis)
 
 static void join(struct classes *c, int64_t variable, int64_t tensor, int axis)
 {
-    uint32_t x = find(c, (uint32_t)variable), y = find(c, item_of_axis(c, tensor, axis));
-    c->parent[x > y ? x : y] = x > y ? y : x;
+    union_find_join(c->parents, (uint32_t)variable, item_of_axis(c, tensor, axis));
 }
 
 static struct classes classes_of(const struct definition *d, struct arena *arena)
 {
     struct classes c = {.d = d, .n_variables = (uint32_t)d->extents.count};
     uint32_t n = c.n_variables + (uint32_t)(d->n_inputs + d->n_stages) * MAX_RANK;
-    c.parent = arena_array(arena, uint32_t, n);
-    for (uint32_t i = 0; i < n; i++)
-        c.parent[i] = i;
+    c.parents = arena_array(arena, uint16_t, n);
+    union_find_init(c.parents, n);
     for (int s = 0; s < d->n_stages; s++)
         for (int axis = 0; axis < d->stages[s].type.rank; axis++)
             join(&c, d->stages[s].first_variable + axis, d->n_inputs + s, axis);
@@ -110,7 +102,8 @@ static void axes_that_are_alike(const struct learner *l, uint8_t *ret_like)
     uint32_t root[MOST_FORM_AXES];
     for (int i = 0; i < last; i++) {
         bool is_input = i / MAX_RANK < l->of->n_inputs;
-        root[i] = find(&c, item_of_axis(&c, is_input ? i / MAX_RANK : l->d.n_inputs + l->d.outputs[0], i % MAX_RANK));
+        root[i] = union_find_root(
+            c.parents, item_of_axis(&c, is_input ? i / MAX_RANK : l->d.n_inputs + l->d.outputs[0], i % MAX_RANK));
         ret_like[i] = (uint8_t)i;
         for (int j = 0; j < i && is_axis(l, i); j++)
             if (is_axis(l, j) && root[j] == root[i] && ret_like[i] == i)

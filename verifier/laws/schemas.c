@@ -7,7 +7,7 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "properties/property.h"
-#include "verifier/bounds/form_terms.h"
+#include "verifier/bounds/forms/terms.h"
 #include <string.h>
 
 static const struct schema {

@@ -1,6 +1,6 @@
 // Functions that are not defined everywhere (T14): where nothing takes an entry away again, both sides are undefined at
 // the same places.
-#include "verifier/bounds/form_terms.h"
+#include "verifier/bounds/forms/terms.h"
 
 #include "core/text/text.h"
 #include "operators/traits.h"

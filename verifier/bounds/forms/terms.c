@@ -1,6 +1,6 @@
 // The forms of operators, attributes and conditions that theorems speak of (T1 to T3 of docs/theory/soundness.md): a
 // table with a row for each attribute that has a form of its own.
-#include "verifier/bounds/form_terms.h"
+#include "verifier/bounds/forms/terms.h"
 
 #include "core/text/text.h"
 #include "operators/traits.h"

@@ -1,9 +1,9 @@
 // The requirements that an equation meets if the theorems of docs/theory/soundness.md speak of it, one row each (T1 to
 // T14, and T16).
-#include "verifier/bounds/theorems.h"
+#include "verifier/bounds/forms/theorems.h"
 
 #include "core/text/text.h"
-#include "verifier/bounds/form_terms.h"
+#include "verifier/bounds/forms/terms.h"
 #include "verifier/instances/ranks.h"
 
 // In this order they are asked; what the text says of ranks and lists comes early, since no proof can do without.
@@ -13,8 +13,8 @@ static const struct requirement {
     bool (*is_met)(const struct form_question *q);
 } requirements[] = {
     {"T1", THEOREMS_OF_ALL, form_names_operators},            // operators
-    {"T1", THEOREMS_OF_KINDS, form_is_of_real_numbers},       // numbers are real ones
-    {"T16", THEOREMS_OF_KINDS, form_has_element_types},       // outputs have one element type
+    {"T1", THEOREMS_OF_LAWS, form_is_of_real_numbers},        // numbers are real ones
+    {"T16", THEOREMS_OF_LAWS, form_has_element_types},        // outputs have one element type
     {"T14", THEOREMS_OF_KINDS, form_has_functions_defined},   // what divides is lost by no side
     {"T7", THEOREMS_OF_KINDS, form_has_permutations},         // permutations rename entries
     {"T6", THEOREMS_OF_KINDS, form_has_lengths_of_parts},     // parts that are told apart
@@ -39,19 +39,10 @@ bool theorems_cover(const struct equation *eq, int max_rank, const struct bounds
     return true;
 }
 
-bool equation_is_of_real_numbers(const struct equation *eq)
+bool theorems_cover_text(const struct equation *eq, enum theorems_asked asked)
 {
     struct text why = {0};
-    struct form_question q = {.eq = eq, .why = &why};
-    bool are_real = form_is_of_real_numbers(&q);
-    text_free(&why);
-    return are_real;
-}
-
-bool theorems_cover_kinds(const struct equation *eq)
-{
-    struct text why = {0};
-    bool are_covered = theorems_cover(eq, ranks_to_test(eq), NULL, THEOREMS_OF_KINDS, &why);
+    bool are_covered = theorems_cover(eq, ranks_to_test(eq), NULL, asked, &why);
     text_free(&why);
     return are_covered;
 }

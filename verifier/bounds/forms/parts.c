@@ -1,5 +1,5 @@
 // Lists of parts of any length: those that nothing asks for are one (T6).
-#include "verifier/bounds/form_terms.h"
+#include "verifier/bounds/forms/terms.h"
 
 #include "core/text/text.h"
 #include "operators/traits.h"

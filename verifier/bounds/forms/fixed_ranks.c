@@ -1,5 +1,5 @@
 // Ranks that lists, shapes and conditions say (T4), from term to term by way of operators that keep or drop axes.
-#include "verifier/bounds/form_terms.h"
+#include "verifier/bounds/forms/terms.h"
 
 #include "operators/traits.h"
 

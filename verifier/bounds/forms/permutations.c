@@ -1,5 +1,5 @@
 // Permutations of any rank: those that are the same on every way to a tensor rename its entries (T7).
-#include "verifier/bounds/form_terms.h"
+#include "verifier/bounds/forms/terms.h"
 
 #include "core/text/text.h"
 #include "operators/traits.h"

@@ -1,5 +1,5 @@
 // Numbers that depend on sizes (T8), numbers of groups (T9) and windows (T10): where a few small ones stand for all.
-#include "verifier/bounds/form_terms.h"
+#include "verifier/bounds/forms/terms.h"
 
 #include "core/text/text.h"
 #include "operators/traits.h"

@@ -8,6 +8,7 @@
 struct text;
 
 enum theorems_asked {
+    THEOREMS_OF_LAWS,    // that numbers are real ones, and of one type on both sides: laws that are proved by hand, too
     THEOREMS_OF_KINDS,   // that the ranks and lengths of lists which are tried stand for all: any proof relies on that
     THEOREMS_OF_ALL,     // that sizes and attributes do, too: what a direct proof relies on
 };
@@ -21,7 +22,5 @@ struct form_question {
 // False: `ret_why` says what no theorem speaks of, and which one comes nearest: "... (T7)".
 bool theorems_cover(const struct equation *eq, int max_rank, const struct bounds *bounds, enum theorems_asked asked,
                     struct text *ret_why);
-// Is nothing claimed but of real numbers? Laws that are proved by hand are about these, too.
-bool equation_is_of_real_numbers(const struct equation *eq);
-// THEOREMS_OF_KINDS, of who does not want to know why.
-bool theorems_cover_kinds(const struct equation *eq);
+// THEOREMS_OF_LAWS or THEOREMS_OF_KINDS, of who does not want to know why.
+bool theorems_cover_text(const struct equation *eq, enum theorems_asked asked);

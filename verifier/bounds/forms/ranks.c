@@ -1,8 +1,9 @@
 // Why the ranks that are tried stand for all: axes that nothing names are carried along (T4), and windows go along all
 // spatial axes alike (T5).
-#include "verifier/bounds/form_terms.h"
+#include "verifier/bounds/forms/terms.h"
 
 #include "core/memory/arena.h"
+#include "core/memory/union_find.h"
 #include "core/text/text.h"
 #include "operators/traits.h"
 #include "verifier/instances/domain.h"
@@ -22,15 +23,8 @@ struct told_axes {
 struct same_ranks {
     const struct pattern *p;
     size_t n_terms;
-    term_id parents[MAX_FORM_TERMS];
+    uint16_t parents[MAX_FORM_TERMS];
 };
-
-static term_id find_rank(const struct same_ranks *s, term_id term)
-{
-    while (s->parents[term] != term)
-        term = s->parents[term];
-    return term;
-}
 
 static term_id term_of_variable(const struct pattern *p, int64_t variable)
 {
@@ -43,7 +37,7 @@ static term_id term_of_variable(const struct pattern *p, int64_t variable)
 static void join_ranks(struct same_ranks *s, term_id x, term_id y)
 {
     if (x < s->n_terms && y < s->n_terms)
-        s->parents[find_rank(s, x)] = find_rank(s, y);
+        union_find_join(s->parents, x, y);
 }
 
 static void join_ranks_by_condition(struct same_ranks *s, const struct condition *c)
@@ -58,8 +52,7 @@ static struct same_ranks same_ranks_of(const struct equation *eq)
 {
     struct same_ranks s = {.p = eq->pattern, .n_terms = eq->pattern->terms.count};
     s.n_terms = s.n_terms > MAX_FORM_TERMS ? 0 : s.n_terms;
-    for (term_id t = 0; t < s.n_terms; t++)
-        s.parents[t] = t;
+    union_find_init(s.parents, MAX_FORM_TERMS);
     for (term_id t = 0; t < s.n_terms; t++) {
         const struct term *term = &s.p->terms.items[t];
         const struct pattern_node *node = term->is_variable ? NULL : &s.p->nodes.items[term->index];
@@ -83,7 +76,8 @@ static bool is_from_own_end(const struct same_ranks *s, term_id tensor, const st
     if (t->kind != TERM_SUB || t->operands[0]->kind != TERM_RANK)
         return true;
     term_id counted = term_of_variable(s->p, t->operands[0]->value);
-    return tensor < s->n_terms && counted < s->n_terms && find_rank(s, tensor) == find_rank(s, counted);
+    return tensor < s->n_terms && counted < s->n_terms &&
+           union_find_root(s->parents, tensor) == union_find_root(s->parents, counted);
 }
 
 // The side of the condition beside the variable; NULL: it says nothing of it.
@@ -349,7 +343,7 @@ static void note_use(const struct ranks *r, term_id tensor, const struct attribu
     if (!form_is_variable(t))
         return;
     if (rank == RANK_OPEN && tensor < r->same->n_terms)
-        uses[t->value].is_open[find_rank(r->same, tensor)] = true;
+        uses[t->value].is_open[union_find_root(r->same->parents, tensor)] = true;
     uses[t->value].fixed = rank > uses[t->value].fixed ? rank : uses[t->value].fixed;
 }
 

@@ -1,6 +1,6 @@
 // What the requirements of theorems.c ask of the text of an equation.
 #pragma once
-#include "verifier/bounds/theorems.h"
+#include "verifier/bounds/forms/theorems.h"
 
 bool form_is_integer(const struct attribute_term *t);
 bool form_is_variable(const struct attribute_term *t);

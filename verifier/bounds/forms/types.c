@@ -1,26 +1,15 @@
 // Element types: both sides of an output have one, whatever those of variables are (T16).
-#include "verifier/bounds/form_terms.h"
+#include "verifier/bounds/forms/terms.h"
 
+#include "core/memory/union_find.h"
 #include "core/text/text.h"
 #include "operators/traits.h"
 
 // Terms of one element type, which stand behind the types themselves.
 struct same_types {
     const struct pattern *p;
-    uint32_t parents[DTYPE_COUNT + MAX_FORM_TERMS];
+    uint16_t parents[DTYPE_COUNT + MAX_FORM_TERMS];
 };
-
-static uint32_t find_type(const struct same_types *s, uint32_t item)
-{
-    while (s->parents[item] != item)
-        item = s->parents[item];
-    return item;
-}
-
-static void join_types(struct same_types *s, uint32_t x, uint32_t y)
-{
-    s->parents[find_type(s, x)] = find_type(s, y);
-}
 
 static uint32_t item_of_term(term_id term)
 {
@@ -44,32 +33,31 @@ static void join_types_of_term(struct same_types *s, term_id term)
     const struct pattern_node *node = t->is_variable ? NULL : &s->p->nodes.items[t->index];
     enum dtype made = node ? type_that_is_made(node) : DTYPE_NONE;
     if (made != DTYPE_NONE)
-        join_types(s, item_of_term(term), made);
+        union_find_join(s->parents, item_of_term(term), made);
     for (uint32_t i = 0; node && i < node->n_inputs && i < MOST_KNOWN_INPUTS; i++)
         if (!(operator_traits[node->op->id].inputs_of_other_types >> i & 1))
-            join_types(s, item_of_term(term), item_of_term(node->inputs[i]));
+            union_find_join(s->parents, item_of_term(term), item_of_term(node->inputs[i]));
 }
 
 static void join_types_by_condition(struct same_types *s, const struct condition *c)
 {
     for (term_id t = 0; t < s->p->terms.count && c->kind == CONDITION_DTYPE; t++)
         if (s->p->terms.items[t].is_variable && s->p->terms.items[t].index == c->variable)
-            join_types(s, item_of_term(t), c->dtype);
+            union_find_join(s->parents, item_of_term(t), c->dtype);
 }
 
 bool form_has_element_types(const struct form_question *q)
 {
     struct same_types s = {.p = q->eq->pattern};
     bool are_same = s.p->terms.count <= MAX_FORM_TERMS;
-    for (uint32_t i = 0; i < DTYPE_COUNT + MAX_FORM_TERMS; i++)
-        s.parents[i] = i;
+    union_find_init(s.parents, DTYPE_COUNT + MAX_FORM_TERMS);
     for (term_id t = 0; are_same && t < s.p->terms.count; t++)
         join_types_of_term(&s, t);
     for (uint32_t i = 0; are_same && i < q->eq->n_conditions; i++)
         join_types_by_condition(&s, &q->eq->conditions[i]);
     for (uint32_t i = 0; i < q->eq->n_pairs; i++)
-        are_same =
-            are_same && find_type(&s, item_of_term(q->eq->left[i])) == find_type(&s, item_of_term(q->eq->right[i]));
+        are_same = are_same && union_find_root(s.parents, item_of_term(q->eq->left[i])) ==
+                                   union_find_root(s.parents, item_of_term(q->eq->right[i]));
     if (!are_same)
         text_add(q->why, "nothing says that both sides have one element type");
     return are_same;
