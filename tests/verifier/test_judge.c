@@ -38,6 +38,13 @@ static const struct expected rules[] = {
      " (target (matmul (concat 1 ?x (concat 1 ?y ?y)) (concat 0 ?v ?z)))"
      " (where (= (rank ?y) 2) (= (dim ?x 1) (dim ?v 0))))",
      VERDICT_TESTED, NULL},
+    // That cuts overlap is seen at sizes that come after many others.
+    {"(rule overlaps-behind-others (source (relu ?a) (relu ?b) (relu ?c) (ewadd (reducesum :axes 0 (ewmul (concat 0 ?y "
+     "?x) (concat 0 ?z ?v))) (reducesum :axes 0 (ewmul (concat 0 ?x ?y) (concat 0 ?v ?z)))))"
+     " (target (relu (relu ?a)) (relu (relu ?b)) (relu (relu ?c)) (ewadd (reducesum :axes 0 (ewmul (concat 0 ?x ?y) "
+     "(concat 0 ?v ?z))) (reducesum :axes 0 (ewmul (concat 0 ?y ?x) (concat 0 ?z ?v)))))"
+     " (where (= (rank ?x) 1) (= (rank ?a) 1) (= (rank ?b) 1) (= (rank ?c) 1) (= (dim ?c 0) 1)))",
+     VERDICT_TESTED, "the cuts of concatenations overlap"},
     // So do those that are merged, where the parts are even.
     {"(rule merged-halves (source (split0 0 (merge 4 4 (concat 0 ?x ?y)))) (target (split0 0 (merge 4 4 (concat 0 ?x "
      "?x)))) (where (= (dims ?x) (dims ?y))))",

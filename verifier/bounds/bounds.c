@@ -497,10 +497,6 @@ static void merge_bounds_of_axes(struct analysis *an, enum window_use_kind windo
 
 static void merge_bounds(struct analysis *an, struct bounds *b)
 {
-    classes_count_labels(an);
-    for (uint32_t i = 0; i < an->n_items; i++)
-        an->class_flags[classes_find(an, i)] |= an->flags[i];
-    classes_find_places_of_groups(an);
     enum window_use_kind windows = kind_of_windows(an);
     note_windows(an, windows, b);
     b->has_unargued_windows = b->has_unargued_windows || !are_argued(an, windows);
@@ -563,7 +559,25 @@ static void note_traits(struct bounds *b, struct instance *in)
             b->doubt = "an operator is another function at these numbers of its attributes";
 }
 
-void bounds_add(struct bounds *b, struct instance *in)
+static void find_classes(struct analysis *an)
+{
+    classes_note_nodes(an);
+    classes_note_conditions(an);
+    unite_outputs(an);
+    classes_count_labels(an);
+    for (uint32_t i = 0; i < an->n_items; i++)
+        an->class_flags[classes_find(an, i)] |= an->flags[i];
+    classes_find_places_of_groups(an);
+}
+
+static void find_cut_axes(const struct analysis *an, struct cut_axes *ret)
+{
+    for (uint32_t i = 0; i < MAX_RULE_VARIABLES * MAX_RANK; i++)
+        if (an->size[i] && (an->class_flags[classes_find(an, i)] & HAS_SEGMENTS))
+            ret->of_variable[i / MAX_RANK] |= 1u << i % MAX_RANK;
+}
+
+void bounds_add(struct bounds *b, struct instance *in, struct cut_axes *ret_cut_axes)
 {
     note_traits(b, in);
     struct arena_mark mark = arena_mark(in->scratch);
@@ -571,10 +585,9 @@ void bounds_add(struct bounds *b, struct instance *in)
     an->in = in;
     classes_number_items(an);
     if (!an->has_too_many) {
-        classes_note_nodes(an);
-        classes_note_conditions(an);
-        unite_outputs(an);
+        find_classes(an);
         merge_bounds(an, b);
+        find_cut_axes(an, ret_cut_axes);
         b->cuts_overlap = b->cuts_overlap || (!b->doubt && classes_have_folded_orbits(an));
     }
     if (an->has_too_many && !b->doubt)

@@ -40,8 +40,13 @@ struct bounds {
 };
 // Are the types of both sides alike? Otherwise the instance's sizes are added, so that it is tested.
 bool bounds_note_types(struct bounds *b, const struct instance *in);
-// Widens the bounds by what the instance shows; both sides of every pair are well-typed in it.
-void bounds_add(struct bounds *b, struct instance *in);
+// Axes of variables of classes that are concatenated or cut, one bit each.
+struct cut_axes {
+    uint32_t of_variable[MAX_RULE_VARIABLES];
+};
+// Widens the bounds by what the instance shows; both sides of every pair are well-typed in it. Instances of the same
+// formulas show the same, but for whether cuts overlap: that depends on the sizes of axes that are cut.
+void bounds_add(struct bounds *b, struct instance *in, struct cut_axes *ret_cut_axes);
 // What either of them asks for.
 void bounds_merge(struct bounds *all, const struct bounds *more);
 const char *bound_reason_text(enum bound_reason reason);

@@ -128,11 +128,14 @@ static int depth_below(int depth)
     return depth < MAX_DEPTH ? depth + 1 : MAX_DEPTH;
 }
 
+// What is divided by a number is a mean; of one place, too, where the number is 1.
 static bool has_number_of_size(const struct definition *d)
 {
     for (size_t i = 0; i < d->nodes.count; i++) {
-        double value = d->nodes.items[i].real;
-        if (d->nodes.items[i].kind == EXPR_REAL && value != 0 && value != 1 && value != -1 && value != 0.5)
+        const struct expr_node *n = &d->nodes.items[i];
+        bool is_other = n->kind == EXPR_REAL && n->real != 0 && n->real != 1 && n->real != -1 && n->real != 0.5;
+        bool is_divided = n->kind == EXPR_APPLY && n->fn == FN_DIV && d->nodes.items[n->b].kind == EXPR_REAL;
+        if (is_other || is_divided)
             return true;
     }
     return false;

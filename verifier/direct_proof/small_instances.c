@@ -9,18 +9,20 @@
 #define MAX_KINDS 1024
 
 // Instances whose definitions have the same structure (formulas without the sizes in them) are alike: a few of each
-// kind are analysed, the first ones and those without a size of 1.
+// kind are analysed, the first ones, those without a size of 1, and those in which axes that are cut have other sizes.
 struct kind {
     uint64_t structure;
     int analysed, without_ones;
+    struct cut_axes cut_axes;
 };
 struct exploration {
     struct met_kinds *met;       // by instances
     const struct judge *hears;   // its listener hears the instances; NULL: nobody does
     struct bounds *bounds;       // NULL: nobody asks for them
     bool wants_one;              // only whether there are instances
-    int n_kinds;
+    int n_kinds, n_cuts;
     struct kind kinds[MAX_KINDS];
+    uint64_t cuts[MAX_KINDS];   // kinds with sizes of axes that are cut
 };
 
 static uint64_t structure_of_instance(struct instance *in, bool *ret_has_ones)
@@ -49,6 +51,20 @@ static struct kind *find_kind(struct exploration *ex, uint64_t structure)
     return &ex->kinds[ex->n_kinds++];
 }
 
+static bool has_new_cuts(struct exploration *ex, const struct kind *kind, const struct instance *in)
+{
+    uint64_t cut = kind->structure;
+    for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++)
+        for (int a = 0; in->types[v] && a < in->types[v]->rank; a++)
+            cut = hash_step(cut, kind->cut_axes.of_variable[v] >> a & 1 ? (uint64_t)in->types[v]->dim[a] : 0);
+    for (int i = 0; i < ex->n_cuts; i++)
+        if (ex->cuts[i] == cut)
+            return false;
+    if (ex->n_cuts < MAX_KINDS)
+        ex->cuts[ex->n_cuts++] = cut;
+    return true;
+}
+
 static bool explore_instance(void *context, struct instance *in)
 {
     struct exploration *ex = context;
@@ -63,8 +79,11 @@ static bool explore_instance(void *context, struct instance *in)
     struct kind *kind = find_kind(ex, structure_of_instance(in, &has_ones));
     if (!kind)
         ex->bounds->doubt = "too many kinds of instances";
-    else if (has_ones ? kind->analysed++ < 6 : kind->without_ones++ < 4)
-        bounds_add(ex->bounds, in);
+    else {
+        bool is_one_of_few = has_ones ? kind->analysed++ < 6 : kind->without_ones++ < 4;
+        if (has_new_cuts(ex, kind, in) || is_one_of_few)
+            bounds_add(ex->bounds, in, &kind->cut_axes);
+    }
     return !ex->wants_one;
 }
 
