@@ -301,6 +301,19 @@ static bool is_own_size(const struct pattern *p, const struct pattern_node *n, u
            constant_axis(t) == 2 + (int64_t)entry;
 }
 
+bool classes_have_windows_of_sizes(const struct analysis *an, uint32_t node)
+{
+    const struct pattern *p = an->in->equation->pattern;
+    const struct pattern_node *n = &p->nodes.items[node];
+    for (int i = 0; i < operator_n_attributes(n->op); i++)
+        for (uint32_t j = 0; is_attribute_of_windows(&n->op->attributes[i]) && j < n->attributes[i].count; j++) {
+            const struct attribute_term *t = n->attributes[i].terms[j];
+            if (attribute_term_mentions_sizes(t) && !is_own_size(p, n, j, t))
+                return true;
+        }
+    return false;
+}
+
 // Sizes in shapes and of parts are those of axes, numbers of groups are looked at by themselves (bounds.c).
 static bool is_followed(struct analysis *an, uint32_t node, int attribute, uint32_t entry)
 {

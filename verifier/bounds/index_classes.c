@@ -7,6 +7,7 @@
 #include "core/numbers/integers.h"
 #include "expressions/affine.h"
 #include "operators/traits.h"
+#include "verifier/bounds/shape_constraints.h"
 #include "verifier/bounds/windows.h"
 #include <string.h>
 
@@ -299,6 +300,8 @@ static void note_index(struct analysis *an, uint32_t node, const struct expr_nod
     bool is_one_variable = f.n == 1 && f.coefficient[0] == 1;
     if (f.n_divided)
         note_quotients(an, node, item, &f);
+    else if (read->value == 0 && axis >= FIRST_SPATIAL && classes_have_windows_of_sizes(an, node))
+        note_window_or_reshape(an, node, read, axis, item, &f);
     else if (f.n == 0)
         classes_flag(an, item, size != 1 ? HAS_ORDER : 0);
     else if (is_one_variable && f.base == 0 && d->extents.items[f.variable[0]] == size)

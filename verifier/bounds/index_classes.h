@@ -104,6 +104,8 @@ void classes_note_shared_variables(struct analysis *an);
 void classes_note_conditions(struct analysis *an);
 // Is an attribute made of sizes that are none of its shape, its parts, or of axes of windows?
 bool classes_have_attributes_of_sizes(struct analysis *an);
+// Are pads or kernels made of sizes, which may be so small in an instance that nothing is moved?
+bool classes_have_windows_of_sizes(const struct analysis *an, uint32_t node);
 // How many positions of the class numbers tell from others, on all of its axes together.
 int64_t classes_named_places(struct analysis *an, uint32_t class);
 bool classes_have_named_parts(struct analysis *an, uint32_t class);
