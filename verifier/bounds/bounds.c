@@ -495,8 +495,18 @@ static void merge_bounds_of_axes(struct analysis *an, enum window_use_kind windo
     }
 }
 
+static void note_several_groups(struct analysis *an, struct bounds *b)
+{
+    for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++) {
+        int group = an->definitions[n] ? operator_find_role(an->in->calls[n]->op, ROLE_GROUPS) : -1;
+        if (group >= 0 && an->in->calls[n]->attributes[group].ints[0] > 1)
+            b->of_several_groups |= (node_set)1 << n;
+    }
+}
+
 static void merge_bounds(struct analysis *an, struct bounds *b)
 {
+    note_several_groups(an, b);
     enum window_use_kind windows = kind_of_windows(an);
     note_windows(an, windows, b);
     b->has_unargued_windows = b->has_unargued_windows || !are_argued(an, windows);
@@ -611,6 +621,7 @@ void bounds_merge(struct bounds *all, const struct bounds *more)
     all->has_unargued_windows = all->has_unargued_windows || more->has_unargued_windows;
     all->has_numbers_of_sizes = all->has_numbers_of_sizes || more->has_numbers_of_sizes;
     all->has_parts_of_groups = all->has_parts_of_groups || more->has_parts_of_groups;
+    all->of_several_groups |= more->of_several_groups;
     all->axes_meet = all->axes_meet || more->axes_meet;
     all->largest_extent = all->largest_extent > more->largest_extent ? all->largest_extent : more->largest_extent;
     all->doubt = all->doubt ? all->doubt : more->doubt;

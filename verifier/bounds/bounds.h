@@ -33,6 +33,7 @@ struct bounds {
     bool has_unargued_windows;            // windows of no form that a theorem speaks of
     bool has_numbers_of_sizes;            // coefficients that sizes say, as the number of terms of a sum
     bool has_parts_of_groups;             // a class of axes is divided into groups and concatenated or cut
+    node_set of_several_groups;           // nodes of an instance of which the number of groups is above 1
     bool axes_meet;                       // windows on different axes read positions that are related
     int64_t largest_extent;               // of a window, in places
     const char *doubt;                    // why nothing larger is proved; NULL: the bounds are argued

@@ -8,6 +8,7 @@
 #include "expressions/affine.h"
 #include "operators/traits.h"
 #include "verifier/bounds/shape_constraints.h"
+#include "verifier/bounds/unhandled.h"
 #include "verifier/bounds/windows.h"
 #include <string.h>
 
@@ -193,14 +194,15 @@ static bool is_kernel_of_any_size(const struct analysis *an, uint32_t node, int 
     return operator_convolves(an->in->calls[node]->op) && axis >= 2 && !windows_have_kernel_of_one(an, node, axis);
 }
 
-// A convolution of so many groups that each has one channel and one filter here may have more of both at other sizes.
-static bool reads_channels_of_named_groups(const struct analysis *an, uint32_t node, const struct expr_node *read,
-                                           int axis)
+// A convolution of so many groups that each has one channel and one filter here may have more of both at other sizes,
+// unless sizes say how many groups there are.
+static bool reads_channels_of_groups(const struct analysis *an, uint32_t node, const struct expr_node *read, int axis)
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
     int group = operator_find_role(n->op, ROLE_GROUPS);
-    return operator_convolves(n->op) && read->value == 0 && axis == 1 && n->attributes[group].count &&
-           n->attributes[group].terms[0]->kind == TERM_INTEGER && n->attributes[group].terms[0]->value > 1;
+    return operator_convolves(n->op) && read->value == 0 && axis == 1 &&
+           !attribute_term_mentions_sizes(n->attributes[group].terms[0]) &&
+           an->in->calls[node]->attributes[group].ints[0] > 1;
 }
 
 // Every channel is one pair of a group and a place in it: g * n + r with r < n. (A window in steps may look like that.)
@@ -309,7 +311,7 @@ static void note_index(struct analysis *an, uint32_t node, const struct expr_nod
     else if (is_one_variable && read->b == OUTSIDE_NEVER)
         note_moved(an, node, item, &f);
     else if (is_plain_but_for_a_sum_of_one(d, &f, size) && !is_kernel_of_any_size(an, node, axis)) {
-        if (reads_channels_of_named_groups(an, node, read, axis))
+        if (reads_channels_of_groups(an, node, read, axis))
             unite_group_and_place(an, item, first, second);
         else
             classes_unite(an, item, first);

@@ -206,6 +206,18 @@ static const struct attribute_term *group_variable(const struct same_sizes *same
     return NULL;
 }
 
+// Sizes that are tied to one another may leave one group to all small instances, and others to larger ones.
+static const struct attribute_term *groups_that_are_one(const struct form_question *q, const struct same_sizes *same)
+{
+    for (size_t n = 0; n < q->eq->pattern->nodes.count; n++) {
+        const struct attribute_pattern *a = pattern_node_attribute(&q->eq->pattern->nodes.items[n], ROLE_GROUPS);
+        bool is_open = a->count == 1 && !form_is_integer(a->terms[0]) && !is_one(same, a->terms[0]);
+        if (is_open && !(q->bounds->of_several_groups >> n & 1))
+            return a->terms[0];
+    }
+    return NULL;
+}
+
 // Groups that hold no label can be taken away where all operators have as many of them, and nothing else counts them.
 bool form_has_groups(const struct form_question *q)
 {
@@ -228,12 +240,13 @@ bool form_has_groups(const struct form_question *q)
                                 !((attribute_variables_of_term(c->a) | attribute_variables_of_term(c->b)) &
                                   attribute_variables_of_term(variable)));
     }
-    if (!is_alike) {
+    const struct attribute_term *one = is_alike ? groups_that_are_one(q, &same) : NULL;
+    if (!is_alike || one) {
         text_add(q->why, "the number of groups ");
-        pattern_print_attribute_term(q->why, p, variable);
-        text_add(q->why, " is a variable, and not that of all");
+        pattern_print_attribute_term(q->why, p, one ? one : variable);
+        text_add(q->why, one ? " is 1 in all small instances" : " is a variable, and not that of all");
     }
-    return is_alike;
+    return is_alike && !one;
 }
 
 // --- windows (T10) ---------------------------------------------------------------------------------------------------
