@@ -8,13 +8,32 @@
 #include "verifier/instances/ranks.h"
 #include "verifier/laws/laws.h"
 
-void tried_note(struct tried *t, const struct pattern *p, const struct attribute_value *attributes, bool has_instances)
+// Do all conditions hold that are on attributes alone?
+static bool are_admitted(const struct equation *eq, const struct attribute_value *attributes, struct arena *scratch)
 {
-    for (uint32_t v = 0; v < p->n_attribute_variables; v++)
+    const struct type *none[MAX_RULE_VARIABLES] = {0};
+    struct term_bindings b = {none, attributes};
+    struct arena_mark mark = arena_mark(scratch);
+    bool are_admitted = true;
+    for (uint32_t i = 0; i < eq->n_conditions && are_admitted; i++) {
+        const struct condition *c = &eq->conditions[i];
+        bool is_on_others = condition_is_of_variable(c->kind) || equation_variables_of_condition(c);
+        are_admitted = is_on_others || condition_holds(c, &b, NULL, scratch);
+    }
+    arena_release(scratch, mark);
+    return are_admitted;
+}
+
+void tried_note(struct tried *t, const struct equation *eq, const struct attribute_value *attributes,
+                bool has_instances, struct arena *scratch)
+{
+    bool is_admitted = are_admitted(eq, attributes, scratch);
+    for (uint32_t v = 0; v < eq->pattern->n_attribute_variables; v++)
         for (uint32_t i = 0; attributes[v].count <= MAX_TRIED_LENGTH && i < attributes[v].count; i++) {
             int64_t value = attributes[v].ints[i];
             uint32_t bit = value >= 0 && value < 32 ? 1u << value : 0;
             t->of[v].tried[attributes[v].count][i] |= bit;
+            t->of[v].admitted[attributes[v].count][i] |= is_admitted ? bit : 0;
             t->of[v].met[attributes[v].count][i] |= has_instances ? bit : 0;
         }
 }
@@ -53,24 +72,14 @@ static bool has_too_few_values(const struct pattern *p, const struct tried *trie
     return has_too_few;
 }
 
-static bool is_in_conditions(const struct equation *eq, uint32_t variable)
-{
-    for (uint32_t i = 0; i < eq->n_conditions; i++)
-        if (!condition_is_of_variable(eq->conditions[i].kind) &&
-            ((attribute_variables_of_term(eq->conditions[i].a) | attribute_variables_of_term(eq->conditions[i].b)) >>
-                 variable &
-             1))
-            return true;
-    return false;
-}
-
 // Windows beside others may need larger images than those that are explored, at some attributes, or along some axes:
-// then nothing was tried there. Lists of lengths that no rank has do not matter. `asked`: the values, bit by bit.
+// then nothing was tried there. Lists of lengths that no rank has do not matter, nor do values that conditions exclude.
+// `asked`: the values, bit by bit.
 static bool has_values_without_instance(const struct tries *tries, uint32_t asked)
 {
     for (int length = 1; length <= MAX_TRIED_LENGTH; length++)
         for (int i = 0; i < length; i++)
-            if (tries->met[length][i] && (tries->tried[length][i] & ~tries->met[length][i] & asked))
+            if (tries->met[length][i] && (tries->admitted[length][i] & ~tries->met[length][i] & asked))
                 return true;
     return false;
 }
@@ -89,7 +98,7 @@ static bool has_untried_windows(const struct equation *eq, const struct tried *t
         bool is_of_axes = d.attribute && (d.attribute->role == ROLE_AXIS || d.attribute->role == ROLE_AXES);
         bool is_of_windows = d.goes_on && !attribute_counts_groups(d.attribute);
         is_untried =
-            is_untried || ((is_of_axes || is_of_windows) && !is_in_conditions(eq, v) &&
+            is_untried || ((is_of_axes || is_of_windows) &&
                            has_values_without_instance(&tried->of[v], is_of_axes ? AXES_OF_WINDOWS : UINT32_MAX));
     }
     arena_release(a, mark);

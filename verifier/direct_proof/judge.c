@@ -317,7 +317,7 @@ static bool test_attributes(void *context, const struct attribute_value *attribu
     t->result->was_cut_short = t->result->was_cut_short || is_hopeless(t);
     typing_trim(&t->j->typing);   // of so many assignments
     bool goes_on = !t->result->was_cut_short && test_sizes(t, attributes);
-    tried_note(&t->tried, t->equation->pattern, attributes, t->result->instances > before);
+    tried_note(&t->tried, t->equation, attributes, t->result->instances > before, &t->j->scratch);
     return goes_on || (t->was_left_early && !t->result->was_cut_short);
 }
 
