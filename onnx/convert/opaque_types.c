@@ -39,11 +39,16 @@ static void as_first(struct conversion *c, struct type *types)
         set_type(c, types, 0, without_splits(x));
 }
 
-static void as_first_of_bool(struct conversion *c, struct type *types)
+static void set_like_first(struct conversion *c, struct type *types, uint32_t output, enum dtype dtype)
 {
     const struct type *x = known_input(c, 0);
     if (x)
-        set_type(c, types, 0, type_make(DTYPE_BOOL, x->rank, x->dim));
+        set_type(c, types, output, type_make(dtype, x->rank, x->dim));
+}
+
+static void as_first_of_bool(struct conversion *c, struct type *types)
+{
+    set_like_first(c, types, 0, DTYPE_BOOL);
 }
 
 // The element type may be an attribute.
@@ -58,9 +63,7 @@ static void as_first_with_dtype(struct conversion *c, struct type *types)
 
 static void cast(struct conversion *c, struct type *types)
 {
-    const struct type *x = known_input(c, 0);
-    if (x)
-        set_type(c, types, 0, type_make(dtype_from_onnx(int_attribute(c, "to", 0)), x->rank, x->dim));
+    set_like_first(c, types, 0, dtype_from_onnx(int_attribute(c, "to", 0)));
 }
 
 static void dropout(struct conversion *c, struct type *types)
@@ -487,9 +490,7 @@ static void determinant(struct conversion *c, struct type *types)
 
 static void split_text(struct conversion *c, struct type *types)
 {
-    const struct type *x = known_input(c, 0);
-    if (x)
-        set_type(c, types, 1, type_make(DTYPE_I64, x->rank, x->dim));
+    set_like_first(c, types, 1, DTYPE_I64);
 }
 
 // A number for each n-gram, of each row.
