@@ -271,7 +271,7 @@ class Grower(Structures):
             return self.add("Flatten", [x], axis=self.axis(value, 1))
         if kind in ("squeeze", "unsqueeze") and self.opset < 13:
             ones = [i for i, n in enumerate(value.shape) if n == 1]
-            axes = ones[:1] if kind == "squeeze" else [self.axis(value, 1)]
+            axes = ones[:1] if kind == "squeeze" else [self.axis(value, 1) % (value.ndim + 1)]   # from the end since 11
             return bool(axes) and self.add(kind.capitalize(), [x], axes=axes)
         if kind == "squeeze":
             ones = [i for i, n in enumerate(value.shape) if n == 1]

@@ -120,6 +120,19 @@ def test_stale_sizes(folder):
         expect(relative_difference(got, want) < 1e-6, f"{what}: {got} is not {want}")
 
 
+def test_captured_ranks(folder):
+    """ONNX Runtime knows that a Gemm has two axes, and of a product what it knows of its inputs: of what a loop makes
+    nothing. A Scan runs only where it knows the ranks of all that it makes."""
+    model = small_model(folder / "captured.onnx", """(float[1,4] x) => (float[?,?,?] y) <int64 one = {1}>
+                        { l = Loop(one, , x)<body = b (int64 number, bool going, float[] s) => (bool goes, float[] n)
+                          { goes = Identity(going)  n = Neg(s) }>  t = Gemm<alpha = 0.5>(l, w)
+                          y = Scan<num_scan_inputs = 1, body = b (float[4] e) => (m) { m = Neg(t) }>(x) }""", w=(4, 4))
+    out, kinds = written("captured ranks", model)
+    expect(kinds == ["Loop", "MatMul", "Scan"], f"captured ranks: {kinds}")
+    want, got = (session_of(path).run(None, {"x": X[:1]})[0] for path in (model, out))
+    expect(relative_difference(got, want) < 1e-6, f"captured ranks: {got} is not {want}")
+
+
 def test_unwritable(folder):
     """A result that the model's operator set has no form for leaves the original."""
     model = small_model(folder / "old.onnx", "(float[64,64] x) => (float[64,64] y) { p = Neg(x)  y = Neg(p) }", opset=6,
@@ -177,5 +190,6 @@ def test_symbols(folder):
     expect(dimension.dim_param == "batch", f"unbound: {done.stderr}")
 
 
-run_tests(test_undone_reshapes, test_unwritable, test_traced_sizes, test_stale_sizes, test_lists_outside,
+run_tests(test_undone_reshapes, test_unwritable, test_traced_sizes, test_stale_sizes, test_captured_ranks,
+          test_lists_outside,
           test_inputs_with_defaults, test_masks_of_halves, test_unknown_operators, test_constant_outputs, test_symbols)

@@ -60,7 +60,7 @@ static void fix_names_of_leaves(struct exporter *x)
     }
 }
 
-static const struct imported_opaque *opaque_of(const struct exporter *x, const struct node *node)
+const struct imported_opaque *opaque_of(const struct exporter *x, const struct node *node)
 {
     return &x->model->opaques.items[node->attributes[0].ints[0]];
 }

@@ -111,6 +111,59 @@ static struct onnx_value_info *declare_initializer(struct exporter *x, const str
     return info;
 }
 
+static bool is_declared_alone(const struct exporter *x, tensor_id tensor)
+{
+    const struct node *maker = graph_producer(x->graph, tensor);
+    return (maker->op->flags & OPERATOR_IS_LEAF) || maker->op->id == OP_OPAQUE ||
+           x->is_constant[x->graph->tensors.items[tensor].producer];
+}
+
+// The type that a tensor has at all sizes.
+static struct onnx_value_info *declare_tensor(struct exporter *x, const char *name, const struct type *type)
+{
+    struct onnx_tensor t = {.data_type = dtype_to_onnx(type->dtype)};
+    set_name(&t.name, name);
+    t.dims = (struct onnx_ints){(int64_t *)(uintptr_t)type->dim, (size_t)type->rank, false};
+    struct onnx_value_info *info = declare_initializer(x, &t);
+    for (int i = 0; i < type->rank; i++)
+        if (sizes_varies(&x->model->sizes, type->dim[i]))
+            info->type->tensor->shape->dimensions.items[i] = arena_new(x->arena, struct onnx_dimension);
+    return info;
+}
+
+static void add_names(struct key_set *names, const struct onnx_list *infos)
+{
+    for (size_t i = 0; i < infos->count; i++)
+        name_set_add(names, ((const struct onnx_value_info *)infos->items[i])->name.text);
+}
+
+// What subgraphs refer to says its type: ONNX Runtime runs a Scan only where it knows the rank of all that is made in
+// it, and of one node it may know the rank (Gemm) and not of what is written instead (MatMul).
+static void declare_captured(struct exporter *x, struct onnx_graph *g)
+{
+    struct key_set declared = {0};
+    VEC(struct onnx_value_info *) added = {0};
+    add_names(&declared, &g->value_infos);
+    add_names(&declared, &g->outputs);
+    for (node_id n = 0; n < x->graph->nodes.count; n++) {
+        const struct node *node = &x->graph->nodes.items[n];
+        const struct imported_opaque *o = x->live[n] && node->op->id == OP_OPAQUE ? opaque_of(x, node) : NULL;
+        for (uint32_t i = 0; o && i < o->n_captured; i++) {
+            tensor_id tensor = graph_inputs(x->graph, n)[o->n_inputs + i];
+            if (!is_declared_alone(x, tensor) && name_set_add(&declared, o->captured[i]))
+                vec_push(&added, declare_tensor(x, o->captured[i], graph_type(x->graph, tensor)));
+        }
+    }
+    struct onnx_list all = {arena_array(x->arena, void *, g->value_infos.count + added.count + 1), 0};
+    for (size_t i = 0; i < g->value_infos.count; i++)
+        all.items[all.count++] = g->value_infos.items[i];
+    for (size_t i = 0; i < added.count; i++)
+        all.items[all.count++] = added.items[i];
+    g->value_infos = all;
+    vec_free(&added);
+    key_set_free(&declared);
+}
+
 static bool is_bound(const struct exporter *x, const struct onnx_dimension *declared, int64_t size)
 {
     return !(declared && ONNX_HAS(declared, 1)) && !sizes_varies(&x->model->sizes, size);
@@ -187,6 +240,7 @@ struct onnx_model *assemble_model(struct exporter *x)
     sort_nodes(x, g);
     write_inputs(x, g);
     keep_defined_values(x, g);
+    declare_captured(x, g);
     keep_defined_annotations(x, g);
     return model;
 }

@@ -40,6 +40,9 @@ struct exporter {
     bool failed;       // sticky, with *error set
 };
 
+// --- export.c --------------------------------------------------------------------------------------------------------
+const struct imported_opaque *opaque_of(const struct exporter *x, const struct node *node);   // that was kept
+
 // --- value_names.c ---------------------------------------------------------------------------------------------------
 // Names in use, each once.
 bool name_set_has(const struct key_set *s, const char *name);
