@@ -22,6 +22,7 @@ except ImportError:
 import grown_models
 
 TOLERANCES = {"float16": 3e-2, "float32": 1e-3, "float64": 1e-3}
+NO_FORM = 4   # the exit code of onnx_rewrite where the model's operator set has no form for a result
 SEARCHES = [[], ["--search", "saturation"], ["--alpha", "1.3"], ["--only-proved"]]
 
 
@@ -81,6 +82,8 @@ def complaint_about(command, model, session, feeds, target):
     """None: what the command makes of the model computes the same."""
     target.unlink(missing_ok=True)
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    if done.returncode == NO_FORM and "needs operator set" in done.stderr:
+        return None
     if done.returncode:
         return f"exit code {done.returncode}: {done.stderr.strip()}"
     if interface(onnx.load(target)) != interface(model):
