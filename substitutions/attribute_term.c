@@ -11,6 +11,11 @@ static const char *const heads[TERM_KINDS] = {
     [TERM_REPEAT] = "repeat", [TERM_LENGTH] = "length",   [TERM_IOTA] = "iota", [TERM_AT] = "at",
 };
 
+bool attribute_term_is_number(const struct attribute_term *t, int64_t number)
+{
+    return t->kind == TERM_INTEGER && t->value == number;
+}
+
 bool attribute_term_is_one_entry(const struct attribute_term *t)
 {
     return t->kind == TERM_INTEGER || t->kind == TERM_DIM;

@@ -61,5 +61,6 @@ const struct attribute_term *attribute_term_make(enum attribute_term_kind kind, 
                                                  const struct attribute_term *operand, struct arena *a);
 bool attribute_term_equal(const struct attribute_term *a, const struct attribute_term *b);
 bool attribute_term_mentions_variable(const struct attribute_term *t, int64_t variable);   // an attribute variable
+bool attribute_term_is_number(const struct attribute_term *t, int64_t number);             // just this one
 bool attribute_term_is_one_entry(const struct attribute_term *t);   // as its form says: a number, or a size
-const char *attribute_term_head(enum attribute_term_kind kind);   // "+", "dim", ...; NULL for INTEGER and VARIABLE
+const char *attribute_term_head(enum attribute_term_kind kind);     // "+", "dim", ...; NULL for INTEGER and VARIABLE

@@ -1,13 +1,13 @@
 // From the classes of an instance's indices to how many sizes suffice for each axis, with the reason (bounds.md, 2.1 to
-// 2.4, which T1 and T8 to T11 rest on). What is asked of classes stands in class_*.c and window_sizes.c.
+// 2.4, which T1 and T8 to T11 rest on). What is asked of classes stands in classes and windows/sizes.c.
 #include "verifier/bounds/bounds.h"
 
 #include "operators/traits.h"
 #include "operators/traits/index_forms.h"
-#include "verifier/bounds/same_terms.h"
-#include "verifier/bounds/shape_constraints.h"
-#include "verifier/bounds/unhandled.h"
-#include "verifier/bounds/windows.h"
+#include "operators/window.h"
+#include "verifier/bounds/classes/same_terms.h"
+#include "verifier/bounds/text/conditions.h"
+#include "verifier/bounds/windows/windows.h"
 #include "verifier/instances/size_ranges.h"
 
 #define TESTED_SIZE 4
@@ -273,7 +273,7 @@ static bool has_no_pads(const struct equation *eq, const struct pattern_node *no
     const struct attribute_pattern *pads = pattern_node_attribute(node, ROLE_WINDOW_PADS);
     bool are_zero = true;
     for (uint32_t i = 0; i < pads->count; i++)
-        are_zero = are_zero && pads->terms[i]->kind == TERM_INTEGER && pads->terms[i]->value == 0;
+        are_zero = are_zero && attribute_term_is_number(pads->terms[i], 0);
     for (uint32_t i = 0; i < eq->n_conditions && pads->count == 1 && !are_zero; i++) {
         const struct condition *c = &eq->conditions[i];
         are_zero = condition_is_of_equal_entries(c) && c->a->kind == TERM_SUM &&
@@ -426,7 +426,7 @@ static bool is_number_of_channels(struct analysis *an, uint32_t node, const stru
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
     if (!operator_convolves(n->op))
         return false;
-    if (windows_have_kernel_of_one(an, node, 1))
+    if (classes_have_kernel_of_one(an, node, 1))
         return true;
     if (t->kind != TERM_DIM || t->operands[0]->kind != TERM_INTEGER || t->operands[0]->value != 1)
         return false;

@@ -7,6 +7,10 @@
 // and q are enough unless the size is a number somewhere. Concatenation cuts an axis into segments, each with labels of
 // its own. docs/theory/bounds.md has the whole argument; here each class gets its bound and the reason, or the note
 // that none is known, in which case the equation is "tested up to n" and not proved.
+//
+// `text` looks at the equation alone, `classes` at the indices of an instance, `windows` at those that windows make;
+// bounds.c makes sizes of it. Which equations the theorems speak of is asked in `forms`, and whether the types of
+// properties do not depend on sizes in `property_types`.
 #pragma once
 #include "verifier/instances/instance.h"
 

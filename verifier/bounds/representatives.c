@@ -1,7 +1,7 @@
 // Marks the entries to compare, then what they are made of, from the outputs down (bounds.md, 2.1).
 #include "verifier/bounds/representatives.h"
 
-#include "verifier/bounds/index_classes.h"
+#include "verifier/bounds/classes/index_classes.h"
 #include <string.h>
 
 #define FEW_ENTRIES 16   // of all outputs together, of which none is left out

@@ -2,9 +2,9 @@
 #include "verifier/direct_proof/doubts.h"
 
 #include "verifier/bounds/forms/theorems.h"
-#include "verifier/bounds/group_types.h"
-#include "verifier/bounds/unhandled.h"
-#include "verifier/bounds/window_types.h"
+#include "verifier/bounds/property_types/group_types.h"
+#include "verifier/bounds/property_types/window_types.h"
+#include "verifier/bounds/text/conditions.h"
 #include "verifier/instances/ranks.h"
 #include "verifier/laws/laws.h"
 

@@ -3,7 +3,8 @@
 
 #include "core/memory/hash.h"
 #include "operators/fused_activation.h"
-#include "verifier/bounds/unhandled.h"
+#include "verifier/bounds/text/axis_products.h"
+#include "verifier/bounds/text/conditions.h"
 #include "verifier/direct_proof/doubts.h"
 #include "verifier/direct_proof/small_instances.h"
 #include "verifier/instances/ranks.h"

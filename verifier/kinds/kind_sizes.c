@@ -4,7 +4,7 @@
 
 #include "core/memory/arena.h"
 #include "operators/traits.h"
-#include "verifier/bounds/unhandled.h"
+#include "verifier/bounds/text/conditions.h"
 #include <string.h>
 
 // --- lists of sizes --------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "operators/traits.h"
-#include "verifier/bounds/same_sizes.h"
+#include "verifier/bounds/text/same_sizes.h"
 #include "verifier/rules/find_conditions.h"
 #include <string.h>
 

@@ -66,7 +66,7 @@ static bool has_zeros(const struct pattern_node *node)
     const struct attribute_pattern *pads = pattern_node_attribute(node, ROLE_WINDOW_PADS);
     bool has_pads = false;
     for (uint32_t j = 0; operator_convolves(node->op) && j < pads->count; j++)
-        has_pads = has_pads || !form_is_integer(pads->terms[j]) || pads->terms[j]->value != 0;
+        has_pads = has_pads || !attribute_term_is_number(pads->terms[j], 0);
     return has_pads || (operator_is_constant(node->op) && !operator_has(node->op, TRAIT_UNIFORM)) ||
            operator_enlarges(node->op) || operator_merges_groups(node->op);
 }
@@ -75,8 +75,7 @@ static bool has_zeros(const struct pattern_node *node)
 static bool keeps_all(const struct pattern *p, const struct pattern_node *node)
 {
     const struct attribute_pattern *activation = pattern_node_attribute(node, ROLE_ACTIVATION);
-    bool may_activate =
-        activation->count && !(form_is_integer(activation->terms[0]) && activation->terms[0]->value == 0);
+    bool may_activate = activation->count && !attribute_term_is_number(activation->terms[0], 0);
     return is_partial(p, node) || (operator_has(node->op, TRAIT_POLYNOMIAL) && !may_activate && !has_zeros(node));
 }
 

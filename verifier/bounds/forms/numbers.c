@@ -3,7 +3,7 @@
 
 #include "core/text/text.h"
 #include "operators/traits.h"
-#include "verifier/bounds/same_sizes.h"
+#include "verifier/bounds/text/same_sizes.h"
 
 // --- functions -------------------------------------------------------------------------------------------------------
 
@@ -16,7 +16,7 @@ static bool is_of_ring(const struct operator* op)
 static bool may_activate(const struct pattern_node *node)
 {
     const struct attribute_pattern *a = pattern_node_attribute(node, ROLE_ACTIVATION);
-    return a->count == 1 && !(form_is_integer(a->terms[0]) && a->terms[0]->value == 0);
+    return a->count == 1 && !attribute_term_is_number(a->terms[0], 0);
 }
 
 // Does it compare numbers: which of two is greater, whether one is above 0, or the opposite of another (T12)?
@@ -229,10 +229,9 @@ bool form_has_groups(const struct form_question *q)
     for (size_t n = 0; n < p->nodes.count && variable; n++) {
         int group = operator_find_role(p->nodes.items[n].op, ROLE_GROUPS);
         const struct pattern_node *node = &p->nodes.items[n];
-        is_alike =
-            is_alike &&
-            (group < 0 || (operator_convolves(node->op) && (is_same_group(&same, node, group, variable) ||
-                                                            is_group_by_typing(&same, node, group, variable))));
+        is_alike = is_alike &&
+                   (group < 0 || (operator_convolves(node->op) && (is_same_group(&same, node, group, variable) ||
+                                                                   is_group_by_typing(&same, node, group, variable))));
     }
     for (uint32_t i = 0; i < q->eq->n_conditions && variable; i++) {
         const struct condition *c = &q->eq->conditions[i];

@@ -4,7 +4,7 @@
 
 #include "core/text/text.h"
 #include "operators/traits.h"
-#include "verifier/bounds/unhandled.h"
+#include "verifier/bounds/text/conditions.h"
 #include "verifier/instances/ranks.h"
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // Axes are joined by conditions and, in rules, whose terms are all well-typed, by the operators that say so: those that
 // work entry by entry have inputs and a result of the same sizes, and `concat` but for the axis that it joins (T9;
 // bounds.md, 2.4).
-#include "verifier/bounds/same_sizes.h"
+#include "verifier/bounds/text/same_sizes.h"
 
 #include "core/memory/union_find.h"
 #include "operators/traits.h"

@@ -2,7 +2,7 @@
 // axis removes all that are read with it: its orbit. When an operand of a concatenation has two positions in one orbit,
 // sizes cannot be reduced one by one. What is a concatenation itself has as many positions in an orbit as its operands
 // have together (x|x has two), and those are looked at.
-#include "verifier/bounds/index_classes.h"
+#include "verifier/bounds/classes/index_classes.h"
 
 // Others one behind the other: each position is read from exactly one place of them. It has no size of its own.
 static bool is_made_of_operands(const struct analysis *an, uint32_t item)

@@ -1,6 +1,6 @@
 // Windows that are alike on both sides and read one window of each image for each entry of the output (T10; bounds.md,
 // 2.3).
-#include "verifier/bounds/windows.h"
+#include "verifier/bounds/windows/windows.h"
 
 #include "core/memory/union_find.h"
 #include "operators/traits.h"

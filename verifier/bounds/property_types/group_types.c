@@ -1,5 +1,5 @@
 // What groups ask of types in a property: that they divide sums of sizes (bounds.md, 3).
-#include "verifier/bounds/group_types.h"
+#include "verifier/bounds/property_types/group_types.h"
 
 #include "operators/traits.h"
 #include "verifier/instances/domain.h"

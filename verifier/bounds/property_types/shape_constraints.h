@@ -1,10 +1,10 @@
 // What operators of windows ask of types, as polynomials of sizes and of the entries of attributes: all indeterminates
 // are at least 0, a size is one more than such a one.
 #pragma once
+#include "operators/window.h"
 #include "verifier/instances/equation.h"
 #include "verifier/polynomials/polynomial.h"
 
-#define FIRST_SPATIAL 2
 #define MAX_ENTRIES 16   // of a list
 #define MAX_DEMANDS 256
 #define MAX_STEPS 64   // quotients

@@ -1,8 +1,8 @@
 // What attributes and conditions say of sizes, which stand in no index expression (T2, T3; bounds.md, 2.4 and 2.5).
 #include "operators/traits.h"
-#include "verifier/bounds/index_classes.h"
-#include "verifier/bounds/same_terms.h"
-#include "verifier/bounds/unhandled.h"
+#include "verifier/bounds/classes/index_classes.h"
+#include "verifier/bounds/classes/same_terms.h"
+#include "verifier/bounds/text/conditions.h"
 #include "verifier/instances/domain.h"
 #include "verifier/instances/ranks.h"
 #include "verifier/instances/size_ranges.h"

@@ -1,146 +1,23 @@
 // Windows are paired along the ways from the outputs, level by level; kernels of one entry are none (T10; bounds.md,
 // 2.3).
-#include "verifier/bounds/windows.h"
+#include "verifier/bounds/windows/windows.h"
 
 #include "operators/traits.h"
-#include "verifier/bounds/same_terms.h"
-#include "verifier/bounds/shape_constraints.h"
-#include "verifier/bounds/unhandled.h"
+#include "operators/window.h"
+#include "verifier/bounds/classes/same_terms.h"
+#include "verifier/bounds/text/conditions.h"
 #include "verifier/instances/size_ranges.h"
 #include <string.h>
 
-// --- kernels of one entry --------------------------------------------------------------------------------------------
-
-#define MAX_TERMS (MAX_RULE_VARIABLES + MAX_RULE_NODES * 4)
-// Axes that have one entry in every instance, because the text of the equation says so: kernels that are named with a
-// size of 1, and what operators that take equal sizes tie to them. One bit for each axis, by term.
-struct ones {
-    size_t n_terms;
-    uint32_t axes[MAX_TERMS];
-};
-
-// On which axes what the node reads and makes has the same sizes.
-static uint32_t axes_kept(const struct analysis *an, uint32_t node)
-{
-    const struct typed_call *call = an->in->calls[node];
-    const uint32_t all = (1u << MAX_RANK) - 1;
-    if (operator_works_entry_by_entry(call->op))
-        return all;
-    int axis = operator_find_role(call->op, ROLE_AXIS);
-    bool cuts = operator_splits(call->op) || operator_joins(call->op);
-    return cuts && axis >= 0 ? all & ~(1u << call->attributes[axis].ints[0]) : 0;
-}
-
-static uint32_t ones_of_shape(const struct pattern_node *node)
-{
-    const struct attribute_pattern *shape = pattern_node_attribute(node, ROLE_SHAPE);
-    uint32_t axes = 0;
-    for (uint32_t i = 0; !node->n_inputs && i < shape->count; i++) {
-        const struct attribute_term *t = shape->terms[i];
-        if (!attribute_term_is_one_entry(t))
-            return 0;   // how many entries the term has is not seen
-        axes |= t->kind == TERM_INTEGER && t->value == 1 ? 1u << i : 0;
-    }
-    return axes;
-}
-
-static uint32_t ones_by_conditions(const struct equation *eq, uint32_t variable)
-{
-    uint32_t axes = 0;
-    for (int axis = 0; axis < MAX_RANK; axis++)
-        axes |= equation_size_by_condition(eq, variable, axis) == 1 ? 1u << axis : 0;
-    return axes;
-}
-
-// What one term of a node knows, all others know. True when something was new.
-static bool spread_ones(const struct analysis *an, uint32_t node, struct ones *ones)
-{
-    const struct pattern *p = an->in->equation->pattern;
-    uint32_t kept = axes_kept(an, node), known = 0;
-    bool is_new = false;
-    for (term_id t = 0; t < ones->n_terms; t++)
-        if (!p->terms.items[t].is_variable && p->terms.items[t].index == node)
-            known |= ones->axes[t] & kept;
-    for (uint32_t i = 0; i < p->nodes.items[node].n_inputs; i++)
-        known |= ones->axes[p->nodes.items[node].inputs[i]] & kept;
-    for (term_id t = 0; t < ones->n_terms; t++) {
-        bool is_of_node = !p->terms.items[t].is_variable && p->terms.items[t].index == node;
-        for (uint32_t i = 0; i < p->nodes.items[node].n_inputs; i++)
-            is_of_node = is_of_node || p->nodes.items[node].inputs[i] == t;
-        is_new = is_new || (is_of_node && (known & ~ones->axes[t]));
-        ones->axes[t] |= is_of_node ? known : 0;
-    }
-    return is_new;
-}
-
-static void find_ones(const struct analysis *an, struct ones *ret_ones)
-{
-    const struct equation *eq = an->in->equation;
-    const struct pattern *p = eq->pattern;
-    *ret_ones = (struct ones){.n_terms = p->terms.count < MAX_TERMS ? p->terms.count : MAX_TERMS};
-    for (term_id t = 0; t < ret_ones->n_terms; t++) {
-        const struct term *term = &p->terms.items[t];
-        ret_ones->axes[t] =
-            term->is_variable ? ones_by_conditions(eq, term->index) : ones_of_shape(&p->nodes.items[term->index]);
-    }
-    for (bool is_changing = p->terms.count <= MAX_TERMS; is_changing;) {
-        is_changing = false;
-        for (uint32_t n = 0; n < p->nodes.count; n++)
-            is_changing = (an->in->calls[n] && spread_ones(an, n, ret_ones)) || is_changing;
-    }
-}
-
-// The entries of a shape that attributes alone decide, as `$k` of `(list (dim ?x 1) 1 $k)`. Returns how many the term
-// has, or too many for any shape where that is not seen.
-static uint32_t find_entries_of_attributes(const struct analysis *an, const struct attribute_term *t, uint32_t first,
-                                           uint32_t *ret_entries)
-{
-    uint32_t n = 0;
-    if (t->kind == TERM_LIST) {
-        for (uint32_t i = 0; i < t->count; i++)
-            n += find_entries_of_attributes(an, t->operands[i], first + n, ret_entries);
-        return n;
-    }
-    n = t->kind == TERM_VARIABLE                         ? an->in->attributes[t->value].count
-        : t->kind == TERM_INTEGER || t->kind == TERM_DIM ? 1
-                                                         : MAX_RANK + 1;
-    for (uint32_t i = 0; i < n && first + i < MAX_RANK && t->kind != TERM_DIM; i++)
-        *ret_entries |= 1u << (first + i);
-    return n;
-}
-
-// A constant with one entry there, in all instances of these attributes.
-static bool is_constant_of_one(const struct analysis *an, term_id term, int axis)
-{
-    const struct term *t = &an->in->equation->pattern->terms.items[term];
-    const struct pattern_node *node = t->is_variable ? NULL : &an->in->equation->pattern->nodes.items[t->index];
-    int shape = node && node->n_inputs == 0 ? operator_find_role(node->op, ROLE_SHAPE) : -1;
-    uint32_t entries = 0, n = 0;
-    if (shape < 0)
-        return false;
-    for (uint32_t i = 0; i < node->attributes[shape].count; i++)
-        n += find_entries_of_attributes(an, node->attributes[shape].terms[i], n, &entries);
-    const struct attribute_value *value = &an->in->calls[t->index]->attributes[shape];
-    return n == value->count && (entries >> axis & 1) && value->ints[axis] == 1;
-}
-
-bool windows_have_kernel_of_one(const struct analysis *an, uint32_t node, int axis)
-{
-    struct ones ones;
-    term_id kernel = an->in->equation->pattern->nodes.items[node].inputs[1];
-    find_ones(an, &ones);
-    return (kernel < ones.n_terms && (ones.axes[kernel] >> axis & 1)) || is_constant_of_one(an, kernel, axis);
-}
+// --- windows that are alike ------------------------------------------------------------------------------------------
 
 // A convolution whose kernel has one entry on the window's axis, in all instances.
-static bool has_kernel_of_one(const struct analysis *an, const struct ones *ones, const struct window_use *w)
+static bool has_kernel_of_one(const struct analysis *an, const struct axes_of_one *ones, const struct window_use *w)
 {
     const struct pattern_node *node = &an->in->equation->pattern->nodes.items[w->node];
     return w->kernel_item != NO_ITEM && operator_convolves(node->op) && node->inputs[1] < ones->n_terms &&
            (ones->axes[node->inputs[1]] >> w->axis & 1) && w->extent_of_sum == 1;
 }
-
-// --- windows that are alike ------------------------------------------------------------------------------------------
 
 // Of a kernel's shape, what comes after filters and channels. None: that is not seen.
 static struct term_list sizes_of_windows(const struct attribute_pattern *shape)
@@ -172,7 +49,7 @@ static struct term_list sizes_of_kernel(struct analysis *an, const struct window
     return (struct term_list){0};
 }
 
-static bool have_kernels_alike(struct analysis *an, const struct ones *ones, const struct window_use *x,
+static bool have_kernels_alike(struct analysis *an, const struct axes_of_one *ones, const struct window_use *x,
                                const struct window_use *y)
 {
     struct term_list a = sizes_of_kernel(an, x), b = sizes_of_kernel(an, y);
@@ -183,7 +60,7 @@ static bool have_kernels_alike(struct analysis *an, const struct ones *ones, con
 }
 
 // At all attributes and sizes, not only in this instance.
-static bool has_same_text(struct analysis *an, const struct ones *ones, const struct window_use *x,
+static bool has_same_text(struct analysis *an, const struct axes_of_one *ones, const struct window_use *x,
                           const struct window_use *y)
 {
     bool have_ones = has_kernel_of_one(an, ones, x) && has_kernel_of_one(an, ones, y);
@@ -194,7 +71,7 @@ static bool has_same_text(struct analysis *an, const struct ones *ones, const st
 }
 
 // One entry has nothing to dilate.
-static bool is_same_window(struct analysis *an, const struct ones *ones, const struct window_use *x,
+static bool is_same_window(struct analysis *an, const struct axes_of_one *ones, const struct window_use *x,
                            const struct window_use *y)
 {
     bool is_dilated_alike =
@@ -226,7 +103,7 @@ static bool has_same_tests(const struct analysis *an)
 }
 
 // No window stands behind another one.
-static bool are_alike_side_by_side(struct analysis *an, const struct ones *ones)
+static bool are_alike_side_by_side(struct analysis *an, const struct axes_of_one *ones)
 {
     uint32_t sides_with_windows = 0;
     for (int i = 0; i < an->n_windows; i++) {
@@ -320,7 +197,7 @@ static bool has_nothing_but_windows(const struct analysis *an, const struct leve
 }
 
 // Kernels of one entry in all instances, or of one label, so that one entry is enough.
-static bool has_one_place(struct analysis *an, const struct ones *ones, const struct levels *l,
+static bool has_one_place(struct analysis *an, const struct axes_of_one *ones, const struct levels *l,
                           const struct window_use *w)
 {
     if (w->kernel_item == NO_ITEM)
@@ -331,7 +208,7 @@ static bool has_one_place(struct analysis *an, const struct ones *ones, const st
 }
 
 // Each level has the same windows on both sides.
-static bool are_alike_level_by_level(struct analysis *an, const struct ones *ones, const struct levels *l)
+static bool are_alike_level_by_level(struct analysis *an, const struct axes_of_one *ones, const struct levels *l)
 {
     for (int i = 0; i < an->n_windows; i++) {
         uint32_t sides = 0;
@@ -507,7 +384,7 @@ static bool has_no_fixed_pads(const struct pattern *p)
     for (size_t n = 0; n < p->nodes.count; n++) {
         const struct attribute_pattern *terms = pattern_node_attribute(&p->nodes.items[n], ROLE_WINDOW_PADS);
         for (uint32_t i = 0; i < terms->count; i++) {
-            bool is_zero = terms->terms[i]->kind == TERM_INTEGER && terms->terms[i]->value == 0;
+            bool is_zero = attribute_term_is_number(terms->terms[i], 0);
             if (!is_zero && (terms->terms[i]->kind != TERM_VARIABLE || terms->count != 1))
                 return false;
         }
@@ -516,7 +393,7 @@ static bool has_no_fixed_pads(const struct pattern *p)
 }
 
 // Windows behind windows, the same at each level.
-static bool are_alike_in_chains(struct analysis *an, const struct ones *ones)
+static bool are_alike_in_chains(struct analysis *an, const struct axes_of_one *ones)
 {
     struct levels *l = arena_new(an->in->scratch, struct levels);
     if (!has_no_fixed_pads(an->in->equation->pattern) || !has_tests_of_ones_alone(an) || !find_levels(an, l) ||
@@ -530,16 +407,16 @@ static bool are_alike_in_chains(struct analysis *an, const struct ones *ones)
 
 bool windows_are_in_chains(struct analysis *an)
 {
-    struct ones ones;
-    find_ones(an, &ones);
+    struct axes_of_one ones;
+    classes_find_axes_of_one(an, &ones);
     return an->n_windows > 0 && are_alike_in_chains(an, &ones);
 }
 
 bool windows_are_alike(struct analysis *an)
 {
-    struct ones ones;
+    struct axes_of_one ones;
     if (an->n_windows == 0)
         return false;
-    find_ones(an, &ones);
+    classes_find_axes_of_one(an, &ones);
     return are_alike_side_by_side(an, &ones) || are_alike_in_chains(an, &ones);
 }

@@ -1,17 +1,15 @@
 // What is argued of windows (T10 and T11; docs/theory/bounds.md, section 2.3). Only the files that analyse an instance
 // include this.
 #pragma once
-#include "verifier/bounds/index_classes.h"
+#include "verifier/bounds/classes/index_classes.h"
 
 #define LARGEST_KERNEL 3   // of kernels that are variables, and of attributes, that is tried
 
-// --- alike on both sides, so that they are a common factor: T10 (windows_alike.c) -----------------------------------
+// --- alike on both sides, so that they are a common factor: T10 (alike.c) -------------------------------------------
 
 bool windows_are_alike(struct analysis *an);
 // Alike, level by level, where windows stand behind windows.
 bool windows_are_in_chains(struct analysis *an);
-// Has the kernel of a convolution one entry on the axis in all instances of these attributes, as the text says?
-bool windows_have_kernel_of_one(const struct analysis *an, uint32_t node, int axis);
 // Is there a convolution with variable pads that reads what is not 0 where all variables are 0, by a kernel that is not
 // the same formula at all of its places? The pads that are tried do not put each of them beside the image.
 bool windows_are_beside_images_untold(const struct analysis *an);
@@ -20,7 +18,7 @@ bool windows_leave_out_middles(const struct analysis *an);
 // Are images whose sizes are named read by windows with attributes that are tried up to small ones?
 bool windows_outgrow_named_images(struct analysis *an);
 
-// --- one window of each image for an entry: T10 (windows_one_place.c) -----------------------------------------------
+// --- one window of each image for an entry: T10 (one_place.c) -------------------------------------------------------
 
 // Does each entry of the output read one window of each image, and is nothing else done with these axes?
 bool windows_have_one_place(struct analysis *an);
@@ -32,18 +30,18 @@ bool windows_go_along_one_place(struct analysis *an, uint32_t item, uint16_t all
 // axis? `with_kernels`: also those that enlarge kernels.
 bool windows_have_places_of_their_own(struct analysis *an, bool with_kernels);
 
-// --- of images that conditions name: T10 (windows_named.c) ----------------------------------------------------------
+// --- of images that conditions name: T10 (named.c) ------------------------------------------------------------------
 
 // Do conditions name the sizes of all images and kernels, so that strides alone are to be tried, and all that make a
 // difference are? `of_windows`: the flags of classes whose sizes have to be named.
 bool windows_are_fixed(struct analysis *an, uint16_t of_windows);
 
-// --- of written sizes: T11 (windows_written.c) ----------------------------------------------------------------------
+// --- of written sizes: T11 (written.c) ------------------------------------------------------------------------------
 
 // Are windows, pads and kernels of sizes that are written down, so that entries depend on what is near to them?
 bool windows_are_near(struct analysis *an);
 
-// --- sizes to test (window_sizes.c) ---------------------------------------------------------------------------------
+// --- sizes to test (sizes.c) ----------------------------------------------------------------------------------------
 
 // How many positions of each class stand for one another, by classes that windows lead to from one another.
 struct window_steps {

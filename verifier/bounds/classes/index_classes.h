@@ -4,7 +4,7 @@
 //
 //     items:  variable 0, axes 0 .. MAX_RANK-1 | variable 1 ... | index variables of node 0 | of node 1 ...
 #pragma once
-#include "verifier/bounds/bounds.h"
+#include "verifier/instances/instance.h"
 
 #define MAX_ITEMS 1024   // variable axes, then the index variables of all definitions
 #define MAX_WINDOWS 128
@@ -65,7 +65,7 @@ struct analysis {
     int64_t places_of_group[MAX_ITEMS];   // where all cuts stand between groups, in all instances; else 0
     uint8_t free_sums[MAX_ITEMS], size_numbers[MAX_ITEMS];
     node_set sides[2];                 // nodes of the left and the right sides
-    uint8_t labels[MAX_ITEMS];         // by class: that one counterexample can need (class_labels.c)
+    uint8_t labels[MAX_ITEMS];         // by class: that one counterexample can need (labels.c)
     uint16_t class_flags[MAX_ITEMS];   // by class: of all its items
     int n_windows;
     struct window_use windows[MAX_WINDOWS];
@@ -98,7 +98,7 @@ void classes_flag(struct analysis *an, uint32_t item, uint16_t flags);
 uint32_t classes_item_of_axis(const struct analysis *an, term_id term, int axis);
 // What every read and every test of an index in the definitions of both sides says.
 void classes_note_nodes(struct analysis *an);
-// What attributes and conditions say of sizes (class_sizes.c).
+// What attributes and conditions say of sizes (sizes.c).
 void classes_note_sizes_of_node(struct analysis *an, uint32_t node);
 void classes_note_shared_variables(struct analysis *an);
 void classes_note_conditions(struct analysis *an);
@@ -113,15 +113,25 @@ bool classes_have_named_parts(struct analysis *an, uint32_t class);
 bool attribute_term_names_axis(const struct attribute_term *t, int axis);
 bool condition_names_sizes(const struct condition *c);
 bool condition_equates_sizes(const struct condition *c, uint32_t x, uint32_t y, int axis);
-// Of classes that groups divide and that are concatenated (class_groups.c).
+// Axes that have one entry in every instance, because the text of the equation says so; one bit for each, by term
+// (ones.c).
+#define MAX_ONES (MAX_RULE_VARIABLES + MAX_RULE_NODES * 4)
+struct axes_of_one {
+    size_t n_terms;
+    uint32_t axes[MAX_ONES];
+};
+void classes_find_axes_of_one(const struct analysis *an, struct axes_of_one *ret_ones);
+// Has the kernel of a convolution one entry on the axis in all instances of these attributes?
+bool classes_have_kernel_of_one(const struct analysis *an, uint32_t node, int axis);
+// Of classes that groups divide and that are concatenated (groups.c).
 void classes_find_places_of_groups(struct analysis *an);
 // Does every monomial of what the node reads of the tensor have a factor read at the place on the axis? Of which
-// operands of a function it has to hold is the caller's (class_labels.c).
+// operands of a function it has to hold is the caller's (labels.c).
 enum passing { PASSES_NEVER, PASSES_FIRST, PASSES_EITHER, PASSES_BOTH };
 typedef enum passing passing_fn(enum scalar_function fn);
 bool classes_tensor_is_read_along(const struct analysis *an, uint32_t node, int tensor, int axis, passing_fn *passing);
 // Into an->labels: axes of the output, and sums.
 void classes_count_labels(struct analysis *an);
 int64_t classes_labels_of(struct analysis *an, uint32_t item);   // of its class; at least 1
-// Do cuts of concatenations overlap, so that sizes cannot be reduced one by one (class_orbits.c)?
+// Do cuts of concatenations overlap, so that sizes cannot be reduced one by one (orbits.c)?
 bool classes_have_folded_orbits(struct analysis *an);

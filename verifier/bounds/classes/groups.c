@@ -3,7 +3,7 @@
 #include "core/memory/union_find.h"
 #include "core/numbers/integers.h"
 #include "operators/traits.h"
-#include "verifier/bounds/index_classes.h"
+#include "verifier/bounds/classes/index_classes.h"
 #include "verifier/instances/domain.h"
 #include <string.h>
 

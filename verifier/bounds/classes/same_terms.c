@@ -1,10 +1,10 @@
 // Attribute terms are compared as text, where sizes of one class and what conditions say equal are the same (T10;
 // bounds.md, 2.3).
-#include "verifier/bounds/same_terms.h"
+#include "verifier/bounds/classes/same_terms.h"
 
 #include "operators/traits.h"
-#include "verifier/bounds/same_sizes.h"
-#include "verifier/bounds/unhandled.h"
+#include "verifier/bounds/text/conditions.h"
+#include "verifier/bounds/text/same_sizes.h"
 
 // --- terms that are equal --------------------------------------------------------------------------------------------
 

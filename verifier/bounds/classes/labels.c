@@ -1,6 +1,6 @@
 // How many labels a counterexample can need: the axes of the output, and the sums that a monomial is made by (T1, T8;
 // bounds.md, 2.1).
-#include "verifier/bounds/index_classes.h"
+#include "verifier/bounds/classes/index_classes.h"
 
 #include "expressions/f64_functions.h"
 #include "operators/traits.h"

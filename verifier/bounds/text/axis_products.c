@@ -1,111 +1,9 @@
-// What the text of an equation says of its conditions, and of how often its sides read a variable (bounds.md, 2.1 and
-// 2.3).
-#include "verifier/bounds/unhandled.h"
+// Coefficients of a side that may be no product, by how often the sides read a variable, and by zeros beside images
+// (bounds.md, 2.1 and 2.3).
+#include "verifier/bounds/text/axis_products.h"
 
 #include "operators/traits.h"
-#include "verifier/bounds/shape_constraints.h"
-#include "verifier/instances/size_ranges.h"
-
-bool attribute_term_mentions_sizes(const struct attribute_term *t)
-{
-    bool mentions = t->kind == TERM_DIM || t->kind == TERM_DIMS;
-    for (uint32_t i = 0; i < t->count && !mentions; i++)
-        mentions = attribute_term_mentions_sizes(t->operands[i]);
-    return mentions;
-}
-
-static bool is_integer(const struct attribute_term *t, int64_t value)
-{
-    return t->kind == TERM_INTEGER && t->value == value;
-}
-
-// Channels of images or kernels, or sums of them, which concatenations have.
-static bool is_sum_of_channels(const struct attribute_term *t)
-{
-    if (t->kind == TERM_ADD)
-        return is_sum_of_channels(t->operands[0]) && is_sum_of_channels(t->operands[1]);
-    return t->kind == TERM_DIM && is_integer(t->operands[0], 1);
-}
-
-bool attribute_is_number_of_groups(const struct pattern_node *node, int attribute, const struct attribute_term *t)
-{
-    return operator_convolves(node->op) && attribute == operator_find_role(node->op, ROLE_GROUPS) &&
-           t->kind == TERM_DIV && is_sum_of_channels(t->operands[0]) && is_sum_of_channels(t->operands[1]);
-}
-
-// --- conditions ------------------------------------------------------------------------------------------------------
-
-// (= (product ...) 1), which says that all are 1.
-static bool is_product_of_ones(const struct condition *c)
-{
-    return c->kind == CONDITION_EQUAL && c->a->kind == TERM_PRODUCT && is_integer(c->b, 1) &&
-           (c->a->operands[0]->kind == TERM_VARIABLE || c->a->operands[0]->kind == TERM_DIMS);
-}
-
-// (= (sum ...) 0), of what is not negative.
-static bool is_sum_of_zeros(const struct condition *c)
-{
-    return c->kind == CONDITION_EQUAL && c->a->kind == TERM_SUM && c->a->operands[0]->kind == TERM_VARIABLE &&
-           is_integer(c->b, 0);
-}
-
-bool condition_is_of_equal_entries(const struct condition *c)
-{
-    return is_product_of_ones(c) || is_sum_of_zeros(c);
-}
-
-static bool has_only_numbers(const struct attribute_term *t)
-{
-    return !attribute_term_mentions_sizes(t) && attribute_variables_of_term(t) == 0;
-}
-
-// One size compared with a number, all entries of an attribute 1, or all 0: what is asked of one axis is asked of it
-// whatever the others are.
-static bool is_of_each_axis(const struct condition *c)
-{
-    bool is_of_size = c->a->kind == TERM_DIM && c->a->operands[0]->kind == TERM_INTEGER && has_only_numbers(c->b);
-    return is_of_size || condition_is_of_equal_entries(c);
-}
-
-uint32_t pattern_variables_of_windows(const struct pattern *p)
-{
-    static const enum attribute_role roles[] = {ROLE_STRIDE, ROLE_WINDOW_PADS, ROLE_DILATION, ROLE_KERNEL};
-    uint32_t variables = 0;
-    for (size_t n = 0; n < p->nodes.count; n++)
-        for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
-            variables |= attribute_variables_of_role(&p->nodes.items[n], roles[i]);
-    return variables;
-}
-
-static uint32_t variables_of_condition(const struct condition *c)
-{
-    return condition_is_of_variable(c->kind) ? 0
-                                             : attribute_variables_of_term(c->a) | attribute_variables_of_term(c->b);
-}
-
-bool equation_has_conditions_on_windows(const struct equation *eq)
-{
-    uint32_t variables = 0;
-    for (uint32_t i = 0; i < eq->n_conditions; i++)
-        variables |= variables_of_condition(&eq->conditions[i]);
-    return (variables & pattern_variables_of_windows(eq->pattern)) != 0;
-}
-
-bool equation_ties_axes(const struct equation *eq)
-{
-    uint32_t of_windows = pattern_variables_of_windows(eq->pattern);
-    for (uint32_t i = 0; i < eq->n_conditions; i++) {
-        const struct condition *c = &eq->conditions[i];
-        if (condition_is_of_variable(c->kind) || is_of_each_axis(c))
-            continue;
-        if (attribute_term_mentions_sizes(c->a) || attribute_term_mentions_sizes(c->b) ||
-            (variables_of_condition(c) & of_windows))
-            return true;
-    }
-    return false;
-}
-
-// --- reads -----------------------------------------------------------------------------------------------------------
+#include "operators/window.h"
 
 static bool term_reads_twice(const struct pattern *p, term_id term, uint8_t reads[][MAX_RULE_VARIABLES])
 {
@@ -160,7 +58,7 @@ static bool may_be_zero_beside_images(const struct pattern_node *n)
     const struct attribute_pattern *pads = pattern_node_attribute(n, ROLE_WINDOW_PADS);
     bool has_pads = false;
     for (uint32_t j = 0; operator_convolves(n->op) && j < pads->count; j++)
-        has_pads = has_pads || !is_integer(pads->terms[j], 0);
+        has_pads = has_pads || !attribute_term_is_number(pads->terms[j], 0);
     return has_pads || operator_enlarges(n->op) || operator_has_role(n->op, ROLE_PADS);
 }
 
@@ -172,7 +70,7 @@ static bool adds(const struct pattern_node *n)
 static bool may_activate(const struct pattern_node *n)
 {
     const struct attribute_pattern *act = pattern_node_attribute(n, ROLE_ACTIVATION);
-    return act->count && !is_integer(act->terms[0], 0);
+    return act->count && !attribute_term_is_number(act->terms[0], 0);
 }
 
 static bool is_linear(const struct pattern_node *n)

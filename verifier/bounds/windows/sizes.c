@@ -1,7 +1,7 @@
 // How large images and kernels of windows are to be tested (bounds.md, 2.3): by how far windows of written sizes reach
 // (T11), or by the labels of windows that are alike (T10); and as large as images ask for that windows tie to them: a
 // class that is read in steps of 3 has 3 positions for one of the class that windows go along.
-#include "verifier/bounds/windows.h"
+#include "verifier/bounds/windows/windows.h"
 
 #include "core/numbers/integers.h"
 #include "operators/traits.h"

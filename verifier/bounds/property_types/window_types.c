@@ -1,11 +1,11 @@
 // What each operator of windows asks of its inputs, and whether one side's demands follow from the other's (bounds.md,
 // 3).
-#include "verifier/bounds/window_types.h"
+#include "verifier/bounds/property_types/window_types.h"
 
 #include "core/memory/arena.h"
 #include "operators/traits.h"
-#include "verifier/bounds/shape_constraints.h"
-#include "verifier/bounds/unhandled.h"
+#include "verifier/bounds/property_types/shape_constraints.h"
+#include "verifier/bounds/text/conditions.h"
 #include "verifier/instances/enumerate.h"
 #include "verifier/instances/ranks.h"
 #include <string.h>

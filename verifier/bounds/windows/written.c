@@ -1,5 +1,5 @@
 // Windows of written sizes, whose entries depend on what is near to them (T11; bounds.md, 2.3).
-#include "verifier/bounds/windows.h"
+#include "verifier/bounds/windows/windows.h"
 
 #include "operators/traits.h"
 

@@ -1,8 +1,8 @@
 // Images whose sizes conditions name, read by windows that have few places: those are enumerated (T10; bounds.md, 2.3).
-#include "verifier/bounds/windows.h"
+#include "verifier/bounds/windows/windows.h"
 
 #include "operators/traits.h"
-#include "verifier/bounds/same_sizes.h"
+#include "verifier/bounds/text/same_sizes.h"
 #include <string.h>
 
 // Strides are tried at 1, at 2 and beyond: those beyond 2 are alike where no window can move by more than that.

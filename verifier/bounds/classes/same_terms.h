@@ -2,7 +2,7 @@
 // are well-typed, and types may tie one attribute to another on small images alone (docs/theory/bounds.md, section
 // 2.3).
 #pragma once
-#include "verifier/bounds/index_classes.h"
+#include "verifier/bounds/classes/index_classes.h"
 
 // The terms of an attribute, or some of them.
 struct term_list {

@@ -1,15 +1,14 @@
 // Walks over the definitions of an instance, and unites axes and variables that are read by one another (T1; bounds.md,
 // 2.1 to 2.3).
-#include "verifier/bounds/index_classes.h"
+#include "verifier/bounds/classes/index_classes.h"
 
 #include "core/memory/hash.h"
 #include "core/memory/union_find.h"
 #include "core/numbers/integers.h"
 #include "expressions/affine.h"
 #include "operators/traits.h"
-#include "verifier/bounds/shape_constraints.h"
-#include "verifier/bounds/unhandled.h"
-#include "verifier/bounds/windows.h"
+#include "operators/window.h"
+#include "verifier/bounds/text/conditions.h"
 #include <string.h>
 
 uint32_t classes_find(const struct analysis *an, uint32_t item)
@@ -191,7 +190,7 @@ static bool is_plain_but_for_a_sum_of_one(const struct definition *d, const stru
 // behind.
 static bool is_kernel_of_any_size(const struct analysis *an, uint32_t node, int axis)
 {
-    return operator_convolves(an->in->calls[node]->op) && axis >= 2 && !windows_have_kernel_of_one(an, node, axis);
+    return operator_convolves(an->in->calls[node]->op) && axis >= 2 && !classes_have_kernel_of_one(an, node, axis);
 }
 
 // A convolution of so many groups that each has one channel and one filter here may have more of both at other sizes,

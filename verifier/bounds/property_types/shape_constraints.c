@@ -1,5 +1,5 @@
 // Linear polynomials of sizes and attributes, and what is never negative whatever they are (bounds.md, 3).
-#include "verifier/bounds/shape_constraints.h"
+#include "verifier/bounds/property_types/shape_constraints.h"
 
 #include <string.h>
 
