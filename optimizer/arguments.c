@@ -5,7 +5,7 @@
 #define REWRITES "--no-layout layout-only"
 #define BACKTRACKS "--search backtracking|both"
 #define SATURATES "--search saturation|both"
-#define RUNS_MODELS "--device cpu|cuda or --runtime"
+#define RUNS_MODELS "--device cpu|cuda or --runtime onnxruntime"
 #define TIMES_MODELS RUNS_MODELS " or --measure-command"
 
 #define FIELD(name) offsetof(struct optimize_arguments, name)
@@ -37,7 +37,7 @@ const struct option_spec optimize_option_specs[] = {
              "the Python that has it; the standard is onnxruntime when it is there, an .onnx file is written and the "
              "device is cpu"},
     {"python", OPTION_TEXT, FIELD(optimize.python), .metavar = "PROGRAM",
-     .beside = {"--no-measure-command", "--device cpu or --runtime"},
+     .beside = {"--no-measure-command", "--device cpu or --runtime onnxruntime", "--no-runtime taso"},
      .help = "the Python that has onnxruntime; the standard is what TASO_PYTHON names, or python3"},
     {"measure-command", OPTION_TEXT, FIELD(optimize.measure_command), .metavar = "COMMAND", .beside = {"--measure"},
      .help = "time models by this command instead: it is given a model's path and prints the seconds of one run"},

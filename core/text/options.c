@@ -249,10 +249,10 @@ bool options_set(const struct option_spec *specs, void *fields, const char *name
 
 // ---- options that have an effect beside others alone ----
 
-// The choices end with the text or at a blank.
+// The choices end with the text or at a blank. onnxruntime:CUDAExecutionProvider is the choice onnxruntime.
 static bool is_among(const char *choices, const char *choice)
 {
-    size_t length = strlen(choice);
+    size_t length = strcspn(choice, ":");
     for (const char *c = choices;; c++) {
         size_t n = strcspn(c, "| ");
         if (n == length && memcmp(c, choice, length) == 0)
@@ -279,7 +279,7 @@ static bool is_set(const struct parser *p, const struct option_spec *s, const ch
         return is_among(choices, s->choices[choice]);
     default:
         memcpy(&text, field, sizeof text);
-        return text != NULL;
+        return text && (!*choices || is_among(choices, text));
     }
 }
 
@@ -296,10 +296,9 @@ static bool holds(const struct parser *p, const char *condition)
     const char *name = condition + strlen(is_negated(condition) ? NEGATION : "--");
     size_t length = strcspn(name, " ");
     const struct option_spec *other = find_by_name(p->program, name, length);
-    if (is_set(p, other, name + length + (name[length] == ' ')) != is_negated(condition))
-        return true;
     const char *next = strstr(name, ALTERNATIVE);
-    return next && holds(p, next + strlen(ALTERNATIVE));
+    const char *choices = next == name + length || !name[length] ? "" : name + length + 1;
+    return is_set(p, other, choices) != is_negated(condition) || (next && holds(p, next + strlen(ALTERNATIVE)));
 }
 
 static bool check_beside(const struct parser *p, const struct option_spec *s)
@@ -312,10 +311,21 @@ static bool check_beside(const struct parser *p, const struct option_spec *s)
     return true;
 }
 
-static bool have_effects(const struct parser *p)
+static bool check_files(const struct parser *p, const struct option_spec *s, int n_files)
+{
+    if (s->files == NO_FILES && n_files > 0)
+        return error_set_code(p->error, EXIT_USAGE, NULL, "option --%s has an effect only where no file is named",
+                              s->name);
+    if (s->files > 0 && n_files != s->files)
+        return error_set_code(p->error, EXIT_USAGE, NULL, "option --%s has an effect only with %d files", s->name,
+                              s->files);
+    return true;
+}
+
+static bool have_effects(const struct parser *p, int n_files)
 {
     for (const struct option_spec *s = p->program->options; s->name; s++)
-        if (p->is_given[s - p->program->options] && !check_beside(p, s))
+        if (p->is_given[s - p->program->options] && !(check_beside(p, s) && check_files(p, s, n_files)))
             return false;
     return true;
 }
@@ -384,7 +394,7 @@ bool options_parse(const struct program *program, int *argc, char **argv, void *
         else if (argument[1] == '-' ? !read_long(&p, argument + 2) : !read_letters(&p, argument + 1))
             return false;
     }
-    return have_effects(&p);
+    return have_effects(&p, *argc);
 }
 
 int options_print_version(const char *program)

@@ -20,6 +20,7 @@ struct option_list {
     size_t count;
     const char *items[64];
 };
+#define NO_FILES (-1)
 struct option_spec {
     const char *name;
     enum option_kind kind;
@@ -30,8 +31,9 @@ struct option_spec {
     const char *const *choices;   // CHOICE: NULL-terminated
     const char *metavar, *help;
     // Without all of these it has no effect, and is refused: "--X", "--no-X", "--X CHOICE|CHOICE" or "--no-X CHOICE",
-    // or several of them, of which one will do: "--X or --no-Y".
+    // or several of them, of which one will do: "--X or --no-Y". A text is the choice that stands before its colon.
     const char *beside[3];
+    int files;   // so many have to be named for it to have an effect, or NO_FILES; 0: any number
 };
 struct program {
     const char *name;                    // "taso-verify rules"

@@ -9,7 +9,7 @@ struct fields {
     bool quiet, fold, tf32;
     int64_t budget, limit;
     double alpha;
-    const char *output, *json, *name;
+    const char *output, *json, *name, *suffix, *folder, *distance;
     int device;
     struct option_list shapes;
 };
@@ -32,6 +32,9 @@ static const struct option_spec specs[] = {
     {"json", OPTION_TEXT, offsetof(struct fields, json), .beside = {"--no-quiet"}, .help = "what is printed"},
     {"part", OPTION_TEXT, offsetof(struct fields, name),
      .beside = {"--output or --json or --device cuda", "--no-device fake"}, .help = "of it"},
+    {"suffix", OPTION_TEXT, offsetof(struct fields, suffix), .beside = {"--output a|b"}, .help = "of a or b"},
+    {"folder", OPTION_TEXT, offsetof(struct fields, folder), .files = NO_FILES, .help = "instead of files"},
+    {"distance", OPTION_TEXT, offsetof(struct fields, distance), .files = 2, .help = "of two"},
     {"name", OPTION_TEXT, offsetof(struct fields, name), .beside = {"--output"}, .help = "of what is written"},
     {0},
 };
@@ -169,6 +172,11 @@ static void wrong_lines_are_explained(void **state)
         {"--name x", "option --name has an effect only with --output"},
         {"--part x", "option --part has an effect only with --output or --json or --device cuda"},
         {"--part x -o y --device fake", "option --part has an effect only without --device fake"},
+        {"--suffix x", "option --suffix has an effect only with --output a|b"},
+        {"--suffix x -o c:a", "option --suffix has an effect only with --output a|b"},
+        {"--folder x in", "option --folder has an effect only where no file is named"},
+        {"in --distance 1", "option --distance has an effect only with 2 files"},
+        {"in --distance 1 -- in in", "option --distance has an effect only with 2 files"},
     };
     for (size_t i = 0; i < COUNT_OF(table); i++) {
         char storage[256];
@@ -182,9 +190,10 @@ static void wrong_lines_are_explained(void **state)
 static void options_stand_beside_others(void **state)
 {
     static const char *const lines[] = {
-        "--tf32 --device cuda",   "--device fake --tf32", "--no-tf32",     "--json x",
-        "--json x -q --no-quiet", "--name x -o y",        "--part x -o y", "--part x --json x",
-        "--part x --device cuda"};
+        "--tf32 --device cuda",   "--device fake --tf32", "--no-tf32",         "--json x",
+        "--json x -q --no-quiet", "--name x -o y",        "--part x -o y",     "--part x --json x",
+        "--part x --device cuda", "--suffix x -o b",      "--suffix x -o a:c", "--folder x",
+        "in --distance 1 in"};
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
         char storage[256];
         struct parsed p;
@@ -229,6 +238,9 @@ static void help_is_made_from_the_table(void **state)
         "      --tf32                drops bits\n"
         "      --json VALUE          what is printed\n"
         "      --part VALUE          of it\n"
+        "      --suffix VALUE        of a or b\n"
+        "      --folder VALUE        instead of files\n"
+        "      --distance VALUE      of two\n"
         "      --name VALUE          of what is written\n"
         "  -h, --help                print this text\n"
         "      --version             print the version\n"

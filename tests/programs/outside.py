@@ -147,13 +147,16 @@ WITHOUT_EFFECT = {
           "--k-multi 1", "--no-measure --finalists 2", "--no-measure --measure-seconds 1", "--no-check --tolerance 1",
           "--no-check --no-measure --seed 2", "--device fake --costs c", "--device fake --threads 1", "--device fake --python p",
           "--device fake --tolerance 1", "--device fake --seed 2", "--device fake --measure-seconds 1",
-          "--device fake --finalists 2", "--layout layout-only --rules r.rules", "--layout layout-only --search both",
+          "--device fake --finalists 2", "--device fake --runtime taso --threads 1",
+          "--runtime taso --python p", "--layout layout-only --rules r.rules", "--layout layout-only --search both",
           "--layout layout-only --without r", "--layout layout-only --finalists 2", "-q --verbose", "--tf32"],
     RUN: [f"--measure-costs {option}" for option in ("--repeats 2", "--warmup 2", "--seed 2", "--integers 2", "--tolerance 1",
-                                                     "--json j", "--plan", "--profile")] + ["--repair"],
+                                                     "--json j", "--plan", "--profile", "--estimate")]
+    + ["--repair", "absent.onnx --tolerance 1"],
     VERIFY: ["model --no-numbers --tolerance 1", "model --no-field --operations 1", "model --no-rewrite --rules r.rules",
              "model --no-field --no-numbers --seed 2", "model --no-field --no-numbers --threads 2", "rules --no-z3 --steps 9",
-             "rules --no-z3 --properties p", "rules -q --bounds", "properties --no-recheck --seed 2", "properties --steps 9"],
+             "rules --no-z3 --properties p", "rules -q --bounds", "properties --no-recheck --seed 2",
+             "properties --steps 9", "properties p --properties f"],
     GEN: ["--shard 1/2 --counts c"],
 }
 
@@ -163,7 +166,7 @@ def check_effects():
     for program, lines in WITHOUT_EFFECT.items():
         for line in lines:
             option = next(word for word in reversed(line.split()) if word.startswith("--"))
-            refused(USAGE, f"option {option} has an effect only with", program, *line.split(), *["absent"] * (program == OPT))
+            refused(USAGE, f"option {option} has an effect only ", program, *line.split(), *["absent"] * (program == OPT))
     for option in ("--max-ops=3", "--space=s", "--families=f", "--with=relu", "--shortcuts=2", "--seed=2", "--checkpoint=c"):
         refused(USAGE, f"option {option.split('=')[0]} has no effect in merge", GEN, "merge", "part", "-o", "x", option)
     for line in ("--device fake --runtime onnxruntime --costs c --threads 1 --seed 2", "--search both --budget 5 --k-multi 1",

@@ -32,7 +32,7 @@ static const struct option_spec specs[] = {
      .help = "look for contradictions, and for properties that follow from the others"},
     {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 1, .high = 4e9, .metavar = "N",
      .beside = {"--theory"}, .help = "steps of Z3 for each such question"},
-    {"properties", OPTION_TEXT, offsetof(struct options, folder), .metavar = "FOLDER",
+    {"properties", OPTION_TEXT, offsetof(struct options, folder), .metavar = "FOLDER", .files = NO_FILES,
      .help = "where the *.properties files are, when no file is named"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
      .metavar = "N", .help = "threads; 0: all that this process may use"},
