@@ -59,13 +59,11 @@ def test_only_proved(folder):
     certificate = re.search(r"\(rule relu-matmul-e00efd405cd4\n.*\n.*\n  (\(proof .*\))\)\n", shipped)[1]
     true = "(rule {} (source (relu (matmul :act $act ?x ?y))) (target (matmul :act relu ?x ?y)) {})\n".format
     false = "(rule {} (source (relu (matmul ?x ?y))) (target (matmul ?x ?y)) {})\n".format
-    tested = re.findall(r"^\(rule (?:.*\n)*?  \(proof (?!.*proved).*$", shipped, re.MULTILINE)
-    expect(tested, "some of the shipped rules are only tested")
     for name, text, n_left_out in (
         ("true, without a certificate", true("mine", ""), 0),
         ("true, though it says less", true("mine", "(proof (z3 unknown) (definitions tested (ranks 0 4)))"), 0),
         ("one of each", false("drop", certificate) + true("mine", ""), 1),
-        ("what ships", shipped, len(tested)),
+        ("what ships", shipped, 0),
     ):
         rules.write_text(text)
         _, told = optimize(name, model, "--rules", rules, *only_proved, *QUICK)

@@ -608,6 +608,14 @@ static const char *why_nothing_is_tried(const struct equation *eq, const struct 
                                              : "never well-typed at the ranks and sizes that are tried";
 }
 
+static void look_for_doubts(struct judge *j, const struct equation *eq, const struct tried *tried,
+                            struct judgement *result)
+{
+    result->doubt = find_doubt(j, eq, tried, result);
+    if (result->doubt)
+        result->verdict = VERDICT_TESTED;
+}
+
 static void judge_within_limits(struct judge *j, const struct equation *eq, struct judgement *ret_result)
 {
     struct test t;
@@ -620,9 +628,7 @@ static void judge_within_limits(struct judge *j, const struct equation *eq, stru
         ret_result->doubt = why_nothing_is_tried(eq, ret_result);
         return;
     }
-    ret_result->doubt = find_doubt(j, eq, &t.tried, ret_result);
-    if (ret_result->doubt)
-        ret_result->verdict = VERDICT_TESTED;
+    look_for_doubts(j, eq, &t.tried, ret_result);
 }
 
 static bool is_without_instance(const struct judgement *result)
@@ -636,10 +642,12 @@ static void test_what_was_explored(struct judge *j, const struct equation *eq, s
     struct test t = {.j = j, .equation = eq, .result = ret_result, .activation = NO_VARIABLE};
     j->steps = 0;
     ret_result->was_cut_short = false;   // as the tests before were; it stops them
-    ret_result->verdict = VERDICT_TESTED;
-    ret_result->doubt = "too many instances: the search was cut short";
+    ret_result->verdict = VERDICT_PROVED;
+    ret_result->doubt = NULL;
     test_box(&t, &j->explored.box, NULL, WANTED_BOTH);
     ret_result->was_cut_short = true;
+    if (ret_result->verdict == VERDICT_PROVED)
+        look_for_doubts(j, eq, &t.tried, ret_result);
 }
 
 void judge_equation(struct judge *j, const struct equation *eq, struct judgement *ret_result)

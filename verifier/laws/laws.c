@@ -5,6 +5,7 @@
 
 #include "core/text/text.h"
 #include "verifier/laws/schemas.h"
+#include "verifier/laws/written_rules.h"
 #include <string.h>
 
 static const struct law {
@@ -107,7 +108,7 @@ static const char *law_of_text(const struct equation *eq, bool names_weights)
 const char *law_of_equation(const struct equation *eq)
 {
     if (eq->pattern->nodes.count > MOST_NODES)
-        return NULL;
+        return written_rule_of_equation(eq);
     const char *number = schema_of_equation(eq);
     number = number ? number : law_of_text(eq, true);
     return number ? number : law_of_text(eq, false);

@@ -1,0 +1,96 @@
+// Rules of substitutions/written.rules are proved by hand as they stand, and nothing like them is.
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
+#include "tests/support/check.h"
+#include "verifier/laws/laws.h"
+#include "verifier/laws/written_rules.h"
+#include <ctype.h>
+#include <string.h>
+
+#define N_LAWS 5
+// How many rules of the text are laws; -1: it is none of rules.
+static int count_laws(const char *text)
+{
+    struct arena a;
+    struct rule_set rules;
+    struct error error;
+    int n_laws = 0;
+    arena_init(&a);
+    rule_set_init(&rules, &a);
+    bool is_read = rule_set_parse(&rules, "written.rules", text, strlen(text), &error);
+    for (size_t i = 0; is_read && i < rules.rules.count; i++) {
+        struct equation eq = equation_of_rule(rules.rules.items[i]);
+        n_laws += law_of_equation(&eq) != NULL;
+    }
+    rule_set_free(&rules);
+    arena_free(&a);
+    return is_read ? n_laws : -1;
+}
+
+// With one piece of the text replaced.
+static int count_laws_with(const char *at, size_t length, const char *instead)
+{
+    struct text text = {0};
+    text_printf(&text, "%.*s%s%s", (int)(at - written_rules_file), written_rules_file, instead, at + length);
+    int n_laws = count_laws(text.chars);
+    text_free(&text);
+    return n_laws;
+}
+
+static void knows_them_by_any_names(void **state)
+{
+    struct text text = {0};
+    for (const char *c = written_rules_file; *c; c++)
+        text_printf(&text, *c == '$' ? "$of_" : *c == '?' ? "?of_" : "%c", *c);
+    assert_int_equal(count_laws(written_rules_file), N_LAWS);
+    assert_int_equal(count_laws(text.chars), N_LAWS);
+    text_free(&text);
+}
+
+// Whether or not it is a rule still.
+static void expect_one_law_less(const char *at, size_t length, const char *instead)
+{
+    int n_laws = count_laws_with(at, length, instead);
+    assert_true(n_laws == N_LAWS - 1 || n_laws == -1);
+}
+
+static void knows_none_with_another_number(void **state)
+{
+    uint64_t n_numbers = 0, steps = 1000 / some_of(1000);
+    const char *text = strstr(written_rules_file, "(rule ");
+    for (size_t length; *text; text += length + strspn(text + length, " ()\n")) {
+        length = strcspn(text, " ()\n");
+        if (length == 0 || strspn(text, "0123456789") != length)
+            continue;
+        if (n_numbers++ % steps == 0)
+            expect_one_law_less(text, length, *text == '1' ? "2" : "1");
+    }
+    assert_true(n_numbers > 500);
+}
+
+static void knows_none_with_another_word(void **state)
+{
+    static const struct {
+        const char *word, *other;
+    } cases[] = {
+        {"ewadd ", "sub "},     {"(neg ", "(abs "},       {"?x3 ", "?x0 "},        {"(dtype ?x f32)", "(dtype ?x f64)"},
+        {"(dtype ?x f32)", ""}, {"(= (dim ?k 2) 3)", ""}, {"(= (rank ?y) 2)", ""},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const char *at = strstr(written_rules_file, cases[i].word);
+        assert_non_null(at);
+        for (; at; at = strstr(at + 1, cases[i].word))
+            expect_one_law_less(at, strlen(cases[i].word), cases[i].other);
+    }
+}
+
+// What is a weight changes no value.
+static void knows_them_without_weights(void **state)
+{
+    const char *weight = "(weight ?k)";
+    assert_int_equal(count_laws_with(strstr(written_rules_file, weight), strlen(weight), ""), N_LAWS);
+}
+
+RUN_TESTS(TEST(knows_them_by_any_names), TEST(knows_none_with_another_number), TEST(knows_none_with_another_word),
+          TEST(knows_them_without_weights))
