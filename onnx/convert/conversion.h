@@ -32,7 +32,7 @@ enum keeping {
     CONVERTED,
     KEPT_UNLESS_CONSTANT,
     KEPT,          // of constants, too: runtimes look for it behind quantized weights
-    KEPT_UNREAD,   // of constants, too: what it computes is long, and opaque_types.c types it
+    KEPT_UNREAD,   // of constants, too: what it computes is long, and opaque/ types it
 };
 // One row of the table of ONNX operators (operators.def), as import sees it.
 struct converter {

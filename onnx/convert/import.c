@@ -8,7 +8,6 @@
 #include "expressions/elements.h"
 #include "onnx/convert/constant_cache.h"
 #include "onnx/convert/importer.h"
-#include "onnx/convert/opaque_types.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -59,12 +59,11 @@ int64_t standard_opset(const struct onnx_list *opsets);   // the version of the 
 // Whose inputs and outer values have names already. What it declares is not read.
 void import_subgraph(struct importer *im);
 
-// --- subgraph_types.c ------------------------------------------------------------------------------------------------
+// --- opaque/ ---------------------------------------------------------------------------------------------------------
+// Types of what opaque nodes make: the graph behind an operator that we do not execute can still be optimized. Fills in
+// those of ret_types (one per output of the node) that the operator's definition determines; leaves the others.
+void infer_opaque_types(struct conversion *c, struct type *ret_types);
 bool has_subgraphs(const struct onnx_node *n);
-// Of If, Loop and Scan: those of ret_types that follow from the types of what the node and its subgraphs read.
-void infer_type_of_if(struct conversion *c, struct type *ret_types);
-void infer_type_of_loop(struct conversion *c, struct type *ret_types);
-void infer_type_of_scan(struct conversion *c, struct type *ret_types);
 const struct onnx_function *function_called_by(const struct conversion *c);   // of the model's; NULL: none
 void infer_type_of_call(struct conversion *c, const struct onnx_function *f, struct type *ret_types);
 

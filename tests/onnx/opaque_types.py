@@ -1,6 +1,6 @@
 """Results of operators without a meaning have the types that ONNX Runtime, or the reference, gives them.
 
-`opaque_types.py PATH/onnx_graph`: each row of opaque_types.c for ONNX's operators has cases here, but those of subgraphs;
+`opaque_types.py PATH/onnx_graph`: each row of onnx/convert/opaque for ONNX's operators has cases here, but those of subgraphs;
 operators that have neither a row there nor in operators.def are listed in UNTYPED, and in docs/manual/onnx.md.
 """
 import pathlib
@@ -57,6 +57,9 @@ CASES = [
     (20, "float[2,8,3,1] x", "r = DFT<onesided = 1>(x)"),
     (20, "float[2,8,3,2] x; int64 length = {9}, int64 axis = {1}", "r = DFT(x, length, axis)"),
     (20, "double[2,8,1] x; int64 axis = {1}", "r = DFT(x, , axis)"),
+    (17, "float[2,5,3,2] x", "r = DFT<onesided = 1, inverse = 1>(x)"),
+    (20, "float[2,5,3,2] x; int64 length = {7}", "r = DFT<onesided = 1, inverse = 1>(x, length)"),
+    (20, "double[2,9,2] x; int64 axis = {0}", "r = DFT<onesided = 1, inverse = 1>(x, , axis)"),
     (17, "float[2,3,4,4] x", "r = Det(x)"),
     (17, "float[4,4] x", "r = Det(x)"),
     (10, "float[2,3] x", "r, m = Dropout(x)"),
@@ -72,10 +75,18 @@ CASES = [
     (17, "float[2,3] x", "r = IsInf(x)"),
     (17, "float[1,2,9,8] x", "r = LpPool<kernel_shape = [3, 2], strides = [2, 3], pads = [1, 0, 1, 1]>(x)"),
     (18, "float[1,2,9] x", "r = LpPool<kernel_shape = [3], dilations = [2]>(x)"),
+    *((18, f"float[1,2,{size},9] x", f"r = LpPool<kernel_shape = [{kernel}, 2], strides = [{stride}, 3], dilations = [2, 1], "
+       f"pads = [{pad}, 0, 1, 1], ceil_mode = 1>(x)") for size in (7, 8, 9) for kernel in (2, 3) for stride in (2, 4) for pad in (0, 1)),
+    *((17, f"float[1,2,{size},9] x", f'r = LpPool<kernel_shape = [3, 2], strides = [{stride}, 3], auto_pad = "{pads}">(x)')
+      for size in (5, 6) for stride in (1, 2, 4) for pads in ("SAME_UPPER", "SAME_LOWER", "VALID")),
+    *((18, "float[1,2,8,9] x", f'r = LpPool<kernel_shape = [3, 2], strides = [2, 3], auto_pad = "{pads}", ceil_mode = 1>(x)')
+      for pads in ("SAME_UPPER", "VALID")),
     (17, "float[2,3] x", "r = LpNormalization(x)"),
     (17, "float[1,2,8,8] x; float[3,5] regions = {0, 0, 0, 4, 4, 0, 1, 1, 5, 5, 0, 2, 2, 7, 7}",
      "r = MaxRoiPool<pooled_shape = [2, 3]>(x, regions)"),
     (17, "float[1,1,2,2] x; int64[1,1,2,2] i = {5, 7, 13, 15}", "r = MaxUnpool<kernel_shape = [2, 2], strides = [2, 2]>(x, i)"),
+    (17, "float[1,1,2,2] x; int64[1,1,2,2] i = {5, 7, 13, 15}, int64[4] shape = {1, 1, 5, 7}",
+     "r = MaxUnpool<kernel_shape = [2, 2], strides = [2, 2]>(x, i, shape)"),
     (17, "float[1,2,3,3] x", "r = MeanVarianceNormalization(x)"),
     (17, "; int64 bins = {5}, int64 length = {16}, int64 rate = {8000}, float low = {0}, float high = {4000}",
      "r = MelWeightMatrix(bins, length, rate, low, high)"),
@@ -127,6 +138,14 @@ CASES = [
     (18, "float[2,9,4] x; int64[1] sizes = {-1}", "r = CenterCropPad<axes = [1]>(x, sizes)", {"r"}),
     (18, "float[1,2,9] x", "r = LpPool<kernel_shape = [3], strides = [0]>(x)", {"r"}),
     (18, "float[1,2,9] x", "r = LpPool<kernel_shape = [10]>(x)", {"r"}),
+    (18, "float[1,2,9] x", "r = LpPool<kernel_shape = [10], ceil_mode = 1>(x)", {"r"}),
+    (18, "float[1,2,9] x", 'r = LpPool<kernel_shape = [3], dilations = [2], auto_pad = "SAME_UPPER">(x)', {"r"}),
+    (17, "float[1,1,2,2] x; int64[1,1,2,2] i = {5, 7, 13, 15}, int64[4] shape = {2, 1, 5, 7}",
+     "r = MaxUnpool<kernel_shape = [2, 2], strides = [2, 2]>(x, i, shape)", {"r"}),
+    (17, "float[1,1,2,2] x, int64[4] shape; int64[1,1,2,2] i = {5, 7, 13, 15}",
+     "r = MaxUnpool<kernel_shape = [2, 2], strides = [2, 2]>(x, i, shape)", {"r"}),
+    (17, "float[2,1,2] x", "r = DFT<onesided = 1, inverse = 1>(x)", {"r"}),
+    (17, "float[2,8,1] x", "r = DFT<onesided = 1, inverse = 1>(x)", {"r"}),
     (17, "", "r = RandomNormal<shape = [2, -3]>()", {"r"}),
     (17, "float[2,5] x", "r = Multinomial<sample_size = -1>(x)", {"r"}),
     (17, "; int64 size = {-7}", "r = HannWindow(size)", {"r"}),
@@ -203,8 +222,7 @@ def check_cases(tool, folder):
 
 def check_list():
     """No operator is forgotten, and no row is without a case."""
-    text = (ROOT / "onnx/convert/opaque_types.c").read_text()
-    rows = set(re.findall(r'\{"(\w+)", ', text[text.index(" typings[]"):text.index(" microsoft_typings[]")]))
+    rows = {name for path in (ROOT / "onnx/convert/opaque").glob("*.c") for name in re.findall(r'\{"(\w+)", \w+\}', path.read_text())}
     read = set(re.findall(r'_OPERATOR\("(\w+)"', (ROOT / "onnx/convert/operators/operators.def").read_text()))
     standard = {s.name for s in onnx.defs.get_all_schemas_with_history() if s.domain == "" and s.since_version <= NEWEST}
     manual = (ROOT / "docs/manual/onnx.md").read_text()

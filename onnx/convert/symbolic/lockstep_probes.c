@@ -1,7 +1,7 @@
 // Models whose symbols stay: at which bindings they are imported in lockstep, and which nodes are kept for their sizes.
 #include "core/text/error.h"
 #include "onnx/convert/constant_cache.h"
-#include "onnx/convert/lockstep.h"
+#include "onnx/convert/symbolic/lockstep.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 // table's end, so that the length is what it seems wherever there is a result. That is said of Slice alone: what it
 // cuts off never comes to the size it would have had.
 #include "core/text/error.h"
-#include "onnx/convert/lockstep.h"
+#include "onnx/convert/symbolic/lockstep.h"
 
 #include <string.h>
 

@@ -3,10 +3,11 @@
 // outer values that it reads, and thrown away: what its outputs are then follows from these types alone.
 #include "core/text/error.h"
 #include "onnx/convert/importer.h"
+#include "onnx/convert/opaque/typing.h"
 
 #include <string.h>
 
-#define SUBGRAPH_FOLD_LIMIT 4096   // elements: of shapes and tables, not of weights
+#define SUBGRAPH_FOLD_LIMIT 4096                 // elements: of shapes and tables, not of weights
 enum { MOST_DEPTH = 64, MOST_NODES = 200000 };   // of functions that call others, or themselves
 
 bool has_subgraphs(const struct onnx_node *n)
@@ -130,7 +131,7 @@ static bool is_same_known_type(const struct type *a, const struct type *b)
 
 // ---- If: what both branches make ----
 
-void infer_type_of_if(struct conversion *c, struct type *ret_types)
+static void infer_type_of_if(struct conversion *c, struct type *ret_types)
 {
     const struct onnx_graph *then = subgraph_of(c, "then_branch"), *other = subgraph_of(c, "else_branch");
     if (!then || !other || then->inputs.count || other->inputs.count)
@@ -206,7 +207,7 @@ static struct type type_of_scalar(const struct onnx_graph *body, size_t input, e
 }
 
 // How many rounds there are, which other results depend on, is not known.
-void infer_type_of_loop(struct conversion *c, struct type *ret_types)
+static void infer_type_of_loop(struct conversion *c, struct type *ret_types)
 {
     struct rounds r = {.body = subgraph_of(c, "body"), .first_in = 2, .first_out = 1, .first_initial = 2};
     if (!r.body || r.body->inputs.count != c->n_inputs || c->n_inputs < 2 ||
@@ -235,7 +236,7 @@ static bool give_entries(const struct conversion *c, struct rounds *r, int64_t *
     return *ret_length >= 0;
 }
 
-void infer_type_of_scan(struct conversion *c, struct type *ret_types)
+static void infer_type_of_scan(struct conversion *c, struct type *ret_types)
 {
     struct rounds r = {.body = subgraph_of(c, "body")};
     int64_t n_scanned = int_attribute(c, "num_scan_inputs", 0), length;
@@ -381,3 +382,10 @@ void infer_type_of_call(struct conversion *c, const struct onnx_function *f, str
     for (uint32_t i = 0; i < c->n_outputs && i < f->outputs.count; i++)
         ret_types[i] = types[i];
 }
+
+const struct typing typings_of_subgraphs[] = {
+    {"If", infer_type_of_if},
+    {"Loop", infer_type_of_loop},
+    {"Scan", infer_type_of_scan},
+    {0},
+};

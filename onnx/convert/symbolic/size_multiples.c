@@ -7,7 +7,7 @@
 // of other symbols that are no multiples either, and there is no unit.
 #include "core/numbers/random.h"
 #include "core/text/error.h"
-#include "onnx/convert/lockstep.h"
+#include "onnx/convert/symbolic/lockstep.h"
 
 #include <string.h>
 

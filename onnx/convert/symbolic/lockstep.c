@@ -5,7 +5,7 @@
 // What an opaque node makes of shapes is still *known* at each binding. A node that is told a size by it (Reshape,
 // Expand) is converted as if it were constant; the graph does not read it then. Only arithmetic that is one function of
 // all sizes is known that way: comparisons and roundings are not, as they may come out otherwise at other bindings.
-#include "onnx/convert/lockstep.h"
+#include "onnx/convert/symbolic/lockstep.h"
 
 #include "core/text/error.h"
 #include "onnx/convert/reshape_sizes.h"

@@ -1,6 +1,6 @@
 // Arithmetic of shapes that is one function of all sizes. Comparisons are such where they are decided for all sizes,
 // and quotients where nothing is left over, or by a number.
-#include "onnx/convert/lockstep.h"
+#include "onnx/convert/symbolic/lockstep.h"
 
 #include <string.h>
 

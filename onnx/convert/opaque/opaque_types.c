@@ -1,0 +1,88 @@
+// Which row types an opaque node, by its operator's name and domain; and what rows ask.
+#include "onnx/convert/importer.h"
+#include "onnx/convert/opaque/typing.h"
+
+#include <string.h>
+
+const struct type *known_input(const struct conversion *c, uint32_t input)
+{
+    tensor_id tensor = input_of(c, input);
+    const struct type *t = tensor == NO_TENSOR ? NULL : type_of(c, tensor);
+    return t && type_is_known(t) ? t : NULL;
+}
+
+struct type without_splits(const struct type *t)
+{
+    return type_make(t->dtype, t->rank, t->dim);
+}
+
+void set_type(const struct conversion *c, struct type *types, uint32_t output, struct type type)
+{
+    if (output < c->n_outputs)
+        types[output] = type;
+}
+
+bool constant_sizes(struct conversion *c, uint32_t input, const int64_t **ret_sizes, uint32_t *ret_count)
+{
+    bool is_known =
+        is_weight(c, input_of(c, input)) && constant_ints(c, input_of(c, input), MAX_RANK, ret_sizes, ret_count);
+    for (uint32_t i = 0; is_known && i < *ret_count; i++)
+        is_known = (*ret_sizes)[i] >= 0 && (*ret_sizes)[i] <= MAX_ELEMENTS;
+    return is_known;
+}
+
+bool constant_size(struct conversion *c, uint32_t input, int64_t *ret_size)
+{
+    const int64_t *sizes;
+    uint32_t count;
+    bool is_known = constant_sizes(c, input, &sizes, &count) && count == 1;
+    *ret_size = is_known ? sizes[0] : -1;
+    return is_known;
+}
+
+// A row may say that it cannot, which is no reason for anything.
+static void infer_by_rows(enum typing_domain domain, struct conversion *c, struct type *ret_types)
+{
+    static const struct typing *const tables[] = {typings_of_inputs, typings_of_signals, typings_of_sizes,
+                                                  typings_of_subgraphs, typings_of_windows};
+    char reason[sizeof c->reason];
+    memcpy(reason, c->reason, sizeof reason);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        for (const struct typing *row = tables[i]; row->name; row++)
+            if (row->domain == domain && strcmp(row->name, c->node->op_type.text) == 0)
+                row->infer(c, ret_types);
+    memcpy(c->reason, reason, sizeof reason);
+}
+
+// Of ONNX Runtime's operators, those that have the name of one of ONNX's that works entry by entry do so, too.
+static bool is_called_as_a_function_of_entries(const struct onnx_node *node)
+{
+    const struct converter *same = converter_find(node->op_type.text);
+    const struct operator* op = same ? operators[same->parameter] : NULL;
+    return op && op->flags & OPERATOR_IS_ELEMENTWISE && op->max_inputs == 1;
+}
+
+// Operators of a runtime's own come before a model's functions of their names.
+static bool is_of_a_runtime(const struct onnx_string *domain)
+{
+    static const char *const beginnings[] = {"ai.onnx", "com.microsoft", "com.ms."};
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (domain->size && strncmp(domain->text, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+void infer_opaque_types(struct conversion *c, struct type *ret_types)
+{
+    const struct onnx_function *called = function_called_by(c);
+    if (onnx_node_has_standard_domain(c->node))
+        infer_by_rows(STANDARD, c, ret_types);
+    else if (called && !is_of_a_runtime(&c->node->domain))
+        infer_type_of_call(c, called, ret_types);
+    else if (!called && onnx_string_is(&c->node->domain, "com.microsoft")) {
+        infer_by_rows(MICROSOFT, c, ret_types);
+        const struct type *x = is_called_as_a_function_of_entries(c->node) ? known_input(c, 0) : NULL;
+        if (x)
+            set_type(c, ret_types, 0, without_splits(x));
+    }
+}
