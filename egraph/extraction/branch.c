@@ -3,6 +3,7 @@
 // and to bound by cuts. The open branch with the lowest bound is looked at next, so that bound holds for the whole. A
 // node that, with what the cuts leave of its cost, makes every selection too dear is dropped below that branch. Where
 // the k cheapest are wanted, a branch ends when it has no choice left, or costs too much.
+#include "core/memory/heap.h"
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/greedy.h"
 #include "egraph/extraction/incumbent.h"
@@ -33,34 +34,10 @@ struct branching {
     double bound, bound_by_cuts;   // what the rests go with is the latter
 };
 
-static bool is_first(const struct branch *a, const struct branch *b)
+static bool is_first(const void *context, const void *a, const void *b)
 {
-    return a->bound != b->bound ? a->bound < b->bound : a->number > b->number;
-}
-
-static void push_branch(struct branching *b, struct branch branch)
-{
-    vec_push(&b->open, branch);
-    size_t i = b->open.count - 1;
-    for (; i && is_first(&branch, &b->open.items[(i - 1) / 2]); i = (i - 1) / 2)
-        b->open.items[i] = b->open.items[(i - 1) / 2];
-    b->open.items[i] = branch;
-}
-
-static struct branch pop_branch(struct branching *b)
-{
-    struct branch first = b->open.items[0], last = vec_pop(&b->open);
-    size_t i = 0;
-    for (size_t child; (child = 2 * i + 1) < b->open.count; i = child) {
-        if (child + 1 < b->open.count && is_first(&b->open.items[child + 1], &b->open.items[child]))
-            child++;
-        if (!is_first(&b->open.items[child], &last))
-            break;
-        b->open.items[i] = b->open.items[child];
-    }
-    if (b->open.count)
-        b->open.items[i] = last;
-    return first;
+    const struct branch *x = a, *y = b;
+    return x->bound != y->bound ? x->bound < y->bound : x->number > y->number;
 }
 
 static void free_branch(struct branch *branch)
@@ -75,7 +52,7 @@ static void add_branch(struct branching *b, const struct branch *parent, struct 
     if (parent->n_decisions)
         memcpy(branch.decisions, parent->decisions, parent->n_decisions * sizeof decision);
     branch.decisions[parent->n_decisions] = decision;
-    push_branch(b, branch);
+    heap_push(&b->open, branch, is_first, NULL);
 }
 
 static void decide(struct branching *b, struct decision decision)
@@ -197,9 +174,9 @@ static uint64_t look_at_all(struct branching *b, uint64_t max_branches)
 {
     uint64_t n_seen = 0;
     struct branch whole = {.bound = b->incumbent->bound};
-    push_branch(b, whole);
+    heap_push(&b->open, whole, is_first, NULL);
     while (b->open.count && n_seen < max_branches && !incumbent_must_stop(b->incumbent)) {
-        struct branch next = pop_branch(b);
+        struct branch next = heap_pop(&b->open, is_first, NULL);
         if (!incumbent_excludes(b->incumbent, next.bound)) {
             look_at(b, &next);
             n_seen++;

@@ -1,36 +1,14 @@
 // Knuth's generalization of Dijkstra's algorithm ("A generalization of Dijkstra's algorithm", 1977) with a binary heap;
 // each node enters the heap once, when the last of its children is settled.
 #include "egraph/extraction/labels.h"
+
+#include "core/memory/heap.h"
 #include <math.h>
 
-static bool is_before(struct label a, struct label b)
+static bool is_before(const void *context, const void *a, const void *b)
 {
-    return a.value != b.value ? a.value < b.value : a.node < b.node;
-}
-
-static void heap_push(struct labels *l, struct label label)
-{
-    vec_push(&l->heap, label);
-    size_t i = l->heap.count - 1;
-    for (; i && is_before(label, l->heap.items[(i - 1) / 2]); i = (i - 1) / 2)
-        l->heap.items[i] = l->heap.items[(i - 1) / 2];
-    l->heap.items[i] = label;
-}
-
-static struct label heap_pop(struct labels *l)
-{
-    struct label first = l->heap.items[0], last = vec_pop(&l->heap);
-    size_t i = 0;
-    for (size_t child; (child = 2 * i + 1) < l->heap.count; i = child) {
-        if (child + 1 < l->heap.count && is_before(l->heap.items[child + 1], l->heap.items[child]))
-            child++;
-        if (!is_before(l->heap.items[child], last))
-            break;
-        l->heap.items[i] = l->heap.items[child];
-    }
-    if (l->heap.count)
-        l->heap.items[i] = last;
-    return first;
+    const struct label *x = a, *y = b;
+    return x->value != y->value ? x->value < y->value : x->node < y->node;
 }
 
 static void list_readers(struct labels *l)
@@ -75,7 +53,7 @@ static void price_node(struct setting *s, uint32_t node)
         return;
     double price = s->pricing->price(s->pricing->context, node);
     if (isfinite(price))
-        heap_push(s->labels, (struct label){price, node});
+        heap_push(&s->labels->heap, ((struct label){price, node}), is_before, NULL);
 }
 
 static void settle_class(struct setting *s, struct label label)
@@ -103,5 +81,5 @@ void labels_set(struct labels *l, const struct label_pricing *pricing, uint32_t 
         if (!l->missing[n])
             price_node(&s, n);
     while (l->heap.count)
-        settle_class(&s, heap_pop(l));
+        settle_class(&s, heap_pop(&l->heap, is_before, NULL));
 }

@@ -1,4 +1,5 @@
-#include "core/memory/vec.h"
+#include "core/memory/heap.h"
+#include "core/numbers/random.h"
 #include "tests/support/check.h"
 #include <setjmp.h>
 #include <stdio.h>
@@ -168,8 +169,54 @@ static void vectors_reserve_what_is_asked(void **state)
     vec_free(&v);
 }
 
+static bool has_smaller_key(const void *context, const void *a, const void *b)
+{
+    const uint32_t *keys = context;
+    return keys[*(const uint16_t *)a] < keys[*(const uint16_t *)b];
+}
+
+// Places in a table of keys that are all different: each comes when all smaller ones are gone.
+static void heaps_give_what_stands_before_all_others(void **state)
+{
+    enum { N = 300 };
+    struct random r = random_seed(3);
+    VEC(uint16_t) v = {0};
+    uint32_t keys[N];
+    bool is_there[N] = {false};
+    for (uint32_t i = 0; i < N; i++)
+        keys[i] = (uint32_t)random_below(&r, 1 << 20) * N + i;
+    for (uint16_t i = 0; i < N || v.count;) {
+        if (i < N && (v.count == 0 || random_below(&r, 3))) {
+            heap_push(&v, i, has_smaller_key, keys);
+            is_there[i++] = true;
+            continue;
+        }
+        uint16_t first = heap_pop(&v, has_smaller_key, keys);
+        assert_true(is_there[first]);
+        is_there[first] = false;
+        for (uint32_t k = 0; k < N; k++)
+            assert_true(!is_there[k] || keys[k] > keys[first]);
+    }
+    vec_free(&v);
+}
+
+static void heaps_are_made_of_anything(void **state)
+{
+    VEC(uint16_t) v = {0};
+    uint32_t keys[50];
+    for (uint16_t i = 0; i < 50; i++) {
+        keys[i] = (i * 37u) % 50;
+        vec_push(&v, i);
+    }
+    heap_make(&v, has_smaller_key, keys);
+    for (uint32_t i = 0; i < 50; i++)
+        assert_int_equal(keys[heap_pop(&v, has_smaller_key, keys)], i);
+    vec_free(&v);
+}
+
 RUN_TESTS(TEST(counts_what_is_in_use), TEST(nothing_is_null), TEST(zeroed_blocks_are_zero),
           TEST(impossible_sizes_reach_the_hook), TEST(products_that_do_not_fit_are_no_small_blocks),
           TEST(sums_that_do_not_fit_are_no_small_numbers), TEST(a_limit_bounds_what_is_in_use),
           TEST(a_limit_of_the_process_bounds_what_is_available), TEST(peak_is_known_and_plausible),
-          TEST(vectors_keep_their_items_as_they_grow), TEST(vectors_reserve_what_is_asked))
+          TEST(vectors_keep_their_items_as_they_grow), TEST(vectors_reserve_what_is_asked),
+          TEST(heaps_give_what_stands_before_all_others), TEST(heaps_are_made_of_anything))

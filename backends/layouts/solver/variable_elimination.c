@@ -3,6 +3,7 @@
 #include "backends/layouts/solver/variable_elimination.h"
 
 #include "core/memory/arena.h"
+#include "core/memory/heap.h"
 #include <math.h>
 #include <string.h>
 
@@ -87,43 +88,22 @@ const factor_list *elimination_factors_of(struct elimination *e, uint32_t variab
 
 // --- the cheapest variable -------------------------------------------------------------------------------------------
 
-static bool is_cheaper(struct prospect a, struct prospect b)
+static bool is_cheaper(const void *context, const void *a, const void *b)
 {
-    return a.work != b.work ? a.work < b.work : a.variable < b.variable;
+    const struct prospect *x = a, *y = b;
+    return x->work != y->work ? x->work < y->work : x->variable < y->variable;
 }
 
 static void add_prospect(struct elimination *e, uint32_t variable)
 {
     struct prospect added = {elimination_entries(e, variable), variable};
-    vec_push(&e->prospects, added);
-    size_t at = e->prospects.count - 1;
-    for (; at > 0 && is_cheaper(added, e->prospects.items[(at - 1) / 2]); at = (at - 1) / 2)
-        e->prospects.items[at] = e->prospects.items[(at - 1) / 2];
-    e->prospects.items[at] = added;
-}
-
-static struct prospect take_first_prospect(struct elimination *e)
-{
-    struct prospect first = e->prospects.items[0], moved = vec_pop(&e->prospects);
-    size_t at = 0, n = e->prospects.count;
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child + 1 < n && is_cheaper(e->prospects.items[child + 1], e->prospects.items[child]))
-            child++;
-        if (child >= n || !is_cheaper(e->prospects.items[child], moved))
-            break;
-        e->prospects.items[at] = e->prospects.items[child];
-        at = child;
-    }
-    if (n)
-        e->prospects.items[at] = moved;
-    return first;
+    heap_push(&e->prospects, added, is_cheaper, NULL);
 }
 
 uint32_t elimination_next(struct elimination *e)
 {
     while (e->prospects.count) {
-        struct prospect first = take_first_prospect(e);
+        struct prospect first = heap_pop(&e->prospects, is_cheaper, NULL);
         const struct elimination_variable *v = &e->variables[first.variable];
         if (!v->is_gone && v->entries == first.work)
             return first.variable;

@@ -3,6 +3,7 @@
 #include "optimizer/search/backtracking/canonical_order.h"
 
 #include "core/memory/hash.h"
+#include "core/memory/heap.h"
 #include <string.h>
 
 enum { ROUNDS = 3, MAX_READERS = 32 };
@@ -112,37 +113,13 @@ static void color_nodes(struct ordering *o, const struct match_index *index, con
 }
 
 // Of equal colours the earlier node comes first.
-static bool is_before(const struct ordering *o, uint32_t a, uint32_t b)
+static bool is_before(const void *context, const void *x, const void *y)
 {
+    const struct ordering *o = context;
+    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
     if (o->colors.items[a] != o->colors.items[b])
         return o->colors.items[a] < o->colors.items[b];
     return o->nodes.items[a] < o->nodes.items[b];
-}
-
-// What is ready is a heap, the least first.
-static void add_ready(struct ordering *o, uint32_t place)
-{
-    vec_push(&o->ready, place);
-    size_t i = o->ready.count - 1;
-    for (size_t above; i > 0 && is_before(o, place, o->ready.items[above = (i - 1) / 2]); i = above)
-        o->ready.items[i] = o->ready.items[above];
-    o->ready.items[i] = place;
-}
-
-static uint32_t take_least_ready(struct ordering *o)
-{
-    uint32_t least = o->ready.items[0], moved = vec_last(&o->ready);
-    size_t count = --o->ready.count, i = 0;
-    for (size_t below = 1; below < count; below = 2 * i + 1) {
-        if (below + 1 < count && is_before(o, o->ready.items[below + 1], o->ready.items[below]))
-            below++;
-        if (!is_before(o, o->ready.items[below], moved))
-            break;
-        o->ready.items[i] = o->ready.items[below];
-        i = below;
-    }
-    o->ready.items[i] = moved;
-    return least;
 }
 
 static void count_missing_inputs(struct ordering *o, const struct graph *g)
@@ -156,7 +133,7 @@ static void count_missing_inputs(struct ordering *o, const struct graph *g)
             missing += place_of(o, g->tensors.items[graph_inputs(g, n)[j]].producer) != NO_PLACE;
         vec_push(&o->missing, missing);
         if (missing == 0)
-            add_ready(o, (uint32_t)i);
+            heap_push(&o->ready, (uint32_t)i, is_before, o);
     }
 }
 
@@ -167,7 +144,7 @@ static void note_listed(struct ordering *o, const struct match_index *index, siz
     for (uint32_t j = first[0]; j < first[node->n_outputs]; j++) {
         uint32_t place = place_of(o, index->uses.nodes[j]);
         if (place != NO_PLACE && --o->missing.items[place] == 0)
-            add_ready(o, place);
+            heap_push(&o->ready, place, is_before, o);
     }
 }
 
@@ -185,7 +162,7 @@ void order_nodes(struct ordering *o, const struct match_index *index, const stru
     color_nodes(o, index, m);
     count_missing_inputs(o, index->graph);
     for (size_t i = 0; i < count; i++) {
-        uint32_t least = take_least_ready(o);
+        uint32_t least = heap_pop(&o->ready, is_before, o);
         nodes[i] = o->nodes.items[least];
         note_listed(o, index, least);
     }

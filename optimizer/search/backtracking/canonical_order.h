@@ -14,7 +14,7 @@ struct ordering {
     VEC(node_id) nodes;
     VEC(uint64_t) colors, next_colors;
     VEC(uint32_t) missing;   // how many of its inputs are not listed yet
-    VEC(uint32_t) ready;     // not listed, and nothing is missing
+    VEC(uint32_t) ready;     // a heap, the least first: not listed, and nothing is missing
 };
 void ordering_free(struct ordering *o);
 // Puts the nodes (different, no leaves) into that order, which is topological. The match (may be NULL) tells its nodes

@@ -1,6 +1,7 @@
 // A binary heap of candidates by cost; the costlier half goes when memory is short.
 #include "optimizer/search/backtracking/queue.h"
 
+#include "core/memory/heap.h"
 #include <string.h>
 
 // A candidate is one block: the struct, then the integers of its attribute variables.
@@ -46,42 +47,15 @@ void queue_free(struct queue *q)
     vec_free(&q->heap);
 }
 
-static bool is_before(const struct candidate *a, const struct candidate *b)
+static bool is_before(const void *context, const void *a, const void *b)
 {
-    return a->seconds < b->seconds || (a->seconds == b->seconds && a->number < b->number);
-}
-
-static void swap_entries(struct queue *q, size_t i, size_t j)
-{
-    struct candidate *c = q->heap.items[i];
-    q->heap.items[i] = q->heap.items[j];
-    q->heap.items[j] = c;
-}
-
-static void sift_up(struct queue *q, size_t i)
-{
-    for (; i > 0 && is_before(q->heap.items[i], q->heap.items[(i - 1) / 2]); i = (i - 1) / 2)
-        swap_entries(q, i, (i - 1) / 2);
-}
-
-static void sift_down(struct queue *q, size_t i)
-{
-    for (;;) {
-        size_t least = i, left = 2 * i + 1;
-        for (size_t child = left; child < left + 2 && child < q->heap.count; child++)
-            if (is_before(q->heap.items[child], q->heap.items[least]))
-                least = child;
-        if (least == i)
-            return;
-        swap_entries(q, i, least);
-        i = least;
-    }
+    const struct candidate *x = *(struct candidate *const *)a, *y = *(struct candidate *const *)b;
+    return x->seconds < y->seconds || (x->seconds == y->seconds && x->number < y->number);
 }
 
 static int compare_candidates(const void *a, const void *b)
 {
-    const struct candidate *x = *(struct candidate *const *)a, *y = *(struct candidate *const *)b;
-    return is_before(x, y) ? -1 : is_before(y, x);
+    return is_before(NULL, a, b) ? -1 : is_before(NULL, b, a);
 }
 
 // A sorted array is a heap, so the cheaper half can stay as it is.
@@ -99,8 +73,7 @@ void queue_push(struct queue *q, const struct candidate *c)
 {
     struct candidate *copy = copy_candidate(c);
     copy->number = q->arrived++;
-    vec_push(&q->heap, copy);
-    sift_up(q, q->heap.count - 1);
+    heap_push(&q->heap, copy, is_before, NULL);
     if (q->heap.count > q->peak)
         q->peak = q->heap.count;
     if (q->limit && q->heap.count > q->limit)
@@ -109,13 +82,7 @@ void queue_push(struct queue *q, const struct candidate *c)
 
 struct candidate *queue_pop(struct queue *q)
 {
-    if (q->heap.count == 0)
-        return NULL;
-    struct candidate *first = q->heap.items[0];
-    q->heap.items[0] = vec_last(&q->heap);
-    q->heap.count--;
-    sift_down(q, 0);
-    return first;
+    return q->heap.count ? heap_pop(&q->heap, is_before, NULL) : NULL;
 }
 
 void queue_keep(struct queue *q, bool (*is_kept)(void *context, const struct candidate *c), void *context)
@@ -127,6 +94,5 @@ void queue_keep(struct queue *q, bool (*is_kept)(void *context, const struct can
         else
             candidate_free(q->heap.items[i]);
     q->heap.count = n;
-    for (size_t i = n / 2; i-- > 0;)
-        sift_down(q, i);
+    heap_make(&q->heap, is_before, NULL);
 }
