@@ -6,7 +6,7 @@ measured again, so a run can be made in pieces; remove the file to begin anew. A
 that says so, and the exit code is 1."""
 
 from lib.command import run_script
-from models.optimizing import BENCHMARKS, ROOT, SEARCH, SHAPES, Kept, find_or_build, markdown_table, parser_of, run_for_json
+from models.optimizing import BENCHMARKS, ROOT, SEARCH, SHAPES, Kept, find_or_build, markdown_table, parser_of, run_for_json, tell
 
 # Speed-up in percent by TASO and by Tensat on an NVIDIA T4, both from the Tensat paper (Yang et al., MLSys 2021).
 PUBLISHED = {"bert-taso": (8.5, 9.2), "bert-taso-corrected": (8.5, 9.2), "resnext50-taso": (5.5, 8.8),
@@ -100,15 +100,13 @@ def main():
     options = parse_arguments()
     kept = Kept("results", options)
 
-    def tell(name):
+    def tell_row(name):
         print(" ".join(f"{column}={value}" for column, value in zip(COLUMNS, row_of(name, kept.results[name]))), flush=True)
 
     if not options.only_tell:
-        kept.measure(options.names, lambda name: measure(name, options), tell)
+        kept.measure(options.names, lambda name: measure(name, options), tell_row)
     text = text_of(kept.results, options.names) + kept.told_failures()
-    print(text)
-    if options.markdown:
-        options.markdown.write_text(f"Measured by `scripts/bench-models`, {options.threads} threads.\n\n{text}\n", encoding="utf-8")
+    tell(options, text, f"Measured by `scripts/bench-models`, {options.threads} threads.\n\n")
     return 1 if kept.failures else 0
 
 

@@ -11,9 +11,8 @@ import sys
 
 from lib.command import run_script
 from models.exports import EXPORTS
-from models.optimizing import (BENCHMARKS, ROOT, SHAPES, Kept, markdown_table, model_of, parser_of, replace_text,
-                               run_for_json, shapes_of)
-from models.peers import machine
+from models.optimizing import (BENCHMARKS, ROOT, SHAPES, Kept, by_threads, machine, markdown_table, model_of,
+                               parser_of, run_for_json, shapes_of, tell, write_markdown)
 
 COLUMNS = ["model", "sizes", "threads", "nodes", "written", "taso-opt says", "before ms", "after ms", "speed-up", "95 %", ""]
 SLOWER = 0.99
@@ -75,7 +74,7 @@ def row_of(name, threads, result):
 
 def text_of(kept, wanted):
     rows = [row_of(*wanted[key], kept.results[key]) for key in wanted if key in kept.results]
-    return markdown_table(COLUMNS, rows) + kept.told_failures() + "\n"
+    return markdown_table(COLUMNS, rows) + kept.told_failures()
 
 
 def heading(options):
@@ -85,25 +84,19 @@ def heading(options):
             f"original is written nothing is timed.\n\n")
 
 
-def write_table(kept, wanted, options):
-    if options.markdown:
-        replace_text(options.markdown, heading(options) + text_of(kept, wanted))
-
-
 def main():
     options = parse_arguments()
     counts = [options.threads] if options.threads else options.counts
-    wanted = {f"{name} {threads}": (name, threads) for name in options.names for threads in counts}
+    wanted = by_threads(options.names, counts)
     kept = Kept("runtime", options)
 
-    def tell(key):
-        write_table(kept, wanted, options)
+    def tell_row(key):
+        write_markdown(options, heading(options) + text_of(kept, wanted) + "\n")
         print(*row_of(*wanted[key], kept.results[key]), flush=True)
 
     if not options.only_tell:
-        kept.measure(wanted, lambda key: measure(*wanted[key], options), tell)
-    print(text_of(kept, wanted))
-    write_table(kept, wanted, options)
+        kept.measure(wanted, lambda key: measure(*wanted[key], options), tell_row)
+    tell(options, text_of(kept, wanted), heading(options))
     return 1 if kept.failures or any(is_slower(kept.results[key]) for key in wanted if key in kept.results) else 0
 
 

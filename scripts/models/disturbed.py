@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 from lib.command import run_script
-from models.optimizing import SEARCH, SHAPES, add_numbers_of_threads, find_or_build, markdown_table, parser_of, run_for_json
+from models.optimizing import SEARCH, SHAPES, add_numbers_of_threads, find_or_build, markdown_table, parser_of, run_for_json, tell
 
 STANDARD = ["squeezenet", "nasrnn", "mobilenetv2"]
 COLUMNS = ["model", "threads", "quiet ms", "quiet again", "disturbed", "doubtful", "repaired", "steps apart", "repaired apart", "result"]
@@ -122,13 +122,11 @@ def main():
             bad += [] if good else [f"{name} with {threads}"]
             rows.append(row)
             print(markdown_table(COLUMNS, rows[-1:]).splitlines()[-1], file=sys.stderr, flush=True)
-    print(markdown_table(COLUMNS, rows))
-    if options.markdown:
-        options.markdown.write_text(markdown_table(COLUMNS, rows) + "\n", encoding="utf-8")
+    tell(options, markdown_table(COLUMNS, rows))
     if bad:
         print(f"disturbed-costs: not mended: {', '.join(bad)}", file=sys.stderr)
     return 1 if bad else 0
 
 
 if __name__ == "__main__":
-    sys.exit(run_script(main))
+    run_script(main)

@@ -6,7 +6,7 @@ Markdown. The exit code is 1 if joint optimization ends worse than the sequentia
 import sys
 
 from lib.command import run_script
-from models.optimizing import SEARCH, SHAPES, find_or_build, markdown_table, parser_of, run_for_json
+from models.optimizing import SEARCH, SHAPES, find_or_build, markdown_table, parser_of, run_for_json, tell
 
 STANDARD = ["nasrnn", "squeezenet", "bert-taso", "bert-taso-corrected", "resnext50-taso", "inception-v3", "nasnet-a",
             "mobilenetv2"]
@@ -54,9 +54,7 @@ def main():
     text += "\n\n" + markdown_table(["rules of up to", *options.names],
                                     [[size or "any", *(f"{speedups[name][i]:.3f}" for name in options.names)]
                                      for i, size in enumerate(RULE_SIZES)])
-    print(text)
-    if options.markdown:
-        options.markdown.write_text(text + "\n", encoding="utf-8")
+    tell(options, text)
     worse = [name for name, of_name in costs.items() if of_name["joint"] > EQUAL * of_name["sequential"]]
     for name in worse:
         print(f"search-figures: {name}: joint optimization ends worse than sequential", file=sys.stderr)

@@ -6,11 +6,10 @@ import datetime
 import os
 import pathlib
 import subprocess
-import sys
 import time
 
 from lib.command import run_script
-from models.optimizing import SHAPES, Kept, find_or_build, markdown_table, parser_of
+from models.optimizing import SHAPES, Kept, find_or_build, markdown_table, parser_of, tell
 
 STANDARD = ["efficientnet-b0", "resnet50", "inception-v3", "bert-taso-corrected", "bert", "gpt2", "vgg19"]
 COLUMNS = ["model", "file MiB", "written MiB", "taso-opt MiB", "times the file", "times the larger", "seconds", "taso-run MiB",
@@ -65,12 +64,9 @@ def main():
     kept = Kept("memory", options)
     kept.measure(options.names, lambda name: measure(name, options))
     text = markdown_table(COLUMNS, [row(name, kept.results[name]) for name in options.names if name in kept.results])
-    text += kept.told_failures() + "\n"
-    print(text, end="")
-    if options.markdown:
-        options.markdown.write_text(heading(options) + text, encoding="utf-8")
+    tell(options, text + kept.told_failures(), heading(options))
     return 1 if kept.failures else 0
 
 
 if __name__ == "__main__":
-    sys.exit(run_script(main))
+    run_script(main)

@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import pathlib
+import platform
 import subprocess
 import sys
 import tempfile
@@ -112,6 +113,29 @@ def run_for_json(command, accepted):
         if done.returncode not in accepted:
             raise RuntimeError(f"{pathlib.Path(command[0]).name} gave {done.returncode}: {done.stderr.strip()[-300:]}")
         return json.loads(path.read_text(encoding="utf-8"))
+
+
+def by_threads(names, counts):
+    """The keys of results of each model by each number of threads."""
+    return {f"{name} {threads}": (name, threads) for name in names for threads in counts}
+
+
+def machine():
+    for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def write_markdown(options, text):
+    if options.markdown:
+        replace_text(options.markdown, text)
+
+
+def tell(options, text, heading=""):
+    """On standard output, and behind the heading in the file of --markdown."""
+    print(text)
+    write_markdown(options, heading + text + "\n")
 
 
 def markdown_table(columns, rows):

@@ -10,14 +10,12 @@ import datetime
 import json
 import os
 import pathlib
-import platform
 import statistics
 import subprocess
-import sys
 
 from lib.command import run_script
 from models.catalog import MODELS
-from models.optimizing import ROOT, SHAPES, Kept, find_or_build, markdown_table, parser_of, run_for_json
+from models.optimizing import ROOT, SHAPES, Kept, by_threads, find_or_build, machine, markdown_table, parser_of, run_for_json, tell
 from models.peer_worker import PEERS
 
 STANDARD = ["squeezenet", "mobilenetv2", "resnet50", "bert-taso-corrected", "nasrnn", "gpt2"]
@@ -108,13 +106,6 @@ def row(name, threads, times):
     return [name, threads, *(cell(times.get(column)) for column in [*PEERS.values(), *OURS]), *ratios]
 
 
-def machine():
-    for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
-
-
 def heading(options):
     return (f"# Our executor beside others\n\n{machine()}, {os.cpu_count()} cores, {datetime.date.today()}; "
             f"`scripts/compare-peers --rounds {options.rounds} --seconds {options.seconds:g} {'--small ' if options.small else ''}{' '.join(options.names)}`. "
@@ -127,7 +118,7 @@ def main():
     if options.only_check_arguments:
         return 0
     counts = [options.threads] if options.threads else sorted({1, min(2, os.cpu_count() or 1)})
-    wanted = {f"{name} {threads}": (name, threads) for name in options.names for threads in counts}
+    wanted = by_threads(options.names, counts)
     kept, failures = Kept("peers", options), {}
 
     def row_of(key):
@@ -136,14 +127,10 @@ def main():
     kept.measure(wanted, lambda key: measure(*wanted[key], options, failures),
                  lambda key: print(markdown_table(COLUMNS, [row_of(key)]).splitlines()[-1], flush=True))
     rows = [row_of(key) for key in wanted if key in kept.results]
-    notes = "".join(f"- {column} does not run {name}: {reason}\n" for (name, column), reason in failures.items())
-    text = heading(options) + markdown_table(COLUMNS, rows) + "\n" + ("\n" + notes if notes else "")
-    text += kept.told_failures()
-    if options.markdown:
-        options.markdown.write_text(text, encoding="utf-8")
-    print(text, end="")
+    notes = "".join(f"\n\n- {column} does not run {name}: {reason}" for (name, column), reason in failures.items())
+    tell(options, heading(options) + markdown_table(COLUMNS, rows) + notes + kept.told_failures())
     return 1 if kept.failures else 0
 
 
 if __name__ == "__main__":
-    sys.exit(run_script(main))
+    run_script(main)

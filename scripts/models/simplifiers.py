@@ -24,8 +24,7 @@ import onnx
 from lib.command import run_script
 from models.catalog import MODELS
 from models.exports import EXPORTS
-from models.optimizing import BENCHMARKS, ROOT, markdown_table, model_of, parse_shape, parser_of, shapes_of
-from models.peers import machine
+from models.optimizing import BENCHMARKS, ROOT, machine, markdown_table, model_of, parse_shape, parser_of, shapes_of, write_markdown
 from models.simplifier_worker import TOOLS
 
 OURS = "taso"
@@ -179,12 +178,11 @@ def main():
     for name in options.names:
         rows.append(compare(name, options, notes))
         print(*rows[-1], sep=" | ", flush=True)
-        if options.markdown:
-            text = heading(options) + markdown_table(["model", "original", *tools_of(options)], rows) + "\n"
-            options.markdown.write_text(text + "".join(f"\n- {note}" for note in notes) + "\n" * bool(notes), encoding="utf-8")
+        text = heading(options) + markdown_table(["model", "original", *tools_of(options)], rows) + "\n"
+        write_markdown(options, text + "".join(f"\n- {note}" for note in notes) + "\n" * bool(notes))
     print(*notes, sep="\n")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(run_script(main))
+    run_script(main)

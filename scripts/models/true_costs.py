@@ -9,8 +9,8 @@ import sys
 import time
 
 from lib.command import run_script
-from models.optimizing import (SHAPES, Kept, add_numbers_of_threads, find_or_build, markdown_table, parser_of,
-                               run_for_json)
+from models.optimizing import (SHAPES, Kept, add_numbers_of_threads, by_threads, find_or_build, markdown_table, parser_of,
+                               run_for_json, tell)
 
 STANDARD = ["squeezenet", "bert-taso-corrected", "mobilenetv2", "nasrnn", "bert", "resnet50", "vit", "gpt2", "efficientnet-b0",
             "resnext50-taso", "inception-v3"]
@@ -111,16 +111,14 @@ def heading(options):
 def main():
     options = parse_arguments()
     options.threads = options.threads or [1, 2]
-    wanted = {f"{name} {threads}": (name, threads) for name in options.names for threads in options.threads}
+    wanted = by_threads(options.names, options.threads)
     kept = Kept("true-costs", options)
     kept.measure(wanted, lambda key: measure(*wanted[key], options),
                  lambda key: print(*search_row(wanted[key], kept.results[key]), file=sys.stderr, flush=True))
-    text = text_of([(wanted[key], kept.results[key]) for key in wanted if key in kept.results]) + kept.told_failures() + "\n"
-    print(text, end="")
-    if options.markdown:
-        options.markdown.write_text(heading(options) + text, encoding="utf-8")
+    text = text_of([(wanted[key], kept.results[key]) for key in wanted if key in kept.results]) + kept.told_failures()
+    tell(options, text, heading(options))
     return 1 if kept.failures else 0
 
 
 if __name__ == "__main__":
-    sys.exit(run_script(main))
+    run_script(main)

@@ -178,7 +178,7 @@ def transpose(c):
 
 
 def trilu(c):
-    x = c.data(c.values(c.shape(2, 4), c.pick(np.float32, np.int64, np.float64)))
+    c.data(c.values(c.shape(2, 4), c.pick(np.float32, np.int64, np.float64)))
     if c.chance(0.8):
         c.size_input(c.pick(c.between(-6, 6), -2**40, 2**40))
     if c.chance(0.7):

@@ -205,7 +205,7 @@ def test_memory_of_checks(folder):
                        { xa = MatMul(x, a)  xb = MatMul(x, b)  o = Add(xa, xb) }""", a=(16, 16), b=(16, 16))
     left_out = []
     for limit in "40M", "60M", "100M":
-        out, report, done = run(path, "--no-measure", "--runtime", "taso", "--layout", "standard",
+        _, report, done = run(path, "--no-measure", "--runtime", "taso", "--layout", "standard",
                                 "--threads", "1", "--costs", folder / "large.costs", "--profile", "rows=250 columns=250",
                                 "--seed", "3", "--max-memory", limit)
         expect(done.returncode in (0, 4), f"large: exit code {done.returncode} with {limit}")
@@ -471,7 +471,7 @@ def test_cuts(folder):
           c = Slice(w, zero, n, zero)  k = Min(n, most)  d = Slice(r, zero, k, one)  is_less = Less(n, most)
           e = Where(is_less, n, most)  f = Div(n, two)  is_most = Equal(n, most)  g = Cast<to = 1>(is_most)
           h = Reshape(y, flat)  i = Slice(h, zero, n, zero) }""", w=(40,))
-    out, report, _ = optimize(path, *COMPUTED_COSTS)
+    out, _, _ = optimize(path, *COMPUTED_COSTS)
     expect_agreement(path, out, most=60, bindings=20)
 
 

@@ -139,7 +139,7 @@ static const struct sum *execute_stage(struct execution *ex, uint32_t node, int 
     return value;
 }
 
-const struct sum *execute_term(struct execution *ex, term_id term, const poly *indices)
+static const struct sum *execute_term(struct execution *ex, term_id term, const poly *indices)
 {
     const struct term *t = &ex->family->equation->pattern->terms.items[term];
     if (!t->is_variable)

@@ -25,7 +25,5 @@ struct execution {
     size_t linear_from;   // indices of sums from this level on are of sums that what is executed is only added to
     int depth;            // of applications within applications
 };
-// The entry at the indices;
-const struct sum *execute_term(struct execution *ex, term_id term, const poly *indices);
 // Are both terms equal at all indices, where they have the same sizes?
 bool execute_and_compare(struct execution *ex, term_id left, term_id right);

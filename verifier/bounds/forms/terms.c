@@ -416,7 +416,8 @@ static bool is_list_of_parts(const struct pattern *p, const struct condition *c)
     return is_list;
 }
 
-bool form_condition_names_axis(const struct pattern *p, const struct condition *c)
+// (= $i AXIS)
+static bool names_axis_in_condition(const struct pattern *p, const struct condition *c)
 {
     return c->kind == CONDITION_EQUAL && has_role(p, c->a, ROLE_AXIS) && form_is_axis(c->b);
 }
@@ -424,7 +425,7 @@ bool form_condition_names_axis(const struct pattern *p, const struct condition *
 // `(divides (rank ?x) 7)` holds at ranks 1 and 7, `(= (sum (dims ?x)) 9)` no longer when an axis is taken away.
 bool form_condition_keeps_ranks(const struct pattern *p, const struct condition *c)
 {
-    return form_names_condition(p, c) || form_condition_names_axis(p, c) || is_list_of_parts(p, c) ||
+    return form_names_condition(p, c) || names_axis_in_condition(p, c) || is_list_of_parts(p, c) ||
            (is_of_named_sizes(p, c->a) && is_of_named_sizes(p, c->b));
 }
 

@@ -8,8 +8,6 @@ bool form_is_variable(const struct attribute_term *t);
 bool form_is_list_of(const struct attribute_pattern *a, bool (*is_such)(const struct attribute_term *t));
 // Does a theorem speak of the condition (T3)?
 bool form_names_condition(const struct pattern *p, const struct condition *c);
-// Is it of the form (= $i AXIS)?
-bool form_condition_names_axis(const struct pattern *p, const struct condition *c);
 // Does the condition say the same of tensors with one axis more, which nothing names, or one part more (T4, T6)?
 bool form_condition_keeps_ranks(const struct pattern *p, const struct condition *c);
 // Is the attribute one variable?
