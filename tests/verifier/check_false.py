@@ -268,6 +268,11 @@ CONDITIONS = {
     "sizes-of-products": ["(= (dims ?x) (dims ?y))"],
     "sizes-of-the-other-axis": ["(= (dims ?x) (dims ?y))"],
     "rows-counted-by-exponentials": ["(= (dims ?x) (dims ?z))"],
+    "cut-in-three-at-sizes": ["(= (dim ?y 0) 1)"],
+    "cut-at-sizes-twice": ["(= (dim ?z 0) 1)"],
+    "beside-what-is-cut-in-three": ["(= (dim ?u 0) 1)"],
+    "three-entries-equal-to-a-last-size": ["(= (dim ?x 0) 1)"],
+    "three-entries-equal-to-one-of-two-last-sizes": ["(= (dim ?x 0) 1)"],
 }
 
 

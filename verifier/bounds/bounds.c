@@ -94,6 +94,13 @@ static int number_of_segments(struct analysis *an, uint32_t class)
     return most;
 }
 
+// How many of the segments an axis may have: an operand is one, but for what a split cuts at sizes of its own.
+static int segments_of_axis(struct analysis *an, uint32_t item)
+{
+    bool is_cut = an->cuts[0][item] > 1 || an->cuts[1][item] > 1;
+    return an->is_operand[item] && !is_cut ? 1 : number_of_segments(an, classes_find(an, item));
+}
+
 // Sizes of an axis along which up to `segments` others may stand one behind the other.
 static uint32_t sums_of_sizes(struct analysis *an, uint32_t sizes, int segments)
 {
@@ -112,7 +119,7 @@ static struct class_bound bound_of_groups(struct analysis *an, uint32_t item, in
 {
     bool has_named_parts = has_segments && classes_have_named_parts(an, classes_find(an, item));
     const char *doubt = q > MOST_GROUPS   ? "more labels than the groups that are tried"
-                        : has_named_parts ? "parts of groups are named by numbers"
+                        : has_named_parts ? "sizes of parts of groups are named"
                                           : NULL;
     int64_t places = an->places_of_group[item], groups = places ? an->size[item] / places : 0, most = q > 2 ? q : 2;
     if (places)
@@ -157,10 +164,9 @@ static int64_t places_to_test(struct analysis *an, uint32_t item)
 {
     uint32_t class = classes_find(an, item);
     bool has_segments = an->class_flags[class] & HAS_SEGMENTS;
-    int segments = has_segments ? number_of_segments(an, class) : 1;
-    int64_t q = classes_labels_of(an, class), most = an->is_operand[item] ? 1 : segments;
-    int64_t of_segment = q + (!has_segments ? 0 : segments > 2 ? segments - 1 : 1);
-    return of_segment * most + named_to_test(an, class);
+    int segments = number_of_segments(an, class);
+    int64_t of_segment = classes_labels_of(an, class) + (!has_segments ? 0 : segments > 2 ? segments - 1 : 1);
+    return of_segment * segments_of_axis(an, item) + named_to_test(an, class);
 }
 
 static struct class_bound bound_of_axis(struct analysis *an, uint32_t item, enum window_use_kind windows,
@@ -168,8 +174,7 @@ static struct class_bound bound_of_axis(struct analysis *an, uint32_t item, enum
 {
     uint32_t class = classes_find(an, item);
     uint16_t flags = an->class_flags[class];
-    int segments = flags & HAS_SEGMENTS ? number_of_segments(an, class) : 1;
-    int64_t q = classes_labels_of(an, class), most = an->is_operand[item] ? 1 : segments;
+    int64_t q = classes_labels_of(an, class), most = segments_of_axis(an, item);
     int64_t named = named_to_test(an, class), places = places_to_test(an, item);
     if (windows == WINDOWS_FIXED && (flags & OF_WINDOWS))
         return (struct class_bound){one_size(an, own_size), BOUND_FIXED, NULL};

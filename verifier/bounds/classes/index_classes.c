@@ -152,13 +152,15 @@ static void add_window(struct analysis *an, uint32_t node, int axis, const struc
     }
 }
 
+// Cut is what stands behind others, or what a split cuts at sizes of its own.
 static void note_part(struct analysis *an, uint32_t node, uint32_t read_item, uint32_t variable_item)
 {
+    uint32_t cut = classes_name_parts(an, node) ? read_item : variable_item;
     classes_flag(an, read_item, HAS_SEGMENTS);
     an->is_operand[read_item] = true;
     for (int side = 0; side < 2; side++)
-        if ((an->sides[side] >> node & 1) && an->cuts[side][variable_item] < 255)
-            an->cuts[side][variable_item]++;
+        if ((an->sides[side] >> node & 1) && an->cuts[side][cut] < 255)
+            an->cuts[side][cut]++;
 }
 
 // A stage's own indices are the first variables after it was made; the others are summed over.

@@ -61,7 +61,7 @@ struct analysis {
     bool names_loosely;         // a condition compares sizes with numbers by order
     int n_links;
     struct link links[MAX_LINKS];
-    uint8_t cuts[2][MAX_ITEMS];           // reads along a part, by side
+    uint8_t cuts[2][MAX_ITEMS];           // parts that it is made of, or cut into at named sizes, by side
     int64_t places_of_group[MAX_ITEMS];   // where all cuts stand between groups, in all instances; else 0
     uint8_t free_sums[MAX_ITEMS], size_numbers[MAX_ITEMS];
     node_set sides[2];                 // nodes of the left and the right sides
@@ -102,6 +102,8 @@ void classes_note_nodes(struct analysis *an);
 void classes_note_sizes_of_node(struct analysis *an, uint32_t node);
 void classes_note_shared_variables(struct analysis *an);
 void classes_note_conditions(struct analysis *an);
+// Are the sizes of a split written down part by part, as numbers and sizes of axes?
+bool classes_name_parts(const struct analysis *an, uint32_t node);
 // Is an attribute made of sizes that are none of its shape, its parts, or of axes of windows?
 bool classes_have_attributes_of_sizes(struct analysis *an);
 // Are pads or kernels made of sizes, which may be so small in an instance that nothing is moved?

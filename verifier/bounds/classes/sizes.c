@@ -94,34 +94,34 @@ static uint32_t item_of_part(const struct analysis *an, uint32_t node, uint32_t 
     return first + (uint32_t)axis_of_call(an->in->calls[node]);
 }
 
-// The axis of (dim ?x (- (rank ?x) 1)) in this instance.
-static int64_t axis_in_instance(const struct analysis *an, const struct attribute_term *t)
+// The axis that (dim ?x (- (rank ?x) 1)) is the size of in this instance.
+static uint32_t item_of_size(const struct analysis *an, const struct attribute_term *t)
 {
     struct term_bindings b = instance_bindings(an->in);
-    struct attribute_value axis;
-    bool has_value = attribute_term_evaluate(t->operands[0], &b, an->in->scratch, &axis) && axis.count == 1;
-    return has_value ? axis.ints[0] : -1;
+    struct attribute_value axis = {0};
+    attribute_term_evaluate(t->operands[0], &b, an->in->scratch, &axis);
+    return (uint32_t)(t->value * MAX_RANK + axis.ints[0]);
 }
 
-// Are the sizes of a split written down part by part, as numbers and sizes of axes?
-static bool names_part_by_part(const struct analysis *an, uint32_t node, int attribute)
+bool classes_name_parts(const struct analysis *an, uint32_t node)
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
-    const struct attribute_pattern *sizes = &n->attributes[attribute];
-    bool is_plain = operator_splits(n->op) && attribute == operator_find_role(n->op, ROLE_PART_SIZES);
+    if (!operator_splits(n->op))
+        return false;
+    const struct attribute_pattern *sizes = pattern_node_attribute(n, ROLE_PART_SIZES);
+    bool is_plain = sizes->count == (uint32_t)an->definitions[node]->n_outputs;
     for (uint32_t j = 0; j < sizes->count; j++)
         is_plain = is_plain && (sizes->terms[j]->kind == TERM_INTEGER || sizes->terms[j]->kind == TERM_DIM);
-    return is_plain && sizes->count == (uint32_t)an->definitions[node]->n_outputs;
+    return is_plain;
 }
 
-static void unite_sizes_with_parts(struct analysis *an, uint32_t node, const struct attribute_pattern *sizes)
+static void unite_sizes_with_parts(struct analysis *an, uint32_t node)
 {
-    for (uint32_t part = 0; part < sizes->count; part++) {
-        const struct attribute_term *t = sizes->terms[part];
-        int64_t axis = t->kind == TERM_DIM ? axis_in_instance(an, t) : -1;
-        if (axis >= 0)
-            classes_unite(an, (uint32_t)(t->value * MAX_RANK + axis), item_of_part(an, node, part));
-    }
+    const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
+    const struct attribute_pattern *sizes = pattern_node_attribute(n, ROLE_PART_SIZES);
+    for (uint32_t part = 0; part < sizes->count; part++)
+        if (sizes->terms[part]->kind == TERM_DIM)
+            classes_unite(an, item_of_size(an, sizes->terms[part]), item_of_part(an, node, part));
 }
 
 // Groups have no indices of their own.
@@ -132,15 +132,14 @@ void classes_note_sizes_of_node(struct analysis *an, uint32_t node)
     if (shape >= 0 && !unite_shape_with_result(an, node, &n->attributes[shape]))
         for (uint32_t j = 0; j < n->attributes[shape].count; j++)
             note_sizes_in_term(an, node, n->attributes[shape].terms[j]);
-    for (int i = 0; i < operator_n_attributes(n->op); i++) {
-        if (names_part_by_part(an, node, i))
-            unite_sizes_with_parts(an, node, &n->attributes[i]);
+    if (classes_name_parts(an, node))
+        unite_sizes_with_parts(an, node);
+    for (int i = 0; i < operator_n_attributes(n->op); i++)
         for (uint32_t j = 0; j < n->attributes[i].count; j++) {
             const struct attribute_term *t = n->attributes[i].terms[j];
             if (i != shape || (t->kind != TERM_DIM && t->kind != TERM_DIMS))
                 flag_sizes_in_term(an, t, HAS_COUNT);
         }
-    }
 }
 
 // --- attributes that are one variable --------------------------------------------------------------------------------
@@ -327,7 +326,7 @@ static bool is_followed(struct analysis *an, uint32_t node, int attribute, uint3
         return is_own_size(an->in->equation->pattern, n, entry, t) || is_of_windows(an, t);
     if (a->role == ROLE_SHAPE)
         return is_plain || merges_axes(n, &n->attributes[attribute]);
-    return is_plain && names_part_by_part(an, node, attribute);
+    return is_plain && a->role == ROLE_PART_SIZES && classes_name_parts(an, node);
 }
 
 bool classes_have_attributes_of_sizes(struct analysis *an)
@@ -393,9 +392,8 @@ static void note_equal_dims(struct analysis *an)
             unite_shapes_with_dims(an, c->a, c->b);
             unite_shapes_with_dims(an, c->b, c->a);
         }
-        if (is_equality_of_dims(c))
-            classes_unite(an, (uint32_t)c->a->value * MAX_RANK + (uint32_t)constant_axis(c->a),
-                          (uint32_t)c->b->value * MAX_RANK + (uint32_t)constant_axis(c->b));
+        if (c->kind == CONDITION_EQUAL && c->a->kind == TERM_DIM && c->b->kind == TERM_DIM)
+            classes_unite(an, item_of_size(an, c->a), item_of_size(an, c->b));
         const struct type *type = is_equality_of_all_dims(c) ? an->in->types[c->a->value] : NULL;
         for (uint32_t axis = 0; type && axis < (uint32_t)type->rank; axis++)
             classes_unite(an, (uint32_t)c->a->value * MAX_RANK + axis, (uint32_t)c->b->value * MAX_RANK + axis);
@@ -492,9 +490,19 @@ int64_t classes_named_places(struct analysis *an, uint32_t class)
     return places;
 }
 
-// Does a number say how long something is that is concatenated or cut, or made of such parts?
+static bool is_split_at_sizes(const struct analysis *an, uint32_t class)
+{
+    for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++)
+        if (an->definitions[n] && classes_name_parts(an, n) && classes_find(an, item_of_part(an, n, 0)) == class)
+            return true;
+    return false;
+}
+
+// Does the text say how long something is that is concatenated or cut, or made of such parts?
 bool classes_have_named_parts(struct analysis *an, uint32_t class)
 {
+    if (is_split_at_sizes(an, class))
+        return true;
     bool is_known[MAX_ITEMS];
     for (uint32_t i = 0; i < an->n_items; i++)
         is_known[i] = an->named[i] > 0;
