@@ -1,0 +1,246 @@
+// What converters need of a node: its inputs, attributes, and the numbers of constants.
+#include "core/text/error.h"
+#include "expressions/elements.h"
+#include "onnx/convert/importer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool cannot(struct conversion *c, const char *format, ...)
+{
+    va_list arguments;
+    if (c->reason[0])
+        return false;
+    va_start(arguments, format);
+    vsnprintf(c->reason, sizeof c->reason, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool give(struct conversion *c, uint32_t output, tensor_id tensor)
+{
+    if (tensor == NO_TENSOR)
+        return cannot(c, "the result has no type");
+    if (output >= c->n_outputs)
+        return cannot(c, "the node has too few outputs");
+    c->outputs[output] = tensor;
+    return true;
+}
+
+void keep_rewritten(struct conversion *c)
+{
+    c->is_rewritten = true;
+}
+
+tensor_id input_of(const struct conversion *c, uint32_t input)
+{
+    return input < c->n_inputs ? c->inputs[input] : NO_TENSOR;
+}
+
+bool wants_output(const struct conversion *c, uint32_t output)
+{
+    const struct named_value *value =
+        output < c->n_outputs ? name_find(c->importer, &c->node->outputs.items[output]) : NULL;
+    return value && value->uses > 0;
+}
+
+const struct type *type_of(const struct conversion *c, tensor_id tensor)
+{
+    return graph_type(&c->model->graph, tensor);
+}
+
+bool has_known_inputs(struct conversion *c, uint32_t n)
+{
+    for (uint32_t i = 0; i < n || i < c->n_inputs; i++) {
+        if (input_of(c, i) == NO_TENSOR && i >= n)
+            continue;
+        if (input_of(c, i) == NO_TENSOR)
+            return cannot(c, "input %u is missing", i + 1);
+        const struct type *t = type_of(c, c->inputs[i]);
+        if (!type_is_known(t))
+            return cannot(c, "the type of input %u is not known", i + 1);
+        if (!dtype_has_numbers(t->dtype))
+            return cannot(c, "input %u has elements of type %s", i + 1, dtype_name(t->dtype));
+    }
+    return true;
+}
+
+// ---- attributes ----
+
+int64_t int_attribute(const struct conversion *c, const char *name, int64_t standard)
+{
+    return onnx_node_int(c->node, name, standard);
+}
+
+double float_attribute(const struct conversion *c, const char *name, double standard)
+{
+    return onnx_node_float(c->node, name, standard);
+}
+
+bool has_attribute(const struct conversion *c, const char *name)
+{
+    return onnx_node_find(c->node, name) != NULL;
+}
+
+const int64_t *ints_attribute(const struct conversion *c, const char *name, uint32_t *ret_count)
+{
+    const struct onnx_attribute *a = onnx_node_find(c->node, name);
+    *ret_count = a ? (uint32_t)a->ints.count : 0;
+    return a ? a->ints.items : NULL;
+}
+
+bool list_within(struct conversion *c, const char *name, int n, int64_t standard, int64_t low, int64_t high,
+                 int64_t *ret_items)
+{
+    uint32_t count;
+    const int64_t *items = ints_attribute(c, name, &count);
+    if (count != 0 && count != (uint32_t)n)
+        return cannot(c, "%s has %u entries", name, count);
+    for (int i = 0; i < n; i++) {
+        ret_items[i] = count ? items[i] : standard;
+        if (ret_items[i] < low || ret_items[i] > high)
+            return cannot(c, "%s is out of range", name);
+    }
+    return true;
+}
+
+bool text_attribute_is(const struct conversion *c, const char *name, const char *text, const char *standard)
+{
+    const struct onnx_attribute *a = onnx_node_find(c->node, name);
+    return a ? onnx_bytes_are(&a->s, text) : strcmp(text, standard) == 0;
+}
+
+// ---- constants ----
+
+bool is_weight(const struct conversion *c, tensor_id tensor)
+{
+    return tensor != NO_TENSOR && weight_of(c->model, tensor) != NULL;
+}
+
+bool is_constant(struct conversion *c, tensor_id tensor)
+{
+    const struct graph *g = &c->model->graph;
+    struct importer *im = c->importer;
+    if (tensor == NO_TENSOR)
+        return false;
+    node_id wanted = g->tensors.items[tensor].producer;
+    for (node_id n = (node_id)im->is_constant.count; n <= wanted; n++) {
+        const struct node *node = &g->nodes.items[n];
+        bool is_it = node->op->id == OP_WEIGHT || node->op->define;
+        for (uint32_t i = 0; i < node->n_inputs; i++)
+            is_it &= im->is_constant.items[g->tensors.items[graph_inputs(g, n)[i]].producer];
+        vec_push(&im->is_constant, is_it);
+    }
+    return im->is_constant.items[wanted];
+}
+
+static bool constant_elements(struct conversion *c, tensor_id tensor, size_t limit, const void **ret_data,
+                              const struct type **ret_type)
+{
+    struct error ignored;
+    if (!is_weight(c, tensor))
+        return cannot(c, "an input that sets sizes or parameters is not constant");
+    *ret_type = type_of(c, tensor);
+    if (!type_is_known(*ret_type) || (size_t)type_elements(*ret_type) > limit ||
+        !imported_weight_data(c->model, (size_t)graph_producer(&c->model->graph, tensor)->attributes[0].ints[0],
+                              ret_data, &ignored))
+        return cannot(c, "a constant input cannot be read");
+    return true;
+}
+
+bool constant_ints(struct conversion *c, tensor_id tensor, size_t limit, const int64_t **ret_items, uint32_t *ret_count)
+{
+    const void *data;
+    const struct type *type;
+    if (!constant_elements(c, tensor, limit, &data, &type))
+        return false;
+    size_t n = (size_t)type_elements(type);
+    int64_t *items = arena_array(&c->importer->scratch, int64_t, n + 1);
+    elements_to_integers(type->dtype, data, n, items);
+    *ret_items = items;
+    *ret_count = (uint32_t)n;
+    return true;
+}
+
+bool constant_reals(struct conversion *c, tensor_id tensor, size_t limit, const double **ret_items, uint32_t *ret_count)
+{
+    const void *data;
+    const struct type *type;
+    if (!constant_elements(c, tensor, limit, &data, &type))
+        return false;
+    size_t n = (size_t)type_elements(type);
+    if (!elements_fit_reals(type->dtype, data, n))
+        return cannot(c, "a constant integer has more digits than are computed with");
+    double *items = arena_array(&c->importer->scratch, double, n + 1);
+    elements_to_reals(type->dtype, data, n, items);
+    *ret_items = items;
+    *ret_count = (uint32_t)n;
+    return true;
+}
+
+bool is_filled_with(struct conversion *c, tensor_id tensor, double value)
+{
+    double first;
+    const void *data;
+    const struct type *type;
+    if (!is_weight(c, tensor) || !dtype_has_numbers(type_of(c, tensor)->dtype) ||
+        !constant_elements(c, tensor, MAX_ELEMENTS, &data, &type) || type_elements(type) < 1)
+        return false;
+    size_t bytes = type_bytes(type), size = bytes / (size_t)type_elements(type);
+    elements_to_reals(type->dtype, data, 1, &first);
+    return first == value && memcmp(data, (const char *)data + size, bytes - size) == 0;
+}
+
+bool list_of(struct conversion *c, const char *attribute, uint32_t input, const int64_t **ret_items,
+             uint32_t *ret_count)
+{
+    *ret_items = ints_attribute(c, attribute, ret_count);
+    if (*ret_items || input_of(c, input) == NO_TENSOR)
+        return true;
+    return constant_ints(c, input_of(c, input), MAX_OUTPUTS, ret_items, ret_count);
+}
+
+// ---- shapes ----
+
+bool common_shape(struct conversion *c, const struct type *a, const struct type *b, int *ret_rank, int64_t *ret_dim)
+{
+    int rank = a->rank > b->rank ? a->rank : b->rank;
+    int64_t dim[MAX_RANK];   // the result may be one of the two
+    for (int i = 0; i < rank; i++) {
+        int64_t x = i < rank - a->rank ? 1 : a->dim[i - (rank - a->rank)];
+        int64_t y = i < rank - b->rank ? 1 : b->dim[i - (rank - b->rank)];
+        c->is_unfit |= x != y && x != 1 && y != 1;
+        if (x != y && x != 1 && y != 1)
+            return cannot(c, "the shapes cannot be broadcast to one");
+        dim[i] = x == 1 ? y : x;
+    }
+    for (int i = 0; i < rank; i++)
+        ret_dim[i] = dim[i];
+    *ret_rank = rank;
+    return true;
+}
+
+bool normalize_axis(struct conversion *c, int64_t axis, int rank, int *ret_axis)
+{
+    if (axis < -(int64_t)rank || axis >= rank)
+        return cannot(c, "there is no axis %lld", (long long)axis);
+    *ret_axis = (int)(axis < 0 ? axis + rank : axis);
+    return true;
+}
+
+bool axes_of_list(struct conversion *c, int rank, uint32_t n, int *ret_axes)
+{
+    uint32_t count, seen = 0;
+    const int64_t *named = ints_attribute(c, "axes", &count);
+    if (n != (has_attribute(c, "axes") ? count : (uint32_t)rank))
+        return cannot(c, "a list has not as many entries as there are axes");
+    for (uint32_t i = 0; i < n; i++) {
+        if (!normalize_axis(c, named ? named[i] : (int64_t)i, rank, &ret_axes[i]))
+            return false;
+        if (seen >> ret_axes[i] & 1)
+            return cannot(c, "an axis is named twice");
+        seen |= UINT32_C(1) << ret_axes[i];
+    }
+    return true;
+}
