@@ -7,6 +7,7 @@
 #include "core/text/log.h"
 #include "graph/extract.h"
 #include "graph/undone_reshapes.h"
+#include "onnx/format/schema.h"
 #include "onnx/format/tensor.h"
 
 // --- constants -------------------------------------------------------------------------------------------------------
@@ -53,12 +54,19 @@ static bool run_node(void *context, const struct graph *g, node_id n, const stru
 
 // --- writing ---------------------------------------------------------------------------------------------------------
 
-static size_t bytes_of_initializers(const struct onnx_model *model)
+static bool add_bytes(void *context, void *tensor)
 {
-    size_t sum = 0, bytes;
-    for (size_t i = 0; i < model->graph->initializers.count; i++)
-        if (onnx_tensor_size(model->graph->initializers.items[i], &bytes))
-            sum += bytes;
+    size_t *sum = context, bytes;
+    if (onnx_tensor_size(tensor, &bytes))
+        *sum += bytes;
+    return true;
+}
+
+// Of initializers and of constants that are nodes, those of subgraphs, too.
+static size_t bytes_of_weights(struct onnx_model *model)
+{
+    size_t sum = 0;
+    onnx_message_visit(&onnx_model_descriptor, model, &onnx_tensor_descriptor, add_bytes, &sum);
     return sum;
 }
 
@@ -70,16 +78,16 @@ static void tell_of_fixed_inputs(const struct optimizing *o, const struct onnx_m
                     o->options->input, n, n == 1 ? "" : "s");
 }
 
-static bool write_if_wanted(struct optimizing *o, const struct onnx_model *model)
+static bool write_if_wanted(struct optimizing *o, struct onnx_model *model)
 {
     tell_of_fixed_inputs(o, model);
     o->report.nodes_written = model->graph->nodes.count;
-    o->report.bytes_written = bytes_of_initializers(model);
+    o->report.bytes_written = bytes_of_weights(model);
     return !o->options->output || onnx_model_write(model, &o->file, o->options->output, 0, o->error);
 }
 
 // That a constant cannot be computed is only known when it is written.
-static bool write_simplified(struct optimizing *o, const struct onnx_model *simplified)
+static bool write_simplified(struct optimizing *o, struct onnx_model *simplified)
 {
     if (write_if_wanted(o, simplified))
         return true;
@@ -158,7 +166,7 @@ bool optimizing_write(struct optimizing *o)
     struct onnx_model *optimized;
     phases_enter(&o->phases, PHASE_WRITING);
     o->report.nodes_in_file = o->file.model->graph->nodes.count;
-    o->report.bytes_in_file = bytes_of_initializers(o->file.model);
+    o->report.bytes_in_file = bytes_of_weights(o->file.model);
     if (optimizing_compiles(o->options))
         return compile_model(o);
     if (!o->report.is_optimized)

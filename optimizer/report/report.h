@@ -90,7 +90,7 @@ struct report {
     const char *not_simplified;             // why it is not, though it would have fewer nodes; NULL otherwise
     bool is_compiled;                       // the output is a compiled model, not an ONNX one
     size_t nodes_in_file, nodes_written;    // ONNX nodes of the main graphs
-    size_t bytes_in_file, bytes_written;    // of their initializers
+    size_t bytes_in_file, bytes_written;    // of initializers and constants
     const char *kept_reason;                // why it is the original; NULL otherwise
     size_t peak_memory;                     // bytes
     double seconds;                         // of the whole program

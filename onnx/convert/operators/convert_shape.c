@@ -284,6 +284,8 @@ bool convert_split(struct conversion *c)
     return node != NO_NODE;
 }
 
+#define LONGEST_AXIS 1000000000   // for the end of any axis exporters write this, INT32_MAX or INT64_MAX
+
 struct ranges {
     int64_t start[MAX_RANK], size[MAX_RANK], step[MAX_RANK];
 };
@@ -322,7 +324,7 @@ static bool set_range(struct conversion *c, struct ranges *r, int axis, int64_t 
 // Whatever the size of its axis is: then it may have any.
 static bool takes_all(int64_t start, int64_t end, int64_t step)
 {
-    return start == 0 && end >= INT32_MAX && step == 1;
+    return start == 0 && end >= LONGEST_AXIS && step == 1;
 }
 
 // To a size that varies with the binding, and lies beyond the tensor in this one: elsewhere it may lie within.
