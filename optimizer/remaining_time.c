@@ -16,7 +16,7 @@
 // nobody disturbs.
 static double slowness(const struct remaining_time *o)
 {
-    double clock = 0, processors = 0;
+    double clock = 0, processors = o->processors_measuring;
     for (int i = PHASE_SEARCHING; i < N_PHASES; i++) {
         clock += o->phases->seconds[i];
         processors += o->phases->processor_seconds[i];

@@ -17,6 +17,7 @@ struct remaining_time {
     size_t n_contenders;           // ways to run the original and the finalists, that are or will be timed
     double of_run;                 // of the original, estimated; 0: not known
     const struct phases *phases;   // so far: where other programs take processors, all lasts longer
+    double processors_measuring;   // for costs, those of the user's runtime, which phases do not know of, among them
     double loading;                // so far,
     size_t n_loads;                // for as many
     size_t n_turns_left;           // of the search, after the one that is done

@@ -265,6 +265,7 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     take_turn(&options, turn);
     o->remaining_time.n_turns_left -= o->remaining_time.n_turns_left > 0;
     o->remaining_time.has_measured = o->backend->coster.measured.n_steps > 0;
+    o->remaining_time.processors_measuring = o->step_costs ? o->step_costs->measured.processor_seconds : 0;
     phases_enter(&o->phases, PHASE_SEARCHING);
     options.later = remaining_time_after_search(&o->remaining_time);
     options.repeats = remaining_time_repeats(&o->remaining_time, turn == TURN_BEFORE_ANOTHER);

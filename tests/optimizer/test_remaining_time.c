@@ -40,4 +40,15 @@ static void known_costs_are_not_expected_to_change(void **state)
     assert_true(remaining_time_repeats(&cold, false) == 0.5 && remaining_time_repeats(&warm, false) == 0);
 }
 
-RUN_TESTS(TEST(another_search_is_expected_once), TEST(known_costs_are_not_expected_to_change))
+// Nobody disturbs: another process works.
+static void a_runtime_that_measures_is_not_slow(void **state)
+{
+    struct phases phases = {.seconds = {[PHASE_SEARCHING] = 60}, .processor_seconds = {[PHASE_SEARCHING] = 0.1}};
+    struct remaining_time o = time_after(&phases, 0);
+    o.is_calibrated = false;
+    o.processors_measuring = 59.9;
+    assert_true(remaining_time_after_search(&o) < 60);
+}
+
+RUN_TESTS(TEST(another_search_is_expected_once), TEST(known_costs_are_not_expected_to_change),
+          TEST(a_runtime_that_measures_is_not_slow))
