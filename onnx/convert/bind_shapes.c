@@ -85,11 +85,11 @@ static bool bind_symbol(struct importer *im, struct binding *b, size_t input)
     const struct onnx_shape *shape = declared_shape(im, input);
     for (size_t i = 0; shape && i < shape->dimensions.count; i++) {
         const struct onnx_dimension *d = shape->dimensions.items[i];
-        if (ONNX_HAS(d, 1) || !d->symbol.size || !is_for(b, &d->symbol))
+        if (ONNX_HAS(d, 1) || !onnx_symbol(d)->size || !is_for(b, onnx_symbol(d)))
             continue;
         if (b->rank != 1)
             return bad_binding(im, b, "a symbolic dimension has one size");
-        if (!learn_symbol(im, &d->symbol, b->dim[0]))
+        if (!learn_symbol(im, onnx_symbol(d), b->dim[0]))
             return false;
         b->is_used = true;
     }
@@ -114,7 +114,7 @@ static bool learn_symbols_of_input(struct importer *im, size_t input, const stru
     const struct onnx_shape *shape = declared_shape(im, input);
     for (int k = 0; shape && type->rank != RANK_UNKNOWN && k < type->rank; k++) {
         const struct onnx_dimension *d = shape->dimensions.items[k];
-        if (type->dim[k] >= 0 && !learn_symbol(im, &d->symbol, type->dim[k]))
+        if (type->dim[k] >= 0 && !learn_symbol(im, onnx_symbol(d), type->dim[k]))
             return false;
     }
     return true;
@@ -184,8 +184,8 @@ static bool is_stated(const struct importer *im, const char *name)
 static const char *name_of_dimension(struct importer *im, const struct onnx_value_info *input, int axis)
 {
     const struct onnx_dimension *d = input->type->tensor->shape->dimensions.items[axis];
-    if (d->symbol.size)
-        return d->symbol.text;
+    if (onnx_symbol(d)->size)
+        return onnx_symbol(d)->text;
     const char *name = arena_printf(&im->model->arena, "%s[%d]", input->name.text, axis);
     while (is_stated(im, name))
         name = arena_printf(&im->model->arena, "%s'", name);

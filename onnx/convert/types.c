@@ -13,7 +13,7 @@ int64_t dimension_of(const struct importer *im, const struct onnx_dimension *d)
 {
     if (ONNX_HAS(d, 1))
         return d->value >= 0 && d->value <= MAX_ELEMENTS ? d->value : -1;
-    return size_of_symbol(im, &d->symbol);
+    return size_of_symbol(im, onnx_symbol(d));
 }
 
 struct type type_within_limits(struct type t)

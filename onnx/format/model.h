@@ -253,3 +253,5 @@ bool onnx_message_visit(const struct onnx_descriptor *d, void *message, const st
 
 bool onnx_string_is(const struct onnx_string *s, const char *text);
 bool onnx_bytes_are(const struct onnx_bytes *b, const char *text);
+// The name of a size; empty where it has none. "?" is none: exporters write it for every size that they do not know.
+const struct onnx_string *onnx_symbol(const struct onnx_dimension *d);

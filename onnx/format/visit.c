@@ -36,6 +36,12 @@ bool onnx_string_is(const struct onnx_string *s, const char *text)
     return s->size == strlen(text) && (s->size == 0 || memcmp(s->text, text, s->size) == 0);
 }
 
+const struct onnx_string *onnx_symbol(const struct onnx_dimension *d)
+{
+    static const struct onnx_string none = {.text = ""};
+    return onnx_string_is(&d->symbol, "?") ? &none : &d->symbol;
+}
+
 bool onnx_bytes_are(const struct onnx_bytes *b, const char *text)
 {
     return b->size == strlen(text) && (b->size == 0 || memcmp(b->at, text, b->size) == 0);

@@ -103,7 +103,7 @@ static void add_dimensions(struct text *out, const struct type *type, const stru
         if (type->dim[i] >= 0)
             text_printf(out, "%lld", (long long)type->dim[i]);
         else
-            text_add_shown(out, d->symbol.size ? d->symbol.text : "?");
+            text_add_shown(out, onnx_symbol(d)->size ? onnx_symbol(d)->text : "?");
     }
     text_add(out, ")");
 }
@@ -117,10 +117,10 @@ static void add_options(struct text *out, const char *input, const struct type *
     bool is_first = true;
     for (int i = 0; declared && i < type->rank; i++) {
         const struct onnx_dimension *d = declared->dimensions.items[i];
-        if (type->dim[i] >= 0 || d->symbol.size == 0)
+        if (type->dim[i] >= 0 || onnx_symbol(d)->size == 0)
             continue;
         text_add(out, is_first ? ", or --shape " : " --shape ");
-        text_add_shown(out, d->symbol.text);
+        text_add_shown(out, onnx_symbol(d)->text);
         text_add(out, "=...");
         is_first = false;
     }

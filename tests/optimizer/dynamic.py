@@ -253,6 +253,12 @@ def test_unnamed(folder):
     checked = report["symbols"]["checked"]
     expect(report["rewrites"] and report["optimized"] and checked and all(c["x[0]"] in (1, c["y[0]"]) for c in checked),
            f"unnamed: checked where the original runs: {checked} {report['kept_reason']}")
+    model = onnx.load(path)
+    for value in model.graph.input:
+        value.type.tensor_type.shape.dim[0].dim_param = "?"
+    onnx.save(model, path)
+    _, report, _ = optimize(path, *COMPUTED_COSTS)
+    expect(report["symbols"]["names"] == ["x[0]", "y[0]"], f"called ?, as exporters do of several: {report['symbols']}")
 
 
 def test_size_of_output_only(folder):

@@ -300,6 +300,8 @@ CASES = [
     ("a number behind them", unknown_operators(), unknown_operators(factor=2.0), [], 1, ["0 of 2 outputs", "not found to be equal"]),
     ("an attribute of one", unknown_operators(), unknown_operators(strength=2.0), [], 1,
      ["1 of 2 outputs", "c, made by Strange\n", "not found to be equal"]),
+    ("an element type that one does not know", model("a = own.Strange(x)  y = Identity(a)"), model("y = own.Strange(x)"), [], 1,
+     ["0 of 1 output equal", "not found to be equal"]),
     ("begun at zero", recurrent(0), recurrent(), ["--no-field", "--no-numbers"], 0, ["1 of 1 output equal by structure"]),
     ("begun elsewhere", recurrent(0.5), recurrent(), ["--no-field", "--no-numbers"], 1, ["not found to be equal"]),
     ("indices", gathered(), gathered(), [], 0, ["equal by structure"]),

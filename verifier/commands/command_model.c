@@ -91,7 +91,7 @@ static bool has_symbol(const struct onnx_value_info *input, const char *spec)
 {
     const struct onnx_shape *shape = input->type && input->type->tensor ? input->type->tensor->shape : NULL;
     for (size_t i = 0; shape && i < shape->dimensions.count; i++)
-        if (is_named(&((const struct onnx_dimension *)shape->dimensions.items[i])->symbol, spec))
+        if (is_named(onnx_symbol(shape->dimensions.items[i]), spec))
             return true;
     return false;
 }

@@ -261,7 +261,8 @@ static void pair_values(const struct imported_value *a, const struct imported_va
 // Of what opaque nodes make, less may be known in one model than in the other.
 static bool may_be_equal(const struct type *x, const struct type *y)
 {
-    bool may = x->dtype == y->dtype && (x->rank == y->rank || x->rank == RANK_UNKNOWN || y->rank == RANK_UNKNOWN);
+    bool may = (x->dtype == y->dtype || x->dtype == DTYPE_NONE || y->dtype == DTYPE_NONE) &&
+               (x->rank == y->rank || x->rank == RANK_UNKNOWN || y->rank == RANK_UNKNOWN);
     for (int i = 0; may && i < x->rank && i < y->rank; i++)
         may = x->dim[i] == y->dim[i] || x->dim[i] < 0 || y->dim[i] < 0;
     return may;
