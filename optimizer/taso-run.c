@@ -19,6 +19,7 @@
 #include "optimizer/run/npy.h"
 #include "optimizer/run/output_difference.h"
 #include "optimizer/run/side_by_side.h"
+#include "optimizer/run/step_times.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -370,81 +371,6 @@ static bool save_values(const struct session *s, struct error *error)
     return is_done;
 }
 
-// Of several runs: the lower quartile of each step's times, as costs are, and the times of all steps in each run.
-struct profile {
-    size_t n_steps, n_runs;
-    double *once, *all, *steps, *runs;
-};
-
-static void init_profile(struct profile *p, const struct plan *plan, int64_t n_runs)
-{
-    *p = (struct profile){.n_steps = plan->steps.count, .n_runs = (size_t)n_runs};
-    p->once = mem_new_array(double, p->n_steps);
-    p->steps = mem_new_array(double, p->n_steps);
-    p->runs = mem_new_array(double, p->n_runs);
-    p->all = mem_new_array(double, p->n_steps * p->n_runs);
-}
-
-static void free_profile(struct profile *p)
-{
-    mem_free_array(p->once, p->n_steps);
-    mem_free_array(p->steps, p->n_steps);
-    mem_free_array(p->runs, p->n_runs);
-    mem_free_array(p->all, p->n_steps * p->n_runs);
-}
-
-static bool time_steps(const struct subject *subject, struct profile *p, struct error *error)
-{
-    for (size_t run = 0; run < p->n_runs; run++) {
-        if (!model_profile(subject->model, subject->inputs, subject->outputs, p->once, error))
-            return false;
-        p->runs[run] = 0;
-        for (size_t i = 0; i < p->n_steps; i++) {
-            p->all[i * p->n_runs + run] = p->once[i];
-            p->runs[run] += p->once[i];
-        }
-    }
-    for (size_t i = 0; i < p->n_steps; i++)
-        p->steps[i] = sample_summarize(p->all + i * p->n_runs, p->n_runs).quartile1;
-    return true;
-}
-
-// What other programs add to a step of each run is in none of the steps' quartiles, but in every run.
-static bool print_times(struct session *s, const struct plan *plan, struct profile *p, struct error *error)
-{
-    double sum = 0, estimated = 0;
-    struct text text = {0};
-    bool is_done = true;
-    for (size_t i = 0; is_done && i < p->n_steps; i++) {
-        struct step_cost cost;
-        if (plan->steps.items[i].is_constant)
-            continue;
-        is_done = backend_step_cost(s->backend, plan, &plan->steps.items[i], &cost, error);
-        text_clear(&text);
-        step_print(&text, plan, &plan->steps.items[i]);
-        printf("%10.2f us  cost %10.2f us  %s\n", p->steps[i] * 1e6, cost.seconds * 1e6, text.chars);
-        sum += p->steps[i];
-        estimated += cost.seconds;
-    }
-    struct sample_summary runs = sample_summarize(p->runs, p->n_runs);
-    if (is_done)
-        printf(
-            "%10.2f us  cost %10.2f us  in all; of the runs themselves the lower quartile %.2f us, the shortest %.2f\n",
-            sum * 1e6, estimated * 1e6, runs.quartile1 * 1e6, runs.minimum * 1e6);
-    text_free(&text);
-    return is_done;
-}
-
-static bool print_profile(struct session *s, const struct subject *subject, struct error *error)
-{
-    const struct plan *plan = model_plan(subject->model);
-    struct profile p;
-    init_profile(&p, plan, s->options.repeats);
-    bool is_done = time_steps(subject, &p, error) && print_times(s, plan, &p, error);
-    free_profile(&p);
-    return is_done;
-}
-
 static bool print_steps(struct session *s, const struct subject *subject, struct error *error)
 {
     struct text text = {0};
@@ -455,7 +381,8 @@ static bool print_steps(struct session *s, const struct subject *subject, struct
     if (s->options.explain)
         is_done = backend_explain(s->backend, subject->loaded.graph, &text, error);
     if (is_done && s->options.profile)
-        is_done = print_profile(s, subject, error);
+        is_done = step_times_add(&text, s->backend, subject->model, subject->inputs, subject->outputs,
+                                 (size_t)s->options.repeats, error);
     if (text.count)
         text_show(stdout, text.chars);
     text_free(&text);
