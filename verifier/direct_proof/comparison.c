@@ -1,22 +1,17 @@
 // Evaluates both sides as polynomials, and as numbers where these differ.
 #include "verifier/direct_proof/comparison.h"
 
-#include "core/numbers/random.h"
-#include "core/text/text.h"
-#include "expressions/evaluation/evaluate.h"
 #include "verifier/bounds/representatives.h"
+#include "verifier/direct_proof/number_values.h"
 #include "verifier/polynomials/polynomial_values.h"
 #include "verifier/polynomials/signs.h"
-#include <inttypes.h>
 #include <math.h>
 
 // --- values ----------------------------------------------------------------------------------------------------------
 
 struct values {
     polynomial **symbolic[MAX_RULE_NODES];   // one array per output
-    double **numbers[MAX_RULE_NODES];
     polynomial *symbolic_inputs[MAX_RULE_VARIABLES];
-    double *number_inputs[MAX_RULE_VARIABLES];
     node_set nodes;          // those evaluated
     bool has_needs;          // symbolically only what representatives need
     bool divides_integers;   // which polynomials do not
@@ -83,99 +78,6 @@ static bool evaluate_symbolically(const struct instance *in, struct polynomial_p
 
 // --- numbers ---------------------------------------------------------------------------------------------------------
 
-// Small integers first, which read well in a counterexample; then positive reals, which logarithms take; then any.
-// Integers are small, not negative, and any up to 30.
-static double number_for(struct random *r, uint64_t seed, enum dtype dtype)
-{
-    if (dtype == DTYPE_BOOL)
-        return (double)random_below(r, 2);
-    if (!dtype_is_float(dtype) && seed % 3)
-        return seed % 3 == 1 ? (double)random_below(r, 7) : (double)random_below(r, 61) - 30;
-    switch (seed % 3) {
-    case 0:
-        return (double)random_below(r, 7) - 3;
-    case 1:
-        return 0.25 + random_unit(r);
-    default:
-        return random_normal(r);
-    }
-}
-
-static void make_number_inputs(const struct instance *in, uint64_t seed, struct values *v)
-{
-    struct random r = random_seed(seed);
-    for (uint32_t i = 0; i < in->equation->pattern->n_variables; i++) {
-        if (!in->types[i])
-            continue;
-        int64_t n = type_elements(in->types[i]);
-        v->number_inputs[i] = arena_array(in->scratch, double, n + 1);
-        for (int64_t j = 0; j < n; j++)
-            v->number_inputs[i][j] = number_for(&r, seed, in->types[i]->dtype);
-    }
-}
-
-static const double *numbers_of_term(const struct instance *in, const struct values *v, term_id term)
-{
-    const struct term *t = &in->equation->pattern->terms.items[term];
-    return t->is_variable ? v->number_inputs[t->index] : v->numbers[t->index][t->output];
-}
-
-static bool has_floats(const struct definition *d)
-{
-    for (int i = 0; i < d->n_inputs + d->n_stages; i++)
-        if (dtype_is_float(definition_tensor(d, i)->dtype))
-            return true;
-    return false;
-}
-
-static int64_t *integers_of(const double *numbers, int64_t n, struct arena *a)
-{
-    int64_t *integers = arena_array(a, int64_t, n + 1);
-    for (int64_t i = 0; i < n && numbers; i++)
-        integers[i] = (int64_t)numbers[i];
-    return integers;
-}
-
-// Integers truncate what they divide.
-static void evaluate_integers(const struct definition *d, const double *const *inputs, double *const *outputs,
-                              struct arena *scratch)
-{
-    const int64_t *in[MAX_RULE_VARIABLES];
-    int64_t **out = arena_array(scratch, int64_t *, d->n_outputs);
-    for (int i = 0; i < d->n_inputs; i++)
-        in[i] = integers_of(inputs[i], type_elements(definition_tensor(d, i)), scratch);
-    for (int i = 0; i < d->n_outputs; i++)
-        out[i] = integers_of(NULL, type_elements(definition_output(d, i)), scratch);
-    evaluate_i64(d, in, out, scratch);
-    for (int i = 0; i < d->n_outputs; i++)
-        for (int64_t j = 0; j < type_elements(definition_output(d, i)); j++)
-            outputs[i][j] = (double)out[i][j];
-}
-
-static void evaluate_node_numerically(const struct instance *in, struct values *v, uint32_t node)
-{
-    const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
-    const struct definition *d = typing_definition(in->typing, in->calls[node]);
-    const double *inputs[MAX_RULE_VARIABLES];
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        inputs[i] = numbers_of_term(in, v, n->inputs[i]);
-    v->numbers[node] = arena_array(in->scratch, double *, d->n_outputs);
-    for (int i = 0; i < d->n_outputs; i++)
-        v->numbers[node][i] = arena_array(in->scratch, double, type_elements(definition_output(d, i)) + 1);
-    if (has_floats(d))
-        evaluate_f64(d, inputs, v->numbers[node], in->scratch);
-    else
-        evaluate_integers(d, inputs, v->numbers[node], in->scratch);
-}
-
-static void evaluate_numerically(const struct instance *in, uint64_t seed, struct values *v)
-{
-    make_number_inputs(in, seed, v);
-    for (uint32_t i = 0; i < in->equation->pattern->nodes.count; i++)
-        if ((v->nodes >> i & 1) && in->calls[i])
-            evaluate_node_numerically(in, v, i);
-}
-
 static bool is_other_number(double x, double y)
 {
     if (isinf(x) || isinf(y))
@@ -188,26 +90,13 @@ static bool is_on_one_side(double x, double y)
     return (isnan(x) && isfinite(y)) || (isfinite(x) && isnan(y));
 }
 
-static bool is_infinite_anywhere(const struct instance *in, const struct values *v)
-{
-    bool is_infinite = false;
-    for (uint32_t n = 0; n < in->equation->pattern->nodes.count && !is_infinite; n++) {
-        const struct definition *d =
-            (v->nodes >> n & 1) && in->calls[n] ? typing_definition(in->typing, in->calls[n]) : NULL;
-        for (int i = 0; d && i < d->n_outputs; i++)
-            for (int64_t j = 0; j < type_elements(definition_output(d, i)) && !is_infinite; j++)
-                is_infinite = isinf(v->numbers[n][i][j]);
-    }
-    return is_infinite;
-}
-
 // Do the numbers of a pair differ? They were evaluated at inputs of this seed.
-static bool find_number(const struct instance *in, const struct values *v, uint32_t pair, uint64_t seed,
+static bool find_number(const struct instance *in, const struct number_values *v, uint32_t pair, uint64_t seed,
                         bool (*is_such)(double x, double y), struct difference *ret)
 {
     const struct equation *eq = in->equation;
     int64_t n = type_elements(typing_type(in->typing, instance_term_type(in, eq->left[pair])));
-    const double *x = numbers_of_term(in, v, eq->left[pair]), *y = numbers_of_term(in, v, eq->right[pair]);
+    const double *x = number_values_of_term(in, v, eq->left[pair]), *y = number_values_of_term(in, v, eq->right[pair]);
     for (int64_t i = 0; i < n; i++)
         if (is_such(x[i], y[i])) {
             ret->pair = pair;
@@ -231,11 +120,11 @@ static int64_t count_input_entries(const struct instance *in)
 // Looks for inputs on which the entries of a pair really differ. Where there are few entries each has to be of the one
 // sign, or truth value, at which they do.
 #define FEW_ENTRIES 8
-static bool confirm(const struct instance *in, struct values *v, uint32_t pair, struct difference *ret)
+static bool confirm(const struct instance *in, struct number_values *v, uint32_t pair, struct difference *ret)
 {
     uint64_t tries = count_input_entries(in) <= FEW_ENTRIES ? 90 : 9;
     for (uint64_t seed = 0; seed < tries; seed++) {
-        evaluate_numerically(in, seed, v);
+        number_values_evaluate(in, seed, v);
         if (find_number(in, v, pair, seed, is_other_number, ret))
             return true;
     }
@@ -303,6 +192,7 @@ static enum comparison compare_values(struct instance *in, struct polynomial_poo
                                       uint32_t pairs_to_compare, struct difference *ret)
 {
     struct values v = {.nodes = nodes_of_pairs(in->equation)};
+    struct number_values numbers = {.nodes = v.nodes};
     v.has_needs = representatives_find(in, pairs_to_compare, v.nodes, &v.needs);
     bool has_values = evaluate_symbolically(in, pool, &v) && !pool->has_overflowed;
     ret->needs_reals = pool->needs_reals;
@@ -312,7 +202,7 @@ static enum comparison compare_values(struct instance *in, struct polynomial_poo
         ret->pair = i;
         if (has_values && !find_other_polynomial(in, pool, &v, i, ret))
             continue;
-        if (with_numbers && confirm(in, &v, i, ret)) {
+        if (with_numbers && confirm(in, &numbers, i, ret)) {
             if (has_values)
                 show_confirmed_entry(in, pool, &v, ret);
             return COMPARISON_OTHER_VALUE;
@@ -389,23 +279,23 @@ enum comparison instance_compare_types(const struct instance *in, struct differe
     return ret_difference->kind;
 }
 
-static void compare_numbers(const struct instance *in, const struct values *v, uint32_t pair, uint64_t seed,
+static void compare_numbers(const struct instance *in, const struct number_values *v, uint32_t pair, uint64_t seed,
                             struct difference *ret)
 {
     bool differs = find_number(in, v, pair, seed, is_other_number, ret);
     bool is_on_one = !differs && find_number(in, v, pair, seed, is_on_one_side, ret);
-    bool overflows = is_on_one && is_infinite_anywhere(in, v);
+    bool overflows = is_on_one && number_values_overflow(in, v);
     ret->is_number_on_one_side = ret->is_number_on_one_side || overflows;
     ret->kind = differs || (is_on_one && !overflows) ? COMPARISON_OTHER_VALUE : ret->kind;
 }
 
 enum comparison instance_compare_numbers(struct instance *in, uint64_t seed, struct difference *ret_difference)
 {
-    struct values v = {.nodes = nodes_of_pairs(in->equation)};
+    struct number_values v = {.nodes = nodes_of_pairs(in->equation)};
     struct arena_mark mark = arena_mark(in->scratch);
     uint32_t pairs = compare_all_types(in, ret_difference);
     if (pairs) {
-        evaluate_numerically(in, seed, &v);
+        number_values_evaluate(in, seed, &v);
         ret_difference->kind = COMPARISON_EQUAL;
     }
     for (uint32_t i = 0; i < in->equation->n_pairs && ret_difference->kind == COMPARISON_EQUAL; i++)
@@ -413,181 +303,4 @@ enum comparison instance_compare_numbers(struct instance *in, uint64_t seed, str
             compare_numbers(in, &v, i, seed, ret_difference);
     arena_release(in->scratch, mark);
     return ret_difference->kind;
-}
-
-// --- printing --------------------------------------------------------------------------------------------------------
-
-// An attribute that is the variable; NULL: none is it alone.
-static const struct attribute *attribute_of_variable(const struct pattern *p, uint32_t variable)
-{
-    for (size_t n = 0; n < p->nodes.count; n++)
-        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
-            const struct attribute_pattern *a = &p->nodes.items[n].attributes[i];
-            if (a->count == 1 && a->terms[0]->kind == TERM_VARIABLE && a->terms[0]->value == variable)
-                return &p->nodes.items[n].op->attributes[i];
-        }
-    return NULL;
-}
-
-static void print_variable(struct text *out, const struct instance *in, uint32_t variable)
-{
-    static const struct attribute integers = {.kind = ATTRIBUTE_INTS};
-    const struct attribute *attribute = attribute_of_variable(in->equation->pattern, variable);
-    text_printf(out, "$%s = ", in->equation->pattern->attribute_variables[variable]);
-    attribute_print(out, attribute ? attribute : &integers, &in->attributes[variable]);
-}
-
-// "x = (f32 2 2) ..." on one line, and the values of small tensors that refute it on lines of their own.
-static void instance_print(struct text *out, const struct instance *in)
-{
-    const struct pattern *p = in->equation->pattern;
-    bool is_first = true;
-    for (uint32_t i = 0; i < p->n_variables; i++) {
-        if (!in->types[i])
-            continue;
-        text_printf(out, "%s?%s = ", is_first ? "" : ", ", p->variables[i]);
-        type_print(out, in->types[i]);
-        for (int a = 0; a < in->types[i]->rank; a++)
-            if (in->types[i]->split[a])
-                text_printf(out, " cut on axis %d at %" PRId64, a, in->types[i]->split[a]->left_size);
-        is_first = false;
-    }
-    for (uint32_t i = 0; i < p->n_attribute_variables; i++) {
-        if (in->attributes[i].count == UINT32_MAX)
-            continue;
-        text_add(out, is_first ? "" : ", ");
-        print_variable(out, in, i);
-        is_first = false;
-    }
-}
-
-static void print_input_entry(struct text *out, const void *context, uint32_t number)
-{
-    const struct instance *in = context;
-    for (uint32_t i = 0; i < in->equation->pattern->n_variables; i++) {
-        if (!in->types[i])
-            continue;
-        int64_t n = type_elements(in->types[i]);
-        if (number >= n) {
-            number -= (uint32_t)n;
-            continue;
-        }
-        text_printf(out, "%s[", in->equation->pattern->variables[i]);
-        int64_t rest = n, at = number;
-        for (int a = 0; a < in->types[i]->rank; a++) {
-            rest /= in->types[i]->dim[a];
-            text_printf(out, "%s%" PRId64, a ? "," : "", at / rest);
-            at %= rest;
-        }
-        text_add(out, "]");
-        return;
-    }
-}
-
-static void print_numbers(struct text *out, const struct instance *in, uint64_t seed)
-{
-    struct values v = {0};
-    make_number_inputs(in, seed, &v);
-    for (uint32_t i = 0; i < in->equation->pattern->n_variables; i++) {
-        if (!in->types[i])
-            continue;
-        int64_t n = type_elements(in->types[i]);
-        text_printf(out, "\n    ?%s =", in->equation->pattern->variables[i]);
-        for (int64_t j = 0; j < n && j < 32; j++)
-            text_printf(out, " %.6g", v.number_inputs[i][j]);
-        text_add(out, n > 32 ? " ..." : "");
-    }
-}
-
-static term_id other_side(const struct instance *in, const struct difference *difference, term_id term)
-{
-    term_id left = in->equation->left[difference->pair], right = in->equation->right[difference->pair];
-    return term == left ? right : left;
-}
-
-static void print_cuts(struct text *out, const struct split_tree *t)
-{
-    text_printf(out, "%" PRId64, t->left_size);
-    for (int side = 0; side < 2; side++) {
-        const struct split_tree *piece = side ? t->right : t->left;
-        if (!piece)
-            continue;
-        text_add(out, side ? ", its second piece " : ", its first piece ");
-        if (piece == SPLIT_ANY)
-            text_add(out, "anywhere");
-        else
-            print_cuts(out, piece);
-    }
-}
-
-// How axes are cut that the other side cuts in another way.
-static void print_other_cuts(struct text *out, const struct type *t, const struct type *other)
-{
-    for (int axis = 0; axis < t->rank; axis++) {
-        const struct split_tree *tree = t->split[axis];
-        if (split_tree_equal(tree, other->split[axis]))
-            continue;
-        text_printf(out, ", axis %d ", axis);
-        if (!tree)
-            text_add(out, "is not cut");
-        else if (tree == SPLIT_ANY)
-            text_add(out, "is the same at all places, and cut anywhere");
-        else {
-            text_add(out, "is cut at ");
-            print_cuts(out, tree);
-        }
-    }
-}
-
-static void print_side(struct text *out, const struct instance *in, const struct polynomial_pool *pool,
-                       const struct difference *difference, const char *side, term_id term, polynomial value,
-                       double number)
-{
-    text_printf(out, "\n    %s ", side);
-    pattern_print_term(out, in->equation->pattern, term);
-    type_id type = instance_term_type(in, term);
-    if (type == NO_TYPE) {
-        text_add(out, " is ill-typed");
-        return;
-    }
-    text_add(out, " : ");
-    type_print(out, typing_type(in->typing, type));
-    if (difference->kind == COMPARISON_OTHER_SPLIT_TREE)
-        print_other_cuts(out, typing_type(in->typing, type),
-                         typing_type(in->typing, instance_term_type(in, other_side(in, difference, term))));
-    if (difference->kind != COMPARISON_OTHER_VALUE)
-        return;
-    text_printf(out, ", entry %" PRId64 " is %.6g", difference->entry, number);
-    if (difference->has_polynomials && pool->polynomials.items[value].count <= 12) {
-        text_add(out, " = ");
-        polynomial_print(out, pool, value, print_input_entry, in);
-    }
-}
-
-void instance_print_difference(struct text *out, const struct instance *in, const struct polynomial_pool *pool,
-                               const struct difference *difference)
-{
-    static const char *const kinds[] = {
-        [COMPARISON_EQUAL] = "equal",
-        [COMPARISON_BOTH_ILL_TYPED] = "both sides are ill-typed",
-        [COMPARISON_LEFT_ILL_TYPED] = "only the left side is ill-typed",
-        [COMPARISON_RIGHT_ILL_TYPED] = "only the right side is ill-typed",
-        [COMPARISON_OTHER_TYPE] = "the sides have different types",
-        [COMPARISON_OTHER_SPLIT_TREE] = "the sides have different split trees",
-        [COMPARISON_OTHER_VALUE] = "the sides have different values",
-        [COMPARISON_UNDECIDED] = "undecided",
-        [COMPARISON_TOO_LARGE] = "too many entries",
-    };
-    const struct equation *eq = in->equation;
-    text_printf(out, "%s%s%s at ", kinds[difference->kind], difference->reason ? ": " : "",
-                difference->reason ? difference->reason : "");
-    instance_print(out, in);
-    struct arena_mark mark = arena_mark(in->scratch);
-    if (difference->kind == COMPARISON_OTHER_VALUE)
-        print_numbers(out, in, difference->seed);
-    print_side(out, in, pool, difference, "left ", eq->left[difference->pair], difference->left,
-               difference->left_value);
-    print_side(out, in, pool, difference, "right", eq->right[difference->pair], difference->right,
-               difference->right_value);
-    arena_release(in->scratch, mark);
 }
