@@ -140,7 +140,7 @@ bool give_scaled_product(struct conversion *c, uint32_t input, uint32_t factors)
 bool factors_fit_weights(struct conversion *c, tensor_id weights, uint32_t n_factors, const double *factors,
                          uint32_t run);
 bool numbers_fit(enum dtype dtype, uint32_t n, const double *numbers);   // none becomes infinite
-// From `start` on `size` entries of one axis; convert_shape.c.
+// From `start` on `size` entries of one axis; convert_parts.c.
 tensor_id part_of(struct conversion *c, tensor_id x, int axis, int64_t start, int64_t size);
 tensor_id clip_between(struct conversion *c, tensor_id x, double low, double high);   // convert_elementwise.c
 // The tensor padded with its own entries, as the node's mode says (edge, reflect, wrap); convert_resample.c.

@@ -1,0 +1,337 @@
+// Operators that join tensors, and that cut, pad or choose entries of one.
+#include "onnx/convert/conversion.h"
+#include "onnx/convert/importer.h"
+#include "onnx/convert/operators/converters.h"
+
+// ---- joining and cutting ----
+
+// What has no entries is left out by runtimes, whatever its shape.
+static bool fit_beside_axis(const struct conversion *c, int axis)
+{
+    const struct type *first = type_of(c, input_of(c, 0));
+    for (uint32_t i = 1; i < c->n_inputs; i++) {
+        const struct type *t = type_of(c, input_of(c, i));
+        bool has_entries = type_elements(t) > 0 && type_elements(first) > 0 && t->rank == first->rank;
+        for (int k = 0; has_entries && k < t->rank; k++)
+            if (k != axis && t->dim[k] != first->dim[k])
+                return false;
+    }
+    return true;
+}
+
+bool convert_concat(struct conversion *c)
+{
+    int axis;
+    if (c->n_inputs == 0 || !has_known_inputs(c, c->n_inputs) ||
+        !normalize_axis(c, int_attribute(c, "axis", 1), type_of(c, input_of(c, 0))->rank, &axis))
+        return cannot(c, "it joins nothing");
+    if (c->n_inputs == 1)
+        return give(c, 0, input_of(c, 0));
+    c->is_unfit |= !fit_beside_axis(c, axis);
+    struct application a = application_of(c, OP_CONCAT);
+    set_int(c, &a, "axis", axis);
+    return give(c, 0, apply(c, &a, c->n_inputs, c->inputs));
+}
+
+// Parts of equal size, the last one smaller where that is allowed (num_outputs, operator set 18).
+static bool equal_parts(struct conversion *c, int64_t size, int64_t *ret_sizes)
+{
+    int64_t n = c->n_outputs, part = (size + n - 1) / n;
+    if (size % n && !has_attribute(c, "num_outputs"))
+        return cannot(c, "its axis cannot be split equally");
+    for (int64_t i = 0; i < n; i++) {
+        ret_sizes[i] = i + 1 < n ? part : size - part * (n - 1);
+        if (ret_sizes[i] < 0)
+            return cannot(c, "it has more parts than entries");
+    }
+    return true;
+}
+
+static bool part_sizes(struct conversion *c, int64_t size, int64_t *ret_sizes)
+{
+    const int64_t *items;
+    uint32_t count;
+    if (c->n_outputs == 0 || c->n_outputs > MAX_OUTPUTS)
+        return cannot(c, "it has %u parts", c->n_outputs);
+    if (!list_of(c, "split", 1, &items, &count))
+        return false;
+    if (!items)
+        return equal_parts(c, size, ret_sizes);
+    if (count != c->n_outputs)
+        return cannot(c, "its sizes are not as many as its parts");
+    for (uint32_t i = 0; i < count; i++)
+        ret_sizes[i] = items[i];
+    return true;
+}
+
+bool convert_split(struct conversion *c)
+{
+    int axis;
+    int64_t sizes[MAX_OUTPUTS];
+    if (!has_known_inputs(c, 1))
+        return false;
+    struct type x = *type_of(c, input_of(c, 0));
+    if (!normalize_axis(c, int_attribute(c, "axis", 0), x.rank, &axis) || !part_sizes(c, x.dim[axis], sizes))
+        return false;
+    if (c->n_outputs == 1 && sizes[0] == x.dim[axis])
+        return give(c, 0, input_of(c, 0));
+    struct application a = application_of(c, OP_SPLIT);
+    set_int(c, &a, "axis", axis);
+    set_ints(c, &a, "sizes", c->n_outputs, sizes);
+    node_id node = apply_node(c, &a, 1, c->inputs);
+    for (uint32_t i = 0; i < c->n_outputs; i++)
+        c->outputs[i] = node == NO_NODE ? NO_TENSOR : graph_output_of(&c->model->graph, node, i);
+    return node != NO_NODE;
+}
+
+#define LONGEST_AXIS 1000000000   // for the end of any axis exporters write this, INT32_MAX or INT64_MAX
+
+struct ranges {
+    int64_t start[MAX_RANK], size[MAX_RANK], step[MAX_RANK];
+};
+
+static int64_t clamped(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+static int64_t from_the_front(int64_t place, int64_t size)
+{
+    return place < 0 ? clamped(place, -size - 1, 0) + size : place;
+}
+
+// One axis of a slice. As Python does it, but for a backward one that begins before the first entry: ONNX begins it
+// there, Python has none.
+static bool set_range(struct conversion *c, struct ranges *r, int axis, int64_t size, int64_t start, int64_t end,
+                      int64_t step)
+{
+    if (step == 0 || step == INT64_MIN)
+        return cannot(c, "a step is out of range");
+    if (step < 0 && size == 0)
+        return cannot(c, "it goes backward through nothing, of which runtimes make something");
+    if (step < 0 && (end == INT32_MAX || end == INT64_MAX))
+        return cannot(c, "it goes backward to a number that runtimes take for the first entry");
+    int64_t last = step < 0 ? size - 1 : size;
+    start = clamped(from_the_front(start, size), 0, last);
+    end = clamped(from_the_front(end, size), step < 0 ? -1 : 0, last);
+    int64_t span = step > 0 ? end - start : start - end, stride = step > 0 ? step : -step;
+    r->size[axis] = span > 0 ? (span - 1) / stride + 1 : 0;
+    r->start[axis] = r->size[axis] ? start : 0;
+    r->step[axis] = r->size[axis] > 1 ? step : 1;
+    return true;
+}
+
+// Whatever the size of its axis is: then it may have any.
+static bool takes_all(int64_t start, int64_t end, int64_t step)
+{
+    return start == 0 && end >= LONGEST_AXIS && step == 1;
+}
+
+// To a size that varies with the binding, and lies beyond the tensor in this one: elsewhere it may lie within.
+static bool lies_beyond(const struct conversion *c, uint32_t input, int64_t place, int64_t size)
+{
+    const struct imported_weight *w = input_of(c, input) == NO_TENSOR ? NULL : weight_of(c->model, input_of(c, input));
+    return w && w->is_of_binding && place < INT32_MAX && (place > size || place < -size);
+}
+
+static bool read_ranges(struct conversion *c, const struct type *x, struct ranges *r)
+{
+    const int64_t *starts, *ends, *axes, *steps = NULL;
+    uint32_t n, n_ends, n_axes, n_steps = 0;
+    if (!list_of(c, "starts", 1, &starts, &n) || !list_of(c, "ends", 2, &ends, &n_ends) ||
+        !list_of(c, "axes", 3, &axes, &n_axes) || !list_of(c, "steps", 4, &steps, &n_steps))
+        return false;
+    if (!starts || n_ends != n || (axes && n_axes != n) || (steps && n_steps != n))
+        return cannot(c, "its lists differ in length");
+    for (uint32_t i = 0; i < n; i++) {
+        int axis;
+        if (!normalize_axis(c, axes ? axes[i] : i, x->rank, &axis))
+            return false;
+        if (axis_varies(c, input_of(c, 0), axis) && !takes_all(starts[i], ends[i], steps ? steps[i] : 1))
+            return cannot(c, "it cuts an axis of any size");
+        if (lies_beyond(c, 1, starts[i], x->dim[axis]) || lies_beyond(c, 2, ends[i], x->dim[axis]))
+            return cannot(c, "it cuts to a size beyond the tensor");
+        if (!set_range(c, r, axis, x->dim[axis], starts[i], ends[i], steps ? steps[i] : 1))
+            return false;
+    }
+    return true;
+}
+
+static tensor_id slice_by(struct conversion *c, tensor_id x, const struct ranges *r)
+{
+    uint32_t rank = (uint32_t)type_of(c, x)->rank;
+    struct application a = application_of(c, OP_SLICE);
+    set_ints(c, &a, "start", rank, r->start);
+    set_ints(c, &a, "size", rank, r->size);
+    set_ints(c, &a, "step", rank, r->step);
+    return apply1(c, &a, x);
+}
+
+// What `slice` was cut out of, and the ranges there.
+static tensor_id slice_of_source(struct conversion *c, tensor_id slice, struct ranges *r)
+{
+    const struct node *n = graph_producer(&c->model->graph, slice);
+    const int64_t *start = n->attributes[operator_find_role(n->op, ROLE_START)].ints;
+    const int64_t *step = n->attributes[operator_find_role(n->op, ROLE_STEP)].ints;
+    for (int i = 0; i < type_of(c, slice)->rank; i++) {
+        r->start[i] = start[i] + r->start[i] * step[i];
+        r->step[i] = r->size[i] > 1 ? r->step[i] * step[i] : 1;
+    }
+    keep_rewritten(c);
+    return graph_inputs(&c->model->graph, c->model->graph.tensors.items[slice].producer)[0];
+}
+
+bool convert_slice(struct conversion *c)
+{
+    struct ranges r = {0};
+    bool is_whole = true;
+    if (!has_known_inputs(c, 1))
+        return false;
+    struct type x = *type_of(c, input_of(c, 0));
+    for (int i = 0; i < x.rank; i++) {
+        r.size[i] = x.dim[i];
+        r.step[i] = 1;
+    }
+    if (!read_ranges(c, &x, &r))
+        return false;
+    for (int i = 0; i < x.rank; i++)
+        is_whole &= r.size[i] == x.dim[i] && r.step[i] == 1;
+    if (is_whole)
+        return give(c, 0, input_of(c, 0));
+    tensor_id source = input_of(c, 0);
+    while (graph_producer(&c->model->graph, source)->op->id == OP_SLICE)
+        source = slice_of_source(c, source, &r);
+    return give(c, 0, slice_by(c, source, &r));
+}
+
+tensor_id part_of(struct conversion *c, tensor_id x, int axis, int64_t start, int64_t size)
+{
+    if (x == NO_TENSOR)
+        return x;
+    struct type type = *type_of(c, x);
+    struct ranges r = {0};
+    for (int i = 0; i < type.rank; i++) {
+        r.size[i] = i == axis ? size : type.dim[i];
+        r.step[i] = 1;
+    }
+    r.start[axis] = start;
+    return slice_by(c, x, &r);
+}
+
+// ---- pad ----
+
+static bool read_pads(struct conversion *c, int rank, int64_t *ret_pads)
+{
+    const int64_t *pads, *axes;
+    uint32_t n, n_axes;
+    if (!list_of(c, "pads", 1, &pads, &n))
+        return false;
+    axes = NULL;
+    n_axes = (uint32_t)rank;
+    if (input_of(c, 3) != NO_TENSOR && !constant_ints(c, input_of(c, 3), MAX_RANK, &axes, &n_axes))
+        return false;
+    if (n != 2 * n_axes)
+        return cannot(c, "it has %u pads", n);
+    for (uint32_t i = 0; i < n_axes; i++) {
+        int axis;
+        if (!normalize_axis(c, axes ? axes[i] : i, rank, &axis))
+            return false;
+        ret_pads[axis] = pads[i];
+        ret_pads[rank + axis] = pads[n_axes + i];
+    }
+    return true;
+}
+
+static bool read_pad_value(struct conversion *c, double *ret_value)
+{
+    const double *items;
+    uint32_t count;
+    *ret_value = float_attribute(c, "value", 0);
+    if (c->opset < 11 || input_of(c, 2) == NO_TENSOR)
+        return true;
+    if (!constant_reals(c, input_of(c, 2), 1, &items, &count) || count != 1)
+        return cannot(c, "its value is not constant");
+    *ret_value = items[0];
+    return true;
+}
+
+bool convert_pad(struct conversion *c)
+{
+    int64_t pads[2 * MAX_RANK] = {0};
+    double value;
+    if (!has_known_inputs(c, 1))
+        return false;
+    int rank = type_of(c, input_of(c, 0))->rank;
+    bool pads_nothing = true;
+    if (!read_pads(c, rank, pads))
+        return false;
+    for (int i = 0; i < 2 * rank; i++)
+        pads_nothing &= pads[i] == 0;
+    if (pads_nothing)
+        return give(c, 0, input_of(c, 0));
+    if (!text_attribute_is(c, "mode", "constant", "constant"))
+        return give(c, 0, pad_by_entries(c, input_of(c, 0), pads));
+    if (!read_pad_value(c, &value))
+        return false;
+    struct application a = application_of(c, OP_PAD);
+    set_ints(c, &a, "pads", 2 * (uint32_t)rank, pads);
+    set_real(c, &a, "value", value);
+    return give(c, 0, apply1(c, &a, input_of(c, 0)));
+}
+
+// ---- chosen by data ----
+
+// A runtime fails at an index beyond the axis.
+static bool are_within_axis(struct conversion *c, tensor_id indices, int64_t size)
+{
+    const int64_t *items;
+    uint32_t count;
+    if (!is_weight(c, indices))
+        return true;
+    if (!constant_ints(c, indices, SIZE_MAX, &items, &count))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (items[i] < -size || items[i] >= size)
+            return cannot(c, "an index is out of range");
+    return true;
+}
+
+bool convert_gather(struct conversion *c)
+{
+    int axis;
+    return has_known_inputs(c, 2) &&
+           normalize_axis(c, int_attribute(c, "axis", 0), type_of(c, input_of(c, 0))->rank, &axis) &&
+           are_within_axis(c, input_of(c, 1), type_of(c, input_of(c, 0))->dim[axis]) && convert_plain(c);
+}
+
+bool convert_one_hot(struct conversion *c)
+{
+    const int64_t *depth;
+    uint32_t count;
+    int axis;
+    if (!has_known_inputs(c, 3) || !constant_ints(c, input_of(c, 1), 1, &depth, &count) || count != 1 ||
+        !normalize_axis(c, int_attribute(c, "axis", -1), type_of(c, input_of(c, 0))->rank + 1, &axis))
+        return cannot(c, "its depth is not constant");
+    struct application a = application_of(c, OP_ONEHOT);
+    set_int(c, &a, "axis", axis);
+    set_int(c, &a, "depth", depth[0]);
+    return give(c, 0, apply2(c, &a, input_of(c, 0), input_of(c, 2)));
+}
+
+bool convert_trilu(struct conversion *c)
+{
+    const int64_t *diagonal;
+    int64_t k = 0;
+    uint32_t count;
+    if (!has_known_inputs(c, 1))
+        return false;
+    if (input_of(c, 1) != NO_TENSOR) {
+        if (!constant_ints(c, input_of(c, 1), 1, &diagonal, &count) || count != 1)
+            return cannot(c, "its diagonal is not constant");
+        k = diagonal[0];
+    }
+    struct application a = application_of(c, OP_TRILU);
+    set_int(c, &a, "part", int_attribute(c, "upper", 1) ? 0 : 1);
+    set_int(c, &a, "k", k);
+    return give(c, 0, apply1(c, &a, input_of(c, 0)));
+}
