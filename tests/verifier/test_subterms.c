@@ -69,6 +69,11 @@ static void leaves_what_is_no_rule(void **state)
     expect_subterms("(rule r (source (broadcast :shape (dim ?x 0) (relu (matmul ?x ?y))))"
                     " (target (broadcast :shape (dim ?y 0) (matmul ?x ?y))))",
                     NULL);
+    // What is added to integers, or has the type of places, is none of real numbers.
+    expect_subterms("(rule r (source (ewadd ?y (relu (relu ?x)))) (target (ewadd ?y (relu ?x))) (where (dtype ?y i64)))", NULL);
+    expect_subterms("(rule r (source (gather :axis 0 ?x ?i) (relu (relu ?i))) (target (gather :axis 0 ?x ?i) (relu ?i)))", NULL);
+    expect_subterms("(rule r (source (gather :axis 0 (relu (relu ?x)) ?i)) (target (gather :axis 0 (relu ?x) ?i)))",
+                    "(rule r (source (relu (relu ?x))) (target (relu ?x)))");
     // One more is asked of ?y than the subterms can say.
     expect_subterms("(rule r (source (ewadd (relu ?x) ?y)) (target (ewadd (broadcast :shape (dims ?y) ?x) ?y)))", NULL);
     // A split looks at how its input came about, which subterms that are equal need not have in common.

@@ -6,6 +6,7 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "operators/traits.h"
+#include "verifier/bounds/forms/terms.h"
 #include "verifier/bounds/text/same_sizes.h"
 #include "verifier/rules/find_conditions.h"
 #include <string.h>
@@ -91,7 +92,8 @@ static void add_pairs_below(struct pairs *pairs, const struct pattern *p, term_i
             add_pair(pairs, p, m->inputs[i], n->inputs[i]);
 }
 
-// False: no sides are alike at their roots.
+// False: no sides are alike at their roots, or what is around the subterms says that something computes with integers,
+// which they alone would not say.
 static bool find_pairs(const struct rule *r, struct pairs *ret_pairs)
 {
     bool is_any_alike = false;
@@ -106,7 +108,7 @@ static bool find_pairs(const struct rule *r, struct pairs *ret_pairs)
             add_pair(ret_pairs, &r->pattern, r->sources[i], r->targets[i]);
         is_any_alike = is_any_alike || is_alike;
     }
-    return is_any_alike && ret_pairs->count > 0 && !ret_pairs->is_too_many;
+    return is_any_alike && ret_pairs->count > 0 && !ret_pairs->is_too_many && !form_computes_integers(&eq);
 }
 
 static void print_terms(struct text *out, const char *kind, const struct pattern *p, const term_id *terms, uint32_t n)

@@ -85,34 +85,15 @@ static bool names_infinity(const struct attribute *attribute, const struct attri
     return false;
 }
 
-static bool names_other_numbers(const struct equation *eq)
-{
-    for (uint32_t i = 0; i < eq->n_conditions; i++)
-        if (eq->conditions[i].kind == CONDITION_DTYPE && !dtype_is_float(eq->conditions[i].dtype))
-            return true;
-    return false;
-}
-
-// Of its constants.
-static bool makes_other_numbers(const struct pattern_node *node)
-{
-    for (int i = 0; i < operator_n_attributes(node->op); i++)
-        for (uint32_t j = 0; node->op->attributes[i].kind == ATTRIBUTE_DTYPE && j < node->attributes[i].count; j++)
-            if (!form_is_integer(node->attributes[i].terms[j]) ||
-                !dtype_is_float((enum dtype)node->attributes[i].terms[j]->value))
-                return true;
-    return false;
-}
-
 // All numbers are real ones to a proof, so that isnan has no meaning there. Integers overflow, and quotients of them
 // are cut off; where they are moved alone they are what real numbers are.
 bool form_is_of_real_numbers(const struct form_question *q)
 {
-    bool of_others = names_other_numbers(q->eq);
+    const struct operator* of_others = form_computes_integers(q->eq);
     for (size_t n = 0; n < q->eq->pattern->nodes.count; n++) {
         const struct pattern_node *node = &q->eq->pattern->nodes.items[n];
-        bool is_of_reals = !operator_has(node->op, TRAIT_ASKS_NUMBER) && !makes_other_numbers(node) &&
-                           (!of_others || operator_moves_entries(node->op));
+        bool is_of_reals = !operator_has(node->op, TRAIT_ASKS_NUMBER) && !form_makes_other_numbers(node) &&
+                           node->op != of_others;
         for (int i = 0; i < operator_n_attributes(node->op); i++)
             is_of_reals = is_of_reals && !names_infinity(&node->op->attributes[i], &node->attributes[i]);
         if (!is_of_reals) {

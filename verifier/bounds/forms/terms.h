@@ -20,6 +20,10 @@ int64_t form_length_of_parts(const struct equation *eq, uint32_t variable);
 bool form_renames_entries(const struct equation *eq);
 // Has the term a value whatever its variables are (T14)?
 bool form_is_defined_everywhere(const struct pattern *p, term_id term);
+// Is a written element type, of a constant or a cast, not that of floating-point numbers, or open?
+bool form_makes_other_numbers(const struct pattern_node *node);
+// An operator that computes with what are integers by the text (T1), or NULL.
+const struct operator* form_computes_integers(const struct equation *eq);
 
 // The requirements, by theorem; false: `q->why` says why not.
 bool form_names_operators(const struct form_question *q);

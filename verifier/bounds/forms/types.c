@@ -1,4 +1,5 @@
-// Element types: both sides of an output have one, whatever those of variables are (T16).
+// Element types: both sides of an output have one, whatever those of variables are (T16), and what computes makes no
+// integers (T1).
 #include "verifier/bounds/forms/terms.h"
 
 #include "core/memory/union_find.h"
@@ -46,19 +47,100 @@ static void join_types_by_condition(struct same_types *s, const struct condition
             union_find_join(s->parents, item_of_term(t), c->dtype);
 }
 
+// False: there is no room for them.
+static bool find_same_types(const struct equation *eq, struct same_types *ret)
+{
+    ret->p = eq->pattern;
+    union_find_init(ret->parents, DTYPE_COUNT + MAX_FORM_TERMS);
+    if (eq->pattern->terms.count > MAX_FORM_TERMS)
+        return false;
+    for (term_id t = 0; t < eq->pattern->terms.count; t++)
+        join_types_of_term(ret, t);
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        join_types_by_condition(ret, &eq->conditions[i]);
+    return true;
+}
+
 bool form_has_element_types(const struct form_question *q)
 {
-    struct same_types s = {.p = q->eq->pattern};
-    bool are_same = s.p->terms.count <= MAX_FORM_TERMS;
-    union_find_init(s.parents, DTYPE_COUNT + MAX_FORM_TERMS);
-    for (term_id t = 0; are_same && t < s.p->terms.count; t++)
-        join_types_of_term(&s, t);
-    for (uint32_t i = 0; are_same && i < q->eq->n_conditions; i++)
-        join_types_by_condition(&s, &q->eq->conditions[i]);
+    struct same_types s;
+    bool are_same = find_same_types(q->eq, &s);
     for (uint32_t i = 0; i < q->eq->n_pairs; i++)
         are_same = are_same && union_find_root(s.parents, item_of_term(q->eq->left[i])) ==
                                    union_find_root(s.parents, item_of_term(q->eq->right[i]));
     if (!are_same)
         text_add(q->why, "nothing says that both sides have one element type");
     return are_same;
+}
+
+// --- integers (T1) ---------------------------------------------------------------------------------------------------
+
+bool form_makes_other_numbers(const struct pattern_node *node)
+{
+    for (int i = 0; i < operator_n_attributes(node->op); i++)
+        for (uint32_t j = 0; node->op->attributes[i].kind == ATTRIBUTE_DTYPE && j < node->attributes[i].count; j++)
+            if (!form_is_integer(node->attributes[i].terms[j]) ||
+                !dtype_is_float((enum dtype)node->attributes[i].terms[j]->value))
+                return true;
+    return false;
+}
+
+static const struct pattern_node *node_of_term(const struct pattern *p, term_id term)
+{
+    return p->terms.items[term].is_variable ? NULL : &p->nodes.items[p->terms.items[term].index];
+}
+
+// What is compared has one type, too.
+static void join_types_of_other_inputs(struct same_types *s, const struct pattern_node *node)
+{
+    uint32_t first = MOST_KNOWN_INPUTS;
+    for (uint32_t i = 0; i < node->n_inputs && i < MOST_KNOWN_INPUTS; i++)
+        if (operator_traits[node->op->id].inputs_of_other_types >> i & 1) {
+            first = first < i ? first : i;
+            union_find_join(s->parents, item_of_term(node->inputs[first]), item_of_term(node->inputs[i]));
+        }
+}
+
+// The types, by what stands for each, that are no floating-point ones, or may be others: by name, or by who takes no
+// such numbers (places).
+static void find_other_numbers(const struct same_types *s, bool *ret_are_others)
+{
+    for (uint32_t type = DTYPE_NONE + 1; type < DTYPE_COUNT; type++)
+        if (!dtype_is_float((enum dtype)type))
+            ret_are_others[union_find_root(s->parents, type)] = true;
+    for (term_id t = 0; t < s->p->terms.count; t++) {
+        const struct pattern_node *node = node_of_term(s->p, t);
+        if (node && form_makes_other_numbers(node))
+            ret_are_others[union_find_root(s->parents, item_of_term(t))] = true;
+        for (uint32_t i = 0; node && i < node->n_inputs; i++)
+            if (!operator_input_may_be_float(node->op, i))
+                ret_are_others[union_find_root(s->parents, item_of_term(node->inputs[i]))] = true;
+    }
+}
+
+// Who takes truth values alone does not compute with numbers.
+static bool computes_of_its_type(const struct pattern_node *node)
+{
+    bool computes = false;
+    for (uint32_t i = 0; i < node->n_inputs && i < MOST_KNOWN_INPUTS && !operator_moves_entries(node->op); i++)
+        computes = computes || (!(operator_traits[node->op->id].inputs_of_other_types >> i & 1) &&
+                                operator_input_may_be_float(node->op, i));
+    return computes;
+}
+
+const struct operator* form_computes_integers(const struct equation *eq)
+{
+    bool are_others[DTYPE_COUNT + MAX_FORM_TERMS] = {0};
+    struct same_types s;
+    if (!find_same_types(eq, &s))
+        return eq->pattern->nodes.items[0].op;
+    for (term_id t = 0; t < s.p->terms.count; t++)
+        if (node_of_term(s.p, t))
+            join_types_of_other_inputs(&s, node_of_term(s.p, t));
+    find_other_numbers(&s, are_others);
+    for (term_id t = 0; t < s.p->terms.count; t++)
+        if (node_of_term(s.p, t) && are_others[union_find_root(s.parents, item_of_term(t))] &&
+            computes_of_its_type(node_of_term(s.p, t)))
+            return node_of_term(s.p, t)->op;
+    return NULL;
 }
