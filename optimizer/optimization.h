@@ -118,6 +118,22 @@ bool optimizing_is_timed(const struct optimizing *o);
 size_t optimizing_bytes_of_weights(const struct optimizing *o);
 bool optimizing_has_large_weights(const struct optimizing *o);
 
+// --- what a graph costs (estimator.c) --------------------------------------------------------------------------------
+
+struct estimator optimizing_estimator(struct optimizing *o);
+// False: a device failed, or only recalls costs and lacks some.
+bool estimator_estimate(const struct estimator *e, const struct graph *g, struct estimate *ret_estimate);
+// The functions of a cost model (search/cost_model.h); the context is an estimator.
+double estimator_seconds(void *context, const struct graph *g);
+double estimator_known_seconds(void *context, const struct graph *g);
+// Into o->workers, one for each thread of the search.
+void optimizing_open_estimators(struct optimizing *o);
+void optimizing_close_estimators(struct optimizing *o);
+// That share of the time of the original, for each of its operators the same.
+double optimizing_seconds_per_operator(struct optimizing *o, double share);
+
+// --- searching and judging -------------------------------------------------------------------------------------------
+
 // The search by the strategy of the options, and a contest of what it came to, into o->found; what the report tells of
 // layouts and times. False: the device failed. (search_phase.c)
 bool optimizing_search(struct optimizing *o);

@@ -1,153 +1,20 @@
-// The search of taso-opt: what a graph costs on its device, and which results are tried.
+// The search of taso-opt: how often it is done, with what, and which results are tried.
 //
 // Estimates are sums of steps measured alone, and some are wrong by more than rewrites gain. So the search is done
 // several times, each with another slant, and what was found is timed whole, by turns: the fastest stays.
 #include "optimizer/optimization.h"
 
-#include "core/memory/memory.h"
 #include "core/system/clock.h"
-#include "core/system/cores.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
-#include "operators/traits.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"
 #include <math.h>
-#include <string.h>
 
 static enum layout_policy policy_of_search(int strategy)
 {
     return strategy == STRATEGY_STANDARD ? LAYOUTS_STANDARD : strategy == STRATEGY_JOINT ? LAYOUTS_BEST : LAYOUTS_PLAIN;
-}
-
-// --- cost ------------------------------------------------------------------------------------------------------------
-
-// Those that run each time; a split is a part of what it splits.
-static size_t count_operators(const struct graph *g)
-{
-    bool *live = mem_new_array(bool, g->nodes.count + 1), *varies = mem_new_array(bool, g->tensors.count + 1);
-    size_t n_operators = 0;
-    graph_mark_live(g, live);
-    for (node_id n = 0; n < g->nodes.count; n++) {
-        const struct node *node = &g->nodes.items[n];
-        bool is_variable = node->op->id == OP_INPUT;
-        for (uint32_t i = 0; i < node->n_inputs; i++)
-            is_variable = is_variable || varies[graph_inputs(g, n)[i]];
-        for (uint32_t i = 0; i < node->n_outputs; i++)
-            varies[graph_output_of(g, n, i)] = is_variable;
-        n_operators += live[n] && is_variable && node->n_inputs > 0 && !operator_splits(node->op);
-    }
-    mem_free_array(live, g->nodes.count + 1);
-    mem_free_array(varies, g->tensors.count + 1);
-    return n_operators;
-}
-
-static bool estimate_runnable(const struct estimator *e, const struct graph *g, struct estimate *ret_estimate)
-{
-    struct coster *coster = e->in_runtime ? e->in_runtime : &e->backend->coster;
-    return coster->estimate(coster, g, e->only_recalls, ret_estimate);
-}
-
-static bool estimate_cut(const struct estimator *e, const struct graph *g, const struct cut_plan *cut,
-                         struct estimate *ret_estimate)
-{
-    struct graph runnable;
-    *ret_estimate = (struct estimate){.seconds = INFINITY};
-    if (!graph_cut(&runnable, g, NULL, cut))
-        return true;
-    bool is_known = estimate_runnable(e, &runnable, ret_estimate);
-    graph_free(&runnable);
-    return is_known;
-}
-
-static void add_estimate(struct estimate *sum, const struct estimate *more)
-{
-    sum->seconds += more->seconds;
-    sum->gap = fmax(sum->gap, more->gap);
-    sum->n_steps += more->n_steps;
-    sum->n_guessed += more->n_guessed;
-}
-
-// With symbols: for all profiles in sum. What is ill-typed at one of them is never cheap enough.
-static bool estimate_graph(const struct estimator *e, const struct graph *g, struct estimate *ret_estimate)
-{
-    if (!e->cut->is_needed)
-        return estimate_runnable(e, g, ret_estimate);
-    if (!e->cut->sizes)
-        return estimate_cut(e, g, e->cut, ret_estimate);
-    *ret_estimate = (struct estimate){0};
-    for (size_t i = 0; i < e->bindings->n_profiles; i++) {
-        struct cut_plan cut = *e->cut;
-        struct estimate one;
-        memcpy(cut.binding, e->bindings->profiles[i], sizeof cut.binding);
-        if (!estimate_cut(e, g, &cut, &one))
-            return false;
-        add_estimate(ret_estimate, &one);
-    }
-    return true;
-}
-
-static double seconds_of_graph(void *context, const struct graph *g)
-{
-    const struct estimator *e = context;
-    struct estimate estimate;
-    if (!estimate_graph(e, g, &estimate))
-        return e->when_unknown;
-    return e->per_operator > 0 ? estimate.seconds + e->per_operator * (double)count_operators(g) : estimate.seconds;
-}
-
-static double known_seconds_of_graph(void *context, const struct graph *g)
-{
-    struct estimator e = *(const struct estimator *)context;
-    e.only_recalls = true;
-    e.when_unknown = NAN;
-    return seconds_of_graph(&e, g);
-}
-
-static struct estimator graph_estimator(struct optimizing *o)
-{
-    return (struct estimator){.cut = &o->cut,
-                              .bindings = &o->bindings,
-                              .backend = o->backend,
-                              .in_runtime = o->step_costs,
-                              .when_unknown = INFINITY};
-}
-
-// For the threads of the search: the backend itself, and more that know what the database does. All of them only recall
-// costs while others do. So the first thread has at hand what was learned of costs between jobs, and what was measured.
-static void open_workers(struct optimizing *o)
-{
-    size_t n = o->options->search_threads ? (size_t)o->options->search_threads : (size_t)cores_available();
-    struct backend_options chosen = optimizing_backend_options(o);
-    struct error error = {0};
-    chosen.log = NULL;
-    for (size_t i = 0; n > 1 && i < n; i++) {
-        struct backend *b = i == 0 || o->step_costs ? o->backend : optimizing_open_device(o, &chosen, &error);
-        if (!b)
-            break;
-        backend_expect_model(b, optimizing_bytes_of_weights(o));
-        struct estimator worker = graph_estimator(o);
-        worker.backend = b;
-        worker.when_unknown = NAN;
-        worker.only_recalls = true;
-        vec_push(&o->workers, worker);
-    }
-}
-
-static void close_workers(struct optimizing *o)
-{
-    for (size_t i = 1; i < o->workers.count && !o->step_costs; i++)
-        backend_close(o->workers.items[i].backend);
-    vec_free(&o->workers);
-}
-
-// That share of the time of the original, for each of its operators the same.
-static double seconds_per_operator(struct optimizing *o, double share)
-{
-    struct estimator plain = graph_estimator(o);
-    size_t n = count_operators(&o->model.graph);
-    return share > 0 && n ? share * seconds_of_graph(&plain, &o->model.graph) / (double)n : 0;
 }
 
 // --- one search ------------------------------------------------------------------------------------------------------
@@ -194,8 +61,8 @@ static struct search_options search_options_of(const struct optimizing *o)
 
 static void forget_slant(struct optimizing *o, const struct graph *g, struct search_result *result)
 {
-    struct estimator plain = graph_estimator(o);
-    search_result_reprice(result, seconds_of_graph(&plain, g), seconds_of_graph(&plain, &result->graph));
+    struct estimator plain = optimizing_estimator(o);
+    search_result_reprice(result, estimator_seconds(&plain, g), estimator_seconds(&plain, &result->graph));
 }
 
 // What a search is to another one that is done for the same result.
@@ -250,16 +117,16 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     struct search_options options = search_options_of(o);
     VEC(void *) workers = {0};
     o->backend->policy = policy;
-    struct estimator own = graph_estimator(o);
-    own.per_operator = seconds_per_operator(o, slant->operator_share);
+    struct estimator own = optimizing_estimator(o);
+    own.per_operator = optimizing_seconds_per_operator(o, slant->operator_share);
     for (size_t i = 0; i < o->workers.count; i++) {
         o->workers.items[i].backend->policy = policy;
         o->workers.items[i].per_operator = own.per_operator;
         vec_push(&workers, &o->workers.items[i]);
     }
-    struct cost_model cost = {seconds_of_graph, &own, workers.count, workers.items};
+    struct cost_model cost = {estimator_seconds, &own, workers.count, workers.items};
     if (!o->backend->methods->has_exact_costs)
-        cost.known_seconds = known_seconds_of_graph;
+        cost.known_seconds = estimator_known_seconds;
     options.seconds = time_left;
     options.validator = o->validator;
     take_turn(&options, turn);
@@ -294,9 +161,9 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
 
 static double best_seconds_of(struct optimizing *o, const struct graph *g)
 {
-    struct estimator e = graph_estimator(o);
+    struct estimator e = optimizing_estimator(o);
     o->backend->policy = LAYOUTS_BEST;
-    return seconds_of_graph(&e, g);
+    return estimator_seconds(&e, g);
 }
 
 static double time_left_after(double time_left, double started)
@@ -452,9 +319,9 @@ static bool is_calibrated(const struct optimizing *o)
 static void search_with_workers(struct optimizing *o)
 {
     phases_enter(&o->phases, PHASE_SEARCHING);
-    open_workers(o);
+    optimizing_open_estimators(o);
     search_with_slants(o);
-    close_workers(o);
+    optimizing_close_estimators(o);
     backend_rest(o->backend);
     o->remaining_time.n_searches = ++o->report.n_searches;
 }
@@ -485,13 +352,13 @@ static bool search_until_costs_agree(struct optimizing *o)
 // nothing is timed: then the same database leads to the same result.
 static void repair_doubtful_costs(struct optimizing *o)
 {
-    struct estimator e = graph_estimator(o);
+    struct estimator e = optimizing_estimator(o);
     if (o->options->is_timing_skipped)
         return;
     o->backend->policy = policy_of_search(o->layout);
     o->backend->repairs = REPAIRS_DOUBTFUL;
     o->backend->repairs_end = clock_seconds() + SECONDS_OF_REPAIRS;
-    double of_run = seconds_of_graph(&e, &o->model.graph);
+    double of_run = estimator_seconds(&e, &o->model.graph);
     o->remaining_time.of_run = isfinite(of_run) ? of_run : 0;
     o->backend->repairs = REPAIRS_NOTHING;
     struct error error = {0};
@@ -543,9 +410,9 @@ bool optimizing_search(struct optimizing *o)
     o->found.statistics.not_validated = n_too_costly;
     o->report.n_not_general = n_not_general;
     o->backend->policy = o->policies[1];
-    struct estimator e = graph_estimator(o);
+    struct estimator e = optimizing_estimator(o);
     struct estimate of_result = {.seconds = INFINITY};
-    estimate_graph(&e, &o->found.graph, &of_result);
+    estimator_estimate(&e, &o->found.graph, &of_result);
     o->report.seconds_with_layouts = of_result.seconds;
     tell_of_unknown_cost(o);
     o->report.layout_gap = of_result.gap;
