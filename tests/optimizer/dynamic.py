@@ -26,7 +26,7 @@ def run(model, *options):
     """The written model, the report (None: nothing is written), and how it ended."""
     out, report = model.with_suffix(".out.onnx"), model.with_suffix(".json")
     out.unlink(missing_ok=True)
-    python = [] if "fake" in options else ["--python", sys.executable]
+    python = [] if "fake" in options or "taso" in options else ["--python", sys.executable]
     done = subprocess.run([OPT, model, "-o", out, "--json", report, *python, *options], capture_output=True, text=True)
     return out, json.loads(report.read_text()) if done.returncode == 0 else None, done
 
