@@ -95,6 +95,7 @@ int64_t size_of_symbol(const struct importer *im, const struct onnx_string *symb
 bool bind_shapes(struct importer *im, struct type *ret_types);
 // The dimensions of inputs that these types leave open, each symbol once; false: there are too many for struct sizes.
 bool find_symbols(struct importer *im, const struct type *types, struct imported_model *ret_model);
+#define LONGEST_AXIS 1000000000   // for the end of any axis exporters write this, INT32_MAX or INT64_MAX
 // An axis of an input that is of another size in another binding of the symbols.
 bool axis_varies(const struct conversion *c, tensor_id tensor, int axis);
 

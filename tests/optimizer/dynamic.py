@@ -488,6 +488,28 @@ def test_cuts(folder):
     expect_agreement(path, out, most=60, bindings=20)
 
 
+def test_cuts_within(folder):
+    """What is cut off an axis of any size is the same at all sizes, or there is not always as much: then nothing is known."""
+    for name, cut, is_typed in (("its own length", "s = Shape<start = 2>(x)  c = Slice(wide, zero, s, two)", True),
+                                ("an end", "c = Slice(wide, zero, less, two)", True),
+                                ("both ends", "c = Slice(wide, one, less, two)", True),
+                                ("more at both ends", "c = Slice(wide, one, two_less, two)", False),
+                                ("the last", "l = Slice(x, less, far, two)  c = Add(l, x)", True),
+                                ("the last two", "c = Slice(wide, two_less, far, two)", True),
+                                ("the last four", "c = Slice(wide, four_less, far, two)", False),
+                                ("the first two", "c = Slice(wide, zero, two, two)", True),
+                                ("the first four", "c = Slice(wide, zero, four, two)", False),
+                                ("another length", "s = Shape<start = 2>(y)  c = Slice(wide, zero, s, two)", False)):
+        path = small_model(folder / "within.onnx", f"""(float[1,4,n] x, float[1,4,m] y) => (float[1,?,?] z, float[] t)
+            <int64[1] zero = {{0}}, int64[1] one = {{1}}, int64[1] two = {{2}}, int64[1] four = {{4}}, int64[1] less = {{-1}},
+             int64[1] two_less = {{-2}}, int64[1] four_less = {{-4}}, int64[1] far = {{{2**63 - 1}}}>
+            {{ wide = Conv<pads = [1, 1]>(x, w)  {cut}  pc = MatMul(p, c)  qc = MatMul(q, c)  z = Add(pc, qc)  t = Relu(y) }}""",
+            w=(4, 4, 2), p=(8, 4), q=(8, 4))
+        out, report, _ = optimize(path, *COMPUTED_COSTS)
+        expect(bool(report["rewrites"]) == is_typed, f"{name}: {report['symbols']['kept']}")
+        expect_agreement(path, out, most=12)
+
+
 def test_all_of_an_axis(folder):
     """Exporters write several numbers for the end of any axis."""
     for end in (10**9, 2**31 - 1, 2**63 - 1):
@@ -613,8 +635,8 @@ TESTS = (test_exports, test_exports_of_torch, test_checked_here, test_faster, te
          test_memory_of_checks, test_shared_symbol, test_unnamed, test_size_of_output_only, test_sums_of_symbols, test_large,
          test_binding, test_images, test_same_pads, test_down_and_up, test_doubled_and_added, test_halves_of_one,
          test_flattened_to_nothing, test_no_units, test_dilated_pools_rounded_up, test_poolings_of_smaller_images, test_cuts,
-         test_all_of_an_axis, test_seen_at_all_probes, test_elsewhere, test_sums_of_squares, test_names_of_unnamed,
-         test_rules_of_some_sizes, test_usage)
+         test_cuts_within, test_all_of_an_axis, test_seen_at_all_probes, test_elsewhere, test_sums_of_squares,
+         test_names_of_unnamed, test_rules_of_some_sizes, test_usage)
 
 
 def main():

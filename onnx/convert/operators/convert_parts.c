@@ -84,8 +84,6 @@ bool convert_split(struct conversion *c)
     return node != NO_NODE;
 }
 
-#define LONGEST_AXIS 1000000000   // for the end of any axis exporters write this, INT32_MAX or INT64_MAX
-
 struct ranges {
     int64_t start[MAX_RANK], size[MAX_RANK], step[MAX_RANK];
 };
@@ -121,17 +119,22 @@ static bool set_range(struct conversion *c, struct ranges *r, int axis, int64_t 
     return true;
 }
 
-// Whatever the size of its axis is: then it may have any.
-static bool takes_all(int64_t start, int64_t end, int64_t step)
+static bool lies_within(int64_t place, int64_t size)
 {
-    return start == 0 && end >= LONGEST_AXIS && step == 1;
+    return place >= -size && place <= size;
+}
+
+// At this size of its axis. That it does so at all sizes is seen where all probes are.
+static bool takes_what_is_there(int64_t size, int64_t start, int64_t end, int64_t step)
+{
+    return step == 1 && lies_within(start, size) && (lies_within(end, size) || end >= LONGEST_AXIS);
 }
 
 // To a size that varies with the binding, and lies beyond the tensor in this one: elsewhere it may lie within.
 static bool lies_beyond(const struct conversion *c, uint32_t input, int64_t place, int64_t size)
 {
     const struct imported_weight *w = input_of(c, input) == NO_TENSOR ? NULL : weight_of(c->model, input_of(c, input));
-    return w && w->is_of_binding && place < INT32_MAX && (place > size || place < -size);
+    return w && w->is_of_binding && place < INT32_MAX && !lies_within(place, size);
 }
 
 static bool read_ranges(struct conversion *c, const struct type *x, struct ranges *r)
@@ -147,7 +150,8 @@ static bool read_ranges(struct conversion *c, const struct type *x, struct range
         int axis;
         if (!normalize_axis(c, axes ? axes[i] : i, x->rank, &axis))
             return false;
-        if (axis_varies(c, input_of(c, 0), axis) && !takes_all(starts[i], ends[i], steps ? steps[i] : 1))
+        if (axis_varies(c, input_of(c, 0), axis) &&
+            !takes_what_is_there(x->dim[axis], starts[i], ends[i], steps ? steps[i] : 1))
             return cannot(c, "it cuts an axis of any size");
         if (lies_beyond(c, 1, starts[i], x->dim[axis]) || lies_beyond(c, 2, ends[i], x->dim[axis]))
             return cannot(c, "it cuts to a size beyond the tensor");

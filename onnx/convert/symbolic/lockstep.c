@@ -147,7 +147,9 @@ static bool cuts_fixed_axes(const struct lockstep *l, node_id n)
         for (int k = 1; k < N_PROBES; k++) {
             const struct graph *other = graph_of(l, k);
             int64_t size = other->nodes.items[n].attributes[role].ints[i];
-            if (size != node->attributes[role].ints[i] && size != graph_type(other, graph_inputs(other, n)[0])->dim[i])
+            int64_t all = graph_type(other, graph_inputs(other, n)[0])->dim[i];
+            bool is_fixed = all == graph_type(g, graph_inputs(g, n)[0])->dim[i];
+            if (size != all && !(is_fixed && size == node->attributes[role].ints[i]))
                 return false;
         }
     return true;
@@ -363,8 +365,37 @@ static bool is_same_everywhere(struct lockstep *l)
 
 // --- what an opaque node makes ---------------------------------------------------------------------------------------
 
+// What a Slice takes of an axis of any size lies within it at all sizes: what lies beyond is cut off silently.
+static bool cuts_within(struct lockstep *l)
+{
+    const int64_t *starts[N_PROBES], *ends[N_PROBES], *axes[N_PROBES];
+    uint32_t n = 0;
+    for (int k = 0; k < N_PROBES; k++)
+        if (!list_of(&l->c[k], "axes", 3, &axes[k], &n) || !list_of(&l->c[k], "ends", 2, &ends[k], &n) ||
+            !list_of(&l->c[k], "starts", 1, &starts[k], &n))
+            return false;
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t before[N_PROBES], behind[N_PROBES];
+        int axis = 0;
+        for (int k = 0; k < N_PROBES; k++) {
+            const struct type *x = type_of(&l->c[k], l->c[k].inputs[0]);
+            int64_t start = starts[k][i], end = ends[k][i];
+            if (!normalize_axis(&l->c[k], axes[k] ? axes[k][i] : i, x->rank, &axis))
+                return false;
+            before[k] = start < 0 ? start + x->dim[axis] : start;
+            behind[k] = end >= LONGEST_AXIS ? 0 : end < 0 ? -end : x->dim[axis] - end;
+        }
+        if (axis_varies(&l->c[0], l->c[0].inputs[0], axis) &&
+            !(is_never_negative(l, before) && is_never_negative(l, behind)))
+            return false;
+    }
+    return true;
+}
+
 static void note_types(struct lockstep *l)
 {
+    if (onnx_string_is(&l->c[0].node->op_type, "Slice") && !cuts_within(l))
+        return;
     for (int k = 0; k < N_PROBES; k++)
         for (uint32_t i = 0; i < l->c[k].n_outputs; i++)
             if (l->c[k].outputs[i] == NO_TENSOR)
