@@ -14,6 +14,7 @@ from expectations import expect, failures
 
 ROOT, OPT, RUN = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 QUICK = ["--budget", "60", "--measure-seconds", "0.2", "--threads", "1", "--runtime", "taso", "--quiet"]
+ON_PAPER = ["--device", "fake", "--quiet"]   # runs nothing
 UNTIMED = ["--no-measure", *QUICK[:2], *QUICK[4:]]
 TEMPORARY = tempfile.TemporaryDirectory()
 FOLDER = pathlib.Path(TEMPORARY.name) / "place"

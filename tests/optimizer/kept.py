@@ -3,17 +3,15 @@ import numpy as np
 import onnx
 from onnx import numpy_helper, parser
 
-from commands import OPT, QUICK, UNTIMED, optimize, priced_too_high, relative_difference, run_tests, session_of, succeed
+from commands import ON_PAPER, OPT, QUICK, UNTIMED, optimize, priced_too_high, relative_difference, run_tests, session_of, succeed
 from expectations import expect
 from small_models import products, small_model
-
-FAKE = ["--device", "fake", "--quiet"]
 
 
 def written(what, model, *options):
     """The model that taso-opt makes, and its operators."""
     out = model.with_suffix(".fast.onnx")
-    succeed(what, OPT, model, "-o", out, *FAKE, *options)
+    succeed(what, OPT, model, "-o", out, *ON_PAPER, *options)
     return out, [node.op_type for node in onnx.load(out).graph.node]
 
 

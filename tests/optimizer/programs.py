@@ -12,7 +12,7 @@ import sys
 import numpy as np
 import onnx
 
-from commands import OPT, QUICK, ROOT, RUN, optimize, relative_difference, run, run_tests, session_of, succeed
+from commands import ON_PAPER, OPT, QUICK, ROOT, RUN, optimize, relative_difference, run, run_tests, session_of, succeed
 from expectations import expect
 from small_models import products, small_model
 
@@ -40,7 +40,7 @@ def check_execution(model, folder):
 def check_optimization(model, folder):
     fast = folder / f"fast-{model.name}"
     # The costs of a device on paper: measured ones differ from run to run, and so would what is tested.
-    _, told = optimize(model.stem, model, "-o", fast, "--device", "fake", *QUICK, *SHAPES.get(model.stem, []))
+    _, told = optimize(model.stem, model, "-o", fast, *ON_PAPER, "--budget", "60", *SHAPES.get(model.stem, []))
     if not told:
         return
     onnx.checker.check_model(str(fast))
@@ -66,12 +66,12 @@ def test_models(folder):
 def test_standard_output(folder, model):
     """-o - is the model and nothing else; what has a second file cannot go there."""
     as_bytes = {"text": False, "env": dict(os.environ, TMPDIR=str(folder))}
-    done = run(OPT, model, "-o", "-", "--device", "fake", *QUICK[:-1], **as_bytes)
+    done = run(OPT, model, "-o", "-", *ON_PAPER[:-1], "--budget", "60", **as_bytes)
     expect(done.returncode == 0 and onnx.load_from_string(done.stdout).graph.node, f"-o -: {done.stderr}")
     expect(b"wrote to standard output" in done.stderr and not list(folder.glob("taso-*")), f"-o -: {done.stderr}, {list(folder.iterdir())}")
     apart = folder / "apart.onnx"
     onnx.save(onnx.load(model), apart, save_as_external_data=True, location="apart.data", size_threshold=0)
-    done = run(OPT, apart, "-o", "-", "--device", "fake", "--layout", "layout-only", *QUICK[2:], **as_bytes)
+    done = run(OPT, apart, "-o", "-", "--layout", "layout-only", *ON_PAPER, **as_bytes)
     expect(done.returncode == 4 and not done.stdout and b"two files" in done.stderr, f"apart: {done.stdout} {done.stderr}")
     expect(not list(folder.glob("taso-*")), f"nothing is left behind: {list(folder.glob('taso-*'))}")
 
@@ -167,8 +167,8 @@ def test_layouts(folder):
         difference = relative_difference(wanted, np.load(saved / "output_0.npy"))
         expect(difference <= TOLERANCE, f"{policy}: outputs differ by {difference}")
     for strategy in ("layout-only", "graph-only", "sequential", "joint", "standard"):
-        _, told[strategy] = optimize(strategy, model, "-o", folder / f"{strategy}.onnx", "--layout", strategy, "--device", "fake",
-                                     *(QUICK[2:] if strategy == "layout-only" else QUICK))
+        _, told[strategy] = optimize(strategy, model, "-o", folder / f"{strategy}.onnx", "--layout", strategy, *ON_PAPER,
+                                     *([] if strategy == "layout-only" else ["--budget", "60"]))
         expect(told[strategy]["layout"] == strategy, f"{strategy}: reported as {told[strategy]['layout']}")
     plain = told["graph-only"]["estimated_seconds_before"]
     final = {strategy: of["estimated_seconds_with_layouts"] for strategy, of in told.items()}

@@ -3,7 +3,7 @@ import re
 
 import numpy as np
 
-from commands import OPT, QUICK, ROOT, optimize, priced_too_high, run, run_tests, succeed
+from commands import ON_PAPER, OPT, QUICK, ROOT, optimize, priced_too_high, run, run_tests, succeed
 from expectations import expect
 from small_models import small_model
 
@@ -37,16 +37,16 @@ def test_rules_of_egraphs(folder):
         (["--rules", shares, "--search", "saturation"], {"shares": 1}),
         (["--rules", shares, "--egraph-rules", moves, "--search", "saturation"], {}),
     ):
-        _, told = optimize(options, model, *options, "--device", "fake", *QUICK[2:])
+        _, told = optimize(options, model, *options, *ON_PAPER)
         expect(told["rules_applied"] == applied, f"{options}: {told['rules_applied']}")
     expect(told["search"]["saturation"]["unions"] == {}, "moves where nothing is to be moved")
-    _, told = optimize("what ships", model, "--search", "saturation", "--only-proved", "--device", "fake", *QUICK[2:])
+    _, told = optimize("what ships", model, "--search", "saturation", "--only-proved", *ON_PAPER)
     unions = told["search"]["saturation"]["unions"]
     ours = set(re.findall(r"^\(rule (\S+)", (ROOT / "substitutions/egraph.rules").read_text(), re.MULTILINE))
     expect(unions and {name.removeprefix("egraph-") for name in unions} <= ours, f"other rules than ship: {unions}")
     done = run(OPT, model, "--egraph-rules", shares)
     expect(done.returncode == 2 and "only with --search saturation|both" in done.stderr, f"no e-graph: {done.stderr}")
-    done = run(OPT, model, "--search", "both", "--egraph-rules", folder / "nothing.rules", "--device", "fake", *QUICK)
+    done = run(OPT, model, "--search", "both", "--egraph-rules", folder / "nothing.rules", *ON_PAPER)
     expect(done.returncode == 3 and "nothing.rules" in done.stderr, f"no such file: {done.returncode} {done.stderr}")
 
 
@@ -54,7 +54,7 @@ def test_only_proved(folder):
     """--only-proved believes what was built in, whatever the file and the name of a rule, and no certificate."""
     model = small_model(folder / "proved.onnx", "(float[64,64] x) => (float[64,64] y) { p = MatMul(x, a)  y = Relu(p) }",
                         a=(64, 64))
-    rules, only_proved = folder / "certified.rules", ["--only-proved", "--device", "fake"]
+    rules, only_proved = folder / "certified.rules", ["--only-proved", *ON_PAPER[:-1], "--budget", "60"]
     shipped = (ROOT / "substitutions/taso.rules").read_text()
     certificate = re.search(r"\(rule relu-matmul-e00efd405cd4\n.*\n.*\n  (\(proof .*\))\)\n", shipped)[1]
     true = "(rule {} (source (relu (matmul :act $act ?x ?y))) (target (matmul :act relu ?x ?y)) {})\n".format
@@ -66,17 +66,17 @@ def test_only_proved(folder):
         ("what ships", shipped, 0),
     ):
         rules.write_text(text)
-        _, told = optimize(name, model, "--rules", rules, *only_proved, *QUICK)
+        _, told = optimize(name, model, "--rules", rules, *only_proved, "--quiet")
         used = {step["rule"] for step in told["rewrites"]}
         expect(used and "drop" not in used, f"{name}: {used}")
         expect(told["rules_left_out"] == n_left_out, f"{name}: {told['rules_left_out']} rules left out")
     for rule in "drop", "relu-matmul-e00efd405cd4":
         rules.write_text(false(rule, certificate))
-        done = run(OPT, model, "--rules", rules, *only_proved, *QUICK)
+        done = run(OPT, model, "--rules", rules, *only_proved, "--quiet")
         expect(done.returncode == 2, f"false, with the certificate of a true one: {done.returncode} {done.stderr}")
         expect("of 1 rule this build knows none as proved (claimed: 1" in done.stderr, f"{rule}: {done.stderr}")
     rules.write_text(false("drop", certificate) + true("mine", ""))
-    done = run(OPT, model, "--rules", rules, *only_proved, *QUICK[:-1])
+    done = run(OPT, model, "--rules", rules, *only_proved)
     expect("though they claim to be proved: 1 of 2 rules" in done.stderr, f"the claim is named: {done.stderr}")
     expect("rules left out           1, " in done.stdout, f"the report says how many: {done.stdout}")
 
