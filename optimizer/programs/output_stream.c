@@ -1,5 +1,5 @@
 // A model for standard output is written to a file first, and sent when it is whole.
-#include "optimizer/output_stream.h"
+#include "optimizer/programs/output_stream.h"
 
 #include "core/system/file.h"
 #include "core/text/error.h"

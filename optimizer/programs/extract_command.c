@@ -1,5 +1,5 @@
 // Reads an e-graph, extracts from it in every way, and prints what each way costs.
-#include "optimizer/extract_command.h"
+#include "optimizer/programs/extract_command.h"
 #include "core/system/clock.h"
 #include "core/system/file.h"
 #include "core/system/files_used.h"

@@ -6,9 +6,9 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
-#include "optimizer/extract_command.h"
 #include "optimizer/arguments.h"
-#include "optimizer/output_stream.h"
+#include "optimizer/programs/extract_command.h"
+#include "optimizer/programs/output_stream.h"
 #include "optimizer/report/pages.h"
 #include "substitutions/standard_rules.h"
 #include <string.h>
