@@ -123,19 +123,30 @@ static const int64_t *binding_of_set(const struct optimizing *o, int set)
                                          : b->checks[(size_t)set - b->n_profiles];
 }
 
+// Those too that only nodes read which are kept as they are.
+static void fill_inputs(struct model_inputs *ret_inputs, const struct optimizing *o, int set, struct arena *arena)
+{
+    struct graph leaves;
+    graph_init(&leaves, arena);
+    for (size_t i = 0; i < o->model.inputs.count; i++) {
+        struct type type = *graph_type(&o->model.graph, o->model.inputs.items[i].tensor);
+        if (o->cut.sizes)
+            type = sizes_type_at(o->cut.sizes, &type, binding_of_set(o, set));
+        if (type_is_known(&type) && (dtype_is_number(type.dtype) || type.dtype == DTYPE_BOOL))
+            graph_add_output(&leaves, graph_add_leaf(&leaves, operators[OP_INPUT], (int64_t)i, &type));
+    }
+    model_inputs_fill(ret_inputs, &leaves, o->model.inputs.count,
+                      random_keyed((uint64_t)o->options->seed, (uint64_t)set), o->runtime.index_limit, arena);
+    graph_free(&leaves);
+}
+
 // What has no value here, or none in numpy, is left to the worker, which makes something up or says that it cannot.
 static bool send_inputs(struct optimizing *o, int set, struct arena *scratch, struct error *error)
 {
     struct model_inputs inputs;
-    struct graph runnable;
-    struct cut_plan cut = o->cut;
-    memcpy(cut.binding, binding_of_set(o, set), sizeof cut.binding);
-    graph_cut(&runnable, &o->model.graph, NULL, &cut);
-    model_inputs_fill(&inputs, &runnable, o->cut.n_inputs, random_keyed((uint64_t)o->options->seed, (uint64_t)set),
-                      o->runtime.index_limit, scratch);
+    fill_inputs(&inputs, o, set, scratch);
     if (set == 0)
         model_inputs_give(&inputs, &o->given);
-    graph_free(&runnable);
     for (size_t i = 0; i < o->model.inputs.count; i++) {
         const struct tensor_value *value = &inputs.values[i];
         if (value->data && value->type.dtype != DTYPE_BF16 &&
