@@ -145,12 +145,10 @@ static void visit_children(struct ecycles *c, enode_id n, uint32_t least_rank, e
 static bool search(struct ecycles *c, eclass_id from, eclass_id to, uint32_t least_rank)
 {
     c->question++;
-    c->n_asked++;
     vec_clear(&c->stack);
     visit(c, from);
     while (c->stack.count) {
         eclass_id class = vec_pop(&c->stack);
-        c->n_visited++;
         if (class == to)
             return true;
         for (enode_id n = egraph_first_node(c->e, class); n != NO_ENODE; n = egraph_next_node(c->e, class, n))

@@ -14,7 +14,6 @@ struct ecycles {
     VEC(uint32_t) visited;   // by which question
     VEC(eclass_id) stack;
     uint32_t question;
-    size_t n_asked, n_visited;
 };
 void ecycles_init(struct ecycles *c, const struct egraph *e);
 void ecycles_free(struct ecycles *c);

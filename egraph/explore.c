@@ -149,7 +149,6 @@ static void unite_outputs(struct applying *a)
 static void apply(struct applying *a)
 {
     if (a->x->options.filtering != CYCLES_KEPT && makes_a_cycle(a)) {
-        a->of_rule->refused_cycles++;
         a->x->n_prevented++;
         return;
     }

@@ -43,7 +43,7 @@ struct exploration_round {
     double seconds;
 };
 struct exploration_rule {
-    uint32_t matches, unions, refused_cycles, bans;
+    uint32_t matches, unions, bans;
     uint32_t banned_until, since;
     bool is_refuted;
 };

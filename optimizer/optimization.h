@@ -86,8 +86,7 @@ struct optimizing {
 };
 
 // A graph made from the model's as an ONNX model. False: EXIT_UNSUPPORTED where it has no form there. (write_model.c)
-bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_model **ret_model,
-                       struct export_counts *ret_counts, struct error *error);
+bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_model **ret_model, struct error *error);
 // What was decided on: o->found, or the original, simplified where that is wanted. (write_model.c)
 bool optimizing_write(struct optimizing *o);
 void optimizing_free_written(struct optimizing *o);

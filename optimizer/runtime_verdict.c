@@ -305,14 +305,12 @@ struct written {
 static bool write_graph(struct optimizing *o, const struct graph *g, const char *name, struct written *ret_written,
                         struct error *error)
 {
-    struct export_counts counts;
     struct onnx_model *model;
     if (!o->folder.path[0] && !temporary_folder_make(&o->folder, error))
         return false;
     snprintf(ret_written->path, sizeof ret_written->path, "%s/%s.onnx", o->folder.path, name);
     snprintf(ret_written->data, sizeof ret_written->data, "%s.data", ret_written->path);
-    return optimizing_export(o, g, &model, &counts, error) &&
-           onnx_model_write(model, &o->file, ret_written->path, 0, error);
+    return optimizing_export(o, g, &model, error) && onnx_model_write(model, &o->file, ret_written->path, 0, error);
 }
 
 static void remove_written(const struct written *w)
@@ -389,8 +387,7 @@ static void check_there(struct optimizing *o, const struct graph *g, struct runt
     struct written file = {{0}, {0}};
     struct error error = {0};
     o->report.runtime = arena_string(&o->model.arena, runtime_name(&o->runtime));
-    if (!write_graph(o, g, "result", &file, &error) ||
-        !agree_in_runtime(o, file.path, ret_verdict, &error))
+    if (!write_graph(o, g, "result", &file, &error) || !agree_in_runtime(o, file.path, ret_verdict, &error))
         ret_verdict->failure = arena_string(&o->model.arena, error.message);
     remove_written(&file);
 }

@@ -143,14 +143,12 @@ void optimizing_free_written(struct optimizing *o)
     vec_free(&o->written);
 }
 
-bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_model **ret_model,
-                       struct export_counts *ret_counts, struct error *error)
+bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_model **ret_model, struct error *error)
 {
-    *ret_counts = (struct export_counts){0};
     o->model.run_node = run_node;
     o->model.run_context = o;
     name_rules(o);
-    return export_model(&o->model, without_undone_reshapes(o, g), ret_model, ret_counts, error);
+    return export_model(&o->model, without_undone_reshapes(o, g), ret_model, error);
 }
 
 static bool compile_model(struct optimizing *o)
@@ -162,7 +160,6 @@ static bool compile_model(struct optimizing *o)
 
 bool optimizing_write(struct optimizing *o)
 {
-    struct export_counts counts;
     struct onnx_model *optimized;
     phases_enter(&o->phases, PHASE_WRITING);
     o->report.nodes_in_file = o->file.model->graph->nodes.count;
@@ -171,8 +168,7 @@ bool optimizing_write(struct optimizing *o)
         return compile_model(o);
     if (!o->report.is_optimized)
         return write_original(o);
-    if (!optimizing_export(o, &o->found.graph, &optimized, &counts, o->error))
+    if (!optimizing_export(o, &o->found.graph, &optimized, o->error))
         return write_original_instead(o);
-    o->report.folded_weights = counts.computed;
     return write_if_wanted(o, optimized) || write_original_instead(o);
 }

@@ -31,7 +31,6 @@ static bool begin(struct incumbent *i, uint32_t *start)
     if (extraction_greedy_tree(i->problem, scratch, &cost))
         incumbent_take(i, scratch);
     incumbent_set_slack(i);
-    i->n_improvements = 0;
     return true;
 }
 
@@ -109,7 +108,6 @@ static void search(struct incumbent *i, struct extraction_answer *answer)
     bool *is_dropped = mem_alloc_zero(i->problem->n_nodes + 1);
     bool is_left = !incumbent_is_interrupted(i) && reduce_root(i, is_dropped, answer);
     answer->reduced_nodes = i->root.problem.n_nodes;
-    answer->reduced_classes = i->root.problem.n_classes;
     if (is_left)
         search_whole(i, is_dropped, answer);
     reduction_free(&i->root);
@@ -117,7 +115,6 @@ static void search(struct incumbent *i, struct extraction_answer *answer)
     answer->end = end_of(i);
     answer->cost = i->costs[0];
     answer->bound = fmax(0, fmin(i->bound, answer->cost) - i->slack);
-    answer->improvements = i->n_improvements;
 }
 
 static uint32_t find(struct incumbent *i, uint32_t *start, uint32_t *ret_choices, struct extraction_answer *ret_answer)

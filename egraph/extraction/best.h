@@ -23,12 +23,12 @@ extern const struct extraction_budget extraction_standard_budget;
 enum extraction_end { EXTRACTION_PROVED, EXTRACTION_BUDGET_SPENT, EXTRACTION_OUT_OF_TIME, EXTRACTION_INTERRUPTED };
 struct extraction_answer {
     double cost;   // of the cheapest selection found
-    double
-        bound;   // no selection costs less: rounding is taken into account, so this may be a little below `cost` always
-    enum extraction_end
-        end;   // PROVED: no selection that was not found costs less than those that were, but for rounding
-    uint64_t branches, restarts, improvements;
-    uint32_t reduced_nodes, reduced_classes;   // what the reductions left for the search
+    // No selection costs less: rounding is taken into account, so this may be a little below `cost` always.
+    double bound;
+    // PROVED: no selection that was not found costs less than those that were, but for rounding.
+    enum extraction_end end;
+    uint64_t branches, restarts;
+    uint32_t reduced_nodes;   // what the reductions left for the search
 };
 
 // ret_choice: n_classes items, settled. False: some root cannot be built (ret_answer is untouched). Never worse than

@@ -1,6 +1,6 @@
 // The kept selections, and what they exclude.
-#include "core/system/clock.h"
 #include "egraph/extraction/incumbent.h"
+#include "core/system/clock.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -45,7 +45,6 @@ static void insert_choice(struct incumbent *i, const uint32_t *choice, double co
     }
     memcpy(incumbent_choice(i, place), choice, bytes);
     i->costs[place] = cost;
-    i->n_improvements += place == 0;
     i->limit = i->n_found == i->k ? i->costs[i->k - 1] : INFINITY;
 }
 

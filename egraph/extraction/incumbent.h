@@ -14,8 +14,7 @@ struct incumbent {
     double bound;        // of all selections that are not among them and cost less than the limit
     double slack;        // more than rounding can do to a sum of costs
     double deadline;     // of clock_seconds; INFINITY: none
-    bool is_out_of_time;       // some part of the search is
-    uint64_t n_improvements;   // of the cheapest
+    bool is_out_of_time;   // some part of the search is
 };
 
 void incumbent_init(struct incumbent *i, const struct extraction_problem *p, const struct extraction_budget *budget,

@@ -135,8 +135,7 @@ static bool has_meaning(const void *owner, uint32_t id, const void *key)
     return is_same_definition(&u->meanings.items[id]->definition, key);
 }
 
-static bool define(struct family_types *u, const struct instance *in, const struct gen_type *a,
-                   const struct gen_type *b, struct meaning *m)
+static bool define(const struct instance *in, const struct gen_type *a, const struct gen_type *b, struct meaning *m)
 {
     m->inputs[0] = a->type;
     m->inputs[1] = b ? b->type : (struct type){0};
@@ -154,7 +153,7 @@ static const struct meaning *find_or_make_meaning(struct family_types *u, const 
         return u->meanings.items[found];
     struct meaning *m = arena_new(&u->arena, struct meaning);
     definition_init(&m->definition, &u->arena, in->n_inputs, m->inputs);
-    define(u, in, a, b, m);
+    define(in, a, b, m);
     m->tape = tape_make(&m->definition, u->seed, &u->arena);
     if (!m->tape)
         m->plan = evaluation_plan_make(&m->definition, &u->arena);
@@ -177,7 +176,7 @@ static struct signature *make_signature(struct family_types *u, int instance, co
     const struct instance *in = &u->family->instances[instance];
     struct signature *s = arena_new(&u->arena, struct signature);
     struct arena_mark mark = arena_mark(&u->draft_arena);
-    *s = (struct signature){.is_typed = define(u, in, a, b, &u->draft)};
+    *s = (struct signature){.is_typed = define(in, a, b, &u->draft)};
     s->n_outputs = s->is_typed ? u->draft.definition.n_outputs : 0;
     for (int i = 0; i < s->n_outputs; i++)
         s->outputs[i] = type_of_output(u, definition_output(&u->draft.definition, i));

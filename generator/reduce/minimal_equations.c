@@ -136,7 +136,7 @@ static void key_of_rule_graph(const struct rule_graph *rg, struct key *ret_key)
     ret_key->length = (uint8_t)(ret_key->length + n);
 }
 
-static bool add_if_true(struct reduction *r, struct lookup *l, const struct rule_graph *rg)
+static bool add_if_true(struct reduction *r, const struct rule_graph *rg)
 {
     struct equation equation = {.graph = *rg};
     struct key key;
@@ -235,7 +235,7 @@ static bool try_pair(struct reduction *r, struct lookup *l, const struct found_m
         return false;
     general = graph;
     prune_generalize(&general, l, max_ops);
-    *ret_is_new = add_if_true(r, l, &general) || add_if_true(r, l, &graph);
+    *ret_is_new = add_if_true(r, &general) || add_if_true(r, &graph);
     return *ret_is_new;
 }
 
@@ -279,7 +279,6 @@ static void resolve_class(struct reduction *r, struct lookup *l, uint32_t class,
             if (is_new)
                 connect_members(&v, n_rules);
         }
-    r->counts.open_classes += v.n_parts > 1;
     view_free(&v);
 }
 
@@ -384,7 +383,6 @@ void reduction_find_minimal(struct reduction *r, int max_ops)
         open_list open = {0};
         find_open_classes(r, level, &open);
         size_t n_rules = r->rules.rules.count;
-        r->counts.open_classes = 0;
         for (size_t i = 0; i < open.count && !interrupt_requested(); i++)
             resolve_class(r, &l, open.items[i].class, level, max_ops, n_rules);
         vec_free(&open);

@@ -61,7 +61,6 @@ struct report {
         size_t folded, identities, normalizations;
     } import;
     VEC(struct kept_operator) kept;   // those with the most nodes first
-    size_t folded_weights;            // weight-only subgraphs computed at export
     bool is_too_large;                // there is no room to run the result
     bool is_timing_cut;               // interrupted before it was known whether the result is faster
     enum check_verdict verdict;

@@ -17,10 +17,9 @@ static void require_readable(const char *written)
 
 static void require_exported(struct imported_model *m)
 {
-    struct export_counts counts = {0};
     struct onnx_model *exported;
     struct error error = {0};
-    if (!export_model(m, &m->graph, &exported, &counts, &error)) {
+    if (!export_model(m, &m->graph, &exported, &error)) {
         FUZZ_REQUIRE(error.message[0]);
         return;
     }

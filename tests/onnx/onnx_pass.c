@@ -13,15 +13,14 @@
 static bool export_and_write(struct imported_model *m, const char *to, struct error *error)
 {
     struct onnx_model *result;
-    struct export_counts counts;
     struct graph copy;
     graph_copy(&copy, &m->graph);
-    bool is_fine = graph_check(&copy, error) && export_model(m, &copy, &result, &counts, error) &&
+    bool is_fine = graph_check(&copy, error) && export_model(m, &copy, &result, error) &&
                    onnx_model_check(result, to, error) && onnx_model_write(result, m->file, to, 0, error);
     graph_free(&copy);
     if (is_fine)
-        fprintf(stderr, "%zu nodes kept, %zu made, %zu constants computed, %zu opaque, %zu unbound\n", counts.kept,
-                counts.made, counts.computed, m->opaques.count, m->n_unbound);
+        fprintf(stderr, "%zu nodes, %zu opaque, %zu unbound\n", result->graph->nodes.count, m->opaques.count,
+                m->n_unbound);
     return is_fine;
 }
 

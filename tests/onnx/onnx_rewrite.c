@@ -69,7 +69,8 @@ static void take_step(struct walk *w)
     w->g = result;
 }
 
-static void walk(const struct graph *g, const struct rule_set *rules, uint64_t seed, long steps, struct graph *ret_graph)
+static void walk(const struct graph *g, const struct rule_set *rules, uint64_t seed, long steps,
+                 struct graph *ret_graph)
 {
     struct walk w = {.random = random_seed(seed), .rules = rules};
     arena_init(&w.scratch);
@@ -134,9 +135,8 @@ static bool saturate(const struct graph *g, const struct rule_set *rules, uint64
 static bool export_and_write(struct imported_model *m, const struct graph *g, const char *to, struct error *error)
 {
     struct onnx_model *result;
-    struct export_counts counts;
-    return graph_check(g, error) && export_model(m, g, &result, &counts, error) &&
-           onnx_model_check(result, to, error) && onnx_model_write(result, m->file, to, 0, error);
+    return graph_check(g, error) && export_model(m, g, &result, error) && onnx_model_check(result, to, error) &&
+           onnx_model_write(result, m->file, to, 0, error);
 }
 
 static bool rewrite(struct imported_model *m, const struct rule_set *rules, char **argv, struct error *error)

@@ -288,16 +288,13 @@ static void begin(struct exporter *x)
     fix_names_of_outputs(x);
 }
 
-bool export_model(struct imported_model *m, const struct graph *g, struct onnx_model **ret_model,
-                  struct export_counts *ret_counts, struct error *error)
+bool export_model(struct imported_model *m, const struct graph *g, struct onnx_model **ret_model, struct error *error)
 {
     struct exporter x = {.model = m, .graph = g, .error = error, .arena = &m->arena};
     begin(&x);
     bool is_written = write_nodes(&x);
-    if (is_written) {
+    if (is_written)
         *ret_model = assemble_model(&x);
-        *ret_counts = x.counts;
-    }
     key_set_free(&x.taken);
     key_set_free(&x.node_names);
     key_set_free(&x.original);

@@ -9,15 +9,7 @@
 #pragma once
 #include "onnx/convert/import.h"
 
-struct export_counts {
-    size_t kept;       // original nodes
-    size_t made;       // new nodes
-    size_t computed;   // new initializers with computed elements
-};
-
 // `g` has the leaves and opaque nodes of m->graph, and as many outputs. Everything is allocated in m->arena, views of
 // the file included, and large constants are computed when they are written: write it with onnx_model_write before `m`
-// or `g` is freed. False (EXIT_UNSUPPORTED) when an operator of a
-// new node has no form in the model's operator set.
-bool export_model(struct imported_model *m, const struct graph *g, struct onnx_model **ret_model,
-                  struct export_counts *ret_counts, struct error *error);
+// or `g` is freed. False (EXIT_UNSUPPORTED) when an operator of a new node has no form in the model's operator set.
+bool export_model(struct imported_model *m, const struct graph *g, struct onnx_model **ret_model, struct error *error);

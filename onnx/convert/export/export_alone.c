@@ -113,12 +113,11 @@ bool export_alone(const struct graph *g, int64_t opset, struct arena *arena, str
                   struct error *error)
 {
     struct stand_in *s = arena_new(arena, struct stand_in);
-    struct export_counts counts;
     struct onnx_model *model;
     s->arena = arena;
     arena_init(&s->imported.arena);
     fill(s, g, opset);
-    bool is_exported = export_model(&s->imported, g, &model, &counts, error);
+    bool is_exported = export_model(&s->imported, g, &model, error);
     if (is_exported)
         *ret_bytes = onnx_message_encode(arena, &onnx_model_descriptor, model);
     vec_free(&s->imported.inputs);

@@ -45,7 +45,6 @@ struct onnx_node *emit(struct exporter *x, const char *op_type, uint32_t n_input
     if (output)
         push_string(x, &n->outputs, output);
     vec_push(&x->nodes, ((struct emitted){.order = x->current, .node = n, .is_made = true}));
-    x->counts.made++;
     return n;
 }
 
@@ -78,7 +77,6 @@ struct onnx_node *copy_node(struct exporter *x, uint32_t index)
     if (n->name.size)
         name_set_add(&x->node_names, n->name.text);
     vec_push(&x->nodes, ((struct emitted){.order = x->current, .node = copy}));
-    x->counts.kept++;
     return copy;
 }
 
@@ -222,7 +220,6 @@ static const char *deferred_initializer(struct exporter *x, tensor_id tensor, co
 const char *computed_initializer(struct exporter *x, tensor_id tensor, int rank, const int64_t *dim, const char *name)
 {
     struct type type = type_make(graph_type(x->graph, tensor)->dtype, rank, dim);
-    x->counts.computed++;
     if (type_bytes(&type) >= WORTH_DEFERRING)
         return deferred_initializer(x, tensor, &type, name);
     const void *data = evaluate_constant(x->model, x->graph, tensor, x->arena);

@@ -35,9 +35,8 @@ struct exporter {
     VEC(struct emitted) nodes;
     VEC(struct onnx_tensor *) initializers;   // new ones
     VEC(struct made_size) sizes;              // that nodes make of the inputs' shapes
-    struct export_counts counts;
-    node_id current;   // the node of the graph that is being written
-    bool failed;       // sticky, with *error set
+    node_id current;                          // the node of the graph that is being written
+    bool failed;                              // sticky, with *error set
 };
 
 // --- export.c --------------------------------------------------------------------------------------------------------

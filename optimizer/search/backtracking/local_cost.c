@@ -537,7 +537,6 @@ struct price pricer_note(struct pricer *p, const struct description *d, struct p
         memo_set(&p->memo, d->before, price.before);
     if (isnan(known.change))
         memo_set(&p->memo, d->all, price.change);
-    p->unpriced += !isfinite(price.change);
     return price;
 }
 

@@ -55,7 +55,7 @@ struct pricer {
     const struct cost_model *cost;
     struct memo memo;
     struct graph_costs graph_costs;
-    uint64_t asked, known, unpriced;
+    uint64_t asked, known;
     uint64_t work;   // words of what was not known: about what pricing it took
     double before;   // seconds of the neighbourhood that was asked for last, as it was
     struct scribe scribe;
