@@ -142,8 +142,8 @@ static void print_times(struct text *out, const struct report *r)
     print_corrections(out, r);
     if (r->n_timed == 0)
         return;
-    if (r->runtime)
-        text_printf(out, "  %-22s %s\n", "measured in", r->runtime);
+    text_printf(out, "  %-22s %s%s\n", "measured in", r->runtime ? r->runtime : "our own executor",
+                !r->runtime && r->kept.count ? ", without the nodes that are kept as they are" : "");
     print_contenders(out, r);
     print_time(out, "measured before", &r->times[0], r->layouts[0]);
     if (r->n_timed == 2) {

@@ -190,7 +190,7 @@ def test_failures(folder):
     done = Run(folder, model, *costs, python=ends)
     expect(done.code == 0 and done.told["runtime"] is None, f"a worker that ends: {done.code} {done.errors}")
     expect(len(done.lines) == 1 and "ended unexpectedly; models are timed by our own" in done.lines[0], f"{done.errors}")
-    expect("speedup" in done.told, "our own executor timed it")
+    expect("speedup" in done.told and "our own executor\n" in done.text, f"our own executor timed it: {done.text}")
 
     differs = misbehaving(folder, "differs", "    def outputs(self, *words):\n        return '3 0.5 1 1 0 1 1 0 1 1'")
     done = Run(folder, model, *costs, python=differs)
@@ -219,6 +219,7 @@ def test_failures(folder):
     done = Run(folder, unknown, "--runtime", "onnxruntime", *costs)
     expect(done.code == 0 and len(done.lines) == 1 and "example.org" in done.lines[0] and done.told["runtime"] is None,
            f"an original that onnxruntime cannot load: {done.code} {done.errors}")
+    expect("our own executor, without the nodes that are kept" in done.text, f"what was timed of it: {done.text}")
 
 
 def check_names(model, told):
