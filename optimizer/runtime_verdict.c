@@ -262,17 +262,51 @@ static bool runs_with_integers_below(struct optimizing *o, int64_t limit, struct
     return is_run;
 }
 
-// The original is there as "a", with all inputs, and was run. Integers are mostly indices, of tables of two rows too.
-static bool run_original(struct optimizing *o, struct error *error)
+// Integers are mostly indices, of tables of two rows too.
+static bool runs_with_integers(struct optimizing *o, struct error *error)
 {
     static const int64_t limits[] = {INDEX_LIMIT, 2, 1};
-    struct worker *w = &o->runtime.worker;
     bool is_run = false;
-    if (!worker_time_sets(w, o->cut.sizes ? (int)o->bindings.n_profiles : 1, error) ||
-        !worker_load_file(w, "a", o->options->input, error))
-        return false;
-    for (size_t i = 0; !is_run && !w->is_gone && i < (has_integers(o) ? sizeof limits / sizeof limits[0] : 1); i++)
-        is_run = runs_with_integers_below(o, limits[i], error);
+    for (size_t i = 0; !is_run && i < (has_integers(o) ? sizeof limits / sizeof limits[0] : 1); i++)
+        is_run = !o->runtime.worker.is_gone && runs_with_integers_below(o, limits[i], error);
+    return is_run;
+}
+
+// With the profile, but for one symbol.
+static bool runs_at(struct optimizing *o, size_t symbol, int64_t size)
+{
+    struct error error;
+    int64_t *profile = o->bindings.profiles[0], former = profile[symbol];
+    profile[symbol] = size;
+    bool is_run = profile_is_typed(&o->model, &o->cut, profile) && runs_with_integers_below(o, 1, &error) &&
+                  runs_with_integers(o, &error);
+    if (is_run)
+        memcpy(o->cut.binding, profile, sizeof o->cut.binding);
+    else
+        profile[symbol] = former;
+    return is_run;
+}
+
+// Where nobody says sizes, one may be the sum of two others, as a mask's for what is remembered and what is new.
+static bool runs_with_a_sum(struct optimizing *o)
+{
+    const int64_t *profile = o->bindings.profiles[0];
+    size_t n = o->options->profiles.count || o->options->inputs ? 0 : o->model.symbols.count;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            for (size_t k = j + 1; k < n; k++)
+                if (i != j && i != k && runs_at(o, i, profile[j] + profile[k]))
+                    return true;
+    return false;
+}
+
+// The original is there as "a", with all inputs, and was run.
+static bool run_original(struct optimizing *o, struct error *error)
+{
+    struct worker *w = &o->runtime.worker;
+    bool is_run = worker_time_sets(w, o->cut.sizes ? (int)o->bindings.n_profiles : 1, error) &&
+                  worker_load_file(w, "a", o->options->input, error) &&
+                  (runs_with_integers(o, error) || runs_with_a_sum(o));
     if (is_run)
         find_sizes_to_check(o);
     return is_run;

@@ -190,7 +190,8 @@ static void print_check(struct text *out, const struct report *r)
     }
     for (size_t i = 0; i < r->uncompared.count; i++) {
         print_name(out, r->uncompared.items[i].name);
-        text_add(out, " not compared, as no rewrite touches it: ");
+        text_printf(out, " not compared%s, as it has no numbers of known sizes: ",
+                    r->in_runtime.outputs.count ? " in our own executor" : "");
         type_print(out, r->uncompared.items[i].type);
         text_add(out, "\n");
     }

@@ -198,6 +198,15 @@ def test_inputs_of_kept_nodes(folder):
     expect(report["runtime"], f"inputs: timed in ONNX Runtime: {done.stderr}")
 
 
+def test_sum_of_sizes(folder):
+    """Where nobody says sizes: the mask of a decoder is as long as what is remembered and what is new."""
+    path = small_model(folder / "decoder.onnx", """(float[2,past] x, float[2,new] y, float[2,total] mask) => (float[2,total] z)
+                       { i = Identity(x)  c = Concat<axis = 1>(i, y)  m = Add(c, mask)  z = Relu(m) }""")
+    _, report, done = optimize(path, "--measure-seconds", "0.1")
+    profile = report["symbols"]["profiles"][0]
+    expect(report["runtime"] and profile["total"] == profile["past"] + profile["new"], f"decoder: {profile} {done.stderr}")
+
+
 def test_costs_are_of_profiles(folder):
     """At the sizes that it is checked at nothing is measured, and these are of their own."""
     path = small_model(folder / "image.onnx", """(float[1,3,height,33] x) => (float[1,16,height,512] o)
@@ -639,12 +648,13 @@ def test_usage(folder):
     expect(interface(kept) == interface(grouped), "grouped: the interface changed")
 
 
-TESTS = (test_exports, test_exports_of_torch, test_checked_here, test_faster, test_given_inputs, test_inputs_of_kept_nodes,
-         test_costs_are_of_profiles, test_memory_of_checks, test_shared_symbol, test_unnamed, test_size_of_output_only,
-         test_sums_of_symbols, test_large, test_binding, test_images, test_same_pads, test_down_and_up, test_doubled_and_added, test_halves_of_one,
-         test_flattened_to_nothing, test_no_units, test_dilated_pools_rounded_up, test_poolings_of_smaller_images, test_cuts,
-         test_cuts_within, test_all_of_an_axis, test_seen_at_all_probes, test_elsewhere, test_sums_of_squares,
-         test_names_of_unnamed, test_rules_of_some_sizes, test_usage)
+TESTS = (test_exports, test_exports_of_torch, test_checked_here, test_faster, test_given_inputs,
+         test_inputs_of_kept_nodes, test_sum_of_sizes, test_costs_are_of_profiles, test_memory_of_checks,
+         test_shared_symbol, test_unnamed, test_size_of_output_only, test_sums_of_symbols, test_large, test_binding,
+         test_images, test_same_pads, test_down_and_up, test_doubled_and_added, test_halves_of_one,
+         test_flattened_to_nothing, test_no_units, test_dilated_pools_rounded_up, test_poolings_of_smaller_images,
+         test_cuts, test_cuts_within, test_all_of_an_axis, test_seen_at_all_probes, test_elsewhere,
+         test_sums_of_squares, test_names_of_unnamed, test_rules_of_some_sizes, test_usage)
 
 
 def main():
