@@ -19,7 +19,6 @@
 #include "operators/operator.h"
 
 struct arena;
-struct error;
 
 typedef uint32_t node_id;
 typedef uint32_t tensor_id;
