@@ -1,5 +1,4 @@
 // taso-verify model: are two models equal? By rules and structure, over the prime field, and in numbers.
-#include "core/memory/memory.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/options.h"
@@ -8,6 +7,7 @@
 #include "substitutions/trusted_rules.h"
 #include "verifier/commands/commands.h"
 #include "verifier/model/field.h"
+#include "verifier/model/first_difference.h"
 #include "verifier/model/numbers.h"
 #include "verifier/model/saturate.h"
 #include <inttypes.h>
@@ -175,85 +175,19 @@ static const struct type *type_of_output(const struct model_comparison *run, siz
     return graph_type(&run->common.graph, run->common.sides[0].outputs[output]);
 }
 
-// Which nodes of a model lead to an output that is not known to be equal, by tensors that the other model has not.
-static bool *mark_open_nodes(const struct model_comparison *run, const struct shared_classes *shared, int side)
-{
-    const struct graph *g = &run->common.graph;
-    bool *is_open = mem_alloc_zero(run->common.n_nodes + 1);
-    for (size_t i = 0; i < run->common.n_outputs; i++)
-        if (!is_equal_by_rules(run, i))
-            is_open[g->tensors.items[run->common.sides[side].outputs[i]].producer] = true;
-    for (node_id n = (node_id)run->common.n_nodes; n-- > 0;)
-        for (uint32_t i = 0; is_open[n] && i < g->nodes.items[n].n_inputs; i++) {
-            tensor_id t = graph_inputs(g, n)[i];
-            is_open[g->tensors.items[t].producer] = is_open[g->tensors.items[t].producer] || !shared->is_shared[t];
-        }
-    return is_open;
-}
-
-// What depends on weights alone is no layer, but belongs to the one that reads it.
-static bool *mark_constants(const struct model_comparison *run)
-{
-    const struct graph *g = &run->common.graph;
-    bool *is_constant = mem_alloc_zero(run->common.n_nodes + 1);
-    for (node_id n = 0; n < run->common.n_nodes; n++) {
-        const struct operator* op = g->nodes.items[n].op;
-        is_constant[n] = op->flags & OPERATOR_IS_LEAF ? op->id == OP_WEIGHT : !(op->flags & OPERATOR_IS_OPAQUE);
-        for (uint32_t i = 0; i < g->nodes.items[n].n_inputs; i++)
-            is_constant[n] = is_constant[n] && is_constant[g->tensors.items[graph_inputs(g, n)[i]].producer];
-    }
-    return is_constant;
-}
-
-static node_id find_first_layer(const struct model_comparison *run, const struct shared_classes *shared,
-                                const bool *is_open)
-{
-    const struct graph *g = &run->common.graph;
-    bool *is_constant = mark_constants(run);
-    node_id found = NO_NODE;
-    for (node_id n = 0; found == NO_NODE && n < run->common.n_nodes; n++) {
-        bool is_first = is_open[n] && !is_constant[n];
-        for (uint32_t i = 0; is_first && i < g->nodes.items[n].n_inputs; i++) {
-            tensor_id t = graph_inputs(g, n)[i];
-            is_first = shared->is_shared[t] || is_constant[g->tensors.items[t].producer];
-        }
-        found = is_first ? n : NO_NODE;
-    }
-    mem_free(is_constant, run->common.n_nodes + 1);
-    return found;
-}
-
-static node_id find_reader(const struct model_comparison *run, int side, node_id of)
-{
-    const struct graph *g = &run->common.graph;
-    for (node_id n = of + 1; n < run->common.n_nodes; n++)
-        for (uint32_t i = 0; run->common.sides[side].is_live[n] && i < g->nodes.items[n].n_inputs; i++)
-            if (g->tensors.items[graph_inputs(g, n)[i]].producer == of)
-                return n;
-    return NO_NODE;
-}
-
-// The first layer of a model that makes what the other has not, of what both have; where its tensor has no name, with
-// that of the next one that has.
 static void print_first_difference(const struct model_comparison *run, struct text *out,
                                    const struct shared_classes *shared, int side)
 {
-    const struct graph *g = &run->common.graph;
-    bool *is_open = mark_open_nodes(run, shared, side);
-    node_id layer = find_first_layer(run, shared, is_open);
-    const char *name = NULL;
-    for (node_id n = layer; n != NO_NODE && !name; n = find_reader(run, side, n))
-        name = common_graph_name(&run->common, side, g->nodes.items[n].first_output);
-    if (layer != NO_NODE) {
-        text_add(out, "    only in ");
-        text_add_shown(out, run->subjects[side].file.path);
-        text_add(out, ": ");
-        text_add_shown(out, name ? name : "a tensor without a name");
-        text_add(out, ", made by ");
-        text_add_shown(out, common_graph_operator(&run->common, side, layer));
-        text_add(out, "\n");
-    }
-    mem_free(is_open, run->common.n_nodes + 1);
+    struct first_difference d = common_graph_find_difference(&run->common, shared, side);
+    if (d.layer == NO_NODE)
+        return;
+    text_add(out, "    only in ");
+    text_add_shown(out, run->subjects[side].file.path);
+    text_add(out, ": ");
+    text_add_shown(out, d.name ? d.name : "a tensor without a name");
+    text_add(out, ", made by ");
+    text_add_shown(out, common_graph_operator(&run->common, side, d.layer));
+    text_add(out, "\n");
 }
 
 static void print_rules_stage(const struct model_comparison *run, struct text *out)
