@@ -82,11 +82,11 @@ static void print_contenders(struct text *out, const struct report *r)
 
 static void print_agreement(struct text *out, const struct report *r)
 {
-    static const char *const names[] = {"agreement before", "agreement after"};
     for (int i = 0; i < r->n_timed && !r->runtime; i++)
         if (isfinite(report_estimate_error(r, i)))
-            text_printf(out, "  %-22s %+9.1f %%    (sum of steps %.3f ms, shortest run of the model %.3f)\n", names[i],
-                        1e2 * report_estimate_error(r, i), 1e3 * r->estimates[i], 1e3 * r->times[i].minimum);
+            text_printf(out, "  agreement %-12s %+9.1f %%    (sum of steps %.3f ms, shortest run of the model %.3f)\n",
+                        i == 0 ? "before" : "after", 1e2 * report_estimate_error(r, i), 1e3 * r->estimates[i],
+                        1e3 * r->times[i].minimum);
 }
 
 #define MOST_CORRECTIONS_SHOWN 3
