@@ -273,6 +273,10 @@ CONDITIONS = {
     "beside-what-is-cut-in-three": ["(= (dim ?u 0) 1)"],
     "three-entries-equal-to-a-last-size": ["(= (dim ?x 0) 1)"],
     "three-entries-equal-to-one-of-two-last-sizes": ["(= (dim ?x 0) 1)"],
+    "groups-by-rows-of-another": ["(= (dim ?y 0) 1)"],
+    "groups-by-rows-of-another-and-a-mean": ["(= (dim ?y 0) 1)"],
+    "groups-by-channels-of-another": ["(= (dim ?y 1) 1)"],
+    "groups-by-channels-of-two-others": ["(= (dim ?z 1) 1)"],
 }
 
 

@@ -424,16 +424,11 @@ static bool has_strides_of_its_own(struct analysis *an)
     return false;
 }
 
-// A group for each channel of the image: (dim ?x 1), of an image with the channels of ?x, or whatever is said where
-// each group of the kernel has one channel in all instances.
+// A group for each channel of the image: (dim ?x 1), of an image with the channels of ?x.
 static bool is_number_of_channels(struct analysis *an, uint32_t node, const struct attribute_term *t)
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
-    if (!operator_convolves(n->op))
-        return false;
-    if (classes_have_kernel_of_one(an, node, 1))
-        return true;
-    if (t->kind != TERM_DIM || t->operands[0]->kind != TERM_INTEGER || t->operands[0]->value != 1)
+    if (!operator_convolves(n->op) || t->kind != TERM_DIM || !attribute_term_is_number(t->operands[0], 1))
         return false;
     uint32_t channels = classes_item_of_axis(an, n->inputs[0], 1);
     return channels != NO_ITEM && classes_find(an, channels) == classes_find(an, (uint32_t)t->value * MAX_RANK + 1);
@@ -449,7 +444,7 @@ static bool has_groups_by_sizes(struct analysis *an)
         for (int i = 0; i < operator_n_attributes(n->op); i++)
             for (uint32_t k = 0; attribute_counts_groups(&n->op->attributes[i]) && k < n->attributes[i].count; k++) {
                 const struct attribute_term *t = n->attributes[i].terms[k];
-                if (attribute_term_mentions_sizes(t) && !attribute_is_number_of_groups(n, i, t) &&
+                if (attribute_term_mentions_sizes(t) && !attribute_is_number_of_groups(p, n, i, t) &&
                     !is_number_of_channels(an, node, t))
                     return true;
             }

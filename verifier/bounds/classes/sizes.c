@@ -124,6 +124,17 @@ static void unite_sizes_with_parts(struct analysis *an, uint32_t node)
             classes_unite(an, item_of_size(an, sizes->terms[part]), item_of_part(an, node, part));
 }
 
+// As many groups as channels, where each group of the kernel has one in all instances.
+static void unite_groups_with_channels(struct analysis *an, uint32_t node)
+{
+    const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
+    if (!operator_convolves(n->op) || !classes_have_kernel_of_one(an, node, 1))
+        return;
+    const struct attribute_term *groups = pattern_node_attribute(n, ROLE_GROUPS)->terms[0];
+    if (groups->kind == TERM_DIM)
+        classes_unite(an, item_of_size(an, groups), classes_item_of_axis(an, n->inputs[0], 1));
+}
+
 // Groups have no indices of their own.
 void classes_note_sizes_of_node(struct analysis *an, uint32_t node)
 {
@@ -134,6 +145,7 @@ void classes_note_sizes_of_node(struct analysis *an, uint32_t node)
             note_sizes_in_term(an, node, n->attributes[shape].terms[j]);
     if (classes_name_parts(an, node))
         unite_sizes_with_parts(an, node);
+    unite_groups_with_channels(an, node);
     for (int i = 0; i < operator_n_attributes(n->op); i++)
         for (uint32_t j = 0; j < n->attributes[i].count; j++) {
             const struct attribute_term *t = n->attributes[i].terms[j];

@@ -176,7 +176,7 @@ static bool is_group_by_typing(const struct same_sizes *same, const struct patte
 {
     const struct pattern *p = same->eq->pattern;
     bool is_typed_alike = false;
-    for (size_t n = 0; n < p->nodes.count && form_is_number_of_groups(node, group); n++) {
+    for (size_t n = 0; n < p->nodes.count && form_is_number_of_groups(p, node, group); n++) {
         const struct pattern_node *other = &p->nodes.items[n];
         is_typed_alike =
             is_typed_alike || (other->op == node->op && other->inputs[0] == node->inputs[0] &&
@@ -200,7 +200,7 @@ static const struct attribute_term *group_variable(const struct same_sizes *same
         const struct attribute_pattern *a = group < 0 ? NULL : &p->nodes.items[n].attributes[group];
         for (uint32_t j = 0; a && j < a->count; j++)
             if (attribute_variables_of_term(a->terms[j]) ||
-                (form_is_number_of_groups(&p->nodes.items[n], group) && !is_one(same, a->terms[j])))
+                (form_is_number_of_groups(p, &p->nodes.items[n], group) && !is_one(same, a->terms[j])))
                 return a->terms[j];
     }
     return NULL;

@@ -189,10 +189,10 @@ static bool is_attribute_named(const struct attribute *attribute, const struct a
 }
 
 // (/ (dim ?x 1) (dim ?k 1)): a convolution's number of groups can be nothing else.
-bool form_is_number_of_groups(const struct pattern_node *node, int attribute)
+bool form_is_number_of_groups(const struct pattern *p, const struct pattern_node *node, int attribute)
 {
     const struct attribute_pattern *a = &node->attributes[attribute];
-    return a->count == 1 && attribute_is_number_of_groups(node, attribute, a->terms[0]);
+    return a->count == 1 && attribute_is_number_of_groups(p, node, attribute, a->terms[0]);
 }
 
 static void print_attribute(const struct form_question *q, const struct pattern_node *node, int i)
@@ -285,7 +285,7 @@ static bool is_named_of_node(const struct pattern *p, const struct pattern_node 
     for (uint32_t j = 0; j < a->count; j++)
         are_of_axes = are_of_axes && has_sizes_of_axes(p, a->terms[j]);
     bool is_named = is_attribute_named(&node->op->attributes[attribute], a) && !repeats_too_often(node, attribute);
-    return are_of_axes && (is_named || form_is_number_of_groups(node, attribute));
+    return are_of_axes && (is_named || form_is_number_of_groups(p, node, attribute));
 }
 
 bool form_names_attributes(const struct form_question *q)

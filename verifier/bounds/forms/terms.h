@@ -13,7 +13,7 @@ bool form_condition_keeps_ranks(const struct pattern *p, const struct condition 
 // Is the attribute one variable?
 bool form_is_one_variable(const struct attribute_pattern *a);
 // Is the attribute the quotient of channels that a convolution's number of groups is?
-bool form_is_number_of_groups(const struct pattern_node *node, int attribute);
+bool form_is_number_of_groups(const struct pattern *p, const struct pattern_node *node, int attribute);
 // How many parts a condition says a list of parts has; 0: none does.
 int64_t form_length_of_parts(const struct equation *eq, uint32_t variable);
 // Is a permutation a variable, and does all that both sides do rename entries (T7)? Then ranks do not matter.

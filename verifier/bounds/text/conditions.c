@@ -12,18 +12,34 @@ bool attribute_term_mentions_sizes(const struct attribute_term *t)
     return mentions;
 }
 
-// Channels of images or kernels, or sums of them, which concatenations have.
-static bool is_sum_of_channels(const struct attribute_term *t)
+// Is the term the size of the axis, of images or of kernels? Concatenations have sums of those that they join.
+static bool is_size_of(const struct pattern *p, term_id tensor, int axis, const struct attribute_term *t)
 {
-    if (t->kind == TERM_ADD)
-        return is_sum_of_channels(t->operands[0]) && is_sum_of_channels(t->operands[1]);
-    return t->kind == TERM_DIM && attribute_term_is_number(t->operands[0], 1);
+    const struct term *term = &p->terms.items[tensor];
+    if (term->is_variable)
+        return t->kind == TERM_DIM && t->value == term->index && attribute_term_is_number(t->operands[0], axis);
+    const struct pattern_node *node = &p->nodes.items[term->index];
+    if (operator_convolves(node->op))
+        return axis == 1 && is_size_of(p, node->inputs[1], 0, t);
+    const struct attribute_term *joined =
+        operator_joins(node->op) ? pattern_node_attribute(node, ROLE_AXIS)->terms[0] : NULL;
+    if (joined && attribute_term_is_number(joined, axis))
+        return t->kind == TERM_ADD && node->n_inputs == 2 && is_size_of(p, node->inputs[0], axis, t->operands[0]) &&
+               is_size_of(p, node->inputs[1], axis, t->operands[1]);
+    bool keeps = operator_pools(node->op) || operator_enlarges(node->op) || operator_works_entry_by_entry(node->op) ||
+                 (joined && joined->kind == TERM_INTEGER);
+    for (uint32_t i = 0; i < node->n_inputs && keeps; i++)
+        if (is_size_of(p, node->inputs[i], axis, t))
+            return true;
+    return false;
 }
 
-bool attribute_is_number_of_groups(const struct pattern_node *node, int attribute, const struct attribute_term *t)
+bool attribute_is_number_of_groups(const struct pattern *p, const struct pattern_node *node, int attribute,
+                                   const struct attribute_term *t)
 {
     return operator_convolves(node->op) && attribute == operator_find_role(node->op, ROLE_GROUPS) &&
-           t->kind == TERM_DIV && is_sum_of_channels(t->operands[0]) && is_sum_of_channels(t->operands[1]);
+           t->kind == TERM_DIV && is_size_of(p, node->inputs[0], 1, t->operands[0]) &&
+           is_size_of(p, node->inputs[1], 1, t->operands[1]);
 }
 
 // (= (product ...) 1), which says that all are 1.

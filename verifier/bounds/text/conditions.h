@@ -10,7 +10,8 @@ bool equation_ties_axes(const struct equation *eq);
 uint32_t pattern_variables_of_windows(const struct pattern *p);
 // Does the term mention sizes of tensors?
 bool attribute_term_mentions_sizes(const struct attribute_term *t);
-// (/ (dim ?x 1) (dim ?k 1)): a convolution's number of groups can be nothing else, or typing refuses it.
-bool attribute_is_number_of_groups(const struct pattern_node *node, int attribute, const struct attribute_term *t);
+// (/ (dim ?x 1) (dim ?k 1)): the number of groups of a convolution of ?x by ?k can be nothing else.
+bool attribute_is_number_of_groups(const struct pattern *p, const struct pattern_node *node, int attribute,
+                                   const struct attribute_term *t);
 // (= (product ...) 1) or (= (sum ...) 0), which say that all entries are 1, or 0.
 bool condition_is_of_equal_entries(const struct condition *c);
