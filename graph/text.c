@@ -165,7 +165,7 @@ static bool read_let(struct reader *r, const struct sexp *let)
 static bool read_outputs(struct reader *r, const struct sexp *outputs)
 {
     for (size_t i = 1; i < outputs->count; i++) {
-        tensor_id tensor;
+        tensor_id tensor = NO_TENSOR;
         if (!find_tensor(r, &outputs->items[i], &tensor))
             return false;
         graph_add_output(r->g, tensor);
