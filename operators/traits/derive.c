@@ -199,11 +199,15 @@ static void fill_attribute(struct random *r, const struct attribute *attribute, 
     p->attributes[i] = (struct attribute_value){1, value};
 }
 
-static void fill_probe(struct random *r, const struct operator* op, bool activates, struct probe *p)
+static int most_inputs_tried(const struct operator* op)
 {
     int most = op->max_inputs == VARIADIC ? op->min_inputs + 2 : op->max_inputs;
-    most = most < MOST_INPUTS ? most : MOST_INPUTS;
-    int n = op->min_inputs + (int)random_below(r, (uint64_t)(most - op->min_inputs) + 1);
+    return most < MOST_INPUTS ? most : MOST_INPUTS;
+}
+
+static void fill_probe(struct random *r, const struct operator* op, bool activates, struct probe *p)
+{
+    int n = op->min_inputs + (int)random_below(r, (uint64_t)(most_inputs_tried(op) - op->min_inputs) + 1);
     for (int i = 0; i < n; i++)
         p->inputs[i] = i ? random_type_after(r, p->scale, &p->inputs[i - 1]) : random_type(r, p->scale);
     p->call = (struct operator_call){.op = op, .n_inputs = n, .inputs = p->inputs, .attributes = p->attributes};
@@ -408,6 +412,14 @@ static enum dtype output_type(const struct operator* op, const struct findings *
     return is_one ? (enum dtype)__builtin_ctzll(f->output_types) : DTYPE_NONE;
 }
 
+// Where an operator takes any number of inputs, those that are not tried are like the last one that is.
+static unsigned of_all_inputs(const struct operator* op, unsigned of_tried)
+{
+    int last = most_inputs_tried(op) - 1;
+    bool goes_on = op->max_inputs == VARIADIC && (of_tried >> last & 1);
+    return (of_tried | (goes_on ? ~0u << last : 0)) & ((1u << MOST_INPUTS) - 1);
+}
+
 static void print_traits(const struct operator* op, const struct findings *plain, const struct findings *activated)
 {
     printf("    {%#x, %#x, {", traits_of(plain), traits_of(activated));
@@ -415,8 +427,8 @@ static void print_traits(const struct operator* op, const struct findings *plain
         bool is_one = __builtin_popcount(plain->ranks[i]) == 1;
         printf("%s%d", i ? ", " : "", is_one ? __builtin_ctz(plain->ranks[i]) : RANK_OPEN);
     }
-    printf("}, %#x, %#x, %#x, %d},   // %s\n", plain->positive_inputs & ((1u << MOST_INPUTS) - 1), plain->other_types,
-           plain->floats, output_type(op, plain), op->name);
+    printf("}, %#x, %#x, %#x, %d},   // %s\n", plain->positive_inputs & ((1u << MOST_INPUTS) - 1),
+           of_all_inputs(op, plain->other_types), of_all_inputs(op, plain->floats), output_type(op, plain), op->name);
 }
 
 int main(void)
