@@ -277,6 +277,7 @@ CONDITIONS = {
     "groups-by-rows-of-another-and-a-mean": ["(= (dim ?y 0) 1)"],
     "groups-by-channels-of-another": ["(= (dim ?y 1) 1)"],
     "groups-by-channels-of-two-others": ["(= (dim ?z 1) 1)"],
+    "cubes-beside-a-last-size": ["(= (dim ?x 0) 1)"],
     "counted-beside-what-tells": ["(= (dim ?x 0) 1)"],
     "sum-between-greater-ones": ["(= (dim ?x 0) 1)"],
     "sum-between-less-ones": ["(= (dim ?x 0) 1)"],

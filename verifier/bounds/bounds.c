@@ -605,6 +605,28 @@ void bounds_add(struct bounds *b, struct instance *in, struct cut_axes *ret_cut_
     arena_release(in->scratch, mark);
 }
 
+void bounds_note_folds(struct bounds *b, struct instance *in)
+{
+    struct arena_mark mark = arena_mark(in->scratch);
+    struct analysis *an = arena_new(in->scratch, struct analysis);
+    an->in = in;
+    classes_number_items(an);
+    if (!an->has_too_many)
+        find_classes(an);
+    b->cuts_overlap = b->cuts_overlap || an->has_too_many || classes_have_folded_orbits(an);
+    arena_release(in->scratch, mark);
+}
+
+bool bounds_have_segments(const struct bounds *b)
+{
+    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
+        for (int r = 0; r <= MAX_RANK; r++)
+            for (int a = 0; a < r; a++)
+                if (b->reason[v][r][a] == BOUND_SEGMENTS || b->reason[v][r][a] == BOUND_GROUPS)
+                    return true;
+    return false;
+}
+
 void bounds_merge(struct bounds *all, const struct bounds *more)
 {
     for (int v = 0; v < MAX_RULE_VARIABLES; v++)

@@ -52,6 +52,10 @@ struct cut_axes {
 // Widens the bounds by what the instance shows; both sides of every pair are well-typed in it. Instances of the same
 // formulas show the same, but for whether cuts overlap: that depends on the sizes of axes that are cut.
 void bounds_add(struct bounds *b, struct instance *in, struct cut_axes *ret_cut_axes);
+// Are there axes of which the parts of concatenations have bounds?
+bool bounds_have_segments(const struct bounds *b);
+// Do cuts overlap at the sizes of an instance within the bounds, of which both sides are well-typed?
+void bounds_note_folds(struct bounds *b, struct instance *in);
 // What either of them asks for.
 void bounds_merge(struct bounds *all, const struct bounds *more);
 const char *bound_reason_text(enum bound_reason reason);

@@ -118,6 +118,8 @@ static bool test_instance(void *context, struct instance *in)
     t->result->needs_reals = t->result->needs_reals || difference.needs_reals;
     if (t->visit)
         return t->visit(t->context, in, c);
+    if (t->has_segments && c == COMPARISON_EQUAL && !instance_has_cuts(in) && !t->result->bounds.cuts_overlap)
+        bounds_note_folds(&t->result->bounds, in);
     if (t->result->instances >= t->j->instance_limit || is_hopeless(t))
         t->result->was_cut_short = true;
     if (is_fine(c)) {
@@ -218,6 +220,7 @@ static bool test_sizes(struct test *t, const struct attribute_value *attributes)
     if (!is_found)
         return test_both_ways(t, &box, attributes);
     bounds_merge(&t->result->bounds, &bounds);
+    t->has_segments = bounds_have_segments(&bounds);
     bool are_apart = bounds.has_other_windows && t->axes_are_apart;
     box_from_bounds(&box, &bounds, are_apart ? 2 : ALL_AXES);
     if (!test_both_ways(t, &box, attributes))

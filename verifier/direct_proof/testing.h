@@ -15,6 +15,7 @@ struct test {
     uint64_t share, share_end;               // of the work that one assignment may take, if not 0; where it is used up
     bool was_left_early;                     // the assignment, for that
     uint32_t activation;                     // the attribute variable that is one and nothing else; or NO_VARIABLE
+    bool has_segments;                       // of which cuts may overlap at sizes that were not explored
     bool is_any_activation;                  // its relu stands for any function
     bool needs_each_activation;              // as the equation is not one of all functions
     bool only_one_sided;                     // instances in which both sides are well-typed were compared already
