@@ -11,7 +11,6 @@
 #include "core/text/text.h"
 #include "generator/default_space.h"
 #include "generator/enumerate/check_findings.h"
-#include "generator/output/export_pb.h"
 #include "generator/output/report.h"
 #include "generator/reduce/join.h"
 #include "generator/reduce/shortcuts.h"
@@ -408,8 +407,7 @@ static bool write_all(struct job *job, struct error *error)
 {
     candidate_rules_finish(&job->candidates);
     say_what_has_no_rule(job);
-    return write_rules(job, job->options.output, false, error) && write_rules(job, job->options.minimal, true, error) &&
-           export_pb_write(job->options.export_pb, &job->candidates, error);
+    return write_rules(job, job->options.output, false, error) && write_rules(job, job->options.minimal, true, error);
 }
 
 static bool start_finding(struct job *job, checkpoint_list *parts, struct error *error)

@@ -13,7 +13,7 @@ struct log;
 struct job_options {
     const char *space, *families, *with;   // NULL: the default space, all families, all operators
     int64_t max_ops, seed, threads, memory, shortcuts;
-    const char *output, *minimal, *export_pb, *checkpoint, *shard, *counts, *compare;
+    const char *output, *minimal, *checkpoint, *shard, *counts, *compare;
     bool progress, quiet;
 };
 struct job {

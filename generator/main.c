@@ -19,8 +19,6 @@ static const struct option_spec specs[] = {
      .help = "the rules, or with --shard the part"},
     {"minimal", OPTION_TEXT, offsetof(struct job_options, minimal), .metavar = "FILE", .beside = {"--no-shard"},
      .help = "also write the rules that the others follow from"},
-    {"export-pb", OPTION_TEXT, offsetof(struct job_options, export_pb), .metavar = "FILE", .beside = {"--no-shard"},
-     .help = "also write the rules in TASO's protobuf format"},
     {"counts", OPTION_TEXT, offsetof(struct job_options, counts), .metavar = "FILE", .beside = {"--no-shard"},
      .help = "also write a table of the counts per family"},
     {"compare", OPTION_TEXT, offsetof(struct job_options, compare), .metavar = "RULES", .beside = {"--no-shard"},
@@ -116,7 +114,6 @@ static bool run(struct job_options *options, bool is_merge, char **paths, int n,
         {"--compare", options->compare, FILE_READ},
         {"--output", options->output, FILE_WRITTEN},
         {"--minimal", options->minimal, FILE_WRITTEN},
-        {"--export-pb", options->export_pb, FILE_WRITTEN},
         {"--counts", options->counts, FILE_WRITTEN},
     };
     if (!files_used_check(files, sizeof files / sizeof *files, error))

@@ -18,7 +18,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MEGABYTES, SECONDS_OF_ONE = 2048, 20
-LONGEST = {"onnx": 65536, "symbolic": 65536, "checkpoint": 16384, "taso_rules": 8192}   # bytes of an input; else 4096
+LONGEST = {"onnx": 65536, "symbolic": 65536, "checkpoint": 16384}   # bytes of an input; else 4096
 
 
 def pieces(path, head):
@@ -66,7 +66,7 @@ def seeds_of(name):
         yield from bound_models()
     if name == "symbolic":
         yield from symbolic_models()
-    if name in ("taso_rules", "checkpoint", "compiled", "npy"):
+    if name in ("checkpoint", "compiled", "npy"):
         yield from (path.read_bytes() for path in (ROOT / "tests/fuzz/regressions" / name).glob("*"))
 
 

@@ -29,29 +29,6 @@ SPACE = """(family a
 """
 
 
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            return value, at
-
-
-def fields(data):
-    """(field number, value) of a protobuf message: integers and byte strings only."""
-    at, found = 0, []
-    while at < len(data):
-        tag, at = varint(data, at)
-        value, at = varint(data, at)
-        if tag & 7 == 2:
-            value, at = data[at : at + value], at + value
-        found.append((tag >> 3, value))
-    return found
-
-
 class Job(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -217,26 +194,6 @@ class Job(unittest.TestCase):
             "(= $axis (- (length $shape2) 1)) (= (rank ?x) 1) (= (rank ?y) 1) (= (dims ?y) (at $shape2 $axis)))",
         ):
             self.assertIn(rule, text)
-
-    def test_protobuf(self):
-        path = self.dir / "rules.pb"
-        self.find("pb.rules", "--families", "a", "--export-pb", path)
-        rules = [value for number, value in fields(path.read_bytes()) if number == 1]
-        self.assertGreater(len(rules), 10)
-        for rule in rules:
-            sources = [fields(value) for number, value in fields(rule) if number == 1]
-            targets = [fields(value) for number, value in fields(rule) if number == 2]
-            outputs = [dict(fields(value)) for number, value in fields(rule) if number == 3]
-            self.assertTrue(sources and targets and outputs)
-            for output in outputs:
-                self.assertLess(output[1], len(sources))
-                self.assertLess(output[2], len(targets))
-            for side in (sources, targets):
-                for i, operator in enumerate(side):
-                    for number, value in operator:
-                        if number == 2:
-                            operand = dict(fields(value))[1]
-                            self.assertTrue(operand < i or operand >> 63, "operators stand after what they read")
 
     def test_compare(self):
         """Rules of others: one that follows, one that is false, one of an operator that no family has."""

@@ -130,7 +130,6 @@ def check_same_files():
     refused(USAGE, "are the same file", VERIFY, "rules", rules, "-o", "p", "--rejected", "p")
     refused(USAGE, "are the same file", VERIFY, "rules", rules, "-o", "p", "--rejected", rules)
     refused(USAGE, "are the same file", VERIFY, "select", rules, "-o", "p", "--dropped", "p")
-    refused(USAGE, "are the same file", VERIFY, "import", rules, "-o", rules)
     refused(USAGE, "are the same file", GEN, "--max-ops", "1", "-o", "p", "--minimal", "p")
     external = onnx.load(str(model))
     onnx.save_model(external, str(FOLDER / "e.onnx"), save_as_external_data=True, location="e.bin", size_threshold=10)

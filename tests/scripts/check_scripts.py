@@ -37,6 +37,7 @@ BAD = {
     "saturation-tables": [[ABSENT, ABSENT]],
     "search-figures": [[ABSENT]],
     "search-scaling": [["--program", "./absent"]],
+    "taso-rules": [[ABSENT], [NONSENSE]],
     "tensat-rules": [[ABSENT], ["."]],
     "written-table": [[ABSENT], [NONSENSE]],
     "true-costs": [[ABSENT]],

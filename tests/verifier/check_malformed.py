@@ -43,63 +43,6 @@ PROPERTIES = {
 }
 
 
-def varint(value):
-    """Protobuf's; negative ones as 64 bits."""
-    value &= (1 << 64) - 1
-    encoded = bytearray()
-    while value > 0x7F:
-        encoded.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes(encoded + bytes([value]))
-
-
-def field(number, value):
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    return varint(number << 3 | 2) + varint(len(value)) + value
-
-
-def taso_operator(kind, inputs, parameters=()):
-    """An operator of TASO's format: its number, inputs (operator, output), parameters (key, value)."""
-    pairs = [(2, pair) for pair in inputs] + [(3, pair) for pair in parameters]
-    return field(1, kind) + b"".join(field(n, field(1, a) + field(2, b)) for n, (a, b) in pairs)
-
-
-def taso_rule(source, target, outputs=((0, 0, 0, 0),)):
-    maps = [b"".join(field(i + 1, value) for i, value in enumerate(output)) for output in outputs]
-    return field(1, b"".join([field(1, op) for op in source] + [field(2, op) for op in target] +
-                             [field(3, one) for one in maps]))
-
-
-RELU, CONCAT, ADD, CONSTANT = 8, 12, 16, 25
-PLAIN = taso_operator(RELU, [(-1, 0)])
-IMPORTS = {
-    "empty": (b"", "no rule in this file"),
-    "no protobuf": (b"\xff" * 20, "not a file of rules"),
-    "a constant that an operator reads": (
-        taso_rule([taso_operator(CONSTANT, []), taso_operator(CONCAT, [(-1, 0), (0, 0)])], [PLAIN], [(1, 0, 0, 0)]),
-        "rule 0 has an operator"),
-    "an addition of nothing": (taso_rule([taso_operator(ADD, [])], [PLAIN]), "rule 0 has an operator"),
-    "an operator that reads itself": (taso_rule([taso_operator(RELU, [(0, 0)])], [PLAIN]), "rule 0 is malformed"),
-    "doubled fifteen times": (
-        taso_rule([taso_operator(ADD, [(i - 1, 0)] * 8) for i in range(16)], [PLAIN], [(15, 0, 0, 0)]),
-        "rule 0 is too large"),
-    "a variable out of range": (taso_rule([PLAIN], [PLAIN], [(0, -(1 << 63), 0, 0)]), "rule 0 is malformed"),
-    "a size out of range": (
-        taso_rule([taso_operator(6, [(-1, 0)], [(4, -(1 << 63))])], [PLAIN]), "rule 0 is malformed"),
-}
-
-
-def import_complaint(program, path, content, expected):
-    path.write_bytes(content)
-    try:
-        ran = subprocess.run([program, "import", str(path)], capture_output=True, text=True, timeout=600, check=False)
-    except subprocess.TimeoutExpired:
-        return "it does not end"
-    is_fine = ran.returncode == 3 and f"{path}: {expected}" in ran.stderr and ran.stderr.count("\n") == 1
-    return None if is_fine else f"exit code {ran.returncode}: {ran.stderr[:300]}"
-
-
 def complaint(program, command, path, text, expected):
     path.write_text(text, encoding="utf-8")
     output = path.with_suffix(".out")
@@ -153,10 +96,6 @@ def main():
                 reason = complaint(program, command, folder / f"bad.{command}", text, expected)
                 failures += reason is not None
                 print(f"{command}, {case}: {reason or 'ok'}")
-        for case, (content, expected) in IMPORTS.items():
-            reason = import_complaint(program, folder / "bad.pb", content, expected)
-            failures += reason is not None
-            print(f"import, {case}: {reason or 'ok'}")
         for case, reason in check_long_lines(program, folder):
             failures += reason is not None
             print(f"long line of {case}: {reason or 'ok'}")

@@ -4,7 +4,6 @@
 int command_derive(int argc, char **argv);
 int command_explain(int argc, char **argv);
 int command_expressions(int argc, char **argv);
-int command_import(int argc, char **argv);
 int command_model(int argc, char **argv);
 int command_properties(int argc, char **argv);
 int command_rules(int argc, char **argv);
