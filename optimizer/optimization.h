@@ -86,7 +86,8 @@ struct optimizing {
 };
 
 // A graph made from the model's as an ONNX model. False: EXIT_UNSUPPORTED where it has no form there. (write_model.c)
-bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_model **ret_model, struct error *error);
+bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_model **ret_model,
+                       struct exported_types *ret_types, struct error *error);
 // What was decided on: o->found, or the original, simplified where that is wanted. (write_model.c)
 bool optimizing_write(struct optimizing *o);
 void optimizing_free_written(struct optimizing *o);
@@ -95,7 +96,7 @@ void optimizing_fill_report(struct optimizing *o);
 void optimizing_describe_steps(struct optimizing *o);
 void optimizing_free_steps(struct optimizing *o);
 // Is the model, simplified, to be written instead of the original? (simplification.c)
-bool optimizing_simplify(struct optimizing *o, struct onnx_model **ret_model);
+bool optimizing_simplify(struct optimizing *o, struct onnx_model **ret_model, struct exported_types *ret_types);
 
 // Compiled models (compilation.c): whether the output is one; whether its name says what is wanted there; whether the
 // options allow it; whether the model does, once it is imported; and writing one of a graph made from the model's.

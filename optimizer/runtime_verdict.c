@@ -344,7 +344,8 @@ static bool write_graph(struct optimizing *o, const struct graph *g, const char 
         return false;
     snprintf(ret_written->path, sizeof ret_written->path, "%s/%s.onnx", o->folder.path, name);
     snprintf(ret_written->data, sizeof ret_written->data, "%s.data", ret_written->path);
-    return optimizing_export(o, g, &model, error) && onnx_model_write(model, &o->file, ret_written->path, 0, error);
+    return optimizing_export(o, g, &model, NULL, error) &&
+           onnx_model_write(model, &o->file, ret_written->path, 0, error);
 }
 
 static void remove_written(const struct written *w)

@@ -43,12 +43,12 @@ static bool is_as_good_in_runtime(struct optimizing *o)
                           : true;
 }
 
-bool optimizing_simplify(struct optimizing *o, struct onnx_model **ret_model)
+bool optimizing_simplify(struct optimizing *o, struct onnx_model **ret_model, struct exported_types *ret_types)
 {
     struct error error = {0};
     if (o->options->is_simplification_skipped)
         return false;
-    if (!optimizing_export(o, &o->model.graph, ret_model, &error))
+    if (!optimizing_export(o, &o->model.graph, ret_model, ret_types, &error))
         return is_not_wanted(o, arena_string(&o->model.arena, error.message));
     o->report.nodes_written = (*ret_model)->graph->nodes.count;
     return o->report.nodes_written < o->report.nodes_in_file && is_as_good_in_runtime(o);

@@ -78,28 +78,37 @@ static void tell_of_fixed_inputs(const struct optimizing *o, const struct onnx_m
                     o->options->input, n, n == 1 ? "" : "s");
 }
 
-static bool write_if_wanted(struct optimizing *o, struct onnx_model *model)
+// What was made is read back before it takes its place; types are NULL of the original, which is copied.
+static bool write_if_wanted(struct optimizing *o, struct onnx_model *model, struct exported_types *types)
 {
+    struct onnx_reader reader = {exported_types_are_read_back, types};
     tell_of_fixed_inputs(o, model);
     o->report.nodes_written = model->graph->nodes.count;
     o->report.bytes_written = bytes_of_weights(model);
-    return !o->options->output || onnx_model_write(model, &o->file, o->options->output, 0, o->error);
+    return !o->options->output ||
+           onnx_model_write_checked(model, &o->file, o->options->output, 0, types ? &reader : NULL, o->error);
 }
 
-// That a constant cannot be computed is only known when it is written.
-static bool write_simplified(struct optimizing *o, struct onnx_model *simplified)
+// That a constant cannot be computed, or is read back as another one, is only known when it is written.
+static bool write_simplified(struct optimizing *o, struct onnx_model *simplified, struct exported_types *types)
 {
-    if (write_if_wanted(o, simplified))
+    if (write_if_wanted(o, simplified, types))
         return true;
     o->report.is_simplified = false;
-    return o->error->code == EXIT_UNSUPPORTED && write_if_wanted(o, o->file.model);
+    if (o->error->code != EXIT_UNSUPPORTED)
+        return false;
+    o->report.not_simplified = arena_printf(&o->model.arena, "it cannot be written: %s", o->error->message);
+    log_warning(o->options->log, "%s: simplified, %s", o->options->input, o->report.not_simplified);
+    *o->error = (struct error){0};
+    return write_if_wanted(o, o->file.model, NULL);
 }
 
 static bool write_original(struct optimizing *o)
 {
     struct onnx_model *simplified;
-    o->report.is_simplified = optimizing_simplify(o, &simplified);
-    return o->report.is_simplified ? write_simplified(o, simplified) : write_if_wanted(o, o->file.model);
+    struct exported_types types;
+    o->report.is_simplified = optimizing_simplify(o, &simplified, &types);
+    return o->report.is_simplified ? write_simplified(o, simplified, &types) : write_if_wanted(o, o->file.model, NULL);
 }
 
 // What the model's operator set has no form for is no reason to leave the user without a model.
@@ -143,12 +152,13 @@ void optimizing_free_written(struct optimizing *o)
     vec_free(&o->written);
 }
 
-bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_model **ret_model, struct error *error)
+bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_model **ret_model,
+                       struct exported_types *ret_types, struct error *error)
 {
     o->model.run_node = run_node;
     o->model.run_context = o;
     name_rules(o);
-    return export_model(&o->model, without_undone_reshapes(o, g), ret_model, error);
+    return export_model(&o->model, without_undone_reshapes(o, g), ret_model, ret_types, error);
 }
 
 static bool compile_model(struct optimizing *o)
@@ -161,6 +171,7 @@ static bool compile_model(struct optimizing *o)
 bool optimizing_write(struct optimizing *o)
 {
     struct onnx_model *optimized;
+    struct exported_types types;
     phases_enter(&o->phases, PHASE_WRITING);
     o->report.nodes_in_file = o->file.model->graph->nodes.count;
     o->report.bytes_in_file = bytes_of_weights(o->file.model);
@@ -168,7 +179,7 @@ bool optimizing_write(struct optimizing *o)
         return compile_model(o);
     if (!o->report.is_optimized)
         return write_original(o);
-    if (!optimizing_export(o, &o->found.graph, &optimized, o->error))
+    if (!optimizing_export(o, &o->found.graph, &optimized, &types, o->error))
         return write_original_instead(o);
-    return write_if_wanted(o, optimized) || write_original_instead(o);
+    return write_if_wanted(o, optimized, &types) || write_original_instead(o);
 }

@@ -3,8 +3,8 @@
 // no name where the file system knows such files (O_TMPFILE), so that nothing is left of a program that is killed. A
 // target that is no regular file (/dev/null, a pipe) cannot be replaced by a rename and is written directly.
 #define _GNU_SOURCE   // O_TMPFILE
-#include "core/memory/memory.h"
 #include "core/system/file.h"
+#include "core/memory/memory.h"
 #include "core/text/error.h"
 #include <assert.h>
 #include <errno.h>
@@ -311,6 +311,15 @@ bool file_writer_synchronize(struct file_writer *w, struct error *error)
         synchronize(w);
     w->is_synchronized = true;
     return !report_failure(w, error);
+}
+
+bool file_writer_map(struct file_writer *w, struct file_map *ret_map, struct error *error)
+{
+    char shown[40];
+    assert(w->is_unnamed || w->temporary);
+    flush_buffer(w);
+    print_descriptor_path(shown, sizeof shown, w->fd);
+    return !report_failure(w, error) && file_map_open(ret_map, w->temporary ? w->temporary : shown, error);
 }
 
 void file_writer_set_target(struct file_writer *w, const char *path)

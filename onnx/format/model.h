@@ -217,6 +217,8 @@ struct onnx_file {
 // Maps and parses the file, maps its external data, and checks every tensor's sizes (not the graph: onnx_model_check).
 // External data must lie in the model's folder. On failure nothing is left open.
 bool onnx_file_open(struct onnx_file *file, const char *path, struct error *error);
+// The same of bytes that are mapped already, of a file that is to have this path: the map is taken.
+bool onnx_file_open_mapped(struct onnx_file *file, const char *path, const struct file_map *map, struct error *error);
 void onnx_file_close(struct onnx_file *file);
 // Lets go of the memory that whole pages of a view take, until it is read again. Not for other memory: that is left
 // alone.
@@ -241,6 +243,14 @@ bool onnx_model_check(const struct onnx_model *model, const char *file, struct e
 // model is left as it was.
 bool onnx_model_write(const struct onnx_model *model, const struct onnx_file *source, const char *path, size_t limit,
                       struct error *error);
+// The same, where what was written is read again before it takes its place, and does so only if it is found right. A
+// path that is no regular file gets what was found right in a temporary folder.
+struct onnx_reader {
+    bool (*is_right)(void *context, struct onnx_file *written, struct error *error);
+    void *context;
+};
+bool onnx_model_write_checked(const struct onnx_model *model, const struct onnx_file *source, const char *path,
+                              size_t limit, const struct onnx_reader *reader, struct error *error);
 
 // Encoded into arena memory: equal messages (up to the order of fields) have equal bytes.
 struct onnx_bytes onnx_message_encode(struct arena *a, const struct onnx_descriptor *d, const void *message);

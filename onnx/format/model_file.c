@@ -21,21 +21,37 @@ static bool settle_tensor(void *context, void *message)
     return onnx_tensor_check(t, opening->file->path, opening->error);
 }
 
-bool onnx_file_open(struct onnx_file *file, const char *path, struct error *error)
+static void begin_opening(struct onnx_file *file, const char *path)
 {
-    struct opening opening = {file, error};
     *file = (struct onnx_file){0};
     arena_init(&file->arena);
     file->path = arena_string(&file->arena, path);
+}
+
+static bool end_opening(struct onnx_file *file, bool is_mapped, struct error *error)
+{
+    struct opening opening = {file, error};
     bool is_open =
-        file_map_open(&file->map, path, error) &&
-        onnx_model_parse(&file->arena, file->path, file->map.bytes, file->map.size, &file->model, error) &&
+        is_mapped && onnx_model_parse(&file->arena, file->path, file->map.bytes, file->map.size, &file->model, error) &&
         onnx_message_visit(&onnx_model_descriptor, file->model, &onnx_tensor_descriptor, settle_tensor, &opening);
     if (is_open)
         onnx_file_forget(file, file->map.bytes, file->map.size);
     else
         onnx_file_close(file);
     return is_open;
+}
+
+bool onnx_file_open(struct onnx_file *file, const char *path, struct error *error)
+{
+    begin_opening(file, path);
+    return end_opening(file, file_map_open(&file->map, path, error), error);
+}
+
+bool onnx_file_open_mapped(struct onnx_file *file, const char *path, const struct file_map *map, struct error *error)
+{
+    begin_opening(file, path);
+    file->map = *map;
+    return end_opening(file, true, error);
 }
 
 void onnx_file_close(struct onnx_file *file)

@@ -7,6 +7,7 @@
 #include "core/formats/wire.h"
 #include "core/memory/hash.h"
 #include "core/memory/table.h"
+#include "core/system/temporary.h"
 #include "core/text/error.h"
 #include "onnx/format/tensor.h"
 #include "onnx/format/writer.h"
@@ -292,7 +293,30 @@ static const char *superseded_data(struct plan *plan, const char *path)
     return found;
 }
 
-static bool commit_both(struct file_writer *data, struct file_writer *text, const char *data_path, struct error *error)
+static bool is_right(const struct onnx_reader *reader, struct file_writer *text, const char *path, struct error *error)
+{
+    struct file_map map;
+    struct onnx_file written;
+    if (!reader)
+        return true;
+    if (!file_writer_map(text, &map, error) || !onnx_file_open_mapped(&written, path, &map, error))
+        return false;
+    bool is_right = reader->is_right(reader->context, &written, error);
+    onnx_file_close(&written);
+    return is_right;
+}
+
+static bool commit_if_right(struct file_writer *text, const char *path, const struct onnx_reader *reader,
+                            struct error *error)
+{
+    if (is_right(reader, text, path, error))
+        return file_writer_commit(text, error);
+    file_writer_abandon(text);
+    return false;
+}
+
+static bool commit_both(struct file_writer *data, struct file_writer *text, const char *data_path, const char *path,
+                        const struct onnx_reader *reader, struct error *error)
 {
     bool was_there = access(data_path, F_OK) == 0;
     file_writer_set_target(data, data_path);
@@ -300,7 +324,7 @@ static bool commit_both(struct file_writer *data, struct file_writer *text, cons
         file_writer_abandon(text);
         return false;
     }
-    if (file_writer_commit(text, error))
+    if (commit_if_right(text, path, reader, error))
         return true;
     if (!was_there)
         unlink(data_path);
@@ -308,7 +332,8 @@ static bool commit_both(struct file_writer *data, struct file_writer *text, cons
 }
 
 static bool write_both(struct onnx_writer *w, struct plan *plan, const struct onnx_model *model,
-                       const struct onnx_file *source, const char *path, struct error *error)
+                       const struct onnx_file *source, const char *path, const struct onnx_reader *reader,
+                       struct error *error)
 {
     struct file_writer data, text;
     uint64_t hash;
@@ -322,14 +347,28 @@ static bool write_both(struct onnx_writer *w, struct plan *plan, const struct on
         file_writer_abandon(&data);
         return false;
     }
-    return commit_both(&data, &text, beside(plan, path, plan->location), error);
+    return commit_both(&data, &text, beside(plan, path, plan->location), path, reader, error);
 }
 
 static bool write_one(struct onnx_writer *w, const struct onnx_model *model, const struct onnx_file *source,
-                      const char *path, struct error *error)
+                      const char *path, const struct onnx_reader *reader, struct error *error)
 {
     struct file_writer text;
-    return write_messages(w, model, source, &text, path, error) && file_writer_commit(&text, error);
+    return write_messages(w, model, source, &text, path, error) && commit_if_right(&text, path, reader, error);
+}
+
+// What goes where nothing can be read back is written to a file of our own first.
+static bool write_in_place(struct onnx_writer *w, struct plan *plan, const struct onnx_model *model,
+                           const struct onnx_file *source, const char *path, const struct onnx_reader *reader,
+                           struct error *error)
+{
+    struct temporary_folder folder = {0};
+    if (reader && !temporary_folder_make(&folder, error))
+        return false;
+    bool is_found_right =
+        !reader || write_one(w, model, source, arena_printf(&plan->arena, "%s/model.onnx", folder.path), reader, error);
+    temporary_folder_remove(&folder);
+    return is_found_right && write_one(w, model, source, path, NULL, error);
 }
 
 static size_t measure(struct onnx_writer *w, struct plan *plan, const struct onnx_model *model)
@@ -339,8 +378,8 @@ static size_t measure(struct onnx_writer *w, struct plan *plan, const struct onn
     return onnx_writer_measure(w, &onnx_model_descriptor, model);
 }
 
-bool onnx_model_write(const struct onnx_model *model, const struct onnx_file *source, const char *path, size_t limit,
-                      struct error *error)
+bool onnx_model_write_checked(const struct onnx_model *model, const struct onnx_file *source, const char *path,
+                              size_t limit, const struct onnx_reader *reader, struct error *error)
 {
     struct onnx_writer w = {0};
     struct plan plan = {0};
@@ -357,12 +396,20 @@ bool onnx_model_write(const struct onnx_model *model, const struct onnx_file *so
         is_written = error_set_code(error, EXIT_UNSUPPORTED, path,
                                     "the model without its weights exceeds protobuf's limit of 2 GB");
     else if (plan.placements.count)
-        is_written = write_both(&w, &plan, model, source, path, error);
+        is_written = write_both(&w, &plan, model, source, path, reader, error);
+    else if (file_can_be_replaced(path))
+        is_written = write_one(&w, model, source, path, reader, error);
     else
-        is_written = write_one(&w, model, source, path, error);
+        is_written = write_in_place(&w, &plan, model, source, path, reader, error);
     if (is_written && superseded && (!plan.placements.count || strcmp(file_name_of(superseded), plan.location) != 0))
         unlink(superseded);
     onnx_writer_free(&w);
     free_plan(&plan);
     return is_written;
+}
+
+bool onnx_model_write(const struct onnx_model *model, const struct onnx_file *source, const char *path, size_t limit,
+                      struct error *error)
+{
+    return onnx_model_write_checked(model, source, path, limit, NULL, error);
 }

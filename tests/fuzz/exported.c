@@ -19,7 +19,7 @@ static void require_exported(struct imported_model *m)
 {
     struct onnx_model *exported;
     struct error error = {0};
-    if (!export_model(m, &m->graph, &exported, &error)) {
+    if (!export_model(m, &m->graph, &exported, NULL, &error)) {
         FUZZ_REQUIRE(error.message[0]);
         return;
     }

@@ -288,13 +288,28 @@ static void begin(struct exporter *x)
     fix_names_of_outputs(x);
 }
 
-bool export_model(struct imported_model *m, const struct graph *g, struct onnx_model **ret_model, struct error *error)
+// Outputs have names of the model, and an output may have a second one.
+static struct exported_types types_of_names(const struct exporter *x)
+{
+    const struct graph *g = x->graph;
+    struct exported_types types = {.model = x->model,
+                                   .items = arena_array(x->arena, struct exported_type, g->tensors.count + 1)};
+    for (tensor_id t = 0; t < g->tensors.count; t++)
+        if (x->is_wanted[t] && x->tensor_names[t])
+            types.items[types.count++] = (struct exported_type){x->tensor_names[t], *graph_type(g, t)};
+    return types;
+}
+
+bool export_model(struct imported_model *m, const struct graph *g, struct onnx_model **ret_model,
+                  struct exported_types *ret_types, struct error *error)
 {
     struct exporter x = {.model = m, .graph = g, .error = error, .arena = &m->arena};
     begin(&x);
     bool is_written = write_nodes(&x);
     if (is_written)
         *ret_model = assemble_model(&x);
+    if (is_written && ret_types)
+        *ret_types = types_of_names(&x);
     key_set_free(&x.taken);
     key_set_free(&x.node_names);
     key_set_free(&x.original);

@@ -7,9 +7,11 @@
 // Names, types, documentation and metadata of inputs, outputs and kept nodes stay; broadcasts are left to ONNX, and a
 // convolution takes its bias back.
 #pragma once
-#include "onnx/convert/import.h"
+#include "onnx/convert/export/read_back.h"
 
 // `g` has the leaves and opaque nodes of m->graph, and as many outputs. Everything is allocated in m->arena, views of
 // the file included, and large constants are computed when they are written: write it with onnx_model_write before `m`
 // or `g` is freed. False (EXIT_UNSUPPORTED) when an operator of a new node has no form in the model's operator set.
-bool export_model(struct imported_model *m, const struct graph *g, struct onnx_model **ret_model, struct error *error);
+// What ret_types (NULL: it is not wanted) is for, read_back.h says.
+bool export_model(struct imported_model *m, const struct graph *g, struct onnx_model **ret_model,
+                  struct exported_types *ret_types, struct error *error);

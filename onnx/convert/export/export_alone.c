@@ -117,7 +117,7 @@ bool export_alone(const struct graph *g, int64_t opset, struct arena *arena, str
     s->arena = arena;
     arena_init(&s->imported.arena);
     fill(s, g, opset);
-    bool is_exported = export_model(&s->imported, g, &model, error);
+    bool is_exported = export_model(&s->imported, g, &model, NULL, error);
     if (is_exported)
         *ret_bytes = onnx_message_encode(arena, &onnx_model_descriptor, model);
     vec_free(&s->imported.inputs);

@@ -127,9 +127,19 @@ tensor_id behind_broadcast(const struct graph *g, tensor_id tensor)
     return n->op->id == OP_BROADCAST ? g->edges.items[n->first_input] : tensor;
 }
 
+static int largest_rank(const struct graph *g, uint32_t n, const tensor_id *tensors)
+{
+    int rank = 0;
+    for (uint32_t i = 0; i < n; i++)
+        rank = graph_type(g, tensors[i])->rank > rank ? graph_type(g, tensors[i])->rank : rank;
+    return rank;
+}
+
 // Does numpy's rule make exactly the wanted shape of these?
 static bool broadcast_to_shape(const struct graph *g, uint32_t n, const tensor_id *tensors, const struct type *wanted)
 {
+    if (largest_rank(g, n, tensors) != wanted->rank)
+        return false;
     for (int axis = 0; axis < wanted->rank; axis++) {
         int64_t size = 1;
         for (uint32_t i = 0; i < n; i++) {
@@ -144,13 +154,13 @@ static bool broadcast_to_shape(const struct graph *g, uint32_t n, const tensor_i
     return true;
 }
 
-// The inputs with as many broadcasts left away as the shape of the result allows.
+// The inputs with as many broadcasts left away as the shape of the result allows. PRelu broadcasts its slope alone.
 static void strip_broadcasts(const struct making *m, uint32_t n, tensor_id *ret_inputs)
 {
     const struct graph *g = m->x->graph;
     for (uint32_t i = 0; i < n; i++)
         ret_inputs[i] = m->inputs[i];
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = m->node->op->id == OP_PRELU; i < n; i++) {
         ret_inputs[i] = behind_broadcast(g, m->inputs[i]);
         if (!broadcast_to_shape(g, n, ret_inputs, output_type(m)))
             ret_inputs[i] = m->inputs[i];

@@ -1,0 +1,188 @@
+// Reading back is an import of the written file, at the sizes of the original's probes. Nothing is folded: only types are
+// wanted. A tensor that a kept node makes may be of no type that is known.
+#include "onnx/convert/export/read_back.h"
+
+#include "core/text/error.h"
+#include "core/text/text.h"
+#include "onnx/convert/importer.h"
+
+#include <string.h>
+
+struct reading {
+    const struct exported_types *exported;
+    const struct imported_model *original;
+    struct onnx_file *written;
+    struct error *error;
+    struct importer im;
+    struct imported_model m;
+    int probe;
+};
+
+static bool is_wrong(const struct reading *r, const char *what, const char *name)
+{
+    return error_set_code(r->error, EXIT_UNSUPPORTED, r->written->path, "read back, %s %s is not what it was", what,
+                          name);
+}
+
+// --- the interface ---------------------------------------------------------------------------------------------------
+
+static bool is_same_message(struct arena *arena, const struct onnx_descriptor *d, const void *a, const void *b)
+{
+    struct onnx_bytes x = onnx_message_encode(arena, d, a), y = onnx_message_encode(arena, d, b);
+    return x.size == y.size && memcmp(x.at, y.at, x.size) == 0;
+}
+
+static const struct onnx_tensor_type *tensor_type_of(const struct onnx_value_info *info)
+{
+    return info->type ? info->type->tensor : NULL;
+}
+
+// A size as it was declared, or the one that an option gave.
+static bool is_size_kept(const struct reading *r, const struct onnx_dimension *old, const struct onnx_dimension *new,
+                         int64_t size)
+{
+    if (old && ONNX_HAS(old, 1))
+        return ONNX_HAS(new, 1) && old->value == new->value;
+    return ONNX_HAS(new, 1) ? new->value == size && !sizes_varies(&r->original->sizes, size)
+                            : old &&onnx_string_is(&new->symbol, old->symbol.text ? old->symbol.text : "");
+}
+
+static bool is_shape_kept(const struct reading *r, const struct onnx_value_info *old, const struct onnx_value_info *new,
+                          const struct type *type)
+{
+    const struct onnx_tensor_type *a = tensor_type_of(old), *b = tensor_type_of(new);
+    if (!a || !b || a->elem_type != b->elem_type || !b->shape)
+        return false;
+    const struct onnx_list *dims = &b->shape->dimensions, *former = a->shape ? &a->shape->dimensions : NULL;
+    if (dims->count != (size_t)type->rank || (former && former->count != dims->count))
+        return false;
+    for (size_t i = 0; i < dims->count; i++)
+        if (!is_size_kept(r, former ? former->items[i] : NULL, dims->items[i], type->dim[i]))
+            return false;
+    return true;
+}
+
+static bool is_input_kept(struct reading *r, const struct onnx_value_info *old, const struct onnx_value_info *new,
+                          tensor_id tensor)
+{
+    return onnx_string_is(&old->name, new->name.text) &&
+           (is_same_message(&r->im.scratch, &onnx_value_info_descriptor, old, new) ||
+            is_shape_kept(r, old, new, graph_type(&r->original->graph, tensor)));
+}
+
+static const struct onnx_value_info *declared_input(const struct onnx_graph *g, const char *name)
+{
+    for (size_t i = 0; i < g->inputs.count; i++)
+        if (onnx_string_is(&((const struct onnx_value_info *)g->inputs.items[i])->name, name))
+            return g->inputs.items[i];
+    return NULL;
+}
+
+static bool are_inputs_kept(struct reading *r)
+{
+    const struct onnx_graph *old = r->original->file->model->graph, *new = r->written->model->graph;
+    if (r->m.inputs.count != r->original->inputs.count)
+        return is_wrong(r, "the number of inputs of", new->name.text ? new->name.text : "the graph");
+    for (size_t i = 0; i < r->m.inputs.count; i++) {
+        const char *name = r->original->inputs.items[i].name;
+        const struct onnx_value_info *a = declared_input(old, name),
+                                     *b = declared_input(new, r->m.inputs.items[i].name);
+        if (!a || !b || !is_input_kept(r, a, b, r->original->inputs.items[i].tensor))
+            return is_wrong(r, "input", name);
+    }
+    return true;
+}
+
+static bool are_outputs_kept(struct reading *r)
+{
+    const struct onnx_list *old = &r->original->file->model->graph->outputs, *new = &r->written->model->graph->outputs;
+    for (size_t i = 0; i < old->count; i++)
+        if (i >= new->count ||
+            !is_same_message(&r->im.scratch, &onnx_value_info_descriptor, old->items[i], new->items[i]))
+            return is_wrong(r, "output", ((const struct onnx_value_info *)old->items[i])->name.text);
+    return new->count == old->count || is_wrong(r, "the number of outputs of", new->count ? "the graph" : "a graph");
+}
+
+// --- types -----------------------------------------------------------------------------------------------------------
+
+// Of the exported graph at the probe; what no symbol tells there is taken as it is read.
+static struct type expected_type(const struct reading *r, const struct type *exported, const struct type *read)
+{
+    const struct sizes *sizes = &r->original->sizes;
+    if (r->original->symbols.count == 0 || !type_is_known(exported))
+        return *exported;
+    struct type type = sizes_type_at(sizes, exported, sizes->probes[r->probe]);
+    for (int i = 0; r->probe > 0 && type.rank == read->rank && i < type.rank; i++)
+        if (!sizes_varies(sizes, exported->dim[i]))
+            type.dim[i] = read->dim[i];
+    return type;
+}
+
+static bool tell_difference(const struct reading *r, const char *name, const struct type *expected,
+                            const struct type *read)
+{
+    struct text text = {0};
+    type_print(&text, read);
+    text_add(&text, " and not ");
+    type_print(&text, expected);
+    error_set_code(r->error, EXIT_UNSUPPORTED, r->written->path, "read back, %s is %s", name, text.chars);
+    text_free(&text);
+    return false;
+}
+
+static bool is_type_read(const struct reading *r, const char *name, const struct type *exported)
+{
+    struct onnx_string text = {name, strlen(name)};
+    const struct named_value *value = name_find(&r->im, &text);
+    if (!value || value->tensor == NO_TENSOR)
+        return true;
+    const struct type *read = graph_type(&r->m.graph, value->tensor);
+    struct type expected = expected_type(r, exported, read);
+    bool is_opaque = graph_producer(&r->m.graph, value->tensor)->op->id == OP_OPAQUE;
+    if (!type_is_known(&expected) || (is_opaque && !type_is_known(read)))
+        return true;
+    return type_equal(&expected, read) || tell_difference(r, name, &expected, read);
+}
+
+static bool are_types_read(const struct reading *r)
+{
+    const struct imported_model *original = r->original;
+    for (size_t i = 0; i < r->exported->count; i++)
+        if (!is_type_read(r, r->exported->items[i].name, &r->exported->items[i].type))
+            return false;
+    for (size_t i = 0; i < original->outputs.count; i++)
+        if (!is_type_read(r, original->outputs.items[i].name,
+                          graph_type(&original->graph, original->outputs.items[i].tensor)))
+            return false;
+    return true;
+}
+
+// --- the file --------------------------------------------------------------------------------------------------------
+
+static bool is_right_at(const struct exported_types *exported, struct onnx_file *written, int probe,
+                        struct error *error)
+{
+    struct import_options options = {.fold_limit = 0};
+    struct reading r = {exported, exported->model, written, error, .probe = probe};
+    importer_init(&r.im, &r.m, written, &options, error);
+    r.im.named = exported->model->symbols.count > 0 ? exported->model : NULL;
+    r.im.probe = probe;
+    r.im.never_folds = true;
+    bool is_right = import_graph(&r.im) && are_inputs_kept(&r) && are_outputs_kept(&r) && are_types_read(&r);
+    importer_free(&r.im);
+    imported_model_free(&r.m);
+    if (!is_right)
+        error->code = EXIT_UNSUPPORTED;
+    return is_right;
+}
+
+bool exported_types_are_read_back(void *context, struct onnx_file *written, struct error *error)
+{
+    const struct exported_types *exported = context;
+    if (!onnx_model_check(written->model, written->path, error)) {
+        error->code = EXIT_UNSUPPORTED;
+        return false;
+    }
+    return is_right_at(exported, written, 0, error) &&
+           (exported->model->symbols.count == 0 || is_right_at(exported, written, N_PROBES - 1, error));
+}
