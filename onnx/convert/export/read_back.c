@@ -1,5 +1,5 @@
-// Reading back is an import of the written file, at the sizes of the original's probes. Nothing is folded: only types are
-// wanted. A tensor that a kept node makes may be of no type that is known.
+// Reading back is an import of the written file, at the sizes of the original's probes. Nothing is folded: only types
+// are wanted. A tensor that a kept node makes may be of no type that is known.
 #include "onnx/convert/export/read_back.h"
 
 #include "core/text/error.h"
