@@ -8,6 +8,7 @@
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
+#include "core/text/text.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"
 #include <math.h>
@@ -366,13 +367,21 @@ static void repair_doubtful_costs(struct optimizing *o)
         log_info(o->options->log, "%s", error.message);
 }
 
-static void tell_of_unknown_cost(const struct optimizing *o)
+static double price_original(void *context)
 {
-    if (o->step_costs && !isfinite(o->found.seconds_before) && !interrupt_requested())
+    struct optimizing *o = context;
+    struct estimator e = optimizing_estimator(o);
+    return estimator_seconds(&e, &o->model.graph);
+}
+
+static void price_original_in_runtime(struct optimizing *o)
+{
+    size_t n = !o->step_costs ? 0 : step_costs_price_original(o->step_costs, &o->weight_source, price_original, o);
+    if (n > 0 && !interrupt_requested())
         log_warning(o->options->log,
-                    "%s: a part of it could not be timed alone in %s, so no rewrite is known to be cheaper: --verbose "
-                    "tells which, and --runtime taso does without",
-                    o->options->input, runtime_name(&o->runtime));
+                    "%s: %zu part%s of it could not be timed alone in %s: what %s is guessed; --verbose tells which",
+                    o->options->input, n, plural_ending(n), runtime_name(&o->runtime),
+                    n == 1 ? "it costs" : "they cost");
 }
 
 #define USUAL_LAYOUTS 2   // policies that give other plans
@@ -397,6 +406,7 @@ bool optimizing_search(struct optimizing *o)
     o->validator = &validator;
     phases_enter(&o->phases, PHASE_SEARCHING);
     optimizing_limit_weights(o);
+    price_original_in_runtime(o);
     repair_doubtful_costs(o);
     bool is_done = search_until_costs_agree(o);
     uint64_t n_checked = validator.checked, n_too_costly = validator.too_costly, n_not_general = validator.not_general;
@@ -414,7 +424,6 @@ bool optimizing_search(struct optimizing *o)
     struct estimate of_result = {.seconds = INFINITY};
     estimator_estimate(&e, &o->found.graph, &of_result);
     o->report.seconds_with_layouts = of_result.seconds;
-    tell_of_unknown_cost(o);
     o->report.layout_gap = of_result.gap;
     return is_done;
 }

@@ -28,15 +28,19 @@
 #define GUESSED_BYTES_PER_SECOND 5e9
 #define LEAST_COST 1e-8
 #define LONGEST_STEP 1e5   // seconds: what is there as longer was kept for what failed, and is measured again
+#define KEPT_REALS 64      // constants of so many numbers are measured with their own: exponents, bounds, scales
+#define KEPT_BYTES ((size_t)1 << 20)   // and those of integers, which are indices
 
 struct step_costs {
     struct coster base;
     struct worker *worker;
     struct step_costs_options options;
     struct cost_database *costs;
-    double overhead;           // of one run of a model, beside its nodes
-    struct arena arena;        // of what failed
-    struct key_set failures;   // texts of groups: nobody asks twice while the program runs
+    double overhead;                        // of one run of a model, beside its nodes
+    const struct weight_source *original;   // of the graphs that are priced now; NULL: they are candidates
+    struct arena arena;                     // of what failed
+    struct key_set failures;                // texts of groups: nobody asks twice while the program runs
+    VEC(double) guesses;                    // what each failure is taken to cost: infinite where it is a candidate's
 };
 
 // --- measuring -------------------------------------------------------------------------------------------------------
@@ -57,14 +61,14 @@ static struct step_cost summarize(double *seconds, size_t n)
                               .is_doubtful = summary.spread > DOUBTFUL_SPREAD || kept < ENOUGH_RUNS};
 }
 
-static bool run_alone(struct step_costs *c, const struct graph *g, bool is_cold, struct step_cost *ret_cost,
-                      struct error *error)
+static bool run_with_weights(struct step_costs *c, const struct graph *g, const struct alone_weights *weights,
+                             bool is_cold, struct step_cost *ret_cost, struct error *error)
 {
     struct arena arena;
     struct onnx_bytes bytes;
     worker_numbers seconds = {0};
     arena_init(&arena);
-    bool is_run = export_alone(g, c->options.opset, &arena, &bytes, error) &&
+    bool is_run = export_alone(g, c->options.opset, weights, &arena, &bytes, error) &&
                   worker_load_bytes(c->worker, "part", bytes.at, bytes.size, error) &&
                   worker_time_bound(c->worker, "part", is_cold, SECONDS_PER_GROUP, LEAST_RUNS, &seconds, error);
     if (is_run)
@@ -72,6 +76,26 @@ static bool run_alone(struct step_costs *c, const struct graph *g, bool is_cold,
     vec_free(&seconds);
     arena_free(&arena);
     return is_run;
+}
+
+static bool has_integers(const struct graph *g)
+{
+    for (node_id n = 0; n < g->nodes.count; n++)
+        if (g->nodes.items[n].op->id == OP_WEIGHT &&
+            !dtype_is_float(graph_type(g, g->nodes.items[n].first_output)->dtype))
+            return true;
+    return false;
+}
+
+// Integers that nobody knows may be divisors, which are not 0, or indices of an axis that has one entry.
+static bool run_alone(struct step_costs *c, const struct graph *g, const void *const *elements, bool is_cold,
+                      struct step_cost *ret_cost, struct error *error)
+{
+    struct alone_weights weights = {.elements = elements, .integer = 1};
+    if (run_with_weights(c, g, &weights, is_cold, ret_cost, error))
+        return true;
+    weights.integer = 0;
+    return !c->worker->is_gone && has_integers(g) && run_with_weights(c, g, &weights, is_cold, ret_cost, error);
 }
 
 // Of n exponentials of one number, one after the other.
@@ -91,7 +115,7 @@ static bool time_chain(struct step_costs *c, int n, double *ret_seconds, struct 
         last = is_built ? graph_output_of(&g, node, 0) : last;
     }
     graph_add_output(&g, last);
-    is_built = is_built && run_alone(c, &g, false, &cost, error);
+    is_built = is_built && run_alone(c, &g, NULL, false, &cost, error);
     *ret_seconds = cost.seconds;
     graph_free(&g);
     arena_free(&arena);
@@ -130,16 +154,31 @@ static double processor_seconds(const struct step_costs *c)
     return clock_cpu_seconds() + process_cpu_seconds(&c->worker->process);
 }
 
-static bool measure(struct step_costs *c, const struct graph *g, bool is_cold, const char *text,
-                    struct step_cost *ret_cost)
+static size_t bytes_of_group(const struct graph *g)
+{
+    return bytes_of_leaves(g, OP_WEIGHT) + bytes_of_leaves(g, OP_INPUT);
+}
+
+static double guessed_seconds(const struct graph *g)
+{
+    return fmax((double)bytes_of_group(g) / GUESSED_BYTES_PER_SECOND, LEAST_COST);
+}
+
+// A part of a graph as a small model. Elements are those of its weights, NULL where they are made up.
+struct group {
+    struct graph graph;
+    const void *const *elements;
+    bool is_cold;
+};
+
+static bool measure(struct step_costs *c, const struct group *group, const char *text, struct step_cost *ret_cost)
 {
     struct error error = {0};
+    const struct graph *g = &group->graph;
     double started = clock_seconds(), processor_started = processor_seconds(c);
-    size_t bytes = bytes_of_leaves(g, OP_WEIGHT) + bytes_of_leaves(g, OP_INPUT);
-    if (bytes > LARGEST_GROUP)
-        *ret_cost = (struct step_cost){
-            .seconds = (double)bytes / GUESSED_BYTES_PER_SECOND, .is_guessed = true, .is_doubtful = true};
-    else if (run_alone(c, g, is_cold, ret_cost, &error))
+    if (bytes_of_group(g) > LARGEST_GROUP)
+        *ret_cost = (struct step_cost){.seconds = guessed_seconds(g), .is_guessed = true, .is_doubtful = true};
+    else if (run_alone(c, g, group->elements, group->is_cold, ret_cost, &error))
         ret_cost->seconds = fmax(ret_cost->seconds - c->overhead, LEAST_COST);
     else {
         log_info(c->options.log, "%s: %s", error.message, text);
@@ -154,39 +193,87 @@ static bool measure(struct step_costs *c, const struct graph *g, bool is_cold, c
 
 // --- costs -----------------------------------------------------------------------------------------------------------
 
-static bool has_failed(const struct step_costs *c, const struct text *text)
+static uint32_t find_failure(const struct step_costs *c, const struct text *text)
 {
-    return key_set_find(&c->failures, text->chars, text->count) != KEY_NONE;
+    return key_set_find(&c->failures, text->chars, text->count);
 }
 
-static double measured_cost(struct step_costs *c, const struct graph *g, bool is_cold, const struct text *text)
+// The original has it in any case, and its neighbours may be rewritten; a candidate with it is none.
+static double note_failure(struct step_costs *c, const struct graph *g, const struct text *text)
+{
+    double seconds = c->original && !c->worker->is_gone ? guessed_seconds(g) : INFINITY;
+    key_set_add(&c->failures, &c->arena, text->chars, text->count);
+    vec_push(&c->guesses, seconds);
+    return seconds;
+}
+
+static double measured_cost(struct step_costs *c, const struct group *group, const struct text *text)
 {
     struct step_cost cost = {0};
-    if (c->worker->is_gone || !measure(c, g, is_cold, text->chars, &cost)) {
-        key_set_add(&c->failures, &c->arena, text->chars, text->count);
-        return INFINITY;
-    }
+    if (c->worker->is_gone || !measure(c, group, text->chars, &cost))
+        return note_failure(c, &group->graph, text);
     cost_database_add(c->costs, text->chars, &cost);
     cost_database_find(c->costs, text->chars, &cost);
     return cost.seconds;
 }
 
-static double cost_of_group(struct step_costs *c, const struct graph *g, bool only_recalls)
+static double cost_of_group(struct step_costs *c, struct group *group, bool only_recalls)
 {
     struct text text = {0};
     struct step_cost cost = {0};
-    bool is_cold = has_cold_weights(c, g);
-    if (is_cold)
+    group->is_cold = has_cold_weights(c, &group->graph);
+    if (group->is_cold)
         text_add(&text, "cold ");
-    graph_print(&text, g);
+    graph_print(&text, &group->graph);
+    uint32_t failure = find_failure(c, &text);
     bool is_known = cost_database_find(c->costs, text.chars, &cost) && cost.seconds < LONGEST_STEP;
     double seconds = is_known                ? cost.seconds
-                     : has_failed(c, &text)  ? INFINITY
+                     : failure != KEY_NONE   ? c->guesses.items[failure]
                      : only_recalls          ? NAN
                      : interrupt_requested() ? INFINITY
-                                             : measured_cost(c, g, is_cold, &text);
+                                             : measured_cost(c, group, &text);
     text_free(&text);
     return seconds;
+}
+
+static bool is_kept(const struct type *type)
+{
+    return dtype_is_float(type->dtype) ? type_elements(type) <= KEPT_REALS : type_bytes(type) <= KEPT_BYTES;
+}
+
+// The model's own constants, where the graph that is priced has them as leaves.
+static const void *own_elements(const struct step_costs *c, const struct graph *g, tensor_id t, struct arena *arena)
+{
+    const struct node *leaf = t == NO_TENSOR ? NULL : graph_producer(g, t);
+    struct error ignored;
+    if (!leaf || leaf->op->id != OP_WEIGHT || !is_kept(graph_type(g, t)))
+        return NULL;
+    size_t index = (size_t)leaf->attributes[0].ints[0], size = type_bytes(graph_type(g, t));
+    const void *data = c->original->acquire(c->original->context, index, &ignored);
+    if (!data)
+        return NULL;
+    void *copy = memcpy(arena_alloc(arena, size + 1, 64), data, size);
+    c->original->release(c->original->context, index, data);
+    return copy;
+}
+
+static void extract_group(struct step_costs *c, const struct step_groups *groups, node_id first, struct arena *arena,
+                          struct group *ret_group)
+{
+    const struct graph *g = groups->graph;
+    tensor_id *weights = arena_array(arena, tensor_id, g->tensors.count + 1);
+    *ret_group = (struct group){.elements = NULL};
+    step_groups_extract(groups, first, &ret_group->graph, weights);
+    if (!c->original)
+        return;
+    const void **elements = arena_array(arena, const void *, ret_group->graph.nodes.count + 1);
+    size_t n_weights = 0;
+    for (node_id n = 0; n < ret_group->graph.nodes.count; n++)
+        if (ret_group->graph.nodes.items[n].op->id == OP_WEIGHT) {
+            elements[n_weights] = own_elements(c, g, weights[n_weights], arena);
+            n_weights++;
+        }
+    ret_group->elements = elements;
 }
 
 static bool estimate(struct coster *coster, const struct graph *g, bool only_recalls, struct estimate *ret_estimate)
@@ -200,11 +287,11 @@ static bool estimate(struct coster *coster, const struct graph *g, bool only_rec
     for (node_id n = 0; n < g->nodes.count && isfinite(seconds); n++) {
         if (!step_groups_is_first(&groups, n))
             continue;
-        struct graph alone;
+        struct group group;
         struct arena_mark mark = arena_mark(&arena);
-        step_groups_extract(&groups, n, &alone);
-        seconds += cost_of_group(c, &alone, only_recalls);
-        graph_free(&alone);
+        extract_group(c, &groups, n, &arena, &group);
+        seconds += cost_of_group(c, &group, only_recalls);
+        graph_free(&group.graph);
         arena_release(&arena, mark);
     }
     arena_free(&arena);
@@ -242,6 +329,17 @@ struct coster *step_costs_open(struct worker *w, const struct step_costs_options
     return NULL;
 }
 
+size_t step_costs_price_original(struct coster *coster, const struct weight_source *weights,
+                                 double (*price)(void *context), void *context)
+{
+    struct step_costs *c = (struct step_costs *)coster;
+    size_t n_failures = c->failures.keys.count;
+    c->original = weights;
+    price(context);
+    c->original = NULL;
+    return c->failures.keys.count - n_failures;
+}
+
 bool step_costs_save_last(struct coster *coster, struct error *error)
 {
     struct step_costs *c = (struct step_costs *)coster;
@@ -259,6 +357,7 @@ void step_costs_close(struct coster *coster)
     if (c->costs)
         cost_database_free(c->costs);
     key_set_free(&c->failures);
+    vec_free(&c->guesses);
     arena_free(&c->arena);
     mem_free(c, sizeof *c);
 }

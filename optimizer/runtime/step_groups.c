@@ -138,7 +138,14 @@ struct extraction {
     const struct step_groups *groups;
     struct graph_extraction taken;
     int64_t n_inputs, n_weights;
+    tensor_id *weights;
 };
+
+static tensor_id add_weight(struct extraction *e, tensor_id original, const struct type *type)
+{
+    e->weights[e->n_weights] = original;
+    return graph_add_leaf(e->taken.to, operators[OP_WEIGHT], e->n_weights++, type);
+}
 
 // A weight with one entry along these axes, as ONNX would have it, broadcast.
 static tensor_id repeated_weight(struct extraction *e, const struct type *type, unsigned axes)
@@ -150,12 +157,12 @@ static tensor_id repeated_weight(struct extraction *e, const struct type *type, 
     small.rank = type->rank - leading;
     for (int i = 0; i < small.rank; i++)
         small.dim[i] = axes >> (leading + i) & 1 ? 1 : type->dim[leading + i];
-    tensor_id leaf = graph_add_leaf(e->taken.to, operators[OP_WEIGHT], e->n_weights++, &small);
+    tensor_id leaf = add_weight(e, NO_TENSOR, &small);
     struct attribute_value shape = {.count = (uint32_t)type->rank, .ints = type->dim};
     node_id node;
     return graph_add(e->taken.to, operators[OP_BROADCAST], &shape, 1, &leaf, &node)
                ? graph_output_of(e->taken.to, node, 0)
-               : graph_add_leaf(e->taken.to, operators[OP_WEIGHT], e->n_weights++, type);
+               : add_weight(e, NO_TENSOR, type);
 }
 
 // Split trees are left behind: all sizes are explicit.
@@ -167,8 +174,7 @@ static tensor_id add_leaf(struct extraction *e, tensor_id t)
     unsigned repeated = varies ? 0 : tensor_repeated_axes(e->groups->graph, t);
     if (repeated)
         return repeated_weight(e, &plain, repeated);
-    return graph_add_leaf(e->taken.to, operators[varies ? OP_INPUT : OP_WEIGHT],
-                          varies ? e->n_inputs++ : e->n_weights++, &plain);
+    return varies ? graph_add_leaf(e->taken.to, operators[OP_INPUT], e->n_inputs++, &plain) : add_weight(e, t, &plain);
 }
 
 // What repeats a smaller tensor is part of every group that reads it.
@@ -191,9 +197,9 @@ static uint32_t uses_within(const struct step_groups *s, node_id first, tensor_i
     return uses;
 }
 
-void step_groups_extract(const struct step_groups *s, node_id first, struct graph *ret_graph)
+void step_groups_extract(const struct step_groups *s, node_id first, struct graph *ret_graph, tensor_id *ret_weights)
 {
-    struct extraction e = {.groups = s};
+    struct extraction e = {.groups = s, .weights = ret_weights};
     e.taken = (struct graph_extraction){.from = s->graph,
                                         .to = ret_graph,
                                         .context = &e,

@@ -103,7 +103,9 @@ def made_up(declared, seed, largest=15):
     dtype, random = np.dtype(DECLARED[declared.type]), np.random.default_rng(seed)
     if dtype.kind == "f":
         return random.standard_normal(shape).astype(dtype)
-    return random.integers(0, 2 if dtype.kind == "b" else largest + 1, shape).astype(dtype)
+    if dtype.kind == "b":
+        return random.integers(0, 2, shape).astype(dtype)
+    return random.integers(min(1, largest), largest + 1, shape).astype(dtype)   # divisors by 0 end the process
 
 
 def is_equal(a, b):

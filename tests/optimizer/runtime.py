@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 
+import numpy as np
 import onnx
 
 from expectations import expect, failures
@@ -126,10 +127,32 @@ def test_indices(folder):
                         "        if self.n_bound > 2:\n            raise ValueError('no')\n"
                         "        return super().bound(*words)")
     done = Run(folder, model, "--runtime", "onnxruntime", "--costs", folder / "others", python=fails)
-    expect(done.code == 0 and "could not be timed alone" in done.errors and not done.told["estimated_seconds_before"],
-           f"{done.told} {done.errors}")
+    expect(done.code == 0 and "2 parts of it could not be timed alone" in done.errors, f"{done.told} {done.errors}")
     again = Run(folder, model, "--runtime", "onnxruntime", "--costs", folder / "others")
-    expect(again.told["estimated_seconds_before"] and not again.errors, f"a failure is not kept: {again.told} {again.errors}")
+    expect(again.told["steps_measured"] >= 2 and not again.errors, f"a guess is not kept: {again.told} {again.errors}")
+
+
+def test_constants(folder):
+    """They keep their values in a part that is timed alone: indices of axes of one entry, divisors that are not 0."""
+    model = small_model(folder / "constants.onnx", """(float[4,1,8] x, int64[4,8] n) => (float[4,8] g, int64[4,8] d, float[4,2,8] h)
+                        { g = Gather<axis = 1>(x, first)  d = Div(n, by)  h = Gather<axis = 1>(x, twice) }""",
+                        first=np.array(0), twice=np.array([0, -1]), by=np.array([3, 1, 2, 5, 7, 1, 9, 4]))
+    done = Run(folder, model, "--runtime", "onnxruntime", "--costs", folder / "of-constants")
+    expect(done.code == 0 and not done.errors and done.told["steps_measured"] == 3, f"{done.told} {done.errors}")
+
+
+def test_step_that_fails(folder):
+    """What does not touch it is rewritten."""
+    model = products(folder / "with-a-step-that-fails.onnx", "s = Softmax(xa)  t = Transpose(s)", "float[32,1] t")
+    costs = priced_too_high(model, folder)
+    costs[1].write_text("".join(line for line in costs[1].read_text().splitlines(True) if "softmax" not in line))
+    fails = misbehaving(folder, "fails-at-one", "    def bound(self, name, *words):\n"
+                        "        if [i.shape for i in self.models[name].get_inputs()] == [[1, 32]]:\n"
+                        "            raise ValueError('no')\n"
+                        "        return super().bound(name, *words)")
+    done = Run(folder, model, "--runtime", "onnxruntime", *costs, python=fails)
+    expect("1 part of it could not be timed alone" in done.errors, f"{done.errors}")
+    expect(done.code == 0 and done.told["rewrites"], f"the products are merged: {done.told} {done.errors}")
 
 
 def test_symbolic(folder):
@@ -306,7 +329,8 @@ def test_simplified(folder):
 
 
 def main():
-    tests = [test_measured_there, test_steps, test_indices, test_refused_there, test_wrong_requests, test_failures, test_command]
+    tests = [test_measured_there, test_steps, test_indices, test_constants, test_step_that_fails, test_refused_there,
+             test_wrong_requests, test_failures, test_command]
     for test in tests + [test_simplified, test_symbolic] * ("--few" not in sys.argv):
         with tempfile.TemporaryDirectory() as folder:
             test(pathlib.Path(folder))

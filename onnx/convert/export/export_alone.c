@@ -17,6 +17,7 @@ struct stand_in {
     struct onnx_graph graph;
     struct onnx_opset opset;
     void *opsets[1];
+    const struct alone_weights *weights;
     struct imported_model imported;
 };
 
@@ -47,20 +48,24 @@ static struct onnx_value_info *describe(struct arena *arena, struct onnx_string 
 }
 
 // Numbers that no kernel is slow at: neither denormal nor growing in chains of products.
-static const void *made_up_elements(struct arena *arena, const struct type *type)
+static const void *made_up_elements(struct arena *arena, const struct type *type, int integer)
 {
     enum { PATTERN = 64 };
     double pattern[PATTERN];
     size_t n = (size_t)type_elements(type), size = dtype_size(type->dtype);
     char *data = arena_alloc_zero(arena, type_bytes(type) + PATTERN * 16, 64);
-    if (n > 1 && !dtype_is_float(type->dtype))
-        return data;
     for (int i = 0; i < PATTERN; i++)
-        pattern[i] = n <= 1 ? 2 : 0.01 * (1 + i % 7);
+        pattern[i] = !dtype_is_float(type->dtype) ? integer : n <= 1 ? 2 : 0.01 * (1 + i % 7);
     elements_from_reals(type->dtype, pattern, PATTERN, data);
     for (size_t i = PATTERN; i < n; i += PATTERN)
         memcpy(data + i * size, data, (n - i < PATTERN ? n - i : PATTERN) * size);
     return data;
+}
+
+static const void *elements_of(const struct stand_in *s, size_t weight, const struct type *type)
+{
+    const void *known = s->weights->elements ? s->weights->elements[weight] : NULL;
+    return known ? known : made_up_elements(s->arena, type, s->weights->integer);
 }
 
 static void add_leaf(struct stand_in *s, const struct graph *g, node_id n)
@@ -68,7 +73,7 @@ static void add_leaf(struct stand_in *s, const struct graph *g, node_id n)
     const struct node *node = &g->nodes.items[n];
     const struct type *type = graph_type(g, node->first_output);
     if (node->op->id == OP_WEIGHT) {
-        struct imported_weight w = {.type = *type, .data = made_up_elements(s->arena, type)};
+        struct imported_weight w = {.type = *type, .data = elements_of(s, s->imported.weights.count, type)};
         vec_push(&s->imported.weights, w);
         return;
     }
@@ -109,12 +114,13 @@ static void fill(struct stand_in *s, const struct graph *g, int64_t opset)
     s->imported.opset = opset;
 }
 
-bool export_alone(const struct graph *g, int64_t opset, struct arena *arena, struct onnx_bytes *ret_bytes,
-                  struct error *error)
+bool export_alone(const struct graph *g, int64_t opset, const struct alone_weights *weights, struct arena *arena,
+                  struct onnx_bytes *ret_bytes, struct error *error)
 {
     struct stand_in *s = arena_new(arena, struct stand_in);
     struct onnx_model *model;
     s->arena = arena;
+    s->weights = weights;
     arena_init(&s->imported.arena);
     fill(s, g, opset);
     bool is_exported = export_model(&s->imported, g, &model, NULL, error);
