@@ -180,6 +180,21 @@ bool elements_fit_reals(enum dtype dtype, const void *elements, size_t n)
     return true;
 }
 
+#define PIECE 1024   // elements that are numbers at a time
+
+bool elements_are_finite(enum dtype dtype, const void *elements, size_t n)
+{
+    double reals[PIECE];
+    for (size_t start = 0; start < n; start += PIECE) {
+        size_t count = n - start < PIECE ? n - start : PIECE;
+        elements_to_reals(dtype, (const char *)elements + start * dtype_size(dtype), count, reals);
+        for (size_t i = 0; i < count; i++)
+            if (!isfinite(reals[i]))
+                return false;
+    }
+    return true;
+}
+
 void elements_to_integers(enum dtype dtype, const void *elements, size_t n, int64_t *ret_integers)
 {
     rows[dtype].to_integers(elements, n, ret_integers);

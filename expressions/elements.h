@@ -12,6 +12,7 @@ void elements_to_reals(enum dtype dtype, const void *elements, size_t n, double 
 void elements_from_reals(enum dtype dtype, const double *reals, size_t n, void *ret_elements);
 // False: an integer among them has more digits than a double.
 bool elements_fit_reals(enum dtype dtype, const void *elements, size_t n);
+bool elements_are_finite(enum dtype dtype, const void *elements, size_t n);   // all but infinities and NaN
 void elements_to_integers(enum dtype dtype, const void *elements, size_t n, int64_t *ret_integers);
 void elements_from_integers(enum dtype dtype, const int64_t *integers, size_t n, void *ret_elements);
 

@@ -135,8 +135,8 @@ bool give_scaled_conv(struct conversion *c, uint32_t input, uint32_t factors);  
 bool give_shifted_conv(struct conversion *c, uint32_t input, uint32_t offsets);
 // The same of a product with a constant matrix, column by column; fold_into_product.c.
 bool give_scaled_product(struct conversion *c, uint32_t input, uint32_t factors);
-// Do weights hold their products with factors, each of which is for `run` in a row, as precisely as themselves?
-// What halves do not is left to the runtime, also where it is not seen; half_factors.c.
+// Are the products of weights with factors, each of which is for `run` in a row, numbers of their element type, and
+// those of halves as precise as themselves? What is not, or is not seen to be, is left to the runtime; factors_fit.c.
 bool factors_fit_weights(struct conversion *c, tensor_id weights, uint32_t n_factors, const double *factors,
                          uint32_t run);
 bool numbers_fit(enum dtype dtype, uint32_t n, const double *numbers);   // none becomes infinite

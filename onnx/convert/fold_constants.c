@@ -5,6 +5,7 @@
 #include "backends/reference/reference.h"
 #include "core/memory/hash.h"
 #include "core/text/error.h"
+#include "expressions/elements.h"
 #include "onnx/convert/importer.h"
 
 #include <stdlib.h>
@@ -94,6 +95,22 @@ static bool run_ancestor(struct folding *f, struct ancestor *a, struct arena *re
     return reference_run_node(f->graph, a->node, inputs, a->outputs, results, &ignored);
 }
 
+static bool are_finite(const struct tensor_value *v)
+{
+    return !v->data || !dtype_is_float(v->type.dtype) ||
+           elements_are_finite(v->type.dtype, v->data, (size_t)type_elements(&v->type));
+}
+
+static bool are_weights_finite(const struct folding *f)
+{
+    for (size_t i = 0; i < f->ancestors.count; i++) {
+        const struct ancestor *a = &f->ancestors.items[i];
+        if (f->graph->nodes.items[a->node].op->id == OP_WEIGHT && !are_finite(a->outputs))
+            return false;
+    }
+    return true;
+}
+
 static void release_weights(struct folding *f)
 {
     for (size_t i = 0; i + 1 < f->ancestors.count; i++) {
@@ -144,7 +161,8 @@ const void *evaluate_constant(struct imported_model *m, const struct graph *g, t
     bool is_fine = true;
     for (size_t i = 0; is_fine && i < f.ancestors.count; i++)
         is_fine = run_ancestor(&f, &f.ancestors.items[i], f.ancestors.items[i].node == last ? arena_of_result : &arena);
-    const void *result = is_fine ? value_of(&f, tensor).data : NULL;
+    const struct tensor_value value = is_fine ? value_of(&f, tensor) : (struct tensor_value){0};
+    const void *result = are_finite(&value) || !are_weights_finite(&f) ? value.data : NULL;
     release_weights(&f);
     vec_free(&f.ancestors);
     table_free(&f.by_node);

@@ -45,16 +45,16 @@ void importer_init(struct importer *im, struct imported_model *m, struct onnx_fi
 void importer_free(struct importer *im);
 // Leaves, and which nodes an output depends on.
 bool import_begin(struct importer *im, const bool **ret_is_live);
-struct conversion import_begin_node(struct importer *im, uint32_t index);   // the rest lives in the scratch arena
+struct conversion import_begin_node(struct importer *im, uint32_t index);      // the rest lives in the scratch arena
 const struct onnx_node *node_at(const struct conversion *c, uint32_t index);   // of the graph that is imported
-bool import_convert(struct importer *im, struct conversion *c);             // false: c->reason, and nothing was added
+bool import_convert(struct importer *im, struct conversion *c);   // false: c->reason, and nothing was added
 void import_infer_types(struct importer *im, struct conversion *c, struct type *ret_types);
 // A node of its own, or the outputs of `equal`: of an earlier one that import_find_equal found, or TABLE_NONE.
 void import_opaque(struct importer *im, struct conversion *c, const struct type *types, uint32_t equal);
 void import_define_outputs(struct importer *im, const struct conversion *c);
 void import_take_back(struct importer *im, struct graph_mark mark);
 void import_outputs(struct importer *im);
-bool import_graph(struct importer *im);   // all of it
+bool import_graph(struct importer *im);                   // all of it
 int64_t standard_opset(const struct onnx_list *opsets);   // the version of the standard domain; 0: there is none
 // Whose inputs and outer values have names already. What it declares is not read.
 void import_subgraph(struct importer *im);
@@ -109,6 +109,6 @@ bool folding_has_room(const struct importer *im, int64_t n_elements);
 // The same of all that the tensor is computed of; the operations count as done when it is true.
 bool folding_take_room_for(struct importer *im, const struct graph *g, tensor_id tensor);
 // The value of a tensor that depends on weights only, computed: elements in the arena (or the model's, of a weight as
-// it is), or NULL when it cannot be.
+// it is), or NULL when it cannot be, or is not finite where the weights are: a runtime may compute it otherwise.
 const void *evaluate_constant(struct imported_model *m, const struct graph *g, tensor_id tensor,
                               struct arena *arena_of_result);
