@@ -26,7 +26,7 @@ static void write_original(const char *path, struct arena *arena)
     struct error error = {0};
     struct onnx_bytes bytes;
     parse_graph(&g, arena, graph_text);
-    assert_true(export_alone(&g, 17, arena, &bytes, &error));
+    assert_true(export_alone(&g, 17, &(struct alone_weights){0}, arena, &bytes, &error));
     assert_true(file_write_text(path, (const char *)bytes.at, bytes.size, &error));
     graph_free(&g);
 }
