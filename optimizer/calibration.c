@@ -12,7 +12,7 @@
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
-#include "optimizer/contest.h"
+#include "optimizer/run/contest.h"
 #include <math.h>
 
 #define WARM_UP_SECONDS 0.05   // of runs after which none warms up any more

@@ -5,7 +5,7 @@
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
-#include "optimizer/contest.h"
+#include "optimizer/run/contest.h"
 #include "optimizer/run/model_weights.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "optimizer/remaining_time.h"
 
 #include "optimizer/contenders.h"
-#include "optimizer/contest.h"
+#include "optimizer/run/contest.h"
 #include <math.h>
 
 #define BYTES_LOADED_PER_SECOND 4e8   // until a model was loaded

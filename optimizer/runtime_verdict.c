@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define SEPARATOR ':'
-enum { LOADS_OF_A_DUEL = 3, LOADS_OF_A_VERDICT = 5 };   // at least
+enum { LOADS_OF_A_DUEL = 3, LOADS_OF_A_VERDICT = 7 };
 
 // --- which one -------------------------------------------------------------------------------------------------------
 
@@ -254,12 +254,10 @@ static bool has_integers(const struct optimizing *o)
 
 static bool runs_with_integers_below(struct optimizing *o, int64_t limit, struct error *error)
 {
-    worker_numbers numbers = {0};
+    double seconds;
     *error = (struct error){0};
     o->runtime.index_limit = limit;
-    bool is_run = send_all_inputs(o, error) && worker_time(&o->runtime.worker, "a", NULL, 0, 1, &numbers, error);
-    vec_free(&numbers);
-    return is_run;
+    return send_all_inputs(o, error) && worker_run(&o->runtime.worker, "a", &seconds, error);
 }
 
 // Integers are mostly indices, of tables of two rows too.
@@ -361,8 +359,9 @@ bool optimizing_duel_in_runtime(struct optimizing *o, const struct graph *a, con
 {
     struct written files[2] = {{{0}, {0}}, {{0}, {0}}};
     struct error error = {0};
+    struct runtime_timing timing = {.seconds = seconds, .loads = LOADS_OF_A_DUEL};
     bool is_done = write_graph(o, a, "first", &files[0], &error) && write_graph(o, b, "second", &files[1], &error) &&
-                   runtime_time(&o->runtime, files[0].path, files[1].path, LOADS_OF_A_DUEL, seconds, ret_times, &error);
+                   runtime_time(&o->runtime, files[0].path, files[1].path, &timing, ret_times, &error);
     if (!is_done)
         log_info(o->options->log, "%s", error.message);
     if (o->runtime.worker.is_gone && !o->runtime.command)
@@ -397,14 +396,16 @@ bool optimizing_judge_in_runtime(struct optimizing *o, const struct graph *g, st
 {
     struct written file = {{0}, {0}};
     struct error error = {0};
+    struct runtime_timing timing = {.seconds = o->options->measure_seconds, .loads = LOADS_OF_A_VERDICT};
     vec_free(&ret_verdict->outputs);
     *ret_verdict = (struct runtime_verdict){0};
     bool is_written = write_graph(o, g, "result", &file, &error);
-    bool is_judged =
-        is_written && agree_in_runtime(o, file.path, ret_verdict, &error) &&
-        (ret_verdict->differs || runtime_time(&o->runtime, o->options->input, file.path, LOADS_OF_A_VERDICT,
-                                              o->options->measure_seconds, &ret_verdict->times, &error));
-    ret_verdict->is_timed = is_judged && !ret_verdict->differs;
+    bool is_judged = is_written && agree_in_runtime(o, file.path, ret_verdict, &error) &&
+                     (ret_verdict->differs ||
+                      runtime_time(&o->runtime, o->options->input, file.path, &timing, &ret_verdict->times, &error));
+    bool is_said = ret_verdict->times.gain.n_loads > 0;
+    ret_verdict->is_timed = is_judged && !ret_verdict->differs && is_said;
+    o->report.is_timing_cut = o->report.is_timing_cut || (is_judged && !ret_verdict->differs && !is_said);
     remove_written(&file);
     if (!is_judged && (o->runtime.command || !o->runtime.worker.is_gone)) {
         ret_verdict->failure = arena_string(&o->model.arena, error.message);

@@ -1,6 +1,7 @@
 // What one run of taso-opt did, for a person and as JSON.
 #pragma once
 #include "backends/costs/in_model.h"
+#include "core/numbers/paired_ratios.h"
 #include "core/numbers/statistics.h"
 #include "optimizer/run/comparison.h"
 #include "optimizer/run/phases.h"

@@ -2,6 +2,7 @@
 #pragma once
 #include "backends/contract/backend.h"
 #include "core/memory/vec.h"
+#include "core/numbers/paired_ratios.h"
 #include "core/numbers/statistics.h"
 
 // How one output of two models differs, over all entries and rounds.

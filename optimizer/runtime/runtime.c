@@ -1,12 +1,9 @@
 // One interface to a worker with ONNX Runtime, or to a command; loads are fresh each time.
 #include "optimizer/runtime/runtime.h"
 
-#include "core/system/clock.h"
-#include "core/system/interrupt.h"
 #include "core/text/error.h"
+#include "optimizer/run/contest.h"
 #include "optimizer/runtime/command.h"
-
-enum { MOST_LOADS = 40, USUAL_LOADS = 10, LEAST_PAIRS = 2 };
 
 const char *runtime_name(const struct runtime *r)
 {
@@ -48,102 +45,53 @@ bool runtime_compare(struct runtime *r, const char *a, const char *b, int n_sets
 
 // --- times -----------------------------------------------------------------------------------------------------------
 
-static void push_pair(struct pair_times *t, double a, double b)
+static const char *const ids[] = {"a", "b"};
+
+struct pair {
+    struct runtime *runtime;
+    const char *paths[2];
+};
+
+static bool load_file(void *context, size_t i, struct error *error)
 {
-    vec_push(&t->a, a);
-    vec_push(&t->b, b);
+    struct pair *p = context;
+    return p->runtime->command || worker_load_file(&p->runtime->worker, ids[i], p->paths[i], error);
 }
 
-static bool time_loaded(struct runtime *r, double seconds, struct pair_times *t, struct error *error)
+static bool run_file(void *context, size_t i, double *ret_seconds, struct error *error)
 {
-    worker_numbers numbers = {0};
-    bool is_timed = worker_time(&r->worker, "a", "b", seconds, LEAST_PAIRS, &numbers, error);
-    for (size_t i = 0; is_timed && i + 1 < numbers.count; i += 2)
-        push_pair(t, numbers.items[i], numbers.items[i + 1]);
-    vec_free(&numbers);
-    return is_timed;
+    struct pair *p = context;
+    return p->runtime->command ? command_measure(p->runtime->command, p->paths[i], ret_seconds, error)
+                               : worker_run(&p->runtime->worker, ids[i], ret_seconds, error);
 }
 
-// The one that is loaded first is another one each time: memory is given out in that order.
-static bool load_and_time(struct runtime *r, const char *const *paths, bool is_turned, double seconds,
-                          struct pair_times *t, struct error *error)
+// What a worker that is gone says now was said before.
+static void unload_file(void *context, size_t i)
 {
-    static const char *const ids[] = {"a", "b"};
-    struct worker *w = &r->worker;
-    return worker_drop(w, "a", error) && worker_drop(w, "b", error) &&
-           worker_load_file(w, ids[is_turned], paths[is_turned], error) &&
-           worker_load_file(w, ids[!is_turned], paths[!is_turned], error) && time_loaded(r, seconds, t, error);
+    struct pair *p = context;
+    struct error ignored = {0};
+    if (!p->runtime->command && !p->runtime->worker.is_gone)
+        worker_drop(&p->runtime->worker, ids[i], &ignored);
 }
 
-// One after the other, so that only one is there; run i of the one makes a pair with run i of the other.
-static bool load_and_time_apart(struct runtime *r, const char *const *paths, bool is_turned, double seconds,
-                                struct pair_times *t, struct error *error)
-{
-    struct worker *w = &r->worker;
-    worker_numbers numbers[2] = {{0}, {0}};
-    bool is_timed = true;
-    for (int i = 0; is_timed && i < 2; i++) {
-        int which = is_turned ? 1 - i : i;
-        is_timed = worker_drop(w, "a", error) && worker_load_file(w, "a", paths[which], error) &&
-                   worker_time(w, "a", NULL, seconds / 2, LEAST_PAIRS, &numbers[which], error);
-    }
-    for (size_t i = 0; is_timed && i < numbers[0].count && i < numbers[1].count; i++)
-        push_pair(t, numbers[0].items[i], numbers[1].items[i]);
-    vec_free(&numbers[0]);
-    vec_free(&numbers[1]);
-    return is_timed;
-}
-
-static bool measure_by_command(struct runtime *r, const char *const *paths, bool is_turned, struct pair_times *t,
-                               struct error *error)
-{
-    double seconds[2];
-    if (!command_measure(r->command, paths[is_turned], &seconds[is_turned], error) ||
-        !command_measure(r->command, paths[!is_turned], &seconds[!is_turned], error))
-        return false;
-    push_pair(t, seconds[0], seconds[1]);
-    return true;
-}
-
-static bool take_load(struct runtime *r, const char *const *paths, size_t load, double seconds, struct pair_times *t,
-                      struct error *error)
-{
-    bool is_turned = load % 2, is_taken = r->command     ? measure_by_command(r, paths, is_turned, t, error)
-                                          : r->has_apart ? load_and_time_apart(r, paths, is_turned, seconds, t, error)
-                                                         : load_and_time(r, paths, is_turned, seconds, t, error);
-    if (is_taken)
-        vec_push(&t->ends, t->a.count);
-    return is_taken;
-}
-
-static struct side_by_side summarize(struct pair_times *t)
-{
-    VEC(double) ratios = {0};
-    for (size_t i = 0; i < t->a.count; i++)
-        vec_push(&ratios, t->a.items[i] / t->b.items[i]);
-    struct side_by_side times = {{sample_summarize(t->a.items, t->a.count), sample_summarize(t->b.items, t->b.count)},
-                                 ratios_summarize(ratios.items, t->ends.items, t->ends.count)};
-    vec_free(&ratios);
-    return times;
-}
-
-bool runtime_time(struct runtime *r, const char *a, const char *b, size_t least_loads, double seconds,
+bool runtime_time(struct runtime *r, const char *a, const char *b, const struct runtime_timing *timing,
                   struct side_by_side *ret_times, struct error *error)
 {
-    const char *const paths[] = {a, b};
-    struct pair_times t = {0};
-    double started = clock_seconds();
-    bool is_timed = true;
-    for (size_t load = 0; is_timed && load < MOST_LOADS; load++) {
-        bool is_long_enough = load >= least_loads && clock_seconds() - started > seconds;
-        if (is_long_enough || (load > 0 && interrupt_requested()))
-            break;
-        is_timed = take_load(r, paths, load, seconds / USUAL_LOADS, &t, error);
-    }
-    if (is_timed)
-        *ret_times = summarize(&t);
-    vec_free(&t.a);
-    vec_free(&t.b);
-    vec_free(&t.ends);
-    return is_timed;
+    static const bool is_result[] = {false, true};
+    struct pair pair = {r, {a, b}};
+    struct contest_runner runner = {&pair, load_file, run_file, unload_file};
+    struct contest contest = {.n = 2,
+                              .is_result = is_result,
+                              .seconds = timing->seconds,
+                              .loads = timing->loads,
+                              .deadline = timing->deadline,
+                              .most_loaded = r->has_apart ? 1 : 0,
+                              .loads_itself = r->command != NULL};
+    struct contest_outcome outcome = {0};
+    *ret_times = (struct side_by_side){0};
+    if (!contest_hold(&runner, &contest, &outcome, error))
+        return false;
+    if (!outcome.is_undecided)
+        *ret_times = (struct side_by_side){{outcome.times[0], outcome.times[1]}, outcome.gain};
+    return true;
 }

@@ -17,10 +17,10 @@ struct runtime {
     int64_t index_limit;   // integers that the original takes there are below it
 };
 
-// Pairs of times, load after load.
-struct pair_times {
-    VEC(double) a, b;
-    VEC(size_t) ends;
+// As of struct contest.
+struct runtime_timing {
+    double seconds, deadline;
+    int loads;
 };
 
 const char *runtime_name(const struct runtime *r);
@@ -31,6 +31,7 @@ bool runtime_compares(const struct runtime *r);
 // recordings_compare.
 bool runtime_compare(struct runtime *r, const char *a, const char *b, int n_sets, double tolerance,
                      output_comparisons *ret_outputs, struct error *error);
-// Times two models by turns for about that long, in at least so many loads: a's time over b's.
-bool runtime_time(struct runtime *r, const char *a, const char *b, size_t least_loads, double seconds,
+// Holds a contest (optimizer/contest.h) between two models, of which b is the result: a's time over b's. Interrupted,
+// it may say nothing: then there were no loads.
+bool runtime_time(struct runtime *r, const char *a, const char *b, const struct runtime_timing *timing,
                   struct side_by_side *ret_times, struct error *error);

@@ -157,12 +157,16 @@ bool worker_time_sets(struct worker *w, int n_sets, struct error *error)
     return ask(w, &line, NULL, 0, NULL, 0, 0, error);
 }
 
-bool worker_time(struct worker *w, const char *a, const char *b, double seconds, int least_runs,
-                 worker_numbers *ret_seconds, struct error *error)
+bool worker_run(struct worker *w, const char *id, double *ret_seconds, struct error *error)
 {
     struct text line = {0};
-    text_printf(&line, "time %s %s %g %d", a, b ? b : "-", seconds, least_runs);
-    return ask(w, &line, NULL, 0, NULL, 0, seconds, error) && read_numbers(w, b ? 2 : 1, ret_seconds, error);
+    worker_numbers numbers = {0};
+    text_printf(&line, "run %s", id);
+    bool is_run = ask(w, &line, NULL, 0, NULL, 0, 0, error) && read_numbers(w, 1, &numbers, error);
+    if (is_run)
+        *ret_seconds = numbers.count ? numbers.items[0] : 0;
+    vec_free(&numbers);
+    return is_run;
 }
 
 bool worker_time_bound(struct worker *w, const char *id, bool is_cold, double seconds, int least_runs,

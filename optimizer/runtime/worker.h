@@ -34,14 +34,12 @@ bool worker_set_input(struct worker *w, int set, const char *name, const struct 
 // Three numbers for each output: max|a - b|, max|a|, and 1 or 0: does it say anything? The worst of all sets.
 bool worker_compare(struct worker *w, const char *a, const char *b, int n_sets, worker_numbers *ret_numbers,
                     struct error *error);
-// From now on worker_time runs a model on so many sets, one after the other, and takes all of them for one run. The
+// From now on worker_run runs a model on so many sets, one after the other, and takes all of them for one run. The
 // standard is one.
 bool worker_time_sets(struct worker *w, int n_sets, struct error *error);
-// Seconds of runs on the first set, at least that many and for about that long: of a and b by turns, or of a where b is
-// NULL.
-bool worker_time(struct worker *w, const char *a, const char *b, double seconds, int least_runs,
-                 worker_numbers *ret_seconds, struct error *error);
-// The same for one model, on inputs made up and bound where the provider computes: nothing but its own work. `is_cold`:
-// the caches are emptied before each run, as the rest of a large model does.
+bool worker_run(struct worker *w, const char *id, double *ret_seconds, struct error *error);
+// Seconds of at least that many runs of a model alone, for about that long, on inputs made up and bound where the
+// provider computes: nothing but its own work. `is_cold`: the caches are emptied before each run, as the rest of a
+// large model does.
 bool worker_time_bound(struct worker *w, const char *id, bool is_cold, double seconds, int least_runs,
                        worker_numbers *ret_seconds, struct error *error);

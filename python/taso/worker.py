@@ -9,8 +9,7 @@ first line, which nobody asks for, says what runs here: `ok VERSION PROVIDER`.
     sets N                      a timed run is one on each of the sets 0 to N-1; 1 at first     ok
     outputs A B N               runs both on the sets 0 to N-1       ok COUNT, then for each output what differs
                                                                      (max|a-b|  max|a|  whether a says something)
-    time A B SECONDS LEAST      runs by turns, B may be `-`          ok COUNT, then a1 b1 a2 b2 ... in seconds
-
+    run A                       runs it on these sets                ok 1 SECONDS
     bound A COLD SECONDS LEAST  runs A alone, on inputs made up and bound where it computes, with empty caches where
                                 COLD is 1     ok COUNT, then seconds
 
@@ -35,7 +34,6 @@ else:
     IMPORT_FAILURE = None
 
 WARM_UP_RUNS, MOST_RUNS = 2, 2000
-SLOW_SECONDS = 0.05   # of a run: one warms up
 LEAST_SAMPLE_SECONDS = 1e-4   # of a model alone: short ones are repeated in it
 UNBOUND_SIZE = 16   # of a symbolic dimension that is not the first
 # numpy's names of ours, and of ONNX Runtime's.
@@ -140,6 +138,7 @@ class Worker:
     def __init__(self, runtime, connection, provider, threads):
         self.runtime, self.connection, self.provider, self.threads = runtime, connection, provider, threads
         self.models, self.inputs, self.timed_sets = {}, {}, 1
+        self.fed = {}   # of every model that runs, what it is run on
         # One thread is timed by what it worked, not by what others took from it.
         is_one_thread = threads == 1 and provider == "CPUExecutionProvider"
         self.clock = time.thread_time if is_one_thread else time.perf_counter
@@ -152,11 +151,13 @@ class Worker:
         # Threads of one model that wait for work in a loop would slow down the other one.
         options.add_session_config_entry("session.force_spinning_stop", "1")
         model = os.fsdecode(data) if kind == "file" else data
+        self.drop(name)
         self.models[name] = self.runtime.InferenceSession(model, options, providers=[self.provider])
         return ""
 
     def drop(self, name):
         self.models.pop(name, None)
+        self.fed.pop(name, None)
         return ""
 
     def input(self, which, dtype, rank, *rest):
@@ -165,11 +166,13 @@ class Worker:
         data = self.connection.read_bytes(data_size)
         if dtype not in TYPES:
             raise ValueError(f"input {name} is of the type {dtype}")
+        self.fed.clear()
         self.inputs.setdefault(int(which), {})[name] = np.frombuffer(data, TYPES[dtype]).reshape(shape)
         return ""
 
     def sets(self, count):
         self.timed_sets = int(count)
+        self.fed.clear()
         return ""
 
     def feeds(self, model, which):
@@ -185,28 +188,14 @@ class Worker:
             worst = [(max(d, e), max(m, n), s or t) for (d, m, s), (e, n, t) in zip(worst, found)] if which else found
         return " ".join([str(len(worst))] + [f"{d:.9g} {m:.9g} {int(s)}" for d, m, s in worst])
 
-    def time(self, a, b, seconds, least):
-        models = [self.models[name] for name in (a, b) if name != "-"]
-        feeds = [[self.feeds(model, which) for which in range(self.timed_sets)] for model in models]
-        clock = self.clock
-        for model, sets in zip(models, feeds):
-            for _ in range(WARM_UP_RUNS):
-                started = clock()
-                for feed in sets:
-                    model.run(None, feed)
-                if clock() - started > SLOW_SECONDS:
-                    break
-        order, taken, end = list(range(len(models))), [], time.monotonic() + float(seconds)
-        while len(taken) < int(least) or (len(taken) < MOST_RUNS and time.monotonic() < end):
-            self.connection.check()
-            pair = [0.0] * len(models)
-            for i in order if len(taken) % 2 == 0 else reversed(order):
-                started = clock()
-                for feed in feeds[i]:
-                    models[i].run(None, feed)
-                pair[i] = clock() - started
-            taken.append(pair)
-        return " ".join([str(len(taken))] + [f"{t:.9g}" for pair in taken for t in pair])
+    def run(self, name):
+        model, clock = self.models[name], self.clock
+        if name not in self.fed:
+            self.fed[name] = [self.feeds(model, which) for which in range(self.timed_sets)]
+        started = clock()
+        for feed in self.fed[name]:
+            model.run(None, feed)
+        return f"1 {clock() - started:.9g}"
 
     def bind(self, model, largest):
         binding, device = model.io_binding(), DEVICES.get(self.provider, "cpu")
@@ -247,7 +236,7 @@ class Worker:
 
     def serve(self):
         requests = {"load": self.load, "drop": self.drop, "input": self.input, "sets": self.sets,
-                    "outputs": self.outputs, "time": self.time, "bound": self.bound}
+                    "outputs": self.outputs, "run": self.run, "bound": self.bound}
         while True:
             words = self.connection.read_line()
             try:

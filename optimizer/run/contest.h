@@ -4,11 +4,13 @@
 //
 //   qualifying    every contender, one load: what is clearly slower than another of its kind drops out
 //   final         the fastest original and the fastest result, in several loads: where a model lies in memory matters;
-//                 fewer where the time is over and hardly anything or very much is gained; none without a result
+//                 fewer where the time is over and hardly anything or very much is gained, more while a gain is neither
+//                 seen nor out of sight; none without a result
 //
 // Interrupted, it goes on for two seconds and no run longer; when it begins so, for six. The fastest so far of each
 // kind are then the finalists, and four pairs of their runs decide, or nothing does.
 #pragma once
+#include "core/numbers/paired_ratios.h"
 #include "core/numbers/statistics.h"
 #include <stdbool.h>
 
@@ -25,11 +27,14 @@ struct contest {
     size_t n;
     const bool *is_result;   // of each contender; else it is a way to run the original, and there is one at least
     double seconds;          // about how long to time, loading apart
-    int loads;               // of the final
+    int loads;               // of the final, if these decide
+    double deadline;         // on clock_seconds: it ends after the load that is under way then; 0: none is set, and it
+                             // goes on for some times as long as planned at most
     size_t most_loaded;      // at once, as there is memory; 0: all. Of more, runs alternate by load, not one by one
     // What the first run of a load finds cold is the same for short and for long ones: those of CONTEST_LONG_RUN and
     // more need none to warm up in the final, as it is a hundredth of them. Runtimes do more in the first one.
     bool prepares_all;
+    bool loads_itself;   // each run loads the model, as a command does: one of both is a load, and none warms up
     // Of runs of each contender before the contest, one after the other (count 0: there were none); NULL: of nobody.
     // Who was clearly behind another of its kind does not qualify; who would be loaded by itself is not run again for
     // that.
@@ -39,12 +44,13 @@ struct contest_outcome {
     size_t original, result;             // the fastest of each kind; n: no result takes part
     struct sample_summary times[2];      // of one run of these in the final, seconds; without it of the original
     struct ratio_summary gain;           // time of the original over that of the result: 2 is twice as fast
-    struct sample_summary *qualifying;   // of each contender, as far as it came (count 0: not at all); the caller's
+    struct sample_summary *qualifying;   // of each contender, as far as it came (count 0: not at all); the caller's.
+                                         // NULL: nobody asks, and one of each kind has nothing to qualify for
     bool is_undecided;                   // interrupted before there was an answer: only `qualifying` is filled in
 };
 #define CONTEST_LONG_RUN 0.15                         // seconds
 double contest_runs_to_warm_up(double of_run);        // of a model of ours, one run of which takes so long
-size_t contest_most_loads(const struct contest *c);   // if there is a final, and nothing ends it before its time
+size_t contest_most_loads(const struct contest *c);   // if there is a final that its loads decide
 // About how long such a contest takes, with a result in it, by what loading and running a contender takes.
 double contest_expected_seconds(size_t n, int loads, double seconds, double of_load, double of_run);
 bool contest_hold(const struct contest_runner *e, const struct contest *c, struct contest_outcome *ret_outcome,

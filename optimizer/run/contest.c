@@ -1,7 +1,7 @@
-// Stages of timing: in each load of a stage every contender that is still in is run as often as the others, in rounds
-// that begin with another one each time. Samples are kept load by load, so that run i of one contender and run i of
-// another, which stand beside each other in time, make a ratio.
-#include "optimizer/contest.h"
+// Stages of timing: in each load of a stage every contender that is still in is run as often as the others, in rounds.
+// In the final single runs of both alternate, and each makes a ratio with the one before it and the one behind it
+// (core/numbers/paired_ratios.h); who begins takes turns, load by load.
+#include "optimizer/run/contest.h"
 
 #include "core/memory/memory.h"
 #include "core/memory/vec.h"
@@ -14,10 +14,11 @@
 #define QUALIFYING_ROUNDS 2    // at least
 #define FINAL_RUNS 11          // at least, of all loads together
 #define MOST_ROUNDS 2000
+#define TIMES_LONGER 4        // than planned an open final goes on where nobody says until when
 #define LOADS_FOR_NOTHING 3   // of the final, after its time is over, that may show that there is no gain,
 #define LOADS_FOR_MUCH 4      // or a large one: so many times the interval; or next to none beside it
 #define SURE_INTERVALS 3.3
-#define VAIN_INTERVALS 0.3
+#define VAIN_INTERVALS 0.15
 #define SHARE_OF_QUALIFYING 0.4        // of the time
 #define HOPELESS 2.0                   // times the shortest warm-up run of its kind: drops out at once
 #define SECONDS_WHEN_INTERRUPTED 1.0   // of a load, at most
@@ -42,8 +43,11 @@ struct stage {
     const struct contest *c;
     struct error *error;
     struct entrant *entrants;
-    VEC(size_t) ends;   // of the loads
-    double seconds;     // of one load
+    size_t n_loads;       // so far,
+    size_t n_pairs;       // and pairs of runs in these
+    VEC(double) ratios;   // of the final, load after load,
+    VEC(size_t) ends;     // of loads there
+    double seconds;       // of one load
     size_t least_rounds;
     bool drops;     // who is behind: it is the first stage
     bool is_warm;   // its runs are long: none warms up
@@ -131,10 +135,18 @@ static bool is_to_run(const struct entrant *e)
     return !e->is_out && !e->is_known;
 }
 
-static bool is_time_over(size_t rounds, size_t least, double started, double seconds)
+static bool is_time_over(const struct stage *s, size_t rounds, double started, double seconds)
 {
     double limit = interrupt_requested() ? fmin(seconds, SECONDS_WHEN_INTERRUPTED) : seconds;
-    return rounds >= MOST_ROUNDS || (rounds >= least && clock_seconds() - started > limit);
+    return rounds >= (s->c->loads_itself ? 1 : MOST_ROUNDS) ||
+           (rounds >= s->least_rounds && clock_seconds() - started > limit);
+}
+
+// Of several that qualify the first one changes from round to round. Two that always alternate follow each other alike.
+static size_t whose_turn(const struct stage *s, size_t round, size_t k)
+{
+    size_t n = s->c->n;
+    return s->drops ? (k + round) % n : s->n_loads % 2 ? n - 1 - k : k;
 }
 
 static bool run_by_turns(struct stage *s)
@@ -144,9 +156,9 @@ static bool run_by_turns(struct stage *s)
             return false;
     drop_who_is_behind(s, HOPELESS);
     double started = clock_seconds();
-    for (size_t round = 0; !is_time_over(round, s->least_rounds, started, s->seconds); round++) {
+    for (size_t round = 0; !is_time_over(s, round, started, s->seconds); round++) {
         for (size_t k = 0; k < s->c->n; k++) {
-            size_t i = (k + round) % s->c->n;
+            size_t i = whose_turn(s, round, k);
             if (is_to_run(&s->entrants[i]) && !run_counted(s, i))
                 return false;
         }
@@ -162,7 +174,7 @@ static bool run_one(struct stage *s, size_t i, double seconds, size_t *rounds)
     bool is_done = load(s, i) && warm_up(s, i);
     double started = clock_seconds();
     size_t round = 0;
-    for (; is_done && (*rounds ? round < *rounds : !is_time_over(round, s->least_rounds, started, seconds)); round++)
+    for (; is_done && (*rounds ? round < *rounds : !is_time_over(s, round, started, seconds)); round++)
         is_done = run_counted(s, i);
     *rounds = round;
     unload(s, i);
@@ -181,7 +193,7 @@ static bool run_one_at_a_time(struct stage *s)
 {
     size_t rounds = 0, n = count_entrants(s);
     for (size_t k = 0; k < s->c->n; k++) {
-        size_t i = s->ends.count % 2 ? s->c->n - 1 - k : k;
+        size_t i = whose_turn(s, 0, k);
         if (is_to_run(&s->entrants[i]) && !run_one(s, i, s->seconds / (double)n, &rounds))
             return false;
     }
@@ -200,6 +212,7 @@ static bool run_load(struct stage *s)
     bool is_done = has_room_for_all(s) ? run_by_turns(s) : run_one_at_a_time(s);
     for (size_t i = 0; i < s->c->n; i++)
         unload(s, i);
+    s->n_loads++;
     return is_done || s->is_cut;
 }
 
@@ -217,6 +230,7 @@ static void free_stage(struct stage *s)
     for (size_t i = 0; i < s->c->n; i++)
         vec_free(&s->entrants[i].seconds);
     mem_free(s->entrants, (s->c->n + 1) * sizeof *s->entrants);
+    vec_free(&s->ratios);
     vec_free(&s->ends);
 }
 
@@ -302,36 +316,29 @@ size_t contest_most_loads(const struct contest *c)
     return n;
 }
 
-static struct ratio_summary gain_of(const struct stage *s, const struct contest_outcome *outcome)
-{
-    const struct entrant *a = &s->entrants[outcome->original], *b = &s->entrants[outcome->result];
-    VEC(double) ratios = {0};
-    for (size_t i = 0; i < vec_last(&s->ends); i++)
-        vec_push(&ratios, a->seconds.items[i] / b->seconds.items[i]);
-    struct ratio_summary gain = ratios_summarize(ratios.items, s->ends.items, s->ends.count);
-    vec_free(&ratios);
-    return gain;
-}
-
-// Pairs of the loads so far, with those of a load that was cut. False: they say nothing.
+// Ratios of the load that has ended, or was cut. False: all so far say nothing.
 static bool end_load(struct stage *s, struct contest_outcome *outcome)
 {
-    size_t a = s->entrants[outcome->original].seconds.count, b = s->entrants[outcome->result].seconds.count;
-    size_t n_pairs = a < b ? a : b;
-    if (n_pairs > (s->ends.count ? vec_last(&s->ends) : 0))
-        vec_push(&s->ends, n_pairs);
-    if (n_pairs < LEAST_PAIRS)
+    const struct entrant *a = &s->entrants[outcome->original], *b = &s->entrants[outcome->result];
+    size_t n = a->seconds.count < b->seconds.count ? a->seconds.count : b->seconds.count, begin = s->n_pairs;
+    bool is_original_first = (s->n_loads % 2 == 1) == (outcome->original < outcome->result);
+    if (n > begin) {
+        vec_reserve(&s->ratios, s->ratios.count + 2 * (n - begin));
+        s->ratios.count += ratios_of_neighbours(a->seconds.items + begin, b->seconds.items + begin, n - begin,
+                                                is_original_first, s->ratios.items + s->ratios.count);
+        vec_push(&s->ends, s->ratios.count);
+        s->n_pairs = n;
+    }
+    if (n < LEAST_PAIRS)
         return false;
-    outcome->gain = gain_of(s, outcome);
+    outcome->gain = ratios_summarize(s->ratios.items, s->ends.items, s->ends.count, RATIO_LOOKED_AT_OFTEN);
     return true;
 }
 
-// Whoever stops where the interval is narrow stops where it is so by chance: that takes equal graphs for faster in up
-// to 4.5 of 100 contests, instead of 2.5. So the loads that are left are spared only where the result is not ahead,
-// which is no gain, or hardly, which seldom becomes one: of gains that all loads would have shown 9 times in 10 they
-// then show as many, of those shown 6 times in 10 one in a hundred less. And where it is ahead by so much that equal
-// graphs seldom are: a t that one in a thousand has or fewer (the rule of Haybittle and Peto), for which Student's
-// intervals of four loads and more are to be 3.3 times as long.
+// Loads are spared before as many were made as were planned only where the result is not ahead, which is no gain, or
+// hardly, which seldom becomes one; and where it is ahead by so much that equal graphs seldom are: a t that one in a
+// thousand has or fewer (the rule of Haybittle and Peto), for which Student's intervals of four loads and more are to
+// be 3.3 times as long. To stop wherever the interval is narrow would take equal graphs for faster more often.
 static bool is_decided(const struct contest_outcome *outcome)
 {
     const struct ratio_summary *gain = &outcome->gain;
@@ -340,26 +347,49 @@ static bool is_decided(const struct contest_outcome *outcome)
            (gain->n_loads >= LOADS_FOR_MUCH && (intervals > SURE_INTERVALS || intervals < VAIN_INTERVALS));
 }
 
+// Its interval holds 1, and its median is not so near to 1 that more loads would hardly tell.
+static bool is_open(const struct contest_outcome *outcome)
+{
+    const struct ratio_summary *gain = &outcome->gain;
+    return !outcome->is_undecided && gain->ratio > 1 && gain->low <= 1 &&
+           log(gain->ratio) > VAIN_INTERVALS * log(gain->ratio / gain->low);
+}
+
+static bool is_time_left(const struct stage *s, double started, double first_part)
+{
+    double usual = started + TIMES_LONGER * fmax(s->c->seconds, first_part);
+    return !interrupt_requested() && clock_seconds() < (s->c->deadline > 0 ? s->c->deadline : usual);
+}
+
+// After as many as were planned somebody looks at what they say, and as long as that is open again after half as many
+// more.
 static bool run_loads(struct stage *s, struct contest_outcome *outcome)
 {
-    int loads = s->c->loads > 0 ? s->c->loads : 1;
-    double started = clock_seconds();
-    s->seconds = (1 - SHARE_OF_QUALIFYING) * s->c->seconds / loads;
-    s->least_rounds = (size_t)(FINAL_RUNS + loads - 1) / (size_t)loads;
-    for (int i = 0; i < loads && !(i > 0 && interrupt_requested()); i++) {
+    size_t planned = s->c->loads > 0 ? (size_t)s->c->loads : 1, n_looks = 0;
+    double started = clock_seconds(), first_part = 0;
+    s->seconds = (1 - SHARE_OF_QUALIFYING) * s->c->seconds / (double)planned;
+    s->least_rounds = s->c->loads_itself ? 1 : (FINAL_RUNS + planned - 1) / planned;
+    while (s->n_loads == 0 || !interrupt_requested()) {
         if (!run_load(s))
             return false;
         outcome->is_undecided = !end_load(s, outcome);
-        bool is_late = clock_seconds() - started > s->c->seconds;
-        if (is_late && !outcome->is_undecided && is_decided(outcome))
+        double spent = clock_seconds() - started;
+        bool is_late = spent > s->c->seconds, is_out_of_time = s->c->deadline > 0 && clock_seconds() > s->c->deadline;
+        if (is_out_of_time || (is_late && !outcome->is_undecided && is_decided(outcome)))
             break;
+        if (s->n_loads < planned)
+            continue;
+        first_part = n_looks++ == 0 ? spent : first_part;
+        if (!is_open(outcome) || n_looks == RATIO_MOST_LOOKS || !is_time_left(s, started, first_part))
+            break;
+        planned += (planned + 1) / 2;
     }
     return true;
 }
 
 static bool are_runs_long(const struct contest_outcome *outcome)
 {
-    return outcome->qualifying[outcome->original].minimum >= CONTEST_LONG_RUN &&
+    return outcome->qualifying && outcome->qualifying[outcome->original].minimum >= CONTEST_LONG_RUN &&
            outcome->qualifying[outcome->result].minimum >= CONTEST_LONG_RUN;
 }
 
@@ -369,7 +399,7 @@ static bool hold_final(const struct contest_runner *e, const struct contest *c, 
     struct stage s;
     const size_t finalists[2] = {outcome->original, outcome->result};
     init_stage(&s, e, c, ending, error);
-    s.is_warm = c->prepares_all && are_runs_long(outcome);
+    s.is_warm = c->loads_itself || (c->prepares_all && are_runs_long(outcome));
     for (size_t i = 0; i < c->n; i++)
         s.entrants[i].is_out = i != outcome->original && i != outcome->result;
     bool is_done = run_loads(&s, outcome);
@@ -400,11 +430,22 @@ double contest_expected_seconds(size_t n, int loads, double seconds, double of_l
            2 * loads * expected_seconds_of_load(of_load, of_run, ceil(n_final));
 }
 
+// Nobody asks how one of each kind would qualify.
+static bool is_a_final_alone(const struct contest *c, const struct contest_outcome *outcome)
+{
+    return c->n == 2 && c->is_result[0] != c->is_result[1] && !outcome->qualifying;
+}
+
 bool contest_hold(const struct contest_runner *e, const struct contest *c, struct contest_outcome *ret_outcome,
                   struct error *error)
 {
     struct ending ending = ending_of_contest();
     ret_outcome->is_undecided = false;
+    if (is_a_final_alone(c, ret_outcome)) {
+        ret_outcome->original = c->is_result[0];
+        ret_outcome->result = c->is_result[1];
+        return hold_final(e, c, &ending, ret_outcome, error);
+    }
     if (!qualify(e, c, &ending, ret_outcome, error))
         return false;
     if (ret_outcome->result < c->n)
