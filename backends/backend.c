@@ -85,17 +85,18 @@ struct model *backend_prepare(struct backend *b, const struct graph *g, size_t n
     uint8_t *layouts;
     if (!find_layouts_only(b, g, &layouts, error))
         return NULL;
-    struct model *m = backend_prepare_from(b, g, layouts, &given, error);
+    struct model *m = backend_prepare_from(b, g, layouts, NULL, &given, error);
     mem_free(layouts, layouts ? g->tensors.count + 1 : 0);
     return m;
 }
 
 struct model *backend_prepare_from(struct backend *b, const struct graph *g, const uint8_t *layouts,
-                                   const struct given_weights *weights, struct error *error)
+                                   const step_choices *given, const struct given_weights *weights,
+                                   struct error *error)
 {
     struct plan_request request = backend_plan_request(b, g, layouts, NULL);
     if (b->methods->executor)
-        return model_prepare(b, b->methods->executor, &request, weights, error);
+        return model_prepare(b, b->methods->executor, &request, given, weights, error);
     error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s is not here: its costs are known, but nothing can be run on it",
                    b->device);
     return NULL;

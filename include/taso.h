@@ -124,8 +124,8 @@ typedef struct taso_tensor {
     size_t bytes;
 } taso_tensor;
 
-/* Of the options `threads`, `shape`, `costs` and `fold-limit` count. Models with operators that only ONNX Runtime knows
- * are TASO_UNSUPPORTED. */
+/* Of the options `threads`, `shape`, `costs`, `fold-limit`, `exact` and `tolerance` count. Models with operators that
+ * only ONNX Runtime knows are TASO_UNSUPPORTED. */
 TASO_API taso_session *taso_session_open_file(const taso_options *options, const char *model, taso_error *ret_error);
 TASO_API taso_session *taso_session_open_buffer(const taso_options *options, const void *model, size_t size,
                                                 taso_error *ret_error);   /* copies the model */

@@ -24,8 +24,10 @@ static bool load(taso_session *s, const struct optimize_options *o, const char *
 
 static bool prepare(taso_session *s, const struct optimize_options *o, struct error *error)
 {
-    struct backend_options options = {
-        .threads = (int)o->threads, .cost_file = o->costs ? o->costs : "", .never_measures = true};
+    struct backend_options options = {.threads = (int)o->threads,
+                                      .cost_file = o->costs ? o->costs : "",
+                                      .never_measures = true,
+                                      .error_budget = o->is_exact ? 0 : o->tolerance};
     const struct loaded_model *m = &s->loaded;
     s->backend = cpu_backend_open(&options, error);
     s->model = s->backend ? loaded_model_prepare(&s->loaded, s->backend, error) : NULL;

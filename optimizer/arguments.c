@@ -94,6 +94,9 @@ const struct option_spec optimize_option_specs[] = {
              "--tf32"},
     {"tf32", OPTION_FLAG, FIELD(optimize.allows_tf32), .beside = {"--device cuda"},
      .help = "products of f32 on tensor cores that drop bits (cuda)"},
+    {"exact", OPTION_FLAG, FIELD(optimize.is_exact), .beside = {"--device cpu"},
+     .help = "no kernels that lose more digits than another order of sums does, as Winograd's convolutions do: else "
+             "their measured errors add up to --tolerance at most, in our own executor"},
     {"validate", OPTION_FLAG, FIELD(is_validated),
      .help = "compute entries of every rewritten tensor both ways, over a prime field, before it is rewritten"},
     {"check", OPTION_FLAG, FIELD(is_checked), .help = "compare the result with the original on random inputs"},

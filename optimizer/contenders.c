@@ -22,7 +22,7 @@ bool contenders_load(struct contenders *f, size_t i, struct error *error)
     c->pad = mem_alloc(c->pad_bytes);
     arena_init(&c->arena);
     struct given_weights weights = {f->o->model.weights.count, f->weights, &f->o->weight_source};
-    c->model = backend_prepare_from(f->o->backend, c->graph, c->layouts, &weights, error);
+    c->model = backend_prepare_from(f->o->backend, c->graph, c->layouts, NULL, &weights, error);
     if (c->model) {
         c->outputs = arena_array(&c->arena, struct tensor_value, c->graph->outputs.count + 1);
         model_allocate_outputs(c->model, c->outputs, &c->arena);

@@ -10,8 +10,8 @@
 #include "core/text/log.h"
 #include "core/text/text.h"
 #include "optimizer/compiled/compiled_model.h"
-#include "optimizer/run/npy.h"
 #include "optimizer/run/model_weights.h"
+#include "optimizer/run/npy.h"
 #include <math.h>
 #include <string.h>
 
@@ -299,6 +299,13 @@ static void choose_layouts(struct optimizing *o)
         o->layout = o->runtime.is_open ? STRATEGY_STANDARD : STRATEGY_JOINT;
 }
 
+// Nor are kernels of ours.
+static void allow_errors(struct optimizing *o)
+{
+    bool is_own = o->options->device == DEVICE_CPU && !o->runtime.is_open && !o->options->measure_command;
+    o->backend->options.error_budget = is_own && !o->options->is_exact ? o->options->tolerance : 0;
+}
+
 // What cannot be run cannot be checked: better said before the search than after.
 static bool has_room_for_check(struct optimizing *o)
 {
@@ -387,6 +394,7 @@ static bool optimize_imported(struct optimizing *o)
     if (!optimizing_prepare_runtime(o))
         return false;
     choose_layouts(o);
+    allow_errors(o);
     if (!search_and_judge(o) || (may_have_lost_digits(o) && !search_without_differences(o)))
         return false;
     if (o->found.steps.count > 0 && o->report.verdict != CHECK_FAILED)

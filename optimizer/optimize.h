@@ -32,6 +32,7 @@ struct optimize_options {
     int64_t max_rule_ops;   // rules with more operators on either side are not used; 0: no limit
     bool only_proved;       // rules that are not among those which ship as proved are not used (trusted_rules.h)
     bool allows_tf32;
+    bool is_exact;   // no kernels whose errors count against the tolerance (costs/error_budget.h)
     bool is_validation_skipped, is_check_skipped, is_timing_skipped, is_simplification_skipped;
     bool is_calibration_skipped;     // costs are believed as they are
     bool owns_process;               // (backend_options)

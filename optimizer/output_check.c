@@ -47,11 +47,15 @@ static void free_pair(struct pair *pair)
     arena_free(&pair->arena);
 }
 
+// The original runs by exact kernels alone.
 static bool prepare_model(struct optimizing *o, const struct tensor_value *weights, struct pair *pair, int i)
 {
+    double budget = o->checker->options.error_budget;
     if (o->checker == o->backend)
         o->checker->policy = o->policies[i];
+    o->checker->options.error_budget = i == 0 ? 0 : budget;
     pair->models[i] = backend_prepare(o->checker, &pair->graphs[i], o->model.weights.count, weights, o->error);
+    o->checker->options.error_budget = budget;
     backend_give_back_preparing(o->checker);
     return pair->models[i] != NULL;
 }

@@ -9,6 +9,7 @@
 // A graph is planned (plan.h), never interpreted: what a step costs is known by the step's text, so that costs are
 // measured once per device and shared by all graphs of a search.
 #pragma once
+#include "backends/contract/choice.h"
 #include "backends/contract/coster.h"
 #include "backends/contract/executor.h"
 
@@ -35,6 +36,7 @@ struct backend_options {
     bool owns_process;         // its code may leave memory while models run: for programs alone (code_pages.h)
     bool never_measures;       // steps that the database lacks are guessed (roofline) and counted, not measured
     double seconds_per_step;   // of measuring; 0: the standard
+    double error_budget;       // that the errors of a model's inexact choices may add up to; 0: it takes none
     const struct log *log;     // may be NULL
     const struct weight_source *weights;   // for models whose weights are given without data; may be NULL
 };
@@ -45,7 +47,8 @@ struct step_cost {
     bool is_guessed, is_doubtful;   // doubtful: other programs came between, so it is to be measured again
     bool is_in_model;               // taken from a running model
     bool is_old;                    // read from the database, not measured by this program
-    char choice[192];               // how the device ran it, where it had several ways; empty otherwise
+    double error;   // of an inexact choice: how far its results are off, as a share of them (mean squares); 0: exact
+    char choice[CHOICE_SIZE];   // how the device ran it, where it had several ways; empty otherwise
 };
 // What a device implements.
 struct backend_methods {
@@ -53,10 +56,15 @@ struct backend_methods {
     // Costs are computed, so each step has its own. Else steps that are alike share what one was measured to cost
     // (step_print_key).
     bool has_exact_costs;
+    bool has_inexact_choices;
     bool knows_small_models;   // what is measured depends on backend_expect_model
-    // The cost of a step of a plan, by running it on random data or by knowing it. False: the device failed at it.
-    bool (*measure)(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
-                    struct error *error);
+    // Adds the ways to run a step. NULL: there is one for each, the standard one.
+    void (*list_choices)(struct backend *b, const struct plan *plan, const struct step *step, choice_list *list);
+    // The cost of a step of a plan, by running it on random data or by knowing it, in the best way of some: all exact,
+    // or all inexact, whose error is measured then, too. What takes many times `best` seconds need not be known well.
+    // False: the device failed at it.
+    bool (*measure)(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
+                    double best, struct step_cost *ret_cost, struct error *error);
     // A guess, where the cost is not known and may not be measured. NULL: that of a small processor.
     double (*guess)(const struct backend *b, const struct plan *plan, const struct step *step);
     const struct executor *executor;   // NULL: the device is not here, only its costs are
@@ -75,6 +83,7 @@ struct backend {
     bool has_small_model;        // (backend_expect_model)
     enum cost_repairs repairs;   // which costs of the database are measured again when they are asked for first
     double repairs_end;          // on clock_seconds, when no more are; 0: never
+    bool meets_inexact;          // some step may run faster by a choice that is inexact
     bool only_recalls;           // steps that the database lacks are not estimated at all; may be changed at any time
     char device[256];            // what costs depend on: processor, threads, library and its version
     struct code_cache *codes;
@@ -93,7 +102,8 @@ bool backend_estimate(struct backend *b, const struct graph *g, struct estimate 
 // With given layouts, whatever the policy (plan_request).
 bool backend_estimate_with(struct backend *b, const struct graph *g, const uint8_t *layouts,
                            struct estimate *ret_estimate, struct error *error);
-// The cost of one step of a plan made for this backend: from memory, the database, or measured now.
+// The cost of one step of a plan made for this backend: from memory, the database, or measured now. That of its choice,
+// and where nothing is chosen yet the least that is possible.
 bool backend_step_cost(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
                        struct error *error);
 // What is known of a step: true, with its cost, without measuring anything.
@@ -129,10 +139,11 @@ bool backend_can_run(const struct backend *b);
 // `weights` are found by the `index` attribute of weight leaves and must outlive the model (they are not copied); those
 // without data come from the backend's source.
 // NULL: error. A graph with opaque nodes is EXIT_UNSUPPORTED.
+// Steps run as the cost database knows to be best, or by the given choices, which may be NULL.
 struct model *backend_prepare(struct backend *b, const struct graph *g, size_t n_weights,
                               const struct tensor_value *weights, struct error *error);
 struct model *backend_prepare_from(struct backend *b, const struct graph *g, const uint8_t *layouts,
-                                   const struct given_weights *weights, struct error *error);
+                                   const step_choices *given, const struct given_weights *weights, struct error *error);
 // The layout of every tensor by the backend's policy, in `arena`; NULL where they are the standard ones, as they are of
 // the best when the user ends the measuring of costs that these need.
 bool backend_find_layouts(struct backend *b, const struct graph *g, struct arena *arena, const uint8_t **ret_layouts,

@@ -7,12 +7,13 @@
 #include <string.h>
 
 struct model *model_prepare(struct backend *b, const struct executor *executor, const struct plan_request *request,
-                            const struct given_weights *weights, struct error *error)
+                            const step_choices *given, const struct given_weights *weights, struct error *error)
 {
     struct model *m = mem_alloc_zero(executor->model_bytes);
     struct plan_request own = *request;
     m->backend = b;
     m->executor = executor;
+    m->given = given;
     arena_init(&m->arena);
     own.arena = &m->arena;
     if (plan_make(&m->plan, &own, error)) {

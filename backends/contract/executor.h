@@ -1,5 +1,6 @@
 // Running graphs on a device: a graph is prepared once (weights packed, memory laid out), run, timed and profiled.
 #pragma once
+#include "backends/contract/choice.h"
 #include "backends/contract/packing.h"
 #include "backends/planning/plan.h"
 #include "core/memory/arena.h"
@@ -59,11 +60,12 @@ struct model {
     const struct executor *executor;
     struct arena arena;
     struct plan plan;
+    const step_choices *given;   // while it is prepared; NULL: costs choose
 };
 
 // The request's arena is not used. NULL: error. A graph with opaque nodes is EXIT_UNSUPPORTED.
 struct model *model_prepare(struct backend *b, const struct executor *executor, const struct plan_request *request,
-                            const struct given_weights *weights, struct error *error);
+                            const step_choices *given, const struct given_weights *weights, struct error *error);
 // Adds the weights that the model packed as a whole, and that may be kept: data lives as long as the model.
 void model_list_packed(const struct model *m, packed_weights *list);
 // `inputs` by the `index` attribute of input leaves; `outputs` one for each output of the graph, with memory of the

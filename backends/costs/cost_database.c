@@ -15,18 +15,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FORMAT_VERSION 2
-#define OLDEST_FORMAT 1   // that is read: without marks
+#define FORMAT_VERSION 3
+#define OLDEST_FORMAT 1   // that is read
 #define LEAST_SECONDS 1e-9
 #define MOST_SECONDS 1e5
 #define SECONDS_FORMAT "%.4e"
 #define SPREAD_FORMAT "%.3f"
 #define IN_MODEL "in-model"
 #define DOUBTFUL "doubtful"
+#define ERROR_FORMAT "%.1e"
 
 struct cost_entry {
     const char *device, *text, *choice;
-    double seconds, spread;
+    double seconds, spread, error;
     bool is_doubtful, is_in_model;
     bool is_own;   // measured in this run
 };
@@ -105,6 +106,7 @@ static void put_entry(struct cost_database *costs, const char *device, const cha
         return;
     e->seconds = as_written(cost->seconds, SECONDS_FORMAT);
     e->spread = as_written(cost->spread, SPREAD_FORMAT);
+    e->error = as_written(cost->error, ERROR_FORMAT);
     e->is_doubtful = cost->is_doubtful;
     e->is_in_model = cost->is_in_model;
     e->is_own = is_own;
@@ -119,6 +121,7 @@ bool cost_database_find(const struct cost_database *costs, const char *text, str
     const struct cost_entry *e = &costs->entries.items[id];
     *ret_cost = (struct step_cost){.seconds = e->seconds,
                                    .spread = e->spread,
+                                   .error = e->error,
                                    .is_doubtful = e->is_doubtful,
                                    .is_in_model = e->is_in_model,
                                    .is_old = !e->is_own};
@@ -172,6 +175,15 @@ static bool is_spread(const struct sexp *s)
     return is_number(s) && s->real >= 0 && s->real < 1e9;
 }
 
+static bool read_error(const struct sexp *s, struct step_cost *cost)
+{
+    if (!sexp_is_call(s, "error") || s->count != 2 || !is_number(&s->items[1]) || !(s->items[1].real > 0) ||
+        s->items[1].real > 1)
+        return false;
+    cost->error = s->items[1].real;
+    return true;
+}
+
 // What may follow text, seconds and spread: the choice, then marks.
 static bool read_marks(const struct sexp *s, struct step_cost *cost)
 {
@@ -182,7 +194,7 @@ static bool read_marks(const struct sexp *s, struct step_cost *cost)
             cost->is_in_model = true;
         else if (sexp_is_symbol(&s->items[i], DOUBTFUL))
             cost->is_doubtful = true;
-        else
+        else if (!read_error(&s->items[i], cost))
             return false;
     }
     return true;
@@ -295,6 +307,8 @@ static void print_entries(struct text *out, const struct cost_database *costs)
             text_add(out, " ");
             text_add_quoted(out, sorted[i].choice);
         }
+        if (sorted[i].error > 0)
+            text_printf(out, " (error " ERROR_FORMAT ")", sorted[i].error);
         text_add(out, sorted[i].is_in_model ? " " IN_MODEL : "");
         text_add(out, sorted[i].is_doubtful ? " " DOUBTFUL ")\n" : ")\n");
     }

@@ -1,10 +1,11 @@
 // What steps cost on one device, by their text: a file that people can read, commit and merge.
-//     (costs 2 "AMD EPYC ... 2 threads, oneDNN 2.6.3")
+//     (costs 3 "AMD EPYC ... 2 threads, oneDNN 2.6.3")
 //     ("conv conv :stride 2 2 ..." 0.000123 0.01)          text, seconds, spread; sorted by text
 //     ("product matmul ..." 0.000045 0.01 "engine")       and how the device ran it, where it had several ways
+//     ("conv conv ... inexact" 0.00005 0.01 "winograd" (error 1.3e-06))   and its error, of one that is inexact
 //     ("linear matmul ..." 0.00031 0.02 in-model)          what it took inside of a running model, not alone
 //     ("loops {...} ..." 0.00002 0.4 doubtful)             other programs came between: to be measured again first
-// Files of format 1, which has no marks, are read.
+// Files of formats 1, which has no marks, and 2, which has no errors, are read.
 // Lines of other devices in the same file are kept, each after its header. Seconds lie between a nanosecond and a day
 // (1e-9 to 1e5): entries that say otherwise are dropped, and what was measured so is doubtful and not
 // written.

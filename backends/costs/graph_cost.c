@@ -1,5 +1,6 @@
 // What a graph costs on a device: it is planned, and its steps are added up.
 #include "backends/contract/backend.h"
+#include "backends/costs/error_budget.h"
 #include "backends/layouts/layout.h"
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
@@ -20,17 +21,7 @@ bool backend_estimate_with(struct backend *b, const struct graph *g, const uint8
     struct arena_mark mark = arena_mark(b->scratch);
     struct plan plan = {0};
     struct estimate sum = {0};
-    bool is_done = make_plan(b, g, layouts, b->scratch, &plan, error);
-    for (size_t i = 0; is_done && i < plan.steps.count; i++) {
-        struct step_cost cost;
-        if (plan.steps.items[i].is_constant)
-            continue;
-        if ((is_done = backend_step_cost(b, &plan, &plan.steps.items[i], &cost, error))) {
-            sum.seconds += cost.seconds;
-            sum.n_steps++;
-            sum.n_guessed += cost.is_guessed;
-        }
-    }
+    bool is_done = make_plan(b, g, layouts, b->scratch, &plan, error) && backend_choose_priced(b, &plan, &sum, error);
     if (is_done)
         *ret_estimate = sum;
     plan_free(&plan);
@@ -38,14 +29,30 @@ bool backend_estimate_with(struct backend *b, const struct graph *g, const uint8
     return is_done;
 }
 
+// Layouts are found as if every step could run by the choice that it prefers; what all of them take is known with the
+// plan.
+static bool estimate_best_layouts(struct backend *b, const struct graph *g, struct estimate *ret_estimate,
+                                  struct error *error)
+{
+    uint8_t *best;
+    struct estimate chosen;
+    if (!layouts_find(b, g, b->scratch, &best, ret_estimate, error))
+        return false;
+    if (!b->meets_inexact)
+        return true;
+    if (!backend_estimate_with(b, g, best, &chosen, error))
+        return false;
+    ret_estimate->seconds = chosen.seconds;
+    return true;
+}
+
 bool backend_estimate(struct backend *b, const struct graph *g, struct estimate *ret_estimate, struct error *error)
 {
     struct arena_mark mark = arena_mark(b->scratch);
-    uint8_t *best;
     const uint8_t *layouts;
     bool is_done, is_searched = b->policy == LAYOUTS_BEST && b->target.layouts;
     if (is_searched)
-        is_done = layouts_find(b, g, b->scratch, &best, ret_estimate, error);
+        is_done = estimate_best_layouts(b, g, ret_estimate, error);
     else
         is_done = backend_find_layouts(b, g, b->scratch, &layouts, error) &&
                   backend_estimate_with(b, g, layouts, ret_estimate, error);
@@ -74,11 +81,18 @@ static void planned_free(struct planned *p)
     arena_free(&p->arena);
 }
 
+// What costs are not known of is measured.
+static bool planned_choose(struct planned *p, struct backend *b, struct error *error)
+{
+    struct estimate ignored = {0};
+    return backend_choose_priced(b, &p->plan, &ignored, error);
+}
+
 bool backend_visit_steps(struct backend *b, const struct graph *g, visit_step_fn *visit, void *context,
                          struct error *error)
 {
     struct planned p;
-    bool is_done = planned_make(&p, b, g, error);
+    bool is_done = planned_make(&p, b, g, error) && planned_choose(&p, b, error);
     for (size_t i = 0; is_done && i < p.plan.steps.count; i++) {
         struct step_cost cost;
         if (p.plan.steps.items[i].is_constant)
@@ -97,9 +111,13 @@ bool backend_hash_plan(struct backend *b, const struct graph *g, uint64_t *ret_h
     struct words words = {0};
     bool is_done = planned_make(&p, b, g, error);
     *ret_hash = 0;
+    if (is_done)
+        backend_choose(b, &p.plan);
     for (size_t i = 0; is_done && i < p.plan.steps.count; i++) {
-        step_spell(&p.plan, &p.plan.steps.items[i], &words);
+        const struct step *step = &p.plan.steps.items[i];
+        step_spell(&p.plan, step, &words);
         *ret_hash = hash_bytes(words.list.items, words.list.count * sizeof *words.list.items, *ret_hash);
+        *ret_hash = hash_mix(*ret_hash, step->choice ? hash_string(step->choice) : 0);
     }
     vec_free(&words.list);
     planned_free(&p);
@@ -125,7 +143,7 @@ static bool list_steps(struct backend *b, const struct graph *g, bool only_guess
                        struct error *error)
 {
     struct planned p;
-    bool is_done = planned_make(&p, b, g, error);
+    bool is_done = planned_make(&p, b, g, error) && planned_choose(&p, b, error);
     struct priced_step *priced = is_done ? arena_array(&p.arena, struct priced_step, p.plan.steps.count + 1) : NULL;
     size_t n = 0;
     for (size_t i = 0; is_done && i < p.plan.steps.count; i++) {
@@ -144,6 +162,7 @@ static bool list_steps(struct backend *b, const struct graph *g, bool only_guess
         else
             text_printf(out, "%5.1f%%  ", priced[i].cost.spread * 100);
         step_print(out, &p.plan, priced[i].step);
+        step_print_choice(out, priced[i].step);
         text_add(out, "   ;");
         for (node_id node = priced[i].step->first_node; node != NO_NODE; node = p.plan.next_node[node])
             text_printf(out, " %s", g->nodes.items[node].op->name);

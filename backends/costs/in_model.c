@@ -49,7 +49,7 @@ static struct note *note_of(struct in_model_notes *notes, const char *step)
 void backend_note_in_model(struct backend *b, const struct plan *plan, const struct step *step, double seconds,
                            double spread, bool is_doubtful)
 {
-    struct step_key key = step_key_of(b, plan, step);
+    struct step_key key = step_key_of(b, plan, step, step->error > 0);
     struct note *note = note_of(b->in_model, key.text.chars);
     note->n++;
     note->seconds += seconds / key.n_parts;
@@ -77,8 +77,10 @@ static void adopt(struct backend *b, const struct note *note, cost_corrections *
                                                             .spread = note->spread,
                                                             .is_doubtful = note->is_doubtful,
                                                             .is_in_model = true};
-    if (cost_database_find(b->costs, note->step, &known))
+    if (cost_database_find(b->costs, note->step, &known)) {
         memcpy(cost.choice, known.choice, sizeof cost.choice);
+        cost.error = known.error;
+    }
     if (is_shorter_here(&known, &cost))
         return;
     cost_database_add(b->costs, note->step, &cost);

@@ -8,13 +8,14 @@
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
+#include <math.h>
 #include <string.h>
 
 // Costs by the words of a step: found without making its text.
 struct step_memory {
     struct arena arena;
     struct key_set steps;
-    VEC(struct step_cost) costs;
+    VEC(struct step_prices) prices;
     struct words words;   // of the step being looked for
 };
 
@@ -28,7 +29,7 @@ struct step_memory *step_memory_new(void)
 void step_memory_free(struct step_memory *memory)
 {
     key_set_free(&memory->steps);
-    vec_free(&memory->costs);
+    vec_free(&memory->prices);
     vec_free(&memory->words.list);
     arena_free(&memory->arena);
     mem_free(memory, sizeof *memory);
@@ -63,6 +64,7 @@ static double guess_seconds(const struct step *step)
 
 #define WEIGHTS_OF_A_SMALL_MODEL ((size_t)8 << 20)   // a last cache keeps them, even if others share it
 #define SMALL_MODEL " near"                          // at the end of a key
+#define INEXACT " inexact"                           // and behind that
 
 void backend_expect_model(struct backend *b, size_t weight_bytes)
 {
@@ -87,7 +89,7 @@ static void add_context(const struct backend *b, const struct plan *plan, const 
         text_add(text, SMALL_MODEL);
 }
 
-struct step_key step_key_of(const struct backend *b, const struct plan *plan, const struct step *step)
+struct step_key step_key_of(const struct backend *b, const struct plan *plan, const struct step *step, bool is_inexact)
 {
     struct step_key key = {{0}, 1};
     if (b->methods->has_exact_costs)
@@ -95,6 +97,7 @@ struct step_key step_key_of(const struct backend *b, const struct plan *plan, co
     else
         key.n_parts = step_print_key(&key.text, plan, step);
     add_context(b, plan, step, &key.text);
+    text_add(&key.text, is_inexact ? INEXACT : "");
     return key;
 }
 
@@ -112,22 +115,23 @@ static bool recall(struct backend *b, const struct step_key *key, struct step_co
 }
 
 // A database that was written with the step's own text serves, too.
-static bool recall_by_text(struct backend *b, const struct plan *plan, const struct step *step,
+static bool recall_by_text(struct backend *b, const struct plan *plan, const struct step *step, bool is_inexact,
                            struct step_cost *ret_cost)
 {
     struct step_key exact = {{0}, 1};
     step_print(&exact.text, plan, step);
     add_context(b, plan, step, &exact.text);
+    text_add(&exact.text, is_inexact ? INEXACT : "");
     bool is_known = recall(b, &exact, ret_cost);
     step_key_free(&exact);
     return is_known;
 }
 
 static bool measure(struct backend *b, const struct plan *plan, const struct step *step, const struct step_key *key,
-                    struct step_cost *ret_cost, struct error *error)
+                    const choice_list *among, double best, struct step_cost *ret_cost, struct error *error)
 {
     double started = clock_seconds(), processor_started = clock_cpu_seconds();
-    bool is_measured = b->methods->measure(b, plan, step, ret_cost, error);
+    bool is_measured = b->methods->measure(b, plan, step, among, best, ret_cost, error);
     b->coster.measured.seconds += clock_seconds() - started;
     b->coster.measured.processor_seconds += clock_cpu_seconds() - processor_started;
     b->coster.measured.n_steps++;
@@ -179,52 +183,127 @@ static bool has_to_be_repaired(const struct backend *b, const struct step_cost *
            (b->repairs_end == 0 || clock_seconds() < b->repairs_end);
 }
 
-static bool find_or_measure(struct backend *b, const struct plan *plan, const struct step *step,
-                            struct step_cost *ret_cost, struct error *error)
+// The choices of one kind; the standard one is exact, where nothing is listed.
+static void list_choices(struct backend *b, const struct plan *plan, const struct step *step, bool is_inexact,
+                         choice_list *list)
 {
-    struct step_key key = step_key_of(b, plan, step);
-    bool is_known = recall(b, &key, ret_cost) || recall_by_text(b, plan, step, ret_cost);
+    if (b->methods->list_choices)
+        b->methods->list_choices(b, plan, step, list);
+    else
+        vec_push(list, ((struct listed_choice){.text = ""}));
+    size_t n = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].is_inexact == is_inexact)
+            list->items[n++] = list->items[i];
+    list->count = n;
+}
+
+static bool measure_best(struct backend *b, const struct plan *plan, const struct step *step, bool is_inexact,
+                         double best, const struct step_key *key, struct step_cost *ret_cost, struct error *error)
+{
+    choice_list among = {0};
+    list_choices(b, plan, step, is_inexact, &among);
+    bool is_known = among.count > 0 && measure(b, plan, step, key, &among, best, ret_cost, error);
+    if (is_inexact && !is_known) {
+        *ret_cost = (struct step_cost){.seconds = INFINITY};
+        is_known = true;
+    }
+    vec_free(&among);
+    return is_known;
+}
+
+static bool has_inexact(struct backend *b, const struct plan *plan, const struct step *step)
+{
+    choice_list list = {0};
+    list_choices(b, plan, step, true, &list);
+    bool has_any = list.count > 0;
+    vec_free(&list);
+    return has_any;
+}
+
+static bool is_never_measured(const struct backend *b, const struct plan *plan, const struct step *step)
+{
+    return b->options.never_measures || (!b->methods->has_exact_costs && is_too_large_to_measure(plan, step));
+}
+
+// Of one kind of choices. `best` as of measuring.
+static bool find_or_measure(struct backend *b, const struct plan *plan, const struct step *step, bool is_inexact,
+                            double best, struct step_cost *ret_cost, struct error *error)
+{
+    struct step_key key = step_key_of(b, plan, step, is_inexact);
+    bool is_known = recall(b, &key, ret_cost) || recall_by_text(b, plan, step, is_inexact, ret_cost);
     if (!is_known || has_to_be_repaired(b, ret_cost)) {
         is_known = true;
-        if (b->only_recalls)
+        if (is_inexact && (is_never_measured(b, plan, step) || !has_inexact(b, plan, step)))
+            *ret_cost = (struct step_cost){.seconds = INFINITY};
+        else if (b->only_recalls)
             is_known = error_set_code(error, EXIT_UNSUPPORTED, NULL, "a step's cost is not known");
-        else if (b->options.never_measures || (!b->methods->has_exact_costs && is_too_large_to_measure(plan, step)))
+        else if (is_never_measured(b, plan, step))
             guess(b, plan, step, &key, ret_cost);
         else if (!b->methods->has_exact_costs && interrupt_requested())
             is_known = error_set_code(error, EXIT_UNSUPPORTED, NULL, "interrupted: a step's cost is not measured");
         else
-            is_known = measure(b, plan, step, &key, ret_cost, error);
+            is_known = measure_best(b, plan, step, is_inexact, best, &key, ret_cost, error);
     }
     step_key_free(&key);
     return is_known;
 }
 
-bool backend_recall_cost(struct backend *b, const struct plan *plan, const struct step *step,
-                         struct step_cost *ret_cost)
+// --- both kinds ------------------------------------------------------------------------------------------------------
+
+static struct step_prices *prices_of(struct backend *b, const struct plan *plan, const struct step *step)
 {
-    struct step_key key = step_key_of(b, plan, step);
-    bool is_known = recall(b, &key, ret_cost) || recall_by_text(b, plan, step, ret_cost);
-    step_key_free(&key);
-    return is_known;
+    struct step_memory *memory = b->memory;
+    step_spell(plan, step, &memory->words);
+    size_t size = memory->words.list.count * sizeof *memory->words.list.items;
+    uint32_t id = key_set_add(&memory->steps, &memory->arena, memory->words.list.items, size);
+    if (id == memory->prices.count)
+        vec_push(&memory->prices, ((struct step_prices){.id = id}));
+    return &memory->prices.items[id];
+}
+
+bool step_prices_find(struct backend *b, const struct plan *plan, const struct step *step, struct step_prices *ret,
+                      struct error *error)
+{
+    struct step_prices *p = prices_of(b, plan, step);
+    struct step_cost cost;
+    if (!(p->exact.seconds > 0)) {
+        if (!find_or_measure(b, plan, step, false, INFINITY, &cost, error))
+            return false;
+        p->exact = cost;
+    }
+    if (b->methods->has_inexact_choices && b->options.error_budget > 0 && !(p->inexact.seconds > 0)) {
+        if (!find_or_measure(b, plan, step, true, p->exact.seconds, &cost, error))
+            return false;
+        p->inexact = cost;
+    }
+    b->meets_inexact = b->meets_inexact || step_prices_prefer_inexact(b, p);
+    *ret = *p;
+    return true;
+}
+
+bool step_prices_prefer_inexact(const struct backend *b, const struct step_prices *p)
+{
+    return p->inexact.seconds > 0 && p->inexact.seconds < p->exact.seconds &&
+           p->inexact.error <= b->options.error_budget;
 }
 
 bool backend_step_cost(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
                        struct error *error)
 {
-    struct step_memory *memory = b->memory;
-    step_spell(plan, step, &memory->words);
-    size_t size = memory->words.list.count * sizeof *memory->words.list.items;
-    uint32_t id = key_set_find(&memory->steps, memory->words.list.items, size);
-    if (id != KEY_NONE) {
-        *ret_cost = memory->costs.items[id];
-        return true;
-    }
-    const int64_t *words = arena_copy(&memory->arena, memory->words.list.items, size, _Alignof(int64_t));
-    struct step_cost cost;
-    if (!find_or_measure(b, plan, step, &cost, error))
+    struct step_prices p;
+    if (!step_prices_find(b, plan, step, &p, error))
         return false;
-    key_set_add(&memory->steps, NULL, words, size);
-    vec_push(&memory->costs, cost);
-    *ret_cost = cost;
+    bool is_inexact = step->choice ? step->error > 0 : step_prices_prefer_inexact(b, &p);
+    *ret_cost = is_inexact ? p.inexact : p.exact;
     return true;
+}
+
+bool backend_recall_cost(struct backend *b, const struct plan *plan, const struct step *step,
+                         struct step_cost *ret_cost)
+{
+    struct step_key key = step_key_of(b, plan, step, step->error > 0);
+    bool is_known = recall(b, &key, ret_cost) || recall_by_text(b, plan, step, step->error > 0, ret_cost);
+    step_key_free(&key);
+    return is_known;
 }

@@ -2,6 +2,7 @@
 // flushed. Those that a kernel packs are there once: the plain ones go when it has packed them.
 #include "backends/cpu/cache_conditions.h"
 
+#include "backends/cpu/ways.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include <string.h>
@@ -253,7 +254,7 @@ struct cache_conditions *cache_conditions_make(const struct step_request *r)
 {
     struct cache_conditions *s = arena_new(r->arena, struct cache_conditions);
     s->backend = r->backend;
-    s->kernel = (const struct cpu_kernel *)r->step->kernel;
+    s->kernel = cpu_kernel_of(r->plan, r->step);
     s->memory = arena_array(r->arena, char *, r->plan->memory.count + 1);
     arena_init(&s->unpacked);
     give_memories(s, r);

@@ -1,5 +1,7 @@
 // Convolution: in any layout of images, weights packed once into what the library prefers, bias and activations fused.
 // Where the library would apply them entry by entry, loops of our own run behind it.
+#include "backends/cpu/conv.h"
+
 #include "backends/cpu/primitive.h"
 #include "core/memory/arena.h"
 #include <string.h>
@@ -63,18 +65,21 @@ static struct onednn_tensor tensor_of_weights(const struct view *weights, int64_
     return t;
 }
 
-static struct onednn_primitive *make_primitive(struct cpu_primitive *c, const struct step_request *r)
+static struct onednn_primitive *make_primitive(struct cpu_primitive *c, const struct step_request *r,
+                                               enum onednn_algorithm algorithm)
 {
     const struct node *n = &r->plan->graph->nodes.items[r->step->node];
     struct onednn_window window = cpu_window_of(n, c->weights.rank - 2, c->weights.dim + 2);
-    int block = c->source.block ? c->source.block : c->target.block;
+    int block = algorithm == ONEDNN_WINOGRAD ? ONEDNN_WINOGRAD_BLOCK
+                : c->source.block            ? c->source.block
+                                             : c->target.block;
     struct onednn_tensor source = cpu_tensor_of_image(&c->source, block),
                          target = cpu_tensor_of_image(&c->target, block);
     struct onednn_tensor bias = {.rank = 1, .dim = {c->target.dim[1]}, .stride = {1}}, weights;
     c->plain_weights = weights = tensor_of_weights(&c->weights, cpu_attribute_int(n, ROLE_GROUPS));
     weights.is_free = true;
-    return onednn_convolution(r->backend->onednn, &source, &weights, c->epilogue.bias >= 0 ? &bias : NULL, &target,
-                              &window, &c->epilogue.ops);
+    return onednn_convolution(r->backend->onednn, algorithm, &source, &weights, c->epilogue.bias >= 0 ? &bias : NULL,
+                              &target, &window, &c->epilogue.ops);
 }
 
 static bool is_at_most_relu(const struct postops *ops)
@@ -82,17 +87,23 @@ static bool is_at_most_relu(const struct postops *ops)
     return ops->n == 0 || (ops->n == 1 && ops->items[0].kind == POSTOP_RELU);
 }
 
-static void run_epilogue_apart_if_slow(struct cpu_primitive *c, const struct step_request *r)
+// Where the library would be slow at it, or has an algorithm only without it.
+static bool is_epilogue_apart(const struct cpu_primitive *c, enum onednn_algorithm algorithm)
 {
-    if (!c->primitive || is_at_most_relu(&c->epilogue.ops) || !onednn_applies_slowly(c->primitive))
-        return;
+    if (!c->primitive)
+        return algorithm != ONEDNN_DIRECT && c->loop;
+    return !is_at_most_relu(&c->epilogue.ops) && onednn_applies_slowly(c->primitive);
+}
+
+static void run_epilogue_apart(struct cpu_primitive *c, const struct step_request *r, enum onednn_algorithm algorithm)
+{
     onednn_free(c->primitive);
     cpu_read_epilogue(r->plan->graph, r->step, NULL, 1, &c->epilogue);
-    c->primitive = make_primitive(c, r);
+    c->primitive = make_primitive(c, r, algorithm);
     c->loops = cpu_compile_epilogue(r, 0);
 }
 
-static void *prepare_conv(const struct step_request *r)
+void *cpu_prepare_conv(const struct step_request *r, enum onednn_algorithm algorithm)
 {
     struct cpu_primitive *c = arena_new(r->arena, struct cpu_primitive);
     c->source = r->step->operands[0];
@@ -102,9 +113,15 @@ static void *prepare_conv(const struct step_request *r)
     c->has_weights = true;
     c->has_constant_weights = plan_keeps(r->plan, c->weights.memory);
     cpu_read_epilogue(r->plan->graph, r->step, c->loop, 1, &c->epilogue);
-    c->primitive = make_primitive(c, r);
-    run_epilogue_apart_if_slow(c, r);
-    return cpu_primitive_finish(c, r);
+    c->primitive = make_primitive(c, r, algorithm);
+    if (is_epilogue_apart(c, algorithm))
+        run_epilogue_apart(c, r, algorithm);
+    return c->primitive || algorithm == ONEDNN_DIRECT ? cpu_primitive_finish(c, r) : NULL;
+}
+
+static void *prepare_conv(const struct step_request *r)
+{
+    return cpu_prepare_conv(r, ONEDNN_DIRECT);
 }
 
 const struct cpu_kernel cpu_kernel_conv = {

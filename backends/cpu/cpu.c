@@ -1,12 +1,14 @@
 // The device "cpu": which kernel claims a step, models prepared once and run step by step, and opening and closing.
 #include "backends/cpu/cpu.h"
 
+#include "backends/costs/error_budget.h"
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/kept_memory.h"
 #include "backends/cpu/kernel_scope.h"
 #include "backends/cpu/loops.h"
 #include "backends/cpu/memory_probe.h"
 #include "backends/cpu/preparation_order.h"
+#include "backends/cpu/ways.h"
 #include "backends/reference/reference.h"
 #include "core/memory/arena.h"
 #include "core/system/clock.h"
@@ -126,11 +128,6 @@ struct cpu_model {
     size_t n_inputs;   // the highest index and one
 };
 
-static const struct cpu_kernel *kernel_of(const struct step *step)
-{
-    return (const struct cpu_kernel *)step->kernel;
-}
-
 static void release(struct model *model)
 {
     struct cpu_model *m = (struct cpu_model *)model;
@@ -138,6 +135,13 @@ static void release(struct model *model)
         if (m->steps[i].state && m->steps[i].kernel->free)
             m->steps[i].kernel->free(m->steps[i].state);
     kept_memory_free(&m->kept);
+}
+
+// By its choice, and also where that cannot be had.
+static bool packs_weights(const struct plan *plan, const struct step *step)
+{
+    const struct cpu_kernel *standard = (const struct cpu_kernel *)step->kernel;
+    return standard->describe_weights && cpu_kernel_of(plan, step)->describe_weights;
 }
 
 #define PADDING_IN_PACKED 32   // one byte for so many, and scratch memory: about
@@ -148,7 +152,7 @@ static size_t bytes_to_pack(const struct plan *plan)
     size_t bytes = 0;
     for (size_t i = 0; i < plan->steps.count; i++) {
         const struct step *step = &plan->steps.items[i];
-        if (step->is_constant || !kernel_of(step)->describe_weights || step->n_operands <= CPU_PACKED_OPERAND)
+        if (step->is_constant || !packs_weights(plan, step) || step->n_operands <= CPU_PACKED_OPERAND)
             continue;
         const struct view *weights = &step->operands[CPU_PACKED_OPERAND];
         if (plan_keeps(plan, weights->memory))
@@ -178,8 +182,8 @@ static bool prepare_constant(struct cpu_model *m, struct cpu_backend *b, const s
     struct arena arena;
     arena_init(&arena);
     struct step_request r = {b, &m->base.plan, step, m->memory, &arena, error, &m->kept};
-    const struct cpu_kernel *kernel = kernel_of(step);
-    void *state = kernel->prepare(&r);
+    const struct cpu_kernel *kernel;
+    void *state = cpu_prepare(&r, &kernel);
     size_t bytes = state && kernel->scratch_bytes ? kernel->scratch_bytes(state) : 0;
     char *scratch = arena_alloc(&arena, bytes + 64, 64);
     bool is_done = state && kernel->run(state, m->memory, scratch);
@@ -195,8 +199,8 @@ static bool prepare_step(struct cpu_model *m, struct cpu_backend *b, size_t numb
                          struct error *error)
 {
     const struct step *step = &m->base.plan.steps.items[number];
-    const struct cpu_kernel *kernel = kernel_of(step);
-    int left_out = kernel->describe_weights ? CPU_PACKED_OPERAND : -1;
+    const struct cpu_kernel *kernel;
+    int left_out = packs_weights(&m->base.plan, step) ? CPU_PACKED_OPERAND : -1;
     if (!kept_memory_enter(&m->kept, number, left_out, error))
         return false;
     if (step->is_constant) {
@@ -205,7 +209,7 @@ static bool prepare_step(struct cpu_model *m, struct cpu_backend *b, size_t numb
         return is_done;
     }
     struct step_request r = {b, &m->base.plan, step, m->memory, &m->base.arena, error, &m->kept};
-    void *state = kernel->prepare(&r);
+    void *state = cpu_prepare(&r, &kernel);
     *ret_prepared = (struct prepared_step){number, kernel, state};
     if (!state)
         return false;
@@ -253,6 +257,7 @@ static bool prepare(struct model *model, const struct given_weights *weights, st
     struct cpu_backend *b = (struct cpu_backend *)model->backend;
     if (!plan_has_room(&m->base.plan, error))
         return false;
+    backend_choose_given(&b->base, &m->base.plan, m->base.given);
     const uint32_t *order = preparation_order(&m->base.plan, &m->base.arena);
     find_memory(m, !(weights->source && weights->source->find_packed));
     kept_memory_init(&m->kept, &m->base.plan, order, weights, m->memory, &m->base.arena);
@@ -378,6 +383,8 @@ static void close_cpu(struct backend *backend)
 static const struct backend_methods methods = {
     .name = "cpu",
     .knows_small_models = true,
+    .has_inexact_choices = true,
+    .list_choices = cpu_list_choices,
     .measure = cpu_measure,
     .executor = &executor,
     .rest = rest,

@@ -1,7 +1,7 @@
 // What the files of the device share: its kernels and what they are given.
 #pragma once
 #include "backends/contract/backend.h"
-#include "backends/cpu/onednn.h"
+#include "backends/cpu/onednn/onednn.h"
 #include "backends/cpu/vector.h"
 #include "core/memory/arena.h"
 
@@ -102,7 +102,7 @@ bool cpu_is_busy(struct cpu_backend *b);
 #define CPU_TIMES_SWEPT 2   // as many bytes as a near cache has
 // More than the caches hold that a core has alone, at b->sweep for each thread.
 size_t cpu_sweep_bytes(struct cpu_backend *b);
-bool cpu_measure(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
-                 struct error *error);
+bool cpu_measure(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
+                 double best, struct step_cost *ret_cost, struct error *error);
 // What a step takes several threads, of the shortest run beside other programs and a share of what one thread takes.
 double cpu_seconds_beside_others(double shortest, double share);

@@ -8,28 +8,32 @@
 //
 // A step that is bound by reading its weights is taken as a share of a read of known size that alternates with it
 // (memory_probe.h), as what memory gives one core changes by half within seconds.
+#include "backends/costs/choices.h"
 #include "backends/costs/sampling.h"
 #include "backends/cpu/cache_conditions.h"
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/kernel_scope.h"
 #include "backends/cpu/memory_probe.h"
+#include "backends/cpu/result_error.h"
+#include "backends/cpu/ways.h"
 #include "core/memory/arena.h"
 #include "core/numbers/statistics.h"
 #include "core/system/clock.h"
 #include "core/text/error.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define WARM_UP_RUNS 2
 #define WARM_UP_SECONDS 1e-3   // of runs after which none warms up any more
 #define ENOUGH_SAMPLES 4       // that count; with fewer, up to MOST_BUDGETS times the time is taken
 #define MOST_BUDGETS 3
-#define BOUND_BYTES_PER_SECOND 5e9           // a step that reads its weights faster than this is bound by that
-#define BUDGETS_WHEN_BOUND 2                 // of time: these samples scatter more
-#define SENTINEL_ROUNDS 4000                 // of known work: some 4 us
-#define SLOW_SENTINEL 1.25                   // times its shortest time so far: the processor was slower or shared
-#define MOST_STOLEN 0.05                     // of the time that a step was measured for
-#define MOST_NOT_GAINED 1.5                  // times the share of each thread, and what it takes them to meet
+#define BOUND_BYTES_PER_SECOND 5e9   // a step that reads its weights faster than this is bound by that
+#define BUDGETS_WHEN_BOUND 2         // of time: these samples scatter more
+#define SENTINEL_ROUNDS 4000         // of known work: some 4 us
+#define SLOW_SENTINEL 1.25           // times its shortest time so far: the processor was slower or shared
+#define MOST_STOLEN 0.05             // of the time that a step was measured for
+#define MOST_NOT_GAINED 1.5          // times the share of each thread, and what it takes them to meet
 #define MEETING_SECONDS 1e-5
 #define MOST_KEPT_BYTES ((size_t)32 << 20)   // between steps
 
@@ -121,19 +125,25 @@ static bool warm_up(struct measurement *s, double *ret_shortest)
     return true;
 }
 
-static bool sample(struct measurement *s, const struct step_request *r, double budget, struct step_cost *ret_cost)
+// What is hopeless beside `best` is known well enough by the runs that warm it up.
+static bool sample(struct measurement *s, const struct step_request *r, size_t most, double best,
+                   struct step_cost *ret_cost)
 {
     struct samples samples = {.n_all = 0};
-    double shortest;
+    double shortest, budget = r->backend->base.options.seconds_per_step;
     if (!warm_up(s, &shortest))
         return false;
+    if (shortest > HOPELESS * best) {
+        *ret_cost = (struct step_cost){.seconds = shortest};
+        return true;
+    }
     if ((double)cache_conditions_weight_bytes(s->around) > BOUND_BYTES_PER_SECOND * shortest) {
         s->probe = memory_probe_of(r->backend);
         budget *= BUDGETS_WHEN_BOUND;
     }
     double start = clock_seconds();
-    while (samples.n_all < MOST_SAMPLES && !samples_suffice(samples.quiet, samples.n_quiet)) {
-        for (int i = 0; i < ENOUGH_SAMPLES && samples.n_all < MOST_SAMPLES; i++)
+    while (samples.n_all < most && !samples_suffice(samples.quiet, samples.n_quiet)) {
+        for (int i = 0; i < ENOUGH_SAMPLES && samples.n_all < most; i++)
             if (!take_sample(s, &samples))
                 return false;
         double spent = clock_seconds() - start;
@@ -144,10 +154,11 @@ static bool sample(struct measurement *s, const struct step_request *r, double b
     return true;
 }
 
-static bool sample_in_peace(struct measurement *s, const struct step_request *r, struct step_cost *ret_cost)
+static bool sample_in_peace(struct measurement *s, const struct step_request *r, size_t most, double best,
+                            struct step_cost *ret_cost)
 {
     double start = clock_seconds(), stolen = clock_stolen_seconds();
-    if (!sample(s, r, r->backend->base.options.seconds_per_step, ret_cost))
+    if (!sample(s, r, most, best, ret_cost))
         return false;
     stolen = clock_stolen_seconds() - stolen;
     if (stolen > MOST_STOLEN * (clock_seconds() - start))
@@ -164,25 +175,47 @@ static void empty_memory(struct cpu_backend *b)
         arena_free(&b->measured);
 }
 
-static bool measure(struct cpu_backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
-                    struct error *error)
+// One step, to be run in one way.
+struct subject {
+    struct cpu_backend *backend;
+    const struct plan *plan;
+    const struct step *step;
+    const choice_list *among;
+    double best;   // seconds that it takes in other ways
+    struct error *error;
+};
+
+// False also where the choice cannot be had.
+static bool time_choice(void *context, const char *choice, size_t most, double best, struct step_cost *ret_cost)
 {
-    struct measurement s = {.backend = b, .kernel = (const struct cpu_kernel *)step->kernel};
-    struct step_request r = {b, plan, step, NULL, &b->measured, error};
-    struct kernel_scope scope = kernel_scope_begin(b->threads);
+    const struct subject *subject = context;
+    struct cpu_backend *b = subject->backend;
+    struct step step = *subject->step;
+    step.choice = choice;
+    struct measurement s = {.backend = b, .kernel = cpu_kernel_of(subject->plan, &step)};
+    struct step_request r = {b, subject->plan, &step, NULL, &b->measured, subject->error};
     s.around = cache_conditions_make(&r);
     bool is_done = s.around != NULL;
     if (is_done) {
         size_t scratch_bytes = s.kernel->scratch_bytes ? s.kernel->scratch_bytes(cache_conditions_state(s.around)) : 0;
         s.scratch = arena_alloc(&b->measured, scratch_bytes + 64, 64);
-        is_done = sample_in_peace(&s, &r, ret_cost);
+        is_done = sample_in_peace(&s, &r, most, best, ret_cost);
         if (!is_done)
-            error_set_code(error, EXIT_INTERNAL, NULL, "the kernel %s failed", s.kernel->base.name);
+            error_set_code(r.error, EXIT_INTERNAL, NULL, "the kernel %s failed", s.kernel->base.name);
         cache_conditions_free(s.around);
     }
-    kernel_scope_end(&scope);
     empty_memory(b);
     onednn_forget_primitives();
+    return is_done;
+}
+
+static bool measure(const struct subject *subject, struct step_cost *ret_cost)
+{
+    struct kernel_scope scope = kernel_scope_begin(subject->backend->threads);
+    const char *choice = choices_find_best(subject->among, subject->best, time_choice, (void *)subject);
+    bool is_done = time_choice((void *)subject, choice, MOST_SAMPLES, subject->best, ret_cost);
+    kernel_scope_end(&scope);
+    snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s", choice);
     return is_done;
 }
 
@@ -190,13 +223,15 @@ static bool measure(struct cpu_backend *b, const struct plan *plan, const struct
 // 50 us takes a time slice. What one thread takes is known by its own processor time: a share of it for each thread is
 // a doubtful cost that errs by what threads do not gain, and not by a hundred times: a fifth where two of them read
 // weights of 1 MB.
-static bool measure_share(struct cpu_backend *b, const struct plan *plan, const struct step *step,
-                          struct step_cost *ret_cost, struct error *error)
+static bool measure_share(const struct subject *subject, struct step_cost *ret_cost)
 {
+    struct cpu_backend *b = subject->backend;
+    struct subject alone = *subject;
     int threads = b->threads;
     cpu_sweep_bytes(b);   // are there for all threads
     b->threads = 1;
-    bool is_done = measure(b, plan, step, ret_cost, error);
+    alone.best *= threads;
+    bool is_done = measure(&alone, ret_cost);
     b->threads = threads;
     ret_cost->seconds /= threads;
     ret_cost->is_doubtful = true;
@@ -210,25 +245,45 @@ double cpu_seconds_beside_others(double shortest, double share)
     return shortest <= MOST_NOT_GAINED * share + MEETING_SECONDS ? shortest : share;
 }
 
-static bool measure_share_too(struct cpu_backend *b, const struct plan *plan, const struct step *step,
-                              struct step_cost *ret_cost, struct error *error)
+static bool measure_share_too(const struct subject *subject, struct step_cost *ret_cost)
 {
     double shortest = ret_cost->seconds;
-    if (!measure_share(b, plan, step, ret_cost, error))
+    if (!measure_share(subject, ret_cost))
         return false;
     ret_cost->seconds = cpu_seconds_beside_others(shortest, ret_cost->seconds);
     return true;
 }
 
-bool cpu_measure(struct backend *backend, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
-                 struct error *error)
+static bool measure_beside_others(const struct subject *subject, struct step_cost *ret_cost)
 {
-    struct cpu_backend *b = (struct cpu_backend *)backend;
+    struct cpu_backend *b = subject->backend;
     if (b->threads == 1)
-        return measure(b, plan, step, ret_cost, error);
+        return measure(subject, ret_cost);
     if (cpu_is_busy(b))
-        return measure_share(b, plan, step, ret_cost, error);
-    if (!measure(b, plan, step, ret_cost, error))
+        return measure_share(subject, ret_cost);
+    if (!measure(subject, ret_cost))
         return false;
-    return !(ret_cost->is_doubtful || cpu_is_busy(b)) || measure_share_too(b, plan, step, ret_cost, error);
+    return !(ret_cost->is_doubtful || cpu_is_busy(b)) || measure_share_too(subject, ret_cost);
+}
+
+// One that gains nothing is not looked at: it will not be taken.
+static bool measure_error(const struct subject *subject, struct step_cost *ret_cost)
+{
+    struct step_request r = {subject->backend, subject->plan, subject->step, NULL, NULL, subject->error};
+    ret_cost->error = 1;
+    if (ret_cost->seconds >= subject->best)
+        return true;
+    struct kernel_scope scope = kernel_scope_begin(subject->backend->threads);
+    bool is_done = cpu_result_error(&r, ret_cost->choice, &ret_cost->error);
+    kernel_scope_end(&scope);
+    onednn_forget_primitives();
+    return is_done;
+}
+
+bool cpu_measure(struct backend *backend, const struct plan *plan, const struct step *step, const choice_list *among,
+                 double best, struct step_cost *ret_cost, struct error *error)
+{
+    struct subject subject = {(struct cpu_backend *)backend, plan, step, among, best, error};
+    return measure_beside_others(&subject, ret_cost) &&
+           (!among->items[0].is_inexact || measure_error(&subject, ret_cost));
 }

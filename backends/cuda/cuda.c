@@ -28,6 +28,7 @@ static void close_cuda(struct backend *backend)
 
 static const struct backend_methods methods = {
     .name = "cuda",
+    .list_choices = cuda_list_choices,
     .measure = cuda_measure,
     .guess = cuda_guess,
     .executor = &cuda_executor,

@@ -92,8 +92,9 @@ struct gpu_kernel *kernel_cache_find(struct kernel_cache *cache, const char *tex
 // --- models (model.c), costs (measure.c, roofline.c) -----------------------------------------------------------------
 
 extern const struct executor cuda_executor;
-bool cuda_measure(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
-                  struct error *error);
+void cuda_list_choices(struct backend *b, const struct plan *plan, const struct step *step, choice_list *list);
+bool cuda_measure(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
+                  double best, struct step_cost *ret_cost, struct error *error);
 double cuda_guess(const struct backend *b, const struct plan *plan, const struct step *step);
 
 // Memory of the device, with anything in it; NULL: error.

@@ -7,6 +7,7 @@
 // for a convolution without its epilogue, which is then a kernel of its own. The words of the best are kept with the
 // cost, so that the same one runs in models. A kernel of fixed work before and after tells whether the clock changed by
 // more than CLOCK_DRIFT: then all is done again.
+#include "backends/costs/choices.h"
 #include "backends/costs/sampling.h"
 #include "backends/cuda/internal.h"
 #include "core/memory/arena.h"
@@ -21,13 +22,11 @@
 
 #define SAMPLE_SECONDS 2e-4
 #define MOST_LAUNCHES 256
-#define TRIAL_SAMPLES 3
 #define CANDIDATES 10
 #define MOST_COPIES 32
 #define MOST_COPIED_BYTES ((size_t)1 << 30)
 #define CLOCK_DRIFT 0.05
 #define MOST_ATTEMPTS 3
-#define HOPELESS 2   // a candidate that takes so many times the best so far is not sampled
 #define LAUNCH_SECONDS 1e-5
 #define ALIGNMENT 256   // of what the device allocates
 #define BLOCK_BYTES ((size_t)1 << 20)
@@ -36,6 +35,7 @@ struct measurement {
     struct cuda_backend *b;
     const struct plan *plan;
     const struct step *step;
+    const choice_list *among;
     struct arena arena;
     int n_copies;
     struct addresses at[MOST_COPIES];
@@ -196,10 +196,10 @@ static bool take_samples(const struct measurement *m, const struct prepared_step
     return true;
 }
 
-// False also where `choice` cannot be had and something else would run. `best`: of those tried before.
-static bool time_choice(const struct measurement *m, const char *choice, size_t most, double best,
-                        struct step_cost *ret_cost)
+// False also where `choice` cannot be had and something else would run.
+static bool time_choice(void *context, const char *choice, size_t most, double best, struct step_cost *ret_cost)
 {
+    struct measurement *m = context;
     struct prepared_step s;
     struct arena arena;
     arena_init(&arena);
@@ -215,60 +215,50 @@ static bool time_choice(const struct measurement *m, const char *choice, size_t 
 
 // --- choices ---------------------------------------------------------------------------------------------------------
 
-static int ask_library(const struct measurement *m, const struct library_step *s, struct gpu_choice *ret_choices)
+static int ask_library(struct cuda_backend *b, const struct library_step *s, struct gpu_choice *ret_choices)
 {
     char reason[GPU_REASON_SIZE];
-    return s->is_conv ? m->b->api->conv_choices(m->b->gpu, m->b->information.architecture, &s->conv, CANDIDATES,
-                                                ret_choices, reason)
-                      : m->b->api->product_choices(m->b->gpu, &s->product, CANDIDATES, ret_choices, reason);
+    return s->is_conv
+               ? b->api->conv_choices(b->gpu, b->information.architecture, &s->conv, CANDIDATES, ret_choices, reason)
+               : b->api->product_choices(b->gpu, &s->product, CANDIDATES, ret_choices, reason);
+}
+
+static void add_choice(choice_list *list, const char *before, const char *text)
+{
+    struct listed_choice c = {.text = ""};
+    int n = snprintf(c.text, sizeof c.text, "%s%s", before, text);
+    if (n >= 0 && (size_t)n < sizeof c.text)
+        vec_push(list, c);
+}
+
+static void add_engines(struct cuda_backend *b, const struct library_step *s, const char *before, choice_list *list)
+{
+    struct gpu_choice found[CANDIDATES];
+    int n = ask_library(b, s, found);
+    for (int i = 0; i < n; i++)
+        add_choice(list, before, found[i].text);
 }
 
 // Engines without an epilogue are others, and often faster by more than a kernel for the epilogue takes.
-static int list_apart(const struct measurement *m, const struct library_step *s, struct gpu_choice *ret_choices)
+void cuda_list_choices(struct backend *backend, const struct plan *plan, const struct step *step, choice_list *list)
 {
-    struct library_step bare = library_step_bare(s);
-    struct gpu_choice choices[CANDIDATES];
-    int n = 0, n_found = s->is_conv && m->step->n_loops ? ask_library(m, &bare, choices) : 0;
-    for (int i = 0; i < n_found; i++)
-        if (strlen(choices[i].text) + sizeof CHOICE_APART <= GPU_CHOICE_SIZE)
-            snprintf(ret_choices[n++].text, GPU_CHOICE_SIZE, CHOICE_APART "%s", choices[i].text);
-    return n;
-}
-
-static int list_choices(const struct measurement *m, struct gpu_choice *ret_choices)
-{
-    struct library_step s;
-    int n = 0;
-    if (!cuda_is_library_step(m->step)) {
-        ret_choices[0].text[0] = '\0';
-        return 1;
+    struct cuda_backend *b = (struct cuda_backend *)backend;
+    struct library_step s, bare;
+    if (!cuda_is_library_step(step)) {
+        add_choice(list, "", "");
+        return;
     }
-    if (library_step_read(m->plan, m->step, m->b->base.options.allows_tf32, &s)) {
-        n = ask_library(m, &s, ret_choices);
-        n += list_apart(m, &s, ret_choices + n);
+    if (library_step_read(plan, step, b->base.options.allows_tf32, &s)) {
+        add_engines(b, &s, "", list);
+        bare = library_step_bare(&s);
+        if (s.is_conv && step->n_loops)
+            add_engines(b, &bare, CHOICE_APART, list);
     }
-    bool is_refused = n == 0;
+    bool is_refused = list->count == 0;
     if (is_refused)
-        ret_choices[n++].text[0] = '\0';   // perhaps without its epilogue
+        add_choice(list, "", "");   // perhaps without its epilogue
     if (is_refused || (s.is_conv && s.conv.groups > 1))
-        snprintf(ret_choices[n++].text, GPU_CHOICE_SIZE, CHOICE_GENERATED);
-    return n;
-}
-
-// One that fails is no candidate; where all do it is what models run then.
-static struct gpu_choice find_best(const struct measurement *m)
-{
-    struct gpu_choice choices[2 * CANDIDATES + 2], best = {""};
-    int n = list_choices(m, choices);
-    double least = INFINITY;
-    for (int i = 0; i < n && n > 1; i++) {
-        struct step_cost cost;
-        if (time_choice(m, choices[i].text, TRIAL_SAMPLES, least, &cost) && cost.seconds < least) {
-            least = cost.seconds;
-            best = choices[i];
-        }
-    }
-    return n == 1 ? choices[0] : best;
+        add_choice(list, "", CHOICE_GENERATED);
 }
 
 // --- the clock -------------------------------------------------------------------------------------------------------
@@ -298,12 +288,12 @@ static bool time_sentinel(const struct measurement *m, double *ret_seconds)
     return is_done;
 }
 
-static bool measure_steadily(const struct measurement *m, struct step_cost *ret_cost)
+static bool measure_steadily(struct measurement *m, double least, struct step_cost *ret_cost)
 {
-    struct gpu_choice best = find_best(m);
+    const char *best = choices_find_best(m->among, least, time_choice, m);
     double before, after;
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-        if (!time_sentinel(m, &before) || !time_choice(m, best.text, MOST_SAMPLES, INFINITY, ret_cost) ||
+        if (!time_sentinel(m, &before) || !time_choice(m, best, MOST_SAMPLES, INFINITY, ret_cost) ||
             !time_sentinel(m, &after))
             return false;
         if (fabs(after - before) <= CLOCK_DRIFT * before)
@@ -336,16 +326,17 @@ static bool give_scratch(struct measurement *m)
     return scratch != NULL;
 }
 
-bool cuda_measure(struct backend *backend, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
-                  struct error *error)
+bool cuda_measure(struct backend *backend, const struct plan *plan, const struct step *step, const choice_list *among,
+                  double best, struct step_cost *ret_cost, struct error *error)
 {
-    struct measurement m = {.b = (struct cuda_backend *)backend, .plan = plan, .step = step, .error = error};
+    struct measurement m = {
+        .b = (struct cuda_backend *)backend, .plan = plan, .step = step, .among = among, .error = error};
     arena_init(&m.arena);
     m.n_copies = count_copies(&m);
     for (int i = 0; i < m.n_copies; i++)
         m.at[i].memory = arena_array(&m.arena, char *, plan->memory.count + 1);
     *ret_cost = (struct step_cost){0};
-    bool is_done = give_memories(&m) && give_scratch(&m) && measure_steadily(&m, ret_cost);
+    bool is_done = give_memories(&m) && give_scratch(&m) && measure_steadily(&m, best, ret_cost);
     for (size_t i = 0; i < m.owned.count; i++)
         m.b->api->release(m.b->gpu, m.owned.items[i]);
     vec_free(&m.owned);

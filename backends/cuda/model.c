@@ -1,5 +1,6 @@
 // Whole models: weights uploaded once, one arena, one stream; the first run launches step by step, later ones launch
 // what was captured of it as one graph.
+#include "backends/costs/error_budget.h"
 #include "backends/cuda/internal.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
@@ -92,12 +93,18 @@ static void release_used_weights(struct cuda_model *m, struct cuda_backend *b)
 
 // --- preparing -------------------------------------------------------------------------------------------------------
 
-// The engine that was measured to be the best; measured now when it is not known and may be.
-static bool choose(struct cuda_backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
-                   struct error *error)
+// The engines that were measured to be the best; measured now when they are not known and may be.
+static bool choose(struct cuda_model *m, struct cuda_backend *b, struct error *error)
 {
-    *ret_cost = (struct step_cost){0};
-    return step->is_constant || !cuda_is_library_step(step) || backend_step_cost(&b->base, plan, step, ret_cost, error);
+    struct plan *plan = &m->base.plan;
+    for (size_t i = 0; !m->base.given && i < plan->steps.count; i++) {
+        const struct step *step = &plan->steps.items[i];
+        struct step_cost cost;
+        if (!step->is_constant && cuda_is_library_step(step) && !backend_step_cost(&b->base, plan, step, &cost, error))
+            return false;
+    }
+    backend_choose_given(&b->base, plan, m->base.given);
+    return true;
 }
 
 static bool run_constants(struct cuda_model *m, struct cuda_backend *b, struct error *error)
@@ -125,11 +132,9 @@ static bool prepare_steps(struct cuda_model *m, struct cuda_backend *b, struct e
     size_t scratch_bytes = 0;
     m->steps = arena_array(&m->base.arena, struct prepared_step, m->base.plan.steps.count + 1);
     for (size_t i = 0; i < m->base.plan.steps.count; i++) {
-        struct step_cost cost;
         struct prepared_step *s = &m->steps[m->n_steps];
         const struct step *step = &m->base.plan.steps.items[i];
-        if (!choose(b, &m->base.plan, step, &cost, error) ||
-            !step_prepare(b, &m->base.plan, step, cost.choice, &m->base.arena, s, error))
+        if (!step_prepare(b, &m->base.plan, step, step->choice ? step->choice : "", &m->base.arena, s, error))
             return false;
         m->n_steps++;
         scratch_bytes = s->scratch_bytes > scratch_bytes ? s->scratch_bytes : scratch_bytes;
@@ -142,7 +147,7 @@ static bool prepare(struct model *model, const struct given_weights *weights, st
 {
     struct cuda_model *m = (struct cuda_model *)model;
     struct cuda_backend *b = (struct cuda_backend *)model->backend;
-    if (!place_memories(m, b, weights, error) || !prepare_steps(m, b, error))
+    if (!choose(m, b, error) || !place_memories(m, b, weights, error) || !prepare_steps(m, b, error))
         return false;
     drop_constants(m, b);
     release_used_weights(m, b);

@@ -103,8 +103,8 @@ static bool reads_image_in_rows(const struct plan *plan, const struct step *step
            step->n_operands > 0 && step->operands[0].rank == 4 && view_has_layout(&step->operands[0], LAYOUT_ROWS);
 }
 
-static bool measure(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
-                    struct error *error)
+static bool measure(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
+                    double best, struct step_cost *ret_cost, struct error *error)
 {
     const struct fake_device *device = &((struct fake_backend *)b)->device;
     bool is_anchor = step->kernel != &kernel_loops;

@@ -93,6 +93,8 @@ struct step {
     int n_shared;         // loops kernel: leading axes that all its loops share
     uint32_t order;
     uint32_t needed_at;   // the order of the first step that runs each time and needs it, or its own
+    const char *choice;   // how the device runs it (contract/choice.h); NULL: not chosen yet
+    double error;         // of that choice; 0: it is exact
     bool is_constant;
     bool is_pinned;   // while planning: some other step reads a result, so the step must stay where it is
 };
@@ -197,6 +199,7 @@ bool plan_has_room(const struct plan *plan, struct error *error);
 // the code of its loops. Equal words, equal text, equal work; the text is for people, the words for speed.
 void step_spell(const struct plan *plan, const struct step *step, struct words *ret_words);
 void step_print(struct text *out, const struct plan *plan, const struct step *step);
+void step_print_choice(struct text *out, const struct step *step);   // " by ..." where it is not the standard one
 // By what databases know a step: the same for element-wise loops that read, compute and write the same in another
 // order. Gives the number of parts that the step has; of those with the same key, each part is taken to cost the same.
 int step_print_key(struct text *out, const struct plan *plan, const struct step *step);

@@ -348,6 +348,15 @@ void step_print(struct text *out, const struct plan *plan, const struct step *s)
     print_step(out, plan, s, false);
 }
 
+void step_print_choice(struct text *out, const struct step *s)
+{
+    if (!s->choice || !*s->choice)
+        return;
+    text_printf(out, " by %s", s->choice);
+    if (s->error > 0)
+        text_printf(out, ", error %.1e", s->error);
+}
+
 int step_print_key(struct text *out, const struct plan *plan, const struct step *s)
 {
     print_step(out, plan, s, true);
@@ -363,6 +372,7 @@ void plan_print(struct text *out, const struct plan *plan)
         const struct step *s = &plan->steps.items[i];
         text_printf(out, "%zu%s ", i, s->is_constant ? " (once)" : "");
         step_print(out, plan, s);
+        step_print_choice(out, s);
         text_add(out, "   ;");
         for (node_id n = s->first_node; n != NO_NODE; n = plan->next_node[n])
             text_printf(out, " %s", plan->graph->nodes.items[n].op->name);

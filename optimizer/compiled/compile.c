@@ -52,7 +52,7 @@ static bool prepare(struct compiling *c, struct error *error)
     struct given_weights weights = {c->folded.weights.count, c->folded.values, &c->source};
     if (!read_back(c, error) || !backend_find_layouts(r->backend, &c->graph, &c->arena, &c->layouts, error))
         return false;
-    c->model = backend_prepare_from(r->backend, &c->graph, c->layouts, &weights, error);
+    c->model = backend_prepare_from(r->backend, &c->graph, c->layouts, NULL, &weights, error);
     return c->model != NULL;
 }
 

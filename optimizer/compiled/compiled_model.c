@@ -324,5 +324,5 @@ void compiled_model_close(struct compiled_model *m)
 struct model *compiled_model_prepare(struct compiled_model *m, struct backend *b, struct error *error)
 {
     struct given_weights weights = {m->n_weights, m->weights, &m->source};
-    return backend_prepare_from(b, &m->graph, m->layouts, &weights, error);
+    return backend_prepare_from(b, &m->graph, m->layouts, NULL, &weights, error);
 }

@@ -150,7 +150,7 @@ static bool compute(const struct folded_graph *f, struct folded_weight *w, struc
     graph_copy(&part, f->whole);
     vec_clear(&part.outputs);
     graph_add_output(&part, w->computed);
-    struct model *m = backend_prepare_from(f->backend, &part, NULL, &f->given, error);
+    struct model *m = backend_prepare_from(f->backend, &part, NULL, NULL, &f->given, error);
     bool is_done = m != NULL;
     if (is_done) {
         model_allocate_outputs(m, &output, &w->arena);

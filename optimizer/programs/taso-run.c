@@ -34,7 +34,7 @@ struct options {
     int64_t threads, warmup, repeats, seed, integers, fold_limit;
     double tolerance;
     const char *costs, *json, *save, *inputs;
-    bool explain, estimate, plan, profile, measure_costs, repair, tf32, verbose;
+    bool explain, estimate, plan, profile, measure_costs, repair, tf32, exact, verbose;
 };
 static const struct options standard_options = {
     .warmup = 3, .repeats = 30, .seed = 1, .integers = 2, .fold_limit = IMPORT_FOLD_LIMIT, .tolerance = 1e-5};
@@ -76,6 +76,10 @@ static const struct option_spec option_specs[] = {
          "disturb replaces only what is longer"},
     {"tf32", OPTION_FLAG, offsetof(struct options, tf32), .beside = {"--device cuda"},
      .help = "products of f32 on tensor cores that drop bits (cuda)"},
+    {"exact", OPTION_FLAG, offsetof(struct options, exact), .beside = {"--device cpu"},
+     .help = "no kernels that lose more digits than another order of sums does, as Winograd's convolutions do; else "
+             "those that the cost database or the compiled model knows to be faster are used, and their errors add up "
+             "to --tolerance at most"},
     {"costs", OPTION_TEXT, offsetof(struct options, costs), .metavar = "FILE",
      .help = "cost database, instead of the one in the cache folder"},
     {"json", OPTION_TEXT, offsetof(struct options, json), .metavar = "FILE", .beside = {"--no-measure-costs"},
@@ -488,6 +492,7 @@ static bool run_session(struct session *s, struct error *error)
     struct backend_options options = {.threads = (int)s->options.threads,
                                       .cost_file = s->options.costs,
                                       .allows_tf32 = s->options.tf32,
+                                      .error_budget = s->options.exact ? 0 : s->options.tolerance / (double)s->n,
                                       .log = &s->log};
     s->backend =
         s->options.device == DEVICE_CUDA ? cuda_backend_open(&options, error) : cpu_backend_open(&options, error);

@@ -54,9 +54,9 @@ static inline double share_of_tolerance(const struct tensor_value *got, const st
 }
 
 // Two runs on different inputs, outputs poisoned: the second must not see anything of the first. `allowed` multiplies
-// the tolerance, for deep graphs.
-static inline void check_model_with(struct backend *device, const struct graph *g, const uint8_t *layouts,
-                                    uint64_t seed, double allowed)
+// the tolerance, for deep graphs; choices may be NULL.
+static inline void check_model_by(struct backend *device, const struct graph *g, const uint8_t *layouts,
+                                  const step_choices *choices, uint64_t seed, double allowed)
 {
     struct arena arena;
     struct error error = {0};
@@ -66,7 +66,7 @@ static inline void check_model_with(struct backend *device, const struct graph *
     arena_init(&arena);
     fill_leaves(g, operators[OP_WEIGHT], weights, &arena, &random);
     struct given_weights given = {MOST_LEAVES, weights, NULL};
-    struct model *m = backend_prepare_from(device, g, layouts, &given, &error);
+    struct model *m = backend_prepare_from(device, g, layouts, choices, &given, &error);
     if (!m)
         fail_msg("%s", error.message);
     model_allocate_outputs(m, got, &arena);
@@ -91,6 +91,12 @@ static inline void check_model_with(struct backend *device, const struct graph *
     }
     model_free(m);
     arena_free(&arena);
+}
+
+static inline void check_model_with(struct backend *device, const struct graph *g, const uint8_t *layouts,
+                                    uint64_t seed, double allowed)
+{
+    check_model_by(device, g, layouts, NULL, seed, allowed);
 }
 
 static inline void check_model(struct backend *device, const struct graph *g, uint64_t seed, double allowed)

@@ -8,8 +8,8 @@
 // The processor's plans; what a step costs follows from its words and this number.
 static uint64_t scatter_of_costs;
 
-static bool make_up_cost(struct backend *b, const struct plan *plan, const struct step *step,
-                         struct step_cost *ret_cost, struct error *error)
+static bool make_up_cost(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
+                         double best, struct step_cost *ret_cost, struct error *error)
 {
     struct words words = {0};
     step_spell(plan, step, &words);

@@ -379,10 +379,16 @@ static void databases_survive_and_merge(void **state)
     assert_int_equal(cost_database_count(a), 3);
     assert_true(cost_database_find(a, "x", &cost));
     assert_true(cost.seconds == 1.5e-3 && cost.spread == 0.25);
+    cost_database_add(a, "w inexact", &(struct step_cost){.seconds = 1, .error = 1.26e-6, .choice = "winograd"});
     cost_database_add(a, "z", &(struct step_cost){.seconds = 1.0 / 3, .spread = 1.0 / 3});
     assert_true(cost_database_find(a, "z", &cost));
     assert_true(cost.seconds == 0.33333 && cost.spread == 0.333);   // as it would be read again
     assert_false(cost_database_find(a, "say \"y\"", &cost));
+    assert_true(cost_database_write(a, &error));
+    cost_database_free(a);
+    assert_true(cost_database_open(&a, path, "one", &error));
+    assert_true(cost_database_find(a, "w inexact", &cost));
+    assert_true(cost.error == 1.3e-6 && strcmp(cost.choice, "winograd") == 0);
     cost_database_free(a);
     assert_true(file_write_text(path, "(costs 1 \"d\")\n(x 1 2)\n", 22, &error));
     assert_false(cost_database_open(&a, path, "one", &error));
@@ -485,7 +491,7 @@ static void what_was_only_read_replaces_nothing(void **state)
 static void older_formats_are_read(void **state)
 {
     static const char older[] = "(costs 1 \"one\")\n(\"x\" 1e-3 0.1)\n";
-    static const char newer[] = "(costs 3 \"one\")\n", marked[] = "(costs 2 \"one\")\n(\"x\" 1e-3 0.1 nonsense)\n";
+    static const char newer[] = "(costs 4 \"one\")\n", marked[] = "(costs 2 \"one\")\n(\"x\" 1e-3 0.1 nonsense)\n";
     char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
     struct error error = {0};
     struct cost_database *costs;
@@ -495,7 +501,7 @@ static void older_formats_are_read(void **state)
     expect_cost(path, "x", 1e-3, false, false);
     assert_true(file_write_text(path, newer, sizeof newer - 1, &error));
     assert_false(cost_database_open(&costs, path, "one", &error));
-    assert_non_null(strstr(error.message, "format 3"));
+    assert_non_null(strstr(error.message, "format 4"));
     assert_true(file_write_text(path, marked, sizeof marked - 1, &error));
     assert_false(cost_database_open(&costs, path, "one", &error));
     unlink(path);

@@ -1,5 +1,5 @@
 // oneDNN 2: operation descriptors are filled first, memory descriptors are plain structs.
-#include "backends/cpu/onednn_version.h"
+#include "backends/cpu/onednn/onednn_version.h"
 #include "core/memory/memory.h"
 
 onednn_desc onednn_desc_make(const struct onednn_tensor *t)
@@ -56,16 +56,17 @@ static void dilation_from_zero(int n_spatial, const struct onednn_window *window
         ret_dilation[i] = window->dilation[i] - 1;
 }
 
-dnnl_status_t onednn_describe_convolution(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, onednn_desc source,
-                                          onednn_desc weights, onednn_desc bias, onednn_desc target, int n_spatial,
-                                          const struct onednn_window *window, const_dnnl_primitive_attr_t attributes)
+dnnl_status_t onednn_describe_convolution(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, dnnl_alg_kind_t kind,
+                                          onednn_desc source, onednn_desc weights, onednn_desc bias, onednn_desc target,
+                                          int n_spatial, const struct onednn_window *window,
+                                          const_dnnl_primitive_attr_t attributes)
 {
     dnnl_convolution_desc_t convolution;
     dnnl_dims_t dilation;
     dilation_from_zero(n_spatial, window, dilation);
-    dnnl_status_t status = dnnl_dilated_convolution_forward_desc_init(
-        &convolution, dnnl_forward_inference, dnnl_convolution_direct, source, weights, bias, target, window->stride,
-        dilation, window->pad_begin, window->pad_end);
+    dnnl_status_t status = dnnl_dilated_convolution_forward_desc_init(&convolution, dnnl_forward_inference, kind,
+                                                                      source, weights, bias, target, window->stride,
+                                                                      dilation, window->pad_begin, window->pad_end);
     return status == dnnl_success ? dnnl_primitive_desc_create(ret, &convolution, attributes, engine, NULL) : status;
 }
 

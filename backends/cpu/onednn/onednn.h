@@ -20,6 +20,8 @@ struct onednn_window {   // of convolution and pooling; spatial axes
     int64_t kernel[ONEDNN_MAX_RANK], stride[ONEDNN_MAX_RANK], dilation[ONEDNN_MAX_RANK], pad_begin[ONEDNN_MAX_RANK],
         pad_end[ONEDNN_MAX_RANK];
 };
+enum onednn_algorithm { ONEDNN_DIRECT, ONEDNN_WINOGRAD };   // of convolution
+#define ONEDNN_WINOGRAD_BLOCK 16                            // of channels, in which its images stand
 enum onednn_pooling { ONEDNN_MAXIMUM, ONEDNN_MEAN_OF_INSIDE, ONEDNN_MEAN_OF_ALL };
 
 struct onednn_lrn {   // across channels: x / (bias + alpha / size * (sum of squares of size neighbours)) ^ beta
@@ -30,14 +32,14 @@ struct onednn_lrn {   // across channels: x / (bias + alpha / size * (sum of squ
 struct onednn *onednn_open(void);   // NULL: the library refuses this processor
 void onednn_close(struct onednn *o);
 void onednn_forget_primitives(void);   // those that the library keeps, of all threads, beside those in use
-int onednn_block_of_channels(void);   // that its kernels for this processor prefer
+int onednn_block_of_channels(void);    // that its kernels for this processor prefer
 void onednn_version(int *ret_major, int *ret_minor, int *ret_patch);
 
 // NULL: the library cannot do this. `bias` may be NULL. With groups, weights have a leading group axis.
-struct onednn_primitive *onednn_convolution(struct onednn *o, const struct onednn_tensor *source,
-                                            const struct onednn_tensor *weights, const struct onednn_tensor *bias,
-                                            const struct onednn_tensor *target, const struct onednn_window *window,
-                                            const struct postops *ops);
+struct onednn_primitive *onednn_convolution(struct onednn *o, enum onednn_algorithm algorithm,
+                                            const struct onednn_tensor *source, const struct onednn_tensor *weights,
+                                            const struct onednn_tensor *bias, const struct onednn_tensor *target,
+                                            const struct onednn_window *window, const struct postops *ops);
 struct onednn_primitive *onednn_matmul(struct onednn *o, const struct onednn_tensor *source,
                                        const struct onednn_tensor *weights, const struct onednn_tensor *bias,
                                        const struct onednn_tensor *target, const struct postops *ops);

@@ -1,7 +1,7 @@
 // What all oneDNN primitives share: the engine, memory descriptions of views, and attributes made of epilogues.
-#include "backends/cpu/onednn.h"
+#include "backends/cpu/onednn/onednn.h"
 
-#include "backends/cpu/onednn_version.h"
+#include "backends/cpu/onednn/onednn_version.h"
 #include "core/memory/memory.h"
 #include <pthread.h>
 #include <string.h>
@@ -191,7 +191,7 @@ struct request {
     const struct onednn_tensor *source, *weights, *bias, *target;
     const struct onednn_window *window;
     const struct onednn_lrn *lrn;
-    dnnl_alg_kind_t pooling;
+    dnnl_alg_kind_t convolution, pooling;
     const struct postops *ops;
 };
 
@@ -201,8 +201,8 @@ static dnnl_status_t describe(struct onednn_primitive *p, const struct request *
 {
     dnnl_engine_t engine = p->library->engine;
     if (r->kind == CONVOLUTION)
-        return onednn_describe_convolution(&p->desc, engine, source, weights, bias, target, r->source->rank - 2,
-                                           r->window, attributes);
+        return onednn_describe_convolution(&p->desc, engine, r->convolution, source, weights, bias, target,
+                                           r->source->rank - 2, r->window, attributes);
     if (r->kind == MATMUL)
         return onednn_describe_matmul(&p->desc, engine, source, weights, bias, target, attributes);
     if (r->kind == LRN)
@@ -235,12 +235,15 @@ static struct onednn_primitive *make_primitive(struct onednn *o, const struct re
     return NULL;
 }
 
-struct onednn_primitive *onednn_convolution(struct onednn *o, const struct onednn_tensor *source,
-                                            const struct onednn_tensor *weights, const struct onednn_tensor *bias,
-                                            const struct onednn_tensor *target, const struct onednn_window *window,
-                                            const struct postops *ops)
+struct onednn_primitive *onednn_convolution(struct onednn *o, enum onednn_algorithm algorithm,
+                                            const struct onednn_tensor *source, const struct onednn_tensor *weights,
+                                            const struct onednn_tensor *bias, const struct onednn_tensor *target,
+                                            const struct onednn_window *window, const struct postops *ops)
 {
+    static const dnnl_alg_kind_t algorithms_of_convolution[] = {
+        [ONEDNN_DIRECT] = dnnl_convolution_direct, [ONEDNN_WINOGRAD] = dnnl_convolution_winograd};
     return make_primitive(o, &(struct request){.kind = CONVOLUTION,
+                                               .convolution = algorithms_of_convolution[algorithm],
                                                .source = source,
                                                .weights = weights,
                                                .bias = bias,

@@ -1,5 +1,5 @@
 // oneDNN 3: primitive descriptors are made directly, memory descriptors are opaque.
-#include "backends/cpu/onednn_version.h"
+#include "backends/cpu/onednn/onednn_version.h"
 #include <string.h>
 
 onednn_desc onednn_desc_make(const struct onednn_tensor *t)
@@ -59,15 +59,16 @@ static void dilation_from_zero(int n_spatial, const struct onednn_window *window
         ret_dilation[i] = window->dilation[i] - 1;
 }
 
-dnnl_status_t onednn_describe_convolution(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, onednn_desc source,
-                                          onednn_desc weights, onednn_desc bias, onednn_desc target, int n_spatial,
-                                          const struct onednn_window *window, const_dnnl_primitive_attr_t attributes)
+dnnl_status_t onednn_describe_convolution(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, dnnl_alg_kind_t kind,
+                                          onednn_desc source, onednn_desc weights, onednn_desc bias, onednn_desc target,
+                                          int n_spatial, const struct onednn_window *window,
+                                          const_dnnl_primitive_attr_t attributes)
 {
     dnnl_dims_t dilation;
     dilation_from_zero(n_spatial, window, dilation);
-    return dnnl_convolution_forward_primitive_desc_create(ret, engine, dnnl_forward_inference, dnnl_convolution_direct,
-                                                          source, weights, bias, target, window->stride, dilation,
-                                                          window->pad_begin, window->pad_end, attributes);
+    return dnnl_convolution_forward_primitive_desc_create(ret, engine, dnnl_forward_inference, kind, source, weights,
+                                                          bias, target, window->stride, dilation, window->pad_begin,
+                                                          window->pad_end, attributes);
 }
 
 dnnl_status_t onednn_describe_matmul(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, onednn_desc source,

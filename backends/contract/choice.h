@@ -1,0 +1,27 @@
+// The ways in which a device can run a step, beside its standard one, by their texts: a library's engine, an algorithm,
+// a schedule of a generated kernel. A choice is kept with the step's cost and in compiled models.
+//
+// An exact choice computes what the standard way does, but for the order of sums and the last place of functions. The
+// error of an inexact one is measured (step_cost), and what a model takes of these stays within a budget
+// (costs/error_budget.h).
+#pragma once
+#include "core/memory/vec.h"
+#include <stdbool.h>
+
+struct arena;
+struct plan;
+struct step;
+
+#define CHOICE_SIZE 192
+struct listed_choice {
+    char text[CHOICE_SIZE];   // "": the standard way
+    bool is_inexact;
+};
+typedef VEC(struct listed_choice) choice_list;
+
+// What the steps of a model were chosen to run by, known by the texts of these (step_print).
+struct step_choice {
+    const char *step, *choice;
+    double error;   // of an inexact one; 0: exact
+};
+typedef VEC(struct step_choice) step_choices;

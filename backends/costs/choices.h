@@ -1,0 +1,14 @@
+// The fastest of several ways to run a step, found by short trials, on every device.
+#pragma once
+#include "backends/contract/backend.h"
+
+#define TRIAL_SAMPLES 3
+#define HOPELESS 2   // a choice that takes so many times the best so far is not sampled
+
+// Times one way to run a step with so many samples, or fewer once it is seen to be hopeless beside `best` seconds.
+// False: it cannot be had.
+typedef bool time_choice_fn(void *context, const char *choice, size_t most_samples, double best,
+                            struct step_cost *ret_cost);
+// The only one without any trial, of several the first that takes least; "" where none can be had. `best` is what the
+// step takes in ways that are not among them, or INFINITY.
+const char *choices_find_best(const choice_list *among, double best, time_choice_fn *time, void *context);

@@ -1,0 +1,198 @@
+// Steps are put into groups of equal work, groups are sorted by what they gain, and taken while there is budget.
+#include "backends/costs/error_budget.h"
+
+#include "backends/costs/step_key.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct group {
+    uint32_t id, first_step, n_steps;
+    double gain, error;   // of all its steps
+    bool is_taken;
+};
+struct choosing {
+    struct backend *b;
+    struct plan *plan;
+    struct step_prices *prices;   // of every step; id UINT32_MAX: none are known
+    VEC(struct group) groups;
+};
+
+static bool is_inexact_preferred(const struct choosing *c, size_t step)
+{
+    return c->prices[step].id != UINT32_MAX && step_prices_prefer_inexact(c->b, &c->prices[step]);
+}
+
+static struct group *group_of(struct choosing *c, uint32_t id)
+{
+    for (size_t i = 0; i < c->groups.count; i++)
+        if (c->groups.items[i].id == id)
+            return &c->groups.items[i];
+    return NULL;
+}
+
+static void add_to_group(struct choosing *c, uint32_t step)
+{
+    const struct step_prices *p = &c->prices[step];
+    if (!group_of(c, p->id))
+        vec_push(&c->groups, ((struct group){.id = p->id, .first_step = step}));
+    struct group *g = group_of(c, p->id);
+    g->n_steps++;
+    g->gain += p->exact.seconds - p->inexact.seconds;
+    g->error += p->inexact.error;
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+    const struct group *x = a, *y = b;
+    if (x->gain != y->gain)
+        return x->gain > y->gain ? -1 : 1;
+    return (x->first_step > y->first_step) - (x->first_step < y->first_step);
+}
+
+static void take_groups(struct choosing *c)
+{
+    double left = c->b->options.error_budget;
+    for (uint32_t i = 0; i < c->plan->steps.count; i++)
+        if (!c->plan->steps.items[i].is_constant && is_inexact_preferred(c, i))
+            add_to_group(c, i);
+    if (c->groups.count)
+        qsort(c->groups.items, c->groups.count, sizeof *c->groups.items, compare_groups);
+    for (size_t i = 0; i < c->groups.count; i++) {
+        struct group *g = &c->groups.items[i];
+        g->is_taken = g->error <= left;
+        left -= g->is_taken ? g->error : 0;
+    }
+}
+
+static void set_choice(struct choosing *c, size_t number)
+{
+    struct step *step = &c->plan->steps.items[number];
+    const struct step_prices *p = &c->prices[number];
+    const struct group *g = p->id == UINT32_MAX ? NULL : group_of(c, p->id);
+    const struct step_cost *cost = g && g->is_taken ? &p->inexact : &p->exact;
+    bool is_known = p->id != UINT32_MAX && !cost->is_guessed;
+    step->choice = is_known ? arena_string(c->plan->arena, cost->choice) : "";
+    step->error = is_known ? cost->error : 0;
+}
+
+static void choose_by_prices(struct choosing *c)
+{
+    take_groups(c);
+    for (size_t i = 0; i < c->plan->steps.count; i++)
+        if (!c->plan->steps.items[i].is_constant)
+            set_choice(c, i);
+    vec_free(&c->groups);
+}
+
+static void add_to_estimate(struct estimate *sum, const struct step_cost *cost)
+{
+    sum->seconds += cost->seconds;
+    sum->n_steps++;
+    sum->n_guessed += cost->is_guessed;
+}
+
+bool backend_choose_priced(struct backend *b, struct plan *plan, struct estimate *estimate, struct error *error)
+{
+    struct choosing c = {.b = b, .plan = plan};
+    c.prices = arena_array(plan->arena, struct step_prices, plan->steps.count + 1);
+    for (size_t i = 0; i < plan->steps.count; i++)
+        if (!plan->steps.items[i].is_constant && !step_prices_find(b, plan, &plan->steps.items[i], &c.prices[i], error))
+            return false;
+    choose_by_prices(&c);
+    for (size_t i = 0; i < plan->steps.count; i++)
+        if (!plan->steps.items[i].is_constant)
+            add_to_estimate(estimate, plan->steps.items[i].error > 0 ? &c.prices[i].inexact : &c.prices[i].exact);
+    return true;
+}
+
+void backend_choose(struct backend *b, struct plan *plan)
+{
+    struct choosing c = {.b = b, .plan = plan};
+    struct error ignored;
+    bool only_recalls = b->only_recalls;
+    b->only_recalls = true;
+    c.prices = arena_array(plan->arena, struct step_prices, plan->steps.count + 1);
+    for (size_t i = 0; i < plan->steps.count; i++)
+        if (plan->steps.items[i].is_constant ||
+            !step_prices_find(b, plan, &plan->steps.items[i], &c.prices[i], &ignored))
+            c.prices[i] = (struct step_prices){.id = UINT32_MAX};
+    b->only_recalls = only_recalls;
+    choose_by_prices(&c);
+}
+
+// --- choices that are given ------------------------------------------------------------------------------------------
+
+static const struct step_choice *find_given(const step_choices *given, const char *step)
+{
+    for (size_t i = 0; i < given->count; i++)
+        if (strcmp(given->items[i].step, step) == 0)
+            return &given->items[i];
+    return NULL;
+}
+
+void backend_choose_given(struct backend *b, struct plan *plan, const step_choices *given)
+{
+    struct text text = {0};
+    if (!given) {
+        backend_choose(b, plan);
+        return;
+    }
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        struct step *step = &plan->steps.items[i];
+        text_clear(&text);
+        step_print(&text, plan, step);
+        const struct step_choice *c = step->is_constant ? NULL : find_given(given, text.chars);
+        if (c && c->error > 0 && b->options.error_budget == 0)
+            c = NULL;
+        step->choice = c ? arena_string(plan->arena, c->choice) : "";
+        step->error = c ? c->error : 0;
+    }
+    text_free(&text);
+}
+
+void plan_list_choices(const struct plan *plan, struct arena *arena, step_choices *list)
+{
+    struct text text = {0};
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const struct step *step = &plan->steps.items[i];
+        if (step->is_constant || !step->choice || !*step->choice)
+            continue;
+        text_clear(&text);
+        step_print(&text, plan, step);
+        if (!find_given(list, text.chars))
+            vec_push(list, ((struct step_choice){arena_string(arena, text.chars), arena_string(arena, step->choice),
+                                                 step->error}));
+    }
+    text_free(&text);
+}
+
+// --- what they come to -----------------------------------------------------------------------------------------------
+
+static void add_inexact(struct error_budget *sum, const struct step *step, const struct step_prices *p, bool is_known)
+{
+    sum->n_inexact++;
+    sum->error += step->error;
+    sum->gain += is_known ? p->exact.seconds - p->inexact.seconds : 0;
+}
+
+struct error_budget plan_error_budget(struct backend *b, const struct plan *plan)
+{
+    struct error_budget sum = {0};
+    bool only_recalls = b->only_recalls;
+    b->only_recalls = true;
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const struct step *step = &plan->steps.items[i];
+        struct step_prices p;
+        struct error ignored;
+        bool is_known = !step->is_constant && step_prices_find(b, plan, step, &p, &ignored) && p.inexact.seconds > 0;
+        if (step->error > 0)
+            add_inexact(&sum, step, &p, is_known);
+        else
+            sum.n_refused += is_known && step_prices_prefer_inexact(b, &p);
+    }
+    b->only_recalls = only_recalls;
+    return sum;
+}

@@ -1,0 +1,25 @@
+// Ways to run a step beside its kernel's own: other kernels for the same step, each with choices (contract/choice.h)
+// whose texts begin with the name of the way.
+//
+// To add one: a struct cpu_way, one line in ways.c. Its `list` says by what choices it may run a step; its kernel's
+// `prepare` reads r->step->choice, and gives NULL where that cannot be had here, as another library or processor may
+// have chosen it: then the step runs in its standard way. Its results stand where the step's stand, and its epilogue
+// (r->step->loops) is its own to run.
+#pragma once
+#include "backends/cpu/cpu_internal.h"
+
+struct cpu_way {
+    const char *name;   // the first word of its choices
+    // Is it a step of a kind that the way may run, on some machine?
+    bool (*takes)(const struct plan *plan, const struct step *step);
+    // Of such a step: adds what is worth a trial here. By the step's shape alone, as costs of the list are kept.
+    void (*list)(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list);
+    const struct cpu_kernel *kernel;
+};
+extern const struct cpu_way cpu_way_winograd;
+
+void cpu_list_choices(struct backend *b, const struct plan *plan, const struct step *step, choice_list *list);
+// The kernel that runs a step by its choice; its own where that is the standard one, or of no way that takes it.
+const struct cpu_kernel *cpu_kernel_of(const struct plan *plan, const struct step *step);
+// Prepares a step by its choice, or in the standard way where that cannot be had. NULL: failed, as of prepare.
+void *cpu_prepare(const struct step_request *r, const struct cpu_kernel **ret_kernel);

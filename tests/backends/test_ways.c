@@ -1,0 +1,337 @@
+// Every way to run a step of the processor against the reference; which choices a plan's steps get, and their budget.
+#include "backends/costs/cost_database.h"
+#include "backends/costs/error_budget.h"
+#include "backends/costs/step_key.h"
+#include "backends/cpu/cpu.h"
+#include "backends/cpu/result_error.h"
+#include "backends/cpu/ways.h"
+#include "tests/backends/check_model.h"
+#include "tests/backends/graphs.h"
+#include "tests/support/parse_graph.h"
+
+#define CONV(n, c, h, w, f, pads, after)                                                                               \
+    "(graph (let x (input 0) (f32 " #n " " #c " " #h " " #w ")) (let w (weight 0) (f32 " #f " " #c " 3 3))"            \
+    "(let v (weight 1) (f32 " #f ")) (let c (conv :pad " pads " x w)) " after ")"
+#define BIAS(n, h, w, f)                                                                                               \
+    "(let r (reshape :shape " #f " 1 1 v)) (let b (broadcast :shape " #n " " #f " " #h " " #w " r))"
+
+static const char *const graphs_with_ways[] = {
+    CONV(1, 16, 12, 12, 16, "1 1 1 1", "(output c)"),
+    CONV(1, 16, 7, 7, 32, "1 1 1 1", "(output c)"),
+    CONV(2, 32, 9, 13, 16, "1 1 1 1", "(let z (relu c)) (output z)"),
+    CONV(1, 32, 30, 29, 48, "0 0 0 0", "(output c)"),
+    CONV(3, 64, 6, 5, 64, "1 1 1 1", BIAS(3, 6, 5, 64) "(let a (ewadd c b)) (let z (relu a)) (output z)"),
+    CONV(1, 16, 14, 14, 16, "1 1 1 1",
+         BIAS(1, 14, 14, 16) "(let a (ewadd c b)) (let s (ewadd a x)) (let z (relu s)) (output z)"),
+    CONV(1, 16, 21, 16, 32, "1 1 1 1", "(let s (sigmoid c)) (let z (ewmul c s)) (output z)"),
+    CONV(1, 16, 8, 8, 32, "1 0 1 2", "(let z (clip :min -0.5 :max 0.5 c)) (output z)"),
+    CONV(1, 16, 1, 1, 16, "1 1 1 1", "(output c)"),
+};
+
+static struct backend *open_device(int threads, double budget)
+{
+    struct error error = {0};
+    struct backend *b = cpu_backend_open(
+        &(struct backend_options){.threads = threads, .cost_file = "", .error_budget = budget}, &error);
+    assert_non_null(b);
+    return b;
+}
+
+// --- against the reference -------------------------------------------------------------------------------------------
+
+static void add_choices(struct backend *b, const struct plan *plan, const struct step *step, struct arena *arena,
+                        step_choices *all)
+{
+    struct text text = {0};
+    choice_list list = {0};
+    b->methods->list_choices(b, plan, step, &list);
+    assert_true(list.count > 0 && !*list.items[0].text);
+    step_print(&text, plan, step);
+    for (size_t i = 1; i < list.count; i++)
+        vec_push(all, ((struct step_choice){arena_string(arena, text.chars), arena_string(arena, list.items[i].text),
+                                            list.items[i].is_inexact ? 1e-6 : 0}));
+    vec_free(&list);
+    text_free(&text);
+}
+
+// All choices of all steps of the graph in these layouts.
+static void list_all(struct backend *b, const struct graph *g, const uint8_t *layouts, struct arena *arena,
+                     step_choices *all)
+{
+    struct plan plan = {0};
+    struct error error = {0};
+    struct plan_request request = backend_plan_request(b, g, layouts, arena);
+    assert_true(plan_make(&plan, &request, &error));
+    for (size_t i = 0; i < plan.steps.count; i++)
+        if (!plan.steps.items[i].is_constant)
+            add_choices(b, &plan, &plan.steps.items[i], arena, all);
+    plan_free(&plan);
+}
+
+static size_t check_all_ways(struct backend *b, const char *text, enum layout layout, uint64_t seed)
+{
+    struct arena arena;
+    struct graph g;
+    step_choices all = {0};
+    arena_init(&arena);
+    parse_graph(&g, &arena, text);
+    const uint8_t *layouts = same_layouts(&g, &arena, layout);
+    list_all(b, &g, layouts, &arena, &all);
+    for (size_t i = 0; i < all.count; i++) {
+        step_choices one = {0};
+        vec_push(&one, all.items[i]);
+        check_model_by(b, &g, layouts, &one, seed, 1);
+        vec_free(&one);
+    }
+    size_t n = all.count;
+    vec_free(&all);
+    graph_free(&g);
+    arena_free(&arena);
+    return n;
+}
+
+static bool library_has_winograd(void)
+{
+    int major, minor, patch;
+    onednn_version(&major, &minor, &patch);
+    return major == 2 && onednn_block_of_channels() == 16;
+}
+
+static void all_ways_agree_with_the_reference(void **state)
+{
+    size_t n = 0;
+    for (int threads = 1; threads <= 2; threads++) {
+        struct backend *b = open_device(threads, 1e-5);
+        for (size_t i = 0; i < COUNT_OF(graphs_with_ways); i++)
+            for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++)
+                n += check_all_ways(b, graphs_with_ways[i], layout, i + 1);
+        for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
+            n += check_all_ways(b, conformance_graphs[i], LAYOUT_BLOCKS_OF_16, i + 1);
+        backend_close(b);
+    }
+    assert_true(n > 10 || !library_has_winograd());
+}
+
+// Which steps of the graph run by another kernel than their own.
+static size_t count_prepared_by(struct backend *b, const struct graph *g, const uint8_t *layouts, const char *choice,
+                                struct arena *arena)
+{
+    struct plan plan = {0};
+    struct error error = {0};
+    step_choices given = {0};
+    struct plan_request request = backend_plan_request(b, g, layouts, arena);
+    assert_true(plan_make(&plan, &request, &error));
+    for (size_t i = 0; i < plan.steps.count; i++) {
+        struct text text = {0};
+        step_print(&text, &plan, &plan.steps.items[i]);
+        vec_push(&given, ((struct step_choice){arena_string(arena, text.chars), choice, 1e-6}));
+        text_free(&text);
+    }
+    check_model_by(b, g, layouts, &given, 1, 1);
+    backend_choose_given(b, &plan, &given);
+    size_t n = 0;
+    for (size_t i = 0; i < plan.steps.count; i++)
+        n += cpu_kernel_of(&plan, &plan.steps.items[i]) != (const struct cpu_kernel *)plan.steps.items[i].kernel;
+    vec_free(&given);
+    plan_free(&plan);
+    return n;
+}
+
+// Files may name any choice for any step: what cannot run so runs in its standard way.
+static void choices_that_cannot_be_had_do_no_harm(void **state)
+{
+    static const char *const wrong[] = {"winograd", "winograd 9", "nonsense", "winogradx", " ", "(tile n:64)"};
+    struct backend *b = open_device(1, 1e-5);
+    for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
+        for (size_t k = 0; k < COUNT_OF(wrong); k++) {
+            struct arena arena;
+            struct graph g;
+            arena_init(&arena);
+            parse_graph(&g, &arena, conformance_graphs[i]);
+            const uint8_t *layouts = same_layouts(&g, &arena, LAYOUT_BLOCKS_OF_16);
+            size_t n = count_prepared_by(b, &g, layouts, wrong[k], &arena);
+            assert_true(k < 2 || n == 0);
+            b->options.error_budget = 0;
+            assert_int_equal(count_prepared_by(b, &g, layouts, wrong[k], &arena), 0);
+            b->options.error_budget = 1e-5;
+            graph_free(&g);
+            arena_free(&arena);
+        }
+    backend_close(b);
+}
+
+// --- the budget ------------------------------------------------------------------------------------------------------
+
+// Two convolutions that are equal work, one larger and one smaller.
+static const char four_convolutions[] =
+    "(graph (let x (input 0) (f32 1 16 8 8)) (let u (weight 0) (f32 16 16 3 3)) (let v (weight 1) (f32 16 16 3 3))"
+    "(let w (weight 2) (f32 64 16 3 3)) (let t (weight 3) (f32 32 64 3 3)) (let a (conv :pad 1 1 1 1 x u))"
+    "(let b (conv :pad 1 1 1 1 a v)) (let c (conv :pad 1 1 1 1 b w)) (let d (conv :pad 1 1 1 1 c t)) (output d))";
+
+struct four {
+    struct arena arena;
+    struct graph g;
+    struct plan plan;
+    struct backend *b;
+};
+
+static void plan_four(struct four *f, double budget)
+{
+    struct error error = {0};
+    arena_init(&f->arena);
+    parse_graph(&f->g, &f->arena, four_convolutions);
+    f->b = open_device(1, budget);
+    f->plan = (struct plan){0};
+    struct plan_request request =
+        backend_plan_request(f->b, &f->g, same_layouts(&f->g, &f->arena, LAYOUT_BLOCKS_OF_16), &f->arena);
+    assert_true(plan_make(&f->plan, &request, &error));
+}
+
+static void free_four(struct four *f)
+{
+    plan_free(&f->plan);
+    backend_close(f->b);
+    graph_free(&f->g);
+    arena_free(&f->arena);
+}
+
+static void say(struct four *f, const struct step *step, double exact, double inexact, double error)
+{
+    for (int i = 0; i < 2; i++) {
+        struct step_key key = step_key_of(f->b, &f->plan, step, i == 1);
+        struct step_cost cost = {.seconds = i ? inexact : exact, .error = i ? error : 0};
+        snprintf(cost.choice, sizeof cost.choice, "%s", i ? "winograd" : "");
+        cost_database_add(f->b->costs, key.text.chars, &cost);
+        step_key_free(&key);
+    }
+}
+
+static struct step *convolution(struct four *f, int64_t from, int64_t to)
+{
+    for (size_t i = 0; i < f->plan.steps.count; i++) {
+        struct step *s = &f->plan.steps.items[i];
+        if (s->n_operands == 2 && s->operands[1].dim[0] == to && s->operands[1].dim[1] == from)
+            return s;
+    }
+    fail_msg("there is no such convolution");
+    return NULL;
+}
+
+static void expect_chosen(struct four *f, int equal, int large, int small)
+{
+    backend_choose(f->b, &f->plan);
+    int n_equal = 0;
+    for (size_t i = 0; i < f->plan.steps.count; i++)
+        if (f->plan.steps.items[i].n_operands == 2 && f->plan.steps.items[i].operands[1].dim[0] == 16)
+            n_equal += f->plan.steps.items[i].error > 0;
+    assert_int_equal(n_equal, equal);
+    assert_int_equal(convolution(f, 16, 64)->error > 0, large);
+    assert_int_equal(convolution(f, 64, 32)->error > 0, small);
+    double sum = 0;
+    for (size_t i = 0; i < f->plan.steps.count; i++)
+        sum += f->plan.steps.items[i].error;
+    struct error_budget budget = plan_error_budget(f->b, &f->plan);
+    assert_true(budget.error == sum && sum <= f->b->options.error_budget);
+    assert_int_equal(budget.n_inexact, equal + large + small);
+}
+
+static void errors_stay_within_the_budget(void **state)
+{
+    struct four f;
+    plan_four(&f, 1e-5);
+    say(&f, convolution(&f, 16, 16), 3e-3, 2e-3, 3e-6);
+    say(&f, convolution(&f, 16, 64), 6e-3, 3e-3, 5e-6);
+    say(&f, convolution(&f, 64, 32), 4e-3, 3.5e-3, 1e-6);
+    expect_chosen(&f, 0, 1, 1);   // 5e-6 for 3 ms; 6e-6 for 2 ms do not fit any more; 1e-6 for 0.5 ms do
+    assert_int_equal(plan_error_budget(f.b, &f.plan).n_refused, 2);
+    f.b->options.error_budget = 1.25e-5;
+    expect_chosen(&f, 2, 1, 1);
+    f.b->options.error_budget = 4e-6;
+    expect_chosen(&f, 0, 0, 1);
+    f.b->options.error_budget = 0;
+    expect_chosen(&f, 0, 0, 0);
+    free_four(&f);
+}
+
+// What is no faster is not taken, whatever the budget; nor is what nobody has measured.
+static void only_gains_are_taken(void **state)
+{
+    struct four f;
+    plan_four(&f, 1e-5);
+    expect_chosen(&f, 0, 0, 0);
+    say(&f, convolution(&f, 16, 16), 2e-3, 2e-3, 1e-6);
+    say(&f, convolution(&f, 16, 64), 2e-3, 1e-3, 1.1e-5);
+    say(&f, convolution(&f, 64, 32), 4e-3, 3e-3, 1e-6);
+    expect_chosen(&f, 0, 0, 1);
+    free_four(&f);
+}
+
+// The least of both kinds is what a step may cost, and the sum is that of what was chosen.
+static void estimates_are_sums_of_what_is_chosen(void **state)
+{
+    struct four f;
+    struct estimate sum = {0};
+    struct error error = {0};
+    plan_four(&f, 5e-6);
+    f.b->options.never_measures = true;
+    say(&f, convolution(&f, 16, 16), 3e-3, 2e-3, 3e-6);
+    say(&f, convolution(&f, 16, 64), 6e-3, 3e-3, 5e-6);
+    say(&f, convolution(&f, 64, 32), 4e-3, 3.5e-3, 1e-6);
+    assert_true(backend_choose_priced(f.b, &f.plan, &sum, &error));
+    double rest = 0;
+    for (size_t i = 0; i < f.plan.steps.count; i++) {
+        struct step_cost cost;
+        const struct step *step = &f.plan.steps.items[i];
+        if (!step->is_constant && step->n_operands != 2) {
+            assert_true(backend_step_cost(f.b, &f.plan, step, &cost, &error));
+            rest += cost.seconds;
+        }
+    }
+    assert_true(fabs(sum.seconds - rest - (2 * 3e-3 + 3e-3 + 4e-3)) < 1e-9);
+    free_four(&f);
+}
+
+// --- measuring -------------------------------------------------------------------------------------------------------
+
+static void measured_errors_are_those_of_the_kernel(void **state)
+{
+    struct four f;
+    struct error error = {0};
+    double first, second, exact;
+    if (!library_has_winograd())
+        return;
+    plan_four(&f, 1e-5);
+    struct step_request r = {(struct cpu_backend *)f.b, &f.plan, convolution(&f, 16, 64), NULL, NULL, &error};
+    assert_true(cpu_result_error(&r, "winograd", &first) && cpu_result_error(&r, "winograd", &second));
+    assert_true(cpu_result_error(&r, "", &exact));
+    assert_true(first == second && first > 2e-8 && first < 5e-6);
+    assert_true(exact <= 1e-9);
+    free_four(&f);
+}
+
+static void both_kinds_are_measured_once(void **state)
+{
+    struct four f;
+    struct error error = {0};
+    struct step_prices p;
+    plan_four(&f, 1e-5);
+    const struct step *step = convolution(&f, 16, 64);
+    assert_true(step_prices_find(f.b, &f.plan, step, &p, &error));
+    assert_true(p.exact.seconds > 0 && p.exact.error == 0 && !*p.exact.choice);
+    uint64_t n = f.b->coster.measured.n_steps;
+    if (library_has_winograd()) {
+        assert_true(n == 2 && p.inexact.error > 0 && strcmp(p.inexact.choice, "winograd") == 0);
+        struct step_key key = step_key_of(f.b, &f.plan, step, true);
+        struct step_cost cost;
+        assert_true(cost_database_find(f.b->costs, key.text.chars, &cost) && cost.error == p.inexact.error);
+        step_key_free(&key);
+    }
+    backend_forget_costs(f.b);
+    assert_true(step_prices_find(f.b, &f.plan, step, &p, &error));
+    assert_true(f.b->coster.measured.n_steps == n || !library_has_winograd());
+    free_four(&f);
+}
+
+RUN_TESTS(TEST(all_ways_agree_with_the_reference), TEST(choices_that_cannot_be_had_do_no_harm),
+          TEST(errors_stay_within_the_budget), TEST(only_gains_are_taken), TEST(estimates_are_sums_of_what_is_chosen),
+          TEST(measured_errors_are_those_of_the_kernel), TEST(both_kinds_are_measured_once))
