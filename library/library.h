@@ -15,11 +15,3 @@ struct taso_options {
 // Fills `ret_error` (which may be NULL) and gives its status.
 taso_status library_report_error(const struct error *error, taso_error *ret_error);
 taso_status library_refuse(taso_status status, taso_error *ret_error, const char *message);
-
-// A file without a name that has these bytes, for what reads files by their paths. False: error.
-struct memory_file {
-    int descriptor;
-    char path[40];
-};
-bool memory_file_open(struct memory_file *ret_file, const void *bytes, size_t size, struct error *error);
-void memory_file_close(struct memory_file *file);

@@ -1,5 +1,6 @@
 // The whole job of taso-opt, on files and on models in memory.
 #include "library/library.h"
+#include "library/memory_file.h"
 
 #include "core/memory/memory.h"
 #include "core/system/file.h"
@@ -121,7 +122,7 @@ taso_status taso_optimize_buffer(const taso_options *options, const void *model,
     if (!options || !model || !ret_model)
         return library_refuse(TASO_USAGE, ret_error, "a model, options and a place for the result are needed");
     *ret_model = (taso_buffer){0};
-    if (!memory_file_open(&file, model, size, &error))
+    if (!memory_file_open(&file, &error) || !memory_file_add(&file, model, size, &error))
         return library_report_error(&error, ret_error);
     taso_status status =
         temporary_folder_make(&folder, &error)

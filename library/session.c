@@ -1,5 +1,6 @@
 // A model on this processor: read, planned, prepared once, run many times.
 #include "library/library.h"
+#include "library/memory_file.h"
 
 #include "backends/cpu/cpu.h"
 #include "core/memory/memory.h"
@@ -75,7 +76,7 @@ taso_session *taso_session_open_buffer(const taso_options *options, const void *
         return NULL;
     }
     taso_session *s = new_session();
-    if (memory_file_open(&s->copy, model, size, &error))
+    if (memory_file_open(&s->copy, &error) && memory_file_add(&s->copy, model, size, &error))
         return open_path(s, options, s->copy.path, ret_error);
     library_report_error(&error, ret_error);
     mem_free(s, sizeof *s);

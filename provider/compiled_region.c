@@ -1,0 +1,324 @@
+// A run looks for the variant of its sizes. Where there is none, one is begun in a thread of its own, of at most one at a
+// time, and the other session runs meanwhile, as it does for sizes beyond those that are kept.
+#include "provider/compiled_region.h"
+
+#include "core/memory/memory.h"
+#include "core/text/error.h"
+#include "provider/variant.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_VARIANTS = 8 };
+enum variant_state { VARIANT_WAITS, VARIANT_RUNS, VARIANT_IS_GIVEN_UP };
+
+struct compiled_region {
+    const struct runtime *runtime;
+    const taso_options *options;
+    struct model_bytes model;
+    struct arena arena;   // of the variants' sizes, and the other session's names
+    struct temporary_folder folder;
+    struct cpu_session theirs;
+    size_t n_kernel_inputs, n_kernel_outputs, n_dims;
+    const size_t *inputs, *outputs;   // of the region, by the kernel's
+    pthread_mutex_t lock;   // of all below
+    pthread_t worker;
+    bool has_worker, is_working;
+    size_t n_variants, compiling;
+    struct variant variants[MOST_VARIANTS];
+    enum variant_state states[MOST_VARIANTS];
+};
+
+// --- opening ---------------------------------------------------------------------------------------------------------
+
+static bool open_sessions(struct compiled_region *c, struct error *error)
+{
+    int threads = (int)c->options->arguments.optimize.threads;
+    return temporary_folder_make(&c->folder, error) &&
+           cpu_session_open(&c->theirs, c->runtime, &c->model, threads, &c->arena, error);
+}
+
+struct compiled_region *compiled_region_open(const struct runtime *r, struct model_bytes *model,
+                                             const taso_options *options, struct error *error)
+{
+    struct compiled_region *c = mem_alloc_zero(sizeof *c);
+    c->runtime = r;
+    c->options = options;
+    c->model = *model;
+    *model = (struct model_bytes){.file = {.descriptor = -1}};
+    arena_init(&c->arena);
+    pthread_mutex_init(&c->lock, NULL);
+    for (size_t i = 0; i < c->model.inputs.count; i++)
+        c->n_dims += (size_t)c->model.inputs.items[i].rank;
+    if (open_sessions(c, error))
+        return c;
+    compiled_region_close(c);
+    return NULL;
+}
+
+void compiled_region_close(struct compiled_region *c)
+{
+    if (!c)
+        return;
+    if (c->has_worker)
+        pthread_join(c->worker, NULL);
+    for (size_t i = 0; i < c->n_variants; i++)
+        variant_close(&c->variants[i]);
+    cpu_session_close(&c->theirs);
+    temporary_folder_remove(&c->folder);
+    model_bytes_free(&c->model);
+    arena_free(&c->arena);
+    pthread_mutex_destroy(&c->lock);
+    mem_free(c, sizeof *c);
+}
+
+const struct model_bytes *compiled_region_model(const struct compiled_region *c)
+{
+    return &c->model;
+}
+
+bool compiled_region_is_fixed(const struct compiled_region *c)
+{
+    for (size_t i = 0; i < c->model.inputs.count; i++)
+        for (int k = 0; k < c->model.inputs.items[i].rank; k++)
+            if (c->model.inputs.items[i].dims[k] < 0)
+                return false;
+    return true;
+}
+
+// --- variants --------------------------------------------------------------------------------------------------------
+
+static size_t add_variant(struct compiled_region *c, const int64_t *dims)
+{
+    struct variant *v = &c->variants[c->n_variants];
+    *v = (struct variant){.model = &c->model, .options = c->options, .dims = arena_copy_array(&c->arena, dims, c->n_dims)};
+    snprintf(v->path, sizeof v->path, "%s/%zu.taso", c->folder.path, c->n_variants);
+    c->states[c->n_variants] = VARIANT_WAITS;
+    return c->n_variants++;
+}
+
+// Compiles it and says so in the log. `error` is set where it cannot be.
+static double compile(struct compiled_region *c, size_t variant, struct error *error)
+{
+    struct variant *v = &c->variants[variant];
+    bool pays = variant_compile(v, &c->theirs, variant, error);
+    if (!pays)
+        variant_close(v);
+    return pays ? v->ratio : 0;
+}
+
+double compiled_region_judge(struct compiled_region *c, struct error *error)
+{
+    int64_t *dims = arena_array(&c->arena, int64_t, c->n_dims + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < c->model.inputs.count; i++)
+        for (int k = 0; k < c->model.inputs.items[i].rank; k++)
+            dims[n++] = c->model.inputs.items[i].dims[k];
+    size_t variant = add_variant(c, dims);
+    double ratio = compile(c, variant, error);
+    c->states[variant] = ratio > 0 ? VARIANT_RUNS : VARIANT_IS_GIVEN_UP;
+    return ratio;
+}
+
+static void *work(void *context)
+{
+    struct compiled_region *c = context;
+    struct error error = {0};
+    double ratio = compile(c, c->compiling, &error);
+    if (ratio > 0)
+        runtime_log(c->runtime, "taso: new sizes are run %.2f times faster", ratio);
+    else
+        runtime_log(c->runtime, "taso: new sizes are left to ONNX Runtime: %s",
+                    *error.message ? error.message : "they are not run faster");
+    pthread_mutex_lock(&c->lock);
+    c->states[c->compiling] = ratio > 0 ? VARIANT_RUNS : VARIANT_IS_GIVEN_UP;
+    c->is_working = false;
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+static void begin_variant(struct compiled_region *c, const int64_t *dims)
+{
+    if (c->is_working || c->n_variants == MOST_VARIANTS)
+        return;
+    if (c->has_worker)
+        pthread_join(c->worker, NULL);   // it has ended, or is about to
+    c->compiling = add_variant(c, dims);
+    c->is_working = c->has_worker = pthread_create(&c->worker, NULL, work, c) == 0;
+    if (!c->has_worker)
+        c->states[c->compiling] = VARIANT_IS_GIVEN_UP;
+}
+
+static struct variant *find_variant(struct compiled_region *c, const int64_t *dims, bool *ret_is_known)
+{
+    for (size_t i = 0; i < c->n_variants; i++)
+        if (memcmp(c->variants[i].dims, dims, c->n_dims * sizeof *dims) == 0) {
+            *ret_is_known = true;
+            return c->states[i] == VARIANT_RUNS ? &c->variants[i] : NULL;
+        }
+    *ret_is_known = false;
+    return NULL;
+}
+
+// A session of the variant of these sizes; NULL: the other session is to run.
+static taso_session *take_session(struct compiled_region *c, const int64_t *dims, struct variant **ret_variant)
+{
+    bool is_known;
+    pthread_mutex_lock(&c->lock);
+    struct variant *v = find_variant(c, dims, &is_known);
+    if (!is_known)
+        begin_variant(c, dims);
+    taso_session *session = v ? variant_take(v) : NULL;
+    pthread_mutex_unlock(&c->lock);
+    *ret_variant = v;
+    return session;
+}
+
+static void give_session(struct compiled_region *c, struct variant *v, taso_session *session)
+{
+    pthread_mutex_lock(&c->lock);
+    variant_give(v, session);
+    pthread_mutex_unlock(&c->lock);
+}
+
+// --- running ---------------------------------------------------------------------------------------------------------
+
+void compiled_region_bind(struct compiled_region *c, const size_t *inputs, size_t n_inputs, const size_t *outputs,
+                          size_t n_outputs)
+{
+    c->inputs = arena_copy_array(&c->arena, inputs, n_inputs);
+    c->outputs = arena_copy_array(&c->arena, outputs, n_outputs);
+    c->n_kernel_inputs = n_inputs;
+    c->n_kernel_outputs = n_outputs;
+}
+
+struct run {
+    struct compiled_region *region;
+    OrtKernelContext *context;
+    const OrtValue **inputs;
+    const void **data;
+    int64_t *dims;
+};
+
+static bool read_dims(const struct runtime *r, const OrtValue *value, int rank, int64_t *ret_dims)
+{
+    OrtTensorTypeAndShapeInfo *info;
+    size_t n = 0;
+    if (!runtime_is_done(r, r->api->GetTensorTypeAndShape(value, &info)))
+        return false;
+    bool is_read = runtime_is_done(r, r->api->GetDimensionsCount(info, &n)) && n == (size_t)rank &&
+                   runtime_is_done(r, r->api->GetDimensions(info, ret_dims, n));
+    r->api->ReleaseTensorTypeAndShapeInfo(info);
+    return is_read;
+}
+
+static bool read_inputs(struct run *run)
+{
+    struct compiled_region *c = run->region;
+    const OrtApi *api = c->runtime->api;
+    for (size_t i = 0; i < c->n_kernel_inputs; i++)
+        if (c->inputs[i] != SIZE_MAX &&
+            !runtime_is_done(c->runtime, api->KernelContext_GetInput(run->context, i, &run->inputs[c->inputs[i]])))
+            return false;
+    int64_t *dims = run->dims;
+    for (size_t i = 0; i < c->model.inputs.count; dims += c->model.inputs.items[i++].rank)
+        if (!run->inputs[i] || !read_dims(c->runtime, run->inputs[i], c->model.inputs.items[i].rank, dims) ||
+            !runtime_is_done(c->runtime, api->GetTensorData(run->inputs[i], &run->data[i])))
+            return false;
+        else if (!run->data[i])
+            run->data[i] = run;   // without entries: nothing is read
+    return true;
+}
+
+static OrtStatus *make_output(const struct run *run, size_t kernel_output, const int64_t *dims, size_t rank,
+                              void **ret_data)
+{
+    const OrtApi *api = run->region->runtime->api;
+    OrtValue *value;
+    OrtStatus *status = api->KernelContext_GetOutput(run->context, kernel_output, dims, rank, &value);
+    if (!status)
+        status = api->GetTensorMutableData(value, ret_data);
+    if (!status && !*ret_data)
+        *ret_data = (void *)run;   // without entries: nothing is written
+    return status;
+}
+
+static OrtStatus *run_ours(struct run *run, taso_session *session)
+{
+    struct compiled_region *c = run->region;
+    void **outputs = mem_alloc_zero((c->model.outputs.count + 1) * sizeof *outputs);
+    OrtStatus *status = NULL;
+    taso_error error;
+    for (size_t i = 0; i < c->n_kernel_outputs && !status; i++) {
+        taso_tensor t = taso_session_output(session, c->outputs[i]);
+        status = make_output(run, i, t.dims, (size_t)t.rank, &outputs[c->outputs[i]]);
+    }
+    if (!status && taso_session_run(session, run->data, outputs, &error) != TASO_DONE)
+        status = runtime_fail(c->runtime, "taso: %s", error.message);
+    mem_free(outputs, (c->model.outputs.count + 1) * sizeof *outputs);
+    return status;
+}
+
+static OrtStatus *copy_output(const struct run *run, size_t kernel_output, const OrtValue *value)
+{
+    const OrtApi *api = run->region->runtime->api;
+    int64_t dims[MOST_AXES];
+    OrtTensorTypeAndShapeInfo *info;
+    const void *from;
+    void *to;
+    size_t rank = 0, bytes = 0;
+    OrtStatus *status = api->GetTensorTypeAndShape(value, &info);
+    if (status)
+        return status;
+    status = api->GetDimensionsCount(info, &rank);
+    if (!status)
+        status = rank > MOST_AXES ? runtime_fail(run->region->runtime, "taso: a tensor of rank %zu", rank)
+                                  : api->GetDimensions(info, dims, rank);
+    api->ReleaseTensorTypeAndShapeInfo(info);
+    if (!status)
+        status = api->GetTensorSizeInBytes(value, &bytes);
+    if (!status)
+        status = api->GetTensorData(value, &from);
+    if (!status)
+        status = make_output(run, kernel_output, dims, rank, &to);
+    if (!status)
+        memcpy(to, from, bytes);
+    return status;
+}
+
+static OrtStatus *run_theirs(struct run *run)
+{
+    struct compiled_region *c = run->region;
+    size_t n = c->model.outputs.count;
+    OrtValue **outputs = mem_alloc_zero((n + 1) * sizeof *outputs);
+    OrtStatus *status = cpu_session_run(&c->theirs, run->inputs, outputs);
+    for (size_t i = 0; i < c->n_kernel_outputs && !status; i++)
+        status = copy_output(run, i, outputs[c->outputs[i]]);
+    for (size_t i = 0; i < n; i++)
+        if (outputs[i])
+            c->runtime->api->ReleaseValue(outputs[i]);
+    mem_free(outputs, (n + 1) * sizeof *outputs);
+    return status;
+}
+
+OrtStatus *compiled_region_run(struct compiled_region *c, OrtKernelContext *context)
+{
+    size_t n = c->model.inputs.count;
+    struct arena arena;
+    struct variant *variant;
+    arena_init(&arena);
+    struct run run = {c, context, arena_array(&arena, const OrtValue *, n + 1), arena_array(&arena, const void *, n + 1),
+                      arena_array(&arena, int64_t, c->n_dims + 1)};
+    OrtStatus *status = NULL;
+    taso_session *session = NULL;
+    if (!read_inputs(&run))
+        status = runtime_fail(c->runtime, "taso: an input has another type than the session's graph says");
+    else
+        session = take_session(c, run.dims, &variant);
+    if (!status)
+        status = session ? run_ours(&run, session) : run_theirs(&run);
+    if (session)
+        give_session(c, variant, session);
+    arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,21 @@
+// A region as ONNX Runtime's own provider for processors runs it: a session of its own, for runs that no compiled form is
+// there for, and to be timed against.
+#pragma once
+#include "provider/model_bytes.h"
+
+struct error;
+
+struct cpu_session {
+    const struct runtime *runtime;
+    OrtEnv *env;
+    OrtSession *session;
+    OrtMemoryInfo *memory;
+    const char **input_names, **output_names;
+    size_t n_inputs, n_outputs;
+};
+// `threads` 0: as many as ONNX Runtime likes. The model outlives the session. False: error.
+bool cpu_session_open(struct cpu_session *ret_session, const struct runtime *r, const struct model_bytes *model,
+                      int threads, struct arena *arena, struct error *error);
+void cpu_session_close(struct cpu_session *s);   // also where it did not open
+// Outputs are NULL, or tensors of the right sizes; the caller releases them. Several may run at once.
+OrtStatus *cpu_session_run(const struct cpu_session *s, const OrtValue *const *inputs, OrtValue **outputs);

@@ -1,0 +1,88 @@
+// Asks for counts first, then for the arrays.
+#include "provider/graph_view.h"
+
+static bool read_values(const struct runtime *r, const OrtValueInfo **infos, size_t n, struct graph_value *ret_values)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct graph_value *v = &ret_values[i];
+        v->info = infos[i];
+        if (infos[i] && (!runtime_is_done(r, r->api->GetValueInfoName(infos[i], &v->name)) ||
+                         !runtime_is_done(r, r->api->ValueInfo_IsConstantInitializer(infos[i], &v->is_constant))))
+            return false;
+    }
+    return true;
+}
+
+static bool read_inputs(const struct runtime *r, struct graph_node *n, struct arena *arena)
+{
+    if (!runtime_is_done(r, r->api->Node_GetNumInputs(n->node, &n->n_inputs)))
+        return false;
+    const OrtValueInfo **infos = arena_array(arena, const OrtValueInfo *, n->n_inputs + 1);
+    struct graph_value *values = arena_array(arena, struct graph_value, n->n_inputs + 1);
+    n->inputs = values;
+    return runtime_is_done(r, r->api->Node_GetInputs(n->node, infos, n->n_inputs)) &&
+           read_values(r, infos, n->n_inputs, values);
+}
+
+static bool read_outputs(const struct runtime *r, struct graph_node *n, struct arena *arena)
+{
+    if (!runtime_is_done(r, r->api->Node_GetNumOutputs(n->node, &n->n_outputs)))
+        return false;
+    const OrtValueInfo **infos = arena_array(arena, const OrtValueInfo *, n->n_outputs + 1);
+    struct graph_value *values = arena_array(arena, struct graph_value, n->n_outputs + 1);
+    n->outputs = values;
+    return runtime_is_done(r, r->api->Node_GetOutputs(n->node, infos, n->n_outputs)) &&
+           read_values(r, infos, n->n_outputs, values);
+}
+
+static bool read_provider(const struct runtime *r, struct graph_node *n)
+{
+    const char *provider = NULL;
+    if (!runtime_is_done(r, r->api->Node_GetEpName(n->node, &provider)))
+        return false;
+    n->is_taken = provider && *provider;
+    return true;
+}
+
+bool graph_node_read(struct graph_node *n, const struct runtime *r, struct arena *arena)
+{
+    const OrtApi *api = r->api;
+    return runtime_is_done(r, api->Node_GetName(n->node, &n->name)) &&
+           runtime_is_done(r, api->Node_GetOperatorType(n->node, &n->type)) &&
+           runtime_is_done(r, api->Node_GetDomain(n->node, &n->domain)) &&
+           runtime_is_done(r, api->Node_GetNumImplicitInputs(n->node, &n->n_implicit)) &&
+           runtime_is_done(r, api->Node_GetNumSubgraphs(n->node, &n->n_subgraphs)) && read_provider(r, n) &&
+           read_inputs(r, n, arena) && read_outputs(r, n, arena);
+}
+
+static bool read_opsets(struct graph_view *v, const struct runtime *r, struct arena *arena)
+{
+    if (!runtime_is_done(r, r->api->Graph_GetOnnxIRVersion(v->graph, &v->ir_version)) ||
+        !runtime_is_done(r, r->api->Graph_GetNumOperatorSets(v->graph, &v->n_opsets)))
+        return false;
+    v->domains = arena_array(arena, const char *, v->n_opsets);
+    v->versions = arena_array(arena, int64_t, v->n_opsets);
+    return runtime_is_done(r, r->api->Graph_GetOperatorSets(v->graph, v->domains, v->versions, v->n_opsets));
+}
+
+static bool read_nodes(struct graph_view *v, const struct runtime *r, struct arena *arena)
+{
+    if (!runtime_is_done(r, r->api->Graph_GetNumNodes(v->graph, &v->n_nodes)))
+        return false;
+    const OrtNode **nodes = arena_array(arena, const OrtNode *, v->n_nodes + 1);
+    v->nodes = arena_array(arena, struct graph_node, v->n_nodes + 1);
+    if (!runtime_is_done(r, r->api->Graph_GetNodes(v->graph, nodes, v->n_nodes)))
+        return false;
+    for (size_t i = 0; i < v->n_nodes; i++) {
+        v->nodes[i].node = nodes[i];
+        if (!graph_node_read(&v->nodes[i], r, arena))
+            return false;
+    }
+    return true;
+}
+
+bool graph_view_make(struct graph_view *ret_view, const struct runtime *r, const OrtGraph *graph, struct arena *arena)
+{
+    *ret_view = (struct graph_view){.graph = graph};
+    return read_opsets(ret_view, r, arena) && read_nodes(ret_view, r, arena);
+}

@@ -1,0 +1,28 @@
+// Nodes of a graph of ONNX Runtime as an ONNX model of their own, in a file without a name: inputs are what they read and do
+// not make, outputs what anybody else reads of what they make, both as the graph calls them. Constant initializers are
+// part of the model.
+#pragma once
+#include "core/memory/arena.h"
+#include "core/memory/vec.h"
+#include "library/memory_file.h"
+#include "provider/graph_view.h"
+
+struct error;
+
+enum { MOST_AXES = 32 };
+
+struct model_value {
+    const char *name;
+    int element_type;   // ONNX's number
+    int rank;
+    int64_t dims[MOST_AXES];   // -1: not known
+};
+struct model_bytes {
+    struct memory_file file;
+    size_t size;
+    VEC(struct model_value) inputs, outputs;   // names and all else in the arena
+};
+// Of the view's nodes with these numbers, in ascending order. False: error; also where a value is no tensor of known rank.
+bool model_bytes_make(struct model_bytes *ret_model, const struct runtime *r, const struct graph_view *view,
+                      const size_t *nodes, size_t n_nodes, struct arena *arena, struct error *error);
+void model_bytes_free(struct model_bytes *m);

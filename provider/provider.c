@@ -1,0 +1,363 @@
+// The plugin that ONNX Runtime loads: a factory, which makes a provider for each session. A provider takes the regions
+// of the session's graph that run faster compiled than in ONNX Runtime's own provider, and leaves the others to it.
+#include "provider/provider.h"
+
+#include "core/memory/memory.h"
+#include "core/system/clock.h"
+#include "core/text/error.h"
+#include "library/library.h"
+#include "provider/compiled_region.h"
+#include "provider/regions.h"
+#include "provider/runtime.h"
+#include <string.h>
+
+#define OPENING_SECONDS 10.0   // that a session's regions are searched and timed for, unless `time` says otherwise
+#define OPTION_PREFIX "ep.tasoexecutionprovider."
+
+struct factory {
+    OrtEpFactory base;
+    struct runtime runtime;
+};
+struct provider {
+    OrtEp base;
+    struct runtime runtime;
+    taso_options *options;
+    double seconds;
+    struct arena arena;   // of the regions' names
+    VEC(struct compiled_region *) regions;
+};
+struct region_kernel {
+    OrtNodeComputeInfo base;
+    struct compiled_region *region;
+};
+
+// --- kernels ---------------------------------------------------------------------------------------------------------
+
+static OrtStatus *ORT_API_CALL create_state(OrtNodeComputeInfo *this, OrtNodeComputeContext *context, void **ret_state)
+{
+    *ret_state = ((struct region_kernel *)this)->region;
+    return NULL;
+}
+
+static OrtStatus *ORT_API_CALL compute(OrtNodeComputeInfo *this, void *state, OrtKernelContext *context)
+{
+    return compiled_region_run(state, context);
+}
+
+static void ORT_API_CALL release_state(OrtNodeComputeInfo *this, void *state)
+{
+}
+
+static struct region_kernel *make_kernel(struct compiled_region *region)
+{
+    struct region_kernel *k = mem_alloc_zero(sizeof *k);
+    k->base = (OrtNodeComputeInfo){ORT_API_VERSION, create_state, compute, release_state};
+    k->region = region;
+    return k;
+}
+
+// --- which regions are taken -----------------------------------------------------------------------------------------
+
+static bool offer(struct provider *p, const struct graph_view *view, const struct region *region,
+                  OrtEpGraphSupportInfo *info)
+{
+    const OrtNodeFusionOptions options = {ORT_API_VERSION, .drop_constant_initializers = true};
+    const OrtNode **nodes = arena_array(&p->arena, const OrtNode *, region->n);
+    for (size_t i = 0; i < region->n; i++)
+        nodes[i] = view->nodes[region->nodes[i]].node;
+    return runtime_is_done(&p->runtime,
+                           p->runtime.ep->EpGraphSupportInfo_AddNodesToFuse(info, nodes, region->n, &options));
+}
+
+// Regions of unknown sizes are taken as they are, and judged at the sizes that come.
+static bool is_worth_it(struct provider *p, struct compiled_region *c, size_t n_nodes, struct error *error)
+{
+    if (!compiled_region_is_fixed(c)) {
+        runtime_log(&p->runtime, "taso: %zu nodes are compiled for the sizes that they will be run with", n_nodes);
+        return true;
+    }
+    double ratio = compiled_region_judge(c, error);
+    if (ratio > 0)
+        runtime_log(&p->runtime, "taso: %zu nodes are run %.2f times faster", n_nodes, ratio);
+    return ratio > 0;
+}
+
+static void judge_region(struct provider *p, const struct graph_view *view, const struct region *region,
+                         OrtEpGraphSupportInfo *info)
+{
+    struct error error = {0};
+    struct model_bytes model;
+    struct compiled_region *c = NULL;
+    if (model_bytes_make(&model, &p->runtime, view, region->nodes, region->n, &p->arena, &error))
+        c = compiled_region_open(&p->runtime, &model, p->options, &error);
+    if (c && is_worth_it(p, c, region->n, &error) && offer(p, view, region, info)) {
+        vec_push(&p->regions, c);
+        return;
+    }
+    compiled_region_close(c);
+    runtime_log(&p->runtime, "taso: %zu nodes are left to ONNX Runtime: %s", region->n,
+                *error.message ? error.message : "they are not run faster");
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+    const struct region *x = a, *y = b;
+    return x->n != y->n ? (x->n < y->n) - (x->n > y->n) : (x->nodes[0] > y->nodes[0]) - (x->nodes[0] < y->nodes[0]);
+}
+
+// The largest regions first, as long as there is time. Each searches for its share, and is timed for a second or two.
+static void judge_regions(struct provider *p, const struct graph_view *view, struct regions *regions,
+                          OrtEpGraphSupportInfo *info)
+{
+    double end = clock_seconds() + p->seconds;
+    size_t n_left = regions->n_taken;
+    vec_sort(&regions->items, compare_sizes);
+    for (size_t i = 0; i < regions->items.count; i++) {
+        double left = end - clock_seconds();
+        if (left <= 0) {
+            runtime_log(&p->runtime, "taso: %zu nodes are left to ONNX Runtime: the time is over", n_left);
+            return;
+        }
+        p->options->arguments.optimize.seconds = left * (double)regions->items.items[i].n / (double)n_left / 2;
+        n_left -= regions->items.items[i].n;
+        judge_region(p, view, &regions->items.items[i], info);
+    }
+}
+
+static OrtStatus *ORT_API_CALL get_capability(OrtEp *this, const OrtGraph *graph, OrtEpGraphSupportInfo *info)
+{
+    struct provider *p = (struct provider *)this;
+    struct graph_view view;
+    struct regions regions;
+    struct error error = {0};
+    if (!graph_view_make(&view, &p->runtime, graph, &p->arena))
+        return runtime_fail(&p->runtime, "taso: the graph cannot be read");
+    if (regions_find(&regions, &p->runtime, &view, &p->arena, &error))
+        judge_regions(p, &view, &regions, info);
+    else
+        runtime_log(&p->runtime, "taso: nothing is taken: %s", error.message);
+    regions_free(&regions);
+    return NULL;
+}
+
+// --- compiling -------------------------------------------------------------------------------------------------------
+
+static size_t find_name(const struct model_value *values, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(values[i].name, name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+// The region that makes the node's first output.
+static struct compiled_region *find_region(const struct provider *p, const struct graph_node *fused)
+{
+    for (size_t i = p->regions.count; i-- > 0;) {
+        const struct model_bytes *m = compiled_region_model(p->regions.items[i]);
+        if (fused->n_outputs > 0 && find_name(m->outputs.items, m->outputs.count, fused->outputs[0].name) != SIZE_MAX)
+            return p->regions.items[i];
+    }
+    return NULL;
+}
+
+// False: it has an output that the region does not make.
+static bool bind(struct provider *p, struct compiled_region *c, const struct graph_node *fused)
+{
+    const struct model_bytes *m = compiled_region_model(c);
+    size_t *inputs = arena_array(&p->arena, size_t, fused->n_inputs + 1);
+    size_t *outputs = arena_array(&p->arena, size_t, fused->n_outputs + 1);
+    for (size_t i = 0; i < fused->n_inputs; i++)
+        inputs[i] = fused->inputs[i].info ? find_name(m->inputs.items, m->inputs.count, fused->inputs[i].name) : SIZE_MAX;
+    for (size_t i = 0; i < fused->n_outputs; i++) {
+        outputs[i] = find_name(m->outputs.items, m->outputs.count, fused->outputs[i].name);
+        if (outputs[i] == SIZE_MAX)
+            return false;
+    }
+    compiled_region_bind(c, inputs, fused->n_inputs, outputs, fused->n_outputs);
+    return true;
+}
+
+static OrtStatus *ORT_API_CALL compile(OrtEp *this, const OrtGraph **graphs, const OrtNode **fused_nodes, size_t count,
+                                       OrtNodeComputeInfo **ret_infos, OrtNode **ret_contexts)
+{
+    struct provider *p = (struct provider *)this;
+    for (size_t i = 0; i < count; i++) {
+        struct graph_node fused = {.node = fused_nodes[i]};
+        if (!graph_node_read(&fused, &p->runtime, &p->arena))
+            return runtime_fail(&p->runtime, "taso: a node cannot be read");
+        struct compiled_region *region = find_region(p, &fused);
+        if (!region || !bind(p, region, &fused))
+            return runtime_fail(&p->runtime, "taso: %s is none of the regions that were taken", fused.name);
+        ret_infos[i] = &make_kernel(region)->base;
+    }
+    return NULL;
+}
+
+static void ORT_API_CALL release_infos(OrtEp *this, OrtNodeComputeInfo **infos, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (infos[i])
+            mem_free(infos[i], sizeof(struct region_kernel));
+}
+
+// --- providers -------------------------------------------------------------------------------------------------------
+
+static const char *ORT_API_CALL name_of_provider(const OrtEp *this)
+{
+    return PROVIDER_NAME;
+}
+
+// Options are taso-opt's, by their names behind the provider's prefix.
+static OrtStatus *set_options(struct provider *p, const OrtSessionOptions *session)
+{
+    const char *const *keys, *const *values;
+    OrtKeyValuePairs *entries;
+    taso_error error = {0};
+    size_t n;
+    OrtStatus *status = p->runtime.api->GetSessionOptionsConfigEntries(session, &entries);
+    if (status)
+        return status;
+    p->runtime.api->GetKeyValuePairs(entries, &keys, &values, &n);
+    for (size_t i = 0; i < n && error.status == TASO_DONE; i++)
+        if (strncmp(keys[i], OPTION_PREFIX, strlen(OPTION_PREFIX)) == 0)
+            taso_options_set(p->options, keys[i] + strlen(OPTION_PREFIX), values[i], &error);
+    p->runtime.api->ReleaseKeyValuePairs(entries);
+    return error.status == TASO_DONE ? NULL : runtime_fail(&p->runtime, "taso: %s", error.message);
+}
+
+static void close_provider(struct provider *p)
+{
+    for (size_t i = 0; i < p->regions.count; i++)
+        compiled_region_close(p->regions.items[i]);
+    vec_free(&p->regions);
+    taso_options_free(p->options);
+    arena_free(&p->arena);
+    mem_free(p, sizeof *p);
+}
+
+static OrtStatus *ORT_API_CALL create_provider(OrtEpFactory *this, const OrtHardwareDevice *const *devices,
+                                               const OrtKeyValuePairs *const *metadata, size_t n_devices,
+                                               const OrtSessionOptions *session, const OrtLogger *logger,
+                                               OrtEp **ret_provider)
+{
+    struct provider *p = mem_alloc_zero(sizeof *p);
+    p->runtime = ((struct factory *)this)->runtime;
+    p->runtime.logger = logger;
+    arena_init(&p->arena);
+    p->options = taso_options_new();
+    p->options->arguments.optimize.seconds = OPENING_SECONDS;
+    p->base = (OrtEp){.ort_version_supported = ORT_API_VERSION,
+                      .GetName = name_of_provider,
+                      .GetCapability = get_capability,
+                      .Compile = compile,
+                      .ReleaseNodeComputeInfos = release_infos};
+    OrtStatus *status = set_options(p, session);
+    p->seconds = p->options->arguments.optimize.seconds;
+    if (status)
+        close_provider(p);
+    else
+        *ret_provider = &p->base;
+    return status;
+}
+
+static void ORT_API_CALL release_provider(OrtEpFactory *this, OrtEp *provider)
+{
+    close_provider((struct provider *)provider);
+}
+
+// --- the factory -----------------------------------------------------------------------------------------------------
+
+static const char *ORT_API_CALL name_of_factory(const OrtEpFactory *this)
+{
+    return PROVIDER_NAME;
+}
+
+static const char *ORT_API_CALL vendor(const OrtEpFactory *this)
+{
+    return "taso";
+}
+
+static uint32_t ORT_API_CALL vendor_id(const OrtEpFactory *this)
+{
+    return 0;   // none of PCI's
+}
+
+static const char *ORT_API_CALL version(const OrtEpFactory *this)
+{
+    return taso_version();
+}
+
+static OrtStatus *ORT_API_CALL list_devices(OrtEpFactory *this, const OrtHardwareDevice *const *devices,
+                                            size_t n_devices, OrtEpDevice **ret_devices, size_t limit, size_t *ret_n)
+{
+    const struct runtime *r = &((struct factory *)this)->runtime;
+    *ret_n = 0;
+    for (size_t i = 0; i < n_devices && *ret_n < limit; i++) {
+        if (r->api->HardwareDevice_Type(devices[i]) != OrtHardwareDeviceType_CPU)
+            continue;
+        OrtStatus *status = r->ep->CreateEpDevice(this, devices[i], NULL, NULL, &ret_devices[*ret_n]);
+        if (status)
+            return status;
+        ++*ret_n;
+    }
+    return NULL;
+}
+
+// Memory is ONNX Runtime's own.
+static OrtStatus *ORT_API_CALL no_allocator(OrtEpFactory *this, const OrtMemoryInfo *memory,
+                                            const OrtKeyValuePairs *options, OrtAllocator **ret_allocator)
+{
+    *ret_allocator = NULL;
+    return NULL;
+}
+
+static void ORT_API_CALL release_no_allocator(OrtEpFactory *this, OrtAllocator *allocator)
+{
+}
+
+static OrtStatus *ORT_API_CALL no_transfer(OrtEpFactory *this, OrtDataTransferImpl **ret_transfer)
+{
+    *ret_transfer = NULL;
+    return NULL;
+}
+
+static bool has_no_streams(const OrtEpFactory *this)
+{
+    return false;
+}
+
+OrtStatus *CreateEpFactories(const char *name, const OrtApiBase *base, const OrtLogger *logger,
+                             OrtEpFactory **ret_factories, size_t limit, size_t *ret_n)
+{
+    const OrtApi *api = base->GetApi(ORT_API_VERSION);
+    if (!api) {   // an older ONNX Runtime, which has other numbers for the same functions up to its version
+        api = base->GetApi(1);
+        return api ? api->CreateStatus(ORT_NOT_IMPLEMENTED, "taso: ONNX Runtime is older than version 1.23") : NULL;
+    }
+    if (limit < 1)
+        return api->CreateStatus(ORT_INVALID_ARGUMENT, "taso: there is no room for a factory");
+    struct factory *f = mem_alloc_zero(sizeof *f);
+    f->runtime = (struct runtime){api, api->GetEpApi(), logger};
+    f->base = (OrtEpFactory){.ort_version_supported = ORT_API_VERSION,
+                             .GetName = name_of_factory,
+                             .GetVendor = vendor,
+                             .GetSupportedDevices = list_devices,
+                             .CreateEp = create_provider,
+                             .ReleaseEp = release_provider,
+                             .GetVendorId = vendor_id,
+                             .GetVersion = version,
+                             .CreateAllocator = no_allocator,
+                             .ReleaseAllocator = release_no_allocator,
+                             .CreateDataTransfer = no_transfer,
+                             .IsStreamAware = has_no_streams};
+    ret_factories[0] = &f->base;
+    *ret_n = 1;
+    return NULL;
+}
+
+OrtStatus *ReleaseEpFactory(OrtEpFactory *factory)
+{
+    mem_free(factory, sizeof(struct factory));
+    return NULL;
+}

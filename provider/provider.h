@@ -1,0 +1,7 @@
+// What ONNX Runtime looks for in a plugin: the only functions that libonnxruntime_providers_taso.so exports.
+#pragma once
+#include "provider/runtime.h"
+
+TASO_API OrtStatus *CreateEpFactories(const char *name, const OrtApiBase *base, const OrtLogger *logger,
+                                      OrtEpFactory **ret_factories, size_t limit, size_t *ret_n);
+TASO_API OrtStatus *ReleaseEpFactory(OrtEpFactory *factory);

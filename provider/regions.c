@@ -1,0 +1,149 @@
+// The whole graph is imported once; what becomes opaque there is left. Each node has a level: how often a way to it leaves
+// what is taken and comes back. Taken nodes of one level can run together, whatever lies between them: a way out of a level
+// comes back on a higher one. Of these the connected ones are a region.
+#include "provider/regions.h"
+
+#include "core/text/error.h"
+#include "onnx/convert/import.h"
+#include "provider/model_bytes.h"
+#include <string.h>
+
+// --- what is understood ----------------------------------------------------------------------------------------------
+
+static bool is_candidate(const struct graph_node *n)
+{
+    bool is_standard = *n->domain == '\0' || strcmp(n->domain, "ai.onnx") == 0;
+    return is_standard && !n->is_taken && n->n_subgraphs == 0 && n->n_implicit == 0;
+}
+
+static bool import(const char *path, const size_t *nodes, bool *is_taken, struct error *error)
+{
+    const struct import_options options = {.fold_limit = IMPORT_FOLD_LIMIT};
+    struct onnx_file file;
+    struct imported_model model;
+    if (!onnx_file_open(&file, path, error))
+        return false;
+    bool is_imported = import_symbolic(&model, &file, &options, error);
+    for (size_t i = 0; is_imported && i < model.opaques.count; i++)
+        is_taken[nodes[model.opaques.items[i].node]] = false;
+    if (is_imported)
+        imported_model_free(&model);
+    onnx_file_close(&file);
+    return is_imported;
+}
+
+// The candidates are imported as one model, whose inputs are what the others make.
+static bool find_taken(const struct runtime *r, const struct graph_view *view, struct arena *arena, bool *is_taken,
+                       struct error *error)
+{
+    size_t *nodes = arena_array(arena, size_t, view->n_nodes), n = 0;
+    struct model_bytes model;
+    for (size_t i = 0; i < view->n_nodes; i++) {
+        is_taken[i] = is_candidate(&view->nodes[i]);
+        if (is_taken[i])
+            nodes[n++] = i;
+    }
+    if (n == 0)
+        return true;
+    if (!model_bytes_make(&model, r, view, nodes, n, arena, error))
+        return false;
+    bool is_done = import(model.file.path, nodes, is_taken, error);
+    model_bytes_free(&model);
+    return is_done;
+}
+
+// --- regions ---------------------------------------------------------------------------------------------------------
+
+struct growing {
+    const struct graph_view *view;
+    const bool *is_taken;
+    size_t *level, *region;   // of each node; a region is the number of one of its nodes
+};
+
+static size_t root_of(const struct growing *g, size_t node)
+{
+    while (g->region[node] != node)
+        node = g->region[node] = g->region[g->region[node]];
+    return node;
+}
+
+// The node that makes the value; SIZE_MAX: none of the graph's.
+static size_t maker_of(const struct growing *g, size_t before, const char *name)
+{
+    for (size_t i = before; i-- > 0;)
+        for (size_t k = 0; k < g->view->nodes[i].n_outputs; k++)
+            if (g->view->nodes[i].outputs[k].info && strcmp(g->view->nodes[i].outputs[k].name, name) == 0)
+                return i;
+    return SIZE_MAX;
+}
+
+static void join(const struct growing *g, size_t a, size_t b)
+{
+    size_t x = root_of(g, a), y = root_of(g, b);
+    g->region[x < y ? y : x] = x < y ? x : y;
+}
+
+static void place_node(struct growing *g, size_t i, const size_t *makers, size_t n_makers)
+{
+    g->region[i] = i;
+    for (size_t k = 0; k < n_makers; k++) {
+        size_t level = g->level[makers[k]] + (g->is_taken[makers[k]] && !g->is_taken[i]);
+        g->level[i] = level > g->level[i] ? level : g->level[i];
+    }
+    for (size_t k = 0; k < n_makers; k++)
+        if (g->is_taken[i] && g->is_taken[makers[k]] && g->level[makers[k]] == g->level[i])
+            join(g, i, makers[k]);
+}
+
+// A node with subgraphs reads what stands in these, too, and is last among what it might read.
+static void place_all(struct growing *g, struct arena *arena)
+{
+    for (size_t i = 0; i < g->view->n_nodes; i++) {
+        const struct graph_node *n = &g->view->nodes[i];
+        size_t *makers = arena_array(arena, size_t, n->n_inputs + i + 1), count = 0;
+        for (size_t k = 0; k < n->n_inputs; k++) {
+            size_t maker = n->inputs[k].info ? maker_of(g, i, n->inputs[k].name) : SIZE_MAX;
+            if (maker != SIZE_MAX)
+                makers[count++] = maker;
+        }
+        for (size_t k = 0; n->n_implicit > 0 && k < i; k++)
+            makers[count++] = k;
+        place_node(g, i, makers, count);
+    }
+}
+
+static void collect(const struct growing *g, struct arena *arena, struct regions *ret_regions)
+{
+    size_t n = g->view->n_nodes, *number = arena_array(arena, size_t, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        if (!g->is_taken[i])
+            continue;
+        size_t root = root_of(g, i);
+        if (root == i) {
+            number[i] = ret_regions->items.count;
+            vec_push(&ret_regions->items, ((struct region){arena_array(arena, size_t, n), 0}));
+        }
+        struct region *region = &ret_regions->items.items[number[root]];
+        region->nodes[region->n++] = i;
+        ret_regions->n_taken++;
+    }
+}
+
+bool regions_find(struct regions *ret_regions, const struct runtime *r, const struct graph_view *view,
+                  struct arena *arena, struct error *error)
+{
+    bool *is_taken = arena_array(arena, bool, view->n_nodes + 1);
+    struct growing g = {view, is_taken, arena_array(arena, size_t, view->n_nodes + 1),
+                        arena_array(arena, size_t, view->n_nodes + 1)};
+    *ret_regions = (struct regions){0};
+    if (!find_taken(r, view, arena, is_taken, error))
+        return false;
+    place_all(&g, arena);
+    collect(&g, arena, ret_regions);
+    return true;
+}
+
+void regions_free(struct regions *regions)
+{
+    vec_free(&regions->items);
+}

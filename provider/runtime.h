@@ -1,0 +1,20 @@
+// What all files of the provider need of ONNX Runtime: its tables of functions, and statuses in place of errors.
+#pragma once
+#include "include/taso.h"
+#include <onnxruntime_c_api.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define PROVIDER_NAME "TasoExecutionProvider"
+
+struct runtime {
+    const OrtApi *api;
+    const OrtEpApi *ep;
+    const OrtLogger *logger;   // of the session; may be NULL
+};
+
+// Gives false, and releases the status, where it is an error.
+bool runtime_is_done(const struct runtime *r, OrtStatus *status);
+OrtStatus *runtime_fail(const struct runtime *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// One line in the session's log, of severity INFO.
+void runtime_log(const struct runtime *r, const char *format, ...) __attribute__((format(printf, 2, 3)));

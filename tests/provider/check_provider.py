@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""The plugin in ONNX Runtime, beside its own provider: `check_provider.py LIBRARY [TEST...]`.
+
+Nothing is timed here: with `measure=false` all regions that are understood are taken.
+"""
+import json
+import pathlib
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import numpy as np
+import onnx.parser
+import onnxruntime
+
+NAME = "TasoExecutionProvider"
+LIBRARY = str(pathlib.Path(sys.argv.pop(1)).resolve())
+CPU = ["CPUExecutionProvider"]
+
+
+def parse(text):
+    return onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 17]> ' + text).SerializeToString()
+
+
+def devices():
+    return [device for device in onnxruntime.get_ep_devices() if device.ep_name == NAME]
+
+
+def open_session(model, options=None, **provider_options):
+    options = options or onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    chosen = {"threads": "1", "measure": "false", "costs": "", **provider_options}
+    options.add_provider_for_devices(devices(), chosen)
+    return onnxruntime.InferenceSession(model, options)
+
+
+def feeds(model, seed, sizes):
+    """Random inputs; `sizes` of symbols."""
+    drawn, found = np.random.default_rng(seed), {}
+    for value in onnx.load_from_string(model).graph.input:
+        shape = [d.dim_value if d.HasField("dim_value") else sizes[d.dim_param] for d in value.type.tensor_type.shape.dim]
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+        numbers = drawn.standard_normal(shape)
+        found[value.name] = (numbers if dtype.kind == "f" else np.abs(numbers) * 3).astype(dtype)
+    return found
+
+
+class Provider(unittest.TestCase):
+    def agree(self, ours, model, feed):
+        expected = onnxruntime.InferenceSession(model, providers=CPU).run(None, feed)
+        for right, got in zip(expected, ours.run(None, feed), strict=True):
+            self.assertEqual((right.dtype, right.shape), (got.dtype, got.shape))
+            np.testing.assert_allclose(got, right, rtol=1e-5, atol=1e-5)
+
+    def nodes_of(self, model, feed):
+        """Which nodes run where, from the session's profile."""
+        with tempfile.TemporaryDirectory() as folder:
+            options = onnxruntime.SessionOptions()
+            options.enable_profiling = True
+            options.profile_file_prefix = str(pathlib.Path(folder) / "profile")
+            session = open_session(model, options)
+            session.run(None, feed)
+            events = json.loads(pathlib.Path(session.end_profiling()).read_text(encoding="utf-8"))
+        ran = [event["args"] for event in events if event["name"].endswith("_kernel_time")]
+        return [args["op_name"] for args in ran if args["provider"] == NAME], \
+            sorted(args["op_name"] for args in ran if args["provider"] != NAME)
+
+    def test_fixed_sizes(self):
+        model = parse("""g (float[2,3,8,8] x) => (float[2,4,8,8] z)
+            <float[4,3,3,3] w = {%s}> { a = Conv<pads = [1,1,1,1]>(x, w)  z = LeakyRelu<alpha = 0.5>(a) }"""
+                      % ",".join(str(i % 7 - 3) for i in range(108)))
+        self.agree(open_session(model), model, feeds(model, 1, {}))
+        ours, others = self.nodes_of(model, feeds(model, 1, {}))
+        self.assertEqual((len(ours), others), (1, []))
+
+    def test_symbols(self):
+        """Sizes that were not seen are run by the other session first; all become ours, the ninth does not."""
+        model = parse("g (float[n,8] x, float[8,m] w) => (float[n,m] z) { a = MatMul(x, w) z = Tanh(a) }")
+        session = open_session(model)
+        for n in range(1, 11):
+            for again in range(2):
+                self.agree(session, model, feeds(model, n, {"n": n, "m": 3}))
+                time.sleep(0.1 if again == 0 else 0)
+
+    def test_two_regions_around_what_is_not_understood(self):
+        model = parse("""g (float[4,8] x, float[8,8] w) => (float[4,8] z, int64[r,k] places) {
+            a = MatMul(x, w)  b = Relu(a)  places = NonZero(b)  one = Shape(places)
+            c = ConstantOfShape<value = float[1] {2.5}>(one)  total = ReduceSum<keepdims = 0>(c)
+            d = Mul(b, total)  e = MatMul(d, w)  z = Add(e, b) }""")
+        feed = feeds(model, 2, {})
+        self.agree(open_session(model), model, feed)
+        ours, others = self.nodes_of(model, feed)
+        self.assertGreaterEqual(len(ours), 1)
+        self.assertIn("NonZero", others)
+
+    def test_a_way_out_of_a_region_and_back(self):
+        """Relu and Add may not be one region: NonZero's result lies between them."""
+        model = parse("""g (float[6] x) => (float[k] z) {
+            a = Relu(x)  i = NonZero(a)  j = Squeeze(i)  b = Gather(a, j)  c = Neg(b)  z = Add(b, c) }""")
+        self.agree(open_session(model), model, feeds(model, 3, {}))
+
+    def test_element_types(self):
+        model = parse("""g (float[3,5] x, int64[3] i, bool[3,5] b) => (int64[3,5] p, bool[3,5] q, float[3,5] r) {
+            axis = Constant<value = int64[1] {1}>()
+            s = Unsqueeze(i, axis)  t = Cast<to = 7>(x)  p = Add(s, t)  q = Not(b)  r = Where(q, x, x) }""")
+        self.agree(open_session(model), model, feeds(model, 4, {}))
+
+    def test_at_once(self):
+        model = parse("g (float[16,64] x, float[64,64] w) => (float[16,64] z) { a = MatMul(x, w) z = Softmax(a) }")
+        session, failures = open_session(model), []
+
+        def run(seed):
+            try:
+                for k in range(30):
+                    self.agree(session, model, feeds(model, seed * 100 + k, {}))
+            except AssertionError as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=run, args=(seed,)) for seed in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+
+    def test_options(self):
+        model = parse("g (float[2] x) => (float[2] z) { z = Relu(x) }")
+        for name, value, reason in ("nonsense", "1", "nonsense"), ("threads", "many", "threads"), ("quiet", "true", "quiet"):
+            with self.subTest(name), self.assertRaisesRegex(Exception, reason):
+                options = onnxruntime.SessionOptions()
+                options.log_severity_level = 4
+                options.add_provider_for_devices(devices(), {name: value})
+                onnxruntime.capi._pybind_state.InferenceSession(options, model, False, False).initialize_session(
+                    [], [], set())
+
+    def test_what_is_slower_is_left(self):
+        """A model of which nothing is gained is ONNX Runtime's own as a whole, or faster by the provider's measure."""
+        model = parse("g (float[2] x) => (float[2] z) { z = Identity(x) }")
+        self.agree(open_session(model, measure="true"), model, feeds(model, 5, {}))
+
+    def test_again(self):
+        model = parse("g (float[n,4] x) => (float[n,4] z) { a = Exp(x) z = Sigmoid(a) }")
+        for seed in range(5):
+            session = open_session(model)
+            self.agree(session, model, feeds(model, seed, {"n": 3}))
+            del session
+
+
+if __name__ == "__main__":
+    if not hasattr(onnxruntime, "register_execution_provider_library"):
+        print("ONNX Runtime is older than plugins")
+        sys.exit(77)
+    onnxruntime.register_execution_provider_library("taso", LIBRARY)
+    unittest.main(verbosity=2)
