@@ -21,7 +21,7 @@ struct compiled_region {
     struct cpu_session theirs;
     size_t n_kernel_inputs, n_kernel_outputs, n_dims;
     const size_t *inputs, *outputs;   // of the region, by the kernel's
-    pthread_mutex_t lock;   // of all below
+    pthread_mutex_t lock;             // of all below
     pthread_t worker;
     bool has_worker, is_working;
     size_t n_variants, compiling;
@@ -91,7 +91,8 @@ bool compiled_region_is_fixed(const struct compiled_region *c)
 static size_t add_variant(struct compiled_region *c, const int64_t *dims)
 {
     struct variant *v = &c->variants[c->n_variants];
-    *v = (struct variant){.model = &c->model, .options = c->options, .dims = arena_copy_array(&c->arena, dims, c->n_dims)};
+    *v = (struct variant){
+        .model = &c->model, .options = c->options, .dims = arena_copy_array(&c->arena, dims, c->n_dims)};
     snprintf(v->path, sizeof v->path, "%s/%zu.taso", c->folder.path, c->n_variants);
     c->states[c->n_variants] = VARIANT_WAITS;
     return c->n_variants++;
@@ -307,8 +308,8 @@ OrtStatus *compiled_region_run(struct compiled_region *c, OrtKernelContext *cont
     struct arena arena;
     struct variant *variant;
     arena_init(&arena);
-    struct run run = {c, context, arena_array(&arena, const OrtValue *, n + 1), arena_array(&arena, const void *, n + 1),
-                      arena_array(&arena, int64_t, c->n_dims + 1)};
+    struct run run = {c, context, arena_array(&arena, const OrtValue *, n + 1),
+                      arena_array(&arena, const void *, n + 1), arena_array(&arena, int64_t, c->n_dims + 1)};
     OrtStatus *status = NULL;
     taso_session *session = NULL;
     if (!read_inputs(&run))

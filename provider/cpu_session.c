@@ -10,8 +10,7 @@ static bool create(struct cpu_session *s, const OrtSessionOptions *options, cons
     struct file_map map;
     if (!file_map_open(&map, model->file.path, error))
         return false;
-    OrtStatus *status =
-        s->runtime->api->CreateSessionFromArray(s->env, map.bytes, map.size, options, &s->session);
+    OrtStatus *status = s->runtime->api->CreateSessionFromArray(s->env, map.bytes, map.size, options, &s->session);
     file_map_close(&map);
     if (!status)
         return true;
@@ -24,10 +23,11 @@ static bool open_with(struct cpu_session *s, const struct model_bytes *model, in
 {
     const OrtApi *api = s->runtime->api;
     OrtSessionOptions *options = NULL;
-    bool is_ready = runtime_is_done(s->runtime, api->CreateEnv(ORT_LOGGING_LEVEL_WARNING, "taso", &s->env)) &&
-                    runtime_is_done(s->runtime, api->CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault, &s->memory)) &&
-                    runtime_is_done(s->runtime, api->CreateSessionOptions(&options)) &&
-                    runtime_is_done(s->runtime, api->SetIntraOpNumThreads(options, threads));
+    bool is_ready =
+        runtime_is_done(s->runtime, api->CreateEnv(ORT_LOGGING_LEVEL_WARNING, "taso", &s->env)) &&
+        runtime_is_done(s->runtime, api->CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault, &s->memory)) &&
+        runtime_is_done(s->runtime, api->CreateSessionOptions(&options)) &&
+        runtime_is_done(s->runtime, api->SetIntraOpNumThreads(options, threads));
     if (!is_ready)
         error_set_code(error, EXIT_UNSUPPORTED, NULL, "ONNX Runtime opens no session");
     is_ready = is_ready && create(s, options, model, error);
@@ -39,8 +39,8 @@ static bool open_with(struct cpu_session *s, const struct model_bytes *model, in
 bool cpu_session_open(struct cpu_session *ret_session, const struct runtime *r, const struct model_bytes *model,
                       int threads, struct arena *arena, struct error *error)
 {
-    *ret_session = (struct cpu_session){
-        .runtime = r, .n_inputs = model->inputs.count, .n_outputs = model->outputs.count};
+    *ret_session =
+        (struct cpu_session){.runtime = r, .n_inputs = model->inputs.count, .n_outputs = model->outputs.count};
     ret_session->input_names = arena_array(arena, const char *, model->inputs.count + 1);
     ret_session->output_names = arena_array(arena, const char *, model->outputs.count + 1);
     for (size_t i = 0; i < model->inputs.count; i++)

@@ -255,8 +255,7 @@ static bool put_value_info(struct writing *w, uint32_t field, const struct graph
 static bool take_input(struct writing *w, const struct graph_value *v)
 {
     struct model_value value;
-    if (!v->info || is_among(w->read.items, w->read.count, v->name) ||
-        is_among(w->made.items, w->made.count, v->name))
+    if (!v->info || is_among(w->read.items, w->read.count, v->name) || is_among(w->made.items, w->made.count, v->name))
         return true;
     vec_push(&w->read, v->name);
     if (v->is_constant)

@@ -168,7 +168,8 @@ static bool bind(struct provider *p, struct compiled_region *c, const struct gra
     size_t *inputs = arena_array(&p->arena, size_t, fused->n_inputs + 1);
     size_t *outputs = arena_array(&p->arena, size_t, fused->n_outputs + 1);
     for (size_t i = 0; i < fused->n_inputs; i++)
-        inputs[i] = fused->inputs[i].info ? find_name(m->inputs.items, m->inputs.count, fused->inputs[i].name) : SIZE_MAX;
+        inputs[i] =
+            fused->inputs[i].info ? find_name(m->inputs.items, m->inputs.count, fused->inputs[i].name) : SIZE_MAX;
     for (size_t i = 0; i < fused->n_outputs; i++) {
         outputs[i] = find_name(m->outputs.items, m->outputs.count, fused->outputs[i].name);
         if (outputs[i] == SIZE_MAX)

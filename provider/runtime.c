@@ -33,6 +33,6 @@ void runtime_log(const struct runtime *r, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    runtime_is_done(r, r->api->Logger_LogMessage(r->logger, ORT_LOGGING_LEVEL_INFO, line, __FILE__, __LINE__,
-                                                 __func__));
+    runtime_is_done(r,
+                    r->api->Logger_LogMessage(r->logger, ORT_LOGGING_LEVEL_INFO, line, __FILE__, __LINE__, __func__));
 }

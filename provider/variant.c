@@ -3,8 +3,8 @@
 #include "provider/variant.h"
 
 #include "core/memory/memory.h"
+#include "core/numbers/paired_ratios.h"
 #include "core/numbers/random.h"
-#include "core/numbers/statistics.h"
 #include "core/system/clock.h"
 #include "core/text/error.h"
 #include <math.h>
@@ -82,16 +82,17 @@ static void fill(void *data, const taso_tensor *t, uint64_t seed)
 static bool make_their_input(const struct cpu_session *s, struct trial *t, size_t i, int element_type)
 {
     taso_tensor tensor = taso_session_input(t->session, i);
-    return runtime_is_done(s->runtime, s->runtime->api->CreateTensorWithDataAsOrtValue(
-                                           s->memory, (void *)t->inputs[i], tensor.bytes, tensor.dims,
-                                           (size_t)tensor.rank, (enum ONNXTensorElementDataType)element_type,
-                                           &t->their_inputs[i]));
+    return runtime_is_done(s->runtime,
+                           s->runtime->api->CreateTensorWithDataAsOrtValue(
+                               s->memory, (void *)t->inputs[i], tensor.bytes, tensor.dims, (size_t)tensor.rank,
+                               (enum ONNXTensorElementDataType)element_type, &t->their_inputs[i]));
 }
 
 static bool trial_make(struct trial *t, const struct variant *v, const struct cpu_session *theirs,
                        taso_session *session, uint64_t seed)
 {
-    *t = (struct trial){.session = session, .n_inputs = taso_session_input_count(session),
+    *t = (struct trial){.session = session,
+                        .n_inputs = taso_session_input_count(session),
                         .n_outputs = taso_session_output_count(session)};
     arena_init(&t->arena);
     if (t->n_inputs != v->model->inputs.count || t->n_outputs != v->model->outputs.count)
@@ -122,8 +123,7 @@ static void trial_end(struct trial *t, const struct cpu_session *theirs)
 
 static bool run_theirs(const struct trial *t, const struct cpu_session *theirs, OrtValue **outputs)
 {
-    return runtime_is_done(theirs->runtime,
-                           cpu_session_run(theirs, (const OrtValue *const *)t->their_inputs, outputs));
+    return runtime_is_done(theirs->runtime, cpu_session_run(theirs, (const OrtValue *const *)t->their_inputs, outputs));
 }
 
 static void release_outputs(const struct cpu_session *theirs, OrtValue **outputs)
@@ -212,19 +212,18 @@ static double time_theirs(struct trial *t, const struct cpu_session *theirs, Ort
     return seconds;
 }
 
-// The ratio of neighbouring runs, by turns; it counts as faster where the whole interval of their median does.
 static double find_ratio(struct trial *t, const struct cpu_session *theirs)
 {
     OrtValue **outputs = arena_array(&t->arena, OrtValue *, t->n_outputs + 1);
-    double ratios[MOST_ROUNDS], end = clock_seconds() + CONTEST_SECONDS;
+    double ours[MOST_ROUNDS], others[MOST_ROUNDS], ratios[2 * MOST_ROUNDS], end = clock_seconds() + CONTEST_SECONDS;
     size_t n = 0;
-    while (n < MOST_ROUNDS && (n < LEAST_ROUNDS || clock_seconds() < end)) {
-        double a = n % 2 ? time_ours(t) : 0, b = time_theirs(t, theirs, outputs);
-        a = n % 2 ? a : time_ours(t);
-        ratios[n++] = b / a;
+    for (; n < MOST_ROUNDS && (n < LEAST_ROUNDS || clock_seconds() < end); n++) {
+        others[n] = time_theirs(t, theirs, outputs);
+        ours[n] = time_ours(t);
     }
-    struct ratio_summary summary = ratios_summarize(ratios, &n, 1);
-    return summary.low > 1 ? summary.ratio : 0;
+    size_t count = ratios_of_neighbours(others, ours, n, true, ratios);
+    struct ratio_summary summary = ratios_summarize(ratios, &count, 1, RATIO_LOOKED_AT_ONCE);
+    return ratio_is_a_gain(&summary) ? summary.ratio : 0;
 }
 
 static double judge(const struct variant *v, const struct cpu_session *theirs, taso_session *session, uint64_t seed,

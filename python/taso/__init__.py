@@ -8,8 +8,9 @@
 The worker that measures models in ONNX Runtime for taso-opt is taso.worker.
 """
 from .api import Error, Session, Verdict, optimize, verify, version
+from .provider import register
 
-__all__ = ["Error", "Session", "Verdict", "optimize", "verify", "version"]
+__all__ = ["Error", "Session", "Verdict", "optimize", "register", "verify", "version"]
 
 
 def __getattr__(name):

@@ -5,6 +5,7 @@
 #   show_help_for "$1"        for -h and --help prints the comment at the head of the script and exits with 0
 #   install_packages          apt-get on Debian and Ubuntu, and only when something is missing
 #   make_python_environment   .venv with the packages of scripts/requirements.txt, made anew when that file changes
+#   find_onnxruntime_headers  prints a folder, fetched when it is not there
 #   build_in DIR [OPTION...]  configures (or reconfigures) and builds
 set -eu
 cd "$(dirname "$0")/.."
@@ -129,6 +130,16 @@ make_python_environment()
     quietly .venv/bin/python3 -m pip install --disable-pip-version-check -r scripts/requirements.txt ||
         give_up "pip could not install scripts/requirements.txt"
     cp scripts/requirements.txt .venv/requirements.txt
+}
+
+# The folder of ONNX Runtime's headers, which the provider for it is built with; nothing where there are none.
+find_onnxruntime_headers()
+{
+    if [ ! -e .venv/include/onnxruntime/onnxruntime_c_api.h ]; then
+        scripts/lib/onnxruntime-headers .venv/include/onnxruntime ||
+            say "the provider for ONNX Runtime is not built" >&2
+    fi
+    [ ! -e .venv/include/onnxruntime/onnxruntime_c_api.h ] || echo "$PWD/.venv/include/onnxruntime"
 }
 
 configure_in()
