@@ -6,8 +6,12 @@
 #   install_packages          apt-get on Debian and Ubuntu, and only when something is missing
 #   make_python_environment   .venv with the packages of scripts/requirements.txt, made anew when that file changes
 #   find_onnxruntime_headers  prints a folder, fetched when it is not there
-#   build_in DIR [OPTION...]  configures (or reconfigures) and builds
+#   build_in DIR [OPTION...]  configures (or reconfigures) and builds $targets. In build/ the options begin with
+#                             $plain_options, so that no script builds again what another has built there
 set -eu
+targets=all
+# shellcheck disable=SC2034 # of the scripts that source this
+plain_options=-Dwerror=true
 cd "$(dirname "$0")/.."
 
 say()
@@ -153,7 +157,7 @@ configure_in()
 
 build_in()
 {
-    say "building in $1/"
+    say "building $targets in $1/"
     configure_in "$@" || give_up "meson could not configure $1/"
-    quietly ninja -C "$1" || give_up "the build in $1/ failed"
+    quietly ninja -C "$1" "$targets" || give_up "the build in $1/ failed"
 }

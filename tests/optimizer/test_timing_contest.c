@@ -313,9 +313,9 @@ static void open_contests_go_on(void **state)
     }
     assert_in_range(n_false, 0, ROUNDS * 4 / 100);
     assert_in_range(n_seen, ROUNDS * 80 / 100, ROUNDS);
-assert_true(n_loads < 12 * ROUNDS);
+    assert_true(n_loads < 12 * ROUNDS);
     struct ratio_summary cut = gain_of_loads(&none, 0, 1, &random);   // a time that is past
-    assert_int_equal(cut.n_loads, 0);   // two pairs of runs say nothing
+    assert_int_equal(cut.n_loads, 0);                                 // two pairs of runs say nothing
 }
 
 static void a_load_that_fails_ends_it(void **state)
