@@ -190,7 +190,7 @@ bool optimizing_calibrate(struct optimizing *o, double *ret_change)
         progress_update(&progress, i + 1, NULL);
     }
     progress_end(&progress);
-    is_done = is_done || contenders_lacks_room(&f);
+    is_done = is_done || optimizing_is_cut(o) || contenders_lacks_room(&f);
     if (is_done && is_any) {
         *ret_change = adopt_notes(&f);
         log_info(o->options->log, "%zu costs differ in the models; estimates change by up to %.1f %%",

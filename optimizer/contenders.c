@@ -249,7 +249,7 @@ static bool hold(struct contenders *f, size_t *ret_finalist)
     bool is_held = contest_hold(&runner, &c, &outcome, f->o->error);
     progress_end(&f->progress);
     if (!is_held)
-        return contenders_lacks_room(f);
+        return optimizing_is_cut(f->o) || contenders_lacks_room(f);
     f->o->report.is_timing_cut = outcome.is_undecided;
     if (outcome.is_undecided)
         return true;

@@ -145,6 +145,9 @@ bool optimizing_calibrate(struct optimizing *o, double *ret_change);
 bool optimizing_hold_contest(struct optimizing *o, size_t *ret_finalist);
 // The same for o->found alone.
 bool optimizing_time_result(struct optimizing *o);
+// A device failed as somebody asked us to end while it was at work: nothing is known of the result then, and that is in
+// the report instead of the error. (optimize.c)
+bool optimizing_is_cut(struct optimizing *o);
 
 // Compares the outputs of o->found with those of the original, into o->report. False: the device failed.
 // (output_check.c)

@@ -247,6 +247,15 @@ static void refuse_result_of_some_sizes(struct optimizing *o)
     vec_clear(&o->found.steps);
 }
 
+bool optimizing_is_cut(struct optimizing *o)
+{
+    if (!interrupt_requested())
+        return false;
+    o->report.is_timing_cut = true;
+    *o->error = (struct error){0};
+    return true;
+}
+
 static bool search_and_judge(struct optimizing *o)
 {
     if (!optimizing_search(o))

@@ -257,11 +257,13 @@ static void report_times_in_runtime(struct optimizing *o)
 // executor.
 static bool judge_in_runtime(struct optimizing *o)
 {
-    if (!o->runtime.is_open || o->options->is_timing_skipped || o->report.verdict == CHECK_FAILED)
+    if (o->options->is_timing_skipped || o->report.verdict == CHECK_FAILED)
         return true;
+    if (!o->runtime.is_open)
+        return !o->step_costs || !optimizing_is_timed(o) || optimizing_is_cut(o) || optimizing_time_result(o);
     phases_enter(&o->phases, PHASE_TIMING);
     if (!optimizing_judge_in_runtime(o, &o->found.graph, &o->report.in_runtime))
-        return !optimizing_is_timed(o) || optimizing_time_result(o);
+        return optimizing_is_cut(o) || !optimizing_is_timed(o) || optimizing_time_result(o);
     o->report.runtime = arena_string(&o->model.arena, runtime_name(&o->runtime));
     if (o->report.in_runtime.is_timed)
         report_times_in_runtime(o);
@@ -271,7 +273,12 @@ static bool judge_in_runtime(struct optimizing *o)
 bool optimizing_judge(struct optimizing *o)
 {
     phases_enter(&o->phases, PHASE_CHECKING);
-    return (!backend_can_run(o->checker) || check_here(o, list_weights(o))) && judge_in_runtime(o);
+    if (backend_can_run(o->checker) && !check_here(o, list_weights(o))) {
+        o->report.verdict = CHECK_SKIPPED;
+        o->report.verdict_reason = "interrupted";
+        return optimizing_is_cut(o);
+    }
+    return judge_in_runtime(o);
 }
 
 bool optimizing_differs_by_rounding(struct optimizing *o)

@@ -5,6 +5,7 @@
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/system/cores.h"
+#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
@@ -173,6 +174,10 @@ static bool send_all_inputs(struct optimizing *o, struct error *error)
 static void do_without(struct optimizing *o, const struct error *error)
 {
     struct text sizes = {0};
+    if (interrupt_requested()) {
+        runtime_close(&o->runtime);
+        return;
+    }
     for (size_t i = 0; o->cut.sizes && i < o->bindings.n_profiles; i++) {
         text_add(&sizes, i ? "; " : " (at ");
         profile_print(&sizes, &o->model, o->bindings.profiles[i]);

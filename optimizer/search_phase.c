@@ -290,7 +290,8 @@ static size_t hold_duels_in_runtime(struct optimizing *o)
 static bool choose_finalist(struct optimizing *o, size_t *ret_best)
 {
     *ret_best = first_that_is_rewritten(o);
-    if (!optimizing_is_timed(o))
+    bool is_rewritten = o->finalists.items[*ret_best].result.steps.count > 0;
+    if (!optimizing_is_timed(o) || (interrupt_requested() && !is_rewritten))
         return true;
     phases_enter(&o->phases, PHASE_TIMING);
     if (!o->runtime.is_open)

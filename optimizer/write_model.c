@@ -1,6 +1,7 @@
 // What is written: the result, the original simplified, or the original, as an ONNX model or compiled.
 #include "optimizer/optimization.h"
 
+#include "backends/cpu/cpu.h"
 #include "backends/reference/reference.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
@@ -30,19 +31,13 @@ static void isolate_node(struct graph *ret_graph, const struct graph *g, node_id
         graph_add_output(ret_graph, graph_output_of(ret_graph, copy, i));
 }
 
-static bool run_node(void *context, const struct graph *g, node_id n, const struct tensor_value *inputs,
-                     struct tensor_value *ret_outputs, struct arena *arena, struct error *error)
+static bool run_on_device(struct backend *b, const struct graph *g, node_id n, const struct tensor_value *inputs,
+                          struct tensor_value *ret_outputs, struct arena *arena, struct error *error)
 {
-    struct optimizing *o = context;
     struct graph alone;
-    struct model *model;
-    bool is_small = graph_node_flops(g, n) < FLOPS_FOR_A_DEVICE, runs = backend_can_run(o->checker);
-    if (!runs && !is_small && interrupt_requested())
-        return error_set_code(error, EXIT_UNSUPPORTED, o->options->input, "interrupted");
-    if (!runs || is_small)
-        return reference_run_node(g, n, inputs, ret_outputs, arena, error);
     isolate_node(&alone, g, n);
-    bool is_run = (model = backend_prepare(o->checker, &alone, 0, NULL, error)) != NULL;
+    struct model *model = backend_prepare(b, &alone, 0, NULL, error);
+    bool is_run = model != NULL;
     if (is_run) {
         model_allocate_outputs(model, ret_outputs, arena);
         is_run = model_run(model, inputs, ret_outputs, error);
@@ -50,6 +45,31 @@ static bool run_node(void *context, const struct graph *g, node_id n, const stru
     }
     graph_free(&alone);
     return is_run;
+}
+
+// Where the device runs nothing, the processor does.
+static bool run_on_processor(struct optimizing *o, const struct graph *g, node_id n, const struct tensor_value *inputs,
+                             struct tensor_value *ret_outputs, struct arena *arena, struct error *error)
+{
+    struct backend_options chosen = optimizing_backend_options(o);
+    chosen.cost_file = "";
+    struct backend *processor = cpu_backend_open(&chosen, error);
+    bool is_run = processor && run_on_device(processor, g, n, inputs, ret_outputs, arena, error);
+    backend_close(processor);
+    return is_run;
+}
+
+static bool run_node(void *context, const struct graph *g, node_id n, const struct tensor_value *inputs,
+                     struct tensor_value *ret_outputs, struct arena *arena, struct error *error)
+{
+    struct optimizing *o = context;
+    bool is_small = graph_node_flops(g, n) < FLOPS_FOR_A_DEVICE;
+    if (!is_small && !backend_can_run(o->checker) && interrupt_requested())
+        return error_set_code(error, EXIT_UNSUPPORTED, o->options->input, "interrupted");
+    if (is_small)
+        return reference_run_node(g, n, inputs, ret_outputs, arena, error);
+    return backend_can_run(o->checker) ? run_on_device(o->checker, g, n, inputs, ret_outputs, arena, error)
+                                       : run_on_processor(o, g, n, inputs, ret_outputs, arena, error);
 }
 
 // --- writing ---------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include "core/memory/arena.h"
 #include "core/system/clock.h"
 #include "core/system/cores.h"
+#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include <math.h>
@@ -279,7 +280,8 @@ static bool run_step(const struct cpu_model *m, size_t i, struct error *error)
 {
     const struct prepared_step *s = &m->steps[i];
     return s->kernel->run(s->state, m->memory, m->scratch) ||
-           error_set_code(error, EXIT_INTERNAL, NULL, "the kernel %s failed", s->kernel->base.name);
+           error_set_code(error, interrupt_requested() ? EXIT_UNSUPPORTED : EXIT_INTERNAL, NULL, "the kernel %s failed",
+                          s->kernel->base.name);
 }
 
 // Seconds of each step where they are asked for.

@@ -19,6 +19,7 @@
 #include "core/memory/arena.h"
 #include "core/numbers/statistics.h"
 #include "core/system/clock.h"
+#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include <math.h>
 #include <stdio.h>
@@ -144,7 +145,7 @@ static bool sample(struct measurement *s, const struct step_request *r, size_t m
     double start = clock_seconds();
     while (samples.n_all < most && !samples_suffice(samples.quiet, samples.n_quiet)) {
         for (int i = 0; i < ENOUGH_SAMPLES && samples.n_all < most; i++)
-            if (!take_sample(s, &samples))
+            if (!take_sample(s, &samples) || interrupt_requested())
                 return false;
         double spent = clock_seconds() - start;
         if (spent > (samples.n_quiet < ENOUGH_SAMPLES ? MOST_BUDGETS * budget : budget))

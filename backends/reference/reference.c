@@ -38,7 +38,7 @@ static bool check_numbers(const struct definition *d, const struct operator* op,
 
 // One body for both domains: load the inputs, evaluate, store the outputs.
 #define DEFINE_RUN(name, SCALAR, domain, names)                                                                        \
-    static void name(const struct definition *d, const struct tensor_value *inputs, struct tensor_value *outputs,      \
+    static bool name(const struct definition *d, const struct tensor_value *inputs, struct tensor_value *outputs,      \
                      struct arena *scratch)                                                                            \
     {                                                                                                                  \
         const SCALAR **in = arena_array(scratch, const SCALAR *, d->n_inputs + 1);                                     \
@@ -51,10 +51,12 @@ static bool check_numbers(const struct definition *d, const struct operator* op,
         }                                                                                                              \
         for (int i = 0; i < d->n_outputs; i++)                                                                         \
             out[i] = arena_array(scratch, SCALAR, type_elements(&outputs[i].type));                                    \
-        evaluate_##domain(d, in, out, scratch);                                                                        \
+        if (!evaluate_##domain##_or_stop(d, in, out, scratch))                                                         \
+            return false;                                                                                              \
         for (int i = 0; i < d->n_outputs; i++)                                                                         \
             elements_from_##names(outputs[i].type.dtype, out[i], (size_t)type_elements(&outputs[i].type),              \
                                   outputs[i].data);                                                                    \
+        return true;                                                                                                   \
     }
 DEFINE_RUN(run_in_doubles, double, f64, reals)
 DEFINE_RUN(run_in_integers, int64_t, i64, integers)
@@ -70,9 +72,9 @@ static bool run_definition(const struct definition *d, const struct operator* op
     }
     struct arena scratch;
     arena_init(&scratch);
-    (is_of_whole_numbers(d) ? run_in_integers : run_in_doubles)(d, inputs, ret_outputs, &scratch);
+    bool is_run = (is_of_whole_numbers(d) ? run_in_integers : run_in_doubles)(d, inputs, ret_outputs, &scratch);
     arena_free(&scratch);
-    return true;
+    return is_run || error_set_code(error, EXIT_UNSUPPORTED, NULL, "interrupted");
 }
 
 bool reference_run_call(const struct operator_call *call, const struct tensor_value *inputs, int max_outputs,

@@ -3,7 +3,10 @@
 #include "core/system/interrupt.h"
 
 #include "core/system/clock.h"
+#include <math.h>
+#include <signal.h>
 #include <stddef.h>
+#include <unistd.h>
 
 static _Atomic(struct interrupt_flags *) of_program;   // NULL: signals are not ours
 
@@ -20,14 +23,17 @@ bool interrupt_has_thread(void)
 void interrupt_end_at_once(bool is_wanted)
 {
     struct interrupt_flags *flags = of_program;
-    if (flags)
-        flags->ends_at_once = is_wanted;
+    if (!flags)
+        return;
+    flags->ends_at_once = is_wanted;
+    if (is_wanted && flags->is_requested)
+        kill(getpid(), flags->signal);
 }
 
 static _Thread_local struct {
     const struct interrupt_listener *listener;
     double asked;
-    bool wants_end;
+    bool wants_end;   // said when it was asked
 } here;
 static const double SECONDS_BETWEEN_QUESTIONS = 0.02;
 
@@ -52,4 +58,13 @@ bool interrupt_requested(void)
 {
     const struct interrupt_flags *flags = of_program;
     return (flags && flags->is_requested) || listener_wants_end();
+}
+
+bool interrupt_is_overdue(double began)
+{
+    const struct interrupt_flags *flags = of_program;
+    double requested = flags && flags->is_requested ? 1e-9 * (double)flags->requested_at : INFINITY;
+    if (listener_wants_end())
+        requested = fmin(requested, here.asked);
+    return isfinite(requested) && clock_seconds() - fmax(requested, began) > INTERRUPT_SECONDS_OF_GRACE;
 }

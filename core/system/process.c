@@ -3,6 +3,7 @@
 #include "core/system/process.h"
 
 #include "core/system/clock.h"
+#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include <errno.h>
@@ -19,6 +20,8 @@
 
 #define LONGEST_LINE ((size_t)64 << 20)
 #define SECONDS_TO_END 2.0
+#define SECONDS_TO_END_IN_HASTE 0.2   // once somebody has asked us to end
+#define SECONDS_BETWEEN_LOOKS 0.2
 
 extern char **environ;
 
@@ -63,12 +66,15 @@ bool process_start(struct process *ret_process, const char *const *arguments, st
 
 static bool wait_for(struct process *p, short what, double until, const char *name, struct error *error)
 {
+    double began = clock_seconds();
     for (;;) {
-        double left = until - clock_seconds();
+        double left = fmin(until - clock_seconds(), SECONDS_BETWEEN_LOOKS);
         struct pollfd polled = {.fd = p->socket, .events = what};
-        int n = left > 0 ? poll(&polled, 1, (int)fmin(ceil(1e3 * left), 1e9)) : 0;
+        int n = left > 0 ? poll(&polled, 1, (int)ceil(1e3 * left)) : 0;
         if (n > 0)
             return true;
+        if (n == 0 && interrupt_is_overdue(began))
+            return error_set_code(error, EXIT_UNSUPPORTED, NULL, "interrupted while %s was at work", name);
         if (n == 0 && until <= clock_seconds())
             return error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s does not answer in time", name);
         if (n < 0 && errno != EINTR)
@@ -146,7 +152,7 @@ void process_end(struct process *p)
     if (!p->pid)
         return;
     close(p->socket);
-    double until = clock_seconds() + SECONDS_TO_END;
+    double until = clock_seconds() + (interrupt_requested() ? SECONDS_TO_END_IN_HASTE : SECONDS_TO_END);
     bool is_over = has_ended(p->pid);
     while (!is_over && clock_seconds() < until) {
         poll(NULL, 0, 5);

@@ -15,8 +15,9 @@ struct process {
 // arguments[0] is looked up in PATH; the list ends with NULL. What the helper prints is lost: it answers over the
 // socket.
 bool process_start(struct process *ret_process, const char *const *arguments, struct error *error);
-// Both wait for at most that many seconds. False: it took longer, the helper is gone, or the line is over-long
-// (`name` says who in the error, EXIT_UNSUPPORTED). After that the process can only be ended.
+// Both wait for at most that many seconds. False: it took longer, we are to end (interrupt_is_overdue), the helper is
+// gone, or the line is over-long (`name` says who in the error, EXIT_UNSUPPORTED). After that the process can only be
+// ended.
 bool process_send(struct process *p, const char *name, const void *bytes, size_t size, double seconds,
                   struct error *error);
 bool process_receive_line(struct process *p, const char *name, struct text *ret_line, double seconds,

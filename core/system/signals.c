@@ -22,7 +22,6 @@
 
 static struct interrupt_flags flags;
 static atomic_bool has_thread;
-static atomic_llong requested_at;    // in nanoseconds
 static int ending[2];                // a pipe: how the process ends
 static _Atomic pid_t installed_in;   // the process that has the thread: copies of it have not
 struct end {
@@ -32,13 +31,15 @@ struct end {
 static void ask_to_stop_or_end(int signal_number)
 {
     long long now = (long long)(1e9 * clock_seconds());
-    bool is_another = flags.is_requested && now - atomic_load(&requested_at) > NANOSECONDS_OF_ONE_REQUEST;
+    bool is_another = flags.is_requested && now - flags.requested_at > NANOSECONDS_OF_ONE_REQUEST;
     struct end end = {.signal = (unsigned char)signal_number};
+    if (!flags.is_requested) {
+        flags.requested_at = now;
+        flags.signal = signal_number;
+    }
+    flags.is_requested = true;   // before it is asked, as who begins what ends at once asks in the other order
     if (is_another || flags.ends_at_once)
         (void)!write(ending[1], &end, sizeof end);
-    if (!flags.is_requested)
-        atomic_store(&requested_at, now);
-    flags.is_requested = true;
 }
 
 // Those that are not ignored.

@@ -9,6 +9,7 @@
 // The arrays are dense and row-major. `inputs` has d->n_inputs arrays, `outputs` d->n_outputs; stages that are no
 // output live in `scratch` for the time of the call.
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 struct arena;
@@ -21,6 +22,12 @@ void evaluate_i64(const struct definition *d, const int64_t *const *inputs, int6
                   struct arena *scratch);
 void evaluate_field(const struct definition *d, uint64_t key, const uint64_t *const *inputs, uint64_t *const *outputs,
                     struct arena *scratch);
+
+// The same for whoever works long and may be told to end: false once interrupt_is_overdue, and outputs mean nothing.
+bool evaluate_f64_or_stop(const struct definition *d, const double *const *inputs, double *const *outputs,
+                          struct arena *scratch);
+bool evaluate_i64_or_stop(const struct definition *d, const int64_t *const *inputs, int64_t *const *outputs,
+                          struct arena *scratch);
 
 // Who evaluates a definition many times plans it once: what does not depend on values is then done once (for small
 // tensors that is half of the work). A plan is made in `arena`, keeps a pointer to `d`, and may be used by several

@@ -45,13 +45,19 @@ static inline double apply(int domain, enum scalar_function fn, double a, double
 void evaluate_f64(const struct definition *d, const double *const *inputs, double *const *outputs,
                   struct arena *scratch)
 {
-    evaluate_once(d, 0, inputs, outputs, scratch);
+    evaluate_once(d, 0, false, inputs, outputs, scratch);
+}
+
+bool evaluate_f64_or_stop(const struct definition *d, const double *const *inputs, double *const *outputs,
+                          struct arena *scratch)
+{
+    return evaluate_once(d, 0, true, inputs, outputs, scratch);
 }
 
 void evaluate_plan_f64(const struct evaluation_plan *plan, const double *const *inputs, double *const *outputs,
                        struct arena *scratch)
 {
-    evaluate(plan, 0, inputs, outputs, scratch);
+    evaluate(plan, 0, false, inputs, outputs, scratch);
 }
 
 #define ENTRY_OF_INPUT real_entry_of_input

@@ -16,13 +16,13 @@
 void evaluate_field(const struct definition *d, uint64_t key, const uint64_t *const *inputs, uint64_t *const *outputs,
                     struct arena *scratch)
 {
-    evaluate_once(d, key, inputs, outputs, scratch);
+    evaluate_once(d, key, false, inputs, outputs, scratch);
 }
 
 void evaluate_plan_field(const struct evaluation_plan *plan, uint64_t key, const uint64_t *const *inputs,
                          uint64_t *const *outputs, struct arena *scratch)
 {
-    evaluate(plan, key, inputs, outputs, scratch);
+    evaluate(plan, key, false, inputs, outputs, scratch);
 }
 
 // --- single entries --------------------------------------------------------------------------------------------------

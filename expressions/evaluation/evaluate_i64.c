@@ -75,5 +75,11 @@ static inline int64_t apply(int domain, enum scalar_function fn, int64_t a, int6
 void evaluate_i64(const struct definition *d, const int64_t *const *inputs, int64_t *const *outputs,
                   struct arena *scratch)
 {
-    evaluate_once(d, 0, inputs, outputs, scratch);
+    evaluate_once(d, 0, false, inputs, outputs, scratch);
+}
+
+bool evaluate_i64_or_stop(const struct definition *d, const int64_t *const *inputs, int64_t *const *outputs,
+                          struct arena *scratch)
+{
+    return evaluate_once(d, 0, true, inputs, outputs, scratch);
 }

@@ -4,6 +4,7 @@
 // graph's order: neither the depth nor the size of the rest of the graph matters.
 #include "backends/reference/reference.h"
 #include "core/memory/hash.h"
+#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "expressions/elements.h"
 #include "onnx/convert/importer.h"
@@ -127,10 +128,12 @@ bool folding_has_room(const struct importer *im, int64_t n_elements)
     return n_elements <= limit && n_elements <= FOLD_LIMITS_IN_SUM * limit - im->folded_elements;
 }
 
-// A small constant may be the sum of a large one, and a short model the product of many.
+// A small constant may be the sum of a large one, and a short model the product of many. Who wants an end gets it.
 bool folding_take_room_for(struct importer *im, const struct graph *g, tensor_id tensor)
 {
     struct folding f = {.graph = g};
+    if (interrupt_requested())
+        return false;
     int64_t n_elements = 0, most = FOLD_LIMITS_IN_SUM * im->options->fold_limit;
     double operations = im->folding_operations;
     collect_ancestors(&f, g->tensors.items[tensor].producer);

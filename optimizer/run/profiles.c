@@ -124,6 +124,35 @@ bool profile_is_typed(const struct imported_model *m, const struct cut_plan *pla
     return true;
 }
 
+// All that a run reads and makes, weights apart, in bytes; SIZE_MAX: it has no types there.
+static size_t bytes_at(const struct imported_model *m, const struct cut_plan *plan, const int64_t *binding)
+{
+    struct cut_plan at = *plan;
+    struct graph runnable;
+    size_t bytes = 0;
+    memcpy(at.binding, binding, sizeof at.binding);
+    if (!graph_cut(&runnable, &m->graph, NULL, &at))
+        return SIZE_MAX;
+    for (tensor_id t = 0; t < runnable.tensors.count; t++)
+        if (graph_producer(&runnable, t)->op->id != OP_WEIGHT && type_is_known(graph_type(&runnable, t)))
+            bytes = mem_sum(bytes, type_bytes(graph_type(&runnable, t)));
+    graph_free(&runnable);
+    return bytes;
+}
+
+#define BYTES_OF_SMALL_MODELS ((size_t)32 << 20)   // that a run of any model may make
+#define RUNS_OF_WEIGHTS 16                         // as much as so many times its weights, too
+
+// At sizes that are chosen here: many symbols in one tensor are more memory, and work, than a small model is worth.
+static size_t moderate_bytes(const struct imported_model *m)
+{
+    size_t weights = 0;
+    for (size_t i = 0; i < m->weights.count; i++)
+        weights = mem_sum(weights, type_bytes(&m->weights.items[i].type));
+    weights = mem_product(RUNS_OF_WEIGHTS, weights);
+    return weights > BYTES_OF_SMALL_MODELS ? weights : BYTES_OF_SMALL_MODELS;
+}
+
 static int64_t random_size(const struct imported_model *m, size_t symbol, int64_t profile, struct random *random)
 {
     int64_t low = profile > LEAST_SPREAD ? profile / 2 + 1 : 1;
@@ -149,11 +178,13 @@ static void choose_checks(struct size_bindings *b, const struct imported_model *
                           uint64_t seed)
 {
     struct random random = random_seed(seed ^ UINT64_C(0x73697a6573));
+    size_t moderate = moderate_bytes(m), own = bytes_at(m, plan, b->profiles[0]);
+    size_t most = mem_product(2, own > moderate ? own : moderate);
     for (int tries = 0; tries < MOST_TRIES && b->n_checks < N_CHECKS; tries++) {
         int64_t *binding = b->checks[b->n_checks];
         for (size_t i = 0; i < m->symbols.count; i++)
             binding[i] = random_size(m, i, b->profiles[0][i], &random);
-        b->n_checks += !is_there_already(b, binding, m->symbols.count) && profile_is_typed(m, plan, binding);
+        b->n_checks += !is_there_already(b, binding, m->symbols.count) && bytes_at(m, plan, binding) <= most;
     }
 }
 
@@ -194,24 +225,8 @@ static bool say_untyped(const struct size_bindings *b, const struct imported_mod
     return false;
 }
 
-#define MOST_ATTEMPTS 3                   // at sizes of probes
-#define MOST_HALVINGS 7                   // of usual sizes
-#define MOST_ENTRIES ((int64_t)1 << 28)   // of a tensor, where sizes are chosen here
-
-// Many symbols in one tensor are more memory than there is.
-static bool is_moderate(const struct imported_model *m, const struct cut_plan *plan, const int64_t *binding)
-{
-    struct cut_plan at = *plan;
-    struct graph runnable;
-    bool is_so = true;
-    memcpy(at.binding, binding, sizeof at.binding);
-    if (!graph_cut(&runnable, &m->graph, NULL, &at))
-        return false;
-    for (tensor_id t = 0; t < runnable.tensors.count; t++)
-        is_so &= !type_is_known(graph_type(&runnable, t)) || type_elements(graph_type(&runnable, t)) <= MOST_ENTRIES;
-    graph_free(&runnable);
-    return is_so;
-}
+#define MOST_ATTEMPTS 3   // at sizes of probes
+#define MOST_HALVINGS 7   // of usual sizes
 
 static int64_t halved(const struct imported_model *m, size_t symbol, int n)
 {
@@ -219,17 +234,18 @@ static int64_t halved(const struct imported_model *m, size_t symbol, int n)
     return sizes_round_up(&m->sizes, (uint32_t)symbol, size > 1 ? size : 1);
 }
 
-// Usual sizes are halved until no tensor is huge, but for symbols that an option names; they stay where that does not
-// help, as a weight alone may be huge.
+// Usual sizes are halved until a run makes no more than is moderate, but for symbols that an option names; they stay
+// where that does not help.
 static void make_moderate(struct size_bindings *b, const struct imported_model *m, const struct choice *choices,
                           const struct cut_plan *plan)
 {
     int64_t binding[MAX_SYMBOLS];
+    size_t most = moderate_bytes(m);
     memcpy(binding, b->profiles[0], sizeof binding);
-    for (int n = 1; n <= MOST_HALVINGS && !is_moderate(m, plan, binding); n++)
+    for (int n = 1; n <= MOST_HALVINGS && bytes_at(m, plan, binding) > most; n++)
         for (size_t i = 0; i < m->symbols.count; i++)
             binding[i] = choices[i].n ? binding[i] : halved(m, i, n);
-    if (!is_moderate(m, plan, binding))
+    if (bytes_at(m, plan, binding) > most)
         return;
     for (size_t p = 0; p < b->n_profiles; p++)
         for (size_t i = 0; i < m->symbols.count; i++)

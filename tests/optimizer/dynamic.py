@@ -648,13 +648,26 @@ def test_usage(folder):
     expect(interface(kept) == interface(grouped), "grouped: the interface changed")
 
 
+def test_standard_sizes(folder):
+    """What they come to is bounded by the model: all that a run makes, at the sizes of the check, too."""
+    for symbols, nodes in [("1, a, b, c, 2", "z = Relu(x)"), ("a, b, c, d, e, f", "z = Relu(x)"),
+                           ("a, b, c, d", "p = Sigmoid(x)  q = Mul(p, x)  r = Tanh(q)  s = Mul(r, p)  z = Add(s, x)")]:
+        model = small_model(folder / "standard-sizes.onnx", f"(double[{symbols}] x) => (double[{symbols}] z) {{ {nodes} }}")
+        _, report, _ = optimize(model, "--device", "fake")
+        symbolic = report["symbols"]
+        for sizes, most in [(symbolic["profiles"], 32 << 20), (symbolic["checked"], 64 << 20)]:
+            for at in sizes:
+                entries = np.prod([int(s) if s.isdigit() else at[s] for s in symbols.split(", ")])
+                expect(8 * entries * (nodes.count("=") + 1) <= most, f"standard sizes: {at}")
+
+
 TESTS = (test_exports, test_exports_of_torch, test_checked_here, test_faster, test_given_inputs,
          test_inputs_of_kept_nodes, test_sum_of_sizes, test_costs_are_of_profiles, test_memory_of_checks,
          test_shared_symbol, test_unnamed, test_size_of_output_only, test_sums_of_symbols, test_large, test_binding,
          test_images, test_same_pads, test_down_and_up, test_doubled_and_added, test_halves_of_one,
          test_flattened_to_nothing, test_no_units, test_dilated_pools_rounded_up, test_poolings_of_smaller_images,
          test_cuts, test_cuts_within, test_all_of_an_axis, test_seen_at_all_probes, test_elsewhere,
-         test_sums_of_squares, test_names_of_unnamed, test_rules_of_some_sizes, test_usage)
+         test_sums_of_squares, test_names_of_unnamed, test_rules_of_some_sizes, test_usage, test_standard_sizes)
 
 
 def main():

@@ -204,5 +204,5 @@ static inline struct z3_value apply(struct z3_reals *r, enum scalar_function fn,
 void evaluate_z3(const struct definition *d, struct z3_reals *r, const struct z3_value *const *inputs,
                  struct z3_value *const *outputs, struct arena *scratch)
 {
-    evaluate_once(d, r, inputs, outputs, scratch);
+    evaluate_once(d, r, false, inputs, outputs, scratch);
 }
