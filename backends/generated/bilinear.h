@@ -1,0 +1,25 @@
+// Short correlations y[i] = sum(k) d[i + k] g[k], i below m, k below r, by m + r - 1 products instead of m r:
+//     y = A [ (G g) * (B d) ]                A: m x n, G: n x r, B: n x n, n = m + r - 1
+// (Toom 1963, Cook 1966, Winograd 1980), from a table of n - 1 points; the last one is infinity. For images in two
+// dimensions each matrix is applied along both axes.
+#pragma once
+#include <stdbool.h>
+
+struct text;
+
+#define BILINEAR_MOST 8
+struct bilinear {
+    int m, r, n;
+    double a[BILINEAR_MOST][BILINEAR_MOST], g[BILINEAR_MOST][BILINEAR_MOST], b[BILINEAR_MOST][BILINEAR_MOST];
+};
+// `points` are m + r - 2 different numbers.
+void bilinear_make(int m, int r, const double *points, struct bilinear *ret_form);
+// The form of the table of points for r = 3 and that m, 2 or 4. False: there is none.
+bool bilinear_of_windows_of_3(int m, struct bilinear *ret_form);
+// How much larger errors of rounding become than those of the plain sum, in so many dimensions: of independent data,
+// the root of the sum of squares of all that is multiplied and added for a result.
+double bilinear_amplification(const struct bilinear *form, int dimensions);
+// Statements of C that compute z0 ... from x0 ..., all of `type`: the product of a matrix. Rows and columns that differ
+// from another one in signs alone share their sums.
+void bilinear_print_product(struct text *text, const char *type, int rows, int columns,
+                            const double matrix[BILINEAR_MOST][BILINEAR_MOST]);

@@ -1,0 +1,317 @@
+// Constants of a kernel stand at its beginning as macros, so that its functions can be read as they are.
+#include "backends/generated/winograd.h"
+
+#include "backends/generated/bilinear.h"
+#include "core/text/text.h"
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_TILES 512
+#define SPARE_REGISTERS 4   // for weights and an entry of a tile
+
+struct shape {   // of a kernel
+    struct bilinear form;
+    int64_t tile_rows, tile_columns, tiles, blocks, block_tiles;
+    int vectors;             // of a group of results
+    int64_t chunks;          // of a block's tiles: as many as accumulators suffice for
+    int64_t chunk, larger;   // tiles of one; so many chunks have one more
+    int64_t place_stride;    // of V; no power of two, so that places stand in different sets of a cache
+};
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static int vectors_of_group(const struct winograd_definition *d)
+{
+    return d->results / d->lanes % 2 == 0 ? 2 : 1;
+}
+
+static struct shape shape_of(const struct winograd_definition *d, const struct winograd_schedule *s)
+{
+    struct shape k = {.vectors = vectors_of_group(d)};
+    bilinear_of_windows_of_3(s->m, &k.form);
+    k.tile_rows = divide_up(d->result_height, s->m);
+    k.tile_columns = divide_up(d->result_width, s->m);
+    k.tiles = d->images * k.tile_rows * k.tile_columns;
+    k.blocks = divide_up(k.tiles, s->tiles);
+    k.block_tiles = divide_up(k.tiles, k.blocks);
+    k.chunks = divide_up(k.block_tiles, (d->registers - SPARE_REGISTERS) / k.vectors);
+    k.chunk = k.block_tiles / k.chunks;
+    k.larger = k.block_tiles % k.chunks;
+    k.place_stride = d->channels * k.block_tiles + d->lanes;
+    return k;
+}
+
+// --- schedules -------------------------------------------------------------------------------------------------------
+
+void winograd_schedule_print(struct text *text, const struct winograd_schedule *s)
+{
+    text_printf(text, "(winograd m:%d tiles:%d)", s->m, (int)s->tiles);
+}
+
+bool winograd_schedule_parse(const char *text, struct winograd_schedule *ret_schedule)
+{
+    int m, tiles, end = 0;
+    if (sscanf(text, "(winograd m:%1d tiles:%4d)%n", &m, &tiles, &end) != 2 || !end || text[end])
+        return false;
+    *ret_schedule = (struct winograd_schedule){m, tiles};
+    return (m == 2 || m == 4) && tiles >= 1 && tiles <= MOST_TILES;
+}
+
+bool winograd_suits(const struct winograd_definition *d, const struct winograd_schedule *s)
+{
+    return (s->m == 2 || s->m == 4) && s->tiles >= 1 && s->tiles <= MOST_TILES && d->channels > 0 && d->results > 0 &&
+           d->channels % d->lanes == 0 && d->results % d->lanes == 0 && d->result_height > 0 && d->result_width > 0 &&
+           d->images > 0;
+}
+
+// --- weights ---------------------------------------------------------------------------------------------------------
+
+int64_t winograd_groups(const struct winograd_definition *d)
+{
+    return d->results / d->lanes / vectors_of_group(d);
+}
+
+size_t winograd_weights_floats(const struct winograd_definition *d, const struct winograd_schedule *s)
+{
+    int n = s->m + 2;
+    return (size_t)n * (size_t)n * (size_t)d->channels * (size_t)d->results;
+}
+
+size_t winograd_scratch_floats(const struct winograd_definition *d, const struct winograd_schedule *s)
+{
+    struct shape k = shape_of(d, s);
+    size_t places = (size_t)k.form.n * (size_t)k.form.n;
+    size_t floats = places * ((size_t)k.place_stride + (size_t)k.block_tiles * (size_t)(k.vectors * d->lanes));
+    return (floats + 31) & ~(size_t)15;
+}
+
+// G w G', in double precision.
+static void transform_window(const struct bilinear *f, const float *w, double ret_u[BILINEAR_MOST][BILINEAR_MOST])
+{
+    double half[BILINEAR_MOST][3];
+    for (int i = 0; i < f->n; i++)
+        for (int j = 0; j < 3; j++)
+            half[i][j] = f->g[i][0] * (double)w[j] + f->g[i][1] * (double)w[3 + j] + f->g[i][2] * (double)w[6 + j];
+    for (int i = 0; i < f->n; i++)
+        for (int j = 0; j < f->n; j++)
+            ret_u[i][j] = half[i][0] * f->g[j][0] + half[i][1] * f->g[j][1] + half[i][2] * f->g[j][2];
+}
+
+void winograd_pack(const struct winograd_definition *d, const struct winograd_schedule *s, const float *weights,
+                   int64_t result_stride, int64_t channel_stride, float *ret_u, int64_t first_group, int64_t n_groups)
+{
+    struct shape k = shape_of(d, s);
+    int64_t width = (int64_t)k.vectors * d->lanes, n = k.form.n, place = d->channels * width;
+    double u[BILINEAR_MOST][BILINEAR_MOST];
+    for (int64_t group = first_group; group < first_group + n_groups; group++)
+        for (int64_t channel = 0; channel < d->channels; channel++)
+            for (int64_t lane = 0; lane < width; lane++) {
+                const float *w = weights + (group * width + lane) * result_stride + channel * channel_stride;
+                float *to = ret_u + group * n * n * place + channel * width + lane;
+                transform_window(&k.form, w, u);
+                for (int64_t i = 0; i < n * n; i++)
+                    to[i * place] = (float)u[i / n][i % n];
+            }
+}
+
+// --- constants -------------------------------------------------------------------------------------------------------
+
+static void define(struct text *t, const char *name, int64_t value)
+{
+    text_printf(t, "#undef %s\n#define %s %lld\n", name, name, (long long)value);
+}
+
+static void define_image(struct text *t, const char *name, const struct winograd_image *image)
+{
+    char full[32];
+    const struct {
+        const char *what;
+        int64_t value;
+    } strides[] = {{"IMAGE", image->image}, {"BLOCK", image->block}, {"ROW", image->row}, {"PIXEL", image->pixel}};
+    for (int i = 0; i < 4; i++) {
+        snprintf(full, sizeof full, "%s_%s", name, strides[i].what);
+        define(t, full, strides[i].value);
+    }
+}
+
+static void print_constants(struct text *t, const struct winograd_definition *d, const struct shape *k)
+{
+    define(t, "LANES", d->lanes);
+    define(t, "VECTORS", k->vectors);
+    define(t, "CHANNEL_BLOCKS", d->channels / d->lanes);
+    define(t, "GROUPS", winograd_groups(d));
+    define(t, "HEIGHT", d->height);
+    define(t, "WIDTH", d->width);
+    define(t, "RESULT_HEIGHT", d->result_height);
+    define(t, "RESULT_WIDTH", d->result_width);
+    define(t, "PAD_TOP", d->pad_top);
+    define(t, "PAD_LEFT", d->pad_left);
+    define(t, "M", k->form.m);
+    define(t, "N", k->form.n);
+    define(t, "TILE_ROWS", k->tile_rows);
+    define(t, "TILE_COLUMNS", k->tile_columns);
+    define(t, "TILES", k->tiles);
+    define(t, "BLOCKS", k->blocks);
+    define(t, "BLOCK_TILES", k->block_tiles);
+    define(t, "PLACE", k->place_stride);
+    define_image(t, "X", &d->source);
+    define_image(t, "Y", &d->target);
+    define_image(t, "R", &d->residual);
+    text_printf(t,
+                "typedef float NAMED(vector) __attribute__((vector_size(%d)));\n"
+                "typedef float NAMED(anywhere) __attribute__((vector_size(%d), aligned(4), may_alias));\n"
+                "typedef int NAMED(mask) __attribute__((vector_size(%d)));\n"
+                "#undef V\n#define V NAMED(vector)\n#undef AT\n#define AT(address) (*(NAMED(anywhere) *)(address))\n"
+                "#undef FROM\n#define FROM(address) (*(const NAMED(anywhere) *)(address))\n",
+                4 * d->lanes, 4 * d->lanes, 4 * d->lanes);
+}
+
+// --- transforms ------------------------------------------------------------------------------------------------------
+
+static void print_transform_along(struct text *t, int rows, int columns, const double m[BILINEAR_MOST][BILINEAR_MOST],
+                                  const char *from, const char *to)
+{
+    for (int i = 0; i < columns; i++) {
+        text_printf(t, "V x%d = ", i);
+        text_printf(t, from, i);
+        text_add(t, ";\n");
+    }
+    bilinear_print_product(t, "V", rows, columns, m);
+    for (int i = 0; i < rows; i++) {
+        text_printf(t, to, i, i);
+        text_add(t, ";\n");
+    }
+}
+
+static void print_source_transform(struct text *t, const struct shape *k)
+{
+    text_add(t, "static inline void NAMED(transform_tile)(const float *x, long row, long pixel, float *v)\n"
+                "{\nV half[N][N];\nfor (int i = 0; i < N; i++, x += row) {\n");
+    print_transform_along(t, k->form.n, k->form.n, k->form.b, "FROM(x + %d * pixel)", "half[i][%d] = z%d");
+    text_add(t, "}\nfor (int j = 0; j < N; j++, v += PLACE) {\n");
+    print_transform_along(t, k->form.n, k->form.n, k->form.b, "half[%d][j]", "AT(v + %d * N * PLACE) = z%d");
+    text_add(t, "}\n}\n"
+                "static void NAMED(transform_border)(const float *x, long top, long left, float *v)\n"
+                "{\nfloat tile[N * N * LANES] = {0};\n"
+                "for (int i = 0; i < N; i++)\nfor (int j = 0; j < N; j++)\n"
+                "if (top + i >= 0 && top + i < HEIGHT && left + j >= 0 && left + j < WIDTH)\n"
+                "AT(tile + (i * N + j) * LANES) = FROM(x + (top + i) * X_ROW + (left + j) * X_PIXEL);\n"
+                "NAMED(transform_tile)(tile, N * LANES, LANES, v);\n}\n"
+                "static void NAMED(transform_source)(const float *x, long first, long count, float *v)\n"
+                "{\nfor (long t = 0; t < count; t++) {\n"
+                "long tile = first + t, image = tile / (TILE_ROWS * TILE_COLUMNS);\n"
+                "long top = tile / TILE_COLUMNS % TILE_ROWS * M - PAD_TOP, left = tile % TILE_COLUMNS * M - PAD_LEFT;\n"
+                "int is_inside = top >= 0 && left >= 0 && top + N <= HEIGHT && left + N <= WIDTH;\n"
+                "for (long c = 0; c < CHANNEL_BLOCKS; c++) {\n"
+                "const float *from = x + image * X_IMAGE + c * X_BLOCK;\n"
+                "float *to = v + (c * BLOCK_TILES + t) * LANES;\n"
+                "if (is_inside)\n"
+                "NAMED(transform_tile)(from + top * X_ROW + left * X_PIXEL, X_ROW, X_PIXEL, to);\n"
+                "else\nNAMED(transform_border)(from, top, left, to);\n}\n}\n}\n");
+}
+
+static void print_epilogue(struct text *t, const struct winograd_definition *d)
+{
+    if (d->has_bias)
+        text_add(t, "z += b;\n");
+    if (d->has_residual)
+        text_add(t, "z += FROM(r + (top + i) * R_ROW + (left + j) * R_PIXEL);\n");
+    if (d->has_relu)   // of NaN: NaN
+        text_add(t, "z = (V)((NAMED(mask))z & ~(z < 0));\n");
+}
+
+static void print_result_transform(struct text *t, const struct winograd_definition *d, const struct shape *k)
+{
+    text_add(t,
+             "static inline void NAMED(transform_result)(const float *m, const float *bias, const float *r, float *y, "
+             "long top, long left)\n{\nV half[M][N], done[M][M];\n");
+    if (d->has_bias)
+        text_add(t, "V b = FROM(bias);\n");
+    text_add(t, "for (int j = 0; j < N; j++, m += BLOCK_TILES * VECTORS * LANES) {\n");
+    print_transform_along(t, k->form.m, k->form.n, k->form.a, "FROM(m + %d * N * BLOCK_TILES * VECTORS * LANES)",
+                          "half[%d][j] = z%d");
+    text_add(t, "}\nfor (int i = 0; i < M; i++) {\n");
+    print_transform_along(t, k->form.m, k->form.n, k->form.a, "half[i][%d]", "done[i][%d] = z%d");
+    text_add(t, "}\nfor (int i = 0; i < M && top + i < RESULT_HEIGHT; i++)\n"
+                "for (int j = 0; j < M && left + j < RESULT_WIDTH; j++) {\nV z = done[i][j];\n");
+    print_epilogue(t, d);
+    text_add(t, "AT(y + (top + i) * Y_ROW + (left + j) * Y_PIXEL) = z;\n}\n}\n"
+                "static void NAMED(transform_results)(const float *m, const float *bias, const float *r, float *y, "
+                "long group, long first, long count)\n{\n"
+                "for (long t = 0; t < count; t++) {\n"
+                "long tile = first + t, image = tile / (TILE_ROWS * TILE_COLUMNS);\n"
+                "long top = tile / TILE_COLUMNS % TILE_ROWS * M, left = tile % TILE_COLUMNS * M;\n"
+                "for (long q = 0; q < VECTORS; q++) {\nlong block = group * VECTORS + q;\n"
+                "NAMED(transform_result)(m + (t * VECTORS + q) * LANES, bias + block * LANES, "
+                "r + image * R_IMAGE + block * R_BLOCK, y + image * Y_IMAGE + block * Y_BLOCK, top, left);\n}\n}\n}\n");
+}
+
+// --- products --------------------------------------------------------------------------------------------------------
+
+// Of so many tiles with a group of results, at one place.
+static void print_product(struct text *t, const struct shape *k, int64_t tiles)
+{
+    text_printf(t, "static inline void NAMED(multiply_%d)(const float *v, const float *u, float *m)\n{\n", (int)tiles);
+    for (int64_t i = 0; i < tiles * k->vectors; i++)
+        text_printf(t, "V a%d = {0};\n", (int)i);
+    text_add(t, "for (long c = 0; c < CHANNEL_BLOCKS; c++, v += BLOCK_TILES * LANES)\n"
+                "for (int l = 0; l < LANES; l++, u += VECTORS * LANES) {\nfloat x;\n");
+    for (int q = 0; q < k->vectors; q++)
+        text_printf(t, "V u%d = FROM(u + %d * LANES);\n", q, q);
+    for (int64_t i = 0; i < tiles; i++) {
+        text_printf(t, "x = v[%d * LANES + l];\n", (int)i);
+        for (int q = 0; q < k->vectors; q++)
+            text_printf(t, "a%d += x * u%d;\n", (int)i * k->vectors + q, q);
+    }
+    text_add(t, "}\n");
+    for (int64_t i = 0; i < tiles * k->vectors; i++)
+        text_printf(t, "AT(m + %d * LANES) = a%d;\n", (int)i, (int)i);
+    text_add(t, "}\n");
+}
+
+static void print_products(struct text *t, const struct shape *k)
+{
+    print_product(t, k, k->chunk);
+    if (k->larger)
+        print_product(t, k, k->chunk + 1);
+    text_add(t,
+             "static void NAMED(multiply)(const float *v, const float *u, float *m, long count)\n{\n"
+             "for (int place = 0; place < N * N; place++, v += PLACE, u += CHANNEL_BLOCKS * LANES * VECTORS * LANES, "
+             "m += BLOCK_TILES * VECTORS * LANES) {\n");
+    for (int64_t i = 0, at = 0; i < k->chunks; i++) {
+        int64_t tiles = k->chunk + (i < k->larger);
+        text_printf(t, "if (%d < count)\nNAMED(multiply_%d)(v + %d * LANES, u, m + %d * VECTORS * LANES);\n", (int)at,
+                    (int)tiles, (int)at, (int)at);
+        at += tiles;
+    }
+    text_add(t, "}\n}\n");
+}
+
+// --- from beginning to end -------------------------------------------------------------------------------------------
+
+void winograd_print(struct text *text, const struct winograd_definition *d, const struct winograd_schedule *s)
+{
+    struct shape k = shape_of(d, s);
+    print_constants(text, d, &k);
+    print_source_transform(text, &k);
+    print_result_transform(text, d, &k);
+    print_products(text, &k);
+    text_add(text,
+             "void NAMED(run)(const float *x, const float *u, const float *bias, const float *residual, float *y, "
+             "float *scratch, int part, int parts)\n{\n"
+             "int is_by_blocks = BLOCKS % parts == 0 || BLOCKS >= 4 * parts;\n"
+             "long block = is_by_blocks ? BLOCKS * part / parts : 0;\n"
+             "long end_block = is_by_blocks ? BLOCKS * (part + 1) / parts : BLOCKS;\n"
+             "long begin = is_by_blocks ? 0 : GROUPS * part / parts;\n"
+             "long end = is_by_blocks ? GROUPS : GROUPS * (part + 1) / parts;\n"
+             "float *v = scratch, *m = scratch + N * N * PLACE;\n"
+             "for (; block < end_block && begin < end; block++) {\n"
+             "long first = TILES * block / BLOCKS, count = TILES * (block + 1) / BLOCKS - first;\n"
+             "NAMED(transform_source)(x, first, count, v);\n"
+             "for (long group = begin; group < end; group++) {\n"
+             "NAMED(multiply)(v, u + group * (N * N) * CHANNEL_BLOCKS * LANES * VECTORS * LANES, m, count);\n"
+             "NAMED(transform_results)(m, bias, residual, y, group, first, count);\n}\n}\n}\n");
+}

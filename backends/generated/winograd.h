@@ -1,0 +1,51 @@
+// Convolutions of windows of 3x3 in steps of one, by blocks of tiles: a block's tiles are transformed, multiplied for
+// each group of results, transformed back with bias, residual and relu, and stored, all within the near caches.
+//
+//     V [place][channel block][tile][lane]      transformed images of a block
+//     U [result group][place][channel][lanes of the group]    transformed weights, packed when the step is prepared
+//     M [place][tile][lanes of the group]       products
+//
+// NaN and infinities: a result whose tile (with its border) has one in the source may be NaN, also where its own window
+// has none; all others are as if they were not there. What is finite may overflow from 1e36 on.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct text;
+
+// An image whose channels stand in runs of `lanes`: in blocks, or last.
+struct winograd_image {
+    int64_t image, block, row, pixel;   // distances in entries; of blocks of `lanes` channels
+};
+struct winograd_definition {
+    int lanes;                           // of the vectors of the instruction set: 16, 8, 4
+    int registers;                       // vectors that it has
+    int64_t images, channels, results;   // channels and results are multiples of lanes
+    int64_t height, width, result_height, result_width, pad_top, pad_left;
+    struct winograd_image source, target, residual;
+    bool has_bias, has_residual, has_relu;   // in this order
+};
+struct winograd_schedule {
+    int m;           // results of a tile: m x m
+    int64_t tiles;   // of a block, at most
+};
+// `(winograd m:4 tiles:14)`
+void winograd_schedule_print(struct text *text, const struct winograd_schedule *s);
+bool winograd_schedule_parse(const char *text, struct winograd_schedule *ret_schedule);
+// Does it suit the definition?
+bool winograd_suits(const struct winograd_definition *d, const struct winograd_schedule *s);
+
+// A text that defines
+//     void NAMED(run)(const float *x, const float *u, const float *bias, const float *residual, float *y,
+//                     float *scratch, int part, int parts);
+// where scratch has winograd_scratch_floats for each part, at a multiple of 64 bytes, as has u.
+typedef void winograd_run_fn(const float *x, const float *u, const float *bias, const float *residual, float *y,
+                             float *scratch, int part, int parts);
+void winograd_print(struct text *text, const struct winograd_definition *d, const struct winograd_schedule *s);
+size_t winograd_scratch_floats(const struct winograd_definition *d, const struct winograd_schedule *s);
+size_t winograd_weights_floats(const struct winograd_definition *d, const struct winograd_schedule *s);
+// From [result][channel][3][3] with these distances of results and channels.
+void winograd_pack(const struct winograd_definition *d, const struct winograd_schedule *s, const float *weights,
+                   int64_t result_stride, int64_t channel_stride, float *ret_u, int64_t first_group, int64_t n_groups);
+int64_t winograd_groups(const struct winograd_definition *d);   // of results

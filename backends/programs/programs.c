@@ -1,0 +1,424 @@
+// An object of the cache is a shared object with a line behind it:
+//     ELF ...  \n taso program 1 HASH-OF-ALL-BEFORE \n
+// It has a name for each of its texts, all links to one file. The name is a hash of the text and of what compiled it.
+#define _GNU_SOURCE
+#include "backends/programs/programs.h"
+
+#include "backends/programs/compiler.h"
+#include "backends/programs/safe_folder.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "core/memory/key_set.h"
+#include "core/system/file.h"
+#include "core/text/error.h"
+#include "core/text/log.h"
+#include "core/text/text.h"
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define USUAL_SECONDS 60
+#define SEAL_SIZE 56
+#define MOST_TEXTS 64   // of one unit
+
+enum state { UNKNOWN, READY, FAILED };
+struct loaded {   // an object; its descriptor stays open, as the loader knows objects by their paths
+    void *library;
+    int memory;
+};
+struct entry {   // of a text
+    struct program program;
+    bool is_there;
+};
+struct programs {
+    pthread_mutex_t lock;
+    struct programs_options options;
+    struct arena arena;
+    enum state compiler_state, folder_state;
+    struct compiler compiler;
+    int folder;
+    bool has_warned;
+    void *given;
+    struct key_set texts;
+    VEC(struct entry) entries;
+    VEC(struct loaded) objects;
+};
+
+static const char *copy_option(struct programs *p, const char *option)
+{
+    return option ? arena_string(&p->arena, option) : NULL;
+}
+
+struct programs *programs_open(const struct programs_options *options)
+{
+    struct programs *p = mem_alloc_zero(sizeof *p);
+    pthread_mutex_init(&p->lock, NULL);
+    arena_init(&p->arena);
+    p->options = *options;
+    p->options.instruction_set = copy_option(p, options->instruction_set);
+    p->options.compiler = copy_option(p, options->compiler);
+    p->options.folder = copy_option(p, options->folder);
+    p->options.given = copy_option(p, options->given);
+    p->options.extra_flag = copy_option(p, options->extra_flag);
+    p->folder = -1;
+    return p;
+}
+
+void programs_close(struct programs *p)
+{
+    if (!p)
+        return;
+    for (size_t i = 0; i < p->objects.count; i++) {
+        dlclose(p->objects.items[i].library);
+        close(p->objects.items[i].memory);
+    }
+    if (p->given)
+        dlclose(p->given);
+    if (p->folder >= 0)
+        close(p->folder);
+    vec_free(&p->objects);
+    vec_free(&p->entries);
+    key_set_free(&p->texts);
+    arena_free(&p->arena);
+    pthread_mutex_destroy(&p->lock);
+    mem_free(p, sizeof *p);
+}
+
+static void warn_once(struct programs *p, const struct error *error, const char *consequence)
+{
+    if (!p->has_warned)
+        log_warning(p->options.log, "%s%s%s: %s", error->file, error->file[0] ? ": " : "", error->message, consequence);
+    p->has_warned = true;
+}
+
+// --- names and units -------------------------------------------------------------------------------------------------
+
+static void name_hash(struct hash128 hash, const char *before, char *ret_name, size_t size)
+{
+    snprintf(ret_name, size, "%s%016" PRIx64 "%016" PRIx64, before, hash.high, hash.low);
+}
+
+static void prefix_of_text(const struct programs *p, const char *text, char ret_prefix[48])
+{
+    name_hash(hash_bytes_128(text, strlen(text), hash_string(p->options.instruction_set)), "k", ret_prefix, 48);
+}
+
+#define MOST_FLAGS 8
+static void list_flags(const struct programs *p, char march[64], const char *ret_flags[MOST_FLAGS])
+{
+    size_t n = 0;
+    snprintf(march, 64, "-march=%s", p->options.instruction_set);
+    ret_flags[n++] = "-std=gnu17";
+    ret_flags[n++] = "-O2";
+    ret_flags[n++] = "-w";
+    ret_flags[n++] = "-ffp-contract=fast";
+    ret_flags[n++] = "-fno-math-errno";
+    ret_flags[n++] = march;
+    ret_flags[n] = p->options.extra_flag;
+    ret_flags[MOST_FLAGS - 1] = NULL;
+}
+
+static void name_file(const struct programs *p, const char *prefix, char ret_name[64])
+{
+    char march[64];
+    const char *flags[MOST_FLAGS];
+    uint64_t made_by = hash_mix(hash_string(p->compiler.path), hash_string(p->compiler.version));
+    list_flags(p, march, flags);
+    for (const char *const *flag = flags; *flag; flag++)
+        made_by = hash_mix(made_by, hash_string(*flag));
+    name_hash(hash_bytes_128(prefix, strlen(prefix), made_by), "", ret_name, 64);
+}
+
+static void add_text(struct text *unit, const char *prefix, const char *text)
+{
+    text_printf(unit, "#undef NAMED\n#define NAMED(name) %s_##name\nconst char %s_text[] =", prefix, prefix);
+    for (const char *line = text; *line;) {
+        size_t n = strcspn(line, "\n") + (strchr(line, '\n') != NULL);
+        text_add(unit, "\n\"");
+        for (size_t i = 0; i < n; i++)
+            text_printf(unit, line[i] == '\n' ? "\\n" : strchr("\\\"?", line[i]) ? "\\%c" : "%c", line[i]);
+        text_add(unit, "\"");
+        line += n;
+    }
+    text_printf(unit, "%s;\n%s\n", *text ? "" : " \"\"", text);
+}
+
+// --- loading ---------------------------------------------------------------------------------------------------------
+
+static void print_seal(const void *bytes, size_t size, char ret_seal[SEAL_SIZE])
+{
+    char hash[40];
+    name_hash(hash_bytes_128(bytes, size, 0), "", hash, sizeof hash);
+    memset(ret_seal, ' ', SEAL_SIZE);
+    int n = snprintf(ret_seal, SEAL_SIZE, "\ntaso program 1 %s", hash);
+    ret_seal[n] = ' ';
+    ret_seal[SEAL_SIZE - 1] = '\n';
+}
+
+static bool is_sealed_right(int memory, size_t size)
+{
+    char seal[SEAL_SIZE];
+    if (size <= SEAL_SIZE)
+        return false;
+    const char *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, memory, 0);
+    if (bytes == MAP_FAILED)
+        return false;
+    print_seal(bytes, size - SEAL_SIZE, seal);
+    bool is_right = memcmp(bytes + size - SEAL_SIZE, seal, SEAL_SIZE) == 0;
+    munmap((void *)bytes, size);
+    return is_right;
+}
+
+// Keeps or closes the descriptor.
+static void *load(struct programs *p, int memory, struct error *error)
+{
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library) {
+        vec_push(&p->objects, ((struct loaded){library, memory}));
+        return library;
+    }
+    error_set_code(error, EXIT_UNSUPPORTED, NULL, "a program cannot be loaded: %s", dlerror());
+    close(memory);
+    return NULL;
+}
+
+void *program_function(const struct program *program, const char *name)
+{
+    char symbol[128];
+    int n = snprintf(symbol, sizeof symbol, "%s_%s", program->prefix, name);
+    return program->library && n > 0 && (size_t)n < sizeof symbol ? dlsym(program->library, symbol) : NULL;
+}
+
+static bool take_from(struct programs *p, void *library, uint32_t id)
+{
+    struct entry *e = &p->entries.items[id];
+    struct program candidate = e->program;
+    candidate.library = library;
+    const char *text = library ? program_function(&candidate, "text") : NULL;
+    e->is_there = text && strcmp(text, p->texts.keys.items[id].bytes) == 0;
+    if (e->is_there)
+        e->program = candidate;
+    return e->is_there;
+}
+
+// --- the cache -------------------------------------------------------------------------------------------------------
+
+static bool has_folder(struct programs *p)
+{
+    char path[4096];
+    struct error error;
+    if (p->folder_state != UNKNOWN)
+        return p->folder_state == READY;
+    p->folder_state = FAILED;
+    const char *folder = p->options.folder;
+    if (!folder && file_cache_folder(path, sizeof path - 16))
+        folder = strcat(path, "/programs");
+    if (!folder || !*folder)
+        return false;
+    p->folder = safe_folder_open(folder, true, &error);
+    if (p->folder >= 0)
+        p->folder_state = READY;
+    else
+        warn_once(p, &error, "compiled kernels are not kept");
+    return p->folder >= 0;
+}
+
+static bool find_kept(struct programs *p, uint32_t id)
+{
+    char name[64];
+    size_t size;
+    struct error ignored;
+    name_file(p, p->entries.items[id].program.prefix, name);
+    int memory = safe_folder_read(p->folder, name, &size);
+    if (memory < 0)
+        return false;
+    if (!is_sealed_right(memory, size)) {
+        close(memory);
+        return false;
+    }
+    void *library = load(p, memory, &ignored);
+    for (uint32_t i = 0; library && i < p->entries.count; i++)
+        if (!p->entries.items[i].is_there)
+            take_from(p, library, i);
+    return p->entries.items[id].is_there;
+}
+
+// The file has the first name when it is whole, then the others as links.
+static void keep(struct programs *p, const uint32_t *ids, size_t n, const void *bytes, size_t size)
+{
+    char seal[SEAL_SIZE], first[64], other[64], temporary[80];
+    print_seal(bytes, size, seal);
+    name_file(p, p->entries.items[ids[0]].program.prefix, first);
+    snprintf(temporary, sizeof temporary, "%s.%ld", first, (long)getpid());
+    unlinkat(p->folder, temporary, 0);
+    int file = openat(p->folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0)
+        return;
+    bool is_written = write(file, bytes, size) == (ssize_t)size && write(file, seal, SEAL_SIZE) == SEAL_SIZE;
+    is_written = close(file) == 0 && is_written && renameat(p->folder, temporary, p->folder, first) == 0;
+    if (!is_written)
+        unlinkat(p->folder, temporary, 0);
+    for (size_t i = 1; is_written && i < n; i++) {
+        name_file(p, p->entries.items[ids[i]].program.prefix, other);
+        unlinkat(p->folder, other, 0);
+        (void)!linkat(p->folder, first, p->folder, other, 0);
+    }
+}
+
+// --- compiling -------------------------------------------------------------------------------------------------------
+
+static bool has_compiler(struct programs *p, struct error *error)
+{
+    double seconds = p->options.seconds > 0 ? p->options.seconds : USUAL_SECONDS;
+    if (p->compiler_state == UNKNOWN) {
+        bool is_wanted = !p->options.compiler || *p->options.compiler;
+        p->compiler_state =
+            is_wanted && compiler_find(&p->compiler, p->options.compiler, seconds, error) ? READY : FAILED;
+        if (is_wanted && p->compiler_state == FAILED)
+            warn_once(p, error, "no kernels are generated");
+    }
+    return p->compiler_state == READY || error_set_code(error, EXIT_UNSUPPORTED, NULL, "there is no compiler");
+}
+
+static int compile(struct programs *p, const uint32_t *ids, size_t n, size_t *ret_size, struct error *error)
+{
+    struct text unit = {0};
+    char march[64];
+    const char *flags[MOST_FLAGS];
+    for (size_t i = 0; i < n; i++)
+        add_text(&unit, p->entries.items[ids[i]].program.prefix, p->texts.keys.items[ids[i]].bytes);
+    list_flags(p, march, flags);
+    int memory = compiler_run(&p->compiler, unit.chars, flags, ret_size, error);
+    text_free(&unit);
+    if (p->compiler.is_hanging)
+        p->compiler_state = FAILED;
+    return memory;
+}
+
+static void keep_memory(struct programs *p, const uint32_t *ids, size_t n, int memory, size_t size)
+{
+    void *bytes = has_folder(p) ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, memory, 0) : MAP_FAILED;
+    if (bytes == MAP_FAILED)
+        return;
+    keep(p, ids, n, bytes, size);
+    munmap(bytes, size);
+}
+
+// Several that do not compile together are compiled alone: one of them may be wrong.
+static bool compile_and_load(struct programs *p, const uint32_t *ids, size_t n, struct error *error)
+{
+    size_t size;
+    if (!has_compiler(p, error))
+        return false;
+    int memory = compile(p, ids, n, &size, error);
+    void *library = memory >= 0 ? load(p, memory, error) : NULL;
+    bool is_done = library || n > 1;
+    if (library)
+        keep_memory(p, ids, n, memory, size);
+    for (size_t i = 0; !library && n > 1 && i < n; i++)
+        is_done = compile_and_load(p, &ids[i], 1, error) && is_done;
+    for (size_t i = 0; library && i < n; i++)
+        is_done = take_from(p, library, ids[i]) && is_done;
+    if (!is_done && n == 1)
+        warn_once(p, error, "its kernels are not used");
+    return is_done;
+}
+
+// --- finding ---------------------------------------------------------------------------------------------------------
+
+static void *given_object(struct programs *p)
+{
+    if (!p->given && p->options.given && !(p->given = dlopen(p->options.given, RTLD_NOW | RTLD_LOCAL))) {
+        struct error error;
+        error_set_code(&error, EXIT_UNSUPPORTED, NULL, "%s", dlerror());
+        warn_once(p, &error, "its kernels are not used");
+        p->options.given = NULL;
+    }
+    return p->given;
+}
+
+// Gives its number, and whether it is to be compiled.
+static uint32_t look_up(struct programs *p, const char *text, bool *ret_is_new)
+{
+    size_t count = p->texts.keys.count;
+    uint32_t id = key_set_add(&p->texts, &p->arena, text, strlen(text) + 1);
+    *ret_is_new = id == count;
+    if (!*ret_is_new)
+        return id;
+    struct entry e = {0};
+    struct error ignored;
+    prefix_of_text(p, text, e.program.prefix);
+    vec_push(&p->entries, e);
+    bool is_found = take_from(p, given_object(p), id);
+    *ret_is_new = !is_found && !(has_compiler(p, &ignored) && has_folder(p) && find_kept(p, id));
+    return id;
+}
+
+static bool find(struct programs *p, const char *const *texts, size_t n, struct program *ret_programs,
+                 struct error *error)
+{
+    uint32_t ids[MOST_TEXTS], new_ids[MOST_TEXTS];
+    size_t n_new = 0;
+    bool is_new, is_done = true;
+    for (size_t i = 0; i < n; i++) {
+        ids[i] = look_up(p, texts[i], &is_new);
+        if (is_new)
+            new_ids[n_new++] = ids[i];
+    }
+    if (n_new)
+        is_done = compile_and_load(p, new_ids, n_new, error);
+    for (size_t i = 0; i < n; i++) {
+        ret_programs[i] = p->entries.items[ids[i]].program;
+        if (is_done && !p->entries.items[ids[i]].is_there)
+            is_done = error_set_code(error, EXIT_UNSUPPORTED, NULL, "this program could not be made before");
+    }
+    return is_done;
+}
+
+bool programs_find(struct programs *p, const char *const *texts, size_t n, struct program *ret_programs,
+                   struct error *error)
+{
+    bool is_done = true;
+    pthread_mutex_lock(&p->lock);
+    for (size_t i = 0; i < n && is_done; i += MOST_TEXTS)
+        is_done = find(p, texts + i, n - i < MOST_TEXTS ? n - i : MOST_TEXTS, ret_programs + i, error);
+    pthread_mutex_unlock(&p->lock);
+    return is_done;
+}
+
+// --- for machines without a compiler ---------------------------------------------------------------------------------
+
+static bool write_object(int memory, size_t size, const char *path, struct error *error)
+{
+    void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, memory, 0);
+    if (bytes == MAP_FAILED)
+        return error_set_code(error, EXIT_UNSUPPORTED, path, "no memory for a program");
+    bool is_written = file_write_text(path, bytes, size, error);
+    munmap(bytes, size);
+    return is_written;
+}
+
+bool programs_write(struct programs *p, const char *path, struct error *error)
+{
+    VEC(uint32_t) ids = {0};
+    size_t size;
+    pthread_mutex_lock(&p->lock);
+    for (uint32_t i = 0; i < p->entries.count; i++)
+        if (p->entries.items[i].is_there)
+            vec_push(&ids, i);
+    int memory = has_compiler(p, error) ? compile(p, ids.items, ids.count, &size, error) : -1;
+    bool is_done = memory >= 0 && write_object(memory, size, path, error);
+    if (memory >= 0)
+        close(memory);
+    vec_free(&ids);
+    pthread_mutex_unlock(&p->lock);
+    return is_done;
+}

@@ -1,0 +1,41 @@
+// Texts in C in, loaded functions out: compiled on this machine, several in one unit, and kept in the user's cache by
+// their text, the instruction set, and the compiler with its version and flags.
+//
+// A cached object is code. Its folder belongs to the user and is shut to all others, as is every folder above it
+// (safe_folder.h); what is loaded is a sealed copy in memory whose hash was verified, and it has its texts, which are
+// compared: a collision costs a compilation and nothing else.
+//
+// All functions may be called from several threads.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+struct error;
+struct log;
+struct programs;
+
+struct programs_options {
+    const char *instruction_set;   // of -march: x86-64-v4, ...; never "native"
+    const char *compiler;          // absolute path; NULL: the usual one; "": none
+    const char *folder;            // where objects are kept; NULL: in the user's cache; "": nowhere
+    const char *given;             // an object that programs_write has written: looked up first; NULL: none
+    const char *extra_flag;        // for tests; NULL: none
+    double seconds;                // that the compiler may take; 0: a minute
+    const struct log *log;         // warned once, of the first thing that fails
+};
+struct programs *programs_open(const struct programs_options *options);   // never NULL; nothing is looked for yet
+void programs_close(struct programs *p);                                  // what was found must not run any more
+
+// One that is loaded. Its text defines functions under names of its own by NAMED(name), and includes nothing.
+struct program {
+    void *library;
+    char prefix[48];
+};
+// Of every text; those that are not there yet are compiled together. False: of one at least there is none, for the
+// reason that the error has; it stays so, and nothing is tried again.
+bool programs_find(struct programs *p, const char *const *texts, size_t n, struct program *ret_programs,
+                   struct error *error);
+// By dlsym; NULL: the text has no such function.
+void *program_function(const struct program *program, const char *name);
+// An object with all texts that were found, for a machine without a compiler.
+bool programs_write(struct programs *p, const char *path, struct error *error);

@@ -1,0 +1,383 @@
+// Generated kernels against plain sums in double precision: all residues of tiles, borders, layouts, epilogues, parts,
+// instruction sets that this processor has, addresses at multiples of 4 bytes; and forms of correlation against what
+// they are to compute.
+#include "backends/generated/bilinear.h"
+#include "backends/generated/winograd.h"
+#include "backends/programs/programs.h"
+#include "core/numbers/random.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
+#include "tests/support/check.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+// --- forms -----------------------------------------------------------------------------------------------------------
+
+static double entry_of_form(const struct bilinear *f, int i, int k, int l)
+{
+    double sum = 0;
+    for (int j = 0; j < f->n; j++)
+        sum += f->a[i][j] * f->g[j][k] * f->b[j][l];
+    return sum;
+}
+
+static void check_form(int m, int r, const double *points)
+{
+    struct bilinear f;
+    bilinear_make(m, r, points, &f);
+    for (int i = 0; i < m; i++)
+        for (int k = 0; k < r; k++)
+            for (int l = 0; l < f.n; l++)
+                assert_true(fabs(entry_of_form(&f, i, k, l) - (l == i + k)) < 1e-12);
+}
+
+static void forms_are_correlations(void **state)
+{
+    check_form(2, 3, (double[]){0, 1, -1});
+    check_form(4, 3, (double[]){0, 0.75, -0.75, 1.5, -1.5});
+    check_form(4, 3, (double[]){0, 1, -1, 2, -2});
+    check_form(2, 7, (double[]){0, 0.75, -0.75, 1.5, -1.5, 0.5, -0.5});
+    check_form(1, 3, (double[]){0, 1});
+}
+
+static void points_are_the_better_ones(void **state)
+{
+    struct bilinear f, usual;
+    assert_true(bilinear_of_windows_of_3(4, &f));
+    assert_false(bilinear_of_windows_of_3(3, &f));
+    assert_true(bilinear_of_windows_of_3(4, &f));
+    bilinear_make(4, 3, (double[]){0, 1, -1, 2, -2}, &usual);
+    assert_true(2 * bilinear_amplification(&f, 2) < bilinear_amplification(&usual, 2));
+    assert_true(bilinear_of_windows_of_3(2, &f));
+    assert_true(bilinear_amplification(&f, 2) < 3);
+}
+
+// --- kernels ---------------------------------------------------------------------------------------------------------
+
+struct machine {
+    const char *instruction_set;
+    int lanes, registers;
+    bool is_here;
+};
+
+static void list_machines(struct machine ret_machines[4], int *ret_n)
+{
+    int n = 0;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    ret_machines[n++] = (struct machine){"x86-64-v2", 4, 16, __builtin_cpu_supports("sse4.2") != 0};
+    ret_machines[n++] =
+        (struct machine){"x86-64-v3", 8, 16, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")};
+    ret_machines[n++] =
+        (struct machine){"x86-64-v4", 16, 32, __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")};
+#elif defined(__aarch64__)
+    ret_machines[n++] = (struct machine){"armv8-a", 4, 32, true};
+#endif
+    *ret_n = n;
+}
+
+#if defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
+#define EXTRA_FLAG "-fsanitize=address,undefined"
+#else
+#define EXTRA_FLAG NULL
+#endif
+
+static struct programs *open_service(const struct machine *m)
+{
+    return programs_open(
+        &(struct programs_options){.instruction_set = m->instruction_set, .folder = "", .extra_flag = EXTRA_FLAG});
+}
+
+struct trial {
+    struct winograd_definition d;
+    struct winograd_schedule s;
+    bool is_channels_last;
+    int parts, misplaced;   // entries behind a multiple of 64 bytes
+};
+struct values {
+    float *x, *w, *bias, *residual, *y, *scratch, *u;
+    size_t n_x, n_w, n_y;
+    double *expected, *norm;
+};
+
+static struct winograd_image image_of(const struct trial *t, int64_t channels, int64_t height, int64_t width)
+{
+    int64_t lanes = t->d.lanes;
+    if (t->is_channels_last)
+        return (struct winograd_image){height * width * channels, lanes, width * channels, channels};
+    return (struct winograd_image){height * width * channels, height * width * lanes, width * lanes, lanes};
+}
+
+static void complete(struct trial *t)
+{
+    struct winograd_definition *d = &t->d;
+    d->source = image_of(t, d->channels, d->height, d->width);
+    d->target = d->residual = image_of(t, d->results, d->result_height, d->result_width);
+}
+
+static int64_t place_in(const struct winograd_image *i, int64_t lanes, int64_t n, int64_t c, int64_t row,
+                        int64_t column)
+{
+    return n * i->image + c / lanes * i->block + c % lanes + row * i->row + column * i->pixel;
+}
+
+static float *new_floats(size_t n, int misplaced, struct random *random)
+{
+    float *all = aligned_alloc(64, (n + 32) * sizeof *all / 64 * 64 + 64);
+    for (size_t i = 0; i < n + 16; i++)
+        all[i] = (float)(2 * random_unit(random) - 1);
+    return all + misplaced;
+}
+
+static struct values make_values(const struct trial *t, struct random *random)
+{
+    const struct winograd_definition *d = &t->d;
+    struct values v;
+    v.n_x = (size_t)(d->images * d->channels * d->height * d->width);
+    v.n_w = (size_t)(d->results * d->channels * 9);
+    v.n_y = (size_t)(d->images * d->results * d->result_height * d->result_width);
+    v.x = new_floats(v.n_x, t->misplaced, random);
+    v.w = new_floats(v.n_w, t->misplaced, random);
+    v.bias = new_floats((size_t)d->results, t->misplaced, random);
+    v.residual = new_floats(v.n_y, t->misplaced, random);
+    v.y = new_floats(v.n_y, t->misplaced, random);
+    v.scratch = new_floats(winograd_scratch_floats(d, &t->s) * (size_t)t->parts, 0, random);
+    v.u = new_floats(winograd_weights_floats(d, &t->s), 0, random);
+    v.expected = calloc(v.n_y, sizeof *v.expected);
+    v.norm = calloc(v.n_y, sizeof *v.norm);
+    return v;
+}
+
+static void free_values(const struct trial *t, struct values *v)
+{
+    free(v->x - t->misplaced);
+    free(v->w - t->misplaced);
+    free(v->bias - t->misplaced);
+    free(v->residual - t->misplaced);
+    free(v->y - t->misplaced);
+    free(v->scratch);
+    free(v->u);
+    free(v->expected);
+    free(v->norm);
+}
+
+static void add_window(const struct winograd_definition *d, const struct values *v, int64_t n, int64_t f, int64_t row,
+                       int64_t column, double *ret_sum, double *ret_norm)
+{
+    for (int64_t c = 0; c < d->channels; c++)
+        for (int64_t i = 0; i < 9; i++) {
+            int64_t y = row + i / 3 - d->pad_top, x = column + i % 3 - d->pad_left;
+            if (y < 0 || x < 0 || y >= d->height || x >= d->width)
+                continue;
+            double term =
+                (double)v->x[place_in(&d->source, d->lanes, n, c, y, x)] * v->w[(f * d->channels + c) * 9 + i];
+            *ret_sum += term;
+            *ret_norm += fabs(term);
+        }
+}
+
+static void compute_expected(const struct winograd_definition *d, struct values *v)
+{
+    for (int64_t i = 0; i < (int64_t)v->n_y; i++) {
+        int64_t column = i % d->result_width, row = i / d->result_width % d->result_height;
+        int64_t f = i / d->result_width / d->result_height % d->results;
+        int64_t n = i / d->result_width / d->result_height / d->results;
+        int64_t at = place_in(&d->target, d->lanes, n, f, row, column);
+        double sum = d->has_bias ? v->bias[f] : 0, norm = 1;
+        sum += d->has_residual ? v->residual[place_in(&d->residual, d->lanes, n, f, row, column)] : 0;
+        add_window(d, v, n, f, row, column, &sum, &norm);
+        v->expected[at] = d->has_relu && sum < 0 ? 0 : sum;
+        v->norm[at] = norm;
+    }
+}
+
+static void run_kernel(const struct trial *t, struct values *v, const struct program *program)
+{
+    void *address = program_function(program, "run");
+    winograd_run_fn *run;
+    assert_non_null(address);
+    memcpy(&run, &address, sizeof run);
+    winograd_pack(&t->d, &t->s, v->w, t->d.channels * 9, 9, v->u, 0, winograd_groups(&t->d));
+    for (size_t i = 0; i < v->n_y; i++)
+        v->y[i] = NAN;
+    size_t scratch = winograd_scratch_floats(&t->d, &t->s);
+    for (int part = 0; part < t->parts; part++)
+        run(v->x, v->u, v->bias, v->residual, v->y, v->scratch + (size_t)part * scratch, part, t->parts);
+}
+
+static void find_kernel(struct programs *service, const struct trial *t, struct program *ret_program)
+{
+    struct text text = {0};
+    struct error error = {0};
+    winograd_print(&text, &t->d, &t->s);
+    const char *chars = text.chars;
+    if (!programs_find(service, &chars, 1, ret_program, &error))
+        fail_msg("%s", error.message);
+    text_free(&text);
+}
+
+#define ERROR_OF_SUMS 2e-6   // of the sum of the terms' sizes
+
+static void check_trial(struct programs *service, struct trial *t, struct random *random)
+{
+    struct program program;
+    complete(t);
+    assert_true(winograd_suits(&t->d, &t->s));
+    struct values v = make_values(t, random);
+    find_kernel(service, t, &program);
+    compute_expected(&t->d, &v);
+    run_kernel(t, &v, &program);
+    for (size_t i = 0; i < v.n_y; i++)
+        if (!(fabs(v.y[i] - v.expected[i]) <= ERROR_OF_SUMS * v.norm[i]))
+            fail_msg("%d lanes, m %d, tiles %d, %dx%d: entry %zu is %.9g for %.9g", t->d.lanes, t->s.m, (int)t->s.tiles,
+                     (int)t->d.height, (int)t->d.width, i, v.y[i], v.expected[i]);
+    free_values(t, &v);
+}
+
+static struct trial random_trial(const struct machine *m, int number, struct random *random)
+{
+    struct trial t = {.s = {.m = 2 + 2 * (number & 1)}, .is_channels_last = number & 2, .parts = 1 + number / 4 % 3};
+    struct winograd_definition *d = &t.d;
+    d->lanes = m->lanes;
+    d->registers = m->registers;
+    d->images = 1 + (int64_t)random_below(random, 2);
+    d->channels = d->lanes * (1 + (int64_t)random_below(random, 3));
+    d->results = d->lanes * (1 + (int64_t)random_below(random, 5));
+    d->pad_top = (int64_t)random_below(random, 3);
+    d->pad_left = (int64_t)random_below(random, 3);
+    d->height = 1 + (int64_t)random_below(random, 13);
+    d->width = 1 + (int64_t)random_below(random, 13);
+    d->result_height = d->height + d->pad_top + (int64_t)random_below(random, 2) - 2;
+    d->result_width = d->width + d->pad_left + (int64_t)random_below(random, 2) - 2;
+    d->result_height = d->result_height < 1 ? 1 : d->result_height;
+    d->result_width = d->result_width < 1 ? 1 : d->result_width;
+    d->has_bias = random_below(random, 2);
+    d->has_residual = random_below(random, 2);
+    d->has_relu = random_below(random, 2);
+    t.s.tiles = 1 + (int64_t)random_below(random, 40);
+    t.misplaced = number % 3 ? 0 : 1 + (int)random_below(random, 15);
+    return t;
+}
+
+#define TRIALS 16
+
+static void kernels_compute_convolutions(void **state)
+{
+    struct machine machines[4];
+    int n;
+    struct random random = random_seed(7);
+    list_machines(machines, &n);
+    for (int k = 0; k < n; k++) {
+        struct programs *service = open_service(&machines[k]);
+        for (int i = 0; machines[k].is_here && i < (int)some_of(TRIALS); i++) {
+            struct trial t = random_trial(&machines[k], i, &random);
+            check_trial(service, &t, &random);
+        }
+        programs_close(service);
+    }
+}
+
+// Every residue of an image's size by that of tiles, in blocks that tiles fill and that they do not.
+static void all_residues_of_tiles_are_computed(void **state)
+{
+    struct machine machines[4];
+    int n;
+    struct random random = random_seed(8);
+    list_machines(machines, &n);
+    while (n && !machines[n - 1].is_here)
+        n--;
+    if (!n)
+        return;
+    struct programs *service = open_service(&machines[n - 1]);
+    for (int size = 1; size <= 8; size++) {
+        struct trial t = {.s = {.m = 4, .tiles = 3}, .parts = 1};
+        t.d = (struct winograd_definition){.lanes = machines[n - 1].lanes,
+                                           .registers = machines[n - 1].registers,
+                                           .images = 1,
+                                           .channels = machines[n - 1].lanes,
+                                           .results = machines[n - 1].lanes,
+                                           .height = size,
+                                           .width = 9 - size,
+                                           .result_height = size,
+                                           .result_width = 9 - size,
+                                           .pad_top = 1,
+                                           .pad_left = 1};
+        check_trial(service, &t, &random);
+    }
+    programs_close(service);
+}
+
+// One NaN in the source: a result is NaN or as it were without it, and it is NaN where its own window has it.
+static void nan_stays_within_its_tiles(void **state)
+{
+    struct machine machines[4];
+    int n;
+    struct random random = random_seed(9);
+    list_machines(machines, &n);
+    struct programs *service = open_service(&machines[0]);
+    struct trial t = {.s = {.m = 4, .tiles = 4}, .parts = 1};
+    int lanes = machines[0].lanes;
+    t.d = (struct winograd_definition){.lanes = lanes,
+                                       .registers = machines[0].registers,
+                                       .images = 1,
+                                       .channels = lanes,
+                                       .results = lanes,
+                                       .height = 16,
+                                       .width = 16,
+                                       .result_height = 16,
+                                       .result_width = 16,
+                                       .pad_top = 1,
+                                       .pad_left = 1,
+                                       .has_relu = true};
+    complete(&t);
+    struct program program;
+    struct values v = make_values(&t, &random);
+    find_kernel(service, &t, &program);
+    compute_expected(&t.d, &v);
+    v.x[place_in(&t.d.source, lanes, 0, 1, 6, 6)] = NAN;
+    run_kernel(&t, &v, &program);
+    for (int64_t i = 0; i < 256; i++) {
+        int64_t row = i / 16, column = i % 16, at = place_in(&t.d.target, lanes, 0, 0, row, column);
+        bool is_own = llabs(row - 6) <= 1 && llabs(column - 6) <= 1;
+        bool shares_tile = row >= 4 && row < 8 && column >= 4 && column < 8;
+        assert_true(!is_own || isnan(v.y[at]));
+        assert_true(shares_tile || fabs(v.y[at] - v.expected[at]) <= ERROR_OF_SUMS * v.norm[at]);
+    }
+    free_values(&t, &v);
+    programs_close(service);
+}
+
+// --- schedules -------------------------------------------------------------------------------------------------------
+
+static void schedules_are_read_as_they_are_printed(void **state)
+{
+    static const char *const wrong[] = {"",
+                                        "(winograd)",
+                                        "(winograd m:3 tiles:4)",
+                                        "(winograd m:4 tiles:0)",
+                                        "(winograd m:4 tiles:14) ",
+                                        "(winograd m:4 tiles:9999)",
+                                        "(winograd m:4 tiles:14"};
+    struct winograd_schedule s = {4, 14}, again;
+    struct text text = {0};
+    winograd_schedule_print(&text, &s);
+    assert_string_equal(text.chars, "(winograd m:4 tiles:14)");
+    assert_true(winograd_schedule_parse(text.chars, &again) && again.m == 4 && again.tiles == 14);
+    for (size_t i = 0; i < COUNT_OF(wrong); i++)
+        assert_false(winograd_schedule_parse(wrong[i], &again));
+    text_free(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(forms_are_correlations),       TEST(points_are_the_better_ones),
+        TEST(kernels_compute_convolutions), TEST(all_residues_of_tiles_are_computed),
+        TEST(nan_stays_within_its_tiles),   TEST(schedules_are_read_as_they_are_printed),
+    };
+    if (access("/usr/bin/cc", X_OK) != 0)
+        return 77;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

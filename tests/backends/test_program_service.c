@@ -1,0 +1,480 @@
+// The service that compiles: what it gives, what it keeps, and what it does when the compiler, the disk or the folder is
+// not as it should be. Nothing that others could have written may be run.
+#include "backends/programs/programs.h"
+#include "core/memory/memory.h"
+#include "core/system/clock.h"
+#include "core/system/file.h"
+#include "core/text/error.h"
+#include "tests/support/check.h"
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define INSTRUCTION_SET "x86-64-v2"
+#elif defined(__aarch64__)
+#define INSTRUCTION_SET "armv8-a"
+#else
+#define INSTRUCTION_SET "native"
+#endif
+#define ADD(n) "int NAMED(run)(int x)\n{\n    return x + " #n "; // \"quoted\" \\ ?\?/ %s\n}\n"
+
+typedef int run_fn(int);
+
+struct place {
+    char root[64], folder[96], compiler[96];
+    size_t bytes;   // in use before the test
+};
+
+static int make_place(void **state)
+{
+    struct place *p = calloc(1, sizeof *p);
+    p->bytes = mem_in_use();
+    strcpy(p->root, "/tmp/taso-test-XXXXXX");
+    assert_non_null(mkdtemp(p->root));
+    snprintf(p->folder, sizeof p->folder, "%s/programs", p->root);
+    snprintf(p->compiler, sizeof p->compiler, "%s/cc", p->root);
+    *state = p;
+    return 0;
+}
+
+static int remove_place(void **state)
+{
+    struct place *p = *state;
+    char command[160];
+    snprintf(command, sizeof command, "chmod -R u+rwx %s; rm -rf %s", p->root, p->root);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(mem_in_use(), p->bytes);
+    free(p);
+    return 0;
+}
+
+static struct programs *open_at(const struct place *p, const char *compiler)
+{
+    return programs_open(&(struct programs_options){
+        .instruction_set = INSTRUCTION_SET, .folder = p->folder, .compiler = compiler, .seconds = 20});
+}
+
+static int call(const struct program *program, int x)
+{
+    void *address = program_function(program, "run");
+    run_fn *run;
+    assert_non_null(address);
+    memcpy(&run, &address, sizeof run);
+    return run(x);
+}
+
+static bool find_one(struct programs *s, const char *text, struct program *ret_program, struct error *error)
+{
+    *error = (struct error){0};
+    return programs_find(s, &text, 1, ret_program, error);
+}
+
+static void write_compiler(const struct place *p, const char *script)
+{
+    FILE *f = fopen(p->compiler, "w");
+    assert_non_null(f);
+    fprintf(f, "#!/bin/sh\n[ \"$1\" = --version ] && echo %s && exit 0\n%s\n", "test", script);
+    fclose(f);
+    assert_int_equal(chmod(p->compiler, 0700), 0);
+}
+
+// A compiler that says in a file of the place how often it ran.
+static void write_counting_compiler(const struct place *p)
+{
+    char script[200];
+    snprintf(script, sizeof script, "echo run >> %s/runs; exec /usr/bin/cc \"$@\"", p->root);
+    write_compiler(p, script);
+}
+
+static int count_runs(const struct place *p)
+{
+    char path[96];
+    snprintf(path, sizeof path, "%s/runs", p->root);
+    FILE *f = fopen(path, "r");
+    int n = 0;
+    for (int c; f && (c = fgetc(f)) != EOF;)
+        n += c == '\n';
+    if (f)
+        fclose(f);
+    return n;
+}
+
+// What stands in the folder of programs, as one path; the number of names.
+static int list_kept(const struct place *p, char *ret_path, size_t size)
+{
+    DIR *folder = opendir(p->folder);
+    int n = 0;
+    for (const struct dirent *e; folder && (e = readdir(folder));)
+        if (e->d_name[0] != '.') {
+            snprintf(ret_path, size, "%s/%.64s", p->folder, e->d_name);
+            n++;
+        }
+    if (folder)
+        closedir(folder);
+    return n;
+}
+
+// --- what it is for --------------------------------------------------------------------------------------------------
+
+static void texts_become_functions(void **state)
+{
+    const char *texts[] = {ADD(1), ADD(2), ADD(1)};
+    struct program found[3];
+    struct error error = {0};
+    struct programs *s = open_at(*state, NULL);
+    assert_true(programs_find(s, texts, 3, found, &error));
+    assert_int_equal(call(&found[0], 10), 11);
+    assert_int_equal(call(&found[1], 10), 12);
+    assert_int_equal(call(&found[2], 10), 11);
+    assert_null(program_function(&found[0], "absent"));
+    programs_close(s);
+}
+
+static void units_are_compiled_once_on_a_machine(void **state)
+{
+    struct place *p = *state;
+    const char *texts[] = {ADD(3), ADD(4)};
+    struct program found[2];
+    struct error error = {0};
+    char path[256];
+    write_counting_compiler(p);
+    for (int i = 0; i < 3; i++) {
+        struct programs *s = open_at(p, p->compiler);
+        assert_true(programs_find(s, texts, 2, found, &error));
+        assert_int_equal(call(&found[1], 1), 5);
+        assert_true(find_one(s, texts[0], &found[0], &error));
+        assert_int_equal(call(&found[0], 1), 4);
+        programs_close(s);
+    }
+    assert_int_equal(count_runs(p), 1);
+    assert_int_equal(list_kept(p, path, sizeof path), 2);
+}
+
+static void another_compiler_or_flag_compiles_again(void **state)
+{
+    struct place *p = *state;
+    struct program found;
+    struct error error;
+    write_counting_compiler(p);
+    struct programs_options o = {.instruction_set = INSTRUCTION_SET, .folder = p->folder, .compiler = p->compiler};
+    for (int i = 0; i < 2; i++) {
+        o.extra_flag = i ? "-DANOTHER" : NULL;
+        struct programs *s = programs_open(&o);
+        assert_true(find_one(s, ADD(5), &found, &error));
+        programs_close(s);
+    }
+    assert_int_equal(count_runs(p), 2);
+}
+
+static void a_wrong_text_does_not_take_others_along(void **state)
+{
+    const char *texts[] = {ADD(6), "int NAMED(run)(int x) { return", ADD(7)};
+    struct program found[3];
+    struct error error = {0};
+    struct programs *s = open_at(*state, NULL);
+    assert_false(programs_find(s, texts, 3, found, &error));
+    assert_non_null(strstr(error.message, "failed"));
+    assert_null(strchr(error.message, '\n'));
+    assert_true(find_one(s, texts[0], &found[0], &error) && call(&found[0], 0) == 6);
+    assert_false(find_one(s, texts[1], &found[1], &error));
+    assert_true(find_one(s, texts[2], &found[2], &error) && call(&found[2], 0) == 7);
+    programs_close(s);
+}
+
+static void an_object_serves_where_there_is_no_compiler(void **state)
+{
+    struct place *p = *state;
+    const char *texts[] = {ADD(8), ADD(9)};
+    struct program found[2];
+    struct error error = {0};
+    char path[96];
+    snprintf(path, sizeof path, "%s/given.so", p->root);
+    struct programs *s = open_at(p, NULL);
+    assert_true(programs_find(s, texts, 2, found, &error));
+    assert_true(programs_write(s, path, &error));
+    programs_close(s);
+    s = programs_open(
+        &(struct programs_options){.instruction_set = INSTRUCTION_SET, .folder = "", .compiler = "", .given = path});
+    assert_true(programs_find(s, texts, 2, found, &error));
+    assert_int_equal(call(&found[1], 1), 10);
+    assert_false(find_one(s, ADD(10), &found[0], &error));
+    programs_close(s);
+}
+
+#define THREADS 4
+struct caller {
+    struct programs *service;
+    int seed;
+    bool is_right;
+};
+
+static void *call_many(void *context)
+{
+    struct caller *c = context;
+    const char *texts[] = {ADD(20), ADD(21), ADD(22)};
+    c->is_right = true;
+    for (int i = 0; i < 6; i++) {
+        struct program found;
+        struct error error;
+        int which = (i + c->seed) % 3;
+        c->is_right =
+            c->is_right && find_one(c->service, texts[which], &found, &error) && call(&found, 1) == 21 + which;
+    }
+    return NULL;
+}
+
+static void threads_share_a_service(void **state)
+{
+    struct place *p = *state;
+    struct caller callers[THREADS];
+    pthread_t threads[THREADS];
+    write_counting_compiler(p);
+    struct programs *s = open_at(p, p->compiler);
+    for (int i = 0; i < THREADS; i++) {
+        callers[i] = (struct caller){s, i, false};
+        assert_int_equal(pthread_create(&threads[i], NULL, call_many, &callers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_true(callers[i].is_right);
+    }
+    programs_close(s);
+    assert_int_equal(count_runs(p), 3);
+}
+
+// --- what goes wrong -------------------------------------------------------------------------------------------------
+
+static void check_refusal(struct programs *s, const char *reason)
+{
+    struct program found;
+    struct error error;
+    assert_false(find_one(s, ADD(30), &found, &error));
+    if (!strstr(error.message, reason))
+        fail_msg("%s: lacks: %s", error.message, reason);
+    assert_null(strchr(error.message, '\n'));
+    assert_false(find_one(s, ADD(30), &found, &error));
+    programs_close(s);
+}
+
+static void compilers_that_are_none_are_refused(void **state)
+{
+    struct place *p = *state;
+    check_refusal(open_at(p, ""), "no compiler");
+    check_refusal(open_at(p, "cc"), "no compiler");
+    check_refusal(open_at(p, "/nonexistent/cc"), "no compiler");
+    write_compiler(p, "echo 'this went wrong' >&2; echo and more >&2; exit 1");
+    check_refusal(open_at(p, p->compiler), "failed: this went wrong");
+    write_compiler(p, "exit 0");
+    check_refusal(open_at(p, p->compiler), "has written no program");
+    write_compiler(p, "while [ $# -gt 1 ]; do [ \"$1\" = -o ] && echo nonsense > \"$2\"; shift; done");
+    check_refusal(open_at(p, p->compiler), "cannot be loaded");
+}
+
+// Its child, too, is ended, and it is not asked again.
+static void a_compiler_that_hangs_is_ended_with_its_children(void **state)
+{
+    struct place *p = *state;
+    char script[200], path[96];
+    snprintf(path, sizeof path, "%s/late", p->root);
+    snprintf(script, sizeof script, "(sleep 4; echo > %s) &\nsleep 100", path);
+    write_compiler(p, script);
+    struct programs *s = programs_open(&(struct programs_options){
+        .instruction_set = INSTRUCTION_SET, .folder = p->folder, .compiler = p->compiler, .seconds = 1});
+    struct program found;
+    struct error error;
+    double before = clock_seconds();
+    assert_false(find_one(s, ADD(31), &found, &error));
+    assert_non_null(strstr(error.message, "did not end within 1 s"));
+    double between = clock_seconds();
+    assert_false(find_one(s, ADD(32), &found, &error));
+    assert_true(clock_seconds() - between < 0.9);
+    programs_close(s);
+    sleep((unsigned)(6 - (between - before)));
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
+// The environment of the host does not reach the compiler: neither PATH nor what tells it to load or run other things.
+static void the_environment_is_its_own(void **state)
+{
+    struct place *p = *state;
+    char script[300], path[96], content[600] = "";
+    snprintf(path, sizeof path, "%s/environment", p->root);
+    snprintf(script, sizeof script, "/usr/bin/env > %s; exec /usr/bin/cc \"$@\"", path);
+    write_compiler(p, script);
+    setenv("LD_AUDIT", "", 1);
+    setenv("COMPILER_PATH", p->root, 1);
+    setenv("GCC_EXEC_PREFIX", p->root, 1);
+    char *old_path = strdup(getenv("PATH"));
+    setenv("PATH", p->root, 1);
+    struct program found;
+    struct error error;
+    struct programs *s = open_at(p, p->compiler);
+    bool is_found = find_one(s, ADD(33), &found, &error);
+    setenv("PATH", old_path, 1);
+    free(old_path);
+    unsetenv("LD_AUDIT");
+    unsetenv("COMPILER_PATH");
+    unsetenv("GCC_EXEC_PREFIX");
+    assert_true(is_found);
+    assert_int_equal(call(&found, 1), 34);
+    programs_close(s);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    content[fread(content, 1, sizeof content - 1, f)] = '\0';
+    fclose(f);
+    assert_non_null(strstr(content, "PATH=/usr/bin:/bin\n"));
+    assert_null(strstr(content, "LD_AUDIT"));
+    assert_null(strstr(content, "COMPILER_PATH"));
+    assert_null(strstr(content, "GCC_EXEC_PREFIX"));
+}
+
+// A limit on the size of files stands for a full disk.
+static void a_full_disk_costs_the_kernels_only(void **state)
+{
+    struct place *p = *state;
+    struct rlimit before, none;
+    struct program found;
+    struct error error;
+    struct programs *s = open_at(p, NULL);
+    getrlimit(RLIMIT_FSIZE, &before);
+    none = before;
+    none.rlim_cur = 16;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &none);
+    bool is_found = find_one(s, ADD(34), &found, &error);
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_false(is_found);
+    assert_true(error.message[0]);
+    programs_close(s);
+}
+
+// --- folders and files that are not to be trusted --------------------------------------------------------------------
+
+static void change_byte(const char *path, long at)
+{
+    FILE *f = fopen(path, "r+b");
+    assert_non_null(f);
+    fseek(f, at, at < 0 ? SEEK_END : SEEK_SET);
+    int c = fgetc(f);
+    fseek(f, at, at < 0 ? SEEK_END : SEEK_SET);
+    fputc(c ^ 1, f);
+    fclose(f);
+}
+
+static void check_runs_after(struct place *p, int runs)
+{
+    struct program found;
+    struct error error;
+    struct programs *s = open_at(p, p->compiler);
+    assert_true(find_one(s, ADD(40), &found, &error));
+    assert_int_equal(call(&found, 1), 41);
+    programs_close(s);
+    assert_int_equal(count_runs(p), runs);
+}
+
+static void changed_files_are_compiled_again(void **state)
+{
+    struct place *p = *state;
+    char path[256];
+    struct stat s;
+    write_counting_compiler(p);
+    check_runs_after(p, 1);
+    check_runs_after(p, 1);
+    assert_int_equal(list_kept(p, path, sizeof path), 1);
+    assert_int_equal(stat(path, &s), 0);
+    change_byte(path, 700);
+    check_runs_after(p, 2);
+    change_byte(path, -3);
+    check_runs_after(p, 3);
+    assert_int_equal(truncate(path, s.st_size / 2), 0);
+    check_runs_after(p, 4);
+    assert_int_equal(truncate(path, 0), 0);
+    check_runs_after(p, 5);
+    check_runs_after(p, 5);
+}
+
+static void links_are_not_followed(void **state)
+{
+    struct place *p = *state;
+    char path[256], aside[96], other[96];
+    write_counting_compiler(p);
+    check_runs_after(p, 1);
+    assert_int_equal(list_kept(p, path, sizeof path), 1);
+    snprintf(aside, sizeof aside, "%s/aside", p->root);
+    assert_int_equal(rename(path, aside), 0);
+    assert_int_equal(symlink(aside, path), 0);
+    check_runs_after(p, 2);
+    snprintf(other, sizeof other, "%s/other", p->root);
+    assert_int_equal(rename(p->folder, other), 0);
+    assert_int_equal(symlink(other, p->folder), 0);
+    check_runs_after(p, 3);   // compiled, not kept
+    check_runs_after(p, 4);
+}
+
+static void folders_that_others_can_write_are_not_used(void **state)
+{
+    struct place *p = *state;
+    write_counting_compiler(p);
+    check_runs_after(p, 1);
+    assert_int_equal(chmod(p->folder, 0750), 0);
+    check_runs_after(p, 2);
+    assert_int_equal(chmod(p->folder, 0702), 0);
+    check_runs_after(p, 3);
+    assert_int_equal(chmod(p->folder, 0700), 0);
+    check_runs_after(p, 3);
+    assert_int_equal(chmod(p->root, 0777), 0);
+    check_runs_after(p, 4);
+    assert_int_equal(chmod(p->root, 0755), 0);
+    check_runs_after(p, 4);
+}
+
+// Where the compiler is to work others could exchange what it writes.
+static void temporary_folders_of_others_are_not_used(void **state)
+{
+    struct place *p = *state;
+    char temporary[96];
+    snprintf(temporary, sizeof temporary, "%s/tmp", p->root);
+    assert_int_equal(mkdir(temporary, 0777), 0);
+    assert_int_equal(chmod(temporary, 0777), 0);
+    char *before = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL;
+    setenv("TMPDIR", temporary, 1);
+    check_refusal(open_at(p, NULL), "can be changed by other users");
+    if (before)
+        setenv("TMPDIR", before, 1);
+    else
+        unsetenv("TMPDIR");
+    free(before);
+}
+
+#define IN_PLACE(name) cmocka_unit_test_setup_teardown(name, make_place, remove_place)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_PLACE(texts_become_functions),
+        IN_PLACE(units_are_compiled_once_on_a_machine),
+        IN_PLACE(another_compiler_or_flag_compiles_again),
+        IN_PLACE(a_wrong_text_does_not_take_others_along),
+        IN_PLACE(an_object_serves_where_there_is_no_compiler),
+        IN_PLACE(threads_share_a_service),
+        IN_PLACE(compilers_that_are_none_are_refused),
+        IN_PLACE(a_compiler_that_hangs_is_ended_with_its_children),
+        IN_PLACE(the_environment_is_its_own),
+        IN_PLACE(a_full_disk_costs_the_kernels_only),
+        IN_PLACE(changed_files_are_compiled_again),
+        IN_PLACE(links_are_not_followed),
+        IN_PLACE(folders_that_others_can_write_are_not_used),
+        IN_PLACE(temporary_folders_of_others_are_not_used),
+    };
+    umask(022);
+    if (access("/usr/bin/cc", X_OK) != 0)
+        return 77;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
