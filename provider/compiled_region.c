@@ -22,6 +22,7 @@ struct compiled_region {
     size_t n_kernel_inputs, n_kernel_outputs, n_dims;
     const size_t *inputs, *outputs;   // of the region, by the kernel's
     pthread_mutex_t lock;             // of all below
+    pthread_cond_t is_given;
     pthread_t worker;
     bool has_worker, is_working;
     size_t n_variants, compiling;
@@ -38,16 +39,24 @@ static bool open_sessions(struct compiled_region *c, struct error *error)
            cpu_session_open(&c->theirs, c->runtime, &c->model, threads, &c->arena, error);
 }
 
-struct compiled_region *compiled_region_open(const struct runtime *r, struct model_bytes *model,
-                                             const taso_options *options, struct error *error)
+static struct compiled_region *new_region(const struct runtime *r, const taso_options *options)
 {
     struct compiled_region *c = mem_alloc_zero(sizeof *c);
     c->runtime = r;
     c->options = options;
-    c->model = *model;
-    *model = (struct model_bytes){.file = {.descriptor = -1}};
+    c->model.file.descriptor = -1;
     arena_init(&c->arena);
     pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->is_given, NULL);
+    return c;
+}
+
+struct compiled_region *compiled_region_open(const struct runtime *r, struct model_bytes *model,
+                                             const taso_options *options, struct error *error)
+{
+    struct compiled_region *c = new_region(r, options);
+    c->model = *model;
+    *model = (struct model_bytes){.file = {.descriptor = -1}};
     for (size_t i = 0; i < c->model.inputs.count; i++)
         c->n_dims += (size_t)c->model.inputs.items[i].rank;
     if (open_sessions(c, error))
@@ -68,6 +77,7 @@ void compiled_region_close(struct compiled_region *c)
     temporary_folder_remove(&c->folder);
     model_bytes_free(&c->model);
     arena_free(&c->arena);
+    pthread_cond_destroy(&c->is_given);
     pthread_mutex_destroy(&c->lock);
     mem_free(c, sizeof *c);
 }
@@ -92,7 +102,7 @@ static size_t add_variant(struct compiled_region *c, const int64_t *dims)
 {
     struct variant *v = &c->variants[c->n_variants];
     *v = (struct variant){
-        .model = &c->model, .options = c->options, .dims = arena_copy_array(&c->arena, dims, c->n_dims)};
+        .model = &c->model, .options = c->options, .dims = dims ? arena_copy_array(&c->arena, dims, c->n_dims) : NULL};
     snprintf(v->path, sizeof v->path, "%s/%zu.taso", c->folder.path, c->n_variants);
     c->states[c->n_variants] = VARIANT_WAITS;
     return c->n_variants++;
@@ -108,14 +118,21 @@ static double compile(struct compiled_region *c, size_t variant, struct error *e
     return pays ? v->ratio : 0;
 }
 
-double compiled_region_judge(struct compiled_region *c, struct error *error)
+static const int64_t *list_dims(struct compiled_region *c)
 {
     int64_t *dims = arena_array(&c->arena, int64_t, c->n_dims + 1);
     size_t n = 0;
-    for (size_t i = 0; i < c->model.inputs.count; i++)
-        for (int k = 0; k < c->model.inputs.items[i].rank; k++)
-            dims[n++] = c->model.inputs.items[i].dims[k];
-    size_t variant = add_variant(c, dims);
+    for (size_t i = 0; i < c->model.inputs.count; i++) {
+        const struct model_value *v = &c->model.inputs.items[i];
+        for (int k = 0; k < v->rank; k++)
+            dims[n++] = model_bytes_likely_size(&c->model, v, k);
+    }
+    return dims;
+}
+
+double compiled_region_judge(struct compiled_region *c, struct error *error)
+{
+    size_t variant = add_variant(c, list_dims(c));
     double ratio = compile(c, variant, error);
     c->states[variant] = ratio > 0 ? VARIANT_RUNS : VARIANT_IS_GIVEN_UP;
     return ratio;
@@ -161,15 +178,26 @@ static struct variant *find_variant(struct compiled_region *c, const int64_t *di
     return NULL;
 }
 
+// Of what was restored there is no other session: the caller waits for one of ours.
+static taso_session *wait_for_session(struct compiled_region *c, struct variant *v)
+{
+    taso_session *session = variant_take(v);
+    while (!session && v->n_open > 0 && !c->theirs.session) {
+        pthread_cond_wait(&c->is_given, &c->lock);
+        session = variant_take(v);
+    }
+    return session;
+}
+
 // A session of the variant of these sizes; NULL: the other session is to run.
 static taso_session *take_session(struct compiled_region *c, const int64_t *dims, struct variant **ret_variant)
 {
     bool is_known;
     pthread_mutex_lock(&c->lock);
     struct variant *v = find_variant(c, dims, &is_known);
-    if (!is_known)
+    if (!is_known && c->theirs.session)
         begin_variant(c, dims);
-    taso_session *session = v ? variant_take(v) : NULL;
+    taso_session *session = v ? wait_for_session(c, v) : NULL;
     pthread_mutex_unlock(&c->lock);
     *ret_variant = v;
     return session;
@@ -179,7 +207,50 @@ static void give_session(struct compiled_region *c, struct variant *v, taso_sess
 {
     pthread_mutex_lock(&c->lock);
     variant_give(v, session);
+    pthread_cond_signal(&c->is_given);
     pthread_mutex_unlock(&c->lock);
+}
+
+// --- restoring -------------------------------------------------------------------------------------------------------
+
+struct compiled_region *compiled_region_begin_restoring(const struct runtime *r, const taso_options *options,
+                                                        struct error *error)
+{
+    struct compiled_region *c = new_region(r, options);
+    if (temporary_folder_make(&c->folder, error)) {
+        add_variant(c, NULL);
+        return c;
+    }
+    compiled_region_close(c);
+    return NULL;
+}
+
+const char *compiled_region_file(const struct compiled_region *c)
+{
+    return c->variants[0].path;
+}
+
+static struct model_value describe(struct compiled_region *c, taso_tensor t)
+{
+    struct model_value v = {.name = arena_string(&c->arena, t.name), .rank = t.rank};
+    memcpy(v.dims, t.dims, (size_t)t.rank * sizeof *v.dims);
+    return v;
+}
+
+bool compiled_region_restore(struct compiled_region *c, struct error *error)
+{
+    struct variant *v = &c->variants[0];
+    if (!variant_open(v, error))
+        return false;
+    for (size_t i = 0; i < taso_session_output_count(v->idle[0]); i++)
+        vec_push(&c->model.outputs, describe(c, taso_session_output(v->idle[0], i)));
+    for (size_t i = 0; i < taso_session_input_count(v->idle[0]); i++) {
+        vec_push(&c->model.inputs, describe(c, taso_session_input(v->idle[0], i)));
+        c->n_dims += (size_t)vec_last(&c->model.inputs).rank;
+    }
+    v->dims = list_dims(c);
+    c->states[0] = VARIANT_RUNS;
+    return true;
 }
 
 // --- running ---------------------------------------------------------------------------------------------------------
@@ -291,6 +362,8 @@ static OrtStatus *run_theirs(struct run *run)
 {
     struct compiled_region *c = run->region;
     size_t n = c->model.outputs.count;
+    if (!c->theirs.session)
+        return runtime_fail(c->runtime, "taso: an input has other sizes than the EPContext node was compiled for");
     OrtValue **outputs = mem_alloc_zero((n + 1) * sizeof *outputs);
     OrtStatus *status = cpu_session_run(&c->theirs, run->inputs, outputs);
     for (size_t i = 0; i < c->n_kernel_outputs && !status; i++)

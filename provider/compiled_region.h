@@ -11,12 +11,17 @@ struct compiled_region;
 // outlive them. NULL: error.
 struct compiled_region *compiled_region_open(const struct runtime *r, struct model_bytes *model,
                                              const taso_options *options, struct error *error);
+// What an EPContext node has, unpacked into the region's file (compiled_region_file) by the caller. NULL: error.
+struct compiled_region *compiled_region_begin_restoring(const struct runtime *r, const taso_options *options,
+                                                        struct error *error);
+bool compiled_region_restore(struct compiled_region *c, struct error *error);
+const char *compiled_region_file(const struct compiled_region *c);   // of the first sizes: an own file of each region
 void compiled_region_close(struct compiled_region *c);   // waits for what is being compiled; NULL is allowed
 const struct model_bytes *compiled_region_model(const struct compiled_region *c);
 // Are all sizes known?
 bool compiled_region_is_fixed(const struct compiled_region *c);
-// Of known sizes: compiles and times it. How many times faster it is; 0: it does not pay to take it, and `error` is set
-// where it could not be compiled.
+// Compiles and times it, at sizes that are likely where they are not known. How many times faster it is; 0: it does not pay
+// to take it, and `error` is set where it could not be compiled.
 double compiled_region_judge(struct compiled_region *c, struct error *error);
 // What the kernel's inputs and outputs are among the region's; of an input that the region does not have, SIZE_MAX.
 void compiled_region_bind(struct compiled_region *c, const size_t *inputs, size_t n_inputs, const size_t *outputs,

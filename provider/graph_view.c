@@ -84,5 +84,6 @@ static bool read_nodes(struct graph_view *v, const struct runtime *r, struct are
 bool graph_view_make(struct graph_view *ret_view, const struct runtime *r, const OrtGraph *graph, struct arena *arena)
 {
     *ret_view = (struct graph_view){.graph = graph};
-    return read_opsets(ret_view, r, arena) && read_nodes(ret_view, r, arena);
+    return runtime_is_done(r, r->api->Graph_GetModelPath(graph, &ret_view->path)) && read_opsets(ret_view, r, arena) &&
+           read_nodes(ret_view, r, arena);
 }

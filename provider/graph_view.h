@@ -18,6 +18,7 @@ struct graph_node {
 };
 struct graph_view {
     const OrtGraph *graph;
+    const char *path;   // of the model's file; empty: it is in memory
     int64_t ir_version;
     size_t n_opsets, n_nodes;
     const char **domains;

@@ -221,6 +221,19 @@ static bool has_known_rank(const struct writing *w, const struct graph_value *va
             is_input);
 }
 
+// A dimension without a name has one of its own.
+static bool read_symbols(struct writing *w, const OrtTensorTypeAndShapeInfo *info, struct model_value *v)
+{
+    const char *names[MOST_AXES];
+    if (!runtime_is_done(w->runtime, w->runtime->api->GetSymbolicDimensions(info, names, (size_t)v->rank)))
+        return false;
+    for (int i = 0; i < v->rank; i++)
+        if (v->dims[i] < 0)
+            v->symbols[i] =
+                names[i] && *names[i] ? arena_string(w->arena, names[i]) : arena_printf(w->arena, "%s[%d]", v->name, i);
+    return true;
+}
+
 static bool put_value_info(struct writing *w, uint32_t field, const struct graph_value *value,
                            struct model_value *ret_value)
 {
@@ -229,7 +242,7 @@ static bool put_value_info(struct writing *w, uint32_t field, const struct graph
     struct model_value v = {.name = arena_string(w->arena, value->name)};
     if (!runtime_is_done(w->runtime, w->runtime->api->GetValueInfoTypeInfo(value->info, &type)) || !type ||
         !runtime_is_done(w->runtime, w->runtime->api->CastTypeInfoToTensorInfo(type, &info)) || !info ||
-        !read_tensor_type(w, info, &v) || element_bytes(v.element_type) == 0)
+        !read_tensor_type(w, info, &v) || !read_symbols(w, info, &v) || element_bytes(v.element_type) == 0)
         return error_set_code(w->error, EXIT_UNSUPPORTED, NULL, "%s has no type that is understood", value->name);
     struct message shape = part_of(w), tensor = part_of(w), proto = part_of(w), m = part_of(w);
     for (int i = 0; i < v.rank; i++) {
@@ -237,7 +250,7 @@ static bool put_value_info(struct writing *w, uint32_t field, const struct graph
         if (v.dims[i] >= 0)
             message_put_integer(&dim, 1, v.dims[i]);
         else
-            message_put_text(&dim, 2, arena_printf(w->arena, "%s[%d]", v.name, i));
+            message_put_text(&dim, 2, v.symbols[i]);
         message_put_message(&shape, 1, &dim);
     }
     message_put_integer(&tensor, 1, v.element_type);
@@ -359,6 +372,34 @@ bool model_bytes_make(struct model_bytes *ret_model, const struct runtime *r, co
     if (!is_made)
         model_bytes_free(ret_model);
     return is_made;
+}
+
+int64_t model_bytes_likely_size(const struct model_bytes *m, const struct model_value *input, int axis)
+{
+    enum { BATCH = 1, LENGTH = 128, PIXELS = 224 };
+    if (input->dims[axis] >= 0)
+        return input->dims[axis];
+    for (const struct model_value *v = m->inputs.items; v <= input; v++)
+        for (int k = 0; k < v->rank; k++)
+            if (v->symbols[k] && strcmp(v->symbols[k], input->symbols[axis]) == 0)
+                return k == 0 ? BATCH : v->rank == 4 ? PIXELS : LENGTH;
+    return LENGTH;
+}
+
+static bool has_symbols(const struct model_value *v)
+{
+    for (int i = 0; i < v->rank; i++)
+        if (v->dims[i] < 0)
+            return true;
+    return false;
+}
+
+const char *model_value_shape(const struct model_value *v, const int64_t *dims, struct arena *arena)
+{
+    const char *text = arena_printf(arena, "%s=", v->name);
+    for (int i = 0; i < v->rank; i++)
+        text = arena_printf(arena, "%s%s%lld", text, i ? "," : "", (long long)dims[i]);
+    return has_symbols(v) ? text : NULL;
 }
 
 void model_bytes_free(struct model_bytes *m)

@@ -7,6 +7,7 @@
 #include "core/text/error.h"
 #include "library/library.h"
 #include "provider/compiled_region.h"
+#include "provider/context_node.h"
 #include "provider/regions.h"
 #include "provider/runtime.h"
 #include <string.h>
@@ -23,6 +24,8 @@ struct provider {
     struct runtime runtime;
     taso_options *options;
     double seconds;
+    struct context_options contexts;
+    size_t n_contexts;    // that were written
     struct arena arena;   // of the regions' names
     VEC(struct compiled_region *) regions;
 };
@@ -69,16 +72,14 @@ static bool offer(struct provider *p, const struct graph_view *view, const struc
                            p->runtime.ep->EpGraphSupportInfo_AddNodesToFuse(info, nodes, region->n, &options));
 }
 
-// Regions of unknown sizes are taken as they are, and judged at the sizes that come.
 static bool is_worth_it(struct provider *p, struct compiled_region *c, size_t n_nodes, struct error *error)
 {
-    if (!compiled_region_is_fixed(c)) {
-        runtime_log(&p->runtime, "taso: %zu nodes are compiled for the sizes that they will be run with", n_nodes);
-        return true;
-    }
+    if (!compiled_region_is_fixed(c) && p->contexts.is_written)
+        return error_set_code(error, EXIT_UNSUPPORTED, NULL, "no EPContext node can have unknown sizes");
     double ratio = compiled_region_judge(c, error);
     if (ratio > 0)
-        runtime_log(&p->runtime, "taso: %zu nodes are run %.2f times faster", n_nodes, ratio);
+        runtime_log(&p->runtime, "taso: %zu nodes are run %.2f times faster%s", n_nodes, ratio,
+                    compiled_region_is_fixed(c) ? "" : " at likely sizes");
     return ratio > 0;
 }
 
@@ -124,6 +125,16 @@ static void judge_regions(struct provider *p, const struct graph_view *view, str
     }
 }
 
+// A model with EPContext nodes holds nothing else of ours.
+static bool offer_contexts(struct provider *p, const struct graph_view *view, OrtEpGraphSupportInfo *info)
+{
+    bool has_contexts = false;
+    for (size_t i = 0; i < view->n_nodes; i++)
+        if (context_node_is_ours(&p->runtime, &view->nodes[i]))
+            has_contexts = offer(p, view, &(struct region){&i, 1}, info) || has_contexts;
+    return has_contexts;
+}
+
 static OrtStatus *ORT_API_CALL get_capability(OrtEp *this, const OrtGraph *graph, OrtEpGraphSupportInfo *info)
 {
     struct provider *p = (struct provider *)this;
@@ -132,6 +143,8 @@ static OrtStatus *ORT_API_CALL get_capability(OrtEp *this, const OrtGraph *graph
     struct error error = {0};
     if (!graph_view_make(&view, &p->runtime, graph, &p->arena))
         return runtime_fail(&p->runtime, "taso: the graph cannot be read");
+    if (offer_contexts(p, &view, info))
+        return NULL;
     if (regions_find(&regions, &p->runtime, &view, &p->arena, &error))
         judge_regions(p, &view, &regions, info);
     else
@@ -179,20 +192,50 @@ static bool bind(struct provider *p, struct compiled_region *c, const struct gra
     return true;
 }
 
+// The region of an EPContext node. NULL: error.
+static struct compiled_region *restore(struct provider *p, const struct graph_view *view, struct error *error)
+{
+    struct compiled_region *c = compiled_region_begin_restoring(&p->runtime, p->options, error);
+    if (c && context_node_unpack(&p->runtime, &view->nodes[0], view->path, compiled_region_file(c), error) &&
+        compiled_region_restore(c, error)) {
+        vec_push(&p->regions, c);
+        return c;
+    }
+    compiled_region_close(c);
+    return NULL;
+}
+
+// Of one graph, which is a region or an EPContext node.
+static OrtStatus *compile_one(struct provider *p, const OrtGraph *graph, const OrtNode *node,
+                              OrtNodeComputeInfo **ret_info, OrtNode **ret_context)
+{
+    struct graph_node fused = {.node = node};
+    struct graph_view view;
+    struct error error = {0};
+    if (!graph_node_read(&fused, &p->runtime, &p->arena) || !graph_view_make(&view, &p->runtime, graph, &p->arena))
+        return runtime_fail(&p->runtime, "taso: a node cannot be read");
+    bool is_context = view.n_nodes == 1 && context_node_is_ours(&p->runtime, &view.nodes[0]);
+    struct compiled_region *region = is_context ? restore(p, &view, &error) : find_region(p, &fused);
+    if (!region || !bind(p, region, &fused))
+        return runtime_fail(&p->runtime, "taso: %s: %s", fused.name,
+                            *error.message ? error.message : "it is none of the regions that were taken");
+    if (p->contexts.is_written && !is_context)
+        *ret_context = context_node_make(&p->runtime, &p->contexts, &fused, compiled_region_file(region), view.path,
+                                         p->n_contexts++, &error);
+    if (*error.message)
+        return runtime_fail(&p->runtime, "taso: %s", error.message);
+    *ret_info = &make_kernel(region)->base;
+    return NULL;
+}
+
 static OrtStatus *ORT_API_CALL compile(OrtEp *this, const OrtGraph **graphs, const OrtNode **fused_nodes, size_t count,
                                        OrtNodeComputeInfo **ret_infos, OrtNode **ret_contexts)
 {
     struct provider *p = (struct provider *)this;
-    for (size_t i = 0; i < count; i++) {
-        struct graph_node fused = {.node = fused_nodes[i]};
-        if (!graph_node_read(&fused, &p->runtime, &p->arena))
-            return runtime_fail(&p->runtime, "taso: a node cannot be read");
-        struct compiled_region *region = find_region(p, &fused);
-        if (!region || !bind(p, region, &fused))
-            return runtime_fail(&p->runtime, "taso: %s is none of the regions that were taken", fused.name);
-        ret_infos[i] = &make_kernel(region)->base;
-    }
-    return NULL;
+    OrtStatus *status = NULL;
+    for (size_t i = 0; i < count && !status; i++)
+        status = compile_one(p, graphs[i], fused_nodes[i], &ret_infos[i], ret_contexts ? &ret_contexts[i] : NULL);
+    return status;
 }
 
 static void ORT_API_CALL release_infos(OrtEp *this, OrtNodeComputeInfo **infos, size_t count)
@@ -223,6 +266,7 @@ static OrtStatus *set_options(struct provider *p, const OrtSessionOptions *sessi
     for (size_t i = 0; i < n && error.status == TASO_DONE; i++)
         if (strncmp(keys[i], OPTION_PREFIX, strlen(OPTION_PREFIX)) == 0)
             taso_options_set(p->options, keys[i] + strlen(OPTION_PREFIX), values[i], &error);
+    p->contexts = context_options_read(keys, values, n, &p->arena);
     p->runtime.api->ReleaseKeyValuePairs(entries);
     return error.status == TASO_DONE ? NULL : runtime_fail(&p->runtime, "taso: %s", error.message);
 }

@@ -16,14 +16,33 @@ static bool is_candidate(const struct graph_node *n)
     return is_standard && !n->is_taken && n->n_subgraphs == 0 && n->n_implicit == 0;
 }
 
-static bool import(const char *path, const size_t *nodes, bool *is_taken, struct error *error)
+// At likely sizes, as regions are compiled for known ones: what the model computes of its sizes is a number then.
+static const char *const *list_shapes(const struct model_bytes *model, struct arena *arena, size_t *ret_count)
 {
-    const struct import_options options = {.fold_limit = IMPORT_FOLD_LIMIT};
+    const char **shapes = arena_array(arena, const char *, model->inputs.count + 1);
+    int64_t dims[MOST_AXES];
+    *ret_count = 0;
+    for (size_t i = 0; i < model->inputs.count; i++) {
+        const struct model_value *v = &model->inputs.items[i];
+        for (int k = 0; k < v->rank; k++)
+            dims[k] = model_bytes_likely_size(model, v, k);
+        const char *shape = model_value_shape(v, dims, arena);
+        if (shape)
+            shapes[(*ret_count)++] = shape;
+    }
+    return shapes;
+}
+
+static bool import(const struct model_bytes *bytes, const size_t *nodes, bool *is_taken, struct arena *arena,
+                   struct error *error)
+{
+    struct import_options options = {.fold_limit = IMPORT_FOLD_LIMIT};
     struct onnx_file file;
     struct imported_model model;
-    if (!onnx_file_open(&file, path, error))
+    options.shapes = list_shapes(bytes, arena, &options.shape_count);
+    if (!onnx_file_open(&file, bytes->file.path, error))
         return false;
-    bool is_imported = import_symbolic(&model, &file, &options, error);
+    bool is_imported = import_model(&model, &file, &options, error);
     for (size_t i = 0; is_imported && i < model.opaques.count; i++)
         is_taken[nodes[model.opaques.items[i].node]] = false;
     if (is_imported)
@@ -47,7 +66,7 @@ static bool find_taken(const struct runtime *r, const struct graph_view *view, s
         return true;
     if (!model_bytes_make(&model, r, view, nodes, n, arena, error))
         return false;
-    bool is_done = import(model.file.path, nodes, is_taken, error);
+    bool is_done = import(&model, nodes, is_taken, arena, error);
     model_bytes_free(&model);
     return is_done;
 }

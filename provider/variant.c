@@ -14,29 +14,17 @@
 
 // --- compiling -------------------------------------------------------------------------------------------------------
 
-static bool has_symbols(const struct model_value *v)
-{
-    for (int i = 0; i < v->rank; i++)
-        if (v->dims[i] < 0)
-            return true;
-    return false;
-}
-
-// NAME=1,3,224,224 of inputs that have symbols. False: too many of them.
+// Of inputs that have symbols. False: too many of them.
 static bool add_shapes(const struct variant *v, taso_options *o, struct arena *arena)
 {
     struct option_list *shapes = &o->arguments.optimize.shapes;
     const int64_t *dims = v->dims;
     for (size_t i = 0; i < v->model->inputs.count; dims += v->model->inputs.items[i++].rank) {
-        const struct model_value *input = &v->model->inputs.items[i];
-        if (!has_symbols(input))
-            continue;
-        if (shapes->count == sizeof shapes->items / sizeof *shapes->items)
+        const char *shape = model_value_shape(&v->model->inputs.items[i], dims, arena);
+        if (shape && shapes->count == sizeof shapes->items / sizeof *shapes->items)
             return false;
-        const char *text = arena_printf(arena, "%s=", input->name);
-        for (int k = 0; k < input->rank; k++)
-            text = arena_printf(arena, "%s%s%lld", text, k ? "," : "", (long long)dims[k]);
-        shapes->items[shapes->count++] = text;
+        if (shape)
+            shapes->items[shapes->count++] = shape;
     }
     return true;
 }
@@ -239,18 +227,23 @@ static double judge(const struct variant *v, const struct cpu_session *theirs, t
     return ratio;
 }
 
-bool variant_compile(struct variant *v, const struct cpu_session *theirs, uint64_t seed, struct error *error)
+bool variant_open(struct variant *v, struct error *error)
 {
     taso_error failure;
-    v->ratio = 0;
-    if (!compile(v, error))
-        return false;
     taso_session *session = taso_session_open_file(v->options, v->path, &failure);
     if (!session)
         return error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s", failure.message);
     v->idle[v->n_idle++] = session;
     v->n_open = 1;
-    v->ratio = judge(v, theirs, session, seed, error);
+    return true;
+}
+
+bool variant_compile(struct variant *v, const struct cpu_session *theirs, uint64_t seed, struct error *error)
+{
+    v->ratio = 0;
+    if (!compile(v, error) || !variant_open(v, error))
+        return false;
+    v->ratio = judge(v, theirs, v->idle[0], seed, error);
     return v->ratio > 0;
 }
 

@@ -19,6 +19,8 @@ struct variant {
 // Compiles and judges; takes seconds. `path` is where the compiled file goes. False: it does not pay, or, with an error, it
 // cannot be compiled or gives other results.
 bool variant_compile(struct variant *v, const struct cpu_session *theirs, uint64_t seed, struct error *error);
+// Opens a session of the file that is there. False: error.
+bool variant_open(struct variant *v, struct error *error);
 void variant_close(struct variant *v);
 // The caller keeps these two from running at once. NULL: all sessions are busy, and no other can be opened.
 taso_session *variant_take(struct variant *v);

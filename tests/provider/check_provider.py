@@ -77,7 +77,7 @@ class Provider(unittest.TestCase):
         self.assertEqual((len(ours), others), (1, []))
 
     def test_symbols(self):
-        """Sizes that were not seen are run by the other session first; all become ours, the ninth does not."""
+        """Sizes that were not seen are run by the other session first; up to seven become ours beside the likely one."""
         model = parse("g (float[n,8] x, float[8,m] w) => (float[n,m] z) { a = MatMul(x, w) z = Tanh(a) }")
         session = open_session(model)
         for n in range(1, 11):
@@ -126,6 +126,53 @@ class Provider(unittest.TestCase):
             thread.join()
         self.assertEqual(failures, [])
 
+    def write_contexts(self, folder, model, embedded):
+        """Gives the model with EPContext nodes, and the files beside it."""
+        original, written = folder / "model.onnx", folder / "compiled.onnx"
+        original.write_bytes(model)
+        options = onnxruntime.SessionOptions()
+        options.add_session_config_entry("ep.context_enable", "1")
+        options.add_session_config_entry("ep.context_embed_mode", str(int(embedded)))
+        options.add_session_config_entry("ep.context_file_path", str(written))
+        open_session(str(original), options)
+        return written, sorted(folder.glob("*.bin"))
+
+    def test_contexts(self):
+        """A session of the compiled model has its regions without the original's nodes."""
+        model = parse("""g (float[4,8] x, float[8,8] w) => (float[4,8] z, int64[r,k] places) {
+            a = MatMul(x, w)  b = Relu(a)  places = NonZero(b)  c = MatMul(b, w)  z = Sigmoid(c) }""")
+        for embedded in False, True:
+            with self.subTest(embedded=embedded), tempfile.TemporaryDirectory() as name:
+                written, files = self.write_contexts(pathlib.Path(name), model, embedded)
+                types = [node.op_type for node in onnx.load(str(written)).graph.node]
+                self.assertIn("EPContext", types)
+                self.assertNotIn("MatMul", types)
+                self.assertEqual(len(files), 0 if embedded else types.count("EPContext"))
+                self.agree(open_session(str(written)), model, feeds(model, 6, {}))
+
+    def refuse_contexts(self, model, reason):
+        with self.assertRaisesRegex(Exception, reason):
+            options = onnxruntime.SessionOptions()
+            options.log_severity_level = 4
+            options.add_provider_for_devices(devices(), {})
+            session = onnxruntime.capi._pybind_state.InferenceSession(options, str(model), True, False)
+            session.initialize_session([], [], set())
+
+    def test_damaged_contexts(self):
+        model = parse("g (float[4] x) => (float[4] z) { a = Exp(x) z = Sigmoid(a) }")
+        with tempfile.TemporaryDirectory() as name:
+            written, (file,) = self.write_contexts(pathlib.Path(name), model, False)
+            whole = file.read_bytes()
+            for damaged in whole[:-9], whole[:100] + b"?" + whole[101:], b"", b"nonsense":
+                file.write_bytes(damaged)
+                self.refuse_contexts(written, "taso: ")
+            named = onnx.load(str(written))
+            for attribute in named.graph.node[0].attribute:
+                if attribute.name == "ep_cache_context":
+                    attribute.s = b"../" + file.name.encode()
+            onnx.save(named, str(written))
+            self.refuse_contexts(written, "names no file beside its model")
+
     def test_options(self):
         model = parse("g (float[2] x) => (float[2] z) { z = Relu(x) }")
         for name, value, reason in ("nonsense", "1", "nonsense"), ("threads", "many", "threads"), ("quiet", "true", "quiet"):
@@ -136,8 +183,8 @@ class Provider(unittest.TestCase):
                 onnxruntime.capi._pybind_state.InferenceSession(options, model, False, False).initialize_session(
                     [], [], set())
 
-    def test_what_is_slower_is_left(self):
-        """A model of which nothing is gained is ONNX Runtime's own as a whole, or faster by the provider's measure."""
+    def test_contest(self):
+        """Whoever wins it, the results are right."""
         model = parse("g (float[2] x) => (float[2] z) { z = Identity(x) }")
         self.agree(open_session(model, measure="true"), model, feeds(model, 5, {}))
 

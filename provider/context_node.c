@@ -1,0 +1,191 @@
+// Attributes as ONNX Runtime's EPContext design has them: main_context, source, embed_mode, ep_cache_context.
+#include "provider/context_node.h"
+
+#include "core/system/file.h"
+#include "core/text/error.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OPERATOR "EPContext"
+#define DOMAIN "com.microsoft"
+
+struct context_options context_options_read(const char *const *keys, const char *const *values, size_t n,
+                                            struct arena *arena)
+{
+    struct context_options o = {false};
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(keys[i], "ep.context_enable") == 0)
+            o.is_written = strcmp(values[i], "1") == 0;
+        else if (strcmp(keys[i], "ep.context_embed_mode") == 0)
+            o.is_embedded = strcmp(values[i], "1") == 0;
+        else if (strcmp(keys[i], "ep.context_file_path") == 0 && *values[i])
+            o.path = arena_string(arena, values[i]);
+    }
+    return o;
+}
+
+// The file NAME in the folder of `path`.
+static char *beside(struct arena *arena, const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+    return arena_printf(arena, "%.*s%s", slash ? (int)(slash - path + 1) : 0, path, name);
+}
+
+static const char *name_in_path(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+// --- writing ---------------------------------------------------------------------------------------------------------
+
+static OrtOpAttr *attribute_make(const struct runtime *r, const char *name, const void *data, int size,
+                                 OrtOpAttrType type)
+{
+    OrtOpAttr *attribute = NULL;
+    runtime_is_done(r, r->api->CreateOpAttr(name, data, size, type, &attribute));
+    return attribute;
+}
+
+static const char **names_of(struct arena *arena, const struct graph_value *values, size_t n)
+{
+    const char **names = arena_array(arena, const char *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        names[i] = values[i].info ? values[i].name : "";
+    return names;
+}
+
+static OrtNode *node_make(const struct runtime *r, const struct graph_node *fused, bool is_embedded,
+                          const void *context, size_t size, struct arena *arena)
+{
+    const int64_t main_context = 1, mode = is_embedded;
+    OrtNode *node = NULL;
+    OrtOpAttr *attributes[] = {
+        attribute_make(r, "main_context", &main_context, 1, ORT_OP_ATTR_INT),
+        attribute_make(r, "embed_mode", &mode, 1, ORT_OP_ATTR_INT),
+        attribute_make(r, "source", PROVIDER_NAME, (int)strlen(PROVIDER_NAME), ORT_OP_ATTR_STRING),
+        attribute_make(r, "ep_cache_context", context, (int)size, ORT_OP_ATTR_STRING),
+    };
+    const size_t n = sizeof attributes / sizeof *attributes;
+    bool is_ready = true;
+    for (size_t i = 0; i < n; i++)
+        is_ready = is_ready && attributes[i];
+    if (is_ready)
+        runtime_is_done(r, r->api->GetModelEditorApi()->CreateNode(
+                               OPERATOR, DOMAIN, fused->name, names_of(arena, fused->inputs, fused->n_inputs),
+                               fused->n_inputs, names_of(arena, fused->outputs, fused->n_outputs), fused->n_outputs,
+                               attributes, n, &node));
+    for (size_t i = 0; i < n; i++)
+        if (attributes[i])
+            r->api->ReleaseOpAttr(attributes[i]);
+    return node;
+}
+
+// The file beside the model that is written, into which the compiled model is copied.
+static const char *write_beside(const struct context_options *o, const char *model_path, const struct file_map *map,
+                                size_t number, struct arena *arena, struct error *error)
+{
+    const char *path = o->path ? o->path : model_path;
+    if (!path || !*path) {
+        error_set_code(error, EXIT_USAGE, NULL, "ep.context_file_path is needed for a model without a file");
+        return NULL;
+    }
+    const char *name = arena_printf(arena, "%s.taso-%zu.bin", name_in_path(path), number);
+    bool is_written = file_write_text(beside(arena, path, name), (const char *)map->bytes, map->size, error);
+    return is_written ? name : NULL;
+}
+
+OrtNode *context_node_make(const struct runtime *r, const struct context_options *o, const struct graph_node *fused,
+                           const char *compiled, const char *model_path, size_t number, struct error *error)
+{
+    struct arena arena;
+    struct file_map map;
+    OrtNode *node = NULL;
+    if (!file_map_open(&map, compiled, error))
+        return NULL;
+    arena_init(&arena);
+    if (o->is_embedded && map.size > INT_MAX)
+        error_set_code(error, EXIT_UNSUPPORTED, NULL, "a region of more than 2 GiB needs ep.context_embed_mode 0");
+    else if (o->is_embedded)
+        node = node_make(r, fused, true, map.bytes, map.size, &arena);
+    else {
+        const char *name = write_beside(o, model_path, &map, number, &arena, error);
+        node = name ? node_make(r, fused, false, name, strlen(name), &arena) : NULL;
+    }
+    if (!node && !*error->message)
+        error_set_code(error, EXIT_UNSUPPORTED, NULL, "ONNX Runtime makes no EPContext node");
+    arena_free(&arena);
+    file_map_close(&map);
+    return node;
+}
+
+// --- reading ---------------------------------------------------------------------------------------------------------
+
+// NULL: it has no such text. Not NUL-terminated; malloc'd.
+static char *read_text(const struct runtime *r, const struct graph_node *n, const char *name, size_t *ret_size)
+{
+    const OrtOpAttr *attribute = NULL;
+    size_t size = 0;
+    if (!runtime_is_done(r, r->api->Node_GetAttributeByName(n->node, name, &attribute)) || !attribute)
+        return NULL;
+    runtime_is_done(r, r->api->ReadOpAttr(attribute, ORT_OP_ATTR_STRING, NULL, 0, &size));   // says how much is needed
+    char *text = malloc(size + 1);
+    if (text && !runtime_is_done(r, r->api->ReadOpAttr(attribute, ORT_OP_ATTR_STRING, text, size, ret_size))) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static bool is_embedded(const struct runtime *r, const struct graph_node *n)
+{
+    const OrtOpAttr *attribute = NULL;
+    int64_t mode = 1;   // as the operator's standard is
+    size_t size;
+    if (runtime_is_done(r, r->api->Node_GetAttributeByName(n->node, "embed_mode", &attribute)) && attribute)
+        runtime_is_done(r, r->api->ReadOpAttr(attribute, ORT_OP_ATTR_INT, &mode, sizeof mode, &size));
+    return mode == 1;
+}
+
+bool context_node_is_ours(const struct runtime *r, const struct graph_node *n)
+{
+    size_t size;
+    if (strcmp(n->type, OPERATOR) != 0 || strcmp(n->domain, DOMAIN) != 0)
+        return false;
+    char *source = read_text(r, n, "source", &size);
+    bool is_ours = source && size == strlen(PROVIDER_NAME) && memcmp(source, PROVIDER_NAME, size) == 0;
+    free(source);
+    return is_ours;
+}
+
+// A name in the model's own folder, and no way out of it.
+static bool copy_from_file(const char *model_path, const char *name, size_t size, const char *compiled,
+                           struct error *error)
+{
+    struct arena arena;
+    struct file_map map;
+    if (memchr(name, '/', size) || memchr(name, '\0', size) || size == 0)
+        return error_set(error, NULL, 0, 0, "an EPContext node names no file beside its model");
+    arena_init(&arena);
+    bool is_done = file_map_open(&map, beside(&arena, model_path, arena_string_n(&arena, name, size)), error);
+    if (is_done) {
+        is_done = file_write_text(compiled, (const char *)map.bytes, map.size, error);
+        file_map_close(&map);
+    }
+    arena_free(&arena);
+    return is_done;
+}
+
+bool context_node_unpack(const struct runtime *r, const struct graph_node *n, const char *model_path,
+                         const char *compiled, struct error *error)
+{
+    size_t size;
+    char *context = read_text(r, n, "ep_cache_context", &size);
+    if (!context)
+        return error_set(error, NULL, 0, 0, "the EPContext node %s has no context", n->name);
+    bool is_done = is_embedded(r, n) ? file_write_text(compiled, context, size, error)
+                                     : copy_from_file(model_path, context, size, compiled, error);
+    free(context);
+    return is_done;
+}
