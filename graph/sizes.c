@@ -370,23 +370,44 @@ static int64_t largest_divisor(const struct sizes *s, uint32_t symbol)
     return largest;
 }
 
+static bool is_chosen(const int64_t *chosen, uint32_t n, int64_t size)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (chosen[i] == size)
+            return true;
+    return false;
+}
+
+// For the next symbol, from `first` up to `last`; 0: none.
+static int64_t find_size(struct sizes *there, uint32_t i, bool is_divided, int64_t first, int64_t last)
+{
+    int64_t unit = sizes_round_up(there, i, 1), *at = &there->probes[0][i];
+    for (*at = sizes_round_up(there, i, first); *at <= last; *at += unit)
+        if ((is_divided || is_prime(*at)) && !is_chosen(there->probes[0], i, *at) && are_told_apart(there, i + 1))
+            return *at;
+    return 0;
+}
+
+#define LEAST_PRIME 3   // a two divides too much
+
 // One symbol after the other: primes, or any sizes where quotients of primes would be none.
-bool sizes_find_first_probe(const struct sizes *s, int64_t least, int64_t *ret_probe)
+bool sizes_find_first_probe(const struct sizes *s, int64_t least, const int64_t *most, int64_t *ret_probe)
 {
     struct sizes there = *s;
     int64_t last = 0;
     for (uint32_t i = 0; i < s->n_symbols; i++)
         there.probes[0][i] = UNCHOSEN;
     for (uint32_t i = 0; i < s->n_symbols; i++) {
-        int64_t divisor = largest_divisor(s, i), unit = sizes_round_up(s, i, 1);
-        int64_t size = sizes_round_up(s, i, least * divisor > last ? least * divisor : last + 1);
-        int64_t most = size + MOST_CANDIDATES * unit;
-        for (there.probes[0][i] = size; size < most; there.probes[0][i] = size += unit)
-            if ((divisor > 1 || is_prime(size)) && are_told_apart(&there, i + 1))
-                break;
-        if (size >= most)
+        int64_t divisor = largest_divisor(s, i), first = least * divisor > last ? least * divisor : last + 1;
+        int64_t end = first + MOST_CANDIDATES * sizes_round_up(s, i, 1), limit = end < most[i] ? end : most[i];
+        int64_t size = find_size(&there, i, divisor > 1, first, limit);
+        if (size == 0 && limit < end)
+            size = find_size(&there, i, divisor > 1, limit / 2 + 1, limit);
+        if (size == 0 && limit < end)
+            size = find_size(&there, i, divisor > 1, LEAST_PRIME, limit / 2);
+        if (size == 0)
             return false;
-        ret_probe[i] = last = size;
+        there.probes[0][i] = ret_probe[i] = last = size;
     }
     return true;
 }

@@ -46,8 +46,9 @@ void sizes_add_quotient(struct sizes *s, const int64_t *at, int64_t addend, int6
 // Does each number that was noted say at the first probe by itself what it is at the others?
 bool sizes_are_told_apart(const struct sizes *s);
 // Sizes of the symbols at which what was noted would be told apart at a first probe, none below `least`, which becomes
-// that many times as large for a symbol that is divided. False: none are found.
-bool sizes_find_first_probe(const struct sizes *s, int64_t least, int64_t *ret_probe);
+// that many times as large for a symbol that is divided; where that leaves none up to the `most` of a symbol, below it,
+// too. False: none are found.
+bool sizes_find_first_probe(const struct sizes *s, int64_t least, const int64_t *most, int64_t *ret_probe);
 
 // Of a number at the first probe.
 struct size_form sizes_form_of(const struct sizes *s, int64_t number);

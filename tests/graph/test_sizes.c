@@ -102,6 +102,8 @@ static void brings_quotients_to_lowest_terms(void **state)
     sizes_free(&s);
 }
 
+static const int64_t no_limits[MAX_SYMBOLS] = {INT64_MAX, INT64_MAX};
+
 // A third of so many times a symbol would overflow where the symbol is not chosen yet.
 static void knows_no_quotients_of_huge_multiples(void **state)
 {
@@ -111,7 +113,7 @@ static void knows_no_quotients_of_huge_multiples(void **state)
         huge[k] = s.probes[k][1] << 34;
     sizes_add_quotient(&s, huge, 0, 3);
     assert_int_equal(s.n_factors, 2);
-    assert_true(sizes_find_first_probe(&s, 211, first));
+    assert_true(sizes_find_first_probe(&s, 211, no_limits, first));
     sizes_free(&s);
 }
 
@@ -133,7 +135,7 @@ static void finds_a_probe_that_tells_quotients_apart(void **state)
         sizes_add_quotient(sizes, half, 0, 2);
         assert_true(sizes_fit(sizes, twice, &form));
         assert_int_equal(sizes_are_told_apart(sizes), i);
-        assert_true(i || sizes_find_first_probe(sizes, 211, first));
+        assert_true(i || sizes_find_first_probe(sizes, 211, no_limits, first));
     }
     assert_true(first[0] >= 4 * 211);
     sizes_free(&s);

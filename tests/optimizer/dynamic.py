@@ -45,6 +45,7 @@ def interface(model):
 def session(model):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
+    options.log_severity_level = 3
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
@@ -577,6 +578,38 @@ def test_elsewhere(folder):
         expect_agreement(path, out, most=most)
 
 
+def tables():
+    """How a table of `rows` is cut or gathered from by sizes: a name, nodes that make p of n and m, and the most of both."""
+    whole = "s = Shape<start = 1, end = 2>(x)  n = Squeeze(s, zero)  "
+    past = whole + "ps = Shape<start = 1, end = 2>(c)  pn = Squeeze(ps, zero)  ts = Add(s, ps)  tn = Add(n, pn)  "
+    yield "cut", whole + "p = Slice(table, zero, s, zero)", 22
+    yield "cut behind one", whole + "e = Add(s, one)  p = Slice(table, one, e, zero)", 21
+    yield "cut at twice", whole + "e = Mul(s, two)  l = Slice(table, zero, e, zero)  k = Reshape(l, pairs)  " \
+        "p = ReduceMax<axes = [1], keepdims = 0>(k)", 11
+    yield "cut behind the past", past + "p = Slice(table, ps, ts, zero)", 11
+    yield "counted", whole + "r = Range(nothing, n, single)  p = Gather(table, r)", 22
+    yield "counted behind the past", past + "r = Range(pn, tn, single)  p = Gather(table, r)", 11
+    yield "the last", whole + "l = Sub(n, single)  p = Gather(table, l)", 22
+
+
+def test_short_tables(folder):
+    """Sizes that are tried are within what tables allow: as much is understood as with a table that is longer than them.
+    The numbers of the model are multiples of the least primes, which are no symbols then."""
+    for name, nodes, most in tables():
+        kept = []
+        for rows in (22, 20000):
+            path = small_model(folder / "table.onnx", f"""(float[batch,n,26] x, float[batch,m,26] c) => (float[batch,n,26] z, float[] y)
+                <int64[1] zero = {{0}}, int64[1] one = {{1}}, int64[1] two = {{2}}, int64 nothing = {{0}}, int64 single = {{1}},
+                 int64[3] pairs = {{-1, 2, 26}}>
+                {{ {nodes}  h = Add(x, p)  hq = MatMul(h, q)  hr = MatMul(h, r0)  z = Add(hq, hr)  y = Relu(c) }}""",
+                table=(rows, 26), q=(26, 26), r0=(26, 26))
+            out, report, _ = optimize(path, *COMPUTED_COSTS)
+            kept.append([k["operator"] for k in report["symbols"]["kept"]])
+            expect(report["rewrites"], f"{name} of {rows}: nothing was rewritten: {report['symbols']['kept']}")
+        expect(kept[0] == kept[1], f"{name}: {kept}")
+        expect_agreement(path, out, most=most)
+
+
 def test_sums_of_squares(folder):
     """n rows of n ones: a small constant of one that no memory holds."""
     path = small_model(folder / "square.onnx", """(float[n] x) => (float[n] y) <int64[1] zero = {0}>
@@ -666,7 +699,7 @@ TESTS = (test_exports, test_exports_of_torch, test_checked_here, test_faster, te
          test_shared_symbol, test_unnamed, test_size_of_output_only, test_sums_of_symbols, test_large, test_binding,
          test_images, test_same_pads, test_down_and_up, test_doubled_and_added, test_halves_of_one,
          test_flattened_to_nothing, test_no_units, test_dilated_pools_rounded_up, test_poolings_of_smaller_images,
-         test_cuts, test_cuts_within, test_all_of_an_axis, test_seen_at_all_probes, test_elsewhere,
+         test_cuts, test_cuts_within, test_all_of_an_axis, test_seen_at_all_probes, test_elsewhere, test_short_tables,
          test_sums_of_squares, test_names_of_unnamed, test_rules_of_some_sizes, test_usage, test_standard_sizes)
 
 

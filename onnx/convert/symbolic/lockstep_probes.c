@@ -16,15 +16,43 @@
 static const int64_t ranges[N_RANGES][N_PROBES] = {
     {211, 150, 96, 331, 5003}, {101, 70, 32, 83, 397}, {13, 10, 8, 11, 29}};
 
-static void choose_probes(struct sizes *s, size_t n_symbols, int range, const int64_t *units, const int64_t *first)
+// One attempt: at which sizes, and what came of it.
+struct attempt {
+    const struct imported_model *named;   // has the symbols
+    struct onnx_file *file;
+    const struct import_options *options;
+    int range;
+    int64_t units[MAX_SYMBOLS];
+    int64_t first[MAX_SYMBOLS];   // sizes at the first probe
+    int64_t most[MAX_SYMBOLS];    // multiples of the units that all tables allow, as far as it is known
+    bool *is_denied;              // by node; may become more
+    size_t n_opaque;
+    bool is_told_apart, is_true_elsewhere;
+    bool is_limited;      // a table was found to be shorter than the sizes that were tried
+    bool has_no_limits;   // they are not to be looked for
+};
+
+// Of a symbol that the model's tables limit: parts of the largest size, in another order for each symbol. The last
+// probe has all of them.
+static int64_t size_within(int64_t most, size_t symbol, int k)
 {
-    for (size_t i = 0; i < n_symbols; i++) {
-        int64_t at[N_PROBES] = {first[i]};
-        for (int k = 1; k < N_PROBES; k++)
-            at[k] = ranges[range][k] + (int64_t)i * (k < 3 ? k + (k == 2) : ranges[range][k] / 13);
-        for (int k = 1; k < N_PROBES; k++)
-            at[k] = (at[k] + units[i] - 1) / units[i] * units[i];
-        sizes_add_symbol(s, units[i], at);
+    static const int64_t sixteenths[] = {11, 6, 13};
+    int64_t size = most * sixteenths[(symbol + (size_t)k) % 3] / 16;
+    return k == N_PROBES - 1 ? most : size > 0 ? size : 1;
+}
+
+static void choose_probes(struct sizes *s, const struct attempt *a)
+{
+    const int64_t *sizes = ranges[a->range];
+    for (size_t i = 0; i < a->named->symbols.count; i++) {
+        int64_t at[N_PROBES] = {a->first[i]}, unit = a->units[i], most = a->most[i];
+        for (int k = 1; k < N_PROBES; k++) {
+            int64_t size = sizes[k] + (int64_t)i * (k < 3 ? k + (k == 2) : sizes[k] / 13);
+            at[k] = (size + unit - 1) / unit * unit;
+        }
+        for (int k = 1; most < at[N_PROBES - 1] && k < N_PROBES; k++)
+            at[k] = (size_within(most, i, k) + unit - 1) / unit * unit;
+        sizes_add_symbol(s, unit, at);
     }
 }
 
@@ -39,23 +67,16 @@ static void free_all(struct lockstep *l, struct imported_model *models, int firs
     }
 }
 
-// One attempt: at which sizes, and what came of it.
-struct attempt {
-    const struct imported_model *named;   // has the symbols
-    struct onnx_file *file;
-    const struct import_options *options;
-    int range;
-    int64_t units[MAX_SYMBOLS];
-    int64_t first[MAX_SYMBOLS];   // sizes at the first probe
-    bool *is_denied;              // by node; may become more
-    size_t n_opaque;
-    bool is_told_apart, is_true_elsewhere;
-};
+static void forget_limits(struct attempt *a)
+{
+    for (int i = 0; i < MAX_SYMBOLS; i++)
+        a->most[i] = INT64_MAX;
+}
 
 // After what was seen at sizes which are not told apart, or of the symbols alone.
 static bool choose_first(struct attempt *a, const struct sizes *seen, int n_attempts)
 {
-    return sizes_find_first_probe(seen, ranges[a->range][0] + n_attempts, a->first);
+    return sizes_find_first_probe(seen, ranges[a->range][0] + n_attempts, a->most, a->first);
 }
 
 // The model of the first probe.
@@ -76,10 +97,11 @@ static bool import_at(struct imported_model *ret_model, struct attempt *a)
         symbol.name = arena_string(&ret_model->arena, symbol.name);
         vec_push(&ret_model->symbols, symbol);
     }
-    choose_probes(l.sizes, a->named->symbols.count, a->range, a->units, a->first);
+    choose_probes(l.sizes, a);
     bool is_imported = import_everywhere(&l);
     a->is_told_apart = is_imported && sizes_are_told_apart(l.sizes);
-    a->is_true_elsewhere = a->is_told_apart && !find_unknown_elsewhere(&l, a->is_denied);
+    a->is_limited = is_imported && !a->has_no_limits && find_size_limits(&l, a->units, a->most);
+    a->is_true_elsewhere = a->is_told_apart && !a->is_limited && !find_unknown_elsewhere(&l, a->is_denied);
     a->n_opaque = l.n_opaque;
     others[0] = *ret_model;
     free_all(&l, others, is_imported ? 1 : 0);
@@ -87,14 +109,15 @@ static bool import_at(struct imported_model *ret_model, struct attempt *a)
 }
 
 // Numbers of the model that a symbol's prime divides would be taken for it, so that other primes are tried; and what is
-// something else elsewhere is denied. False: no sizes are told apart, or inputs would be larger than any memory.
-static bool import_at_range(struct imported_model *ret_model, struct attempt *a)
+// something else elsewhere is denied. False: no sizes are told apart, or inputs would be larger than any memory, or
+// tables are shorter than the sizes that were tried (is_limited).
+static bool import_within(struct imported_model *ret_model, struct attempt *a)
 {
     size_t n_nodes = a->file->model->graph->nodes.count + 1;
     struct sizes symbols = {0};
-    choose_probes(&symbols, a->named->symbols.count, a->range, a->units, a->first);
+    choose_probes(&symbols, a);
     a->is_denied = mem_alloc_zero(n_nodes);
-    a->is_true_elsewhere = false;
+    a->is_true_elsewhere = a->is_limited = false;
     bool has_first = choose_first(a, &symbols, 0);
     for (int n = 1; n <= MOST_ATTEMPTS && has_first && !a->is_true_elsewhere; n += !a->is_told_apart) {
         if (!import_at(ret_model, a))
@@ -103,20 +126,44 @@ static bool import_at_range(struct imported_model *ret_model, struct attempt *a)
             has_first = choose_first(a, &ret_model->sizes, n);
         if (!a->is_true_elsewhere)
             imported_model_free(ret_model);
+        if (a->is_limited)
+            break;
     }
+    sizes_free(&symbols);
     mem_free(a->is_denied, n_nodes);
     return a->is_true_elsewhere;
 }
 
+// Where no sizes within the limits are told apart there are none.
+static bool import_at_range(struct imported_model *ret_model, struct attempt *a)
+{
+    bool is_imported = import_within(ret_model, a), had_limits = a->is_limited;
+    for (int n = 0; a->is_limited && n < MOST_ATTEMPTS; n++)
+        is_imported = import_within(ret_model, a);
+    if (is_imported || !had_limits)
+        return is_imported;
+    a->has_no_limits = true;
+    forget_limits(a);
+    return import_within(ret_model, a);
+}
+
+static int64_t least_small_size(const struct sizes *s)
+{
+    int64_t least = s->probes[SMALL_PROBE][0];
+    for (uint32_t j = 1; j < s->n_symbols; j++)
+        least = s->probes[SMALL_PROBE][j] < least ? s->probes[SMALL_PROBE][j] : least;
+    return least;
+}
+
 // Nodes that would be no opaque ones if the symbols had sizes, but for arithmetic of shapes: all symbols the same one,
-// which many numbers divide, so that what fits together for some sizes does.
+// which many numbers divide, so that what fits together for some sizes does, and which all tables allow.
 static bool find_kept_for_sizes(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
                                 struct error *error)
 {
     struct imported_model bound, named = *m;
     struct importer im;
     for (uint32_t j = 0; j < m->sizes.n_symbols; j++)
-        named.sizes.probes[0][j] = m->sizes.probes[SMALL_PROBE][0];
+        named.sizes.probes[0][j] = least_small_size(&m->sizes);
     importer_init(&im, &bound, file, options, error);
     im.named = &named;
     bool is_imported = import_graph(&im);
@@ -137,8 +184,10 @@ static bool import_best(struct imported_model *ret_model, const struct imported_
     struct attempt a = {.named = named, .file = file, .options = options};
     size_t n_opaque = SIZE_MAX;
     find_units(named, file, options, a.units);
+    forget_limits(&a);
     for (; a.range < N_RANGES && n_opaque > 0; a.range++) {
         struct imported_model next;
+        a.has_no_limits = false;
         if (!import_at_range(&next, &a))
             continue;
         struct imported_model *worse = a.n_opaque >= n_opaque ? &next : n_opaque < SIZE_MAX ? ret_model : NULL;
