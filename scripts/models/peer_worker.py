@@ -2,11 +2,14 @@
 shortest and the median run as JSON. Runs in the environment of compare-peers."""
 
 import json
+import os
+import pathlib
 import statistics
 import sys
 import time
 
 PEERS = {"onnxruntime": "ONNX Runtime", "openvino": "OpenVINO", "torch": "PyTorch"}
+PROVIDER = "ONNX Runtime with taso"
 LEAST_RUNS, WARM_UP = 5, 2
 
 
@@ -18,6 +21,20 @@ def make_inputs(path, shapes):
 def load_onnxruntime(path, threads, inputs):
     from models.runtime import session_of
     session = session_of(path, threads)
+    return lambda: session.run(None, inputs)
+
+
+def load_provider(path, threads, inputs):
+    import onnxruntime
+    sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "python"))
+    from taso import provider
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    provider.register(options, threads=threads, costs=os.environ["TASO_COSTS"])
+    session = onnxruntime.InferenceSession(path, options)
+    for _ in range(100):   # sizes that were not known are compiled beside the first runs
+        session.run(None, inputs)
+        time.sleep(0.1 if session.get_inputs() and any(isinstance(d, str) for i in session.get_inputs() for d in i.shape) else 0)
     return lambda: session.run(None, inputs)
 
 
@@ -65,7 +82,7 @@ def main():
     peer, path, threads, seconds, *rest = sys.argv[1:]
     shapes = dict(shape.split("=") for shape in rest if "=" in shape)
     shapes = {name: [int(d) for d in dims.split(",")] for name, dims in shapes.items()}
-    load = {"onnxruntime": load_onnxruntime, "openvino": load_openvino, "torch": load_torch}[peer]
+    load = {"onnxruntime": load_onnxruntime, "openvino": load_openvino, "torch": load_torch, "provider": load_provider}[peer]
     times = times_of(load(path, int(threads), make_inputs(path, shapes)), int(threads), float(seconds))
     print(json.dumps({"best": min(times), "median": statistics.median(times)}))
 

@@ -1,5 +1,5 @@
 """Times benchmark models in other runtimes (ONNX Runtime, OpenVINO, PyTorch by onnx2torch) and in our executor: the original
-in each, and what taso-opt makes of it in ours. In each round every runtime loads the model anew in a process of its own and
+in each, in ONNX Runtime with our provider in it (--provider), and what taso-opt makes of it in ours. In each round every runtime loads the model anew in a process of its own and
 runs it for some time, another one first in each round. What was timed is kept in FOLDER/peers.json and not timed again, so a
 run can be made in pieces; remove the file to begin anew. A cell is the shortest run of all rounds and, in brackets, the
 median of the rounds' medians, in milliseconds. A runtime that is not installed or fails at a model is told of below the
@@ -16,11 +16,11 @@ import subprocess
 from lib.command import run_script
 from models.catalog import MODELS
 from models.optimizing import ROOT, SHAPES, Kept, by_threads, find_or_build, machine, markdown_table, parser_of, run_for_json, tell
-from models.peer_worker import PEERS
+from models.peer_worker import PEERS, PROVIDER
 
 STANDARD = ["squeezenet", "mobilenetv2", "resnet50", "bert-taso-corrected", "nasrnn", "gpt2"]
-OURS = ["ours", "ours, optimized"]
-COLUMNS = ["model", "threads", *PEERS.values(), *OURS, "best other / ours", "best other / optimized"]
+OURS = ["ours", "ours, optimized", PROVIDER]
+COLUMNS = ["model", "threads", *PEERS.values(), *OURS, "best other / ours", "best other / optimized", f"best other / {PROVIDER}"]
 
 
 def parse_arguments():
@@ -29,6 +29,8 @@ def parse_arguments():
     parser.add_argument("--only-check-arguments", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--rounds", type=int, default=5, help="loads of each (default: %(default)s)")
     parser.add_argument("--seconds", type=float, default=1, help="of timing for each load (default: %(default)s)")
+    parser.add_argument("--provider", type=pathlib.Path, metavar="FILE",
+                        help="libonnxruntime_providers_taso.so (default: none is timed)")
     parser.add_argument("--peers", metavar="NAME", nargs="+", choices=PEERS, default=list(PEERS), help="runtimes")
     options = parser.parse_args()
     for name in options.names:
@@ -43,11 +45,11 @@ def optimize(model, fast, costs, threads, shapes, options):
     return run_for_json([*command, *shapes, *options.option], {0})
 
 
-def time_peer(peer, model, threads, shapes, seconds):
+def time_peer(peer, model, threads, shapes, seconds, **ours):
     """The times of a load in one of the others. RuntimeError: why there are none."""
     python = pathlib.Path(os.environ["TASO_PEERS"]) / "bin/python"
     command = [python, "-B", ROOT / "scripts/models/peer_worker.py", peer, model, threads, seconds, *shapes]
-    environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": str(ROOT / "scripts")}
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": str(ROOT / "scripts"), **ours}
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, env=environment, timeout=600)
     if done.returncode:
         raise RuntimeError((done.stderr.strip().splitlines() or ["it failed"])[-1][:200])
@@ -74,6 +76,9 @@ def runners(name, model, threads, options):
         layouts = report.get(f"layouts_{side if report['optimized'] else 'before'}") or "standard"
         found[column] = lambda file=file, layouts=layouts: time_ours(file, layouts, costs, threads, shapes, seconds, usual,
                                                                      options)
+    if options.provider:
+        ours = {"TASO_PROVIDER": str(options.provider.resolve()), "TASO_COSTS": str(costs)}
+        found[PROVIDER] = lambda: time_peer("provider", model, threads, shapes, seconds, **ours)
     return found
 
 
