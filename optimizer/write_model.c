@@ -2,7 +2,7 @@
 #include "optimizer/optimization.h"
 
 #include "backends/cpu/cpu.h"
-#include "backends/reference/reference.h"
+#include "graph/evaluate.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
@@ -67,7 +67,7 @@ static bool run_node(void *context, const struct graph *g, node_id n, const stru
     if (!is_small && !backend_can_run(o->checker) && interrupt_requested())
         return error_set_code(error, EXIT_UNSUPPORTED, o->options->input, "interrupted");
     if (is_small)
-        return reference_run_node(g, n, inputs, ret_outputs, arena, error);
+        return graph_evaluate_node(g, n, inputs, ret_outputs, arena, error);
     return backend_can_run(o->checker) ? run_on_device(o->checker, g, n, inputs, ret_outputs, arena, error)
                                        : run_on_processor(o, g, n, inputs, ret_outputs, arena, error);
 }

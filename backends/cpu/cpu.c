@@ -9,7 +9,7 @@
 #include "backends/cpu/memory_probe.h"
 #include "backends/cpu/preparation_order.h"
 #include "backends/cpu/ways.h"
-#include "backends/reference/reference.h"
+#include "graph/evaluate.h"
 #include "core/memory/arena.h"
 #include "core/system/clock.h"
 #include "core/system/cores.h"
@@ -73,7 +73,7 @@ static bool run_evaluation(void *state, char *const *memory, char *scratch)
     arena_init(&arena);
     for (int i = 0; i < s->step->n_operands; i++)
         s->inputs[i].data = address_of_view(memory, &s->step->operands[i]);
-    bool is_done = reference_run_node(s->graph, s->step->node, s->inputs, s->outputs, &arena, &error);
+    bool is_done = graph_evaluate_node(s->graph, s->step->node, s->inputs, s->outputs, &arena, &error);
     for (int i = 0; is_done && i < s->step->n_results; i++)
         memcpy(address_of_view(memory, &s->step->results[i]), s->outputs[i].data, type_bytes(&s->outputs[i].type));
     arena_free(&arena);

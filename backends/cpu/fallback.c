@@ -2,7 +2,7 @@
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/loops.h"
 #include "backends/cpu/loops_internal.h"
-#include "backends/reference/reference.h"
+#include "graph/evaluate.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include <string.h>
@@ -59,7 +59,7 @@ bool cpu_fallback_run(const struct cpu_fallback *f, char *const *memory)
         copy_view(v, address_of_view(memory, v), inputs[i].data, true);
     }
     struct operator_call call = {f->node->op, n, types, f->node->attributes};
-    bool is_done = reference_run_call(&call, inputs, 1, &output, &arena, &error);
+    bool is_done = graph_evaluate_call(&call, inputs, 1, &output, &arena, &error);
     const struct view *result = &f->step->results[0];
     if (is_done)
         copy_view(result, address_of_view(memory, result), output.data, false);

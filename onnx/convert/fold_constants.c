@@ -2,7 +2,7 @@
 // intermediate tensor rounded to its element type as a runtime would) or by what the model's owner has put in its
 // place. Only the ancestors of the wanted tensor are looked at, collected with a stack of their own and run in the
 // graph's order: neither the depth nor the size of the rest of the graph matters.
-#include "backends/reference/reference.h"
+#include "graph/evaluate.h"
 #include "core/memory/hash.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
@@ -93,7 +93,7 @@ static bool run_ancestor(struct folding *f, struct ancestor *a, struct arena *re
         inputs[i] = value_of(f, graph_inputs(f->graph, a->node)[i]);
     if (f->model->run_node)
         return f->model->run_node(f->model->run_context, f->graph, a->node, inputs, a->outputs, results, &ignored);
-    return reference_run_node(f->graph, a->node, inputs, a->outputs, results, &ignored);
+    return graph_evaluate_node(f->graph, a->node, inputs, a->outputs, results, &ignored);
 }
 
 static bool are_finite(const struct tensor_value *v)

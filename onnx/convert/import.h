@@ -68,7 +68,7 @@ struct imported_origin {
     uint32_t node;      // the ONNX node that produces it as it stands, or NO_ORIGIN
     uint32_t output;
 };
-// Runs one node on given inputs, as reference_run_node does (backends/reference/reference.h).
+// Runs one node on given inputs, as graph_evaluate_node does (graph/evaluate.h).
 typedef bool run_node_fn(void *context, const struct graph *g, node_id n, const struct tensor_value *inputs,
                          struct tensor_value *ret_outputs, struct arena *arena, struct error *error);
 struct imported_model {

@@ -1,7 +1,7 @@
 // Runs graphs by their definitions, node by node.
 #include "tests/support/reference_graph.h"
 
-#include "backends/reference/reference.h"
+#include "graph/evaluate.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 
@@ -54,7 +54,7 @@ static bool run_live_node(struct running *r, node_id id, const struct leaf_value
     struct tensor_value *inputs = arena_array(&scratch, struct tensor_value, n->n_inputs + 1);
     for (uint32_t i = 0; i < n->n_inputs; i++)
         inputs[i] = r->values[graph_inputs(r->g, id)[i]];
-    bool is_done = reference_run_node(r->g, id, inputs, &r->values[n->first_output], &r->arenas[id], error);
+    bool is_done = graph_evaluate_node(r->g, id, inputs, &r->values[n->first_output], &r->arenas[id], error);
     arena_free(&scratch);
     for (uint32_t i = 0; is_done && i < n->n_inputs; i++) {
         node_id producer = r->g->tensors.items[graph_inputs(r->g, id)[i]].producer;

@@ -2,7 +2,7 @@
 // (egraph/cycles.h), so that this ends although the e-graph may have cycles. It is computed once.
 #include "verifier/model/constants.h"
 
-#include "backends/reference/reference.h"
+#include "graph/evaluate.h"
 #include "core/text/error.h"
 #include "expressions/elements.h"
 #include "operators/traits.h"
@@ -196,7 +196,7 @@ static bool run_application(struct constants *k, enode_id n, struct tensor_value
     const struct operator_call call = {
         .op = op, .attributes = egraph_attributes(e, n), .n_inputs = (int)node->n_children, .inputs = types};
     if (!pay_for(k, &call, made, n < k->n_of_models, &made_of->is_rounded) ||
-        !reference_run_call(&call, inputs, (int)made->count, ret_outputs, &k->values, &ignored))
+        !graph_evaluate_call(&call, inputs, (int)made->count, ret_outputs, &k->values, &ignored))
         return false;
     for (uint32_t i = 0; i < made->count; i++)
         if (!type_equal(&ret_outputs[i].type, &made->types[i]))

@@ -1,5 +1,5 @@
 // Runs applications by their definitions, in doubles or 64-bit integers.
-#include "backends/reference/reference.h"
+#include "graph/evaluate.h"
 
 #include "core/memory/arena.h"
 #include "core/text/error.h"
@@ -77,7 +77,7 @@ static bool run_definition(const struct definition *d, const struct operator* op
     return is_run || error_set_code(error, EXIT_UNSUPPORTED, NULL, "interrupted");
 }
 
-bool reference_run_call(const struct operator_call *call, const struct tensor_value *inputs, int max_outputs,
+bool graph_evaluate_call(const struct operator_call *call, const struct tensor_value *inputs, int max_outputs,
                         struct tensor_value *ret_outputs, struct arena *arena, struct error *error)
 {
     struct definition d;
@@ -93,7 +93,7 @@ bool reference_run_call(const struct operator_call *call, const struct tensor_va
     return is_done;
 }
 
-bool reference_run_node(const struct graph *g, node_id node, const struct tensor_value *inputs,
+bool graph_evaluate_node(const struct graph *g, node_id node, const struct tensor_value *inputs,
                         struct tensor_value *ret_outputs, struct arena *arena, struct error *error)
 {
     const struct node *n = &g->nodes.items[node];
@@ -101,5 +101,5 @@ bool reference_run_node(const struct graph *g, node_id node, const struct tensor
     for (uint32_t i = 0; i < n->n_inputs; i++)
         types[i] = *graph_type(g, graph_inputs(g, node)[i]);
     struct operator_call call = {n->op, (int)n->n_inputs, types, n->attributes};
-    return reference_run_call(&call, inputs, (int)n->n_outputs, ret_outputs, arena, error);
+    return graph_evaluate_call(&call, inputs, (int)n->n_outputs, ret_outputs, arena, error);
 }
