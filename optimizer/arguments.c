@@ -75,6 +75,8 @@ const struct option_spec optimize_option_specs[] = {
              "matches take was done, without 0.1 % being gained; 0: no limit"},
     {"time", OPTION_REAL, FIELD(optimize.seconds), .low = 0, .high = 1e9, .metavar = "SECONDS",
      .help = "stop the search after this time; 0: no limit"},
+    {"total-time", OPTION_REAL, FIELD(optimize.total_seconds), .low = 0, .high = 1e9, .metavar = "SECONDS",
+     .help = "take about so long for everything: searching, measuring, timing, the check and writing; 0: no limit"},
     {"max-memory", OPTION_INTEGER, FIELD(optimize.max_memory), .is_size = true, .low = 0, .high = 1e15,
      .metavar = "BYTES",
      .help = "what the program may hold in all: the search drops its costliest candidates first, models for which "
@@ -106,6 +108,9 @@ const struct option_spec optimize_option_specs[] = {
      .help =
          "where nothing else is gained, write the model with its constants computed, and without equal, dead and idle "
          "nodes, unless that is slower"},
+    {"simplify-only", OPTION_FLAG, FIELD(optimize.is_only_simplified), .beside = {"--simplify"},
+     .help = "search and measure nothing: write the simplified model, compared with the original in ONNX Runtime where "
+             "that is there, within seconds"},
     {"calibrate", OPTION_FLAG, FIELD(is_calibrated),
      .help = "correct costs by what steps take inside of the models, and search again from these"},
     {"measure-seconds", OPTION_REAL, FIELD(optimize.measure_seconds), .low = 0, .high = 1e6, .metavar = "SECONDS",
@@ -140,7 +145,7 @@ void optimize_arguments_finish(struct optimize_arguments *a)
 {
     a->optimize.is_validation_skipped = !a->is_validated;
     a->optimize.is_check_skipped = !a->is_checked;
-    a->optimize.is_timing_skipped = !a->is_timed;
+    a->optimize.is_timing_skipped = !a->is_timed || a->optimize.is_only_simplified;
     a->optimize.is_simplification_skipped = !a->is_simplified;
     a->optimize.is_calibration_skipped = !a->is_calibrated;
     a->optimize.has_pictures = a->html || a->dot;

@@ -236,6 +236,7 @@ static bool hold(struct contenders *f, size_t *ret_finalist)
                         .is_result = is_result,
                         .seconds = f->o->options->measure_seconds,
                         .loads = CONTEST_LOADS,
+                        .deadline = time_limit_of_timing(&f->o->time_limit),
                         .prepares_all = true,
                         .earlier = list_profiles(f),
                         .most_loaded = most_loaded(f)};

@@ -14,6 +14,7 @@
 #include "optimizer/runtime/runtime.h"
 #include "optimizer/runtime/step_costs.h"
 #include "optimizer/search/search.h"
+#include "optimizer/time_limit.h"
 
 struct validator;
 
@@ -82,6 +83,7 @@ struct optimizing {
     struct report report;
     struct remaining_time remaining_time;   // for what progress shows
     struct phases phases;
+    struct time_limit time_limit;
     struct error *error;
 };
 

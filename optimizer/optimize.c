@@ -4,6 +4,7 @@
 #include "backends/cpu/cpu.h"
 #include "backends/cuda/cuda.h"
 #include "backends/fake/fake.h"
+#include "core/system/clock.h"
 #include "core/system/file.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
@@ -375,10 +376,14 @@ static bool has_half_outputs(const struct optimizing *o)
 static void decide(struct optimizing *o)
 {
     struct report *r = &o->report;
-    if (o->found.steps.count == 0)
+    if (o->options->is_only_simplified)
+        r->kept_reason = "it was only to be simplified";
+    else if (o->found.steps.count == 0)
         r->kept_reason = "no rewrite was found to be faster";
     else if (r->is_timing_cut)
-        r->kept_reason = "it was interrupted before the result was seen to be faster";
+        r->kept_reason = time_limit_is_over(&o->time_limit)
+                             ? "the time was over before the result was seen to be faster"
+                             : "it was interrupted before the result was seen to be faster";
     else if (r->is_too_large)
         r->kept_reason = "there is not enough memory to run the result";
     else if (r->in_runtime.failure)
@@ -394,10 +399,27 @@ static void decide(struct optimizing *o)
     r->is_optimized = r->kept_reason == NULL;
 }
 
+// Nothing is known of costs.
+static bool only_simplify(struct optimizing *o)
+{
+    graph_copy(&o->found.graph, &o->model.graph);
+    o->found.seconds_before = o->found.seconds_after = INFINITY;
+    o->report.verdict = CHECK_SKIPPED;
+    o->report.verdict_reason = reason_not_to_check(o);
+    choose_layouts(o);
+    o->report.layout_strategy = optimize_layouts[o->layout];
+    decide(o);
+    return optimizing_write(o);
+}
+
 static bool optimize_imported(struct optimizing *o)
 {
     cut_plan_init(&o->cut, &o->model.graph, (uint32_t)o->model.inputs.count);
-    if (!optimizing_can_compile(o) || !choose_sizes(o) || !has_room_for_check(o))
+    if (!optimizing_can_compile(o) || !choose_sizes(o))
+        return false;
+    if (o->options->is_only_simplified)
+        return only_simplify(o);
+    if (!has_room_for_check(o))
         return false;
     backend_expect_model(o->backend, optimizing_bytes_of_weights(o));
     if (!optimizing_prepare_runtime(o))
@@ -478,6 +500,8 @@ bool optimize_model(const struct optimize_options *options, print_fn *print, voi
     struct optimizing o = {.options = options, .error = error};
     phases_start(&o.phases);
     o.remaining_time.countdown.seconds = INFINITY;
+    o.remaining_time.phases = &o.phases;
+    time_limit_begin(&o.time_limit, options->total_seconds, clock_seconds(), &o.phases, &o.remaining_time);
     arena_init(&o.arena);
     rule_set_init(&o.rules, &o.arena);
     bool is_open =
@@ -486,6 +510,7 @@ bool optimize_model(const struct optimize_options *options, print_fn *print, voi
     if (is_open)
         onnx_file_close(&o.file);
     optimizing_close_runtime(&o);
+    time_limit_end(&o.time_limit);
     rule_set_free(&o.rules);
     vec_free(&o.is_of_egraph);
     arena_free(&o.arena);

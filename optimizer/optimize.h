@@ -20,6 +20,8 @@ struct optimize_options {
     int64_t finalists;        // searches whose results are timed against each other, 1 to 3
     int64_t search_threads;   // 0: all cores. The result does not depend on it
     double alpha, seconds, tolerance, measure_seconds;
+    double total_seconds;          // of the whole job, about; 0: no limit
+    bool is_only_simplified;       // nothing is searched or timed
     const char *runtime;           // "taso", "onnxruntime" or "onnxruntime:PROVIDER"; NULL: what suits the output
     const char *python;            // that has it; NULL: TASO_PYTHON of the environment, or python3
     const char *measure_command;   // instead of a runtime; NULL: none

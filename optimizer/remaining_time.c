@@ -71,12 +71,16 @@ static double seconds_of_another(const struct remaining_time *o)
     return SHARE_OF_LATER * of_search + seconds_of_calibration(o);
 }
 
+double remaining_time_of_timing(const struct remaining_time *o)
+{
+    return o->of_timing > 0 ? contest_expected_seconds(n_qualifying(o), CONTEST_LOADS, o->of_timing, seconds_of_load(o),
+                                                       seconds_of_run(o))
+                            : 0;
+}
+
 static double seconds_from_timing_on(const struct remaining_time *o)
 {
-    double timing = o->of_timing > 0 ? contest_expected_seconds(n_qualifying(o), CONTEST_LOADS, o->of_timing,
-                                                                seconds_of_load(o), seconds_of_run(o))
-                                     : 0;
-    return timing + remaining_time_after_contest(o);
+    return remaining_time_of_timing(o) + remaining_time_after_contest(o);
 }
 
 double remaining_time_after_calibration(const struct remaining_time *o)

@@ -32,6 +32,7 @@ double remaining_time_repeats(const struct remaining_time *o, bool is_with_more_
 double remaining_time_after_search(const struct remaining_time *o);   // all its turns
 double remaining_time_after_calibration(
     const struct remaining_time *o);   // another search, if one is expected, timing, and the rest
+double remaining_time_of_timing(const struct remaining_time *o);       // 0: nothing is timed
 double remaining_time_after_contest(const struct remaining_time *o);   // the check and writing
 // What is shown goes on "about 30 s left in all, as ...".
 void remaining_time_search_again(struct remaining_time *o, const char *why);

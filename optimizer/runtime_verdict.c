@@ -401,12 +401,14 @@ bool optimizing_judge_in_runtime(struct optimizing *o, const struct graph *g, st
 {
     struct written file = {{0}, {0}};
     struct error error = {0};
-    struct runtime_timing timing = {.seconds = o->options->measure_seconds, .loads = LOADS_OF_A_VERDICT};
+    struct runtime_timing timing = {.seconds = o->options->measure_seconds,
+                                    .deadline = time_limit_of_timing(&o->time_limit),
+                                    .loads = LOADS_OF_A_VERDICT};
     vec_free(&ret_verdict->outputs);
     *ret_verdict = (struct runtime_verdict){0};
     bool is_written = write_graph(o, g, "result", &file, &error);
     bool is_judged = is_written && agree_in_runtime(o, file.path, ret_verdict, &error) &&
-                     (ret_verdict->differs ||
+                     (ret_verdict->differs || time_limit_is_over(&o->time_limit) ||
                       runtime_time(&o->runtime, o->options->input, file.path, &timing, &ret_verdict->times, &error));
     bool is_said = ret_verdict->times.gain.n_loads > 0;
     ret_verdict->is_timed = is_judged && !ret_verdict->differs && is_said;

@@ -223,9 +223,27 @@ static bool is_new(const struct optimizing *o, const struct search_result *resul
     return result->steps.count > 0;
 }
 
+static bool is_calibrated(const struct optimizing *o)
+{
+    return !o->options->is_calibration_skipped && optimizing_is_timed(o) && !o->runtime.is_open &&
+           o->options->device == DEVICE_CPU && !optimizing_has_large_weights(o);
+}
+
+#define SHARE_OF_FIRST 0.6   // of the time for searching, where another search may follow
+
+// Of --time, and what --total-time leaves; 0: no limit.
+static double seconds_to_search(const struct optimizing *o, double started)
+{
+    double end = time_limit_of_searching(&o->time_limit), limit = o->options->seconds;
+    if (end == 0)
+        return limit;
+    double left = fmax(end - started, 1e-3) * (is_calibrated(o) && o->report.n_searches == 0 ? SHARE_OF_FIRST : 1);
+    return limit > 0 ? fmin(limit, left) : left;
+}
+
 static void search_with_slants(struct optimizing *o)
 {
-    double started = clock_seconds(), limit = o->options->seconds;
+    double started = clock_seconds(), limit = seconds_to_search(o, started);
     size_t n = n_finalists(o);
     o->remaining_time.n_turns_left = limit > 0 ? 0 : n + (o->layout == STRATEGY_JOINT);   // else they share the time
     for (size_t i = 0; i < n; i++) {
@@ -310,12 +328,6 @@ static void free_finalists(struct optimizing *o)
     for (size_t i = 0; i < o->finalists.count; i++)
         search_result_free(&o->finalists.items[i].result);
     vec_clear(&o->finalists);
-}
-
-static bool is_calibrated(const struct optimizing *o)
-{
-    return !o->options->is_calibration_skipped && optimizing_is_timed(o) && !o->runtime.is_open &&
-           o->options->device == DEVICE_CPU && !optimizing_has_large_weights(o);
 }
 
 static void search_with_workers(struct optimizing *o)

@@ -44,6 +44,11 @@ void interrupt_listen(const struct interrupt_listener *listener)
     here.wants_end = false;
 }
 
+const struct interrupt_listener *interrupt_listener(void)
+{
+    return here.listener;
+}
+
 static bool listener_wants_end(void)
 {
     double now = here.listener && !here.wants_end ? clock_seconds() : 0;

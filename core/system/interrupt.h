@@ -21,7 +21,8 @@ struct interrupt_listener {
     void *context;
 };
 void interrupt_listen(const struct interrupt_listener *listener);
-bool interrupt_requested(void);   // by a signal, or by this thread's listener
+const struct interrupt_listener *interrupt_listener(void);   // of this thread; NULL: none
+bool interrupt_requested(void);                              // by a signal, or by this thread's listener
 // Is work that began then (clock_seconds) to be given up unfinished: has it gone on for so long since an end was
 // asked for? One piece of work that may take longer asks this on its way.
 #define INTERRUPT_SECONDS_OF_GRACE 0.6

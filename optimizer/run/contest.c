@@ -24,7 +24,7 @@
 #define SECONDS_WHEN_INTERRUPTED 1.0   // of a load, at most
 #define LEAST_PAIRS 4                  // of runs, that say something
 // How long a contest goes on when it is interrupted, and when it begins so: the last of that are for the final.
-static const double SECONDS_LEFT = 2, SECONDS_FROM_BEGINNING = 6, SECONDS_OF_FINAL_FROM_BEGINNING = 5;
+static const double SECONDS_LEFT = 2, SECONDS_FROM_BEGINNING = 6, SHARE_OF_FINAL_FROM_BEGINNING = 5.0 / 6;
 #define BEHIND 1.15   // times the shortest run of its kind, after the least number of rounds: drops out
 
 struct entrant {
@@ -54,11 +54,12 @@ struct stage {
     bool is_cut;    // by an interruption
 };
 
-static struct ending ending_of_contest(void)
+// Where there is a deadline, that was passed.
+static struct ending ending_of_contest(const struct contest *c)
 {
-    return interrupt_requested()
-               ? (struct ending){clock_seconds() + SECONDS_FROM_BEGINNING, SECONDS_OF_FINAL_FROM_BEGINNING}
-               : (struct ending){0, SECONDS_LEFT};
+    double seconds = c->deadline > 0 ? SECONDS_LEFT : SECONDS_FROM_BEGINNING;
+    return interrupt_requested() ? (struct ending){clock_seconds() + seconds, SHARE_OF_FINAL_FROM_BEGINNING * seconds}
+                                 : (struct ending){0, SECONDS_LEFT};
 }
 
 // Asked before each load and each run, none of which is broken off.
@@ -439,7 +440,7 @@ static bool is_a_final_alone(const struct contest *c, const struct contest_outco
 bool contest_hold(const struct contest_runner *e, const struct contest *c, struct contest_outcome *ret_outcome,
                   struct error *error)
 {
-    struct ending ending = ending_of_contest();
+    struct ending ending = ending_of_contest(c);
     ret_outcome->is_undecided = false;
     if (is_a_final_alone(c, ret_outcome)) {
         ret_outcome->original = c->is_result[0];

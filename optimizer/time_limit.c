@@ -1,0 +1,61 @@
+// Parts have shares of the whole at most, whatever they are expected to take: a search of nothing is no search.
+#include "optimizer/time_limit.h"
+
+#include "core/system/clock.h"
+#include "optimizer/remaining_time.h"
+#include "optimizer/run/phases.h"
+#include <math.h>
+#include <stddef.h>
+
+#define MOST_OF_TIMING 0.3   // shares of the whole
+#define MOST_OF_REST 0.3
+#define SECONDS_OF_REST 0.5   // beside what is expected of the check and writing
+
+static double seconds_of_rest(const struct time_limit *l)
+{
+    return fmin(MOST_OF_REST * l->seconds, SECONDS_OF_REST + remaining_time_after_contest(l->rest));
+}
+
+static double seconds_of_timing(const struct time_limit *l)
+{
+    double expected = remaining_time_of_timing(l->rest);
+    return fmin(MOST_OF_TIMING * l->seconds, expected);
+}
+
+double time_limit_of_timing(const struct time_limit *l)
+{
+    return l->seconds > 0 ? l->started + l->seconds - seconds_of_rest(l) : 0;
+}
+
+double time_limit_of_searching(const struct time_limit *l)
+{
+    return l->seconds > 0 ? time_limit_of_timing(l) - seconds_of_timing(l) : 0;
+}
+
+bool time_limit_is_over(const struct time_limit *l)
+{
+    bool is_timing = l->phases->now >= PHASE_TIMING;
+    return l->seconds > 0 && clock_seconds() >= (is_timing ? time_limit_of_timing(l) : time_limit_of_searching(l));
+}
+
+static bool wants_end(void *context)
+{
+    const struct time_limit *l = context;
+    return time_limit_is_over(l) || (l->former && l->former->wants_end(l->former->context));
+}
+
+void time_limit_begin(struct time_limit *ret_limit, double seconds, double started, const struct phases *phases,
+                      const struct remaining_time *rest)
+{
+    *ret_limit = (struct time_limit){
+        .seconds = seconds, .started = started, .phases = phases, .rest = rest, .former = interrupt_listener()};
+    ret_limit->listener = (struct interrupt_listener){wants_end, ret_limit};
+    if (seconds > 0)
+        interrupt_listen(&ret_limit->listener);
+}
+
+void time_limit_end(struct time_limit *l)
+{
+    if (l->seconds > 0)
+        interrupt_listen(l->former);
+}

@@ -1,0 +1,27 @@
+// --total-time: when each part of the job has to end, so that those behind it have what they need.
+//
+// The search gets what timing, the check and writing leave; a contest gets what the check and writing leave. Whatever
+// asks whether it is interrupted (core/system/interrupt.h) is told so when its part is over, and then ends as it does
+// for Ctrl-C: within seconds, with what there is by then.
+#pragma once
+#include "core/system/interrupt.h"
+#include <stdbool.h>
+
+struct phases;
+struct remaining_time;
+
+struct time_limit {
+    double seconds, started;   // 0: there is no limit; on clock_seconds
+    const struct phases *phases;
+    const struct remaining_time *rest;   // what is known of the parts to come
+    struct interrupt_listener listener;
+    const struct interrupt_listener *former;
+};
+// Listens for this thread until the end, beside whoever listens now.
+void time_limit_begin(struct time_limit *ret_limit, double seconds, double started, const struct phases *phases,
+                      const struct remaining_time *rest);
+void time_limit_end(struct time_limit *l);
+// On clock_seconds; 0: no limit.
+double time_limit_of_searching(const struct time_limit *l);
+double time_limit_of_timing(const struct time_limit *l);
+bool time_limit_is_over(const struct time_limit *l);   // of the part that is under way

@@ -1,0 +1,74 @@
+"""What ends taso-opt early: `limits.py TASO-OPT`. --total-time bounds everything together, and --simplify-only searches and
+measures nothing, but compares what it writes."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import onnx
+
+from expectations import expect, failures
+from small_models import small_model
+
+OPT = os.path.abspath(sys.argv[1])
+TOTAL, SLACK, TRIES = 4, 4, 3   # seconds; of what others do on this machine the least of some tries is free
+
+
+def many_products(path, count):
+    """All of other sizes, each of which has to be measured, and an identity that simplifying takes away."""
+    text, weights = ["[same] y0 = Identity(x)"], {}
+    for i in range(count):
+        text.append(f"[a{i}] a{i} = MatMul(y{i}, u{i}) [b{i}] b{i} = MatMul(y{i}, v{i}) [c{i}] c{i} = Mul(a{i}, b{i}) "
+                    f"[y{i}] y{i + 1} = MatMul(c{i}, w{i})")
+        weights |= {f"u{i}": (64 + i, 500 + i), f"v{i}": (64 + i, 500 + i), f"w{i}": (500 + i, 65 + i)}
+    return small_model(path, f"(float[32,64] x) => (float[32,{64 + count}] y{count}) {{ {' '.join(text)} }}", **weights)
+
+
+class Run:
+    def __init__(self, model, *options):
+        folder = pathlib.Path(tempfile.mkdtemp(dir=model.parent))
+        self.out, report = folder / "out.onnx", folder / "report.json"
+        command = [OPT, model, "-o", self.out, "--json", report, "--quiet", *options]
+        started = time.monotonic()
+        done = subprocess.run(command, env=dict(os.environ, XDG_CACHE_HOME=str(folder), TASO_PYTHON=sys.executable),
+                              capture_output=True, text=True, check=False)
+        self.seconds = time.monotonic() - started
+        expect(done.returncode == 0, f"{options}: ends with {done.returncode}: {done.stderr}")
+        self.told = json.loads(report.read_text())
+
+
+def test_total_time(model, *options):
+    runs = [Run(model, "--total-time", str(TOTAL), *options)]
+    while len(runs) < TRIES and runs[-1].seconds > TOTAL + SLACK:
+        runs.append(Run(model, "--total-time", str(TOTAL), *options))
+    seconds = [run.seconds for run in runs]
+    expect(min(seconds) < TOTAL + SLACK, f"--total-time {TOTAL} {options}: takes {seconds} s")
+    onnx.checker.check_model(onnx.load(runs[-1].out))
+
+
+def test_simplify_only(model):
+    done = Run(model, "--simplify-only")
+    told = done.told
+    expect(told["steps_measured"] == 0 and told["seconds_of"]["searching"] < 1, f"it searches or measures: {told}")
+    expect(not told["optimized"] and told["simplified"], f"it is simplified: {told}")
+    expect("only to be simplified" in told["kept_reason"], f"it says why: {told['kept_reason']}")
+    nodes = [node.op_type for node in onnx.load(done.out).graph.node]
+    expect("Identity" not in nodes and len(nodes) == told["nodes_after"], f"nodes are gone: {nodes}")
+    expect(told["runtime"].startswith("onnxruntime"), f"it is compared: {told}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        model = many_products(folder / "many.onnx", 60)
+        test_simplify_only(model)
+        test_total_time(model, "--runtime", "taso", "--threads", "1")
+        test_total_time(model)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
