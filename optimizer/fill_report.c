@@ -59,6 +59,23 @@ static void add_measured(struct report *r, const struct coster *c)
     r->processor_seconds_measuring += c->measured.processor_seconds;
 }
 
+// What cannot be planned has no kernels.
+static void sum_errors(struct optimizing *o)
+{
+    const struct graph *graphs[2] = {&o->model.graph, &o->found.graph};
+    o->report.allowed_error = o->backend->options.error_budget;
+    for (int i = 0; o->report.allowed_error > 0 && i < 2; i++) {
+        struct graph runnable;
+        struct error ignored = {0};
+        graph_cut(&runnable, graphs[i], graphs[1 - i], &o->cut);
+        o->backend->policy = o->policies[i];
+        o->backend->only_recalls = true;
+        backend_error_budget(o->backend, &runnable, &o->report.errors[i], &ignored);
+        o->backend->only_recalls = false;
+        graph_free(&runnable);
+    }
+}
+
 void optimizing_fill_report(struct optimizing *o)
 {
     struct report *r = &o->report;
@@ -75,6 +92,7 @@ void optimizing_fill_report(struct optimizing *o)
     r->import.normalizations = o->model.counts.normalizations;
     list_kept(o);
     add_measured(r, &o->backend->coster);
+    sum_errors(o);
     if (o->step_costs)
         add_measured(r, o->step_costs);
     r->peak_memory = mem_peak_resident();

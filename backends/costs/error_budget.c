@@ -196,3 +196,21 @@ struct error_budget plan_error_budget(struct backend *b, const struct plan *plan
     b->only_recalls = only_recalls;
     return sum;
 }
+
+bool backend_error_budget(struct backend *b, const struct graph *g, struct error_budget *ret, struct error *error)
+{
+    struct arena arena;
+    struct plan plan = {0};
+    const uint8_t *layouts = NULL;
+    arena_init(&arena);
+    bool is_done = backend_find_layouts(b, g, &arena, &layouts, error);
+    struct plan_request request = backend_plan_request(b, g, layouts, &arena);
+    is_done = is_done && plan_make(&plan, &request, error);
+    if (is_done) {
+        backend_choose(b, &plan);
+        *ret = plan_error_budget(b, &plan);
+    }
+    plan_free(&plan);
+    arena_free(&arena);
+    return is_done;
+}

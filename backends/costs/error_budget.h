@@ -20,3 +20,5 @@ void backend_choose_given(struct backend *b, struct plan *plan, const step_choic
 // Adds the choices that are not the standard one, in the order of steps, each step's text once; texts are in the arena.
 void plan_list_choices(const struct plan *plan, struct arena *arena, step_choices *list);
 struct error_budget plan_error_budget(struct backend *b, const struct plan *plan);
+// The same of a graph's plan with layouts by the policy, as it would be prepared. False: it cannot be planned.
+bool backend_error_budget(struct backend *b, const struct graph *g, struct error_budget *ret, struct error *error);

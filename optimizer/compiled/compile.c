@@ -3,6 +3,7 @@
 // step also reads as it is gets that form, too.
 #include "optimizer/compiled/compiled_model.h"
 
+#include "backends/costs/error_budget.h"
 #include "core/formats/sexp.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
@@ -136,6 +137,24 @@ static void print_layouts(struct compiling *c)
     text_add(&c->manifest, ")\n");
 }
 
+static void print_choices(struct compiling *c)
+{
+    step_choices list = {0};
+    plan_list_choices(model_plan(c->model), &c->arena, &list);
+    text_add(&c->manifest, "(choices");
+    for (size_t i = 0; i < list.count; i++) {
+        text_add(&c->manifest, "\n  (");
+        text_add_quoted(&c->manifest, list.items[i].step);
+        text_add(&c->manifest, " ");
+        text_add_quoted(&c->manifest, list.items[i].choice);
+        if (list.items[i].error > 0)
+            text_printf(&c->manifest, " %.1e", list.items[i].error);
+        text_add(&c->manifest, ")");
+    }
+    text_add(&c->manifest, ")\n");
+    vec_free(&list);
+}
+
 static void print_manifest(struct compiling *c)
 {
     const struct compile_request *r = c->request;
@@ -144,6 +163,7 @@ static void print_manifest(struct compiling *c)
     print_names(&c->manifest, "outputs", r->n_outputs, r->output_names);
     print_weights(c);
     print_layouts(c);
+    print_choices(c);
     graph_print(&c->manifest, &c->graph);
 }
 

@@ -141,6 +141,27 @@ static bool read_layouts(struct reading *r, const struct sexp *s)
     return true;
 }
 
+static bool read_choice(struct reading *r, const struct sexp *s)
+{
+    bool has_error = s->kind == SEXP_LIST && s->count == 3;
+    if (s->kind != SEXP_LIST || s->count < 2 || s->count > 3 || s->items[0].kind != SEXP_STRING ||
+        s->items[1].kind != SEXP_STRING || strlen(s->items[1].text) >= CHOICE_SIZE ||
+        (has_error && !(s->items[2].kind == SEXP_REAL && s->items[2].real > 0 && s->items[2].real <= 1)))
+        return fail(r, s, "expected (\"STEP\" \"CHOICE\"), and perhaps its error");
+    vec_push(&r->m->choices,
+             ((struct step_choice){s->items[0].text, s->items[1].text, has_error ? s->items[2].real : 0}));
+    return true;
+}
+
+static bool read_choices(struct reading *r, const struct sexp *s)
+{
+    r->m->has_choices = true;
+    for (size_t i = 1; i < s->count; i++)
+        if (!read_choice(r, &s->items[i]))
+            return false;
+    return true;
+}
+
 // --- the graph's leaves ----------------------------------------------------------------------------------------------
 
 static bool check_weight(struct reading *r, const struct sexp *graph, const struct stored_weight *w)
@@ -243,32 +264,38 @@ static void count_weights(struct compiled_model *m)
 
 // --- from beginning to end -------------------------------------------------------------------------------------------
 
-enum { COMPILED_BY, INPUTS, OUTPUTS, WEIGHTS, LAYOUTS, GRAPH, ITEMS };
-static const char *const items_of_manifest[] = {"compiled-by", "inputs", "outputs", "weights", "layouts", "graph"};
+enum { COMPILED_BY, INPUTS, OUTPUTS, WEIGHTS, LAYOUTS, CHOICES, GRAPH, ITEMS };
+static const char *const items_of_manifest[] = {"compiled-by", "inputs",  "outputs", "weights",
+                                                "layouts",     "choices", "graph"};
 
-static bool has_all_items(struct reading *r, const struct sexp *list)
+// By the enumeration; choices are NULL in files of version 1.
+static bool find_items(struct reading *r, const struct sexp *list, const struct sexp **ret_items)
 {
-    for (size_t i = 0; i < ITEMS; i++)
-        if (i >= list->count || !sexp_is_call(&list->items[i], items_of_manifest[i]))
-            return sexp_error(r->error, r->path, i < list->count ? &list->items[i] : list, "expected (%s ...)",
+    size_t at = 0;
+    for (size_t i = 0; i < ITEMS; i++) {
+        bool is_there = at < list->count && sexp_is_call(&list->items[at], items_of_manifest[i]);
+        if (!is_there && i != CHOICES)
+            return sexp_error(r->error, r->path, at < list->count ? &list->items[at] : list, "expected (%s ...)",
                               items_of_manifest[i]);
-    return list->count == ITEMS || fail(r, &list->items[ITEMS], "nothing is expected behind the graph");
+        ret_items[i] = is_there ? &list->items[at++] : NULL;
+    }
+    return list->count == at || fail(r, &list->items[at], "nothing is expected behind the graph");
 }
 
 static bool read_manifest(struct reading *r)
 {
     struct compiled_model *m = r->m;
-    const struct sexp *list, *graph;
+    const struct sexp *list, *items[ITEMS];
     if (!sexp_parse(&m->arena, r->path, r->frame.manifest, r->frame.manifest_size, &list, r->error) ||
-        !has_all_items(r, list))
+        !find_items(r, list, items))
         return false;
-    graph = &list->items[GRAPH];
-    if (!read_names(r, &list->items[INPUTS], &m->inputs) || !read_names(r, &list->items[OUTPUTS], &m->outputs) ||
-        !read_weights(r, &list->items[WEIGHTS]) || !graph_parse(graph, r->path, &m->graph, r->error))
+    const struct sexp *graph = items[GRAPH];
+    if (!read_names(r, items[INPUTS], &m->inputs) || !read_names(r, items[OUTPUTS], &m->outputs) ||
+        !read_weights(r, items[WEIGHTS]) || (items[CHOICES] && !read_choices(r, items[CHOICES])) ||
+        !graph_parse(graph, r->path, &m->graph, r->error))
         return false;
     count_weights(m);
-    return read_layouts(r, &list->items[LAYOUTS]) && bind_leaves(r, graph) && bind_outputs(r, graph) &&
-           give_weights(r, graph);
+    return read_layouts(r, items[LAYOUTS]) && bind_leaves(r, graph) && bind_outputs(r, graph) && give_weights(r, graph);
 }
 
 bool compiled_model_is_at(const char *path)
@@ -316,6 +343,7 @@ void compiled_model_close(struct compiled_model *m)
     vec_free(&m->inputs);
     vec_free(&m->outputs);
     vec_free(&m->stored);
+    vec_free(&m->choices);
     graph_free(&m->graph);
     arena_free(&m->arena);
     file_map_close(&m->map);
@@ -324,5 +352,5 @@ void compiled_model_close(struct compiled_model *m)
 struct model *compiled_model_prepare(struct compiled_model *m, struct backend *b, struct error *error)
 {
     struct given_weights weights = {m->n_weights, m->weights, &m->source};
-    return backend_prepare_from(b, &m->graph, m->layouts, NULL, &weights, error);
+    return backend_prepare_from(b, &m->graph, m->layouts, m->has_choices ? &m->choices : NULL, &weights, error);
 }

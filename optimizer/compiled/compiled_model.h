@@ -3,7 +3,7 @@
 // or another release, runs it too: only weights that its kernels want otherwise are packed again.
 //
 //     0    header     enum of numbers below, little-endian
-//     48   manifest   text: names, where weights stand and how they are packed, layouts, the graph
+//     48   manifest   text: names, where weights stand and how they are packed, layouts, choices of steps, the graph
 //          weights    each at a multiple of 64 bytes from the end of the manifest, itself rounded up to that
 //     -8   checksum   XXH3 of the XXH3s of all pieces of 1 MiB before it
 #pragma once
@@ -14,7 +14,8 @@
 
 // To be raised when a program that reads this version would misunderstand a file: another meaning of an operator, of a
 // field of the manifest, or of the header.
-#define COMPILED_VERSION 1
+#define COMPILED_VERSION 2
+#define OLDEST_COMPILED_VERSION 1   // that is read: without choices
 
 struct stored_weight {   // one form of a weight; there may be several
     size_t index;
@@ -30,7 +31,9 @@ struct compiled_model {
     struct arena arena;
     struct graph graph;   // input leaves count as `inputs` do
     named_values inputs, outputs;
-    const uint8_t *layouts;   // for backend_prepare_from
+    const uint8_t *layouts;   // for backend_prepare_from; so are
+    step_choices choices;
+    bool has_choices;   // else the cost database has
     VEC(struct stored_weight) stored;
     size_t n_weights;
     struct tensor_value *weights;   // those that stand plain have data
@@ -46,7 +49,7 @@ bool compiled_model_open(struct compiled_model *ret_model, const char *path, str
 bool compiled_model_read(struct compiled_model *ret_model, const char *path, const void *bytes, size_t size,
                          struct error *error);
 void compiled_model_close(struct compiled_model *m);
-// Runs with the layouts of the file.
+// Runs with the layouts and by the choices of the file.
 struct model *compiled_model_prepare(struct compiled_model *m, struct backend *b, struct error *error);
 
 // What is written: a graph, and the names of its inputs (by the indices of their leaves) and outputs.

@@ -1,5 +1,6 @@
 // taso-run: runs one model or two on a device; prints latencies, measured in turns, and how far the outputs of the
 // second model are from those of the first.
+#include "backends/costs/error_budget.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cuda/cuda.h"
 #include "core/memory/arena.h"
@@ -231,6 +232,14 @@ static void print_name(const char *before, const char *name)
     text_free(&line);
 }
 
+static void print_errors(const struct session *s, const struct subject *subject)
+{
+    struct error_budget e = plan_error_budget(s->backend, model_plan(subject->model));
+    if (e.n_inexact)
+        printf("  errors   %.1e in sum, of %u kernel%s that lose digits\n", e.error, e.n_inexact,
+               plural_ending(e.n_inexact));
+}
+
 static void print_latency(const struct session *s, const struct subject *subject)
 {
     const struct sample_summary *l = &subject->latency;
@@ -241,6 +250,7 @@ static void print_latency(const struct session *s, const struct subject *subject
     printf("  loaded   in %.1f ms\n", subject->seconds_loading * 1e3);
     printf("  plan     %zu step%s, %.1f MiB of working memory\n", plan->steps.count, plural_ending(plan->steps.count),
            (double)plan->arena_bytes / (1 << 20));
+    print_errors(s, subject);
     if (s->options.estimate)
         print_estimate(&subject->estimate);
 }
@@ -316,6 +326,9 @@ static void add_subject(struct text *out, const struct session *s, const struct 
     json_add_real(out, "mean", l->mean);
     json_add_real(out, "loading", subject->seconds_loading);
     json_add_count(out, "steps", model_plan(subject->model)->steps.count);
+    struct error_budget errors = plan_error_budget(s->backend, model_plan(subject->model));
+    json_add_count(out, "inexact_kernels", errors.n_inexact);
+    json_add_real(out, "errors", errors.error);
     json_add_count(out, "working_bytes", model_plan(subject->model)->arena_bytes);
     if (s->options.estimate) {
         json_add_real(out, "estimate", subject->estimate.seconds);

@@ -1,8 +1,8 @@
 // Both graphs for Graphviz.
 #include "core/text/text.h"
-#include "optimizer/report/report.h"
 #include "optimizer/report/pages.h"
 #include "optimizer/report/picture.h"
+#include "optimizer/report/report.h"
 
 // Quoted as the DOT language has it; names of operators and types need no escapes, names of models may.
 static void add_quoted(struct text *out, const char *name)

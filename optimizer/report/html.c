@@ -1,10 +1,10 @@
 // A page in sections, each from the report's own numbers. Graphs are drawn here; the script only moves them.
 #include "core/text/text.h"
 #include "graph/call_text.h"
-#include "optimizer/report/report.h"
 #include "optimizer/report/page_files.h"
 #include "optimizer/report/pages.h"
 #include "optimizer/report/picture.h"
+#include "optimizer/report/report.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 // What one run of taso-opt did, for a person and as JSON.
 #pragma once
+#include "backends/costs/error_budget.h"
 #include "backends/costs/in_model.h"
 #include "core/numbers/paired_ratios.h"
 #include "core/numbers/statistics.h"
@@ -56,8 +57,10 @@ struct report {
     uint64_t n_not_general;                 // applications of rules that do not hold, or have no form, at all sizes
     size_t n_finalists;                     // different results of searches with different slants
     const char *layout_strategy;
-    double seconds_with_layouts;   // estimated for the result, with the layouts that the strategy gives it
-    double layout_gap;             // others may cost less by this share of the least that is possible; 0: none do
+    double seconds_with_layouts;     // estimated for the result, with the layouts that the strategy gives it
+    struct error_budget errors[2];   // of the inexact kernels of the original and of the result, in our own executor
+    double allowed_error;            // for their sum; 0: there are none
+    double layout_gap;               // others may cost less by this share of the least that is possible; 0: none do
     struct {
         size_t folded, identities, normalizations;
     } import;

@@ -87,6 +87,22 @@ static void add_estimate(struct text *out, const char *key, double seconds)
     json_add_real(out, key, seconds > 0 ? seconds : NAN);
 }
 
+static void add_errors(struct text *out, const struct report *r)
+{
+    static const char *const keys[] = {"before", "after"};
+    json_begin(out, "error_budget", '{');
+    json_add_real(out, "allowed", r->allowed_error);
+    for (int i = 0; i < 2; i++) {
+        json_begin(out, keys[i], '{');
+        json_add_count(out, "kernels", r->errors[i].n_inexact);
+        json_add_count(out, "refused", r->errors[i].n_refused);
+        json_add_real(out, "error", r->errors[i].error);
+        json_add_real(out, "gain_seconds", r->errors[i].gain);
+        json_end(out, '}');
+    }
+    json_end(out, '}');
+}
+
 static void add_times(struct text *out, const struct report *r)
 {
     json_add_real(out, "estimated_seconds_before", r->search->seconds_before);
@@ -94,6 +110,7 @@ static void add_times(struct text *out, const struct report *r)
     json_add_string(out, "layout", r->layout_strategy);
     json_add_real(out, "estimated_seconds_with_layouts", r->seconds_with_layouts);
     json_add_real(out, "layout_gap", r->layout_gap);
+    add_errors(out, r);
     json_add_count(out, "finalists", r->n_finalists);
     json_add_string(out, "slant", r->slant);
     add_corrections(out, r);

@@ -128,6 +128,19 @@ static void print_estimate(struct text *out, const struct report *r, const char 
         text_printf(out, "  %-22s not known\n", label);
 }
 
+static void print_errors(struct text *out, const struct report *r)
+{
+    static const char *const labels[] = {"errors before", "errors after"};
+    for (int i = 0; i < 2; i++) {
+        const struct error_budget *e = &r->errors[i];
+        if (r->allowed_error > 0 && e->n_inexact + e->n_refused > 0)
+            text_printf(out,
+                        "  %-22s %9.1e      of %.0e, by %u kernel%s that lose digits and gain %.3f ms; %u refused\n",
+                        labels[i], e->error, r->allowed_error, e->n_inexact, plural_ending(e->n_inexact), 1e3 * e->gain,
+                        e->n_refused);
+    }
+}
+
 static void print_times(struct text *out, const struct report *r)
 {
     text_add(out, "time\n");
@@ -136,6 +149,7 @@ static void print_times(struct text *out, const struct report *r)
     // What is not known is told above, and of what was timed the contenders tell.
     if (r->n_timed == 0 && isfinite(report_estimate(r, 1)) && r->seconds_with_layouts != r->search->seconds_after)
         print_estimate(out, r, "with its best layouts", r->seconds_with_layouts);
+    print_errors(out, r);
     if (r->layout_gap > 0)
         text_printf(out, "  %-22s within %.2g %% of the least sum of costs that is possible\n", "layouts",
                     1e2 * r->layout_gap);

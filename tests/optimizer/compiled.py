@@ -3,9 +3,11 @@
 What is compiled gives the outputs of the original, also on a processor whose kernels want their weights otherwise; what
 is damaged, of another version or cannot be compiled is refused in one line, before anything is searched.
 """
+import json
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -66,6 +68,30 @@ class Compiled(unittest.TestCase):
         for threads in (1, 3):
             self.assert_agrees(self.compiled, "--threads", threads)
 
+    # Which kernels are faster is the machine's affair; what the report and the file say of them is not.
+    def test_choices_are_kept_and_can_be_left_out(self):
+        source, compiled, report = self.folder / "c.onnx", self.folder / "c.taso", self.folder / "c.json"
+        small_model(source, "(float[1,64,56,56] x) => (float[1,64,56,56] y) { c = Conv<pads = [1, 1, 1, 1]>(x, k0)"
+                            " r = Relu(c) y = Conv<pads = [1, 1, 1, 1]>(r, k1) }", k0=(64, 64, 3, 3), k1=(64, 64, 3, 3))
+        loud = [o for o in QUICK if o not in ("--layout", "standard")]
+        for exact in (False, True):
+            done = self.program(OPT, source, "-o", compiled, "--json", report, *loud, *["--exact"] * exact)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            told = json.loads(report.read_text())
+            budget = told["error_budget"]
+            written = budget["after" if told["optimized"] else "before"]
+            n = len(re.findall(rb'"winograd" [0-9.e-]+\)', compiled.read_bytes()))
+            self.assertEqual(budget["allowed"], 0 if exact else 1e-5)
+            self.assertLessEqual(written["error"], budget["allowed"])
+            self.assertEqual(n > 0, written["kernels"] > 0)
+            self.assertFalse(exact and n)
+            for options in ([], ["--exact"], ["--threads", "2"]):
+                done = self.program(RUN, compiled, "-n", 1, *options)
+                self.assertEqual("kernel" in done.stdout, n > 0 and not options[:1] == ["--exact"], done.stdout)
+            self.assertEqual(self.program(RUN, source, compiled, "-n", 1).returncode, 0)
+            self.assertEqual(self.program(RUN, source, compiled, "-n", 1, ONEDNN_MAX_CPU_ISA="SSE41",
+                                          DNNL_MAX_CPU_ISA="SSE41").returncode, 0)
+
     def test_damage_is_found_wherever_it_is(self):
         rng = random.Random(1)
         for at in [0, 9, 17, 40, 50, len(self.bytes) - 1, *(rng.randrange(len(self.bytes)) for _ in range(20))]:
@@ -80,9 +106,9 @@ class Compiled(unittest.TestCase):
         self.assert_refused(3, "cut short, or grew", RUN, self.variant(self.bytes + b"\0"))
 
     def test_other_versions_and_byte_orders_are_refused(self):
-        for at, text in ((12, "has version 2 of compiled models"), (8, "another byte order")):
+        for at, text in ((12, "has version 3 of compiled models"), (8, "another byte order")):
             changed = bytearray(self.bytes)
-            changed[at] = 2
+            changed[at] = 3
             self.assert_refused(4, text, RUN, self.variant(changed))
 
     def test_shapes_are_settled(self):
