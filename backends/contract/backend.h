@@ -12,6 +12,7 @@
 #include "backends/contract/choice.h"
 #include "backends/contract/coster.h"
 #include "backends/contract/executor.h"
+#include "backends/contract/roofs.h"
 
 struct backend;
 struct cost_database;
@@ -67,6 +68,8 @@ struct backend_methods {
                     double best, struct step_cost *ret_cost, struct error *error);
     // A guess, where the cost is not known and may not be measured. NULL: that of a small processor.
     double (*guess)(const struct backend *b, const struct plan *plan, const struct step *step);
+    // False: they are not known, and not to be measured. NULL: they never are.
+    bool (*roofs)(struct backend *b, struct roofs *ret_roofs);
     const struct executor *executor;   // NULL: the device is not here, only its costs are
     void (*rest)(struct backend *b);   // NULL: nothing to give back (backend_rest)
     void (*close)(struct backend *b);

@@ -388,6 +388,7 @@ static const struct backend_methods methods = {
     .has_inexact_choices = true,
     .list_choices = cpu_list_choices,
     .measure = cpu_measure,
+    .roofs = cpu_roofs,
     .executor = &executor,
     .rest = rest,
     .close = close_cpu,

@@ -104,5 +104,6 @@ bool cpu_is_busy(struct cpu_backend *b);
 size_t cpu_sweep_bytes(struct cpu_backend *b);
 bool cpu_measure(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
                  double best, struct step_cost *ret_cost, struct error *error);
+bool cpu_roofs(struct backend *b, struct roofs *ret_roofs);   // (roofs.c)
 // What a step takes several threads, of the shortest run beside other programs and a share of what one thread takes.
 double cpu_seconds_beside_others(double shortest, double share);

@@ -126,7 +126,15 @@ static bool warm_up(struct measurement *s, double *ret_shortest)
     return true;
 }
 
-// What is hopeless beside `best` is known well enough by the runs that warm it up.
+// By its shortest run: the first ones may be long for other reasons.
+static bool is_hopeless(const struct samples *samples, double best)
+{
+    double shortest = INFINITY;
+    for (size_t i = 0; i < samples->n_all; i++)
+        shortest = fmin(shortest, samples->all[i]);
+    return shortest > HOPELESS * best;
+}
+
 static bool sample(struct measurement *s, const struct step_request *r, size_t most, double best,
                    struct step_cost *ret_cost)
 {
@@ -134,10 +142,6 @@ static bool sample(struct measurement *s, const struct step_request *r, size_t m
     double shortest, budget = r->backend->base.options.seconds_per_step;
     if (!warm_up(s, &shortest))
         return false;
-    if (shortest > HOPELESS * best) {
-        *ret_cost = (struct step_cost){.seconds = shortest};
-        return true;
-    }
     if ((double)cache_conditions_weight_bytes(s->around) > BOUND_BYTES_PER_SECOND * shortest) {
         s->probe = memory_probe_of(r->backend);
         budget *= BUDGETS_WHEN_BOUND;
@@ -148,7 +152,7 @@ static bool sample(struct measurement *s, const struct step_request *r, size_t m
             if (!take_sample(s, &samples) || interrupt_requested())
                 return false;
         double spent = clock_seconds() - start;
-        if (spent > (samples.n_quiet < ENOUGH_SAMPLES ? MOST_BUDGETS * budget : budget))
+        if (is_hopeless(&samples, best) || spent > (samples.n_quiet < ENOUGH_SAMPLES ? MOST_BUDGETS * budget : budget))
             break;
     }
     *ret_cost = cost_of(&samples, s->probe != NULL);

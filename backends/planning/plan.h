@@ -19,6 +19,7 @@
 #include "graph/graph.h"
 
 struct arena;
+struct plan;
 struct planner;
 struct step;
 struct text;
@@ -134,6 +135,10 @@ double loop_places(const struct loop *l);   // those of the reduction included
 // Of all that the step reads and writes, of each place once. An epilogue reads what else it needs: its own tensor is
 // the step's result.
 double step_distinct_bytes(const struct step *s, bool has_epilogue);
+struct step_work {
+    double operations, bytes_read, bytes_written;   // a multiply-add counts as two
+};
+struct step_work step_work(const struct plan *plan, const struct step *s);   // bytes as above
 
 struct plan {
     const struct graph *graph;

@@ -188,6 +188,32 @@ double step_distinct_bytes(const struct step *s, bool has_epilogue)
     return bytes;
 }
 
+static void add_loop(struct step_work *work, const struct loop *l, bool is_epilogue)
+{
+    work->operations += loop_places(l) * l->n_instructions;
+    for (int i = is_epilogue; i < l->n_operands; i++)
+        work->bytes_read += distinct_bytes(l->operands[i].dtype, l->rank + l->n_reduced, l->dim, l->operands[i].stride);
+    for (int i = 0; !is_epilogue && i < l->n_results; i++)
+        work->bytes_written += distinct_bytes(l->results[i].to.dtype, l->rank, l->dim, l->results[i].to.stride);
+}
+
+struct step_work step_work(const struct plan *plan, const struct step *s)
+{
+    struct step_work work = {0};
+    bool has_kernel = s->n_results > 0;
+    if (has_kernel && s->node != NO_NODE)
+        work.operations = graph_node_flops(plan->graph, s->node);
+    for (int i = 0; i < s->n_operands; i++)
+        work.bytes_read +=
+            distinct_bytes(s->operands[i].dtype, s->operands[i].rank, s->operands[i].dim, s->operands[i].stride);
+    for (int i = 0; i < s->n_results; i++)
+        work.bytes_written +=
+            distinct_bytes(s->results[i].dtype, s->results[i].rank, s->results[i].dim, s->results[i].stride);
+    for (int i = 0; i < s->n_loops; i++)
+        add_loop(&work, &s->loops[i], has_kernel);
+    return work;
+}
+
 bool plan_keeps(const struct plan *plan, memory_id memory)
 {
     enum memory_place place = plan->memory.items[memory].place;

@@ -66,7 +66,8 @@ static const struct option_spec option_specs[] = {
      .help = "print the sum of the steps' costs as well"},
     {"explain", OPTION_FLAG, offsetof(struct options, explain), .help = "print every step with its cost"},
     {"profile", OPTION_FLAG, offsetof(struct options, profile), .beside = {"--no-measure-costs"},
-     .help = "print the time of every step within the model, beside its cost"},
+     .help = "print the time of every step within the model, beside its cost, the operations and bytes that it takes, "
+             "and what share they are of what the processor can do at most"},
     {"plan", OPTION_FLAG, offsetof(struct options, plan), .beside = {"--no-measure-costs"},
      .help = "print the steps in order"},
     {"measure-costs", OPTION_FLAG, offsetof(struct options, measure_costs),

@@ -4,6 +4,7 @@
 #include "core/memory/memory.h"
 #include "core/numbers/statistics.h"
 #include "core/text/text.h"
+#include <math.h>
 
 struct times {
     size_t n_steps, n_runs;
@@ -44,11 +45,39 @@ static bool time_steps(struct model *model, const struct tensor_value *inputs, s
     return true;
 }
 
+// Seconds that the bytes take at least: those that are both read and written at the speed of a copy.
+static double seconds_of_bytes(const struct step_work *w, const struct roofs *roofs)
+{
+    double both = fmin(w->bytes_read, w->bytes_written);
+    return (2 * both + w->bytes_written - both) / roofs->copied + (w->bytes_read - both) / roofs->read;
+}
+
+// What a step does, and what share of what the device can do at most: above 100 % for bytes that caches hold, or for
+// kernels that do with fewer operations than the definition.
+static void add_work(struct text *out, const struct plan *plan, const struct step *step, double seconds,
+                     const struct roofs *roofs)
+{
+    struct step_work w = step_work(plan, step);
+    text_printf(out, "%9.3f Mop %5.1f %%  %8.3f MB %5.1f %%  ", 1e-6 * w.operations,
+                1e2 * w.operations / roofs->operations / seconds, 1e-6 * (w.bytes_read + w.bytes_written),
+                1e2 * seconds_of_bytes(&w, roofs) / seconds);
+}
+
+static void add_roofs(struct text *out, const struct roofs *roofs)
+{
+    text_printf(out,
+                "shares are of %.1f Gop/s in products of matrices, and of %.1f GB/s copied and %.1f GB/s read of what "
+                "no cache holds\n",
+                1e-9 * roofs->operations, 1e-9 * roofs->copied, 1e-9 * roofs->read);
+}
+
 // What other programs add to a step of each run is in none of the steps' quartiles, but in every run.
 static bool add_times(struct text *out, struct backend *b, const struct plan *plan, const struct times *t,
                       struct error *error)
 {
     double sum = 0, estimated = 0;
+    struct roofs roofs;
+    bool has_roofs = b->methods->roofs && b->methods->roofs(b, &roofs);
     for (size_t i = 0; i < t->n_steps; i++) {
         struct step_cost cost;
         if (plan->steps.items[i].is_constant)
@@ -56,11 +85,16 @@ static bool add_times(struct text *out, struct backend *b, const struct plan *pl
         if (!backend_step_cost(b, plan, &plan->steps.items[i], &cost, error))
             return false;
         text_printf(out, "%10.2f us  cost %10.2f us  ", t->steps[i] * 1e6, cost.seconds * 1e6);
+        if (has_roofs && t->steps[i] > 0)
+            add_work(out, plan, &plan->steps.items[i], t->steps[i], &roofs);
         step_print(out, plan, &plan->steps.items[i]);
+        step_print_choice(out, &plan->steps.items[i]);
         text_add(out, "\n");
         sum += t->steps[i];
         estimated += cost.seconds;
     }
+    if (has_roofs)
+        add_roofs(out, &roofs);
     struct sample_summary runs = sample_summarize(t->runs, t->n_runs);
     text_printf(out,
                 "%10.2f us  cost %10.2f us  in all; of the runs themselves the lower quartile %.2f us, the shortest "
