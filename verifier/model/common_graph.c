@@ -7,6 +7,7 @@
 #include "graph/undone_reshapes.h"
 #include "onnx/convert/initial_state.h"
 #include "operators/traits.h"
+#include "verifier/model/meaning.h"
 #include "verifier/model/unread_pads.h"
 #include <string.h>
 
@@ -48,22 +49,18 @@ static uint32_t number_of_opaque(struct common_graph *c, const struct content *c
     return (uint32_t)c->opaques.count - 1;
 }
 
-// Strings and sparse tensors are compared as they are encoded, without their names.
-static struct content encoded_weight(struct common_graph *c, const struct imported_weight *w)
+// Strings and sparse tensors are compared by what they mean.
+static struct content encoded_weight(struct common_graph *c, const struct imported_model *m,
+                                     const struct imported_weight *w)
 {
-    struct onnx_bytes bytes = {0};
-    if (w->tensor) {
-        struct onnx_tensor nameless = *w->tensor;
-        nameless.name = nameless.doc_string = (struct onnx_string){0};
-        bytes = onnx_message_encode(&c->arena, &onnx_tensor_descriptor, &nameless);
-    } else if (w->sparse) {
-        struct onnx_sparse_tensor nameless = *w->sparse;
-        struct onnx_tensor values = *nameless.values;
-        values.name = values.doc_string = (struct onnx_string){0};
-        nameless.values = &values;
-        bytes = onnx_message_encode(&c->arena, &onnx_sparse_tensor_descriptor, &nameless);
-    }
-    return content_of(bytes.at, bytes.size, &w->type);
+    struct text text = {0};
+    if (w->tensor)
+        meaning_of_tensor(&text, &c->arena, m->file->path, w->tensor);
+    else if (w->sparse)
+        meaning_of_sparse_tensor(&text, &c->arena, m->file->path, w->sparse);
+    struct content content = content_of(arena_copy(&c->arena, text.chars, text.count, 1), text.count, &w->type);
+    text_free(&text);
+    return content;
 }
 
 static bool has_numbers(const struct imported_weight *w)
@@ -84,7 +81,7 @@ static bool add_weight(struct common_graph *c, struct imported_model *m, size_t 
         content.value.data = (void *)(uintptr_t)data;
         content.is_computed = !w->name;
     } else
-        content = encoded_weight(c, w);
+        content = encoded_weight(c, m, w);
     *ret_tensor = graph_add_leaf(&c->graph, operators[OP_WEIGHT], number_of_weight(c, &content), &w->type);
     return true;
 }
@@ -124,93 +121,53 @@ static bool is_random(const struct onnx_model *model, const struct onnx_node *n)
     struct random_search search = {.model = model};
     onnx_message_visit(&onnx_node_descriptor, (void *)(uintptr_t)n, &onnx_node_descriptor, look_for_random, &search);
     for (size_t i = 0; search.calls_function && i < model->functions.count; i++)
-        onnx_message_visit(&onnx_function_descriptor, model->functions.items[i], &onnx_node_descriptor,
-                           look_for_random, &search);
+        onnx_message_visit(&onnx_function_descriptor, model->functions.items[i], &onnx_node_descriptor, look_for_random,
+                           &search);
     return search.is_found;
 }
 
-static void add_encoded(struct text *out, struct arena *a, const struct onnx_descriptor *d, const void *message)
-{
-    struct onnx_bytes bytes = onnx_message_encode(a, d, message);
-    text_printf(out, "%zu:", bytes.size);
-    text_add_n(out, (const char *)bytes.at, bytes.size);
-}
-
 // The inputs that tell something, in order, and which they are. Zeros to begin with are as good as nothing, and
-// exporters leave them out. Outer values that subgraphs read stand behind.
+// exporters leave them out.
 static uint32_t add_told_inputs(struct text *out, struct imported_model *m, node_id node,
                                 const struct onnx_node *source, const tensor_id *inputs, tensor_id *ret_told)
 {
     const tensor_id *own = graph_inputs(&m->graph, node);
-    uint32_t next = 0, n_told = 0;
+    uint32_t next = 0, n_told = 0, n_omitted = 0;
     for (size_t i = 0; i < source->inputs.count; i++) {
         bool is_there = source->inputs.items[i].size > 0;
         bool is_told = is_there && !initial_state_is_zero(m, &m->graph, source, (uint32_t)i, own[next]);
-        if (is_told)
+        if (is_told) {
+            text_printf(out, "%u+", n_omitted);
             ret_told[n_told++] = inputs[next];
-        text_add(out, is_told ? "+" : "-");
+        }
+        n_omitted = is_told ? 0 : n_omitted + 1;
         next += is_there;
     }
     text_add(out, ";");
-    for (; next < m->graph.nodes.items[node].n_inputs; next++)
-        ret_told[n_told++] = inputs[next];
     return n_told;
 }
 
-// Which optional outputs are there.
-static void add_presence(struct text *out, const struct onnx_strings *names)
+// All that decides what the node makes of its inputs. The outer values that its subgraphs read become inputs, in the
+// order in which they are read.
+static uint32_t describe_opaque(struct text *out, struct common_graph *c, struct common_side *side, node_id node,
+                                const tensor_id *inputs, tensor_id *ret_told)
 {
-    for (size_t i = 0; i < names->count; i++)
-        text_add(out, names->items[i].size ? "+" : "-");
-    text_add(out, ";");
-}
-
-static void add_functions(struct text *out, struct arena *a, const struct onnx_model *model)
-{
-    for (size_t i = 0; i < model->functions.count; i++)
-        add_encoded(out, a, &onnx_function_descriptor, model->functions.items[i]);
-}
-
-static void add_opsets(struct text *out, const struct onnx_model *model)
-{
-    for (size_t i = 0; i < model->opsets.count; i++) {
-        const struct onnx_opset *opset = model->opsets.items[i];
-        text_printf(out, "%s=%lld;", opset->domain.size ? opset->domain.text : "", (long long)opset->version);
-    }
-}
-
-// What stands in other files is not in the message.
-static bool add_payload(void *context, void *message)
-{
-    struct text *out = context;
-    const struct onnx_tensor *t = message;
-    if (t->external.size)
-        text_printf(out, "%016llx;", (unsigned long long)hash_bytes(t->external.at, t->external.size, 0));
-    return true;
-}
-
-static void add_payloads(struct text *out, const struct onnx_node *n)
-{
-    onnx_message_visit(&onnx_node_descriptor, (void *)(uintptr_t)n, &onnx_tensor_descriptor, add_payload, out);
-}
-
-// All that decides what the node makes of its inputs.
-static void describe_opaque(struct text *out, struct common_graph *c, const struct imported_model *m, node_id node,
-                            uint32_t place, const struct onnx_node *source)
-{
-    const struct node *n = &m->graph.nodes.items[node];
-    struct onnx_node bare = {.m = source->m, .op_type = source->op_type, .attributes = source->attributes};
-    bare.domain = source->domain;
-    bare.overload = source->overload;
-    add_encoded(out, &c->arena, &onnx_node_descriptor, &bare);
-    add_payloads(out, source);
-    add_presence(out, &source->outputs);
-    for (uint32_t i = 0; i < n->n_outputs; i++)
-        type_print(out, graph_type(&m->graph, n->first_output + i));
-    add_functions(out, &c->arena, m->file->model);
-    add_opsets(out, m->file->model);
+    struct imported_model *m = side->model;
+    const struct imported_opaque *o = &m->opaques.items[m->graph.nodes.items[node].attributes[0].ints[0]];
+    const struct onnx_node *source = m->file->model->graph->nodes.items[o->node];
+    struct meaning_context context = {m->file->model,
+                                      m->file->path,
+                                      o->captured,
+                                      o->n_captured,
+                                      arena_array(&c->arena, uint32_t, o->n_captured + 1),
+                                      0};
+    uint32_t n_told = add_told_inputs(out, m, node, source, inputs, ret_told);
+    meaning_of_node(out, &c->arena, &context, source);
+    for (uint32_t i = 0; i < context.n_read; i++)
+        ret_told[n_told++] = inputs[o->n_inputs + context.ret_read[i]];
     if (is_random(m->file->model, source))
-        text_printf(out, "#%u", place);
+        text_printf(out, "#%u", side->n_random++);
+    return n_told;
 }
 
 // Among the nodes of the file.
@@ -219,21 +176,37 @@ static uint32_t place_of_opaque(const struct imported_model *m, node_id node)
     return m->opaques.items[m->graph.nodes.items[node].attributes[0].ints[0]].node;
 }
 
-static node_id add_opaque(struct common_graph *c, struct imported_model *m, node_id node, const tensor_id *inputs)
+static bool is_better_known(const struct type *a, const struct type *b)
 {
+    return type_is_known(a) != type_is_known(b) ? type_is_known(a) : a->dtype != DTYPE_NONE && b->dtype == DTYPE_NONE;
+}
+
+// What one model says of a type holds for the other one, too.
+static void learn_types(struct common_graph *c, node_id node, const struct type *types)
+{
+    const struct node *n = &c->graph.nodes.items[node];
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        if (is_better_known(&types[i], graph_type(&c->graph, n->first_output + i)))
+            c->graph.tensors.items[n->first_output + i].type = &types[i];
+}
+
+static node_id add_opaque(struct common_graph *c, struct common_side *side, node_id node, const tensor_id *inputs)
+{
+    const struct imported_model *m = side->model;
     const struct node *n = &m->graph.nodes.items[node];
-    uint32_t place = place_of_opaque(m, node);
-    const struct onnx_node *source = m->file->model->graph->nodes.items[place];
+    const struct onnx_node *source = m->file->model->graph->nodes.items[place_of_opaque(m, node)];
+    uint32_t n_outputs = (uint32_t)meaning_count_named(&source->outputs);
     tensor_id *told = arena_array(&c->arena, tensor_id, n->n_inputs + 1);
-    struct type nothing = {0}, *types = arena_array(&c->arena, struct type, n->n_outputs + 1);
+    struct type nothing = {0}, *types = arena_array(&c->arena, struct type, n_outputs + 1);
     struct text text = {0};
-    uint32_t n_told = add_told_inputs(&text, m, node, source, inputs, told);
-    describe_opaque(&text, c, m, node, place, source);
+    uint32_t n_told = describe_opaque(&text, c, side, node, inputs, told);
     struct content content = content_of(arena_copy(&c->arena, text.chars, text.count, 1), text.count, &nothing);
     text_free(&text);
-    for (uint32_t i = 0; i < n->n_outputs; i++)
+    for (uint32_t i = 0; i < n_outputs; i++)
         types[i] = *graph_type(&m->graph, n->first_output + i);
-    return graph_add_opaque(&c->graph, number_of_opaque(c, &content), n_told, told, n->n_outputs, types);
+    node_id added = graph_add_opaque(&c->graph, number_of_opaque(c, &content), n_told, told, n_outputs, types);
+    learn_types(c, added, types);
+    return added;
 }
 
 // --- pairing ---------------------------------------------------------------------------------------------------------
@@ -317,6 +290,45 @@ static bool add_view_as_written(struct common_graph *c, const struct graph *from
     return *ret_added != NO_TENSOR;
 }
 
+// A transposition that leaves the axes of more than one entry in their order.
+static bool moves_single_entries(const struct node *node, const struct type *x)
+{
+    int role = operator_find_role(node->op, ROLE_PERMUTATION);
+    int64_t last = -1;
+    for (int i = 0; role >= 0 && i < x->rank; i++) {
+        int64_t axis = node->attributes[role].ints[i];
+        if (x->dim[axis] == 1)
+            continue;
+        if (axis < last)
+            return false;
+        last = axis;
+    }
+    return role >= 0;
+}
+
+// Reshapes of reshapes are one, and one to the shape that was is none.
+static bool add_view(struct common_graph *c, const struct graph *from, const struct node *node, tensor_id input,
+                     tensor_id *ret_added)
+{
+    const struct type *z = graph_type(from, node->first_output);
+    struct attribute_value attributes[MAX_ATTRIBUTES];
+    const struct operator* reshape = operators[OP_RESHAPE];
+    node_id added;
+    if (!operator_is_view(node->op) && !moves_single_entries(node, graph_type(&c->graph, input)))
+        return false;
+    while (operator_is_view(graph_producer(&c->graph, input)->op))
+        input = graph_inputs(&c->graph, c->graph.tensors.items[input].producer)[0];
+    *ret_added = input;
+    if (type_equal_shape(graph_type(&c->graph, input), z))
+        return true;
+    operator_standard_attributes(reshape, &c->arena, attributes);
+    attributes[operator_find_role(reshape, ROLE_SHAPE)] = (struct attribute_value){(uint32_t)z->rank, z->dim};
+    if (!graph_add(&c->graph, reshape, attributes, 1, &input, &added))
+        return false;
+    *ret_added = graph_output_of(&c->graph, added, 0);
+    return true;
+}
+
 static bool copy_node(struct common_graph *c, struct common_side *side, node_id n, struct error *error)
 {
     const struct graph *g = &side->model->graph;
@@ -332,15 +344,16 @@ static bool copy_node(struct common_graph *c, struct common_side *side, node_id 
     if (node->op->id == OP_WEIGHT)
         return add_weight(c, side->model, (size_t)node->attributes[0].ints[0], &side->tensors[node->first_output],
                           error);
-    if (add_view_as_written(c, g, node, many[0], &side->tensors[node->first_output]))
+    if (node->n_inputs == 1 && (add_view_as_written(c, g, node, many[0], &side->tensors[node->first_output]) ||
+                                add_view(c, g, node, many[0], &side->tensors[node->first_output])))
         return true;
     if (node->op->flags & OPERATOR_IS_OPAQUE)
-        added = add_opaque(c, side->model, n, many);
+        added = add_opaque(c, side, n, many);
     else if (!add_known(c, node, many, &added))
         return error_set_code(error, EXIT_INTERNAL, side->model->file->path, "%s cannot be added again: %s",
                               node->op->name, graph_refusal(&c->graph));
     c->n_opaque += (node->op->flags & OPERATOR_IS_OPAQUE) != 0;
-    for (uint32_t i = 0; i < node->n_outputs; i++)
+    for (uint32_t i = 0; i < c->graph.nodes.items[added].n_outputs; i++)
         side->tensors[node->first_output + i] = graph_output_of(&c->graph, added, i);
     return true;
 }

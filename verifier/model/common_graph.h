@@ -2,7 +2,7 @@
 //
 //   input leaves    the models' inputs, paired by name, or by position where the names are not the same
 //   weight leaves   numbered by content: equal elements of equal type are one leaf
-//   opaque nodes    numbered by what the node is (its encoded message, types, functions), so that one that reads equal
+//   opaque nodes    numbered by what the node does (meaning.h), so that one that reads equal
 //                   tensors makes equal ones; what draws random numbers equals nothing but its counterpart in the order
 //   other nodes     hash-consed by operator, attributes and inputs
 #pragma once
@@ -12,6 +12,7 @@ struct common_side {
     struct imported_model *model;
     tensor_id *tensors;   // of every live tensor of the model's graph: where it is here; NO_TENSOR for others
     tensor_id *outputs;   // n_outputs
+    uint32_t n_random;    // opaque nodes so far that draw random numbers
     bool *is_live;        // of the first n_nodes nodes of the common graph: does an output of this model need it?
 };
 struct content {

@@ -18,7 +18,7 @@ struct constant {
     bool is_compared;   // with the others, by its sketch at least
     uint8_t sides;      // bit i: it depends on a weight of model i
     bool is_sketched, is_defined;
-    double *sketch;                             // sketches.h
+    double *sketch;   // sketches.h
     const struct entry_definition *definition;
 };
 struct constants {

@@ -122,8 +122,8 @@ static bool split_what_is_read(struct egraph *e)
             split_application(e, n, maker, &equations);
     }
     for (size_t i = 0; i < equations.items.count; i++)
-        is_any_new |= egraph_union(e, equations.items.items[i].part, equations.items.items[i].made, REASON_GIVEN) ==
-                      UNION_NEW;
+        is_any_new |=
+            egraph_union(e, equations.items.items[i].part, equations.items.items[i].made, REASON_GIVEN) == UNION_NEW;
     vec_free(&equations.items);
     egraph_rebuild(e);
     return is_any_new;

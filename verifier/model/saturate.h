@@ -17,7 +17,7 @@ struct saturation {
     uint32_t rounds;
     size_t unions, constants, rounded;   // made by rules; computed; pairs of constants that are equal but for rounding
     double largest_rounding;             // of these, as a share of the largest entry
-    bool is_exhausted;          // the budget was spent; else nothing more follows, or all is equal
+    bool is_exhausted;                   // the budget was spent; else nothing more follows, or all is equal
 };
 // Notes in c->class_of what is found to be equal. The result depends on nothing but the arguments.
 void common_graph_saturate(struct common_graph *c, const struct rule_set *rules, const struct saturation_budget *budget,
