@@ -1,6 +1,9 @@
 // Both directions go through the nodes in an order in which each stands behind what it reads.
 #include "egraph/convert.h"
 
+#include "egraph/intern.h"
+#include "graph/graph_whole.h"
+
 #include <assert.h>
 
 // --- in --------------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include "egraph/egraph.h"
 
 #include "core/memory/hash.h"
+#include "egraph/intern.h"
 #include "egraph/values.h"
 #include "operators/traits.h"
 #include <assert.h>

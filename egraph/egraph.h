@@ -88,8 +88,6 @@ void egraph_init(struct egraph *e, int64_t most_entries);
 void egraph_free(struct egraph *e);
 
 // --- building --------------------------------------------------------------------------------------------------------
-uint32_t egraph_intern_type(struct egraph *e, uint32_t n, const struct type *types);   // split trees are left out
-uint32_t egraph_intern_attributes(struct egraph *e, const struct operator* op, const struct attribute_value *values);
 // The e-node for an application (new, or as it was found): a tensor where the type has one, else a tuple.
 enode_id egraph_add(struct egraph *e, const struct operator* op, uint32_t attributes, uint32_t type,
                     uint32_t n_children, const enode_id *children);
@@ -136,6 +134,3 @@ eclass_id egraph_find_output(const struct egraph *e, enode_id application, uint3
 size_t egraph_memory(const struct egraph *e);   // bytes
 
 // --- why -------------------------------------------------------------------------------------------------------------
-// Calls `visit` for every edge of the forest between two e-nodes of one class.
-void egraph_explain(const struct egraph *e, enode_id a, enode_id b,
-                    void (*visit)(void *context, enode_id x, enode_id y, uint32_t reason), void *context);

@@ -3,6 +3,7 @@
 #include "egraph/instance.h"
 
 #include "core/memory/hash.h"
+#include "egraph/intern.h"
 #include <string.h>
 
 void instances_init(struct instances *x, struct egraph *e, const struct rule_set *rules)

@@ -1,4 +1,6 @@
 // Types and attribute lists of an e-graph, each kept once: equal ones have one number.
+#include "egraph/intern.h"
+
 #include "core/memory/hash.h"
 #include "egraph/egraph.h"
 #include <string.h>

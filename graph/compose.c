@@ -2,6 +2,7 @@
 #include "graph/compose.h"
 
 #include "core/memory/arena.h"
+#include "graph/graph_whole.h"
 
 static bool compose_node(const struct graph *g, node_id n, struct composition *c, int *tensors, struct arena *scratch)
 {

@@ -5,6 +5,7 @@
 #include "core/numbers/random.h"
 #include "expressions/evaluation/evaluate_entry.h"
 #include "expressions/field.h"
+#include "graph/graph_whole.h"
 
 #define UNKNOWN_COST (-1.0)
 

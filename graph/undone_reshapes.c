@@ -8,6 +8,7 @@
 #include "graph/undone_reshapes.h"
 
 #include "core/memory/memory.h"
+#include "graph/graph_whole.h"
 #include "operators/traits.h"
 
 enum { MOST_OPERATORS = 64, MOST_INPUTS = 4 };   // in a region, of an operator

@@ -1,5 +1,6 @@
 // What a graph costs for the search: on the device, or in the user's runtime where models are timed there; of what can
 // be run of it, at all profiles of a model with symbols; and the same for several threads.
+#include "graph/graph_whole.h"
 #include "optimizer/optimization.h"
 
 #include "core/memory/memory.h"

@@ -1,4 +1,5 @@
 // What the report says of the job: what was imported, kept and measured, and the steps of both graphs.
+#include "graph/graph_whole.h"
 #include "optimizer/optimization.h"
 
 #include "core/text/error.h"

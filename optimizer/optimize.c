@@ -1,4 +1,5 @@
 // The job from top to bottom: device, rules, model, search, check, and what is written.
+#include "onnx/format/model_file.h"
 #include "optimizer/optimization.h"
 
 #include "backends/cpu/cpu.h"

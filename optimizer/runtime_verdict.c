@@ -1,5 +1,6 @@
 // What the user's runtime says of graphs: they are exported, loaded and timed there as a whole, with its own fusions
 // and threads. A runtime that fails at the original, or ends, is done without from then on, and that is said once.
+#include "onnx/format/model_save.h"
 #include "optimizer/optimization.h"
 
 #include "core/memory/arena.h"

@@ -2,6 +2,7 @@
 //
 // Estimates are sums of steps measured alone, and some are wrong by more than rewrites gain. So the search is done
 // several times, each with another slant, and what was found is timed whole, by turns: the fastest stays.
+#include "graph/graph_whole.h"
 #include "optimizer/optimization.h"
 
 #include "core/system/clock.h"

@@ -1,11 +1,14 @@
 // What is written: the result, the original simplified, or the original, as an ONNX model or compiled.
+#include "graph/graph_whole.h"
+#include "onnx/format/model_save.h"
+#include "onnx/format/visit.h"
 #include "optimizer/optimization.h"
 
 #include "backends/cpu/cpu.h"
-#include "graph/evaluate.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
+#include "graph/evaluate.h"
 #include "graph/extract.h"
 #include "graph/undone_reshapes.h"
 #include "onnx/format/schema.h"

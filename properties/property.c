@@ -5,6 +5,7 @@
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
+#include "substitutions/pattern.h"
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 
 #include "core/text/error.h"
 #include "onnx/convert/import.h"
+#include "onnx/format/model_file.h"
 #include "provider/model_bytes.h"
 #include <string.h>
 

@@ -5,6 +5,7 @@
 
 #include "core/memory/arena.h"
 #include "operators/traits.h"
+#include "substitutions/pattern.h"
 #include <assert.h>
 #include <string.h>
 

@@ -18,9 +18,6 @@ struct match_index {
     uint32_t first_of_op[OP_COUNT + 1];   // live nodes by operator: nodes_by_op[first_of_op[op] ..)
     node_id *nodes_by_op;
 };
-void match_index_init(struct match_index *ret_index, const struct graph *g);
-void match_index_free(struct match_index *index);
-void match_mark_weights(const struct graph *g, bool *ret_is_weight);   // of every node, as in the index
 
 struct match {
     const struct rule *rule;

@@ -1,4 +1,7 @@
 // What matching looks up in a graph: its live nodes by operator, who reads a tensor, and which nodes are weights.
+#include "substitutions/match_index.h"
+
+#include "graph/graph_whole.h"
 #include "substitutions/match.h"
 
 #include "operators/traits.h"

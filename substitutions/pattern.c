@@ -1,4 +1,6 @@
 // Reading, printing and building of patterns.
+#include "substitutions/pattern.h"
+
 #include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"

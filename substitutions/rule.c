@@ -6,6 +6,7 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "operators/traits.h"
+#include "substitutions/pattern.h"
 #include <string.h>
 
 // --- parsing ---------------------------------------------------------------------------------------------------------

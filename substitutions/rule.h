@@ -97,28 +97,8 @@ struct rule {
 };
 
 // --- patterns (also used by properties) ------------------------------------------------------------------------------
-void pattern_init(struct pattern *p);
-void pattern_free(struct pattern *p);
-// Parses one term into the pattern; names and attribute lists are allocated in `a`.
-bool pattern_parse_term(struct pattern *p, const struct sexp *s, const char *file, struct arena *a, term_id *ret_term,
-                        struct error *error);
-// (?name TERM): the name, which must be new, stands for the term from here on.
-bool pattern_parse_name(struct pattern *p, const struct sexp *s, const char *file, struct arena *a,
-                        struct error *error);
-bool pattern_parse_condition(struct pattern *p, const struct sexp *s, const char *file, struct arena *a,
-                             struct condition *ret_condition, struct error *error);
-void pattern_print_term(struct text *out, const struct pattern *p, term_id term);
-void pattern_print_attribute_term(struct text *out, const struct pattern *p, const struct attribute_term *t);
-void pattern_print_condition(struct text *out, const struct pattern *p, const struct condition *c);
-// The attribute values of a node (operator_n_attributes of them), allocated in `a`. False: a term has no value.
-bool pattern_evaluate_attributes(const struct pattern_node *node, const struct term_bindings *b, struct arena *a,
-                                 struct attribute_value *ret_values);
-bool condition_is_of_variable(enum condition_kind kind);   // rather than of sizes and attributes
 // What the condition of a variable asks for: how its value comes about.
 enum weight_kind { NO_WEIGHT, WEIGHT_COMPUTED, WEIGHT_GIVEN };
-// The condition at these bindings; `weights` has one entry for each tensor variable, or is NULL: none is a weight.
-bool condition_holds(const struct condition *c, const struct term_bindings *b, const enum weight_kind *weights,
-                     struct arena *scratch);
 
 // --- rules -----------------------------------------------------------------------------------------------------------
 struct rule_set {

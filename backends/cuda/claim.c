@@ -3,6 +3,7 @@
 #include "backends/cuda/internal.h"
 #include "backends/instructions/code_cache.h"
 #include "core/memory/arena.h"
+#include "graph/graph_whole.h"
 
 #define MOST_INPUTS 64
 

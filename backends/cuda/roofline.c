@@ -1,6 +1,7 @@
 // A guess for what has not been measured: the time to move a step's bytes or to do its operations, whichever is longer,
 // at a share of what the device could do, and a launch.
 #include "backends/cuda/internal.h"
+#include "graph/graph_whole.h"
 
 #define LAUNCH_SECONDS 2e-6
 #define SHARE_OF_BYTES 0.7

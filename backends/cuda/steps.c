@@ -2,6 +2,7 @@
 #include "backends/cuda/internal.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
+#include "graph/graph_whole.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -5,6 +5,7 @@
 #include "core/memory/vec.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"
+#include "graph/graph_whole.h"
 #include "operators/traits.h"
 #include <string.h>
 

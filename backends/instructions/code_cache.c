@@ -3,6 +3,7 @@
 
 #include "core/memory/arena.h"
 #include "core/memory/key_set.h"
+#include "graph/graph_whole.h"
 
 struct code_cache {
     struct arena arena;

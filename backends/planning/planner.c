@@ -3,6 +3,7 @@
 
 #include "core/memory/arena.h"
 #include "core/text/error.h"
+#include "graph/graph_whole.h"
 #include <string.h>
 
 // --- steps and memory ------------------------------------------------------------------------------------------------
@@ -35,12 +36,10 @@ void planner_attach_node(struct planner *p, uint32_t step, node_id node)
 static memory_id add_memory(struct planner *p, enum dtype dtype, int64_t elements)
 {
     memory_id id = (memory_id)p->plan->memory.count;
-    vec_push(&p->plan->memory,
-             ((struct plan_memory){.place = MEMORY_ARENA,
-                                   .dtype = dtype,
-                                   .elements = elements,
-                                   .writer = NO_STEP,
-                                   .chooser = NO_TENSOR}));
+    vec_push(
+        &p->plan->memory,
+        ((struct plan_memory){
+            .place = MEMORY_ARENA, .dtype = dtype, .elements = elements, .writer = NO_STEP, .chooser = NO_TENSOR}));
     return id;
 }
 
@@ -112,8 +111,7 @@ struct view planner_allocate(struct planner *p, const struct type *type, enum la
 static void add_copy_step(struct planner *p, const struct view *source, const struct view *copy)
 {
     const struct step *writer = writer_of(p, source->memory);
-    bool is_constant =
-        p->plan->memory.items[source->memory].place == MEMORY_WEIGHT || (writer && writer->is_constant);
+    bool is_constant = p->plan->memory.items[source->memory].place == MEMORY_WEIGHT || (writer && writer->is_constant);
     pin_writer(p, source->memory);
     uint32_t id = planner_open_step(p, p->target->loops, NO_NODE, is_constant);
     p->plan->memory.items[copy->memory].writer = id;

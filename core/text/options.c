@@ -1,6 +1,7 @@
 // The parser side of the option table; options_help.c prints it.
 #include "core/text/options.h"
 #include "core/text/error.h"
+#include "core/text/options_help.h"
 #include "core/text/text.h"
 #include <errno.h>
 #include <inttypes.h>

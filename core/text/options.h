@@ -57,6 +57,3 @@ bool options_parse(const struct program *program, int *argc, char **argv, void *
 bool options_set(const struct option_spec *specs, void *fields, const char *name, const char *value,
                  struct error *error);
 int options_print_version(const char *program);   // gives the exit code
-void options_add_help(struct text *page, const struct program *program, const void *defaults);
-// All of it as JSON, which --describe prints: man pages and completions are made from it (scripts/program-pages).
-void options_add_description(struct text *out, const struct program *program, const void *defaults);

@@ -3,10 +3,14 @@
 // programs, and by branch and bound again.
 #include "egraph/extraction/best.h"
 #include "core/system/clock.h"
+#include "egraph/extraction/branch.h"
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/greedy.h"
+#include "egraph/extraction/greedy_dag.h"
+#include "egraph/extraction/greedy_tree.h"
 #include "egraph/extraction/incumbent.h"
 #include "egraph/extraction/parts.h"
+#include "egraph/extraction/restart.h"
 #include <math.h>
 #include <string.h>
 

@@ -3,9 +3,12 @@
 // and to bound by cuts. The open branch with the lowest bound is looked at next, so that bound holds for the whole. A
 // node that, with what the cuts leave of its cost, makes every selection too dear is dropped below that branch. Where
 // the k cheapest are wanted, a branch ends when it has no choice left, or costs too much.
+#include "egraph/extraction/branch.h"
+
 #include "core/memory/heap.h"
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/greedy.h"
+#include "egraph/extraction/greedy_dag.h"
 #include "egraph/extraction/incumbent.h"
 #include <math.h>
 #include <string.h>

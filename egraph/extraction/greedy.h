@@ -8,8 +8,3 @@ struct extraction_problem;
 
 // `ret_choice`: n_classes items, a valid selection and its cost, as from extraction_settle. False: some root cannot be
 // built without a cycle or a node that may not be taken; what ret_choice then holds means nothing.
-
-// The paper's: a class costs what the cheapest tree costs, where what is shared counts each time. O(N log N).
-bool extraction_greedy_tree(const struct extraction_problem *p, uint32_t *ret_choice, double *ret_cost);
-// What is shared below a node counts once: each settled class keeps the set of classes with costs that it needs.
-bool extraction_greedy_dag(const struct extraction_problem *p, uint32_t *ret_choice, double *ret_cost);

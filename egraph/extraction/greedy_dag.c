@@ -3,6 +3,8 @@
 // set only (splits, reshapes) share it. When the sets together are at their limit a class becomes an atom: its set is
 // itself alone, with all that it needs as its weight, so sharing below it is no longer seen; time and memory stay
 // bounded.
+#include "egraph/extraction/greedy_dag.h"
+
 #include "egraph/extraction/greedy.h"
 #include "egraph/extraction/labels.h"
 #include <float.h>

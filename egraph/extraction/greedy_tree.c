@@ -1,5 +1,7 @@
 // Greedy extraction over trees (Tensat, Section 5.1): the label of a class is the cost of its cheapest tree. Where
 // sharing doubles at every level labels would overflow: they end at DBL_MAX, and the order among those is by node id.
+#include "egraph/extraction/greedy_tree.h"
+
 #include "egraph/extraction/greedy.h"
 #include "egraph/extraction/labels.h"
 #include <float.h>

@@ -31,9 +31,3 @@ bool incumbent_excludes(const struct incumbent *i, double bound);
 bool incumbent_take(struct incumbent *i, uint32_t *choice);
 // The same for a selection of root.problem, which is not changed.
 bool incumbent_offer(struct incumbent *i, const uint32_t *choice);
-
-// Branch and bound by cuts: looks at `max_branches` problems at most, improves the incumbent, raises the bound. Gives
-// how many it looked at.
-uint64_t incumbent_branch(struct incumbent *i, uint64_t max_branches);
-// Integer programs that orders of the classes restrict: solves at most budget->restarts, improves the incumbent.
-uint64_t incumbent_restart(struct incumbent *i);

@@ -3,6 +3,7 @@
 // class is first built and only shrink, until nothing changes: the greatest fixed point.
 #include "egraph/extraction/landmarks.h"
 #include "egraph/extraction/greedy.h"
+#include "egraph/extraction/greedy_tree.h"
 #include "egraph/extraction/labels.h"
 #include <string.h>
 

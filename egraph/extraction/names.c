@@ -1,4 +1,6 @@
 // The names that a file gives to nodes and classes.
+#include "egraph/extraction/names.h"
+
 #include "egraph/extraction/read_json.h"
 
 void extraction_names_free(struct extraction_names *names)

@@ -1,8 +1,9 @@
 // The JSON reader on top of jansson, which bounds depth and numbers, refuses broken UTF-8 and keys that stand twice,
 // and tells line and column. What is well-formed and yet no e-graph is refused by the name of the node.
+#include "egraph/extraction/read_json.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
-#include "egraph/extraction/read_json.h"
+#include "egraph/extraction/names.h"
 #include <jansson.h>
 #include <string.h>
 

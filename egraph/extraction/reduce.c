@@ -2,6 +2,8 @@
 // what a selection costs is always summed anew over the original nodes.
 #include "egraph/extraction/reduce.h"
 #include "egraph/extraction/draft.h"
+#include "egraph/extraction/reduce_kill.h"
+#include "egraph/extraction/reduce_merge.h"
 #include "egraph/extraction/reduce_steps.h"
 #include <string.h>
 

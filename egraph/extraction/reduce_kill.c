@@ -1,4 +1,6 @@
 // The steps of a reduction that take nodes away.
+#include "egraph/extraction/reduce_kill.h"
+
 #include "core/memory/memory.h"
 #include "egraph/extraction/draft.h"
 #include "egraph/extraction/reduce_steps.h"

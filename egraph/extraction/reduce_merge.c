@@ -1,4 +1,6 @@
 // The steps of a reduction that shorten what is left.
+#include "egraph/extraction/reduce_merge.h"
+
 #include "core/memory/memory.h"
 #include "egraph/extraction/components.h"
 #include "egraph/extraction/draft.h"

@@ -6,10 +6,13 @@
 //
 // Orders come from label setting with prices by class: random ones, with classes first that the incumbent does not take
 // (so that those it takes may read them), or those that cost nothing (splits and concatenations), or both.
+#include "egraph/extraction/restart.h"
+
 #include "core/numbers/random.h"
 #include "core/system/clock.h"
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/greedy.h"
+#include "egraph/extraction/greedy_dag.h"
 #include "egraph/extraction/ilp.h"
 #include "egraph/extraction/incumbent.h"
 #include "egraph/extraction/labels.h"
@@ -124,7 +127,7 @@ static bool solve_restricted(struct restarting *r, const struct reduction *restr
     uint32_t most = r->incumbent->budget->program_nodes;
     bool is_small = !most || restricted->problem.n_nodes <= most;
     bool is_found = is_small && ilp_is_available() ? solve_by_program(r, restricted, cuts, choice)
-                                       : solve_by_branching(r, &restricted->problem, choice);
+                                                   : solve_by_branching(r, &restricted->problem, choice);
     if (is_found) {
         reduction_lift(restricted, choice, r->found);
         incumbent_offer(r->incumbent, r->found);

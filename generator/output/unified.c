@@ -8,6 +8,7 @@
 #include "core/text/text.h"
 #include "generator/output/equation_text.h"
 #include "generator/unify/unify.h"
+#include "substitutions/pattern.h"
 #include <string.h>
 
 struct entry {

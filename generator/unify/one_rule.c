@@ -3,6 +3,7 @@
 
 #include "core/memory/arena.h"
 #include "core/text/text.h"
+#include "substitutions/pattern.h"
 #include <string.h>
 
 static const struct attribute_pattern *place_of(const struct unify_member *m, size_t node, int attribute)

@@ -2,6 +2,7 @@
 #include "generator/unify/other_permutations.h"
 
 #include "generator/enumerate/evaluation_cache.h"
+#include "substitutions/pattern.h"
 #include <string.h>
 
 #define MOST_INPUTS 2

@@ -4,6 +4,7 @@
 #include "core/memory/arena.h"
 #include "core/text/text.h"
 #include "generator/unify/other_permutations.h"
+#include "substitutions/pattern.h"
 #include <string.h>
 
 // --- skeletons -------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 #include "core/memory/vec.h"
 #include "core/text/error.h"
 #include "onnx/convert/importer.h"
+#include "onnx/format/visit.h"
 
 #include <errno.h>
 #include <inttypes.h>

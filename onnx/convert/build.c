@@ -1,6 +1,7 @@
 // Graph nodes for converters.
 #include "core/memory/hash.h"
 #include "expressions/elements.h"
+#include "graph/graph_whole.h"
 #include "onnx/convert/importer.h"
 
 #include <assert.h>

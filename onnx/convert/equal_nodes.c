@@ -5,6 +5,7 @@
 
 #include "core/memory/hash.h"
 #include "core/text/error.h"
+#include "onnx/format/model_write.h"
 
 #include <string.h>
 

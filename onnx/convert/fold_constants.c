@@ -2,11 +2,12 @@
 // intermediate tensor rounded to its element type as a runtime would) or by what the model's owner has put in its
 // place. Only the ancestors of the wanted tensor are looked at, collected with a stack of their own and run in the
 // graph's order: neither the depth nor the size of the rest of the graph matters.
-#include "graph/evaluate.h"
 #include "core/memory/hash.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "expressions/elements.h"
+#include "graph/evaluate.h"
+#include "graph/graph_whole.h"
 #include "onnx/convert/importer.h"
 
 #include <stdlib.h>

@@ -8,6 +8,8 @@
 #include "expressions/elements.h"
 #include "onnx/convert/constant_cache.h"
 #include "onnx/convert/importer.h"
+#include "onnx/format/check.h"
+#include "onnx/format/visit.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -148,11 +150,33 @@ static bool reads_what_varies(struct importer *im, const struct conversion *c)
 // A flag of the node's that is neither 0 nor 1; NULL: none. Runtimes take such a one for yes or for no, each by itself.
 static const char *find_odd_flag(const struct conversion *c)
 {
-    static const char *const flags[] = {
-        "align_corners", "allowzero", "antialias", "ceil_mode", "count_include_pad", "detect_negative",
-        "detect_positive", "exclude_outside", "exclusive", "fmod", "input_forget", "inverse", "keepdims", "largest",
-        "layout", "linear_before_reset", "noop_with_empty_axes", "onesided", "reverse", "select_last_index", "sorted",
-        "spatial", "storage_order", "training_mode", "transA", "transB", "upper"};
+    static const char *const flags[] = {"align_corners",
+                                        "allowzero",
+                                        "antialias",
+                                        "ceil_mode",
+                                        "count_include_pad",
+                                        "detect_negative",
+                                        "detect_positive",
+                                        "exclude_outside",
+                                        "exclusive",
+                                        "fmod",
+                                        "input_forget",
+                                        "inverse",
+                                        "keepdims",
+                                        "largest",
+                                        "layout",
+                                        "linear_before_reset",
+                                        "noop_with_empty_axes",
+                                        "onesided",
+                                        "reverse",
+                                        "select_last_index",
+                                        "sorted",
+                                        "spatial",
+                                        "storage_order",
+                                        "training_mode",
+                                        "transA",
+                                        "transB",
+                                        "upper"};
     for (size_t i = 0; onnx_node_has_standard_domain(c->node) && i < sizeof flags / sizeof *flags; i++) {
         int64_t flag = int_attribute(c, flags[i], 0);
         if (flag != 0 && flag != 1)

@@ -1,6 +1,7 @@
 // Names of ONNX values: who they are, how often they are used, and which of them subgraphs reach out for.
 #include "core/memory/hash.h"
 #include "onnx/convert/importer.h"
+#include "onnx/format/visit.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 
 #include "core/text/error.h"
 #include "onnx/format/node.h"
+#include "onnx/format/visit.h"
 #include "operators/traits.h"
 
 #define LARGEST_STATE (1 << 20)   // bytes

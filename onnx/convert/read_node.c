@@ -2,6 +2,7 @@
 #include "core/text/error.h"
 #include "expressions/elements.h"
 #include "onnx/convert/importer.h"
+#include "onnx/format/visit.h"
 
 #include <stdarg.h>
 #include <stdio.h>

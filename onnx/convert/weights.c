@@ -2,6 +2,7 @@
 // them; what is not aligned there, or stored as typed data, is copied once, on request.
 #include "core/text/error.h"
 #include "onnx/convert/importer.h"
+#include "onnx/format/model_file.h"
 #include "onnx/format/tensor.h"
 
 tensor_id weight_add(struct imported_model *m, struct imported_weight weight)

@@ -2,9 +2,12 @@
 // which the standard defines them: inputs, initializers (which may give an input its default), then the outputs of each
 // node. A use of a name that no scope has is a use before definition, a cycle, or of nothing at all, and is reported as
 // that.
+#include "onnx/format/check.h"
+
 #include "core/memory/key_set.h"
 #include "core/text/error.h"
 #include "onnx/format/model.h"
+#include "onnx/format/visit.h"
 
 #include <stdio.h>
 #include <string.h>

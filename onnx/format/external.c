@@ -5,6 +5,7 @@
 #include "core/memory/vec.h"
 #include "core/text/error.h"
 #include "onnx/format/tensor.h"
+#include "onnx/format/visit.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -214,54 +214,13 @@ struct onnx_file {
     struct onnx_model *model;
 };
 
-// Maps and parses the file, maps its external data, and checks every tensor's sizes (not the graph: onnx_model_check).
-// External data must lie in the model's folder. On failure nothing is left open.
-bool onnx_file_open(struct onnx_file *file, const char *path, struct error *error);
-// The same of bytes that are mapped already, of a file that is to have this path: the map is taken.
-bool onnx_file_open_mapped(struct onnx_file *file, const char *path, const struct file_map *map, struct error *error);
-void onnx_file_close(struct onnx_file *file);
-// Lets go of the memory that whole pages of a view take, until it is read again. Not for other memory: that is left
-// alone.
-void onnx_file_forget(const struct onnx_file *file, const void *bytes, size_t size);
-
-// Parses `size` bytes that outlive the arena's use. `file` names them in errors, which say at which byte.
-bool onnx_model_parse(struct arena *a, const char *file, const uint8_t *bytes, size_t size,
-                      struct onnx_model **ret_model, struct error *error);
-// The same for any message: `TensorProto` files of test data, say.
-bool onnx_message_parse(struct arena *a, const struct onnx_descriptor *d, const char *file, const uint8_t *bytes,
-                        size_t size, void **ret_message, struct error *error);
-
-// What IR version, operator sets and graphs must be for the model to have a meaning: names in single-assignment form,
-// no use before definition, no cycle (reported as one), defined outputs; in subgraphs and functions too.
-bool onnx_model_check(const struct onnx_model *model, const char *file, struct error *error);
-
-// All or nothing: whenever this ends, PATH and its data are the old ones or the new ones. Tensors with external data
-// stay external, in one file beside the model, `PATH.HASH.data` by a hash of its content, so that it is no other
-// model's; when the model would exceed `limit` bytes (0: protobuf's limit), all larger tensors are moved there. The
-// data of a model that was written there before is removed. Payloads go from map to file in pieces, and the pages of
-// `source` (which may be NULL) are given back as they are written, so that memory does not grow with the model. The
-// model is left as it was.
-bool onnx_model_write(const struct onnx_model *model, const struct onnx_file *source, const char *path, size_t limit,
-                      struct error *error);
 // The same, where what was written is read again before it takes its place, and does so only if it is found right. A
 // path that is no regular file gets what was found right in a temporary folder.
 struct onnx_reader {
     bool (*is_right)(void *context, struct onnx_file *written, struct error *error);
     void *context;
 };
-bool onnx_model_write_checked(const struct onnx_model *model, const struct onnx_file *source, const char *path,
-                              size_t limit, const struct onnx_reader *reader, struct error *error);
-
-// Encoded into arena memory: equal messages (up to the order of fields) have equal bytes.
-struct onnx_bytes onnx_message_encode(struct arena *a, const struct onnx_descriptor *d, const void *message);
 
 // Calls `visit` for every message of type `wanted` inside `message`, itself included, in the order of writing.
 // Stops and gives false when `visit` does.
 typedef bool onnx_visit_fn(void *context, void *message);
-bool onnx_message_visit(const struct onnx_descriptor *d, void *message, const struct onnx_descriptor *wanted,
-                        onnx_visit_fn *visit, void *context);
-
-bool onnx_string_is(const struct onnx_string *s, const char *text);
-bool onnx_bytes_are(const struct onnx_bytes *b, const char *text);
-// The name of a size; empty where it has none. "?" is none: exporters write it for every size that they do not know.
-const struct onnx_string *onnx_symbol(const struct onnx_dimension *d);

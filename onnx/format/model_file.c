@@ -1,9 +1,13 @@
 // A model file and everything mapped for it: open in one pass (map, parse, external data, sizes), close in one.
+#include "onnx/format/model_file.h"
+
 #include "core/memory/vec.h"
 #include "core/text/error.h"
 #include "onnx/format/external.h"
 #include "onnx/format/model.h"
+#include "onnx/format/model_read.h"
 #include "onnx/format/tensor.h"
+#include "onnx/format/visit.h"
 
 #include <sys/mman.h>
 

@@ -6,6 +6,8 @@
 // As protobuf wants it: the last of several values of a singular field counts, a known field of another wire type is an
 // unknown one, packed and unpacked numbers mix. Unlike protobuf, a singular message that occurs twice is an error:
 // merging two graphs is no model that anyone meant.
+#include "onnx/format/model_read.h"
+
 #include "core/formats/wire.h"
 #include "core/text/error.h"
 #include "onnx/format/model.h"

@@ -4,12 +4,17 @@
 // A tensor that moves is written in another form (no payload, external_data
 // entries); the forms are a list in the order of writing, the model itself stays untouched. Tensors that share bytes
 // (tied weights) share them in the external file too.
+#include "onnx/format/model_save.h"
+
 #include "core/formats/wire.h"
 #include "core/memory/hash.h"
 #include "core/memory/table.h"
 #include "core/system/temporary.h"
 #include "core/text/error.h"
+#include "onnx/format/model_file.h"
+#include "onnx/format/model_write.h"
 #include "onnx/format/tensor.h"
+#include "onnx/format/visit.h"
 #include "onnx/format/writer.h"
 
 #include <inttypes.h>

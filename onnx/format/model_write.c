@@ -1,6 +1,8 @@
 // The writer: sizes first (protobuf wants the length of a message before its contents), in a list in the order of
 // writing, then the bytes. Fields go out in ascending order of number, as protobuf's own serializers do, so that a
 // model written by those comes back byte for byte.
+#include "onnx/format/model_write.h"
+
 #include "core/formats/wire.h"
 #include "core/memory/vec.h"
 #include "core/text/error.h"

@@ -1,6 +1,8 @@
 // Attributes of a node by name, with standard values.
 #include "onnx/format/node.h"
 
+#include "onnx/format/visit.h"
+
 const struct onnx_attribute *onnx_node_find(const struct onnx_node *n, const char *name)
 {
     for (size_t i = 0; i < n->attributes.count; i++) {

@@ -1,4 +1,6 @@
 // Walking over a model by the tables of schema.c, and the small helpers that everybody uses.
+#include "onnx/format/visit.h"
+
 #include "onnx/format/model.h"
 
 #include <string.h>

@@ -12,6 +12,3 @@ struct onnx_writer {
     struct error *error;
     bool has_failed;   // deferred elements could not be computed, and *error says why: what was written is no model
 };
-size_t onnx_writer_measure(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message);
-void onnx_writer_put(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message);   // after measure
-void onnx_writer_free(struct onnx_writer *w);

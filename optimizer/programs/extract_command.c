@@ -12,7 +12,10 @@
 #include "egraph/extraction/best.h"
 #include "egraph/extraction/components.h"
 #include "egraph/extraction/greedy.h"
+#include "egraph/extraction/greedy_dag.h"
+#include "egraph/extraction/greedy_tree.h"
 #include "egraph/extraction/ilp.h"
+#include "egraph/extraction/names.h"
 #include "egraph/extraction/read_json.h"
 
 struct arguments {

@@ -3,6 +3,7 @@
 #include "optimizer/report/picture.h"
 
 #include "substitutions/match.h"
+#include "substitutions/match_index.h"
 #include <stdlib.h>
 
 #define PITCH_X (PICTURE_BOX_WIDTH + 22)

@@ -2,6 +2,7 @@
 #include "optimizer/report/report.h"
 
 #include "substitutions/match.h"
+#include "substitutions/match_index.h"
 #include <math.h>
 #include <string.h>
 

@@ -3,6 +3,7 @@
 
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
+#include "graph/graph_whole.h"
 #include "optimizer/run/output_difference.h"
 #include <assert.h>
 #include <math.h>

@@ -6,6 +6,10 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "expressions/elements.h"
+#include "graph/graph_whole.h"
+#include "onnx/format/check.h"
+#include "onnx/format/model_file.h"
+#include "onnx/format/visit.h"
 #include "optimizer/run/model_weights.h"
 
 static size_t bytes_of_weights(const struct graph *g)

@@ -2,6 +2,7 @@
 #include "optimizer/run/model_weights.h"
 
 #include "core/memory/arena.h"
+#include "graph/graph_whole.h"
 
 static const void *acquire(void *context, size_t index, struct error *error)
 {

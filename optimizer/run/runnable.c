@@ -3,6 +3,7 @@
 
 #include "expressions/elements.h"
 #include "graph/extract.h"
+#include "graph/graph_whole.h"
 
 static uint32_t opaque_index(const struct node *n)
 {

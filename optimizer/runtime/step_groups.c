@@ -3,6 +3,7 @@
 
 #include "core/memory/arena.h"
 #include "graph/extract.h"
+#include "graph/graph_whole.h"
 #include "operators/traits.h"
 #include "optimizer/search/repeated_weight.h"
 

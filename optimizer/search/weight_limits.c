@@ -6,8 +6,10 @@
 #include "core/memory/memory.h"
 #include "expressions/definition.h"
 #include "expressions/magnitude.h"
+#include "graph/graph_whole.h"
 #include "optimizer/search/weight_bytes.h"
 #include "substitutions/match.h"
+#include "substitutions/match_index.h"
 #include <math.h>
 
 struct bounding {

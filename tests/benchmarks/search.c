@@ -1,5 +1,6 @@
 // `search [MODEL.onnx | NAME:N]...`: times the search with a made-up cost on models, or on synthetic graphs of N
 // repeated blocks. Prints a row for each: nodes before and after, estimated gain, seconds, and what the search did.
+#include "optimizer/search/search.h"
 #include "backends/cpu/cpu.h"
 #include "core/memory/arena.h"
 #include "core/memory/memory.h"
@@ -7,7 +8,7 @@
 #include "core/text/text.h"
 #include "graph/graph.h"
 #include "onnx/convert/import.h"
-#include "optimizer/search/search.h"
+#include "onnx/format/model_file.h"
 #include "tests/benchmarks/search_cost.h"
 #include <math.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #include "core/memory/memory.h"
 #include "core/numbers/random.h"
 #include "graph/graph.h"
+#include "graph/graph_whole.h"
 #include <string.h>
 
 static double elements_of(const struct graph *g, tensor_id t)

@@ -1,5 +1,6 @@
 #include "core/text/error.h"
 #include "core/text/options.h"
+#include "core/text/options_help.h"
 #include "core/text/text.h"
 #include "tests/support/check.h"
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 // does not compile.
 #include "core/text/error.h"
 #include "onnx/convert/import.h"
+#include "onnx/format/model_file.h"
 #include "tests/cuda/planning.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 // E-graphs that tests grow.
 #include "tests/egraph/grown.h"
 
+#include "egraph/intern.h"
+
 uint32_t grown_attributes(struct egraph *e, enum operator_id op, int64_t value)
 {
     struct attribute_value values[MAX_ATTRIBUTES];

@@ -7,6 +7,7 @@
 #include "egraph/ematch.h"
 #include "egraph/instance.h"
 #include "substitutions/match.h"
+#include "substitutions/match_index.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
 #include "tests/support/random_graph.h"

@@ -4,6 +4,8 @@
 #include "egraph/extraction/components.h"
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/greedy.h"
+#include "egraph/extraction/greedy_dag.h"
+#include "egraph/extraction/greedy_tree.h"
 #include "egraph/extraction/ilp.h"
 #include "egraph/extraction/reduce.h"
 #include "tests/egraph/small_problem.h"

@@ -2,6 +2,9 @@
 #include "tests/fuzz/exported.h"
 
 #include "core/text/error.h"
+#include "onnx/format/check.h"
+#include "onnx/format/model_file.h"
+#include "onnx/format/model_save.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/onnx/forget_origins.h"
 #include "tests/support/graph_check.h"

@@ -3,6 +3,7 @@
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "onnx/convert/import.h"
+#include "onnx/format/model_file.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/graph_check.h"
 #include <string.h>

@@ -2,6 +2,9 @@
 #include "core/text/error.h"
 #include "egraph/extraction/best.h"
 #include "egraph/extraction/greedy.h"
+#include "egraph/extraction/greedy_dag.h"
+#include "egraph/extraction/greedy_tree.h"
+#include "egraph/extraction/names.h"
 #include "egraph/extraction/read_json.h"
 #include "tests/fuzz/fuzz.h"
 

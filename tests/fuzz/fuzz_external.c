@@ -1,7 +1,9 @@
 // ONNX models with data in other files: only what lies in the model's folder is mapped, whatever its name, offset and
 // length, and every byte of it can be read. The folder has `data`, `empty`, and `link`, which leads out of it.
 #include "core/text/error.h"
+#include "onnx/format/check.h"
 #include "onnx/format/model.h"
+#include "onnx/format/model_file.h"
 #include "tests/fuzz/fuzz.h"
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #include "core/memory/arena.h"
 #include "core/text/text.h"
 #include "generator/unify/unify.h"
+#include "substitutions/pattern.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "core/text/text.h"
 #include "graph/field_entries.h"
 #include "graph/graph.h"
+#include "graph/graph_whole.h"
 #include "graph/text.h"
 #include "graph/undone_reshapes.h"
 #include "tests/support/check.h"

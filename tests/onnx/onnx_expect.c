@@ -2,13 +2,16 @@
 // the model, runs the graph by the operators' definitions, and compares with the expected outputs. One line per folder:
 //     FOLDER: equal | opaque (REASON) | no data (REASON) | DIFFERS (REASON)
 #include "backends/cpu/cpu.h"
-#include "tests/support/reference_graph.h"
 #include "core/memory/memory.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "expressions/elements.h"
+#include "graph/graph_whole.h"
 #include "onnx/convert/importer.h"
+#include "onnx/format/model_file.h"
+#include "onnx/format/model_read.h"
 #include "onnx/format/tensor.h"
+#include "tests/support/reference_graph.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,6 +3,9 @@
 // to stderr. The test scripts drive it.
 #include "core/text/error.h"
 #include "onnx/convert/export/export.h"
+#include "onnx/format/check.h"
+#include "onnx/format/model_file.h"
+#include "onnx/format/model_save.h"
 #include "tests/onnx/each_model.h"
 #include "tests/onnx/forget_origins.h"
 #include "tests/support/graph_check.h"

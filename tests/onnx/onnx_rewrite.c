@@ -4,10 +4,15 @@
 #include "core/memory/memory.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"
+#include "graph/graph_whole.h"
 #include "onnx/convert/export/export.h"
+#include "onnx/format/check.h"
+#include "onnx/format/model_file.h"
+#include "onnx/format/model_save.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"
 #include "substitutions/match.h"
+#include "substitutions/match_index.h"
 #include "tests/support/graph_check.h"
 
 #include <stdio.h>

@@ -5,6 +5,7 @@
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "onnx/format/model.h"
+#include "onnx/format/model_read.h"
 #include "onnx/format/tensor.h"
 #include "tests/support/check.h"
 

@@ -3,6 +3,8 @@
 #include "core/memory/memory.h"
 #include "core/text/error.h"
 #include "onnx/format/model.h"
+#include "onnx/format/model_file.h"
+#include "onnx/format/model_save.h"
 #include "onnx/format/tensor.h"
 #include "tests/support/check.h"
 

@@ -4,6 +4,8 @@
 #include "core/text/error.h"
 #include "onnx/convert/export/export.h"
 #include "onnx/convert/export/export_alone.h"
+#include "onnx/format/model_file.h"
+#include "onnx/format/model_save.h"
 #include "tests/support/parse_graph.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // Sizes and payloads of tensors: a table of (encoded tensor, what it is).
 #include "core/memory/arena.h"
 #include "core/text/error.h"
+#include "onnx/format/model_read.h"
 #include "onnx/format/tensor.h"
 #include "tests/support/check.h"
 

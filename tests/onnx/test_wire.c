@@ -3,6 +3,8 @@
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "onnx/format/model.h"
+#include "onnx/format/model_read.h"
+#include "onnx/format/model_write.h"
 #include "tests/support/check.h"
 
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "core/memory/memory.h"
 #include "core/text/error.h"
 #include "onnx/convert/import.h"
+#include "onnx/format/model_file.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "tests/benchmarks/search_cost.h"
 #include "tests/support/graph_check.h"

@@ -9,6 +9,7 @@
 #include "expressions/evaluation/evaluate_entry.h"
 #include "expressions/field.h"
 #include "graph/compose.h"
+#include "graph/graph_whole.h"
 #include "substitutions/rule.h"
 #include "tests/support/definition_parse.h"
 #include "tests/support/parse_graph.h"

@@ -1,6 +1,7 @@
 // Matching: what a split cuts, and what is known of axes beside the rule.
 #include "core/memory/arena.h"
 #include "substitutions/match.h"
+#include "substitutions/match_index.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
 

@@ -2,6 +2,7 @@
 // leaves out no match that has one.
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
+#include "substitutions/match_index.h"
 #include "substitutions/rule_index.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"

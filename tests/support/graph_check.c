@@ -3,6 +3,7 @@
 
 #include "core/memory/arena.h"
 #include "core/text/error.h"
+#include "graph/graph_whole.h"
 
 static bool violation(struct error *error, const struct graph *g, node_id n, const char *what)
 {

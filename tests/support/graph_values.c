@@ -5,6 +5,7 @@
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/field.h"
 #include "graph/graph.h"
+#include "graph/graph_whole.h"
 #include <assert.h>
 #include <string.h>
 

@@ -1,9 +1,10 @@
 // Runs graphs by their definitions, node by node.
 #include "tests/support/reference_graph.h"
 
-#include "graph/evaluate.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
+#include "graph/evaluate.h"
+#include "graph/graph_whole.h"
 
 struct leaf_values {
     size_t n_inputs, n_weights;

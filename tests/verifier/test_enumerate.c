@@ -1,4 +1,5 @@
 // The search for instances joins relations; here it is held against trying every type of every variable.
+#include "substitutions/pattern.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
 #include "verifier/instances/enumerate.h"

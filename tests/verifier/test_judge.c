@@ -1,5 +1,6 @@
 // Verdicts: true equations are proved, planted errors are refuted with a counterexample.
 #include "core/text/error.h"
+#include "substitutions/pattern.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
 #include "verifier/rules/prove.h"

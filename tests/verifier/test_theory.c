@@ -1,5 +1,6 @@
 // Entailment: what follows from a set of properties, and what a false, redundant or contradictory one does to it.
 #include "core/text/error.h"
+#include "substitutions/pattern.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
 #include "verifier/entailment/derivation.h"

@@ -1,5 +1,6 @@
 // taso-verify derive: which rules follow from others, by how many rewrites, and by which.
 #include "core/text/text.h"
+#include "graph/graph_whole.h"
 #include "graph/text.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"

@@ -5,6 +5,7 @@
 #include "core/system/files_used.h"
 #include "core/system/progress.h"
 #include "core/text/text.h"
+#include "substitutions/pattern.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
 #include "verifier/rules/rejection_reason.h"

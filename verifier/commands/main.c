@@ -2,6 +2,7 @@
 #include "core/system/program.h"
 #include "core/text/error.h"
 #include "core/text/options.h"
+#include "core/text/options_help.h"
 #include "core/text/text.h"
 #include "verifier/commands/commands.h"
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // An instance at which the sides of an equation differ, as text.
 #include "core/text/text.h"
+#include "substitutions/pattern.h"
 #include "verifier/direct_proof/comparison.h"
 #include "verifier/direct_proof/number_values.h"
 #include <inttypes.h>

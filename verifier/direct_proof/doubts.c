@@ -1,6 +1,7 @@
 // Why instances that agree are no proof: what no theorem covers, and values that had no instance.
 #include "verifier/direct_proof/doubts.h"
 
+#include "substitutions/pattern.h"
 #include "verifier/bounds/forms/theorems.h"
 #include "verifier/bounds/property_types/group_types.h"
 #include "verifier/bounds/property_types/window_types.h"

@@ -2,6 +2,7 @@
 #include "verifier/entailment/obligations.h"
 
 #include "core/memory/hash.h"
+#include "substitutions/pattern.h"
 #include "verifier/direct_proof/small_instances.h"
 #include "verifier/instances/ranks.h"
 #include <string.h>

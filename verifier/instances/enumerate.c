@@ -1,6 +1,7 @@
 // Joins the relations of nodes, smallest first, and types the rest as soon as inputs are known.
 #include "verifier/instances/enumerate.h"
 
+#include "substitutions/pattern.h"
 #include "verifier/instances/rank_classes.h"
 #include "verifier/instances/relation.h"
 #include "verifier/instances/types_to_try.h"

@@ -2,6 +2,7 @@
 #include "verifier/instances/equation.h"
 
 #include "operators/traits.h"
+#include "substitutions/pattern.h"
 
 struct equation equation_of_rule(const struct rule *r)
 {

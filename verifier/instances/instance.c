@@ -2,6 +2,7 @@
 #include "verifier/instances/instance.h"
 
 #include "core/memory/hash.h"
+#include "substitutions/pattern.h"
 #include <string.h>
 
 void instance_init(struct instance *in, const struct equation *eq, struct typing *typing, struct arena *scratch)

@@ -2,6 +2,8 @@
 // differ (docs/theory/bounds.md, section 2.4).
 #include "verifier/instances/ranks.h"
 
+#include "substitutions/pattern.h"
+
 #include <string.h>
 
 // Larger ones than any size that is tested are alike, and can be added to and doubled.
@@ -326,8 +328,8 @@ static bool has_numbers_of_axes(const struct pattern *p)
 // Where all ranks are written there are no larger ones.
 bool ranks_are_too_few(const struct equation *eq)
 {
-    bool are_open = pattern_has_windows(eq->pattern) || !are_all_ranks_written(eq) ||
-                    largest_written_rank(eq) > LARGEST_RANK;
+    bool are_open =
+        pattern_has_windows(eq->pattern) || !are_all_ranks_written(eq) || largest_written_rank(eq) > LARGEST_RANK;
     return has_numbers_of_axes(eq->pattern) || (are_open && rank_that_tells_axes(eq) > LARGEST_RANK) ||
            tensors_of_open_rank(eq);
 }

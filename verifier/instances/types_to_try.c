@@ -2,6 +2,8 @@
 // what conditions leave of all ranks.
 #include "verifier/instances/types_to_try.h"
 
+#include "substitutions/pattern.h"
+
 typedef VEC(type_id) type_vec;
 
 // --- of one rank -----------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "operators/traits.h"
+#include "substitutions/pattern.h"
 #include "verifier/bounds/text/conditions.h"
 #include "verifier/instances/domain.h"
 #include "verifier/instances/rank_classes.h"

@@ -4,6 +4,7 @@
 #include "verifier/laws/laws.h"
 
 #include "core/text/text.h"
+#include "substitutions/pattern.h"
 #include "verifier/laws/schemas.h"
 #include "verifier/laws/written_rules.h"
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "expressions/elements.h"
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/field.h"
+#include "graph/graph_whole.h"
 #include <omp.h>
 
 #define INTEGER_LIMIT 16          // random integers stay below: they are mostly indices

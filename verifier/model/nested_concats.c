@@ -1,6 +1,7 @@
 // Each run of consecutive parts is a tensor, which every cut of it makes.
 #include "verifier/model/nested_concats.h"
 
+#include "egraph/intern.h"
 #include "operators/traits.h"
 
 static enode_id concatenate(struct egraph *e, int axis, enode_id a, enode_id b)

@@ -1,6 +1,7 @@
 // Each run of consecutive parts is a tensor, which every cut of every longer run makes.
 #include "verifier/model/nested_splits.h"
 
+#include "egraph/intern.h"
 #include "operators/traits.h"
 
 #define MOST_PARTS 8

@@ -1,6 +1,7 @@
 // Atoms that hold of good instances are combined until no failing instance meets them.
 #include "verifier/rules/find_conditions.h"
 
+#include "substitutions/pattern.h"
 #include "verifier/instances/ranks.h"
 #include <string.h>
 

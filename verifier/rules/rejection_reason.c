@@ -1,6 +1,8 @@
 // Why a rule was rejected: the counterexample, or what is missing to a proof.
 #include "verifier/rules/rejection_reason.h"
 
+#include "substitutions/pattern.h"
+
 static const struct judgement *tested_of(const struct rule_report *report)
 {
     return report->has_direct ? &report->direct : &report->first;

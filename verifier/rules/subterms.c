@@ -6,6 +6,7 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "operators/traits.h"
+#include "substitutions/pattern.h"
 #include "verifier/bounds/forms/terms.h"
 #include "verifier/bounds/text/same_sizes.h"
 #include "verifier/rules/find_conditions.h"

@@ -3,6 +3,7 @@
 
 #include "core/text/log.h"
 #include "properties/shipped_properties.h"
+#include "substitutions/pattern.h"
 #include "verifier/direct_proof/judge.h"
 #include "verifier/rules/validation_cache.h"
 

@@ -2,6 +2,8 @@
 #include "verifier/selection/example.h"
 
 #include "core/memory/hash.h"
+#include "graph/graph_whole.h"
+#include "substitutions/pattern.h"
 #include "verifier/direct_proof/trial.h"
 #include <string.h>
 

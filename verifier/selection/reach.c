@@ -2,6 +2,8 @@
 #include "verifier/selection/reach.h"
 
 #include "core/memory/arena.h"
+#include "graph/graph_whole.h"
+#include "substitutions/match_index.h"
 #include "verifier/selection/example.h"
 
 struct origin {

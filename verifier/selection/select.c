@@ -1,6 +1,7 @@
 // Judges form, gain and need of each rule, the smallest first.
 #include "verifier/selection/select.h"
 
+#include "graph/graph_whole.h"
 #include "verifier/selection/example.h"
 #include "verifier/selection/reach.h"
 #include "verifier/selection/work.h"

@@ -2,6 +2,7 @@
 #include "verifier/selection/work.h"
 
 #include "core/memory/arena.h"
+#include "graph/graph_whole.h"
 #include "operators/traits.h"
 
 static double entries_of(const struct graph *g, node_id n)

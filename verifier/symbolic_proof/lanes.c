@@ -1,4 +1,5 @@
 // The same applications at several assignments of large random numbers: found, defined, and compared in form.
+#include "substitutions/pattern.h"
 #include "verifier/symbolic_proof/family.h"
 
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "verifier/symbolic_proof/symbolic.h"
 
 #include "operators/traits.h"
+#include "substitutions/pattern.h"
 #include "verifier/bounds/forms/terms.h"
 #include "verifier/direct_proof/small_instances.h"
 #include "verifier/instances/ranks.h"

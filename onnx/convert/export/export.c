@@ -3,6 +3,7 @@
 #include "onnx/convert/export/export.h"
 
 #include "core/text/error.h"
+#include "graph/graph_whole.h"
 #include "onnx/convert/export/exporter.h"
 #include "onnx/convert/initial_state.h"
 

@@ -5,6 +5,7 @@
 #include "core/text/error.h"
 #include "expressions/elements.h"
 #include "onnx/convert/export/export.h"
+#include "onnx/format/model_write.h"
 
 #include <string.h>
 

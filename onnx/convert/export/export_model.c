@@ -1,5 +1,6 @@
 // The new model around its nodes: initializers, inputs, and what the old model says of what is left.
 #include "onnx/convert/export/exporter.h"
+#include "onnx/format/visit.h"
 
 // ---- weights ----
 

@@ -2,6 +2,7 @@
 // is added to it, as Gemm, which transposes its factors, too.
 #include "onnx/convert/export/making.h"
 
+#include "onnx/format/visit.h"
 #include "operators/fused_activation.h"
 #include "operators/traits.h"
 

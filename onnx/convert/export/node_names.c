@@ -1,5 +1,6 @@
 // Names of the nodes that were made, each once, and the rules that made them as metadata.
 #include "onnx/convert/export/exporter.h"
+#include "onnx/format/visit.h"
 
 // Of the node that it came from, if that had one and nobody has it.
 static bool takes_name_of_origin(struct exporter *x, struct onnx_node *made, uint32_t origin)

@@ -5,6 +5,9 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "onnx/convert/importer.h"
+#include "onnx/format/check.h"
+#include "onnx/format/model_write.h"
+#include "onnx/format/visit.h"
 
 #include <string.h>
 

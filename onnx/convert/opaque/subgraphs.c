@@ -4,6 +4,7 @@
 #include "core/text/error.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/opaque/typing.h"
+#include "onnx/format/visit.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
 #include "onnx/convert/importer.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/format/tensor.h"
+#include "onnx/format/visit.h"
 
 #include <math.h>
 

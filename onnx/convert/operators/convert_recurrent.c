@@ -8,6 +8,7 @@
 #include "onnx/convert/conversion.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/operators/converters.h"
+#include "onnx/format/visit.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "expressions/definition.h"
 #include "expressions/elements.h"
 #include "expressions/magnitude.h"
+#include "graph/graph_whole.h"
 #include "onnx/convert/importer.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 // A product with a constant matrix, or the sum of one with a bias, times a number for each column: the weights do it.
 // (x w + b) * s is x (w * s) + b * s, and both in brackets depend on weights only.
 #include "onnx/convert/importer.h"
+#include "onnx/format/visit.h"
 
 #include <math.h>
 

@@ -8,6 +8,7 @@
 // cuts off never comes to the size it would have had.
 #include "core/text/error.h"
 #include "onnx/convert/symbolic/lockstep.h"
+#include "onnx/format/visit.h"
 
 #include <string.h>
 

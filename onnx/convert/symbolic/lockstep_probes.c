@@ -2,6 +2,7 @@
 #include "core/text/error.h"
 #include "onnx/convert/constant_cache.h"
 #include "onnx/convert/symbolic/lockstep.h"
+#include "onnx/format/check.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 // 64. At probes beyond that nothing behind them would be understood. Where the value that cuts is a function of the
 // symbols, the largest size that it allows, the same for all symbols in it, is a limit of each.
 #include "onnx/convert/symbolic/lockstep.h"
+#include "onnx/format/visit.h"
 
 #include <string.h>
 

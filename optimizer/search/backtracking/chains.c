@@ -2,6 +2,7 @@
 #include "optimizer/search/backtracking/chains.h"
 
 #include "optimizer/search/backtracking/replay.h"
+#include "substitutions/match_index.h"
 #include <math.h>
 
 #define MAX_DEPTH 12

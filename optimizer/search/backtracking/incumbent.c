@@ -1,6 +1,9 @@
 // The best graph so far: what its proposals gain, trials of several at once, and adopting one.
 #include "optimizer/search/backtracking/incumbent.h"
 
+#include "graph/graph_whole.h"
+#include "substitutions/match_index.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #include "optimizer/search/backtracking/local_cost.h"
 
 #include "graph/extract.h"
+#include "graph/graph_whole.h"
 #include "optimizer/search/repeated_weight.h"
 #include <math.h>
 #include <string.h>

@@ -2,10 +2,12 @@
 // use, and when the last one leaves, what its operator costs is gained. None of the steps on the way gains anything, so
 // without this the search would have to stumble over all of them in a row. Of several such tensors the one of most
 // worth counts: a chain that begins with another one is no nearer to the end.
+#include "graph/graph_whole.h"
 #include "optimizer/search/backtracking/states.h"
 
 #include "graph/extract.h"
 #include "optimizer/search/repeated_weight.h"
+#include "substitutions/match_index.h"
 #include <math.h>
 
 struct isolation {

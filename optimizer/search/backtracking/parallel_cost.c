@@ -2,6 +2,8 @@
 #include "optimizer/search/backtracking/parallel_cost.h"
 
 #include "core/system/thread_pool.h"
+#include "graph/cycle.h"
+#include "graph/graph_whole.h"
 #include <math.h>
 #include <string.h>
 

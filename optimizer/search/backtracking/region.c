@@ -4,6 +4,7 @@
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "graph/extract.h"
+#include "graph/graph_whole.h"
 #include "optimizer/search/backtracking/canonical_order.h"
 #include "optimizer/search/repeated_weight.h"
 #include <assert.h>

@@ -1,6 +1,9 @@
 // The steps of a chain are looked for again from every match that looks like its first.
 #include "optimizer/search/backtracking/replay.h"
 
+#include "graph/cycle.h"
+#include "substitutions/match_index.h"
+
 #include <math.h>
 
 struct reuse {

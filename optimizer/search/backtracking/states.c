@@ -2,6 +2,8 @@
 #include "optimizer/search/backtracking/states.h"
 
 #include "core/memory/hash.h"
+#include "graph/cycle.h"
+#include "graph/graph_whole.h"
 #include <math.h>
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #include "optimizer/search/saturation/derivation.h"
 
 #include "core/memory/hash.h"
+#include "egraph/explain.h"
 
 struct pair {
     enode_id a, b;

@@ -3,6 +3,8 @@
 
 #include "core/system/clock.h"
 #include "egraph/extraction/greedy.h"
+#include "egraph/extraction/greedy_dag.h"
+#include "egraph/extraction/greedy_tree.h"
 #include <math.h>
 #include <string.h>
 

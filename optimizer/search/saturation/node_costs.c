@@ -4,6 +4,7 @@
 
 #include "core/memory/hash.h"
 #include "graph/graph.h"
+#include "graph/graph_whole.h"
 #include <math.h>
 
 #define MAX_WORDS ((size_t)1 << 22)

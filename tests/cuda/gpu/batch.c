@@ -3,6 +3,7 @@
 #include "backends/instructions/code_cache.h"
 #include "backends/planning/plan.h"
 #include "core/memory/arena.h"
+#include "graph/graph_whole.h"
 #include <stdio.h>
 #include <string.h>
 

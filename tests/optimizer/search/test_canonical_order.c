@@ -1,5 +1,6 @@
 // The order of nodes: topological, by what nodes are, and found in time where very many are ready at once.
 #include "optimizer/search/backtracking/canonical_order.h"
+#include "substitutions/match_index.h"
 #include "tests/optimizer/search/made_up.h"
 
 // Inputs, each with its own square of tanh, in the order of their numbers or turned around.

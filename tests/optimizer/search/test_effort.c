@@ -1,6 +1,7 @@
 // What a search takes: what is priced, how often and with how much around it, and when the search ends.
 #include "optimizer/search/backtracking/local_cost.h"
 #include "optimizer/search/backtracking/patience.h"
+#include "substitutions/match_index.h"
 #include "tests/optimizer/search/made_up.h"
 #include <pthread.h>
 

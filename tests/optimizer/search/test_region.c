@@ -1,6 +1,7 @@
 // Equal regions whose nodes are listed in another order: what holds of one is turned to the order of the other, and
 // nothing is grafted where a region does not stand.
 #include "core/memory/arena.h"
+#include "graph/graph_whole.h"
 #include "optimizer/search/backtracking/region.h"
 #include "tests/support/parse_graph.h"
 #include "tests/support/parse_rules.h"

@@ -1,5 +1,6 @@
 // What attributes and conditions say of sizes, which stand in no index expression (T2, T3; bounds.md, 2.4 and 2.5).
 #include "operators/traits.h"
+#include "substitutions/pattern.h"
 #include "verifier/bounds/classes/index_classes.h"
 #include "verifier/bounds/classes/same_terms.h"
 #include "verifier/bounds/text/conditions.h"

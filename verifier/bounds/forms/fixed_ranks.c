@@ -1,4 +1,5 @@
 // Ranks that lists, shapes and conditions say (T4), from term to term by way of operators that keep or drop axes.
+#include "substitutions/pattern.h"
 #include "verifier/bounds/forms/terms.h"
 
 #include "operators/traits.h"

@@ -1,4 +1,5 @@
 // Numbers that depend on sizes (T8), numbers of groups (T9) and windows (T10): where a few small ones stand for all.
+#include "substitutions/pattern.h"
 #include "verifier/bounds/forms/terms.h"
 
 #include "core/text/text.h"

@@ -1,4 +1,5 @@
 // Lists of parts of any length: those that nothing asks for are one (T6).
+#include "substitutions/pattern.h"
 #include "verifier/bounds/forms/terms.h"
 
 #include "core/text/text.h"

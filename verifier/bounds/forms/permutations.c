@@ -1,4 +1,5 @@
 // Permutations of any rank: those that are the same on every way to a tensor rename its entries (T7).
+#include "substitutions/pattern.h"
 #include "verifier/bounds/forms/terms.h"
 
 #include "core/text/text.h"

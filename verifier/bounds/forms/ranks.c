@@ -1,5 +1,6 @@
 // Why the ranks that are tried stand for all: axes that nothing names are carried along (T4), and windows go along all
 // spatial axes alike (T5).
+#include "substitutions/pattern.h"
 #include "verifier/bounds/forms/terms.h"
 
 #include "core/memory/arena.h"

@@ -4,6 +4,7 @@
 
 #include "core/text/text.h"
 #include "operators/traits.h"
+#include "substitutions/pattern.h"
 #include "verifier/bounds/text/conditions.h"
 #include "verifier/instances/ranks.h"
 #include <math.h>
@@ -92,8 +93,8 @@ bool form_is_of_real_numbers(const struct form_question *q)
     const struct operator* of_others = form_computes_integers(q->eq);
     for (size_t n = 0; n < q->eq->pattern->nodes.count; n++) {
         const struct pattern_node *node = &q->eq->pattern->nodes.items[n];
-        bool is_of_reals = !operator_has(node->op, TRAIT_ASKS_NUMBER) && !form_makes_other_numbers(node) &&
-                           node->op != of_others;
+        bool is_of_reals =
+            !operator_has(node->op, TRAIT_ASKS_NUMBER) && !form_makes_other_numbers(node) && node->op != of_others;
         for (int i = 0; i < operator_n_attributes(node->op); i++)
             is_of_reals = is_of_reals && !names_infinity(&node->op->attributes[i], &node->attributes[i]);
         if (!is_of_reals) {

@@ -4,6 +4,7 @@
 
 #include "core/memory/arena.h"
 #include "operators/traits.h"
+#include "substitutions/pattern.h"
 #include "verifier/bounds/property_types/shape_constraints.h"
 #include "verifier/bounds/text/conditions.h"
 #include "verifier/instances/enumerate.h"

@@ -2,6 +2,7 @@
 #include "verifier/bounds/text/conditions.h"
 
 #include "operators/traits.h"
+#include "substitutions/pattern.h"
 #include "verifier/instances/size_ranges.h"
 
 bool attribute_term_mentions_sizes(const struct attribute_term *t)

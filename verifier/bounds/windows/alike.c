@@ -1,5 +1,6 @@
 // Windows are paired along the ways from the outputs, level by level; kernels of one entry are none (T10; bounds.md,
 // 2.3).
+#include "substitutions/pattern.h"
 #include "verifier/bounds/windows/windows.h"
 
 #include "operators/traits.h"

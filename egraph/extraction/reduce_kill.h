@@ -1,0 +1,7 @@
+// The steps of a reduction that take nodes away.
+#pragma once
+#include "egraph/extraction/reduce_steps.h"
+
+void reduce_kill_unbuildable(struct draft *d);   // nodes with a child that cannot be built without a cycle
+void reduce_kill_unreached(struct draft *d);
+void reduce_kill_dominated(struct draft *d);   // nodes that cost no less and read no less than another of their class

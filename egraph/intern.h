@@ -1,0 +1,6 @@
+// Types and attribute lists of an e-graph, each kept once: equal ones have one number.
+#pragma once
+#include "egraph/egraph.h"
+
+uint32_t egraph_intern_type(struct egraph *e, uint32_t n, const struct type *types);   // split trees are left out
+uint32_t egraph_intern_attributes(struct egraph *e, const struct operator* op, const struct attribute_value *values);

@@ -1,0 +1,11 @@
+// The writer: sizes first (protobuf wants the length of a message before its contents), in a list in the order of
+// writing, then the bytes.
+#pragma once
+#include "onnx/format/model.h"
+#include "onnx/format/writer.h"
+
+// Encoded into arena memory: equal messages (up to the order of fields) have equal bytes.
+struct onnx_bytes onnx_message_encode(struct arena *a, const struct onnx_descriptor *d, const void *message);
+size_t onnx_writer_measure(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message);
+void onnx_writer_put(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message);   // after measure
+void onnx_writer_free(struct onnx_writer *w);
