@@ -49,6 +49,25 @@ static bool accepts_epilogue(const struct planner *p, const struct step *step, c
     return cpu_read_epilogue(planner_graph(p), step, loop, 1, &ignored);
 }
 
+static bool is_all(const struct attribute_value *value, int64_t wanted)
+{
+    for (uint32_t i = 0; i < value->count; i++)
+        if (value->ints[i] != wanted)
+            return false;
+    return true;
+}
+
+bool cpu_is_conv_of_3x3(const struct plan *plan, const struct step *step)
+{
+    if (step->kernel != &cpu_kernel_conv.base)
+        return false;
+    const struct node *n = &plan->graph->nodes.items[step->node];
+    const struct view *weights = &step->operands[1];
+    return weights->rank == 4 && weights->dim[2] == 3 && weights->dim[3] == 3 && plan_keeps(plan, weights->memory) &&
+           is_all(cpu_attribute(n, ROLE_STRIDE), 1) && is_all(cpu_attribute(n, ROLE_DILATION), 1) &&
+           cpu_attribute_int(n, ROLE_GROUPS) == 1;
+}
+
 // --- preparing -------------------------------------------------------------------------------------------------------
 
 static struct onednn_tensor tensor_of_weights(const struct view *weights, int64_t groups)

@@ -3,6 +3,7 @@
 
 #include "backends/costs/error_budget.h"
 #include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/generated.h"
 #include "backends/cpu/kept_memory.h"
 #include "backends/cpu/kernel_scope.h"
 #include "backends/cpu/loops.h"
@@ -10,6 +11,7 @@
 #include "backends/cpu/preparation_order.h"
 #include "backends/cpu/ways.h"
 #include "graph/evaluate.h"
+#include "backends/programs/programs.h"
 #include "core/memory/arena.h"
 #include "core/system/clock.h"
 #include "core/system/cores.h"
@@ -23,7 +25,7 @@
 #include <unistd.h>
 
 // Part of what costs depend on: to be raised when kernels get faster or slower, so that old costs are not believed.
-#define KERNEL_REVISION 7
+#define KERNEL_REVISION 8
 // Parallel regions without work that are timed before the first measurement, and what is too long for one.
 #define MEETINGS 64
 #define BUSY_SECONDS 2e-4
@@ -378,6 +380,7 @@ static void close_cpu(struct backend *backend)
     struct cpu_backend *b = (struct cpu_backend *)backend;
     backend_finish(backend);
     rest(backend);
+    programs_close(b->programs);
     onednn_close(b->onednn);
     mem_free(b, sizeof *b);
 }
@@ -472,6 +475,7 @@ struct backend *cpu_backend_open(const struct backend_options *options, struct e
     struct cpu_backend *b = mem_alloc_zero(sizeof *b);
     b->threads = options->threads > 0 ? options->threads : cores_available();
     b->vector = vector_functions_best();
+    b->programs = cpu_open_programs(b->vector, options->log);
     b->onednn = onednn_open();
     describe_device(b, device, sizeof device);
     if (!b->onednn)
@@ -480,6 +484,7 @@ struct backend *cpu_backend_open(const struct backend_options *options, struct e
         return &b->base;
     if (b->onednn)
         onednn_close(b->onednn);
+    programs_close(b->programs);
     mem_free(b, sizeof *b);
     return NULL;
 }

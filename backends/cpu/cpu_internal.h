@@ -2,17 +2,19 @@
 #pragma once
 #include "backends/contract/backend.h"
 #include "backends/cpu/onednn/onednn.h"
-#include "backends/cpu/vector.h"
+#include "backends/cpu/vector/vector.h"
 #include "core/memory/arena.h"
 
 struct kept_memory;
 struct memory_probe;
 struct compiled_loops;
+struct programs;
 
 struct cpu_backend {
     struct backend base;
     struct onednn *onednn;
     const struct vector_functions *vector;
+    struct programs *programs;   // generated kernels
     int threads;
     bool has_warned;              // cpu_is_busy
     struct memory_probe *probe;   // NULL before its first use

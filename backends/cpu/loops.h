@@ -1,6 +1,6 @@
 // Runs the loops of a plan's step, block by block, on all threads.
 #pragma once
-#include "backends/cpu/vector.h"
+#include "backends/cpu/vector/vector.h"
 #include "backends/planning/plan.h"
 
 struct arena;

@@ -5,15 +5,7 @@
 #include "backends/cpu/ways.h"
 #include <stdio.h>
 
-enum { WINDOW = 3, BLOCK = ONEDNN_WINOGRAD_BLOCK };
-
-static bool is_all(const struct attribute_value *value, int64_t wanted)
-{
-    for (uint32_t i = 0; i < value->count; i++)
-        if (value->ints[i] != wanted)
-            return false;
-    return true;
-}
+enum { BLOCK = ONEDNN_WINOGRAD_BLOCK };
 
 static bool is_in_blocks(const struct view *image)
 {
@@ -22,14 +14,7 @@ static bool is_in_blocks(const struct view *image)
 
 static bool takes(const struct plan *plan, const struct step *step)
 {
-    if (step->kernel != &cpu_kernel_conv.base)
-        return false;
-    const struct node *n = &plan->graph->nodes.items[step->node];
-    const struct view *weights = &step->operands[1];
-    return weights->rank == 4 && weights->dim[2] == WINDOW && weights->dim[3] == WINDOW &&
-           is_in_blocks(&step->operands[0]) && is_in_blocks(&step->results[0]) && plan_keeps(plan, weights->memory) &&
-           is_all(cpu_attribute(n, ROLE_STRIDE), 1) && is_all(cpu_attribute(n, ROLE_DILATION), 1) &&
-           cpu_attribute_int(n, ROLE_GROUPS) == 1;
+    return cpu_is_conv_of_3x3(plan, step) && is_in_blocks(&step->operands[0]) && is_in_blocks(&step->results[0]);
 }
 
 static void list(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list)

@@ -1,4 +1,5 @@
-// Constants of a kernel stand at its beginning as macros, so that its functions can be read as they are.
+// Names of what a kernel is made for, and of what it is told, stand at its beginning as macros: its functions can be
+// read as they are.
 #include "backends/generated/winograd.h"
 
 #include "backends/generated/bilinear.h"
@@ -117,50 +118,58 @@ void winograd_pack(const struct winograd_definition *d, const struct winograd_sc
             }
 }
 
-// --- constants -------------------------------------------------------------------------------------------------------
+// --- names -----------------------------------------------------------------------------------------------------------
+
+static void list_image(const struct winograd_image *image, int64_t *ret_numbers)
+{
+    ret_numbers[0] = image->image;
+    ret_numbers[1] = image->block;
+    ret_numbers[2] = image->row;
+    ret_numbers[3] = image->pixel;
+}
+
+void winograd_list_numbers(const struct winograd_definition *d, const struct winograd_schedule *s,
+                           int64_t ret_numbers[WINOGRAD_N_NUMBERS])
+{
+    struct shape k = shape_of(d, s);
+    const int64_t first[] = {d->channels / d->lanes,
+                             winograd_groups(d),
+                             d->height,
+                             d->width,
+                             d->result_height,
+                             d->result_width,
+                             d->pad_top,
+                             d->pad_left,
+                             k.tile_rows,
+                             k.tile_columns,
+                             k.tiles,
+                             k.blocks,
+                             k.place_stride,
+                             d->has_relu};
+    memcpy(ret_numbers, first, sizeof first);
+    list_image(&d->source, ret_numbers + WINOGRAD_X_IMAGE);
+    list_image(&d->target, ret_numbers + WINOGRAD_Y_IMAGE);
+    list_image(&d->residual, ret_numbers + WINOGRAD_R_IMAGE);
+}
 
 static void define(struct text *t, const char *name, int64_t value)
 {
     text_printf(t, "#undef %s\n#define %s %lld\n", name, name, (long long)value);
 }
 
-static void define_image(struct text *t, const char *name, const struct winograd_image *image)
+static void print_names(struct text *t, const struct winograd_definition *d, const struct shape *k)
 {
-    char full[32];
-    const struct {
-        const char *what;
-        int64_t value;
-    } strides[] = {{"IMAGE", image->image}, {"BLOCK", image->block}, {"ROW", image->row}, {"PIXEL", image->pixel}};
-    for (int i = 0; i < 4; i++) {
-        snprintf(full, sizeof full, "%s_%s", name, strides[i].what);
-        define(t, full, strides[i].value);
-    }
-}
-
-static void print_constants(struct text *t, const struct winograd_definition *d, const struct shape *k)
-{
+#define NAME_OF_NUMBER(name) #name,
+    static const char *const numbers[] = {WINOGRAD_NUMBERS(NAME_OF_NUMBER)};
+    for (int i = 0; i < WINOGRAD_N_NUMBERS; i++)
+        text_printf(t, "#undef %s\n#define %s numbers[%d]\n", numbers[i], numbers[i], i);
     define(t, "LANES", d->lanes);
     define(t, "VECTORS", k->vectors);
-    define(t, "CHANNEL_BLOCKS", d->channels / d->lanes);
-    define(t, "GROUPS", winograd_groups(d));
-    define(t, "HEIGHT", d->height);
-    define(t, "WIDTH", d->width);
-    define(t, "RESULT_HEIGHT", d->result_height);
-    define(t, "RESULT_WIDTH", d->result_width);
-    define(t, "PAD_TOP", d->pad_top);
-    define(t, "PAD_LEFT", d->pad_left);
     define(t, "M", k->form.m);
     define(t, "N", k->form.n);
-    define(t, "TILE_ROWS", k->tile_rows);
-    define(t, "TILE_COLUMNS", k->tile_columns);
-    define(t, "TILES", k->tiles);
-    define(t, "BLOCKS", k->blocks);
     define(t, "BLOCK_TILES", k->block_tiles);
-    define(t, "PLACE", k->place_stride);
-    define_image(t, "X", &d->source);
-    define_image(t, "Y", &d->target);
-    define_image(t, "R", &d->residual);
     text_printf(t,
+                "#undef I\n#define I __INT64_TYPE__\n"
                 "typedef float NAMED(vector) __attribute__((vector_size(%d)));\n"
                 "typedef float NAMED(anywhere) __attribute__((vector_size(%d), aligned(4), may_alias));\n"
                 "typedef int NAMED(mask) __attribute__((vector_size(%d)));\n"
@@ -188,65 +197,59 @@ static void print_transform_along(struct text *t, int rows, int columns, const d
 
 static void print_source_transform(struct text *t, const struct shape *k)
 {
-    text_add(t, "static inline void NAMED(transform_tile)(const float *x, long row, long pixel, float *v)\n"
+    text_add(t, "static inline void NAMED(transform_tile)(const float *x, I row, I pixel, float *v, I place)\n"
                 "{\nV half[N][N];\nfor (int i = 0; i < N; i++, x += row) {\n");
     print_transform_along(t, k->form.n, k->form.n, k->form.b, "FROM(x + %d * pixel)", "half[i][%d] = z%d");
-    text_add(t, "}\nfor (int j = 0; j < N; j++, v += PLACE) {\n");
-    print_transform_along(t, k->form.n, k->form.n, k->form.b, "half[%d][j]", "AT(v + %d * N * PLACE) = z%d");
+    text_add(t, "}\nfor (int j = 0; j < N; j++, v += place) {\n");
+    print_transform_along(t, k->form.n, k->form.n, k->form.b, "half[%d][j]", "AT(v + %d * N * place) = z%d");
     text_add(t, "}\n}\n"
-                "static void NAMED(transform_border)(const float *x, long top, long left, float *v)\n"
+                "static void NAMED(transform_border)(const float *x, I top, I left, float *v, const I *numbers)\n"
                 "{\nfloat tile[N * N * LANES] = {0};\n"
                 "for (int i = 0; i < N; i++)\nfor (int j = 0; j < N; j++)\n"
                 "if (top + i >= 0 && top + i < HEIGHT && left + j >= 0 && left + j < WIDTH)\n"
                 "AT(tile + (i * N + j) * LANES) = FROM(x + (top + i) * X_ROW + (left + j) * X_PIXEL);\n"
-                "NAMED(transform_tile)(tile, N * LANES, LANES, v);\n}\n"
-                "static void NAMED(transform_source)(const float *x, long first, long count, float *v)\n"
-                "{\nfor (long t = 0; t < count; t++) {\n"
-                "long tile = first + t, image = tile / (TILE_ROWS * TILE_COLUMNS);\n"
-                "long top = tile / TILE_COLUMNS % TILE_ROWS * M - PAD_TOP, left = tile % TILE_COLUMNS * M - PAD_LEFT;\n"
+                "NAMED(transform_tile)(tile, N * LANES, LANES, v, PLACE);\n}\n"
+                "static void NAMED(transform_source)(const float *x, I first, I count, float *v, const I *numbers)\n"
+                "{\nfor (I t = 0; t < count; t++) {\n"
+                "I tile = first + t, image = tile / (TILE_ROWS * TILE_COLUMNS);\n"
+                "I top = tile / TILE_COLUMNS % TILE_ROWS * M - PAD_TOP, left = tile % TILE_COLUMNS * M - PAD_LEFT;\n"
                 "int is_inside = top >= 0 && left >= 0 && top + N <= HEIGHT && left + N <= WIDTH;\n"
-                "for (long c = 0; c < CHANNEL_BLOCKS; c++) {\n"
+                "for (I c = 0; c < CHANNEL_BLOCKS; c++) {\n"
                 "const float *from = x + image * X_IMAGE + c * X_BLOCK;\n"
                 "float *to = v + (c * BLOCK_TILES + t) * LANES;\n"
                 "if (is_inside)\n"
-                "NAMED(transform_tile)(from + top * X_ROW + left * X_PIXEL, X_ROW, X_PIXEL, to);\n"
-                "else\nNAMED(transform_border)(from, top, left, to);\n}\n}\n}\n");
+                "NAMED(transform_tile)(from + top * X_ROW + left * X_PIXEL, X_ROW, X_PIXEL, to, PLACE);\n"
+                "else\nNAMED(transform_border)(from, top, left, to, numbers);\n}\n}\n}\n");
 }
 
-static void print_epilogue(struct text *t, const struct winograd_definition *d)
-{
-    if (d->has_bias)
-        text_add(t, "z += b;\n");
-    if (d->has_residual)
-        text_add(t, "z += FROM(r + (top + i) * R_ROW + (left + j) * R_PIXEL);\n");
-    if (d->has_relu)   // of NaN: NaN
-        text_add(t, "z = (V)((NAMED(mask))z & ~(z < 0));\n");
-}
-
-static void print_result_transform(struct text *t, const struct winograd_definition *d, const struct shape *k)
+// A relu of NaN is NaN.
+static void print_result_transform(struct text *t, const struct shape *k)
 {
     text_add(t,
              "static inline void NAMED(transform_result)(const float *m, const float *bias, const float *r, float *y, "
-             "long top, long left)\n{\nV half[M][N], done[M][M];\n");
-    if (d->has_bias)
-        text_add(t, "V b = FROM(bias);\n");
-    text_add(t, "for (int j = 0; j < N; j++, m += BLOCK_TILES * VECTORS * LANES) {\n");
+             "I top, I left, const I *numbers)\n{\nV half[M][N], done[M][M];\n"
+             "for (int j = 0; j < N; j++, m += BLOCK_TILES * VECTORS * LANES) {\n");
     print_transform_along(t, k->form.m, k->form.n, k->form.a, "FROM(m + %d * N * BLOCK_TILES * VECTORS * LANES)",
                           "half[%d][j] = z%d");
-    text_add(t, "}\nfor (int i = 0; i < M; i++) {\n");
-    print_transform_along(t, k->form.m, k->form.n, k->form.a, "half[i][%d]", "done[i][%d] = z%d");
-    text_add(t, "}\nfor (int i = 0; i < M && top + i < RESULT_HEIGHT; i++)\n"
-                "for (int j = 0; j < M && left + j < RESULT_WIDTH; j++) {\nV z = done[i][j];\n");
-    print_epilogue(t, d);
-    text_add(t, "AT(y + (top + i) * Y_ROW + (left + j) * Y_PIXEL) = z;\n}\n}\n"
+    text_add(t, "}\nV b = {0};\nif (bias)\nb = FROM(bias);\nfor (int i = 0; i < M; i++) {\n");
+    print_transform_along(t, k->form.m, k->form.n, k->form.a, "half[i][%d]", "done[i][%d] = z%d + b");
+    text_add(t, "}\nI rows = RESULT_HEIGHT - top < M ? RESULT_HEIGHT - top : M;\n"
+                "I columns = RESULT_WIDTH - left < M ? RESULT_WIDTH - left : M;\n"
+                "I y_row = Y_ROW, y_pixel = Y_PIXEL, r_row = R_ROW, r_pixel = R_PIXEL, has_relu = RELU;\n"
+                "y += top * y_row + left * y_pixel;\n"
+                "for (I i = 0; i < rows; i++)\nfor (I j = 0; j < columns; j++) {\nV z = done[i][j];\n"
+                "if (r)\nz += FROM(r + (top + i) * r_row + (left + j) * r_pixel);\n"
+                "if (has_relu)\nz = (V)((NAMED(mask))z & ~(z < 0));\n"
+                "AT(y + i * y_row + j * y_pixel) = z;\n}\n}\n"
                 "static void NAMED(transform_results)(const float *m, const float *bias, const float *r, float *y, "
-                "long group, long first, long count)\n{\n"
-                "for (long t = 0; t < count; t++) {\n"
-                "long tile = first + t, image = tile / (TILE_ROWS * TILE_COLUMNS);\n"
-                "long top = tile / TILE_COLUMNS % TILE_ROWS * M, left = tile % TILE_COLUMNS * M;\n"
-                "for (long q = 0; q < VECTORS; q++) {\nlong block = group * VECTORS + q;\n"
-                "NAMED(transform_result)(m + (t * VECTORS + q) * LANES, bias + block * LANES, "
-                "r + image * R_IMAGE + block * R_BLOCK, y + image * Y_IMAGE + block * Y_BLOCK, top, left);\n}\n}\n}\n");
+                "I group, I first, I count, const I *numbers)\n{\n"
+                "for (I t = 0; t < count; t++) {\n"
+                "I tile = first + t, image = tile / (TILE_ROWS * TILE_COLUMNS);\n"
+                "I top = tile / TILE_COLUMNS % TILE_ROWS * M, left = tile % TILE_COLUMNS * M;\n"
+                "for (I q = 0; q < VECTORS; q++) {\nI block = group * VECTORS + q;\n"
+                "NAMED(transform_result)(m + (t * VECTORS + q) * LANES, bias ? bias + block * LANES : bias, "
+                "r ? r + image * R_IMAGE + block * R_BLOCK : r, y + image * Y_IMAGE + block * Y_BLOCK, top, left, "
+                "numbers);\n}\n}\n}\n");
 }
 
 // --- products --------------------------------------------------------------------------------------------------------
@@ -254,10 +257,13 @@ static void print_result_transform(struct text *t, const struct winograd_definit
 // Of so many tiles with a group of results, at one place.
 static void print_product(struct text *t, const struct shape *k, int64_t tiles)
 {
-    text_printf(t, "static inline void NAMED(multiply_%d)(const float *v, const float *u, float *m)\n{\n", (int)tiles);
+    text_printf(t,
+                "static inline void NAMED(multiply_%d)(const float *v, const float *u, float *m, I channel_blocks)\n"
+                "{\n",
+                (int)tiles);
     for (int64_t i = 0; i < tiles * k->vectors; i++)
         text_printf(t, "V a%d = {0};\n", (int)i);
-    text_add(t, "for (long c = 0; c < CHANNEL_BLOCKS; c++, v += BLOCK_TILES * LANES)\n"
+    text_add(t, "for (I c = 0; c < channel_blocks; c++, v += BLOCK_TILES * LANES)\n"
                 "for (int l = 0; l < LANES; l++, u += VECTORS * LANES) {\nfloat x;\n");
     for (int q = 0; q < k->vectors; q++)
         text_printf(t, "V u%d = FROM(u + %d * LANES);\n", q, q);
@@ -277,14 +283,18 @@ static void print_products(struct text *t, const struct shape *k)
     print_product(t, k, k->chunk);
     if (k->larger)
         print_product(t, k, k->chunk + 1);
-    text_add(t,
-             "static void NAMED(multiply)(const float *v, const float *u, float *m, long count)\n{\n"
-             "for (int place = 0; place < N * N; place++, v += PLACE, u += CHANNEL_BLOCKS * LANES * VECTORS * LANES, "
-             "m += BLOCK_TILES * VECTORS * LANES) {\n");
+    text_add(
+        t,
+        "static void NAMED(multiply)(const float *v, const float *u, float *m, I count, I channel_blocks, "
+        "I place_stride)\n{\n"
+        "for (int place = 0; place < N * N; place++, v += place_stride, u += channel_blocks * LANES * VECTORS * LANES, "
+        "m += BLOCK_TILES * VECTORS * LANES) {\n");
     for (int64_t i = 0, at = 0; i < k->chunks; i++) {
         int64_t tiles = k->chunk + (i < k->larger);
-        text_printf(t, "if (%d < count)\nNAMED(multiply_%d)(v + %d * LANES, u, m + %d * VECTORS * LANES);\n", (int)at,
-                    (int)tiles, (int)at, (int)at);
+        text_printf(t,
+                    "if (%d < count)\nNAMED(multiply_%d)(v + %d * LANES, u, m + %d * VECTORS * LANES, "
+                    "channel_blocks);\n",
+                    (int)at, (int)tiles, (int)at, (int)at);
         at += tiles;
     }
     text_add(t, "}\n}\n");
@@ -295,23 +305,24 @@ static void print_products(struct text *t, const struct shape *k)
 void winograd_print(struct text *text, const struct winograd_definition *d, const struct winograd_schedule *s)
 {
     struct shape k = shape_of(d, s);
-    print_constants(text, d, &k);
+    print_names(text, d, &k);
     print_source_transform(text, &k);
-    print_result_transform(text, d, &k);
+    print_result_transform(text, &k);
     print_products(text, &k);
     text_add(text,
              "void NAMED(run)(const float *x, const float *u, const float *bias, const float *residual, float *y, "
-             "float *scratch, int part, int parts)\n{\n"
+             "float *scratch, const I *numbers, int part, int parts)\n{\n"
              "int is_by_blocks = BLOCKS % parts == 0 || BLOCKS >= 4 * parts;\n"
-             "long block = is_by_blocks ? BLOCKS * part / parts : 0;\n"
-             "long end_block = is_by_blocks ? BLOCKS * (part + 1) / parts : BLOCKS;\n"
-             "long begin = is_by_blocks ? 0 : GROUPS * part / parts;\n"
-             "long end = is_by_blocks ? GROUPS : GROUPS * (part + 1) / parts;\n"
+             "I block = is_by_blocks ? BLOCKS * part / parts : 0;\n"
+             "I end_block = is_by_blocks ? BLOCKS * (part + 1) / parts : BLOCKS;\n"
+             "I begin = is_by_blocks ? 0 : GROUPS * part / parts;\n"
+             "I end = is_by_blocks ? GROUPS : GROUPS * (part + 1) / parts;\n"
              "float *v = scratch, *m = scratch + N * N * PLACE;\n"
              "for (; block < end_block && begin < end; block++) {\n"
-             "long first = TILES * block / BLOCKS, count = TILES * (block + 1) / BLOCKS - first;\n"
-             "NAMED(transform_source)(x, first, count, v);\n"
-             "for (long group = begin; group < end; group++) {\n"
-             "NAMED(multiply)(v, u + group * (N * N) * CHANNEL_BLOCKS * LANES * VECTORS * LANES, m, count);\n"
-             "NAMED(transform_results)(m, bias, residual, y, group, first, count);\n}\n}\n}\n");
+             "I first = TILES * block / BLOCKS, count = TILES * (block + 1) / BLOCKS - first;\n"
+             "NAMED(transform_source)(x, first, count, v, numbers);\n"
+             "for (I group = begin; group < end; group++) {\n"
+             "NAMED(multiply)(v, u + group * (N * N) * CHANNEL_BLOCKS * LANES * VECTORS * LANES, m, count, "
+             "CHANNEL_BLOCKS, PLACE);\n"
+             "NAMED(transform_results)(m, bias, residual, y, group, first, count, numbers);\n}\n}\n}\n");
 }

@@ -24,7 +24,7 @@ struct winograd_definition {
     int64_t images, channels, results;   // channels and results are multiples of lanes
     int64_t height, width, result_height, result_width, pad_top, pad_left;
     struct winograd_image source, target, residual;
-    bool has_bias, has_residual, has_relu;   // in this order
+    bool has_relu;   // of the sum with bias and residual
 };
 struct winograd_schedule {
     int m;           // results of a tile: m x m
@@ -36,12 +36,21 @@ bool winograd_schedule_parse(const char *text, struct winograd_schedule *ret_sch
 // Does it suit the definition?
 bool winograd_suits(const struct winograd_definition *d, const struct winograd_schedule *s);
 
-// A text that defines
-//     void NAMED(run)(const float *x, const float *u, const float *bias, const float *residual, float *y,
-//                     float *scratch, int part, int parts);
-// where scratch has winograd_scratch_floats for each part, at a multiple of 64 bytes, as has u.
+// All else that a kernel is told when it runs, so that convolutions of many sizes, layouts and epilogues share one.
+#define WINOGRAD_NUMBERS(_)                                                                                            \
+    _(CHANNEL_BLOCKS)                                                                                                  \
+    _(GROUPS) _(HEIGHT) _(WIDTH) _(RESULT_HEIGHT) _(RESULT_WIDTH) _(PAD_TOP) _(PAD_LEFT) _(TILE_ROWS) _(TILE_COLUMNS)  \
+        _(TILES) _(BLOCKS) _(PLACE) _(RELU) _(X_IMAGE) _(X_BLOCK) _(X_ROW) _(X_PIXEL) _(Y_IMAGE) _(Y_BLOCK) _(Y_ROW)   \
+            _(Y_PIXEL) _(R_IMAGE) _(R_BLOCK) _(R_ROW) _(R_PIXEL)
+#define WINOGRAD_NUMBER(name) WINOGRAD_##name,
+enum winograd_number { WINOGRAD_NUMBERS(WINOGRAD_NUMBER) WINOGRAD_N_NUMBERS };
+void winograd_list_numbers(const struct winograd_definition *d, const struct winograd_schedule *s,
+                           int64_t ret_numbers[WINOGRAD_N_NUMBERS]);
+
+// A text that defines NAMED(run), which is of this type. bias and residual may be NULL; scratch has
+// winograd_scratch_floats for each part, at a multiple of 64 bytes, as has u.
 typedef void winograd_run_fn(const float *x, const float *u, const float *bias, const float *residual, float *y,
-                             float *scratch, int part, int parts);
+                             float *scratch, const int64_t *numbers, int part, int parts);
 void winograd_print(struct text *text, const struct winograd_definition *d, const struct winograd_schedule *s);
 size_t winograd_scratch_floats(const struct winograd_definition *d, const struct winograd_schedule *s);
 size_t winograd_weights_floats(const struct winograd_definition *d, const struct winograd_schedule *s);

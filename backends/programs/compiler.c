@@ -100,6 +100,15 @@ static int end(struct running *r)
     return status;
 }
 
+// By the line with the first error, or else the first one.
+static bool report_failure(const struct compiler *c, const char *said, struct error *error)
+{
+    const char *found = strstr(said, "error:");
+    size_t length = strcspn(found ? found : said, "\n");
+    return error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s failed: %.*s", c->path, (int)(length < 400 ? length : 400),
+                          found ? found : said);
+}
+
 static bool run(struct compiler *c, const char *const *arguments, const char *folder, struct text *ret_said,
                 struct error *error)
 {
@@ -114,9 +123,7 @@ static bool run(struct compiler *c, const char *const *arguments, const char *fo
         return error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s did not end within %g s", c->path, c->seconds);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
-    size_t line = r.said.chars ? strcspn(r.said.chars, "\n") : 0;
-    return error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s failed: %.*s", c->path, (int)(line < 400 ? line : 400),
-                          line ? r.said.chars : "it says nothing");
+    return report_failure(c, r.said.count ? r.said.chars : "it says nothing", error);
 }
 
 // --- finding ---------------------------------------------------------------------------------------------------------

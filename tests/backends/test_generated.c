@@ -93,7 +93,7 @@ static struct programs *open_service(const struct machine *m)
 struct trial {
     struct winograd_definition d;
     struct winograd_schedule s;
-    bool is_channels_last;
+    bool is_channels_last, has_bias, has_residual;
     int parts, misplaced;   // entries behind a multiple of 64 bytes
 };
 struct values {
@@ -178,15 +178,16 @@ static void add_window(const struct winograd_definition *d, const struct values 
         }
 }
 
-static void compute_expected(const struct winograd_definition *d, struct values *v)
+static void compute_expected(const struct trial *t, struct values *v)
 {
+    const struct winograd_definition *d = &t->d;
     for (int64_t i = 0; i < (int64_t)v->n_y; i++) {
         int64_t column = i % d->result_width, row = i / d->result_width % d->result_height;
         int64_t f = i / d->result_width / d->result_height % d->results;
         int64_t n = i / d->result_width / d->result_height / d->results;
         int64_t at = place_in(&d->target, d->lanes, n, f, row, column);
-        double sum = d->has_bias ? v->bias[f] : 0, norm = 1;
-        sum += d->has_residual ? v->residual[place_in(&d->residual, d->lanes, n, f, row, column)] : 0;
+        double sum = t->has_bias ? v->bias[f] : 0, norm = 1;
+        sum += t->has_residual ? v->residual[place_in(&d->residual, d->lanes, n, f, row, column)] : 0;
         add_window(d, v, n, f, row, column, &sum, &norm);
         v->expected[at] = d->has_relu && sum < 0 ? 0 : sum;
         v->norm[at] = norm;
@@ -203,8 +204,11 @@ static void run_kernel(const struct trial *t, struct values *v, const struct pro
     for (size_t i = 0; i < v->n_y; i++)
         v->y[i] = NAN;
     size_t scratch = winograd_scratch_floats(&t->d, &t->s);
+    int64_t numbers[WINOGRAD_N_NUMBERS];
+    winograd_list_numbers(&t->d, &t->s, numbers);
     for (int part = 0; part < t->parts; part++)
-        run(v->x, v->u, v->bias, v->residual, v->y, v->scratch + (size_t)part * scratch, part, t->parts);
+        run(v->x, v->u, t->has_bias ? v->bias : NULL, t->has_residual ? v->residual : NULL, v->y,
+            v->scratch + (size_t)part * scratch, numbers, part, t->parts);
 }
 
 static void find_kernel(struct programs *service, const struct trial *t, struct program *ret_program)
@@ -227,7 +231,7 @@ static void check_trial(struct programs *service, struct trial *t, struct random
     assert_true(winograd_suits(&t->d, &t->s));
     struct values v = make_values(t, random);
     find_kernel(service, t, &program);
-    compute_expected(&t->d, &v);
+    compute_expected(t, &v);
     run_kernel(t, &v, &program);
     for (size_t i = 0; i < v.n_y; i++)
         if (!(fabs(v.y[i] - v.expected[i]) <= ERROR_OF_SUMS * v.norm[i]))
@@ -253,8 +257,8 @@ static struct trial random_trial(const struct machine *m, int number, struct ran
     d->result_width = d->width + d->pad_left + (int64_t)random_below(random, 2) - 2;
     d->result_height = d->result_height < 1 ? 1 : d->result_height;
     d->result_width = d->result_width < 1 ? 1 : d->result_width;
-    d->has_bias = random_below(random, 2);
-    d->has_residual = random_below(random, 2);
+    t.has_bias = random_below(random, 2);
+    t.has_residual = random_below(random, 2);
     d->has_relu = random_below(random, 2);
     t.s.tiles = 1 + (int64_t)random_below(random, 40);
     t.misplaced = number % 3 ? 0 : 1 + (int)random_below(random, 15);
@@ -335,7 +339,7 @@ static void nan_stays_within_its_tiles(void **state)
     struct program program;
     struct values v = make_values(&t, &random);
     find_kernel(service, &t, &program);
-    compute_expected(&t.d, &v);
+    compute_expected(&t, &v);
     v.x[place_in(&t.d.source, lanes, 0, 1, 6, 6)] = NAN;
     run_kernel(&t, &v, &program);
     for (int64_t i = 0; i < 256; i++) {

@@ -68,6 +68,9 @@ static void list_all(struct backend *b, const struct graph *g, const uint8_t *la
     plan_free(&plan);
 }
 
+// Times the tolerance, which is a share of results that epilogues have clipped.
+#define ALLOWED_INEXACT 5
+
 static size_t check_all_ways(struct backend *b, const char *text, enum layout layout, uint64_t seed)
 {
     struct arena arena;
@@ -80,7 +83,7 @@ static size_t check_all_ways(struct backend *b, const char *text, enum layout la
     for (size_t i = 0; i < all.count; i++) {
         step_choices one = {0};
         vec_push(&one, all.items[i]);
-        check_model_by(b, &g, layouts, &one, seed, 1);
+        check_model_by(b, &g, layouts, &one, seed, all.items[i].error > 0 ? ALLOWED_INEXACT : 1);
         vec_free(&one);
     }
     size_t n = all.count;
@@ -140,7 +143,15 @@ static size_t count_prepared_by(struct backend *b, const struct graph *g, const 
 // Files may name any choice for any step: what cannot run so runs in its standard way.
 static void choices_that_cannot_be_had_do_no_harm(void **state)
 {
-    static const char *const wrong[] = {"winograd", "winograd 9", "nonsense", "winogradx", " ", "(tile n:64)"};
+    static const char *const wrong[] = {"winograd",
+                                        "winograd 9",
+                                        "generated",
+                                        "generated (winograd m:4 tiles:0)",
+                                        "generated (winograd m:4 tiles:5)",
+                                        "nonsense",
+                                        "winogradx",
+                                        " ",
+                                        "(tile n:64)"};
     struct backend *b = open_device(1, 1e-5);
     for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
         for (size_t k = 0; k < COUNT_OF(wrong); k++) {
@@ -150,7 +161,7 @@ static void choices_that_cannot_be_had_do_no_harm(void **state)
             parse_graph(&g, &arena, conformance_graphs[i]);
             const uint8_t *layouts = same_layouts(&g, &arena, LAYOUT_BLOCKS_OF_16);
             size_t n = count_prepared_by(b, &g, layouts, wrong[k], &arena);
-            assert_true(k < 2 || n == 0);
+            assert_true(k < 5 || n == 0);
             b->options.error_budget = 0;
             assert_int_equal(count_prepared_by(b, &g, layouts, wrong[k], &arena), 0);
             b->options.error_budget = 1e-5;
@@ -320,7 +331,7 @@ static void both_kinds_are_measured_once(void **state)
     assert_true(p.exact.seconds > 0 && p.exact.error == 0 && !*p.exact.choice);
     uint64_t n = f.b->coster.measured.n_steps;
     if (library_has_winograd()) {
-        assert_true(n == 2 && p.inexact.error > 0 && strcmp(p.inexact.choice, "winograd") == 0);
+        assert_true(n == 2 && p.inexact.error > 0 && *p.inexact.choice);
         struct step_key key = step_key_of(f.b, &f.plan, step, true);
         struct step_cost cost;
         assert_true(cost_database_find(f.b->costs, key.text.chars, &cost) && cost.error == p.inexact.error);

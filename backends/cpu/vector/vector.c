@@ -8,7 +8,7 @@
 //   log      x = 2^e m,  log(m) = 2 artanh((m - 1) / (m + 1)) by its series
 //   erf      1 - exp(-P(x)) for x >= 0, where P = -log(erfc) is nearly a parabola: x times a polynomial of degree 8
 //            fitted on [0, 4] (relative error of erf below 2e-7)
-#include "backends/cpu/vector.h"
+#include "backends/cpu/vector/vector.h"
 #include "expressions/elements.h"
 #include <math.h>
 #include <string.h>

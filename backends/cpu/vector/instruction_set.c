@@ -1,5 +1,5 @@
 // Which instruction set: asked of the processor, among those that this build has.
-#include "backends/cpu/vector.h"
+#include "backends/cpu/vector/vector.h"
 
 extern const struct vector_functions vector_functions_baseline;
 #ifdef VECTOR_HAS_X86_VARIANTS

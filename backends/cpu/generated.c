@@ -1,0 +1,253 @@
+// A choice is the word `generated` and a schedule: `generated (winograd m:4 tiles:14)`. Where there is no compiler, or
+// the schedule does not suit the step, the choice cannot be had.
+#include "backends/cpu/generated.h"
+
+#include "backends/cpu/conv.h"
+#include "backends/cpu/loops.h"
+#include "backends/cpu/ways.h"
+#include "backends/generated/winograd.h"
+#include "backends/programs/programs.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WAY "generated"
+#define FEW_TILES 14    // of a block: what accumulators hold at once
+#define MORE_TILES 56   // where weights of many channels come from far, so that they are read less often
+#define MANY_CHANNELS 256
+#define SMALL_IMAGE 14   // pixels of an edge up to which tiles of 2x2 may suit better: fewer of them lie outside
+
+// --- instruction sets ------------------------------------------------------------------------------------------------
+
+struct machine {
+    const char *name, *instruction_set;   // of vector functions, and of compilers
+    int lanes, registers;
+};
+static const struct machine machines[] = {
+    {"avx512", "x86-64-v4", 16, 32},
+    {"avx2", "x86-64-v3", 8, 16},
+#if defined(__x86_64__)
+    {"baseline", "x86-64-v2", 4, 16},
+#else
+    {"baseline", "armv8-a", 4, 32},
+#endif
+};
+
+static const struct machine *machine_of(const struct vector_functions *vector)
+{
+    size_t last = sizeof machines / sizeof *machines - 1, i = 0;
+    while (i < last && strcmp(machines[i].name, vector->name) != 0)
+        i++;
+    return &machines[i];
+}
+
+struct programs *cpu_open_programs(const struct vector_functions *vector, const struct log *log)
+{
+    return programs_open(
+        &(struct programs_options){.instruction_set = machine_of(vector)->instruction_set, .log = log});
+}
+
+// --- the step as a definition ----------------------------------------------------------------------------------------
+
+// Channels in runs of so many lanes.
+static bool image_of(int rank, const int64_t *stride, int block, int block_axis, int lanes,
+                     struct winograd_image *ret_image)
+{
+    bool is_last = !block && stride[1] == 1;
+    *ret_image = (struct winograd_image){stride[0], is_last ? lanes : stride[1], stride[2], stride[3]};
+    return rank == 4 && (is_last || (block == lanes && block_axis == 1));
+}
+
+static bool image_of_view(const struct view *v, int lanes, struct winograd_image *ret_image)
+{
+    return image_of(v->rank, v->stride, v->block, v->block_axis, lanes, ret_image);
+}
+
+struct generated_conv {
+    struct winograd_definition definition;
+    struct winograd_schedule schedule;
+    struct view source, target;
+    const struct loop *loop;   // the epilogue, or NULL
+    struct cpu_epilogue epilogue;
+    bool has_residual;
+    struct compiled_loops *loops;   // the epilogue behind the kernel where that does not take it
+    winograd_run_fn *run;
+    int64_t numbers[WINOGRAD_N_NUMBERS];
+    size_t scratch_floats;   // of each part
+    int threads;
+    float *weights;
+};
+
+static bool define_sizes(struct generated_conv *c, const struct cpu_backend *b, const struct plan *plan,
+                         const struct step *step)
+{
+    const struct machine *machine = machine_of(b->vector);
+    struct onednn_window w = cpu_window_of(&plan->graph->nodes.items[step->node], 2, (const int64_t[2]){3, 3});
+    c->source = step->operands[0];
+    c->target = step->results[0];
+    c->definition = (struct winograd_definition){.lanes = machine->lanes,
+                                                 .registers = machine->registers,
+                                                 .images = c->source.dim[0],
+                                                 .channels = c->source.dim[1],
+                                                 .results = c->target.dim[1],
+                                                 .height = c->source.dim[2],
+                                                 .width = c->source.dim[3],
+                                                 .result_height = c->target.dim[2],
+                                                 .result_width = c->target.dim[3],
+                                                 .pad_top = w.pad_begin[0],
+                                                 .pad_left = w.pad_begin[1]};
+    return image_of_view(&c->source, machine->lanes, &c->definition.source) &&
+           image_of_view(&c->target, machine->lanes, &c->definition.target) &&
+           winograd_suits(&c->definition, &(struct winograd_schedule){4, FEW_TILES});
+}
+
+// At most a bias, a residual and a relu.
+static bool takes_epilogue(struct generated_conv *c)
+{
+    const struct postops *ops = &c->epilogue.ops;
+    int at = 0;
+    c->has_residual = false;
+    if (at < ops->n && ops->items[at].kind == POSTOP_ADD && ops->items[at].operand == OPERAND_FULL) {
+        const struct loop_access *a = &c->loop->operands[ops->items[at].operand_number];
+        c->has_residual = image_of(c->loop->rank, a->stride, a->block, a->block_variable, c->definition.lanes,
+                                   &c->definition.residual);
+        at += c->has_residual;
+    }
+    c->definition.has_relu = at < ops->n && ops->items[at].kind == POSTOP_RELU;
+    return at + c->definition.has_relu == ops->n;
+}
+
+static bool define_epilogue(struct generated_conv *c, const struct step_request *r)
+{
+    c->loop = r->step->n_loops ? &r->step->loops[0] : NULL;
+    if (cpu_read_epilogue(r->plan->graph, r->step, c->loop, 1, &c->epilogue) && takes_epilogue(c))
+        return true;
+    c->loops = cpu_compile_epilogue(r, 0);
+    c->loop = NULL;
+    return cpu_read_epilogue(r->plan->graph, r->step, NULL, 1, &c->epilogue) && takes_epilogue(c);
+}
+
+// --- choices ---------------------------------------------------------------------------------------------------------
+
+static bool takes(const struct plan *plan, const struct step *step)
+{
+    return cpu_is_conv_of_3x3(plan, step);
+}
+
+static void add_choice(choice_list *list, int m, int64_t tiles)
+{
+    struct listed_choice c = {.is_inexact = true};
+    struct text text = {0};
+    winograd_schedule_print(&text, &(struct winograd_schedule){m, tiles});
+    snprintf(c.text, sizeof c.text, WAY " %s", text.chars);
+    text_free(&text);
+    vec_push(list, c);
+}
+
+static void list(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list)
+{
+    struct generated_conv c = {.threads = b->threads};
+    if (!define_sizes(&c, b, plan, step))
+        return;
+    const struct winograd_definition *d = &c.definition;
+    int64_t pixels = d->images * d->result_height * d->result_width;
+    add_choice(list, 4, FEW_TILES);
+    if (d->channels >= MANY_CHANNELS && pixels > 4 * 4 * 2 * FEW_TILES)
+        add_choice(list, 4, MORE_TILES);
+    if (d->result_height <= SMALL_IMAGE && d->result_width <= SMALL_IMAGE)
+        add_choice(list, 2, 2 * FEW_TILES);
+}
+
+// --- preparing and running -------------------------------------------------------------------------------------------
+
+static bool find_kernel(struct generated_conv *c, const struct step_request *r)
+{
+    struct text text = {0};
+    struct program program;
+    struct error ignored;
+    winograd_print(&text, &c->definition, &c->schedule);
+    const char *chars = text.chars;
+    bool is_found = programs_find(r->backend->programs, &chars, 1, &program, &ignored);
+    void *address = is_found ? program_function(&program, "run") : NULL;
+    memcpy(&c->run, &address, sizeof c->run);
+    text_free(&text);
+    return address != NULL;
+}
+
+static bool pack_weights(struct generated_conv *c, const struct step_request *r)
+{
+    const struct view *w = &r->step->operands[CPU_PACKED_OPERAND];
+    int64_t groups = winograd_groups(&c->definition);
+    if (w->block || w->stride[3] != 1 || w->stride[2] != 3 || !cpu_provide_plain(r))
+        return false;
+    const float *plain = (const float *)address_of_view(r->memory, w);
+    c->weights = arena_alloc(r->arena, winograd_weights_floats(&c->definition, &c->schedule) * sizeof(float), 64);
+#pragma omp parallel for num_threads(c->threads)
+    for (int64_t i = 0; i < groups; i++)
+        winograd_pack(&c->definition, &c->schedule, plain, w->stride[0], w->stride[1], c->weights, i, 1);
+    return true;
+}
+
+static void *prepare(const struct step_request *r)
+{
+    struct generated_conv *c = arena_new(r->arena, struct generated_conv);
+    c->threads = r->backend->threads;
+    const char *schedule = strchr(r->step->choice, ' ');
+    if (!schedule || !winograd_schedule_parse(schedule + 1, &c->schedule) ||
+        !define_sizes(c, r->backend, r->plan, r->step) || !define_epilogue(c, r) || !find_kernel(c, r) ||
+        !pack_weights(c, r))
+        return NULL;
+    winograd_list_numbers(&c->definition, &c->schedule, c->numbers);
+    c->scratch_floats = winograd_scratch_floats(&c->definition, &c->schedule);
+    return c;
+}
+
+static bool run(void *state, char *const *memory, char *scratch)
+{
+    const struct generated_conv *c = state;
+    struct onednn_arguments a = {NULL};
+    if (c->loop)
+        cpu_epilogue_arguments(&c->epilogue, c->loop, memory, &a);
+    const float *x = (const float *)address_of_view(memory, &c->source);
+    const float *residual = c->has_residual ? a.operands[0] : NULL;
+    float *y = (float *)address_of_view(memory, &c->target);
+#pragma omp parallel num_threads(c->threads) if (c->threads > 1)
+    {
+        int part = omp_get_thread_num();
+        c->run(x, c->weights, a.bias, residual, y, (float *)scratch + (size_t)part * c->scratch_floats, c->numbers,
+               part, omp_get_num_threads());
+    }
+    if (c->loops)
+        loops_run(c->loops, memory);
+    return true;
+}
+
+static size_t scratch_bytes(const void *state)
+{
+    const struct generated_conv *c = state;
+    return (size_t)c->threads * c->scratch_floats * sizeof(float);
+}
+
+static size_t weights(const void *state, char **ret_weights)
+{
+    const struct generated_conv *c = state;
+    *ret_weights = (char *)c->weights;
+    return winograd_weights_floats(&c->definition, &c->schedule) * sizeof(float);
+}
+
+static int packed_operand(const void *state)
+{
+    return CPU_PACKED_OPERAND;
+}
+
+static const struct cpu_kernel kernel = {
+    .base = {.name = "conv"},
+    .prepare = prepare,
+    .run = run,
+    .scratch_bytes = scratch_bytes,
+    .weights = weights,
+    .packed_operand = packed_operand,
+};
+const struct cpu_way cpu_way_generated = {WAY, takes, list, &kernel};
