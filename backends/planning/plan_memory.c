@@ -5,6 +5,7 @@
 
 #include "core/memory/arena.h"
 #include "core/text/error.h"
+#include "graph/graph_whole.h"
 #include <stdlib.h>
 
 #define MEMORY_ALIGNMENT 64

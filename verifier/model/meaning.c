@@ -5,8 +5,10 @@
 #include "core/memory/key_set.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
+#include "onnx/format/model_write.h"
 #include "onnx/format/node.h"
 #include "onnx/format/tensor.h"
+#include "onnx/format/visit.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
