@@ -84,6 +84,7 @@ TASO_API void taso_buffer_free(taso_buffer *buffer);
 
 TASO_API const char *taso_report_text(const taso_report *report);   /* as taso-opt prints it */
 TASO_API const char *taso_report_json(const taso_report *report);   /* as taso-opt --json writes it */
+TASO_API const char *taso_report_html(const taso_report *report);   /* as taso-opt --html writes it: a whole page */
 TASO_API void taso_report_free(taso_report *report);
 
 /* ---- proving ---- */

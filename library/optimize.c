@@ -7,12 +7,14 @@
 #include "core/system/interrupt.h"
 #include "core/system/temporary.h"
 #include "core/text/text.h"
+#include "optimizer/report/facts.h"
+#include "optimizer/report/pages.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct taso_report {
-    struct text text, json;
+    struct text text, json, html;
 };
 
 const char *taso_report_text(const taso_report *report)
@@ -25,12 +27,18 @@ const char *taso_report_json(const taso_report *report)
     return report->json.chars;
 }
 
+const char *taso_report_html(const taso_report *report)
+{
+    return report->html.chars;
+}
+
 void taso_report_free(taso_report *report)
 {
     if (!report)
         return;
     text_free(&report->text);
     text_free(&report->json);
+    text_free(&report->html);
     mem_free(report, sizeof *report);
 }
 
@@ -38,8 +46,12 @@ static void keep_report(void *context, const struct report *r)
 {
     taso_report **report = context;
     *report = mem_alloc_zero(sizeof **report);
-    report_print(&(*report)->text, r, false);
-    report_print_json(&(*report)->json, r);
+    struct facts facts;
+    report_collect(&facts, r);
+    report_print(&(*report)->text, &facts, false);
+    facts_print_json(&(*report)->json, &facts);
+    report_print_html(&(*report)->html, r, &facts);
+    facts_free(&facts);
 }
 
 static bool wants_end(void *context)
@@ -61,12 +73,11 @@ taso_status taso_optimize_file(const taso_options *options, const char *input, c
     optimize_arguments_finish(&arguments);
     const struct optimize_options *o = &arguments.optimize;
     struct used_file files[] = {
-        {"the model", input, FILE_REPLACEABLE},
-        {"rules", o->rules, FILE_READ},
-        {"egraph-rules", o->egraph_rules, FILE_READ},
-        {"costs", o->costs && *o->costs ? o->costs : NULL, FILE_WRITTEN},
+        {"the model", input, FILE_REPLACEABLE},       {"rules", o->rules, FILE_READ},
+        {"egraph-rules", o->egraph_rules, FILE_READ}, {"costs", o->costs && *o->costs ? o->costs : NULL, FILE_WRITTEN},
         {"the output", output, FILE_REPLACED},
     };
+    arguments.optimize.has_pictures = ret_report != NULL;
     arguments.optimize.input = input;
     arguments.optimize.output = output;
     arguments.optimize.files = files;

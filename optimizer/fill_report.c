@@ -1,8 +1,12 @@
-// What the report says of the job: what was imported, kept and measured, and the steps of both graphs.
+// What the report says of the job: what was imported, kept and measured, the two files, and for pages what values they
+// have and what steps.
 #include "graph/graph_whole.h"
 #include "optimizer/optimization.h"
 
+#include "core/system/cores.h"
 #include "core/text/error.h"
+#include "onnx/convert/export/read_back.h"
+#include <stdlib.h>
 #include <string.h>
 
 static void list_uncompared(struct optimizing *o)
@@ -77,14 +81,47 @@ static void sum_errors(struct optimizing *o)
     }
 }
 
+static int compare_types(const void *a, const void *b)
+{
+    return strcmp(((const struct node_type *)a)->name, ((const struct node_type *)b)->name);
+}
+
+// Runs of equal names become one.
+static struct node_types count_types(const struct onnx_graph *g, struct arena *arena)
+{
+    struct node_types types = {0, arena_array(arena, struct node_type, g->nodes.count + 1)};
+    size_t n = 0;
+    for (size_t i = 0; i < g->nodes.count; i++)
+        types.items[i] = (struct node_type){((const struct onnx_node *)g->nodes.items[i])->op_type.text, 1};
+    qsort(types.items, g->nodes.count, sizeof *types.items, compare_types);
+    for (size_t i = 0; i < g->nodes.count; i++)
+        if (n > 0 && strcmp(types.items[n - 1].name, types.items[i].name) == 0)
+            types.items[n - 1].n++;
+        else
+            types.items[n++] = types.items[i];
+    types.count = n;
+    return types;
+}
+
+static void tell_of_files(struct optimizing *o)
+{
+    struct report *r = &o->report;
+    r->files[0] = o->file.model->graph;
+    for (int i = 0; i < 2; i++)
+        if (r->files[i])
+            r->types[i] = count_types(r->files[i], &o->model.arena);
+}
+
 void optimizing_fill_report(struct optimizing *o)
 {
     struct report *r = &o->report;
     r->input = o->options->input;
     r->output = o->options->output;
     r->device = o->backend->device;
-    r->before = &o->model.graph;
-    r->after = &o->found.graph;
+    r->n_threads = o->options->threads > 0 ? (int)o->options->threads : cores_available();
+    r->is_on_gpu = o->options->device == DEVICE_CUDA;
+    r->is_computed = o->options->device == DEVICE_FAKE;
+    tell_of_files(o);
     r->search = &o->found;
     r->rules = &o->rules;
     list_uncompared(o);
@@ -103,18 +140,51 @@ void optimizing_fill_report(struct optimizing *o)
         r->seconds += o->phases.seconds[i];
 }
 
-// Without them the report says less; a graph that cannot be planned was not searched either.
-void optimizing_describe_steps(struct optimizing *o)
+static void add_type(struct exported_types *types, const char *name, tensor_id t)
+{
+    const struct graph *g = &types->model->graph;
+    if (t != NO_TENSOR)
+        types->items[types->count++] = (struct exported_type){name, *graph_type(g, t), g->tensors.items[t].value};
+}
+
+// Values of the original that a node reads or that are outputs: nobody asks for the types of others.
+static const struct exported_types *types_of_original(struct optimizing *o)
+{
+    const struct imported_model *m = &o->model;
+    const struct onnx_graph *g = o->file.model->graph;
+    size_t most = m->inputs.count + m->outputs.count;
+    for (size_t i = 0; i < g->nodes.count; i++)
+        most += ((const struct onnx_node *)g->nodes.items[i])->inputs.count;
+    struct exported_types *types = arena_new(&o->model.arena, struct exported_types);
+    *types = (struct exported_types){m, 0, arena_array(&o->model.arena, struct exported_type, most + 1)};
+    for (size_t i = 0; i < m->inputs.count; i++)
+        add_type(types, m->inputs.items[i].name, m->inputs.items[i].tensor);
+    for (size_t i = 0; i < m->outputs.count; i++)
+        add_type(types, m->outputs.items[i].name, m->outputs.items[i].tensor);
+    for (size_t i = 0; i < g->nodes.count; i++) {
+        const struct onnx_node *n = g->nodes.items[i];
+        for (size_t j = 0; m->node_inputs[i] && j < n->inputs.count; j++)   // NULL: no output depends on it
+            if (n->inputs.items[j].size)
+                add_type(types, n->inputs.items[j].text, m->node_inputs[i][j]);
+    }
+    return types;
+}
+
+// Steps are those of our own executor, and nothing is said of them where models run in another. Without them the report
+// says less; a graph that cannot be planned was not searched either.
+void optimizing_describe(struct optimizing *o)
 {
     const struct graph *graphs[2] = {&o->model.graph, &o->found.graph};
-    const struct graph_steps **told[2] = {&o->report.steps_before, &o->report.steps_after};
-    for (int i = 0; i < 2; i++) {
+    o->report.file_types[0] = types_of_original(o);
+    if (!o->report.file_types[1])
+        o->report.file_types[1] = o->report.file_types[0];
+    for (int i = 0; i < 2 && !o->step_costs; i++) {
         struct graph runnable;
         struct error error = {0};
         graph_cut(&runnable, graphs[i], graphs[1 - i], &o->cut);
         graph_steps_init(&o->steps[i]);
         o->backend->policy = o->policies[i];
-        *told[i] = graph_steps_collect(&o->steps[i], o->backend, &runnable, &error) ? &o->steps[i] : NULL;
+        o->report.steps[i] = graph_steps_collect(&o->steps[i], o->backend, &runnable, &error) ? &o->steps[i] : NULL;
         graph_free(&runnable);
     }
 }

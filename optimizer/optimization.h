@@ -93,9 +93,9 @@ bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_
 // What was decided on: o->found, or the original, simplified where that is wanted. (write_model.c)
 bool optimizing_write(struct optimizing *o);
 void optimizing_free_written(struct optimizing *o);
-// Of the whole job, into o->report; and the steps of both graphs, for pictures. (fill_report.c)
+// Of the whole job, into o->report; and what pages tell besides: types in both files, and steps. (fill_report.c)
 void optimizing_fill_report(struct optimizing *o);
-void optimizing_describe_steps(struct optimizing *o);
+void optimizing_describe(struct optimizing *o);
 void optimizing_free_steps(struct optimizing *o);
 // Is the model, simplified, to be written instead of the original? (simplification.c)
 bool optimizing_simplify(struct optimizing *o, struct onnx_model **ret_model, struct exported_types *ret_types);

@@ -444,7 +444,7 @@ typedef void print_fn(void *context, const struct report *r);
 static void tell(struct optimizing *o, bool is_done, print_fn *print, void *context)
 {
     if (o->options->has_pictures)
-        optimizing_describe_steps(o);
+        optimizing_describe(o);
     optimizing_fill_report(o);
     if (is_done || o->report.verdict == CHECK_FAILED)
         print(context, &o->report);

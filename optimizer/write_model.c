@@ -106,6 +106,8 @@ static bool write_if_wanted(struct optimizing *o, struct onnx_model *model, stru
 {
     struct onnx_reader reader = {exported_types_are_read_back, types};
     tell_of_fixed_inputs(o, model);
+    o->report.files[1] = model->graph;
+    o->report.file_types[1] = types ? arena_copy_array(&o->model.arena, types, 1) : NULL;
     o->report.nodes_written = model->graph->nodes.count;
     o->report.bytes_written = bytes_of_weights(model);
     return !o->options->output ||

@@ -9,9 +9,11 @@
 #include "optimizer/arguments.h"
 #include "optimizer/programs/extract_command.h"
 #include "optimizer/programs/output_stream.h"
+#include "optimizer/report/facts.h"
 #include "optimizer/report/pages.h"
 #include "substitutions/standard_rules.h"
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *const commands[] = {"extract", NULL};
@@ -29,21 +31,32 @@ static const struct program program = {
 
 struct printing {
     const struct optimize_arguments *arguments;
+    const char *command;
     struct error *error;
     bool is_failed;
     bool is_streamed;   // standard output is for the model
 };
 
-typedef void print_fn(struct text *out, const struct report *r);
-
 // The first failure is kept.
-static void write_report(struct printing *p, const char *file, print_fn *print, const struct report *r)
+static void write_report(struct printing *p, const char *file, struct text *text)
+{
+    if (file && !p->is_failed)
+        p->is_failed = !file_write_text(file, text->chars, text->count, p->error);
+    text_clear(text);
+}
+
+static void write_reports(struct printing *p, const struct report *r, const struct facts *facts)
 {
     struct text text = {0};
-    if (!file || p->is_failed)
-        return;
-    print(&text, r);
-    p->is_failed = !file_write_text(file, text.chars, text.count, p->error);
+    if (p->arguments->json)
+        facts_print_json(&text, facts);
+    write_report(p, p->arguments->json, &text);
+    if (p->arguments->html)
+        report_print_html(&text, r, facts);
+    write_report(p, p->arguments->html, &text);
+    if (p->arguments->dot)
+        report_print_dot(&text, r);
+    write_report(p, p->arguments->dot, &text);
     text_free(&text);
 }
 
@@ -51,18 +64,23 @@ static void print_report(void *context, const struct report *r)
 {
     struct printing *p = context;
     struct text text = {0};
+    struct facts facts;
     struct report told = *r;
+    char date[sizeof "2026-01-01 00:00"];
+    time_t now = time(NULL);
+    strftime(date, sizeof date, "%Y-%m-%d %H:%M", localtime(&now));
+    told.command = p->command;
+    told.date = date;
     if (p->is_streamed)
         told.output = "-";
-    r = &told;
+    report_collect(&facts, &told);
     if (!p->arguments->is_quiet) {
-        report_print(&text, r, p->arguments->is_explained);
+        report_print(&text, &facts, p->arguments->is_explained);
         text_show(p->is_streamed ? stderr : stdout, text.chars);
     }
+    write_reports(p, &told, &facts);
+    facts_free(&facts);
     text_free(&text);
-    write_report(p, p->arguments->json, report_print_json, r);
-    write_report(p, p->arguments->html, report_print_html, r);
-    write_report(p, p->arguments->dot, report_print_dot, r);
 }
 
 static void limit_memory(size_t asked)
@@ -71,11 +89,11 @@ static void limit_memory(size_t asked)
     mem_set_limit(asked > 0 ? asked : available == SIZE_MAX ? available : mem_sum(mem_in_use(), available / 4 * 3));
 }
 
-static int run(struct optimize_arguments *a, bool is_streamed)
+static int run(struct optimize_arguments *a, const char *command, bool is_streamed)
 {
     struct error error = {.code = EXIT_BAD_INPUT}, of_report = {.code = EXIT_BAD_INPUT};
     struct log log = {stderr, program.name, a->is_quiet ? LOG_QUIET : a->is_verbose ? LOG_INFO : LOG_WARNING};
-    struct printing printing = {a, &of_report, false, is_streamed};
+    struct printing printing = {a, command, &of_report, false, is_streamed};
     optimize_arguments_finish(a);
     a->optimize.progress = a->is_quiet ? NULL : stderr;
     a->optimize.log = &log;
@@ -99,7 +117,7 @@ static int run(struct optimize_arguments *a, bool is_streamed)
     return printing.is_failed ? error_exit(program.name, &of_report) : EXIT_DONE;
 }
 
-static int run_to_standard_output(struct optimize_arguments *a)
+static int run_to_standard_output(struct optimize_arguments *a, const char *command)
 {
     struct output_stream stream;
     struct error error = {0};
@@ -110,14 +128,22 @@ static int run_to_standard_output(struct optimize_arguments *a)
     if (!output_stream_open(&stream, &error))
         return error_exit(program.name, &error);
     a->optimize.output = stream.path;
-    int code = run(a, true);
+    int code = run(a, command, true);
     if (access(stream.path, F_OK) == 0 && !output_stream_send(&stream, &error))
         code = error_exit(program.name, &error);
     output_stream_close(&stream);
     return code;
 }
 
-static int run_program(int argc, char **argv)
+// As it was typed, but for quotes.
+static void print_command(struct text *out, int argc, char **argv)
+{
+    text_add(out, program.name);
+    for (int i = 1; i < argc; i++)
+        text_printf(out, " %s", argv[i]);
+}
+
+static int run_command_line(int argc, char **argv, const char *command)
 {
     struct optimize_arguments arguments = optimize_standard_arguments();
     struct error error = {0};
@@ -133,7 +159,16 @@ static int run_program(int argc, char **argv)
     }
     arguments.optimize.input = argv[1];
     bool is_streamed = arguments.optimize.output && strcmp(arguments.optimize.output, "-") == 0;
-    return is_streamed ? run_to_standard_output(&arguments) : run(&arguments, false);
+    return is_streamed ? run_to_standard_output(&arguments, command) : run(&arguments, command, false);
+}
+
+static int run_program(int argc, char **argv)
+{
+    struct text command = {0};
+    print_command(&command, argc, argv);
+    int code = run_command_line(argc, argv, command.chars);
+    text_free(&command);
+    return code;
 }
 
 int main(int argc, char **argv)

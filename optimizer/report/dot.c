@@ -1,4 +1,4 @@
-// Both graphs for Graphviz.
+// Both files for Graphviz.
 #include "core/text/text.h"
 #include "optimizer/report/pages.h"
 #include "optimizer/report/picture.h"
@@ -22,18 +22,19 @@ static void add_quoted(struct text *out, const char *name)
 static void print_node(struct text *out, const struct picture *p, size_t i, const char *side)
 {
     const struct picture_node *shown = &p->nodes.items[i];
-    const struct node *n = &p->graph->nodes.items[shown->node];
-    text_printf(out, "    %s%zu [label=\"%s", side, i, n->op->name);
-    for (uint32_t j = 0; j < n->n_outputs; j++) {
-        text_add(out, "\\n");
-        type_print(out, graph_type(p->graph, n->first_output + j));
-    }
+    struct text label = {0};
+    text_add(&label, shown->input ? shown->input->name.text : shown->node->op_type.text);
+    text_add(&label, " ");
+    picture_print_shape(&label, p, picture_output(shown));
     if (shown->seconds > 0)
-        text_printf(out, "\\n%.4g ms", 1e3 * shown->seconds);
-    text_printf(out, "\"%s];\n",
+        text_printf(&label, " %.4g ms", 1e3 * shown->seconds);
+    text_printf(out, "    %s%zu [label=", side, i);
+    add_quoted(out, label.chars);
+    text_printf(out, "%s];\n",
                 !shown->is_changed ? ""
                 : side[0] == 'b'   ? ", fillcolor=\"#f6c9a8\""
                                    : ", fillcolor=\"#b5e0b5\"");
+    text_free(&label);
 }
 
 static void print_graph(struct text *out, const struct picture *p, const char *side, const char *label)
@@ -49,8 +50,8 @@ static void print_graph(struct text *out, const struct picture *p, const char *s
 void report_print_dot(struct text *out, const struct report *r)
 {
     struct picture before, after;
-    picture_make(&before, r->before, r->after, r->steps_before);
-    picture_make(&after, r->after, r->before, r->steps_after);
+    picture_make(&before, r, 0);
+    picture_make(&after, r, 1);
     text_add(out, "digraph ");
     add_quoted(out, r->input);
     text_add(out, " {\n  node [shape=box, style=filled, fillcolor=\"#eeeeee\", fontname=\"sans-serif\"];\n");

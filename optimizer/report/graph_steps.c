@@ -2,6 +2,7 @@
 #include "optimizer/report/graph_steps.h"
 
 #include "core/text/text.h"
+#include "onnx/convert/export/export.h"
 #include <string.h>
 
 #define MAX_NAMES 6   // of operators in one kind
@@ -26,6 +27,12 @@ static const char *keep_text(struct graph_steps *s, struct text *text)
     return kept;
 }
 
+static const char *name_of_operator(const struct operator* op)
+{
+    const char *name = exported_operator_name(op->id);
+    return name ? name : op->name;
+}
+
 static void print_kind(struct text *out, const struct plan *plan, const struct step *step)
 {
     int n = 0;
@@ -34,7 +41,7 @@ static void print_kind(struct text *out, const struct plan *plan, const struct s
             text_add(out, " + ...");
             return;
         }
-        text_printf(out, "%s%s", n > 1 ? " + " : "", plan->graph->nodes.items[node].op->name);
+        text_printf(out, "%s%s", n > 1 ? " + " : "", name_of_operator(plan->graph->nodes.items[node].op));
     }
     if (n == 0)
         text_add(out, "copy");

@@ -4,7 +4,7 @@
 #include "core/memory/arena.h"
 
 struct step_summary {
-    const char *kind;      // the operators that it computes: "conv + ewadd + relu"; "copy" for none
+    const char *kind;      // the operators that it computes, as ONNX has them: "Conv + Add + Relu"; "copy" for none
     const char *layouts;   // what the kernel reads and makes: "last, rows -> last"; "" for loops
     const char *text;      // by which its cost is known
     double seconds;

@@ -1,6 +1,6 @@
 // A page in sections, each from the report's own numbers. Graphs are drawn here; the script only moves them.
 #include "core/text/text.h"
-#include "graph/call_text.h"
+#include "optimizer/report/facts.h"
 #include "optimizer/report/page_files.h"
 #include "optimizer/report/pages.h"
 #include "optimizer/report/picture.h"
@@ -9,154 +9,108 @@
 #include <math.h>
 #include <string.h>
 
-// --- text ------------------------------------------------------------------------------------------------------------
-
-static void add_escaped(struct text *out, const char *name)
-{
-    struct text shown = {0};
-    text_add_shown(&shown, name);
-    for (const char *chars = shown.chars ? shown.chars : ""; *chars; chars++)
-        switch (*chars) {
-        case '<':
-            text_add(out, "&lt;");
-            break;
-        case '>':
-            text_add(out, "&gt;");
-            break;
-        case '&':
-            text_add(out, "&amp;");
-            break;
-        case '"':
-            text_add(out, "&quot;");
-            break;
-        default:
-            text_add_n(out, chars, 1);
-        }
-    text_free(&shown);
-}
-
-// A cell of a table.
-static void add_cell(struct text *out, const char *name)
-{
-    text_add(out, "<td>");
-    add_escaped(out, name);
-    text_add(out, "</td>");
-}
-
 // --- the head --------------------------------------------------------------------------------------------------------
 
-__attribute__((format(printf, 4, 5))) static void add_fact(struct text *out, const char *label, bool is_bad,
-                                                           const char *format, ...)
-{
-    va_list arguments;
-    text_printf(out, "<div class=\"%s\">%s<b>", is_bad ? "bad" : "", label);
-    va_start(arguments, format);
-    text_vprintf(out, format, arguments);
-    va_end(arguments);
-    text_add(out, "</b></div>\n");
-}
-
-static void add_time(struct text *out, const char *label, double seconds)
-{
-    if (seconds - seconds == 0)
-        add_fact(out, label, false, "%.4g ms", 1e3 * seconds);
-    else
-        add_fact(out, label, false, "unknown");
-}
-
-static void add_facts(struct text *out, const struct report *r)
-{
-    const struct search_result *s = r->search;
-    text_add(out, "<div class=\"facts\">\n");
-    add_time(out, "estimated before", report_estimate(r, 0));
-    add_time(out, "estimated after", report_estimate(r, 1));
-    if (r->n_timed > 0)
-        add_time(out, "measured before", r->times[0].median);
-    if (r->n_timed == 2) {
-        add_time(out, "measured after", r->times[1].median);
-        add_fact(out, "measured speed-up", false, "%.3f", r->gain.ratio);
-    }
-    for (int i = 0; i < r->n_timed && !r->runtime; i++) {
-        double error = report_estimate_error(r, i);
-        if (isfinite(error))
-            add_fact(out, i ? "sum of steps after, off by" : "sum of steps before, off by",
-                     fabs(error) > REPORT_LARGE_ERROR, "%+.1f %%", 1e2 * error);
-    }
-    add_fact(out, "check", r->verdict == CHECK_FAILED, "%s", check_verdict_name(r->verdict));
-    add_fact(out, "rewrites", false, "%zu", s->steps.count);
-    add_fact(out, "search", false, "%.2f s", s->statistics.seconds);
-    text_add(out, "</div>\n");
-}
-
-static void add_head(struct text *out, const struct report *r)
+static void add_head(struct text *out, const struct report *r, const struct facts *f)
 {
     text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>");
-    add_escaped(out, r->input);
+    html_add_escaped(out, r->input);
     text_add(out, "</title>\n<style>\n");
     text_add(out, page_css);
     text_add(out, "</style>\n</head>\n<body>\n<h1>");
-    add_escaped(out, r->input);
+    html_add_escaped(out, facts_find(f, "headline")->text);
     text_add(out, "</h1>\n<div class=\"soft\">");
-    add_escaped(out, r->device);
-    if (r->kept_reason) {
-        text_add(out, "; the original is kept, because ");
-        add_escaped(out, r->kept_reason);
+    html_add_escaped(out, r->device);
+    if (r->date)
+        text_printf(out, "; %s", r->date);
+    if (r->command) {
+        text_add(out, "; <code>");
+        html_add_escaped(out, r->command);
+        text_add(out, "</code>");
     }
     text_add(out, "</div>\n");
-    add_facts(out, r);
+    facts_print_group_html(out, f, facts_find(f, "summary"));
 }
 
 // --- the graphs ------------------------------------------------------------------------------------------------------
 
-static void add_title(struct text *out, const struct picture *p, const struct picture_node *shown)
+// A tooltip breaks lines where its text does.
+static void add_line(struct text *out, const char *label, const struct picture *p, const struct onnx_string *name)
 {
-    const struct node *n = &p->graph->nodes.items[shown->node];
-    struct text title = {0};
-    call_text_print(&title, n->op, -1, n->attributes);
-    text_add(&title, ")");
-    for (uint32_t i = 0; i < n->n_inputs; i++) {
-        text_add(&title, "\nreads ");
-        type_print(&title, graph_type(p->graph, graph_inputs(p->graph, shown->node)[i]));
-    }
-    for (uint32_t i = 0; i < n->n_outputs; i++) {
-        text_add(&title, "\nmakes ");
-        type_print(&title, graph_type(p->graph, n->first_output + i));
-    }
-    if (shown->seconds > 0)
-        text_printf(&title, "\n%.4g ms, with what is fused into it", 1e3 * shown->seconds);
-    text_add(out, "<title>");
-    add_escaped(out, title.chars);
-    text_add(out, "</title>");
-    text_free(&title);
+    struct text line = {0};
+    text_add(&line, label);
+    picture_print_value(&line, p, name);
+    text_add(out, "\n");
+    html_add_escaped(out, line.chars);
+    text_free(&line);
 }
 
-static void add_shape(struct text *out, const struct type *t)
+static void print_attribute(struct text *out, const struct onnx_attribute *a)
 {
-    if (t->rank < 0)
-        text_add(out, "?");
-    for (int i = 0; i < t->rank; i++)
-        text_printf(out, "%s%" PRId64, i ? "x" : "", t->dim[i]);
-    if (t->rank == 0)
-        text_add(out, "scalar");
+    text_printf(out, "%s = ", a->name.text);
+    if (a->type == ONNX_ATTRIBUTE_INT)
+        text_printf(out, "%" PRId64, a->i);
+    else if (a->type == ONNX_ATTRIBUTE_FLOAT)
+        text_printf(out, "%g", (double)a->f);
+    else if (a->type == ONNX_ATTRIBUTE_STRING)
+        text_add_n(out, (const char *)a->s.at, a->s.size);
+    else if (a->type == ONNX_ATTRIBUTE_INTS)
+        for (size_t i = 0; i < a->ints.count; i++)
+            text_printf(out, "%s%" PRId64, i ? ", " : "", a->ints.items[i]);
+    else
+        text_add(out, "...");
+}
+
+static void add_attributes(struct text *out, const struct onnx_node *n)
+{
+    for (size_t i = 0; i < n->attributes.count; i++) {
+        struct text line = {0};
+        print_attribute(&line, n->attributes.items[i]);
+        text_add(out, "\n");
+        html_add_escaped(out, line.chars);
+        text_free(&line);
+    }
+}
+
+static void add_title(struct text *out, const struct picture *p, const struct picture_node *shown)
+{
+    const struct onnx_node *n = shown->node;
+    text_add(out, "<title>");
+    html_add_escaped(out, n ? n->op_type.text : "an input of the model");
+    if (n && n->name.size) {
+        text_add(out, " ");
+        html_add_escaped(out, n->name.text);
+    }
+    if (n)
+        add_attributes(out, n);
+    for (size_t i = 0; n && i < n->inputs.count; i++)
+        add_line(out, "reads ", p, &n->inputs.items[i]);
+    for (size_t i = 0; n && i < n->outputs.count; i++)
+        add_line(out, "makes ", p, &n->outputs.items[i]);
+    if (!n)
+        add_line(out, "", p, &shown->input->name);
+    if (shown->seconds > 0)
+        text_printf(out, "\n%.4g ms, with what runs as one with it", 1e3 * shown->seconds);
+    text_add(out, "</title>");
 }
 
 static void add_node(struct text *out, const struct picture *p, const struct picture_node *shown)
 {
-    const struct node *n = &p->graph->nodes.items[shown->node];
+    struct text shape = {0};
     text_printf(out, "<g class=\"n%s%s\" transform=\"translate(%.1f %.1f)\">", shown->is_changed ? " c" : "",
-                n->op->flags & OPERATOR_IS_LEAF ? " leaf" : "", shown->x, shown->y);
+                shown->input ? " leaf" : "", shown->x, shown->y);
     add_title(out, p, shown);
     text_printf(out, "<rect class=\"b\" width=\"%d\" height=\"%d\" rx=\"5\"/>", PICTURE_BOX_WIDTH, PICTURE_BOX_HEIGHT);
     if (shown->seconds > 0)
         text_printf(out, "<rect class=\"h\" y=\"%d\" width=\"%.1f\" height=\"4\"/>", PICTURE_BOX_HEIGHT - 4,
                     PICTURE_BOX_WIDTH * shown->seconds / p->most_seconds);
-    text_printf(out, "<text x=\"%d\" y=\"14\">%s</text>", PICTURE_BOX_WIDTH / 2, n->op->name);
-    if (n->n_outputs) {
-        text_printf(out, "<text class=\"s\" x=\"%d\" y=\"27\">", PICTURE_BOX_WIDTH / 2);
-        add_shape(out, graph_type(p->graph, n->first_output));
-        text_add(out, "</text>");
-    }
-    text_add(out, "</g>\n");
+    text_printf(out, "<text x=\"%d\" y=\"14\">", PICTURE_BOX_WIDTH / 2);
+    html_add_escaped(out, shown->input ? shown->input->name.text : shown->node->op_type.text);
+    text_printf(out, "</text><text class=\"s\" x=\"%d\" y=\"27\">", PICTURE_BOX_WIDTH / 2);
+    picture_print_shape(&shape, p, picture_output(shown));
+    html_add_escaped(out, shape.chars);
+    text_add(out, "</text></g>\n");
+    text_free(&shape);
 }
 
 // An edge past other layers swings out, beside the boxes between.
@@ -182,14 +136,14 @@ static void add_edges(struct text *out, const struct picture *p)
     text_add(out, "\"/>\n");
 }
 
-static void add_graph(struct text *out, const struct picture *p, const char *side)
+static void add_graph(struct text *out, const struct picture *p, const char *side, const char *label)
 {
     text_printf(out,
                 "<section class=\"graph %s\" id=\"%s\">\n<header><span><b>%s</b> <span class=\"soft\">%zu node%s, %zu "
                 "of them only here</span></span><button data-action=\"next\">next change</button>"
                 "<button data-action=\"in\">+</button><button data-action=\"out\">&minus;</button>"
                 "<button data-action=\"whole\">whole</button></header>\n",
-                side, side, side, p->nodes.count, plural_ending(p->nodes.count), p->n_changed);
+                side, side, label, p->nodes.count, plural_ending(p->nodes.count), p->n_changed);
     text_printf(out, "<svg viewBox=\"0 0 %.1f %.1f\" role=\"img\" aria-label=\"the graph %s\">\n", p->width, p->height,
                 side);
     add_edges(out, p);
@@ -200,18 +154,22 @@ static void add_graph(struct text *out, const struct picture *p, const char *sid
 
 static void add_graphs(struct text *out, const struct report *r)
 {
-    struct picture before, after;
-    picture_make(&before, r->before, r->after, r->steps_before);
-    picture_make(&after, r->after, r->before, r->steps_after);
-    text_add(out, "<h2>Graphs</h2>\n<p class=\"key\">Without the work on weights alone, which is done once."
-                  "<i style=\"background:var(--gone)\"></i>rewritten<i style=\"background:var(--new)\"></i>made by "
-                  "rewriting<i style=\"background:rgb(var(--heat))\"></i>cost, against the costliest node</p>\n"
-                  "<div class=\"graphs\">\n");
-    add_graph(out, &before, "before");
-    add_graph(out, &after, "after");
-    text_add(out, "</div>\n");
-    picture_free(&before);
-    picture_free(&after);
+    static const char *const sides[] = {"before", "after"}, *const labels[] = {"the original", "what is written"};
+    text_add(out,
+             "<h2>The two files</h2>\n<p class=\"key\">Without the work on weights alone, which is done once."
+             "<i style=\"background:var(--gone)\"></i>only in the original<i style=\"background:var(--new)\"></i>"
+             "only in what is written<i style=\"background:rgb(var(--heat))\"></i>time, against the node that takes "
+             "most</p>\n<div class=\"graphs\">\n");
+    for (int i = 0; i < 2; i++) {
+        struct picture p;
+        picture_make(&p, r, i);
+        if (r->files[i])
+            add_graph(out, &p, sides[i], labels[i]);
+        picture_free(&p);
+    }
+    text_add(out, r->files[1]      ? "</div>\n"
+                  : r->is_compiled ? "</div>\n<p>What is written is compiled: it has no nodes of ONNX.</p>\n"
+                                   : "</div>\n<p>Nothing is written.</p>\n");
 }
 
 // --- costs -----------------------------------------------------------------------------------------------------------
@@ -257,13 +215,13 @@ static void add_costs(struct text *out, const struct report *r)
 {
     kind_list kinds = {0};
     double most = 0;
-    add_to_kinds(&kinds, r->steps_before, 0);
-    add_to_kinds(&kinds, r->steps_after, 1);
+    add_to_kinds(&kinds, r->steps[0], 0);
+    add_to_kinds(&kinds, r->steps[1], 1);
     vec_sort(&kinds, compare_kinds);
     if (kinds.count)
         most = kinds.items[0].seconds[0] > kinds.items[0].seconds[1] ? kinds.items[0].seconds[0]
                                                                      : kinds.items[0].seconds[1];
-    text_add(out, "<h2>Cost by operators</h2>\n<p class=\"soft\">Operators that run as one are priced as one.</p>\n"
+    text_add(out, "<h3>Time by operators</h3>\n<p class=\"soft\">Operators that run as one are measured as one.</p>\n"
                   "<div class=\"wide\"><table id=\"costs\">\n<tr><th>operators</th><th class=\"r\">before</th>"
                   "<th class=\"r\">ms</th><th class=\"r\">after</th><th class=\"r\">ms</th></tr>\n");
     for (size_t i = 0; i < kinds.count; i++) {
@@ -281,137 +239,19 @@ static void add_costs(struct text *out, const struct report *r)
 
 static void add_steps(struct text *out, const struct graph_steps *steps)
 {
-    text_add(out,
-             "<h2>Steps and layouts after</h2>\n<details><summary>every step in order</summary><div class=\"wide\">"
-             "<table id=\"steps\">\n<tr><th class=\"r\">#</th><th class=\"r\">ms</th><th>operators</th>"
-             "<th>layouts</th><th>step</th></tr>\n");
-    for (size_t i = 0; steps && i < steps->steps.count; i++) {
+    text_add(out, "<details><summary>Every step of the result in order, with its layouts</summary><div class=\"wide\">"
+                  "<table id=\"steps\">\n<tr><th class=\"r\">#</th><th class=\"r\">ms</th><th>operators</th>"
+                  "<th>layouts</th><th>step</th></tr>\n");
+    for (size_t i = 0; i < steps->steps.count; i++) {
         const struct step_summary *s = &steps->steps.items[i];
         text_printf(out, "<tr><td class=\"r\">%zu</td><td class=\"r\">%.4f</td><td>%s</td><td>", i + 1,
                     1e3 * s->seconds, s->kind);
-        add_escaped(out, s->layouts);
+        html_add_escaped(out, s->layouts);
         text_add(out, "</td><td class=\"t\">");
-        add_escaped(out, s->text);
+        html_add_escaped(out, s->text);
         text_add(out, "</td></tr>\n");
     }
     text_add(out, "</table></div></details>\n");
-}
-
-// --- rules -----------------------------------------------------------------------------------------------------------
-
-static double gain_of_rule(const struct search_result *s, const struct rule *rule)
-{
-    double last = s->seconds_before, gain = 0;
-    for (size_t i = 0; i < s->steps.count; i++) {
-        if (s->steps.items[i].rule == rule)
-            gain += last - s->steps.items[i].seconds_after;
-        last = s->steps.items[i].seconds_after;
-    }
-    return gain;
-}
-
-static void add_rule(struct text *out, const struct report *r, size_t i, uint64_t most)
-{
-    text_add(out, "<tr>");
-    add_cell(out, r->rules->rules.items[i]->name);
-    add_heat(out, (double)r->search->applications.items[i] / (double)most, "%.0f",
-             (double)r->search->applications.items[i]);
-    text_printf(out, "<td class=\"r\">%+.4f</td></tr>\n", 1e3 * gain_of_rule(r->search, r->rules->rules.items[i]));
-}
-
-static void add_rules(struct text *out, const struct report *r)
-{
-    uint64_t most = 0, n_used = 0;
-    for (size_t i = 0; i < r->search->applications.count; i++) {
-        uint64_t n = r->search->applications.items[i];
-        most = n > most ? n : most;
-        n_used += n > 0;
-    }
-    text_printf(out,
-                "<h2>Rules used</h2>\n<p class=\"soft\">%" PRIu64 " of %zu rule%s; applied: %" PRIu64
-                " times generated ones, %" PRIu64 " times written ones.</p>\n<table id=\"rules\">\n"
-                "<tr><th>rule</th><th class=\"r\">times</th><th class=\"r\">gain, ms</th></tr>\n",
-                n_used, r->rules->rules.count, plural_ending(r->rules->rules.count), report_applications(r, true),
-                report_applications(r, false));
-    for (size_t i = 0; i < r->search->applications.count; i++)
-        if (r->search->applications.items[i])
-            add_rule(out, r, i, most);
-    text_add(out, "</table>\n");
-}
-
-static void add_rewrites(struct text *out, const struct search_result *s)
-{
-    double last = s->seconds_before;
-    text_add(out,
-             "<details><summary>every rewrite in order</summary><table id=\"rewrites\">\n<tr><th class=\"r\">#</th>"
-             "<th>rule</th><th class=\"r\">gain, ms</th><th class=\"r\">then, ms</th></tr>\n");
-    for (size_t i = 0; i < s->steps.count; i++) {
-        const struct search_step *step = &s->steps.items[i];
-        text_printf(out, "<tr><td class=\"r\">%zu</td>", i + 1);
-        add_cell(out, step->rule->name);
-        text_printf(out, "<td class=\"r\">%+.4f</td><td class=\"r\">%.4f</td></tr>\n",
-                    1e3 * (last - step->seconds_after), 1e3 * step->seconds_after);
-        last = step->seconds_after;
-    }
-    text_add(out, "</table></details>\n");
-}
-
-static void add_unions(struct text *out, const struct report *r)
-{
-    const struct search_result *s = r->search;
-    uint64_t most = 0;
-    for (size_t i = 0; i < s->unions.count; i++)
-        most = s->unions.items[i] > most ? s->unions.items[i] : most;
-    text_add(out, "<table id=\"unions\">\n<tr><th>rule</th><th class=\"r\">unions</th></tr>\n");
-    for (size_t i = 0; i < s->unions.count; i++) {
-        if (!s->unions.items[i])
-            continue;
-        text_add(out, "<tr>");
-        add_cell(out, r->rules->rules.items[i]->name);
-        add_heat(out, (double)s->unions.items[i] / (double)most, "%.0f", (double)s->unions.items[i]);
-        text_add(out, "</tr>\n");
-    }
-    text_add(out, "</table>\n");
-}
-
-static void add_saturation(struct text *out, const struct report *r)
-{
-    const struct saturation_figures *f = &r->search->saturation;
-    const struct egraph_figures *last = &f->last;
-    if (!f->is_done)
-        return;
-    text_printf(out,
-                "<h2>Saturation</h2>\n<p class=\"soft\">%" PRIu64 " e-graphs: %" PRIu64 " matches, %" PRIu64
-                " unions. Cycles: %" PRIu64 " applications left out, %" PRIu64
-                " e-nodes filtered. The last one has %" PRIu64 " e-nodes in %" PRIu64 " classes after %" PRIu64
-                " rounds (%s).</p>\n",
-                f->egraphs, f->matches, f->unions, f->cycles_prevented, f->cycles_resolved, last->nodes, last->classes,
-                last->rounds, last->end);
-    double gap = last->extracted > 0 ? 100 * (last->extracted - last->bound) / last->extracted : 0;
-    text_printf(
-        out,
-        "<p class=\"soft\">The cheapest sum of e-nodes is %.4f ms, none is below %.4f ms: a gap of %.2f %%. Of %" PRIu64
-        " graphs priced as a whole %s.</p>\n",
-        1e3 * last->extracted, 1e3 * last->bound, gap, f->graphs_priced,
-        f->is_better ? "one is the result" : "none was better than what was found before");
-    add_unions(out, r);
-}
-
-static void add_kept(struct text *out, const struct report *r)
-{
-    if (r->kept.count == 0)
-        return;
-    text_add(out, "<h2>Kept as they are</h2>\n<table id=\"kept\">\n<tr><th>operator</th><th class=\"r\">nodes</th>"
-                  "<th>reason</th></tr>\n");
-    for (size_t i = 0; i < r->kept.count; i++) {
-        const struct kept_operator *k = &r->kept.items[i];
-        text_add(out, "<tr>");
-        add_cell(out, k->name);
-        text_printf(out, "<td class=\"r\">%zu</td>", k->n_nodes);
-        add_cell(out, k->reason);
-        text_add(out, "</tr>\n");
-    }
-    text_add(out, "</table>\n");
 }
 
 // --- the course ------------------------------------------------------------------------------------------------------
@@ -455,7 +295,8 @@ static void add_course(struct text *out, const struct search_result *s)
         return;
     struct chart c = chart_of(s);
     text_printf(out,
-                "<h2>Course of the search</h2>\n<svg class=\"course\" id=\"course\" viewBox=\"0 0 %d %d\" role=\"img\" "
+                "<h3>Estimated time of the best graph so far, as the search went on</h3>\n<svg class=\"course\" "
+                "id=\"course\" viewBox=\"0 0 %d %d\" role=\"img\" "
                 "aria-label=\"estimated cost of the best graph by graphs expanded\">\n",
                 CHART_WIDTH, CHART_HEIGHT);
     text_printf(out, "<line x1=\"%d\" x2=\"%d\" y1=\"%d\" y2=\"%d\"/>\n", CHART_MARGIN, CHART_WIDTH - CHART_MARGIN,
@@ -486,17 +327,19 @@ static void add_course(struct text *out, const struct search_result *s)
     text_add(out, "</svg>\n");
 }
 
-void report_print_html(struct text *out, const struct report *r)
+void report_print_html(struct text *out, const struct report *r, const struct facts *f)
 {
-    add_head(out, r);
+    add_head(out, r, f);
     add_graphs(out, r);
-    add_kept(out, r);
+    text_add(out, "<h2>How it was found</h2>\n");
+    if (!r->is_optimized && r->search->steps.count > 0)
+        text_add(out, "<p>All below is of what the search found, which is not what is written.</p>\n");
     add_course(out, r->search);
-    add_rules(out, r);
-    add_rewrites(out, r->search);
-    add_saturation(out, r);
-    add_costs(out, r);
-    add_steps(out, r->steps_after);
+    if (r->steps[0] || r->steps[1])
+        add_costs(out, r);
+    if (r->steps[1])
+        add_steps(out, r->steps[1]);
+    facts_print_html(out, f);
     text_add(out, "<script>\n");
     text_add(out, page_js);
     text_add(out, "</script>\n</body>\n</html>\n");

@@ -2,9 +2,15 @@
 // above and below stand (the barycentre heuristic of Sugiyama), then put as near to these as the boxes allow.
 #include "optimizer/report/picture.h"
 
-#include "substitutions/match.h"
-#include "substitutions/match_index.h"
+#include "core/memory/table.h"
+#include "core/text/text.h"
+#include "onnx/convert/export/read_back.h"
+#include "onnx/format/schema.h"
+#include "onnx/format/visit.h"
+#include "optimizer/report/report.h"
+#include "optimizer/report/symbols.h"
 #include <stdlib.h>
+#include <string.h>
 
 #define PITCH_X (PICTURE_BOX_WIDTH + 22)
 #define PITCH_Y (PICTURE_BOX_HEIGHT + 30)
@@ -15,109 +21,215 @@ enum { SWEEPS = 4 };
 
 struct drawing {
     struct picture *p;
-    const struct graph *g;
-    uint32_t *place;       // of every node of g: in the picture, or NOT_SHOWN
-    VEC(uint32_t) order;   // places, layer by layer
-    VEC(uint32_t) first;   // of each layer in `order`, and the end
-    VEC(double) wanted;    // of every place: where its neighbours are, on average
+    struct key_set makers;   // names of values that are shown nodes' outputs, or inputs
+    VEC(uint32_t) places;    // of these: in the picture
+    VEC(uint32_t) order;     // places, layer by layer
+    VEC(uint32_t) first;     // of each layer in `order`, and the end
+    VEC(double) wanted;      // of every place: where its neighbours are, on average
 };
 
 // --- what is shown ---------------------------------------------------------------------------------------------------
 
-static void list_nodes(struct drawing *d)
+static uint32_t place_of(const struct drawing *d, const struct onnx_string *name)
 {
-    struct match_index index;
-    match_index_init(&index, d->g);
-    for (node_id n = 0; n < d->g->nodes.count; n++) {
-        d->place[n] = NOT_SHOWN;
-        if (!index.is_live[n] || index.is_weight[n])
-            continue;
-        d->place[n] = (uint32_t)d->p->nodes.count;
-        vec_push(&d->p->nodes, ((struct picture_node){.node = n}));
-    }
-    match_index_free(&index);
+    uint32_t found = name->size ? key_set_find(&d->makers, name->text, name->size) : KEY_NONE;
+    return found == KEY_NONE ? NOT_SHOWN : d->places.items[found];
 }
 
-static void list_edges(struct drawing *d)
+static void note_maker(struct drawing *d, const struct onnx_string *name)
 {
-    for (uint32_t to = 0; to < d->p->nodes.count; to++) {
-        struct picture_node *node = &d->p->nodes.items[to];
-        for (uint32_t i = 0; i < d->g->nodes.items[node->node].n_inputs; i++) {
-            uint32_t from = d->place[d->g->tensors.items[graph_inputs(d->g, node->node)[i]].producer];
-            if (from == NOT_SHOWN)
-                continue;
-            vec_push(&d->p->edges, ((struct picture_edge){from, to}));
-            uint32_t below = d->p->nodes.items[from].layer + 1;
-            node->layer = node->layer > below ? node->layer : below;
-        }
+    if (name->size && key_set_add(&d->makers, NULL, name->text, name->size) == d->places.count)
+        vec_push(&d->places, (uint32_t)d->p->nodes.count - 1);
+}
+
+// Initializers may be declared as inputs, too: no node makes those, and nobody gives them.
+static bool is_initializer(const struct onnx_graph *g, const struct onnx_string *name)
+{
+    for (size_t i = 0; i < g->initializers.count; i++)
+        if (onnx_string_is(&((const struct onnx_tensor *)g->initializers.items[i])->name, name->text))
+            return true;
+    return false;
+}
+
+static void list_inputs(struct drawing *d, const struct onnx_graph *g)
+{
+    for (size_t i = 0; i < g->inputs.count; i++) {
+        const struct onnx_value_info *input = g->inputs.items[i];
+        if (is_initializer(g, &input->name))
+            continue;
+        vec_push(&d->p->nodes, ((struct picture_node){.input = input}));
+        note_maker(d, &input->name);
+    }
+}
+
+struct reading {
+    struct drawing *d;
+    uint32_t to;   // NOT_SHOWN: it is only asked whether anything that is shown is read
+    bool reads;
+};
+
+// A node reads what the nodes of its subgraphs read.
+static bool note_reads(void *context, void *message)
+{
+    struct reading *r = context;
+    const struct onnx_node *n = message;
+    for (size_t i = 0; i < n->inputs.count; i++) {
+        uint32_t from = place_of(r->d, &n->inputs.items[i]);
+        if (from == NOT_SHOWN || from == r->to)
+            continue;
+        r->reads = true;
+        if (r->to == NOT_SHOWN)
+            continue;
+        struct picture_node *to = &r->d->p->nodes.items[r->to];
+        uint32_t below = r->d->p->nodes.items[from].layer + 1;
+        vec_push(&r->d->p->edges, ((struct picture_edge){from, r->to}));
+        to->layer = to->layer > below ? to->layer : below;
+    }
+    return true;
+}
+
+static bool reads_shown(struct drawing *d, struct onnx_node *n, uint32_t to)
+{
+    struct reading reading = {d, to, false};
+    onnx_message_visit(&onnx_node_descriptor, n, &onnx_node_descriptor, note_reads, &reading);
+    return reading.reads;
+}
+
+// Nodes stand behind those that they read (onnx_model_check).
+static void list_nodes(struct drawing *d, const struct onnx_graph *g)
+{
+    for (size_t i = 0; i < g->nodes.count; i++) {
+        struct onnx_node *n = g->nodes.items[i];
+        if (!reads_shown(d, n, NOT_SHOWN))
+            continue;
+        vec_push(&d->p->nodes, ((struct picture_node){.node = n}));
+        reads_shown(d, n, (uint32_t)d->p->nodes.count - 1);
+        for (size_t j = 0; j < n->outputs.count; j++)
+            note_maker(d, &n->outputs.items[j]);
     }
 }
 
 // --- what is changed -------------------------------------------------------------------------------------------------
 
-struct twin {
-    const struct graph *g;
-    node_id node;
-};
-
-static bool is_twin(const void *owner, uint32_t id, const void *key)
+static void add_names(struct text *out, const struct onnx_strings *names)
 {
-    const struct graph *other = owner;
-    const struct twin *twin = key;
-    const struct node *x = &other->nodes.items[id], *y = &twin->g->nodes.items[twin->node];
-    if (x->op != y->op || x->key != y->key || x->n_outputs != y->n_outputs)
-        return false;
-    for (uint32_t i = 0; i < x->n_outputs; i++)
-        if (other->tensors.items[x->first_output + i].value != twin->g->tensors.items[y->first_output + i].value)
-            return false;
-    return true;
+    for (size_t i = 0; i < names->count; i++)
+        text_printf(out, "%zu:%s,", (size_t)names->items[i].size, names->items[i].size ? names->items[i].text : "");
+    text_add(out, ";");
 }
 
-// Nodes are known by what they compute from what, by value keys, which rewriting keeps.
-static void mark_changed(struct picture *p, const struct graph *other)
+// What tells a node from others: a rewrite gives new values new names.
+static void print_identity(struct text *out, const struct onnx_node *n)
 {
-    struct table by_key = {0};
-    for (node_id n = 0; n < other->nodes.count; n++)
-        table_insert(&by_key, other->nodes.items[n].key, n);
-    for (size_t i = 0; i < p->nodes.count; i++) {
-        struct twin twin = {p->graph, p->nodes.items[i].node};
-        uint64_t key = p->graph->nodes.items[twin.node].key;
-        p->nodes.items[i].is_changed = table_find(&by_key, key, is_twin, other, &twin) == TABLE_NONE;
-        p->n_changed += p->nodes.items[i].is_changed;
+    text_clear(out);
+    text_printf(out, "%s;", n->op_type.text);
+    add_names(out, &n->inputs);
+    add_names(out, &n->outputs);
+}
+
+static void mark_changed(struct picture *p, const struct onnx_graph *other)
+{
+    struct key_set known = {0};
+    struct text identity = {0};
+    struct arena arena;
+    arena_init(&arena);
+    for (size_t i = 0; i < other->nodes.count; i++) {
+        print_identity(&identity, other->nodes.items[i]);
+        key_set_add(&known, &arena, identity.chars, identity.count);
     }
-    table_free(&by_key);
+    for (size_t i = 0; i < p->nodes.count; i++) {
+        struct picture_node *shown = &p->nodes.items[i];
+        if (!shown->node)
+            continue;
+        print_identity(&identity, shown->node);
+        shown->is_changed = key_set_find(&known, identity.chars, identity.count) == KEY_NONE;
+        p->n_changed += shown->is_changed;
+    }
+    key_set_free(&known);
+    arena_free(&arena);
+    text_free(&identity);
 }
 
 // --- costs -----------------------------------------------------------------------------------------------------------
 
 static bool has_value(const void *owner, uint32_t id, const void *key)
 {
-    const struct picture *p = owner;
-    return p->graph->tensors.items[p->graph->nodes.items[p->nodes.items[id].node].first_output].value ==
-           *(const uint64_t *)key;
+    return ((const struct exported_types *)owner)->items[id].value == *(const uint64_t *)key;
 }
 
-static void add_costs(struct picture *p, const struct graph_steps *steps)
+// A step's cost stands at the first of its values that the file has.
+static void add_cost(struct drawing *d, const struct graph_steps *steps, const struct step_summary *s,
+                     const struct table *by_value, const struct exported_types *types)
+{
+    for (size_t i = 0; i < s->n_values; i++) {
+        const uint64_t *value = &steps->values.items[s->first_value + s->n_values - 1 - i];
+        uint32_t found = table_find(by_value, *value, has_value, types, value);
+        const char *name = found == TABLE_NONE ? NULL : types->items[found].name;
+        uint32_t maker = name ? key_set_find(&d->makers, name, strlen(name)) : KEY_NONE;
+        if (maker == KEY_NONE)
+            continue;
+        struct picture_node *node = &d->p->nodes.items[d->places.items[maker]];
+        node->seconds += s->seconds;
+        d->p->most_seconds = node->seconds > d->p->most_seconds ? node->seconds : d->p->most_seconds;
+        return;
+    }
+}
+
+static void add_costs(struct drawing *d, const struct graph_steps *steps, const struct exported_types *types)
 {
     struct table by_value = {0};
-    for (uint32_t i = 0; i < p->nodes.count; i++) {
-        const struct node *n = &p->graph->nodes.items[p->nodes.items[i].node];
-        if (n->n_outputs)
-            table_insert(&by_value, p->graph->tensors.items[n->first_output].value, i);
-    }
-    for (size_t i = 0; i < steps->steps.count; i++) {
-        const struct step_summary *s = &steps->steps.items[i];
-        if (s->n_values == 0)
-            continue;
-        const uint64_t *value = &steps->values.items[s->first_value];
-        uint32_t found = table_find(&by_value, *value, has_value, p, value);
-        if (found == TABLE_NONE)
-            continue;
-        struct picture_node *node = &p->nodes.items[found];
-        node->seconds += s->seconds;
-        p->most_seconds = node->seconds > p->most_seconds ? node->seconds : p->most_seconds;
-    }
+    for (uint32_t i = 0; i < types->count; i++)
+        table_insert(&by_value, types->items[i].value, i);
+    for (size_t i = 0; i < steps->steps.count; i++)
+        add_cost(d, steps, &steps->steps.items[i], &by_value, types);
     table_free(&by_value);
+}
+
+// --- types -----------------------------------------------------------------------------------------------------------
+
+static void index_types(struct picture *p, const struct exported_types *types)
+{
+    p->types = types;
+    for (size_t i = 0; i < types->count; i++)
+        if (key_set_add(&p->named, NULL, types->items[i].name, strlen(types->items[i].name)) == p->type_of_name.count)
+            vec_push(&p->type_of_name, (uint32_t)i);
+}
+
+static const struct type *find_type(const struct picture *p, const struct onnx_string *name)
+{
+    uint32_t found = name->size ? key_set_find(&p->named, name->text, name->size) : KEY_NONE;
+    return found == KEY_NONE ? NULL : &p->types->items[p->type_of_name.items[found]].type;
+}
+
+void picture_print_shape(struct text *out, const struct picture *p, const struct onnx_string *name)
+{
+    const struct type *t = find_type(p, name);
+    if (!t || t->rank < 0) {
+        text_add(out, "?");
+        return;
+    }
+    for (int i = 0; i < t->rank; i++) {
+        text_add(out, i ? " x " : "");
+        symbols_print_size(out, p->types->model, t->dim[i]);
+    }
+    if (t->rank == 0)
+        text_add(out, "scalar");
+}
+
+void picture_print_value(struct text *out, const struct picture *p, const struct onnx_string *name)
+{
+    const struct type *t = find_type(p, name);
+    text_add(out, name->size ? name->text : "(left out)");
+    if (!t)
+        return;
+    text_printf(out, ": %s, ", dtype_name(t->dtype));
+    picture_print_shape(out, p, name);
+}
+
+const struct onnx_string *picture_output(const struct picture_node *shown)
+{
+    static const struct onnx_string none = {0};
+    return shown->input ? &shown->input->name : shown->node->outputs.count ? &shown->node->outputs.items[0] : &none;
 }
 
 // --- order within layers ---------------------------------------------------------------------------------------------
@@ -230,19 +342,25 @@ static void place_nodes(struct drawing *d)
     p->height = (double)(d->first.count - 1) * PITCH_Y + 2 * MARGIN;
 }
 
-void picture_make(struct picture *ret_picture, const struct graph *g, const struct graph *other,
-                  const struct graph_steps *steps)
+void picture_make(struct picture *ret_picture, const struct report *r, int which)
 {
-    struct drawing d = {.p = ret_picture, .g = g, .place = mem_new_array(uint32_t, g->nodes.count + 1)};
-    *ret_picture = (struct picture){.graph = g};
-    list_nodes(&d);
-    list_edges(&d);
-    mark_changed(ret_picture, other);
-    if (steps)
-        add_costs(ret_picture, steps);
+    struct drawing d = {.p = ret_picture};
+    const struct graph_steps *steps = r->steps[which && r->is_optimized];
+    *ret_picture = (struct picture){0};
+    if (!r->files[which])
+        return;
+    list_inputs(&d, r->files[which]);
+    list_nodes(&d, r->files[which]);
+    if (r->files[!which])
+        mark_changed(ret_picture, r->files[!which]);
+    if (r->file_types[which])
+        index_types(ret_picture, r->file_types[which]);
+    if (r->file_types[which] && steps)
+        add_costs(&d, steps, r->file_types[which]);
     sort_into_layers(&d);
     place_nodes(&d);
-    mem_free_array(d.place, g->nodes.count + 1);
+    key_set_free(&d.makers);
+    vec_free(&d.places);
     vec_free(&d.order);
     vec_free(&d.first);
     vec_free(&d.wanted);
@@ -252,4 +370,6 @@ void picture_free(struct picture *p)
 {
     vec_free(&p->nodes);
     vec_free(&p->edges);
+    vec_free(&p->type_of_name);
+    key_set_free(&p->named);
 }

@@ -1,23 +1,7 @@
 // What the report's numbers come to, whoever prints them.
 #include "optimizer/report/report.h"
 
-#include "substitutions/match.h"
-#include "substitutions/match_index.h"
 #include <math.h>
-#include <string.h>
-
-void report_count_operators(const struct graph *g, size_t *ret_counts)
-{
-    struct match_index index;
-    memset(ret_counts, 0, OP_COUNT * sizeof *ret_counts);
-    match_index_init(&index, g);
-    for (node_id n = 0; n < g->nodes.count; n++) {
-        const struct operator* op = g->nodes.items[n].op;
-        if (index.is_live[n] && !index.is_weight[n] && !(op->flags & OPERATOR_IS_LEAF))
-            ret_counts[op->id]++;
-    }
-    match_index_free(&index);
-}
 
 uint64_t report_applications(const struct report *r, bool of_generated)
 {

@@ -1,4 +1,4 @@
-// What one run of taso-opt did, for a person and as JSON.
+// What one run of taso-opt did.
 #pragma once
 #include "backends/costs/error_budget.h"
 #include "backends/costs/in_model.h"
@@ -10,7 +10,10 @@
 #include "optimizer/search/search.h"
 #include <stdbool.h>
 
+struct facts;
 struct graph_steps;
+struct onnx_graph;
+struct exported_types;
 struct text;
 
 enum check_verdict { CHECK_PASSED, CHECK_FAILED, CHECK_UNTRUSTWORTHY, CHECK_SKIPPED };
@@ -44,10 +47,24 @@ struct timed_contender {
     struct sample_summary seconds;
 };
 
+// How many nodes of each type a file has, in the order of their names.
+struct node_types {
+    size_t count;
+    struct node_type {
+        const char *name;
+        size_t n;
+    } * items;
+};
+
 struct report {
     const char *input, *output, *device;
-    const struct graph *before, *after;
-    const struct graph_steps *steps_before, *steps_after;   // NULL: not known
+    const char *command, *date;          // of the program that was called; NULL: none was
+    int n_threads;                       // that models run on
+    bool is_on_gpu, is_computed;         // where costs are made up, nothing runs
+    const struct onnx_graph *files[2];   // the original, and what is written; NULL: nothing, or a compiled model
+    const struct exported_types *file_types[2];   // of values there, for pictures; NULL: not known
+    struct node_types types[2];                   // of these files; none of what is no file
+    const struct graph_steps *steps[2];           // of the original and of the result; NULL: not known
     const struct search_result *search;
     const struct rule_set *rules;
     size_t n_rules_left_out;                // that are not among the proved ones, where these alone were wanted
@@ -106,16 +123,11 @@ double report_estimate(const struct report *r, int which);
 // quartiles of steps: what other programs add to some steps of each run is in none of them, and in every run of the
 // model but, most likely, the shortest.
 double report_estimate_error(const struct report *r, int which);
-// How many live nodes of each operator run each time: neither leaves nor work on weights alone.
-void report_count_operators(const struct graph *g, size_t *ret_counts);
 size_t report_kept_nodes(const struct report *r);
 // How often rules were applied that the generator found, or, when not `of_generated`, that somebody wrote.
 uint64_t report_applications(const struct report *r, bool of_generated);
-#define REPORT_LARGE_ERROR 0.15   // is marked in pages
 const char *check_verdict_name(enum check_verdict verdict);
-void report_print(struct text *out, const struct report *r, bool with_steps);
-void report_print_json(struct text *out, const struct report *r);
-// Of a model with symbols: what it was optimized for and checked at, and what is kept for sizes that are not known.
-// Nothing of others. The second adds an entry to an object that has entries (report/symbols.c).
-void report_print_symbols(struct text *out, const struct report *r);
-void report_print_symbols_json(struct text *out, const struct report *r);
+// All that there is to say, once: to be printed as JSON (facts_print_json) and below. Free it with facts_free.
+void report_collect(struct facts *ret_facts, const struct report *r);
+// `is_explained`: everything, else what everybody reads.
+void report_print(struct text *out, const struct facts *f, bool is_explained);

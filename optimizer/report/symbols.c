@@ -1,9 +1,9 @@
 // What a report says of a model with symbolic dimensions.
-#include "core/text/json.h"
-#include "core/text/text.h"
-#include "optimizer/report/report.h"
+#include "optimizer/report/symbols.h"
 
-#define MOST_SHOWN 8
+#include "core/text/text.h"
+#include "optimizer/report/facts.h"
+#include "optimizer/report/report.h"
 
 static const struct onnx_node *node_of(const struct imported_model *m, const struct imported_opaque *o)
 {
@@ -21,111 +21,118 @@ static const char *symbols_of(const struct imported_opaque *o)
     return o->symbols && *o->symbols ? o->symbols : "what it reads";
 }
 
-static size_t count_kept(const struct imported_model *m)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < m->opaques.count; i++)
-        n += m->opaques.items[i].is_kept_for_sizes;
-    return n;
-}
-
 static bool was_checked(const struct report *r)
 {
     return r->verdict != CHECK_SKIPPED && r->bindings->n_checks > 0;
 }
 
-// --- for a person ----------------------------------------------------------------------------------------------------
-
-static void print_bindings(struct text *out, const char *label, const struct imported_model *m, size_t n,
-                           const int64_t (*bindings)[MAX_SYMBOLS])
-{
-    text_add(out, label);
-    for (size_t i = 0; i < n; i++) {
-        text_add(out, i ? "; " : "");
-        profile_print(out, m, bindings[i]);
-    }
-    text_add(out, "\n");
-}
-
-static void print_kept(struct text *out, const struct imported_model *m)
-{
-    size_t n_shown = 0;
-    for (size_t i = 0; i < m->opaques.count && n_shown < MOST_SHOWN; i++) {
-        const struct imported_opaque *o = &m->opaques.items[i];
-        if (!o->is_kept_for_sizes)
-            continue;
-        text_add(out, "  ");
-        text_add_shown(out, name_of(node_of(m, o)));
-        text_add(out, " (");
-        text_add_shown(out, node_of(m, o)->op_type.text);
-        text_add(out, "): ");
-        text_add_shown(out, o->reason);
-        text_add(out, " (sizes of ");
-        text_add_shown(out, symbols_of(o));
-        text_add(out, ")\n");
-        n_shown++;
-    }
-}
-
-void report_print_symbols(struct text *out, const struct report *r)
-{
-    if (!r->model)
-        return;
-    print_bindings(out, "symbolic dimensions      kept; optimized for ", r->model, r->bindings->n_profiles,
-                   r->bindings->profiles);
-    if (was_checked(r))
-        print_bindings(out, "                         checked at ", r->model, r->bindings->n_checks,
-                       r->bindings->checks);
-    if (count_kept(r->model) > 0)
-        text_printf(out, "kept for their sizes     %zu node%s\n", count_kept(r->model),
-                    plural_ending(count_kept(r->model)));
-    print_kept(out, r->model);
-}
-
-// --- JSON ------------------------------------------------------------------------------------------------------------
-
-static void add_bindings(struct text *out, const char *key, const struct imported_model *m, size_t n,
+static void add_bindings(struct facts *f, const char *key, const char *label, const struct imported_model *m, size_t n,
                          const int64_t (*bindings)[MAX_SYMBOLS])
 {
-    json_begin(out, key, '[');
+    facts_begin(f, FACT_LIST, key, label);
     for (size_t i = 0; i < n; i++) {
-        json_begin(out, NULL, '{');
+        facts_begin(f, FACT_GROUP, NULL, NULL);
         for (size_t j = 0; j < m->symbols.count; j++)
-            json_add_integer(out, m->symbols.items[j].name, bindings[i][j]);
-        json_end(out, '}');
+            facts_add_integer(f, m->symbols.items[j].name, m->symbols.items[j].name, bindings[i][j]);
+        facts_end(f);
     }
-    json_end(out, ']');
+    facts_end(f);
 }
 
-static void add_kept(struct text *out, const struct imported_model *m)
+static void add_kept(struct facts *f, const struct imported_model *m)
 {
-    json_begin(out, "kept", '[');
+    facts_begin(f, FACT_LIST, "kept", "Nodes kept for their sizes");
     for (size_t i = 0; i < m->opaques.count; i++) {
         const struct imported_opaque *o = &m->opaques.items[i];
         if (!o->is_kept_for_sizes)
             continue;
-        json_begin(out, NULL, '{');
-        json_add_string(out, "name", name_of(node_of(m, o)));
-        json_add_string(out, "operator", node_of(m, o)->op_type.text);
-        json_add_string(out, "reason", o->reason);
-        json_add_string(out, "symbols", symbols_of(o));
-        json_end(out, '}');
+        facts_begin(f, FACT_GROUP, NULL, NULL);
+        facts_add_text(f, "name", "node", name_of(node_of(m, o)));
+        facts_add_text(f, "operator", "operator", node_of(m, o)->op_type.text);
+        facts_add_text(f, "reason", "why", o->reason);
+        facts_add_text(f, "symbols", "sizes of", symbols_of(o));
+        facts_end(f);
     }
-    json_end(out, ']');
+    facts_end(f);
 }
 
-void report_print_symbols_json(struct text *out, const struct report *r)
+void report_add_symbols(struct facts *f, const struct report *r)
 {
     if (!r->model)
         return;
-    json_begin(out, "symbols", '{');
-    json_begin(out, "names", '[');
+    facts_begin(f, FACT_GROUP, "symbols", "Symbolic dimensions");
+    facts_begin(f, FACT_LIST, "names", "symbols");
     for (size_t i = 0; i < r->model->symbols.count; i++)
-        json_add_string(out, NULL, r->model->symbols.items[i].name);
-    json_end(out, ']');
-    add_bindings(out, "profiles", r->model, r->bindings->n_profiles, r->bindings->profiles);
-    add_bindings(out, "checked", r->model, was_checked(r) ? r->bindings->n_checks : 0, r->bindings->checks);
-    json_add_count(out, "rewrites_not_general", r->n_not_general);
-    add_kept(out, r->model);
-    json_end(out, '}');
+        facts_add_text(f, NULL, NULL, r->model->symbols.items[i].name);
+    facts_end(f);
+    add_bindings(f, "profiles", "Sizes that it is optimized for", r->model, r->bindings->n_profiles,
+                 r->bindings->profiles);
+    add_bindings(f, "checked", "Sizes that outputs were compared at", r->model,
+                 was_checked(r) ? r->bindings->n_checks : 0, r->bindings->checks);
+    facts_add_count(f, "rewrites_not_general", "rewrites that do not hold at all sizes", r->n_not_general);
+    add_kept(f, r->model);
+    facts_end(f);
+}
+
+// --- sizes -----------------------------------------------------------------------------------------------------------
+
+static bool is_symbol_alone(const struct size_factor *factor, int64_t *constant, const char **ret_name,
+                            const struct imported_model *m)
+{
+    int n = 0, last = 0;
+    for (uint32_t i = 0; i < m->sizes.n_symbols; i++)
+        if (factor->weights[i]) {
+            last = (int)i;
+            n++;
+        }
+    if (n != 1 || factor->constant || factor->weights[last] != 1 || *constant % factor->divisor)
+        return false;
+    *constant /= factor->divisor;
+    *ret_name = m->symbols.items[last].name;
+    return true;
+}
+
+static void print_sum(struct text *out, const struct imported_model *m, const struct size_factor *factor)
+{
+    const char *plus = "";
+    text_add(out, "(");
+    for (uint32_t i = 0; i < m->sizes.n_symbols; i++) {
+        int64_t weight = factor->weights[i];
+        if (!weight)
+            continue;
+        text_add(out, plus);
+        if (weight != 1)
+            text_printf(out, "%lld*", (long long)weight);
+        text_add(out, m->symbols.items[i].name);
+        plus = " + ";
+    }
+    if (factor->constant)
+        text_printf(out, " %c %lld", factor->constant < 0 ? '-' : '+',
+                    (long long)(factor->constant < 0 ? -factor->constant : factor->constant));
+    text_add(out, ")");
+    if (factor->divisor != 1)
+        text_printf(out, "/%lld", (long long)factor->divisor);
+}
+
+void symbols_print_size(struct text *out, const struct imported_model *m, int64_t size)
+{
+    if (!sizes_varies(&m->sizes, size)) {
+        text_printf(out, "%lld", (long long)size);
+        return;
+    }
+    struct size_form form = sizes_form_of(&m->sizes, size);
+    struct text factors = {0};
+    for (uint32_t i = 0; i < m->sizes.n_factors; i++)
+        for (int power = 0; power < form.powers[i]; power++) {
+            const char *name = "";
+            text_add(&factors, factors.count ? "*" : "");
+            if (is_symbol_alone(&m->sizes.factors[i], &form.constant, &name, m))
+                text_add(&factors, name);
+            else
+                print_sum(&factors, m, &m->sizes.factors[i]);
+        }
+    if (form.constant != 1)
+        text_printf(out, "%lld*", (long long)form.constant);
+    text_add(out, factors.chars);
+    text_free(&factors);
 }

@@ -80,7 +80,7 @@ def row_of(name, result):
     report = result["report"]
     gain = estimated_gain(report)
     published = PUBLISHED.get(name)
-    return [name, sum(report["operators_before"].values()), f"{result['warm']:.1f}", f"{result['cold']:.1f}",
+    return [name, report["nodes_before"], f"{result['warm']:.1f}", f"{result['cold']:.1f}",
             f"{result['memory'] / 2**20:.0f}", len(report["rewrites"]), f"{100 * (gain - 1):+.1f}", own_gain(report),
             ort_gain(result["ort"]), f"{published[0]}, {published[1]}" if published else "-", *times_and_errors(report)]
 

@@ -153,7 +153,7 @@ def test_checked_here(folder):
     expect(len(told["checked"]) == 3 and report["check"] == "passed", f"checked: {told} {report['check']}")
     expect([k["operator"] for k in told["kept"]] == ["Slice"] and told["kept"][0]["symbols"] == "sequence",
            f"what the size of sequence keeps is named: {told['kept']}")
-    expect("batch=1, sequence=24; batch=3, sequence=24" in done.stdout, f"the report names profiles: {done.stdout}")
+    expect("optimized for batch=1, sequence=24 and batch=3, sequence=24; " in done.stdout, f"the report names profiles: {done.stdout}")
     expect_agreement(path, out)
 
 

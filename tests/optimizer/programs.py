@@ -7,6 +7,7 @@ layouts  every way of choosing layouts gives the same values, and the costs are 
 memory   --max-memory is kept to
 """
 import os
+import re
 import sys
 
 import numpy as np
@@ -68,7 +69,7 @@ def test_standard_output(folder, model):
     as_bytes = {"text": False, "env": dict(os.environ, TMPDIR=str(folder))}
     done = run(OPT, model, "-o", "-", *ON_PAPER[:-1], "--budget", "60", **as_bytes)
     expect(done.returncode == 0 and onnx.load_from_string(done.stdout).graph.node, f"-o -: {done.stderr}")
-    expect(b"wrote to standard output" in done.stderr and not list(folder.glob("taso-*")), f"-o -: {done.stderr}, {list(folder.iterdir())}")
+    expect(re.search(rb"wrote +to standard output", done.stderr) and not list(folder.glob("taso-*")), f"-o -: {done.stderr}, {list(folder.iterdir())}")
     apart = folder / "apart.onnx"
     onnx.save(onnx.load(model), apart, save_as_external_data=True, location="apart.data", size_threshold=0)
     done = run(OPT, apart, "-o", "-", "--layout", "layout-only", *ON_PAPER, **as_bytes)

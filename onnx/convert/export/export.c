@@ -297,7 +297,8 @@ static struct exported_types types_of_names(const struct exporter *x)
                                    .items = arena_array(x->arena, struct exported_type, g->tensors.count + 1)};
     for (tensor_id t = 0; t < g->tensors.count; t++)
         if (x->is_wanted[t] && x->tensor_names[t])
-            types.items[types.count++] = (struct exported_type){x->tensor_names[t], *graph_type(g, t)};
+            types.items[types.count++] =
+                (struct exported_type){x->tensor_names[t], *graph_type(g, t), g->tensors.items[t].value};
     return types;
 }
 

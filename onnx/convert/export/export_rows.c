@@ -26,3 +26,8 @@ bool make_nodes(struct exporter *x, node_id node)
         return false;
     return row->make(&m, row) && !x->failed;
 }
+
+const char *exported_operator_name(enum operator_id op)
+{
+    return rows[op].onnx;
+}

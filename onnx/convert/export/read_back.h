@@ -6,6 +6,7 @@
 struct exported_type {
     const char *name;
     struct type type;
+    uint64_t value;   // the key of its value in the graph
 };
 struct exported_types {
     const struct imported_model *model;   // what the graph was made from

@@ -1,0 +1,417 @@
+// All facts of a report, with the keys that programs know them by. What is said first, and of what, is summary.c's.
+#include "optimizer/report/report.h"
+
+#include "optimizer/report/facts.h"
+#include "optimizer/report/summary.h"
+#include "optimizer/report/symbols.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *name_of_rule(const struct report *r, size_t i)
+{
+    return r->rules->rules.items[i]->name;
+}
+
+// --- the files -------------------------------------------------------------------------------------------------------
+
+static void add_types(struct facts *f, const char *key, const char *label, const struct node_types *types)
+{
+    facts_begin(f, FACT_GROUP, key, label);
+    for (size_t i = 0; i < types->count; i++)
+        facts_add_count(f, types->items[i].name, types->items[i].name, types->items[i].n);
+    facts_end(f);
+}
+
+static void add_kept(struct facts *f, const struct report *r)
+{
+    facts_add_count(f, "opaque_nodes", "nodes not understood", report_kept_nodes(r));
+    facts_begin(f, FACT_LIST, "opaque", "Not understood, and kept as they are");
+    for (size_t i = 0; i < r->kept.count; i++) {
+        const struct kept_operator *k = &r->kept.items[i];
+        facts_begin(f, FACT_GROUP, NULL, NULL);
+        facts_add_text(f, "domain", NULL, k->domain);
+        facts_add_text(f, "operator", "operator", k->name);
+        facts_add_count(f, "nodes", "nodes", k->n_nodes);
+        facts_add_text(f, "reason", "why", k->reason);
+        facts_end(f);
+    }
+    facts_end(f);
+}
+
+static void add_gain(struct facts *f, const char *const *keys, const char *label, const struct ratio_summary *gain)
+{
+    facts_add_real(f, keys[0], label, UNIT_TIMES, gain->ratio);
+    facts_add_real(f, keys[1], "  95 % interval from", UNIT_TIMES, gain->low);
+    facts_add_real(f, keys[2], "  to", UNIT_TIMES, gain->high);
+}
+
+static void add_files(struct facts *f, const struct report *r)
+{
+    static const char *const keys[] = {"simplified_speedup", "simplified_speedup_low", "simplified_speedup_high"};
+    facts_add_flag(f, "optimized", "a rewritten model is written", r->is_optimized);
+    facts_add_text(f, "kept_reason", "why the original is kept", r->kept_reason);
+    facts_add_flag(f, "simplified", "the original is simplified", r->is_simplified);
+    facts_add_text(f, "not_simplified", "why it is not", r->not_simplified);
+    if (r->of_simplified.is_timed)
+        add_gain(f, keys, "simplified, times as fast", &r->of_simplified.times.gain);
+    facts_add_count(f, "nodes_before", "nodes of the original", r->nodes_in_file);
+    facts_add_bytes(f, "weight_bytes_before", "its weights", r->bytes_in_file);
+    facts_add_flag(f, "compiled", "a compiled model is written", r->is_compiled);
+    if (!r->is_compiled) {
+        facts_add_count(f, "nodes_after", "nodes of what is written", r->nodes_written);
+        facts_add_bytes(f, "weight_bytes_after", "its weights", r->bytes_written);
+    }
+    add_types(f, "operators_before", "Nodes of the original", &r->types[0]);
+    add_types(f, "operators_after", "Nodes of what is written", &r->types[1]);
+}
+
+// --- rules -----------------------------------------------------------------------------------------------------------
+
+static void add_counts_of_rules(struct facts *f, const struct report *r, const char *key, const char *label,
+                                const uint64_t *counts, size_t n)
+{
+    facts_begin(f, FACT_GROUP, key, label);
+    for (size_t i = 0; i < n; i++)
+        if (counts[i])
+            facts_add_count(f, name_of_rule(r, i), name_of_rule(r, i), counts[i]);
+    facts_end(f);
+}
+
+static void add_rewrites(struct facts *f, const struct report *r)
+{
+    double last = r->search->seconds_before;
+    facts_begin(f, FACT_LIST, "rewrites", "Rewrites in order, with what each gains by estimated costs");
+    for (size_t i = 0; i < r->search->steps.count; i++) {
+        const struct search_step *step = &r->search->steps.items[i];
+        facts_begin(f, FACT_GROUP, NULL, NULL);
+        facts_add_real(f, "gain_seconds", "gain", UNIT_MILLISECONDS, last - step->seconds_after);
+        facts_add_real(f, "estimated_seconds_after", "then", UNIT_MILLISECONDS, step->seconds_after);
+        facts_add_text(f, "rule", "rule", step->rule->name);
+        facts_end(f);
+        last = step->seconds_after;
+    }
+    facts_end(f);
+}
+
+static void add_rules(struct facts *f, const struct report *r)
+{
+    add_counts_of_rules(f, r, "rules_applied", "Rules, and how often each was applied", r->search->applications.items,
+                        r->search->applications.count);
+    facts_add_count(f, "applications_of_generated_rules", "applications of generated rules",
+                    report_applications(r, true));
+    facts_add_count(f, "applications_of_written_rules", "applications of written rules", report_applications(r, false));
+    facts_add_count(f, "rules_left_out", "rules left out, not known as proved", r->n_rules_left_out);
+    add_rewrites(f, r);
+}
+
+// --- times -----------------------------------------------------------------------------------------------------------
+
+static void add_sample(struct facts *f, const char *key, const char *label, const struct sample_summary *s)
+{
+    facts_begin(f, FACT_LINE, key, label);
+    facts_add_count(f, "runs", "runs", s->count);
+    facts_add_real(f, "minimum", "least", UNIT_MILLISECONDS, s->minimum);
+    facts_add_real(f, "quartile1", "quartile", UNIT_MILLISECONDS, s->quartile1);
+    facts_add_real(f, "median", "median", UNIT_MILLISECONDS, s->median);
+    facts_add_real(f, "quartile3", "quartile", UNIT_MILLISECONDS, s->quartile3);
+    facts_end(f);
+}
+
+static double weight_of(const struct cost_correction *c)
+{
+    return fabs(c->after - c->before) * c->n_noted;
+}
+
+static int compare_corrections(const void *a, const void *b)
+{
+    double x = weight_of(a), y = weight_of(b);
+    return (x < y) - (x > y);
+}
+
+// The costs that the models were most wrong about stand first.
+static void add_corrections(struct facts *f, const struct report *r)
+{
+    size_t n = r->corrections.count;
+    struct cost_correction *sorted = arena_array(&f->arena, struct cost_correction, n + 1);
+    if (n) {
+        memcpy(sorted, r->corrections.items, n * sizeof *sorted);
+        qsort(sorted, n, sizeof *sorted, compare_corrections);
+    }
+    facts_add_count(f, "searches", "searches", r->n_searches);
+    facts_begin(f, FACT_LIST, "costs_corrected", "Costs corrected by what steps take in the models");
+    for (size_t i = 0; i < n; i++) {
+        facts_begin(f, FACT_GROUP, NULL, NULL);
+        facts_add_real(f, "seconds_before", "believed", UNIT_MILLISECONDS, sorted[i].before);
+        facts_add_real(f, "seconds_after", "measured", UNIT_MILLISECONDS, sorted[i].after);
+        facts_add_count(f, "met", "steps", sorted[i].n_noted);
+        facts_add_text(f, "step", "step", sorted[i].step);
+        facts_end(f);
+    }
+    facts_end(f);
+}
+
+static void add_contenders(struct facts *f, const struct report *r)
+{
+    facts_begin(f, FACT_LIST, "contenders", "Ways to run the models that were timed");
+    for (size_t i = 0; i < r->contenders.count; i++) {
+        const struct timed_contender *c = &r->contenders.items[i];
+        if (c->seconds.count == 0)   // an interruption came first
+            continue;
+        facts_begin(f, FACT_GROUP, NULL, NULL);
+        facts_add_text(f, "model", "model", c->is_result ? "result" : "original");
+        facts_add_text(f, "slant", "search", c->slant);
+        facts_add_text(f, "layouts", "layouts", c->layouts);
+        facts_add_real(f, "estimated_seconds", "estimated", UNIT_MILLISECONDS, c->estimate);
+        add_sample(f, "seconds", "measured", &c->seconds);
+        facts_end(f);
+    }
+    facts_end(f);
+}
+
+// 0: not known.
+static void add_estimate(struct facts *f, const char *key, const char *label, double seconds)
+{
+    facts_add_real(f, key, label, UNIT_MILLISECONDS, seconds > 0 ? seconds : NAN);
+}
+
+// What is said of the fastest way to run the original (0) or the result (1).
+static void add_timed(struct facts *f, const struct report *r, int which)
+{
+    static const char *const keys[][4] = {
+        {"measured_seconds_before", "layouts_before", "timed_estimate_before", "estimate_error_before"},
+        {"measured_seconds_after", "layouts_after", "timed_estimate_after", "estimate_error_after"},
+    };
+    static const char *const labels[][4] = {
+        {"one run of the original", "  its layouts", "  the sum of its steps", "  which is off the shortest run by"},
+        {"one run of what was found", "  its layouts", "  the sum of its steps", "  which is off the shortest run by"},
+    };
+    add_sample(f, keys[which][0], labels[which][0], &r->times[which]);
+    facts_add_text(f, keys[which][1], labels[which][1], r->layouts[which]);
+    add_estimate(f, keys[which][2], labels[which][2], r->estimates[which]);
+    facts_add_real(f, keys[which][3], labels[which][3], UNIT_PERCENT, report_estimate_error(r, which));
+}
+
+// What kernels that lose digits may add to the error of outputs, and do.
+static void add_errors(struct facts *f, const struct report *r)
+{
+    static const char *const keys[] = {"before", "after"}, *const labels[] = {"the original's", "the result's"};
+    facts_begin(f, FACT_GROUP, "error_budget", r->allowed_error > 0 ? "Kernels that lose digits" : NULL);
+    facts_add_real(f, "allowed", "error allowed in all", UNIT_NONE, r->allowed_error);
+    for (int i = 0; i < 2; i++) {
+        facts_begin(f, FACT_LINE, keys[i], labels[i]);
+        facts_add_count(f, "kernels", "kernels", r->errors[i].n_inexact);
+        facts_add_count(f, "refused", "refused", r->errors[i].n_refused);
+        facts_add_real(f, "error", "error", UNIT_NONE, r->errors[i].error);
+        facts_add_real(f, "gain_seconds", "gain", UNIT_MILLISECONDS, r->errors[i].gain);
+        facts_end(f);
+    }
+    facts_end(f);
+}
+
+static void add_times(struct facts *f, const struct report *r)
+{
+    static const char *const keys[] = {"speedup", "speedup_low", "speedup_high"};
+    facts_add_real(f, "estimated_seconds_before", "estimated for the original", UNIT_MILLISECONDS,
+                   r->search->seconds_before);
+    facts_add_real(f, "estimated_seconds_after", "estimated for what was found", UNIT_MILLISECONDS,
+                   r->search->seconds_after);
+    facts_add_text(f, "layout", "strategy of layouts", r->layout_strategy);
+    facts_add_real(f, "estimated_seconds_with_layouts", "  with its best layouts", UNIT_MILLISECONDS,
+                   r->seconds_with_layouts);
+    facts_add_real(f, "layout_gap", "  others may cost less by", UNIT_PERCENT, r->layout_gap);
+    add_errors(f, r);
+    facts_add_count(f, "finalists", "different results that were timed", r->n_finalists);
+    facts_add_text(f, "slant", "variant of the search that found it", r->slant);
+    add_corrections(f, r);
+    if (r->n_timed == 0)
+        return;
+    add_contenders(f, r);
+    add_timed(f, r, 0);
+    if (r->n_timed < 2)
+        return;
+    add_timed(f, r, 1);
+    add_gain(f, keys, "what was found, times as fast", &r->gain);
+    facts_add_count(f, "loads", "  loads of both", r->gain.n_loads);
+    facts_add_flag(f, "interleaved", "  runs of both alternate in a load", r->is_interleaved);
+}
+
+// --- the check -------------------------------------------------------------------------------------------------------
+
+static void add_outputs(struct facts *f, const char *key, const char *label, const output_comparisons *outputs)
+{
+    facts_begin(f, FACT_LIST, key, label);
+    for (size_t i = 0; i < outputs->count; i++) {
+        const struct output_comparison *o = &outputs->items[i];
+        facts_begin(f, FACT_GROUP, NULL, NULL);
+        facts_add_text(f, "name", "output", o->name);
+        facts_add_real(f, "max_difference", "largest difference", UNIT_NONE, o->max_difference);
+        facts_add_real(f, "max_magnitude", "largest value", UNIT_NONE, o->max_magnitude);
+        facts_add_flag(f, "trustworthy", "says something", o->is_trustworthy);
+        facts_add_flag(f, "equal", "within the tolerance", o->is_equal_enough);
+        facts_end(f);
+    }
+    facts_end(f);
+}
+
+static void add_check(struct facts *f, const struct report *r)
+{
+    facts_add_text(f, "check", "comparison of outputs", check_verdict_name(r->verdict));
+    facts_add_text(f, "check_reason", "because", r->verdict_reason);
+    facts_add_real(f, "tolerance", "tolerance", UNIT_NONE, r->tolerance);
+    add_outputs(f, "outputs", "Outputs, compared in our own executor", &r->outputs);
+    facts_add_text(f, "runtime", "measured in", r->runtime);
+    add_outputs(f, "outputs_in_runtime", "Outputs, compared in the runtime", &r->in_runtime.outputs);
+    facts_begin(f, FACT_LIST, "outputs_not_compared", "outputs not compared");
+    for (size_t i = 0; i < r->uncompared.count; i++)
+        facts_add_text(f, NULL, NULL, r->uncompared.items[i].name);
+    facts_end(f);
+}
+
+// --- the search ------------------------------------------------------------------------------------------------------
+
+// How far the search had come, and the estimated cost of the best graph from there on: pages draw it.
+static void add_course(struct facts *f, const struct search_result *s)
+{
+    facts_begin(f, FACT_LIST, "course", NULL);
+    for (size_t i = 0; i < s->course.count; i++) {
+        facts_begin(f, FACT_GROUP, NULL, NULL);
+        facts_add_count(f, "expanded", NULL, s->course.items[i].expanded);
+        facts_add_real(f, "elapsed", NULL, UNIT_SECONDS, s->course.items[i].elapsed);
+        facts_add_real(f, "estimated_seconds", NULL, UNIT_SECONDS, s->course.items[i].seconds);
+        facts_end(f);
+    }
+    facts_end(f);
+}
+
+static void add_ends(struct facts *f, const struct search_result *s)
+{
+    static const char *const names[][2] = {
+#define END_NAME(constant, name, words) {name, words},
+        SEARCH_ENDS(END_NAME)
+#undef END_NAME
+    };
+    facts_begin(f, FACT_LIST, "ends", NULL);
+    for (size_t i = 0; i < s->ends.count; i++)
+        facts_add_text(f, NULL, NULL, names[s->ends.items[i]][0]);
+    facts_end(f);
+    facts_begin(f, FACT_LIST, "ended", "why searches ended");
+    for (size_t i = 0; i < s->ends.count; i++)
+        facts_add_text(f, NULL, NULL, names[s->ends.items[i]][1]);
+    facts_end(f);
+}
+
+static void add_saturation(struct facts *f, const struct report *r)
+{
+    const struct saturation_figures *s = &r->search->saturation;
+    const struct egraph_figures *last = &s->last;
+    facts_begin(f, FACT_GROUP, "saturation", "Saturation of e-graphs");
+    facts_add_text(f, "end", "the last one ended", last->end);
+    facts_add_flag(f, "better", "gave the result", s->is_better);
+    facts_add_count(f, "egraphs", "e-graphs", s->egraphs);
+    facts_add_count(f, "rounds", "rounds of the last", last->rounds);
+    facts_add_count(f, "nodes", "its e-nodes", last->nodes);
+    facts_add_count(f, "classes", "its classes", last->classes);
+    facts_add_count(f, "matches", "matches", s->matches);
+    facts_add_count(f, "unions_made", "unions", s->unions);
+    facts_add_count(f, "cycles_prevented", "applications left out as cyclic", s->cycles_prevented);
+    facts_add_count(f, "cycles_resolved", "e-nodes filtered as cyclic", s->cycles_resolved);
+    facts_add_count(f, "graphs_priced", "graphs priced as a whole", s->graphs_priced);
+    facts_add_real(f, "extracted_seconds", "cheapest sum of e-nodes", UNIT_MILLISECONDS, last->extracted);
+    facts_add_real(f, "bound_seconds", "no sum is below", UNIT_MILLISECONDS, last->bound);
+    facts_add_real(f, "seconds_exploring", "exploring", UNIT_SECONDS, s->seconds_exploring);
+    facts_add_real(f, "seconds_pricing", "pricing", UNIT_SECONDS, s->seconds_pricing);
+    facts_add_real(f, "seconds_extracting", "extracting", UNIT_SECONDS, s->seconds_extracting);
+    add_counts_of_rules(f, r, "unions", "Rules, and how many classes each united", r->search->unions.items,
+                        r->search->unions.count);
+    facts_end(f);
+}
+
+static const char *label_of_count(const char *name)
+{
+    static const char *const labels[][2] = {
+        {"expanded", "graphs expanded"},
+        {"matches", "places where a rule matches"},
+        {"queued", "new graphs queued"},
+        {"duplicates", "graphs that were there already"},
+        {"cyclic", "rewrites that make a cycle"},
+        {"ill_typed", "rewrites without types"},
+        {"too_costly", "graphs that cost too much"},
+        {"dropped", "graphs dropped for want of room"},
+        {"regions", "parts of the model, searched apart"},
+        {"regions_repeated", "  that are equal to another"},
+        {"costs_asked", "costs asked for"},
+        {"costs_known", "  that were known"},
+        {"work", "work, in words of descriptions"},
+        {"validated", "applications of rules validated"},
+        {"not_validated", "  that would have taken too long"},
+    };
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
+        if (strcmp(labels[i][0], name) == 0)
+            return labels[i][1];
+    return name;
+}
+
+static void add_search(struct facts *f, const struct report *r)
+{
+    const struct search_result *s = r->search;
+    facts_begin(f, FACT_GROUP, "search", "Search");
+    facts_add_real(f, "seconds", "took", UNIT_SECONDS, s->statistics.seconds);
+    add_ends(f, s);
+#define ADD_COUNT(field, name) facts_add_count(f, name, label_of_count(name), s->statistics.field);
+    SEARCH_COUNTS(ADD_COUNT)
+#undef ADD_COUNT
+    facts_add_count(f, "adopted", "times that the best became better", s->statistics.adopted);
+    facts_add_count(f, "peak_queue", "longest queue", s->statistics.peak_queue);
+    facts_add_count(f, "rules_refuted", "rules found wrong, and not used any more", s->refuted.count);
+    add_course(f, s);
+    if (s->saturation.is_done)
+        add_saturation(f, r);
+    facts_end(f);
+}
+
+// --- the whole -------------------------------------------------------------------------------------------------------
+
+static void add_phases(struct facts *f, const char *key, const char *label, const double *seconds)
+{
+    facts_begin(f, FACT_LINE, key, label);
+    for (int i = 0; i < N_PHASES; i++)
+        facts_add_real(f, phase_names[i], phase_names[i], UNIT_SECONDS, seconds[i]);
+    facts_end(f);
+}
+
+static void add_work(struct facts *f, const struct report *r)
+{
+    facts_add_count(f, "constants_folded_at_import", "constants computed", r->import.folded);
+    facts_add_count(f, "identities_removed", "idle nodes removed", r->import.identities);
+    facts_add_count(f, "normalizations_folded", "normalizations made parts of weights", r->import.normalizations);
+    add_kept(f, r);
+    facts_add_count(f, "steps_measured", "costs of steps measured", r->n_steps_measured);
+    facts_add_real(f, "seconds_measuring", "  which took", UNIT_SECONDS, r->seconds_measuring);
+    facts_add_real(f, "processor_seconds_measuring", "  of processors", UNIT_SECONDS, r->processor_seconds_measuring);
+    facts_add_bytes(f, "peak_memory_bytes", "memory at most", r->peak_memory);
+    facts_add_real(f, "seconds", "time in all", UNIT_SECONDS, r->seconds);
+    add_phases(f, "seconds_of", "  of this", r->phases->seconds);
+    add_phases(f, "processor_seconds_of", "  of processors", r->phases->processor_seconds);
+}
+
+void report_collect(struct facts *ret_facts, const struct report *r)
+{
+    struct facts *f = ret_facts;
+    facts_init(f);
+    facts_add_text(f, "input", NULL, r->input);
+    facts_add_text(f, "output", NULL, r->output);
+    summary_add(f, r);
+    facts_add_text(f, "command", "command", r->command);
+    facts_add_text(f, "date", "date", r->date);
+    facts_add_text(f, "device", "device", r->device);
+    facts_add_count(f, "threads", "threads", (uint64_t)r->n_threads);
+    add_files(f, r);
+    report_add_symbols(f, r);
+    add_rules(f, r);
+    add_times(f, r);
+    add_check(f, r);
+    add_search(f, r);
+    add_work(f, r);
+    facts_end(f);
+}

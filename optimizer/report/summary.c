@@ -1,0 +1,452 @@
+// Each line is a function of the report; a line that has nothing to say is left out.
+#include "optimizer/report/summary.h"
+
+#include "core/text/text.h"
+#include "optimizer/report/facts.h"
+#include "optimizer/report/report.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- where it was seen -----------------------------------------------------------------------------------------------
+
+static const char *file_name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+// "onnxruntime 1.32.0 CPUExecutionProvider" is "ONNX Runtime 1.32".
+static void print_name_of_runtime(struct text *out, const char *name)
+{
+    const char *version = name + strlen("onnxruntime "), *provider = strchr(version, ' ');
+    size_t n = provider ? (size_t)(provider - version) : strlen(version);
+    if (strncmp(name, "onnxruntime ", strlen("onnxruntime ")) != 0) {
+        text_printf(out, "the command %s", name);
+        return;
+    }
+    text_add(out, "ONNX Runtime ");
+    text_add_n(out, version, n > 2 && strncmp(version + n - 2, ".0", 2) == 0 ? n - 2 : n);
+    if (provider && strcmp(provider, " CPUExecutionProvider") != 0)
+        text_printf(out, " (%s)", provider + 1);
+}
+
+static void print_place(struct text *out, const struct report *r)
+{
+    text_add(out, " in ");
+    if (r->runtime)
+        print_name_of_runtime(out, r->runtime);
+    else
+        text_add(out, r->is_on_gpu ? "our own executor on the GPU" : "our own executor");
+    if (!r->is_on_gpu)
+        text_printf(out, ", %d thread%s", r->n_threads, plural_ending((uint64_t)r->n_threads));
+    if (!r->runtime && r->kept.count)
+        text_add(out, ", without the nodes that are not understood");
+    for (size_t i = 0; r->model && i < r->bindings->n_profiles; i++) {
+        text_add(out, i ? " and " : ", at ");
+        profile_print(out, r->model, r->bindings->profiles[i]);
+    }
+}
+
+static void print_interval(struct text *out, const struct ratio_summary *gain)
+{
+    text_printf(out, "%.2f to %.2f", gain->low, gain->high);
+}
+
+// --- the headline ----------------------------------------------------------------------------------------------------
+
+static void print_gain(struct text *out, const struct report *r, const struct ratio_summary *gain)
+{
+    text_printf(out, "%.2f x faster (", gain->ratio);
+    print_interval(out, gain);
+    text_add(out, ")");
+    print_place(out, r);
+}
+
+static void print_measured(struct text *out, const struct report *r, const struct ratio_summary *gain)
+{
+    if (ratio_is_a_gain(gain)) {
+        print_gain(out, r, gain);
+        return;
+    }
+    text_add(out, "as fast as before (");
+    print_interval(out, gain);
+    text_add(out, " x)");
+    print_place(out, r);
+}
+
+static void print_optimized(struct text *out, const struct report *r)
+{
+    double before = report_estimate(r, 0), after = report_estimate(r, 1);
+    if (r->n_timed == 2)
+        print_measured(out, r, &r->gain);
+    else if (isfinite(before) && isfinite(after) && after > 0)
+        text_printf(out, "%.2f x faster by %s, not measured", before / after,
+                    r->is_computed ? "made-up costs" : "the sum of its steps' times");
+    else
+        text_add(out, "rewritten, not measured");
+}
+
+static void print_kept(struct text *out, const struct report *r)
+{
+    if (r->is_simplified) {
+        text_add(out, "only simplified, ");
+        if (r->of_simplified.is_timed)
+            print_measured(out, r, &r->of_simplified.times.gain);
+        else
+            text_add(out, "not measured");
+    } else if (r->n_timed == 2 && !r->is_faster && r->gain.n_loads > 0) {
+        text_add(out, "not made faster: what was found runs ");
+        print_interval(out, &r->gain);
+        text_add(out, " times as fast");
+        print_place(out, r);
+    } else {
+        text_printf(out, "unchanged, because %s", r->kept_reason);
+    }
+}
+
+// The comparison that speaks of what was written, where it was made: the runtime's, which reads both files.
+static const output_comparisons *comparison_of(const struct report *r)
+{
+    const output_comparisons *none = NULL;
+    if (!r->is_optimized)
+        return r->is_simplified && r->of_simplified.outputs.count ? &r->of_simplified.outputs : none;
+    return r->in_runtime.outputs.count ? &r->in_runtime.outputs : r->outputs.count ? &r->outputs : none;
+}
+
+static double relative_difference(const struct output_comparison *o)
+{
+    return o->max_magnitude > 0 ? o->max_difference / o->max_magnitude : o->max_difference;
+}
+
+// "3e-7"
+static void print_short(struct text *out, double value)
+{
+    int exponent = (int)floor(log10(value));
+    double digit = ceil(value / pow(10, exponent) - 1e-9);
+    text_printf(out, "%.0fe%d", digit < 10 ? digit : 1, digit < 10 ? exponent : exponent + 1);
+}
+
+static void print_agreement(struct text *out, const struct report *r)
+{
+    const output_comparisons *outputs = comparison_of(r);
+    double worst = -1;
+    if (!r->is_optimized && !r->is_simplified)
+        return;
+    for (size_t i = 0; outputs && i < outputs->count; i++)
+        if (outputs->items[i].is_trustworthy)
+            worst = fmax(worst, relative_difference(&outputs->items[i]));
+    text_add(out, "; ");
+    if (!outputs)
+        text_add(out, "outputs not compared");
+    else if (worst < 0)
+        text_add(out, "outputs are constant or not finite, which says nothing");
+    else if (worst == 0)
+        text_add(out, "outputs are equal");
+    else {
+        text_add(out, "outputs agree to ");
+        print_short(out, worst);
+    }
+}
+
+static bool is_refused(const struct report *r)
+{
+    return r->is_optimized && r->verdict == CHECK_FAILED;
+}
+
+static void print_headline(struct text *out, const struct report *r)
+{
+    text_printf(out, "%s: ", file_name_of(r->input));
+    if (is_refused(r)) {
+        text_add(out, "nothing is written, because the outputs of the optimized model differ");
+        return;
+    }
+    if (r->is_optimized)
+        print_optimized(out, r);
+    else
+        print_kept(out, r);
+    if (r->is_compiled)
+        text_printf(out, "; compiled from %zu node%s", r->nodes_in_file, plural_ending(r->nodes_in_file));
+    else if (!r->is_optimized && !r->is_simplified)
+        text_printf(out, "; %zu node%s", r->nodes_in_file, plural_ending(r->nodes_in_file));
+    else
+        text_printf(out, "; %zu → %zu nodes", r->nodes_in_file, r->nodes_written);
+    print_agreement(out, r);
+}
+
+// --- lines -----------------------------------------------------------------------------------------------------------
+
+static double mebibytes(size_t bytes)
+{
+    return (double)bytes / 1048576;
+}
+
+static void print_bytes(struct text *out, size_t bytes)
+{
+    if (bytes >= 1 << 20)
+        text_printf(out, "%.1f MiB", mebibytes(bytes));
+    else if (bytes >= 1 << 10)
+        text_printf(out, "%.1f KiB", (double)bytes / 1024);
+    else
+        text_printf(out, "%zu bytes", bytes);
+}
+
+static void print_weights(struct text *out, const struct report *r)
+{
+    text_add(out, "; weights ");
+    print_bytes(out, r->bytes_in_file);
+    if (r->bytes_in_file == r->bytes_written)
+        return;
+    text_add(out, " → ");
+    print_bytes(out, r->bytes_written);
+}
+
+static void print_written(struct text *out, const struct report *r)
+{
+    bool is_to_pipe = r->output && strcmp(r->output, "-") == 0;
+    if (!r->output)
+        text_add(out, "nothing, as no file was named (-o)");
+    else if (is_refused(r))
+        text_add(out, "nothing");
+    else
+        text_add(out, is_to_pipe ? "to standard output" : r->output);
+    if (!r->output || is_refused(r))
+        return;
+    if (!r->is_optimized)
+        text_printf(out, ": the original, %sbecause %s", r->is_simplified ? "simplified, " : "", r->kept_reason);
+    if (r->is_compiled)
+        text_add(out, ", compiled for our own executor");
+    else
+        print_weights(out, r);
+}
+
+struct change {
+    const char *name;
+    size_t before, after;
+};
+
+static size_t find_count(const struct node_types *types, const char *name)
+{
+    for (size_t i = 0; i < types->count; i++)
+        if (strcmp(types->items[i].name, name) == 0)
+            return types->items[i].n;
+    return 0;
+}
+
+static size_t distance(const struct change *c)
+{
+    return c->before > c->after ? c->before - c->after : c->after - c->before;
+}
+
+// What changed most, then what there is most of.
+static int compare_changes(const void *a, const void *b)
+{
+    const struct change *x = a, *y = b;
+    size_t of_x = distance(x), of_y = distance(y);
+    return of_x != of_y             ? (of_x < of_y ? 1 : -1)
+           : x->before != y->before ? (x->before < y->before ? 1 : -1)
+                                    : strcmp(x->name, y->name);
+}
+
+#define MOST_TYPES 8
+
+static void print_changes(struct text *out, const struct change *changes, size_t n)
+{
+    size_t n_shown = n < MOST_TYPES ? n : MOST_TYPES;
+    for (size_t i = 0; i < n_shown; i++) {
+        const struct change *c = &changes[i];
+        text_printf(out, "%s%s %zu", i ? ", " : "", c->name, c->before);
+        if (c->before != c->after)
+            text_printf(out, " → %zu", c->after);
+    }
+    if (n > n_shown)
+        text_printf(out, ", and %zu other type%s%s", n - n_shown, plural_ending(n - n_shown),
+                    distance(&changes[n_shown]) == 0 ? " as before" : "");
+}
+
+static void print_nodes(struct text *out, const struct report *r)
+{
+    const struct node_types *before = &r->types[0], *after = &r->types[1];
+    VEC(struct change) changes = {0};
+    if (r->is_compiled || is_refused(r))
+        return;
+    for (size_t i = 0; i < before->count; i++) {
+        const char *name = before->items[i].name;
+        vec_push(&changes, ((struct change){name, before->items[i].n, find_count(after, name)}));
+    }
+    for (size_t i = 0; i < after->count; i++)
+        if (find_count(before, after->items[i].name) == 0)
+            vec_push(&changes, ((struct change){after->items[i].name, 0, after->items[i].n}));
+    vec_sort(&changes, compare_changes);
+    print_changes(out, changes.items, changes.count);
+    vec_free(&changes);
+}
+
+#define MOST_REASONS 3
+
+static void print_not_understood(struct text *out, const struct report *r)
+{
+    size_t n_shown = 0, n = report_kept_nodes(r);
+    if (n == 0)
+        return;
+    text_printf(out, "%zu node%s, kept as %s: ", n, plural_ending(n), n == 1 ? "it is" : "they are");
+    for (size_t i = 0; i < r->kept.count && i < MOST_REASONS; i++) {
+        const struct kept_operator *k = &r->kept.items[i];
+        text_printf(out, "%s%zu %s (%s)", i ? ", " : "", k->n_nodes, k->name, k->reason);
+        n_shown += k->n_nodes;
+    }
+    if (n > n_shown)
+        text_printf(out, ", and %zu more", n - n_shown);
+}
+
+static void print_one_run(struct text *out, const struct report *r)
+{
+    double before = report_estimate(r, 0), after = report_estimate(r, 1);
+    const char *kept = r->is_optimized ? "" : ", which is not kept";
+    if (r->n_timed == 2)
+        text_printf(
+            out,
+            "%.3f ms → %.3f ms%s: medians of %zu and %zu runs by turns, in %zu load%s; the 95 %% interval of the "
+            "ratio is %.3f to %.3f",
+            1e3 * r->times[0].median, 1e3 * r->times[1].median, kept, r->times[0].count, r->times[1].count,
+            r->gain.n_loads, plural_ending(r->gain.n_loads), r->gain.low, r->gain.high);
+    else if (r->n_timed == 1)
+        text_printf(out, "%.3f ms: median of %zu runs of the original in our own executor", 1e3 * r->times[0].median,
+                    r->times[0].count);
+    else if (r->search->steps.count && isfinite(before) && isfinite(after))
+        text_printf(out, "%.3f ms → %.3f ms%s, by %s%s", 1e3 * before, 1e3 * after, kept,
+                    r->is_computed ? "made-up costs, of no machine" : "the sum of what steps take alone",
+                    r->kept.count ? ", without the nodes that are not understood" : "");
+}
+
+static void print_rewrites(struct text *out, const struct report *r)
+{
+    size_t n_rules = 0;
+    for (size_t i = 0; i < r->search->applications.count; i++)
+        n_rules += r->search->applications.items[i] > 0;
+    if (r->search->steps.count)
+        text_printf(out, "%zu, by %zu rule%s%s (--explain lists them)", r->search->steps.count, n_rules,
+                    plural_ending(n_rules), r->is_optimized ? "" : ", none of which is kept");
+    else
+        text_add(out, "none");
+    if (r->n_rules_left_out)
+        text_printf(out, "; %zu rule%s not used, as this build does not know %s as proved", r->n_rules_left_out,
+                    plural_ending(r->n_rules_left_out), r->n_rules_left_out == 1 ? "it" : "them");
+    for (size_t i = 0; i < r->search->refuted.count; i++)
+        text_printf(out, "%s%s", i ? ", " : "; REFUTED and not used any more: ", r->search->refuted.items[i]->name);
+}
+
+static void print_bindings(struct text *out, const struct report *r, size_t n, const int64_t (*bindings)[MAX_SYMBOLS])
+{
+    for (size_t i = 0; i < n; i++) {
+        text_add(out, i == 0 ? "" : i + 1 < n ? "; " : " and ");
+        profile_print(out, r->model, bindings[i]);
+    }
+}
+
+static void print_sizes(struct text *out, const struct report *r)
+{
+    if (!r->model)
+        return;
+    for (size_t i = 0; i < r->model->symbols.count; i++)
+        text_printf(out, "%s%s", i ? ", " : "", r->model->symbols.items[i].name);
+    text_printf(out, " stay%s symbolic; optimized for ", r->model->symbols.count == 1 ? "s" : "");
+    print_bindings(out, r, r->bindings->n_profiles, r->bindings->profiles);
+    if (r->verdict == CHECK_SKIPPED || r->bindings->n_checks == 0)
+        return;
+    text_add(out, "; outputs compared at ");
+    print_bindings(out, r, r->bindings->n_checks, r->bindings->checks);
+}
+
+static void print_worst_outputs(struct text *out, const output_comparisons *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++)
+        if (!outputs->items[i].is_equal_enough || !outputs->items[i].is_trustworthy) {
+            const struct output_comparison *o = &outputs->items[i];
+            text_printf(out, "; %s ", o->name ? o->name : "an output");
+            if (o->is_trustworthy)
+                text_printf(out, "DIFFERS by %.1e of its largest value", relative_difference(o));
+            else
+                text_add(out, "is constant, zero or not finite, which says nothing");
+        }
+}
+
+static void print_uncompared(struct text *out, const struct report *r)
+{
+    for (size_t i = 0; i < r->uncompared.count; i++)
+        text_printf(out, "%s%s",
+                    i ? ", " : "; not compared, as they have no numbers of known sizes: ", r->uncompared.items[i].name);
+}
+
+static void print_check(struct text *out, const struct report *r)
+{
+    const output_comparisons *theirs = &r->in_runtime.outputs;
+    if (r->search->steps.count == 0)
+        return;
+    text_add(out, check_verdict_name(r->verdict));
+    if (r->verdict_reason)
+        text_printf(out, ": %s", r->verdict_reason);
+    else
+        text_printf(out, ": outputs may differ by %.0e of their largest value in our own executor", r->tolerance);
+    print_worst_outputs(out, &r->outputs);
+    if (theirs->count) {
+        text_add(out, "; the two files were compared in ");
+        print_name_of_runtime(out, r->runtime);
+        print_worst_outputs(out, theirs);
+    }
+    print_uncompared(out, r);
+}
+
+static void print_simplifying(struct text *out, const struct report *r)
+{
+    if (!r->is_optimized && r->not_simplified)
+        text_printf(out, "the original could be, but %s", r->not_simplified);
+}
+
+#define LONG_SHARE 0.03   // of all the time: phases below it are not named
+
+static void print_took(struct text *out, const struct report *r)
+{
+    text_printf(out, "%.1f s", r->seconds);
+    for (int i = 0, n = 0; i < N_PHASES; i++)
+        if (r->phases->seconds[i] > LONG_SHARE * r->seconds && r->phases->seconds[i] >= 0.05)
+            text_printf(out, "%s%s %.1f", n++ ? ", " : ": ", phase_names[i], r->phases->seconds[i]);
+    text_printf(out, "; %.0f MiB of memory at most", mebibytes(r->peak_memory));
+}
+
+static const struct line {
+    const char *key, *label;
+    void (*print)(struct text *out, const struct report *r);
+} lines[] = {
+    {"written", "wrote", print_written},
+    {"nodes", "nodes", print_nodes},
+    {"not_understood", "not understood", print_not_understood},
+    {"one_run", "one run", print_one_run},
+    {"rewrites", "rewrites", print_rewrites},
+    {"sizes", "sizes", print_sizes},
+    {"check", "check", print_check},
+    {"simplifying", "simplifying", print_simplifying},
+    {"took", "took", print_took},
+};
+
+static void add_line(struct facts *f, const struct line *line, const struct report *r)
+{
+    struct text text = {0};
+    line->print(&text, r);
+    if (text.count)
+        facts_add_text(f, line->key, line->label, text.chars);
+    text_free(&text);
+}
+
+void summary_add(struct facts *f, const struct report *r)
+{
+    struct text headline = {0};
+    print_headline(&headline, r);
+    facts_add_text(f, "headline", NULL, headline.chars);
+    facts_begin(f, FACT_GROUP, "summary", NULL);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        add_line(f, &lines[i], r);
+    facts_end(f);
+    text_free(&headline);
+}
