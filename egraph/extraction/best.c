@@ -5,7 +5,6 @@
 #include "core/system/clock.h"
 #include "egraph/extraction/branch.h"
 #include "egraph/extraction/cuts.h"
-#include "egraph/extraction/greedy.h"
 #include "egraph/extraction/greedy_dag.h"
 #include "egraph/extraction/greedy_tree.h"
 #include "egraph/extraction/incumbent.h"

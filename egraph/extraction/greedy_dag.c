@@ -5,7 +5,6 @@
 // bounded.
 #include "egraph/extraction/greedy_dag.h"
 
-#include "egraph/extraction/greedy.h"
 #include "egraph/extraction/labels.h"
 #include <float.h>
 #include <math.h>

@@ -2,7 +2,6 @@
 // sharing doubles at every level labels would overflow: they end at DBL_MAX, and the order among those is by node id.
 #include "egraph/extraction/greedy_tree.h"
 
-#include "egraph/extraction/greedy.h"
 #include "egraph/extraction/labels.h"
 #include <float.h>
 #include <math.h>

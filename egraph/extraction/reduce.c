@@ -4,7 +4,6 @@
 #include "egraph/extraction/draft.h"
 #include "egraph/extraction/reduce_kill.h"
 #include "egraph/extraction/reduce_merge.h"
-#include "egraph/extraction/reduce_steps.h"
 #include <string.h>
 
 enum { MAX_ROUNDS = 100 };

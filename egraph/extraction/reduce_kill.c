@@ -3,7 +3,6 @@
 
 #include "core/memory/memory.h"
 #include "egraph/extraction/draft.h"
-#include "egraph/extraction/reduce_steps.h"
 
 struct building {
     struct draft *draft;

@@ -5,7 +5,6 @@
 #include "egraph/extraction/components.h"
 #include "egraph/extraction/draft.h"
 #include "egraph/extraction/landmarks.h"
-#include "egraph/extraction/reduce_steps.h"
 
 static bool all_read(const struct draft *d, uint32_t class_id, uint32_t child)
 {

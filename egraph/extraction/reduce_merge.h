@@ -1,6 +1,6 @@
 // The steps of a reduction that shorten what is left.
 #pragma once
-#include "egraph/extraction/reduce_steps.h"
+struct draft;
 
 void reduce_spread_needs(struct draft *d);     // what all nodes of a needed class read is needed
 void reduce_find_landmarks(struct draft *d);   // all that is needed, and nodes that need their own class

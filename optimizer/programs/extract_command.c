@@ -11,7 +11,6 @@
 #include "core/text/text.h"
 #include "egraph/extraction/best.h"
 #include "egraph/extraction/components.h"
-#include "egraph/extraction/greedy.h"
 #include "egraph/extraction/greedy_dag.h"
 #include "egraph/extraction/greedy_tree.h"
 #include "egraph/extraction/ilp.h"

@@ -3,7 +3,6 @@
 #include "egraph/extraction/best.h"
 #include "egraph/extraction/components.h"
 #include "egraph/extraction/cuts.h"
-#include "egraph/extraction/greedy.h"
 #include "egraph/extraction/greedy_dag.h"
 #include "egraph/extraction/greedy_tree.h"
 #include "egraph/extraction/ilp.h"

@@ -2,7 +2,6 @@
 #include "optimizer/search/saturation/extraction_problem.h"
 
 #include "core/system/clock.h"
-#include "egraph/extraction/greedy.h"
 #include "egraph/extraction/greedy_dag.h"
 #include "egraph/extraction/greedy_tree.h"
 #include <math.h>
