@@ -1,5 +1,5 @@
-// A run looks for the variant of its sizes. Where there is none, one is begun in a thread of its own, of at most one at a
-// time, and the other session runs meanwhile, as it does for sizes beyond those that are kept.
+// A run looks for the variant of its sizes. Where there is none, one is begun in a thread of its own, of at most one at
+// a time, and the other session runs meanwhile, as it does for sizes beyond those that are kept.
 #include "provider/compiled_region.h"
 
 #include "core/memory/memory.h"

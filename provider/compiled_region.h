@@ -1,6 +1,7 @@
 // A region of a session's graph, compiled for the sizes that it is run with: an optimized model in this program's own
-// executor, or, where that is not faster, the session of ONNX Runtime's own provider that it was timed against. Regions of
-// known sizes are compiled and judged when a session opens, others beside the first runs, which the other session serves.
+// executor, or, where that is not faster, the session of ONNX Runtime's own provider that it was timed against. Regions
+// of known sizes are compiled and judged when a session opens, others beside the first runs, which the other session
+// serves.
 #pragma once
 #include "library/library.h"
 #include "provider/model_bytes.h"
@@ -20,8 +21,8 @@ void compiled_region_close(struct compiled_region *c);   // waits for what is be
 const struct model_bytes *compiled_region_model(const struct compiled_region *c);
 // Are all sizes known?
 bool compiled_region_is_fixed(const struct compiled_region *c);
-// Compiles and times it, at sizes that are likely where they are not known. How many times faster it is; 0: it does not pay
-// to take it, and `error` is set where it could not be compiled.
+// Compiles and times it, at sizes that are likely where they are not known. How many times faster it is; 0: it does not
+// pay to take it, and `error` is set where it could not be compiled.
 double compiled_region_judge(struct compiled_region *c, struct error *error);
 // What the kernel's inputs and outputs are among the region's; of an input that the region does not have, SIZE_MAX.
 void compiled_region_bind(struct compiled_region *c, const size_t *inputs, size_t n_inputs, const size_t *outputs,

@@ -1,6 +1,6 @@
-// EPContext nodes: compiled regions in the model that a session with `ep.context_enable` writes, so that a session of that
-// model compiles nothing. What a node has is a compiled model (optimizer/compiled), in an attribute or in a file beside the
-// model's; it is data, and nothing in it is believed.
+// EPContext nodes: compiled regions in the model that a session with `ep.context_enable` writes, so that a session of
+// that model compiles nothing. What a node has is a compiled model (optimizer/compiled), in an attribute or in a file
+// beside the model's; it is data, and nothing in it is believed.
 #pragma once
 #include "provider/graph_view.h"
 
@@ -14,8 +14,8 @@ struct context_options {
 struct context_options context_options_read(const char *const *keys, const char *const *values, size_t n,
                                             struct arena *arena);
 
-// A node in the place of the region's, with the compiled model at `compiled`; the `number` tells regions of a model apart.
-// `model_path` is the original's. NULL: error.
+// A node in the place of the region's, with the compiled model at `compiled`; the `number` tells regions of a model
+// apart. `model_path` is the original's. NULL: error.
 OrtNode *context_node_make(const struct runtime *r, const struct context_options *o, const struct graph_node *fused,
                            const char *compiled, const char *model_path, size_t number, struct error *error);
 

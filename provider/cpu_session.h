@@ -1,5 +1,5 @@
-// A region as ONNX Runtime's own provider for processors runs it: a session of its own, for runs that no compiled form is
-// there for, and to be timed against.
+// A region as ONNX Runtime's own provider for processors runs it: a session of its own, for runs that no compiled form
+// is there for, and to be timed against.
 #pragma once
 #include "provider/model_bytes.h"
 

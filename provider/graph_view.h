@@ -1,5 +1,5 @@
-// A graph of ONNX Runtime as arrays of what is asked of it again and again: its nodes in topological order, and the values
-// that these read and write.
+// A graph of ONNX Runtime as arrays of what is asked of it again and again: its nodes in topological order, and the
+// values that these read and write.
 #pragma once
 #include "core/memory/arena.h"
 #include "provider/runtime.h"

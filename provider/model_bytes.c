@@ -1,5 +1,5 @@
-// Field numbers are those of onnx.proto. The elements of initializers are views into ONNX Runtime's memory until the file
-// is written.
+// Field numbers are those of onnx.proto. The elements of initializers are views into ONNX Runtime's memory until the
+// file is written.
 #include "provider/model_bytes.h"
 
 #include "core/text/error.h"

@@ -1,6 +1,6 @@
-// Nodes of a graph of ONNX Runtime as an ONNX model of their own, in a file without a name: inputs are what they read and do
-// not make, outputs what anybody else reads of what they make, both as the graph calls them. Constant initializers are
-// part of the model.
+// Nodes of a graph of ONNX Runtime as an ONNX model of their own, in a file without a name: inputs are what they read
+// and do not make, outputs what anybody else reads of what they make, both as the graph calls them. Constant
+// initializers are part of the model.
 #pragma once
 #include "core/memory/arena.h"
 #include "core/memory/vec.h"
@@ -23,7 +23,8 @@ struct model_bytes {
     size_t size;
     VEC(struct model_value) inputs, outputs;   // names and all else in the arena
 };
-// Of the view's nodes with these numbers, in ascending order. False: error; also where a value is no tensor of known rank.
+// Of the view's nodes with these numbers, in ascending order. False: error; also where a value is no tensor of known
+// rank.
 bool model_bytes_make(struct model_bytes *ret_model, const struct runtime *r, const struct graph_view *view,
                       const size_t *nodes, size_t n_nodes, struct arena *arena, struct error *error);
 // Of an input's axis, where it is not known: that of the first axis with the same symbol, as of a single image or text.

@@ -1,6 +1,6 @@
-// The whole graph is imported once; what becomes opaque there is left. Each node has a level: how often a way to it leaves
-// what is taken and comes back. Taken nodes of one level can run together, whatever lies between them: a way out of a level
-// comes back on a higher one. Of these the connected ones are a region.
+// The whole graph is imported once; what becomes opaque there is left. Each node has a level: how often a way to it
+// leaves what is taken and comes back. Taken nodes of one level can run together, whatever lies between them: a way out
+// of a level comes back on a higher one. Of these the connected ones are a region.
 #include "provider/regions.h"
 
 #include "core/text/error.h"

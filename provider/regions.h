@@ -1,5 +1,5 @@
-// Which nodes of a graph are taken, in which connected regions: those that the importer understands, as many together as
-// can run as one, without a way out of a region and back into it.
+// Which nodes of a graph are taken, in which connected regions: those that the importer understands, as many together
+// as can run as one, without a way out of a region and back into it.
 #pragma once
 #include "core/memory/vec.h"
 #include "provider/graph_view.h"

@@ -16,8 +16,8 @@ struct variant {
     taso_session *idle[MOST_SESSIONS];
     double ratio;   // how many times faster it is than `theirs`, or 1 where `measure` is off; 0: it is not to be used
 };
-// Compiles and judges; takes seconds. `path` is where the compiled file goes. False: it does not pay, or, with an error, it
-// cannot be compiled or gives other results.
+// Compiles and judges; takes seconds. `path` is where the compiled file goes. False: it does not pay, or, with an
+// error, it cannot be compiled or gives other results.
 bool variant_compile(struct variant *v, const struct cpu_session *theirs, uint64_t seed, struct error *error);
 // Opens a session of the file that is there. False: error.
 bool variant_open(struct variant *v, struct error *error);
