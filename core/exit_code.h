@@ -3,7 +3,7 @@
 
 enum exit_code {
     EXIT_DONE = 0,           // done (also when nothing improved)
-    EXIT_CHECK_FAILED = 1,   // a check failed: nothing is written
+    EXIT_CHECK_FAILED = 1,   // a check failed, or a difference was found
     EXIT_USAGE = 2,          // wrong command line
     EXIT_BAD_INPUT = 3,      // an unreadable or invalid file
     EXIT_UNSUPPORTED = 4,    // a request that this build or machine cannot serve

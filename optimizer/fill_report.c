@@ -124,6 +124,8 @@ void optimizing_fill_report(struct optimizing *o)
     tell_of_files(o);
     r->search = &o->found;
     r->rules = &o->rules;
+    r->failed_rules = o->left_out.items;
+    r->n_failed_rules = o->left_out.count;
     list_uncompared(o);
     r->import.folded = o->model.counts.folded;
     r->import.identities = o->model.counts.identities;

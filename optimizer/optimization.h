@@ -80,6 +80,8 @@ struct optimizing {
     enum layout_policy policies[2];       // of the original and of the result, as they are run
     struct graph_steps steps[2];          // of the original and of the result
     VEC(struct graph *) written;          // what was made of graphs to write them: constants are computed from it later
+    VEC(const char *) left_out;           // rules that made results fail the check
+    bool leaves_out_differences;          // and all that subtract what their sources do not
     struct report report;
     struct remaining_time remaining_time;   // for what progress shows
     struct phases phases;
@@ -154,9 +156,10 @@ bool optimizing_is_cut(struct optimizing *o);
 // Compares the outputs of o->found with those of the original, into o->report. False: the device failed.
 // (output_check.c)
 bool optimizing_judge(struct optimizing *o);
-// After a check that failed: o->found and the original agree with random weights. Then they differ as the model's own
-// blow up what is rounded.
-bool optimizing_differs_by_rounding(struct optimizing *o);
+// Does a graph that o->found went through agree with the original, where o->found is compared? Without timing. False:
+// the device failed. (output_check.c)
+bool optimizing_compare(struct optimizing *o, const struct graph *g, bool *ret_agrees);
+bool optimizing_search_and_judge(struct optimizing *o);   // and what that is worth: once (optimize.c)
 
 // --- in the user's runtime (runtime_verdict.c) -----------------------------------------------------------------------
 

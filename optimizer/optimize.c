@@ -12,6 +12,7 @@
 #include "core/text/log.h"
 #include "core/text/text.h"
 #include "optimizer/compiled/compiled_model.h"
+#include "optimizer/failed_rewrites.h"
 #include "optimizer/run/model_weights.h"
 #include "optimizer/run/npy.h"
 #include <math.h>
@@ -258,7 +259,16 @@ bool optimizing_is_cut(struct optimizing *o)
     return true;
 }
 
-static bool search_and_judge(struct optimizing *o)
+static bool judge(struct optimizing *o)
+{
+    if (can_be_judged(o) && !o->report.is_timing_cut && has_room_for_result(o) && !optimizing_judge(o))
+        return false;
+    if (o->options->is_timing_skipped && o->found.steps.count > 0 && o->report.verdict != CHECK_FAILED)
+        optimizing_check_in_runtime(o, &o->found.graph, &o->report.in_runtime);
+    return true;
+}
+
+bool optimizing_search_and_judge(struct optimizing *o)
 {
     if (!optimizing_search(o))
         return false;
@@ -266,40 +276,7 @@ static bool search_and_judge(struct optimizing *o)
     tell_of_guesses(o);
     o->report.verdict = CHECK_SKIPPED;
     o->report.verdict_reason = reason_not_to_check(o);
-    return !can_be_judged(o) || o->report.is_timing_cut || !has_room_for_result(o) || optimizing_judge(o);
-}
-
-// --- rewrites that lose digits ---------------------------------------------------------------------------------------
-
-static bool cancels_nothing(const struct rule *r, const void *context)
-{
-    return !rule_introduces_differences(r);
-}
-
-// Every rewrite was validated exactly, but its target subtracts what its source does not: rounding may be all that
-// the outputs differ by.
-static bool may_have_lost_digits(const struct optimizing *o)
-{
-    bool is_possible = false;
-    for (size_t i = 0; i < o->found.steps.count; i++)
-        is_possible = is_possible || rule_introduces_differences(o->found.steps.items[i].rule);
-    return is_possible && o->report.verdict == CHECK_FAILED && !o->options->is_validation_skipped;
-}
-
-static bool search_without_differences(struct optimizing *o)
-{
-    vec_free(&o->report.outputs);
-    vec_free(&o->report.contenders);
-    vec_free(&o->report.corrections);
-    search_result_free(&o->found);
-    o->found = (struct search_result){0};
-    o->report.n_timed = 0;
-    size_t n_left_out = rule_set_filter(&o->rules, cancels_nothing, NULL);
-    log_warning(o->options->log,
-                "%s: the result loses too many digits: searching again without rules that subtract (%zu)",
-                o->options->input, n_left_out);
-    remaining_time_search_again(&o->remaining_time, "rules that subtract are left out, and it searches again");
-    return search_and_judge(o);
+    return judge(o);
 }
 
 // Layouts of ours are nothing that another runtime has.
@@ -365,20 +342,14 @@ static bool choose_sizes(struct optimizing *o)
     return read_given_inputs(o);
 }
 
-// They have few digits, and overflow soon: what is multiplied first may be infinite.
-static bool has_half_outputs(const struct optimizing *o)
-{
-    bool has = false;
-    for (size_t i = 0; i < o->model.graph.outputs.count; i++)
-        has = has || dtype_size(graph_type(&o->model.graph, o->model.graph.outputs.items[i])->dtype) == 2;
-    return has;
-}
-
 static void decide(struct optimizing *o)
 {
     struct report *r = &o->report;
     if (o->options->is_only_simplified)
         r->kept_reason = "it was only to be simplified";
+    else if (o->found.steps.count == 0 && r->failed_output)
+        r->kept_reason = arena_printf(&o->model.arena, "what was found to be faster fails the check, at output %s",
+                                      r->failed_output);
     else if (o->found.steps.count == 0)
         r->kept_reason = "no rewrite was found to be faster";
     else if (r->is_timing_cut)
@@ -389,14 +360,8 @@ static void decide(struct optimizing *o)
         r->kept_reason = "there is not enough memory to run the result";
     else if (r->in_runtime.failure)
         r->kept_reason = arena_printf(&o->model.arena, "the result fails where it is timed: %s", r->in_runtime.failure);
-    else if (r->in_runtime.differs)
-        r->kept_reason = arena_printf(&o->model.arena, "the outputs of the result differ in %s", r->runtime);
-    else if (r->n_timed == 2 && !r->is_faster && r->verdict != CHECK_FAILED)
+    else if (r->n_timed == 2 && !r->is_faster)
         r->kept_reason = "the result is not measurably faster";
-    else if (r->verdict == CHECK_FAILED && !o->options->is_validation_skipped && optimizing_differs_by_rounding(o))
-        r->kept_reason = "what is rounded otherwise changes its outputs, though with random weights they are equal";
-    else if (r->verdict == CHECK_FAILED && !o->options->is_validation_skipped && has_half_outputs(o))
-        r->kept_reason = "numbers of 16 bits overflow, or are rounded otherwise, where it has others between";
     r->is_optimized = r->kept_reason == NULL;
 }
 
@@ -427,26 +392,20 @@ static bool optimize_imported(struct optimizing *o)
         return false;
     choose_layouts(o);
     allow_errors(o);
-    if (!search_and_judge(o) || (may_have_lost_digits(o) && !search_without_differences(o)))
+    if (!failed_rewrites_search(o))
         return false;
-    if (o->found.steps.count > 0 && o->report.verdict != CHECK_FAILED)
-        optimizing_check_in_runtime(o, &o->found.graph, &o->report.in_runtime);
     decide(o);
-    if (o->report.verdict == CHECK_FAILED && o->report.is_optimized)
-        return error_set_code(o->error, EXIT_CHECK_FAILED, o->options->input,
-                              "the optimized model differs from the original: nothing is written");
     return optimizing_write(o);
 }
 
 typedef void print_fn(void *context, const struct report *r);
 
-// A check that failed is told, too.
 static void tell(struct optimizing *o, bool is_done, print_fn *print, void *context)
 {
     if (o->options->has_pictures)
         optimizing_describe(o);
     optimizing_fill_report(o);
-    if (is_done || o->report.verdict == CHECK_FAILED)
+    if (is_done)
         print(context, &o->report);
     optimizing_free_steps(o);
 }
@@ -464,6 +423,7 @@ static void free_results(struct optimizing *o)
     vec_free(&o->report.contenders);
     vec_free(&o->report.corrections);
     vec_free(&o->profiled);
+    vec_free(&o->left_out);
 }
 
 // Who names a file wants it. What cannot be kept in the user's cache is a warning.

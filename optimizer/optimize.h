@@ -54,7 +54,7 @@ extern const char *const optimize_devices[];    // "cpu", "fake", "cuda", NULL
 extern const char *const optimize_layouts[];
 extern const struct optimize_options optimize_standard_options;
 
-// Prints nothing; `print` is called once with the finished report, which is gone afterwards. When the check fails,
-// `print` is called too, nothing is written, and false is given with EXIT_CHECK_FAILED.
+// Prints nothing; `print` is called once with the finished report, which is gone afterwards. What fails the
+// check is not written: there is another result, or the original.
 bool optimize_model(const struct optimize_options *options, void (*print)(void *context, const struct report *r),
                     void *context, struct error *error);

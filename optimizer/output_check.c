@@ -2,6 +2,7 @@
 #include "optimizer/optimization.h"
 
 #include "core/numbers/random.h"
+#include "core/system/clock.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
@@ -19,8 +20,9 @@
 struct pair {
     struct graph graphs[2];
     struct model *models[2];
-    struct recording recordings[2];
-    struct arena arena;   // of the recordings
+    struct recording recordings[2][INPUT_ATTEMPTS];
+    bool is_recorded[INPUT_ATTEMPTS];   // of the original: its outputs tell something that others do not
+    struct arena arena;                 // of the recordings
 };
 
 static void init_pair(struct optimizing *o, const struct graph *a, const struct graph *b, struct pair *ret_pair)
@@ -60,10 +62,43 @@ static bool prepare_model(struct optimizing *o, const struct tensor_value *weigh
     return pair->models[i] != NULL;
 }
 
-static bool record(struct optimizing *o, struct pair *pair, int i)
+static bool record_attempt(struct optimizing *o, struct pair *pair, int i, int attempt)
 {
     return model_record(pair->models[i], &pair->graphs[0], o->cut.n_inputs, &o->given, (uint64_t)o->options->seed,
-                        (int)o->options->rounds, &pair->arena, &pair->recordings[i], o->error);
+                        attempt, (int)o->options->rounds, &pair->arena, &pair->recordings[i][attempt], o->error);
+}
+
+// Until all outputs tell something: numbers are looked for at which the original is finite, and not constant.
+static bool record_original(struct optimizing *o, struct pair *pair)
+{
+    output_comparisons all = {0}, more = {0};
+    double started = clock_seconds();
+    bool is_done = true;
+    for (int attempt = 0; is_done && attempt < INPUT_ATTEMPTS; attempt++) {
+        const struct recording *r = &pair->recordings[0][attempt];
+        bool is_enough = outputs_are_trustworthy(&all) || clock_seconds() - started > SECONDS_OF_ATTEMPTS;
+        if (attempt > 0 && is_enough)
+            break;
+        is_done = record_attempt(o, pair, 0, attempt);
+        if (!is_done)
+            break;
+        recordings_compare(r, r, 0, attempt ? &more : &all);
+        pair->is_recorded[attempt] = attempt == 0;
+        for (size_t i = 0; i < more.count; i++)
+            pair->is_recorded[attempt] |= more.items[i].is_trustworthy && !all.items[i].is_trustworthy;
+        outputs_merge(&all, &more);
+    }
+    vec_free(&all);
+    vec_free(&more);
+    return is_done;
+}
+
+static bool record(struct optimizing *o, struct pair *pair, int i)
+{
+    bool is_done = i > 0 || record_original(o, pair);
+    for (int attempt = 0; i > 0 && is_done && attempt < INPUT_ATTEMPTS; attempt++)
+        is_done = !pair->is_recorded[attempt] || record_attempt(o, pair, i, attempt);
+    return is_done;
 }
 
 static void name_outputs(struct optimizing *o)
@@ -91,7 +126,14 @@ static enum check_verdict verdict_of(const output_comparisons *outputs)
 static void judge(struct optimizing *o, const struct pair *pair)
 {
     o->report.tolerance = comparison_tolerance(&pair->graphs[0], o->options->allows_tf32, o->options->tolerance);
-    recordings_compare(&pair->recordings[0], &pair->recordings[1], o->report.tolerance, &o->report.outputs);
+    output_comparisons more = {0};
+    for (int attempt = 0; attempt < INPUT_ATTEMPTS; attempt++)
+        if (pair->is_recorded[attempt]) {
+            recordings_compare(&pair->recordings[0][attempt], &pair->recordings[1][attempt], o->report.tolerance,
+                               attempt ? &more : &o->report.outputs);
+            outputs_merge(&o->report.outputs, &more);
+        }
+    vec_free(&more);
     name_outputs(o);
     o->report.verdict = verdict_of(&o->report.outputs);
 }
@@ -281,18 +323,31 @@ bool optimizing_judge(struct optimizing *o)
     return judge_in_runtime(o);
 }
 
-bool optimizing_differs_by_rounding(struct optimizing *o)
+static bool compare_here(struct optimizing *o, bool *ret_agrees)
 {
-    struct arena arena;
     struct report own = o->report;
-    const struct tensor_value *weights = list_weights(o);
-    if (optimizing_has_large_weights(o))
-        return false;
-    arena_init(&arena);
+    enum layout_policy policies[] = {o->policies[0], o->policies[1]};
     memset(&o->report.outputs, 0, sizeof o->report.outputs);
-    bool is_equal = compare(o, random_weights(o, weights, &arena)) && o->report.verdict == CHECK_PASSED;
+    o->report.verdict = CHECK_PASSED;
+    o->policies[0] = o->policies[1] = LAYOUTS_STANDARD;
+    bool is_done = !backend_can_run(o->checker) || check_here(o, list_weights(o));
+    *ret_agrees = o->report.verdict != CHECK_FAILED;
     vec_free(&o->report.outputs);
+    memcpy(o->policies, policies, sizeof policies);
     o->report = own;
-    arena_free(&arena);
-    return is_equal;
+    return is_done;
+}
+
+bool optimizing_compare(struct optimizing *o, const struct graph *g, bool *ret_agrees)
+{
+    struct graph found = o->found.graph;
+    struct runtime_verdict there = {0};
+    o->found.graph = *g;
+    bool is_done = compare_here(o, ret_agrees);
+    if (is_done && *ret_agrees && o->report.in_runtime.differs)
+        optimizing_check_in_runtime(o, g, &there);
+    *ret_agrees = *ret_agrees && !there.differs && !there.failure;
+    vec_free(&there.outputs);
+    o->found.graph = found;
+    return is_done;
 }

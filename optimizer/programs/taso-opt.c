@@ -22,7 +22,7 @@ static const struct program program = {
     .commands = commands,
     .usage = "MODEL.onnx -o FAST.onnx|FAST.taso [options] | taso-opt extract EGRAPH.json [options]",
     .summary = "Makes an ONNX model run faster by rewriting its graph.",
-    .epilog = "Exit codes: 0 done (also when nothing improved), 1 the check failed and nothing is written, 2 usage,\n"
+    .epilog = "Exit codes: 0 done (also when nothing improved, or nothing passed the check), 2 usage,\n"
               "3 unreadable or invalid file, 4 a request that this build or machine cannot serve, 70 internal error.\n"
               "Ctrl-C or SIGTERM ends the search: within seconds the best graph so far is checked, timed and written,\n"
               "if it is faster. A second one ends at once, and nothing more is written.",

@@ -112,9 +112,12 @@ struct report {
     size_t nodes_in_file, nodes_written;    // ONNX nodes of the main graphs
     size_t bytes_in_file, bytes_written;    // of initializers and constants
     const char *kept_reason;                // why it is the original; NULL otherwise
-    size_t peak_memory;                     // bytes
-    double seconds;                         // of the whole program
-    const struct phases *phases;            // measuring is a part of searching, mostly
+    const char *failed_output;              // at which something that was found failed the check; NULL: nothing did
+    const char *const *failed_rules;        // whose rewrites did, and which the result is without
+    size_t n_failed_rules;
+    size_t peak_memory;            // bytes
+    double seconds;                // of the whole program
+    const struct phases *phases;   // measuring is a part of searching, mostly
 };
 // The sum of the costs of the steps of the original (0) and of the result (1): where both were timed those that are
 // believed in the end, with the layouts that were timed; else those of the search.

@@ -3,6 +3,7 @@
 
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
+#include "expressions/elements.h"
 #include "graph/graph_whole.h"
 #include "optimizer/run/output_difference.h"
 #include <assert.h>
@@ -30,6 +31,38 @@ void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, s
     mem_free_array(live, g->nodes.count + 1);
 }
 
+static double varied(double x, int kind)
+{
+    double size = fabs(x);
+    return kind == 1 ? size : kind == 2 ? x / 64 : kind == 3 ? size / (1 + size) : kind == 4 ? 1 + size : x;
+}
+
+static void vary(struct tensor_value *value, int kind)
+{
+    enum { PIECE = 1024 };
+    double reals[PIECE];
+    enum dtype dtype = value->type.dtype;
+    int64_t n = type_elements(&value->type);
+    for (int64_t at = 0; at < n; at += PIECE) {
+        size_t count = (size_t)(n - at < PIECE ? n - at : PIECE);
+        char *place = (char *)value->data + (size_t)at * dtype_size(dtype);
+        elements_to_reals(dtype, place, count, reals);
+        for (size_t i = 0; i < count; i++)
+            reals[i] = varied(reals[i], kind);
+        elements_from_reals(dtype, reals, count, place);
+    }
+}
+
+void model_inputs_vary(struct model_inputs *inputs, int attempt)
+{
+    enum { KINDS = 5 };
+    for (size_t i = 0; attempt > 0 && i < inputs->count; i++) {
+        uint64_t mixed = random_keyed((uint64_t)attempt, i) % KINDS;
+        if (inputs->values[i].data && dtype_is_float(inputs->values[i].type.dtype))
+            vary(&inputs->values[i], attempt < KINDS ? attempt : (int)mixed);
+    }
+}
+
 void model_inputs_give(struct model_inputs *inputs, const struct model_inputs *given)
 {
     for (size_t i = 0; i < given->count && i < inputs->count; i++)
@@ -41,7 +74,8 @@ void model_inputs_give(struct model_inputs *inputs, const struct model_inputs *g
 // --- comparing -------------------------------------------------------------------------------------------------------
 
 bool model_record(struct model *m, const struct graph *g, size_t n_inputs, const struct model_inputs *given,
-                  uint64_t seed, int rounds, struct arena *arena, struct recording *ret_recording, struct error *error)
+                  uint64_t seed, int attempt, int rounds, struct arena *arena, struct recording *ret_recording,
+                  struct error *error)
 {
     size_t n = g->outputs.count;
     struct arena scratch;
@@ -53,7 +87,8 @@ bool model_record(struct model *m, const struct graph *g, size_t n_inputs, const
         struct model_inputs inputs;
         struct tensor_value *outputs = &ret_recording->values[(size_t)round * n];
         model_inputs_fill(&inputs, g, n_inputs, random_keyed(seed, (uint64_t)round), INDEX_LIMIT, &scratch);
-        if (round == 0)
+        model_inputs_vary(&inputs, attempt);
+        if (round == 0 && attempt == 0)
             model_inputs_give(&inputs, given);
         model_allocate_outputs(m, outputs, arena);
         is_run = model_run(m, inputs.values, outputs, error);
@@ -76,7 +111,7 @@ double comparison_tolerance(const struct graph *g, bool allows_tf32, double want
 // The worst of all rounds; one round in which the output varies is enough to trust it.
 static void merge_round(struct output_comparison *c, const struct tensor_value *a, const struct tensor_value *b)
 {
-    struct output_difference d = outputs_compare(a, b);
+    struct output_difference d = outputs_compare_where_finite(a, b);
     c->max_difference = fmax(c->max_difference, d.difference);
     c->max_magnitude = fmax(c->max_magnitude, d.largest);
     c->is_trustworthy = c->is_trustworthy || d.is_trustworthy;
@@ -94,4 +129,28 @@ void recordings_compare(const struct recording *a, const struct recording *b, do
         c.is_equal_enough = c.max_difference <= tolerance * c.max_magnitude;
         vec_push(ret_outputs, c);
     }
+}
+
+void outputs_merge(output_comparisons *outputs, const output_comparisons *more)
+{
+    for (size_t i = 0; i < outputs->count && i < more->count; i++) {
+        struct output_comparison *c = &outputs->items[i];
+        const struct output_comparison *d = &more->items[i];
+        bool is_worse = d->max_difference * c->max_magnitude > c->max_difference * d->max_magnitude ||
+                        !isfinite(d->max_difference) || (!c->is_trustworthy && d->is_trustworthy);
+        c->is_equal_enough = c->is_equal_enough && d->is_equal_enough;
+        c->is_trustworthy = c->is_trustworthy || d->is_trustworthy;
+        if (is_worse) {
+            c->max_difference = d->max_difference;
+            c->max_magnitude = d->max_magnitude;
+        }
+    }
+}
+
+bool outputs_are_trustworthy(const output_comparisons *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++)
+        if (!outputs->items[i].is_trustworthy)
+            return false;
+    return true;
 }

@@ -24,20 +24,30 @@ struct model_inputs {
 // floating-point types, integers below a limit, as they are mostly indices, and coins.
 void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, size_t count, uint64_t seed,
                        int64_t integers, struct arena *arena);
+// Makes others of normal numbers, of which there are INPUT_ATTEMPTS, 0 being these: positive ones, small ones, some
+// between 0 and 1 and above 1, each of them for all inputs, and mixed. A root, a logarithm or an inverse of a sine is
+// not finite at others.
+#define INPUT_ATTEMPTS 9
+#define SECONDS_OF_ATTEMPTS 5   // after which no further one is made, of large models
+void model_inputs_vary(struct model_inputs *inputs, int attempt);
 
 // What the user gave takes the place of what was filled in, where that has data.
 void model_inputs_give(struct model_inputs *inputs, const struct model_inputs *given);
 
-// What a model gave for `rounds` sets of random inputs, round by round.
+// What a model gave for `rounds` sets of random inputs of one attempt, round by round.
 struct recording {
     int rounds;
     size_t n_outputs;
     struct tensor_value *values;   // rounds * n_outputs
 };
-// `g` is the model's graph, or one with the same inputs and outputs; what is given is for the first round. False: the
-// device failed.
+// `g` is the model's graph, or one with the same inputs and outputs; what is given is for the first round of the first
+// attempt. False: the device failed.
 bool model_record(struct model *m, const struct graph *g, size_t n_inputs, const struct model_inputs *given,
-                  uint64_t seed, int rounds, struct arena *arena, struct recording *ret_recording, struct error *error);
+                  uint64_t seed, int attempt, int rounds, struct arena *arena, struct recording *ret_recording,
+                  struct error *error);
+// Another look at the same outputs: the worst of both, and what one of them tells.
+void outputs_merge(output_comparisons *outputs, const output_comparisons *more);
+bool outputs_are_trustworthy(const output_comparisons *outputs);   // each of them
 // The tolerance that is wanted, or a larger one for graphs with 16-bit numbers, or with products in TF32.
 double comparison_tolerance(const struct graph *g, bool allows_tf32, double wanted);
 void recordings_compare(const struct recording *a, const struct recording *b, double tolerance,

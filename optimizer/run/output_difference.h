@@ -9,4 +9,7 @@ struct output_difference {
     double relative;       // difference / largest; exact types: 0 or infinity
     bool is_trustworthy;   // false: the reference is constant, zero, or not finite, so that agreement says nothing
 };
+// The same where the reference is finite alone: what is not says nothing, and agreement elsewhere says something.
+struct output_difference outputs_compare_where_finite(const struct tensor_value *reference,
+                                                      const struct tensor_value *other);
 struct output_difference outputs_compare(const struct tensor_value *reference, const struct tensor_value *other);

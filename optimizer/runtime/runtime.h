@@ -15,6 +15,7 @@ struct runtime {
     bool is_open;
     bool has_apart;        // models are too large to be there side by side
     int64_t index_limit;   // integers that the original takes there are below it
+    int attempt;           // which real numbers it has as inputs (model_inputs_vary)
 };
 
 // As of struct contest.

@@ -3,9 +3,23 @@
 
 #include <string.h>
 
+static void free_milestones(struct search_result *result)
+{
+    for (size_t i = 0; i < result->milestones.count; i++)
+        graph_free(&result->milestones.items[i].graph);
+    vec_free(&result->milestones);
+}
+
+void search_result_add_milestone(struct search_result *result, const struct graph *g)
+{
+    vec_push(&result->milestones, ((struct search_milestone){.n_steps = result->steps.count}));
+    graph_copy(&vec_last(&result->milestones).graph, g);
+}
+
 void search_result_free(struct search_result *result)
 {
     graph_free(&result->graph);
+    free_milestones(result);
     vec_free(&result->steps);
     vec_free(&result->course);
     vec_free(&result->applications);
@@ -91,6 +105,21 @@ static void put_course_in_front(struct search_result *last, const struct search_
     memcpy(&last->course, &course, sizeof last->course);
 }
 
+static void put_milestones_in_front(struct search_result *last, const struct search_result *first)
+{
+    struct search_result all = {0};
+    for (size_t i = 0; i < first->milestones.count; i++) {
+        search_result_add_milestone(&all, &first->milestones.items[i].graph);
+        vec_last(&all.milestones).n_steps = first->milestones.items[i].n_steps;
+    }
+    for (size_t i = 0; i < last->milestones.count; i++) {
+        search_result_add_milestone(&all, &last->milestones.items[i].graph);
+        vec_last(&all.milestones).n_steps = first->steps.count + last->milestones.items[i].n_steps;
+    }
+    free_milestones(last);
+    memcpy(&last->milestones, &all.milestones, sizeof last->milestones);
+}
+
 void search_result_put_in_front(struct search_result *last, const struct search_result *first, double seconds_before)
 {
     VEC(struct search_step) steps = {0};
@@ -102,6 +131,7 @@ void search_result_put_in_front(struct search_result *last, const struct search_
     for (size_t i = 0; i < last->steps.count; i++)
         vec_push(&steps, last->steps.items[i]);
     put_course_in_front(last, first, seconds_before);
+    put_milestones_in_front(last, first);
     vec_free(&last->steps);
     memcpy(&last->steps, &steps, sizeof last->steps);
     for (size_t i = 0; i < last->applications.count; i++)

@@ -69,6 +69,11 @@ struct search_step {
     const struct rule *rule;
     double seconds_after;   // estimated cost of the whole graph after it
 };
+// A graph on the way, which so many steps led to.
+struct search_milestone {
+    size_t n_steps;
+    struct graph graph;
+};
 struct search_point {   // of the course of a search
     uint64_t expanded;
     double elapsed;   // seconds since it began
@@ -115,14 +120,15 @@ struct saturation_figures {
     struct egraph_figures last;   // of the last one on the way to the result
 };
 struct search_result {
-    struct graph graph;                     // the best graph, in the arena of the original
-    double seconds_before, seconds_after;   // estimated
-    VEC(struct search_step) steps;          // from the original to the best graph
-    VEC(struct search_point) course;        // the beginning, every better graph, the end
-    VEC(uint64_t) applications;             // for each rule: how often in `steps`
-    VEC(uint64_t) unions;                   // for each rule: of classes, by saturation; empty without it
-    VEC(const struct rule *) refuted;       // found wrong by validation, and not used any more
-    VEC(enum search_end) ends;              // of it, after those of the searches that came before
+    struct graph graph;                        // the best graph, in the arena of the original
+    double seconds_before, seconds_after;      // estimated
+    VEC(struct search_step) steps;             // from the original to the best graph
+    VEC(struct search_milestone) milestones;   // each that became the best, with the last
+    VEC(struct search_point) course;           // the beginning, every better graph, the end
+    VEC(uint64_t) applications;                // for each rule: how often in `steps`
+    VEC(uint64_t) unions;                      // for each rule: of classes, by saturation; empty without it
+    VEC(const struct rule *) refuted;          // found wrong by validation, and not used any more
+    VEC(enum search_end) ends;                 // of it, after those of the searches that came before
     struct search_statistics statistics;
     struct saturation_figures saturation;
 };
@@ -130,6 +136,8 @@ struct search_result {
 void search_graph(const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,
                   const struct search_options *options, struct search_result *ret_result);
 void search_result_free(struct search_result *result);
+// The result's graph as it is now is one.
+void search_result_add_milestone(struct search_result *result, const struct graph *g);
 // Of two searches one after the other: `last` began with the graph that `first` gave, and gets its rewrites and its
 // course in front of its own, told as if they had been priced like those of `last`: the original costs
 // `seconds_before`.

@@ -255,6 +255,7 @@ bool whole_apply_all(struct whole *w, const struct edit *edits, size_t n, struct
     if (t.is_gain) {
         note_movement(&t.with_targets, w->graph.nodes.count, &t.better, &t.pairs, t.map, ret_movement);
         list_steps(w, edits, n, w->seconds, t.seconds);
+        search_result_add_milestone(w->result, &t.better);
         adopt(w, &t.better, t.seconds, ret_movement);
     }
     free_trial(&t, t.is_gain);

@@ -344,6 +344,8 @@ static void keep(struct saturation *s, const struct reached *best)
         vec_push(&f->steps, best->steps.items[i]);
         f->applications.items[number_of_rule(s->rules, best->steps.items[i].rule)]++;
     }
+    if (f->saturation.is_better)
+        search_result_add_milestone(f, &f->graph);
 }
 
 void saturation_improve(struct search_result *found, const struct rule_set *rules, const struct cost_model *cost,

@@ -1,0 +1,147 @@
+// A result that fails the check is not the end. Every rewrite was proved and validated, over the reals: what fails are
+// places where numbers are no reals (what is not finite, is rounded on purpose, or overflows), or faults of ours.
+// Graphs on the way to the result are compared by bisection, so that the rewrite is found that makes the difference;
+// its rules are left out, and it searches again. In the end there is the original.
+#include "optimizer/failed_rewrites.h"
+
+#include "core/system/interrupt.h"
+#include "core/text/error.h"
+#include "core/text/log.h"
+#include "core/text/text.h"
+#include "optimizer/optimization.h"
+#include <string.h>
+
+#define MOST_SEARCHES_AGAIN 4
+
+// --- what fails ------------------------------------------------------------------------------------------------------
+
+static bool fails(const struct optimizing *o)
+{
+    return o->found.steps.count > 0 && (o->report.verdict == CHECK_FAILED || o->report.in_runtime.differs);
+}
+
+static const char *name_of_difference(const output_comparisons *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++)
+        if (!outputs->items[i].is_equal_enough)
+            return outputs->items[i].name;
+    return NULL;
+}
+
+static const char *output_that_differs(const struct optimizing *o)
+{
+    const char *name = name_of_difference(&o->report.outputs);
+    name = name ? name : name_of_difference(&o->report.in_runtime.outputs);
+    return name ? name : "(without a name)";
+}
+
+// Between two graphs of which the first agrees and the second does not: by their numbers of milestones, 0 the original.
+static bool find_first_that_differs(struct optimizing *o, size_t *ret_milestone)
+{
+    size_t agrees = 0, differs = o->found.milestones.count;
+    while (agrees + 1 < differs) {
+        size_t middle = agrees + (differs - agrees) / 2;
+        bool is_equal;
+        if (!optimizing_compare(o, &o->found.milestones.items[middle - 1].graph, &is_equal))
+            return false;
+        *(is_equal ? &agrees : &differs) = middle;
+    }
+    *ret_milestone = differs;
+    return true;
+}
+
+// --- leaving rules out -----------------------------------------------------------------------------------------------
+
+static bool is_left_out(const struct optimizing *o, const char *name)
+{
+    for (size_t i = 0; i < o->left_out.count; i++)
+        if (strcmp(o->left_out.items[i], name) == 0)
+            return true;
+    return false;
+}
+
+// One that subtracts what its source does not stands for all that do: digits are lost by each of them.
+static bool is_kept(const struct rule *r, const void *context)
+{
+    const struct optimizing *o = context;
+    for (size_t i = 0; i < o->left_out.count; i++)
+        if (strcmp(o->left_out.items[i], r->name) == 0)
+            return false;
+    return !(o->leaves_out_differences && rule_introduces_differences(r));
+}
+
+static void leave_out_step(struct optimizing *o, const struct rule *r, struct text *names)
+{
+    if (is_left_out(o, r->name))
+        return;
+    text_add(names, names->count ? ", " : "");
+    text_add(names, r->name);
+    vec_push(&o->left_out, arena_string(&o->arena, r->name));
+    o->leaves_out_differences = o->leaves_out_differences || rule_introduces_differences(r);
+}
+
+// False: the device failed, or no rewrite is to blame.
+static bool leave_out_culprits(struct optimizing *o)
+{
+    struct text names = {0};
+    size_t last;
+    if (o->found.milestones.count == 0 || !find_first_that_differs(o, &last))
+        return false;
+    const struct search_milestone *all = o->found.milestones.items;
+    for (size_t i = last > 1 ? all[last - 2].n_steps : 0; i < all[last - 1].n_steps && i < o->found.steps.count; i++)
+        leave_out_step(o, o->found.steps.items[i].rule, &names);
+    bool is_any = names.count > 0;
+    o->report.failed_output = output_that_differs(o);
+    if (is_any)
+        log_warning(o->options->log, "%s: the check fails at output %s by a rewrite of %s: it searches without that",
+                    o->options->input, o->report.failed_output, names.chars);
+    text_free(&names);
+    return is_any;
+}
+
+// --- again -----------------------------------------------------------------------------------------------------------
+
+static void forget_result(struct optimizing *o)
+{
+    vec_free(&o->report.outputs);
+    vec_free(&o->report.in_runtime.outputs);
+    vec_free(&o->report.contenders);
+    vec_free(&o->report.corrections);
+    memset(&o->report.in_runtime, 0, sizeof o->report.in_runtime);
+    search_result_free(&o->found);
+    o->found = (struct search_result){0};
+    o->report.n_timed = 0;
+}
+
+static bool search_again(struct optimizing *o)
+{
+    forget_result(o);
+    rule_set_filter(&o->rules, is_kept, o);
+    remaining_time_search_again(&o->remaining_time, "a rewrite failed the check, and it searches again");
+    return optimizing_search_and_judge(o);
+}
+
+// What was found is told, and not used.
+static void keep_original(struct optimizing *o)
+{
+    o->report.failed_output = output_that_differs(o);
+    graph_free(&o->found.graph);
+    graph_copy(&o->found.graph, &o->model.graph);
+    vec_clear(&o->found.steps);
+    vec_free(&o->report.outputs);
+    o->report.n_timed = 0;
+    log_warning(o->options->log, "%s: results go on failing the check, at output %s: the original is kept",
+                o->options->input, o->report.failed_output);
+}
+
+bool failed_rewrites_search(struct optimizing *o)
+{
+    if (!optimizing_search_and_judge(o))
+        return false;
+    for (int i = 0; i < MOST_SEARCHES_AGAIN && fails(o) && !interrupt_requested() && leave_out_culprits(o); i++)
+        if (!search_again(o))
+            return false;
+    if (fails(o))
+        keep_original(o);
+    return true;
+}
