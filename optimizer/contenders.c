@@ -2,9 +2,12 @@
 // another plan. "Before" is the fastest way to run the original, so a gain is one over that.
 #include "optimizer/contenders.h"
 
+#include "backends/cpu/cpu.h"
 #include "core/system/interrupt.h"
+#include "core/system/machine_load.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
+#include "core/text/text.h"
 #include "optimizer/run/contest.h"
 #include "optimizer/run/model_weights.h"
 #include <string.h>
@@ -228,6 +231,49 @@ static const struct sample_summary *list_profiles(struct contenders *f)
     return list;
 }
 
+static const double *list_estimates(struct contenders *f)
+{
+    double *list = arena_array(&f->arena, double, f->all.count + 1);
+    for (size_t i = 0; i < f->all.count; i++)
+        list[i] = f->all.items[i].estimate;
+    return list;
+}
+
+static bool hold_once(struct contenders *f, const struct contest *c, struct contest_outcome *outcome)
+{
+    struct contest_runner runner = {f, load, run, unload, NULL};
+    f->n_loads = 0;
+    progress_start(&f->progress, f->o->options->progress, "timing the models", contest_most_loads(c));
+    f->progress.countdown = &f->o->remaining_time.countdown;
+    f->progress.later = remaining_time_after_contest(&f->o->remaining_time);
+    bool is_held = contest_hold(&runner, c, outcome, f->o->error);
+    progress_end(&f->progress);
+    return is_held;
+}
+
+void optimizing_tell_of_one_thread(struct optimizing *o)
+{
+    struct text load = {0};
+    machine_print_load(&load);
+    log_warning(o->options->log, "this machine is busy (%s): models are timed on one thread",
+                load.chars ? load.chars : "");
+    o->report.is_on_one_thread = true;
+    text_free(&load);
+}
+
+// One thread is timed by what it did: others take nothing from that but what they do to caches.
+static bool hold_on_one_thread(struct contenders *f, const struct contest *c, struct contest_outcome *outcome)
+{
+    struct contest again = *c;
+    again.expected = NULL;
+    again.earlier = NULL;
+    int threads = cpu_backend_use_threads(f->o->backend, 1);
+    bool is_held = hold_once(f, &again, outcome);
+    cpu_backend_use_threads(f->o->backend, threads);
+    optimizing_tell_of_one_thread(f->o);
+    return is_held;
+}
+
 static bool hold(struct contenders *f, size_t *ret_finalist)
 {
     size_t n = f->all.count;
@@ -239,20 +285,19 @@ static bool hold(struct contenders *f, size_t *ret_finalist)
                         .deadline = time_limit_of_timing(&f->o->time_limit),
                         .prepares_all = true,
                         .earlier = list_profiles(f),
+                        .expected = list_estimates(f),
                         .most_loaded = most_loaded(f)};
     struct contest_outcome outcome = {.qualifying = arena_array(&f->arena, struct sample_summary, n)};
-    struct contest_runner runner = {f, load, run, unload};
     for (size_t i = 0; i < n; i++)
         is_result[i] = f->all.items[i].finalist != NOT_A_FINALIST;
-    progress_start(&f->progress, f->o->options->progress, "timing the models", contest_most_loads(&c));
-    f->progress.countdown = &f->o->remaining_time.countdown;
-    f->progress.later = remaining_time_after_contest(&f->o->remaining_time);
-    bool is_held = contest_hold(&runner, &c, &outcome, f->o->error);
-    progress_end(&f->progress);
+    bool is_held = hold_once(f, &c, &outcome);
+    if (is_held && outcome.is_disturbed && f->o->options->device == DEVICE_CPU && f->o->options->threads != 1)
+        is_held = hold_on_one_thread(f, &c, &outcome);
     if (!is_held)
         return optimizing_is_cut(f->o) || contenders_lacks_room(f);
-    f->o->report.is_timing_cut = outcome.is_undecided;
-    if (outcome.is_undecided)
+    f->o->report.is_timing_disturbed = outcome.is_disturbed;
+    f->o->report.is_timing_cut = outcome.is_undecided || outcome.is_disturbed;
+    if (f->o->report.is_timing_cut)
         return true;
     if (outcome.result < n)
         *ret_finalist = f->all.items[outcome.result].finalist;

@@ -118,7 +118,7 @@ void optimizing_fill_report(struct optimizing *o)
     r->input = o->options->input;
     r->output = o->options->output;
     r->device = o->backend->device;
-    r->n_threads = o->options->threads > 0 ? (int)o->options->threads : cores_available();
+    r->n_threads = r->is_on_one_thread ? 1 : o->options->threads > 0 ? (int)o->options->threads : cores_available();
     r->is_on_gpu = o->options->device == DEVICE_CUDA;
     r->is_computed = o->options->device == DEVICE_FAKE;
     tell_of_files(o);

@@ -144,6 +144,8 @@ bool optimizing_search(struct optimizing *o);
 // Corrects costs by what steps take inside of the original and the finalists: the largest change of an estimate by it,
 // as a share; 0: all that was known already. (calibration.c)
 bool optimizing_calibrate(struct optimizing *o, double *ret_change);
+// This machine is busy: models are timed on one thread, and that is told once. (contenders.c)
+void optimizing_tell_of_one_thread(struct optimizing *o);
 // Times the original and all finalists, each in every way to run it, into o->report; the fastest finalist. Nothing
 // happens when none of them is rewritten. (contenders.c)
 bool optimizing_hold_contest(struct optimizing *o, size_t *ret_finalist);

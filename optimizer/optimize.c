@@ -8,6 +8,7 @@
 #include "core/system/clock.h"
 #include "core/system/file.h"
 #include "core/system/interrupt.h"
+#include "core/system/machine_load.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
@@ -165,11 +166,12 @@ static bool open_model(struct optimizing *o)
 
 static const char *reason_not_to_check(const struct optimizing *o)
 {
-    return o->found.steps.count == 0      ? "nothing was changed"
-           : !backend_can_run(o->checker) ? "this device runs nothing"
-           : o->report.is_timing_cut      ? "interrupted"
-           : o->options->is_check_skipped ? "by request"
-                                          : NULL;
+    return o->found.steps.count == 0       ? "nothing was changed"
+           : !backend_can_run(o->checker)  ? "this device runs nothing"
+           : o->report.is_timing_disturbed ? "this machine is busy"
+           : o->report.is_timing_cut       ? "interrupted"
+           : o->options->is_check_skipped  ? "by request"
+                                           : NULL;
 }
 
 static bool can_be_judged(const struct optimizing *o)
@@ -342,6 +344,19 @@ static bool choose_sizes(struct optimizing *o)
     return read_given_inputs(o);
 }
 
+static const char *reason_not_to_measure(struct optimizing *o)
+{
+    struct text load = {0};
+    if (!o->report.is_timing_disturbed)
+        return time_limit_is_over(&o->time_limit) ? "the time was over before the result was seen to be faster"
+                                                  : "it was interrupted before the result was seen to be faster";
+    machine_print_load(&load);
+    const char *reason =
+        arena_printf(&o->model.arena, "it is not measured: this machine is busy (%s)", load.chars ? load.chars : "");
+    text_free(&load);
+    return reason;
+}
+
 static void decide(struct optimizing *o)
 {
     struct report *r = &o->report;
@@ -353,9 +368,7 @@ static void decide(struct optimizing *o)
     else if (o->found.steps.count == 0)
         r->kept_reason = "no rewrite was found to be faster";
     else if (r->is_timing_cut)
-        r->kept_reason = time_limit_is_over(&o->time_limit)
-                             ? "the time was over before the result was seen to be faster"
-                             : "it was interrupted before the result was seen to be faster";
+        r->kept_reason = reason_not_to_measure(o);
     else if (r->is_too_large)
         r->kept_reason = "there is not enough memory to run the result";
     else if (r->in_runtime.failure)

@@ -12,6 +12,7 @@
 #include "core/text/log.h"
 #include "core/text/text.h"
 #include "optimizer/runtime/command.h"
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -424,22 +425,43 @@ static bool agree_in_runtime(struct optimizing *o, const char *path, struct runt
     return true;
 }
 
+// By costs that were measured there; 0: they are not known, or of a part of the model alone.
+static double expected_seconds(const struct optimizing *o)
+{
+    double seconds = o->found.seconds_before;
+    return o->step_costs && !o->cut.is_needed && isfinite(seconds) ? seconds : 0;
+}
+
+static bool time_there(struct optimizing *o, const char *path, struct side_by_side *ret_times, struct error *error)
+{
+    double expected[2] = {expected_seconds(o), 0};
+    struct runtime_timing timing = {.seconds = o->options->measure_seconds,
+                                    .deadline = time_limit_of_timing(&o->time_limit),
+                                    .loads = LOADS_OF_A_VERDICT,
+                                    .expected = expected};
+    if (!runtime_time(&o->runtime, o->options->input, path, &timing, ret_times, error))
+        return false;
+    if (!ret_times->is_disturbed || o->options->threads == 1 || !runtime_use_one_thread(&o->runtime, error))
+        return true;
+    timing.expected = NULL;
+    optimizing_tell_of_one_thread(o);
+    return runtime_time(&o->runtime, o->options->input, path, &timing, ret_times, error);
+}
+
 bool optimizing_judge_in_runtime(struct optimizing *o, const struct graph *g, struct runtime_verdict *ret_verdict)
 {
     struct written file = {{0}, {0}};
     struct error error = {0};
-    struct runtime_timing timing = {.seconds = o->options->measure_seconds,
-                                    .deadline = time_limit_of_timing(&o->time_limit),
-                                    .loads = LOADS_OF_A_VERDICT};
     vec_free(&ret_verdict->outputs);
     *ret_verdict = (struct runtime_verdict){0};
     bool is_written = write_graph(o, g, "result", &file, &error);
     bool is_judged = is_written && agree_in_runtime(o, file.path, ret_verdict, &error) &&
                      (ret_verdict->differs || time_limit_is_over(&o->time_limit) ||
-                      runtime_time(&o->runtime, o->options->input, file.path, &timing, &ret_verdict->times, &error));
+                      time_there(o, file.path, &ret_verdict->times, &error));
     bool is_said = ret_verdict->times.gain.n_loads > 0;
     ret_verdict->is_timed = is_judged && !ret_verdict->differs && is_said;
     o->report.is_timing_cut = o->report.is_timing_cut || (is_judged && !ret_verdict->differs && !is_said);
+    o->report.is_timing_disturbed = o->report.is_timing_disturbed || ret_verdict->times.is_disturbed;
     remove_written(&file);
     if (!is_judged && (o->runtime.command || !o->runtime.worker.is_gone)) {
         ret_verdict->failure = arena_string(&o->model.arena, error.message);

@@ -451,6 +451,16 @@ size_t cpu_sweep_bytes(struct cpu_backend *b)
     return b->sweep_bytes;
 }
 
+// What is swept is there for as many threads as it was opened for.
+int cpu_backend_use_threads(struct backend *backend, int threads)
+{
+    struct cpu_backend *b = (struct cpu_backend *)backend;
+    int former = b->threads;
+    cpu_sweep_bytes(b);
+    b->threads = threads;
+    return former;
+}
+
 bool cpu_is_busy(struct cpu_backend *b)
 {
     bool is_busy = meet_slowly(b);

@@ -2,12 +2,15 @@
 // /proc/self/maps, "7f00-7fff r--p 00000000 08:01 1234   /the/file"; a name's own end of line is written as \012.
 #define _GNU_SOURCE   // program_invocation_short_name
 #include "core/system/program.h"
+#include "core/system/cores.h"
+#include "core/system/machine_load.h"
 #include "core/system/signals.h"
 #include "core/text/error.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -84,6 +87,26 @@ void program_begin(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGBUS, &action, NULL);
     signal(SIGXFSZ, SIG_IGN);
+}
+
+// Not another program that has loaded this one, as a debugger or a loader does.
+static bool is_own_file(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    return name && strcmp(name + 1, program_invocation_short_name) == 0;
+}
+
+// OpenMP reads what is set before main begins.
+void program_wait_passively_on_shared_machine(char **argv)
+{
+    static const char link[] = "/proc/self/exe", policy[] = "OMP_WAIT_POLICY";
+    char path[4096];
+    ssize_t size = readlink(link, path, sizeof path - 1);
+    if (size <= 0 || getenv(policy) || getenv("GOMP_SPINCOUNT"))
+        return;
+    path[size] = '\0';
+    if (is_own_file(path) && 2 * machine_others_running() >= cores_available() && setenv(policy, "passive", 0) == 0)
+        execv(link, argv);
 }
 
 int program_end(const char *program, int code)

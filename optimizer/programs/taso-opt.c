@@ -174,6 +174,7 @@ static int run_program(int argc, char **argv)
 int main(int argc, char **argv)
 {
     bool is_extraction = argc > 1 && !strcmp(argv[1], "extract");
+    program_wait_passively_on_shared_machine(argv);
     program_begin();
     mem_give_back_large();
     return program_end(program.name, is_extraction ? extraction_command(argc - 2, argv + 2) : run_program(argc, argv));

@@ -555,6 +555,7 @@ static int run_program(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    program_wait_passively_on_shared_machine(argv);
     program_begin();
     mem_give_back_large();
     return program_end(NAME, run_program(argc, argv));

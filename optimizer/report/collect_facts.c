@@ -226,6 +226,7 @@ static void add_times(struct facts *f, const struct report *r)
     add_corrections(f, r);
     if (r->n_timed == 0)
         return;
+    facts_add_flag(f, "on_one_thread", "timed on one thread, as this machine was busy", r->is_on_one_thread);
     add_contenders(f, r);
     add_timed(f, r, 0);
     if (r->n_timed < 2)

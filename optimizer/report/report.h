@@ -83,6 +83,7 @@ struct report {
     } import;
     VEC(struct kept_operator) kept;   // those with the most nodes first
     bool is_too_large;                // there is no room to run the result
+    bool is_timing_disturbed;         // given up, as others use this machine; then it is cut, too
     bool is_timing_cut;               // interrupted before it was known whether the result is faster
     enum check_verdict verdict;
     const char *verdict_reason;   // why the check was skipped; NULL otherwise
@@ -93,6 +94,7 @@ struct report {
     cost_corrections corrections;           // what steps take inside of models, where that is not what was believed
     size_t n_searches;                      // the first, and those after corrections
     int n_timed;                            // 2: the original and the result; 1: the original, for want of a result
+    bool is_on_one_thread;                  // timed so though more were wanted, as others use this machine
     bool is_interleaved;                    // timed by turns in the same load; else one after the other in each load
     const char *layouts[2];                 // of the fastest way to run the original, and of that to run the result
     double estimates[2];                    // sums of the costs of their steps, seconds

@@ -57,4 +57,5 @@ void recordings_compare(const struct recording *a, const struct recording *b, do
 struct side_by_side {
     struct sample_summary times[2];   // seconds of one run
     struct ratio_summary gain;        // the first over the second
+    bool is_disturbed;                // others use this machine: nothing is told
 };

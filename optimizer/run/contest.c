@@ -7,7 +7,9 @@
 #include "core/memory/vec.h"
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
+#include "core/system/machine_load.h"
 #include <math.h>
+#include <time.h>
 
 #define WARM_UP_RUNS 2
 #define WARM_UP_SECONDS 0.05   // of runs, after which no further one warms up
@@ -25,6 +27,10 @@
 #define LEAST_PAIRS 4                  // of runs, that say something
 // How long a contest goes on when it is interrupted, and when it begins so: the last of that are for the final.
 static const double SECONDS_LEFT = 2, SECONDS_FROM_BEGINNING = 6, SHARE_OF_FINAL_FROM_BEGINNING = 5.0 / 6;
+#define FAR_ABOVE 3.0              // times what a run is to take: somebody else takes the processors
+#define WIDE 2.0                   // the interval's end over its beginning: no verdict survives that
+#define SECONDS_OF_PATIENCE 10.0   // for others to end
+#define NANOSECONDS_OF_WAITING 500000000L
 #define BEHIND 1.15   // times the shortest run of its kind, after the least number of rounds: drops out
 
 struct entrant {
@@ -287,6 +293,71 @@ static struct sample_summary summarize(struct entrant *e)
     return sample_summarize(e->seconds.items, e->seconds.count);
 }
 
+// --- others on this machine ------------------------------------------------------------------------------------------
+
+static bool is_shared(const struct contest_runner *e)
+{
+    return e->is_shared ? e->is_shared(e->context) : machine_others_running() > 0;
+}
+
+// All that were run, by their shortest runs, which others disturb least.
+static bool is_far_above_costs(const struct stage *s)
+{
+    bool is_far = true, is_any = false;
+    for (size_t i = 0; s->c->expected && i < s->c->n; i++) {
+        const struct entrant *e = &s->entrants[i];
+        if (!is_run(e) || e->is_known || s->c->expected[i] <= 0)
+            continue;
+        is_any = true;
+        is_far = is_far && e->shortest > FAR_ABOVE * s->c->expected[i];
+    }
+    return is_any && is_far;
+}
+
+// Until the others are gone. False: they stay.
+static bool wait_for_others(const struct stage *s)
+{
+    double started = clock_seconds(), end = started + SECONDS_OF_PATIENCE;
+    end = s->c->deadline > 0 ? fmin(end, s->c->deadline) : end;
+    while (is_shared(s->e)) {
+        if (interrupt_requested() || clock_seconds() >= end)
+            return false;
+        nanosleep(&(struct timespec){0, NANOSECONDS_OF_WAITING}, NULL);
+    }
+    return true;
+}
+
+static void forget_runs(struct stage *s)
+{
+    for (size_t i = 0; i < s->c->n; i++) {
+        vec_clear(&s->entrants[i].seconds);
+        s->entrants[i].shortest = s->entrants[i].is_known ? s->entrants[i].shortest : INFINITY;
+        s->entrants[i].is_out = s->entrants[i].is_out && !s->drops;
+    }
+    s->n_loads = 0;
+}
+
+// The first load of a contest; where it shows that others disturb it, once more when they are gone.
+static bool run_first_load(struct stage *s, struct contest_outcome *outcome)
+{
+    if (!run_load(s))
+        return false;
+    if (!is_far_above_costs(s) || !is_shared(s->e))
+        return true;
+    outcome->is_disturbed = !wait_for_others(s);
+    if (outcome->is_disturbed)
+        return true;
+    forget_runs(s);
+    if (s->drops)
+        use_earlier_runs(s);
+    if (!run_load(s))
+        return false;
+    outcome->is_disturbed = is_far_above_costs(s) && is_shared(s->e);
+    return true;
+}
+
+// --- stages ----------------------------------------------------------------------------------------------------------
+
 static bool qualify(const struct contest_runner *e, const struct contest *c, struct ending *ending,
                     struct contest_outcome *outcome, struct error *error)
 {
@@ -296,7 +367,7 @@ static bool qualify(const struct contest_runner *e, const struct contest *c, str
     s.least_rounds = QUALIFYING_ROUNDS;
     s.drops = true;
     use_earlier_runs(&s);
-    bool is_done = run_load(&s);
+    bool is_done = run_first_load(&s, outcome);
     for (size_t i = 0; is_done && i < c->n; i++) {
         bool is_earlier = c->earlier && (s.entrants[i].is_known || !is_run(&s.entrants[i]));
         outcome->qualifying[i] = is_earlier ? c->earlier[i] : summarize(&s.entrants[i]);
@@ -371,8 +442,10 @@ static bool run_loads(struct stage *s, struct contest_outcome *outcome)
     s->seconds = (1 - SHARE_OF_QUALIFYING) * s->c->seconds / (double)planned;
     s->least_rounds = s->c->loads_itself ? 1 : (FINAL_RUNS + planned - 1) / planned;
     while (s->n_loads == 0 || !interrupt_requested()) {
-        if (!run_load(s))
+        if (!(s->n_loads == 0 ? run_first_load(s, outcome) : run_load(s)))
             return false;
+        if (outcome->is_disturbed)
+            return true;
         outcome->is_undecided = !end_load(s, outcome);
         double spent = clock_seconds() - started;
         bool is_late = spent > s->c->seconds, is_out_of_time = s->c->deadline > 0 && clock_seconds() > s->c->deadline;
@@ -404,7 +477,10 @@ static bool hold_final(const struct contest_runner *e, const struct contest *c, 
     for (size_t i = 0; i < c->n; i++)
         s.entrants[i].is_out = i != outcome->original && i != outcome->result;
     bool is_done = run_loads(&s, outcome);
-    for (int i = 0; is_done && !outcome->is_undecided && i < 2; i++)
+    bool is_wide =
+        is_done && !outcome->is_disturbed && !outcome->is_undecided && outcome->gain.high > WIDE * outcome->gain.low;
+    outcome->is_disturbed = outcome->is_disturbed || (is_wide && is_shared(e));
+    for (int i = 0; is_done && !outcome->is_undecided && !outcome->is_disturbed && i < 2; i++)
         outcome->times[i] =
             sample_summarize(s.entrants[finalists[i]].seconds.items, s.entrants[finalists[i]].seconds.count);
     free_stage(&s);
@@ -441,7 +517,7 @@ bool contest_hold(const struct contest_runner *e, const struct contest *c, struc
                   struct error *error)
 {
     struct ending ending = ending_of_contest(c);
-    ret_outcome->is_undecided = false;
+    ret_outcome->is_undecided = ret_outcome->is_disturbed = false;
     if (is_a_final_alone(c, ret_outcome)) {
         ret_outcome->original = c->is_result[0];
         ret_outcome->result = c->is_result[1];
@@ -449,6 +525,8 @@ bool contest_hold(const struct contest_runner *e, const struct contest *c, struc
     }
     if (!qualify(e, c, &ending, ret_outcome, error))
         return false;
+    if (ret_outcome->is_disturbed)
+        return true;
     if (ret_outcome->result < c->n)
         return hold_final(e, c, &ending, ret_outcome, error);
     ret_outcome->times[0] = ret_outcome->qualifying[ret_outcome->original];

@@ -22,6 +22,7 @@ struct contest_runner {
     bool (*load)(void *context, size_t contender, struct error *error);   // into fresh memory
     bool (*run)(void *context, size_t contender, double *ret_seconds, struct error *error);
     void (*unload)(void *context, size_t contender);
+    bool (*is_shared)(void *context);   // do others run on this machine now? NULL: it is asked (machine_load.h)
 };
 struct contest {
     size_t n;
@@ -39,6 +40,9 @@ struct contest {
     // Who was clearly behind another of its kind does not qualify; who would be loaded by itself is not run again for
     // that.
     const struct sample_summary *earlier;
+    // Of a run of each, by its costs (0: not known), or NULL: whoever takes some times as long on a machine that others
+    // use is disturbed. Then the contest waits for a while, and is given up where they stay.
+    const double *expected;
 };
 struct contest_outcome {
     size_t original, result;             // the fastest of each kind; n: no result takes part
@@ -46,6 +50,7 @@ struct contest_outcome {
     struct ratio_summary gain;           // time of the original over that of the result: 2 is twice as fast
     struct sample_summary *qualifying;   // of each contender, as far as it came (count 0: not at all); the caller's.
                                          // NULL: nobody asks, and one of each kind has nothing to qualify for
+    bool is_disturbed;                   // given up, as others use this machine: nothing is filled in
     bool is_undecided;                   // interrupted before there was an answer: only `qualifying` is filled in
 };
 #define CONTEST_LONG_RUN 0.15                         // seconds

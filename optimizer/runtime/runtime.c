@@ -74,6 +74,11 @@ static void unload_file(void *context, size_t i)
         worker_drop(&p->runtime->worker, ids[i], &ignored);
 }
 
+bool runtime_use_one_thread(struct runtime *r, struct error *error)
+{
+    return !r->command && worker_use_threads(&r->worker, 1, error);
+}
+
 bool runtime_time(struct runtime *r, const char *a, const char *b, const struct runtime_timing *timing,
                   struct side_by_side *ret_times, struct error *error)
 {
@@ -85,13 +90,15 @@ bool runtime_time(struct runtime *r, const char *a, const char *b, const struct 
                               .seconds = timing->seconds,
                               .loads = timing->loads,
                               .deadline = timing->deadline,
+                              .expected = timing->expected,
                               .most_loaded = r->has_apart ? 1 : 0,
                               .loads_itself = r->command != NULL};
     struct contest_outcome outcome = {0};
     *ret_times = (struct side_by_side){0};
     if (!contest_hold(&runner, &contest, &outcome, error))
         return false;
-    if (!outcome.is_undecided)
+    ret_times->is_disturbed = outcome.is_disturbed;
+    if (!outcome.is_undecided && !outcome.is_disturbed)
         *ret_times = (struct side_by_side){{outcome.times[0], outcome.times[1]}, outcome.gain};
     return true;
 }

@@ -22,6 +22,7 @@ struct runtime {
 struct runtime_timing {
     double seconds, deadline;
     int loads;
+    const double *expected;
 };
 
 const char *runtime_name(const struct runtime *r);
@@ -32,6 +33,8 @@ bool runtime_compares(const struct runtime *r);
 // recordings_compare.
 bool runtime_compare(struct runtime *r, const char *a, const char *b, int n_sets, double tolerance,
                      output_comparisons *ret_outputs, struct error *error);
+// From the next load on, which is timed by what its thread did, not by what others took from it. False: it cannot.
+bool runtime_use_one_thread(struct runtime *r, struct error *error);
 // Holds a contest (optimizer/contest.h) between two models, of which b is the result: a's time over b's. Interrupted,
 // it may say nothing: then there were no loads.
 bool runtime_time(struct runtime *r, const char *a, const char *b, const struct runtime_timing *timing,

@@ -157,6 +157,13 @@ bool worker_time_sets(struct worker *w, int n_sets, struct error *error)
     return ask(w, &line, NULL, 0, NULL, 0, 0, error);
 }
 
+bool worker_use_threads(struct worker *w, int threads, struct error *error)
+{
+    struct text line = {0};
+    text_printf(&line, "threads %d", threads);
+    return ask(w, &line, NULL, 0, NULL, 0, 0, error);
+}
+
 bool worker_run(struct worker *w, const char *id, double *ret_seconds, struct error *error)
 {
     struct text line = {0};

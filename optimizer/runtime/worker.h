@@ -37,6 +37,8 @@ bool worker_compare(struct worker *w, const char *a, const char *b, int n_sets, 
 // From now on worker_run runs a model on so many sets, one after the other, and takes all of them for one run. The
 // standard is one.
 bool worker_time_sets(struct worker *w, int n_sets, struct error *error);
+// Of models that are loaded from now on.
+bool worker_use_threads(struct worker *w, int threads, struct error *error);
 bool worker_run(struct worker *w, const char *id, double *ret_seconds, struct error *error);
 // Seconds of at least that many runs of a model alone, for about that long, on inputs made up and bound where the
 // provider computes: nothing but its own work. `is_cold`: the caches are emptied before each run, as the rest of a

@@ -9,6 +9,7 @@ first line, which nobody asks for, says what runs here: `ok VERSION PROVIDER`.
     sets N                      a timed run is one on each of the sets 0 to N-1; 1 at first     ok
     outputs A B N               runs both on the sets 0 to N-1       ok COUNT, then for each output what differs
                                                                      (max|a-b|  max|a|  whether a says something)
+    threads N                   models that are loaded from now on run on so many, 0: as ONNX Runtime takes     ok
     run A                       runs it on these sets                ok 1 SECONDS
     bound A COLD SECONDS LEAST  runs A alone, on inputs made up and bound where it computes, with empty caches where
                                 COLD is 1     ok COUNT, then seconds
@@ -135,12 +136,17 @@ def difference_of(a, b):
 
 class Worker:
     def __init__(self, runtime, connection, provider, threads):
-        self.runtime, self.connection, self.provider, self.threads = runtime, connection, provider, threads
+        self.runtime, self.connection, self.provider = runtime, connection, provider
         self.models, self.inputs, self.timed_sets = {}, {}, 1
         self.fed = {}   # of every model that runs, what it is run on
-        # One thread is timed by what it worked, not by what others took from it.
-        is_one_thread = threads == 1 and provider == "CPUExecutionProvider"
+        self.use_threads(threads)
+
+    def use_threads(self, count):
+        """One thread is timed by what it worked, not by what others took from it."""
+        self.threads = int(count)
+        is_one_thread = self.threads == 1 and self.provider == "CPUExecutionProvider"
         self.clock = time.thread_time if is_one_thread else time.perf_counter
+        return ""
 
     def load(self, name, kind, size):
         data = self.connection.read_bytes(int(size))
@@ -149,6 +155,8 @@ class Worker:
         options.intra_op_num_threads = self.threads
         # Threads of one model that wait for work in a loop would slow down the other one.
         options.add_session_config_entry("session.force_spinning_stop", "1")
+        if os.environ.get("OMP_WAIT_POLICY", "").lower() == "passive":
+            options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         model = os.fsdecode(data) if kind == "file" else data
         self.drop(name)
         self.models[name] = self.runtime.InferenceSession(model, options, providers=[self.provider])
@@ -235,7 +243,7 @@ class Worker:
 
     def serve(self):
         requests = {"load": self.load, "drop": self.drop, "input": self.input, "sets": self.sets,
-                    "outputs": self.outputs, "run": self.run, "bound": self.bound}
+                    "outputs": self.outputs, "threads": self.use_threads, "run": self.run, "bound": self.bound}
         while True:
             words = self.connection.read_line()
             try:

@@ -60,6 +60,36 @@ def test_simplify_only(model):
     expect(told["runtime"].startswith("onnxruntime"), f"it is compared: {told}")
 
 
+def environment_of(process):
+    """After it has begun anew, if it does."""
+    time.sleep(1)
+    return dict(word.split("=", 1) for word in pathlib.Path(f"/proc/{process.pid}/environ").read_text().split("\0") if "=" in word)
+
+
+def test_shared_machine(model):
+    """Where others spin on all processors threads do not wait busily for each other, and what is measured, if anything is,
+    is not a time that costs have nothing to do with."""
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    report = model.parent / "shared.json"
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() + 1)]
+    try:
+        time.sleep(1)
+        process = subprocess.Popen([OPT, model, "--runtime", "taso", "--total-time", "8", "--quiet", "--json", report],
+                                   env=dict(environment, XDG_CACHE_HOME=str(model.parent)))
+        found = environment_of(process)
+        expect(found.get("OMP_WAIT_POLICY") == "passive", "threads sleep while they wait")
+        expect(process.wait() == 0, "it ends well")
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    told = json.loads(report.read_text())
+    times = told.get("measured_seconds_before")
+    print(f"shared: {told['kept_reason']}, {times and times['quartile1']} of {told['estimated_seconds_before']}")
+    if times and not told.get("on_one_thread"):
+        expect(times["minimum"] < 3.1 * told["estimated_seconds_before"], f"a factor of disturbed times: {told}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -67,6 +97,7 @@ def main():
         test_simplify_only(model)
         test_total_time(model, "--runtime", "taso", "--threads", "1")
         test_total_time(model)
+        test_shared_machine(many_products(folder / "few.onnx", 4))
     return 1 if failures else 0
 
 

@@ -24,6 +24,8 @@ struct paper {
     double slept;                 // seconds, by each run, or
     int slept_at;                 // by this one alone
     int interrupted_at, n_runs;   // after so many runs
+    int n_shared;                 // looks at the machine, from the first one on, that find others on it; all runs take
+    double when_shared;           // so many times as long until then; 0: as long
     struct random random;
 };
 
@@ -50,8 +52,15 @@ static bool run_paper(void *context, size_t i, double *ret_seconds, struct error
     p->runs[i]++;
     if (++p->n_runs == p->slept_at || p->slept_at == 0)
         nanosleep(&(struct timespec){(time_t)p->slept, lround(1e9 * (p->slept - floor(p->slept)))}, NULL);
+    factor *= p->n_shared > 0 && p->when_shared > 0 ? p->when_shared : 1;
     *ret_seconds = p->seconds[i] * factor * (1 + p->noise * random_unit(&p->random));
     return true;
+}
+
+static bool is_shared_paper(void *context)
+{
+    struct paper *p = context;
+    return p->n_shared > 0 && p->n_shared-- > 0;
 }
 
 static void unload_paper(void *context, size_t i)
@@ -63,7 +72,7 @@ static void unload_paper(void *context, size_t i)
 
 static bool hold(struct paper *p, struct contest *c, struct contest_outcome *outcome)
 {
-    struct contest_runner e = {p, load_paper, run_paper, unload_paper};
+    struct contest_runner e = {p, load_paper, run_paper, unload_paper, is_shared_paper};
     struct error error = {0};
     p->random = random_seed(3);
     bool is_held = contest_hold(&e, c, outcome, &error);
@@ -178,6 +187,42 @@ static void what_was_timed_before_an_interruption_decides(void **state)
     assert_true(hold_until_interrupted(&p, &c, &outcome));
     assert_true(!outcome.is_undecided && outcome.original == 0 && outcome.result == 2 && qualifying[3].count == 0);
     assert_true(ratio_is_a_gain(&outcome.gain));
+}
+
+// Runs that take many times what costs say, on a machine that others use: no factor is made of them. Where these end in
+// time it begins again; where they are alone, costs are wrong.
+static void others_are_waited_for(void **state)
+{
+    static const double seconds[] = {0.03, 0.02}, expected[] = {0.03, 0};
+    static const bool is_result[] = {false, true};
+    static const struct {
+        int n_shared;
+        double when_shared, of_load;
+        bool is_disturbed;
+    } cases[] = {
+        {3, 100, 0, false}, {1000, 100, 0, true}, {1000, 1.1, 0, false}, {0, 100, 0, false}, {1000, 1, 1, true}};
+    for (size_t k = 0; k < COUNT_OF(cases); k++)
+        for (int has_qualifying = 0; has_qualifying < 2; has_qualifying++) {
+            struct sample_summary qualifying[2];
+            struct paper p = {.seconds = seconds, .noise = 0.02, .result = 1, .slept_at = -1};
+            struct contest c = {.n = 2,
+                                .is_result = is_result,
+                                .seconds = 0,
+                                .loads = 7,
+                                .deadline = clock_seconds() + 1.2,
+                                .expected = expected};
+            struct contest_outcome outcome = {.qualifying = has_qualifying ? qualifying : NULL};
+            p.n_shared = cases[k].n_shared;
+            p.when_shared = cases[k].when_shared;
+            for (int i = 0; cases[k].of_load > 0 && i < 64; i++)
+                p.of_load[i] = i % 2 ? 0.4 : 2.5;
+            assert_true(hold(&p, &c, &outcome));
+            assert_int_equal(outcome.is_disturbed, cases[k].is_disturbed);
+            if (cases[k].is_disturbed)
+                continue;
+            assert_true(outcome.gain.ratio > 1.4 && outcome.gain.ratio < 1.6 && ratio_is_a_gain(&outcome.gain));
+            assert_true(outcome.times[0].median < 0.04);
+        }
 }
 
 // Who was behind in runs before the contest is not loaded for it; where all were run, and are not loaded at once, only
@@ -335,4 +380,5 @@ RUN_TESTS(TEST(gains_are_over_the_fastest_original), TEST(loads_that_differ_prov
           TEST(originals_alone_qualify), TEST(an_interruption_ends_it_soon),
           TEST(what_was_timed_before_an_interruption_decides), TEST(earlier_runs_qualify),
           TEST(long_runs_warm_up_nobody), TEST(slow_contests_end_when_they_are_decided),
-          TEST(small_gains_are_not_given_up), TEST(open_contests_go_on), TEST(a_load_that_fails_ends_it))
+          TEST(small_gains_are_not_given_up), TEST(open_contests_go_on), TEST(others_are_waited_for),
+          TEST(a_load_that_fails_ends_it))
