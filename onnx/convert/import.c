@@ -311,28 +311,59 @@ static const void *value_of_output(struct importer *im, const struct conversion 
     return data;
 }
 
+// What becomes of an output: a weight, which is broadcast where it says the same many times.
+struct folded {
+    const void *data;   // NULL: there is no such output
+    struct type type, weight;
+};
+
+// What is large and more than it is computed of, without its repetitions. False: it has none.
+static bool fold_repetition(struct importer *im, const struct conversion *c, uint32_t output, struct folded *ret)
+{
+    struct arena whole;
+    const struct graph *g = &im->model->graph;
+    arena_init(&whole);
+    void *data = folding_take_room_for(im, g, c->outputs[output])
+                     ? (void *)(uintptr_t)evaluate_constant(im->model, g, c->outputs[output], &whole)
+                     : NULL;
+    bool has_some = data && elements_without_repetition(&ret->type, data, &ret->weight);
+    if (has_some)
+        ret->data = arena_copy(&im->model->arena, data, type_bytes(&ret->weight), _Alignof(max_align_t));
+    arena_free(&whole);
+    return has_some;
+}
+
+// False: it stays as it is, as it cannot be computed, or would be a large copy of what there is.
+static bool fold_output(struct importer *im, const struct conversion *c, uint32_t output, struct folded *ret)
+{
+    const struct type *t = type_of(c, c->outputs[output]);
+    bool is_moved;
+    ret->type = ret->weight = type_make(t->dtype, t->rank, t->dim);
+    bool grows = type_elements(t) > SMALL_CONSTANT && constant_grows(&im->model->graph, c->outputs[output], &is_moved);
+    if (grows && fold_repetition(im, c, output, ret))
+        return true;
+    ret->data = grows && is_moved ? NULL : value_of_output(im, c, output);
+    return ret->data != NULL;
+}
+
 // The outputs, which depend on weights only, become weights themselves; what was built for them is taken back.
 static bool fold_outputs(struct importer *im, struct conversion *c, struct graph_mark mark)
 {
     struct imported_model *m = im->model;
     int64_t n_elements = 0;
-    const void **data = arena_array(&im->scratch, const void *, c->n_outputs + 1);
-    struct type *types = arena_array(&im->scratch, struct type, c->n_outputs + 1);
-    for (uint32_t i = 0; i < c->n_outputs; i++) {
-        if (c->outputs[i] == NO_TENSOR)
-            continue;
-        types[i] = *type_of(c, c->outputs[i]);
-        if (!(data[i] = value_of_output(im, c, i)))
+    struct folded *folded = arena_array(&im->scratch, struct folded, c->n_outputs + 1);
+    for (uint32_t i = 0; i < c->n_outputs; i++)
+        if (c->outputs[i] != NO_TENSOR && !fold_output(im, c, i, &folded[i]))
             return false;
-    }
     import_take_back(im, mark);
     for (uint32_t i = 0; i < c->n_outputs; i++) {
-        if (!data[i])
+        if (!folded[i].data)
             continue;
         struct imported_weight w = {.name = c->node->outputs.items[i].text};
-        w.data = data[i];
-        w.type = type_make(types[i].dtype, types[i].rank, types[i].dim);
-        c->outputs[i] = weight_add(m, w);
+        w.data = folded[i].data;
+        w.type = folded[i].weight;
+        w.name = type_equal(&w.type, &folded[i].type) ? w.name : NULL;
+        c->outputs[i] = broadcast_to(c, weight_add(m, w), folded[i].type.rank, folded[i].type.dim);
         n_elements += type_elements(&w.type);
     }
     im->folded_elements += n_elements;

@@ -103,6 +103,14 @@ bool axis_varies(const struct conversion *c, tensor_id tensor, int axis);
 tensor_id weight_add(struct imported_model *m, struct imported_weight weight);
 struct imported_weight *weight_of(const struct imported_model *m, tensor_id tensor);   // NULL: no weight leaf
 
+// --- repetition.c ----------------------------------------------------------------------------------------------------
+// Has a constant more entries than all weights that it is computed of? And are all of these moved entries of the
+// weights?
+bool constant_grows(const struct graph *g, tensor_id tensor, bool *ret_is_moved);
+// Moves what is left to the front where all entries along some axes are the same: of a type that is broadcast to the
+// former one. False: there are none, and the elements stay where they are.
+bool elements_without_repetition(const struct type *type, void *data, struct type *ret_type);
+
 // --- fold_constants.c ------------------------------------------------------------------------------------------------
 // May a constant of so many elements still be computed at import?
 bool folding_has_room(const struct importer *im, int64_t n_elements);

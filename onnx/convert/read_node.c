@@ -185,6 +185,9 @@ bool is_filled_with(struct conversion *c, tensor_id tensor, double value)
     double first;
     const void *data;
     const struct type *type;
+    const struct node *n = tensor == NO_TENSOR ? NULL : graph_producer(&c->model->graph, tensor);
+    if (n && n->op->id == OP_BROADCAST)
+        tensor = c->model->graph.edges.items[n->first_input];
     if (!is_weight(c, tensor) || !dtype_has_numbers(type_of(c, tensor)->dtype) ||
         !constant_elements(c, tensor, MAX_ELEMENTS, &data, &type) || type_elements(type) < 1)
         return false;

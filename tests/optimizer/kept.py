@@ -168,6 +168,43 @@ def test_unknown_operators(folder):
     expect(fast.read_bytes() == model.read_bytes(), "nothing to rewrite: the original comes back byte by byte")
 
 
+def repetitions():
+    """Constants that are much smaller than what is made of them: a name, nodes that make r of [16,32,24], and what is given."""
+    sizes, row = np.array([16, 32, 24]), np.linspace(-1, 1, 24).astype(np.float32)
+    for name, nodes, given in (
+        ("expanded", "r = Expand(b, s)", {"b": row}),
+        ("activated", "e = Expand(b, s)  r = Tanh(e)", {"b": row}),
+        ("added", "e = Expand(b, s)  f = Expand(c, s)  r = Add(e, f)", {"b": row, "c": row[:1].reshape(1, 1)}),
+        ("cast", "e = Expand(b, s)  r = Cast<to = 1>(e)", {"b": np.arange(24)}),
+        ("reshaped", "e = Expand(b, t)  r = Reshape(e, s)", {"b": row, "t": np.array([512, 24])}),
+        ("flattened", "e = Expand(b, t)  f = Flatten<axis = 0>(e)  r = Reshape(f, s)", {"b": row, "t": np.array([512, 24])}),
+        ("moved", "e = Expand(b, t)  r = Transpose<perm = [2, 1, 0]>(e)", {"b": row[:16], "t": np.array([24, 32, 16])}),
+        ("tiled", "e = Tile(b, t)  r = Relu(e)", {"b": row.reshape(1, 1, 24), "t": np.array([16, 32, 1])}),
+        ("gathered", "e = Gather(b, i)  r = Expand(e, s)", {"b": row.reshape(1, 24), "i": np.zeros((32,), np.int64)}),
+        ("multiplied", "e = Expand(b, t)  r = MatMul(e, w)", {"b": row.reshape(1, 1, 24), "t": np.array([16, 32, 24]), "w": (24, 24)}),
+        ("one number", "e = ConstantOfShape<value = float[1] {2.5}>(s)  r = Exp(e)", {}),
+        ("halves", "e = Expand(b, s)  f = Neg(e)  r = Cast<to = 1>(f)", {"b": np.abs(row).astype(np.float16)}),
+    ):
+        yield name, nodes, {"s": sizes, **given}
+
+
+def test_repetitions(folder):
+    """What only repeats what there is does not become a large weight, whatever reads it."""
+    random = np.random.default_rng(3)
+    for name, nodes, given in repetitions():
+        for reader, text, shape in (("sum", "y = Add(x, r)", "16,32,24"), ("join", "y = Concat<axis = 0>(x, r)", "32,32,24")):
+            model = small_model(folder / "repeated.onnx",
+                                f"(float[16,32,24] x) => (float[{shape}] y) {{ {nodes}  {text} }}", **given)
+            for options in (["--device", "fake"], ["--device", "fake", "--search", "saturation"]):
+                out = folder / "repeated.fast.onnx"
+                succeed(name, OPT, model, "-o", out, *options, "--quiet")
+                before, after = (sum(numpy_helper.to_array(w).size for w in onnx.load(m).graph.initializer) for m in (model, out))
+                expect(after <= before + 4096, f"{name}, {reader}: {after} entries of weights where there were {before}")
+                x = {"x": random.standard_normal((16, 32, 24)).astype(np.float32)}
+                a, b = session_of(model).run(None, x)[0], session_of(out).run(None, x)[0]
+                expect(relative_difference(a, b) < 1e-6, f"{name}, {reader}: other values")
+
+
 def test_constant_outputs(folder):
     """-(-(x . 0)), whose values say nothing."""
     model = small_model(folder / "constant.onnx", "(float[4,64] x) => (float[4,32] y) { p = MatMul(x, a)  q = Neg(p)  y = Neg(q) }",
@@ -190,4 +227,5 @@ def test_symbols(folder):
 
 run_tests(test_undone_reshapes, test_unwritable, test_traced_sizes, test_stale_sizes, test_captured_ranks,
           test_lists_outside,
-          test_inputs_with_defaults, test_masks_of_halves, test_unknown_operators, test_constant_outputs, test_symbols)
+          test_inputs_with_defaults, test_masks_of_halves, test_unknown_operators, test_constant_outputs, test_symbols,
+          test_repetitions)

@@ -5,6 +5,7 @@
 #include "core/text/error.h"
 #include "graph/graph_whole.h"
 #include "onnx/convert/export/exporter.h"
+#include "onnx/convert/importer.h"
 #include "onnx/convert/initial_state.h"
 
 #include <string.h>
@@ -212,17 +213,36 @@ static bool compute_constant(struct exporter *x, node_id n)
 static bool is_worth_computing(const struct exporter *x, node_id n)
 {
     const struct node *node = &x->graph->nodes.items[n];
-    int64_t limit = node->op->id == OP_BROADCAST ? LARGEST_REPETITION : LARGEST_CONSTANT;
-    for (uint32_t i = 0; i < node->n_outputs; i++)
-        if (type_elements(graph_type(x->graph, node->first_output + i)) > limit)
+    for (uint32_t i = 0; x->is_constant[n] && i < node->n_outputs; i++) {
+        int64_t n_elements = type_elements(graph_type(x->graph, node->first_output + i));
+        bool is_moved;
+        if (n_elements > LARGEST_CONSTANT || (n_elements > LARGEST_REPETITION &&
+                                              constant_grows(x->graph, node->first_output + i, &is_moved) && is_moved))
             return false;
+    }
     return x->is_constant[n];
+}
+
+// An elementwise operator that reads what import found to say the same many times: ONNX repeats it by itself.
+static bool reads_repetition(const struct exporter *x, node_id n)
+{
+    const struct graph *g = x->graph;
+    const struct node *node = &g->nodes.items[n];
+    for (uint32_t i = 0; node->op->flags & OPERATOR_IS_ELEMENTWISE && i < node->n_inputs; i++) {
+        const struct tensor *t = &g->tensors.items[graph_inputs(g, n)[i]];
+        const struct imported_origin *origin = imported_model_find_origin(x->model, t->value);
+        if (x->is_constant[t->producer] && g->nodes.items[t->producer].op->id == OP_BROADCAST && origin &&
+            origin->node == NO_ORIGIN)
+            return true;
+    }
+    return false;
 }
 
 // Is there a better form than the original nodes, several of which it takes the place of?
 static bool is_one_with_others(struct exporter *x, node_id n)
 {
-    return is_divided_further(x, n) || divides_part(x, n) || joins_concatenations(x, n) || is_written_as_gemm(x, n);
+    return reads_repetition(x, n) || is_divided_further(x, n) || divides_part(x, n) || joins_concatenations(x, n) ||
+           is_written_as_gemm(x, n);
 }
 
 static bool write_node(struct exporter *x, node_id n)
