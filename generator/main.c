@@ -110,10 +110,8 @@ static bool run(struct job_options *options, bool is_merge, char **paths, int n,
         return error_set_code(error, EXIT_USAGE, NULL, "%s names nothing",
                               is_empty(options->families) ? "--families" : "--with");
     const struct used_file files[] = {
-        {"--space", options->space, FILE_READ},
-        {"--compare", options->compare, FILE_READ},
-        {"--output", options->output, FILE_WRITTEN},
-        {"--minimal", options->minimal, FILE_WRITTEN},
+        {"--space", options->space, FILE_READ},      {"--compare", options->compare, FILE_READ},
+        {"--output", options->output, FILE_WRITTEN}, {"--minimal", options->minimal, FILE_WRITTEN},
         {"--counts", options->counts, FILE_WRITTEN},
     };
     if (!files_used_check(files, sizeof files / sizeof *files, error))
@@ -128,12 +126,21 @@ static bool run(struct job_options *options, bool is_merge, char **paths, int n,
     return is_done;
 }
 
+static const char examples[] =
+    "  taso-gen --max-ops 3 -o candidates.rules                     # all of up to three operators, in minutes\n"
+    "  taso-gen --max-ops 4 --checkpoint parts -o candidates.rules  # goes on from there when it is interrupted\n"
+    "  taso-gen --with axisscale,matmul,ewmul --max-ops 3 -o new.rules  # what these operators do together\n";
+
 static int run_program(int argc, char **argv)
 {
-    static const struct program program = {"taso-gen", "[merge PART...] -o FILE [options]",
+    static const struct program program = {"taso-gen",
+                                           "[merge PART...] -o FILE [options]",
                                            "Finds substitutions of tensor graphs: all pairs of graphs of up to N "
                                            "operators that compute the same.",
-                                           epilog, specs};
+                                           epilog,
+                                           specs,
+                                           NULL,
+                                           examples};
     struct job_options options = standard_options;
     bool is_merge = argc > 1 && strcmp(argv[1], "merge") == 0;
     char **arguments = argv + 1 + is_merge;

@@ -12,6 +12,7 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
+#include "onnx/format/foreign.h"
 #include "optimizer/compiled/compiled_model.h"
 #include "optimizer/failed_rewrites.h"
 #include "optimizer/run/model_weights.h"
@@ -466,7 +467,7 @@ static bool optimize_opened(struct optimizing *o, print_fn *print, void *context
 static bool is_possible(const struct optimize_options *options, struct error *error)
 {
     return optimizing_check_compilation(options, error) && files_used_check(options->files, options->n_files, error) &&
-           optimizing_check_ending(options, error);
+           optimizing_check_ending(options, error) && onnx_file_may_be_model(options->input, error);
 }
 
 bool optimize_model(const struct optimize_options *options, print_fn *print, void *context, struct error *error)

@@ -30,6 +30,7 @@ struct option_spec {
     double low, high;             // INTEGER, REAL: the allowed range; both 0: unbounded
     const char *const *choices;   // CHOICE: NULL-terminated
     const char *metavar, *help;
+    const char *group;   // that begins with this option: --help has it as a heading; NULL: none does
     // Without all of these it has no effect, and is refused: "--X", "--no-X", "--X CHOICE|CHOICE" or "--no-X CHOICE",
     // or several of them, of which one will do: "--X or --no-Y". A text is the choice that stands before its colon.
     const char *beside[3];
@@ -38,9 +39,10 @@ struct option_spec {
 struct program {
     const char *name;                    // "taso-verify rules"
     const char *usage;                   // what follows the name: "CANDIDATES.rules -o PROVED.rules [options]"
-    const char *summary, *epilog;        // before and after the option table (epilog: exit codes, examples)
+    const char *summary, *epilog;        // before and after the option table (epilog: exit codes)
     const struct option_spec *options;   // ends with {0}; NULL: none, but what its sub-commands have
     const char *const *commands;         // its sub-commands, NULL-terminated; NULL: none
+    const char *examples;                // command lines, each with "# what it does" behind it; NULL: none
 };
 
 // What a program (or sub-command) begins with. argv: what stands behind its name; the positional arguments are moved to

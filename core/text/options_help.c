@@ -190,11 +190,16 @@ void options_add_help(struct text *page, const struct program *program, const vo
     text_printf(page, "Usage: %s %s\n", program->name, program->usage ? program->usage : "");
     if (program->summary)
         text_printf(page, "\n%s\n", program->summary);
-    text_add(page, "\nOptions:\n");
-    for (const struct option_spec *s = program->options; s->name; s++)
+    text_add(page, program->options->group ? "" : "\nOptions:\n");
+    for (const struct option_spec *s = program->options; s->name; s++) {
+        if (s->group)
+            text_printf(page, "\n%s:\n", s->group);
         add_option(page, s, defaults);
+    }
     text_add(page, "  -h, --help                print this text\n"
                    "      --version             print the version\n");
+    if (program->examples)
+        text_printf(page, "\nExamples:\n%s", program->examples);
     if (program->epilog)
         text_printf(page, "\n%s\n", program->epilog);
 }
@@ -230,6 +235,7 @@ static void describe_option(struct text *out, const struct option_spec *s, const
     add_field(out, "kind", kinds[s->kind]);
     add_field(out, "metavar", s->metavar);
     add_field(out, "help", s->help);
+    add_field(out, "group", s->group);
     add_field(out, "facts", facts.count ? facts.chars + 2 : "");
     add_strings(out, "choices", s->choices);
     json_add_bool(out, "is_on", is_on_by_default(s, defaults));
@@ -245,6 +251,7 @@ void options_add_description(struct text *out, const struct program *program, co
     add_field(out, "usage", program->usage);
     add_field(out, "summary", program->summary);
     add_field(out, "epilog", program->epilog);
+    add_field(out, "examples", program->examples);
     add_strings(out, "commands", program->commands);
     json_begin(out, "options", '[');
     for (const struct option_spec *s = program->options; s && s->name; s++) {

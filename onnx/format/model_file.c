@@ -4,6 +4,7 @@
 #include "core/memory/vec.h"
 #include "core/text/error.h"
 #include "onnx/format/external.h"
+#include "onnx/format/foreign.h"
 #include "onnx/format/model.h"
 #include "onnx/format/model_read.h"
 #include "onnx/format/tensor.h"
@@ -36,7 +37,8 @@ static bool end_opening(struct onnx_file *file, bool is_mapped, struct error *er
 {
     struct opening opening = {file, error};
     bool is_open =
-        is_mapped && onnx_model_parse(&file->arena, file->path, file->map.bytes, file->map.size, &file->model, error) &&
+        is_mapped && onnx_file_is_no_other(file->path, &file->map, error) &&
+        onnx_model_parse(&file->arena, file->path, file->map.bytes, file->map.size, &file->model, error) &&
         onnx_message_visit(&onnx_model_descriptor, file->model, &onnx_tensor_descriptor, settle_tensor, &opening);
     if (is_open)
         onnx_file_forget(file, file->map.bytes, file->map.size);

@@ -22,6 +22,14 @@ static const struct program program = {
     .commands = commands,
     .usage = "MODEL.onnx -o FAST.onnx|FAST.taso [options] | taso-opt extract EGRAPH.json [options]",
     .summary = "Makes an ONNX model run faster by rewriting its graph.",
+    .examples =
+        "  taso-opt model.onnx -o fast.onnx                         # where ONNX Runtime of python3 will run it\n"
+        "  taso-opt model.onnx -o fast.onnx --profile batch=1,8     # symbols stay; these sizes count\n"
+        "  taso-opt model.onnx -o fast.onnx --shape batch=8         # symbols that are bound\n"
+        "  taso-opt model.onnx -o fast.onnx --total-time 60         # done within about a minute\n"
+        "  taso-opt model.onnx -o fast.onnx --simplify-only         # done within seconds\n"
+        "  taso-opt model.onnx -o fast.onnx --html report.html      # both files as pictures\n"
+        "  taso-opt model.onnx -o model.taso --threads 1            # compiled, for taso-run and the library\n",
     .epilog = "Exit codes: 0 done (also when nothing improved, or nothing passed the check), 2 usage,\n"
               "3 unreadable or invalid file, 4 a request that this build or machine cannot serve, 70 internal error.\n"
               "Ctrl-C or SIGTERM ends the search: within seconds the best graph so far is checked, timed and written,\n"

@@ -99,6 +99,10 @@ static const struct program program = {
     .usage = "A.onnx|A.taso [B.onnx|B.taso] [options]",
     .summary = "Runs one model or two on random inputs: latencies, measured in turns, and the difference of outputs.",
     .options = option_specs,
+    .examples = "  taso-run model.onnx                          # how long one run takes\n"
+                "  taso-run model.onnx fast.onnx                # which is faster, and do their outputs agree?\n"
+                "  taso-run model.onnx --shape batch=8 --profile    # what each step takes\n"
+                "  taso-run model.onnx --inputs arrays --save out   # on arrays of your own\n",
     .epilog =
         "Exit codes: 0 done; 1 the outputs of the two models differ, or say nothing (constant, zero, not finite);\n"
         "2 wrong usage; 3 an unreadable or invalid model; 4 unsupported; 70 internal error.",

@@ -109,9 +109,27 @@ def test_usage(folder):
            "the place in the rules is named")
     test_standard_output(folder, model)
     test_usage_of_runs(folder)
+    test_other_files(folder)
     shown = run(OPT, "--help")
-    expect(shown.returncode == 0 and "Exit codes" in shown.stdout and "--budget" in shown.stdout, "--help")
+    expect(shown.returncode == 0 and all(part in shown.stdout for part in ("Exit codes", "--budget", "\nThe search:\n", "\nExamples:\n")), "--help")
     expect(run(OPT, "--alpha", "3", "--help").stdout == shown.stdout, "--help shows the standard values, not those given")
+
+
+def test_other_files(folder):
+    """Files of other kinds are named, with what to do about them; one that is not there is refused before Python starts."""
+    kinds = {"gzip": b"\x1f\x8b\x08\x00", "zip": b"PK\x03\x04", "bzip2": b"BZh91AY", "xz": b"\xfd7zXZ\x00", "GGUF": b"GGUF\x03",
+             "safetensors": (16).to_bytes(8, "little") + b'{"a":{"b":"c"}} ', "TensorFlow Lite": b"\x1c\0\0\0TFL3",
+             "HDF5": b"\x89HDF\r\n\x1a\n", "Git LFS": b"version https://git-lfs.github.com/spec/v1\n", "HTML": b"<!DOCTYPE html>"}
+    for kind, begin in kinds.items():
+        (folder / "other.onnx").write_bytes(begin + bytes(300))
+        for command in ([OPT, folder / "other.onnx", "-o", folder / "no.onnx"], [RUN, folder / "other.onnx"]):
+            done = run(*command)
+            expect(done.returncode == 3 and kind in done.stderr and len(done.stderr.splitlines()) == 1, f"{kind}: {done.stderr}")
+    started = folder / "started"
+    (folder / "python").write_text(f"#!/bin/sh\necho > {started}\n")
+    (folder / "python").chmod(0o755)
+    done = run(OPT, folder / "none.onnx", "--python", folder / "python", "--rules", folder / "none.rules")
+    expect(done.returncode == 3 and "none.onnx" in done.stderr and not started.exists(), f"a model that is not there: {done.stderr}")
 
 
 def test_usage_of_runs(folder):

@@ -43,7 +43,7 @@ def options_of(text):
             found.append(re.sub(r" {2,}", ": ", line.strip(), count=1))
         elif found and line.startswith(" " * 24):
             found[-1] += (" " if re.search(r": ", found[-1]) else ": ") + line.strip()
-        elif found:
+        elif line.startswith(("Examples:", "Exit codes")):
             break
     return [option.replace(f"{SOURCE}/", "") for option in found]
 

@@ -39,6 +39,7 @@ class Pages(unittest.TestCase):
                 self.assertRegex(man, rf"--(\[no-\])?{option}\\fR", name)
                 for page in (f"{name}.bash", f"_{name}"):
                     self.assertRegex((PAGES / page).read_text(encoding="utf-8"), rf"--{option}\b", page)
+            self.assertIn(".SH EXAMPLES", man)
             for command in COMMANDS.get(name, []):
                 self.assertIn(f".SH COMMAND {command.upper()}", man)
 

@@ -26,18 +26,25 @@ static const struct sub_command {
 
 static const char summary[] = "Proves substitution rules and properties of operators, and compares models.";
 
+static const char examples[] =
+    "  taso-verify rules candidates.rules -o proved.rules    # which are true for all sizes\n"
+    "  taso-verify properties my.properties                  # the same of what is known of operators\n"
+    "  taso-verify try proved.rules                          # at random sizes, far beyond those of proofs\n"
+    "  taso-verify model model.onnx fast.onnx                # do two models compute the same?\n";
+
 static void print_usage(FILE *out)
 {
     fprintf(out, "Usage: taso-verify COMMAND [...]\n\n%s\n\nCommands:\n", summary);
     for (size_t i = 0; i < N_SUB_COMMANDS; i++)
         fprintf(out, "  %-12s %s\n", sub_commands[i].name, sub_commands[i].summary);
-    fputs("\ntaso-verify COMMAND --help says more.\n", out);
+    fprintf(out, "\nExamples:\n%s\ntaso-verify COMMAND --help says more.\n", examples);
 }
 
 static int print_description(void)
 {
     const char *names[N_SUB_COMMANDS + 1] = {0};
-    struct program program = {.name = "taso-verify", .usage = "COMMAND [...]", .summary = summary, .commands = names};
+    struct program program = {
+        .name = "taso-verify", .usage = "COMMAND [...]", .summary = summary, .commands = names, .examples = examples};
     struct text text = {0};
     for (size_t i = 0; i < N_SUB_COMMANDS; i++)
         names[i] = sub_commands[i].name;
