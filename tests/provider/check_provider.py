@@ -5,11 +5,13 @@ Nothing is timed here: with `measure=false` all regions that are understood are 
 """
 import json
 import pathlib
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 import unittest
+import zipfile
 
 import numpy as np
 import onnx.parser
@@ -172,6 +174,18 @@ class Provider(unittest.TestCase):
                     attribute.s = b"../" + file.name.encode()
             onnx.save(named, str(written))
             self.refuse_contexts(written, "names no file beside its model")
+
+    def test_wheel(self):
+        """The package onnxruntime-ep-taso has the library, and its rules beside it."""
+        build, script = pathlib.Path(LIBRARY).parents[1], pathlib.Path(__file__).parents[2] / "scripts/build-provider-wheel"
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, script, build, folder], capture_output=True, text=True, check=True)
+            zipfile.ZipFile(done.stdout.strip()).extractall(folder)
+            command = "import onnxruntime_ep_taso as p; print(p.get_library_path(), *p.get_ep_names())"
+            told = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True, cwd=folder)
+            path, name = told.stdout.split()
+            self.assertEqual((pathlib.Path(path).read_bytes(), name), (pathlib.Path(LIBRARY).read_bytes(), NAME))
+            self.assertTrue((pathlib.Path(path).parent / "share/taso/taso.rules").is_file())
 
     def test_options(self):
         model = parse("g (float[2] x) => (float[2] z) { z = Relu(x) }")

@@ -13,6 +13,7 @@ ROOT = pathlib.Path(sys.argv[1])
 ABSENT, NONSENSE = "absent", "nonsense"
 # What they are given that cannot be used; demo and test have no input but options.
 BAD = {
+    "build-provider-wheel": [[ABSENT, "out"]],
     "bench-models": [[ABSENT]],
     "bench-runtime": [[ABSENT]],
     "build-models": [[ABSENT], ["squeezenet-small", "--out", f"{NONSENSE}/below"]],
