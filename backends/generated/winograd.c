@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define MOST_TILES 512
-#define SPARE_REGISTERS 4   // for weights and an entry of a tile
+#define SUMMED_CHANNELS 32   // at once: sums of sums lose fewer digits
+#define SPARE_REGISTERS 4    // for weights and an entry of a tile
 
 struct shape {   // of a kernel
     struct bilinear form;
@@ -168,6 +169,7 @@ static void print_names(struct text *t, const struct winograd_definition *d, con
     define(t, "M", k->form.m);
     define(t, "N", k->form.n);
     define(t, "BLOCK_TILES", k->block_tiles);
+    define(t, "SUMMED", SUMMED_CHANNELS / d->lanes);
     text_printf(t,
                 "#undef I\n#define I __INT64_TYPE__\n"
                 "typedef float NAMED(vector) __attribute__((vector_size(%d)));\n"
@@ -254,12 +256,12 @@ static void print_result_transform(struct text *t, const struct shape *k)
 
 // --- products --------------------------------------------------------------------------------------------------------
 
-// Of so many tiles with a group of results, at one place.
+// Of so many tiles with a group of results, at one place, for channels that are summed by themselves.
 static void print_product(struct text *t, const struct shape *k, int64_t tiles)
 {
     text_printf(t,
-                "static inline void NAMED(multiply_%d)(const float *v, const float *u, float *m, I channel_blocks)\n"
-                "{\n",
+                "static inline void NAMED(multiply_%d)(const float *v, const float *u, float *m, I channel_blocks, "
+                "int is_first)\n{\n",
                 (int)tiles);
     for (int64_t i = 0; i < tiles * k->vectors; i++)
         text_printf(t, "V a%d = {0};\n", (int)i);
@@ -272,6 +274,9 @@ static void print_product(struct text *t, const struct shape *k, int64_t tiles)
         for (int q = 0; q < k->vectors; q++)
             text_printf(t, "a%d += x * u%d;\n", (int)i * k->vectors + q, q);
     }
+    text_add(t, "}\nif (!is_first) {\n");
+    for (int64_t i = 0; i < tiles * k->vectors; i++)
+        text_printf(t, "a%d += FROM(m + %d * LANES);\n", (int)i, (int)i);
     text_add(t, "}\n");
     for (int64_t i = 0; i < tiles * k->vectors; i++)
         text_printf(t, "AT(m + %d * LANES) = a%d;\n", (int)i, (int)i);
@@ -283,17 +288,16 @@ static void print_products(struct text *t, const struct shape *k)
     print_product(t, k, k->chunk);
     if (k->larger)
         print_product(t, k, k->chunk + 1);
-    text_add(
-        t,
-        "static void NAMED(multiply)(const float *v, const float *u, float *m, I count, I channel_blocks, "
-        "I place_stride)\n{\n"
-        "for (int place = 0; place < N * N; place++, v += place_stride, u += channel_blocks * LANES * VECTORS * LANES, "
-        "m += BLOCK_TILES * VECTORS * LANES) {\n");
+    text_add(t, "static void NAMED(multiply)(const float *v, const float *u, float *m, I count, I channel_blocks, "
+                "I place_stride)\n{\n"
+                "for (int place = 0; place < N * N; place++, v += place_stride, m += BLOCK_TILES * VECTORS * LANES)\n"
+                "for (I c = 0, n; c < channel_blocks; c += n, u += n * LANES * VECTORS * LANES) {\n"
+                "n = channel_blocks - c < SUMMED ? channel_blocks - c : SUMMED;\n");
     for (int64_t i = 0, at = 0; i < k->chunks; i++) {
         int64_t tiles = k->chunk + (i < k->larger);
         text_printf(t,
-                    "if (%d < count)\nNAMED(multiply_%d)(v + %d * LANES, u, m + %d * VECTORS * LANES, "
-                    "channel_blocks);\n",
+                    "if (%d < count)\nNAMED(multiply_%d)(v + (c * BLOCK_TILES + %d) * LANES, u, "
+                    "m + %d * VECTORS * LANES, n, c == 0);\n",
                     (int)at, (int)tiles, (int)at, (int)at);
         at += tiles;
     }
