@@ -171,18 +171,21 @@ static int tiles_of(const struct bench *b, int m)
     return (int)(((b->s.oh + m - 1) / m) * ((b->s.ow + m - 1) / m));
 }
 
+// Generated: what a model's step has as choices (backends/cpu/generated.c), in blocks and the first one channels last.
 static void add_contenders(struct bench *b)
 {
-    static const int blocks[] = {14, 28, 56, 112};
+    static const int more[] = {28, 56, 112};
     add_library(b, "direct", ONEDNN_DIRECT, false);
     add_library(b, "direct last", ONEDNN_DIRECT, true);
     add_library(b, "winograd", ONEDNN_WINOGRAD, false);
-    for (int m = 2; m <= 4; m += 2)
-        for (int i = 0, before = 0; i < 4 && before < tiles_of(b, m); i++) {
-            add_generated(b, m, blocks[i], false);
-            before = blocks[i];
-        }
-    add_generated(b, 4, 28, true);
+    add_generated(b, 4, 14, false);
+    add_generated(b, 4, 14, true);
+    if (b->s.c >= 256 && tiles_of(b, 4) > 28)
+        add_generated(b, 4, 56, false);
+    if (b->s.oh <= 14 && b->s.ow <= 14)
+        add_generated(b, 2, 28, false);
+    for (int i = 0; b->shows_all && i < 6; i++)
+        add_generated(b, 2 + 2 * (i / 3), more[i % 3], false);
 }
 
 static bool run(struct contender *c)
