@@ -3,6 +3,7 @@
 #include "egraph/ematch.h"
 
 #include "core/system/thread_pool.h"
+#include "operators/traits.h"
 #include <assert.h>
 #include <string.h>
 
@@ -335,11 +336,10 @@ static bool is_used_already(const struct machine *x, const struct ematch_instruc
     return false;
 }
 
-// Rules are proved over the reals; integers truncate.
-static bool makes_reals(const struct egraph *e, const struct enode *n)
+static bool is_of_rules(const struct egraph *e, const struct enode *n)
 {
     const struct etype *t = &e->types.items[n->type];
-    return t->count > 0 && dtype_is_float(t->types[0].dtype);
+    return t->count > 0 && operator_is_of_rules(operators[n->op], &t->types[0]);
 }
 
 static void run_with(struct machine *x, const struct ematch_instruction *i, enode_id n, bool is_swapped)
@@ -355,7 +355,7 @@ static void try_node(struct machine *x, const struct ematch_instruction *i, enod
 {
     const struct enode *n = &x->e->nodes.items[id];
     const struct eedge *edges = egraph_edges(x->e, id);
-    if (n->op != i->op || n->n_children != i->n_children || !is_matched(n) || !makes_reals(x->e, n) ||
+    if (n->op != i->op || n->n_children != i->n_children || !is_matched(n) || !is_of_rules(x->e, n) ||
         is_used_already(x, i, id))
         return;
     x->slots[i->slot] = id;

@@ -55,6 +55,19 @@ static inline bool operator_has_windows(const struct operator* op)
     return operator_has_role(op, ROLE_STRIDE);
 }
 
+// Rules speak of windows along as many axes as runtimes have them.
+enum { MOST_WINDOW_AXES = 3 };
+static inline bool operator_has_many_window_axes(const struct operator* op, int rank)
+{
+    return (operator_has_windows(op) || operator_has_role(op, ROLE_KERNEL)) && rank - 2 > MOST_WINDOW_AXES;
+}
+
+// Does a rule speak of an application that makes such a tensor? It is proved over the reals; integers truncate.
+static inline bool operator_is_of_rules(const struct operator* op, const struct type *output)
+{
+    return dtype_is_float(output->dtype) && !operator_has_many_window_axes(op, output->rank);
+}
+
 static inline bool operator_pools(const struct operator* op)   // by windows of written sizes
 {
     return operator_has_windows(op) && operator_has_role(op, ROLE_KERNEL);

@@ -208,10 +208,9 @@ static bool solve_inputs(struct matching *s, const struct pattern_node *pattern,
     return solve(s, pattern->n_inputs ? &goals[0] : rest);
 }
 
-// Rules are proved over the reals; integers truncate.
-static bool makes_reals(const struct matching *s, const struct node *node)
+static bool is_of_rules(const struct matching *s, const struct node *node)
 {
-    return node->n_outputs > 0 && dtype_is_float(graph_type(s->g, node->first_output)->dtype);
+    return node->n_outputs > 0 && operator_is_of_rules(node->op, graph_type(s->g, node->first_output));
 }
 
 // False only when the visitor wants no more.
@@ -220,7 +219,7 @@ static bool solve_node(struct matching *s, uint32_t pattern_node, node_id n, con
     const struct pattern_node *pattern = &s->rule->pattern.nodes.items[pattern_node];
     const struct node *node = &s->g->nodes.items[n];
     struct trail trail = {0};
-    if (node->op != pattern->op || node->n_inputs != pattern->n_inputs || !makes_reals(s, node) ||
+    if (node->op != pattern->op || node->n_inputs != pattern->n_inputs || !is_of_rules(s, node) ||
         is_used_already(s, n))
         return true;
     bool goes_on = true;

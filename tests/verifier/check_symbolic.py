@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Proofs with sizes that have no values: `check_symbolic.py TASO-VERIFY TRUE.rules FALSE.rules [--few]`.
+"""Proofs with sizes that have no values: `check_symbolic.py TASO-VERIFY TRUE.rules FALSE.rules SIZES.rules [--few]`.
 
-Every rule of the first file is proved, and none of the second, or of each fifth of it with --few; nor is any that
-false_families.py makes, of which there are fewer, too.
+Every rule of the first file is proved, and none of the second, or of each fifth of it with --few, and of the third; nor is
+any that false_families.py makes, of which there are fewer, too.
 """
 import pathlib
 import re
@@ -31,7 +31,7 @@ def each_fifth_rule(path, few):
 
 
 def main():
-    program, true, false, *few = sys.argv[1:]
+    program, true, false, sizes, *few = sys.argv[1:]
     unknown = [name for name, verdict in verdicts_of(program, true).items() if verdict != "proved"]
     assert not unknown, f"true, and not proved: {unknown}"
     with tempfile.TemporaryDirectory() as folder:
@@ -40,7 +40,7 @@ def main():
         made.write_text("".join(f"{rule.text(name)}\n" for name, rule in rules.items()), encoding="utf-8")
         if few:
             false = each_fifth_rule(false, pathlib.Path(folder) / "few.rules")
-        for path in (false, made):
+        for path in (false, sizes, made):
             proved = [name for name, verdict in verdicts_of(program, path).items() if verdict == "proved"]
             assert not proved, f"false, and proved: {proved}"
 

@@ -4,7 +4,6 @@
 #include "core/text/text.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
-#include "verifier/rules/prove.h"
 #include "verifier/symbolic_proof/symbolic.h"
 #include <inttypes.h>
 #include <omp.h>
@@ -43,7 +42,6 @@ static void prove_all(const struct options *o, const struct rule_set *rules, str
             const struct rule *rule = rules->rules.items[i];
             struct equation eq = equation_of_rule(rule);
             double begin = clock_thread_seconds();
-            prover.judge.step_limit = rule_step_limit(rule);
             symbolic_prove(&prover, &eq, &proofs[i]);
             seconds[i] = clock_thread_seconds() - begin;
 #pragma omp critical

@@ -22,7 +22,7 @@ static poly combine_entries(struct family *f, const struct attribute_term *t, ui
             return family_fails(f, "a quotient by %lld", (long long)divisor), POLY_ZERO;
         if (poly_divide(f->polys, a, b, &quotient))
             return quotient;
-        quotient = family_quotient(f, t, entry, a, b);
+        quotient = family_quotient(f, t, entry);
         family_equal(f, a, poly_mul(f->polys, quotient, b));
         return quotient;
     }
@@ -34,7 +34,7 @@ static bool combine_lists(struct family *f, const struct attribute_term *t, stru
     if (!family_list(f, t->operands[0], &a) || !family_list(f, t->operands[1], &b))
         return false;
     if (a.n != b.n && a.n != 1 && b.n != 1)
-        return family_fails(f, "lists of several lengths");
+        return family_is_impossible(f);
     uint32_t n = a.n == 1 ? b.n : a.n;
     poly *items = arena_array(f->arena, poly, n + 1);
     for (uint32_t i = 0; i < n; i++)
@@ -63,8 +63,10 @@ static bool take_or_drop(struct family *f, const struct attribute_term *t, struc
     int64_t n;
     if (!family_list(f, t->operands[0], &places) || !family_list(f, t->operands[1], &list))
         return false;
-    if (!single(f, &places, &n) || n < 0 || n > list.n)
+    if (!single(f, &places, &n))
         return family_fails(f, "a part of a list of unknown length");
+    if (n < 0 || n > list.n)
+        return family_is_impossible(f);
     *ret = t->kind == TERM_TAKE ? (struct list_of_polys){(uint32_t)n, list.items}
                                 : (struct list_of_polys){list.n - (uint32_t)n, list.items + n};
     return true;
@@ -78,8 +80,10 @@ static bool look_up(struct family *f, const struct attribute_term *t, struct lis
         return false;
     poly *items = arena_array(f->arena, poly, places.n + 1);
     for (uint32_t i = 0; i < places.n; i++) {
-        if (!poly_is_const(f->polys, places.items[i], &at) || at < 0 || at >= list.n)
+        if (!poly_is_const(f->polys, places.items[i], &at))
             return family_fails(f, "a place in a list that is a symbol");
+        if (at < 0 || at >= list.n)
+            return family_is_impossible(f);
         items[i] = list.items[at];
     }
     *ret = (struct list_of_polys){places.n, items};
@@ -106,8 +110,10 @@ static bool count_list(struct family *f, const struct attribute_term *t, struct 
     bool repeats = t->kind == TERM_REPEAT;
     if (!family_list(f, t->operands[0], &times) || (repeats && !family_list(f, t->operands[1], &list)))
         return false;
-    if (!single(f, &times, &n) || n < 0 || n * (repeats ? list.n : 1) > MAX_TERM_LENGTH)
+    if (!single(f, &times, &n) || n * (repeats ? list.n : 1) > MAX_TERM_LENGTH)
         return family_fails(f, "a list of unknown length");
+    if (n < 0)
+        return family_is_impossible(f);
     uint32_t of_one = repeats ? list.n : 1;
     poly *items = arena_array(f->arena, poly, MAX_TERM_LENGTH);
     for (uint32_t i = 0; i < (uint32_t)n * of_one; i++)
@@ -118,7 +124,7 @@ static bool count_list(struct family *f, const struct attribute_term *t, struct 
 
 static bool sizes_of_variable(struct family *f, const struct attribute_term *t, struct list_of_polys *ret)
 {
-    const struct type *type = f->example->types[t->value];
+    const struct type *type = f->types[t->value];
     struct list_of_polys axis;
     int64_t place;
     poly *items = arena_array(f->arena, poly, MAX_RANK);
@@ -131,8 +137,10 @@ static bool sizes_of_variable(struct family *f, const struct attribute_term *t, 
         items[0] = poly_const(f->polys, type->rank);
     else if (!family_list(f, t->operands[0], &axis))
         return false;
-    else if (!single(f, &axis, &place) || place < 0 || place >= type->rank)
+    else if (!single(f, &axis, &place))
         return family_fails(f, "the size of an unknown axis");
+    else if (place < 0 || place >= type->rank)
+        return family_is_impossible(f);
     else
         items[0] = f->sizes[t->value][place];
     return true;

@@ -144,7 +144,7 @@ static const struct sum *execute_term(struct execution *ex, term_id term, const 
     const struct term *t = &ex->family->equation->pattern->terms.items[term];
     if (!t->is_variable)
         return execute_stage(ex, t->index, ex->family->meanings[t->index].definition->outputs[t->output], indices);
-    uint32_t rank = (uint32_t)ex->family->example->types[t->index]->rank;
+    uint32_t rank = (uint32_t)ex->family->types[t->index]->rank;
     return sum_of_factor(ex->sums, &(struct factor){.kind = FACTOR_READ,
                                                     .name = t->index,
                                                     .n_places = rank,
@@ -300,6 +300,8 @@ static const struct sum *execute_apply(struct execution *ex, const struct scope 
     ex->linear_from = linear_from;
     if (n->fn == FN_DIV && !dtype_is_float(definition_output(at->meaning->definition, 0)->dtype))
         fail(ex, "integers are divided");
+    if (n->fn == FN_IS_NAN)
+        fail(ex, "a question whether a number is one");
     return sum_apply(ex->sums, (enum scalar_function)n->fn, operands);
 }
 

@@ -1,6 +1,7 @@
 // A family is built node by node, again and again until typing has no new equations of symbols.
 #include "verifier/symbolic_proof/family.h"
 
+#include "substitutions/pattern.h"
 #include "verifier/symbolic_proof/recognize.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,6 +15,12 @@ bool family_fails(struct family *f, const char *format, ...)
     va_end(arguments);
     if (!f->why)
         f->why = arena_string(f->arena, text);
+    return false;
+}
+
+bool family_is_impossible(struct family *f)
+{
+    f->is_impossible = true;
     return false;
 }
 
@@ -88,29 +95,30 @@ static void find_meaning(struct family *f, uint32_t node)
 
 // --- building --------------------------------------------------------------------------------------------------------
 
-static bool assume_condition(struct family *f, const struct condition *c)
+bool family_assume_condition(struct family *f, const struct condition *c)
 {
     struct list_of_polys a, b;
-    bool is_comparison = c->kind == CONDITION_EQUAL || c->kind == CONDITION_LESS || c->kind == CONDITION_LESS_EQUAL ||
-                         c->kind == CONDITION_DIVIDES;
-    if (!is_comparison)
+    if (condition_is_of_variable(c->kind))
         return true;   // assumed, and not made use of
     if (!family_list(f, c->a, &a) || !family_list(f, c->b, &b))
         return false;
-    for (uint32_t i = 0; i < a.n && i < b.n; i++) {
+    if (a.n != b.n)
+        return c->kind == CONDITION_NOT_EQUAL || family_is_impossible(f);
+    for (uint32_t i = 0; i < a.n; i++) {
         poly difference = poly_sub(f->polys, b.items[i], a.items[i]);
-        if (c->kind == CONDITION_EQUAL)
+        if (c->kind == CONDITION_NOT_EQUAL)
+            f->is_impossible = f->is_impossible || (a.n == 1 && difference == POLY_ZERO);
+        else if (c->kind == CONDITION_EQUAL)
             family_equal(f, a.items[i], b.items[i]);
         else if (c->kind == CONDITION_DIVIDES)
-            family_equal(f, b.items[i],
-                         poly_mul(f->polys, a.items[i], family_quotient(f, c, i, b.items[i], a.items[i])));
+            family_equal(f, b.items[i], poly_mul(f->polys, a.items[i], family_quotient(f, c, i)));
         else
-            vec_push(&f->not_negative, poly_sub(f->polys, difference, poly_const(f->polys, c->kind == CONDITION_LESS)));
+            family_not_negative(f, poly_sub(f->polys, difference, poly_const(f->polys, c->kind == CONDITION_LESS)));
     }
     return true;
 }
 
-static bool evaluate_attributes(struct family *f, uint32_t node)
+bool family_evaluate_attributes(struct family *f, uint32_t node)
 {
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
     for (int i = 0; i < operator_n_attributes(n->op); i++) {
@@ -125,14 +133,21 @@ static bool evaluate_attributes(struct family *f, uint32_t node)
 static void resolve_leaves(struct family *f)
 {
     for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++)
-        for (int a = 0; f->example->types[v] && a < f->example->types[v]->rank; a++)
+        for (int a = 0; f->types[v] && a < f->types[v]->rank; a++)
             f->sizes[v][a] = family_resolved(f, f->sizes[v][a]);
     for (uint32_t v = 0; v < f->equation->pattern->n_attribute_variables; v++) {
+        if (!(f->is_chosen >> v & 1))
+            continue;
         poly *items = arena_array(f->arena, poly, f->attributes[v].n + 1);
         for (uint32_t i = 0; i < f->attributes[v].n; i++)
             items[i] = family_resolved(f, f->attributes[v].items[i]);
         f->attributes[v].items = items;
     }
+}
+
+static bool has_news(const struct family *f)
+{
+    return f->has_new_equations || f->is_impossible || f->why;
 }
 
 // Once through all nodes, until there is a new equation.
@@ -143,44 +158,51 @@ static bool build_once(struct family *f)
     vec_clear(&f->not_negative);
     resolve_leaves(f);
     for (uint32_t i = 0; i < f->equation->n_conditions; i++)
-        if (!assume_condition(f, &f->equation->conditions[i]))
+        if (!family_assume_condition(f, &f->equation->conditions[i]) || f->is_impossible)
             return false;
     if (!f->has_new_equations && !lanes_begin(f))
         return false;
-    for (uint32_t n = 0; n < f->equation->pattern->nodes.count && !f->has_new_equations && !f->why; n++) {
+    for (uint32_t n = 0; n < f->equation->pattern->nodes.count && !has_news(f); n++) {
         if (family_reads_undefined(f, n)) {
             f->undefined |= (node_set)1 << n;
             continue;
         }
-        if (!evaluate_attributes(f, n))
+        if (!family_evaluate_attributes(f, n))
             return false;
-        if (f->has_new_equations)
-            return true;
-        family_add_typing(f, n);
-        if (f->has_new_equations || f->why)
+        if (!has_news(f))
+            family_add_typing(f, n);
+        if (has_news(f))
             break;
         if (!lanes_define(f, n))
             return false;
         if (!(f->undefined >> n & 1))
             find_meaning(f, n);
     }
-    return !f->why && (!f->undefined || f->has_new_equations || family_fails(f, "an equation of sizes is not solved"));
+    return !f->why && !f->is_impossible &&
+           (!f->undefined || f->has_new_equations || family_fails(f, "an equation of sizes is not solved"));
 }
 
 #define MOST_ROUNDS 60
-bool family_build(struct family *f, const struct equation *eq, const struct instance *example, uint32_t is_symbolic,
-                  struct polys *polys, struct lane *lanes, struct arena *arena)
+bool family_build(struct family *f, const struct equation *eq, struct choices *choices,
+                  struct applications *applications, struct polys *polys, struct lane *lanes, struct arena *arena)
 {
-    *f = (struct family){.equation = eq, .arena = arena, .polys = polys, .example = example, .lanes = lanes};
+    *f = (struct family){.equation = eq,
+                         .arena = arena,
+                         .polys = polys,
+                         .choices = choices,
+                         .applications = applications,
+                         .lanes = lanes};
     f->random = random_seed(1);
-    family_add_symbols(f, is_symbolic);
+    choices_begin(choices);
+    if (!family_choose_outline(f))
+        return false;
     for (int i = 0; i < MOST_ROUNDS; i++) {
         if (!build_once(f))
             return false;
         if (!f->has_new_equations && polys->has_failed)
             return family_fails(f, "polynomials too large");
         if (!f->has_new_equations)
-            return lanes_agree(f);
+            return lanes_agree(f) && family_keeps_domains(f);
     }
     return family_fails(f, "too many equations of sizes");
 }

@@ -1,5 +1,5 @@
-// All instances of an equation that have the same ranks, lengths of lists, axes, permutations and choices: one family,
-// in which sizes and all other attributes are symbols.
+// All instances of an equation that have the same ranks, element types, lengths of lists, axes, permutations and
+// choices, and repeat the same axes: one family, in which sizes and all other attributes are symbols.
 //
 // What the operators' definitions say at symbols is read off the definitions that they give at numbers: the same
 // application is defined at several assignments of large random numbers (*lanes*), and each integer of the definition
@@ -7,7 +7,9 @@
 // instances of the family have in common (S3) makes symbols equal to polynomials of others before that.
 #pragma once
 #include "core/numbers/random.h"
-#include "verifier/instances/instance.h"
+#include "verifier/instances/equation.h"
+#include "verifier/symbolic_proof/applications.h"
+#include "verifier/symbolic_proof/choices.h"
 #include "verifier/symbolic_proof/polys.h"
 
 #define LANES 10
@@ -24,14 +26,13 @@ struct list_of_polys {
     uint32_t n;
     const poly *items;
 };
-// Where a symbol's value comes from at an instance: a size, an entry of an attribute variable, or a quotient.
-enum symbol_source { SYMBOL_NONE, SYMBOL_SIZE, SYMBOL_ATTRIBUTE, SYMBOL_QUOTIENT };
 struct symbol {
-    enum symbol_source source;
-    uint32_t variable, entry;   // SIZE, ATTRIBUTE
-    const void *asked_by;       // QUOTIENT: who needs it, and for which entry
-    poly dividend, divisor;     // QUOTIENT
-    int64_t low, high, far;     // tried in lanes; 0: nothing is far
+    bool is_one;            // other atoms are none
+    const void *asked_by;   // of a quotient: who needs it, and for which entry
+    uint32_t entry;
+    // Tried in lanes. 0: nothing is far, and it is no size of an image.
+    int64_t low, high, far, of_image, n_of_image;
+    uint32_t coin;   // the same for all axes that are to be of an image, or of a kernel, together; 0: each has its own
 };
 struct lane {
     int64_t values[MOST_SYMBOLS];
@@ -40,21 +41,30 @@ struct lane {
     struct attribute_value attributes[MAX_RULE_VARIABLES];
     struct definition definitions[MAX_RULE_NODES];
 };
+enum repeats { REPEATS_UNASKED, REPEATS_ONE, REPEATS_NONE };
 struct family {
     const struct equation *equation;
     struct arena *arena;   // of who builds it
     struct polys *polys;
-    const struct instance *example;
-    uint32_t n_symbols;   // the first atoms of the pool; those of source NONE are none
+    struct choices *choices;
+    struct applications *applications;
+    const struct type *types[MAX_RULE_VARIABLES];   // ranks and element types; NULL: not chosen, or never mentioned
+    uint32_t is_chosen;                             // attribute variables, one bit each
+    struct applied applications_of_nodes[MAX_RULE_NODES];
+    uint8_t repeats[MAX_RULE_NODES][MAX_RANK];   // enum repeats, of axes of what a node repeats
+    uint32_t n_symbols;                          // the first atoms of the pool; not all of these are symbols
     struct symbol symbols[MOST_SYMBOLS];
     poly values[MOST_SYMBOLS];   // of symbols, by others; NO_POLY: it is free
     VEC(poly) equal_zero;        // S3, as found
     VEC(poly) not_negative;      // S3
     bool has_new_equations, has_unsolved;
+    bool is_impossible;   // typing contradicts itself, so that no instance is of this family; or another stands for it
+    bool lacks_lanes;     // no large sizes were found
     node_set undefined;   // well-typed at no sizes that solve what was solved
     poly sizes[MAX_RULE_VARIABLES][MAX_RANK];
     struct list_of_polys attributes[MAX_RULE_VARIABLES];
     struct list_of_polys of_node[MAX_RULE_NODES][MAX_ATTRIBUTES];
+    poly cuts[MAX_RULE_NODES];   // size of the first part, of what is cut where it was joined; else POLY_ZERO
     struct meaning meanings[MAX_RULE_NODES];
     struct lane *lanes;   // LANES
     struct random random;
@@ -63,21 +73,24 @@ struct family {
 // Memory for the lanes of one family after the other.
 struct lane *lanes_make(void);
 void lanes_free(struct lane *lanes);
-// False: `why` says what is of no known form. `is_symbolic` has a bit for each attribute variable that is not the same
-// in the whole family.
-bool family_build(struct family *f, const struct equation *eq, const struct instance *example, uint32_t is_symbolic,
-                  struct polys *polys, struct lane *lanes, struct arena *arena);
+// The family of one row of choices. False: it is impossible, or `why` says what is of no known form.
+bool family_build(struct family *f, const struct equation *eq, struct choices *choices,
+                  struct applications *applications, struct polys *polys, struct lane *lanes, struct arena *arena);
 void family_free(struct family *f);
-// Of an attribute of which the variable is a part, as it stands. ROLE_NONE: of none.
-enum attribute_role family_role_of_variable(const struct pattern *p, uint32_t variable);
-bool family_has(const struct family *f, const struct instance *in);   // does it meet what was found?
 const struct type *family_type(const struct family *f, const struct lane *lane, term_id term);
 poly family_size(struct family *f, term_id term, int axis);   // may be NO_POLY
+bool family_is_impossible(struct family *f);                  // false
 bool family_fails(struct family *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // --- parts of it -----------------------------------------------------------------------------------------------------
-void family_add_symbols(struct family *f, uint32_t is_symbolic);
+bool family_choose_outline(struct family *f);
+bool family_assume_condition(struct family *f, const struct condition *c);
+bool family_evaluate_attributes(struct family *f, uint32_t node);
+void family_add_sizes(struct family *f, uint32_t variable);
+// `n` entries: `ints`, or symbols where it is NULL.
+void family_add_list(struct family *f, uint32_t variable, enum attribute_role role, uint32_t n, const int64_t *ints);
 poly family_resolved(struct family *f, poly a);   // with the values of symbols that have one
 bool family_list(struct family *f, const struct attribute_term *t, struct list_of_polys *ret);   // its value
+bool family_keeps_domains(struct family *f);   // of functions that are not defined everywhere
 bool lanes_begin(struct family *f);
 // The node in all lanes, or it is left undefined, as are those that read it. False: it has no one form.
 bool lanes_define(struct family *f, uint32_t node);
@@ -85,5 +98,10 @@ bool family_reads_undefined(const struct family *f, uint32_t node);
 bool lanes_agree(struct family *f);   // are all integers in all lanes what they were found to be?
 // For the statements of S3.
 void family_equal(struct family *f, poly a, poly b);
-poly family_quotient(struct family *f, const void *asked_by, uint32_t entry, poly dividend, poly divisor);
+void family_not_negative(struct family *f, poly a);
+poly family_quotient(struct family *f, const void *asked_by, uint32_t entry);
+// An entry of a list of the node, or the standard where it has none.
+poly family_entry_or(struct family *f, uint32_t node, enum attribute_role role, int entry, int64_t standard);
+// What a window leaves of an axis of the image, in single steps: the dividend of its size. NO_POLY: of no known form.
+poly family_room_of_window(struct family *f, uint32_t node, int axis, int n_axes);
 void family_add_typing(struct family *f, uint32_t node);   // what the node being well-typed says

@@ -22,24 +22,25 @@ void lanes_free(struct lane *lanes)
 }
 
 // Half of the tries have pads beyond all windows, for images that are no larger than those.
-static int64_t random_value(struct random *r, const struct symbol *s, bool is_far)
+static int64_t random_value(struct random *r, const struct symbol *s, uint64_t coins, bool is_far)
 {
-    if (s->source == SYMBOL_NONE)
+    if (!s->is_one)
         return 0;
     if (is_far && s->far)
         return s->far + (int64_t)random_below(r, 1000);
-    if (s->high != 0)
-        return s->low + (int64_t)random_below(r, (uint64_t)(s->high - s->low + 1));
-    bool is_kernel = random_below(r, 2);
-    return is_kernel ? 21 + 2 * (int64_t)random_below(r, 20) : 2500 + (int64_t)random_below(r, 1000);
+    bool is_of_image = s->coin ? coins >> s->coin & 1 : random_below(r, 2);
+    if (s->of_image && is_of_image)
+        return s->of_image + (int64_t)random_below(r, (uint64_t)s->n_of_image);
+    return s->low + (int64_t)random_below(r, (uint64_t)(s->high - s->low + 1));
 }
 
 // False: some symbol is less than its least value.
 static bool choose_values(struct family *f, struct lane *lane)
 {
     bool is_far = random_below(&f->random, 2);
+    uint64_t coins = random_below(&f->random, (uint64_t)1 << (MAX_RULE_VARIABLES + 1));
     for (uint32_t i = 0; i < f->n_symbols; i++)
-        lane->values[i] = random_value(&f->random, &f->symbols[i], is_far);
+        lane->values[i] = random_value(&f->random, &f->symbols[i], coins, is_far);
     for (uint32_t i = 0; i < f->n_symbols; i++)
         if (f->values[i] != NO_POLY && (!poly_evaluate(f->polys, f->values[i], lane->values, &lane->values[i]) ||
                                         lane->values[i] < f->polys->atoms.items[i].least))
@@ -56,12 +57,11 @@ static bool bind_lane(struct family *f, struct lane *lane)
 {
     const struct pattern *p = f->equation->pattern;
     for (uint32_t v = 0; v < p->n_variables; v++) {
-        lane->types[v] = f->example->types[v] ? &lane->variables[v] : NULL;
-        if (!f->example->types[v])
+        lane->types[v] = f->types[v] ? &lane->variables[v] : NULL;
+        if (!f->types[v])
             continue;
-        lane->variables[v] =
-            type_make(f->example->types[v]->dtype, f->example->types[v]->rank, f->example->types[v]->dim);
-        for (int a = 0; a < f->example->types[v]->rank; a++)
+        lane->variables[v] = type_make(f->types[v]->dtype, f->types[v]->rank, f->types[v]->dim);
+        for (int a = 0; a < f->types[v]->rank; a++)
             if (!value_in_lane(f, lane, f->sizes[v][a], &lane->variables[v].dim[a]))
                 return false;
     }
@@ -164,8 +164,10 @@ static bool leave_undefined(struct family *f, struct lane *lane, uint32_t node)
     char reason[200];
     memcpy(reason, lane->definitions[node].reason, sizeof reason);
     f->undefined |= (node_set)1 << node;
-    return (f->has_unsolved && find_lane(f, lane, node)) ||
-           family_fails(f, "no large sizes at which %s is well-typed: %s", n->op->name, reason);
+    if (f->has_unsolved && find_lane(f, lane, node))
+        return true;
+    f->lacks_lanes = true;
+    return family_fails(f, "no large sizes at which %s is well-typed: %s", n->op->name, reason);
 }
 
 // Values are real numbers: the result has the element type of an input, or truth values.
@@ -260,8 +262,10 @@ bool lanes_define(struct family *f, uint32_t node)
 bool lanes_begin(struct family *f)
 {
     for (int l = 0; l < LANES; l++)
-        if (!find_lane(f, &f->lanes[l], 0))
+        if (!find_lane(f, &f->lanes[l], 0)) {
+            f->lacks_lanes = true;
             return family_fails(f, "no large sizes");
+        }
     return true;
 }
 

@@ -28,29 +28,13 @@ static void add_symbols(struct family *f, struct known_integers *known, poly val
             add_known(f, known, poly_of_atom(f->polys, v.monomials[i].atoms[j]));
 }
 
-static poly entry_or(struct family *f, uint32_t node, enum attribute_role role, int entry, int64_t standard)
-{
-    int i = operator_find_role(f->equation->pattern->nodes.items[node].op, role);
-    const struct list_of_polys *list = i < 0 ? NULL : &f->of_node[node][i];
-    return list && entry < (int)list->n ? list->items[entry] : poly_const(f->polys, standard);
-}
-
-// floor((H + pads - (K - 1) * d - 1) / s) + 1, and its dividend is not negative.
 static void add_size_of_window(struct family *f, struct known_integers *known, uint32_t node, int axis, int n_axes)
 {
-    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
-    struct polys *p = f->polys;
-    poly one = poly_const(p, 1), room = family_size(f, n->inputs[0], 2 + axis);
-    poly kernel = operator_has_role(n->op, ROLE_KERNEL) ? entry_or(f, node, ROLE_KERNEL, axis, 1)
-                                                        : family_size(f, n->inputs[1], 2 + axis);
-    if (room == NO_POLY || kernel == NO_POLY)
+    poly room = family_room_of_window(f, node, axis, n_axes);
+    if (room == NO_POLY)
         return;
-    room = poly_add(p, room, entry_or(f, node, ROLE_WINDOW_PADS, axis, 0));
-    room = poly_add(p, room, entry_or(f, node, ROLE_WINDOW_PADS, n_axes + axis, 0));
-    poly reach = poly_mul(p, poly_sub(p, kernel, one), entry_or(f, node, ROLE_DILATION, axis, 1));
-    room = poly_sub(p, poly_sub(p, room, reach), one);
-    vec_push(&f->not_negative, room);
-    add_known(f, known, poly_add(p, poly_floor(p, room, entry_or(f, node, ROLE_STRIDE, axis, 1)), one));
+    poly stride = family_entry_or(f, node, ROLE_STRIDE, axis, 1);
+    add_known(f, known, poly_add(f->polys, poly_floor(f->polys, room, stride), poly_const(f->polys, 1)));
 }
 
 static poly plus_number(struct polys *p, poly value, int64_t number)
@@ -96,6 +80,7 @@ struct known_integers known_integers_of_node(struct family *f, uint32_t node)
     for (int i = 0; i < operator_n_attributes(n->op); i++)
         for (uint32_t j = 0; j < f->of_node[node][i].n; j++)
             add_known(f, &known, f->of_node[node][i].items[j]);
+    add_known(f, &known, f->cuts[node]);
     for (size_t i = 0, n_known = known.items.count; i < n_known; i++)
         add_symbols(f, &known, known.items.items[i].value);
     int rank = n->n_inputs ? family_type(f, &f->lanes[0], n->inputs[0])->rank : 0;
@@ -196,24 +181,32 @@ static poly without(struct polys *p, const struct known_integers *known, size_t 
     return found == NO_POLY ? NO_POLY : poly_add(p, found, poly_scale(p, known->items.items[i].value, sign));
 }
 
-static poly recognize_product_of_all(struct polys *p, const struct known_integers *known, const int64_t *lanes)
+static bool divide_lanes(const int64_t *lanes, const int64_t *by, int64_t *ret_rest)
 {
-    for (size_t i = 0; i < known->items.count; i++) {
-        int64_t rest[LANES];
-        bool divides = true;
-        for (int l = 0; l < LANES; l++) {
-            int64_t by = known->items.items[i].lanes[l];
-            divides = divides && by != 0 && lanes[l] % by == 0;
-            rest[l] = divides ? lanes[l] / by : 0;
-        }
-        poly found = NO_POLY;
-        for (size_t j = 0; divides && found == NO_POLY && j < known->items.count; j++)
-            for (size_t k = j; found == NO_POLY && k < known->items.count; k++)
-                found = recognize_pair(p, &known->items.items[j], &known->items.items[k], rest);
-        if (found != NO_POLY)
-            return poly_mul(p, found, known->items.items[i].value);
+    for (int l = 0; l < LANES; l++) {
+        if (by[l] == 0 || lanes[l] % by[l] != 0)
+            return false;
+        ret_rest[l] = lanes[l] / by[l];
     }
-    return NO_POLY;
+    return true;
+}
+
+// A product of known ones from the `first` on, and of a pair of any.
+static poly recognize_product(struct polys *p, const struct known_integers *known, size_t first, int depth,
+                              const int64_t *lanes)
+{
+    poly found = NO_POLY;
+    for (size_t j = 0; found == NO_POLY && j < known->items.count; j++)
+        for (size_t k = j; found == NO_POLY && k < known->items.count; k++)
+            found = recognize_pair(p, &known->items.items[j], &known->items.items[k], lanes);
+    for (size_t i = first; depth > 0 && found == NO_POLY && i < known->items.count; i++) {
+        int64_t rest[LANES];
+        if (!divide_lanes(lanes, known->items.items[i].lanes, rest) || is_constant(known->items.items[i].lanes))
+            continue;
+        found = recognize_product(p, known, i, depth - 1, rest);
+        found = found == NO_POLY ? NO_POLY : poly_mul(p, found, known->items.items[i].value);
+    }
+    return found;
 }
 
 poly recognize(struct polys *p, const struct known_integers *known, const int64_t *lanes)
@@ -230,5 +223,5 @@ poly recognize(struct polys *p, const struct known_integers *known, const int64_
             found = recognize_pair(p, x, &known->items.items[j], lanes);
     }
     found = found == NO_POLY ? recognize_sum(p, known, 3, lanes) : found;
-    return found == NO_POLY ? recognize_product_of_all(p, known, lanes) : found;
+    return found == NO_POLY ? recognize_product(p, known, 0, MAX_RANK - 4, lanes) : found;
 }

@@ -47,6 +47,8 @@ const struct sum *sum_of_factor(struct sums *s, const struct factor *f)
 const struct sum *sum_of_real(struct sums *s, double value)
 {
     struct product p = {.coefficient = value};
+    if (!isfinite(value))
+        sums_fail(s, "a number that is not finite");
     if (value == 0)
         return &SUM_ZERO;
     return is_exact(value) ? sum_of_products(s, 1, &p)

@@ -1,11 +1,8 @@
 // A proof for all sizes with sizes that have no values: both sides as normal forms, and Z3 for what is said of indices.
 //
-// It uses neither the bounds nor the comparison of instances (docs/theory/symbolic.md), of which it is independent but
-// for the ranks and lengths of lists that are looked at, and the search that finds out which kinds of instances there
-// are. "Unknown" says nothing of the equation.
+// It shares nothing with proofs by instances (docs/theory/symbolic.md). "Unknown" says nothing of the equation.
 #pragma once
 #include "core/text/text.h"
-#include "verifier/direct_proof/judge.h"
 #include "verifier/symbolic_proof/family.h"
 
 struct symbolic_proof {
@@ -15,7 +12,7 @@ struct symbolic_proof {
     struct text why;      // it was not
 };
 struct symbolic_prover {
-    struct judge judge;   // for its search for instances
+    struct applications applications;
     struct lane *lanes;
     struct arena arena;
 };

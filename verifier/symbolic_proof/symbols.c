@@ -1,4 +1,5 @@
 // What has no value in a family, and what equations of sizes make of it.
+#include "operators/traits.h"
 #include "verifier/symbolic_proof/family.h"
 
 // --- symbols ---------------------------------------------------------------------------------------------------------
@@ -12,80 +13,78 @@ static poly symbol_add(struct family *f, struct symbol s, int64_t least)
     atom x = atom_symbol(f->polys, least);
     for (; f->n_symbols <= x; f->n_symbols++) {
         f->values[f->n_symbols] = NO_POLY;
-        f->symbols[f->n_symbols] = (struct symbol){.source = SYMBOL_NONE};
+        f->symbols[f->n_symbols] = (struct symbol){0};
     }
     f->symbols[x] = s;
+    f->symbols[x].is_one = true;
     return poly_of_atom(f->polys, x);
 }
 
-// Numbers that are tried in lanes: strides, pads and dilations stay well below kernels, and these below images.
-static struct symbol symbol_of_role(enum attribute_role role, int64_t *ret_least)
+// Numbers that are tried in lanes: strides, pads and dilations stay well below kernels, and these below images. With
+// many axes all are smaller, as no tensor has more than MAX_ELEMENTS entries.
+static struct symbol symbol_of_role(enum attribute_role role, bool has_many_axes)
 {
-    bool may_be_zero = role == ROLE_WINDOW_PADS || role == ROLE_PADS || role == ROLE_START || role == ROLE_PART_SIZES;
-    *ret_least = may_be_zero ? 0 : 1;
     switch (role) {
     case ROLE_STRIDE:
     case ROLE_DILATION:
+        return (struct symbol){.low = 2, .high = has_many_axes ? 4 : 20};
     case ROLE_GROUPS:
     case ROLE_MERGED_GROUPS:
         return (struct symbol){.low = 2, .high = 20};
     case ROLE_WINDOW_PADS:
-        return (struct symbol){.low = 1, .high = 20, .far = 3000};
+        return has_many_axes ? (struct symbol){.low = 1, .high = 4}
+                             : (struct symbol){.low = 1, .high = 20, .far = 3000};
     case ROLE_KERNEL:
-        return (struct symbol){.low = 21, .high = 61};
+        return has_many_axes ? (struct symbol){.low = 5, .high = 9} : (struct symbol){.low = 21, .high = 61};
     default:
-        return (struct symbol){.low = 2, .high = 60};
+        return (struct symbol){.low = 2, .high = has_many_axes ? 30 : 60};
     }
 }
 
-enum attribute_role family_role_of_variable(const struct pattern *p, uint32_t variable)
+#define MANY_AXES 6   // of tensors
+static bool has_windows(const struct pattern *p)
 {
     for (uint32_t n = 0; n < p->nodes.count; n++)
-        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
-            for (uint32_t j = 0; j < p->nodes.items[n].attributes[i].count; j++) {
-                const struct attribute_term *t = p->nodes.items[n].attributes[i].terms[j];
-                if (t->kind == TERM_VARIABLE && t->value == variable)
-                    return p->nodes.items[n].op->attributes[i].role;
-            }
-    return ROLE_NONE;
+        if (operator_has_role(p->nodes.items[n].op, ROLE_KERNEL) || operator_has_windows(p->nodes.items[n].op))
+            return true;
+    return false;
 }
 
-static void add_sizes(struct family *f, uint32_t v)
+// An axis may be of an image or of a kernel.
+static struct symbol symbol_of_size(const struct family *f, uint32_t variable, int rank, int axis)
 {
-    const struct type *type = f->example->types[v];
-    for (int axis = 0; type && axis < type->rank; axis++) {
-        bool may_be_spatial = type->rank >= 3 && axis >= 2;
-        struct symbol s = {.source = SYMBOL_SIZE, .variable = v, .entry = (uint32_t)axis, .low = 5};
-        s.high = may_be_spatial ? 0 : 100;   // 0: of an image, or of a kernel
-        f->sizes[v][axis] = symbol_add(f, s, 1);
-    }
+    bool may_be_spatial = has_windows(f->equation->pattern) && rank >= 3 && axis >= 2;
+    if (rank < MANY_AXES)
+        return may_be_spatial ? (struct symbol){.low = 21, .high = 61, .of_image = 2500, .n_of_image = 1000}
+                              : (struct symbol){.low = 5, .high = 100};
+    return may_be_spatial ? (struct symbol){.low = 5, .high = 9, .of_image = 70, .n_of_image = 30, .coin = 1 + variable}
+                          : (struct symbol){.low = 5, .high = has_windows(f->equation->pattern) ? 9 : 30};
 }
 
-static void add_attribute(struct family *f, uint32_t v, bool is_symbolic)
+void family_add_sizes(struct family *f, uint32_t variable)
 {
-    const struct attribute_value *value = &f->example->attributes[v];
-    enum attribute_role role = family_role_of_variable(f->equation->pattern, v);
-    poly *items = arena_array(f->arena, poly, value->count + 1);
-    int64_t least;
-    for (uint32_t i = 0; i < value->count; i++) {
-        struct symbol s = symbol_of_role(role, &least);
-        s.source = SYMBOL_ATTRIBUTE;
-        s.variable = v;
-        s.entry = i;
-        items[i] = is_symbolic ? symbol_add(f, s, least) : poly_const(f->polys, value->ints[i]);
-    }
-    f->attributes[v] = (struct list_of_polys){value->count, items};
+    const struct type *type = f->types[variable];
+    for (int axis = 0; axis < type->rank; axis++)
+        f->sizes[variable][axis] = symbol_add(f, symbol_of_size(f, variable, type->rank, axis), 1);
 }
 
-poly family_quotient(struct family *f, const void *asked_by, uint32_t entry, poly dividend, poly divisor)
+void family_add_list(struct family *f, uint32_t variable, enum attribute_role role, uint32_t n, const int64_t *ints)
+{
+    bool may_be_zero = role == ROLE_WINDOW_PADS || role == ROLE_PADS || role == ROLE_START || role == ROLE_PART_SIZES;
+    bool has_many_axes = n >= (role == ROLE_WINDOW_PADS ? 2 : 1) * (MANY_AXES - 2);
+    poly *items = arena_array(f->arena, poly, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        items[i] = ints ? poly_const(f->polys, ints[i])
+                        : symbol_add(f, symbol_of_role(role, has_many_axes), may_be_zero ? 0 : 1);
+    f->attributes[variable] = (struct list_of_polys){n, items};
+}
+
+poly family_quotient(struct family *f, const void *asked_by, uint32_t entry)
 {
     for (uint32_t i = 0; i < f->n_symbols; i++)
-        if (f->symbols[i].source == SYMBOL_QUOTIENT && f->symbols[i].asked_by == asked_by &&
-            f->symbols[i].entry == entry)
+        if (f->symbols[i].asked_by == asked_by && f->symbols[i].entry == entry)
             return f->values[i] == NO_POLY ? poly_of_atom(f->polys, i) : f->values[i];
-    struct symbol s = {.source = SYMBOL_QUOTIENT, .entry = entry, .asked_by = asked_by, .low = 2, .high = 40};
-    s.dividend = dividend;
-    s.divisor = divisor;
+    struct symbol s = {.entry = entry, .asked_by = asked_by, .low = 2, .high = 40};
     return symbol_add(f, s, INT64_MIN);
 }
 
@@ -178,8 +177,13 @@ void family_equal(struct family *f, poly a, poly b)
     poly value, best_value = NO_POLY;
     atom best = 0;
     int minuses, fewest = INT32_MAX;
+    int64_t number;
     if (equation == POLY_ZERO)
         return;
+    if (poly_is_const(f->polys, equation, &number)) {
+        f->is_impossible = true;
+        return;
+    }
     vec_push(&f->equal_zero, equation);
     if (solve_extreme(f, equation)) {
         f->has_new_equations = true;
@@ -199,63 +203,13 @@ void family_equal(struct family *f, poly a, poly b)
     f->has_new_equations = true;
 }
 
-static bool values_at(const struct family *f, const struct instance *in, int64_t *ret_values)
+void family_not_negative(struct family *f, poly a)
 {
-    int64_t a, b;
-    for (uint32_t i = 0; i < f->n_symbols; i++) {
-        const struct symbol *s = &f->symbols[i];
-        if (s->source == SYMBOL_NONE)
-            ret_values[i] = 0;
-        else if (s->source == SYMBOL_SIZE)
-            ret_values[i] = in->types[s->variable]->dim[s->entry];
-        else if (s->source == SYMBOL_ATTRIBUTE)
-            ret_values[i] = in->attributes[s->variable].ints[s->entry];
-        else if (!poly_evaluate(f->polys, s->dividend, ret_values, &a) ||
-                 !poly_evaluate(f->polys, s->divisor, ret_values, &b) || b == 0 || a % b != 0)
-            return false;
-        else
-            ret_values[i] = a / b;
-    }
-    return true;
-}
-
-// Are the sizes of what the node makes there what they were found to be?
-static bool sizes_are_so(const struct family *f, const struct instance *in, uint32_t node, const int64_t *values)
-{
-    const struct meaning *m = &f->meanings[node];
-    for (int i = 0; i < m->definition->n_outputs; i++) {
-        const struct type *type = typing_type(in->typing, in->calls[node]->outputs[i]);
-        const poly *dims = m->dims[m->definition->outputs[i]];
-        int64_t value;
-        for (int axis = 0; axis < type->rank; axis++)
-            if (dims[axis] != NO_POLY &&
-                (!poly_evaluate(f->polys, dims[axis], values, &value) || value != type->dim[axis]))
-                return false;
-    }
-    return true;
-}
-
-bool family_has(const struct family *f, const struct instance *in)
-{
-    int64_t values[MOST_SYMBOLS], value;
-    if (!values_at(f, in, values))
-        return false;
-    for (size_t i = 0; i < f->equal_zero.count; i++)
-        if (!poly_evaluate(f->polys, f->equal_zero.items[i], values, &value) || value != 0)
-            return false;
-    for (size_t i = 0; i < f->not_negative.count; i++)
-        if (!poly_evaluate(f->polys, f->not_negative.items[i], values, &value) || value < 0)
-            return false;
-    for (uint32_t n = 0; n < f->equation->pattern->nodes.count; n++)
-        if (!sizes_are_so(f, in, n, values))
-            return false;
-    return true;
-}
-
-void family_add_symbols(struct family *f, uint32_t is_symbolic)
-{
-    for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++)
-        add_sizes(f, v);
-    for (uint32_t v = 0; v < f->equation->pattern->n_attribute_variables; v++)
-        add_attribute(f, v, is_symbolic >> v & 1);
+    int64_t number;
+    if (a == NO_POLY)
+        return;
+    if (poly_is_const(f->polys, a, &number))
+        f->is_impossible = f->is_impossible || number < 0;
+    else
+        vec_push(&f->not_negative, a);
 }

@@ -51,7 +51,7 @@ static void are_convolved(struct family *f, uint32_t node)
         return;
     family_equal(f, family_size(f, n->inputs[0], 1), poly_mul(f->polys, groups, channels));
     if (!f->has_new_equations && !poly_divide(f->polys, filters, groups, &quotient))
-        family_equal(f, filters, poly_mul(f->polys, groups, family_quotient(f, n, 0, filters, groups)));
+        family_equal(f, filters, poly_mul(f->polys, groups, family_quotient(f, n, 0)));
 }
 
 // Groups divide the filters, and their number is a multiple of how many are merged.
@@ -63,24 +63,89 @@ static void are_merged(struct family *f, uint32_t node)
     if (groups == NO_POLY || count == NO_POLY || filters == NO_POLY)
         return;
     if (!poly_divide(f->polys, groups, count, &quotient))
-        family_equal(f, groups, poly_mul(f->polys, count, family_quotient(f, n, 0, groups, count)));
+        family_equal(f, groups, poly_mul(f->polys, count, family_quotient(f, n, 0)));
     if (!f->has_new_equations && !poly_divide(f->polys, filters, groups, &quotient))
-        family_equal(f, filters, poly_mul(f->polys, groups, family_quotient(f, n, 1, filters, groups)));
+        family_equal(f, filters, poly_mul(f->polys, groups, family_quotient(f, n, 1)));
 }
 
-// An axis of size 1 is repeated where it is 1 in the example and its image is not; it is what it was elsewhere.
+// An axis is repeated where its size is 1, and is what it was elsewhere; where it may be either, both are tried.
+static void axis_is_repeated(struct family *f, uint32_t node, int axis, poly size, poly wanted)
+{
+    uint8_t *repeats = &f->repeats[node][axis];
+    poly one = poly_const(f->polys, 1);
+    if (size == NO_POLY || wanted == NO_POLY || size == wanted || size == one)
+        return;
+    if (*repeats == REPEATS_UNASKED)
+        *repeats = choose(f->choices, 2) ? REPEATS_ONE : REPEATS_NONE;
+    family_equal(f, size, *repeats == REPEATS_ONE ? one : wanted);
+}
+
 static void is_repeated(struct family *f, uint32_t node)
 {
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
-    const struct typed_call *call = f->example->calls[node];
-    const struct type *x = typing_type(f->example->typing, call->inputs[0]);
-    const struct type *z = typing_type(f->example->typing, call->outputs[0]);
-    for (int a = 0; a < x->rank; a++) {
-        int axis = z->rank - x->rank + a;
-        bool repeats = x->dim[a] == 1 && z->dim[axis] != 1;
-        poly wanted = repeats ? poly_const(f->polys, 1) : attribute_entry(f, node, ROLE_SHAPE, (uint32_t)axis);
-        family_equal(f, family_size(f, n->inputs[0], a), wanted);
-    }
+    int rank = rank_of(f, n->inputs[0]), shape = operator_find_role(n->op, ROLE_SHAPE);
+    int added = (int)f->of_node[node][shape].n - rank;
+    for (int a = 0; a < rank && added >= 0; a++)
+        axis_is_repeated(f, node, a, family_size(f, n->inputs[0], a),
+                         attribute_entry(f, node, ROLE_SHAPE, (uint32_t)(added + a)));
+}
+
+poly family_entry_or(struct family *f, uint32_t node, enum attribute_role role, int entry, int64_t standard)
+{
+    int i = operator_find_role(f->equation->pattern->nodes.items[node].op, role);
+    const struct list_of_polys *list = i < 0 ? NULL : &f->of_node[node][i];
+    return list && entry < (int)list->n ? list->items[entry] : poly_const(f->polys, standard);
+}
+
+// H + pads - (K - 1) * d - 1
+poly family_room_of_window(struct family *f, uint32_t node, int axis, int n_axes)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    struct polys *p = f->polys;
+    poly one = poly_const(p, 1), room = family_size(f, n->inputs[0], 2 + axis);
+    poly kernel = operator_has_role(n->op, ROLE_KERNEL) ? family_entry_or(f, node, ROLE_KERNEL, axis, 1)
+                                                        : family_size(f, n->inputs[1], 2 + axis);
+    if (room == NO_POLY || kernel == NO_POLY)
+        return NO_POLY;
+    room = poly_add(p, room, family_entry_or(f, node, ROLE_WINDOW_PADS, axis, 0));
+    room = poly_add(p, room, family_entry_or(f, node, ROLE_WINDOW_PADS, n_axes + axis, 0));
+    poly reach = poly_mul(p, poly_sub(p, kernel, one), family_entry_or(f, node, ROLE_DILATION, axis, 1));
+    return poly_sub(p, poly_sub(p, room, reach), one);
+}
+
+static void windows_fit(struct family *f, uint32_t node)
+{
+    int n_axes = rank_of(f, f->equation->pattern->nodes.items[node].inputs[0]) - 2;
+    for (int a = 0; a < n_axes; a++)
+        family_not_negative(f, family_room_of_window(f, node, a, n_axes));
+}
+
+static bool multiply_sizes(struct family *f, poly size, uint32_t *n_sizes, poly *product)
+{
+    int64_t number;
+    *n_sizes += size == NO_POLY || !poly_is_const(f->polys, size, &number);
+    if (size == NO_POLY || *n_sizes > MOST_ATOMS)
+        return false;
+    *product = poly_mul(f->polys, *product, size);
+    return true;
+}
+
+// As many entries as before.
+static void is_viewed(struct family *f, uint32_t node)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    int shape = operator_find_role(n->op, ROLE_SHAPE);
+    poly before = poly_const(f->polys, 1), after = before;
+    uint32_t of_x = 0, of_z = 0;
+    if (shape < 0)
+        return;
+    for (int a = 0; a < rank_of(f, n->inputs[0]); a++)
+        if (!multiply_sizes(f, family_size(f, n->inputs[0], a), &of_x, &before))
+            return;
+    for (uint32_t i = 0; i < f->of_node[node][shape].n; i++)
+        if (!multiply_sizes(f, f->of_node[node][shape].items[i], &of_z, &after))
+            return;
+    family_equal(f, before, after);
 }
 
 static void is_enlarged(struct family *f, uint32_t node)
@@ -92,9 +157,9 @@ static void is_enlarged(struct family *f, uint32_t node)
         if (of_kernel == NO_POLY || wanted == NO_POLY)
             continue;
         poly difference = poly_sub(f->polys, wanted, of_kernel), two = poly_const(f->polys, 2), half;
-        vec_push(&f->not_negative, difference);
+        family_not_negative(f, difference);
         if (!poly_divide(f->polys, difference, two, &half))
-            family_equal(f, difference, poly_mul(f->polys, two, family_quotient(f, n, (uint32_t)a, difference, two)));
+            family_equal(f, difference, poly_mul(f->polys, two, family_quotient(f, n, (uint32_t)a)));
     }
 }
 
@@ -102,7 +167,12 @@ static void is_enlarged(struct family *f, uint32_t node)
 
 // Where the axis of the term was joined: the size of the first part on every way to a concatenation. Split trees have a
 // meet only where these are equal.
-static void equate_cuts(struct family *f, term_id term, int axis, poly *cut);
+struct ways {
+    poly cut;              // NO_POLY: none has led to a concatenation yet
+    bool leads_to_input;   // one of them
+    bool is_lost;          // what is behind is not known
+};
+static void equate_cuts(struct family *f, term_id term, int axis, struct ways *ways);
 
 static bool is_read_along(const struct meaning *m, const struct expr_node *read, int i, const struct stage *s, int axis)
 {
@@ -110,7 +180,7 @@ static bool is_read_along(const struct meaning *m, const struct expr_node *read,
     return index->kind == EXPR_VARIABLE && index->value == s->first_variable + axis;
 }
 
-static void equate_cuts_of_inputs(struct family *f, uint32_t node, uint32_t output, int axis, poly *cut)
+static void equate_cuts_of_inputs(struct family *f, uint32_t node, uint32_t output, int axis, struct ways *ways)
 {
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
     const struct meaning *m = &f->meanings[node];
@@ -118,33 +188,50 @@ static void equate_cuts_of_inputs(struct family *f, uint32_t node, uint32_t outp
     const struct stage *s = &m->definition->stages[stage];
     for (size_t e = 0; e < m->definition->nodes.count; e++) {
         const struct expr_node *read = &m->definition->nodes.items[e];
-        if (read->kind != EXPR_READ || read->value >= m->definition->n_inputs)
-            continue;
-        for (int i = 0; i < read->count; i++)
-            if (is_read_along(m, read, i, s, axis) && family_size(f, n->inputs[read->value], i) == m->dims[stage][axis])
-                equate_cuts(f, n->inputs[read->value], i, cut);
+        for (int i = 0; read->kind == EXPR_READ && i < read->count; i++) {
+            if (!is_read_along(m, read, i, s, axis))
+                continue;
+            if (read->value >= m->definition->n_inputs)
+                ways->is_lost = true;
+            else if (family_size(f, n->inputs[read->value], i) == m->dims[stage][axis])
+                equate_cuts(f, n->inputs[read->value], i, ways);
+        }
     }
 }
 
-static void equate_cuts(struct family *f, term_id term, int axis, poly *cut)
+static void equate_cuts(struct family *f, term_id term, int axis, struct ways *ways)
 {
     const struct term *t = &f->equation->pattern->terms.items[term];
+    ways->leads_to_input = ways->leads_to_input || t->is_variable;
     if (t->is_variable)
         return;
     const struct pattern_node *n = &f->equation->pattern->nodes.items[t->index];
     int64_t of_node = -1;
     poly joined = operator_joins(n->op) ? attribute_entry(f, t->index, ROLE_AXIS, 0) : NO_POLY;
     bool is_joined = joined != NO_POLY && poly_is_const(f->polys, joined, &of_node) && of_node == axis;
-    if (operator_splits(n->op) && attribute_entry(f, t->index, ROLE_AXIS, 0) == poly_const(f->polys, axis))
+    if (operator_splits(n->op) && attribute_entry(f, t->index, ROLE_AXIS, 0) == poly_const(f->polys, axis)) {
+        ways->is_lost = true;
         return;
+    }
     if (!is_joined) {
-        equate_cuts_of_inputs(f, t->index, t->output, axis, cut);
+        equate_cuts_of_inputs(f, t->index, t->output, axis, ways);
         return;
     }
     poly size = family_size(f, n->inputs[0], axis);
-    if (*cut != NO_POLY)
-        family_equal(f, *cut, size);
-    *cut = size;
+    if (ways->cut != NO_POLY)
+        family_equal(f, ways->cut, size);
+    ways->cut = size;
+}
+
+static void is_cut_where_joined(struct family *f, uint32_t node, int axis)
+{
+    struct ways ways = {.cut = NO_POLY};
+    equate_cuts(f, f->equation->pattern->nodes.items[node].inputs[0], axis, &ways);
+    f->cuts[node] = ways.cut == NO_POLY ? POLY_ZERO : ways.cut;
+    if (ways.leads_to_input)
+        family_fails(f, "a cut that an input may remember");
+    else if (ways.cut == NO_POLY && !ways.is_lost)
+        f->is_impossible = true;
 }
 
 static void is_cut(struct family *f, uint32_t node)
@@ -152,7 +239,7 @@ static void is_cut(struct family *f, uint32_t node)
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
     int sizes = operator_find_role(n->op, ROLE_PART_SIZES);
     const struct list_of_polys *parts = &f->of_node[node][sizes];
-    poly axis = attribute_entry(f, node, ROLE_AXIS, 0), sum = POLY_ZERO, cut = NO_POLY;
+    poly axis = attribute_entry(f, node, ROLE_AXIS, 0), sum = POLY_ZERO;
     int64_t place;
     if (axis == NO_POLY || !poly_is_const(f->polys, axis, &place) || place < 0 || place >= rank_of(f, n->inputs[0]))
         return;
@@ -161,13 +248,12 @@ static void is_cut(struct family *f, uint32_t node)
     if (parts->n)
         family_equal(f, family_size(f, n->inputs[0], (int)place), sum);
     else
-        equate_cuts(f, n->inputs[0], (int)place, &cut);
+        is_cut_where_joined(f, node, (int)place);
 }
 
 // Kernels that are identities or means have sizes that are equal, odd, or 1: the same in all of the family's instances.
 static void is_constant_kernel(struct family *f, uint32_t node)
 {
-    const struct typed_call *call = f->example->calls[node];
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
     int shape = operator_find_role(n->op, ROLE_SHAPE);
     struct definition d;
@@ -175,8 +261,13 @@ static void is_constant_kernel(struct family *f, uint32_t node)
     int64_t sizes[2 * MAX_RANK];
     if (f->of_node[node][shape].n < 2 || f->of_node[node][shape].n > MAX_RANK)
         return;
-    for (int i = 0; i < operator_n_attributes(n->op); i++)
-        attributes[i] = call->attributes[i];
+    for (int i = 0; i < operator_n_attributes(n->op); i++) {
+        int64_t *ints = arena_array(f->arena, int64_t, f->of_node[node][i].n + 1);
+        for (uint32_t j = 0; j < f->of_node[node][i].n; j++)
+            if (!poly_is_const(f->polys, f->of_node[node][i].items[j], &ints[j]))
+                ints[j] = 1;
+        attributes[i] = (struct attribute_value){f->of_node[node][i].n, ints};
+    }
     attributes[shape] = (struct attribute_value){f->of_node[node][shape].n, sizes};
     struct operator_call probe = {n->op, 0, NULL, attributes};
     bool may_differ = false;
@@ -198,6 +289,8 @@ void family_add_typing(struct family *f, uint32_t node)
 {
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
     int64_t axis = -1;
+    if (operator_has_windows(n->op))
+        windows_fit(f, node);
     if (operator_works_entry_by_entry(n->op))
         have_one_shape(f, n, -1);
     else if (operator_joins(n->op) && poly_is_const(f->polys, attribute_entry(f, node, ROLE_AXIS, 0), &axis))
@@ -208,6 +301,8 @@ void family_add_typing(struct family *f, uint32_t node)
         are_convolved(f, node);
     else if (operator_merges_groups(n->op))
         are_merged(f, node);
+    else if (operator_is_view(n->op))
+        is_viewed(f, node);
     else if (operator_repeats(n->op))
         is_repeated(f, node);
     else if (operator_enlarges(n->op))

@@ -7,9 +7,9 @@
 
 #define STEP_LIMIT 300000   // of Z3, for one question
 
-void entails_init(struct entails *e, struct polys *polys)
+void entails_init(struct entails *e, struct polys *polys, struct z3_session *session)
 {
-    *e = (struct entails){.polys = polys};
+    *e = (struct entails){.polys = polys, .session = session};
 }
 
 void entails_free(struct entails *e)
@@ -20,9 +20,13 @@ void entails_free(struct entails *e)
     vec_free(&e->products);
     vec_free(&e->answers);
     key_set_free(&e->known);
-    if (e->z3) {
-        Z3_solver_dec_ref(e->z3, e->solver);
-        Z3_del_context(e->z3);
+}
+
+void z3_session_end(struct z3_session *session)
+{
+    if (session->z3) {
+        Z3_solver_dec_ref(session->z3, session->solver);
+        Z3_del_context(session->z3);
     }
 }
 
@@ -67,18 +71,18 @@ static bool is_obvious(struct polys *p, const poly *assumed, uint32_t n, poly as
 
 // --- Z3 --------------------------------------------------------------------------------------------------------------
 
-static void open_context(struct entails *e)
+static void open_session(struct z3_session *s)
 {
     Z3_config config = Z3_mk_config();
-    e->z3 = Z3_mk_context(config);
+    s->z3 = Z3_mk_context(config);
     Z3_del_config(config);
-    e->solver = Z3_mk_solver(e->z3);
-    Z3_solver_inc_ref(e->z3, e->solver);
-    Z3_params limits = Z3_mk_params(e->z3);
-    Z3_params_inc_ref(e->z3, limits);
-    Z3_params_set_uint(e->z3, limits, Z3_mk_string_symbol(e->z3, "rlimit"), STEP_LIMIT);
-    Z3_solver_set_params(e->z3, e->solver, limits);
-    Z3_params_dec_ref(e->z3, limits);
+    s->solver = Z3_mk_solver(s->z3);
+    Z3_solver_inc_ref(s->z3, s->solver);
+    Z3_params limits = Z3_mk_params(s->z3);
+    Z3_params_inc_ref(s->z3, limits);
+    Z3_params_set_uint(s->z3, limits, Z3_mk_string_symbol(s->z3, "rlimit"), STEP_LIMIT);
+    Z3_solver_set_params(s->z3, s->solver, limits);
+    Z3_params_dec_ref(s->z3, limits);
 }
 
 static Z3_ast number(struct entails *e, int64_t value)
@@ -181,28 +185,29 @@ static void state_multiples(struct entails *e, const poly *assumed, uint32_t n, 
             for (uint32_t k = 0; k < n; k++)
                 if (poly_mentions(p, assumed[k], index)) {
                     poly multiple = poly_mul(p, assumed[k], poly_of_atom(p, factor));
-                    Z3_solver_assert(e->z3, e->solver, Z3_mk_ge(e->z3, term_of(e, multiple), number(e, 0)));
+                    Z3_solver_assert(e->z3, e->session->solver, Z3_mk_ge(e->z3, term_of(e, multiple), number(e, 0)));
                 }
         }
 }
 
 static bool ask(struct entails *e, const poly *assumed, uint32_t n, poly asked)
 {
-    if (!e->z3)
-        open_context(e);
+    if (!e->session->z3)
+        open_session(e->session);
+    e->z3 = e->session->z3;
     e->questions++;
     Z3_ast zero = number(e, 0), goal = term_of(e, asked);
-    Z3_solver_push(e->z3, e->solver);
+    Z3_solver_push(e->z3, e->session->solver);
     for (uint32_t i = 0; i < n; i++)
-        Z3_solver_assert(e->z3, e->solver, Z3_mk_ge(e->z3, term_of(e, assumed[i]), zero));
+        Z3_solver_assert(e->z3, e->session->solver, Z3_mk_ge(e->z3, term_of(e, assumed[i]), zero));
     for (size_t i = 0; i < e->assumed.count; i++)
-        Z3_solver_assert(e->z3, e->solver, Z3_mk_ge(e->z3, term_of(e, e->assumed.items[i]), zero));
+        Z3_solver_assert(e->z3, e->session->solver, Z3_mk_ge(e->z3, term_of(e, e->assumed.items[i]), zero));
     state_multiples(e, assumed, n, asked);
     for (size_t i = 0; i < e->facts.count; i++)
-        Z3_solver_assert(e->z3, e->solver, e->facts.items[i]);
-    Z3_solver_assert(e->z3, e->solver, Z3_mk_lt(e->z3, goal, zero));
-    bool follows = Z3_solver_check(e->z3, e->solver) == Z3_L_FALSE;
-    Z3_solver_pop(e->z3, e->solver, 1);
+        Z3_solver_assert(e->z3, e->session->solver, e->facts.items[i]);
+    Z3_solver_assert(e->z3, e->session->solver, Z3_mk_lt(e->z3, goal, zero));
+    bool follows = Z3_solver_check(e->z3, e->session->solver) == Z3_L_FALSE;
+    Z3_solver_pop(e->z3, e->session->solver, 1);
     return follows;
 }
 

@@ -9,11 +9,18 @@ struct entails_product {
     struct monomial product;   // of factor 1
     Z3_ast term;
 };
+// Made when it is needed, and used for all families of a rule: it takes longer than most questions.
+struct z3_session {
+    Z3_context z3;   // NULL: not yet
+    Z3_solver solver;
+};
+void z3_session_end(struct z3_session *session);
+
 struct entails {
     struct polys *polys;
-    VEC(poly) assumed;   // at least 0, whatever is asked
-    Z3_context z3;       // NULL until it is needed
-    Z3_solver solver;
+    struct z3_session *session;
+    VEC(poly) assumed;                      // at least 0, whatever is asked
+    Z3_context z3;                          // NULL until it is needed
     VEC(Z3_ast) terms;                      // of atoms; NULL: not made yet
     VEC(struct entails_product) products;   // of several atoms
     VEC(Z3_ast) facts;                      // what is known of these
@@ -21,7 +28,7 @@ struct entails {
     VEC(bool) answers;                      // by the key's number
     uint64_t questions;                     // that Z3 was asked
 };
-void entails_init(struct entails *e, struct polys *polys);
+void entails_init(struct entails *e, struct polys *polys, struct z3_session *session);
 void entails_free(struct entails *e);
 // Is `asked` >= 0 wherever all of `assumed` (`n` polynomials) are?
 bool entails(struct entails *e, const poly *assumed, uint32_t n, poly asked);

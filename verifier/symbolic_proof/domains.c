@@ -1,0 +1,52 @@
+// Functions that are not defined everywhere: where nothing takes an entry away again, both sides are undefined at the
+// same numbers (docs/theory/symbolic.md, S8).
+#include "operators/traits.h"
+#include "verifier/symbolic_proof/family.h"
+
+static bool has_positive_reals(const struct family *f, uint32_t node)
+{
+    const struct operator* op = f->equation->pattern->nodes.items[node].op;
+    int64_t bits;
+    for (int i = 0; i < operator_n_attributes(op); i++)
+        for (uint32_t j = 0; op->attributes[i].kind == ATTRIBUTE_REAL && j < f->of_node[node][i].n; j++)
+            if (!poly_is_const(f->polys, f->of_node[node][i].items[j], &bits) || !(real_from_bits(bits) > 0))
+                return false;
+    return true;
+}
+
+static bool is_partial(const struct family *f, uint32_t node)
+{
+    const struct operator* op = f->equation->pattern->nodes.items[node].op;
+    return operator_has(op, has_positive_reals(f, node) ? TRAIT_PARTIAL : TRAIT_DIVIDES);
+}
+
+// A difference, a choice, a zero, or one beside a tensor.
+static bool may_take_away(const struct operator* op, const struct expr_node *n)
+{
+    bool is_function = n->kind == EXPR_APPLY || n->kind == EXPR_REDUCE;
+    bool chooses = n->fn == FN_MAX || n->fn == FN_MIN || n->fn == FN_WHERE;
+    return (n->kind == EXPR_READ && n->b != OUTSIDE_NEVER) || n->kind == EXPR_SCALAR_OF ||
+           (n->kind == EXPR_REAL && !(n->real > 0)) || (n->kind == EXPR_SELECT && !operator_joins(op)) ||
+           (is_function && (n->fn == FN_SUB || n->fn == FN_NEG || chooses));
+}
+
+static bool keeps_all(const struct family *f, uint32_t node)
+{
+    const struct definition *d = &f->lanes[0].definitions[node];
+    for (size_t e = 0; e < d->nodes.count; e++)
+        if (may_take_away(f->equation->pattern->nodes.items[node].op, &d->nodes.items[e]))
+            return false;
+    return true;
+}
+
+bool family_keeps_domains(struct family *f)
+{
+    const char *partial = NULL;
+    bool are_all_kept = true;
+    for (uint32_t n = 0; n < f->equation->pattern->nodes.count; n++) {
+        partial = is_partial(f, n) ? f->equation->pattern->nodes.items[n].op->name : partial;
+        are_all_kept = are_all_kept && keeps_all(f, n);
+    }
+    return !partial || are_all_kept ||
+           family_fails(f, "%s is not defined everywhere, and one side may lose it", partial);
+}

@@ -1,0 +1,436 @@
+// What all instances of a family have in common, chosen in the order of the text: ranks, element types, lengths of
+// lists, axes, sets of axes, permutations and choices, all that there are (docs/theory/symbolic.md, S1).
+#include "operators/traits.h"
+#include "substitutions/pattern.h"
+#include "verifier/symbolic_proof/family.h"
+
+// --- tensors ---------------------------------------------------------------------------------------------------------
+
+static const struct type *type_of_term(const struct family *f, term_id term)
+{
+    const struct term *t = &f->equation->pattern->terms.items[term];
+    return t->is_variable ? f->types[t->index] : &f->applications_of_nodes[t->index].outputs[t->output];
+}
+
+// An input of the node that has a type already; NULL: none.
+static const struct type *typed_input(const struct family *f, const struct pattern_node *n)
+{
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (type_of_term(f, n->inputs[i]))
+            return type_of_term(f, n->inputs[i]);
+    return NULL;
+}
+
+static bool is_rank_of(const struct condition *c, uint32_t variable)
+{
+    return c->kind == CONDITION_EQUAL && c->a->kind == TERM_RANK && c->a->value == variable &&
+           c->b->kind == TERM_INTEGER;
+}
+
+// The one that a condition says. -1: none does, or none that there is.
+static int rank_by_condition(const struct equation *eq, uint32_t variable)
+{
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (is_rank_of(&eq->conditions[i], variable) && eq->conditions[i].b->value >= 0 &&
+            eq->conditions[i].b->value <= MAX_RANK)
+            return (int)eq->conditions[i].b->value;
+    return -1;
+}
+
+// `n` reads the tensor; NULL: only its sizes are named.
+static int choose_rank(struct family *f, uint32_t variable, const struct pattern_node *n)
+{
+    int rank = rank_by_condition(f->equation, variable);
+    const struct type *other = n ? typed_input(f, n) : NULL;
+    if (rank < 0 && other && n->op->flags & OPERATOR_KEEPS_RANK)
+        rank = other->rank;
+    return rank >= 0 ? rank : (int)choose(f->choices, MAX_RANK + 1);
+}
+
+static enum dtype dtype_by_condition(const struct equation *eq, uint32_t variable)
+{
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (eq->conditions[i].kind == CONDITION_DTYPE && eq->conditions[i].variable == variable)
+            return eq->conditions[i].dtype;
+    return DTYPE_NONE;
+}
+
+static bool is_read(const struct pattern *p, uint32_t variable)
+{
+    for (uint32_t n = 0; n < p->nodes.count; n++)
+        for (uint32_t i = 0; i < p->nodes.items[n].n_inputs; i++) {
+            const struct term *t = &p->terms.items[p->nodes.items[n].inputs[i]];
+            if (t->is_variable && t->index == variable)
+                return true;
+        }
+    return false;
+}
+
+// One of each class that operators tell apart, and another type of floating-point numbers, as constants have one of
+// their own.
+#define OTHER_FLOAT DTYPE_F64
+static enum dtype choose_dtype(struct family *f, uint32_t variable)
+{
+    static const enum dtype dtypes[] = {DTYPE_F32, DTYPE_I64, DTYPE_BOOL, OTHER_FLOAT};
+    enum dtype dtype = dtype_by_condition(f->equation, variable);
+    if (dtype != DTYPE_NONE)
+        return dtype;
+    return dtypes[is_read(f->equation->pattern, variable) ? choose(f->choices, 4) : 0];
+}
+
+static void choose_type(struct family *f, uint32_t variable, const struct pattern_node *n)
+{
+    if (f->types[variable])
+        return;
+    struct type *type = arena_new(f->arena, struct type);
+    int rank = choose_rank(f, variable, n);
+    *type = (struct type){.rank = rank, .dtype = choose_dtype(f, variable)};
+    f->types[variable] = type;
+    family_add_sizes(f, variable);
+}
+
+// --- attribute variables ---------------------------------------------------------------------------------------------
+
+static bool stands_alone(const struct attribute_pattern *a, uint32_t variable)
+{
+    return a->count == 1 && a->terms[0]->kind == TERM_VARIABLE && a->terms[0]->value == variable;
+}
+
+// The attribute of the node that the variable is as a whole; -1: none.
+static int attribute_of_variable(const struct pattern_node *n, uint32_t variable)
+{
+    for (int i = 0; i < operator_n_attributes(n->op); i++)
+        if (stands_alone(&n->attributes[i], variable))
+            return i;
+    return -1;
+}
+
+// Where the variable stands alone first. NULL: nowhere.
+static const struct pattern_node *node_of_variable(const struct pattern *p, uint32_t variable)
+{
+    for (uint32_t n = 0; n < p->nodes.count; n++)
+        if (attribute_of_variable(&p->nodes.items[n], variable) >= 0)
+            return &p->nodes.items[n];
+    return NULL;
+}
+
+// Is it in attributes of sizes alone?
+static bool is_of_sizes(const struct pattern *p, uint32_t variable)
+{
+    for (uint32_t n = 0; n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
+            for (uint32_t j = 0; j < p->nodes.items[n].attributes[i].count; j++)
+                if (attribute_term_mentions_variable(p->nodes.items[n].attributes[i].terms[j], variable) &&
+                    !attribute_is_of_sizes(p->nodes.items[n].op->attributes[i].role))
+                    return false;
+    return true;
+}
+
+static bool is_in_condition(const struct equation *eq, uint32_t variable)
+{
+    bool is_in = false;
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (!condition_is_of_variable(eq->conditions[i].kind))
+            is_in = is_in || attribute_term_mentions_variable(eq->conditions[i].a, variable) ||
+                    attribute_term_mentions_variable(eq->conditions[i].b, variable);
+    return is_in;
+}
+
+// The number of entries that a condition says; 0: none does.
+static uint32_t length_by_condition(const struct equation *eq, uint32_t variable)
+{
+    for (uint32_t i = 0; i < eq->n_conditions; i++) {
+        const struct condition *c = &eq->conditions[i];
+        if (c->kind == CONDITION_EQUAL && c->a->kind == TERM_LENGTH && c->a->operands[0]->kind == TERM_VARIABLE &&
+            c->a->operands[0]->value == variable && c->b->kind == TERM_INTEGER && c->b->value > 0 &&
+            c->b->value <= MAX_OUTPUTS)
+            return (uint32_t)c->b->value;
+    }
+    return 0;
+}
+
+// How many outputs of cuts by the variable are read, or 0 where it is anything but a whole attribute.
+static uint32_t n_parts_read(const struct equation *eq, uint32_t variable)
+{
+    const struct pattern *p = eq->pattern;
+    uint32_t n_read = 1;
+    if (is_in_condition(eq, variable))
+        return 0;
+    for (uint32_t n = 0; n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
+            for (uint32_t j = 0; j < p->nodes.items[n].attributes[i].count; j++)
+                if (attribute_term_mentions_variable(p->nodes.items[n].attributes[i].terms[j], variable) &&
+                    (!stands_alone(&p->nodes.items[n].attributes[i], variable) ||
+                     p->nodes.items[n].op->attributes[i].role != ROLE_PART_SIZES))
+                    return 0;
+    for (size_t t = 0; t < p->terms.count; t++) {
+        const struct term *term = &p->terms.items[t];
+        bool is_part = !term->is_variable && attribute_of_variable(&p->nodes.items[term->index], variable) >= 0;
+        n_read = is_part && term->output + 1 > n_read ? term->output + 1 : n_read;
+    }
+    return n_read;
+}
+
+// Parts behind all that are read may be one (S1, lemma 2).
+static uint32_t choose_n_parts(struct family *f, uint32_t variable)
+{
+    uint32_t length = length_by_condition(f->equation, variable), n_read = n_parts_read(f->equation, variable);
+    return length ? length : 1 + choose(f->choices, n_read ? n_read + 1 : MAX_OUTPUTS);
+}
+
+// Lists of windows have entries for all axes but the first two: none is left empty, as graphs say what they mean.
+static uint32_t choose_length(struct family *f, uint32_t variable, enum attribute_role role, int rank)
+{
+    switch (role) {
+    case ROLE_SHAPE:
+        return choose(f->choices, MAX_RANK + 1);
+    case ROLE_PART_SIZES:
+        return choose_n_parts(f, variable);
+    case ROLE_STRIDE:
+    case ROLE_DILATION:
+    case ROLE_KERNEL:
+        return rank < 2 ? 0 : (uint32_t)rank - 2;
+    case ROLE_WINDOW_PADS:
+        return rank < 2 ? 0 : 2 * ((uint32_t)rank - 2);
+    case ROLE_START:
+    case ROLE_SIZE:
+    case ROLE_STEP:
+        return (uint32_t)rank;
+    case ROLE_PADS:
+        return 2 * (uint32_t)rank;
+    default:
+        return 1;
+    }
+}
+
+static uint32_t factorial(uint32_t n)
+{
+    return n < 2 ? 1 : n * factorial(n - 1);
+}
+
+static void choose_permutation(struct family *f, uint32_t rank, int64_t *ret_permutation)
+{
+    uint32_t number = choose(f->choices, factorial(rank)), left = 0;
+    int64_t places[MAX_RANK];
+    for (; left < rank; left++)
+        places[left] = left;
+    for (uint32_t i = 0; i < rank; i++) {
+        uint32_t place = number % left;
+        number /= left;
+        ret_permutation[i] = places[place];
+        for (uint32_t j = place; j + 1 < left; j++)
+            places[j] = places[j + 1];
+        left--;
+    }
+}
+
+static uint32_t choose_axes(struct family *f, uint32_t rank, int64_t *ret_axes)
+{
+    uint32_t set = choose(f->choices, 1u << rank), n = 0;
+    for (uint32_t a = 0; a < rank; a++)
+        if (set >> a & 1)
+            ret_axes[n++] = a;
+    return n;
+}
+
+static uint32_t count_choices(const struct attribute *a)
+{
+    uint32_t n = 0;
+    while (a->choices[n])
+        n++;
+    return n;
+}
+
+// All values that an attribute of this kind may have. False: it has others than those that are tried.
+static bool choose_value(struct family *f, const struct attribute *a, int rank, int64_t *ints, uint32_t *ret_count)
+{
+    *ret_count = 1;
+    if (a->role == ROLE_AXIS && rank == 0)
+        f->is_impossible = true;
+    else if (a->role == ROLE_AXIS)
+        ints[0] = choose(f->choices, (uint32_t)rank);
+    else if (a->role == ROLE_AXES)
+        *ret_count = choose_axes(f, (uint32_t)rank, ints);
+    else if (a->role == ROLE_PERMUTATION)
+        choose_permutation(f, *ret_count = (uint32_t)rank, ints);
+    else if (a->role == ROLE_KEEPDIMS)
+        ints[0] = choose(f->choices, 2);
+    else if (a->kind == ATTRIBUTE_CHOICE)
+        ints[0] = choose(f->choices, count_choices(a));
+    else
+        return false;
+    return !f->is_impossible;
+}
+
+static bool choose_attribute(struct family *f, uint32_t variable)
+{
+    const struct pattern *p = f->equation->pattern;
+    const struct pattern_node *n = node_of_variable(p, variable);
+    int64_t *ints = arena_array(f->arena, int64_t, MAX_RANK + 1);
+    if (f->is_chosen >> variable & 1)
+        return true;
+    f->is_chosen |= 1u << variable;
+    if (!n)
+        return family_fails(f, "$%s stands alone nowhere", p->attribute_variables[variable]);
+    const struct attribute *a = &n->op->attributes[attribute_of_variable(n, variable)];
+    const struct type *input = n->n_inputs ? type_of_term(f, n->inputs[0]) : NULL;
+    int rank = input ? input->rank : MAX_RANK;
+    if (n->n_inputs && !input && a->role != ROLE_SHAPE && a->role != ROLE_PART_SIZES)
+        return family_fails(f, "$%s is used before it is known what for", p->attribute_variables[variable]);
+    if (attribute_is_of_sizes(a->role)) {
+        if (!is_of_sizes(p, variable))
+            return family_fails(f, "$%s is a size and something else", p->attribute_variables[variable]);
+        family_add_list(f, variable, a->role, choose_length(f, variable, a->role, rank), NULL);
+        return true;
+    }
+    uint32_t count;
+    if (!choose_value(f, a, rank, ints, &count))
+        return f->is_impossible
+                   ? false
+                   : family_fails(f, "$%s has other values than those tried", p->attribute_variables[variable]);
+    family_add_list(f, variable, a->role, count, ints);
+    return true;
+}
+
+// --- nodes -----------------------------------------------------------------------------------------------------------
+
+static bool choose_variables_of_term(struct family *f, const struct attribute_term *t)
+{
+    uint32_t tensors = equation_variables_of_term(t), attributes = attribute_variables_of_term(t);
+    for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++)
+        if (tensors >> v & 1)
+            choose_type(f, v, NULL);
+    for (uint32_t v = 0; v < f->equation->pattern->n_attribute_variables; v++)
+        if (attributes >> v & 1 && !choose_attribute(f, v))
+            return false;
+    return true;
+}
+
+static void choose_inputs(struct family *f, uint32_t node)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        const struct term *t = &f->equation->pattern->terms.items[n->inputs[i]];
+        if (t->is_variable)
+            choose_type(f, t->index, n);
+    }
+}
+
+static bool evaluate_attributes(struct family *f, uint32_t node)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    for (int i = 0; i < operator_n_attributes(n->op); i++)
+        for (uint32_t j = 0; j < n->attributes[i].count; j++)
+            if (!choose_variables_of_term(f, n->attributes[i].terms[j]))
+                return false;
+    return family_evaluate_attributes(f, node) && !f->is_impossible;
+}
+
+static bool outline_of_node(struct family *f, uint32_t node, struct outline *ret_outline)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    struct type *inputs = arena_array(f->arena, struct type, n->n_inputs + 1);
+    struct attribute_value *attributes = arena_array(f->arena, struct attribute_value, MAX_ATTRIBUTES);
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        inputs[i] = *type_of_term(f, n->inputs[i]);
+    for (int i = 0; i < operator_n_attributes(n->op); i++) {
+        const struct list_of_polys *list = &f->of_node[node][i];
+        int64_t *ints = arena_array(f->arena, int64_t, list->n + 1);
+        for (uint32_t j = 0; j < list->n; j++)
+            if (!poly_is_const(f->polys, list->items[j], &ints[j]) && !attribute_is_of_sizes(n->op->attributes[i].role))
+                return family_fails(f, "%s of %s depends on sizes", n->op->attributes[i].name, n->op->name);
+        attributes[i] = (struct attribute_value){list->n, ints};
+    }
+    *ret_outline = (struct outline){n->op, n->n_inputs, inputs, attributes};
+    return true;
+}
+
+static bool has_outputs_read(const struct family *f, uint32_t node)
+{
+    const struct pattern *p = f->equation->pattern;
+    for (size_t t = 0; t < p->terms.count; t++)
+        if (!p->terms.items[t].is_variable && p->terms.items[t].index == node &&
+            p->terms.items[t].output >= f->applications_of_nodes[node].n_outputs)
+            return false;
+    return true;
+}
+
+// Of arithmetic with integers nothing is claimed, and no rule is applied where its operators compute any.
+static bool computes_integers(const struct family *f, uint32_t node)
+{
+    bool computes = false;
+    for (uint32_t i = 0; i < f->applications_of_nodes[node].n_outputs; i++)
+        computes = computes || dtype_is_integer(f->applications_of_nodes[node].outputs[i].dtype);
+    return computes && !operator_moves_entries(f->equation->pattern->nodes.items[node].op);
+}
+
+static bool type_node(struct family *f, uint32_t node)
+{
+    struct outline outline;
+    choose_inputs(f, node);
+    if (!evaluate_attributes(f, node) || !outline_of_node(f, node, &outline))
+        return false;
+    if (!applications_ask(f->applications, &outline, &f->applications_of_nodes[node]))
+        return family_fails(f, "%s of many tensors", outline.op->name);
+    f->is_impossible =
+        !f->applications_of_nodes[node].is_possible || !has_outputs_read(f, node) || computes_integers(f, node);
+    return !f->is_impossible;
+}
+
+static bool sides_have_one_type(struct family *f)
+{
+    const struct equation *eq = f->equation;
+    for (uint32_t i = 0; i < eq->n_pairs; i++) {
+        const struct type *left = type_of_term(f, eq->left[i]), *right = type_of_term(f, eq->right[i]);
+        if (!left || !right)
+            return family_fails(f, "a tensor that no operator reads");
+        if (left->dtype != right->dtype || left->rank != right->rank)
+            return family_fails(f, "outputs of several ranks or element types");
+    }
+    return true;
+}
+
+// Nothing is asked where both sides have windows along more axes than rules are matched at (operators/traits.h).
+static bool has_many_window_axes(const struct family *f, const term_id *sides)
+{
+    const struct pattern *p = f->equation->pattern;
+    node_set nodes = 0;
+    for (uint32_t i = 0; i < f->equation->n_pairs; i++)
+        nodes |= equation_nodes_of_term(p, sides[i]);
+    for (uint32_t n = 0; n < p->nodes.count; n++)
+        if (nodes >> n & 1 &&
+            operator_has_many_window_axes(p->nodes.items[n].op, f->applications_of_nodes[n].outputs[0].rank))
+            return true;
+    return false;
+}
+
+static bool is_left_out(const struct family *f)
+{
+    return has_many_window_axes(f, f->equation->left) && has_many_window_axes(f, f->equation->right);
+}
+
+// Values are the same real numbers in each floating-point type: the family with one such type stands for this one.
+static bool has_other_float(const struct family *f)
+{
+    bool has_other = false;
+    for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++)
+        has_other = has_other || (f->types[v] && f->types[v]->dtype == OTHER_FLOAT &&
+                                  dtype_by_condition(f->equation, v) == DTYPE_NONE);
+    return has_other;
+}
+
+bool family_choose_outline(struct family *f)
+{
+    const struct equation *eq = f->equation;
+    for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
+        if (!type_node(f, n))
+            return false;
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (!condition_is_of_variable(eq->conditions[i].kind) &&
+            (!choose_variables_of_term(f, eq->conditions[i].a) || !choose_variables_of_term(f, eq->conditions[i].b) ||
+             !family_assume_condition(f, &eq->conditions[i]) || f->is_impossible))
+            return false;
+    if (is_left_out(f))
+        return family_is_impossible(f);
+    return sides_have_one_type(f) && (!has_other_float(f) || family_is_impossible(f));
+}
