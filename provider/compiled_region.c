@@ -130,11 +130,20 @@ static const int64_t *list_dims(struct compiled_region *c)
     return dims;
 }
 
+// What served to compile and to compare holds the weights once more each: nothing asks for it where sizes are known.
+static void let_go(struct compiled_region *c)
+{
+    cpu_session_close(&c->theirs);
+    memory_file_close(&c->model.file);
+}
+
 double compiled_region_judge(struct compiled_region *c, struct error *error)
 {
     size_t variant = add_variant(c, list_dims(c));
     double ratio = compile(c, variant, error);
     c->states[variant] = ratio > 0 ? VARIANT_RUNS : VARIANT_IS_GIVEN_UP;
+    if (ratio > 0 && compiled_region_is_fixed(c))
+        let_go(c);
     return ratio;
 }
 
