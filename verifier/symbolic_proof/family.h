@@ -41,6 +41,7 @@ struct lane {
     struct attribute_value attributes[MAX_RULE_VARIABLES];
     struct definition definitions[MAX_RULE_NODES];
 };
+enum remembers { REMEMBERS_UNASKED, REMEMBERS_CUT, REMEMBERS_NOTHING };
 enum repeats { REPEATS_UNASKED, REPEATS_ONE, REPEATS_NONE };
 struct family {
     const struct equation *equation;
@@ -51,8 +52,9 @@ struct family {
     const struct type *types[MAX_RULE_VARIABLES];   // ranks and element types; NULL: not chosen, or never mentioned
     uint32_t is_chosen;                             // attribute variables, one bit each
     struct applied applications_of_nodes[MAX_RULE_NODES];
-    uint8_t repeats[MAX_RULE_NODES][MAX_RANK];   // enum repeats, of axes of what a node repeats
-    uint32_t n_symbols;                          // the first atoms of the pool; not all of these are symbols
+    uint8_t remembers[MAX_RULE_VARIABLES][MAX_RANK];   // enum remembers, of axes that a cut without sizes asks
+    uint8_t repeats[MAX_RULE_NODES][MAX_RANK];         // enum repeats, of axes of what a node repeats
+    uint32_t n_symbols;                                // the first atoms of the pool; not all of these are symbols
     struct symbol symbols[MOST_SYMBOLS];
     poly values[MOST_SYMBOLS];   // of symbols, by others; NO_POLY: it is free
     VEC(poly) equal_zero;        // S3, as found
@@ -104,4 +106,5 @@ poly family_quotient(struct family *f, const void *asked_by, uint32_t entry);
 poly family_entry_or(struct family *f, uint32_t node, enum attribute_role role, int entry, int64_t standard);
 // What a window leaves of an axis of the image, in single steps: the dividend of its size. NO_POLY: of no known form.
 poly family_room_of_window(struct family *f, uint32_t node, int axis, int n_axes);
-void family_add_typing(struct family *f, uint32_t node);   // what the node being well-typed says
+poly family_remembered_cut(struct family *f, uint32_t variable, int axis);   // and the size is that and one part more
+void family_add_typing(struct family *f, uint32_t node);                     // what the node being well-typed says

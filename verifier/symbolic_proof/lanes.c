@@ -53,6 +53,21 @@ static bool value_in_lane(const struct family *f, const struct lane *lane, poly 
     return poly_evaluate(f->polys, a, lane->values, ret_value);
 }
 
+// False: a size has no value.
+static bool bind_axis(struct family *f, struct lane *lane, uint32_t variable, int axis)
+{
+    struct type *type = &lane->variables[variable];
+    int64_t cut;
+    if (!value_in_lane(f, lane, f->sizes[variable][axis], &type->dim[axis]))
+        return false;
+    if (f->remembers[variable][axis] != REMEMBERS_CUT)
+        return true;
+    if (!value_in_lane(f, lane, family_remembered_cut(f, variable, axis), &cut))
+        return false;
+    type->split[axis] = split_tree_join(f->arena, cut, NULL, NULL);
+    return true;
+}
+
 static bool bind_lane(struct family *f, struct lane *lane)
 {
     const struct pattern *p = f->equation->pattern;
@@ -62,7 +77,7 @@ static bool bind_lane(struct family *f, struct lane *lane)
             continue;
         lane->variables[v] = type_make(f->types[v]->dtype, f->types[v]->rank, f->types[v]->dim);
         for (int a = 0; a < f->types[v]->rank; a++)
-            if (!value_in_lane(f, lane, f->sizes[v][a], &lane->variables[v].dim[a]))
+            if (!bind_axis(f, lane, v, a))
                 return false;
     }
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {

@@ -171,7 +171,7 @@ static uint32_t n_parts_read(const struct equation *eq, uint32_t variable)
     return n_read;
 }
 
-// Parts behind all that are read may be one (S1, lemma 2).
+// Parts behind all that are read may be one (S1, lemma 3).
 static uint32_t choose_n_parts(struct family *f, uint32_t variable)
 {
     uint32_t length = length_by_condition(f->equation, variable), n_read = n_parts_read(f->equation, variable);

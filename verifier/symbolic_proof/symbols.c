@@ -79,13 +79,26 @@ void family_add_list(struct family *f, uint32_t variable, enum attribute_role ro
     f->attributes[variable] = (struct list_of_polys){n, items};
 }
 
-poly family_quotient(struct family *f, const void *asked_by, uint32_t entry)
+static poly symbol_asked_by(struct family *f, const void *asked_by, uint32_t entry, int64_t least)
 {
     for (uint32_t i = 0; i < f->n_symbols; i++)
         if (f->symbols[i].asked_by == asked_by && f->symbols[i].entry == entry)
             return f->values[i] == NO_POLY ? poly_of_atom(f->polys, i) : f->values[i];
     struct symbol s = {.entry = entry, .asked_by = asked_by, .low = 2, .high = 40};
-    return symbol_add(f, s, INT64_MIN);
+    return symbol_add(f, s, least);
+}
+
+poly family_quotient(struct family *f, const void *asked_by, uint32_t entry)
+{
+    return symbol_asked_by(f, asked_by, entry, INT64_MIN);
+}
+
+poly family_remembered_cut(struct family *f, uint32_t variable, int axis)
+{
+    const void *asked_by = &f->remembers[variable][axis];
+    poly first = symbol_asked_by(f, asked_by, 0, 1), second = symbol_asked_by(f, asked_by, 1, 1);
+    family_equal(f, f->sizes[variable][axis], poly_add(f->polys, first, second));
+    return first;
 }
 
 // --- equations of symbols --------------------------------------------------------------------------------------------

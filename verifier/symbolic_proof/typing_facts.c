@@ -165,62 +165,95 @@ static void is_enlarged(struct family *f, uint32_t node)
 
 // --- cuts ------------------------------------------------------------------------------------------------------------
 
-// Where the axis of the term was joined: the size of the first part on every way to a concatenation. Split trees have a
-// meet only where these are equal.
+// Where the axis of the term was joined: the size of the first part on every way to a concatenation, or to an input
+// that remembers one. Split trees have a meet only where these are equal.
 struct ways {
-    poly cut;              // NO_POLY: none has led to a concatenation yet
-    bool leads_to_input;   // one of them
-    bool is_lost;          // what is behind is not known
+    poly cut;                // NO_POLY: none has led to one yet
+    bool leads_to_nothing;   // to an input that remembers none
+    bool is_lost;            // what is behind is not known
 };
 static void equate_cuts(struct family *f, term_id term, int axis, struct ways *ways);
 
-static bool is_read_along(const struct meaning *m, const struct expr_node *read, int i, const struct stage *s, int axis)
+static void equate_cut(struct family *f, struct ways *ways, poly size)
 {
-    const struct expr_node *index = &m->definition->nodes.items[m->definition->indices.items[read->a + (expr)i]];
-    return index->kind == EXPR_VARIABLE && index->value == s->first_variable + axis;
+    if (ways->cut != NO_POLY)
+        family_equal(f, ways->cut, size);
+    ways->cut = size;
+}
+
+// How many variables the index has, and whether `variable` is one of them.
+static uint32_t count_variables(const struct definition *d, expr index, uint32_t variable, bool *mentions)
+{
+    const struct expr_node *n = &d->nodes.items[index];
+    if (n->kind == EXPR_VARIABLE)
+        *mentions = *mentions || n->value == variable;
+    if (n->kind == EXPR_INTEGER || n->kind == EXPR_VARIABLE)
+        return n->kind == EXPR_VARIABLE;
+    uint32_t of_a = count_variables(d, n->a, variable, mentions);
+    return of_a + (n->kind == EXPR_INDEX_ADD ? count_variables(d, n->b, variable, mentions) : 0);
+}
+
+// One index of a read, of what has the axis: by its variable alone it is a way. With other variables beside it there is
+// none; with numbers, or where sizes differ, there is at some sizes.
+static void follow_index(struct family *f, uint32_t node, int stage, int axis, const struct expr_node *read, int i,
+                         struct ways *ways)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    const struct meaning *m = &f->meanings[node];
+    expr index = m->definition->indices.items[read->a + (expr)i];
+    bool mentions = false;
+    uint32_t variable = m->definition->stages[stage].first_variable + (uint32_t)axis;
+    uint32_t n_variables = count_variables(m->definition, index, variable, &mentions);
+    if (!mentions || n_variables > 1)
+        return;
+    bool is_way = m->definition->nodes.items[index].kind == EXPR_VARIABLE && read->value < m->definition->n_inputs &&
+                  family_size(f, n->inputs[read->value], i) == m->dims[stage][axis];
+    if (is_way)
+        equate_cuts(f, n->inputs[read->value], i, ways);
+    ways->is_lost = ways->is_lost || !is_way;
 }
 
 static void equate_cuts_of_inputs(struct family *f, uint32_t node, uint32_t output, int axis, struct ways *ways)
 {
-    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
-    const struct meaning *m = &f->meanings[node];
-    int stage = m->definition->outputs[output];
-    const struct stage *s = &m->definition->stages[stage];
-    for (size_t e = 0; e < m->definition->nodes.count; e++) {
-        const struct expr_node *read = &m->definition->nodes.items[e];
-        for (int i = 0; read->kind == EXPR_READ && i < read->count; i++) {
-            if (!is_read_along(m, read, i, s, axis))
-                continue;
-            if (read->value >= m->definition->n_inputs)
-                ways->is_lost = true;
-            else if (family_size(f, n->inputs[read->value], i) == m->dims[stage][axis])
-                equate_cuts(f, n->inputs[read->value], i, ways);
-        }
+    const struct definition *d = f->meanings[node].definition;
+    if (d->is_data_dependent) {
+        ways->is_lost = true;
+        return;
     }
+    for (size_t e = 0; e < d->nodes.count; e++)
+        for (int i = 0; d->nodes.items[e].kind == EXPR_READ && i < d->nodes.items[e].count; i++)
+            follow_index(f, node, d->outputs[output], axis, &d->nodes.items[e], i, ways);
+}
+
+static void equate_cut_of_variable(struct family *f, uint32_t variable, int axis, struct ways *ways)
+{
+    uint8_t *remembers = &f->remembers[variable][axis];
+    if (f->equation->plain >> variable & 1)
+        *remembers = REMEMBERS_NOTHING;
+    if (*remembers == REMEMBERS_UNASKED)
+        *remembers = choose(f->choices, 2) ? REMEMBERS_CUT : REMEMBERS_NOTHING;
+    if (*remembers == REMEMBERS_CUT)
+        equate_cut(f, ways, family_remembered_cut(f, variable, axis));
+    else
+        ways->leads_to_nothing = true;
 }
 
 static void equate_cuts(struct family *f, term_id term, int axis, struct ways *ways)
 {
     const struct term *t = &f->equation->pattern->terms.items[term];
-    ways->leads_to_input = ways->leads_to_input || t->is_variable;
-    if (t->is_variable)
+    if (t->is_variable) {
+        equate_cut_of_variable(f, t->index, axis, ways);
         return;
+    }
     const struct pattern_node *n = &f->equation->pattern->nodes.items[t->index];
-    int64_t of_node = -1;
-    poly joined = operator_joins(n->op) ? attribute_entry(f, t->index, ROLE_AXIS, 0) : NO_POLY;
-    bool is_joined = joined != NO_POLY && poly_is_const(f->polys, joined, &of_node) && of_node == axis;
-    if (operator_splits(n->op) && attribute_entry(f, t->index, ROLE_AXIS, 0) == poly_const(f->polys, axis)) {
+    bool is_on_axis =
+        operator_has_role(n->op, ROLE_AXIS) && attribute_entry(f, t->index, ROLE_AXIS, 0) == poly_const(f->polys, axis);
+    if (operator_splits(n->op) && is_on_axis)
         ways->is_lost = true;
-        return;
-    }
-    if (!is_joined) {
+    else if (operator_joins(n->op) && is_on_axis && n->n_inputs > 1)
+        equate_cut(f, ways, family_size(f, n->inputs[0], axis));
+    else
         equate_cuts_of_inputs(f, t->index, t->output, axis, ways);
-        return;
-    }
-    poly size = family_size(f, n->inputs[0], axis);
-    if (ways->cut != NO_POLY)
-        family_equal(f, ways->cut, size);
-    ways->cut = size;
 }
 
 static void is_cut_where_joined(struct family *f, uint32_t node, int axis)
@@ -228,9 +261,7 @@ static void is_cut_where_joined(struct family *f, uint32_t node, int axis)
     struct ways ways = {.cut = NO_POLY};
     equate_cuts(f, f->equation->pattern->nodes.items[node].inputs[0], axis, &ways);
     f->cuts[node] = ways.cut == NO_POLY ? POLY_ZERO : ways.cut;
-    if (ways.leads_to_input)
-        family_fails(f, "a cut that an input may remember");
-    else if (ways.cut == NO_POLY && !ways.is_lost)
+    if (ways.leads_to_nothing || (ways.cut == NO_POLY && !ways.is_lost))
         f->is_impossible = true;
 }
 
