@@ -484,6 +484,7 @@ struct backend *cpu_backend_open(const struct backend_options *options, struct e
     char device[256];
     struct cpu_backend *b = mem_alloc_zero(sizeof *b);
     b->threads = options->threads > 0 ? options->threads : cores_available();
+    b->patience = cpu_patience_after(INFINITY, 0, 0);
     b->vector = vector_functions_best();
     b->programs = cpu_open_programs(b->vector, options->log);
     b->onednn = onednn_open();

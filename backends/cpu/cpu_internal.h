@@ -23,6 +23,7 @@ struct cpu_backend {
     struct arena measured;        // of the step that is measured, kept for its memory
     double shortest_sentinel;     // of work that takes equally long each time; 0: not done yet
     uint64_t sentinel_result;
+    double patience;   // seconds that disturbed steps may be sampled longer than others
 };
 
 // One step of one model being prepared.
@@ -109,3 +110,7 @@ bool cpu_measure(struct backend *b, const struct plan *plan, const struct step *
 bool cpu_roofs(struct backend *b, struct roofs *ret_roofs);   // (roofs.c)
 // What a step takes several threads, of the shortest run beside other programs and a share of what one thread takes.
 double cpu_seconds_beside_others(double shortest, double share);
+// How long a step is sampled at most, and what is left of the patience with disturbed ones when it was sampled for
+// `spent`. One is sampled three times as long, where many are disturbed that is a quarter longer. (measure.c)
+double cpu_sampling_limit(double patience, double budget, bool is_disturbed);
+double cpu_patience_after(double patience, double budget, double spent);

@@ -29,6 +29,8 @@
 #define WARM_UP_SECONDS 1e-3   // of runs after which none warms up any more
 #define ENOUGH_SAMPLES 4       // that count; with fewer, up to MOST_BUDGETS times the time is taken
 #define MOST_BUDGETS 3
+#define SHARE_OF_PATIENCE 0.25       // of its budget that each step adds to what disturbed ones may take longer
+#define SECONDS_OF_PATIENCE 1.0      // that there are at first, and at most
 #define BOUND_BYTES_PER_SECOND 5e9   // a step that reads its weights faster than this is bound by that
 #define BUDGETS_WHEN_BOUND 2         // of time: these samples scatter more
 #define SENTINEL_ROUNDS 4000         // of known work: some 4 us
@@ -135,11 +137,27 @@ static bool is_hopeless(const struct samples *samples, double best)
     return shortest > HOPELESS * best;
 }
 
+double cpu_sampling_limit(double patience, double budget, bool is_disturbed)
+{
+    return budget + (is_disturbed ? fmin((MOST_BUDGETS - 1) * budget, fmax(0, patience)) : 0);
+}
+
+double cpu_patience_after(double patience, double budget, double spent)
+{
+    return fmin(SECONDS_OF_PATIENCE, patience + SHARE_OF_PATIENCE * budget - fmax(0, spent - budget));
+}
+
+// With several threads there is no patience: what one of them takes by itself is asked then (measure_share_too).
+static double patience_of(const struct cpu_backend *b)
+{
+    return b->threads > 1 ? 0 : b->patience;
+}
+
 static bool sample(struct measurement *s, const struct step_request *r, size_t most, double best,
                    struct step_cost *ret_cost)
 {
     struct samples samples = {.n_all = 0};
-    double shortest, budget = r->backend->base.options.seconds_per_step;
+    double shortest, spent = 0, budget = r->backend->base.options.seconds_per_step;
     if (!warm_up(s, &shortest))
         return false;
     if ((double)cache_conditions_weight_bytes(s->around) > BOUND_BYTES_PER_SECOND * shortest) {
@@ -151,10 +169,12 @@ static bool sample(struct measurement *s, const struct step_request *r, size_t m
         for (int i = 0; i < ENOUGH_SAMPLES && samples.n_all < most; i++)
             if (!take_sample(s, &samples) || interrupt_requested())
                 return false;
-        double spent = clock_seconds() - start;
-        if (is_hopeless(&samples, best) || spent > (samples.n_quiet < ENOUGH_SAMPLES ? MOST_BUDGETS * budget : budget))
+        spent = clock_seconds() - start;
+        if (is_hopeless(&samples, best) ||
+            spent > cpu_sampling_limit(patience_of(r->backend), budget, samples.n_quiet < ENOUGH_SAMPLES))
             break;
     }
+    r->backend->patience = cpu_patience_after(r->backend->patience, budget, spent);
     *ret_cost = cost_of(&samples, s->probe != NULL);
     return true;
 }

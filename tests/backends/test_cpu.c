@@ -429,6 +429,25 @@ static void a_whole_run_counts_more_than_a_share(void **state)
     assert_true(cpu_seconds_beside_others(16e-3, 8e-3) == 8e-3);
 }
 
+// 211 steps that others disturbed took 79 s, where 50 ms are meant for each.
+static void patience_with_disturbed_steps_ends(void **state)
+{
+    const double budget = 0.05;
+    double patience = cpu_patience_after(INFINITY, 0, 0), sum = 0;
+    assert_true(cpu_sampling_limit(patience, budget, true) == 3 * budget);
+    assert_true(cpu_sampling_limit(patience, budget, false) == budget);
+    for (int i = 0; i < 211; i++) {
+        double spent = cpu_sampling_limit(patience, budget, true);
+        patience = cpu_patience_after(patience, budget, spent);
+        assert_true(spent >= budget && spent <= 3 * budget);
+        sum += spent;
+    }
+    assert_true(sum < 211 * 1.25 * budget + 1.01);
+    for (int i = 0; i < 100; i++)   // nobody disturbs any more
+        patience = cpu_patience_after(patience, budget, 0.2 * budget);
+    assert_true(cpu_sampling_limit(patience, budget, true) == 3 * budget);
+}
+
 static double seconds_of_convolution(struct backend *cpu, const char *epilogue)
 {
     struct arena arena;
@@ -665,7 +684,8 @@ static void rows_are_computed_once(void **state)
 RUN_TESTS(TEST(agrees_with_the_reference), TEST(sums_of_halves_are_no_halves), TEST(part_of_an_image_has_dense_strides),
           TEST(what_joins_a_product_does_not_depend_on_layouts), TEST(weights_are_there_while_they_are_needed),
           TEST(measures_steps), TEST(measuring_leaves_nothing_in_memory), TEST(measuring_keeps_its_memory),
-          TEST(a_whole_run_counts_more_than_a_share), TEST(epilogues_in_rows_are_not_slow),
-          TEST(weights_are_cold_packed_or_not), TEST(packed_weights_are_there_once),
-          TEST(keeps_the_usual_speed_of_memory), TEST(equal_columns_have_equal_sums), TEST(reductions_see_every_entry),
-          TEST(ends_of_blocks_are_left_alone), TEST(rows_are_computed_once))
+          TEST(a_whole_run_counts_more_than_a_share), TEST(patience_with_disturbed_steps_ends),
+          TEST(epilogues_in_rows_are_not_slow), TEST(weights_are_cold_packed_or_not),
+          TEST(packed_weights_are_there_once), TEST(keeps_the_usual_speed_of_memory),
+          TEST(equal_columns_have_equal_sums), TEST(reductions_see_every_entry), TEST(ends_of_blocks_are_left_alone),
+          TEST(rows_are_computed_once))
