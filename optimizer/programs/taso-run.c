@@ -16,6 +16,7 @@
 #include "core/text/log.h"
 #include "core/text/options.h"
 #include "core/text/text.h"
+#include "optimizer/programs/files_in_runtime.h"
 #include "optimizer/run/loaded_model.h"
 #include "optimizer/run/npy.h"
 #include "optimizer/run/output_difference.h"
@@ -33,12 +34,18 @@ struct options {
     int device, layout;
     struct option_list shapes;
     int64_t threads, warmup, repeats, seed, integers, fold_limit;
-    double tolerance;
+    double tolerance, measure_seconds;
+    const char *runtime, *python;
     const char *costs, *json, *save, *inputs;
     bool explain, estimate, plan, profile, measure_costs, repair, tf32, exact, verbose;
 };
-static const struct options standard_options = {
-    .warmup = 3, .repeats = 30, .seed = 1, .integers = 2, .fold_limit = IMPORT_FOLD_LIMIT, .tolerance = 1e-5};
+static const struct options standard_options = {.warmup = 3,
+                                                .repeats = 30,
+                                                .seed = 1,
+                                                .integers = 2,
+                                                .fold_limit = IMPORT_FOLD_LIMIT,
+                                                .tolerance = 1e-5,
+                                                .measure_seconds = 3};
 
 static const struct option_spec option_specs[] = {
     {"device", OPTION_CHOICE, offsetof(struct options, device), .choices = devices, .metavar = "NAME",
@@ -46,6 +53,14 @@ static const struct option_spec option_specs[] = {
     {"layout", OPTION_CHOICE, offsetof(struct options, layout), .choices = layout_policy_names, .metavar = "POLICY",
      .help =
          "layouts of tensors: standard (by rule), best (by the costs of steps, measured where unknown), plain (NCHW)"},
+    {"runtime", OPTION_TEXT, offsetof(struct options, runtime), .metavar = "NAME", .files = 2,
+     .beside = {"--device cpu", "--no-measure-costs"},
+     .help = "where both run: taso (our own executor), or onnxruntime[:PROVIDER], in the contest that taso-opt holds"},
+    {"python", OPTION_TEXT, offsetof(struct options, python), .metavar = "PROGRAM", .beside = {"--runtime"},
+     .help = "the Python that has onnxruntime; the standard is what TASO_PYTHON names, or python3"},
+    {"measure-seconds", OPTION_REAL, offsetof(struct options, measure_seconds), .low = 0, .high = 1e6,
+     .metavar = "SECONDS", .beside = {"--runtime"},
+     .help = "how long the contest lasts, about; longer while it is not decided"},
     {"shape", OPTION_LIST, offsetof(struct options, shapes), .metavar = "NAME=DIMS",
      .help = "shape of an input (data=1,3,224,224), or a symbolic dimension (batch=8)"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .low = 0, .high = 1024, .metavar = "N",
@@ -505,6 +520,55 @@ static bool keep_costs(struct session *s, struct error *error)
     return (!s->options.costs && !s->options.measure_costs) || backend_save_costs_last(s->backend, error);
 }
 
+static bool is_in_runtime(const struct options *o)
+{
+    return o->runtime && strcmp(o->runtime, "taso") != 0;
+}
+
+static bool give_inputs(struct session *s, struct subject *subject, struct error *error)
+{
+    const struct loaded_model *m = &subject->loaded;
+    if (!loaded_model_check_inputs(m, error))
+        return false;
+    subject->inputs = loaded_model_make_inputs(m, (uint64_t)s->options.seed, s->options.integers, &subject->arena);
+    return !s->options.inputs || npy_read_inputs(s->options.inputs, m->graph, m->inputs, m->n_inputs, subject->inputs,
+                                                 &subject->arena, error);
+}
+
+// What only our own executor tells is not left out silently.
+static bool check_that_it_is_told_there(const struct options *o, struct error *error)
+{
+    const char *wants = o->estimate  ? "--estimate"
+                        : o->explain ? "--explain"
+                        : o->profile ? "--profile"
+                        : o->plan    ? "--plan"
+                        : o->save    ? "--save"
+                                     : NULL;
+    return !wants || error_set_code(error, EXIT_USAGE, NULL, "%s has no effect beside --runtime %s", wants, o->runtime);
+}
+
+static bool compare_in_runtime(struct session *s, struct error *error)
+{
+    struct subject *first = &s->subjects[0];
+    if (!check_that_it_is_told_there(&s->options, error))
+        return false;
+    struct files_in_runtime files = {.paths = {first->path, s->subjects[1].path},
+                                     .runtime = s->options.runtime,
+                                     .python = s->options.python,
+                                     .threads = (int)s->options.threads,
+                                     .seconds = s->options.measure_seconds,
+                                     .tolerance = s->options.tolerance,
+                                     .model = &first->loaded,
+                                     .json = s->options.json};
+    s->agrees = true;
+    if (!load_subject(s, first, error) || !give_inputs(s, first, error)) {
+        name_file_in_error(first, error);
+        return false;
+    }
+    files.inputs = first->inputs;
+    return files_in_runtime_compare(&files, error);
+}
+
 static bool run_session(struct session *s, struct error *error)
 {
     struct backend_options options = {.threads = (int)s->options.threads,
@@ -518,6 +582,8 @@ static bool run_session(struct session *s, struct error *error)
         return false;
     s->backend->policy = (enum layout_policy)s->options.layout;
     s->backend->repairs = s->options.repair ? REPAIRS_ALL : REPAIRS_NOTHING;
+    if (is_in_runtime(&s->options))
+        return compare_in_runtime(s, error);
     bool is_priced = s->options.measure_costs || !backend_can_run(s->backend);
     if (is_priced && !s->options.measure_costs && !check_that_nothing_needs_a_run(s, error))
         return false;

@@ -477,8 +477,8 @@ static bool hold_final(const struct contest_runner *e, const struct contest *c, 
     for (size_t i = 0; i < c->n; i++)
         s.entrants[i].is_out = i != outcome->original && i != outcome->result;
     bool is_done = run_loads(&s, outcome);
-    bool is_wide =
-        is_done && !outcome->is_disturbed && !outcome->is_undecided && outcome->gain.high > WIDE * outcome->gain.low;
+    bool is_wide = is_done && !outcome->is_disturbed && !outcome->is_undecided && outcome->gain.low <= 1 &&
+                   outcome->gain.high >= 1 && outcome->gain.high > WIDE * outcome->gain.low;
     outcome->is_disturbed = outcome->is_disturbed || (is_wide && is_shared(e));
     for (int i = 0; is_done && !outcome->is_undecided && !outcome->is_disturbed && i < 2; i++)
         outcome->times[i] =

@@ -149,7 +149,7 @@ static bool refuse_open_input(const struct loaded_model *m, const struct importe
     return false;
 }
 
-static bool check_inputs(const struct loaded_model *m, struct error *error)
+bool loaded_model_check_inputs(const struct loaded_model *m, struct error *error)
 {
     for (size_t i = 0; i < m->n_inputs; i++) {
         const struct type *type = graph_type(m->graph, m->inputs[i].tensor);
@@ -186,7 +186,7 @@ static bool check_operators(const struct loaded_model *m, struct error *error)
 
 bool loaded_model_check(const struct loaded_model *m, struct error *error)
 {
-    return check_inputs(m, error) && check_operators(m, error);
+    return loaded_model_check_inputs(m, error) && check_operators(m, error);
 }
 
 // --- inputs ----------------------------------------------------------------------------------------------------------

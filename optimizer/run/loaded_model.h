@@ -26,6 +26,7 @@ struct model *loaded_model_prepare(struct loaded_model *m, struct backend *b, st
 
 // Can it be run, on values that are made for all inputs? Else EXIT_USAGE (a size is not known) or EXIT_UNSUPPORTED.
 bool loaded_model_check(const struct loaded_model *m, struct error *error);
+bool loaded_model_check_inputs(const struct loaded_model *m, struct error *error);   // can they be made?
 // Which of the values that a model is run with an input is.
 size_t loaded_model_input_index(const struct loaded_model *m, size_t input);
 // One value for each input, as they are to be run with, allocated in `arena`. Each input's numbers depend on the seed

@@ -330,8 +330,35 @@ def test_simplified(folder):
     expect(done.out.read_bytes() == model.read_bytes() and "differ" in done.told["not_simplified"], f"{done.told}")
 
 
+def test_files(folder):
+    """Of two files, the second does a fifth of what the first does."""
+    chain = " ".join(f"[m{i}] y{i + 1} = MatMul(y{i}, w)" for i in range(10))
+    text = "(float[64,256] x) => (float[64,256] z) {{ [first] y0 = Relu(x) {} [last] z = Add({}, x) }}"
+    square = np.eye(256, dtype=np.float32)
+    slow = small_model(folder / "slow.onnx", text.format(chain, "y10"), w=square)
+    fast = small_model(folder / "fast.onnx", text.format(" ".join(chain.split("[m2]")[:1]), "y2"), w=square)
+    other = small_model(folder / "other.onnx", text.format("[m] y = Exp(y0)", "y"))
+    report = folder / "files.json"
+
+    def run(*arguments):
+        return subprocess.run([RUN, *map(str, arguments), "--threads", "1", "--measure-seconds", "0.3"], capture_output=True,
+                              text=True, check=False)
+    done = run(slow, fast, "--runtime", "onnxruntime", "--python", sys.executable, "--json", report)
+    told = json.loads(report.read_text()) if done.returncode == 0 else {}
+    expect(done.returncode == 0, f"two files: {done.stderr}")
+    if told:
+        expect(1 < told["speedup_low"] <= told["speedup"] <= told["speedup_high"] and told["agrees"], f"which is faster: {told}")
+        expect(done.stdout.splitlines()[-1].startswith(f"the second is {told['speedup']:.3f} x as fast"), done.stdout)
+    done = run(slow, other, "--runtime", "onnxruntime", "--python", sys.executable)
+    expect(done.returncode == 1 and "do not agree" in done.stdout, f"another function: {done.returncode} {done.stdout}")
+    done = run(slow, fast, "--runtime", "onnxruntime", "--python", "./absent")
+    expect(done.returncode == 4, f"no Python: {done.returncode}")
+    for wrong in (["--runtime", "other"], ["--runtime", "onnxruntime", "--plan"], ["--measure-seconds", "1"]):
+        expect(run(slow, fast, *wrong).returncode == 2, f"wrong usage: {wrong}")
+
+
 def main():
-    tests = [test_measured_there, test_steps, test_indices, test_constants, test_step_that_fails, test_refused_there,
+    tests = [test_files, test_measured_there, test_steps, test_indices, test_constants, test_step_that_fails, test_refused_there,
              test_wrong_requests, test_failures, test_command]
     for test in tests + [test_simplified, test_symbolic] * ("--few" not in sys.argv):
         with tempfile.TemporaryDirectory() as folder:
