@@ -5,7 +5,9 @@
 #include "backends/costs/in_model.h"
 #include "backends/costs/step_key.h"
 #include "backends/instructions/code_cache.h"
+#include "backends/layouts/choose_layouts.h"
 #include "backends/layouts/layout.h"
+#include "backends/layouts/layout_tables.h"
 #include "core/memory/arena.h"
 #include "core/system/code_pages.h"
 #include "core/system/file.h"
@@ -91,8 +93,7 @@ struct model *backend_prepare(struct backend *b, const struct graph *g, size_t n
 }
 
 struct model *backend_prepare_from(struct backend *b, const struct graph *g, const uint8_t *layouts,
-                                   const step_choices *given, const struct given_weights *weights,
-                                   struct error *error)
+                                   const step_choices *given, const struct given_weights *weights, struct error *error)
 {
     struct plan_request request = backend_plan_request(b, g, layouts, NULL);
     if (b->methods->executor)

@@ -1,6 +1,7 @@
 // What a graph costs on a device: it is planned, and its steps are added up.
 #include "backends/contract/backend.h"
 #include "backends/costs/error_budget.h"
+#include "backends/layouts/choose_layouts.h"
 #include "backends/layouts/layout.h"
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"

@@ -1,6 +1,10 @@
 // What is claimed beside the libraries' steps: concatenation, and all that loops do not express as kernels from its
 // definition.
+#include "backends/cuda/claim.h"
+
 #include "backends/cuda/internal.h"
+#include "backends/cuda/kernel_definition.h"
+#include "backends/cuda/library.h"
 #include "backends/instructions/code_cache.h"
 #include "core/memory/arena.h"
 #include "graph/graph_whole.h"

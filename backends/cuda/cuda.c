@@ -2,7 +2,13 @@
 #include "backends/cuda/cuda.h"
 
 #include "backends/costs/cost_database.h"
+#include "backends/cuda/claim.h"
 #include "backends/cuda/internal.h"
+#include "backends/cuda/kernel_cache.h"
+#include "backends/cuda/load.h"
+#include "backends/cuda/measure.h"
+#include "backends/cuda/model.h"
+#include "backends/cuda/roofline.h"
 #include "core/memory/memory.h"
 #include "core/text/error.h"
 #include <stdio.h>

@@ -4,6 +4,7 @@
 // All planning, all kernel text and all estimates are made here without CUDA; what drives the GPU is a plugin (gpu.h).
 #pragma once
 #include "backends/contract/backend.h"
+#include "backends/cuda/internal.h"
 
 struct gpu_api;
 
@@ -13,3 +14,6 @@ struct backend *cuda_backend_open(const struct backend_options *options, struct 
 // The same on a given plugin.
 struct backend *cuda_backend_open_on(const struct gpu_api *api, const struct backend_options *options,
                                      struct error *error);
+
+// How such a device is planned for; it may be one that is not open (b->base.codes and options are used).
+struct plan_target cuda_plan_target(struct cuda_backend *b);

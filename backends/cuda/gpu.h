@@ -129,5 +129,3 @@ struct gpu_api {
 #define GPU_MOMENTS 1024
 
 typedef const struct gpu_api *gpu_entry(void);
-// The plugin, from $TASO_CUDA_PLUGIN, beside the program, or where it was installed; NULL: one line in `ret_reason`.
-const struct gpu_api *gpu_load(char *ret_reason);

@@ -1,4 +1,6 @@
 // Do loops touch each other's results? Those that do not are parts of one launch.
+#include "backends/cuda/independence.h"
+
 #include "backends/cuda/kernels.h"
 #include <string.h>
 

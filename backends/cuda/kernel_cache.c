@@ -2,6 +2,8 @@
 // times. A file in the folder is named by a hash and holds what was compiled:
 //     taso kernel 1 ARCHITECTURE TEXT-BYTES CODE-BYTES versions \n text code
 // so that a collision, or another compiler, costs a compilation and nothing else.
+#include "backends/cuda/kernel_cache.h"
+
 #include "backends/cuda/internal.h"
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"

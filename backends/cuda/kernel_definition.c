@@ -2,6 +2,9 @@
 // stand in any way, so that layouts cost nothing here; an epilogue is applied to the value before it is stored.
 //
 // Stages that are no outputs are kept in the scratch memory, unrounded.
+#include "backends/cuda/kernel_definition.h"
+
+#include "backends/cuda/kernel_loops.h"
 #include "backends/cuda/kernel_values.h"
 #include "backends/cuda/kernels.h"
 #include "core/memory/arena.h"

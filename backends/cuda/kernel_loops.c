@@ -7,6 +7,9 @@
 //   shared axes    one block for each place on them; the loops follow one another inside of the block
 //
 // Loops that do not read or write what another one writes are parts of one launch; others are launched one by one.
+#include "backends/cuda/kernel_loops.h"
+
+#include "backends/cuda/independence.h"
 #include "backends/cuda/kernel_values.h"
 #include "backends/cuda/kernels.h"
 #include "core/memory/arena.h"

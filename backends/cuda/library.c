@@ -2,6 +2,9 @@
 //
 // An epilogue that they take is   [+ bias along the channels]  [+ a tensor of the result's layout]  [relu, or for
 // products gelu by tanh]. Everything else stays outside.
+#include "backends/cuda/library.h"
+
+#include "backends/cuda/claim.h"
 #include "backends/cuda/internal.h"
 #include "backends/planning/postops.h"
 #include <string.h>

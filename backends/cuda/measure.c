@@ -7,9 +7,15 @@
 // for a convolution without its epilogue, which is then a kernel of its own. The words of the best are kept with the
 // cost, so that the same one runs in models. A kernel of fixed work before and after tells whether the clock changed by
 // more than CLOCK_DRIFT: then all is done again.
+#include "backends/cuda/measure.h"
+
 #include "backends/costs/choices.h"
 #include "backends/costs/sampling.h"
 #include "backends/cuda/internal.h"
+#include "backends/cuda/kernel_cache.h"
+#include "backends/cuda/library.h"
+#include "backends/cuda/model.h"
+#include "backends/cuda/steps.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/numbers/statistics.h"

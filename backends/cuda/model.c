@@ -1,7 +1,11 @@
 // Whole models: weights uploaded once, one arena, one stream; the first run launches step by step, later ones launch
 // what was captured of it as one graph.
+#include "backends/cuda/model.h"
+
 #include "backends/costs/error_budget.h"
 #include "backends/cuda/internal.h"
+#include "backends/cuda/library.h"
+#include "backends/cuda/steps.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include <string.h>

@@ -1,6 +1,9 @@
 // A guess for what has not been measured: the time to move a step's bytes or to do its operations, whichever is longer,
 // at a share of what the device could do, and a launch.
+#include "backends/cuda/roofline.h"
+
 #include "backends/cuda/internal.h"
+#include "backends/cuda/library.h"
 #include "graph/graph_whole.h"
 
 #define LAUNCH_SECONDS 2e-6

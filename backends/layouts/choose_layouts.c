@@ -1,8 +1,13 @@
 // Looks for the best layouts: an optimistic problem is solved, its plan priced, and solved anew until nothing is a
 // guess.
+#include "backends/layouts/choose_layouts.h"
+
 #include "backends/layouts/layout.h"
 
+#include "backends/layouts/layout_constraints.h"
 #include "backends/layouts/layout_internal.h"
+#include "backends/layouts/layout_parts.h"
+#include "backends/layouts/layout_tables.h"
 #include "core/text/error.h"
 #include <math.h>
 #include <string.h>

@@ -18,11 +18,3 @@ struct error;
 struct estimate;
 struct graph;
 struct layout_memory;   // tables that were filled
-
-struct layout_memory *layout_memory_new(void);
-void layout_memory_free(struct layout_memory *memory);
-
-// The layout of every tensor of the graph, LAYOUT_ANY for those without a choice; `ret_layouts` is in `arena`, NULL
-// where the standard layouts are the best. `ret_estimate` (may be NULL): what they cost, from the tables.
-bool layouts_find(struct backend *b, const struct graph *g, struct arena *arena, uint8_t **ret_layouts,
-                  struct estimate *ret_estimate, struct error *error);

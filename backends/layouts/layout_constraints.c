@@ -3,8 +3,11 @@
 // The copies of a tensor would be one table over its choice and those of all its readers. A variable of its own, the
 // set of slots that are copied, makes of it tables over three variables: what the set costs, and, for each reader, what
 // the set lacks of what it needs.
+#include "backends/layouts/layout_constraints.h"
+
 #include "backends/layouts/layout_internal.h"
 
+#include "backends/layouts/layout_tables.h"
 #include "backends/layouts/solver/assignment.h"
 #include <math.h>
 #include <string.h>

@@ -66,21 +66,3 @@ struct layout_search {
     int *n_layouts;                     // of every choice
     uint8_t (*layouts)[LAYOUT_COUNT];   // of every choice, the standard one first
 };
-
-// layout_parts.c
-void layout_number_choices(struct layout_search *s);
-void layout_find_parts(struct layout_search *s);
-uint32_t layout_choice_of(const struct layout_search *s, tensor_id t);   // NO_LAYOUT_PART: it is none
-uint32_t layout_choice_of_memory(const struct layout_search *s, memory_id m);
-// The part that a step of any plan of this graph belongs to, or NO_LAYOUT_PART.
-uint32_t layout_part_of_step(const struct layout_search *s, const struct step *step);
-uint32_t layout_find_need(const struct layout_search *s, tensor_id t, node_id node);
-// layout_tables.c
-void layout_find_table(struct layout_search *s, struct layout_part *part);
-struct layout_table *layout_table_of(const struct layout_search *s, const struct layout_part *part);
-// layout_constraints.c: what an entry costs at least, as far as is known;
-double layout_least_seconds(const struct layout_search *s, const struct layout_table *t);
-// and the least sum as far as tables are known, and the values of choices that give it.
-struct assignment layouts_find_among_known(struct layout_search *s, int *ret_values);
-// May the least sum be out of reach? That is known from the graph alone, whatever tables have.
-bool layouts_are_hard(struct layout_search *s);

@@ -1,5 +1,8 @@
 // Tables of what parts cost, found by what the parts are.
+#include "backends/layouts/layout_tables.h"
+
 #include "backends/layouts/layout_internal.h"
+#include "backends/layouts/layout_parts.h"
 
 #include <math.h>
 

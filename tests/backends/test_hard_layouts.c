@@ -1,6 +1,7 @@
 // Layouts of graphs with too many choices for the least sum: concatenations of concatenations, planned for the
 // processor, at costs made up by the words of each step.
 #include "backends/cpu/cpu.h"
+#include "backends/layouts/choose_layouts.h"
 #include "backends/layouts/layout.h"
 #include "core/memory/hash.h"
 #include "tests/backends/random_graphs.h"

@@ -1,6 +1,8 @@
 // The best layouts are the best: against all of them, on random graphs under random costs; and the solver alone.
 #include "backends/fake/fake.h"
+#include "backends/layouts/choose_layouts.h"
 #include "backends/layouts/layout.h"
+#include "backends/layouts/layout_tables.h"
 #include "tests/backends/random_graphs.h"
 #include <stdlib.h>
 

@@ -5,6 +5,7 @@
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/result_error.h"
 #include "backends/cpu/ways.h"
+#include "backends/cuda/steps.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"
 #include "tests/support/parse_graph.h"

@@ -6,6 +6,8 @@
 // to generated kernels. With --list each distinct convolution is printed, as tests/cuda/convolutions.txt has it; with
 // --compile every kernel that the model needs is compiled. Exit code 1 when a convolution has no engine or a kernel
 // does not compile.
+#include "backends/cuda/library.h"
+#include "backends/cuda/load.h"
 #include "core/text/error.h"
 #include "onnx/convert/import.h"
 #include "onnx/format/model_file.h"

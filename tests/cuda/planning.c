@@ -1,4 +1,6 @@
 #include "tests/cuda/planning.h"
+#include "backends/cuda/cuda.h"
+#include "backends/cuda/steps.h"
 #include "backends/instructions/code_cache.h"
 
 #include "core/memory/hash.h"

@@ -1,5 +1,6 @@
 // The plugin without a GPU: every kernel of the conformance graphs compiles for every architecture, the same text gives
 // the same bytes, and cuDNN has engines for what it is asked.
+#include "backends/cuda/load.h"
 #include "core/memory/hash.h"
 #include "tests/cuda/graphs.h"
 #include "tests/cuda/planning.h"

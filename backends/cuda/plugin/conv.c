@@ -4,6 +4,8 @@
 //
 // Engines are listed by the library's heuristics for a device that is described, so that plans are made without one
 // too. An engine with its settings is put in words ("engine 47 2=3 12=1") that find the same again.
+#include "backends/cuda/plugin/conv.h"
+
 #include "backends/cuda/plugin/plugin.h"
 #include <cudnn.h>
 #include <inttypes.h>

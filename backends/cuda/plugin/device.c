@@ -1,4 +1,6 @@
 // The GPU itself: memory, one stream, kernels, captures, moments in time.
+#include "backends/cuda/plugin/device.h"
+
 #include "backends/cuda/plugin/plugin.h"
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>

@@ -1,5 +1,10 @@
 // The table of the plugin, and what it says of itself.
 #include "backends/cuda/plugin/plugin.h"
+
+#include "backends/cuda/plugin/compile.h"
+#include "backends/cuda/plugin/conv.h"
+#include "backends/cuda/plugin/device.h"
+#include "backends/cuda/plugin/product.h"
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
 #include <cudnn.h>

@@ -2,6 +2,8 @@
 //
 // The library thinks in columns: a row-major z = x * y is for it z' = y' * x', with y first. So its bias, which runs
 // along the rows of its result, runs along our columns. A matrix that stands the other way is marked as transposed.
+#include "backends/cuda/plugin/product.h"
+
 #include "backends/cuda/plugin/plugin.h"
 #include <cublasLt.h>
 #include <inttypes.h>

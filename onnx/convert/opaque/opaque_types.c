@@ -1,4 +1,6 @@
 // Which row types an opaque node, by its operator's name and domain; and what rows ask.
+#include "onnx/convert/opaque/opaque_types.h"
+
 #include "onnx/convert/importer.h"
 #include "onnx/convert/opaque/typing.h"
 #include "onnx/format/visit.h"

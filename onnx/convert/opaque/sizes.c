@@ -1,4 +1,5 @@
 // Results whose sizes are constants or attributes: what is cut, padded, resized, gathered, or made of nothing.
+#include "onnx/convert/opaque/opaque_types.h"
 #include "onnx/convert/opaque/typing.h"
 
 static void top_k(struct conversion *c, struct type *types)

@@ -1,4 +1,5 @@
 // Images: windows that slide over them, regions of them, and places in them.
+#include "onnx/convert/opaque/opaque_types.h"
 #include "onnx/convert/opaque/typing.h"
 
 #include <math.h>

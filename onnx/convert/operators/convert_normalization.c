@@ -1,5 +1,6 @@
 // Normalizations; that of a batch becomes part of the convolution before it, where there is one.
 #include "onnx/convert/importer.h"
+#include "onnx/convert/operators/convert_reduce.h"
 #include "onnx/convert/operators/reductions.h"
 
 #include <math.h>

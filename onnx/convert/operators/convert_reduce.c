@@ -1,4 +1,6 @@
 // Reductions and softmax.
+#include "onnx/convert/operators/convert_reduce.h"
+
 #include "onnx/convert/conversion.h"
 #include "onnx/convert/operators/reductions.h"
 

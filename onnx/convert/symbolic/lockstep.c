@@ -9,6 +9,7 @@
 
 #include "core/text/error.h"
 #include "onnx/convert/reshape_sizes.h"
+#include "onnx/convert/symbolic/shape_arithmetic.h"
 #include "onnx/format/visit.h"
 #include "operators/traits.h"
 

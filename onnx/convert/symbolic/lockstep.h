@@ -28,22 +28,9 @@ bool import_everywhere(struct lockstep *l);                                   //
 const void *lockstep_weight(const struct lockstep *l, int k, size_t index);   // its elements; NULL: there are none
 
 // --- lockstep_check.c ------------------------------------------------------------------------------------------------
-// Are there nodes that are something else at other bindings than the probes? They are added to the denied ones.
-bool find_unknown_elsewhere(struct lockstep *l, bool *is_denied);
 
 // --- size_limits.c ---------------------------------------------------------------------------------------------------
-// Lowers the sizes that symbols, of which all are multiples of these units, may have at most, to what tables allow that
-// are cut or gathered from by sizes at the probes. False: all probes are within.
-bool find_size_limits(struct lockstep *l, const int64_t *units, int64_t *most);
 
 // --- size_multiples.c ------------------------------------------------------------------------------------------------
-// Of each symbol a number that divides all sizes at which the model has results; mostly one.
-void find_units(const struct imported_model *named, struct onnx_file *file, const struct import_options *options,
-                int64_t *ret_units);
 
 // --- shape_arithmetic.c ----------------------------------------------------------------------------------------------
-// Is what the node at hand makes of known values the same function of the symbols at all bindings?
-bool is_arithmetic_of_shapes(struct lockstep *l);
-bool makes_integers(const struct lockstep *l);   // its first output
-// Is this, by its values at the probes, a function of the symbols that is below zero at no sizes?
-bool is_never_negative(struct lockstep *l, const int64_t *at);

@@ -6,6 +6,8 @@
 // Unless the model cannot run there. Positions that are cut to a length and then added to as many words fail beyond the
 // table's end, so that the length is what it seems wherever there is a result. That is said of Slice alone: what it
 // cuts off never comes to the size it would have had.
+#include "onnx/convert/symbolic/lockstep_check.h"
+
 #include "core/text/error.h"
 #include "onnx/convert/symbolic/lockstep.h"
 #include "onnx/format/visit.h"

@@ -2,6 +2,9 @@
 #include "core/text/error.h"
 #include "onnx/convert/constant_cache.h"
 #include "onnx/convert/symbolic/lockstep.h"
+#include "onnx/convert/symbolic/lockstep_check.h"
+#include "onnx/convert/symbolic/size_limits.h"
+#include "onnx/convert/symbolic/size_multiples.h"
 #include "onnx/format/check.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 // Arithmetic of shapes that is one function of all sizes. Comparisons are such where they are decided for all sizes,
 // and quotients where nothing is left over, or by a number.
+#include "onnx/convert/symbolic/shape_arithmetic.h"
+
 #include "onnx/convert/symbolic/lockstep.h"
 #include "onnx/format/visit.h"
 

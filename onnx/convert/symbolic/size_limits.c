@@ -1,6 +1,8 @@
 // Symbols that tables limit: positions of 64 rows that are cut to a length, or gathered up to it, allow no more than
 // 64. At probes beyond that nothing behind them would be understood. Where the value that cuts is a function of the
 // symbols, the largest size that it allows, the same for all symbols in it, is a limit of each.
+#include "onnx/convert/symbolic/size_limits.h"
+
 #include "onnx/convert/symbolic/lockstep.h"
 #include "onnx/format/visit.h"
 

@@ -5,6 +5,8 @@
 // tried, and none at a multiple. A unit is a claim about sizes at which the model fails alone, so what is said of the
 // others holds for every run that has a result. One size between two multiples that has a result, alone or beside sizes
 // of other symbols that are no multiples either, and there is no unit.
+#include "onnx/convert/symbolic/size_multiples.h"
+
 #include "core/numbers/random.h"
 #include "core/text/error.h"
 #include "onnx/convert/symbolic/lockstep.h"

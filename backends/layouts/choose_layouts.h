@@ -1,0 +1,9 @@
+// Looks for the best layouts: an optimistic problem is solved, its plan priced, and solved anew until nothing is a
+// guess.
+#pragma once
+#include "backends/layouts/layout.h"
+
+// The layout of every tensor of the graph, LAYOUT_ANY for those without a choice; `ret_layouts` is in `arena`, NULL
+// where the standard layouts are the best. `ret_estimate` (may be NULL): what they cost, from the tables.
+bool layouts_find(struct backend *b, const struct graph *g, struct arena *arena, uint8_t **ret_layouts,
+                  struct estimate *ret_estimate, struct error *error);

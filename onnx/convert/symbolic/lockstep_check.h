@@ -1,0 +1,6 @@
+// What import in lockstep says of a model is what its probes show.
+#pragma once
+#include "onnx/convert/symbolic/lockstep.h"
+
+// Are there nodes that are something else at other bindings than the probes? They are added to the denied ones.
+bool find_unknown_elsewhere(struct lockstep *l, bool *is_denied);
