@@ -13,6 +13,8 @@ enum operator_trait {
     TRAIT_IS_OF_SIZES = 1 << 21,           // uniform, and another number at other sizes
     TRAIT_IS_KERNEL = 1 << 22,             // without inputs, and of rank 3 and more: filters, channels, a window
     TRAIT_MULTIPLIES_MATRICES = 1 << 23,   // contracts, and is typed as a product of matrices
+    TRAIT_IDEMPOTENT = 1 << 24,            // entry by entry, and what it makes it makes of that again (relu, floor)
+    TRAIT_INVOLUTION = 1 << 25,            // entry by entry, and makes the input of what it makes (neg, not)
 };
 
 enum { MOST_KNOWN_INPUTS = 16 };

@@ -12,6 +12,7 @@
 #include "operators/traits/larger_sizes.h"
 #include "operators/traits/promises.h"
 #include "operators/traits/references.h"
+#include "operators/traits/repeated.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -302,7 +303,8 @@ static void note_definition(struct definition *d, struct probe *p, struct findin
     traits = has_positive_reals(p) ? traits : (traits & ~(unsigned)TRAIT_PARTIAL) | SIGN_TRAITS;
     for (int i = 0; i < MOST_INPUTS && has_positive_reals(p); i++)
         f->positive_inputs &= definition_is_partial(d, 1u << i) ? ~(1u << i) : UINT32_MAX;
-    f->of_all &= traits | places_and_ranks(d, p, f);
+    unsigned repeated = traits & TRAIT_ENTRY_BY_ENTRY ? operator_repeated_traits(&p->call, d->arena) : 0;
+    f->of_all &= traits | repeated | places_and_ranks(d, p, f);
     f->of_some |= traits & TRAITS_OF_SOME;
     for (int i = 0; i < d->n_inputs; i++) {
         f->ranks[i] |= 1u << d->inputs[i].rank;
@@ -362,7 +364,8 @@ static const char *what_is_of_no_form(const struct operator* op, const struct fi
 
 static struct findings find_traits(const struct operator* op, bool activates)
 {
-    struct findings f = {.of_all = TRAITS_OF_ALL | TRAIT_PLAIN_PLACES | TRAIT_IS_KERNEL | TRAIT_MULTIPLIES_MATRICES,
+    struct findings f = {.of_all = TRAITS_OF_ALL | TRAIT_PLAIN_PLACES | TRAIT_IS_KERNEL | TRAIT_MULTIPLIES_MATRICES |
+                                   TRAIT_IDEMPOTENT | TRAIT_INVOLUTION,
                          .positive_inputs = UINT32_MAX};
     if (!op->define)
         return (struct findings){0};

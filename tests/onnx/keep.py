@@ -244,7 +244,7 @@ CASES = {
         """(float[2,6] x) => (float[2,1] y) <int64[3] sizes = {2, 1, 3}> { a, b, c = Split<axis = 1>(x, sizes)
            y = Relu(b) }""", UNCHANGED),
     "names that are taken": case(
-        "(float[2,3] constant_0) => (float[2,3] y) { relu_0 = Relu(constant_0)  neg_0 = Neg(relu_0)  y = Neg(neg_0) }",
+        "(float[2,3] constant_0) => (float[2,3] y) { relu_0 = Relu(constant_0)  neg_0 = Neg(relu_0)  y = Tanh(neg_0) }",
         UNCHANGED),
     "shapes that are computed": case(
         """(float[2,3,4] x) => (float[2,12] y) <int64 zero = {0}, int64[1] axes = {0}, int64[1] rest = {-1}>

@@ -135,7 +135,9 @@ static void describe_set(struct text *out, unsigned traits)
                  {TRAIT_PLAIN_PLACES, "plain places"},
                  {TRAIT_IS_OF_SIZES, "of sizes"},
                  {TRAIT_IS_KERNEL, "kernel"},
-                 {TRAIT_MULTIPLIES_MATRICES, "multiplies matrices"}};
+                 {TRAIT_MULTIPLIES_MATRICES, "multiplies matrices"},
+                 {TRAIT_IDEMPOTENT, "once for twice"},
+                 {TRAIT_INVOLUTION, "its own inverse"}};
     const char *between = " ";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (traits & names[i].trait) {
