@@ -9,6 +9,12 @@ struct entails_product {
     struct monomial product;   // of factor 1
     Z3_ast term;
 };
+// Values of all atoms: of the first `n`, and one for indices beyond these. Symbols beyond have their least values.
+struct entails_point {
+    size_t n;
+    const int64_t *values;
+    int64_t of_other_indices;
+};
 // Made when it is needed, and used for all families of a rule: it takes longer than most questions.
 struct z3_session {
     Z3_context z3;   // NULL: not yet
@@ -26,10 +32,13 @@ struct entails {
     VEC(Z3_ast) facts;                      // what is known of these
     struct key_set known;                   // what was assumed, and then what was asked
     VEC(bool) answers;                      // by the key's number
-    uint64_t questions;                     // that Z3 was asked
+    VEC(struct entails_point) points;   // at which all of `assumed` hold: most questions have a counterexample there
+    uint64_t questions;                 // that Z3 was asked
 };
 void entails_init(struct entails *e, struct polys *polys, struct z3_session *session);
 void entails_free(struct entails *e);
+// A point that may meet all of e->assumed, of `n` values, kept by the caller.
+void entails_add_point(struct entails *e, const int64_t *values, size_t n, int64_t of_other_indices);
 // Is `asked` >= 0 wherever all of `assumed` (`n` polynomials) are?
 bool entails(struct entails *e, const poly *assumed, uint32_t n, poly asked);
 bool entails_nothing(struct entails *e, const poly *assumed, uint32_t n);   // they never hold together
