@@ -5,6 +5,7 @@
 #include "backends/cpu/conv.h"
 #include "backends/cpu/loops.h"
 #include "backends/cpu/ways.h"
+#include "backends/generated/rows.h"
 #include "backends/generated/winograd.h"
 #include "backends/programs/programs.h"
 #include "core/text/error.h"
@@ -162,15 +163,19 @@ static void list(const struct cpu_backend *b, const struct plan *plan, const str
 
 // --- preparing and running -------------------------------------------------------------------------------------------
 
+static void *find_function(const struct step_request *r, const char *text)
+{
+    struct program program;
+    struct error ignored;
+    bool is_found = programs_find(r->backend->programs, &text, 1, &program, &ignored);
+    return is_found ? program_function(&program, "run") : NULL;
+}
+
 static bool find_kernel(struct generated_conv *c, const struct step_request *r)
 {
     struct text text = {0};
-    struct program program;
-    struct error ignored;
     winograd_print(&text, &c->definition, &c->schedule);
-    const char *chars = text.chars;
-    bool is_found = programs_find(r->backend->programs, &chars, 1, &program, &ignored);
-    void *address = is_found ? program_function(&program, "run") : NULL;
+    void *address = find_function(r, text.chars);
     memcpy(&c->run, &address, sizeof c->run);
     text_free(&text);
     return address != NULL;
@@ -251,3 +256,81 @@ static const struct cpu_kernel kernel = {
     .packed_operand = packed_operand,
 };
 const struct cpu_way cpu_way_generated = {WAY, takes, list, &kernel};
+
+// --- loops -----------------------------------------------------------------------------------------------------------
+
+#define FEW_PLACES 2048   // of a step's loops: what is shorter is not worth a compiler's time
+
+struct generated_rows {
+    rows_run_fn *run;
+    int n_addresses, threads;
+    const struct loop_access *accesses;
+    const int64_t *numbers;
+    float **addresses;
+};
+
+static bool takes_rows(const struct plan *plan, const struct step *step)
+{
+    return step->kernel == &cpu_kernel_loops.base;
+}
+
+// Functions that take longer than memory does, and what goes over its rows several times.
+static bool is_worth_generating(const struct step *step)
+{
+    bool is_hard = false;
+    double places = 0;
+    for (int i = 0; i < step->n_loops; i++) {
+        const struct loop *l = &step->loops[i];
+        places += loop_places(l);
+        for (int k = 0; k < l->n_instructions; k++) {
+            uint8_t fn = l->instructions[k].fn;
+            is_hard = is_hard || l->instructions[k].kind == INSTRUCTION_REDUCE ||
+                      (l->instructions[k].kind == INSTRUCTION_APPLY &&
+                       (fn == FN_EXP || fn == FN_SIGMOID || fn == FN_TANH || fn == FN_ERF));
+        }
+    }
+    return is_hard && places >= FEW_PLACES;
+}
+
+static void list_rows(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list)
+{
+    struct text text = {0};
+    struct rows_kernel k = {0};
+    struct listed_choice c = {.text = "rows"};
+    if (is_worth_generating(step) && rows_print(&text, step, machine_of(b->vector)->lanes, &k))
+        vec_push(list, c);
+    rows_kernel_free(&k);
+    text_free(&text);
+}
+
+static void *prepare_rows(const struct step_request *r)
+{
+    struct text text = {0};
+    struct rows_kernel k = {0};
+    struct generated_rows *s = arena_new(r->arena, struct generated_rows);
+    void *address = NULL;
+    if (rows_print(&text, r->step, machine_of(r->backend->vector)->lanes, &k))
+        address = find_function(r, text.chars);
+    s->n_addresses = (int)k.accesses.count;
+    s->accesses = arena_copy_array(r->arena, k.accesses.items, k.accesses.count);
+    s->numbers = arena_copy_array(r->arena, k.numbers.items, k.numbers.count);
+    s->addresses = arena_array(r->arena, float *, k.accesses.count + 1);
+    s->threads = r->backend->threads;
+    memcpy(&s->run, &address, sizeof s->run);
+    rows_kernel_free(&k);
+    text_free(&text);
+    return address ? s : NULL;
+}
+
+static bool run_rows(void *state, char *const *memory, char *scratch)
+{
+    const struct generated_rows *s = state;
+    for (int i = 0; i < s->n_addresses; i++)
+        s->addresses[i] = (float *)memory[s->accesses[i].memory] + s->accesses[i].offset;
+#pragma omp parallel num_threads(s->threads) if (s->threads > 1)
+    s->run(s->addresses, s->numbers, omp_get_thread_num(), omp_get_num_threads());
+    return true;
+}
+
+static const struct cpu_kernel rows_kernel = {.base = {.name = "loops"}, .prepare = prepare_rows, .run = run_rows};
+const struct cpu_way cpu_way_rows = {"rows", takes_rows, list_rows, &rows_kernel};

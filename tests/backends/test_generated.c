@@ -86,8 +86,8 @@ static void list_machines(struct machine ret_machines[4], int *ret_n)
 
 static struct programs *open_service(const struct machine *m)
 {
-    return programs_open(
-        &(struct programs_options){.instruction_set = m->instruction_set, .folder = "", .extra_flag = EXTRA_FLAG});
+    return programs_open(&(struct programs_options){
+        .instruction_set = m->instruction_set, .folder = "", .extra_flag = EXTRA_FLAG, .seconds = 600});
 }
 
 struct trial {

@@ -6,6 +6,8 @@
 #include "backends/cpu/result_error.h"
 #include "backends/cpu/ways.h"
 #include "backends/cuda/steps.h"
+#include "backends/generated/rows.h"
+#include "core/text/text.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"
 #include "tests/support/parse_graph.h"
@@ -303,6 +305,68 @@ static void estimates_are_sums_of_what_is_chosen(void **state)
     free_four(&f);
 }
 
+// --- generated loops -------------------------------------------------------------------------------------------------
+
+#define ROWS(type, code) "(graph (let x (input 0) " type ") (let y (input 1) " type ") " code ")"
+static const char *const graphs_of_rows[] = {
+    ROWS("(f32 3 5 77)", "(let z (softmax 2 x)) (output z)"),
+    ROWS("(f32 40 128)", "(let z (softmax 1 x)) (output z)"),
+    ROWS("(f32 7 1)", "(let z (softmax 1 x)) (output z)"),
+    ROWS("(f32 6 130)", "(let a (ewadd x y)) (let s (sigmoid a)) (let z (ewmul a s)) (output z)"),
+    ROWS("(f32 6 130)", "(let a (gelu x)) (let t (tanh y)) (let z (sub a t)) (output z t)"),
+    ROWS("(f32 6 33)", "(let s (reducesum :axes 1 :keepdims 1 x)) (let r (broadcast :shape 6 33 s)) (let e (exp y))"
+                       "(let z (div e r)) (output z)"),
+    ROWS("(f32 2 9 31)",
+         "(let s (reducemax :axes 2 :keepdims 0 x)) (let z (reducemean :axes 2 :keepdims 0 y)) (output s z)"),
+    ROWS("(f32 33 17)", "(let t (transpose :perm 1 0 x)) (let z (exp t)) (output z)"),
+};
+
+static bool is_printed(const struct step *step)
+{
+    struct text text = {0};
+    struct rows_kernel k = {0};
+    bool is_done = step->kernel == &cpu_kernel_loops.base && rows_print(&text, step, 16, &k);
+    rows_kernel_free(&k);
+    text_free(&text);
+    return is_done;
+}
+
+// Every step of loops that can be printed runs so; gives their number.
+static size_t check_rows(struct backend *b, const char *text)
+{
+    struct arena arena;
+    struct graph g;
+    struct plan plan = {0};
+    struct error error = {0};
+    arena_init(&arena);
+    parse_graph(&g, &arena, text);
+    const uint8_t *layouts = same_layouts(&g, &arena, LAYOUT_ROWS);
+    count_prepared_by(b, &g, layouts, "rows", &arena);
+    struct plan_request request = backend_plan_request(b, &g, layouts, &arena);
+    assert_true(plan_make(&plan, &request, &error));
+    size_t n = 0;
+    for (size_t i = 0; i < plan.steps.count; i++)
+        n += is_printed(&plan.steps.items[i]);
+    plan_free(&plan);
+    graph_free(&g);
+    arena_free(&arena);
+    return n;
+}
+
+static void generated_rows_agree_with_the_reference(void **state)
+{
+    size_t n = 0;
+    for (int threads = 1; threads <= 2; threads++) {
+        struct backend *b = open_device(threads, 1e-5);
+        for (size_t i = 0; i < COUNT_OF(graphs_of_rows); i++)
+            n += check_rows(b, graphs_of_rows[i]);
+        for (size_t i = 0; i < some_of(COUNT_OF(conformance_graphs)); i++)
+            n += check_rows(b, conformance_graphs[i]);
+        backend_close(b);
+    }
+    assert_true(n > 40);
+}
+
 // --- measuring -------------------------------------------------------------------------------------------------------
 
 static void measured_errors_are_those_of_the_kernel(void **state)
@@ -346,4 +410,5 @@ static void both_kinds_are_measured_once(void **state)
 
 RUN_TESTS(TEST(all_ways_agree_with_the_reference), TEST(choices_that_cannot_be_had_do_no_harm),
           TEST(errors_stay_within_the_budget), TEST(only_gains_are_taken), TEST(estimates_are_sums_of_what_is_chosen),
-          TEST(measured_errors_are_those_of_the_kernel), TEST(both_kinds_are_measured_once))
+          TEST(generated_rows_agree_with_the_reference), TEST(measured_errors_are_those_of_the_kernel),
+          TEST(both_kinds_are_measured_once))

@@ -1,0 +1,24 @@
+// Loops of a step as one kernel: element-wise chains, and reductions along rows with all that stands before and behind
+// them (softmax, normalizations), row by row, so that what is between stays in the nearest cache.
+//
+// A text knows the form of the loops alone: their code, and which entries lie side by side. Sizes and distances are
+// numbers that it is told, so that steps of one form share a kernel.
+//
+// Functions are those of the vector loops (backends/cpu/vector), to 2 ulp of each: exp, sigmoid, tanh, erf, also of
+// infinities and NaN.
+#pragma once
+#include "backends/planning/plan.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct text;
+
+struct rows_kernel {
+    VEC(int64_t) numbers;
+    VEC(struct loop_access) accesses;   // addresses that it is given, in this order
+};
+// Defines NAMED(run), of this type, for vectors of so many lanes. False: the loops are not of this form; then what the
+// text and the kernel have is of no use. The kernel is freed by rows_kernel_free either way.
+typedef void rows_run_fn(float *const *addresses, const int64_t *numbers, int part, int parts);
+bool rows_print(struct text *text, const struct step *step, int lanes, struct rows_kernel *ret_kernel);
+void rows_kernel_free(struct rows_kernel *k);
