@@ -1,6 +1,8 @@
 /* Makes a model faster and runs the result once on zeros:   cc optimize.c $(pkg-config --cflags --libs taso)
  *
- *     ./optimize model.onnx fast.onnx */
+ *     ./optimize model.onnx fast.onnx [SYMBOL=SIZE...]
+ *
+ * Symbolic dimensions of the model stay symbolic; it is optimized for these sizes, and run at them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <taso.h>
@@ -36,22 +38,42 @@ static int run_on_zeros(const taso_options *options, const char *path)
     return status == TASO_DONE ? 0 : fail(&error);
 }
 
+/* Each as a size to optimize for ("profile"), or to bind ("shape"). */
+static int set_sizes(taso_options *options, const char *name, char *const *sizes, int n)
+{
+    taso_error error;
+    for (int i = 0; i < n; i++)
+        if (taso_options_set(options, name, sizes[i], &error) != TASO_DONE)
+            return fail(&error);
+    return 0;
+}
+
+static int run_at(char *const *sizes, int n, const char *path)
+{
+    taso_options *options = taso_options_new();
+    int code = set_sizes(options, "shape", sizes, n);
+    if (code == 0)
+        code = run_on_zeros(options, path);
+    taso_options_free(options);
+    return code;
+}
+
 int main(int argc, char **argv)
 {
     taso_error error;
     taso_report *report = NULL;
     taso_options *options = taso_options_new();
-    if (argc != 3) {
-        fprintf(stderr, "usage: %s MODEL.onnx FAST.onnx\n", argv[0]);
+    if (argc < 3) {
+        fprintf(stderr, "usage: %s MODEL.onnx FAST.onnx [SYMBOL=SIZE...]\n", argv[0]);
         return TASO_USAGE;
     }
-    int code = taso_options_set(options, "threads", "1", &error) != TASO_DONE ||
-                       taso_optimize_file(options, argv[1], argv[2], &report, &error) != TASO_DONE
-                   ? fail(&error)
-                   : 0;
+    int code = set_sizes(options, "profile", argv + 3, argc - 3);
+    if (code == 0 && (taso_options_set(options, "threads", "1", &error) != TASO_DONE ||
+                      taso_optimize_file(options, argv[1], argv[2], &report, &error) != TASO_DONE))
+        code = fail(&error);
     if (code == 0) {
         fputs(taso_report_text(report), stdout);
-        code = run_on_zeros(options, argv[2]);
+        code = run_at(argv + 3, argc - 3, argv[2]);
     }
     taso_report_free(report);
     taso_options_free(options);

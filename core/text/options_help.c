@@ -239,6 +239,7 @@ static void describe_option(struct text *out, const struct option_spec *s, const
     add_field(out, "facts", facts.count ? facts.chars + 2 : "");
     add_strings(out, "choices", s->choices);
     json_add_bool(out, "is_on", is_on_by_default(s, defaults));
+    json_add_bool(out, "is_size", s->is_size);
     json_end(out, '}');
     text_free(&facts);
 }

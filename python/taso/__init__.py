@@ -7,10 +7,10 @@
 
 The worker that measures models in ONNX Runtime for taso-opt is taso.worker.
 """
-from .api import Error, Session, Verdict, optimize, verify, version
+from .api import Error, Report, Session, Verdict, optimize, verify, version
 from .provider import register
 
-__all__ = ["Error", "Session", "Verdict", "optimize", "register", "verify", "version"]
+__all__ = ["Error", "Report", "Session", "Verdict", "optimize", "register", "verify", "version"]
 
 
 def __getattr__(name):

@@ -2,15 +2,24 @@
 from __future__ import annotations
 
 import ctypes
+import difflib
+import errno
+import html
 import importlib.util
+import inspect
 import json
 import os
 import sys
+import textwrap
 import threading
-from typing import Any, Callable, Mapping, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Optional, get_type_hints
 
 from . import library as _binding
-from .library import Error
+from .library import Error, error_of
+from .options import HELP, Options
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _TYPES = {"f32": "f4", "f64": "f8", "f16": "f2", "bool": "?", "i8": "i1", "u8": "u1", "i16": "i2", "u16": "u2", "i32": "i4",
           "u32": "u4", "i64": "i8", "u64": "u8", "bf16": "u2", "c64": "c8", "c128": "c16"}
@@ -44,6 +53,43 @@ def _texts_of(value) -> list[str]:
     return [] if value is None else [_text_of(value)]
 
 
+def _refuse_unknown(name):
+    if name in HELP:
+        return
+    similar = difflib.get_close_matches(name, HELP, 1)
+    raise TypeError(f"there is no argument {name!r}" + (f"; did you mean {similar[0]!r}?" if similar else ""))
+
+
+def _documented(function):
+    """With the options of taso-opt as arguments, for help() and completion: all of them by name."""
+    signature, types = inspect.signature(function), get_type_hints(Options)
+    given = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=types[name])
+            for name in HELP]
+    function.__signature__ = signature.replace(parameters=[*given, *more])
+    lines = (textwrap.fill(f"{name}: {text}", 100, initial_indent="    ", subsequent_indent="        ")
+             for name, text in HELP.items())
+    function.__doc__ += "\n    Options, those of taso-opt; None is what is standard:\n\n" + "\n".join(lines) + "\n"
+    return function
+
+
+class Report(dict):
+    """What was done, as `taso-opt --json` writes it. It prints as `taso-opt` does, and is a page in a notebook."""
+
+    text: str   # as taso-opt prints it
+    html: str   # as taso-opt --html writes it: a page that needs nothing else
+
+    def __init__(self, facts=(), text="", page=""):
+        super().__init__(facts, text=text)
+        self.text, self.html = text, page
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{html.escape(self.html)}" style="width: 100%; height: 60rem; border: 0"></iframe>'
+
+
 class _Options:
     """The options of taso-opt by their names, `_` for `-`; lists and dictionaries are options given several times."""
 
@@ -54,13 +100,14 @@ class _Options:
         self.progress = progress
         self.c.taso_options_set_progress(self.handle, self.callback, None)
         for name, value in values.items():
+            _refuse_unknown(name)
             for text in _texts_of(value):
                 self._set(name.replace("_", "-"), text)
 
     def _set(self, name, value):
         failure = _binding.Failure()
         if self.c.taso_options_set(self.handle, name.encode(), value.encode(), failure) != _binding.DONE:
-            raise Error(failure)
+            raise error_of(failure)
 
     def call(self, function, *arguments):
         """What the library's function gives, which runs on a thread of its own: this one hears signals meanwhile, and asks
@@ -100,8 +147,9 @@ def _runtime_here():
 
 def _report_of(c, handle):
     if not handle:
-        return {}
-    return {**json.loads(c.taso_report_json(handle).decode()), "text": c.taso_report_text(handle).decode(errors="replace")}
+        return Report()
+    text, page = (f(handle).decode(errors="replace") for f in (c.taso_report_text, c.taso_report_html))
+    return Report(json.loads(c.taso_report_json(handle).decode()), text, page)
 
 
 def _serialized(model):
@@ -112,22 +160,27 @@ def _serialized(model):
         return model.SerializeToString()
     if not isinstance(model, (str, os.PathLike)):
         raise TypeError(f"a model is a path, bytes, or an onnx.ModelProto, no {type(model).__name__}")
+    if not os.path.exists(model):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(model))
     return None
 
 
+@_documented
 def optimize(model, output: Optional[os.PathLike | str] = None, *, progress: Optional[Callable[[], Any]] = None,
-             **options) -> tuple[Any, dict]:
+             **options: Unpack[Options]) -> tuple[Any, Report]:
     """A faster model that is equivalent, and the report: `(model, report)`.
 
     model     a path, the bytes of a model, or an onnx.ModelProto
     output    NAME.onnx or NAME.taso, when `model` is a path; None: nothing is written
     progress  called now and then without arguments; False: end soon, with the best so far
-    options   those of taso-opt: budget=500, threads=1, shape={"x": (1, 3, 224, 224)}, only_proved=True, ...
+    options   those of taso-opt: threads=1, shape={"x": (1, 3, 224, 224)}, profile={"batch": [1, 8]}, total_time=60, ...
 
     Ctrl-C ends it as `progress` does, and is raised then; another one is raised at once.
 
     The result is what `model` was: the path `output`, bytes, or an onnx.ModelProto. The report is what taso-opt --json
-    writes, and `text`, what it prints. Error: the model is invalid, cannot be served, or failed the check.
+    writes, as a dictionary; `report.text` is what it prints, `report.html` a page, which notebooks show. Error: the model
+    is invalid, cannot be served, or failed the check. TypeError, ValueError: arguments that there are not, or that do not
+    go together. FileNotFoundError: there is no such model.
     """
     data = _serialized(model)
     if data is not None and output is not None:
@@ -142,7 +195,7 @@ def optimize(model, output: Optional[os.PathLike | str] = None, *, progress: Opt
             status = given.call(c.taso_optimize_buffer, given.handle, data, len(data), buffer, ctypes.byref(report), failure)
         told = _report_of(c, report)
         if status != _binding.DONE:
-            raise Error(failure, told)
+            raise error_of(failure, told)
         return (output if data is None else _as_given(model, ctypes.string_at(buffer.data, buffer.size))), told
     finally:
         c.taso_buffer_free(buffer)
@@ -183,7 +236,7 @@ def verify(text: str, *, progress: Optional[Callable[[], Any]] = None) -> list[V
     try:
         status = given.call(judge, given.handle, text.encode(), ctypes.byref(verdicts), failure)
         if status != _binding.DONE:
-            raise Error(failure)
+            raise error_of(failure)
         return [_verdict(c.taso_verdicts_get(verdicts, i)) for i in range(c.taso_verdicts_count(verdicts))]
     finally:
         c.taso_verdicts_free(verdicts)
@@ -203,7 +256,9 @@ class Session:
     inputs: list[tuple]    # (name, numpy dtype, shape) of each
     outputs: list[tuple]
 
-    def __init__(self, model, **options) -> None:
+    @_documented
+    def __init__(self, model, **options: Unpack[Options]) -> None:
+        """`shape` gives sizes to symbolic dimensions: shape={"batch": 8}."""
         import numpy
         self._handle, data = None, _serialized(model)
         given, failure = _Options(options), _binding.Failure()
@@ -213,7 +268,7 @@ class Session:
         else:
             self._handle = self._c.taso_session_open_buffer(given.handle, data, len(data), failure)
         if not self._handle:
-            raise Error(failure)
+            raise error_of(failure)
         c, handle = self._c, self._handle
         self.inputs = [self._described(c.taso_session_input(handle, i)) for i in range(c.taso_session_input_count(handle))]
         self.outputs = [self._described(c.taso_session_output(handle, i))
@@ -248,7 +303,7 @@ class Session:
         failure = _binding.Failure()
         status = self._c.taso_session_run(self._handle, self._pointers(arrays), self._pointers(results), failure)
         if status != _binding.DONE:
-            raise Error(failure)
+            raise error_of(failure)
         return {name: result for (name, _, _), result in zip(self.outputs, results)}
 
     @staticmethod

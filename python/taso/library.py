@@ -6,9 +6,10 @@ installed in, or what the loader finds.
 import ctypes
 import os
 import pathlib
+import re
 
 ABI_VERSION, NAME = 1, "libtaso.so.1"
-DONE, CHECK_FAILED = 0, 1
+DONE, CHECK_FAILED, USAGE = 0, 1, 2
 PROGRESS = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 
 
@@ -45,6 +46,7 @@ _FUNCTIONS = {
     "taso_buffer_free": (None, [ctypes.POINTER(Buffer)]),
     "taso_report_text": (_TEXT, [_OBJECT]),
     "taso_report_json": (_TEXT, [_OBJECT]),
+    "taso_report_html": (_TEXT, [_OBJECT]),
     "taso_report_free": (None, [_OBJECT]),
     "taso_verify_rules": (ctypes.c_int, [_OBJECT, _TEXT, _POINTERS, _FAILURE]),
     "taso_verify_properties": (ctypes.c_int, [_OBJECT, _TEXT, _POINTERS, _FAILURE]),
@@ -68,9 +70,24 @@ class Error(Exception):
 
     def __init__(self, failure, report=None):
         place = failure.file.decode(errors="replace")
-        message = failure.message.decode(errors="replace")
+        message = _in_python(failure.message.decode(errors="replace"))
         super().__init__(f"{place}: {message}" if place else message)
         self.status, self.report = failure.status, report or {}
+
+
+class UsageError(Error, ValueError):
+    """A value that an argument may not have, or arguments that do not go together."""
+
+
+def error_of(failure, report=None):
+    return (UsageError if failure.status == USAGE else Error)(failure, report)
+
+
+def _in_python(message):
+    """What is said of options is said of arguments: `--no-measure` is `measure=False`."""
+    message = re.sub(r"\boption (?:--)?([a-z][\w-]*)", lambda found: "argument " + found[1].replace("-", "_"), message)
+    return re.sub(r"(?<![\w-])--(no-)?([a-z][\w-]*)",
+                  lambda found: found[2].replace("-", "_") + ("=False" if found[1] else ""), message)
 
 
 def _candidates():

@@ -119,10 +119,20 @@ class Library(unittest.TestCase):
         self.assertEqual(doctest.testmod(api).failed, 0)
 
     def test_examples(self):
-        for command in ([EXAMPLE], [sys.executable, f"{ROOT}/examples/optimize.py"]):
+        """On models of fixed and of symbolic sizes, which stay symbolic."""
+        symbolic = self.folder / "symbolic.onnx"
+        model = make_model(32, 1)
+        model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "batch"
+        for value in model.graph.output:
+            value.type.tensor_type.shape.dim[0].dim_param = "batch"
+        onnx.save(model, symbolic)
+        python = [sys.executable, f"{ROOT}/examples/optimize.py"]
+        for command, source, sizes in (([EXAMPLE], self.paths[0], []), (python, self.paths[0], []), (python, symbolic, []),
+                                       ([EXAMPLE], symbolic, ["batch=3"]), (python, symbolic, ["batch=3"])):
             target = self.folder / "fast.onnx"
-            self.assertIn("output y", self.run_ours(*command, self.paths[0], target))
-            onnx.checker.check_model(str(target))
+            self.assertIn("output y", self.run_ours(*command, source, target, *sizes))
+            written = onnx.load(target).graph.input[0].type.tensor_type.shape.dim[0]
+            self.assertEqual(written.dim_param, "batch" if source == symbolic else "")
             target.unlink()
 
     def test_optimize_takes_what_people_have(self):
@@ -150,9 +160,6 @@ class Library(unittest.TestCase):
     def test_what_is_wrong_is_said(self):
         for call, text in ((lambda: taso.optimize(b"nothing", **FAST), "^byte 0, in ModelProto.*is this an ONNX model"),
                            (lambda: taso.Session(b"nothing"), "^byte 0, in ModelProto"),
-                           (lambda: taso.optimize(self.paths[0], budgt=3), "budget"),
-                           (lambda: taso.optimize(self.paths[0], quiet=True), "option --quiet is one of the command line"),
-                           (lambda: taso.optimize(self.folder / "none.onnx"), "none.onnx"),
                            (lambda: taso.Session(self.paths[0], shape="q=3"), "q")):
             with self.assertRaisesRegex(taso.Error, text):
                 call()
@@ -165,6 +172,34 @@ class Library(unittest.TestCase):
         session.close()
         with self.assertRaisesRegex(ValueError, "closed"):
             session.run({"x": np.zeros((8, 32), "f4")})
+
+    def test_wrong_arguments_are_named_as_python_does(self):
+        path = self.paths[0]
+        for call, kind, text in ((lambda: taso.optimize(path, budgt=3), TypeError, "'budgt'; did you mean 'budget'"),
+                                 (lambda: taso.optimize(path, quiet=True), TypeError, "there is no argument 'quiet'"),
+                                 (lambda: taso.Session(path, bugdet=3), TypeError, "'budget'"),
+                                 (lambda: taso.optimize(path, max_rule_ops=-1), ValueError, "argument max_rule_ops "),
+                                 (lambda: taso.optimize(path, device="tpu"), ValueError, "argument device"),
+                                 (lambda: taso.optimize(self.folder / "none.onnx"), FileNotFoundError, "none.onnx"),
+                                 (lambda: taso.Session("none.onnx"), FileNotFoundError, "none.onnx")):
+            with self.assertRaisesRegex(kind, text) as caught:
+                call()
+            self.assertNotIn("--", str(caught.exception))
+
+    def test_help_lists_the_options(self):
+        import inspect
+        import pydoc
+        shown = pydoc.render_doc(taso.optimize, renderer=pydoc.plaintext)
+        for text in ("total_time: float", "runtime: Union[str, os.PathLike[str]]",
+                     "search: Literal['backtracking', 'saturation', 'both']", "Mapping[str, Union[int, Sequence[int]]]", "measure: bool", "max_rule_ops: use no rule with more than N operators"):
+            self.assertIn(text, shown)
+        self.assertIn("threads", inspect.signature(taso.Session).parameters)
+
+    def test_reports_are_pages_in_notebooks(self):
+        _, report = taso.optimize(self.models[0], **FAST)
+        self.assertTrue(report.html.startswith("<!DOCTYPE html>") and report["headline"] in report.text)
+        self.assertEqual(str(report), report["text"])
+        self.assertRegex(report._repr_html_(), r'^<iframe srcdoc="&lt;!DOCTYPE html&gt;[^"<>]*" style="[^"<>]*"></iframe>$')
 
     def test_arguments_of_other_kinds_are_refused(self):
         data = self.paths[0].read_bytes()

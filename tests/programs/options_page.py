@@ -1,4 +1,5 @@
-"""docs/manual/options.md is what the programs print with --help, and no page names an option that none has:
+"""docs/manual/options.md is what the programs print with --help, python/taso/options.py has the options of taso-opt, and
+no page names an option that none has:
 `options_page.py SOURCE PROGRAM... [--write]`."""
 import difflib
 import os
@@ -6,6 +7,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 SOURCE = pathlib.Path(sys.argv[1])
 PROGRAMS = [pathlib.Path(argument) for argument in sys.argv[2:] if argument != "--write"]
@@ -58,6 +60,14 @@ def section_of(command):
     return f"\n## {name}\n\n{about}\n\n{options}"
 
 
+def python_file():
+    """Of taso-opt, which stands first."""
+    with tempfile.NamedTemporaryFile("r", encoding="utf-8") as made:
+        subprocess.run([sys.executable, SOURCE / "scripts/program-pages", "python", PROGRAMS[0], made.name], check=True,
+                       env=dict(os.environ, HOME="/root", XDG_CACHE_HOME="/root/.cache"))
+        return made.read()
+
+
 def page():
     commands = [command for program in PROGRAMS for command in commands_of(program)]
     return HEAD + "".join(section_of(command) for command in commands)
@@ -81,12 +91,15 @@ def complaints_about_pages(text):
 
 def main():
     text = page()
+    files = {PAGE: text, SOURCE / "python/taso/options.py": python_file()}
     if "--write" in sys.argv:
-        PAGE.write_text(text, encoding="utf-8")
+        for path, wanted in files.items():
+            path.write_text(wanted, encoding="utf-8")
         return 0
-    written = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
-    complaints = [*difflib.unified_diff(written.splitlines(), text.splitlines(), str(PAGE), "--help", lineterm=""),
-                  *complaints_about_pages(text)]
+    complaints = [*complaints_about_pages(text)]
+    for path, wanted in files.items():
+        written = path.read_text(encoding="utf-8") if path.exists() else ""
+        complaints += difflib.unified_diff(written.splitlines(), wanted.splitlines(), str(path), "--help", lineterm="")
     print("\n".join(complaints) or f"{PAGE} is up to date, and {len(PAGES)} pages name options that there are")
     return 1 if complaints else 0
 
