@@ -139,6 +139,7 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     options.later = remaining_time_after_search(&o->remaining_time);
     options.repeats = remaining_time_repeats(&o->remaining_time, turn == TURN_BEFORE_ANOTHER);
     options.countdown = &o->remaining_time.countdown;
+    options.measuring = o->step_costs ? &o->step_costs->measured.seconds : &o->backend->coster.measured.seconds;
     if (slant->least_gain > 0)
         options.least_gain = slant->least_gain;
     if (o->options->search == SEARCH_SATURATION && !o->cut.sizes)

@@ -52,6 +52,17 @@ static double most_left(const struct progress *p, double elapsed)
     return p->deadline > 0 ? fmax(p->deadline - (p->started + elapsed), 0) : INFINITY;
 }
 
+double progress_seconds_left(double share, double elapsed, double apart, double repeats)
+{
+    double steady = fmax(0, elapsed - apart);
+    return steady / share * (1 - share + repeats) + apart * (1 / sqrt(share) - 1);
+}
+
+static double seconds_apart(const struct progress *p)
+{
+    return p->apart ? *p->apart - p->apart_before : 0;
+}
+
 static void show_share_and_estimate(struct progress *p, uint64_t done, double elapsed)
 {
     double share = done < p->total ? (double)done / (double)p->total : 1;
@@ -59,7 +70,9 @@ static void show_share_and_estimate(struct progress *p, uint64_t done, double el
         show_bar(p->out, share);
     fprintf(p->out, "%3.0f %%", 100 * share);
     if (share >= SHARE_THAT_TELLS && share < 1)
-        show_seconds_left(p, fmin(elapsed / share * (1 - share + p->repeats), most_left(p, elapsed)) + p->later);
+        show_seconds_left(
+            p, fmin(progress_seconds_left(share, elapsed, seconds_apart(p), p->repeats), most_left(p, elapsed)) +
+                   p->later);
 }
 
 static void show_count_and_time(const struct progress *p, uint64_t done, double elapsed)

@@ -48,6 +48,7 @@ struct search_options {
     FILE *progress;                // NULL: silent; of a job whose other works are
     double later, repeats;         // (core/system/progress.h)
     struct countdown *countdown;   // NULL: none
+    const double *measuring;       // seconds that went to measuring steps so far (`apart` there); NULL: none do
 };
 extern const struct search_options search_standard_options;   // alpha 1.05, budget 1000, patience 750, no time limit
 

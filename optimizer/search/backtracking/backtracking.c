@@ -183,6 +183,8 @@ void search_graph(const struct graph *g, const struct rule_set *rules, const str
     s.progress.later = options->later;
     s.progress.repeats = options->repeats;
     s.progress.countdown = options->countdown;
+    s.progress.apart = options->measuring;
+    s.progress.apart_before = options->measuring ? *options->measuring : 0;
     whole_init(&s.whole, g, rules, cost, options, ret_result);
     s.checked_before = s.whole.validator->checked;
     s.too_costly_before = s.whole.validator->too_costly;
