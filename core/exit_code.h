@@ -7,5 +7,6 @@ enum exit_code {
     EXIT_USAGE = 2,          // wrong command line
     EXIT_BAD_INPUT = 3,      // an unreadable or invalid file
     EXIT_UNSUPPORTED = 4,    // a request that this build or machine cannot serve
+    EXIT_DOUBTFUL = 5,       // --strict: it is written, and something of it is not known for sure
     EXIT_INTERNAL = 70,      // a defect of the program, or no memory
 };

@@ -27,7 +27,7 @@ void taso_options_free(taso_options *options)
 
 static bool is_of_command_line(const char *name)
 {
-    static const char *const names[] = {"output", "json", "html", "dot", "quiet", "verbose", "explain"};
+    static const char *const names[] = {"output", "json", "html", "dot", "quiet", "verbose", "explain", "strict"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
             return true;

@@ -98,6 +98,10 @@ const struct option_spec optimize_option_specs[] = {
              "--tf32"},
     {"validate", OPTION_FLAG, FIELD(is_validated),
      .help = "compute entries of every rewritten tensor both ways, over a prime field, before it is rewritten"},
+    {"strict", OPTION_FLAG, FIELD(is_strict),
+     .help =
+         "end with exit code 5 where something of what is written is not known for sure: not checked, not timed, an "
+         "output that says nothing, a rewrite that failed, nodes not understood, a runtime that refuses it"},
     {"measure", OPTION_FLAG, FIELD(is_timed),
      .help = "time both models, and keep the original unless the result is faster"},
     {"weight-growth", OPTION_REAL, FIELD(optimize.weight_growth), .low = 0, .high = 1e9, .metavar = "X",

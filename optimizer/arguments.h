@@ -5,7 +5,8 @@
 struct optimize_arguments {
     struct optimize_options optimize;
     const char *json, *html, *dot;
-    bool is_quiet, is_verbose, is_explained, is_validated, is_checked, is_timed, is_simplified, is_calibrated;
+    bool is_quiet, is_verbose, is_explained, is_validated, is_checked, is_timed, is_simplified, is_calibrated,
+        is_strict;
 };
 extern const struct option_spec optimize_option_specs[];   // ends with {0}; offsets are into struct optimize_arguments
 

@@ -175,6 +175,15 @@ static bool send_all_inputs(struct optimizing *o, struct error *error)
     return are_sent;
 }
 
+static void add_profiles(struct text *sizes, const struct optimizing *o)
+{
+    for (size_t i = 0; o->cut.sizes && i < o->bindings.n_profiles; i++) {
+        text_add(sizes, i ? "; " : " (at ");
+        profile_print(sizes, &o->model, o->bindings.profiles[i]);
+    }
+    text_add(sizes, sizes->count ? "; --profile says other sizes)" : "");
+}
+
 static void do_without(struct optimizing *o, const struct error *error)
 {
     struct text sizes = {0};
@@ -182,11 +191,8 @@ static void do_without(struct optimizing *o, const struct error *error)
         runtime_close(&o->runtime);
         return;
     }
-    for (size_t i = 0; o->cut.sizes && i < o->bindings.n_profiles; i++) {
-        text_add(&sizes, i ? "; " : " (at ");
-        profile_print(&sizes, &o->model, o->bindings.profiles[i]);
-    }
-    text_add(&sizes, sizes.count ? "; --profile says other sizes)" : "");
+    add_profiles(&sizes, o);
+    o->report.refused_by = arena_string(&o->model.arena, error->message);
     log_warning(o->options->log, "%s%s; %s", error->message, sizes.chars,
                 backend_can_run(o->backend) ? "models are timed by our own executor instead" : "models are not timed");
     text_free(&sizes);
@@ -319,6 +325,19 @@ static bool run_original(struct optimizing *o, struct error *error)
     return is_run;
 }
 
+// A runtime that somebody names is where the model is to run.
+static bool is_refused(struct optimizing *o, const struct error *error)
+{
+    struct text sizes = {0};
+    if (!o->options->runtime || interrupt_requested())
+        return false;
+    add_profiles(&sizes, o);
+    error_set_code(o->error, EXIT_UNSUPPORTED, o->options->input, "%s%s", error->message,
+                   sizes.chars ? sizes.chars : "");
+    text_free(&sizes);
+    return true;
+}
+
 bool optimizing_prepare_runtime(struct optimizing *o)
 {
     struct error error = {0};
@@ -330,8 +349,11 @@ bool optimizing_prepare_runtime(struct optimizing *o)
         return true;
     if (!greet(o))
         return false;
-    if (o->runtime.is_open && !run_original(o, &error))
+    if (o->runtime.is_open && !run_original(o, &error)) {
+        if (is_refused(o, &error))
+            return false;
         do_without(o, &error);
+    }
     if (o->runtime.is_open)
         open_step_costs(o);
     return true;

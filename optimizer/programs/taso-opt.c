@@ -9,6 +9,7 @@
 #include "optimizer/arguments.h"
 #include "optimizer/programs/extract_command.h"
 #include "optimizer/programs/output_stream.h"
+#include "optimizer/report/doubts.h"
 #include "optimizer/report/facts.h"
 #include "optimizer/report/pages.h"
 #include "substitutions/standard_rules.h"
@@ -31,7 +32,8 @@ static const struct program program = {
         "  taso-opt model.onnx -o fast.onnx --html report.html      # both files as pictures\n"
         "  taso-opt model.onnx -o model.taso --threads 1            # compiled, for taso-run and the library\n",
     .epilog = "Exit codes: 0 done (also when nothing improved, or nothing passed the check), 2 usage,\n"
-              "3 unreadable or invalid file, 4 a request that this build or machine cannot serve, 70 internal error.\n"
+              "3 unreadable or invalid file, 4 a request that this build or machine cannot serve, 5 written, but\n"
+              "in doubt (--strict), 70 internal error.\n"
               "Ctrl-C or SIGTERM ends the search: within seconds the best graph so far is checked, timed and written,\n"
               "if it is faster. A second one ends at once, and nothing more is written.",
     .options = optimize_option_specs,
@@ -42,7 +44,8 @@ struct printing {
     const char *command;
     struct error *error;
     bool is_failed;
-    bool is_streamed;   // standard output is for the model
+    struct text doubts;   // with --strict
+    bool is_streamed;     // standard output is for the model
 };
 
 // The first failure is kept.
@@ -87,6 +90,8 @@ static void print_report(void *context, const struct report *r)
         text_show(p->is_streamed ? stderr : stdout, text.chars);
     }
     write_reports(p, &told, &facts);
+    if (p->arguments->is_strict)
+        report_list_doubts(&p->doubts, r);
     facts_free(&facts);
     text_free(&text);
 }
@@ -101,7 +106,7 @@ static int run(struct optimize_arguments *a, const char *command, bool is_stream
 {
     struct error error = {.code = EXIT_BAD_INPUT}, of_report = {.code = EXIT_BAD_INPUT};
     struct log log = {stderr, program.name, a->is_quiet ? LOG_QUIET : a->is_verbose ? LOG_INFO : LOG_WARNING};
-    struct printing printing = {a, command, &of_report, false, is_streamed};
+    struct printing printing = {.arguments = a, .command = command, .error = &of_report, .is_streamed = is_streamed};
     optimize_arguments_finish(a);
     a->optimize.progress = a->is_quiet ? NULL : stderr;
     a->optimize.log = &log;
@@ -122,6 +127,10 @@ static int run(struct optimize_arguments *a, const char *command, bool is_stream
     limit_memory((size_t)a->optimize.max_memory);
     if (!optimize_model(&a->optimize, print_report, &printing, &error))
         return error_exit(program.name, &error);
+    if (!printing.is_failed && printing.doubts.count)
+        printing.is_failed =
+            !error_set_code(&of_report, EXIT_DOUBTFUL, a->optimize.input, "--strict: %s", printing.doubts.chars);
+    text_free(&printing.doubts);
     return printing.is_failed ? error_exit(program.name, &of_report) : EXIT_DONE;
 }
 

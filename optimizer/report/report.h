@@ -114,8 +114,9 @@ struct report {
     size_t nodes_in_file, nodes_written;    // ONNX nodes of the main graphs
     size_t bytes_in_file, bytes_written;    // of initializers and constants
     const char *kept_reason;                // why it is the original; NULL otherwise
-    const char *failed_output;              // at which something that was found failed the check; NULL: nothing did
-    const char *const *failed_rules;        // whose rewrites did, and which the result is without
+    const char *refused_by;            // why the user's runtime does not run the original; NULL: nothing refuses it
+    const char *failed_output;         // at which something that was found failed the check; NULL: nothing did
+    const char *const *failed_rules;   // whose rewrites did, and which the result is without
     size_t n_failed_rules;
     size_t peak_memory;            // bytes
     double seconds;                // of the whole program

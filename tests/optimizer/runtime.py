@@ -155,6 +155,27 @@ def test_step_that_fails(folder):
     expect(done.code == 0 and done.told["rewrites"], f"the products are merged: {done.told} {done.errors}")
 
 
+def test_doubts(folder):
+    """A runtime that is named and refuses the model is none to optimize for; --strict ends with 5 at any doubt."""
+    unknown = small_model(folder / "unknown.onnx", "(float[8,8] x) => (float[8,8] y) { p = MatMul(x, w)  y = NoSuchOperator(p) }",
+                          w=(8, 8))
+    done = Run(folder, unknown, "--runtime", "onnxruntime")
+    expect(done.code == 4 and not done.out.exists() and len(done.lines) == 1, f"named: {done.code} {done.errors}")
+    done = Run(folder, unknown)
+    expect(done.code == 0 and done.out.exists() and done.told["runtime"] is None, f"not named: {done.code} {done.told}")
+    expect(sum("NoSuchOperator" in line for line in done.lines) == 1, f"that is said once: {done.errors}")
+    done = Run(folder, unknown, "--strict")
+    expect(done.code == 5 and done.out.exists() and "refuses the model; nodes are not understood" in done.lines[-1], done.errors)
+    model = products(folder / "products.onnx")
+    costs = priced_too_high(model, folder)
+    for options, doubts in ((["--no-measure"], "the result is not timed"),
+                            (["--no-measure", "--no-check"], "the result is not checked; the result is not timed"),
+                            (["--budget", "0"], None)):
+        done = Run(folder, model, "--strict", "--runtime", "taso", *costs, *options)
+        expect(done.code == (5 if doubts else 0) and done.out.exists(), f"{options}: {done.code} {done.errors}")
+        expect(not doubts or done.lines[-1].endswith(f"--strict: {doubts}"), f"{options}: {done.errors}")
+
+
 def test_symbolic(folder):
     """Inputs of sizes that were bound are given to the original, which has none."""
     model = products(folder / "symbolic.onnx", batch="n")
@@ -239,7 +260,7 @@ def test_failures(folder):
            f"a result that fails there: {done.told} {done.errors}")
 
     unknown = products(folder / "unknown.onnx", "w = example.org.Wondrous(xa)", "float[1,32] w")
-    done = Run(folder, unknown, "--runtime", "onnxruntime", *costs)
+    done = Run(folder, unknown, *costs)
     expect(done.code == 0 and len(done.lines) == 1 and "example.org" in done.lines[0] and done.told["runtime"] is None,
            f"an original that onnxruntime cannot load: {done.code} {done.errors}")
     expect("without the nodes that are not understood" in done.text, f"what was timed of it: {done.text}")
@@ -358,8 +379,8 @@ def test_files(folder):
 
 
 def main():
-    tests = [test_files, test_measured_there, test_steps, test_indices, test_constants, test_step_that_fails, test_refused_there,
-             test_wrong_requests, test_failures, test_command]
+    tests = [test_files, test_measured_there, test_steps, test_indices, test_constants, test_step_that_fails, test_doubts,
+             test_refused_there, test_wrong_requests, test_failures, test_command]
     for test in tests + [test_simplified, test_symbolic] * ("--few" not in sys.argv):
         with tempfile.TemporaryDirectory() as folder:
             test(pathlib.Path(folder))

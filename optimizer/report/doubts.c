@@ -1,0 +1,48 @@
+// Doubts are read off the report, each by a condition of its own.
+#include "optimizer/report/doubts.h"
+
+#include "core/text/text.h"
+#include "optimizer/report/report.h"
+
+static size_t add(struct text *out, bool is_so, const char *doubt)
+{
+    if (is_so) {
+        text_add(out, out->count ? "; " : "");
+        text_add(out, doubt);
+    }
+    return is_so;
+}
+
+static bool is_compared(const output_comparisons *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++)
+        if (!outputs->items[i].is_trustworthy)
+            return false;
+    return outputs->count > 0;
+}
+
+// Here or in the runtime.
+static bool is_result_checked(const struct report *r)
+{
+    return r->verdict == CHECK_PASSED || is_compared(&r->in_runtime.outputs);
+}
+
+static size_t doubts_of_result(struct text *out, const struct report *r)
+{
+    bool is_unchecked = r->is_optimized && r->verdict == CHECK_SKIPPED && r->in_runtime.outputs.count == 0;
+    size_t n = add(out, is_unchecked, "the result is not checked");
+    n += add(out, r->is_optimized && !is_unchecked && !is_result_checked(r), "the check is not trustworthy");
+    n += add(out, r->is_optimized && r->n_timed != 2, "the result is not timed");
+    n += add(out, r->is_optimized && r->uncompared.count > 0, "outputs are not compared");
+    return n +
+           add(out, r->is_simplified && !is_compared(&r->of_simplified.outputs), "what is simplified is not checked");
+}
+
+size_t report_list_doubts(struct text *out, const struct report *r)
+{
+    size_t n = doubts_of_result(out, r);
+    n += add(out, r->failed_output != NULL, "a rewrite failed the check");
+    n += add(out, r->is_timing_cut, "it was ended before all was known");
+    n += add(out, r->refused_by != NULL, "the runtime refuses the model");
+    return n + add(out, report_kept_nodes(r) > 0, "nodes are not understood");
+}
