@@ -55,4 +55,22 @@ def test_repeated_functions(folder):
                      ["Abs", op, op])
 
 
-run_tests(test_repeated_functions)
+def test_empty_parts(folder):
+    """A part without entries adds nothing, wherever it stands, unless another size of a symbol gives it some."""
+    empty, none = {"e": np.zeros((2, 0), np.float32)}, {"e": np.zeros((0,), np.int64)}
+    for what, parts, left in (("first", "e, r", []), ("last", "r, e", []), ("between", "r, e, s", ["Concat"]),
+                              ("several", "e, r, e, e", [])):
+        expect_nodes(folder, f"nothing {what}", f"""(float[2,3] x) => (float[] y)
+                     {{ r = Tanh(x)  s = Sin(x)  c = Concat<axis = 1>({parts})  y = Exp(c) }}""",
+                     ["Tanh"] + (["Sin"] if "s" in parts else []) + left + ["Exp"], **empty)
+    expect_nodes(folder, "nothing of symbols", """(float[n,3] x) => (float[?,?] y)
+                 { r = Tanh(x)  c = Concat<axis = 0>(r, e)  y = Exp(c) }""", ["Tanh", "Exp"], e=np.zeros((0, 3), np.float32))
+    expect_nodes(folder, "nothing cut off", """(float[2,6] x) => (float[2,6] y) { r = Tanh(x)  p, q = Split<axis = 1>(r, z)
+                 c = Concat<axis = 1>(p, q)  y = Exp(c) }""", ["Tanh", "Split", "Exp"], z=np.array([6, 0]))
+    expect_nodes(folder, "nothing at one size", """(float[2,n] x, float[2,m] z) => (float[?,?] y)
+                 { r = Tanh(x)  c = Concat<axis = 1>(r, z)  y = Exp(c) }""", ["Tanh", "Concat", "Exp"])
+    expect_nodes(folder, "sizes", """(float[2,6] x) => (float[3,4] y) { s = Concat<axis = 0>(e, t)  r = Reshape(x, s)  y = Exp(r) }""",
+                 ["Reshape", "Exp"], t=np.array([3, 4]), **none)
+
+
+run_tests(test_repeated_functions, test_empty_parts)

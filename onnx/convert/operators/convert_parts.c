@@ -19,18 +19,34 @@ static bool fit_beside_axis(const struct conversion *c, int axis)
     return true;
 }
 
+// The parts that have entries, at any sizes; the first of those that have none where all have none.
+static uint32_t parts_with_entries(struct conversion *c, int axis, tensor_id *ret_parts)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->n_inputs; i++)
+        if (type_of(c, input_of(c, i))->dim[axis] > 0 || axis_varies(c, input_of(c, i), axis))
+            ret_parts[n++] = input_of(c, i);
+    if (n == 0)
+        ret_parts[n++] = input_of(c, 0);
+    return n;
+}
+
 bool convert_concat(struct conversion *c)
 {
     int axis;
     if (c->n_inputs == 0 || !has_known_inputs(c, c->n_inputs) ||
         !normalize_axis(c, int_attribute(c, "axis", 1), type_of(c, input_of(c, 0))->rank, &axis))
         return cannot(c, "it joins nothing");
-    if (c->n_inputs == 1)
-        return give(c, 0, input_of(c, 0));
-    c->is_unfit |= !fit_beside_axis(c, axis);
+    c->is_unfit |= c->n_inputs > 1 && !fit_beside_axis(c, axis);
+    tensor_id *parts = arena_array(&c->importer->scratch, tensor_id, c->n_inputs + 1);
+    uint32_t n = c->is_unfit ? c->n_inputs : parts_with_entries(c, axis, parts);
+    if (n < c->n_inputs)
+        keep_rewritten(c);
+    if (n == 1)
+        return give(c, 0, parts[0]);
     struct application a = application_of(c, OP_CONCAT);
     set_int(c, &a, "axis", axis);
-    return give(c, 0, apply(c, &a, c->n_inputs, c->inputs));
+    return give(c, 0, apply(c, &a, n, c->is_unfit ? c->inputs : parts));
 }
 
 // Parts of equal size, the last one smaller where that is allowed (num_outputs, operator set 18).
