@@ -475,6 +475,7 @@ bool optimize_model(const struct optimize_options *options, print_fn *print, voi
     struct optimizing o = {.options = options, .error = error};
     phases_start(&o.phases);
     o.remaining_time.countdown.seconds = INFINITY;
+    o.remaining_time.countdown.ends = options->total_seconds > 0 ? clock_seconds() + options->total_seconds : 0;
     o.remaining_time.phases = &o.phases;
     time_limit_begin(&o.time_limit, options->total_seconds, clock_seconds(), &o.phases, &o.remaining_time);
     arena_init(&o.arena);

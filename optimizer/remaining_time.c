@@ -97,6 +97,6 @@ void remaining_time_search_again(struct remaining_time *o, const char *why)
 {
     double seconds = seconds_of_another(o) + seconds_from_timing_on(o);
     double shown = is_another_expected(o) ? o->countdown.seconds : INFINITY;
-    o->countdown = (struct countdown){fmin(seconds, shown), why};
+    o->countdown = (struct countdown){fmin(seconds, shown), why, o->countdown.ends};
     o->is_again = true;
 }

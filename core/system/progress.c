@@ -38,6 +38,8 @@ static void show_bar(FILE *out, double share)
 static void show_seconds_left(struct progress *p, double seconds)
 {
     struct countdown *c = p->countdown;
+    if (c && c->ends > 0)
+        seconds = fmin(seconds, fmax(0, c->ends - clock_seconds()));
     if (c)
         seconds = c->seconds = fmin(c->seconds, seconds);
     fputs(", about ", p->out);

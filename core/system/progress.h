@@ -9,6 +9,7 @@
 struct countdown {
     double seconds;     // INFINITY: nothing was shown yet
     const char *news;   // what was found; NULL: nothing. Shown from then on
+    double ends;        // on the clock, at the latest; 0: nobody says
 };
 
 struct progress {

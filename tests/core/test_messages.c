@@ -144,7 +144,8 @@ static void what_is_left_of_a_job_only_falls(void **state)
 {
     static const char wanted[] = "one:  25 %, about 3 min 00 s left in all\none:  20 %, about 3 min 00 s left in all\n"
                                  "two:  50 %, about 1 min 50 s left in all\n"
-                                 "two:  50 %, about 2 h 00 min left in all, as costs differ\n";
+                                 "two:  50 %, about 2 h 00 min left in all, as costs differ\n"
+                                 "two:  50 %, about 1 min 00 s left in all, as costs differ\n";
     char printed[sizeof wanted];
     FILE *out = tmpfile();
     struct countdown countdown = {INFINITY, NULL};
@@ -162,6 +163,8 @@ static void what_is_left_of_a_job_only_falls(void **state)
     show(&p, 50);
     countdown = (struct countdown){INFINITY, "costs differ"};
     p.later = 7100;
+    show(&p, 50);
+    countdown.ends = clock_seconds() + 60;
     show(&p, 50);
     rewind(out);
     size_t n = fread(printed, 1, sizeof printed - 1, out);
