@@ -73,4 +73,17 @@ def test_empty_parts(folder):
                  ["Reshape", "Exp"], t=np.array([3, 4]), **none)
 
 
-run_tests(test_repeated_functions, test_empty_parts)
+def test_chains_of_reshapes(folder):
+    """Whatever they are called, and whether sizes are known or symbols."""
+    one, halves = {"o": np.array([1])}, {"s": np.array([0, 0, 3, 4]), "t": np.array([0, 0, 4, 3])}
+    for shape in ("2,5,12", "b,n,12"):
+        for what, nodes, given in (
+            ("two Unsqueeze", "a = Unsqueeze(r, o)  c = Unsqueeze(a, o)", one),
+            ("two Reshape", "a = Reshape(r, s)  c = Reshape(a, t)", halves),
+            ("all three", "a = Unsqueeze(r, o)  d = Reshape(a, t)  c = Squeeze(d, o)", {**one, "t": np.array([0, 1, -1, 4, 3])}),
+        ):
+            expect_nodes(folder, f"{what} of {shape}", f"(float[{shape}] x) => (float[] y) {{ r = Tanh(x)  {nodes}  y = Exp(c) }}",
+                         ["Tanh", "Reshape", "Exp"], sizes={"b": 2, "n": 5}, **given)
+
+
+run_tests(test_repeated_functions, test_empty_parts, test_chains_of_reshapes)
