@@ -9,7 +9,7 @@
 #define PLAIN_CHANNELS 4   // so few of the source do not fill a block: it stays row-major when the result has blocks
 
 // Blocks of channels are taken where each group has whole ones, or each channel is a group.
-static unsigned layouts_of_conv(struct planner *p, node_id node)
+static unsigned layouts_of_conv(const struct planner *p, node_id node)
 {
     const struct graph *g = planner_graph(p);
     int64_t groups = cpu_attribute_int(&g->nodes.items[node], ROLE_GROUPS);
@@ -41,6 +41,12 @@ bool cpu_claim_conv(struct planner *p, node_id node)
     struct view result = planner_allocate_chosen(p, n->first_output, &type, layout);
     planner_add_step(p, &cpu_kernel_conv.base, node, 2, operands, 1, &result);
     return true;
+}
+
+// Whatever the layout of the whole.
+bool cpu_conv_writes_part(const struct planner *p, node_id node, const struct view *part)
+{
+    return part->dtype == DTYPE_F32 && part->rank <= 5 && layouts_of_conv(p, node) == planner_layouts(p, node);
 }
 
 static bool accepts_epilogue(const struct planner *p, const struct step *step, const struct loop *loop)
@@ -91,9 +97,9 @@ static struct onednn_primitive *make_primitive(struct cpu_primitive *c, const st
     struct onednn_window window = cpu_window_of(n, c->weights.rank - 2, c->weights.dim + 2);
     int block = algorithm == ONEDNN_WINOGRAD ? ONEDNN_WINOGRAD_BLOCK
                 : c->source.block            ? c->source.block
-                                             : c->target.block;
+                                             : c->written.block;
     struct onednn_tensor source = cpu_tensor_of_image(&c->source, block),
-                         target = cpu_tensor_of_image(&c->target, block);
+                         target = cpu_tensor_of_image(&c->written, block);
     struct onednn_tensor bias = {.rank = 1, .dim = {c->target.dim[1]}, .stride = {1}}, weights;
     c->plain_weights = weights = tensor_of_weights(&c->weights, cpu_attribute_int(n, ROLE_GROUPS));
     weights.is_free = true;
@@ -106,11 +112,23 @@ static bool is_at_most_relu(const struct postops *ops)
     return ops->n == 0 || (ops->n == 1 && ops->items[0].kind == POSTOP_RELU);
 }
 
-// Where the library would be slow at it, or has an algorithm only without it.
+// Of the result's shape: it stands as the target does, or densely.
+static bool has_full_operand(const struct postops *ops)
+{
+    for (int i = 0; i < ops->n; i++)
+        if (ops->items[i].operand == OPERAND_FULL)
+            return true;
+    return false;
+}
+
+// Where the library would be slow at it, where what it reads stands otherwise than what the primitive writes, or where
+// the library has an algorithm only without it.
 static bool is_epilogue_apart(const struct cpu_primitive *c, enum onednn_algorithm algorithm)
 {
     if (!c->primitive)
         return algorithm != ONEDNN_DIRECT && c->loop;
+    if (c->move && has_full_operand(&c->epilogue.ops))
+        return true;
     return !is_at_most_relu(&c->epilogue.ops) && onednn_applies_slowly(c->primitive);
 }
 
@@ -128,6 +146,7 @@ void *cpu_prepare_conv(const struct step_request *r, enum onednn_algorithm algor
     c->source = r->step->operands[0];
     c->weights = r->step->operands[1];
     c->target = r->step->results[0];
+    cpu_primitive_find_written(c, r);
     c->loop = r->step->n_loops ? &r->step->loops[0] : NULL;
     c->has_weights = true;
     c->has_constant_weights = plan_keeps(r->plan, c->weights.memory);

@@ -10,7 +10,7 @@
 #include "backends/cpu/memory_probe.h"
 #include "backends/cpu/preparation_order.h"
 #include "backends/cpu/ways.h"
-#include "graph/evaluate.h"
+#include "backends/instructions/code_cache.h"
 #include "backends/programs/programs.h"
 #include "core/memory/arena.h"
 #include "core/system/clock.h"
@@ -18,6 +18,7 @@
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
+#include "graph/evaluate.h"
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -97,6 +98,20 @@ static bool claim(void *context, struct planner *p, node_id node)
 {
     cpu_claim *of_operator = claims[planner_graph(p)->nodes.items[node].op->id];
     return of_operator && of_operator(p, node);
+}
+
+static cpu_writes_part *const claims_of_parts[OP_COUNT] = {
+    [OP_CONV] = cpu_conv_writes_part, [OP_POOLMAX] = cpu_pool_writes_part, [OP_POOLAVG] = cpu_pool_writes_part};
+
+// Loops write anywhere.
+static bool writes_part(void *context, const struct planner *p, node_id node, const struct view *part)
+{
+    const struct cpu_backend *b = context;
+    const struct graph *g = planner_graph(p);
+    enum operator_id op = g->nodes.items[node].op->id;
+    if (claims[op])
+        return claims_of_parts[op] && claims_of_parts[op](p, node, part);
+    return code_cache_find(b->base.codes, g, node)->kind != CODE_NONE;
 }
 
 // --- layouts ---------------------------------------------------------------------------------------------------------
@@ -479,10 +494,12 @@ struct backend *cpu_backend_open(const struct backend_options *options, struct e
         .loops = &cpu_kernel_loops.base,
         .evaluate = &cpu_kernel_evaluate.base,
         .claim = claim,
+        .writes_part = writes_part,
         .layouts = onednn_block_of_channels() == 16 ? &layouts_of_16 : &layouts_of_8,
     };
     char device[256];
     struct cpu_backend *b = mem_alloc_zero(sizeof *b);
+    target.context = b;
     b->threads = options->threads > 0 ? options->threads : cores_available();
     b->patience = cpu_patience_after(INFINITY, 0, 0);
     b->vector = vector_functions_best();

@@ -58,6 +58,10 @@ typedef bool cpu_claim(struct planner *p, node_id node);
 cpu_claim cpu_claim_conv, cpu_claim_pool, cpu_claim_matmul, cpu_claim_concat, cpu_claim_pad, cpu_claim_gather,
     cpu_claim_lrn;
 
+// Can the operator write its result there (plan.h)?
+typedef bool cpu_writes_part(const struct planner *p, node_id node, const struct view *part);
+cpu_writes_part cpu_conv_writes_part, cpu_pool_writes_part;
+
 static inline char *address_of_view(char *const *memory, const struct view *v)
 {
     return memory[v->memory] + (size_t)v->offset * dtype_size(v->dtype);

@@ -2,9 +2,9 @@
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/loops.h"
 #include "backends/cpu/loops_internal.h"
-#include "graph/evaluate.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
+#include "graph/evaluate.h"
 #include <string.h>
 
 struct cpu_fallback {

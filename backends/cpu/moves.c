@@ -1,4 +1,5 @@
-// Operators that only move entries but are no view: concatenation as one step of copies for each input, padding as
+// Operators that only move entries but are no view: concatenation as one step of copies for each input that
+// is not written in place, padding as
 // loops of copies, gathering as its own kernel.
 #include "backends/cpu/cpu_internal.h"
 #include "core/memory/arena.h"
@@ -7,45 +8,9 @@
 
 // --- concat ----------------------------------------------------------------------------------------------------------
 
-// In blocks only where each input has whole ones.
-static unsigned layouts_of_concat(const struct planner *p, node_id node, int64_t axis)
-{
-    const struct graph *g = planner_graph(p);
-    unsigned mask = planner_layouts(p, node);
-    for (uint32_t i = 0; i < g->nodes.items[node].n_inputs; i++)
-        for (enum layout l = 0; l < LAYOUT_COUNT; l++)
-            if (axis == 1 && layout_block(l) && !layout_suits(l, graph_type(g, graph_inputs(g, node)[i])))
-                mask &= ~LAYOUT_BIT(l);
-    return mask;
-}
-
 bool cpu_claim_concat(struct planner *p, node_id node)
 {
-    const struct graph *g = planner_graph(p);
-    const struct node *n = &g->nodes.items[node];
-    const struct type *type = graph_type(g, n->first_output);
-    int64_t axis = cpu_attribute_int(n, ROLE_AXIS);
-    struct view views[64], result;
-    if (n->n_inputs > 64)
-        return false;
-    enum layout standard = planner_layout_like_inputs(p, node);
-    enum layout layout = planner_choose(p, n->first_output, layouts_of_concat(p, node, axis), standard);
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        views[i] = planner_view(p, graph_inputs(g, node)[i], layout);
-    result = planner_allocate_chosen(p, n->first_output, type, layout);
-    struct loop_access to = access_of_view(&result);
-    bool is_along_blocks = result.block && axis == result.block_axis;
-    for (uint32_t i = 0; i < n->n_inputs; i++) {
-        struct step *step = i ? planner_add_piece(p, node, &result, i) : planner_add_loops_step(p, node, &result);
-        step->n_pieces = n->n_inputs;
-        if (view_elements(&views[i])) {
-            struct loop *loop = planner_add_loop(p, step, views[i].rank, 0, views[i].dim);
-            struct loop_access from = access_of_view(&views[i]);
-            loop_add_result(p, loop, loop_add_operand(p, loop, &from), &to);
-        }
-        to.offset += views[i].dim[axis] / (is_along_blocks ? result.block : 1) * result.stride[axis];
-    }
-    return true;
+    return planner_claim_concat(p, node, planner_layout_like_inputs(p, node), true);
 }
 
 // --- pad -------------------------------------------------------------------------------------------------------------

@@ -17,6 +17,12 @@ bool cpu_claim_pool(struct planner *p, node_id node)
     return true;
 }
 
+bool cpu_pool_writes_part(const struct planner *p, node_id node, const struct view *part)
+{
+    const struct node *n = &planner_graph(p)->nodes.items[node];
+    return part->dtype == DTYPE_F32 && part->rank <= 5 && cpu_attribute_int(n, ROLE_ACTIVATION) == 0;
+}
+
 static enum onednn_pooling kind_of(const struct node *n)
 {
     if (operator_find_role(n->op, ROLE_PADDING) < 0)
@@ -30,10 +36,11 @@ static void *prepare_pool(const struct step_request *r)
     struct cpu_primitive *s = arena_new(r->arena, struct cpu_primitive);
     s->source = r->step->operands[0];
     s->target = r->step->results[0];
+    cpu_primitive_find_written(s, r);
     struct onednn_window w = cpu_window_of(n, s->source.rank - 2, cpu_attribute(n, ROLE_KERNEL)->ints);
-    int block = s->source.block ? s->source.block : s->target.block;
+    int block = s->source.block ? s->source.block : s->written.block;
     struct onednn_tensor source = cpu_tensor_of_image(&s->source, block),
-                         target = cpu_tensor_of_image(&s->target, block);
+                         target = cpu_tensor_of_image(&s->written, block);
     s->primitive = onednn_pooling(r->backend->onednn, kind_of(n), &source, &target, &w);
     return cpu_primitive_finish(s, r);
 }

@@ -4,15 +4,68 @@
 #include "backends/cpu/loops.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
+#include <string.h>
 
 void cpu_primitive_free(void *state)
 {
     onednn_free(((struct cpu_primitive *)state)->primitive);
 }
 
+// --- results that are parts of something larger ----------------------------------------------------------------------
+
+static bool is_dense(const struct view *v)
+{
+    for (enum layout l = 0; l < LAYOUT_COUNT; l++)
+        if (view_has_layout(v, l))
+            return true;
+    return false;
+}
+
+static enum layout layout_of_part(const struct view *v)
+{
+    for (enum layout l = 0; v->block && l < LAYOUT_COUNT; l++)
+        if (layout_block(l) == v->block)
+            return l;
+    return v->rank > 2 && v->stride[1] == 1 ? LAYOUT_CHANNELS_LAST : LAYOUT_ROWS;
+}
+
+// Loops over two memories: 0 is scratch, 1 is that of the target.
+static struct compiled_loops *compile_move(const struct view *from, const struct view *to, const struct step_request *r)
+{
+    struct view source = *from, target = *to;
+    source.memory = 0;
+    target.memory = 1;
+    struct loop_access read = access_of_view(&source);
+    struct loop_result written = {0, access_of_view(&target)};
+    struct loop copy = {.rank = from->rank, .n_operands = 1, .n_results = 1, .operands = &read, .results = &written};
+    memcpy(copy.dim, from->dim, sizeof from->dim);
+    struct step step = {.n_loops = 1, .loops = loop_copy_without_blocks(&copy, r->arena)};
+    return loops_prepare(&step, r->backend->vector, r->backend->threads, r->arena);
+}
+
+void cpu_primitive_find_written(struct cpu_primitive *p, const struct step_request *r)
+{
+    p->written = p->target;
+    if (is_dense(&p->target))
+        return;
+    struct type type = type_make(p->target.dtype, p->target.rank, p->target.dim);
+    p->written = view_dense(NO_MEMORY, &type, layout_of_part(&p->target));
+    p->move = compile_move(&p->written, &p->target, r);
+}
+
+// Where in scratch memory.
+static size_t place_of_written(const struct cpu_primitive *p)
+{
+    return (onednn_scratch_bytes(p->primitive) + 63) / 64 * 64;
+}
+
+// --- the primitive ---------------------------------------------------------------------------------------------------
+
 size_t cpu_primitive_scratch_bytes(const void *state)
 {
-    return onednn_scratch_bytes(((const struct cpu_primitive *)state)->primitive);
+    const struct cpu_primitive *p = state;
+    size_t bytes = p->move ? (size_t)view_elements(&p->written) * dtype_size(p->written.dtype) : 0;
+    return place_of_written(p) + bytes;
 }
 
 bool cpu_primitive_describe_weights(const void *state, struct packing *ret_packing)
@@ -72,11 +125,14 @@ bool cpu_primitive_run(void *state, char *const *memory, char *scratch)
         return false;
     struct onednn_arguments a = {.source = address_of_view(memory, &p->source),
                                  .weights = p->packed,
-                                 .target = address_of_view(memory, &p->target),
+                                 .target =
+                                     p->move ? scratch + place_of_written(p) : address_of_view(memory, &p->target),
                                  .scratch = scratch};
     if (p->has_weights)
         cpu_epilogue_arguments(&p->epilogue, p->loop, memory, &a);
     bool is_done = onednn_run(p->primitive, &a);
+    if (is_done && p->move)
+        loops_run(p->move, (char *[]){a.target, memory[p->target.memory]});
     if (is_done && p->loops)
         loops_run(p->loops, memory);
     return is_done;

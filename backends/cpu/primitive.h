@@ -9,6 +9,9 @@ struct cpu_primitive {
     struct onednn_primitive *primitive;
     struct cpu_fallback *fallback;   // instead of the primitive, or NULL
     struct view source, weights, target;
+    struct view
+        written;   // by the primitive: the target, or where that is no dense tensor one like it, in scratch memory
+    struct compiled_loops *move;          // from there to the target; NULL: it writes that
     struct onednn_tensor plain_weights;   // as they stand
     const struct loop *loop;              // the epilogue, or NULL
     struct cpu_epilogue epilogue;         // what the primitive does of it
@@ -16,6 +19,8 @@ struct cpu_primitive {
     bool has_weights, has_constant_weights;
     char *packed;
 };
+// When `target` is set, and before the primitive is made.
+void cpu_primitive_find_written(struct cpu_primitive *p, const struct step_request *r);
 // The last thing to prepare, when all but `fallback` and `packed` is set and the primitive made, if it could be. Gives
 // the state, or NULL with the request's error.
 void *cpu_primitive_finish(struct cpu_primitive *p, const struct step_request *r);

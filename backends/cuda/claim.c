@@ -13,7 +13,7 @@
 
 static bool claim_concat(const struct cuda_backend *b, struct planner *p, node_id node)
 {
-    return planner_claim_concat(p, node, planner_layout_like_inputs(p, node));
+    return planner_claim_concat(p, node, planner_layout_like_inputs(p, node), false);
 }
 
 static bool accepts_behind_definition(const struct planner *p, const struct step *step, const struct loop *loop)

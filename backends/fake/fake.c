@@ -37,7 +37,7 @@ static bool claim_anchor(void *context, struct planner *p, node_id node)
     const struct graph *g = planner_graph(p);
     const struct node *n = &g->nodes.items[node];
     if (n->op == operators[OP_CONCAT] && b->device.has_parts)
-        return planner_claim_concat(p, node, LAYOUT_ROWS);
+        return planner_claim_concat(p, node, LAYOUT_ROWS, false);
     if (!operator_has(n->op, TRAIT_CONTRACTS))
         return false;
     enum layout layout = planner_choose(p, n->first_output, 0, LAYOUT_ROWS);
@@ -58,7 +58,7 @@ static bool claim_with_layouts(void *context, struct planner *p, node_id node)
     bool is_image = n->op == operators[OP_CONV] || n->op == operators[OP_POOLMAX];
     struct view operands[2];
     if (n->op == operators[OP_CONCAT] && b->device.has_parts)
-        return planner_claim_concat(p, node, LAYOUT_CHANNELS_LAST);
+        return planner_claim_concat(p, node, LAYOUT_CHANNELS_LAST, false);
     if (!is_image && n->op != operators[OP_MATMUL])
         return false;
     enum layout layout =

@@ -245,8 +245,9 @@ struct step *planner_add_piece(struct planner *p, node_id node, const struct vie
 // Channels last when an input of the node is an image that stands so, else rows.
 enum layout planner_layout_like_inputs(const struct planner *p, node_id node);
 #define PLANNER_MOST_CONCATENATED 64
-// Concatenation: nothing for inputs that were written in place, copies for the others. False: there are too many.
-bool planner_claim_concat(struct planner *p, node_id node, enum layout standard);
+// Concatenation: nothing for inputs that were written in place, copies for the others, in one step or in one for each.
+// False: there are too many.
+bool planner_claim_concat(struct planner *p, node_id node, enum layout standard, bool in_pieces);
 struct loop *planner_add_loop(struct planner *p, struct step *step, int rank, int n_reduced, const int64_t *dim);
 uint16_t loop_add_operand(struct planner *p, struct loop *loop, const struct loop_access *access);
 uint16_t loop_add_instruction(struct planner *p, struct loop *loop, struct instruction instruction);

@@ -65,6 +65,34 @@ static bool is_concat(const struct planner *p, node_id id)
            !p->tensors[n->first_output].is_constant && type_elements(graph_type(p->g, n->first_output)) > 0;
 }
 
+static int axis_of(const struct planner *p, node_id id)
+{
+    const struct node *n = &p->g->nodes.items[id];
+    return (int)n->attributes[operator_find_role(n->op, ROLE_AXIS)].ints[0];
+}
+
+// Of a concatenation: in blocks only where each input has whole ones.
+static unsigned layouts_of_concat(const struct planner *p, node_id id)
+{
+    const struct node *n = &p->g->nodes.items[id];
+    unsigned mask = planner_layouts(p, id);
+    for (uint32_t i = 0; i < n->n_inputs && axis_of(p, id) == 1; i++)
+        for (enum layout l = 0; l < LAYOUT_COUNT; l++)
+            if (layout_block(l) && !layout_suits(l, graph_type(p->g, graph_inputs(p->g, id)[i])))
+                mask &= ~LAYOUT_BIT(l);
+    return mask;
+}
+
+static bool has_whole_blocks(const struct planner *p, node_id id)
+{
+    const struct type *type = graph_type(p->g, p->g->nodes.items[id].first_output);
+    unsigned lacking = planner_layouts(p, id) & ~layouts_of_concat(p, id);
+    for (enum layout l = 0; l < LAYOUT_COUNT; l++)
+        if ((lacking & LAYOUT_BIT(l)) && layout_suits(l, type))
+            return false;
+    return true;
+}
+
 // A leaf, or what is nothing but a view of something else.
 static bool is_view(const struct planner *p, node_id id)
 {
@@ -81,7 +109,8 @@ static bool has_place_in_layout(const struct planner *p, node_id maker, const st
     if (block && (start[1] % block || !layout_suits(layout, type)))
         return false;
     return (bytes_of_run(&v) >= LEAST_RUN_BYTES || view_dense_like(&v, &all)) &&
-           (is_concat(p, maker) || p->target->writes_part(p->target->context, p, maker, &v));
+           ((is_concat(p, maker) && has_whole_blocks(p, maker)) ||
+            p->target->writes_part(p->target->context, p, maker, &v));
 }
 
 // Can the maker write it there, whatever the layout of the whole will be?
@@ -138,12 +167,6 @@ static const struct tensor_part *part_of_neighbours(const struct planner *p, nod
         start[axis] += graph_type(p->g, inputs[i])->dim[axis];
     }
     return first;
-}
-
-static int axis_of(const struct planner *p, node_id id)
-{
-    const struct node *n = &p->g->nodes.items[id];
-    return (int)n->attributes[operator_find_role(n->op, ROLE_AXIS)].ints[0];
 }
 
 static void find_parts_of(const struct looking *l, node_id id)
@@ -223,7 +246,7 @@ void planner_find_parts(struct planner *p, const bool *live)
             continue;
         if (!p->tensors[n->first_output].part)
             p->tensors[n->first_output].follows = whole_of_readers(&l, n->first_output);
-        if (is_concat(p, id))
+        if (is_concat(p, id) && has_whole_blocks(p, id))
             find_parts_of(&l, id);
     }
 }
@@ -276,39 +299,54 @@ enum layout planner_layout_like_inputs(const struct planner *p, node_id node)
     return LAYOUT_ROWS;
 }
 
-bool planner_claim_concat(struct planner *p, node_id node, enum layout standard)
+// The first step of a concatenation, or the next one.
+static struct step *add_step_of_copies(struct planner *p, node_id node, const struct view *result, uint32_t *n_pieces)
+{
+    uint32_t piece = (*n_pieces)++;
+    return piece ? planner_add_piece(p, node, result, piece) : planner_add_loops_step(p, node, result);
+}
+
+static void add_copy(struct planner *p, struct step *step, const struct view *from, const struct view *to)
+{
+    struct loop *loop = planner_add_loop(p, step, from->rank, 0, from->dim);
+    struct loop_access source = access_of_view(from), target = access_of_view(to);
+    loop_add_result(p, loop, loop_add_operand(p, loop, &source), &target);
+}
+
+static void bind_in_place(struct planner *p, tensor_id z, const struct view *result)
+{
+    p->tensors[z].standing = TENSOR_STORED;
+    p->tensors[z].view = *result;
+    p->tensors[z].step = NO_STEP;
+}
+
+bool planner_claim_concat(struct planner *p, node_id node, enum layout standard, bool in_pieces)
 {
     const struct node *n = &p->g->nodes.items[node];
     const tensor_id *inputs = graph_inputs(p->g, node);
-    tensor_id z = n->first_output;
-    int axis = axis_of(p, node);
     struct view views[PLANNER_MOST_CONCATENATED], places[PLANNER_MOST_CONCATENATED];
     int64_t start[MAX_RANK] = {0};
-    bool is_in_place = true;
+    uint32_t n_copies = 0, n_pieces = 0;
     if (n->n_inputs > PLANNER_MOST_CONCATENATED)
         return false;
-    enum layout layout = planner_choose(p, z, planner_layouts(p, node), standard);
+    enum layout layout = planner_choose(p, n->first_output, layouts_of_concat(p, node), standard);
     for (uint32_t i = 0; i < n->n_inputs; i++)
         views[i] = planner_view(p, inputs[i], layout);
-    struct view result = planner_allocate_chosen(p, z, graph_type(p->g, z), layout);
+    struct view result = planner_allocate_chosen(p, n->first_output, graph_type(p->g, n->first_output), layout);
     for (uint32_t i = 0; i < n->n_inputs; i++) {
-        places[i] = part_of_view(&result, graph_type(p->g, inputs[i]), start);
-        is_in_place &= view_elements(&views[i]) == 0 || is_same_place(&views[i], &places[i]);
-        start[axis] += views[i].dim[axis];
+        places[n_copies] = part_of_view(&result, graph_type(p->g, inputs[i]), start);
+        start[axis_of(p, node)] += views[i].dim[axis_of(p, node)];
+        views[n_copies] = views[i];
+        n_copies += view_elements(&views[i]) > 0 && !is_same_place(&views[i], &places[n_copies]);
     }
-    if (is_in_place) {
-        p->tensors[z].standing = TENSOR_STORED;
-        p->tensors[z].view = result;
-        p->tensors[z].step = NO_STEP;
-        return true;
-    }
-    struct step *step = planner_add_loops_step(p, node, &result);
-    for (uint32_t i = 0; i < n->n_inputs; i++) {
-        if (view_elements(&views[i]) == 0 || is_same_place(&views[i], &places[i]))
-            continue;
-        struct loop *loop = planner_add_loop(p, step, views[i].rank, 0, views[i].dim);
-        struct loop_access from = access_of_view(&views[i]), to = access_of_view(&places[i]);
-        loop_add_result(p, loop, loop_add_operand(p, loop, &from), &to);
+    if (n_copies == 0)
+        bind_in_place(p, n->first_output, &result);
+    struct step *step = NULL;
+    for (uint32_t i = 0; i < n_copies; i++) {
+        if (!step || in_pieces)
+            step = add_step_of_copies(p, node, &result, &n_pieces);
+        step->n_pieces = in_pieces ? n_copies : 1;
+        add_copy(p, step, &views[i], &places[i]);
     }
     return true;
 }

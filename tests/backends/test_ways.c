@@ -31,6 +31,31 @@ static const char *const graphs_with_ways[] = {
     CONV(1, 16, 1, 1, 16, "1 1 1 1", "(output c)"),
 };
 
+static const char *const graphs_with_parts[] = {
+    "(graph (let x (input 0) (f32 1 16 9 9)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 48 16 3 3))"
+    "(let a (conv x u)) (let r (relu a)) (let b (conv :pad 1 1 1 1 x v)) (let s (relu b)) (let c (concat 1 r s))"
+    "(let w (weight 2) (f32 16 80 1 1)) (let d (conv c w)) (output d))",
+    "(graph (let x (input 0) (f32 2 16 9 9)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 16 32 3 3))"
+    "(let a (conv x u)) (let p (poolmax :kernel 3 3 :stride 1 1 :pad 1 1 1 1 a)) (let b (conv :pad 1 1 1 1 a v))"
+    "(let q (poolavg :kernel 3 3 :stride 1 1 :pad 1 1 1 1 b)) (let c (concat 1 p q a)) (let z (sigmoid c)) (output z))",
+    "(graph (let x (input 0) (f32 1 16 8 8)) (let u (weight 0) (f32 16 16 3 3)) (let t (weight 1) (f32 16))"
+    "(let c1 (conv :pad 1 1 1 1 x u)) (let r (reshape :shape 16 1 1 t)) (let b (broadcast :shape 1 16 8 8 r))"
+    "(let a1 (ewadd c1 b)) (let s1 (ewadd a1 x)) (let z1 (relu s1)) (let y1 (concat 1 x z1))"
+    "(let w (weight 2) (f32 16 32 3 3)) (let c2 (conv :pad 1 1 1 1 y1 w)) (let s2 (ewadd c2 z1)) (let z2 (relu s2))"
+    "(let y2 (concat 1 y1 z2)) (let m (reducemean :axes 2 3 :keepdims 0 y2)) (output m z2))",
+    "(graph (let x (input 0) (f32 1 8 8 8)) (let u (weight 0) (f32 24 8 3 3)) (let v (weight 1) (f32 8 8 1 1))"
+    "(let a (conv :pad 1 1 1 1 x u)) (let b (conv x v)) (let s (silu b)) (let c (concat 1 a s)) (let z (relu c))"
+    "(output z))",
+    "(graph (let x (input 0) (f32 2 32 6 6)) (let u (weight 0) (f32 32 32 3 3)) (let a (conv :pad 1 1 1 1 x u))"
+    "(let b (conv :pad 1 1 1 1 a u)) (let c (concat 2 a b)) (let d (conv :pad 1 1 1 1 c u)) (let e (concat 0 d c))"
+    "(output e))",
+    "(graph (let x (input 0) (f32 1 32 6 6)) (let u (weight 0) (f32 32 8 3 3)) (let a (conv :pad 1 1 1 1 :group 4 x u))"
+    "(let g (relu a)) (let v (weight 1) (f32 32 32 1 1)) (let b (conv x v)) (let c (concat 1 g b))"
+    "(let w (weight 2) (f32 16 64 3 3)) (let d (conv :pad 1 1 1 1 c w)) (let e (conv :pad 1 1 1 1 c w))"
+    "(let f (concat 1 d e)) (let k (concat 1 c f)) (let m (weight 3) (f32 16 96 3 3)) (let l (conv :pad 1 1 1 1 k m)) "
+    "(output l))",
+};
+
 static struct backend *open_device(int threads, double budget)
 {
     struct error error = {0};
@@ -172,6 +197,48 @@ static void choices_that_cannot_be_had_do_no_harm(void **state)
             arena_free(&arena);
         }
     backend_close(b);
+}
+
+// --- results in their place in a concatenation -----------------------------------------------------------------------
+
+static size_t count_concatenating(struct backend *b, const struct graph *g, const uint8_t *layouts, struct arena *arena)
+{
+    struct plan plan = {0};
+    struct error error = {0};
+    struct plan_request request = backend_plan_request(b, g, layouts, arena);
+    size_t n = 0;
+    assert_true(plan_make(&plan, &request, &error));
+    for (size_t i = 0; i < plan.steps.count; i++)
+        n += plan.steps.items[i].node != NO_NODE && g->nodes.items[plan.steps.items[i].node].op == operators[OP_CONCAT];
+    plan_free(&plan);
+    return n;
+}
+
+static void parts_are_written_in_place(void **state)
+{
+    static const size_t copies_left[COUNT_OF(graphs_with_parts)] = {0, 0, 2, 1, 1, 2};
+    for (int threads = 1; threads <= 2; threads++) {
+        struct backend *b = open_device(threads, 1e-5);
+        for (size_t i = 0; i < COUNT_OF(graphs_with_parts); i++) {
+            struct arena arena;
+            struct graph g;
+            arena_init(&arena);
+            parse_graph(&g, &arena, graphs_with_parts[i]);
+            check_model(b, &g, i + 1, 1);
+            for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++) {
+                check_model_with(b, &g, same_layouts(&g, &arena, layout), i + 1, 1);
+                check_all_ways(b, graphs_with_parts[i], layout, i + 1);
+            }
+            for (uint64_t seed = 1; seed < 20; seed++)
+                check_model_with(b, &g, random_layouts(&g, &arena, seed), seed, 1);
+            const uint8_t *blocks = same_layouts(&g, &arena, LAYOUT_BLOCKS_OF_16);
+            if (onednn_block_of_channels() == 16)
+                assert_int_equal(count_concatenating(b, &g, blocks, &arena), copies_left[i]);
+            graph_free(&g);
+            arena_free(&arena);
+        }
+        backend_close(b);
+    }
 }
 
 // --- the budget ------------------------------------------------------------------------------------------------------
@@ -408,7 +475,8 @@ static void both_kinds_are_measured_once(void **state)
     free_four(&f);
 }
 
-RUN_TESTS(TEST(all_ways_agree_with_the_reference), TEST(choices_that_cannot_be_had_do_no_harm),
-          TEST(errors_stay_within_the_budget), TEST(only_gains_are_taken), TEST(estimates_are_sums_of_what_is_chosen),
-          TEST(generated_rows_agree_with_the_reference), TEST(measured_errors_are_those_of_the_kernel),
+RUN_TESTS(TEST(all_ways_agree_with_the_reference), TEST(parts_are_written_in_place),
+          TEST(choices_that_cannot_be_had_do_no_harm), TEST(errors_stay_within_the_budget), TEST(only_gains_are_taken),
+          TEST(estimates_are_sums_of_what_is_chosen), TEST(generated_rows_agree_with_the_reference),
+          TEST(measured_errors_are_those_of_the_kernel),
           TEST(both_kinds_are_measured_once))
