@@ -80,7 +80,7 @@ class Compiled(unittest.TestCase):
             told = json.loads(report.read_text())
             budget = told["error_budget"]
             written = budget["after" if told["optimized"] else "before"]
-            n = len(re.findall(rb'"winograd" [0-9.e-]+\)', compiled.read_bytes()))
+            n = len(re.findall(rb'"(?:winograd|generated)[^"]*" [0-9.e-]+\)', compiled.read_bytes()))
             self.assertEqual(budget["allowed"], 0 if exact else 1e-5)
             self.assertLessEqual(written["error"], budget["allowed"])
             self.assertEqual(n > 0, written["kernels"] > 0)
