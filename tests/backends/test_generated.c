@@ -2,6 +2,7 @@
 // instruction sets that this processor has, addresses at multiples of 4 bytes; and forms of correlation against what
 // they are to compute.
 #include "backends/generated/bilinear.h"
+#include "backends/generated/rows.h"
 #include "backends/generated/winograd.h"
 #include "backends/programs/programs.h"
 #include "core/numbers/random.h"
@@ -353,6 +354,116 @@ static void nan_stays_within_its_tiles(void **state)
     programs_close(service);
 }
 
+// --- rows ------------------------------------------------------------------------------------------------------------
+
+static const float special[] = {NAN, INFINITY, -INFINITY, 0,   1e-30f, -1e-30f, 0.3f, -0.3f, 1,
+                                5,   -5,       50,        -50, 88,     -84,     89,   -100,  1000};
+#define N_SPECIAL ((int64_t)COUNT_OF(special))
+#define ERROR_OF_FUNCTIONS 4e-7   // of the result
+
+// A loop over all entries, or the reduction of them.
+static void run_one_function(struct programs *service, const struct machine *m, enum scalar_function fn, bool reduces,
+                             float *x, float *z)
+{
+    struct loop_access from = {.dtype = DTYPE_F32, .stride = {reduces ? N_SPECIAL : 1, reduces}};
+    struct loop_result to = {VALUE_OF_INSTRUCTION, {.memory = 1, .dtype = DTYPE_F32, .stride = {1}}};
+    struct instruction code = {reduces ? INSTRUCTION_REDUCE : INSTRUCTION_APPLY, (uint8_t)fn, 0, 0, 0, 0};
+    struct loop loop = {.rank = 1,
+                        .n_reduced = reduces,
+                        .dim = {reduces ? 2 : 2 * N_SPECIAL, N_SPECIAL},
+                        .n_operands = 1,
+                        .n_instructions = 1,
+                        .n_results = 1,
+                        .operands = &from,
+                        .instructions = &code,
+                        .results = &to};
+    struct step step = {.n_loops = 1, .loops = &loop};
+    struct text text = {0};
+    struct rows_kernel k = {0};
+    struct program program;
+    struct error error = {0};
+    float *addresses[] = {x, z};
+    rows_run_fn *run;
+    assert_true(rows_print(&text, &step, m->lanes, &k));
+    const char *chars = text.chars;
+    if (!programs_find(service, &chars, 1, &program, &error))
+        fail_msg("%s", error.message);
+    void *address = program_function(&program, "run");
+    memcpy(&run, &address, sizeof run);
+    run(addresses, k.numbers.items, 0, 2);
+    run(addresses, k.numbers.items, 1, 2);
+    rows_kernel_free(&k);
+    text_free(&text);
+}
+
+static void check_function(struct programs *service, const struct machine *m, enum scalar_function fn,
+                           double (*function)(double))
+{
+    float x[2 * N_SPECIAL], z[2 * N_SPECIAL + 1];
+    memcpy(x, special, sizeof special);
+    memcpy(x + N_SPECIAL, special, sizeof special);
+    z[2 * N_SPECIAL] = 77;
+    run_one_function(service, m, fn, false, x, z);
+    for (int64_t i = 0; i < 2 * N_SPECIAL; i++) {
+        double wanted = (double)(float)function(x[i]);
+        if (isnan(wanted)   ? !isnan(z[i])
+            : isinf(wanted) ? z[i] != wanted
+                            : !(fabs(z[i] - wanted) <= ERROR_OF_FUNCTIONS * fabs(wanted) + 1e-36))
+            fail_msg("function %d of %g is %.9g, for %.9g", (int)fn, x[i], z[i], wanted);
+    }
+    assert_true(z[2 * N_SPECIAL] == 77);
+}
+
+static double sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+
+static double relu(double x)
+{
+    return x < 0 ? 0 : x;
+}
+
+// Sums and the largest of rows, of which the first has a NaN and the second has none, at whole vectors and the rest.
+static void check_reductions(struct programs *service, const struct machine *m)
+{
+    float x[2 * N_SPECIAL], z[2];
+    for (int64_t i = 0; i < 2 * N_SPECIAL; i++)
+        x[i] = (float)(i % 7) - 20;
+    for (int64_t at = 0; at < N_SPECIAL; at++) {
+        x[at] = NAN;
+        run_one_function(service, m, FN_MAX, true, x, z);
+        assert_true(isnan(z[0]) && z[1] == -14);
+        run_one_function(service, m, FN_ADD, true, x, z);
+        double sum = 0;
+        for (int64_t i = N_SPECIAL; i < 2 * N_SPECIAL; i++)
+            sum += x[i];
+        assert_true(isnan(z[0]) && z[1] == sum);
+        x[at] = -20;
+    }
+}
+
+static void rows_compute_functions_of_special_values(void **state)
+{
+    struct machine machines[4];
+    int n;
+    list_machines(machines, &n);
+    for (int k = 0; k < n; k++) {
+        struct programs *service = open_service(&machines[k]);
+        if (machines[k].is_here) {
+            check_function(service, &machines[k], FN_EXP, exp);
+            check_function(service, &machines[k], FN_SIGMOID, sigmoid);
+            check_function(service, &machines[k], FN_TANH, tanh);
+            check_function(service, &machines[k], FN_ERF, erf);
+            check_function(service, &machines[k], FN_SQRT, sqrt);
+            check_function(service, &machines[k], FN_RELU, relu);
+            check_function(service, &machines[k], FN_ABS, fabs);
+            check_reductions(service, &machines[k]);
+        }
+        programs_close(service);
+    }
+}
+
 // --- schedules -------------------------------------------------------------------------------------------------------
 
 static void schedules_are_read_as_they_are_printed(void **state)
@@ -377,9 +488,13 @@ static void schedules_are_read_as_they_are_printed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(forms_are_correlations),       TEST(points_are_the_better_ones),
-        TEST(kernels_compute_convolutions), TEST(all_residues_of_tiles_are_computed),
-        TEST(nan_stays_within_its_tiles),   TEST(schedules_are_read_as_they_are_printed),
+        TEST(forms_are_correlations),
+        TEST(points_are_the_better_ones),
+        TEST(kernels_compute_convolutions),
+        TEST(all_residues_of_tiles_are_computed),
+        TEST(nan_stays_within_its_tiles),
+        TEST(schedules_are_read_as_they_are_printed),
+        TEST(rows_compute_functions_of_special_values),
     };
     if (access("/usr/bin/cc", X_OK) != 0)
         return 77;
