@@ -92,7 +92,7 @@ TASO_API void taso_report_free(taso_report *report);
 typedef struct taso_verdicts taso_verdicts;
 typedef struct taso_verdict {   /* texts live as long as the verdicts */
     const char *name;      /* of the rule or property */
-    const char *verdict;   /* as taso-verify names it: "proved", "proved under conditions", "only tested", "refuted" */
+    const char *verdict;   /* as taso-verify names it: "proved", "proved under conditions", "checked", "refuted" */
     int is_proved;         /* for all sizes, under the conditions that `text` has: a written theorem covers it */
     const char *reason;    /* a counterexample, a doubt, why conditions were needed; empty where none is */
     const char *text;      /* the rule with its conditions and certificate, where it is proved; else as it was given */

@@ -61,15 +61,15 @@ static void add_verdict(taso_verdicts *v, const char *name, const char *verdict,
 
 // --- rules -----------------------------------------------------------------------------------------------------------
 
-static void judge_rule(taso_verdicts *v, struct judge *judge, const struct rule *r)
+static void judge_rule(taso_verdicts *v, struct judge *judge, struct symbolic_prover *symbols, const struct rule *r)
 {
     struct rule_report report;
     struct text reason = {0}, text = {0};
     struct arena arena;
     arena_init(&arena);
     judge->step_limit = rule_step_limit(r);
-    prove_rule(judge, NULL, r, &arena, &report);
-    bool is_proved = report.outcome == RULE_PROVED || report.outcome == RULE_PROVED_UNDER_CONDITIONS;
+    prove_rule(judge, NULL, symbols, r, &arena, &report);
+    bool is_proved = rule_report_is_proved(&report);
     if (report.outcome != RULE_PROVED)
         rule_report_print_reason(&reason, &report);
     rule_print(&text, is_proved ? &report.proved : r);
@@ -82,13 +82,16 @@ static bool judge_rules(taso_verdicts *v, const taso_options *options, const cha
 {
     struct rule_set set;
     struct judge judge;
+    struct symbolic_prover symbols;
     rule_set_init(&set, &v->arena);
     bool is_read = rule_set_parse(&set, TEXT_NAME, text, strlen(text), error);
     judge_init(&judge);
+    symbolic_prover_init(&symbols);
     judge.instance_limit = RULE_INSTANCE_LIMIT;
     judge.work_limit = RULE_WORK_LIMIT;
     for (size_t i = 0; is_read && i < set.rules.count && !wants_end(options); i++)
-        judge_rule(v, &judge, set.rules.items[i]);
+        judge_rule(v, &judge, &symbols, set.rules.items[i]);
+    symbolic_prover_free(&symbols);
     judge_free(&judge);
     rule_set_free(&set);
     return is_read;

@@ -116,6 +116,9 @@ struct backend *optimizing_open_device(struct optimizing *o, const struct backen
 void optimizing_limit_weights(struct optimizing *o);
 // rules.c: what the options name.
 bool optimizing_read_rules(struct optimizing *o);
+// Leaves out rules without a proof where the imported model has symbols: an application of one is validated at its own
+// sizes, which says nothing of others.
+void optimizing_keep_rules_for_sizes(struct optimizing *o);
 void optimizing_rules_of_backtracking(struct optimizing *o, struct rule_set *ret_rules);   // only its list is its own
 // Whether models are timed: only the runtime or the device that the model is optimized for says how fast it is.
 bool optimizing_is_timed(const struct optimizing *o);

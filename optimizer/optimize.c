@@ -452,6 +452,7 @@ static bool keep_costs(struct optimizing *o)
 static bool optimize_opened(struct optimizing *o, print_fn *print, void *context)
 {
     bool is_open = check_files(o) && open_model(o), is_done = false;
+    optimizing_keep_rules_for_sizes(o);
     if (is_open && (o->model.symbols.count > 0 || read_given_inputs(o)) && open_backend(o)) {
         is_done = optimize_imported(o);
         tell(o, is_done, print, context);

@@ -5,8 +5,8 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
-#include "substitutions/trusted_rules.h"
 #include "substitutions/standard_rules.h"
+#include "substitutions/trusted_rules.h"
 #include <string.h>
 
 static const struct rule *find_rule(const struct rule_set *rules, size_t n, const char *name)
@@ -84,6 +84,22 @@ bool optimizing_read_rules(struct optimizing *o)
             return error_set_code(o->error, EXIT_USAGE, o->options->rules, "there is no rule %s", without->items[i]);
     return !o->options->only_proved ||
            proved_rules_keep(&o->rules, o->options->rules, o->options->log, &o->report.n_rules_left_out, o->error);
+}
+
+static bool is_for_all_sizes(const struct rule *r, const void *context)
+{
+    (void)context;
+    return rule_claims_proof(r);
+}
+
+void optimizing_keep_rules_for_sizes(struct optimizing *o)
+{
+    if (o->model.symbols.count == 0)
+        return;
+    o->report.n_rules_of_known_sizes = rule_set_filter(&o->rules, is_for_all_sizes, NULL);
+    if (o->report.n_rules_of_known_sizes)
+        log_info(o->options->log, "%s: has symbolic sizes, at which %zu rules are not used that are not proved",
+                 o->options->input, o->report.n_rules_of_known_sizes);
 }
 
 void optimizing_rules_of_backtracking(struct optimizing *o, struct rule_set *ret_rules)

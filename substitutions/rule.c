@@ -17,14 +17,15 @@ struct rule_items {
 
 static bool take_item(struct rule_items *items, const struct sexp *s, const char *file, struct error *error)
 {
-    const struct sexp **place = sexp_is_call(s, "source")   ? &items->source
-                                : sexp_is_call(s, "let")    ? &items->let
-                                : sexp_is_call(s, "target") ? &items->target
-                                : sexp_is_call(s, "where")  ? &items->where
-                                : sexp_is_call(s, "proof")  ? &items->proof
-                                                            : NULL;
+    const struct sexp **place = sexp_is_call(s, "source")                                ? &items->source
+                                : sexp_is_call(s, "let")                                 ? &items->let
+                                : sexp_is_call(s, "target")                              ? &items->target
+                                : sexp_is_call(s, "where")                               ? &items->where
+                                : sexp_is_call(s, "proof") || sexp_is_call(s, "checked") ? &items->proof
+                                                                                         : NULL;
     if (!place)
-        return sexp_error(error, file, s, "expected (source ...), (let ...), (target ...), (where ...) or (proof ...)");
+        return sexp_error(error, file, s,
+                          "expected (source ...), (let ...), (target ...), (where ...), (proof ...) or (checked ...)");
     if (*place)
         return sexp_error(error, file, s, "%s is given twice", s->items[0].text);
     *place = s;
@@ -194,7 +195,13 @@ size_t rule_set_filter(struct rule_set *set, bool (*is_kept)(const struct rule *
 
 bool rule_claims_proof(const struct rule *r)
 {
-    return r->proof && (strstr(r->proof, "(definitions proved ") || strstr(r->proof, "(z3 proved"));
+    return r->proof && strncmp(r->proof, "(proof ", 7) == 0 &&
+           (strstr(r->proof, "(properties") || strstr(r->proof, "(symbols ") || strstr(r->proof, "(law "));
+}
+
+bool rule_is_only_checked(const struct rule *r)
+{
+    return r->proof && strncmp(r->proof, "(checked", 8) == 0;
 }
 
 bool rule_is_generated(const struct rule *r)

@@ -91,7 +91,7 @@ struct rule {
     term_id sources[MAX_RULE_OUTPUTS], targets[MAX_RULE_OUTPUTS];
     uint32_t n_conditions;
     const struct condition *conditions;
-    const char *proof;       // text of the (proof ...) item; NULL: none
+    const char *proof;       // the certificate, a (proof ...) or (checked ...) item; NULL: none
     unsigned line, column;   // where it was read
     uint32_t number;         // of the rules of its set, in the order of reading
 };
@@ -119,9 +119,9 @@ size_t rule_set_filter(struct rule_set *set, bool (*is_kept)(const struct rule *
                        const void *context);
 bool rule_parse(const struct sexp *s, const char *file, struct arena *a, struct rule **ret_rule, struct error *error);
 void rule_free(struct rule *r);   // its vectors; the rest belongs to the arena
-// The certificate says that it holds for all sizes, by one of the two proofs: it was not only tested. A certificate is
-// text, and says what whoever wrote it wants.
+// The certificate names an argument for all sizes: it was not only checked. It is text that anybody can write.
 bool rule_claims_proof(const struct rule *r);
+bool rule_is_only_checked(const struct rule *r);   // the certificate says so; false: or there is none
 // Was it found by the generator, and not written by somebody? What it finds is named by operators and the twelve
 // hexadecimal digits of a hash of what it says.
 bool rule_is_generated(const struct rule *r);

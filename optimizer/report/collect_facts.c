@@ -101,7 +101,15 @@ static void add_rules(struct facts *f, const struct report *r)
     facts_add_count(f, "applications_of_generated_rules", "applications of generated rules",
                     report_applications(r, true));
     facts_add_count(f, "applications_of_written_rules", "applications of written rules", report_applications(r, false));
+    uint64_t n_proved = report_applications_of_proved(r);
+    uint64_t n_all = report_applications(r, true) + report_applications(r, false);
+    facts_add_count(f, "applications_of_proved_rules", "applications of proved rules", n_proved);
+    facts_add_count(f, "applications_of_checked_rules", "applications of checked rules", n_all - n_proved);
+    facts_add_count(f, "rules_proved", "proved rules", report_proved_rules(r));
+    facts_add_count(f, "rules_checked", "checked rules", r->rules->rules.count - report_proved_rules(r));
     facts_add_count(f, "rules_left_out", "rules left out, not known as proved", r->n_rules_left_out);
+    facts_add_count(f, "rules_left_out_for_symbols", "checked rules left out, as sizes are symbolic",
+                    r->n_rules_of_known_sizes);
     add_rewrites(f, r);
 }
 

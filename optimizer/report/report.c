@@ -12,6 +12,23 @@ uint64_t report_applications(const struct report *r, bool of_generated)
     return sum;
 }
 
+uint64_t report_applications_of_proved(const struct report *r)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < r->search->applications.count; i++)
+        if (rule_claims_proof(r->rules->rules.items[i]))
+            sum += r->search->applications.items[i];
+    return sum;
+}
+
+size_t report_proved_rules(const struct report *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->rules->rules.count; i++)
+        n += rule_claims_proof(r->rules->rules.items[i]);
+    return n;
+}
+
 double report_estimate(const struct report *r, int which)
 {
     bool is_believed = r->n_timed == 2 && r->estimates[0] > 0 && r->estimates[1] > 0;

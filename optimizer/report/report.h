@@ -68,6 +68,7 @@ struct report {
     const struct search_result *search;
     const struct rule_set *rules;
     size_t n_rules_left_out;                // that are not among the proved ones, where these alone were wanted
+    size_t n_rules_of_known_sizes;          // that are not proved, and were left out as the model has symbols
     const char *slant;                      // of the search whose result was the fastest
     const struct imported_model *model;     // with symbols; NULL: it has none
     const struct size_bindings *bindings;   // of these
@@ -132,6 +133,8 @@ double report_estimate_error(const struct report *r, int which);
 size_t report_kept_nodes(const struct report *r);
 // How often rules were applied that the generator found, or, when not `of_generated`, that somebody wrote.
 uint64_t report_applications(const struct report *r, bool of_generated);
+uint64_t report_applications_of_proved(const struct report *r);   // by rules whose certificate is a proof
+size_t report_proved_rules(const struct report *r);               // of those that were used
 const char *check_verdict_name(enum check_verdict verdict);
 // All that there is to say, once: to be printed as JSON (facts_print_json) and below. Free it with facts_free.
 void report_collect(struct facts *ret_facts, const struct report *r);

@@ -342,6 +342,11 @@ static void print_rewrites(struct text *out, const struct report *r)
                     plural_ending(n_rules), r->is_optimized ? "" : ", none of which is kept");
     else
         text_add(out, "none");
+    uint64_t n_checked =
+        report_applications(r, true) + report_applications(r, false) - report_applications_of_proved(r);
+    if (n_checked)
+        text_printf(out, "; %" PRIu64 " application%s of rules that are checked and not proved", n_checked,
+                    plural_ending(n_checked));
     if (r->n_rules_left_out)
         text_printf(out, "; %zu rule%s not used, as this build does not know %s as proved", r->n_rules_left_out,
                     plural_ending(r->n_rules_left_out), r->n_rules_left_out == 1 ? "it" : "them");

@@ -211,7 +211,7 @@ class Verdict(NamedTuple):
     """What became of one rule or property; see `verify`."""
 
     name: str
-    verdict: str      # "proved", "proved under conditions", "only tested", "refuted", "undecided", ...
+    verdict: str      # "proved", "proved under conditions", "checked", "refuted", "undecided", ...
     is_proved: bool   # for all sizes, under the conditions in `text`
     reason: str       # a counterexample, a doubt, why conditions were needed; "" where none is
     text: str         # the rule with its conditions and certificate, where it is proved; else as it was given

@@ -95,7 +95,7 @@ class Library(unittest.TestCase):
                   (rule wrong (source (ewadd ?x ?y)) (target (ewmul ?x ?y)))"""
         good, wrong = taso.verify(text)
         self.assertEqual((good.name, good.verdict, good.is_proved, good.reason), ("twice", "proved", True, ""))
-        self.assertIn("(proof (definitions proved", good.text)
+        self.assertIn("(proof (symbols", good.text)
         self.assertEqual((wrong.name, wrong.verdict, wrong.is_proved), ("wrong", "refuted", False))
         self.assertIn("?x", wrong.reason)
         self.assertNotIn("(proof", wrong.text)
@@ -240,7 +240,7 @@ class Library(unittest.TestCase):
 
     def test_only_proved_believes_no_certificate(self):
         rules = self.folder / "forged.rules"
-        rules.write_text("(rule drop (source (relu ?x)) (target ?x) (proof (definitions proved (ranks 0 4))))\n")
+        rules.write_text("(rule drop (source (relu ?x)) (target ?x) (proof (law L1) (tested (ranks 0 4))))\n")
         with self.assertRaisesRegex(taso.Error, "of 1 rule this build knows none as proved"):
             taso.optimize(self.models[0], rules=rules, only_proved=True, **FAST)
         self.assertNotIn("rules left out", taso.optimize(self.models[0], only_proved=True, **FAST)[1]["text"])

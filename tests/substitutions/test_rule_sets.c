@@ -6,7 +6,7 @@
 #include "tests/support/parse_rules.h"
 
 static const char rules[] = "(rule turns (source (relu (concat $i ?x ?y))) (target (concat $i (relu ?x) (relu ?y)))"
-                            "  (where (< (dim ?x 0) 3) (weight ?y)) (proof (z3 proved)))"
+                            "  (where (< (dim ?x 0) 3) (weight ?y)) (proof (properties)))"
                             "(rule forgets (source (split0 1 (concat 1 ?x ?y))) (target ?x))"
                             "(rule forgets-a-size (source (reshape :shape $s (reshape :shape $t ?x)))"
                             "  (target (reshape :shape $s ?x)))"

@@ -74,7 +74,7 @@ def check_wanted(verify, folder):
     prove(verify, folder, folder / "moving.rules", may_judge=False)
     for shipped in ("moving.rules", "egraph.rules"):
         text = (folder / shipped).read_text()
-        assert "(relu ?x)))\n  (where (weight ?x))\n  (proof (z3" in text, text
+        assert "(relu ?x)))\n  (where (weight ?x))\n  (proof (" in text, text
         assert "wanted" not in names(folder / shipped)
     (folder / "wanted.rules").write_text(WANTED.replace("(relu ?matrix)))", "(tanh ?matrix)))"))
     ran = run(verify, folder, folder / "never.rules")
@@ -92,7 +92,7 @@ def main():
         shipped, rejected = names(folder / "first.rules"), names(folder / "kept/rejected.rules")
         assert {"one-product", "double-relu", "written-max"} <= shipped, shipped
         assert rejected == {"product-commutes", "difference-of-itself"}, rejected
-        assert first.count(b"(proof (z3") == len(shipped), "a rule has no certificate"
+        assert len(re.findall(rb"^  \((?:proof|checked) \(", first, re.MULTILINE)) == len(shipped), "a rule has no certificate"
         for_egraphs = (folder / "egraph.rules").read_bytes()
         small = {"double-relu", "written-max", "turned-relu"}
         assert names(folder / "egraph.rules") == small, names(folder / "egraph.rules")

@@ -21,12 +21,12 @@ FILES = {
     "predefined_multi.txt": "",
 }
 VERDICTS = {
-    "tensat-converted-0": "proved",
-    "tensat-converted-1": "proved",
-    "tensat-converted-2": "proved under conditions (= (dim ?x10 1) (dim ?x7 1))",
+    "tensat-converted-0": "proved with symbols for sizes",
+    "tensat-converted-1": "proved with symbols for sizes",
+    "tensat-converted-2": "proved under conditions (= (dim ?x10 1) (dim ?x7 1)) with symbols for sizes",
     "tensat-converted-3": "refuted",
-    "tensat-converted-multi-0": "proved",
-    "tensat-predefined-single-0": "only tested",
+    "tensat-converted-multi-0": "proved with symbols for sizes",
+    "tensat-predefined-single-0": "checked",
 }
 
 

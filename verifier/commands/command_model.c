@@ -404,6 +404,13 @@ static bool compare(struct model_comparison *run, struct error *error)
     return !run->options.numbers || common_graph_compare_in_numbers(&run->common, &numbers, &run->numbers, error);
 }
 
+// That models are equal by a rule that says of itself that it is not proved would be no ground for anything.
+static bool is_no_checked_rule(const struct rule *r, const void *context)
+{
+    (void)context;
+    return !rule_is_only_checked(r);
+}
+
 static bool read_rules(struct model_comparison *run, struct error *error)
 {
     const char *path = run->options.rules;
@@ -412,6 +419,7 @@ static bool read_rules(struct model_comparison *run, struct error *error)
     if (!rule_set_read(&run->rules, path, error) ||
         (run->options.only_proved && !proved_rules_keep(&run->rules, path, &run->log, &run->n_left_out, error)))
         return false;
+    rule_set_filter(&run->rules, is_no_checked_rule, NULL);
     rule_set_add_backwards(&run->rules);
     return true;
 }

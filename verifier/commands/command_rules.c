@@ -18,7 +18,7 @@
 struct options {
     const char *output, *rejected, *folder, *smt2;
     int64_t threads, bound, instances, work, steps, slowest;
-    bool quiet, bounds, z3, tested, conditions;
+    bool quiet, bounds, z3, checked, conditions;
 };
 static const struct option_spec specs[] = {
     {"output", OPTION_TEXT, offsetof(struct options, output), .letter = 'o', .metavar = "FILE",
@@ -28,9 +28,9 @@ static const struct option_spec specs[] = {
     {"bound", OPTION_INTEGER, offsetof(struct options, bound), .low = 0, .high = 8, .metavar = "N",
      .help = "test every size up to N instead of the argued bounds (0: the argued bounds)"},
     {"instances", OPTION_INTEGER, offsetof(struct options, instances), .low = 1, .high = 1e12, .metavar = "N",
-     .help = "at most N instances for each rule; a rule that has more is tested and not proved"},
+     .help = "at most N instances for each rule; a rule that has more is checked at so many"},
     {"work", OPTION_INTEGER, offsetof(struct options, work), .low = 1, .high = 1e15, .metavar = "N",
-     .help = "handle at most N terms of polynomials for each rule; a rule that needs more is tested and not proved"},
+     .help = "handle at most N terms of polynomials for each rule; a rule that needs more is checked so far"},
     {"properties", OPTION_TEXT, offsetof(struct options, folder), .metavar = "FOLDER", .beside = {"--z3"},
      .help = "where the *.properties files are"},
     {"z3", OPTION_FLAG, offsetof(struct options, z3), .help = "derive the rules from the properties too"},
@@ -42,8 +42,8 @@ static const struct option_spec specs[] = {
      .metavar = "N", .help = "threads; 0: all that this process may use"},
     {"conditions", OPTION_FLAG, offsetof(struct options, conditions),
      .help = "look for conditions under which rules are proved that are not as they stand"},
-    {"tested", OPTION_FLAG, offsetof(struct options, tested),
-     .help = "write rules that are only tested among the proved ones"},
+    {"checked", OPTION_FLAG, offsetof(struct options, checked),
+     .help = "write rules that are checked at instances, and no more, among the proved ones"},
     {"bounds", OPTION_FLAG, offsetof(struct options, bounds), .beside = {"--no-quiet"},
      .help = "print the bound of every axis and its reason"},
     {"slowest", OPTION_INTEGER, offsetof(struct options, slowest), .low = 0, .high = 1e9, .metavar = "N",
@@ -55,9 +55,8 @@ static const struct program program = {
     .usage = "CANDIDATES.rules [-o PROVED.rules] [options]",
     .summary =
         "Proves substitution rules from the operators' definitions, for all shapes at which they may be applied.",
-    .epilog =
-        "Exit codes: 0 every rule is proved (with --tested: or was tested), 1 one is refuted or undecided, and the "
-        "files are written,\n2 wrong command line, 3 bad input.",
+    .epilog = "Exit codes: 0 every rule is proved (with --checked: or checked), 1 one is refuted or undecided, and the "
+              "files are written,\n2 wrong command line, 3 bad input.",
     .options = specs,
 };
 
@@ -82,11 +81,19 @@ static void make_axioms(struct rules_run *run, const struct property_set *proper
     judge_free(&judge);
 }
 
-static void prove_one(struct rules_run *run, struct judge *judge, struct theory *theory, int64_t i)
+// Of each thread.
+struct provers {
+    struct judge judge;
+    struct theory *theory;   // NULL: no properties
+    struct symbolic_prover symbols;
+};
+
+static void prove_one(struct rules_run *run, struct provers *p, int64_t i)
 {
     double begun = clock_thread_seconds();
-    judge->step_limit = rule_step_limit(run->set->rules.items[i]);
-    prove_rule(judge, theory, run->set->rules.items[i], &run->arenas[omp_get_thread_num()], &run->reports[i]);
+    const struct rule *rule = run->set->rules.items[i];
+    p->judge.step_limit = rule_step_limit(rule);
+    prove_rule(&p->judge, p->theory, &p->symbols, rule, &run->arenas[omp_get_thread_num()], &run->reports[i]);
     run->reports[i].seconds = clock_thread_seconds() - begun;
 }
 
@@ -100,12 +107,11 @@ static void set_limits(struct judge *judge, const struct options *options)
 }
 
 // `original`: the rule that this one is read backwards, which was judged; NO_RULE: none.
-static void prove_in_turn(struct rules_run *run, struct judge *judge, struct theory *theory, int64_t i,
-                          uint32_t original)
+static void prove_in_turn(struct rules_run *run, struct provers *p, int64_t i, uint32_t original)
 {
     const struct rule *rule = run->set->rules.items[i];
     if (original == NO_RULE || !prove_rule_reversed(&run->reports[original], rule, &run->reports[i]))
-        prove_one(run, judge, theory, i);
+        prove_one(run, p, i);
 #pragma omp critical
     progress_update(&run->progress, ++run->n_done, NULL);
 }
@@ -114,19 +120,20 @@ static void prove_in_turn(struct rules_run *run, struct judge *judge, struct the
 static void prove_as_one_of_many(struct rules_run *run, const uint32_t *originals)
 {
     int64_t n = (int64_t)run->set->rules.count;
-    struct judge judge;
-    struct theory *theory = run->options->z3 ? theory_make(&run->axioms, (unsigned)run->options->steps) : NULL;
-    judge_init(&judge);
-    set_limits(&judge, run->options);
+    struct provers p = {.theory = run->options->z3 ? theory_make(&run->axioms, (unsigned)run->options->steps) : NULL};
+    judge_init(&p.judge);
+    symbolic_prover_init(&p.symbols);
+    set_limits(&p.judge, run->options);
     for (int is_reversed = 0; is_reversed < 2; is_reversed++) {
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < n; i++)
             if ((originals[i] != NO_RULE) == is_reversed)
-                prove_in_turn(run, &judge, theory, i, originals[i]);
+                prove_in_turn(run, &p, i, originals[i]);
     }
-    if (theory)
-        theory_free(theory);
-    judge_free(&judge);
+    if (p.theory)
+        theory_free(p.theory);
+    symbolic_prover_free(&p.symbols);
+    judge_free(&p.judge);
 }
 
 static void prove_all(struct rules_run *run)
@@ -175,7 +182,7 @@ static bool write_smt2(struct rules_run *run, struct error *error)
     judge_init(&judge);
     struct theory *theory = theory_make(&run->axioms, (unsigned)run->options->steps);
     for (size_t i = 0; i < run->set->rules.count && is_written; i++)
-        if (run->reports[i].has_entailment && run->reports[i].entailment.status == ENTAILMENT_PROVED)
+        if (rule_report_is_derived(&run->reports[i]))
             is_written = write_smt2_of(run, theory, &judge, &run->reports[i], error);
     theory_free(theory);
     judge_free(&judge);
@@ -203,11 +210,6 @@ static const struct rule_report **sort_reports(struct rules_run *run)
     return sorted;
 }
 
-static bool is_proved(const struct rule_report *report)
-{
-    return report->outcome == RULE_PROVED || report->outcome == RULE_PROVED_UNDER_CONDITIONS;
-}
-
 static void add_comment(struct text *out, const char *lines)
 {
     while (*lines) {
@@ -221,7 +223,7 @@ static void add_comment(struct text *out, const char *lines)
 
 static bool goes_with_proved(const struct rules_run *run, const struct rule_report *report)
 {
-    return is_proved(report) || (run->options->tested && report->outcome == RULE_ONLY_TESTED);
+    return rule_report_is_proved(report) || (run->options->checked && report->outcome == RULE_CHECKED);
 }
 
 static bool write_reports(struct rules_run *run, const char *path, bool wants_proved, struct error *error)
@@ -266,11 +268,10 @@ static void print_report(const struct rules_run *run, const struct rule_report *
         text_printf(&out, " as %s is, its reverse", report->reversed->rule->name);
     else if (report->of_subterms)
         text_add(&out, " as the subterms that differ are equal");
-    else if (is_proved(report) && direct->verdict == VERDICT_TESTED)
-        text_printf(&out, " from the properties, and tested: %s", direct->doubt);
-    if (!report->of_subterms && !report->reversed && report->has_entailment &&
-        report->entailment.status != ENTAILMENT_PROVED)
-        text_add(&out, " (not derived from the properties)");
+    else if (rule_report_is_proved(report))
+        text_add(&out, rule_report_is_derived(report) ? " from the properties"
+                       : report->law                  ? " by hand"
+                                                      : " with symbols for sizes");
     text_add(&out, "\n");
     if (report->outcome != RULE_PROVED) {
         text_add(&out, "  ");
@@ -305,25 +306,26 @@ static void print_slowest(struct rules_run *run)
 
 static void print_all(const struct rules_run *run)
 {
-    uint64_t counts[RULE_OUTCOMES] = {0}, direct = 0, derived = 0, of_subterms = 0;
+    uint64_t counts[RULE_OUTCOMES] = {0}, symbols = 0, laws = 0, derived = 0, of_subterms = 0;
     double z3_seconds = 0;
     for (size_t i = 0; i < run->set->rules.count; i++) {
         const struct rule_report *report = &run->reports[i];
+        bool is_proved = rule_report_is_proved(report), is_whole = is_proved && !report->of_subterms;
         counts[report->outcome]++;
-        derived += report->has_entailment && report->entailment.status == ENTAILMENT_PROVED && is_proved(report);
+        derived += is_whole && rule_report_is_derived(report);
+        symbols += is_whole && report->families;
+        laws += is_whole && report->law;
+        of_subterms += is_proved && report->of_subterms;
         z3_seconds += report->entailment.seconds;
-        of_subterms += report->of_subterms != NULL;
-        direct += is_proved(report) && !report->of_subterms &&
-                  (report->has_direct ? report->direct.verdict : report->first.verdict) == VERDICT_PROVED;
         if (!run->options->quiet)
             print_report(run, report);
     }
     printf("%zu rule%s in %.1f s:", run->set->rules.count, plural_ending(run->set->rules.count), run->seconds);
     for (int i = 0; i < RULE_OUTCOMES; i++)
         printf("%s %" PRIu64 " %s", i ? "," : "", counts[i], rule_outcome_name((enum rule_outcome)i));
-    printf("\nof the proved ones %" PRIu64 " are from the definitions, %" PRIu64
-           " follow from the properties (%.1f s of Z3), and %" PRIu64 " from subterms\n",
-           direct, derived, z3_seconds, of_subterms);
+    printf("\nof the proved ones %" PRIu64 " follow from the properties (%.1f s of Z3), %" PRIu64
+           " are proved with symbols for sizes, %" PRIu64 " by hand, and %" PRIu64 " by their subterms\n",
+           derived, z3_seconds, symbols, laws, of_subterms);
 }
 
 static bool check_files(struct rules_run *run, const char *path, struct error *error)

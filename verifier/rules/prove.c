@@ -1,7 +1,9 @@
 // What is tried for a rule, in order.
 #include "verifier/rules/prove.h"
 
+#include "verifier/bounds/forms/theorems.h"
 #include "verifier/direct_proof/trial.h"
+#include "verifier/laws/laws.h"
 #include "verifier/rules/abduction.h"
 #include "verifier/rules/certificate.h"
 #include "verifier/rules/subterms.h"
@@ -19,9 +21,9 @@ uint64_t rule_step_limit(const struct rule *r)
 const char *rule_outcome_name(enum rule_outcome outcome)
 {
     static const char *const names[RULE_OUTCOMES] = {
-        [RULE_PROVED] = "proved",           [RULE_PROVED_UNDER_CONDITIONS] = "proved under conditions",
-        [RULE_ONLY_TESTED] = "only tested", [RULE_REFUTED] = "refuted",
-        [RULE_NOT_PROVED] = "not proved",   [RULE_BREAKS_A_PROPERTY] = "false, but it follows from the properties",
+        [RULE_PROVED] = "proved",         [RULE_PROVED_UNDER_CONDITIONS] = "proved under conditions",
+        [RULE_CHECKED] = "checked",       [RULE_REFUTED] = "refuted",
+        [RULE_NOT_PROVED] = "not proved", [RULE_BREAKS_A_PROPERTY] = "false, but it follows from the properties",
     };
     return names[outcome];
 }
@@ -38,12 +40,22 @@ static bool is_positive(const struct judgement *result)
     return result->verdict == VERDICT_PROVED || result->verdict == VERDICT_TESTED;
 }
 
-// Tests that are no proof of their own do where the properties prove the rule.
+// Facts hold at the instances that were heard, which is no argument.
+bool rule_report_is_derived(const struct rule_report *report)
+{
+    return report->has_entailment && report->entailment.status == ENTAILMENT_PROVED && report->entailment.n_facts == 0;
+}
+
+bool rule_report_is_proved(const struct rule_report *report)
+{
+    return report->outcome == RULE_PROVED || report->outcome == RULE_PROVED_UNDER_CONDITIONS;
+}
+
+// Tests that were cut short do where the properties prove the rule. The argument is asked for when all are made.
 static enum rule_outcome outcome_of_positive(const struct judgement *result, const struct rule_report *report,
                                              enum rule_outcome proved)
 {
-    bool is_derived = report->has_entailment && report->entailment.status == ENTAILMENT_PROVED;
-    return result->verdict == VERDICT_PROVED || is_derived ? proved : RULE_ONLY_TESTED;
+    return result->verdict == VERDICT_PROVED || rule_report_is_derived(report) ? proved : RULE_CHECKED;
 }
 
 static void judge_and_listen(struct judge *j, struct theory *theory, const struct equation *eq,
@@ -177,7 +189,7 @@ static void try_what_was_tested(struct judge *j, struct theory *theory, struct a
     struct equation eq = equation_of_rule(&report->proved);
     struct found_condition on_ranks = find_condition_on_ranks(&eq, a);
     try_with_more(j, theory, a, &on_ranks, report);
-    if (report->outcome != RULE_ONLY_TESTED || !theory)
+    if (report->outcome != RULE_CHECKED || !theory)
         return;
     bool is_tested = report->first.verdict == VERDICT_TESTED;
     struct found_condition sufficient = find_sufficient_condition(j, theory, &report->proved, is_tested, a);
@@ -201,7 +213,7 @@ static void try_sufficient_conditions(struct judge *j, struct theory *theory, st
 }
 
 // The theory's, which go with the next rule that is judged, be it of subterms.
-static void keep_facts(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
+static void keep_facts(struct arena *a, struct rule_report *report)
 {
     struct entailment *e = &report->entailment;
     for (uint32_t i = 0; i < e->n_facts; i++)
@@ -209,7 +221,8 @@ static void keep_facts(struct judge *j, struct theory *theory, struct arena *a, 
 }
 
 // Judges the rule between the subterms in which the sides differ, which is smaller.
-static void try_subterms(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
+static void try_subterms(struct judge *j, struct theory *theory, struct symbolic_prover *symbols, struct arena *a,
+                         struct rule_report *report)
 {
     struct rule proved = *report->rule;
     struct rule_report inside;
@@ -217,8 +230,8 @@ static void try_subterms(struct judge *j, struct theory *theory, struct arena *a
     struct rule *subterms = rule_of_subterms(&proved, a);
     if (!subterms)
         return;
-    prove_rule(j, theory, subterms, a, &inside);
-    bool is_proved = inside.outcome == RULE_PROVED || inside.outcome == RULE_PROVED_UNDER_CONDITIONS;
+    prove_rule(j, theory, symbols, subterms, a, &inside);
+    bool is_proved = rule_report_is_proved(&inside);
     bool is_contradiction = inside.outcome == RULE_PROVED && report->first.verdict == VERDICT_REFUTED;
     if (is_proved && !is_contradiction && conditions_of_whole(subterms, &inside.added, &proved, a, &added)) {
         report->outcome = inside.outcome;
@@ -229,19 +242,6 @@ static void try_subterms(struct judge *j, struct theory *theory, struct arena *a
     }
     rule_report_free(&inside);
     rule_free(subterms);
-}
-
-// Where tests end without a proof other attributes at small sizes, and larger sizes, may show more.
-static void try_more(struct judge *j, struct rule_report *report)
-{
-    static const int largest[] = {4, 13};
-    struct equation eq = equation_of_rule(&report->proved);
-    for (size_t i = 0; i < sizeof largest / sizeof *largest && report->outcome != RULE_REFUTED; i++) {
-        struct trials trials = {
-            .typing = &j->typing, .seed = 1, .largest = largest[i], .wanted = 12, .attempts = 60, .step_limit = 300000};
-        if (!trials_run(&trials, &eq, &report->trial))
-            report->outcome = RULE_REFUTED;
-    }
 }
 
 // The counterexample is one of the instances that were heard, and an entailment speaks of inputs without split trees
@@ -262,16 +262,8 @@ static enum rule_outcome outcome_as_it_stands(const struct rule_report *report)
     return is_wanting ? RULE_REFUTED : RULE_NOT_PROVED;
 }
 
-// Conditions under which a false rule is proved were not found.
-static void reject_what_is_refuted(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
-{
-    if (report->first.verdict == VERDICT_REFUTED)
-        report->outcome = RULE_REFUTED;
-}
-
 // What is tried in turn for a rule that is not proved as it stands, by what became of it so far.
 #define ON(outcome) (1u << (outcome))
-#define ALWAYS (ON(RULE_OUTCOMES) - 1)
 static const struct attempt {
     unsigned outcomes;
     bool adds_conditions;   // is not made where conditions are not looked for
@@ -279,14 +271,46 @@ static const struct attempt {
 } attempts[] = {
     {ON(RULE_REFUTED), true, try_sufficient_conditions},
     {ON(RULE_REFUTED), false, try_under_conditions},
-    {ON(RULE_ONLY_TESTED), true, try_what_was_tested},
-    {ALWAYS, false, keep_facts},
-    {ON(RULE_ONLY_TESTED) | ON(RULE_NOT_PROVED), false, try_subterms},
-    {ON(RULE_ONLY_TESTED), false, reject_what_is_refuted},
+    {ON(RULE_CHECKED), true, try_what_was_tested},
 };
 
-static void prove_within_limits(struct judge *j, struct theory *theory, const struct rule *r, struct arena *a,
-                                struct rule_report *ret_report)
+// The argument by which a rule that agrees at all instances does so at all others.
+static void find_argument(struct symbolic_prover *symbols, struct rule_report *report)
+{
+    struct equation eq = equation_of_rule(&report->proved);
+    struct symbolic_proof proof = {0};
+    report->law = theorems_cover_text(&eq, THEOREMS_OF_LAWS) ? law_of_equation(&eq) : NULL;
+    if (rule_report_is_derived(report) || report->law || !symbols)
+        return;
+    symbolic_prove(symbols, &eq, &proof);
+    report->families = proof.is_proved ? proof.families : 0;
+    text_free(&proof.why);
+}
+
+static bool has_argument(const struct rule_report *report)
+{
+    return rule_report_is_derived(report) || report->law || report->families;
+}
+
+// No instance differs: an argument makes a proof of that, be it of the subterms.
+static void rest_on_argument(struct judge *j, struct theory *theory, struct symbolic_prover *symbols, struct arena *a,
+                             struct rule_report *report)
+{
+    bool is_known_to_hold = rule_report_is_proved(report);
+    if (report->of_subterms || (!is_known_to_hold && report->outcome != RULE_CHECKED))
+        return;
+    find_argument(symbols, report);
+    if (has_argument(report)) {
+        report->outcome = report->added.count ? RULE_PROVED_UNDER_CONDITIONS : RULE_PROVED;
+        return;
+    }
+    report->outcome = RULE_CHECKED;
+    if (is_known_to_hold && report->added.count == 0)
+        try_subterms(j, theory, symbols, a, report);
+}
+
+static void prove_within_limits(struct judge *j, struct theory *theory, struct symbolic_prover *symbols,
+                                const struct rule *r, struct arena *a, struct rule_report *ret_report)
 {
     *ret_report = (struct rule_report){.rule = r, .proved = *r};
     if (theory)
@@ -296,21 +320,58 @@ static void prove_within_limits(struct judge *j, struct theory *theory, const st
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++)
         if ((attempts[i].outcomes & ON(ret_report->outcome)) && (j->adds_conditions || !attempts[i].adds_conditions))
             attempts[i].make(j, theory, a, ret_report);
+    keep_facts(a, ret_report);
+    if (ret_report->outcome == RULE_CHECKED || ret_report->outcome == RULE_NOT_PROVED)
+        try_subterms(j, theory, symbols, a, ret_report);
+    if (ret_report->outcome == RULE_CHECKED && ret_report->first.verdict == VERDICT_REFUTED)
+        ret_report->outcome = RULE_REFUTED;   // conditions were not found under which it certainly holds
+    rest_on_argument(j, theory, symbols, a, ret_report);
+}
+
+// Random instances at other attributes and larger sizes than those that were tested, and far ones.
+static void try_random_instances(struct judge *j, struct rule_report *report)
+{
+    static const struct {
+        int largest;
+        uint32_t wanted, attempts;
+        bool is_far, is_of_proved;
+    } kinds[] = {{4, 12, 60, false, false}, {13, 12, 60, false, false}, {13, 6, 40, true, true}};
+    struct equation eq = equation_of_rule(&report->proved);
+    bool is_proved = rule_report_is_proved(report);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && report->outcome != RULE_REFUTED; i++) {
+        struct trials trials = {.typing = &j->typing,
+                                .seed = 1,
+                                .largest = kinds[i].largest,
+                                .is_far = kinds[i].is_far,
+                                .wanted = kinds[i].wanted,
+                                .attempts = kinds[i].attempts,
+                                .step_limit = kinds[i].is_far ? 50000 : 300000};
+        if (is_proved && !kinds[i].is_of_proved)
+            continue;
+        if (!trials_run(&trials, &eq, &report->trial))
+            report->outcome = RULE_REFUTED;
+        report->n_far += trials.instances;
+    }
+}
+
+static bool holds_where_it_was_tried(const struct rule_report *report)
+{
+    return rule_report_is_proved(report) || report->outcome == RULE_CHECKED || report->outcome == RULE_NOT_PROVED;
 }
 
 // Few rules are neither proved nor refuted, and what the search for instances did not get to may be all that they lack.
-void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, struct arena *a,
-                struct rule_report *ret_report)
+void prove_rule(struct judge *j, struct theory *theory, struct symbolic_prover *symbols, const struct rule *r,
+                struct arena *a, struct rule_report *ret_report)
 {
-    prove_within_limits(j, theory, r, a, ret_report);
-    if (ret_report->outcome == RULE_ONLY_TESTED && ret_report->first.met_limits) {
+    prove_within_limits(j, theory, symbols, r, a, ret_report);
+    if (ret_report->outcome == RULE_CHECKED && ret_report->first.met_limits) {
         rule_report_free(ret_report);
         j->search_times = LONGER_SEARCH;
-        prove_within_limits(j, theory, r, a, ret_report);
+        prove_within_limits(j, theory, symbols, r, a, ret_report);
         j->search_times = 1;
     }
-    if (ret_report->outcome == RULE_ONLY_TESTED || ret_report->outcome == RULE_NOT_PROVED)
-        try_more(j, ret_report);
+    if (holds_where_it_was_tried(ret_report))
+        try_random_instances(j, ret_report);
     judge_begin(j, false);
     ret_report->proved.proof = rule_certificate(ret_report, a);
 }
@@ -318,7 +379,8 @@ void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, st
 // Conditions, typing facts and subterms have the names of the other rule's variables.
 bool prove_rule_reversed(const struct rule_report *reversed, const struct rule *r, struct rule_report *ret_report)
 {
-    if (reversed->outcome != RULE_PROVED || reversed->of_subterms || reversed->entailment.n_facts)
+    bool holds = reversed->outcome == RULE_PROVED || (reversed->outcome == RULE_CHECKED && !reversed->added.count);
+    if (!holds || reversed->of_subterms || reversed->entailment.n_facts)
         return false;
     *ret_report = *reversed;
     ret_report->rule = r;

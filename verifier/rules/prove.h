@@ -1,13 +1,17 @@
-// What becomes of one rule: proved as it is, proved under conditions, or rejected with a reason.
+// A rule's verdict. It is proved by an argument that speaks of all sizes (from properties by Z3, with symbols for
+// sizes, or by hand), and only if all instances that are tried, small ones and random far ones, agree as well. Where
+// they agree and there is no argument it is checked, up to the bound of these instances; where they do not it is
+// refuted.
 #pragma once
 #include "core/text/text.h"
 #include "verifier/entailment/z3_theory.h"
 #include "verifier/rules/find_conditions.h"
+#include "verifier/symbolic_proof/symbolic.h"
 
 enum rule_outcome {
     RULE_PROVED,
     RULE_PROVED_UNDER_CONDITIONS,
-    RULE_ONLY_TESTED,         // no counterexample within limits that are no proof, and not derived from the properties
+    RULE_CHECKED,             // no instance differs up to the bound of the certificate, and there is no argument
     RULE_REFUTED,             // false as it stands, and no condition of the vocabulary helps
     RULE_NOT_PROVED,          // no counterexample, and no proof
     RULE_BREAKS_A_PROPERTY,   // it follows from the properties and is false: one of those used is
@@ -27,7 +31,10 @@ struct rule_report {
     bool has_entailment;
     const struct rule_report *reversed;   // that of the rule which is this one read backwards, if it is proved by that
     const char *of_subterms;   // the certificate of the rule between the subterms that differ, if that proves this one
-    struct text trial;         // the counterexample of a random instance beyond what was tested, if there is one
+    uint32_t families;         // of which symbols for sizes prove it, where nothing else does; 0: they do not
+    const char *law;           // its name, if it is proved by hand
+    uint32_t n_far;            // random instances beyond what was tested
+    struct text trial;         // the counterexample among these, if there is one
     double seconds;            // of one core, that the rule took; no verdict depends on it
 };
 void rule_report_free(struct rule_report *report);
@@ -35,8 +42,11 @@ void rule_report_free(struct rule_report *report);
 #define RULE_INSTANCE_LIMIT 20000
 #define RULE_WORK_LIMIT 3000000
 uint64_t rule_step_limit(const struct rule *r);
-// `a` holds the conditions and the certificate that were made. `theory` may be NULL: no entailment is tried.
-void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, struct arena *a,
-                struct rule_report *ret_report);
+// `a` holds the conditions and the certificate that were made. `theory` may be NULL: no entailment is tried; nor are
+// symbols where `symbols` is.
+void prove_rule(struct judge *j, struct theory *theory, struct symbolic_prover *symbols, const struct rule *r,
+                struct arena *a, struct rule_report *ret_report);
+bool rule_report_is_derived(const struct rule_report *report);   // from the properties
+bool rule_report_is_proved(const struct rule_report *report);    // as it stands, or under conditions
 // The same for a rule that is another one read backwards, which was judged. False: that proves nothing of it.
 bool prove_rule_reversed(const struct rule_report *reversed, const struct rule *r, struct rule_report *ret_report);

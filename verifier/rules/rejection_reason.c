@@ -10,8 +10,9 @@ static const struct judgement *tested_of(const struct rule_report *report)
 
 static void print_test(struct text *out, const struct rule_report *report)
 {
-    text_printf(out, "%llu instance%s, and no proof: %s", (unsigned long long)tested_of(report)->instances,
-                plural_ending(tested_of(report)->instances), tested_of(report)->doubt);
+    const char *doubt = tested_of(report)->doubt;
+    text_printf(out, "%llu instance%s, and no proof%s%s", (unsigned long long)tested_of(report)->instances,
+                plural_ending(tested_of(report)->instances), doubt ? ": " : "", doubt ? doubt : "");
 }
 
 // Under the conditions that were found the rule may not have failed.
@@ -37,7 +38,7 @@ void rule_report_print_reason(struct text *out, const struct rule_report *report
         text_add(out, report->first.was_cut_short
                           ? "no instance was found within the limits"
                           : "source and target are never well-typed together at the sizes tried");
-    else if (report->outcome == RULE_ONLY_TESTED)
+    else if (report->outcome == RULE_CHECKED)
         print_test(out, report);
     else if (report->first.counterexample.count)
         print_refutation(out, report);
