@@ -7,8 +7,11 @@
 #include "core/system/interrupt.h"
 #include "core/system/temporary.h"
 #include "core/text/text.h"
+#include "optimizer/report/collect_facts.h"
 #include "optimizer/report/facts.h"
+#include "optimizer/report/html.h"
 #include "optimizer/report/pages.h"
+#include "optimizer/report/report_text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,9 @@
 // to some runs only. Plans all of whose steps are known from running models are not run again, so that a full database
 // leads to the same result each time. Nor are plans that look hopeless beside another of the same graph: plain layouts,
 // often, whose runs took half of the time.
+#include "optimizer/calibration.h"
+
+#include "backends/planning/planner.h"
 #include "optimizer/contenders.h"
 
 #include "backends/costs/in_model.h"

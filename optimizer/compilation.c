@@ -1,5 +1,8 @@
 // Results that only our own executor reads: compiled models, written instead of ONNX ones where the output's name ends
 // in .taso. What cannot be compiled is said before anything is searched, and so is a name that ends otherwise.
+#include "optimizer/compilation.h"
+
+#include "optimizer/compiled/compile.h"
 #include "optimizer/optimization.h"
 
 #include "core/system/file.h"

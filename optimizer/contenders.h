@@ -41,8 +41,14 @@ void contenders_close(struct contenders *f);
 // Into fresh memory, each time at another place. False: it cannot be prepared.
 bool contenders_load(struct contenders *f, size_t contender, struct error *error);
 void contenders_unload(struct contenders *f, size_t contender);
-// About how long a model is run for the costs of its steps, one run of which takes so long (calibration.c).
-double calibration_seconds_of_runs(double of_run);
 double contender_estimate(struct optimizing *o, const struct contender *c);   // seconds by now
 // After loading failed: is there no room for one of them? Then that is said, and is no error any more.
 bool contenders_lacks_room(const struct contenders *f);
+
+// This machine is busy: models are timed on one thread, and that is told once.
+void optimizing_tell_of_one_thread(struct optimizing *o);
+// Times the original and all finalists, each in every way to run it, into o->report; the fastest finalist. Nothing
+// happens when none of them is rewritten.
+bool optimizing_hold_contest(struct optimizing *o, size_t *ret_finalist);
+// Times o->found alone.
+bool optimizing_time_result(struct optimizing *o);

@@ -1,5 +1,7 @@
 // What a graph costs for the search: on the device, or in the user's runtime where models are timed there; of what can
 // be run of it, at all profiles of a model with symbols; and the same for several threads.
+#include "optimizer/estimator.h"
+
 #include "graph/graph_whole.h"
 #include "optimizer/optimization.h"
 
@@ -7,6 +9,7 @@
 #include "core/system/cores.h"
 #include "core/text/error.h"
 #include "operators/traits.h"
+#include "optimizer/output_check.h"
 #include <math.h>
 #include <string.h>
 

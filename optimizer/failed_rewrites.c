@@ -9,6 +9,8 @@
 #include "core/text/log.h"
 #include "core/text/text.h"
 #include "optimizer/optimization.h"
+#include "optimizer/output_check.h"
+#include "optimizer/search/result.h"
 #include <string.h>
 
 #define MOST_SEARCHES_AGAIN 4

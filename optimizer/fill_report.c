@@ -1,5 +1,7 @@
 // What the report says of the job: what was imported, kept and measured, the two files, and for pages what values they
 // have and what steps.
+#include "optimizer/fill_report.h"
+
 #include "graph/graph_whole.h"
 #include "optimizer/optimization.h"
 

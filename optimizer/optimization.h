@@ -89,95 +89,17 @@ struct optimizing {
     struct error *error;
 };
 
-// A graph made from the model's as an ONNX model. False: EXIT_UNSUPPORTED where it has no form there. (write_model.c)
-bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_model **ret_model,
-                       struct exported_types *ret_types, struct error *error);
-// What was decided on: o->found, or the original, simplified where that is wanted. (write_model.c)
-bool optimizing_write(struct optimizing *o);
-void optimizing_free_written(struct optimizing *o);
-// Of the whole job, into o->report; and what pages tell besides: types in both files, and steps. (fill_report.c)
-void optimizing_fill_report(struct optimizing *o);
-void optimizing_describe(struct optimizing *o);
-void optimizing_free_steps(struct optimizing *o);
-// Is the model, simplified, to be written instead of the original? (simplification.c)
-bool optimizing_simplify(struct optimizing *o, struct onnx_model **ret_model, struct exported_types *ret_types);
-
-// Compiled models (compilation.c): whether the output is one; whether its name says what is wanted there; whether the
-// options allow it; whether the model does, once it is imported; and writing one of a graph made from the model's.
-bool optimizing_compiles(const struct optimize_options *options);
-bool optimizing_check_ending(const struct optimize_options *options, struct error *error);
-bool optimizing_check_compilation(const struct optimize_options *options, struct error *error);
-bool optimizing_can_compile(struct optimizing *o);
-bool optimizing_compile(struct optimizing *o, const struct graph *g, enum layout_policy policy);
-
 struct backend_options optimizing_backend_options(struct optimizing *o);
 struct backend *optimizing_open_device(struct optimizing *o, const struct backend_options *chosen, struct error *error);
-// What weights may become, of a model that is imported. (weight_range.c)
-void optimizing_limit_weights(struct optimizing *o);
-// rules.c: what the options name.
-bool optimizing_read_rules(struct optimizing *o);
-// Leaves out rules without a proof where the imported model has symbols: an application of one is validated at its own
-// sizes, which says nothing of others.
-void optimizing_keep_rules_for_sizes(struct optimizing *o);
-void optimizing_rules_of_backtracking(struct optimizing *o, struct rule_set *ret_rules);   // only its list is its own
-// Whether models are timed: only the runtime or the device that the model is optimized for says how fast it is.
-bool optimizing_is_timed(const struct optimizing *o);
-size_t optimizing_bytes_of_weights(const struct optimizing *o);
-bool optimizing_has_large_weights(const struct optimizing *o);
 
 // --- what a graph costs (estimator.c) --------------------------------------------------------------------------------
 
-struct estimator optimizing_estimator(struct optimizing *o);
-// False: a device failed, or only recalls costs and lacks some.
-bool estimator_estimate(const struct estimator *e, const struct graph *g, struct estimate *ret_estimate);
-// The functions of a cost model (search/cost_model.h); the context is an estimator.
-double estimator_seconds(void *context, const struct graph *g);
-double estimator_known_seconds(void *context, const struct graph *g);
-// Into o->workers, one for each thread of the search.
-void optimizing_open_estimators(struct optimizing *o);
-void optimizing_close_estimators(struct optimizing *o);
-// That share of the time of the original, for each of its operators the same.
-double optimizing_seconds_per_operator(struct optimizing *o, double share);
-
 // --- searching and judging -------------------------------------------------------------------------------------------
 
-// The search by the strategy of the options, and a contest of what it came to, into o->found; what the report tells of
-// layouts and times. False: the device failed. (search_phase.c)
-bool optimizing_search(struct optimizing *o);
-// Corrects costs by what steps take inside of the original and the finalists: the largest change of an estimate by it,
-// as a share; 0: all that was known already. (calibration.c)
-bool optimizing_calibrate(struct optimizing *o, double *ret_change);
-// This machine is busy: models are timed on one thread, and that is told once. (contenders.c)
-void optimizing_tell_of_one_thread(struct optimizing *o);
-// Times the original and all finalists, each in every way to run it, into o->report; the fastest finalist. Nothing
-// happens when none of them is rewritten. (contenders.c)
-bool optimizing_hold_contest(struct optimizing *o, size_t *ret_finalist);
-// The same for o->found alone.
-bool optimizing_time_result(struct optimizing *o);
 // A device failed as somebody asked us to end while it was at work: nothing is known of the result then, and that is in
 // the report instead of the error. (optimize.c)
 bool optimizing_is_cut(struct optimizing *o);
 
-// Compares the outputs of o->found with those of the original, into o->report. False: the device failed.
-// (output_check.c)
-bool optimizing_judge(struct optimizing *o);
-// Does a graph that o->found went through agree with the original, where o->found is compared? Without timing. False:
-// the device failed. (output_check.c)
-bool optimizing_compare(struct optimizing *o, const struct graph *g, bool *ret_agrees);
 bool optimizing_search_and_judge(struct optimizing *o);   // and what that is worth: once (optimize.c)
 
 // --- in the user's runtime (runtime_verdict.c) -----------------------------------------------------------------------
-
-// Begins to start what the options name, or what suits them; optimizing_prepare_runtime, after the import, waits for
-// it, gives it inputs, and tries the original. False: what was asked for is not there.
-bool optimizing_open_runtime(struct optimizing *o);
-bool optimizing_prepare_runtime(struct optimizing *o);
-void optimizing_close_runtime(struct optimizing *o);
-// Times them by turns. False: the runtime fails at one of them.
-bool optimizing_duel_in_runtime(struct optimizing *o, const struct graph *a, const struct graph *b, double seconds,
-                                struct side_by_side *ret_times);
-// Where nothing is timed in it: compares a graph as it is written with the original as it is read, where there is an
-// ONNX Runtime that runs the original.
-void optimizing_check_in_runtime(struct optimizing *o, const struct graph *g, struct runtime_verdict *ret_verdict);
-// Compares a graph with the original and times both. False: the runtime is gone.
-bool optimizing_judge_in_runtime(struct optimizing *o, const struct graph *g, struct runtime_verdict *ret_verdict);

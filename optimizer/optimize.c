@@ -1,5 +1,7 @@
 // The job from top to bottom: device, rules, model, search, check, and what is written.
 #include "onnx/format/model_file.h"
+#include "optimizer/compilation.h"
+#include "optimizer/fill_report.h"
 #include "optimizer/optimization.h"
 
 #include "backends/cpu/cpu.h"
@@ -15,8 +17,14 @@
 #include "onnx/format/foreign.h"
 #include "optimizer/compiled/compiled_model.h"
 #include "optimizer/failed_rewrites.h"
+#include "optimizer/output_check.h"
+#include "optimizer/rules.h"
 #include "optimizer/run/model_weights.h"
 #include "optimizer/run/npy.h"
+#include "optimizer/runtime_verdict.h"
+#include "optimizer/search/result.h"
+#include "optimizer/search_phase.h"
+#include "optimizer/write_model.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,7 @@
 // Does a result of the search compute what the original computes? Both are run, with the layouts that suit each.
+#include "optimizer/output_check.h"
+
+#include "optimizer/contenders.h"
 #include "optimizer/optimization.h"
 
 #include "core/numbers/random.h"
@@ -8,6 +11,7 @@
 #include "core/text/text.h"
 #include "optimizer/run/comparison.h"
 #include "optimizer/run/model_weights.h"
+#include "optimizer/runtime_verdict.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 // Sums of loads and runs.
 #include "optimizer/remaining_time.h"
 
+#include "optimizer/calibration.h"
 #include "optimizer/contenders.h"
 #include "optimizer/run/contest.h"
 #include <math.h>

@@ -1,5 +1,7 @@
 // The rules of both searches stand in one set: those of backtracking first, behind them those that only an e-graph has.
 // A rule that both files have stands once.
+#include "optimizer/rules.h"
+
 #include "optimizer/optimization.h"
 
 #include "core/text/error.h"

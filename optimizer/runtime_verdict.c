@@ -1,6 +1,9 @@
 // What the user's runtime says of graphs: they are exported, loaded and timed there as a whole, with its own fusions
 // and threads. A runtime that fails at the original, or ends, is done without from then on, and that is said once.
+#include "optimizer/runtime_verdict.h"
+
 #include "onnx/format/model_save.h"
+#include "optimizer/contenders.h"
 #include "optimizer/optimization.h"
 
 #include "core/memory/arena.h"
@@ -11,7 +14,9 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
+#include "optimizer/output_check.h"
 #include "optimizer/runtime/command.h"
+#include "optimizer/write_model.h"
 #include <math.h>
 #include <string.h>
 #include <unistd.h>

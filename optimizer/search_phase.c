@@ -2,7 +2,12 @@
 //
 // Estimates are sums of steps measured alone, and some are wrong by more than rewrites gain. So the search is done
 // several times, each with another slant, and what was found is timed whole, by turns: the fastest stays.
+#include "optimizer/search_phase.h"
+
 #include "graph/graph_whole.h"
+#include "optimizer/calibration.h"
+#include "optimizer/contenders.h"
+#include "optimizer/estimator.h"
 #include "optimizer/optimization.h"
 
 #include "core/system/clock.h"
@@ -10,8 +15,13 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
+#include "optimizer/output_check.h"
+#include "optimizer/rules.h"
+#include "optimizer/runtime_verdict.h"
+#include "optimizer/search/result.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"
+#include "optimizer/weight_range.h"
 #include <math.h>
 
 static enum layout_policy policy_of_search(int strategy)

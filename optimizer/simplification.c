@@ -1,11 +1,15 @@
 // The model as import made it, without any rewrite: constants computed, equal nodes one, dead and idle ones gone, batch
 // normalizations a part of convolutions. Written instead of the original when it has fewer nodes, unless the user's
 // runtime finds it slower or different.
+#include "optimizer/simplification.h"
+
 #include "optimizer/optimization.h"
 
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
+#include "optimizer/runtime_verdict.h"
+#include "optimizer/write_model.h"
 
 static bool is_not_wanted(struct optimizing *o, const char *reason)
 {

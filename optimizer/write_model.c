@@ -1,7 +1,10 @@
 // What is written: the result, the original simplified, or the original, as an ONNX model or compiled.
+#include "optimizer/write_model.h"
+
 #include "graph/graph_whole.h"
 #include "onnx/format/model_save.h"
 #include "onnx/format/visit.h"
+#include "optimizer/compilation.h"
 #include "optimizer/optimization.h"
 
 #include "backends/cpu/cpu.h"
@@ -13,6 +16,7 @@
 #include "graph/undone_reshapes.h"
 #include "onnx/format/schema.h"
 #include "onnx/format/tensor.h"
+#include "optimizer/simplification.h"
 
 // --- constants -------------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,8 @@
 // What models on all devices share: their plan, and that they are given the values that they need.
 #include "backends/contract/executor.h"
 
+#include "backends/planning/plan_memory.h"
+#include "backends/planning/planner.h"
 #include "core/memory/memory.h"
 #include "core/text/error.h"
 #include "graph/graph.h"

@@ -1,7 +1,10 @@
 // Steps are put into groups of equal work, groups are sorted by what they gain, and taken while there is budget.
 #include "backends/costs/error_budget.h"
 
+#include "backends/costs/step_cost.h"
 #include "backends/costs/step_key.h"
+#include "backends/planning/plan_text.h"
+#include "backends/planning/planner.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/text.h"

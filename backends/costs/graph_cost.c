@@ -3,6 +3,8 @@
 #include "backends/costs/error_budget.h"
 #include "backends/layouts/choose_layouts.h"
 #include "backends/layouts/layout.h"
+#include "backends/planning/plan_text.h"
+#include "backends/planning/planner.h"
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/text/error.h"

@@ -2,6 +2,7 @@
 #include "backends/costs/in_model.h"
 
 #include "backends/costs/cost_database.h"
+#include "backends/costs/step_cost.h"
 #include "backends/costs/step_key.h"
 #include "core/memory/arena.h"
 #include "core/memory/key_set.h"

@@ -1,7 +1,11 @@
 // What one step of a plan costs: from memory, from the database, measured now, or guessed.
+#include "backends/costs/step_cost.h"
+
 #include "backends/contract/backend.h"
 #include "backends/costs/cost_database.h"
 #include "backends/costs/step_key.h"
+#include "backends/planning/plan_memory.h"
+#include "backends/planning/plan_text.h"
 #include "core/memory/arena.h"
 #include "core/memory/key_set.h"
 #include "core/system/clock.h"

@@ -3,6 +3,7 @@
 #include "backends/cpu/cache_conditions.h"
 
 #include "backends/cpu/ways.h"
+#include "backends/planning/plan_memory.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include <string.h>

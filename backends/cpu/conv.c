@@ -3,6 +3,9 @@
 #include "backends/cpu/conv.h"
 
 #include "backends/cpu/primitive.h"
+#include "backends/planning/plan_memory.h"
+#include "backends/planning/planner.h"
+#include "backends/planning/planner_layouts.h"
 #include "core/memory/arena.h"
 #include <string.h>
 

@@ -11,6 +11,8 @@
 #include "backends/cpu/preparation_order.h"
 #include "backends/cpu/ways.h"
 #include "backends/instructions/code_cache.h"
+#include "backends/planning/plan_memory.h"
+#include "backends/planning/planner.h"
 #include "backends/programs/programs.h"
 #include "core/memory/arena.h"
 #include "core/system/clock.h"

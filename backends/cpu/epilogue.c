@@ -1,6 +1,8 @@
 // From an operator's own activation and a plan's epilogue to post-operations, and to the addresses of their operands.
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/loops.h"
+#include "backends/planning/plan_blocks.h"
+#include "backends/planning/planner.h"
 
 #include <string.h>
 

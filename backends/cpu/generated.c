@@ -7,6 +7,7 @@
 #include "backends/cpu/ways.h"
 #include "backends/generated/rows.h"
 #include "backends/generated/winograd.h"
+#include "backends/planning/plan_memory.h"
 #include "backends/programs/programs.h"
 #include "core/text/error.h"
 #include "core/text/text.h"

@@ -9,6 +9,8 @@
 //            its middle axes (the heads of an attention) makes it row-major.
 #include "backends/cpu/loops.h"
 #include "backends/cpu/primitive.h"
+#include "backends/planning/planner.h"
+#include "backends/planning/planner_layouts.h"
 #include "core/memory/arena.h"
 #include <omp.h>
 #include <oneapi/dnnl/dnnl.h>

@@ -2,6 +2,10 @@
 // is not written in place, padding as
 // loops of copies, gathering as its own kernel.
 #include "backends/cpu/cpu_internal.h"
+#include "backends/planning/planner.h"
+#include "backends/planning/planner_concat.h"
+#include "backends/planning/planner_layouts.h"
+#include "backends/planning/planner_loops.h"
 #include "core/memory/arena.h"
 #include "expressions/elements.h"
 #include <string.h>

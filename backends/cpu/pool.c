@@ -1,5 +1,7 @@
 // Pooling and local response normalization, in any layout of images.
 #include "backends/cpu/primitive.h"
+#include "backends/planning/planner.h"
+#include "backends/planning/planner_layouts.h"
 #include "core/memory/arena.h"
 
 bool cpu_claim_pool(struct planner *p, node_id node)

@@ -7,6 +7,7 @@
 // Sets move as a whole, and within one the order of the plan stays.
 #include "backends/cpu/preparation_order.h"
 
+#include "backends/planning/plan_memory.h"
 #include "core/memory/arena.h"
 #include <stdlib.h>
 

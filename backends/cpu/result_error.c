@@ -2,6 +2,7 @@
 #include "backends/cpu/result_error.h"
 
 #include "backends/cpu/ways.h"
+#include "backends/planning/plan_memory.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include <math.h>

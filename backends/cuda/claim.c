@@ -6,6 +6,9 @@
 #include "backends/cuda/kernel_definition.h"
 #include "backends/cuda/library.h"
 #include "backends/instructions/code_cache.h"
+#include "backends/planning/planner.h"
+#include "backends/planning/planner_concat.h"
+#include "backends/planning/planner_layouts.h"
 #include "core/memory/arena.h"
 #include "graph/graph_whole.h"
 

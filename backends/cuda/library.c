@@ -6,6 +6,8 @@
 
 #include "backends/cuda/claim.h"
 #include "backends/cuda/internal.h"
+#include "backends/planning/planner.h"
+#include "backends/planning/planner_layouts.h"
 #include "backends/planning/postops.h"
 #include <string.h>
 

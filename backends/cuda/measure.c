@@ -16,6 +16,7 @@
 #include "backends/cuda/library.h"
 #include "backends/cuda/model.h"
 #include "backends/cuda/steps.h"
+#include "backends/planning/plan_memory.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/numbers/statistics.h"

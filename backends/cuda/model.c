@@ -6,6 +6,7 @@
 #include "backends/cuda/internal.h"
 #include "backends/cuda/library.h"
 #include "backends/cuda/steps.h"
+#include "backends/planning/plan_memory.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include <string.h>

@@ -4,6 +4,7 @@
 
 #include "backends/cuda/internal.h"
 #include "backends/cuda/library.h"
+#include "backends/planning/plan_memory.h"
 #include "graph/graph_whole.h"
 
 #define LAUNCH_SECONDS 2e-6

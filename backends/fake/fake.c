@@ -1,6 +1,11 @@
 // A device without hardware: seconds are computed from bytes, operations and layouts, the same on every machine.
 #include "backends/fake/fake.h"
 
+#include "backends/planning/plan_memory.h"
+#include "backends/planning/plan_text.h"
+#include "backends/planning/planner.h"
+#include "backends/planning/planner_concat.h"
+#include "backends/planning/planner_layouts.h"
 #include "core/memory/hash.h"
 #include "core/memory/vec.h"
 #include "core/numbers/random.h"

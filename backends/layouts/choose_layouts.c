@@ -8,6 +8,7 @@
 #include "backends/layouts/layout_internal.h"
 #include "backends/layouts/layout_parts.h"
 #include "backends/layouts/layout_tables.h"
+#include "backends/planning/planner.h"
 #include "core/text/error.h"
 #include <math.h>
 #include <string.h>

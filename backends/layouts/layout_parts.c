@@ -2,6 +2,7 @@
 #include "backends/layouts/layout_parts.h"
 
 #include "backends/layouts/layout_internal.h"
+#include "backends/planning/plan_memory.h"
 
 #include <string.h>
 

@@ -3,6 +3,8 @@
 
 #include "backends/layouts/layout_internal.h"
 #include "backends/layouts/layout_parts.h"
+#include "backends/planning/plan_memory.h"
+#include "backends/planning/plan_text.h"
 
 #include <math.h>
 

@@ -129,16 +129,10 @@ struct touched_memory {
     bool is_written;
     int loop, place;   // 0 is the step itself, 1 its first loop; among operands, then results, from 1
 };
-bool step_next_memory(const struct step *s, struct touched_memory *t);
 
-double loop_places(const struct loop *l);   // those of the reduction included
-// Of all that the step reads and writes, of each place once. An epilogue reads what else it needs: its own tensor is
-// the step's result.
-double step_distinct_bytes(const struct step *s, bool has_epilogue);
 struct step_work {
     double operations, bytes_read, bytes_written;   // a multiply-add counts as two
 };
-struct step_work step_work(const struct plan *plan, const struct step *s);   // bytes as above
 
 struct plan {
     const struct graph *graph;
@@ -187,71 +181,11 @@ struct plan_request {
     bool is_traced;        // plan->requests is filled: only who chooses layouts wants to know
 };
 
-// Plans the live part of a graph. False: an opaque node or unknown type stands in the way; the error (EXIT_UNSUPPORTED)
-// says which.
-bool plan_make(struct plan *ret_plan, const struct plan_request *request, struct error *error);
-void plan_free(struct plan *plan);
-// Offsets of all ARENA memories, such that none overlaps another that lives at the same time; only for running.
-void plan_lay_out_memory(struct plan *plan);
-// Does the memory last from run to run: a weight, or what is computed once?
-bool plan_keeps(const struct plan *plan, memory_id memory);
-// The memories that steps which run each time read: these, or what a kernel packs of them, last.
-bool *plan_list_read(const struct plan *plan, struct arena *arena);
-// After that: what a run touches, weights too, and whether there is memory for it; else EXIT_UNSUPPORTED.
-size_t plan_bytes(const struct plan *plan);
-bool plan_has_room(const struct plan *plan, struct error *error);
-// What a step costs depends on: kernel, operator and attributes, dimensions, element types, strides, what is constant,
-// the code of its loops. Equal words, equal text, equal work; the text is for people, the words for speed.
-void step_spell(const struct plan *plan, const struct step *step, struct words *ret_words);
-void step_print(struct text *out, const struct plan *plan, const struct step *step);
-void step_print_choice(struct text *out, const struct step *step);   // " by ..." where it is not the standard one
-// By what databases know a step: the same for element-wise loops that read, compute and write the same in another
-// order. Gives the number of parts that the step has; of those with the same key, each part is taken to cost the same.
-int step_print_key(struct text *out, const struct plan *plan, const struct step *step);
-void plan_print(struct text *out, const struct plan *plan);   // for people: one line per step
-
 // --- for claims ------------------------------------------------------------------------------------------------------
 
-const struct graph *planner_graph(const struct planner *p);
-bool planner_is_constant(const struct planner *p, tensor_id t);
-// The layouts that the target lists for the operator of the node; of loops, for one that is not listed.
-unsigned planner_layouts(const struct planner *p, node_id node);
 // The layout in which to write the tensor: LAYOUT_ROWS or one of `mask` that suits its type. Called once for a tensor;
 // its memory is to be allocated by planner_allocate_chosen.
 enum layout planner_choose(struct planner *p, tensor_id t, unsigned mask, enum layout standard);
-struct view planner_allocate_chosen(struct planner *p, tensor_id t, const struct type *type, enum layout layout);
-// The tensor as it stands (stored now if it was only a value inside of a loop, in `layout` if that may be chosen).
-struct view planner_view(struct planner *p, tensor_id t, enum layout layout);
-// Without any effect; false when the tensor is not stored yet.
-bool planner_peek(const struct planner *p, tensor_id t, struct view *ret_view);
-// The tensor with exactly these strides, copied when it stands otherwise.
-struct view planner_dense(struct planner *p, tensor_id t, enum layout layout);
-// The same for whoever wants this only because the tensor does not stand in a way that would also do: what is done with
-// it depends on how the tensor stands.
-struct view planner_dense_instead(struct planner *p, tensor_id t, enum layout layout);
-// The tensor with these strides, or as it stands when it is a run of channels of a tensor that has them (view_is_part).
-struct view planner_dense_or_part(struct planner *p, tensor_id t, enum layout layout);
-struct view planner_copy(struct planner *p, const struct view *source, enum dtype dtype, enum layout layout);
-// Fresh memory for a result of a step, dense.
-struct view planner_allocate(struct planner *p, const struct type *type, enum layout layout);
-// A step for `node`; operands and results are copied. Outputs of the node are bound to results in order, converted back
-// when a result has another element type than the output.
-struct step *planner_add_step(struct planner *p, const struct kernel *kernel, node_id node, int n_operands,
-                              const struct view *operands, int n_results, const struct view *results);
-// A step of the loops kernel that computes the only output of `node`; the caller adds loops with planner_add_loop.
-struct step *planner_add_loops_step(struct planner *p, node_id node, const struct view *result);
-// The same in several steps, which cost what they cost each: piece 0 of n_pieces is made by planner_add_loops_step.
-struct step *planner_add_piece(struct planner *p, node_id node, const struct view *result, uint32_t piece);
 // Channels last when an input of the node is an image that stands so, else rows.
 enum layout planner_layout_like_inputs(const struct planner *p, node_id node);
 #define PLANNER_MOST_CONCATENATED 64
-// Concatenation: nothing for inputs that were written in place, copies for the others, in one step or in one for each.
-// False: there are too many.
-bool planner_claim_concat(struct planner *p, node_id node, enum layout standard, bool in_pieces);
-struct loop *planner_add_loop(struct planner *p, struct step *step, int rank, int n_reduced, const int64_t *dim);
-uint16_t loop_add_operand(struct planner *p, struct loop *loop, const struct loop_access *access);
-uint16_t loop_add_instruction(struct planner *p, struct loop *loop, struct instruction instruction);
-void loop_add_result(struct planner *p, struct loop *loop, uint16_t value, const struct loop_access *to);
-struct loop_access access_of_view(const struct view *v);   // variable i runs over axis i
-// For whoever runs an epilogue as a loop: the same loop, over more variables where something stands in blocks.
-struct loop *loop_copy_without_blocks(const struct loop *l, struct arena *arena);

@@ -1,5 +1,7 @@
 // Loops over tensors that stand in blocks: an access that is  c / B * s + c % B  is no affine one in c, but it is in
 // the two variables  c / B  and  c % B.  So each variable along which some access has blocks becomes two.
+#include "backends/planning/plan_blocks.h"
+
 #include "backends/planning/planner.h"
 
 #include "core/memory/arena.h"

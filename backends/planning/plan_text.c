@@ -1,6 +1,9 @@
 // What a step is, as words to be hashed and as text: the same facts in the same order. Memories are numbered in the
 // order in which the step mentions them; places in memory do not matter, nor do strides of axes of size 1.
+#include "backends/planning/plan_text.h"
+
 #include "backends/planning/plan.h"
+#include "backends/planning/plan_memory.h"
 #include "core/memory/hash.h"
 #include "core/text/text.h"
 #include "operators/operator.h"

@@ -1,6 +1,10 @@
 // The planner's frame: leaves, views, claims, evaluation, outputs; loops are in planner_loops.c.
 #include "backends/planning/planner.h"
 
+#include "backends/planning/plan_finish.h"
+#include "backends/planning/planner_concat.h"
+#include "backends/planning/planner_images.h"
+#include "backends/planning/planner_loops.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "graph/graph_whole.h"

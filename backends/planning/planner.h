@@ -55,31 +55,31 @@ void planner_move_to_end(struct planner *p, uint32_t step);
 // Notes who makes what stands in the memory; that of parts has no one writer.
 void planner_note_writer(struct planner *p, memory_id memory, uint32_t step);
 
-// Can the read be made of a tensor that stands in blocks, for results of these dimensions? Else it is to be copied.
-bool planner_can_read_blocks(const struct affine_read *read, const struct view *v, const int64_t *dim);
-// How the tensor stands for a loop that reads it so.
-struct view planner_view_for_read(struct planner *p, tensor_id t, const struct affine_read *read, const int64_t *dim);
-
-// planner_images.c: marks the tensors that stand between operators on images, and those that matrix products read.
-void planner_mark_images(struct planner *p, const bool *live);
-// planner_concat.c: which tensors are parts; the whole that decides the layout of a tensor, or NULL; where a part
-// stands, in a whole that is open; may the step of `maker` that was to write one tensor write there what became of it?
-void planner_find_parts(struct planner *p, const bool *live);
-struct tensor_whole *planner_whole_of(const struct planner *p, tensor_id t);
-tensor_id planner_requester(const struct planner *p, node_id node);   // the tensor whose choice is that of the node
-struct view planner_part(const struct planner *p, tensor_id t);
-bool planner_may_move_to_part(const struct planner *p, node_id maker, tensor_id to);
-// plan_blocks.c: gives a loop that reads or writes blocks one more axis, until none of its accesses has blocks.
-void loop_split_blocks(struct loop *l);
-
-// planner_loops.c
-struct loop_access planner_access_of_read(const struct affine_read *read, const struct view *v);
-// Appends a stage's instructions, its reads being the given values; gives the value of its result.
-uint16_t planner_append_code(struct planner *p, struct loop *loop, const struct stage_code *stage,
-                             const uint16_t *reads);
-bool planner_plan_code(struct planner *p, node_id node, const struct code *code);
-void planner_store_value(struct planner *p, tensor_id t, enum layout layout);   // TENSOR_IN_LOOP becomes STORED
-// planner_epilogue.c: makes the node, perhaps with some that follow it, the epilogue of what it reads.
-bool planner_join_epilogue(struct planner *p, node_id node);
-// plan_finish.c: orders the steps and notes when memories live.
-void planner_finish(struct planner *p);
+// Plans the live part of a graph. False: an opaque node or unknown type stands in the way; the error (EXIT_UNSUPPORTED)
+// says which.
+bool plan_make(struct plan *ret_plan, const struct plan_request *request, struct error *error);
+void plan_free(struct plan *plan);
+const struct graph *planner_graph(const struct planner *p);
+bool planner_is_constant(const struct planner *p, tensor_id t);
+// The tensor as it stands (stored now if it was only a value inside of a loop, in `layout` if that may be chosen).
+struct view planner_view(struct planner *p, tensor_id t, enum layout layout);
+// Without any effect; false when the tensor is not stored yet.
+bool planner_peek(const struct planner *p, tensor_id t, struct view *ret_view);
+// The tensor with exactly these strides, copied when it stands otherwise.
+struct view planner_dense(struct planner *p, tensor_id t, enum layout layout);
+// The same for whoever wants this only because the tensor does not stand in a way that would also do: what is done with
+// it depends on how the tensor stands.
+struct view planner_dense_instead(struct planner *p, tensor_id t, enum layout layout);
+// The tensor with these strides, or as it stands when it is a run of channels of a tensor that has them (view_is_part).
+struct view planner_dense_or_part(struct planner *p, tensor_id t, enum layout layout);
+struct view planner_copy(struct planner *p, const struct view *source, enum dtype dtype, enum layout layout);
+// Fresh memory for a result of a step, dense.
+struct view planner_allocate(struct planner *p, const struct type *type, enum layout layout);
+// A step for `node`; operands and results are copied. Outputs of the node are bound to results in order, converted back
+// when a result has another element type than the output.
+struct step *planner_add_step(struct planner *p, const struct kernel *kernel, node_id node, int n_operands,
+                              const struct view *operands, int n_results, const struct view *results);
+// A step of the loops kernel that computes the only output of `node`; the caller adds loops with planner_add_loop.
+struct step *planner_add_loops_step(struct planner *p, node_id node, const struct view *result);
+// The same in several steps, which cost what they cost each: piece 0 of n_pieces is made by planner_add_loops_step.
+struct step *planner_add_piece(struct planner *p, node_id node, const struct view *result, uint32_t piece);

@@ -10,8 +10,12 @@
 // All parts of a whole stand in its layout, which is one choice. Which tensors are parts is known before anything is
 // planned and depends on the graph alone: plans that differ in choices have the same parts. What an anchor makes before
 // its epilogue stands in the layout of the whole, too (it follows it), so that the epilogue can take it there.
+#include "backends/planning/planner_concat.h"
+
 #include "backends/planning/planner.h"
 
+#include "backends/planning/planner_layouts.h"
+#include "backends/planning/planner_loops.h"
 #include "core/memory/arena.h"
 #include "operators/traits.h"
 #include <string.h>

@@ -7,8 +7,12 @@
 //                 └──────────── mul ── z     the cluster is { sigmoid, mul }
 //
 // The kernel is asked whether it accepts the code of the whole cluster.
+#include "backends/planning/planner_epilogue.h"
+
 #include "backends/planning/planner.h"
 
+#include "backends/planning/planner_concat.h"
+#include "backends/planning/planner_loops.h"
 #include "core/memory/arena.h"
 #include <string.h>
 

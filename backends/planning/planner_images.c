@@ -1,6 +1,8 @@
 // Which tensors stand between operators on images: those that such operators read and write, and what is made of them
 // at the same places or with the same channels. Only these have layouts of images; and only matrices that a product
 // reads have layouts of matrices.
+#include "backends/planning/planner_images.h"
+
 #include "backends/planning/planner.h"
 
 #include "core/memory/arena.h"

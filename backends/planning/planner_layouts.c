@@ -1,5 +1,8 @@
 // In which layouts a tensor may be written, and in which it is.
+#include "backends/planning/planner_layouts.h"
+
 #include "backends/planning/planner.h"
+#include "backends/planning/planner_concat.h"
 
 static bool are_alike(const struct view *a, const struct view *b)
 {

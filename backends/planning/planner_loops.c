@@ -1,6 +1,11 @@
 // How code becomes loops: neighbours of one shape join one loop, stages share outer axes.
+#include "backends/planning/planner_loops.h"
+
 #include "backends/planning/planner.h"
 
+#include "backends/planning/planner_concat.h"
+#include "backends/planning/planner_epilogue.h"
+#include "backends/planning/planner_layouts.h"
 #include "core/memory/arena.h"
 #include <string.h>
 

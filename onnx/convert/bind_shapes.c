@@ -1,7 +1,10 @@
 // Sizes of symbolic dimensions: --shape options bind some, the rest stay symbols that are bound at each probe.
+#include "onnx/convert/bind_shapes.h"
+
 #include "core/memory/vec.h"
 #include "core/text/error.h"
 #include "onnx/convert/importer.h"
+#include "onnx/convert/types.h"
 #include "onnx/format/visit.h"
 
 #include <errno.h>

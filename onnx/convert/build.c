@@ -1,8 +1,12 @@
 // Graph nodes for converters.
+#include "onnx/convert/build.h"
+
 #include "core/memory/hash.h"
 #include "expressions/elements.h"
 #include "graph/graph_whole.h"
 #include "onnx/convert/importer.h"
+#include "onnx/convert/read_node.h"
+#include "onnx/convert/weights.h"
 #include "operators/traits.h"
 
 #include <assert.h>

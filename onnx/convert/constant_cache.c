@@ -4,6 +4,8 @@
 // Models do not copy an output that is kept: the cache lives as long as the one that stays.
 #include "onnx/convert/constant_cache.h"
 
+#include "onnx/convert/weights.h"
+
 #include <string.h>
 
 #define WORTH_KEEPING 1e5        // operations and elements

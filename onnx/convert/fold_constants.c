@@ -2,6 +2,8 @@
 // intermediate tensor rounded to its element type as a runtime would) or by what the model's owner has put in its
 // place. Only the ancestors of the wanted tensor are looked at, collected with a stack of their own and run in the
 // graph's order: neither the depth nor the size of the rest of the graph matters.
+#include "onnx/convert/fold_constants.h"
+
 #include "core/memory/hash.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
@@ -9,6 +11,7 @@
 #include "graph/evaluate.h"
 #include "graph/graph_whole.h"
 #include "onnx/convert/importer.h"
+#include "onnx/convert/weights.h"
 
 #include <stdlib.h>
 

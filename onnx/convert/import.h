@@ -106,13 +106,5 @@ bool import_symbolic(struct imported_model *m, struct onnx_file *file, const str
                      struct error *error);
 void imported_model_free(struct imported_model *m);
 
-// All elements of a weight, contiguous, in the form of its element type, aligned: a view into the file where possible.
-// False with an error for weights without elements known to us (strings, sparse).
-bool imported_weight_data(struct imported_model *m, size_t index, const void **ret_data, struct error *error);
-// The same for as long as it is not released as often: copies are given back then, and pages of the file.
-bool imported_weight_acquire(struct imported_model *m, size_t index, const void **ret_data, struct error *error);
-void imported_weight_release(struct imported_model *m, size_t index, const void *data);
-// A weight that is none of the model's: its data is taken as it is and must live in the model's arena.
-tensor_id imported_model_add_weight(struct imported_model *m, const struct type *type, const void *data);
 // The origin of a tensor with this value key; NULL when it is none of the model's.
 const struct imported_origin *imported_model_find_origin(const struct imported_model *m, uint64_t value);

@@ -1,4 +1,6 @@
 // Names of ONNX values: who they are, how often they are used, and which of them subgraphs reach out for.
+#include "onnx/convert/import_names.h"
+
 #include "core/memory/hash.h"
 #include "onnx/convert/importer.h"
 #include "onnx/format/visit.h"

@@ -68,55 +68,16 @@ const struct onnx_function *function_called_by(const struct conversion *c);   //
 void infer_type_of_call(struct conversion *c, const struct onnx_function *f, struct type *ret_types);
 
 // --- equal_nodes.c ---------------------------------------------------------------------------------------------------
-// The opaque that does the same to the same tensors, as its operator is known to be a function; TABLE_NONE: none does.
-uint32_t import_find_equal(struct importer *im, const struct conversion *c, const struct type *types);
-void import_note_kept(struct importer *im, const struct conversion *c);   // the last opaque, for those that follow
 
 // --- import_names.c --------------------------------------------------------------------------------------------------
-struct named_value *name_find(const struct importer *im, const struct onnx_string *name);   // NULL: unknown
-struct named_value *name_enter(struct importer *im, const struct onnx_string *name);        // finds or adds
-// Of every node of the model's graph: does an output of the model depend on it? In the importer's scratch.
-const bool *names_find_live(struct importer *im);
-void names_count_uses(struct importer *im, const bool *is_live);   // of live nodes
-void names_free(struct importer *im);
-// The outer values that subgraphs of `n` use, in order of first use, each once; allocated in the model's arena.
-const char **names_captured_by(struct importer *im, const struct onnx_node *n, uint32_t *ret_count);
 
 // --- types.c ---------------------------------------------------------------------------------------------------------
-// The type that ONNX states: bound symbols have their sizes, unknown parts are unknown.
-struct type type_from_onnx(const struct importer *im, const struct onnx_type *t);
-struct type type_of_tensor(const struct onnx_tensor *t);
-struct type type_within_limits(struct type t);   // of unknown rank when it has more than MAX_ELEMENTS
-int64_t dimension_of(const struct importer *im, const struct onnx_dimension *d);       // -1: not known
-int64_t size_of_symbol(const struct importer *im, const struct onnx_string *symbol);   // that was bound; -1: it was not
 
 // --- bind_shapes.c ---------------------------------------------------------------------------------------------------
-// The types of the model's inputs, with --shape options applied; fills im->symbols.
-bool bind_shapes(struct importer *im, struct type *ret_types);
-// The dimensions of inputs that these types leave open, each symbol once; false: there are too many for struct sizes.
-bool find_symbols(struct importer *im, const struct type *types, struct imported_model *ret_model);
 #define LONGEST_AXIS 1000000000   // for the end of any axis exporters write this, INT32_MAX or INT64_MAX
-// An axis of an input that is of another size in another binding of the symbols.
-bool axis_varies(const struct conversion *c, tensor_id tensor, int axis);
 
 // --- weights.c -------------------------------------------------------------------------------------------------------
-tensor_id weight_add(struct imported_model *m, struct imported_weight weight);
-struct imported_weight *weight_of(const struct imported_model *m, tensor_id tensor);   // NULL: no weight leaf
 
 // --- repetition.c ----------------------------------------------------------------------------------------------------
-// Has a constant more entries than all weights that it is computed of? And are all of these moved entries of the
-// weights?
-bool constant_grows(const struct graph *g, tensor_id tensor, bool *ret_is_moved);
-// Moves what is left to the front where all entries along some axes are the same: of a type that is broadcast to the
-// former one. False: there are none, and the elements stay where they are.
-bool elements_without_repetition(const struct type *type, void *data, struct type *ret_type);
 
 // --- fold_constants.c ------------------------------------------------------------------------------------------------
-// May a constant of so many elements still be computed at import?
-bool folding_has_room(const struct importer *im, int64_t n_elements);
-// The same of all that the tensor is computed of; the operations count as done when it is true.
-bool folding_take_room_for(struct importer *im, const struct graph *g, tensor_id tensor);
-// The value of a tensor that depends on weights only, computed: elements in the arena (or the model's, of a weight as
-// it is), or NULL when it cannot be, or is not finite where the weights are: a runtime may compute it otherwise.
-const void *evaluate_constant(struct imported_model *m, const struct graph *g, tensor_id tensor,
-                              struct arena *arena_of_result);

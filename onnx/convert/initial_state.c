@@ -2,6 +2,7 @@
 #include "onnx/convert/initial_state.h"
 
 #include "core/text/error.h"
+#include "onnx/convert/weights.h"
 #include "onnx/format/node.h"
 #include "onnx/format/visit.h"
 #include "operators/traits.h"

@@ -1,7 +1,11 @@
 // What converters need of a node: its inputs, attributes, and the numbers of constants.
+#include "onnx/convert/read_node.h"
+
 #include "core/text/error.h"
 #include "expressions/elements.h"
+#include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"
+#include "onnx/convert/weights.h"
 #include "onnx/format/visit.h"
 
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 // Constants that say the same many times: an expanded vector, or what is computed of one, entry by entry. They are kept
 // as what is said once, to be broadcast.
+#include "onnx/convert/repetition.h"
+
 #include "core/memory/hash.h"
 #include "core/memory/table.h"
 #include "onnx/convert/importer.h"

@@ -1,4 +1,6 @@
 // Types that ONNX states, as types of the graph.
+#include "onnx/convert/types.h"
+
 #include "onnx/convert/importer.h"
 #include "onnx/format/visit.h"
 

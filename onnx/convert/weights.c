@@ -1,5 +1,7 @@
 // Weights: leaves of the graph whose elements are known. They stay where they are in the file until somebody asks for
 // them; what is not aligned there, or stored as typed data, is copied once, on request.
+#include "onnx/convert/weights.h"
+
 #include "core/text/error.h"
 #include "onnx/convert/importer.h"
 #include "onnx/format/model_file.h"

@@ -61,5 +61,3 @@ struct compile_request {
     const struct type *input_types;
     struct backend *backend;   // prepares it; its policy gives the layouts
 };
-// As a whole or not at all. EXIT_UNSUPPORTED: the backend runs no such graph.
-bool compiled_model_write(const struct compile_request *r, const char *path, struct error *error);

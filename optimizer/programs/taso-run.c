@@ -3,6 +3,7 @@
 #include "backends/costs/error_budget.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cuda/cuda.h"
+#include "backends/planning/plan_text.h"
 #include "core/memory/arena.h"
 #include "core/numbers/statistics.h"
 #include "core/system/clock.h"

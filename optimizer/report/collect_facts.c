@@ -1,4 +1,6 @@
 // All facts of a report, with the keys that programs know them by. What is said first, and of what, is summary.c's.
+#include "optimizer/report/collect_facts.h"
+
 #include "optimizer/report/report.h"
 
 #include "optimizer/report/facts.h"

@@ -1,4 +1,6 @@
 // Both files for Graphviz.
+#include "optimizer/report/dot.h"
+
 #include "core/text/text.h"
 #include "optimizer/report/pages.h"
 #include "optimizer/report/picture.h"

@@ -1,8 +1,10 @@
 // The steps of a graph's plan as texts with seconds, and which nodes each has.
 #include "optimizer/report/graph_steps.h"
 
+#include "backends/planning/plan_text.h"
 #include "core/text/text.h"
 #include "onnx/convert/export/export.h"
+#include "onnx/convert/export/export_rows.h"
 #include <string.h>
 
 #define MAX_NAMES 6   // of operators in one kind

@@ -1,4 +1,6 @@
 // A page in sections, each from the report's own numbers. Graphs are drawn here; the script only moves them.
+#include "optimizer/report/html.h"
+
 #include "core/text/text.h"
 #include "optimizer/report/facts.h"
 #include "optimizer/report/page_files.h"

@@ -136,7 +136,3 @@ uint64_t report_applications(const struct report *r, bool of_generated);
 uint64_t report_applications_of_proved(const struct report *r);   // by rules whose certificate is a proof
 size_t report_proved_rules(const struct report *r);               // of those that were used
 const char *check_verdict_name(enum check_verdict verdict);
-// All that there is to say, once: to be printed as JSON (facts_print_json) and below. Free it with facts_free.
-void report_collect(struct facts *ret_facts, const struct report *r);
-// `is_explained`: everything, else what everybody reads.
-void report_print(struct text *out, const struct facts *f, bool is_explained);

@@ -1,5 +1,7 @@
 // The report as text: the headline, the lines of the summary, where it is wanted everything else, and the headline
 // again, which then stands right above the prompt.
+#include "optimizer/report/report_text.h"
+
 #include "optimizer/report/report.h"
 
 #include "core/text/text.h"

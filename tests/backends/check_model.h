@@ -1,7 +1,7 @@
 // Runs a graph on a device and by the reference, on random values, and compares.
 #pragma once
 #include "backends/contract/backend.h"
-#include "tests/support/reference_graph.h"
+#include "backends/planning/plan_text.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"
@@ -9,6 +9,7 @@
 #include "expressions/elements.h"
 #include "graph/text.h"
 #include "tests/support/check.h"
+#include "tests/support/reference_graph.h"
 #include <math.h>
 #include <string.h>
 

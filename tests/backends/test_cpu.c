@@ -4,6 +4,7 @@
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/loops_internal.h"
 #include "backends/cpu/memory_probe.h"
+#include "backends/planning/planner.h"
 #include "core/numbers/random.h"
 #include "core/text/text.h"
 #include "tests/backends/check_model.h"

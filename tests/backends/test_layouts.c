@@ -3,6 +3,7 @@
 #include "backends/layouts/choose_layouts.h"
 #include "backends/layouts/layout.h"
 #include "backends/layouts/layout_tables.h"
+#include "backends/planning/planner.h"
 #include "tests/backends/random_graphs.h"
 #include <stdlib.h>
 

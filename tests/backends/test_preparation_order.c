@@ -1,6 +1,8 @@
 // In which order a model's steps are prepared, and that it runs in that of its plan all the same.
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/preparation_order.h"
+#include "backends/planning/plan_memory.h"
+#include "backends/planning/planner.h"
 #include "tests/backends/check_model.h"
 #include "tests/support/parse_graph.h"
 

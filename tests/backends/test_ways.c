@@ -1,12 +1,15 @@
 // Every way to run a step of the processor against the reference; which choices a plan's steps get, and their budget.
 #include "backends/costs/cost_database.h"
 #include "backends/costs/error_budget.h"
+#include "backends/costs/step_cost.h"
 #include "backends/costs/step_key.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/result_error.h"
 #include "backends/cpu/ways.h"
 #include "backends/cuda/steps.h"
 #include "backends/generated/rows.h"
+#include "backends/planning/plan_text.h"
+#include "backends/planning/planner.h"
 #include "core/text/text.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"
@@ -478,5 +481,4 @@ static void both_kinds_are_measured_once(void **state)
 RUN_TESTS(TEST(all_ways_agree_with_the_reference), TEST(parts_are_written_in_place),
           TEST(choices_that_cannot_be_had_do_no_harm), TEST(errors_stay_within_the_budget), TEST(only_gains_are_taken),
           TEST(estimates_are_sums_of_what_is_chosen), TEST(generated_rows_agree_with_the_reference),
-          TEST(measured_errors_are_those_of_the_kernel),
-          TEST(both_kinds_are_measured_once))
+          TEST(measured_errors_are_those_of_the_kernel), TEST(both_kinds_are_measured_once))

@@ -9,6 +9,7 @@
 #include "graph/graph.h"
 #include "onnx/convert/import.h"
 #include "onnx/format/model_file.h"
+#include "optimizer/search/result.h"
 #include "tests/benchmarks/search_cost.h"
 #include <math.h>
 #include <stdio.h>

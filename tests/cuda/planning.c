@@ -3,6 +3,7 @@
 #include "backends/cuda/steps.h"
 #include "backends/instructions/code_cache.h"
 
+#include "backends/planning/planner.h"
 #include "core/memory/hash.h"
 #include "core/text/error.h"
 #include <string.h>

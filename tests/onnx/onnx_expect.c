@@ -8,6 +8,8 @@
 #include "expressions/elements.h"
 #include "graph/graph_whole.h"
 #include "onnx/convert/importer.h"
+#include "onnx/convert/types.h"
+#include "onnx/convert/weights.h"
 #include "onnx/format/model_file.h"
 #include "onnx/format/model_read.h"
 #include "onnx/format/tensor.h"

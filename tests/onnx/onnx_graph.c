@@ -7,6 +7,7 @@
 #include "expressions/elements.h"
 #include "graph/text.h"
 #include "onnx/convert/import.h"
+#include "onnx/convert/weights.h"
 #include "onnx/format/model_file.h"
 #include "tests/support/graph_check.h"
 

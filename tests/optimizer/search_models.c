@@ -6,6 +6,7 @@
 #include "core/text/error.h"
 #include "onnx/convert/import.h"
 #include "onnx/format/model_file.h"
+#include "optimizer/search/result.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "tests/benchmarks/search_cost.h"
 #include "tests/support/graph_check.h"

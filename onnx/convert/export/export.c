@@ -4,9 +4,17 @@
 
 #include "core/text/error.h"
 #include "graph/graph_whole.h"
+#include "onnx/convert/export/export_match.h"
+#include "onnx/convert/export/export_model.h"
+#include "onnx/convert/export/export_nodes.h"
+#include "onnx/convert/export/export_rows.h"
 #include "onnx/convert/export/exporter.h"
+#include "onnx/convert/export/make_concat_split.h"
+#include "onnx/convert/export/make_conv_pool.h"
+#include "onnx/convert/export/value_names.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/initial_state.h"
+#include "onnx/convert/repetition.h"
 
 #include <string.h>
 

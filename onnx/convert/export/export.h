@@ -15,5 +15,3 @@
 // What ret_types (NULL: it is not wanted) is for, read_back.h says.
 bool export_model(struct imported_model *m, const struct graph *g, struct onnx_model **ret_model,
                   struct exported_types *ret_types, struct error *error);
-// The type of ONNX that a new node of this operator has, mostly; NULL: it has none. (export_rows.c)
-const char *exported_operator_name(enum operator_id op);

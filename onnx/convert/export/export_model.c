@@ -1,5 +1,10 @@
 // The new model around its nodes: initializers, inputs, and what the old model says of what is left.
+#include "onnx/convert/export/export_model.h"
+
+#include "onnx/convert/export/export_nodes.h"
 #include "onnx/convert/export/exporter.h"
+#include "onnx/convert/export/node_names.h"
+#include "onnx/convert/export/value_names.h"
 #include "onnx/format/visit.h"
 
 // ---- weights ----

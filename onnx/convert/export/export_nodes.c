@@ -1,8 +1,13 @@
 // Making ONNX nodes, attributes and initializers.
+#include "onnx/convert/export/export_nodes.h"
+
 #include "core/text/error.h"
 #include "expressions/elements.h"
 #include "onnx/convert/export/exporter.h"
+#include "onnx/convert/export/value_names.h"
+#include "onnx/convert/fold_constants.h"
 #include "onnx/convert/importer.h"
+#include "onnx/convert/read_node.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,10 @@
 // Export's side of the table of ONNX operators: how a node of the graph is written as new ONNX nodes. Operators whose
 // nodes are always constant, or never made by a rewrite, have no row.
+#include "onnx/convert/export/export_rows.h"
+
+#include "onnx/convert/export/export_nodes.h"
 #include "onnx/convert/export/making.h"
+#include "onnx/convert/export/value_names.h"
 
 static const struct row rows[OP_COUNT] = {
 #define ONNX_OPERATOR(name, first, last, import, op, export) [OP_##op] = {name, first, make_##export},

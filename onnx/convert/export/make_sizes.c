@@ -1,7 +1,11 @@
 // Sizes that depend on symbols, as values of the written model: what ONNX infers is left to it (0 and -1 of Reshape, 1
 // of Expand), and the rest is computed from the shapes of the model's inputs, each function of them once. Those nodes
 // stand before all others.
+#include "onnx/convert/export/make_sizes.h"
+
+#include "onnx/convert/export/export_nodes.h"
 #include "onnx/convert/export/making.h"
+#include "onnx/convert/export/value_names.h"
 #include "onnx/convert/reshape_sizes.h"
 
 #include <string.h>

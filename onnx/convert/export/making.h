@@ -23,11 +23,6 @@ const struct type *input_type(const struct making *m, uint32_t input);
 const struct type *output_type(const struct making *m);
 const char *input_name(const struct making *m, uint32_t input);
 const char *list_initializer(const struct making *m, uint32_t count, const int64_t *values);
-// The same of sizes, which may depend on symbols: then it is what nodes make (make_sizes.c). For a reshape of the first
-// input, or an expansion of it, sizes that follow from it are left to ONNX.
-const char *list_of_sizes(const struct making *m, uint32_t count, const int64_t *sizes);
-const char *shape_of_reshape(const struct making *m, uint32_t count, const int64_t *sizes, bool *ret_allows_zero);
-const char *shape_of_expansion(const struct making *m, uint32_t count, const int64_t *sizes);
 
 // Has the model's operator set the operator for this type of its first input? Otherwise cannot_export.
 bool is_written_for(const struct making *m, const char *op_type, enum dtype dtype);

@@ -1,5 +1,9 @@
 // Names of the nodes that were made, each once, and the rules that made them as metadata.
+#include "onnx/convert/export/node_names.h"
+
+#include "onnx/convert/export/export_nodes.h"
 #include "onnx/convert/export/exporter.h"
+#include "onnx/convert/export/value_names.h"
 #include "onnx/format/visit.h"
 
 // Of the node that it came from, if that had one and nobody has it.

@@ -1,5 +1,7 @@
 // Names of values and weights of the new model (those of nodes: node_names.c). What stood in the old one keeps its
 // name; what is new gets one that the old model has nowhere.
+#include "onnx/convert/export/value_names.h"
+
 #include "onnx/convert/export/exporter.h"
 #include "onnx/format/visit.h"
 

@@ -1,6 +1,7 @@
 // Results that have a shape of the inputs: the first one's, a common one, or one that is said by sizes of several.
 #include "onnx/convert/opaque/opaque_types.h"
 #include "onnx/convert/opaque/typing.h"
+#include "onnx/convert/read_node.h"
 
 static void as_first(struct conversion *c, struct type *types)
 {

@@ -3,6 +3,7 @@
 
 #include "onnx/convert/importer.h"
 #include "onnx/convert/opaque/typing.h"
+#include "onnx/convert/read_node.h"
 #include "onnx/format/visit.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 // Fourier transforms of signals, and their windows.
 #include "onnx/convert/opaque/opaque_types.h"
 #include "onnx/convert/opaque/typing.h"
+#include "onnx/convert/read_node.h"
 
 // A real one has a last axis of one entry, a complex one of two. One side of a transform stands for all of a real
 // signal's, which the inverse makes of it.

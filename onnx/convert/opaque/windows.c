@@ -1,6 +1,7 @@
 // Images: windows that slide over them, regions of them, and places in them.
 #include "onnx/convert/opaque/opaque_types.h"
 #include "onnx/convert/opaque/typing.h"
+#include "onnx/convert/read_node.h"
 
 #include <math.h>
 

@@ -1,7 +1,10 @@
 // Convolution and pooling. Pads become numbers here: SAME_UPPER, SAME_LOWER, VALID and rounding up are resolved for the
 // actual sizes.
+#include "onnx/convert/bind_shapes.h"
+#include "onnx/convert/build.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/operators/converters.h"
+#include "onnx/convert/read_node.h"
 
 struct windows {
     int n;   // spatial axes

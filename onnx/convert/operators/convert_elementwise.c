@@ -1,8 +1,10 @@
 // Element-wise ONNX operators. ONNX broadcasts by itself; the graph's operators take equal shapes, so broadcasts become
 // nodes here.
 #include "expressions/elements.h"
+#include "onnx/convert/build.h"
 #include "onnx/convert/conversion.h"
 #include "onnx/convert/operators/converters.h"
+#include "onnx/convert/read_node.h"
 
 #include <math.h>
 

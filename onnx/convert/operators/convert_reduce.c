@@ -1,8 +1,10 @@
 // Reductions and softmax.
 #include "onnx/convert/operators/convert_reduce.h"
 
+#include "onnx/convert/build.h"
 #include "onnx/convert/conversion.h"
 #include "onnx/convert/operators/reductions.h"
+#include "onnx/convert/read_node.h"
 
 #include <math.h>
 

@@ -1,8 +1,10 @@
 // Operators that resample axes. What chooses entries (nearest neighbours, reflecting pads) is a gather by constant
 // indices, what mixes them (linear and cubic interpolation) a product with a constant matrix, axis by axis.
+#include "onnx/convert/build.h"
 #include "onnx/convert/conversion.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/operators/converters.h"
+#include "onnx/convert/read_node.h"
 
 #include <math.h>
 

@@ -1,7 +1,9 @@
 // ConvTranspose as a convolution: zeros between the image's entries (stride), wide pads, and the kernel turned around
 // with its input and output channels exchanged.
+#include "onnx/convert/build.h"
 #include "onnx/convert/conversion.h"
 #include "onnx/convert/operators/converters.h"
+#include "onnx/convert/read_node.h"
 
 struct transposed {
     int n;                                                     // spatial axes, at most 3

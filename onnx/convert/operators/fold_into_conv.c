@@ -1,6 +1,9 @@
 // What changes the channels of a convolution by numbers alone, a normalization, a product or a sum, is done by its
 // weights: conv(x, k) + b, times s plus t, is conv(x, k * s) + (b * s + t), and k * s depends on weights only.
+#include "onnx/convert/build.h"
+#include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"
+#include "onnx/convert/read_node.h"
 #include "onnx/format/visit.h"
 #include "operators/traits.h"
 

@@ -1,6 +1,9 @@
 // A product with a constant matrix, or the sum of one with a bias, times a number for each column: the weights do it.
 // (x w + b) * s is x (w * s) + b * s, and both in brackets depend on weights only.
+#include "onnx/convert/build.h"
+#include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"
+#include "onnx/convert/read_node.h"
 #include "onnx/format/visit.h"
 
 #include <math.h>

@@ -8,8 +8,12 @@
 #include "onnx/convert/symbolic/lockstep.h"
 
 #include "core/text/error.h"
+#include "onnx/convert/bind_shapes.h"
+#include "onnx/convert/equal_nodes.h"
+#include "onnx/convert/read_node.h"
 #include "onnx/convert/reshape_sizes.h"
 #include "onnx/convert/symbolic/shape_arithmetic.h"
+#include "onnx/convert/weights.h"
 #include "onnx/format/visit.h"
 #include "operators/traits.h"
 

@@ -9,7 +9,9 @@
 #include "onnx/convert/symbolic/lockstep_check.h"
 
 #include "core/text/error.h"
+#include "onnx/convert/import_names.h"
 #include "onnx/convert/symbolic/lockstep.h"
+#include "onnx/convert/weights.h"
 #include "onnx/format/visit.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 // Models whose symbols stay: at which bindings they are imported in lockstep, and which nodes are kept for their sizes.
 #include "core/text/error.h"
+#include "onnx/convert/bind_shapes.h"
 #include "onnx/convert/constant_cache.h"
 #include "onnx/convert/symbolic/lockstep.h"
 #include "onnx/convert/symbolic/lockstep_check.h"

@@ -2,7 +2,9 @@
 // and quotients where nothing is left over, or by a number.
 #include "onnx/convert/symbolic/shape_arithmetic.h"
 
+#include "onnx/convert/read_node.h"
 #include "onnx/convert/symbolic/lockstep.h"
+#include "onnx/convert/weights.h"
 #include "onnx/format/visit.h"
 
 #include <string.h>

@@ -3,7 +3,9 @@
 // symbols, the largest size that it allows, the same for all symbols in it, is a limit of each.
 #include "onnx/convert/symbolic/size_limits.h"
 
+#include "onnx/convert/import_names.h"
 #include "onnx/convert/symbolic/lockstep.h"
+#include "onnx/convert/weights.h"
 #include "onnx/format/visit.h"
 
 #include <string.h>

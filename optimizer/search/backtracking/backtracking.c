@@ -1,4 +1,6 @@
 // The search: greedy descent, then chains, until patience or the budget ends.
+#include "optimizer/search/backtracking/greedy.h"
+#include "optimizer/search/backtracking/proposals.h"
 #include "optimizer/search/search.h"
 
 #include "core/system/clock.h"
@@ -40,12 +42,12 @@ static bool has_to_stop(struct search *s)
 {
     const struct whole *w = &s->whole;
     bool is_out_of_budget = s->result->statistics.expanded >= (uint64_t)s->options->budget;
-    s->end = interrupt_requested()      ? SEARCH_INTERRUPTED
-             : whole_is_out_of_time(w)  ? SEARCH_OUT_OF_TIME
-             : is_out_of_budget         ? SEARCH_OUT_OF_BUDGET
-             : whole_is_out_of_work(w)  ? SEARCH_OUT_OF_WORK
-             : is_out_of_patience(s)    ? SEARCH_OUT_OF_PATIENCE
-                                        : SEARCH_EXHAUSTED;
+    s->end = interrupt_requested()     ? SEARCH_INTERRUPTED
+             : whole_is_out_of_time(w) ? SEARCH_OUT_OF_TIME
+             : is_out_of_budget        ? SEARCH_OUT_OF_BUDGET
+             : whole_is_out_of_work(w) ? SEARCH_OUT_OF_WORK
+             : is_out_of_patience(s)   ? SEARCH_OUT_OF_PATIENCE
+                                       : SEARCH_EXHAUSTED;
     return s->end != SEARCH_EXHAUSTED;
 }
 

@@ -1,6 +1,8 @@
 // Chains of rewrites around each match that gains nothing alone, priced in batches, applied wherever they fit.
 #include "optimizer/search/backtracking/chains.h"
 
+#include "optimizer/search/backtracking/lookahead.h"
+#include "optimizer/search/backtracking/proposals.h"
 #include "optimizer/search/backtracking/replay.h"
 #include "substitutions/match_index.h"
 #include <math.h>

@@ -1,6 +1,9 @@
 // Descent: what makes the graph cheaper is applied at once, as far as it shares no node. Where the whole graph says
 // that estimates were wrong, each kind of proposal is priced alone.
+#include "optimizer/search/backtracking/greedy.h"
+
 #include "optimizer/search/backtracking/incumbent.h"
+#include "optimizer/search/backtracking/proposals.h"
 
 #include <math.h>
 

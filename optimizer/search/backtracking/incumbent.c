@@ -2,6 +2,8 @@
 #include "optimizer/search/backtracking/incumbent.h"
 
 #include "graph/graph_whole.h"
+#include "optimizer/search/backtracking/proposals.h"
+#include "optimizer/search/result.h"
 #include "substitutions/match_index.h"
 
 #include <math.h>

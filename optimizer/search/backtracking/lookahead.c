@@ -2,6 +2,8 @@
 // use, and when the last one leaves, what its operator costs is gained. None of the steps on the way gains anything, so
 // without this the search would have to stumble over all of them in a row. Of several such tensors the one of most
 // worth counts: a chain that begins with another one is no nearer to the end.
+#include "optimizer/search/backtracking/lookahead.h"
+
 #include "graph/graph_whole.h"
 #include "optimizer/search/backtracking/states.h"
 

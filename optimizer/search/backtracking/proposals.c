@@ -1,4 +1,6 @@
 // The matches of the whole graph, and what each would change.
+#include "optimizer/search/backtracking/proposals.h"
+
 #include "optimizer/search/backtracking/incumbent.h"
 
 #include "core/system/clock.h"
@@ -39,9 +41,8 @@ static uint64_t graphs_done(const struct whole *w)
 
 void whole_show_progress(const struct whole *w)
 {
-    progress_update(w->progress, graphs_done(w),
-                    "best %.3f ms of %.3f, %zu graph%s expanded, %zu queued, %zu match%s", 1e3 * w->seconds,
-                    1e3 * w->result->seconds_before, (size_t)w->result->statistics.expanded,
+    progress_update(w->progress, graphs_done(w), "best %.3f ms of %.3f, %zu graph%s expanded, %zu queued, %zu match%s",
+                    1e3 * w->seconds, 1e3 * w->result->seconds_before, (size_t)w->result->statistics.expanded,
                     plural_ending(w->result->statistics.expanded), *w->n_queued, (size_t)w->result->statistics.matches,
                     w->result->statistics.matches == 1 ? "" : "es");
 }

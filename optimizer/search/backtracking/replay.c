@@ -2,6 +2,7 @@
 #include "optimizer/search/backtracking/replay.h"
 
 #include "graph/cycle.h"
+#include "optimizer/search/backtracking/proposals.h"
 #include "substitutions/match_index.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
 #include "core/numbers/random.h"
 #include "core/text/text.h"
 #include "graph/graph_whole.h"
+#include "optimizer/search/result.h"
 #include "optimizer/search/search.h"
 #include "substitutions/match_index.h"
 #include "tests/support/graph_check.h"

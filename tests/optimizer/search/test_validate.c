@@ -6,6 +6,7 @@
 #include "expressions/evaluation/evaluate_entry.h"
 #include "expressions/field.h"
 #include "graph/graph_whole.h"
+#include "optimizer/search/result.h"
 #include "optimizer/search/search.h"
 #include "optimizer/search/translation_validation.h"
 #include "substitutions/match_index.h"

@@ -1,0 +1,13 @@
+// What a step is, as words to be hashed and as text: the same facts in the same order.
+#pragma once
+#include "backends/planning/plan.h"
+
+// What a step costs depends on: kernel, operator and attributes, dimensions, element types, strides, what is constant,
+// the code of its loops. Equal words, equal text, equal work; the text is for people, the words for speed.
+void step_spell(const struct plan *plan, const struct step *step, struct words *ret_words);
+void step_print(struct text *out, const struct plan *plan, const struct step *step);
+void step_print_choice(struct text *out, const struct step *step);   // " by ..." where it is not the standard one
+// By what databases know a step: the same for element-wise loops that read, compute and write the same in another
+// order. Gives the number of parts that the step has; of those with the same key, each part is taken to cost the same.
+int step_print_key(struct text *out, const struct plan *plan, const struct step *step);
+void plan_print(struct text *out, const struct plan *plan);   // for people: one line per step

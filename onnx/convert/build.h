@@ -1,0 +1,26 @@
+// Graph nodes for converters.
+#pragma once
+#include "onnx/convert/conversion.h"
+
+struct application application_of(struct conversion *c, enum operator_id op);
+void set_int(struct conversion *c, struct application *a, const char *name, int64_t value);
+void set_real(struct conversion *c, struct application *a, const char *name, double value);
+void set_ints(struct conversion *c, struct application *a, const char *name, uint32_t count, const int64_t *values);
+tensor_id apply(struct conversion *c, const struct application *a, uint32_t n, const tensor_id *inputs);
+node_id apply_node(struct conversion *c, const struct application *a, uint32_t n, const tensor_id *inputs);
+tensor_id apply1(struct conversion *c, const struct application *a, tensor_id x);
+tensor_id apply2(struct conversion *c, const struct application *a, tensor_id x, tensor_id y);
+tensor_id unary(struct conversion *c, enum operator_id op, tensor_id x);
+tensor_id binary(struct conversion *c, enum operator_id op, tensor_id x, tensor_id y);   // equal shapes
+tensor_id broadcast_to(struct conversion *c, tensor_id x, int rank, const int64_t *dim);
+tensor_id reshape_to(struct conversion *c, tensor_id x, int rank, const int64_t *dim);   // x itself if it has the shape
+tensor_id transpose_by(struct conversion *c, tensor_id x, const int64_t *perm);
+tensor_id cast_to(struct conversion *c, tensor_id x, enum dtype dtype);
+tensor_id scalar_constant(struct conversion *c, enum dtype dtype, double value);   // a weight of rank 0
+tensor_id constant_like(struct conversion *c, tensor_id like, double value);       // broadcast to its shape
+tensor_id add_scalar(struct conversion *c, tensor_id x, double value);
+tensor_id scale_by(struct conversion *c, tensor_id x, double value);   // x itself when value is 1
+// A vector as a tensor of `like`'s shape that varies along `axis` only.
+tensor_id spread_along(struct conversion *c, tensor_id vector, int axis, tensor_id like);
+tensor_id real_weight(struct conversion *c, enum dtype dtype, int rank, const int64_t *dim, const double *values);
+tensor_id int_weight(struct conversion *c, int rank, const int64_t *dim, const int64_t *values);   // i64

@@ -1,0 +1,12 @@
+// Names of ONNX values: who they are, how often they are used, and which of them subgraphs reach out for.
+#pragma once
+#include "onnx/convert/importer.h"
+
+struct named_value *name_find(const struct importer *im, const struct onnx_string *name);   // NULL: unknown
+struct named_value *name_enter(struct importer *im, const struct onnx_string *name);        // finds or adds
+// Of every node of the model's graph: does an output of the model depend on it? In the importer's scratch.
+const bool *names_find_live(struct importer *im);
+void names_count_uses(struct importer *im, const bool *is_live);   // of live nodes
+void names_free(struct importer *im);
+// The outer values that subgraphs of `n` use, in order of first use, each once; allocated in the model's arena.
+const char **names_captured_by(struct importer *im, const struct onnx_node *n, uint32_t *ret_count);

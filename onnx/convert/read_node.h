@@ -1,0 +1,42 @@
+// What converters need of a node: its inputs, attributes, and the numbers of constants.
+#pragma once
+#include "onnx/convert/conversion.h"
+
+// Refuses: `return cannot(c, "mode %s", mode);`
+bool cannot(struct conversion *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// Gives an output; false when it is NO_TENSOR.
+bool give(struct conversion *c, uint32_t output, tensor_id tensor);
+// The graph has a better form than this node: export does not restore it.
+void keep_rewritten(struct conversion *c);
+tensor_id input_of(const struct conversion *c, uint32_t input);   // NO_TENSOR when omitted
+bool wants_output(const struct conversion *c, uint32_t output);   // does anything use it?
+const struct type *type_of(const struct conversion *c, tensor_id tensor);
+// Are the first n inputs there, and all that are there of known type? Otherwise cannot.
+bool has_known_inputs(struct conversion *c, uint32_t n);
+// Attributes of the node (node.h), with the standard value.
+int64_t int_attribute(const struct conversion *c, const char *name, int64_t standard);
+double float_attribute(const struct conversion *c, const char *name, double standard);
+bool has_attribute(const struct conversion *c, const char *name);
+// A list: its items (NULL and 0 when absent).
+const int64_t *ints_attribute(const struct conversion *c, const char *name, uint32_t *ret_count);
+// A list of n items, each of them `standard` when it is absent; refused when it has others, or one that is out of
+// range.
+bool list_within(struct conversion *c, const char *name, int n, int64_t standard, int64_t low, int64_t high,
+                 int64_t *ret_items);
+bool text_attribute_is(const struct conversion *c, const char *name, const char *text, const char *standard);
+// The numbers of a constant input: false when it is no constant (or larger than `limit`).
+bool constant_ints(struct conversion *c, tensor_id tensor, size_t limit, const int64_t **ret_items,
+                   uint32_t *ret_count);
+bool constant_reals(struct conversion *c, tensor_id tensor, size_t limit, const double **ret_items,
+                    uint32_t *ret_count);
+bool is_filled_with(struct conversion *c, tensor_id tensor, double value);   // a constant: all entries are this number
+// A list that older operator sets have as an attribute and newer ones as a constant input; *ret_items NULL when absent.
+bool list_of(struct conversion *c, const char *attribute, uint32_t input, const int64_t **ret_items,
+             uint32_t *ret_count);
+bool is_weight(const struct conversion *c, tensor_id tensor);
+bool is_constant(struct conversion *c, tensor_id tensor);   // depends on weights only
+// Numpy's common shape of two tensors; false (cannot) when there is none.
+bool common_shape(struct conversion *c, const struct type *a, const struct type *b, int *ret_rank, int64_t *ret_dim);
+bool normalize_axis(struct conversion *c, int64_t axis, int rank, int *ret_axis);   // from -rank .. rank - 1
+// Which axes a list of n entries is for: those that the attribute `axes` names, each once, or all.
+bool axes_of_list(struct conversion *c, int rank, uint32_t n, int *ret_axes);

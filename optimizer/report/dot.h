@@ -1,0 +1,6 @@
+// Both files for Graphviz.
+#pragma once
+#include "optimizer/report/pages.h"
+
+// The original and what was written, side by side; what differs is coloured.
+void report_print_dot(struct text *out, const struct report *r);

@@ -1,0 +1,10 @@
+// The rules of both searches stand in one set: those of backtracking first, behind them those that only an e-graph has.
+#pragma once
+#include "optimizer/optimization.h"
+
+// what the options name.
+bool optimizing_read_rules(struct optimizing *o);
+// Leaves out rules without a proof where the imported model has symbols: an application of one is validated at its own
+// sizes, which says nothing of others.
+void optimizing_keep_rules_for_sizes(struct optimizing *o);
+void optimizing_rules_of_backtracking(struct optimizing *o, struct rule_set *ret_rules);   // only its list is its own
