@@ -152,6 +152,13 @@ static bool read_given_inputs(struct optimizing *o)
     return is_read;
 }
 
+// Neither here nor in the runtime is anything compared: only a device that runs does, or ONNX Runtime.
+static bool is_unchecked(const struct optimizing *o)
+{
+    bool runs = o->options->device != DEVICE_FAKE || (o->runtime.is_open && !o->runtime.command);
+    return o->options->is_check_skipped || !runs;
+}
+
 static bool open_model(struct optimizing *o)
 {
     const struct optimize_options *options = o->options;
@@ -159,6 +166,7 @@ static bool open_model(struct optimizing *o)
                                     .shape_count = options->shapes.count,
                                     .fold_limit = options->fold_limit,
                                     .expands = optimizing_compiles(options),
+                                    .keeps_rounding = !optimizing_compiles(options) && is_unchecked(o),
                                     .log = options->log};
     interrupt_end_at_once(true);
     bool is_imported = optimizing_compiles(options) ? import_model(&o->model, &o->file, &import, o->error)

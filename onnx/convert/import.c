@@ -10,6 +10,7 @@
 #include "onnx/convert/build.h"
 #include "onnx/convert/constant_cache.h"
 #include "onnx/convert/equal_nodes.h"
+#include "onnx/convert/exact_places.h"
 #include "onnx/convert/fold_constants.h"
 #include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"
@@ -439,7 +440,8 @@ bool import_convert(struct importer *im, struct conversion *c)
     const struct converter *row = find_row(c);
     if (!row)
         return false;
-    bool is_kept = row->keeping != CONVERTED && !im->options->expands;
+    bool is_exact = im->is_exact && im->depth == 0 && im->is_exact[c->index];
+    bool is_kept = is_exact || (row->keeping != CONVERTED && !im->options->expands);
     if (is_kept && row->keeping == KEPT_UNREAD)
         return keep_for(c, row->reason);
     struct graph_mark mark = graph_mark(&im->model->graph);
@@ -449,7 +451,7 @@ bool import_convert(struct importer *im, struct conversion *c)
     if (is_kept && !is_folded) {
         if (is_converted)
             note_types(im, c);
-        is_converted = keep_for(c, row->reason);
+        is_converted = keep_for(c, is_exact ? "rounding, or what is not finite, is meant there" : row->reason);
     }
     if (!is_converted)
         import_take_back(im, mark);
@@ -550,6 +552,8 @@ static const bool *begin_nodes(struct importer *im)
     const bool *is_live = names_find_live(im);
     names_count_uses(im, is_live);
     import_initializers(im);
+    if (im->options->keeps_rounding && im->depth == 0)
+        im->is_exact = exact_places_find(im, is_live);
     im->model->node_inputs = arena_array(&im->model->arena, tensor_id *, im->source->nodes.count + 1);
     return is_live;
 }

@@ -20,6 +20,7 @@ struct import_options {
     int64_t fold_limit;      // elements of the largest tensor that is computed at import
     bool expands;            // what is kept for the kernels of runtimes (quantization, recurrences) becomes what it
                              // computes: for graphs that are run here and not written
+    bool keeps_rounding;     // nodes that mean rounding, or infinities, are kept as they are: nobody checks the result
     const struct log *log;   // may be NULL
     struct constant_cache *computed;   // of import_symbolic alone, which imports several times
 };

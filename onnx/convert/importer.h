@@ -34,6 +34,7 @@ struct importer {
     const struct imported_model *named;   // that has the symbols and their sizes; NULL: symbols stay unbound
     int probe;                            // whose sizes they have
     bool never_folds;                     // for the time being
+    const bool *is_exact;                 // nodes that are kept for exact_places.h; NULL: none are
     int depth;                            // of subgraphs and functions: what is within is thrown away
     size_t n_nodes_apart;                 // imported so
     VEC(const void *) known;              // by tensor: what an opaque node makes at this binding; NULL: not known

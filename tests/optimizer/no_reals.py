@@ -74,8 +74,9 @@ def optimize(name, model, *options):
     out, report = model.with_suffix(".out.onnx"), model.with_suffix(".json")
     out.unlink(missing_ok=True)
     quick = [] if {"--no-measure", "fake"} & set(options) else ["--measure-seconds", "0.1"]
+    one = [] if "fake" in options else ["--threads", "1"]
     environment = dict(os.environ, XDG_CACHE_HOME=str(model.parent / "cache"), TASO_PYTHON=sys.executable)
-    done = subprocess.run([OPT, model, "-o", out, "--json", report, "--threads", "1", *quick, *options],
+    done = subprocess.run([OPT, model, "-o", out, "--json", report, *one, *quick, *options],
                           capture_output=True, text=True, env=environment)
     expect(done.returncode == 0 and out.exists(), f"{name}: exit code {done.returncode}: {done.stderr}")
     if done.returncode == 0:
@@ -97,6 +98,21 @@ def test_checked(folder):
     expect(told and told["failed_rules"] == ["cancel"] and "cancel: it searches without" in done.stderr, f"cancel: {told}")
 
 
+def test_unchecked(folder):
+    """Nothing that assumes reals is done at such places."""
+    for name, model in models(folder):
+        if name in ("root", "log"):   # no constant and no sum shows it
+            continue
+        for options in (["--device", "fake"], ["--device", "fake", "--search", "both"],
+                        ["--no-check", "--no-measure", "--runtime", "taso"]):
+            _, told = optimize(name, model, *options)
+            expect(told and told["opaque_nodes"] > 0, f"{name} {options}: nothing is kept")
+    usual = small_model(folder / "usual.onnx", "(float[4,8] x) => (float[4,8] y) { p = Add(x, e)  q = Sub(p, d)  r = Sub(x, q)"
+                        "  y = Add(r, x) }", e=np.float32(1), d=np.float32(0.25))
+    _, told = optimize("usual", usual, "--device", "fake")
+    expect(told and told["opaque_nodes"] == 3, f"usual: x - (x + e - d) takes x away, and nothing else: {told and told['opaque']}")
+
+
 def test_inputs_are_looked_for(folder):
     """At which the original is finite: at normal numbers each of its outputs is not."""
     rules = folder / "share.rules"
@@ -113,7 +129,7 @@ def test_inputs_are_looked_for(folder):
 
 
 def main():
-    for test in test_checked, test_inputs_are_looked_for:
+    for test in test_checked, test_unchecked, test_inputs_are_looked_for:
         with tempfile.TemporaryDirectory() as folder:
             test(pathlib.Path(folder))
     print(f"{len(failures)} failures")
