@@ -20,6 +20,7 @@ import dynamic_models   # noqa: E402
 OPT = sys.argv[2]
 COMPUTED_COSTS = ["--device", "fake", "--budget", "200", "--no-measure"]
 INTEGERS_BELOW = 50
+PROVED = "\n  (proof (symbols (families 1)))"   # a certificate: no other rules are used at symbolic sizes
 
 
 def run(model, *options):
@@ -137,7 +138,8 @@ def test_exports_of_torch(folder):
 def test_checked_here(folder):
     """On this processor, and in ONNX Runtime, at the profiles and at other sizes."""
     path, rules = folder / "checked.onnx", folder / "checked.rules"
-    rules.write_text("(rule once\n  (source (ewadd (matmul ?x ?y) (matmul ?x ?z)))\n  (target (matmul ?x (ewadd ?y ?z))))\n")
+    rules.write_text("(rule once\n  (source (ewadd (matmul ?x ?y) (matmul ?x ?z)))\n"
+                     f"  (target (matmul ?x (ewadd ?y ?z))){PROVED})\n")
     model = dynamic_models.bert(layers=1)
     more = model_of("""(float[batch,sequence,64] last_hidden_state) => (float[batch,sequence,1024] sum)
                        { [times_a] times_a = MatMul(last_hidden_state, a)  [times_b] times_b = MatMul(last_hidden_state, b)
@@ -642,14 +644,14 @@ def test_rules_of_some_sizes(folder):
         in_condition = f"(target {product})\n  (where (= (dim ?x 0) {size}))"
         in_attribute = f"(target (reshape :shape (list {size} 8) {product}))"
         for target in (in_condition, in_attribute):
-            rules.write_text(f"(rule of-one-size\n{source}  {target})\n")
+            rules.write_text(f"(rule of-one-size\n{source}  {target}{PROVED})\n")
             options = ["--rules", rules, *COMPUTED_COSTS]
             out, report, _ = optimize(path, *options, "--profile", f"n={size}")
             expect(not report["rewrites"], f"a rule for n={size} was applied: {target}")
             expect_agreement(path, out)
             _, report, _ = optimize(path, *options, "--shape", f"n={size}")
             expect(report["rewrites"], f"where --shape says {size}, the rule holds: {target}")
-    rules.write_text(f"(rule of-all\n{source}  (target (reshape :shape (list (dim ?x 0) (dim ?y 1)) {product})))\n")
+    rules.write_text(f"(rule of-all\n{source}  (target (reshape :shape (list (dim ?x 0) (dim ?y 1)) {product})){PROVED})\n")
     out, report, _ = optimize(path, "--rules", rules, *COMPUTED_COSTS)
     expect(report["rewrites"], "a rule that holds for all sizes is applied")
     expect_agreement(path, out)
