@@ -42,6 +42,9 @@ PLANTED = [
     ("lint-operators", {"optimizer/runtime/step_groups.c": HEAD},
      "optimizer/runtime/step_groups.c: makes no OP_BROADCAST any more"),
     ("lint-operators", {"verifier/model/nested_splits.c": None}, "verifier/model/nested_splits.c: is not there"),
+    ("lint-rooms", {"core/a.h": header("void arena_init(struct arena *a);\n")},
+     "core/a.h:3: arena_init stands in core/memory/arena.c"),
+    ("lint-rooms", {"library/a.c": HEAD + "\n" * 200}, "above the budget in scripts/rooms.txt"),
     ("lint-style", {"core/a.c": "int a;\n"}, "core/a.c:1: a comment that says what the file is should stand first"),
     ("lint-style", {"verifier/bounds/a.c": HEAD}, "verifier/bounds/a.c:1: which theorem"),
     ("lint-style", {"core/text/a.c": HEAD + "void twice(int a,\n           int b)\n{\n}\n",
@@ -58,6 +61,8 @@ def copy_sources(folder):
     for name, path in sources_of(ROOT).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, folder / name)
+    (folder / "scripts").mkdir()
+    shutil.copyfile(ROOT / "scripts/rooms.txt", folder / "scripts/rooms.txt")
 
 
 def complaints_of(lint, folder):

@@ -28,6 +28,7 @@ BAD = {
     "large-model": [[f"{ABSENT}/m.onnx"]],
     "lint-includes": [[ABSENT]],
     "lint-operators": [[ABSENT]],
+    "lint-rooms": [[ABSENT]],
     "lint-style": [[ABSENT]],
     "disturbed-costs": [[ABSENT]],
     "memory-table": [[ABSENT]],
