@@ -359,6 +359,12 @@ static bool holds_where_it_was_tried(const struct rule_report *report)
     return rule_report_is_proved(report) || report->outcome == RULE_CHECKED || report->outcome == RULE_NOT_PROVED;
 }
 
+// A rule of which no instance was found agrees everywhere and says nothing.
+static bool was_tried_anywhere(const struct rule_report *report)
+{
+    return report->first.instances > 0 || report->direct.instances > 0 || report->n_far > 0;
+}
+
 // Few rules are neither proved nor refuted, and what the search for instances did not get to may be all that they lack.
 void prove_rule(struct judge *j, struct theory *theory, struct symbolic_prover *symbols, const struct rule *r,
                 struct arena *a, struct rule_report *ret_report)
@@ -372,6 +378,8 @@ void prove_rule(struct judge *j, struct theory *theory, struct symbolic_prover *
     }
     if (holds_where_it_was_tried(ret_report))
         try_random_instances(j, ret_report);
+    if (ret_report->outcome == RULE_CHECKED && !was_tried_anywhere(ret_report))
+        ret_report->outcome = RULE_NOT_PROVED;
     judge_begin(j, false);
     ret_report->proved.proof = rule_certificate(ret_report, a);
 }
