@@ -263,7 +263,8 @@ def test_failures(folder):
     done = Run(folder, unknown, *costs)
     expect(done.code == 0 and len(done.lines) == 1 and "example.org" in done.lines[0] and done.told["runtime"] is None,
            f"an original that onnxruntime cannot load: {done.code} {done.errors}")
-    expect("without the nodes that are not understood" in done.text, f"what was timed of it: {done.text}")
+    is_told = "without the nodes that are not understood" in done.text or "no rewrite was found to be faster" in done.text
+    expect(is_told, f"what was timed of it, if our own executor's costs favoured a result: {done.text}")
 
 
 def check_names(model, told):
