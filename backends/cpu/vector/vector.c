@@ -254,8 +254,8 @@ static void right_POW(float *z, const float *a, float b, int64_t n)
     }
 REDUCTION(sum_of_block, 0, a + b)
 REDUCTION(product_of_block, 1, a *b)
-REDUCTION(max_of_block, -INFINITY, (b > a) | (b != b) ? b : a)
-REDUCTION(min_of_block, INFINITY, (b < a) | (b != b) ? b : a)
+REDUCTION(max_of_block, -INFINITY, ((b > a) | (b != b)) ? b : a)
+REDUCTION(min_of_block, INFINITY, ((b < a) | (b != b)) ? b : a)
 
 // --- sums of rows ---------------------------------------------------------------------------------------------------
 
