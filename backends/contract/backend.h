@@ -48,8 +48,8 @@ struct step_cost {
     bool is_guessed, is_doubtful;   // doubtful: other programs came between, so it is to be measured again
     bool is_in_model;               // taken from a running model
     bool is_old;                    // read from the database, not measured by this program
-    double error;   // of an inexact choice: how far its results are off, as a share of them (mean squares); 0: exact
-    char choice[CHOICE_SIZE];   // how the device ran it, where it had several ways; empty otherwise
+    double error;                   // what an inexact choice errs more than exact ones, as a share; 0: exact
+    char choice[CHOICE_SIZE];       // how the device ran it, where it had several ways; empty otherwise
 };
 // What a device implements.
 struct backend_methods {
@@ -61,8 +61,8 @@ struct backend_methods {
     bool knows_small_models;   // what is measured depends on backend_expect_model
     // Adds the ways to run a step. NULL: there is one for each, the standard one.
     void (*list_choices)(struct backend *b, const struct plan *plan, const struct step *step, choice_list *list);
-    // The cost of a step of a plan, by running it on random data or by knowing it, in the best way of some: all exact,
-    // or all inexact, whose error is measured then, too. What takes many times `best` seconds need not be known well.
+    // The cost of a step of a plan, by running it on random data or by knowing it, in the best way of some of one
+    // precision; that of an inexact one is measured, too. What takes many times `best` seconds need not be known well.
     // False: the device failed at it.
     bool (*measure)(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
                     double best, struct step_cost *ret_cost, struct error *error);

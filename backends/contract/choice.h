@@ -3,7 +3,7 @@
 //
 // An exact choice computes what the standard way does, but for the order of sums and the last place of functions. The
 // error of an inexact one is measured (step_cost), and what a model takes of these stays within a budget
-// (costs/error_budget.h).
+// (costs/error_budget.h). A step may have careful ones for where the fast ones lose more than there is left.
 #pragma once
 #include "core/memory/vec.h"
 #include <stdbool.h>
@@ -13,9 +13,10 @@ struct plan;
 struct step;
 
 #define CHOICE_SIZE 192
+enum precision { PRECISION_EXACT, PRECISION_FAST, PRECISION_CAREFUL, N_PRECISIONS };
 struct listed_choice {
     char text[CHOICE_SIZE];   // "": the standard way
-    bool is_inexact;
+    enum precision precision;
 };
 typedef VEC(struct listed_choice) choice_list;
 

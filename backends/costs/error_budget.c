@@ -13,8 +13,8 @@
 
 struct group {
     uint32_t id, first_step, n_steps;
-    double gain, error;   // of all its steps
-    bool is_taken;
+    double gain;   // of all its steps, by their fast choices
+    enum precision taken;
 };
 struct choosing {
     struct backend *b;
@@ -23,9 +23,9 @@ struct choosing {
     VEC(struct group) groups;
 };
 
-static bool is_inexact_preferred(const struct choosing *c, size_t step)
+static bool prefers_inexact(const struct choosing *c, size_t step)
 {
-    return c->prices[step].id != UINT32_MAX && step_prices_prefer_inexact(c->b, &c->prices[step]);
+    return c->prices[step].id != UINT32_MAX && step_prices_prefer(c->b, &c->prices[step], PRECISION_FAST);
 }
 
 static struct group *group_of(struct choosing *c, uint32_t id)
@@ -43,8 +43,7 @@ static void add_to_group(struct choosing *c, uint32_t step)
         vec_push(&c->groups, ((struct group){.id = p->id, .first_step = step}));
     struct group *g = group_of(c, p->id);
     g->n_steps++;
-    g->gain += p->exact.seconds - p->inexact.seconds;
-    g->error += p->inexact.error;
+    g->gain += p->of[PRECISION_EXACT].seconds - p->of[PRECISION_FAST].seconds;
 }
 
 static int compare_groups(const void *a, const void *b)
@@ -55,41 +54,62 @@ static int compare_groups(const void *a, const void *b)
     return (x->first_step > y->first_step) - (x->first_step < y->first_step);
 }
 
-static void take_groups(struct choosing *c)
+static bool fits(const struct choosing *c, const struct group *g, enum precision precision, double left)
+{
+    const struct step_prices *p = &c->prices[g->first_step];
+    return step_prices_prefer(c->b, p, precision) && g->n_steps * p->of[precision].error <= left;
+}
+
+// Careful choices are asked for, and measured, only where fast ones do not fit.
+static bool take_group(struct choosing *c, struct group *g, double *left, struct error *error)
+{
+    struct step_prices *p = &c->prices[g->first_step];
+    g->taken = fits(c, g, PRECISION_FAST, *left) ? PRECISION_FAST : PRECISION_EXACT;
+    if (!g->taken && !step_prices_find_careful(c->b, c->plan, &c->plan->steps.items[g->first_step], p, error))
+        return false;
+    if (!g->taken && fits(c, g, PRECISION_CAREFUL, *left))
+        g->taken = PRECISION_CAREFUL;
+    *left -= g->n_steps * p->of[g->taken].error;
+    return true;
+}
+
+// False: a price is not known and cannot be.
+static bool take_groups(struct choosing *c, struct error *error)
 {
     double left = c->b->options.error_budget;
+    bool is_done = true;
     for (uint32_t i = 0; i < c->plan->steps.count; i++)
-        if (!c->plan->steps.items[i].is_constant && is_inexact_preferred(c, i))
+        if (!c->plan->steps.items[i].is_constant && prefers_inexact(c, i))
             add_to_group(c, i);
     if (c->groups.count)
         qsort(c->groups.items, c->groups.count, sizeof *c->groups.items, compare_groups);
-    for (size_t i = 0; i < c->groups.count; i++) {
-        struct group *g = &c->groups.items[i];
-        g->is_taken = g->error <= left;
-        left -= g->is_taken ? g->error : 0;
-    }
+    for (size_t i = 0; i < c->groups.count; i++)
+        is_done = take_group(c, &c->groups.items[i], &left, error) && is_done;
+    return is_done;
+}
+
+static const struct step_cost *price_of(struct choosing *c, size_t step)
+{
+    const struct step_prices *p = &c->prices[step];
+    const struct group *g = group_of(c, p->id);
+    return g ? &c->prices[g->first_step].of[g->taken] : &p->of[PRECISION_EXACT];
 }
 
 static void set_choice(struct choosing *c, size_t number)
 {
     struct step *step = &c->plan->steps.items[number];
-    const struct step_prices *p = &c->prices[number];
-    const struct group *g = p->id == UINT32_MAX ? NULL : group_of(c, p->id);
-    const struct step_cost *cost = g && g->is_taken ? &p->inexact : &p->exact;
-    bool is_known = p->id != UINT32_MAX && !cost->is_guessed;
+    const struct step_cost *cost = price_of(c, number);
+    bool is_known = c->prices[number].id != UINT32_MAX && !cost->is_guessed;
     step->choice = is_known ? arena_string(c->plan->arena, cost->choice) : "";
     step->error = is_known ? cost->error : 0;
 }
 
-static void choose_by_prices(struct choosing *c)
+static void set_choices(struct choosing *c)
 {
-    take_groups(c);
     for (size_t i = 0; i < c->plan->steps.count; i++)
         if (!c->plan->steps.items[i].is_constant)
             set_choice(c, i);
-    vec_free(&c->groups);
 }
-
 static void add_to_estimate(struct estimate *sum, const struct step_cost *cost)
 {
     sum->seconds += cost->seconds;
@@ -100,15 +120,19 @@ static void add_to_estimate(struct estimate *sum, const struct step_cost *cost)
 bool backend_choose_priced(struct backend *b, struct plan *plan, struct estimate *estimate, struct error *error)
 {
     struct choosing c = {.b = b, .plan = plan};
+    bool is_done = true;
     c.prices = arena_array(plan->arena, struct step_prices, plan->steps.count + 1);
-    for (size_t i = 0; i < plan->steps.count; i++)
-        if (!plan->steps.items[i].is_constant && !step_prices_find(b, plan, &plan->steps.items[i], &c.prices[i], error))
-            return false;
-    choose_by_prices(&c);
-    for (size_t i = 0; i < plan->steps.count; i++)
+    for (size_t i = 0; is_done && i < plan->steps.count; i++)
+        is_done =
+            plan->steps.items[i].is_constant || step_prices_find(b, plan, &plan->steps.items[i], &c.prices[i], error);
+    is_done = is_done && take_groups(&c, error);
+    if (is_done)
+        set_choices(&c);
+    for (size_t i = 0; is_done && i < plan->steps.count; i++)
         if (!plan->steps.items[i].is_constant)
-            add_to_estimate(estimate, plan->steps.items[i].error > 0 ? &c.prices[i].inexact : &c.prices[i].exact);
-    return true;
+            add_to_estimate(estimate, price_of(&c, i));
+    vec_free(&c.groups);
+    return is_done;
 }
 
 void backend_choose(struct backend *b, struct plan *plan)
@@ -122,8 +146,10 @@ void backend_choose(struct backend *b, struct plan *plan)
         if (plan->steps.items[i].is_constant ||
             !step_prices_find(b, plan, &plan->steps.items[i], &c.prices[i], &ignored))
             c.prices[i] = (struct step_prices){.id = UINT32_MAX};
+    take_groups(&c, &ignored);
     b->only_recalls = only_recalls;
-    choose_by_prices(&c);
+    set_choices(&c);
+    vec_free(&c.groups);
 }
 
 // --- choices that are given ------------------------------------------------------------------------------------------
@@ -174,11 +200,14 @@ void plan_list_choices(const struct plan *plan, struct arena *arena, step_choice
 
 // --- what they come to -----------------------------------------------------------------------------------------------
 
-static void add_inexact(struct error_budget *sum, const struct step *step, const struct step_prices *p, bool is_known)
+static void add_inexact(struct backend *b, const struct plan *plan, const struct step *step, double exact_seconds,
+                        struct error_budget *sum)
 {
+    struct step_cost cost;
     sum->n_inexact++;
     sum->error += step->error;
-    sum->gain += is_known ? p->exact.seconds - p->inexact.seconds : 0;
+    if (exact_seconds > 0 && backend_recall_cost(b, plan, step, &cost))
+        sum->gain += exact_seconds - cost.seconds;
 }
 
 struct error_budget plan_error_budget(struct backend *b, const struct plan *plan)
@@ -188,13 +217,13 @@ struct error_budget plan_error_budget(struct backend *b, const struct plan *plan
     b->only_recalls = true;
     for (size_t i = 0; i < plan->steps.count; i++) {
         const struct step *step = &plan->steps.items[i];
-        struct step_prices p;
+        struct step_prices p = {0};
         struct error ignored;
-        bool is_known = !step->is_constant && step_prices_find(b, plan, step, &p, &ignored) && p.inexact.seconds > 0;
+        bool is_known = !step->is_constant && step_prices_find(b, plan, step, &p, &ignored);
         if (step->error > 0)
-            add_inexact(&sum, step, &p, is_known);
+            add_inexact(b, plan, step, is_known ? p.of[PRECISION_EXACT].seconds : 0, &sum);
         else
-            sum.n_refused += is_known && step_prices_prefer_inexact(b, &p);
+            sum.n_refused += is_known && step_prices_prefer(b, &p, PRECISION_FAST);
     }
     b->only_recalls = only_recalls;
     return sum;

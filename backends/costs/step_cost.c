@@ -68,7 +68,8 @@ static double guess_seconds(const struct step *step)
 
 #define WEIGHTS_OF_A_SMALL_MODEL ((size_t)8 << 20)   // a last cache keeps them, even if others share it
 #define SMALL_MODEL " near"                          // at the end of a key
-#define INEXACT " inexact"                           // and behind that
+// And behind that.
+static const char *const marks_of_precision[N_PRECISIONS] = {"", " inexact", " careful"};
 
 void backend_expect_model(struct backend *b, size_t weight_bytes)
 {
@@ -93,7 +94,8 @@ static void add_context(const struct backend *b, const struct plan *plan, const 
         text_add(text, SMALL_MODEL);
 }
 
-struct step_key step_key_of(const struct backend *b, const struct plan *plan, const struct step *step, bool is_inexact)
+struct step_key step_key_of(const struct backend *b, const struct plan *plan, const struct step *step,
+                            enum precision precision)
 {
     struct step_key key = {{0}, 1};
     if (b->methods->has_exact_costs)
@@ -101,7 +103,7 @@ struct step_key step_key_of(const struct backend *b, const struct plan *plan, co
     else
         key.n_parts = step_print_key(&key.text, plan, step);
     add_context(b, plan, step, &key.text);
-    text_add(&key.text, is_inexact ? INEXACT : "");
+    text_add(&key.text, marks_of_precision[precision]);
     return key;
 }
 
@@ -119,13 +121,13 @@ static bool recall(struct backend *b, const struct step_key *key, struct step_co
 }
 
 // A database that was written with the step's own text serves, too.
-static bool recall_by_text(struct backend *b, const struct plan *plan, const struct step *step, bool is_inexact,
-                           struct step_cost *ret_cost)
+static bool recall_by_text(struct backend *b, const struct plan *plan, const struct step *step,
+                           enum precision precision, struct step_cost *ret_cost)
 {
     struct step_key exact = {{0}, 1};
     step_print(&exact.text, plan, step);
     add_context(b, plan, step, &exact.text);
-    text_add(&exact.text, is_inexact ? INEXACT : "");
+    text_add(&exact.text, marks_of_precision[precision]);
     bool is_known = recall(b, &exact, ret_cost);
     step_key_free(&exact);
     return is_known;
@@ -187,8 +189,8 @@ static bool has_to_be_repaired(const struct backend *b, const struct step_cost *
            (b->repairs_end == 0 || clock_seconds() < b->repairs_end);
 }
 
-// The choices of one kind; the standard one is exact, where nothing is listed.
-static void list_choices(struct backend *b, const struct plan *plan, const struct step *step, bool is_inexact,
+// The choices of one precision; the standard one is exact, where nothing is listed.
+static void list_choices(struct backend *b, const struct plan *plan, const struct step *step, enum precision precision,
                          choice_list *list)
 {
     if (b->methods->list_choices)
@@ -197,32 +199,9 @@ static void list_choices(struct backend *b, const struct plan *plan, const struc
         vec_push(list, ((struct listed_choice){.text = ""}));
     size_t n = 0;
     for (size_t i = 0; i < list->count; i++)
-        if (list->items[i].is_inexact == is_inexact)
+        if (list->items[i].precision == precision)
             list->items[n++] = list->items[i];
     list->count = n;
-}
-
-static bool measure_best(struct backend *b, const struct plan *plan, const struct step *step, bool is_inexact,
-                         double best, const struct step_key *key, struct step_cost *ret_cost, struct error *error)
-{
-    choice_list among = {0};
-    list_choices(b, plan, step, is_inexact, &among);
-    bool is_known = among.count > 0 && measure(b, plan, step, key, &among, best, ret_cost, error);
-    if (is_inexact && !is_known) {
-        *ret_cost = (struct step_cost){.seconds = INFINITY};
-        is_known = true;
-    }
-    vec_free(&among);
-    return is_known;
-}
-
-static bool has_inexact(struct backend *b, const struct plan *plan, const struct step *step)
-{
-    choice_list list = {0};
-    list_choices(b, plan, step, true, &list);
-    bool has_any = list.count > 0;
-    vec_free(&list);
-    return has_any;
 }
 
 static bool is_never_measured(const struct backend *b, const struct plan *plan, const struct step *step)
@@ -230,15 +209,18 @@ static bool is_never_measured(const struct backend *b, const struct plan *plan, 
     return b->options.never_measures || (!b->methods->has_exact_costs && is_too_large_to_measure(plan, step));
 }
 
-// Of one kind of choices. `best` as of measuring.
-static bool find_or_measure(struct backend *b, const struct plan *plan, const struct step *step, bool is_inexact,
-                            double best, struct step_cost *ret_cost, struct error *error)
+// Of one precision. `best` as of measuring.
+static bool find_or_measure(struct backend *b, const struct plan *plan, const struct step *step,
+                            enum precision precision, double best, struct step_cost *ret_cost, struct error *error)
 {
-    struct step_key key = step_key_of(b, plan, step, is_inexact);
-    bool is_known = recall(b, &key, ret_cost) || recall_by_text(b, plan, step, is_inexact, ret_cost);
+    struct step_key key = step_key_of(b, plan, step, precision);
+    choice_list among = {0};
+    bool is_known = recall(b, &key, ret_cost) || recall_by_text(b, plan, step, precision, ret_cost);
     if (!is_known || has_to_be_repaired(b, ret_cost)) {
+        bool is_inexact = precision != PRECISION_EXACT;
+        list_choices(b, plan, step, precision, &among);
         is_known = true;
-        if (is_inexact && (is_never_measured(b, plan, step) || !has_inexact(b, plan, step)))
+        if (is_inexact && (is_never_measured(b, plan, step) || !among.count))
             *ret_cost = (struct step_cost){.seconds = INFINITY};
         else if (b->only_recalls)
             is_known = error_set_code(error, EXIT_UNSUPPORTED, NULL, "a step's cost is not known");
@@ -246,14 +228,17 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
             guess(b, plan, step, &key, ret_cost);
         else if (!b->methods->has_exact_costs && interrupt_requested())
             is_known = error_set_code(error, EXIT_UNSUPPORTED, NULL, "interrupted: a step's cost is not measured");
-        else
-            is_known = measure_best(b, plan, step, is_inexact, best, &key, ret_cost, error);
+        else if (!measure(b, plan, step, &key, &among, best, ret_cost, error)) {
+            is_known = is_inexact;
+            *ret_cost = (struct step_cost){.seconds = INFINITY};
+        }
     }
+    vec_free(&among);
     step_key_free(&key);
     return is_known;
 }
 
-// --- both kinds ------------------------------------------------------------------------------------------------------
+// --- all precisions --------------------------------------------------------------------------------------------------
 
 static struct step_prices *prices_of(struct backend *b, const struct plan *plan, const struct step *step)
 {
@@ -266,30 +251,58 @@ static struct step_prices *prices_of(struct backend *b, const struct plan *plan,
     return &memory->prices.items[id];
 }
 
+// Inexact ones need be known no better than it takes to compare them with the exact one.
+static bool find_price(struct backend *b, const struct plan *plan, const struct step *step, enum precision precision,
+                       struct step_prices *p, struct error *error)
+{
+    struct step_cost cost;
+    double best = precision == PRECISION_EXACT ? INFINITY : p->of[PRECISION_EXACT].seconds;
+    if (p->of[precision].seconds > 0)
+        return true;
+    bool is_found = find_or_measure(b, plan, step, precision, best, &cost, error);
+    if (is_found)
+        p->of[precision] = cost;
+    return is_found;
+}
+
 bool step_prices_find(struct backend *b, const struct plan *plan, const struct step *step, struct step_prices *ret,
                       struct error *error)
 {
     struct step_prices *p = prices_of(b, plan, step);
-    struct step_cost cost;
-    if (!(p->exact.seconds > 0)) {
-        if (!find_or_measure(b, plan, step, false, INFINITY, &cost, error))
-            return false;
-        p->exact = cost;
-    }
-    if (b->methods->has_inexact_choices && b->options.error_budget > 0 && !(p->inexact.seconds > 0)) {
-        if (!find_or_measure(b, plan, step, true, p->exact.seconds, &cost, error))
-            return false;
-        p->inexact = cost;
-    }
-    b->meets_inexact = b->meets_inexact || step_prices_prefer_inexact(b, p);
+    bool takes_inexact = b->methods->has_inexact_choices && b->options.error_budget > 0;
+    if (!find_price(b, plan, step, PRECISION_EXACT, p, error) ||
+        (takes_inexact && !find_price(b, plan, step, PRECISION_FAST, p, error)))
+        return false;
+    b->meets_inexact = b->meets_inexact || step_prices_prefer(b, p, PRECISION_FAST);
     *ret = *p;
     return true;
 }
 
-bool step_prices_prefer_inexact(const struct backend *b, const struct step_prices *p)
+bool step_prices_find_careful(struct backend *b, const struct plan *plan, const struct step *step,
+                              struct step_prices *prices, struct error *error)
 {
-    return p->inexact.seconds > 0 && p->inexact.seconds < p->exact.seconds &&
-           p->inexact.error <= b->options.error_budget;
+    struct step_prices *p = prices_of(b, plan, step);
+    bool is_found = find_price(b, plan, step, PRECISION_CAREFUL, p, error);
+    *prices = *p;
+    return is_found;
+}
+
+bool step_prices_prefer(const struct backend *b, const struct step_prices *p, enum precision precision)
+{
+    const struct step_cost *cost = &p->of[precision];
+    return cost->seconds > 0 && cost->seconds < p->of[PRECISION_EXACT].seconds &&
+           cost->error <= b->options.error_budget;
+}
+
+enum precision step_precision(struct backend *b, const struct plan *plan, const struct step *step)
+{
+    struct step_cost careful;
+    if (step->error == 0 || !step->choice)
+        return PRECISION_EXACT;
+    struct step_key key = step_key_of(b, plan, step, PRECISION_CAREFUL);
+    bool is_careful = recall(b, &key, &careful) && strcmp(careful.choice, step->choice) == 0;
+    step_key_free(&key);
+    return is_careful ? PRECISION_CAREFUL : PRECISION_FAST;
 }
 
 bool backend_step_cost(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
@@ -298,16 +311,17 @@ bool backend_step_cost(struct backend *b, const struct plan *plan, const struct 
     struct step_prices p;
     if (!step_prices_find(b, plan, step, &p, error))
         return false;
-    bool is_inexact = step->choice ? step->error > 0 : step_prices_prefer_inexact(b, &p);
-    *ret_cost = is_inexact ? p.inexact : p.exact;
+    enum precision preferred = step_prices_prefer(b, &p, PRECISION_FAST) ? PRECISION_FAST : PRECISION_EXACT;
+    *ret_cost = p.of[step->choice ? step_precision(b, plan, step) : preferred];
     return true;
 }
 
 bool backend_recall_cost(struct backend *b, const struct plan *plan, const struct step *step,
                          struct step_cost *ret_cost)
 {
-    struct step_key key = step_key_of(b, plan, step, step->error > 0);
-    bool is_known = recall(b, &key, ret_cost) || recall_by_text(b, plan, step, step->error > 0, ret_cost);
+    enum precision precision = step_precision(b, plan, step);
+    struct step_key key = step_key_of(b, plan, step, precision);
+    bool is_known = recall(b, &key, ret_cost) || recall_by_text(b, plan, step, precision, ret_cost);
     step_key_free(&key);
     return is_known;
 }

@@ -138,9 +138,9 @@ static bool takes(const struct plan *plan, const struct step *step)
     return cpu_is_conv_of_3x3(plan, step);
 }
 
-static void add_choice(choice_list *list, int m, int64_t tiles)
+static void add_choice(choice_list *list, enum precision precision, int m, int64_t tiles)
 {
-    struct listed_choice c = {.is_inexact = true};
+    struct listed_choice c = {.precision = precision};
     struct text text = {0};
     winograd_schedule_print(&text, &(struct winograd_schedule){m, tiles});
     snprintf(c.text, sizeof c.text, WAY " %s", text.chars);
@@ -155,11 +155,12 @@ static void list(const struct cpu_backend *b, const struct plan *plan, const str
         return;
     const struct winograd_definition *d = &c.definition;
     int64_t pixels = d->images * d->result_height * d->result_width;
-    add_choice(list, 4, FEW_TILES);
+    add_choice(list, PRECISION_FAST, 4, FEW_TILES);
     if (d->channels >= MANY_CHANNELS && pixels > 4 * 4 * 2 * FEW_TILES)
-        add_choice(list, 4, MORE_TILES);
+        add_choice(list, PRECISION_FAST, 4, MORE_TILES);
     if (d->result_height <= SMALL_IMAGE && d->result_width <= SMALL_IMAGE)
-        add_choice(list, 2, 2 * FEW_TILES);
+        add_choice(list, PRECISION_FAST, 2, 2 * FEW_TILES);
+    add_choice(list, PRECISION_CAREFUL, 2, 2 * FEW_TILES);
 }
 
 // --- preparing and running -------------------------------------------------------------------------------------------

@@ -295,12 +295,13 @@ static bool measure_beside_others(const struct subject *subject, struct step_cos
 static bool measure_error(const struct subject *subject, struct step_cost *ret_cost)
 {
     struct step_request r = {subject->backend, subject->plan, subject->step, NULL, NULL, subject->error};
-    ret_cost->error = 1;
-    if (ret_cost->seconds >= subject->best)
-        return true;
+    struct result_error found = {.excess = 1};
+    bool is_done = true;
     struct kernel_scope scope = kernel_scope_begin(subject->backend->threads);
-    bool is_done = cpu_result_error(&r, ret_cost->choice, &ret_cost->error);
+    if (ret_cost->seconds < subject->best)
+        is_done = cpu_result_error(&r, ret_cost->choice, &found);
     kernel_scope_end(&scope);
+    ret_cost->error = found.excess;
     onednn_forget_primitives();
     return is_done;
 }
@@ -310,5 +311,5 @@ bool cpu_measure(struct backend *backend, const struct plan *plan, const struct 
 {
     struct subject subject = {(struct cpu_backend *)backend, plan, step, among, best, error};
     return measure_beside_others(&subject, ret_cost) &&
-           (!among->items[0].is_inexact || measure_error(&subject, ret_cost));
+           (among->items[0].precision == PRECISION_EXACT || measure_error(&subject, ret_cost));
 }

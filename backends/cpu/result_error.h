@@ -2,8 +2,14 @@
 #pragma once
 #include "backends/cpu/cpu_internal.h"
 
-// The root mean square of the difference from what the standard way computes, as a share of that of the results, or of
-// the norm of the terms that are summed where that is larger (where terms cancel, every order of sums is off by as
-// much): the largest over random data with and without signs, and over data with a large mean and weights that cancel
-// one another. For steps that are sums of products of their operands, in f32; the epilogue is left out. False: failed.
-bool cpu_result_error(const struct step_request *r, const char *choice, double *ret_error);
+// By how much a choice errs more than the standard way, both beside sums in double precision at sampled places of the
+// result: the root mean square of the difference, as a share of that of the results, or of the norm of the terms that
+// are summed where that is larger (where terms cancel, every order of sums is off by as much). The largest excess over
+// random data with and without signs, and over data with a large mean and weights that cancel one another; where there
+// is none it is the least that an inexact choice has. For convolutions of 3x3 (cpu_is_conv_of_3x3) in f32; the epilogue
+// is left out. False: failed, or it is no such step.
+struct result_error {
+    double excess;
+    double of_choice, of_standard;   // the largest of each
+};
+bool cpu_result_error(const struct step_request *r, const char *choice, struct result_error *ret_error);

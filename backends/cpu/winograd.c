@@ -19,7 +19,7 @@ static bool takes(const struct plan *plan, const struct step *step)
 
 static void list(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list)
 {
-    struct listed_choice c = {.is_inexact = true};
+    struct listed_choice c = {.precision = PRECISION_FAST};
     snprintf(c.text, sizeof c.text, "%s", cpu_way_winograd.name);
     if (onednn_block_of_channels() == BLOCK)
         vec_push(list, c);
