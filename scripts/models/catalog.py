@@ -11,11 +11,12 @@ from models.densenet import densenet
 from models.gpt2 import gpt2
 from models.inception import inception_v3
 from models.llama import llama
-from models.mobilenet import efficientnet_b0, mobilenet_v2
+from models.mobilenet import efficientnet_b0, mobilenet_v2, mobilenet_v3
 from models.nasnet import nasnet_a
 from models.nasrnn import nasrnn
-from models.resnet import resnet, taso_resnet
+from models.resnet import basic_block, resnet, taso_resnet
 from models.squeezenet import squeezenet
+from models.unet import unet
 from models.vgg import vgg19
 from models.vit import vit
 
@@ -42,6 +43,11 @@ class Model:
 MODELS = {
     model.name: model
     for model in (
+        Model(
+            "resnet18", 13, "ResNet-18, 224x224", resnet,
+            {"image": 224, "blocks": (2, 2, 2, 2), "planes": 64, "classes": 1000, "block_of": basic_block},
+            {"image": 64, "blocks": (2, 1, 1, 1), "planes": 16, "classes": 100},
+        ),
         Model(
             "resnet50", 13, "ResNet-50 v1.5, 224x224", resnet,
             {"image": 224, "blocks": (3, 4, 6, 3), "planes": 64, "classes": 1000},
@@ -76,6 +82,16 @@ MODELS = {
             "mobilenetv2", 13, "MobileNetV2, 224x224", mobilenet_v2,
             {"image": 224, "divisor": 1, "classes": 1000},
             {"image": 64, "divisor": 2, "classes": 100, "at_most_repeats": 2},
+        ),
+        Model(
+            "mobilenetv3", 14, "MobileNetV3-Large, 224x224", mobilenet_v3,
+            {"image": 224, "divisor": 1, "classes": 1000},
+            {"image": 64, "divisor": 2, "classes": 100, "blocks": 8},
+        ),
+        Model(
+            "unet", 13, "U-Net, 64 to 1024 channels, 256x256", unet,
+            {"image": 256, "width": 64, "depth": 4, "classes": 2},
+            {"image": 32, "width": 16, "depth": 2, "classes": 2},
         ),
         Model(
             "efficientnet-b0", 13, "EfficientNet-B0, 224x224", efficientnet_b0,

@@ -74,6 +74,17 @@ def convolve(x, w, bias=None, group=1, kernel_shape=None, **geometry):
     return y if bias is None else y + bias[:, None, None]
 
 
+def convolve_transposed(x, w, kernel_shape, strides):
+    """Of windows that do not overlap, without a bias."""
+    n, _, height, width = x.shape
+    y = np.einsum("ncij,cfrs->nfirjs", x, w.astype(np.float64), optimize=True)
+    return y.reshape(n, w.shape[1], height * strides[0], width * strides[1])
+
+
+def hard_sigmoid(x, alpha=0.2, beta=0.5):
+    return np.clip(alpha * x + beta, 0, 1)
+
+
 def pool_maximum(x, kernel_shape, **geometry):
     windows = Windows(x, kernel_shape, fill=-np.inf, **geometry)
     return np.maximum.reduce([windows.seen_by(tap) for tap in windows.taps])
@@ -154,6 +165,7 @@ OPERATORS = {
     "Clip": lambda x, low, high: np.clip(x, low, high),
     "Concat": lambda *xs, axis: np.concatenate(xs, axis),
     "Conv": convolve,
+    "ConvTranspose": convolve_transposed,
     "Div": lambda x, y: x // y if x.dtype == np.int64 else x / y,
     "Dropout": lambda x: x,
     "Erf": approximate_erf,
@@ -162,6 +174,8 @@ OPERATORS = {
     "Gather": lambda x, index, axis=0: np.take(x, index, axis),
     "Gemm": gemm,
     "GlobalAveragePool": lambda x: x.mean((2, 3), keepdims=True),
+    "HardSigmoid": hard_sigmoid,
+    "HardSwish": lambda x: x * hard_sigmoid(x, 1 / 6),
     "Identity": lambda x: x,
     "LayerNormalization": normalize_layer,
     "MatMul": multiply_matrices,

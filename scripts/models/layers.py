@@ -54,6 +54,17 @@ def conv(g, x, filters, kernel, stride=1, pads=None, group=1, bias=True, auto_pa
         return g.node("Conv", *inputs, values=[values], **attributes)
 
 
+def conv_transposed(g, x, filters, name="up"):
+    """A transposed convolution of windows of 2x2 in steps of two, with a bias: each pixel becomes four."""
+    with g.scope(name):
+        weights = g.uniform((x.shape[1], filters, 2, 2))
+        attributes = {"kernel_shape": [2, 2], "strides": [2, 2]}
+        values = scale_to_spread(weights, g.evaluate("ConvTranspose", x.value, weights, **attributes), 1.0)
+        offsets = rounded(-statistics_per_channel(values)[0]) + g.uniform(filters, *OFFSETS)
+        inputs = [x, g.weight("weight", weights), g.weight("bias", offsets)]
+        return g.node("ConvTranspose", *inputs, values=[values + offsets[:, None, None]], **attributes)
+
+
 def means_as_filters(x, like, group):
     """For each group, a filter of the size of `like`'s, of the means of the group's channels over its square sum; zero
     where the means are small against the values, so that no weight becomes large."""
@@ -100,6 +111,10 @@ def relu(g, x):
 
 def swish(g, x):
     return g.node("Mul", x, g.node("Sigmoid", x))
+
+
+def hard_swish(g, x):
+    return g.node("HardSwish", x)
 
 
 def relu6(g, x):

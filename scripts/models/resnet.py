@@ -1,5 +1,5 @@
-"""ResNet-50 and ResNeXt-50 (32x4d) as torchvision defines them: convolutions without bias, separate batch norms, the
-stride on the 3x3 convolution, a Gemm head. And the forms of both that TASO measured: no batch norm, no head, every
+"""ResNet-18, ResNet-50 and ResNeXt-50 (32x4d) as torchvision defines them: convolutions without bias, separate batch
+norms, the stride on the 3x3 convolution, a Gemm head. And the forms of both that TASO measured: no batch norm, no head, every
 projection with ReLU, ResNet-50 without a stem."""
 
 from models.layers import batch_norm, classifier, conv, conv_alone, max_pool, relu
@@ -11,7 +11,15 @@ def conv_norm(g, x, filters, kernel, name, **more):
     return batch_norm(g, conv(g, x, filters, kernel, bias=False, name=f"conv{name}", **more), name=f"bn{name}")
 
 
-def bottleneck(g, x, planes, stride, groups, width_per_group):
+def basic_block(g, x, planes, stride):
+    y = relu(g, conv_norm(g, x, planes, 3, "1", stride=stride))
+    y = conv_norm(g, y, planes, 3, "2")
+    if stride != 1 or x.shape[1] != planes:
+        x = conv_norm(g, x, planes, 1, "_downsample", stride=stride)
+    return relu(g, g.node("Add", y, x))
+
+
+def bottleneck(g, x, planes, stride, groups=1, width_per_group=64):
     width = planes * width_per_group // 64 * groups
     y = relu(g, conv_norm(g, x, width, 1, "1"))
     y = relu(g, conv_norm(g, y, width, 3, "2", stride=stride, group=groups))
@@ -21,14 +29,14 @@ def bottleneck(g, x, planes, stride, groups, width_per_group):
     return relu(g, g.node("Add", y, x))
 
 
-def resnet(g, image, blocks, planes, classes, groups=1, width_per_group=64):
+def resnet(g, image, blocks, planes, classes, block_of=bottleneck, **more):
     x = g.input("input", (1, 3, image, image))
     x = max_pool(g, relu(g, conv_norm(g, x, planes, 7, "1", stride=2)), 3, 2, 1)
     for stage, count in enumerate(blocks):
         for block in range(count):
             with g.scope(f"layer{stage + 1}.{block}"):
                 stride = 2 if stage and not block else 1
-                x = bottleneck(g, x, planes << stage, stride, groups, width_per_group)
+                x = block_of(g, x, planes << stage, stride, **more)
     g.output(classifier(g, x, classes))
 
 
