@@ -21,6 +21,15 @@ struct application application_of(struct conversion *c, enum operator_id op)
     return a;
 }
 
+struct application application_at(const struct conversion *c, node_id n)
+{
+    const struct node *node = &c->model->graph.nodes.items[n];
+    struct application a = {.op = node->op};
+    for (int i = 0; i < operator_n_attributes(a.op); i++)
+        a.values[i] = node->attributes[i];
+    return a;
+}
+
 void set_ints(struct conversion *c, struct application *a, const char *name, uint32_t count, const int64_t *values)
 {
     int i = operator_find_attribute(a->op, name);

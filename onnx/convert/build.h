@@ -3,6 +3,7 @@
 #include "onnx/convert/conversion.h"
 
 struct application application_of(struct conversion *c, enum operator_id op);
+struct application application_at(const struct conversion *c, node_id n);   // that a node of the graph is
 void set_int(struct conversion *c, struct application *a, const char *name, int64_t value);
 void set_real(struct conversion *c, struct application *a, const char *name, double value);
 void set_ints(struct conversion *c, struct application *a, const char *name, uint32_t count, const int64_t *values);

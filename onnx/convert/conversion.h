@@ -19,8 +19,10 @@ struct conversion {
     uint32_t n_inputs;
     tensor_id *outputs;   // n_outputs, to be given
     uint32_t n_outputs;
-    int parameter;              // of the row: often the operator
-    bool is_rewritten;          // see keep_rewritten
+    int parameter;         // of the row: often the operator
+    bool is_rewritten;     // see keep_rewritten
+    uint32_t stands_for;   // the node that it is with origin_inputs, see stand_for; these NULL: itself
+    const tensor_id *origin_inputs;
     bool is_unfit;              // its operands have shapes that do not go together
     struct type *known_types;   // of the outputs of a node that is kept; NULL: what it computes was not understood
     char reason[240];
@@ -63,18 +65,11 @@ tensor_id matrix_product(struct conversion *c, tensor_id x, tensor_id y);   // a
 // convert_conv_pool.c.
 tensor_id convolve(struct conversion *c, tensor_id x, tensor_id kernel);
 tensor_id add_to_channels(struct conversion *c, tensor_id image, tensor_id bias);
-// The convolution that makes an input, which nothing else reads, with its channels times factors plus offsets (NULL:
-// none), which weights of it can do. False: there is none such; fold_into_conv.c.
-bool give_normalized_conv(struct conversion *c, uint32_t input, uint32_t n_channels, const double *factors,
-                          const double *offsets);
-bool give_scaled_conv(struct conversion *c, uint32_t input, uint32_t factors);   // these are an input, too
-bool give_shifted_conv(struct conversion *c, uint32_t input, uint32_t offsets);
-// The same of a product with a constant matrix, column by column; fold_into_product.c.
-bool give_scaled_product(struct conversion *c, uint32_t input, uint32_t factors);
 // Are the products of weights with factors, each of which is for `run` in a row, numbers of their element type, and
 // those of halves as precise as themselves? What is not, or is not seen to be, is left to the runtime; factors_fit.c.
 bool factors_fit_weights(struct conversion *c, tensor_id weights, uint32_t n_factors, const double *factors,
                          uint32_t run);
+bool sum_fits(struct conversion *c, tensor_id a, tensor_id b);           // of constants, as far as bounds of them tell
 bool numbers_fit(enum dtype dtype, uint32_t n, const double *numbers);   // none becomes infinite
 // From `start` on `size` entries of one axis; convert_parts.c.
 tensor_id part_of(struct conversion *c, tensor_id x, int axis, int64_t start, int64_t size);

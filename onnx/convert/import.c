@@ -128,6 +128,7 @@ static tensor_id *tensors_of_inputs(struct importer *im, const struct onnx_node 
         const struct named_value *value = name_find(im, &n->inputs.items[i]);
         tensors[i] = value ? value->tensor : NO_TENSOR;
     }
+    tensors[n->inputs.count] = NO_TENSOR;
     return tensors;
 }
 
@@ -227,6 +228,7 @@ static void give_outputs_of(struct conversion *c, const struct imported_opaque *
 void import_opaque(struct importer *im, struct conversion *c, const struct type *types, uint32_t equal)
 {
     struct imported_model *m = im->model;
+    c->origin_inputs = NULL;
     if (equal != TABLE_NONE) {
         give_outputs_of(c, &m->opaques.items[equal]);
         return;
@@ -475,7 +477,10 @@ static bool is_scattered(const struct conversion *c)
 
 void import_define_outputs(struct importer *im, const struct conversion *c)
 {
-    uint32_t origin = c->is_rewritten || is_scattered(c) ? NO_ORIGIN : c->index;
+    bool stands_for_earlier = c->origin_inputs && !c->is_rewritten;
+    uint32_t origin = c->is_rewritten || is_scattered(c) ? NO_ORIGIN : stands_for_earlier ? c->stands_for : c->index;
+    if (stands_for_earlier)
+        im->model->node_inputs[origin] = c->origin_inputs;
     for (uint32_t i = 0; i < c->n_outputs; i++)
         if (c->outputs[i] != NO_TENSOR && c->node->outputs.items[i].size)
             define_name(im, &c->node->outputs.items[i], c->outputs[i], origin, i);
@@ -554,7 +559,7 @@ static const bool *begin_nodes(struct importer *im)
     import_initializers(im);
     if (im->options->keeps_rounding && im->depth == 0)
         im->is_exact = exact_places_find(im, is_live);
-    im->model->node_inputs = arena_array(&im->model->arena, tensor_id *, im->source->nodes.count + 1);
+    im->model->node_inputs = arena_array(&im->model->arena, const tensor_id *, im->source->nodes.count + 1);
     return is_live;
 }
 

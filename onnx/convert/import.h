@@ -85,7 +85,8 @@ struct imported_model {
     VEC(struct imported_opaque) opaques;
     VEC(struct imported_origin) origins;
     struct table origin_by_value;    // value key -> index in origins
-    tensor_id **node_inputs;         // tensor of every input of every ONNX node (NO_TENSOR when omitted)
+    const tensor_id **node_inputs;   // tensor of every input of every ONNX node (NO_TENSOR when omitted), and one more:
+                                     // of an input that it omits, and was given by what came to be a part of it
     const char *const *rule_names;   // by number, of the rules that rewrite the graph; NULL: not to be told
     uint32_t n_rule_names;
     int64_t opset;                         // version of the standard operator set

@@ -38,6 +38,30 @@ void keep_rewritten(struct conversion *c)
     c->is_rewritten = true;
 }
 
+void stand_for(struct conversion *c, uint32_t node, const tensor_id *inputs)
+{
+    c->stands_for = node;
+    c->origin_inputs = inputs;
+}
+
+static bool name_is_read_once(const struct conversion *c, const struct onnx_string *name)
+{
+    const struct named_value *value = name_find(c->importer, name);
+    return value && value->uses == 1;
+}
+
+bool tensor_is_read_once(const struct conversion *c, tensor_id tensor)
+{
+    const struct imported_origin *origin =
+        imported_model_find_origin(c->model, c->model->graph.tensors.items[tensor].value);
+    return !origin || name_is_read_once(c, &(struct onnx_string){origin->name, strlen(origin->name)});
+}
+
+bool input_is_read_once(const struct conversion *c, uint32_t input)
+{
+    return name_is_read_once(c, &c->node->inputs.items[input]) && tensor_is_read_once(c, input_of(c, input));
+}
+
 tensor_id input_of(const struct conversion *c, uint32_t input)
 {
     return input < c->n_inputs ? c->inputs[input] : NO_TENSOR;

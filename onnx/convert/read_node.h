@@ -8,8 +8,14 @@ bool cannot(struct conversion *c, const char *format, ...) __attribute__((format
 bool give(struct conversion *c, uint32_t output, tensor_id tensor);
 // The graph has a better form than this node: export does not restore it.
 void keep_rewritten(struct conversion *c);
+// What it gives is what an earlier node, which nothing else reads, would make of these inputs, of which there is one
+// more than the node has, or NO_TENSOR for it: export writes that node, with them. They live as long as the model.
+void stand_for(struct conversion *c, uint32_t node, const tensor_id *inputs);
 tensor_id input_of(const struct conversion *c, uint32_t input);   // NO_TENSOR when omitted
 bool wants_output(const struct conversion *c, uint32_t output);   // does anything use it?
+// Does one node alone read it? Also what no name of the model stands for, as it is a part of what one node makes.
+bool tensor_is_read_once(const struct conversion *c, tensor_id tensor);
+bool input_is_read_once(const struct conversion *c, uint32_t input);   // by each of its names
 const struct type *type_of(const struct conversion *c, tensor_id tensor);
 // Are the first n inputs there, and all that are there of known type? Otherwise cannot.
 bool has_known_inputs(struct conversion *c, uint32_t n);

@@ -86,4 +86,113 @@ def test_chains_of_reshapes(folder):
                          ["Tanh", "Reshape", "Exp"], sizes={"b": 2, "n": 5}, **given)
 
 
-run_tests(test_repeated_functions, test_empty_parts, test_chains_of_reshapes)
+def test_normalized_products(folder):
+    """BatchNormalization behind a product is a part of its weights, however its columns come to be channels."""
+    random = np.random.default_rng(9)
+    norm = {name: random.random(6).astype(np.float32) + 0.5 for name in "spmv"}
+    normalized = "n = BatchNormalization({}, s, p, m, v)  y = Relu(n)"
+    product, added = "t = MatMul(x, w)", "u = MatMul(x, w)  t = Add(u, e)"
+    gemm = "t = Gemm(x, w, e)"
+    for what, shape, nodes, left, given in (
+        ("at once", "5,4", gemm, ["Gemm", "Relu"], {}),
+        ("at once, of symbols", "b,4", gemm, ["Gemm", "Relu"], {}),
+        ("transposed weights", "b,4", "t = Gemm<transB = 1>(x, w, e)", ["Gemm", "Relu"], {"w": (6, 4)}),
+        ("a transposition", "3,5,4", f"{added}  r = Transpose<perm = [0, 2, 1]>(t)", ["MatMul", "Add", "Transpose", "Relu"], {}),
+        ("a transposition of symbols", "b,n,4", f"{added}  r = Transpose<perm = [0, 2, 1]>(t)",
+         ["MatMul", "Add", "Transpose", "Relu"], {}),
+        ("a reshape", "5,4", f"{gemm}  r = Reshape(t, o)", ["Gemm", "Reshape", "Relu"], {"o": np.array([-1, 6, 1])}),
+        ("channels of several columns", "b,4", f"{gemm}  r = Reshape(t, o)", ["Gemm", "Reshape", "Relu"],
+         {"o": np.array([-1, 6, 2, 2]), "w": (4, 24), "e": (24,)}),
+        ("columns of one channel each again", "2,5,4", f"{added}  r = Reshape(t, o)", ["MatMul", "Add", "Reshape", "Relu"],
+         {"o": np.array([-1, 6])}),
+        ("both", "2,15,4", f"{added}  q = Reshape(t, o)  r = Transpose<perm = [0, 3, 1, 2]>(q)",
+         ["MatMul", "Add", "Reshape", "Transpose", "Relu"], {"o": np.array([2, 3, 5, 6])}),
+    ):
+        text = f"(float[{shape}] x) => (float[] y) {{ {nodes}  {normalized.format('r' if 'r = ' in nodes else 't')} }}"
+        expect_nodes(folder, what, text, left, sizes={"b": 2, "n": 5}, tolerance=1e-5, **{"w": (4, 6), "e": (6,), **norm, **given})
+    for what, shape, nodes, kept in (
+        ("other channels than columns", "6,4", f"{product}  r = Transpose<perm = [1, 0]>(t)", "BatchNormalization"),
+        ("read elsewhere, too", "5,4", f"{product}  r = Transpose<perm = [0, 1]>(t)  z = Exp(t)", "BatchNormalization"),
+    ):
+        outputs = "float[] y, float[] z" if "z = " in nodes else "float[] y"
+        model = small_model(folder / "kept.onnx", f"(float[{shape}] x) => ({outputs}) {{ {nodes}  {normalized.format('r')} }}",
+                            w=(4, 6), **norm)
+        succeed(what, OPT, model, "-o", folder / "out.onnx", "--device", "fake", "--quiet", "--budget", "0")
+        kinds = [node.op_type for node in onnx.load(folder / "out.onnx").graph.node]
+        expect(kept in kinds, f"{what}: {kinds}")
+
+
+def test_normalized_transposed(folder):
+    """BatchNormalization, a product or a sum behind ConvTranspose is a part of it, whatever its groups, strides and bias."""
+    random = np.random.default_rng(8)
+    norm = {name: random.random(6).astype(np.float32) + 0.5 for name in "spmv"}
+    for attributes in ("", "strides = [2, 2]", "group = 2", "group = 2, strides = [2, 1], pads = [1, 0, 1, 0], output_padding = [1, 0]"):
+        n = 3 if "group" in attributes else 6
+        for shape in ("2,4,5,6", "b,4,5,6", "b,4,h,w"):
+            for bias in ("", ", e"):
+                given = {"w": (4, n, 3, 2), **norm, **({"e": (6,)} if bias else {})}
+                what = f"ConvTranspose<{attributes}> of [{shape}]{bias}"
+                node = f"t = ConvTranspose<{attributes}>(x, w{bias})" if attributes else f"t = ConvTranspose(x, w{bias})"
+                text = f"(float[{shape}] x) => (float[] y) {{ {node}  n = BatchNormalization(t, s, p, m, v)  y = Relu(n) }}"
+                expect_nodes(folder, what, text, ["ConvTranspose", "Relu"], sizes={"b": 2, "h": 5, "w": 6}, **given)
+        given = {"w": (4, n, 3, 2), "s": (6, 1, 1), "p": (1, 6, 1, 1)}
+        node = f"t = ConvTranspose<{attributes}>(x, w)" if attributes else "t = ConvTranspose(x, w)"
+        expect_nodes(folder, f"scaled and shifted {attributes}", f"""(float[2,4,5,6] x) => (float[] y)
+                     {{ {node}  n = Mul(t, s)  a = Add(p, n)  y = Relu(a) }}""", ["ConvTranspose", "Relu"], **given)
+    twice = "(float[2,4,5,6] x) => (float[] y) { t = ConvTranspose(x, w)  n = BatchNormalization(t, s, p, m, v)"
+    expect_nodes(folder, "twice", f"{twice}  y = BatchNormalization(n, p, s, v, m) }}", ["ConvTranspose"], w=(4, 6, 3, 2), **norm)
+    expect_nodes(folder, "read elsewhere, too", f"{twice}  z = Relu(t)  u = Relu(n)  y = Add(z, u) }}",
+                 ["ConvTranspose", "BatchNormalization", "Relu", "Relu", "Add"], w=(4, 6, 3, 2), **norm)
+
+
+def branches(n, channels, attributes="", has_identity=True):
+    """The nodes of a block of RepVGG, from x{n} to x{n + 1}, and its weights."""
+    random, nodes, given = np.random.default_rng(n), [], {}
+    for k, size in enumerate((3, 1)):
+        pads = f"pads = [{size // 2}, {size // 2}, {size // 2}, {size // 2}]"
+        nodes.append(f"c{k}_{n} = Conv<{pads}{attributes}>(x{n}, w{k}_{n})")
+        given[f"w{k}_{n}"] = (random.standard_normal((channels, channels // (2 if "group" in attributes else 1), size, size)) / 8)
+    for k, of in enumerate((f"c0_{n}", f"c1_{n}", f"x{n}")[:2 + has_identity]):
+        nodes.append(f"b{k}_{n} = BatchNormalization({of}, s{k}_{n}, t{k}_{n}, m{k}_{n}, v{k}_{n})")
+        given.update({f"{name}{k}_{n}": random.random(channels) + 0.5 for name in "stmv"})
+    nodes.append(f"a_{n} = Add(b0_{n}, b1_{n})")
+    nodes.append(f"d_{n} = {f'Add(a_{n}, b2_{n})' if has_identity else f'Identity(a_{n})'}  x{n + 1} = Relu(d_{n})")
+    return "  ".join(nodes), {name: np.asarray(items, np.float32) for name, items in given.items()}
+
+
+def test_branches(folder):
+    """Convolutions of one image that are summed are one, with its normalization, where their windows fit each other."""
+    for shape in ("2,8,6,7", "b,8,h,w"):
+        for attributes, has_identity in (("", True), (", group = 2", True), (", strides = [2, 2]", False), ("", False)):
+            nodes, given = branches(0, 8, attributes, has_identity)
+            expect_nodes(folder, f"branches of [{shape}]{attributes}", f"(float[{shape}] x0) => (float[] x1) {{ {nodes} }}",
+                         ["Conv", "Relu"], sizes={"b": 2, "h": 6, "w": 7}, tolerance=1e-5, **given)
+    blocks = [branches(n, 8) for n in range(22)]
+    given = {name: items for _, of in blocks for name, items in of.items()}
+    expect_nodes(folder, "22 blocks", f"(float[1,8,10,10] x0) => (float[] x22) {{ {'  '.join(nodes for nodes, _ in blocks)} }}",
+                 ["Conv", "Relu"] * 22, tolerance=1e-4, **given)
+    dilated = "c = Conv<dilations = [2, 2], pads = [2, 2, 2, 2]>(x, k)"
+    for what, nodes, left in (
+        ("a cross in a square", "c = Conv<pads = [1, 1, 1, 1]>(x, k)  d = Conv<pads = [0, 1, 0, 1]>(x, r, e)", ["Conv"]),
+        ("one in a dilated square", f"{dilated}  d = Conv(x, o, e)", ["Conv"]),
+        ("both biases", "c = Conv<pads = [1, 1, 1, 1]>(x, k, e)  d = Conv<pads = [1, 1, 1, 1]>(x, l, e)", ["Conv"]),
+        ("a corner", "c = Conv<pads = [1, 1, 1, 1]>(x, k)  d = Conv<pads = [1, 1, 0, 0]>(x, q)", ["Conv"]),
+        ("other dilations", f"{dilated}  d = Conv<pads = [1, 1, 1, 1]>(x, l)", ["Conv", "Conv", "Add"]),
+        ("a window that reaches out", "c = Conv<pads = [1, 0, 1, 0]>(x, u)  d = Conv<pads = [0, 1, 0, 1]>(x, r)",
+         ["Conv", "Conv", "Add"]),
+        ("another image", "z = Sin(x)  c = Conv<pads = [1, 1, 1, 1]>(x, k)  d = Conv(z, o)", ["Sin", "Conv", "Conv", "Add"]),
+    ):
+        of = {"k": (4, 4, 3, 3), "l": (4, 4, 3, 3), "r": (4, 4, 1, 3), "u": (4, 4, 3, 1), "o": (4, 4, 1, 1), "q": (4, 4, 2, 2), "e": (4,)}
+        expect_nodes(folder, what, f"(float[1,4,6,7] x) => (float[1,4,6,7] y) {{ {nodes}  a = Add(c, d)  y = Relu(a) }}",
+                     left + ["Relu"], tolerance=1e-5, **of)
+    expect_nodes(folder, "a branch that is read", """(float[1,4,6,7] x) => (float[] y, float[] z)
+                 { z = Conv<pads = [1, 1, 1, 1]>(x, k)  d = Conv(x, o)  y = Add(z, d) }""", ["Conv", "Conv", "Add"],
+                 k=(4, 4, 3, 3), o=(4, 4, 1, 1))
+    huge = np.full((4, 4, 1, 1), 3e38, np.float32)
+    expect_nodes(folder, "a sum that is not finite", """(float[1,4,6,7] x) => (float[] y)
+                 { t = Mul(x, h)  c = Conv(t, k)  d = Conv(t, l)  y = Add(c, d) }""", ["Mul", "Conv", "Conv", "Add"],
+                 k=huge, l=huge * np.float32(0.9), h=np.float32(1e-20))
+
+
+run_tests(test_repeated_functions, test_empty_parts, test_chains_of_reshapes, test_normalized_transposed,
+          test_normalized_products, test_branches)

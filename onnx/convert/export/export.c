@@ -138,6 +138,7 @@ static void keep_node(struct exporter *x, node_id n, uint32_t index, uint32_t ou
     const struct node *node = &x->graph->nodes.items[n];
     const tensor_id *imported = x->model->node_inputs[index];
     struct onnx_node *copy = copy_node(x, index);
+    copy->inputs.count += imported[copy->inputs.count] != NO_TENSOR;
     for (size_t i = 0; i < copy->inputs.count; i++)
         if (imported[i] != NO_TENSOR)
             set_name(&copy->inputs.items[i], name_of_input(x, imported[i], found[i]));

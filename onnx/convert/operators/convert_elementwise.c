@@ -4,6 +4,9 @@
 #include "onnx/convert/build.h"
 #include "onnx/convert/conversion.h"
 #include "onnx/convert/operators/converters.h"
+#include "onnx/convert/operators/fold_into_conv.h"
+#include "onnx/convert/operators/fold_into_product.h"
+#include "onnx/convert/operators/merge_convs.h"
 #include "onnx/convert/read_node.h"
 
 #include <math.h>
@@ -94,7 +97,8 @@ bool convert_binary(struct conversion *c)
     if (!has_known_inputs(c, 2))
         return false;
     tensor_id unchanged = unchanged_input(c, op);
-    if (unchanged == NO_TENSOR && op == OP_EWADD && (give_shifted_conv(c, 0, 1) || give_shifted_conv(c, 1, 0)))
+    if (unchanged == NO_TENSOR && op == OP_EWADD &&
+        (give_shifted_conv(c, 0, 1) || give_shifted_conv(c, 1, 0) || give_merged_convs(c)))
         return true;
     return give(c, 0, unchanged != NO_TENSOR ? unchanged : broadcast_binary(c, op, input_of(c, 0), input_of(c, 1)));
 }

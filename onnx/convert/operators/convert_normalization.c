@@ -1,7 +1,11 @@
-// Normalizations; that of a batch becomes part of the convolution before it, where there is one.
+// Normalizations; that of a batch becomes part of the convolution or product before it, where there is one.
+#include "onnx/convert/operators/convert_normalization.h"
+
 #include "onnx/convert/build.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/operators/convert_reduce.h"
+#include "onnx/convert/operators/fold_into_conv.h"
+#include "onnx/convert/operators/fold_into_product.h"
 #include "onnx/convert/operators/reductions.h"
 #include "onnx/convert/read_node.h"
 
@@ -61,12 +65,12 @@ struct batch_statistics {
     uint32_t count;
 };
 
-static bool read_statistics(struct conversion *c, struct batch_statistics *ret)
+static bool read_statistics(struct conversion *c, const tensor_id *inputs, struct batch_statistics *ret)
 {
     const double **lists[] = {&ret->scale, &ret->bias, &ret->mean, &ret->variance};
     for (uint32_t i = 0; i < 4; i++) {
         uint32_t count;
-        if (!is_weight(c, input_of(c, i + 1)) || !constant_reals(c, input_of(c, i + 1), SIZE_MAX, lists[i], &count) ||
+        if (!is_weight(c, inputs[i]) || !constant_reals(c, inputs[i], SIZE_MAX, lists[i], &count) ||
             (i && count != ret->count))
             return false;
         ret->count = count;
@@ -74,17 +78,27 @@ static bool read_statistics(struct conversion *c, struct batch_statistics *ret)
     return true;
 }
 
-// s = scale / sqrt(variance + epsilon) and t = bias - mean * s, by channel.
-static bool fold_into_conv(struct conversion *c, const struct batch_statistics *s)
+bool read_normalization(struct conversion *c, const tensor_id *statistics, double epsilon, struct channel_numbers *ret)
 {
-    double epsilon = float_attribute(c, "epsilon", 1e-5);
-    double *factors = arena_array(&c->importer->scratch, double, s->count + 1);
-    double *offsets = arena_array(&c->importer->scratch, double, s->count + 1);
-    for (uint32_t i = 0; i < s->count; i++) {
-        factors[i] = s->scale[i] / sqrt(s->variance[i] + epsilon);
-        offsets[i] = s->bias[i] - s->mean[i] * factors[i];
+    struct batch_statistics s;
+    if (!read_statistics(c, statistics, &s))
+        return false;
+    double *factors = arena_array(&c->importer->scratch, double, s.count + 1);
+    double *offsets = arena_array(&c->importer->scratch, double, s.count + 1);
+    for (uint32_t i = 0; i < s.count; i++) {
+        factors[i] = s.scale[i] / sqrt(s.variance[i] + epsilon);
+        offsets[i] = s.bias[i] - s.mean[i] * factors[i];
     }
-    if (!give_normalized_conv(c, 0, s->count, factors, offsets))
+    *ret = (struct channel_numbers){s.count, factors, offsets};
+    return true;
+}
+
+static bool fold_into_weights(struct conversion *c)
+{
+    struct channel_numbers n;
+    if (!read_normalization(c, &c->inputs[1], float_attribute(c, "epsilon", 1e-5), &n) ||
+        (!give_normalized_conv(c, 0, n.count, n.factors, n.offsets) &&
+         !give_normalized_product(c, 0, n.count, n.factors, n.offsets)))
         return false;
     c->model->counts.normalizations++;
     return true;
@@ -102,7 +116,6 @@ static enum dtype widest_dtype(struct conversion *c, uint32_t n_inputs)
 
 bool convert_batch_normalization(struct conversion *c)
 {
-    struct batch_statistics statistics;
     for (uint32_t i = 1; i < c->n_outputs; i++)
         if (wants_output(c, i) || (c->opset < 14 && c->node->outputs.items[i].size))
             return cannot(c, "it is in training mode");
@@ -110,7 +123,7 @@ bool convert_batch_normalization(struct conversion *c)
         return cannot(c, "it is in training mode, or not per channel");
     if (!has_known_inputs(c, 5))
         return false;
-    if (read_statistics(c, &statistics) && fold_into_conv(c, &statistics))
+    if (fold_into_weights(c))
         return true;
     c->reason[0] = 0;
     tensor_id inputs[5];

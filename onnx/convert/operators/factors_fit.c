@@ -97,6 +97,11 @@ bool factors_fit_weights(struct conversion *c, tensor_id weights, uint32_t n_fac
     return largest != NULL;
 }
 
+bool sum_fits(struct conversion *c, tensor_id a, tensor_id b)
+{
+    return is_finite_in(type_of(c, a)->dtype, bound_of_constant(c, a) + bound_of_constant(c, b));
+}
+
 bool numbers_fit(enum dtype dtype, uint32_t n, const double *numbers)
 {
     for (uint32_t i = 0; i < n; i++)

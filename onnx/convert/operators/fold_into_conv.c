@@ -1,8 +1,10 @@
 // What changes the channels of a convolution by numbers alone, a normalization, a product or a sum, is done by its
 // weights: conv(x, k) + b, times s plus t, is conv(x, k * s) + (b * s + t), and k * s depends on weights only.
+#include "onnx/convert/operators/fold_into_conv.h"
+
 #include "onnx/convert/build.h"
-#include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"
+#include "onnx/convert/operators/fold_into_transposed.h"
 #include "onnx/convert/read_node.h"
 #include "onnx/format/visit.h"
 #include "operators/traits.h"
@@ -11,7 +13,7 @@
 
 // The convolution that alone feeds this node, and its bias (NO_TENSOR: none).
 struct feeding_conv {
-    const struct node *node;
+    node_id node;
     tensor_id image, kernel, bias;
 };
 
@@ -24,38 +26,37 @@ static const struct onnx_node *find_feeder(const struct conversion *c, tensor_id
     return *ret_index == NO_ORIGIN ? NULL : node_at(c, *ret_index);
 }
 
-// Of the convolution itself or of its sum with a bias; NULL: it is neither.
-static const struct node *find_convolution(const struct graph *g, tensor_id tensor)
+// The tensor itself, when a convolution makes it, or the summand that does.
+static tensor_id find_convolution(const struct graph *g, tensor_id tensor)
 {
     const struct node *n = graph_producer(g, tensor);
     for (uint32_t i = 0; n->op->id == OP_EWADD && i < 2; i++) {
-        const struct node *summand = graph_producer(g, g->edges.items[n->first_input + i]);
-        if (operator_convolves(summand->op))
-            n = summand;
+        tensor_id summand = g->edges.items[n->first_input + i];
+        if (operator_convolves(graph_producer(g, summand)->op))
+            return summand;
     }
-    return operator_convolves(n->op) ? n : NULL;
+    return tensor;
 }
 
 // A Conv node, or a convolution without a bias that this file has made of one.
 static bool find_feeding_conv(struct conversion *c, uint32_t input, struct feeding_conv *ret)
 {
     const struct graph *g = &c->model->graph;
-    const struct named_value *name = name_find(c->importer, &c->node->inputs.items[input]);
     uint32_t index;
     const struct onnx_node *feeder = find_feeder(c, input_of(c, input), &index);
-    ret->node = feeder ? find_convolution(g, input_of(c, input)) : graph_producer(g, input_of(c, input));
-    if (!name || name->uses != 1 || !ret->node || !operator_convolves(ret->node->op) ||
+    tensor_id conv = feeder ? find_convolution(g, input_of(c, input)) : input_of(c, input);
+    if (!input_is_read_once(c, input) || !operator_convolves(graph_producer(g, conv)->op) ||
         (feeder && (!onnx_string_is(&feeder->op_type, "Conv") || !onnx_node_has_standard_domain(feeder))))
         return false;
-    ret->image = g->edges.items[ret->node->first_input];
-    ret->kernel = g->edges.items[ret->node->first_input + 1];
+    ret->node = g->tensors.items[conv].producer;
+    ret->image = graph_inputs(g, ret->node)[0];
+    ret->kernel = graph_inputs(g, ret->node)[1];
     ret->bias = feeder && feeder->inputs.count > 2 ? c->model->node_inputs[index][2] : NO_TENSOR;
     return is_constant(c, ret->kernel);
 }
 
-// b * s + t; NULL: it is no constant of so many channels.
-static const double *scaled_bias(struct conversion *c, tensor_id bias, uint32_t n_channels, const double *factors,
-                                 const double *offsets)
+const double *normalized_bias(struct conversion *c, tensor_id bias, uint32_t n_channels, const double *factors,
+                              const double *offsets)
 {
     double *sum = arena_array(&c->importer->scratch, double, n_channels + 1);
     const double *items = NULL;
@@ -80,15 +81,15 @@ bool give_normalized_conv(struct conversion *c, uint32_t input, uint32_t n_chann
 {
     struct feeding_conv conv;
     int64_t channels = n_channels;
-    if (!find_feeding_conv(c, input, &conv) || type_of(c, conv.kernel)->dim[0] != channels)
+    if (!find_feeding_conv(c, input, &conv))
+        return give_normalized_transposed(c, input, n_channels, factors, offsets);
+    if (type_of(c, conv.kernel)->dim[0] != channels)
         return false;
-    const double *sum = scaled_bias(c, conv.bias, n_channels, factors, offsets);
+    const double *sum = normalized_bias(c, conv.bias, n_channels, factors, offsets);
     enum dtype dtype = type_of(c, conv.kernel)->dtype;
     if (!sum || !numbers_fit(dtype, n_channels, sum) || (factors && !fit_kernel(c, conv.kernel, n_channels, factors)))
         return false;
-    struct application a = {.op = conv.node->op};
-    for (int i = 0; i < operator_n_attributes(a.op); i++)
-        a.values[i] = conv.node->attributes[i];
+    struct application a = application_at(c, conv.node);
     if (factors)
         conv.kernel = binary(c, OP_EWMUL, conv.kernel,
                              spread_along(c, real_weight(c, dtype, 1, &channels, factors), 0, conv.kernel));

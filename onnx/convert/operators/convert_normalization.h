@@ -1,0 +1,11 @@
+// What a normalization of a batch does to each channel, as numbers.
+#pragma once
+#include "onnx/convert/conversion.h"
+
+struct channel_numbers {
+    uint32_t count;
+    const double *factors, *offsets;
+};
+// scale / sqrt(variance + epsilon), and bias - mean * that. `statistics` are scale, bias, mean and variance; false:
+// these are no weights of one size. The numbers live as long as the node's conversion.
+bool read_normalization(struct conversion *c, const tensor_id *statistics, double epsilon, struct channel_numbers *ret);
