@@ -1,6 +1,6 @@
 // axisscale: the last axis of a tensor times a vector, an operator of your own (docs/manual/authors.md).
 //     z[i..., j] = x[i..., j] * w[j]
-#include "operators/operator.h"
+#include "operators/extra_operators.h"
 
 static bool define_axisscale(struct definition *d, const struct operator_call *call)
 {

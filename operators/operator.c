@@ -1,5 +1,6 @@
 // The list of operators, and what is checked of every call before its own definition is asked for.
 #include "operators/operator.h"
+#include "operators/extra_operators.h"
 
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
@@ -10,17 +11,25 @@
 
 #define OPERATOR(enumerator, descriptor) extern const struct operator descriptor;
 #include "operators/operators.def"
+EXTRA_OPERATORS(OPERATOR)
 #undef OPERATOR
 
 const struct operator* const operators[OP_COUNT] = {
 #define OPERATOR(enumerator, descriptor) [OP_##enumerator] = &descriptor,
 #include "operators/operators.def"
+    EXTRA_OPERATORS(OPERATOR)
 #undef OPERATOR
 };
+_Static_assert(EXTRA_OPERATOR_COUNT <= MOST_EXTRA_OPERATORS, "no room for so many operators");
+
+int operator_count(void)
+{
+    return OP_FIRST_EXTRA + EXTRA_OPERATOR_COUNT;
+}
 
 const struct operator* operator_find(const char *name)
 {
-    for (int i = 0; i < OP_COUNT; i++)
+    for (int i = 0; i < operator_count(); i++)
         if (operators[i]->name[0] == name[0] && strcmp(operators[i]->name, name) == 0)
             return operators[i];
     return NULL;

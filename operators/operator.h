@@ -1,13 +1,15 @@
 // An operator: its name, attributes and definition. One operator (or one family of a single shape, such as the unary
-// element-wise functions) is one file; operators.def is the closed list.
+// element-wise functions) is one file; operators.def is the list, which a build may add to (extra_operators.h).
 #pragma once
 #include "expressions/definition.h"
 
+enum { MOST_EXTRA_OPERATORS = 32 };
 enum operator_id {
 #define OPERATOR(enumerator, descriptor) OP_##enumerator,
 #include "operators/operators.def"
 #undef OPERATOR
-    OP_COUNT
+    OP_FIRST_EXTRA,   // the ids from here on are those of extra_operators.h
+    OP_COUNT = OP_FIRST_EXTRA + MOST_EXTRA_OPERATORS
 };
 
 #define MAX_ATTRIBUTES 8
@@ -100,12 +102,13 @@ struct operator
 };
 
 extern const struct operator* const operators[OP_COUNT];
+int operator_count(void);                                 // ids from here on have none
 const struct operator* operator_find(const char *name);   // NULL: none
 // "1 input", "2 or 3 inputs", "at least 2 inputs".
 #define ARITY_SIZE 64
 const char *operator_print_arity(const struct operator* op, char ret_text[ARITY_SIZE]);
 int operator_n_attributes(const struct operator* op);
-int operator_find_attribute(const struct operator* op, const char *name);   // its index, or -1
+int operator_find_attribute(const struct operator* op, const char *name);      // its index, or -1
 int operator_find_role(const struct operator* op, enum attribute_role role);   // likewise
 
 // Types and meaning of an application. On success the definition is finished (split trees derived) and its outputs

@@ -439,7 +439,7 @@ int main(void)
     bool is_true = true;
     printf("// Made by derive-traits from the definitions.\n#include \"operators/traits.h\"\n\n"
            "const struct operator_traits operator_traits[OP_COUNT] = {\n");
-    for (int i = 0; i < OP_COUNT; i++) {
+    for (int i = 0; i < operator_count(); i++) {
         const struct operator* op = operators[i];
         struct findings plain = find_traits(op, false);
         bool has_activation = operator_find_role(op, ROLE_ACTIVATION) >= 0;

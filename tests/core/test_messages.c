@@ -1,5 +1,6 @@
 // What people read: errors, log lines, progress; and the signal that asks for a stop.
 #include "core/system/clock.h"
+#include "core/system/in_hand.h"
 #include "core/system/interrupt.h"
 #include "core/system/progress.h"
 #include "core/system/signals.h"
@@ -396,8 +397,34 @@ static void work_that_asks_nobody_is_ended_at_once(void **state)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
 
-RUN_TESTS(TEST(errors_are_one_safe_line), TEST(long_texts_are_cut_in_the_right_place), TEST(an_error_can_quote_itself),
-          TEST(logs_by_level), TEST(progress_is_quiet_and_then_speaks), TEST(what_is_left_of_a_job_only_falls),
-          TEST(what_is_left_follows_recorded_searches), TEST(clocks_run_forward),
-          TEST(the_first_signal_asks_and_the_second_ends), TEST(copies_end_alone), TEST(what_is_ignored_stays_ignored),
-          TEST(work_that_asks_nobody_is_ended_at_once))
+// One that began twelve seconds ago beside one that just began.
+static void what_takes_long_is_named(void **state)
+{
+    struct arena arena;
+    struct in_hand h;
+    char line[200] = "";
+    FILE *out = tmpfile();
+    assert_non_null(out);
+    arena_init(&arena);
+    in_hand_start(&h, &arena, out, "properties", 2, 2);
+    in_hand_take(&h, 0, "short");
+    in_hand_take(&h, 1, "endless");
+    pthread_mutex_lock(&h.mutex);
+    h.of_threads[1].began -= 12;
+    h.progress.shown -= 60;
+    pthread_mutex_unlock(&h.mutex);
+    in_hand_finish(&h, 0);
+    in_hand_finish(&h, 1);
+    in_hand_end(&h);
+    rewind(out);
+    assert_non_null(fgets(line, sizeof line, out));
+    assert_non_null(strstr(line, "endless takes long: "));
+    fclose(out);
+    arena_free(&arena);
+}
+
+RUN_TESTS(TEST(what_takes_long_is_named), TEST(errors_are_one_safe_line), TEST(long_texts_are_cut_in_the_right_place),
+          TEST(an_error_can_quote_itself), TEST(logs_by_level), TEST(progress_is_quiet_and_then_speaks),
+          TEST(what_is_left_of_a_job_only_falls), TEST(what_is_left_follows_recorded_searches),
+          TEST(clocks_run_forward), TEST(the_first_signal_asks_and_the_second_ends), TEST(copies_end_alone),
+          TEST(what_is_ignored_stays_ignored), TEST(work_that_asks_nobody_is_ended_at_once))

@@ -189,7 +189,7 @@ static bool read_examples(struct page *p, const char *file, struct error *error)
     for (size_t i = 0; i < list->count; i++)
         if (!read_example(p, &list->items[i], file, error))
             return false;
-    for (int id = 0; id < OP_COUNT; id++)
+    for (int id = 0; id < operator_count(); id++)
         if (operators[id]->define && !p->calls[id].op)
             return error_set(error, file, 0, 0, "no example of %s", operators[id]->name);
     return true;
@@ -199,14 +199,14 @@ static void write_page(struct page *p, struct text *out)
 {
     text_add(out, introduction);
     text_add(out, "\n## Element-wise\n\n| operator | ONNX | attributes | formula |\n|---|---|---|---|\n");
-    for (int id = 0; id < OP_COUNT; id++)
+    for (int id = 0; id < operator_count(); id++)
         if (p->calls[id].op && operators[id]->flags & OPERATOR_IS_ELEMENTWISE)
             describe_in_a_row(out, &p->calls[id], &p->definitions[id], &p->arena);
-    for (int id = 0; id < OP_COUNT; id++)
+    for (int id = 0; id < operator_count(); id++)
         if (p->calls[id].op && !(operators[id]->flags & OPERATOR_IS_ELEMENTWISE))
             describe_in_a_section(out, &p->calls[id], &p->definitions[id], &p->arena);
     text_add(out, about_traits);
-    for (int id = 0; id < OP_COUNT; id++)
+    for (int id = 0; id < operator_count(); id++)
         if (p->calls[id].op)
             describe_traits(out, operators[id]);
 }
@@ -226,7 +226,7 @@ int main(int argc, char **argv)
     } else
         error_print(stderr, "describe_operators", &error);
     text_free(&out);
-    for (int id = 0; id < OP_COUNT; id++)
+    for (int id = 0; id < operator_count(); id++)
         definition_free(&page.definitions[id]);
     arena_free(&page.arena);
     return is_good ? EXIT_DONE : (int)error.code;

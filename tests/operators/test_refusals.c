@@ -266,7 +266,7 @@ static bool try_application(const struct operator* op, uint64_t seed)
 
 static void senseless_applications_are_refused(void **state)
 {
-    for (int id = 0; id < OP_COUNT; id++) {
+    for (int id = 0; id < operator_count(); id++) {
         int n_typed = 0;
         for (int trial = 0; trial < TRIALS_OF_EACH; trial++)
             n_typed += try_application(operators[id], (uint64_t)id << 32 | (uint64_t)trial);

@@ -58,7 +58,8 @@ PLANTED = [
 
 
 def copy_sources(folder):
-    for name, path in sources_of(ROOT).items():
+    made = {f"{path.parent.name}/{path.name}": path for path in ROOT.glob("*/*.h.in")}
+    for name, path in (sources_of(ROOT) | made).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, folder / name)
     (folder / "scripts").mkdir()

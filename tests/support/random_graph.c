@@ -133,7 +133,7 @@ static bool is_fit(const struct operator* op)
 
 static void add_random_operator(struct builder *b)
 {
-    const struct operator* op = operators[below(b, OP_COUNT)];
+    const struct operator* op = operators[below(b, (uint64_t)operator_count())];
     struct attribute_value values[MAX_ATTRIBUTES];
     tensor_id inputs[3];
     node_id node;

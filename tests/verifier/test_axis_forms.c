@@ -231,7 +231,7 @@ static void is_so_at_random(void **state)
     struct sample s;
     arena_init(&arena);
     definition_init(&d, &arena, 0, NULL);
-    for (int i = 0; i < OP_COUNT; i++) {
+    for (int i = 0; i < operator_count(); i++) {
         struct random r = random_seed(7);
         int n = 0;
         for (int tries = 0; is_asked(operators[i]) && tries < MOST_TRIES && n < WANTED; tries++) {

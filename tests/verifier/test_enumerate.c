@@ -191,7 +191,7 @@ static void types_what_has_a_definition(void **state)
 {
     static struct type types[64];
     uint32_t n_types = collect_types(types), n_typed = 0, n_refused = 0;
-    for (int op_id = 0; op_id < OP_COUNT; op_id++) {
+    for (int op_id = 0; op_id < operator_count(); op_id++) {
         const struct operator* op = operators[op_id];
         struct attribute_value attributes[MAX_ATTRIBUTES];
         struct typing typing;
@@ -226,7 +226,7 @@ static void no_type_depends_on_a_choice(void **state)
 {
     static struct type types[64];
     uint32_t n_types = collect_types(types), n_operators = 0;
-    for (int op_id = 0; op_id < OP_COUNT; op_id++) {
+    for (int op_id = 0; op_id < operator_count(); op_id++) {
         const struct operator* op = operators[op_id];
         uint32_t n_typed = 0;
         for (int i = 0; i < operator_n_attributes(op); i++)

@@ -1,6 +1,6 @@
 // taso-verify properties: is every property true of the operators' definitions?
 #include "core/system/clock.h"
-#include "core/system/progress.h"
+#include "core/system/in_hand.h"
 #include "core/text/text.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
@@ -67,7 +67,7 @@ struct properties_run {
     struct known_results known;
     struct outcome *outcomes;   // of each property
     VEC(struct portion) portions;
-    struct progress progress;
+    struct in_hand in_hand;
     double seconds;
 };
 
@@ -161,14 +161,19 @@ static void add_up_portions(struct properties_run *run)
     }
 }
 
+static const struct property *property_of(const struct properties_run *run, int64_t portion)
+{
+    return run->set->properties.items[run->portions.items[portion].property];
+}
+
 static void validate_all(struct properties_run *run)
 {
     double started = clock_seconds();
     int threads = run->options->threads ? (int)run->options->threads : omp_get_max_threads();
     divide_work(run);
-    int64_t n = (int64_t)run->portions.count, done = 0;
-    progress_start(&run->progress, run->options->quiet ? NULL : stderr,
-                   run->options->bound ? "parts of properties" : "properties", (uint64_t)n);
+    int64_t n = (int64_t)run->portions.count;
+    in_hand_start(&run->in_hand, run->arena, run->options->quiet ? NULL : stderr,
+                  run->options->bound ? "parts of properties" : "properties", (uint64_t)n, threads);
 #pragma omp parallel num_threads(threads)
     {
         struct judge judge;
@@ -176,15 +181,15 @@ static void validate_all(struct properties_run *run)
         init_judge(run, &judge);
 #pragma omp for schedule(dynamic, 1)
         for (int64_t i = 0; i < n; i++) {
+            in_hand_take(&run->in_hand, omp_get_thread_num(), property_of(run, i)->name);
             validate(run, &judge, recheck, &run->portions.items[i]);
-#pragma omp critical
-            progress_update(&run->progress, (uint64_t)++done, NULL);
+            in_hand_finish(&run->in_hand, omp_get_thread_num());
         }
         judge_free(&judge);
         if (recheck)
             recheck_free(recheck);
     }
-    progress_end(&run->progress);
+    in_hand_end(&run->in_hand);
     add_up_portions(run);
     run->seconds = clock_seconds() - started;
 }

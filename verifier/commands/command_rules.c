@@ -3,7 +3,7 @@
 #include "core/system/clock.h"
 #include "core/system/file.h"
 #include "core/system/files_used.h"
-#include "core/system/progress.h"
+#include "core/system/in_hand.h"
 #include "core/text/text.h"
 #include "substitutions/pattern.h"
 #include "verifier/commands/command.h"
@@ -68,8 +68,7 @@ struct rules_run {
     struct rule_set *set;
     struct axioms axioms;
     struct rule_report *reports;
-    struct progress progress;
-    uint64_t n_done;
+    struct in_hand in_hand;
     double seconds;
 };
 
@@ -110,10 +109,10 @@ static void set_limits(struct judge *judge, const struct options *options)
 static void prove_in_turn(struct rules_run *run, struct provers *p, int64_t i, uint32_t original)
 {
     const struct rule *rule = run->set->rules.items[i];
+    in_hand_take(&run->in_hand, omp_get_thread_num(), rule->name);
     if (original == NO_RULE || !prove_rule_reversed(&run->reports[original], rule, &run->reports[i]))
         prove_one(run, p, i);
-#pragma omp critical
-    progress_update(&run->progress, ++run->n_done, NULL);
+    in_hand_finish(&run->in_hand, omp_get_thread_num());
 }
 
 // All threads go through the rules twice: first through those that are no other one read backwards.
@@ -145,12 +144,12 @@ static void prove_all(struct rules_run *run)
     run->arenas = arena_array(run->arena, struct arena, threads);
     run->reports = arena_array(run->arena, struct rule_report, n + 1);
     const uint32_t *originals = find_reversed_rules((const struct rule *const *)run->set->rules.items, n, run->arena);
-    progress_start(&run->progress, run->options->quiet ? NULL : stderr, "rules", n);
+    in_hand_start(&run->in_hand, run->arena, run->options->quiet ? NULL : stderr, "rules", n, threads);
     for (int t = 0; t < threads; t++)
         arena_init(&run->arenas[t]);
 #pragma omp parallel num_threads(threads)
     prove_as_one_of_many(run, originals);
-    progress_end(&run->progress);
+    in_hand_end(&run->in_hand);
     run->seconds = clock_seconds() - started;
 }
 

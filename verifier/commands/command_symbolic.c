@@ -1,6 +1,6 @@
 // taso-verify symbolic: rules proved for all sizes with symbols for sizes, one by one.
 #include "core/system/clock.h"
-#include "core/system/progress.h"
+#include "core/system/in_hand.h"
 #include "core/text/text.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
@@ -27,12 +27,11 @@ static const struct program program = {
 };
 
 static void prove_all(const struct options *o, const struct rule_set *rules, struct symbolic_proof *proofs,
-                      double *seconds)
+                      double *seconds, struct arena *arena)
 {
     int threads = o->threads ? (int)o->threads : omp_get_max_threads();
-    int64_t done = 0;
-    struct progress progress;
-    progress_start(&progress, o->quiet ? NULL : stderr, "rules", rules->rules.count);
+    struct in_hand in_hand;
+    in_hand_start(&in_hand, arena, o->quiet ? NULL : stderr, "rules", rules->rules.count, threads);
 #pragma omp parallel num_threads(threads)
     {
         struct symbolic_prover prover;
@@ -42,14 +41,14 @@ static void prove_all(const struct options *o, const struct rule_set *rules, str
             const struct rule *rule = rules->rules.items[i];
             struct equation eq = equation_of_rule(rule);
             double begin = clock_thread_seconds();
+            in_hand_take(&in_hand, omp_get_thread_num(), rule->name);
             symbolic_prove(&prover, &eq, &proofs[i]);
             seconds[i] = clock_thread_seconds() - begin;
-#pragma omp critical
-            progress_update(&progress, (uint64_t)++done, NULL);
+            in_hand_finish(&in_hand, omp_get_thread_num());
         }
         symbolic_prover_free(&prover);
     }
-    progress_end(&progress);
+    in_hand_end(&in_hand);
 }
 
 static int prove_files(struct command *c, int count, char **paths, struct error *error)
@@ -62,7 +61,7 @@ static int prove_files(struct command *c, int count, char **paths, struct error 
         return COMMAND_FAILED;
     struct symbolic_proof *proofs = arena_array(&c->arena, struct symbolic_proof, rules->rules.count + 1);
     double *seconds = arena_array(&c->arena, double, rules->rules.count + 1);
-    prove_all(o, rules, proofs, seconds);
+    prove_all(o, rules, proofs, seconds, &c->arena);
     for (size_t i = 0; i < rules->rules.count; i++) {
         n_proved += proofs[i].is_proved;
         sum += seconds[i];

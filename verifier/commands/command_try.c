@@ -1,5 +1,5 @@
 // taso-verify try: rules and properties run at random attributes and large sizes, without the argument of any proof.
-#include "core/system/progress.h"
+#include "core/system/in_hand.h"
 #include "core/text/text.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
@@ -70,13 +70,12 @@ static bool read_all(struct try_run *run, struct command *c, int n_paths, char *
     return true;
 }
 
-static void try_all(struct try_run *run)
+static void try_all(struct try_run *run, struct arena *arena)
 {
     const struct options *o = run->options;
     int threads = o->threads ? (int)o->threads : omp_get_max_threads();
-    int64_t done = 0;
-    struct progress progress;
-    progress_start(&progress, o->quiet ? NULL : stderr, "equations", run->n);
+    struct in_hand in_hand;
+    in_hand_start(&in_hand, arena, o->quiet ? NULL : stderr, "equations", run->n, threads);
 #pragma omp parallel num_threads(threads)
     {
         struct typing typing;
@@ -91,15 +90,15 @@ static void try_all(struct try_run *run)
                                     .wanted = (uint32_t)o->instances,
                                     .attempts = (uint32_t)o->attempts,
                                     .step_limit = (uint64_t)o->steps};
+            in_hand_take(&in_hand, omp_get_thread_num(), run->equations[i].name);
             result->is_equal = trials_run(&trials, &run->equations[i], &result->counterexample);
             result->instances = trials.instances;
             result->overflows = trials.overflows;
-#pragma omp critical
-            progress_update(&progress, (uint64_t)++done, NULL);
+            in_hand_finish(&in_hand, omp_get_thread_num());
         }
         typing_free(&typing);
     }
-    progress_end(&progress);
+    in_hand_end(&in_hand);
 }
 
 static bool print_all(const struct try_run *run)
@@ -133,7 +132,7 @@ static int try_files(struct command *c, int count, char **paths, struct error *e
         error_set_code(error, EXIT_USAGE, NULL, "expected files of rules or properties (see --help)");
     if (count == 0 || !read_all(&run, c, count, paths, error))
         return COMMAND_FAILED;
-    try_all(&run);
+    try_all(&run, &c->arena);
     int code = print_all(&run) ? EXIT_DONE : EXIT_CHECK_FAILED;
     for (size_t i = 0; i < run.n; i++)
         text_free(&run.results[i].counterexample);

@@ -256,7 +256,7 @@ static bool note_made(struct selecting *s, int op, int reader)
 {
     bool is_new = !s->is_made[op][reader];
     s->is_made[op][reader] = true;
-    for (int other = 0; reader == OUTPUT && other < OP_COUNT; other++)
+    for (int other = 0; reader == OUTPUT && other < operator_count(); other++)
         s->is_made[op][other] = true;
     s->is_made[op][OUTPUT] = true;
     return is_new;
@@ -269,7 +269,7 @@ static bool note_read(struct selecting *s, const struct rule *r, term_id term, i
     bool is_new = false;
     if (is_of_rules(&r->pattern, term))
         return note_made(s, r->pattern.nodes.items[t->index].op->id, reader);
-    for (int op = 0; t->is_variable && op < OP_COUNT; op++)
+    for (int op = 0; t->is_variable && op < operator_count(); op++)
         if (operators[op]->flags & OPERATOR_IS_OF_RULES && s->is_made[op][OUTPUT] && may_stand_for(s, r, t->index, op))
             is_new = note_made(s, op, reader) || is_new;
     return is_new;

@@ -5,6 +5,7 @@
 #include "onnx/convert/export/export_nodes.h"
 #include "onnx/convert/export/making.h"
 #include "onnx/convert/export/value_names.h"
+#include "operators/extra_operators.h"
 
 static const struct row rows[OP_COUNT] = {
 #define ONNX_OPERATOR(name, first, last, import, op, export) [OP_##op] = {name, first, make_##export},

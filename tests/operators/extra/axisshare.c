@@ -1,5 +1,5 @@
 // axisshare: entries divided by the size of an axis: a number that depends on sizes, and divides no sum.
-#include "operators/operator.h"
+#include "operators/extra_operators.h"
 
 enum { AXIS };
 

@@ -1,6 +1,6 @@
 // cell: a step of a recurrence, with more inputs than most operators and two outputs.
 //     c[i] = sigmoid(f[i]) * old[i] + sigmoid(n[i]) * tanh(g[i])      h[i] = sigmoid(o[i] + p[i] * c[i]) * tanh(c[i])
-#include "operators/operator.h"
+#include "operators/extra_operators.h"
 
 enum { FORGET, NEW, GATE, OLD, OUTPUT, PEEPHOLE, BIAS, N_INPUTS };
 

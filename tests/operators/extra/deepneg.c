@@ -1,5 +1,5 @@
 // deepneg: a minus at ranks up to 5, and what is above 0 at larger ones: not one function, as proofs assume of operators.
-#include "operators/operator.h"
+#include "operators/extra_operators.h"
 
 static bool define_deepneg(struct definition *d, const struct operator_call *call)
 {

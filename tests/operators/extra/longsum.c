@@ -1,5 +1,5 @@
 // longsum: sums along the last axis, of squares where it is longer than 7: not one function, as proofs assume of operators.
-#include "operators/operator.h"
+#include "operators/extra_operators.h"
 #include "operators/reduction.h"
 
 enum { AXIS };

@@ -1,6 +1,6 @@
 // matvec: matrices times a vector: a contraction that drops the last axis, as products of matrices do not.
 //     z[i...] = sum(k) x[i..., k] * w[k]
-#include "operators/operator.h"
+#include "operators/extra_operators.h"
 
 static bool define_matvec(struct definition *d, const struct operator_call *call)
 {

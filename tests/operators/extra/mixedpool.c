@@ -1,5 +1,5 @@
 // mixedpool: maxima over windows along the first two spatial axes, sums along further ones: spatial axes that are not alike.
-#include "operators/operator.h"
+#include "operators/extra_operators.h"
 #include "operators/window.h"
 
 enum { KERNEL, STRIDE };

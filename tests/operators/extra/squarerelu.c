@@ -1,6 +1,6 @@
 // squarerelu: an activation, the square of what is above 0.
 //     z[i] = relu(x[i])^2
-#include "operators/operator.h"
+#include "operators/extra_operators.h"
 
 static bool define_squarerelu(struct definition *d, const struct operator_call *call)
 {

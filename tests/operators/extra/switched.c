@@ -1,7 +1,7 @@
 // switched: a tensor as it is, and what is above 0 of it where the mode is 7: a form that depends on a number of which no
 // role says what it is for.
 //     z[i] = x[i]      z[i] = relu(x[i])
-#include "operators/operator.h"
+#include "operators/extra_operators.h"
 
 enum { MODE };
 
