@@ -84,6 +84,7 @@ struct cpu_epilogue {
     int bias;
     int n_operands, operands[POSTOPS_MAX];   // of the epilogue's loop, in the order of the operations that have one
 };
+bool cpu_has_activation(const struct graph *g, const struct step *step);   // of its operator's own
 bool cpu_read_epilogue(const struct graph *g, const struct step *step, const struct loop *loop, int channel_axis,
                        struct cpu_epilogue *ret_epilogue);
 void cpu_epilogue_arguments(const struct cpu_epilogue *e, const struct loop *loop, char *const *memory,

@@ -78,7 +78,7 @@ double cpu_attribute_real(const struct node *n, const char *name)
     return real_from_bits(n->attributes[operator_find_attribute(n->op, name)].ints[0]);
 }
 
-static bool has_activation(const struct graph *g, const struct step *step)
+bool cpu_has_activation(const struct graph *g, const struct step *step)
 {
     const struct node *n = &g->nodes.items[step->node];
     int act = operator_find_role(n->op, ROLE_ACTIVATION);
@@ -113,7 +113,7 @@ bool cpu_read_epilogue(const struct graph *g, const struct step *step, const str
     if (loop && !postops_from_epilogue(loop, channel_axis, &chain))
         return false;
     int first = 0;
-    if (has_activation(g, step))
+    if (cpu_has_activation(g, step))
         e.ops.items[e.ops.n++] = (struct postop){.kind = POSTOP_RELU};
     else if (chain.n && chain.items[0].kind == POSTOP_ADD && chain.items[0].operand == OPERAND_CHANNEL)
         e.bias = chain.items[first++].operand_number;

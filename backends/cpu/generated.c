@@ -23,11 +23,7 @@
 
 // --- instruction sets ------------------------------------------------------------------------------------------------
 
-struct machine {
-    const char *name, *instruction_set;   // of vector functions, and of compilers
-    int lanes, registers;
-};
-static const struct machine machines[] = {
+static const struct cpu_machine machines[] = {
     {"avx512", "x86-64-v4", 16, 32},
     {"avx2", "x86-64-v3", 8, 16},
 #if defined(__x86_64__)
@@ -37,7 +33,7 @@ static const struct machine machines[] = {
 #endif
 };
 
-static const struct machine *machine_of(const struct vector_functions *vector)
+const struct cpu_machine *cpu_machine_of(const struct vector_functions *vector)
 {
     size_t last = sizeof machines / sizeof *machines - 1, i = 0;
     while (i < last && strcmp(machines[i].name, vector->name) != 0)
@@ -48,7 +44,7 @@ static const struct machine *machine_of(const struct vector_functions *vector)
 struct programs *cpu_open_programs(const struct vector_functions *vector, const struct log *log)
 {
     return programs_open(
-        &(struct programs_options){.instruction_set = machine_of(vector)->instruction_set, .log = log});
+        &(struct programs_options){.instruction_set = cpu_machine_of(vector)->instruction_set, .log = log});
 }
 
 // --- the step as a definition ----------------------------------------------------------------------------------------
@@ -85,7 +81,7 @@ struct generated_conv {
 static bool define_sizes(struct generated_conv *c, const struct cpu_backend *b, const struct plan *plan,
                          const struct step *step)
 {
-    const struct machine *machine = machine_of(b->vector);
+    const struct cpu_machine *machine = cpu_machine_of(b->vector);
     struct onednn_window w = cpu_window_of(&plan->graph->nodes.items[step->node], 2, (const int64_t[2]){3, 3});
     c->source = step->operands[0];
     c->target = step->results[0];
@@ -165,7 +161,7 @@ static void list(const struct cpu_backend *b, const struct plan *plan, const str
 
 // --- preparing and running -------------------------------------------------------------------------------------------
 
-static void *find_function(const struct step_request *r, const char *text)
+void *cpu_find_function(const struct step_request *r, const char *text)
 {
     struct program program;
     struct error ignored;
@@ -177,7 +173,7 @@ static bool find_kernel(struct generated_conv *c, const struct step_request *r)
 {
     struct text text = {0};
     winograd_print(&text, &c->definition, &c->schedule);
-    void *address = find_function(r, text.chars);
+    void *address = cpu_find_function(r, text.chars);
     memcpy(&c->run, &address, sizeof c->run);
     text_free(&text);
     return address != NULL;
@@ -299,7 +295,7 @@ static void list_rows(const struct cpu_backend *b, const struct plan *plan, cons
     struct text text = {0};
     struct rows_kernel k = {0};
     struct listed_choice c = {.text = "rows"};
-    if (is_worth_generating(step) && rows_print(&text, step, machine_of(b->vector)->lanes, &k))
+    if (is_worth_generating(step) && rows_print(&text, step, cpu_machine_of(b->vector)->lanes, &k))
         vec_push(list, c);
     rows_kernel_free(&k);
     text_free(&text);
@@ -311,8 +307,8 @@ static void *prepare_rows(const struct step_request *r)
     struct rows_kernel k = {0};
     struct generated_rows *s = arena_new(r->arena, struct generated_rows);
     void *address = NULL;
-    if (rows_print(&text, r->step, machine_of(r->backend->vector)->lanes, &k))
-        address = find_function(r, text.chars);
+    if (rows_print(&text, r->step, cpu_machine_of(r->backend->vector)->lanes, &k))
+        address = cpu_find_function(r, text.chars);
     s->n_addresses = (int)k.accesses.count;
     s->accesses = arena_copy_array(r->arena, k.accesses.items, k.accesses.count);
     s->numbers = arena_copy_array(r->arena, k.numbers.items, k.numbers.count);

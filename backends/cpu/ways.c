@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const struct cpu_way *const ways[] = {&cpu_way_winograd, &cpu_way_generated, &cpu_way_rows};
+static const struct cpu_way *const ways[] = {&cpu_way_winograd, &cpu_way_generated, &cpu_way_rows, &cpu_way_tile};
 #define N_WAYS (sizeof ways / sizeof *ways)
 
 static bool is_of_way(const struct cpu_way *way, const char *choice)

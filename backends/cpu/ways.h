@@ -16,7 +16,7 @@ struct cpu_way {
     void (*list)(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list);
     const struct cpu_kernel *kernel;
 };
-extern const struct cpu_way cpu_way_winograd, cpu_way_generated, cpu_way_rows;
+extern const struct cpu_way cpu_way_winograd, cpu_way_generated, cpu_way_rows, cpu_way_tile;
 
 void cpu_list_choices(struct backend *b, const struct plan *plan, const struct step *step, choice_list *list);
 // The kernel that runs a step by its choice; its own where that is the standard one, or of no way that takes it.

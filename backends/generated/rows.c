@@ -2,9 +2,8 @@
 // one more, of which only its entries are read and written.
 #include "backends/generated/rows.h"
 
+#include "backends/generated/vector_text.h"
 #include "core/text/text.h"
-#include <stdio.h>
-#include <string.h>
 
 #define MOST_AXES 6   // of a loop: their variables are letters
 
@@ -25,90 +24,11 @@ void rows_kernel_free(struct rows_kernel *k)
     vec_free(&k->accesses);
 }
 
-// --- what is written as it is ----------------------------------------------------------------------------------------
-
-static const char head[] =
-    "#undef I\n#define I __INT64_TYPE__\n#undef V\n#define V NAMED(vector)\n#undef B\n#define B NAMED(bits)\n"
-    "typedef float V __attribute__((vector_size(4 * LANES)));\n"
-    "typedef int B __attribute__((vector_size(4 * LANES)));\n"
-    "typedef float NAMED(anywhere) __attribute__((vector_size(4 * LANES), aligned(4), may_alias));\n"
-    "#undef SELECT\n#define SELECT(m, a, b) ((V)(((m) & (B)(a)) | (~(m) & (B)(b))))\n"
-    "#undef ALL\n#define ALL(x) ((V){0} + (x))\n"
-    "static inline V NAMED(load)(const float *p)\n{\nreturn *(const NAMED(anywhere) *)p;\n}\n"
-    "static inline V NAMED(load_some)(const float *p, I left)\n{\nV v = {0};\n"
-    "for (I i = 0; i < left; i++)\nv[i] = p[i];\nreturn v;\n}\n"
-    "static inline void NAMED(store)(float *p, V v)\n{\n*(NAMED(anywhere) *)p = v;\n}\n"
-    "static inline void NAMED(store_some)(float *p, V v, I left)\n{\n"
-    "for (I i = 0; i < left; i++)\np[i] = v[i];\n}\n"
-    "static inline V NAMED(first)(V v, I left, float rest)\n{\n"
-    "for (I i = left; i < LANES; i++)\nv[i] = rest;\nreturn v;\n}\n"
-    "static inline V NAMED(max)(V a, V b)\n{\nreturn SELECT((a > b) | (a != a), a, b);\n}\n"
-    "static inline V NAMED(min)(V a, V b)\n{\nreturn SELECT((a < b) | (a != a), a, b);\n}\n"
-    "static inline V NAMED(relu)(V a)\n{\nreturn SELECT(a < 0, (V){0}, a);\n}\n"
-    "static inline V NAMED(abs)(V a)\n{\nreturn (V)((B)a & 0x7fffffff);\n}\n"
-    "static inline V NAMED(sqrt)(V a)\n{\nfor (int i = 0; i < LANES; i++)\na[i] = __builtin_sqrtf(a[i]);\nreturn "
-    "a;\n}\n"
-    "static inline V NAMED(power)(V n)\n{\nreturn (V)((B)(n + 12583039.0f) << 23);\n}\n"
-    "static inline V NAMED(split)(V x, V *rest)\n{\nV n = (x * 1.44269504f + 12582912.0f) - 12582912.0f;\n"
-    "*rest = (x - n * 0.693145752f) - n * 1.42860677e-6f;\nreturn n;\n}\n"
-    "static inline V NAMED(short_expm1)(V r)\n{\nV p = r * (1.0f / 5040) + 1.0f / 720;\np = p * r + 1.0f / 120;\n"
-    "p = p * r + 1.0f / 24;\np = p * r + 1.0f / 6;\np = p * r + 0.5f;\nreturn p * r * r + r;\n}\n"
-    "static inline V NAMED(exp)(V x)\n{\nV c = SELECT(x > 88.7228f, ALL(88.7228f), x), r;\n"
-    "c = SELECT(c < -85.9f, ALL(-85.9f), c);\nV n = NAMED(split)(c, &r);\n"
-    "V y = (NAMED(short_expm1)(r) + 1) * NAMED(power)(n - 1) * 2;\n"
-    "y = SELECT(x > 88.7228f, ALL(__builtin_inff()), y);\nreturn SELECT(x < -85.9f, (V){0}, y);\n}\n"
-    "static inline V NAMED(expm1)(V x)\n{\nV r, n = NAMED(split)(x, &r), scale = NAMED(power)(n);\n"
-    "return scale * NAMED(short_expm1)(r) + (scale - 1);\n}\n"
-    "static inline V NAMED(signed)(V size, V sign)\n{\n"
-    "return (V)(((B)size & 0x7fffffff) | ((B)sign & (int)0x80000000));\n}\n"
-    "static inline V NAMED(tanh)(V x)\n{\nV a = NAMED(abs)(x), d = NAMED(expm1)(2 * SELECT(a > 10, ALL(10), a));\n"
-    "return SELECT(x != x, x, NAMED(signed)(d / (d + 2), x));\n}\n"
-    "static inline V NAMED(sigmoid)(V x)\n{\nreturn 1 / (1 + NAMED(exp)(-x));\n}\n"
-    "static inline V NAMED(erf)(V x)\n{\nV a = NAMED(abs)(x), t = SELECT(a > 4, ALL(4), a);\n"
-    "V p = t * -9.2573264e-6f + 1.17650430e-4f;\np = p * t - 6.32868323e-4f;\np = p * t + 1.66708289e-3f;\n"
-    "p = p * t - 1.60449286e-4f;\np = p * t - 1.91530362e-2f;\np = p * t + 1.02777824e-1f;\n"
-    "p = p * t + 6.36619389e-1f;\np = p * t + 1.12837923f;\n"
-    "return SELECT(x != x, x, NAMED(signed)(NAMED(expm1)(-p * t), x));\n}\n"
-    "static inline V NAMED(sum_all)(V v)\n{\nfor (int n = LANES / 2; n; n /= 2)\nfor (int i = 0; i < n; i++)\n"
-    "v[i] += v[i + n];\nreturn ALL(v[0]);\n}\n"
-    "static inline V NAMED(max_all)(V v)\n{\nfor (int n = LANES / 2; n; n /= 2)\nfor (int i = 0; i < n; i++)\n"
-    "v[i] = v[i] > v[i + n] || v[i] != v[i] ? v[i] : v[i + n];\nreturn ALL(v[0]);\n}\n";
-
 // --- forms -----------------------------------------------------------------------------------------------------------
-
-static const struct {
-    enum scalar_function fn;
-    const char *form;   // of values a, b
-} forms[] = {
-    {FN_ADD, "%s + %s"},
-    {FN_SUB, "%s - %s"},
-    {FN_MUL, "%s * %s"},
-    {FN_DIV, "%s / %s"},
-    {FN_MAX, "NAMED(max)(%s, %s)"},
-    {FN_MIN, "NAMED(min)(%s, %s)"},
-    {FN_NEG, "-%s"},
-    {FN_RECIPROCAL, "1.0f / %s"},
-    {FN_RELU, "NAMED(relu)(%s)"},
-    {FN_SIGMOID, "NAMED(sigmoid)(%s)"},
-    {FN_TANH, "NAMED(tanh)(%s)"},
-    {FN_EXP, "NAMED(exp)(%s)"},
-    {FN_ERF, "NAMED(erf)(%s)"},
-    {FN_ABS, "NAMED(abs)(%s)"},
-    {FN_SQRT, "NAMED(sqrt)(%s)"},
-};
-
-static const char *form_of(uint8_t fn)
-{
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (forms[i].fn == fn)
-            return forms[i].form;
-    return NULL;
-}
 
 static bool is_known(const struct instruction *i)
 {
-    return i->kind == INSTRUCTION_CONSTANT || (i->kind == INSTRUCTION_APPLY && form_of(i->fn)) ||
-           (i->kind == INSTRUCTION_REDUCE && (i->fn == FN_ADD || i->fn == FN_MAX));
+    return vector_text_knows(i) || (i->kind == INSTRUCTION_REDUCE && (i->fn == FN_ADD || i->fn == FN_MAX));
 }
 
 static const struct loop_access *access_at(const struct loop *l, int i)
@@ -230,12 +150,6 @@ static void open_axis(struct printing *p, int axis, int64_t dim, char letter, bo
                     number(p, access_at(l, i)->stride[axis]));
 }
 
-static void name_value(const struct printing *p, uint16_t value, char ret_name[16])
-{
-    bool is_instruction = value & VALUE_OF_INSTRUCTION;
-    snprintf(ret_name, 16, "%c%d", is_instruction ? 't' : 'x', value & ~VALUE_OF_INSTRUCTION);
-}
-
 static void print_operands(struct printing *p, char letter)
 {
     const struct loop *l = p->loop;
@@ -249,26 +163,12 @@ static void print_operands(struct printing *p, char letter)
             text_printf(p->text, "V x%d = NAMED(load)(%c%d + i);\n", i, letter, i);
 }
 
-static void print_instruction(struct printing *p, int number_of_it)
-{
-    const struct instruction *i = &p->loop->instructions[number_of_it];
-    char a[16], b[16];
-    text_printf(p->text, "V t%d = ", number_of_it);
-    name_value(p, i->a, a);
-    name_value(p, i->b, b);
-    if (i->kind == INSTRUCTION_CONSTANT)
-        text_printf(p->text, "ALL((float)%a)", i->constant);
-    else
-        text_printf(p->text, form_of(i->fn), a, b);
-    text_add(p->text, ";\n");
-}
-
 static void print_stores(struct printing *p, char letter)
 {
     const struct loop *l = p->loop;
     for (int i = 0; i < l->n_results; i++) {
-        char value[16];
-        name_value(p, l->results[i].value, value);
+        char value[VECTOR_NAME_SIZE];
+        vector_text_name(l->results[i].value, value);
         if (p->is_tail)
             text_printf(p->text, "NAMED(store_some)(%c%d + i, %s, left);\n", letter, l->n_operands + i, value);
         else
@@ -282,7 +182,7 @@ static void print_map(struct printing *p, char letter)
 {
     print_operands(p, letter);
     for (int i = 0; i < p->loop->n_instructions; i++)
-        print_instruction(p, i);
+        vector_text_add(p->text, p->loop, i);
     print_stores(p, letter);
 }
 
@@ -290,11 +190,11 @@ static void print_reduced(struct printing *p, char letter)
 {
     int at = reduction_of(p->loop);
     const struct instruction *reduce = &p->loop->instructions[at];
-    char value[16];
+    char value[VECTOR_NAME_SIZE];
     print_operands(p, letter);
     for (int i = 0; i < at; i++)
-        print_instruction(p, i);
-    name_value(p, reduce->a, value);
+        vector_text_add(p->text, p->loop, i);
+    vector_text_name(reduce->a, value);
     const char *rest = reduce->fn == FN_ADD ? "0" : "-__builtin_inff()";
     if (p->is_tail)
         text_printf(p->text, "V last = NAMED(first)(%s, left, %s);\n", value, rest);
@@ -313,12 +213,12 @@ static void print_behind(struct printing *p, char letter)
             text_printf(p->text, "V x%d = ALL(*%c%d);\n", i, letter, i);
     for (int i = 0; i < at; i++)
         if (l->instructions[i].kind == INSTRUCTION_CONSTANT)
-            print_instruction(p, i);
+            vector_text_add(p->text, p->loop, i);
     for (int i = at + 1; i < l->n_instructions; i++)
-        print_instruction(p, i);
+        vector_text_add(p->text, p->loop, i);
     for (int i = 0; i < l->n_results; i++) {
-        char value[16];
-        name_value(p, l->results[i].value, value);
+        char value[VECTOR_NAME_SIZE];
+        vector_text_name(l->results[i].value, value);
         text_printf(p->text, "*%c%d = %s[0];\n", letter, l->n_operands + i, value);
     }
 }
@@ -395,7 +295,7 @@ bool rows_print(struct text *text, const struct step *step, int lanes, struct ro
     bool is_reduced_alone = false;
     if (step->n_loops == 0 || (step->n_loops > 1 && step->n_shared == 0))
         return false;
-    text_printf(text, "#undef LANES\n#define LANES %d\n%s", lanes, head);
+    vector_text_begin(text, lanes);
     text_add(text, "void NAMED(run)(float *const *addresses, const I *n, int part, int parts)\n{\n");
     if (p.n_shared)
         open_shared(&p, &step->loops[0]);

@@ -4,8 +4,7 @@
 // A text knows the form of the loops alone: their code, and which entries lie side by side. Sizes and distances are
 // numbers that it is told, so that steps of one form share a kernel.
 //
-// Functions are those of the vector loops (backends/cpu/vector), to 2 ulp of each: exp, sigmoid, tanh, erf, also of
-// infinities and NaN.
+// Functions are those of vector_text.h.
 #pragma once
 #include "backends/planning/plan.h"
 #include <stdbool.h>

@@ -40,8 +40,9 @@ bool winograd_suits(const struct winograd_definition *d, const struct winograd_s
 #define WINOGRAD_NUMBERS(_)                                                                                            \
     _(CHANNEL_BLOCKS)                                                                                                  \
     _(GROUPS)                                                                                                          \
-    _(HEIGHT) _(WIDTH) _(RESULT_HEIGHT) _(RESULT_WIDTH) _(PAD_TOP) _(PAD_LEFT) _(TILE_ROWS) _(TILE_COLUMNS) _(TILES)   \
-        _(BLOCKS) _(PLACE) _(RELU) _(X_IMAGE) _(X_BLOCK) _(X_ROW) _(X_PIXEL) _(Y_IMAGE) _(Y_BLOCK) _(Y_ROW) _(Y_PIXEL) \
+    _(HEIGHT)                                                                                                          \
+    _(WIDTH) _(RESULT_HEIGHT) _(RESULT_WIDTH) _(PAD_TOP) _(PAD_LEFT) _(TILE_ROWS) _(TILE_COLUMNS) _(TILES) _(BLOCKS)   \
+        _(PLACE) _(RELU) _(X_IMAGE) _(X_BLOCK) _(X_ROW) _(X_PIXEL) _(Y_IMAGE) _(Y_BLOCK) _(Y_ROW) _(Y_PIXEL)           \
             _(R_IMAGE) _(R_BLOCK) _(R_ROW) _(R_PIXEL)
 #define WINOGRAD_NUMBER(name) WINOGRAD_##name,
 enum winograd_number { WINOGRAD_NUMBERS(WINOGRAD_NUMBER) WINOGRAD_N_NUMBERS };

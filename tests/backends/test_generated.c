@@ -8,6 +8,7 @@
 #include "core/numbers/random.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
+#include "tests/backends/machines.h"
 #include "tests/support/check.h"
 #include <math.h>
 #include <stdio.h>
@@ -56,40 +57,6 @@ static void points_are_the_better_ones(void **state)
 }
 
 // --- kernels ---------------------------------------------------------------------------------------------------------
-
-struct machine {
-    const char *instruction_set;
-    int lanes, registers;
-    bool is_here;
-};
-
-static void list_machines(struct machine ret_machines[4], int *ret_n)
-{
-    int n = 0;
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    ret_machines[n++] = (struct machine){"x86-64-v2", 4, 16, __builtin_cpu_supports("sse4.2") != 0};
-    ret_machines[n++] =
-        (struct machine){"x86-64-v3", 8, 16, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")};
-    ret_machines[n++] =
-        (struct machine){"x86-64-v4", 16, 32, __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")};
-#elif defined(__aarch64__)
-    ret_machines[n++] = (struct machine){"armv8-a", 4, 32, true};
-#endif
-    *ret_n = n;
-}
-
-#if defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
-#define EXTRA_FLAG "-fsanitize=address,undefined"
-#else
-#define EXTRA_FLAG NULL
-#endif
-
-static struct programs *open_service(const struct machine *m)
-{
-    return programs_open(&(struct programs_options){
-        .instruction_set = m->instruction_set, .folder = "", .extra_flag = EXTRA_FLAG, .seconds = 600});
-}
 
 struct trial {
     struct winograd_definition d;

@@ -1,0 +1,348 @@
+// Convolutions and products with known weights by register tiles (generated/tile.h), with what stands behind them.
+// Rows of pixels that follow each other everywhere, as in products and in most convolutions of 1x1, are one row.
+#include "backends/generated/tile.h"
+#include "backends/cpu/generated.h"
+#include "backends/cpu/loops.h"
+#include "backends/cpu/ways.h"
+#include "backends/planning/plan_memory.h"
+#include "core/text/text.h"
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WAY "tile"
+#define SOURCE_BYTES ((int64_t)192 << 10)   // of the tiles that are done with one group of vectors: they stay near
+
+#define SPARE_REGISTERS 4   // for weights and an entry of the source
+#define FEW_PIXELS 8        // the library does not do well with so few
+
+struct tile_step {
+    struct tile_definition definition;
+    struct tile_schedule schedule;
+    struct tile_image *operands;
+    const struct view *source, *target;
+    const struct loop *loop;        // the epilogue within the kernel, or NULL
+    struct compiled_loops *loops;   // the same behind it, or NULL
+    tile_run_fn *run;
+    int64_t *numbers;
+    const float **addresses;   // of operands
+    float *weights;
+    int threads;
+};
+
+// --- the step as a definition ----------------------------------------------------------------------------------------
+
+// Axes in front of the last two of a product's operand as one: its rows.
+static bool rows_of(int rank, const int64_t *dim, const int64_t *stride, int64_t *ret_stride)
+{
+    int64_t places = 1;
+    *ret_stride = 0;
+    for (int i = rank - 2; i >= 0; i--) {
+        if (dim[i] == 1)
+            continue;
+        if (places == 1)
+            *ret_stride = stride[i];
+        else if (stride[i] != *ret_stride * places)
+            return false;
+        places *= dim[i];
+    }
+    return true;
+}
+
+static bool image_of(int rank, const int64_t *dim, const int64_t *stride, int block, int block_axis, int lanes,
+                     bool is_product, struct tile_image *ret_image)
+{
+    struct tile_image i = {.lane = block ? 1 : stride[is_product ? rank - 1 : 1]};
+    i.block = block ? stride[1] : lanes * i.lane;
+    if (block && (is_product || block != lanes || block_axis != 1))
+        return false;
+    bool is_image = is_product ? rows_of(rank, dim, stride, &i.pixel) : rank == 4;
+    if (is_image && !is_product) {
+        i.image = stride[0];
+        i.row = stride[2];
+        i.pixel = stride[3];
+    }
+    *ret_image = i;
+    return is_image;
+}
+
+static bool image_of_view(const struct view *v, int lanes, bool is_product, struct tile_image *ret_image)
+{
+    return image_of(v->rank, v->dim, v->stride, v->block, v->block_axis, lanes, is_product, ret_image);
+}
+
+static void define_window(struct tile_definition *d, const struct plan *plan, const struct step *step)
+{
+    const struct node *n = &plan->graph->nodes.items[step->node];
+    struct onednn_window w = cpu_window_of(n, 2, step->operands[1].dim + 2);
+    d->groups = cpu_attribute_int(n, ROLE_GROUPS);
+    for (int i = 0; i < 2; i++) {
+        d->kernel[i] = w.kernel[i];
+        d->stride[i] = w.stride[i];
+        d->dilation[i] = w.dilation[i];
+        d->pad[i] = w.pad_begin[i];
+    }
+    d->images = step->results[0].dim[0];
+    d->channels = step->operands[0].dim[1] / d->groups;
+    d->results = step->results[0].dim[1] / d->groups;
+    d->height = step->operands[0].dim[2];
+    d->width = step->operands[0].dim[3];
+    d->result_height = step->results[0].dim[2];
+    d->result_width = step->results[0].dim[3];
+}
+
+static void define_product(struct tile_definition *d, const struct step *step)
+{
+    *d = (struct tile_definition){.lanes = d->lanes,
+                                  .registers = d->registers,
+                                  .images = 1,
+                                  .groups = 1,
+                                  .channels = step->operands[1].dim[0],
+                                  .results = step->operands[1].dim[1],
+                                  .height = 1,
+                                  .width = step->operands[0].dim[0],
+                                  .result_height = 1,
+                                  .result_width = step->operands[0].dim[0],
+                                  .kernel = {1, 1},
+                                  .stride = {1, 1},
+                                  .dilation = {1, 1}};
+}
+
+static bool is_product(const struct step *step)
+{
+    return step->kernel == &cpu_kernel_linear.base;
+}
+
+static bool define(struct tile_step *s, const struct cpu_backend *b, const struct plan *plan, const struct step *step)
+{
+    const struct cpu_machine *machine = cpu_machine_of(b->vector);
+    struct tile_definition *d = &s->definition;
+    *d = (struct tile_definition){.lanes = machine->lanes, .registers = machine->registers};
+    s->source = &step->operands[0];
+    s->target = &step->results[0];
+    s->threads = b->threads;
+    if (is_product(step))
+        define_product(d, step);
+    else
+        define_window(d, plan, step);
+    d->has_relu = cpu_has_activation(plan->graph, step);
+    return image_of_view(s->source, d->lanes, is_product(step), &d->source) &&
+           image_of_view(s->target, d->lanes, is_product(step), &d->target);
+}
+
+static bool define_epilogue(struct tile_step *s, const struct step *step, struct arena *arena)
+{
+    const struct loop *l = step->n_loops ? &step->loops[0] : NULL;
+    bool is_taken = true;
+    if (!l)
+        return true;
+    s->operands = arena_array(arena, struct tile_image, (size_t)l->n_operands);
+    for (int i = 1; i < l->n_operands && is_taken; i++) {
+        const struct loop_access *a = &l->operands[i];
+        is_taken = image_of(l->rank, l->dim, a->stride, a->block, a->block_variable, s->definition.lanes,
+                            is_product(step), &s->operands[i]);
+    }
+    s->definition.operands = s->operands;
+    s->definition.epilogue = s->loop = l;
+    if (is_taken && tile_takes_epilogue(&s->definition))
+        return true;
+    s->definition.epilogue = s->loop = NULL;
+    return false;
+}
+
+// --- one row of all --------------------------------------------------------------------------------------------------
+
+static bool is_window_of_one(const struct tile_definition *d)
+{
+    for (int i = 0; i < 2; i++)
+        if (d->kernel[i] != 1 || d->stride[i] != 1 || d->pad[i] != 0)
+            return false;
+    return d->height == d->result_height && d->width == d->result_width;
+}
+
+static bool are_rows_one(const struct tile_definition *d)
+{
+    bool are_one = d->source.row == d->width * d->source.pixel && d->target.row == d->width * d->target.pixel;
+    for (int i = 1; d->epilogue && i < d->epilogue->n_operands; i++)
+        are_one = are_one && d->operands[i].row == d->width * d->operands[i].pixel;
+    return are_one;
+}
+
+static bool are_images_one(const struct tile_definition *d)
+{
+    bool are_one = d->source.image == d->width * d->source.pixel && d->target.image == d->width * d->target.pixel;
+    for (int i = 1; d->epilogue && i < d->epilogue->n_operands; i++)
+        are_one = are_one && d->operands[i].image == d->width * d->operands[i].pixel;
+    return are_one;
+}
+
+static void join_rows(struct tile_definition *d)
+{
+    if (!is_window_of_one(d) || (d->height > 1 && !are_rows_one(d)))
+        return;
+    d->width = d->result_width = d->height * d->width;
+    d->height = d->result_height = 1;
+    if (d->images > 1 && are_images_one(d)) {
+        d->width = d->result_width = d->images * d->width;
+        d->images = 1;
+    }
+}
+
+// --- choices ---------------------------------------------------------------------------------------------------------
+
+static bool takes(const struct plan *plan, const struct step *step)
+{
+    bool is_conv = step->kernel == &cpu_kernel_conv.base && step->results[0].rank == 4;
+    return (is_conv || is_product(step)) && plan_keeps(plan, step->operands[1].memory);
+}
+
+static void add_choice(choice_list *list, const struct tile_definition *d, int pixels, int vectors, int64_t tiles)
+{
+    struct tile_schedule s = {pixels, vectors, tiles};
+    struct listed_choice c = {.precision = PRECISION_EXACT};
+    struct text text = {0};
+    if (!tile_suits(d, &s))
+        return;
+    tile_schedule_print(&text, &s);
+    snprintf(c.text, sizeof c.text, WAY " %s", text.chars);
+    text_free(&text);
+    vec_push(list, c);
+}
+
+static void add_lanewise(choice_list *list, const struct tile_definition *d)
+{
+    add_choice(list, d, d->registers / 2 - 2, 1, d->images * d->result_height * d->result_width);
+}
+
+static int64_t tiles_that_stay(const struct tile_definition *d, int pixels)
+{
+    int64_t bytes = pixels * d->stride[0] * d->stride[1] * d->channels * (int64_t)sizeof(float);
+    return bytes < SOURCE_BYTES ? SOURCE_BYTES / bytes : 1;
+}
+
+// As wide as vectors of results allow, and narrower: what there is of both depends on the processor's loads.
+static void add_dense(choice_list *list, const struct tile_definition *d)
+{
+    int64_t vectors = (d->results + d->lanes - 1) / d->lanes;
+    int widest = vectors % 4 == 0 ? 4 : vectors % 3 == 0 ? 3 : vectors % 2 == 0 ? 2 : 1;
+    for (int q = widest; q >= (widest > 2 ? 2 : widest); q = q > 2 ? 2 : 0) {
+        int pixels = (d->registers - SPARE_REGISTERS) / q;
+        add_choice(list, d, pixels, q, tiles_that_stay(d, pixels));
+    }
+}
+
+static bool has_functions(const struct loop *l)
+{
+    for (int i = 0; l && i < l->n_instructions; i++)
+        if (l->instructions[i].kind == INSTRUCTION_APPLY &&
+            (l->instructions[i].fn == FN_EXP || l->instructions[i].fn == FN_TANH || l->instructions[i].fn == FN_ERF ||
+             l->instructions[i].fn == FN_SIGMOID))
+            return true;
+    return false;
+}
+
+// The library's are near the processor's peak where there are many channels and pixels. Beside these, convolutions of
+// 1x1 in blocks are tried, as one kernel serves many of them.
+static bool is_worth_generating(const struct tile_definition *d)
+{
+    int64_t pixels = d->images * d->result_height * d->result_width;
+    bool is_thin = d->channels < d->lanes || d->groups > 1, is_small = d->kernel[0] * d->kernel[1] == 1;
+    return is_thin || pixels <= FEW_PIXELS || (d->epilogue && has_functions(d->epilogue)) ||
+           (is_small && d->source.pixel == d->lanes && d->source.block != d->lanes);
+}
+
+static void list(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list)
+{
+    struct arena arena;
+    struct tile_step s = {.threads = b->threads};
+    arena_init(&arena);
+    if (define(&s, b, plan, step)) {
+        define_epilogue(&s, step, &arena);
+        join_rows(&s.definition);
+        if (tile_is_lanewise(&s.definition))
+            add_lanewise(list, &s.definition);
+        else if (is_worth_generating(&s.definition))
+            add_dense(list, &s.definition);
+    }
+    arena_free(&arena);
+}
+
+// --- preparing and running -------------------------------------------------------------------------------------------
+
+static bool find_kernel(struct tile_step *s, const struct step_request *r)
+{
+    struct text text = {0};
+    tile_print(&text, &s->definition, &s->schedule);
+    void *address = cpu_find_function(r, text.chars);
+    memcpy(&s->run, &address, sizeof s->run);
+    text_free(&text);
+    return address != NULL;
+}
+
+static void pack_weights(struct tile_step *s, const struct step_request *r)
+{
+    const struct view *w = &r->step->operands[CPU_PACKED_OPERAND];
+    const float *plain = (const float *)address_of_view(r->memory, w);
+    int64_t stride[4] = {w->stride[0], w->stride[1], w->stride[2], w->stride[3]};
+    if (is_product(r->step))
+        memcpy(stride, (int64_t[4]){w->stride[1], w->stride[0]}, sizeof stride);
+    int64_t groups = tile_weight_groups(&s->definition, &s->schedule);
+    s->weights = arena_alloc(r->arena, tile_weights_floats(&s->definition, &s->schedule) * sizeof(float), 64);
+#pragma omp parallel for num_threads(s->threads)
+    for (int64_t i = 0; i < groups; i++)
+        tile_pack(&s->definition, &s->schedule, plain, stride, s->weights, i, 1);
+}
+
+static void *prepare(const struct step_request *r)
+{
+    struct tile_step *s = arena_new(r->arena, struct tile_step);
+    const char *schedule = strchr(r->step->choice, ' ');
+    if (!schedule || !tile_schedule_parse(schedule + 1, &s->schedule) || !define(s, r->backend, r->plan, r->step))
+        return NULL;
+    if (!define_epilogue(s, r->step, r->arena))
+        s->loops = cpu_compile_epilogue(r, 0);
+    join_rows(&s->definition);
+    if (!tile_suits(&s->definition, &s->schedule) || r->step->operands[CPU_PACKED_OPERAND].block ||
+        !cpu_provide_plain(r) || !find_kernel(s, r))
+        return NULL;
+    pack_weights(s, r);
+    s->numbers = arena_array(r->arena, int64_t, tile_n_numbers(&s->definition, &s->schedule));
+    tile_list_numbers(&s->definition, &s->schedule, s->numbers);
+    s->addresses = arena_array(r->arena, const float *, s->loop ? (size_t)s->loop->n_operands : 1);
+    return s;
+}
+
+static bool run(void *state, char *const *memory, char *scratch)
+{
+    const struct tile_step *s = state;
+    for (int i = 1; s->loop && i < s->loop->n_operands; i++)
+        s->addresses[i] = (const float *)memory[s->loop->operands[i].memory] + s->loop->operands[i].offset;
+    const float *x = (const float *)address_of_view(memory, s->source);
+    float *y = (float *)address_of_view(memory, s->target);
+#pragma omp parallel num_threads(s->threads) if (s->threads > 1)
+    s->run(x, s->weights, y, s->addresses, s->numbers, omp_get_thread_num(), omp_get_num_threads());
+    if (s->loops)
+        loops_run(s->loops, memory);
+    return true;
+}
+
+static size_t weights(const void *state, char **ret_weights)
+{
+    const struct tile_step *s = state;
+    *ret_weights = (char *)s->weights;
+    return tile_weights_floats(&s->definition, &s->schedule) * sizeof(float);
+}
+
+static int packed_operand(const void *state)
+{
+    return CPU_PACKED_OPERAND;
+}
+
+static const struct cpu_kernel kernel = {
+    .base = {.name = "tile"},
+    .prepare = prepare,
+    .run = run,
+    .weights = weights,
+    .packed_operand = packed_operand,
+};
+const struct cpu_way cpu_way_tile = {WAY, takes, list, &kernel};

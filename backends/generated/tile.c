@@ -1,0 +1,508 @@
+// What all tiles of one width and one place at the edges share is a kind; each kind has code of its own, in which sums
+// are named scalars. All loops around it are in NAMED(run), which is told sizes and distances; a text knows only what
+// the code of tiles does.
+#include "backends/generated/tile.h"
+
+#include "backends/generated/vector_text.h"
+#include "backends/planning/plan.h"
+#include "core/text/text.h"
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_KINDS 64
+#define MOST_PIXELS 32
+#define MOST_VECTORS 4
+#define WINDOW_COLUMNS 16   // at most: each of them has code of its own
+#define PREFETCHED 16       // channels ahead
+
+struct kind {
+    int64_t width;
+    int64_t left, right;   // columns of the source that lie outside
+};
+struct shape {
+    int64_t tiles, wide;   // of a row; so many have `width` pixels, the others one less
+    int64_t width;
+    int64_t groups, groups_each;   // of vectors; of each group of channels
+    int64_t results, weight_channels, channel_blocks, channels;
+    bool is_lanewise;
+    int n_kinds;
+    struct kind kinds[MOST_KINDS];
+};
+struct printing {
+    struct text *text;
+    const struct tile_definition *d;
+    const struct tile_schedule *s;
+    struct shape k;
+};
+
+// Numbers that a kernel is told. Behind them: four of each operand of the epilogue, then two of each tile of a row.
+#define TILE_NUMBERS(_)                                                                                                \
+    _(IMAGES)                                                                                                          \
+    _(ROWS)                                                                                                            \
+    _(TILES) _(GROUPS) _(GROUPS_EACH) _(RESULTS) _(AT_ONCE) _(HEIGHT) _(CHANNEL_BLOCKS) _(CHANNELS) _(X_IMAGE)         \
+        _(X_BLOCK) _(X_ROW) _(X_LANE) _(X_GROUP) _(Y_IMAGE) _(Y_BLOCK) _(Y_ROW) _(Y_PIXEL) _(W_GROUP)
+#define TILE_NUMBER(name) TILE_##name,
+enum tile_number { TILE_NUMBERS(TILE_NUMBER) TILE_N_NUMBERS };
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static int64_t at_least_0(int64_t a)
+{
+    return a > 0 ? a : 0;
+}
+
+// --- what a definition and a schedule come to ------------------------------------------------------------------------
+
+bool tile_is_lanewise(const struct tile_definition *d)
+{
+    return d->groups > 1 && d->channels == d->results && d->channels < d->lanes && d->lanes % d->channels == 0 &&
+           d->groups * d->channels >= d->lanes && d->source.lane == 1;
+}
+
+static int64_t start_of_tile(const struct shape *k, int64_t tile)
+{
+    return tile * k->width - at_least_0(tile - k->wide);
+}
+
+static struct kind kind_of_tile(const struct tile_definition *d, const struct shape *k, int64_t tile)
+{
+    int64_t width = k->width - (tile >= k->wide), first = start_of_tile(k, tile) * d->stride[1] - d->pad[1];
+    int64_t end = first + (width - 1) * d->stride[1] + (d->kernel[1] - 1) * d->dilation[1] + 1;
+    return (struct kind){width, at_least_0(-first), at_least_0(end - d->width)};
+}
+
+// MOST_KINDS: there are more.
+static int number_of_kind(struct shape *k, struct kind kind)
+{
+    int i = 0;
+    while (i < k->n_kinds && memcmp(&k->kinds[i], &kind, sizeof kind) != 0)
+        i++;
+    if (i == k->n_kinds && i < MOST_KINDS)
+        k->kinds[k->n_kinds++] = kind;
+    return i;
+}
+
+static bool has_blocks(const struct tile_definition *d)
+{
+    return d->source.block != d->lanes * d->source.lane;
+}
+
+static struct shape shape_of(const struct tile_definition *d, const struct tile_schedule *s)
+{
+    struct shape k = {.is_lanewise = tile_is_lanewise(d)};
+    int64_t tiles = divide_up(d->result_width, s->pixels), group = (int64_t)s->vectors * d->lanes;
+    k.tiles = tiles;
+    k.width = divide_up(d->result_width, tiles);
+    k.wide = d->result_width - tiles * (k.width - 1);
+    k.results = k.is_lanewise ? d->groups * d->results : d->results;
+    k.groups_each = divide_up(k.results, group);
+    k.groups = k.is_lanewise ? k.groups_each : d->groups * k.groups_each;
+    k.weight_channels = d->channels;
+    k.channel_blocks = has_blocks(d) ? d->channels / d->lanes : 1;
+    k.channels = has_blocks(d) ? d->lanes : d->channels;
+    return k;
+}
+
+// False: there are too many.
+static bool list_kinds(const struct tile_definition *d, struct shape *k)
+{
+    for (int64_t i = 0; i < k->tiles; i++)
+        if (number_of_kind(k, kind_of_tile(d, k, i)) == MOST_KINDS)
+            return false;
+    return true;
+}
+
+void tile_schedule_print(struct text *text, const struct tile_schedule *s)
+{
+    text_printf(text, "(tile p:%d q:%d t:%lld)", s->pixels, s->vectors, (long long)s->tiles);
+}
+
+bool tile_schedule_parse(const char *text, struct tile_schedule *ret_schedule)
+{
+    int p, q, t, end = 0;
+    if (sscanf(text, "(tile p:%3d q:%3d t:%8d)%n", &p, &q, &t, &end) != 3 || !end || text[end])
+        return false;
+    *ret_schedule = (struct tile_schedule){p, q, t};
+    return p >= 1 && p <= MOST_PIXELS && q >= 1 && q <= MOST_VECTORS && t >= 1;
+}
+
+// Do channels of a group start where a group of vectors may?
+static bool suits_image(const struct tile_definition *d, const struct tile_image *i, int64_t channels)
+{
+    bool is_affine = i->block == d->lanes * i->lane;
+    return is_affine || (channels % d->lanes == 0 && i->lane == 1);
+}
+
+bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s)
+{
+    if (s->pixels < 1 || s->pixels > MOST_PIXELS || s->vectors < 1 || s->vectors > MOST_VECTORS || s->tiles < 1 ||
+        d->images < 1 || d->channels < 1 || d->results < 1 || d->result_height < 1 || d->result_width < 1 ||
+        d->kernel[0] < 1 || d->kernel[1] < 1 || d->kernel[1] > WINDOW_COLUMNS)
+        return false;
+    struct shape k = shape_of(d, s);
+    int64_t channels = k.is_lanewise ? d->groups * d->channels : d->channels;
+    return k.results >= (int64_t)s->vectors * d->lanes && (!k.is_lanewise || s->vectors == 1) && d->target.lane == 1 &&
+           suits_image(d, &d->source, channels) && suits_image(d, &d->target, k.results) && list_kinds(d, &k);
+}
+
+bool tile_takes_epilogue(const struct tile_definition *d)
+{
+    const struct loop *l = d->epilogue;
+    bool is_lanewise = tile_is_lanewise(d);
+    for (int i = 0; i < l->n_instructions; i++)
+        if (!vector_text_knows(&l->instructions[i]))
+            return false;
+    for (int i = 1; i < l->n_operands; i++) {
+        const struct tile_image *o = &d->operands[i];
+        bool is_one = o->lane == 0 && o->block == 0;
+        if (l->operands[i].dtype != DTYPE_F32 ||
+            !(is_one || (o->lane == 1 && suits_image(d, o, is_lanewise ? d->groups * d->results : d->results))))
+            return false;
+    }
+    return l->n_results == 1 && l->results[0].to.dtype == DTYPE_F32;
+}
+
+// --- weights ---------------------------------------------------------------------------------------------------------
+//
+//     [group of vectors][row][column][channel][lanes of the group]
+
+static int64_t floats_of_group(const struct tile_definition *d, const struct tile_schedule *s)
+{
+    return d->kernel[0] * d->kernel[1] * d->channels * s->vectors * d->lanes;
+}
+
+int64_t tile_weight_groups(const struct tile_definition *d, const struct tile_schedule *s)
+{
+    return shape_of(d, s).groups;
+}
+
+size_t tile_weights_floats(const struct tile_definition *d, const struct tile_schedule *s)
+{
+    return (size_t)(floats_of_group(d, s) * shape_of(d, s).groups);
+}
+
+static int64_t first_result(const struct tile_definition *d, const struct tile_schedule *s, const struct shape *k,
+                            int64_t group)
+{
+    int64_t within = group % k->groups_each * s->vectors * d->lanes, last = k->results - s->vectors * d->lanes;
+    return group / k->groups_each * k->results + (within < last ? within : last);
+}
+
+void tile_pack(const struct tile_definition *d, const struct tile_schedule *s, const float *weights,
+               const int64_t stride[4], float *ret_packed, int64_t first_group, int64_t n_groups)
+{
+    struct shape k = shape_of(d, s);
+    int64_t width = (int64_t)s->vectors * d->lanes;
+    for (int64_t group = first_group; group < first_group + n_groups; group++) {
+        float *to = ret_packed + group * floats_of_group(d, s);
+        const float *from = weights + first_result(d, s, &k, group) * stride[0];
+        for (int64_t i = 0; i < d->kernel[0]; i++)
+            for (int64_t j = 0; j < d->kernel[1]; j++)
+                for (int64_t c = 0; c < d->channels; c++)
+                    for (int64_t lane = 0; lane < width; lane++)
+                        *to++ = from[lane * stride[0] + c * stride[1] + i * stride[2] + j * stride[3]];
+    }
+}
+
+// --- numbers ---------------------------------------------------------------------------------------------------------
+
+static int n_operands(const struct tile_definition *d)
+{
+    return d->epilogue ? d->epilogue->n_operands : 1;
+}
+
+static int number_of_operand(int i)
+{
+    return TILE_N_NUMBERS + 4 * (i - 1);
+}
+
+static int number_of_tiles(const struct tile_definition *d)
+{
+    return number_of_operand(n_operands(d));
+}
+
+size_t tile_n_numbers(const struct tile_definition *d, const struct tile_schedule *s)
+{
+    return (size_t)number_of_tiles(d) + 2 * (size_t)shape_of(d, s).tiles;
+}
+
+// How far it is from one group of channels to the next: affine, or whole blocks.
+static int64_t group_of_source(const struct tile_definition *d)
+{
+    return has_blocks(d) ? d->channels / d->lanes * d->source.block : d->channels * d->source.lane;
+}
+
+void tile_list_numbers(const struct tile_definition *d, const struct tile_schedule *s, int64_t *ret_numbers)
+{
+    struct shape k = shape_of(d, s);
+    const struct tile_image *x = &d->source, *y = &d->target;
+    const int64_t first[TILE_N_NUMBERS] = {
+        d->images, d->result_height, k.tiles,   k.groups,         k.groups_each,
+        k.results, s->tiles,         d->height, k.channel_blocks, k.channels,
+        x->image,  x->block,         x->row,    x->lane,          k.is_lanewise ? 0 : group_of_source(d),
+        y->image,  y->block,         y->row,    y->pixel,         floats_of_group(d, s)};
+    memcpy(ret_numbers, first, sizeof first);
+    for (int i = 1; i < n_operands(d); i++) {
+        const struct tile_image *o = &d->operands[i];
+        memcpy(ret_numbers + number_of_operand(i), (int64_t[4]){o->image, o->block, o->row, o->pixel},
+               4 * sizeof(int64_t));
+    }
+    for (int64_t i = 0; i < k.tiles; i++) {
+        int64_t *tile = ret_numbers + number_of_tiles(d) + 2 * i;
+        tile[0] = number_of_kind(&k, kind_of_tile(d, &k, i));
+        tile[1] = start_of_tile(&k, i);
+    }
+}
+
+// --- sums ------------------------------------------------------------------------------------------------------------
+
+static long long as_long(int64_t a)
+{
+    return (long long)a;
+}
+
+// Is the source's column within the image for that pixel of a tile and that column of the window?
+static bool is_inside(const struct tile_definition *d, const struct kind *kind, int64_t pixel, int64_t column)
+{
+    int64_t at = pixel * d->stride[1] + column * d->dilation[1];
+    int64_t span = (kind->width - 1) * d->stride[1] + (d->kernel[1] - 1) * d->dilation[1] + 1;
+    return at >= kind->left && at < span - kind->right;
+}
+
+static bool is_whole(const struct kind *kind)
+{
+    return !kind->left && !kind->right;
+}
+
+// One channel of the source; `column` of the window, -1: any.
+static void print_dense_terms(const struct printing *p, const struct kind *kind, int64_t column)
+{
+    int64_t step = p->d->stride[1] * p->d->source.pixel;
+    int q_count = p->s->vectors;
+    for (int q = 0; q < q_count; q++)
+        text_printf(p->text, "V w%d = NAMED(load)(w + %d * LANES);\n__builtin_prefetch(w + (%d * %d + %d) * LANES);\n",
+                    q, q, PREFETCHED, q_count, q);
+    for (int64_t i = 0; i < kind->width; i++) {
+        if (column >= 0 && !is_inside(p->d, kind, i, column))
+            continue;
+        text_printf(p->text, "e = at[%lld];\n", as_long(i * step));
+        for (int q = 0; q < q_count; q++)
+            text_printf(p->text, "a%d_%d += e * w%d;\n", (int)i, q, q);
+    }
+}
+
+static void print_channels(const struct printing *p, const struct kind *kind, int64_t column)
+{
+    text_printf(p->text,
+                "for (I block = 0; block < CHANNEL_BLOCKS; block++) {\nconst float *at = from + block * X_BLOCK;\n"
+                "for (I c = 0; c < CHANNELS; c++, at += X_LANE, w += %d * LANES) {\nfloat e;\n",
+                p->s->vectors);
+    print_dense_terms(p, kind, column);
+    text_add(p->text, "}\n}\n");
+}
+
+static void print_dense_row(const struct printing *p, const struct kind *kind)
+{
+    int64_t columns = p->d->kernel[1], step = p->d->dilation[1] * p->d->source.pixel;
+    if (is_whole(kind)) {
+        text_printf(p->text, "for (int s = 0; s < %lld; s++) {\nconst float *from = x + s * %lld;\n", as_long(columns),
+                    as_long(step));
+        print_channels(p, kind, -1);
+        text_add(p->text, "}\n");
+        return;
+    }
+    for (int64_t j = 0; j < columns; j++) {
+        text_printf(p->text, "{\nconst float *from = x + %lld;\n", as_long(j * step));
+        print_channels(p, kind, j);
+        text_add(p->text, "}\n");
+    }
+}
+
+// The lanes of a group that have its channel c, in all of its lanes.
+static void print_exchange(const struct printing *p, int64_t c)
+{
+    text_printf(p->text, "V v%d = __builtin_shufflevector(v, v", (int)c);
+    for (int64_t lane = 0; lane < p->d->lanes; lane++)
+        text_printf(p->text, ", %d", (int)(lane / p->d->channels * p->d->channels + c));
+    text_add(p->text, ");\n");
+}
+
+static void print_source(const struct printing *p, int64_t at)
+{
+    bool is_alone = p->d->channels == 1;
+    text_printf(p->text, "{\nV v%s = NAMED(load)(x + %lld);\n", is_alone ? "0" : "", as_long(at * p->d->source.pixel));
+    for (int64_t c = 0; !is_alone && c < p->d->channels; c++)
+        print_exchange(p, c);
+}
+
+static void print_lanewise_column(const struct printing *p, const struct kind *kind, int64_t at)
+{
+    const struct tile_definition *d = p->d;
+    bool is_read = false;
+    for (int64_t c = 0; c < d->channels; c++)
+        for (int64_t j = 0; j < d->kernel[1]; j++) {
+            int64_t rest = at - j * d->dilation[1], i = rest / d->stride[1];
+            if (rest < 0 || rest % d->stride[1] || i >= kind->width || !is_inside(d, kind, i, j))
+                continue;
+            if (!is_read)
+                print_source(p, at);
+            is_read = true;
+            text_printf(p->text, "a%d_0 += v%d * w%d_%d;\n", (int)i, (int)c, (int)j, (int)c);
+        }
+    text_add(p->text, is_read ? "}\n" : "");
+}
+
+static void print_lanewise_row(const struct printing *p, const struct kind *kind)
+{
+    const struct tile_definition *d = p->d;
+    for (int64_t j = 0; j < d->kernel[1]; j++)
+        for (int64_t c = 0; c < d->channels; c++)
+            text_printf(p->text, "V w%d_%d = NAMED(load)(w + %d * LANES);\n", (int)j, (int)c,
+                        (int)(j * d->channels + c));
+    int64_t span = (kind->width - 1) * d->stride[1] + (d->kernel[1] - 1) * d->dilation[1] + 1;
+    for (int64_t at = 0; at < span; at++)
+        print_lanewise_column(p, kind, at);
+}
+
+// --- epilogues -------------------------------------------------------------------------------------------------------
+
+static void print_operand(const struct printing *p, int i, int pixel, int vector)
+{
+    const struct tile_image *o = &p->d->operands[i];
+    int n = number_of_operand(i);
+    text_printf(p->text, o->lane ? "V x%d = NAMED(load)(o%d" : "V x%d = ALL(*(o%d", i, i);
+    if (o->pixel && pixel)
+        text_printf(p->text, " + %d * n[%d]", pixel, n + 3);
+    if (o->block && vector)
+        text_printf(p->text, " + %d * n[%d]", vector, n + 1);
+    text_add(p->text, o->lane ? ");\n" : "));\n");
+}
+
+static void print_result(const struct printing *p, int pixel, int vector)
+{
+    const struct loop *l = p->d->epilogue;
+    char value[VECTOR_NAME_SIZE] = "x0";
+    text_printf(p->text, p->d->has_relu ? "{\nV x0 = NAMED(relu)(a%d_%d);\n" : "{\nV x0 = a%d_%d;\n", pixel, vector);
+    for (int i = 1; i < n_operands(p->d); i++)
+        print_operand(p, i, pixel, vector);
+    for (int i = 0; l && i < l->n_instructions; i++)
+        vector_text_add(p->text, l, i);
+    if (l)
+        vector_text_name(l->results[0].value, value);
+    text_printf(p->text, "NAMED(store)(y + %d * Y_PIXEL + %d * Y_BLOCK, %s);\n}\n", pixel, vector, value);
+}
+
+// --- from beginning to end -------------------------------------------------------------------------------------------
+
+static void print_arguments(const struct printing *p, const char *form)
+{
+    for (int i = 1; i < n_operands(p->d); i++)
+        text_printf(p->text, form, i);
+}
+
+static void print_kind(const struct printing *p, int number)
+{
+    const struct kind *kind = &p->k.kinds[number];
+    text_printf(p->text, "static inline void NAMED(tile_%d)(const float *x, const float *w, I r0, I r1, float *y",
+                number);
+    print_arguments(p, ", const float *o%d");
+    text_add(p->text, ", const I *n)\n{\n");
+    for (int i = 0; i < (int)kind->width; i++)
+        for (int q = 0; q < p->s->vectors; q++)
+            text_printf(p->text, "V a%d_%d = {0};\n", i, q);
+    int64_t row = p->d->kernel[1] * p->d->channels * p->s->vectors;
+    text_printf(p->text, "x += r0 * %lld * X_ROW;\nw += r0 * %lld * LANES;\n", as_long(p->d->dilation[0]),
+                as_long(row));
+    text_printf(p->text, "for (I r = r0; r < r1; r++, x += %lld * X_ROW) {\n", as_long(p->d->dilation[0]));
+    if (p->k.is_lanewise)
+        print_lanewise_row(p, kind);
+    else
+        print_dense_row(p, kind);
+    if (p->k.is_lanewise)
+        text_printf(p->text, "w += %lld * LANES;\n", as_long(row));
+    text_add(p->text, "}\n");
+    for (int i = 0; i < (int)kind->width; i++)
+        for (int q = 0; q < p->s->vectors; q++)
+            print_result(p, i, q);
+    text_add(p->text, "}\n");
+}
+
+static void print_names(const struct printing *p)
+{
+#define NAME_OF_NUMBER(name) #name,
+    static const char *const numbers[] = {TILE_NUMBERS(NAME_OF_NUMBER)};
+    vector_text_begin(p->text, p->d->lanes);
+    for (int i = 0; i < TILE_N_NUMBERS; i++)
+        text_printf(p->text, "#undef %s\n#define %s n[%d]\n", numbers[i], numbers[i], i);
+}
+
+static void print_calls(const struct printing *p)
+{
+    int at = number_of_tiles(p->d);
+    text_printf(p->text, "I j = n[%d + 2 * tile];\n", at + 1);
+    text_printf(
+        p->text,
+        "const float *xt = x + image * X_IMAGE + x_at + top * X_ROW + (j * %lld - %lld) * %lld;\n"
+        "float *yt = y + image * Y_IMAGE + first / LANES * Y_BLOCK + first %% LANES + row * Y_ROW + j * Y_PIXEL;\n",
+        as_long(p->d->stride[1]), as_long(p->d->pad[1]), as_long(p->d->source.pixel));
+    for (int i = 1; i < n_operands(p->d); i++) {
+        int n = number_of_operand(i);
+        text_printf(p->text, "const float *o%d = operands[%d] + image * n[%d] + row * n[%d] + j * n[%d]", i, i, n,
+                    n + 2, n + 3);
+        text_printf(p->text, p->d->operands[i].lane ? " + first / LANES * n[%d] + first %% LANES;\n" : ";\n", n + 1);
+    }
+    text_printf(p->text, "switch (n[%d + 2 * tile]) {\n", at);
+    for (int i = 0; i < p->k.n_kinds; i++) {
+        text_printf(p->text, "case %d:\nNAMED(tile_%d)(xt, wt, r0, r1, yt", i, i);
+        print_arguments(p, ", o%d");
+        text_add(p->text, ", n);\nbreak;\n");
+    }
+    text_add(p->text, "}\n");
+}
+
+static void print_run(const struct printing *p)
+{
+    const struct tile_definition *d = p->d;
+    text_printf(
+        p->text,
+        "void NAMED(run)(const float *x, const float *w, float *y, const float *const *operands, const I *n, "
+        "int part, int parts)\n{\n"
+        "I all = IMAGES * ROWS * TILES, is_by_tiles = all %% parts == 0 || all >= 4 * parts;\n"
+        "I begin = is_by_tiles ? all * part / parts : 0, end = is_by_tiles ? all * (part + 1) / parts : all;\n"
+        "I g0 = is_by_tiles ? 0 : GROUPS * part / parts, g1 = is_by_tiles ? GROUPS : GROUPS * (part + 1) / parts;\n"
+        "for (I from = begin, to; from < end; from = to) {\n"
+        "to = end - from < AT_ONCE ? end : from + AT_ONCE;\n"
+        "for (I g = g0; g < g1; g++) {\n"
+        "const float *wt = w + g * W_GROUP;\n"
+        "I first = g %% GROUPS_EACH * %d * LANES, x_at = g / GROUPS_EACH * X_GROUP;\n"
+        "if (first > RESULTS - %d * LANES)\nfirst = RESULTS - %d * LANES;\n",
+        p->s->vectors, p->s->vectors, p->s->vectors);
+    text_add(p->text, p->k.is_lanewise ? "x_at = first / LANES * X_BLOCK + first % LANES;\n"
+                                       : "first += g / GROUPS_EACH * RESULTS;\n");
+    text_printf(p->text,
+                "I image = from / (ROWS * TILES), row = from / TILES %% ROWS, tile = from %% TILES;\n"
+                "for (I u = from; u < to; u++) {\n"
+                "I top = row * %lld - %lld, r0 = top < 0 ? (-top + %lld) / %lld : 0;\n"
+                "I r1 = top < HEIGHT ? (HEIGHT - top + %lld) / %lld : 0;\nr1 = r1 > %lld ? %lld : r1;\n",
+                as_long(d->stride[0]), as_long(d->pad[0]), as_long(d->dilation[0] - 1), as_long(d->dilation[0]),
+                as_long(d->dilation[0] - 1), as_long(d->dilation[0]), as_long(d->kernel[0]), as_long(d->kernel[0]));
+    print_calls(p);
+    text_add(p->text,
+             "if (++tile == TILES) {\ntile = 0;\nif (++row == ROWS) {\nrow = 0;\nimage++;\n}\n}\n}\n}\n}\n}\n");
+}
+
+void tile_print(struct text *text, const struct tile_definition *d, const struct tile_schedule *s)
+{
+    struct printing p = {text, d, s, shape_of(d, s)};
+    bool is_listed = list_kinds(d, &p.k);
+    assert(is_listed);
+    (void)is_listed;
+    print_names(&p);
+    for (int i = 0; i < p.k.n_kinds; i++)
+        print_kind(&p, i);
+    print_run(&p);
+}

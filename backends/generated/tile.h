@@ -1,0 +1,58 @@
+// Convolutions and products by register tiles: so many pixels of a row of results by so many vectors of channels are
+// summed in registers, and stored with bias, activations and residuals already applied.
+//
+//     dense      vectors of results times single entries of the source, which stands in any layout: convolutions of
+//                every window, step, dilation and group, and products, whose rows are the pixels of one row
+//     lanewise   vectors of the source, where a group has fewer channels than a vector has lanes: depthwise, and others
+//                by exchanging lanes within their groups
+//
+// A row of results is cut into tiles of nearly equal width. Tiles at its edges have code of their own, without the
+// terms that lie outside; above and below the image rows of the window are left out. Where channels do not fill
+// vectors, the last vector overlaps with the one before.
+//
+// NaN and infinities: as in sums of all terms within the image.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct loop;
+struct text;
+
+// Channel c of a pixel stands at c / lanes * block + c % lanes * lane.
+struct tile_image {
+    int64_t image, block, row, pixel, lane;   // distances in entries
+};
+struct tile_definition {
+    int lanes, registers;                        // of the instruction set's vectors
+    int64_t images, groups, channels, results;   // the last two of a group
+    int64_t height, width, result_height, result_width;
+    int64_t kernel[2], stride[2], dilation[2], pad[2];   // pad: above, and to the left
+    struct tile_image source, target;
+    bool has_relu;                       // of the sum, before the epilogue
+    const struct loop *epilogue;         // element-wise, its operand 0 is the sum; NULL: none
+    const struct tile_image *operands;   // of the epilogue, [0] is not looked at; lane is 1 or 0
+};
+struct tile_schedule {
+    int pixels, vectors;   // of a tile, at most
+    int64_t tiles;         // that are done with a group of vectors before the next group
+};
+// `(tile p:14 q:2 t:8)`
+void tile_schedule_print(struct text *text, const struct tile_schedule *s);
+bool tile_schedule_parse(const char *text, struct tile_schedule *ret_schedule);
+bool tile_is_lanewise(const struct tile_definition *d);
+bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s);
+bool tile_takes_epilogue(const struct tile_definition *d);
+
+// Appends to the text definitions of which NAMED(run) has this type; `numbers` has tile_n_numbers, and operands the
+// addresses of the epilogue's, [0] is not looked at.
+typedef void tile_run_fn(const float *x, const float *w, float *y, const float *const *operands, const int64_t *numbers,
+                         int part, int parts);
+void tile_print(struct text *text, const struct tile_definition *d, const struct tile_schedule *s);
+size_t tile_n_numbers(const struct tile_definition *d, const struct tile_schedule *s);
+void tile_list_numbers(const struct tile_definition *d, const struct tile_schedule *s, int64_t *ret_numbers);
+// From [result][channel of the group][row][column] with these distances.
+size_t tile_weights_floats(const struct tile_definition *d, const struct tile_schedule *s);
+int64_t tile_weight_groups(const struct tile_definition *d, const struct tile_schedule *s);
+void tile_pack(const struct tile_definition *d, const struct tile_schedule *s, const float *weights,
+               const int64_t stride[4], float *ret_packed, int64_t first_group, int64_t n_groups);

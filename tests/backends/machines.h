@@ -1,0 +1,39 @@
+// Instruction sets that kernels are generated for, and which of them this processor has.
+#pragma once
+#include "backends/programs/programs.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct machine {
+    const char *instruction_set;
+    int lanes, registers;
+    bool is_here;
+};
+
+static inline void list_machines(struct machine ret_machines[4], int *ret_n)
+{
+    int n = 0;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    ret_machines[n++] = (struct machine){"x86-64-v2", 4, 16, __builtin_cpu_supports("sse4.2") != 0};
+    ret_machines[n++] =
+        (struct machine){"x86-64-v3", 8, 16, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")};
+    ret_machines[n++] =
+        (struct machine){"x86-64-v4", 16, 32, __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")};
+#elif defined(__aarch64__)
+    ret_machines[n++] = (struct machine){"armv8-a", 4, 32, true};
+#endif
+    *ret_n = n;
+}
+
+#if defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
+#define EXTRA_FLAG "-fsanitize=address,undefined"
+#else
+#define EXTRA_FLAG NULL
+#endif
+
+static inline struct programs *open_service(const struct machine *m)
+{
+    return programs_open(&(struct programs_options){
+        .instruction_set = m->instruction_set, .folder = "", .extra_flag = EXTRA_FLAG, .seconds = 600});
+}

@@ -1,0 +1,291 @@
+// Kernels of register tiles against plain sums in double precision: windows, steps, dilations, groups, borders and
+// layouts of every kind, residues of tiles, epilogues, parts, instruction sets that this processor has, addresses at
+// multiples of 4 bytes, and NaN.
+#include "backends/generated/tile.h"
+#include "backends/planning/plan.h"
+#include "backends/programs/programs.h"
+#include "core/numbers/random.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
+#include "tests/backends/machines.h"
+#include "tests/support/check.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum layout_of_image { LAST, BLOCKS, ROWS };
+struct trial {
+    struct tile_definition d;
+    struct tile_schedule s;
+    struct loop epilogue;
+    struct tile_image operands[3];   // the sum, a bias, a residual
+    enum layout_of_image from, to;
+    int parts, misplaced;   // entries behind a multiple of 64 bytes
+};
+struct values {
+    float *x, *w, *bias, *residual, *y, *packed;
+    size_t n_x, n_w, n_y;
+};
+
+static struct tile_image image_of(enum layout_of_image layout, int64_t lanes, int64_t channels, int64_t height,
+                                  int64_t width)
+{
+    int64_t all = channels * height * width;
+    if (layout == LAST)
+        return (struct tile_image){all, lanes, width * channels, channels, 1};
+    if (layout == BLOCKS)
+        return (struct tile_image){all, height * width * lanes, width * lanes, lanes, 1};
+    return (struct tile_image){all, lanes * height * width, width, 1, height * width};
+}
+
+static int64_t place_in(const struct tile_image *i, int64_t lanes, int64_t n, int64_t c, int64_t row, int64_t column)
+{
+    return n * i->image + c / lanes * i->block + c % lanes * i->lane + row * i->row + column * i->pixel;
+}
+
+// relu(sum + bias) * residual
+static const struct instruction code[] = {
+    {INSTRUCTION_APPLY, FN_ADD, 0, 1, 0, 0},
+    {INSTRUCTION_APPLY, FN_RELU, VALUE_OF_INSTRUCTION | 0, 0, 0, 0},
+    {INSTRUCTION_APPLY, FN_MUL, VALUE_OF_INSTRUCTION | 1, 2, 0, 0},
+};
+static struct loop_access accesses[3] = {{.dtype = DTYPE_F32}, {.dtype = DTYPE_F32}, {.dtype = DTYPE_F32}};
+static struct loop_result results[1] = {{VALUE_OF_INSTRUCTION | 2, {.dtype = DTYPE_F32}}};
+
+static void complete(struct trial *t, bool has_epilogue)
+{
+    struct tile_definition *d = &t->d;
+    int64_t from = d->groups * d->channels, to = d->groups * d->results;
+    d->source = image_of(t->from, d->lanes, from, d->height, d->width);
+    d->target = image_of(t->to, d->lanes, to, d->result_height, d->result_width);
+    t->operands[1] = (struct tile_image){0, d->lanes, 0, 0, 1};
+    t->operands[2] = d->target;
+    t->epilogue = (struct loop){.rank = 4,
+                                .n_operands = 3,
+                                .n_instructions = 3,
+                                .n_results = 1,
+                                .operands = accesses,
+                                .instructions = (struct instruction *)code,
+                                .results = results};
+    d->operands = t->operands;
+    d->epilogue = has_epilogue ? &t->epilogue : NULL;
+}
+
+static float *new_floats(size_t n, int misplaced, struct random *random)
+{
+    float *all = aligned_alloc(64, (n + 32) * sizeof *all / 64 * 64 + 64);
+    for (size_t i = 0; i < n + 16; i++)
+        all[i] = (float)(2 * random_unit(random) - 1);
+    return all + misplaced;
+}
+
+static struct values make_values(const struct trial *t, struct random *random)
+{
+    const struct tile_definition *d = &t->d;
+    struct values v;
+    v.n_x = (size_t)(d->images * d->groups * d->channels * d->height * d->width);
+    v.n_w = (size_t)(d->groups * d->results * d->channels * d->kernel[0] * d->kernel[1]);
+    v.n_y = (size_t)(d->images * d->groups * d->results * d->result_height * d->result_width);
+    v.x = new_floats(v.n_x, t->misplaced, random);
+    v.w = new_floats(v.n_w, t->misplaced, random);
+    v.bias = new_floats((size_t)(d->groups * d->results), t->misplaced, random);
+    v.residual = new_floats(v.n_y, t->misplaced, random);
+    v.y = new_floats(v.n_y, t->misplaced, random);
+    v.packed = new_floats(tile_weights_floats(d, &t->s), 0, random);
+    return v;
+}
+
+static void free_values(const struct trial *t, struct values *v)
+{
+    free(v->x - t->misplaced);
+    free(v->w - t->misplaced);
+    free(v->bias - t->misplaced);
+    free(v->residual - t->misplaced);
+    free(v->y - t->misplaced);
+    free(v->packed);
+}
+
+static double sum_at(const struct trial *t, const struct values *v, int64_t n, int64_t f, int64_t row, int64_t column,
+                     double *ret_norm)
+{
+    const struct tile_definition *d = &t->d;
+    double sum = 0;
+    for (int64_t i = 0; i < d->channels * d->kernel[0] * d->kernel[1]; i++) {
+        int64_t c = i / d->kernel[1] / d->kernel[0], r = i / d->kernel[1] % d->kernel[0], s = i % d->kernel[1];
+        int64_t y = row * d->stride[0] + r * d->dilation[0] - d->pad[0];
+        int64_t x = column * d->stride[1] + s * d->dilation[1] - d->pad[1];
+        if (y < 0 || x < 0 || y >= d->height || x >= d->width)
+            continue;
+        int64_t channel = f / d->results * d->channels + c;
+        double term = (double)v->x[place_in(&d->source, d->lanes, n, channel, y, x)] *
+                      v->w[((f * d->channels + c) * d->kernel[0] + r) * d->kernel[1] + s];
+        sum += term;
+        *ret_norm += fabs(term);
+    }
+    return sum;
+}
+
+static void run_kernel(struct programs *service, const struct trial *t, struct values *v)
+{
+    struct text text = {0};
+    struct error error = {0};
+    struct program program;
+    tile_run_fn *run;
+    int64_t *numbers = calloc(tile_n_numbers(&t->d, &t->s), sizeof *numbers);
+    const int64_t each = t->d.kernel[0] * t->d.kernel[1];
+    const int64_t strides[4] = {t->d.channels * each, each, t->d.kernel[1], 1};
+    const float *operands[3] = {NULL, v->bias, v->residual};
+    tile_print(&text, &t->d, &t->s);
+    const char *chars = text.chars;
+    if (!programs_find(service, &chars, 1, &program, &error))
+        fail_msg("%s", error.message);
+    void *address = program_function(&program, "run");
+    memcpy(&run, &address, sizeof run);
+    tile_pack(&t->d, &t->s, v->w, strides, v->packed, 0, tile_weight_groups(&t->d, &t->s));
+    tile_list_numbers(&t->d, &t->s, numbers);
+    for (size_t i = 0; i < v->n_y; i++)
+        v->y[i] = NAN;
+    v->y[v->n_y] = 77;
+    for (int part = 0; part < t->parts; part++)
+        run(v->x, v->packed, v->y, operands, numbers, part, t->parts);
+    assert_true(v->y[v->n_y] == 77);
+    text_free(&text);
+    free(numbers);
+}
+
+#define ERROR_OF_SUMS 1e-6   // of the sum of the terms' sizes
+
+static void check_entry(const struct trial *t, const struct values *v, int64_t i)
+{
+    const struct tile_definition *d = &t->d;
+    int64_t column = i % d->result_width, row = i / d->result_width % d->result_height;
+    int64_t f = i / d->result_width / d->result_height % (d->groups * d->results);
+    int64_t n = i / d->result_width / d->result_height / (d->groups * d->results);
+    int64_t at = place_in(&d->target, d->lanes, n, f, row, column);
+    double norm = 1, wanted = sum_at(t, v, n, f, row, column, &norm);
+    if (d->has_relu && wanted < 0)
+        wanted = 0;
+    if (d->epilogue)
+        wanted = (wanted + v->bias[f] < 0 ? 0 : wanted + v->bias[f]) * v->residual[at];
+    if (isnan(wanted)   ? !isnan(v->y[at])
+        : isinf(wanted) ? v->y[at] != wanted
+                        : !(fabs(v->y[at] - wanted) <= ERROR_OF_SUMS * norm))
+        fail_msg("%d lanes, p %d, q %d, t %d, %dx%d by %dx%d, %d groups of %d to %d: entry %d is %.9g for %.9g",
+                 d->lanes, t->s.pixels, t->s.vectors, (int)t->s.tiles, (int)d->height, (int)d->width, (int)d->kernel[0],
+                 (int)d->kernel[1], (int)d->groups, (int)d->channels, (int)d->results, (int)at, v->y[at], wanted);
+}
+
+static void check_trial(struct programs *service, const struct trial *t, double special, struct random *random)
+{
+    struct values v = make_values(t, random);
+    v.x[v.n_x / 2] = special != 0 ? (float)special : v.x[v.n_x / 2];
+    run_kernel(service, t, &v);
+    for (int64_t i = 0; i < (int64_t)v.n_y; i++)
+        check_entry(t, &v, i);
+    free_values(t, &v);
+}
+
+static int64_t one_to(struct random *random, int most)
+{
+    return 1 + (int64_t)random_below(random, (uint64_t)most);
+}
+
+// Depthwise, in small groups, in large ones, or in one.
+static void choose_channels(struct trial *t, int number, struct random *random)
+{
+    struct tile_definition *d = &t->d;
+    int64_t small[] = {1, 2, d->lanes / 2, 1};
+    d->groups = 1;
+    t->s.vectors = (int)one_to(random, 3);
+    if (number % 3 == 0) {
+        d->channels = d->results = small[random_below(random, 4)];
+        d->groups = (d->lanes + d->lanes * (int64_t)random_below(random, 3)) / d->channels;
+        if (t->from == LAST && t->to == LAST)
+            d->groups += (int64_t)random_below(random, 3);
+        t->s.vectors = 1;
+    } else if (number % 3 == 1) {
+        d->groups = one_to(random, 3);
+        d->channels = d->lanes * one_to(random, 2);
+        d->results = d->lanes * t->s.vectors * one_to(random, 2);
+    } else {
+        d->channels = t->from == BLOCKS ? d->lanes * one_to(random, 3) : one_to(random, 20);
+        d->results = d->lanes * (t->s.vectors + (int64_t)random_below(random, 3));
+        d->results += t->to == LAST ? (int64_t)random_below(random, (uint64_t)d->lanes) : 0;
+    }
+}
+
+static void choose_window(struct tile_definition *d, int i, struct random *random)
+{
+    int64_t *size = i ? &d->width : &d->height, *result = i ? &d->result_width : &d->result_height;
+    d->kernel[i] = one_to(random, 5);
+    d->stride[i] = one_to(random, 3);
+    d->dilation[i] = one_to(random, 2);
+    d->pad[i] = (int64_t)random_below(random, 4);
+    *size = one_to(random, 19);
+    int64_t places = *size + d->pad[i] + (int64_t)random_below(random, 4) - (d->kernel[i] - 1) * d->dilation[i] - 1;
+    *result = places < 0 ? 1 : places / d->stride[i] + 1;
+}
+
+static struct trial random_trial(const struct machine *m, int number, struct random *random)
+{
+    struct trial t = {.from = number % 3 == 0 ? random_below(random, 2) : random_below(random, 3),
+                      .to = random_below(random, 2),
+                      .parts = (int)one_to(random, 3),
+                      .s = {.pixels = (int)one_to(random, 9), .tiles = one_to(random, 20)}};
+    t.d.lanes = m->lanes;
+    t.d.registers = m->registers;
+    t.d.images = one_to(random, 2);
+    choose_channels(&t, number, random);
+    choose_window(&t.d, 0, random);
+    choose_window(&t.d, 1, random);
+    t.d.has_relu = random_below(random, 2);
+    t.misplaced = number % 2 ? 0 : 1 + (int)random_below(random, 15);
+    return t;
+}
+
+#define TRIALS 36
+
+static void kernels_compute_convolutions(void **state)
+{
+    static const double specials[] = {0, 0, NAN, INFINITY, -INFINITY};
+    struct machine machines[4];
+    int n, n_tried = 0;
+    struct random random = random_seed(11);
+    list_machines(machines, &n);
+    for (int k = 0; k < n; k++) {
+        struct programs *service = open_service(&machines[k]);
+        for (int i = 0; machines[k].is_here && i < (int)some_of(TRIALS); i++) {
+            struct trial t = random_trial(&machines[k], i, &random);
+            complete(&t, random_below(&random, 2));
+            if (!tile_suits(&t.d, &t.s))
+                continue;
+            assert_true(!t.d.epilogue || tile_takes_epilogue(&t.d));
+            check_trial(service, &t, specials[i % 5], &random);
+            n_tried++;
+        }
+        programs_close(service);
+    }
+    assert_true(n_tried > 4 || n == 0 || !machines[0].is_here);
+}
+
+static void schedules_are_read_as_they_are_printed(void **state)
+{
+    static const char *const wrong[] = {"",
+                                        "(tile)",
+                                        "(tile p:0 q:1 t:1)",
+                                        "(tile p:33 q:1 t:1)",
+                                        "(tile p:1 q:5 t:1)",
+                                        "(tile p:1 q:1 t:0)",
+                                        "(tile p:1 q:1 t:1) ",
+                                        "(tile p:1 q:1 t:-3)"};
+    struct tile_schedule s;
+    struct text text = {0};
+    assert_true(tile_schedule_parse("(tile p:14 q:2 t:12544)", &s));
+    tile_schedule_print(&text, &s);
+    assert_string_equal(text.chars, "(tile p:14 q:2 t:12544)");
+    text_free(&text);
+    for (size_t i = 0; i < COUNT_OF(wrong); i++)
+        assert_false(tile_schedule_parse(wrong[i], &s));
+}
+
+RUN_TESTS(TEST(kernels_compute_convolutions), TEST(schedules_are_read_as_they_are_printed))
