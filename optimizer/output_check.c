@@ -2,6 +2,7 @@
 #include "optimizer/output_check.h"
 
 #include "optimizer/contenders.h"
+#include "optimizer/estimator.h"
 #include "optimizer/optimization.h"
 
 #include "core/numbers/random.h"
@@ -287,6 +288,14 @@ static bool check_here(struct optimizing *o, const struct tensor_value *weights)
                                    check_with_random_weights(o, weights));
 }
 
+// By the costs of its runtime; 0: there are none, or nodes that nobody understands are a part of the time.
+static double believed_seconds(struct optimizing *o, const struct graph *g)
+{
+    struct estimator e = optimizing_estimator(o);
+    double seconds = o->step_costs && o->cut.first_input.count == 0 ? estimator_known_seconds(&e, g) : 0;
+    return isfinite(seconds) ? seconds : 0;
+}
+
 static void report_times_in_runtime(struct optimizing *o)
 {
     struct report *r = &o->report;
@@ -294,8 +303,8 @@ static void report_times_in_runtime(struct optimizing *o)
     r->is_interleaved = !o->runtime.has_apart;
     memcpy(r->times, r->in_runtime.times.times, sizeof r->times);
     r->gain = r->in_runtime.times.gain;
-    r->estimates[0] = o->step_costs && !o->cut.is_needed ? o->found.seconds_before : 0;
-    r->estimates[1] = o->step_costs && !o->cut.is_needed ? o->found.seconds_after : 0;
+    r->estimates[0] = believed_seconds(o, &o->model.graph);
+    r->estimates[1] = believed_seconds(o, &o->found.graph);
     r->is_faster = ratio_is_a_gain(&r->gain);
 }
 

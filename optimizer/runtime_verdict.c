@@ -189,7 +189,7 @@ static void add_profiles(struct text *sizes, const struct optimizing *o)
     text_add(sizes, sizes->count ? "; --profile says other sizes)" : "");
 }
 
-static void do_without(struct optimizing *o, const struct error *error)
+void optimizing_do_without_runtime(struct optimizing *o, const struct error *error)
 {
     struct text sizes = {0};
     if (interrupt_requested()) {
@@ -357,7 +357,7 @@ bool optimizing_prepare_runtime(struct optimizing *o)
     if (o->runtime.is_open && !run_original(o, &error)) {
         if (is_refused(o, &error))
             return false;
-        do_without(o, &error);
+        optimizing_do_without_runtime(o, &error);
     }
     if (o->runtime.is_open)
         open_step_costs(o);
@@ -366,26 +366,27 @@ bool optimizing_prepare_runtime(struct optimizing *o)
 
 // --- files -----------------------------------------------------------------------------------------------------------
 
-struct written {
-    char path[300], data[310];   // the second: what is written beside large models
-};
+bool runtime_file_write(struct optimizing *o, struct onnx_model *model, const char *name, struct runtime_file *ret_file,
+                        struct error *error)
+{
+    if (!o->folder.path[0] && !temporary_folder_make(&o->folder, error))
+        return false;
+    snprintf(ret_file->path, sizeof ret_file->path, "%s/%s.onnx", o->folder.path, name);
+    snprintf(ret_file->data, sizeof ret_file->data, "%s.data", ret_file->path);
+    return onnx_model_write(model, &o->file, ret_file->path, 0, error);
+}
 
-static bool write_graph(struct optimizing *o, const struct graph *g, const char *name, struct written *ret_written,
+void runtime_file_remove(const struct runtime_file *f)
+{
+    unlink(f->path);
+    unlink(f->data);
+}
+
+static bool write_graph(struct optimizing *o, const struct graph *g, const char *name, struct runtime_file *ret_file,
                         struct error *error)
 {
     struct onnx_model *model;
-    if (!o->folder.path[0] && !temporary_folder_make(&o->folder, error))
-        return false;
-    snprintf(ret_written->path, sizeof ret_written->path, "%s/%s.onnx", o->folder.path, name);
-    snprintf(ret_written->data, sizeof ret_written->data, "%s.data", ret_written->path);
-    return optimizing_export(o, g, &model, NULL, error) &&
-           onnx_model_write(model, &o->file, ret_written->path, 0, error);
-}
-
-static void remove_written(const struct written *w)
-{
-    unlink(w->path);
-    unlink(w->data);
+    return optimizing_export(o, g, &model, NULL, error) && runtime_file_write(o, model, name, ret_file, error);
 }
 
 // --- timing ----------------------------------------------------------------------------------------------------------
@@ -393,7 +394,7 @@ static void remove_written(const struct written *w)
 bool optimizing_duel_in_runtime(struct optimizing *o, const struct graph *a, const struct graph *b, double seconds,
                                 struct side_by_side *ret_times)
 {
-    struct written files[2] = {{{0}, {0}}, {{0}, {0}}};
+    struct runtime_file files[2] = {{{0}, {0}}, {{0}, {0}}};
     struct error error = {0};
     struct runtime_timing timing = {.seconds = seconds, .loads = LOADS_OF_A_DUEL};
     bool is_done = write_graph(o, a, "first", &files[0], &error) && write_graph(o, b, "second", &files[1], &error) &&
@@ -401,9 +402,9 @@ bool optimizing_duel_in_runtime(struct optimizing *o, const struct graph *a, con
     if (!is_done)
         log_info(o->options->log, "%s", error.message);
     if (o->runtime.worker.is_gone && !o->runtime.command)
-        do_without(o, &error);
-    remove_written(&files[0]);
-    remove_written(&files[1]);
+        optimizing_do_without_runtime(o, &error);
+    runtime_file_remove(&files[0]);
+    runtime_file_remove(&files[1]);
     return is_done;
 }
 
@@ -477,7 +478,7 @@ static bool time_there(struct optimizing *o, const char *path, struct side_by_si
 
 bool optimizing_judge_in_runtime(struct optimizing *o, const struct graph *g, struct runtime_verdict *ret_verdict)
 {
-    struct written file = {{0}, {0}};
+    struct runtime_file file = {{0}, {0}};
     struct error error = {0};
     vec_free(&ret_verdict->outputs);
     *ret_verdict = (struct runtime_verdict){0};
@@ -489,13 +490,13 @@ bool optimizing_judge_in_runtime(struct optimizing *o, const struct graph *g, st
     ret_verdict->is_timed = is_judged && !ret_verdict->differs && is_said;
     o->report.is_timing_cut = o->report.is_timing_cut || (is_judged && !ret_verdict->differs && !is_said);
     o->report.is_timing_disturbed = o->report.is_timing_disturbed || ret_verdict->times.is_disturbed;
-    remove_written(&file);
+    runtime_file_remove(&file);
     if (!is_judged && (o->runtime.command || !o->runtime.worker.is_gone)) {
         ret_verdict->failure = arena_string(&o->model.arena, error.message);
         return true;
     }
     if (!is_judged)
-        do_without(o, &error);
+        optimizing_do_without_runtime(o, &error);
     return is_judged;
 }
 
@@ -503,12 +504,12 @@ bool optimizing_judge_in_runtime(struct optimizing *o, const struct graph *g, st
 
 static void check_there(struct optimizing *o, const struct graph *g, struct runtime_verdict *ret_verdict)
 {
-    struct written file = {{0}, {0}};
+    struct runtime_file file = {{0}, {0}};
     struct error error = {0};
     o->report.runtime = arena_string(&o->model.arena, runtime_name(&o->runtime));
     if (!write_graph(o, g, "result", &file, &error) || !agree_in_runtime(o, file.path, ret_verdict, &error))
         ret_verdict->failure = arena_string(&o->model.arena, error.message);
-    remove_written(&file);
+    runtime_file_remove(&file);
 }
 
 void optimizing_check_in_runtime(struct optimizing *o, const struct graph *g, struct runtime_verdict *ret_verdict)

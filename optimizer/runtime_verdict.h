@@ -8,6 +8,15 @@
 bool optimizing_open_runtime(struct optimizing *o);
 bool optimizing_prepare_runtime(struct optimizing *o);
 void optimizing_close_runtime(struct optimizing *o);
+// It failed at the original, or ended: from now on models are timed elsewhere, and that is said once.
+void optimizing_do_without_runtime(struct optimizing *o, const struct error *error);
+struct runtime_file {
+    char path[300], data[310];   // the second: what is written beside large models
+};
+// A model under that name, in a temporary folder of the job's.
+bool runtime_file_write(struct optimizing *o, struct onnx_model *model, const char *name, struct runtime_file *ret_file,
+                        struct error *error);
+void runtime_file_remove(const struct runtime_file *f);
 // Times them by turns. False: the runtime fails at one of them.
 bool optimizing_duel_in_runtime(struct optimizing *o, const struct graph *a, const struct graph *b, double seconds,
                                 struct side_by_side *ret_times);

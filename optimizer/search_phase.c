@@ -16,11 +16,13 @@
 #include "core/text/log.h"
 #include "core/text/text.h"
 #include "optimizer/output_check.h"
+#include "optimizer/region_contest.h"
 #include "optimizer/rules.h"
 #include "optimizer/runtime_verdict.h"
 #include "optimizer/search/result.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"
+#include "optimizer/session_costs.h"
 #include "optimizer/weight_range.h"
 #include <math.h>
 
@@ -237,8 +239,9 @@ static bool is_new(const struct optimizing *o, const struct search_result *resul
 
 static bool is_calibrated(const struct optimizing *o)
 {
-    return !o->options->is_calibration_skipped && optimizing_is_timed(o) && !o->runtime.is_open &&
-           o->options->device == DEVICE_CPU && !optimizing_has_large_weights(o);
+    bool is_wanted = !o->options->is_calibration_skipped && optimizing_is_timed(o);
+    return is_wanted && (o->runtime.is_open ? o->step_costs != NULL
+                                            : o->options->device == DEVICE_CPU && !optimizing_has_large_weights(o));
 }
 
 #define SHARE_OF_FIRST 0.6   // of the time for searching, where another search may follow
@@ -300,23 +303,6 @@ static void keep_finalist(struct optimizing *o, size_t kept)
     vec_free(&o->finalists);
 }
 
-// In the user's runtime two at a time are timed, and the faster one stays. One at which it fails is out.
-#define SHARE_OF_DUELS 0.5   // of the time for measuring, for all of them
-
-static size_t hold_duels_in_runtime(struct optimizing *o)
-{
-    size_t best = first_that_is_rewritten(o), n = o->finalists.count;
-    double seconds = SHARE_OF_DUELS * o->options->measure_seconds / (double)(n > 1 ? n - 1 : 1);
-    for (size_t i = best + 1; i < n && !interrupt_requested(); i++) {
-        struct side_by_side times;
-        if (optimizing_duel_in_runtime(o, &o->finalists.items[best].result.graph, &o->finalists.items[i].result.graph,
-                                       seconds, &times) &&
-            times.gain.ratio > 1)
-            best = i;
-    }
-    return best;
-}
-
 static bool choose_finalist(struct optimizing *o, size_t *ret_best)
 {
     *ret_best = first_that_is_rewritten(o);
@@ -326,7 +312,7 @@ static bool choose_finalist(struct optimizing *o, size_t *ret_best)
     phases_enter(&o->phases, PHASE_TIMING);
     if (!o->runtime.is_open)
         return optimizing_hold_contest(o, ret_best);
-    *ret_best = hold_duels_in_runtime(o);
+    *ret_best = optimizing_hold_contest_of_regions(o);
     return true;
 }
 
@@ -352,6 +338,14 @@ static void search_with_workers(struct optimizing *o)
     o->remaining_time.n_searches = ++o->report.n_searches;
 }
 
+static bool calibrate(struct optimizing *o, double *ret_change)
+{
+    if (!o->runtime.is_open)
+        return optimizing_calibrate(o, ret_change);
+    optimizing_calibrate_in_runtime(o, ret_change);
+    return true;
+}
+
 // Workers read the database: it has to have what was corrected.
 static bool search_until_costs_agree(struct optimizing *o)
 {
@@ -360,7 +354,7 @@ static bool search_until_costs_agree(struct optimizing *o)
     if (!is_calibrated(o) || interrupt_requested())
         return true;
     for (;;) {
-        if (!optimizing_calibrate(o, &change))
+        if (!calibrate(o, &change))
             return false;
         struct error error = {0};
         if (change < ENOUGH_AGREEMENT || o->report.n_searches == MOST_SEARCHES || interrupt_requested() ||
@@ -407,6 +401,9 @@ static void price_original_in_runtime(struct optimizing *o)
                     "%s: %zu part%s of it could not be timed alone in %s: what %s is guessed; --verbose tells which",
                     o->options->input, n, plural_ending(n), runtime_name(&o->runtime),
                     n == 1 ? "it costs" : "they cost");
+    double change;
+    if (o->step_costs && is_calibrated(o) && !interrupt_requested())
+        optimizing_calibrate_in_runtime(o, &change);
 }
 
 #define USUAL_LAYOUTS 2   // policies that give other plans

@@ -144,7 +144,8 @@ static void cut_nodes(struct cutting *c)
             copy_node(c, n);
 }
 
-bool graph_cut(struct graph *ret_graph, const struct graph *g, const struct graph *other, const struct cut_plan *plan)
+bool graph_cut_mapped(struct graph *ret_graph, const struct graph *g, const struct graph *other,
+                      const struct cut_plan *plan, tensor_id *ret_map)
 {
     size_t n_opaque = plan->first_input.count;
     bool *shared = mem_new_array(bool, n_opaque + 1);
@@ -154,11 +155,8 @@ bool graph_cut(struct graph *ret_graph, const struct graph *g, const struct grap
     if (other)
         mark_shared(other, plan, shared);
     struct cutting c = {.plan = plan};
-    c.taken = (struct graph_extraction){.from = g,
-                                        .to = ret_graph,
-                                        .context = &c,
-                                        .moved = mem_new_array(tensor_id, g->tensors.count + 1),
-                                        .add = plan->sizes ? add_sized : NULL};
+    c.taken = (struct graph_extraction){
+        .from = g, .to = ret_graph, .context = &c, .moved = ret_map, .add = plan->sizes ? add_sized : NULL};
     graph_extraction_clear(&c.taken);
     graph_init(ret_graph, g->arena);
     cut_nodes(&c);
@@ -168,7 +166,14 @@ bool graph_cut(struct graph *ret_graph, const struct graph *g, const struct grap
         add_cut_outputs(&c, shared, n_opaque);
     else
         graph_free(ret_graph);
-    mem_free_array(c.taken.moved, g->tensors.count + 1);
     mem_free_array(shared, n_opaque + 1);
     return !c.failed;
+}
+
+bool graph_cut(struct graph *ret_graph, const struct graph *g, const struct graph *other, const struct cut_plan *plan)
+{
+    tensor_id *map = mem_new_array(tensor_id, g->tensors.count + 1);
+    bool is_typed = graph_cut_mapped(ret_graph, g, other, plan, map);
+    mem_free_array(map, g->tensors.count + 1);
+    return is_typed;
 }

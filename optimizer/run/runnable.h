@@ -30,3 +30,6 @@ bool tensor_has_values(const struct graph *g, tensor_id t);
 // NULL) are left out, so that the two cut graphs have the same outputs. False, with nothing to free: it is ill-typed at
 // that binding, which a graph that was priced there is not.
 bool graph_cut(struct graph *ret_graph, const struct graph *g, const struct graph *other, const struct cut_plan *plan);
+// The same, and where each tensor of `g` went: NO_TENSOR for those that are not in the cut graph.
+bool graph_cut_mapped(struct graph *ret_graph, const struct graph *g, const struct graph *other,
+                      const struct cut_plan *plan, tensor_id *ret_map);

@@ -13,6 +13,7 @@
 #include "core/text/log.h"
 #include "graph/text.h"
 #include "onnx/convert/export/export_alone.h"
+#include "optimizer/runtime/session_shares.h"
 #include "optimizer/runtime/step_groups.h"
 #include <math.h>
 #include <string.h>
@@ -31,6 +32,26 @@
 #define KEPT_REALS 64      // constants of so many numbers are measured with their own: exponents, bounds, scales
 #define KEPT_BYTES ((size_t)1 << 20)   // and those of integers, which are indices
 
+#define IN_SESSION "session "   // before a group's text: what it took in sessions of whole models
+#define LEAST_RATIO 0.25        // of costs in sessions to those alone, of one kind of groups
+#define MOST_RATIO 4.0
+#define MOST_DRIFT 1.25        // of the machine between two sessions: more is no drift
+#define ENOUGH_COMPARED 0.25   // share of a session that tells its drift
+#define MOST_LAID 10.0         // times what groups take themselves, and the other way round, for what is around them
+#define CORRECTED 0.05         // share of a cost: what a session differs from it by more is told
+
+// A group in sessions: the sum of what all its occurrences took.
+struct session_note {
+    const char *text;
+    double seconds;
+    uint32_t n;
+    bool is_of_original;
+};
+// Groups whose first contraction, or first node, is of one operator.
+struct kind {
+    double in_session, alone;
+};
+
 struct step_costs {
     struct coster base;
     struct worker *worker;
@@ -41,6 +62,10 @@ struct step_costs {
     struct arena arena;                     // of what failed
     struct key_set failures;                // texts of groups: nobody asks twice while the program runs
     VEC(double) guesses;                    // what each failure is taken to cost: infinite where it is a candidate's
+    struct key_set noted;                   // texts of groups that were seen in sessions
+    VEC(struct session_note) notes;         // of each
+    struct kind kinds[OP_COUNT];
+    bool are_adopted;   // notes are believed
 };
 
 // --- measuring -------------------------------------------------------------------------------------------------------
@@ -169,6 +194,8 @@ struct group {
     struct graph graph;
     const void *const *elements;
     bool is_cold;
+    enum operator_id kind;
+    struct text text;   // by what its costs are known, alone (behind IN_SESSION) and in sessions
 };
 
 static bool measure(struct step_costs *c, const struct group *group, const char *text, struct step_cost *ret_cost)
@@ -207,6 +234,11 @@ static double note_failure(struct step_costs *c, const struct graph *g, const st
     return seconds;
 }
 
+static const char *alone_text(const struct group *group)
+{
+    return group->text.chars + sizeof IN_SESSION - 1;
+}
+
 static double measured_cost(struct step_costs *c, const struct group *group, const struct text *text)
 {
     struct step_cost cost = {0};
@@ -217,23 +249,50 @@ static double measured_cost(struct step_costs *c, const struct group *group, con
     return cost.seconds;
 }
 
-static double cost_of_group(struct step_costs *c, struct group *group, bool only_recalls)
+static double cost_alone(struct step_costs *c, const struct group *group, bool only_recalls)
 {
-    struct text text = {0};
     struct step_cost cost = {0};
-    group->is_cold = has_cold_weights(c, &group->graph);
-    if (group->is_cold)
-        text_add(&text, "cold ");
-    graph_print(&text, &group->graph);
+    struct text text = {(char *)(uintptr_t)alone_text(group), group->text.count - (sizeof IN_SESSION - 1), 0};
     uint32_t failure = find_failure(c, &text);
     bool is_known = cost_database_find(c->costs, text.chars, &cost) && cost.seconds < LONGEST_STEP;
-    double seconds = is_known                ? cost.seconds
-                     : failure != KEY_NONE   ? c->guesses.items[failure]
-                     : only_recalls          ? NAN
-                     : interrupt_requested() ? INFINITY
-                                             : measured_cost(c, group, &text);
-    text_free(&text);
-    return seconds;
+    return is_known                ? cost.seconds
+           : failure != KEY_NONE   ? c->guesses.items[failure]
+           : only_recalls          ? NAN
+           : interrupt_requested() ? INFINITY
+                                   : measured_cost(c, group, &text);
+}
+
+static bool find_in_session(const struct step_costs *c, const struct group *group, double *ret_seconds)
+{
+    struct step_cost cost;
+    if (!cost_database_find(c->costs, group->text.chars, &cost))
+        return false;
+    *ret_seconds = cost.seconds;
+    return true;
+}
+
+static double ratio_of(const struct kind *k)
+{
+    return k->alone > 0 ? fmin(fmax(k->in_session / k->alone, LEAST_RATIO), MOST_RATIO) : NAN;
+}
+
+// Kinds that no session had are like all others.
+static double ratio_of_kind(const struct step_costs *c, enum operator_id id)
+{
+    struct kind all = {0};
+    for (int i = 0; i < OP_COUNT; i++)
+        all = (struct kind){all.in_session + c->kinds[i].in_session, all.alone + c->kinds[i].alone};
+    double own = ratio_of(&c->kinds[id]);
+    return isnan(own) ? ratio_of(&all) : own;
+}
+
+static double cost_of_group(struct step_costs *c, const struct group *group, bool only_recalls)
+{
+    double seconds;
+    if (c->are_adopted && find_in_session(c, group, &seconds))
+        return seconds;
+    seconds = cost_alone(c, group, only_recalls);
+    return c->are_adopted ? seconds * ratio_of_kind(c, group->kind) : seconds;
 }
 
 static bool is_kept(const struct type *type)
@@ -264,6 +323,10 @@ static void extract_group(struct step_costs *c, const struct step_groups *groups
     tensor_id *weights = arena_array(arena, tensor_id, g->tensors.count + 1);
     *ret_group = (struct group){.elements = NULL};
     step_groups_extract(groups, first, &ret_group->graph, weights);
+    ret_group->is_cold = has_cold_weights(c, &ret_group->graph);
+    ret_group->kind = step_groups_kind(groups, first);
+    text_add(&ret_group->text, ret_group->is_cold ? IN_SESSION "cold " : IN_SESSION);
+    graph_print(&ret_group->text, &ret_group->graph);
     if (!c->original)
         return;
     const void **elements = arena_array(arena, const void *, ret_group->graph.nodes.count + 1);
@@ -274,6 +337,12 @@ static void extract_group(struct step_costs *c, const struct step_groups *groups
             n_weights++;
         }
     ret_group->elements = elements;
+}
+
+static void free_group(struct group *group)
+{
+    graph_free(&group->graph);
+    text_free(&group->text);
 }
 
 static bool estimate(struct coster *coster, const struct graph *g, bool only_recalls, struct estimate *ret_estimate)
@@ -291,12 +360,181 @@ static bool estimate(struct coster *coster, const struct graph *g, bool only_rec
         struct arena_mark mark = arena_mark(&arena);
         extract_group(c, &groups, n, &arena, &group);
         seconds += cost_of_group(c, &group, only_recalls);
-        graph_free(&group.graph);
+        free_group(&group);
         arena_release(&arena, mark);
     }
     arena_free(&arena);
     *ret_estimate = (struct estimate){.seconds = seconds};
     return isfinite(seconds);
+}
+
+// --- sessions --------------------------------------------------------------------------------------------------------
+
+// All groups of a graph.
+struct grouped {
+    struct step_groups groups;
+    struct arena arena;
+    struct group *all;   // by their first nodes
+    double *alone, *seconds;
+};
+
+static void open_grouped(struct step_costs *c, const struct graph *g, struct grouped *ret)
+{
+    arena_init(&ret->arena);
+    step_groups_find(&ret->groups, g, &ret->arena);
+    ret->all = arena_array(&ret->arena, struct group, g->nodes.count + 1);
+    ret->alone = arena_array(&ret->arena, double, g->nodes.count + 1);
+    ret->seconds = arena_array(&ret->arena, double, g->nodes.count + 1);
+    for (node_id n = 0; n < g->nodes.count; n++)
+        if (step_groups_is_first(&ret->groups, n)) {
+            extract_group(c, &ret->groups, n, &ret->arena, &ret->all[n]);
+            ret->alone[n] = cost_alone(c, &ret->all[n], true);
+        }
+}
+
+static void close_grouped(struct grouped *r)
+{
+    for (node_id n = 0; n < r->groups.graph->nodes.count; n++)
+        if (step_groups_is_first(&r->groups, n))
+            free_group(&r->all[n]);
+    arena_free(&r->arena);
+}
+
+struct weighted {
+    double value, weight;
+};
+
+static int compare_weighted(const void *a, const void *b)
+{
+    const struct weighted *x = a, *y = b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+static double weighted_median(struct weighted *items, size_t n)
+{
+    double sum = 0, so_far = 0;
+    size_t i = 0;
+    qsort(items, n, sizeof *items, compare_weighted);
+    for (size_t k = 0; k < n; k++)
+        sum += items[k].weight;
+    for (so_far = items[0].weight; so_far < sum / 2 && i + 1 < n; so_far += items[i].weight)
+        i++;
+    return items[i].value;
+}
+
+static void note_group(struct step_costs *c, const struct group *group, double alone, double seconds, bool is_original)
+{
+    uint32_t id = key_set_add(&c->noted, &c->arena, group->text.chars, group->text.count + 1);
+    if (id == c->notes.count)
+        vec_push(&c->notes, ((struct session_note){.text = c->noted.keys.items[id].bytes}));
+    c->notes.items[id].seconds += seconds;
+    c->notes.items[id].n++;
+    c->notes.items[id].is_of_original = is_original;
+    if (isfinite(alone) && alone > 0) {
+        c->kinds[group->kind].in_session += seconds;
+        c->kinds[group->kind].alone += alone;
+    }
+}
+
+static uint32_t find_note(const struct step_costs *c, const struct group *group)
+{
+    return key_set_find(&c->noted, group->text.chars, group->text.count + 1);
+}
+
+static const struct session_note *note_of_original(const struct step_costs *c, const struct group *group)
+{
+    uint32_t id = find_note(c, group);
+    return id != KEY_NONE && c->notes.items[id].is_of_original ? &c->notes.items[id] : NULL;
+}
+
+// How much slower the machine is now than when the original ran: the median of what groups take that it has, too, each
+// counted by its seconds. 1: they are too few to tell.
+static double drift(const struct step_costs *c, const struct grouped *r)
+{
+    VEC(struct weighted) ratios = {0};
+    double compared = 0, all = 0;
+    for (node_id n = 0; n < r->groups.graph->nodes.count; n++) {
+        const struct session_note *former =
+            step_groups_is_first(&r->groups, n) ? note_of_original(c, &r->all[n]) : NULL;
+        all += r->seconds[n];
+        if (!former || !(former->seconds > 0) || !(r->seconds[n] > 0))
+            continue;
+        compared += r->seconds[n];
+        vec_push(&ratios, ((struct weighted){r->seconds[n] * former->n / former->seconds, r->seconds[n]}));
+    }
+    bool is_enough = ratios.count && compared >= ENOUGH_COMPARED * all;
+    double median = is_enough ? weighted_median(ratios.items, ratios.count) : 1;
+    vec_free(&ratios);
+    return fmin(fmax(median, 1 / MOST_DRIFT), MOST_DRIFT);
+}
+
+// What the original has costs what it does there, and all that a rewrite makes longer or shorter around it is counted
+// as the rewrite's, so that the sum is the whole.
+static void lay_to_rewrites(const struct step_costs *c, struct grouped *r)
+{
+    double slower = drift(c, r), whole = 0, known = 0, fresh = 0;
+    for (node_id n = 0; n < r->groups.graph->nodes.count; n++) {
+        if (!step_groups_is_first(&r->groups, n))
+            continue;
+        const struct session_note *former = note_of_original(c, &r->all[n]);
+        whole += r->seconds[n] / slower;
+        *(former ? &known : &fresh) += former ? former->seconds / former->n : r->seconds[n];
+    }
+    double scale = fresh > 0 ? fmin(fmax((whole - known) / fresh, 1 / MOST_LAID), MOST_LAID) : 1;
+    for (node_id n = 0; n < r->groups.graph->nodes.count; n++)
+        r->seconds[n] *= scale;
+}
+
+static void note_grouped(struct step_costs *c, const struct grouped *r, bool is_original)
+{
+    for (node_id n = 0; n < r->groups.graph->nodes.count; n++)
+        if (step_groups_is_first(&r->groups, n) && (is_original || !note_of_original(c, &r->all[n])))
+            note_group(c, &r->all[n], r->alone[n], r->seconds[n], is_original);
+}
+
+void step_costs_note_session(struct coster *coster, const struct graph *g, const double *seconds, bool is_original)
+{
+    struct step_costs *c = (struct step_costs *)coster;
+    struct grouped r;
+    open_grouped(c, g, &r);
+    session_shares(&r.groups, r.alone, seconds, r.seconds);
+    if (!is_original)
+        lay_to_rewrites(c, &r);
+    note_grouped(c, &r, is_original);
+    close_grouped(&r);
+}
+
+bool step_costs_recall_session(struct coster *coster, const struct graph *g, bool is_original)
+{
+    struct step_costs *c = (struct step_costs *)coster;
+    struct grouped r;
+    bool are_known = true;
+    open_grouped(c, g, &r);
+    for (node_id n = 0; are_known && n < g->nodes.count; n++)
+        are_known = !step_groups_is_first(&r.groups, n) || find_in_session(c, &r.all[n], &r.seconds[n]);
+    if (are_known)
+        note_grouped(c, &r, is_original);
+    close_grouped(&r);
+    return are_known;
+}
+
+static void adopt_note(struct step_costs *c, const struct session_note *note, cost_corrections *corrections)
+{
+    struct step_cost known = {.seconds = INFINITY};
+    struct step_cost cost = {.seconds = fmax(note->seconds / note->n, LEAST_COST), .is_in_model = true};
+    if (!cost_database_find(c->costs, note->text, &known))
+        cost_database_find(c->costs, note->text + sizeof IN_SESSION - 1, &known);
+    cost_database_add(c->costs, note->text, &cost);
+    if (!(fabs(cost.seconds - known.seconds) <= CORRECTED * known.seconds))
+        vec_push(corrections, ((struct cost_correction){note->text, known.seconds, cost.seconds, note->n}));
+}
+
+void step_costs_adopt_sessions(struct coster *coster, cost_corrections *corrections)
+{
+    struct step_costs *c = (struct step_costs *)coster;
+    for (size_t i = 0; i < c->notes.count; i++)
+        adopt_note(c, &c->notes.items[i], corrections);
+    c->are_adopted = c->notes.count > 0;
 }
 
 // --- opening ---------------------------------------------------------------------------------------------------------
@@ -357,6 +595,8 @@ void step_costs_close(struct coster *coster)
     if (c->costs)
         cost_database_free(c->costs);
     key_set_free(&c->failures);
+    key_set_free(&c->noted);
+    vec_free(&c->notes);
     vec_free(&c->guesses);
     arena_free(&c->arena);
     mem_free(c, sizeof *c);

@@ -1,8 +1,9 @@
 // What graphs cost in the user's runtime: the sum of what their groups of nodes (step_groups.h) were measured to take
-// there, each as a small model. Costs are kept by the group's text in a cost database, under the runtime's version and
-// provider.
+// there, each as a small model, and, once there were some, in sessions of whole models. Costs are kept by the group's
+// text in a cost database, under the runtime's version and provider.
 #pragma once
 #include "backends/contract/coster.h"
+#include "backends/costs/in_model.h"
 #include "optimizer/runtime/worker.h"
 #include <stdbool.h>
 
@@ -25,6 +26,15 @@ struct coster *step_costs_open(struct worker *w, const struct step_costs_options
 // rest of the model can be rewritten. How many such parts there are.
 size_t step_costs_price_original(struct coster *costs, const struct weight_source *weights,
                                  double (*price)(void *context), void *context);
+// What a session of the runtime showed of a graph that was priced: seconds of the kernels of each node, NAN where there
+// were none. Costs stay what they are until what was noted is adopted. The original is noted first: what others have of
+// it costs what it costs there.
+void step_costs_note_session(struct coster *costs, const struct graph *g, const double *seconds, bool is_original);
+// Notes what former sessions showed. False: something of the graph was in none, and nothing is noted.
+bool step_costs_recall_session(struct coster *costs, const struct graph *g, bool is_original);
+// From now on groups cost what they took in sessions, on average, and all others what they take alone, times what
+// groups of their kind take longer or shorter in sessions. Adds to `corrections` what differs from what was believed.
+void step_costs_adopt_sessions(struct coster *costs, cost_corrections *corrections);
 // The database is written now, or as it is closed, with a warning where that fails. NULL is allowed.
 bool step_costs_save_last(struct coster *costs, struct error *error);
 void step_costs_close(struct coster *costs);

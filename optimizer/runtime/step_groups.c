@@ -133,6 +133,14 @@ bool step_groups_is_first(const struct step_groups *s, node_id n)
     return s->first[n] == n;
 }
 
+enum operator_id step_groups_kind(const struct step_groups *s, node_id first)
+{
+    for (node_id n = first; n != NO_NODE; n = s->next[n])
+        if (is_anchor(&s->graph->nodes.items[n]))
+            return s->graph->nodes.items[n].op->id;
+    return s->graph->nodes.items[first].op->id;
+}
+
 // --- a group alone ---------------------------------------------------------------------------------------------------
 
 struct extraction {

@@ -183,3 +183,42 @@ bool worker_time_bound(struct worker *w, const char *id, bool is_cold, double se
     text_printf(&line, "bound %s %d %g %d", id, is_cold, seconds, least_runs);
     return ask(w, &line, NULL, 0, NULL, 0, seconds, error) && read_numbers(w, 1, ret_seconds, error);
 }
+
+// In place.
+static void decode(char *name)
+{
+    char *to = name;
+    for (const char *at = name; *at; to++) {
+        char digits[3] = {0};
+        bool is_quoted = *at == '%' && at[1] && at[2];
+        if (is_quoted)
+            memcpy(digits, at + 1, 2);
+        *to = is_quoted ? (char)strtoul(digits, NULL, 16) : *at;
+        at += is_quoted ? 3 : 1;
+    }
+    *to = '\0';
+}
+
+static bool read_kernels(struct worker *w, worker_kernels *ret_kernels, double *ret_whole, struct error *error)
+{
+    char *rest = NULL, *count = strtok_r(w->answer.chars + 2, " ", &rest), *whole = strtok_r(NULL, " ", &rest);
+    vec_clear(ret_kernels);
+    for (char *name = strtok_r(NULL, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
+        const char *seconds = strtok_r(NULL, " ", &rest);
+        decode(name);
+        vec_push(ret_kernels, ((struct worker_kernel){name, seconds ? strtod(seconds, NULL) : -1}));
+    }
+    *ret_whole = whole ? strtod(whole, NULL) : 0;
+    bool is_whole = count && whole && strtoul(count, NULL, 10) == ret_kernels->count && *ret_whole > 0;
+    for (size_t i = 0; i < ret_kernels->count; i++)
+        is_whole = is_whole && ret_kernels->items[i].seconds >= 0;
+    return is_whole || error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s answers no profile", w->name);
+}
+
+bool worker_profile(struct worker *w, const char *path, int set, double seconds, int least_runs,
+                    worker_kernels *ret_kernels, double *ret_whole, struct error *error)
+{
+    struct text line = {0};
+    text_printf(&line, "profile %d %g %d %zu", set, seconds, least_runs, strlen(path));
+    return ask(w, &line, path, strlen(path), NULL, 0, seconds, error) && read_kernels(w, ret_kernels, ret_whole, error);
+}

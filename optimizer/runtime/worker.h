@@ -15,6 +15,12 @@ struct worker {
     bool is_gone;     // it ended, or did not answer in time: nothing can be asked any more
 };
 typedef VEC(double) worker_numbers;
+// A kernel of a session, by the name that the runtime gives it. Names are the answer's.
+struct worker_kernel {
+    const char *name;
+    double seconds;
+};
+typedef VEC(struct worker_kernel) worker_kernels;
 
 // `python` (NULL: TASO_PYTHON of the environment, or python3) begins to run; `provider` NULL: its processor. `threads`
 // 0: as many as the runtime takes.
@@ -45,3 +51,7 @@ bool worker_run(struct worker *w, const char *id, double *ret_seconds, struct er
 // large model does.
 bool worker_time_bound(struct worker *w, const char *id, bool is_cold, double seconds, int least_runs,
                        worker_numbers *ret_seconds, struct error *error);
+// Loads a file for this alone and runs it on a set for about that long: what its kernels take, in the order in which
+// they ran, and what a run takes without a profile. Names last until it is asked again.
+bool worker_profile(struct worker *w, const char *path, int set, double seconds, int least_runs,
+                    worker_kernels *ret_kernels, double *ret_whole, struct error *error);

@@ -13,10 +13,14 @@ first line, which nobody asks for, says what runs here: `ok VERSION PROVIDER`.
     run A                       runs it on these sets                ok 1 SECONDS
     bound A COLD SECONDS LEAST  runs A alone, on inputs made up and bound where it computes, with empty caches where
                                 COLD is 1     ok COUNT, then seconds
+    profile SET SECONDS LEAST SIZE     SIZE bytes: a path. Loads that model for this alone and runs it on one set, with
+                                its profile and without     ok COUNT SECONDS of a run, then for each kernel, in the order
+                                in which they ran, its name (quoted as in addresses) and its seconds
 
 Inputs that were not given are made up from what the model declares. Loaded models stay until they are dropped: a new
 session for the same model is another sample of where its weights come to lie in memory.
 """
+import json
 import os
 import re
 import select
@@ -24,6 +28,7 @@ import signal
 import socket
 import sys
 import time
+import urllib.parse
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")   # which leaves a file where temporary ones lie
 try:
@@ -34,7 +39,7 @@ except Exception as failure:   # told in answer to the greeting, whatever it is
 else:
     IMPORT_FAILURE = None
 
-WARM_UP_RUNS, MOST_RUNS = 2, 2000
+WARM_UP_RUNS, MOST_RUNS, MOST_PROFILED_RUNS = 2, 2000, 25
 LEAST_SAMPLE_SECONDS = 1e-4   # of a model alone: short ones are repeated in it
 UNBOUND_SIZE = 16   # of a symbolic dimension that is not the first
 # numpy's names of ours, and of ONNX Runtime's.
@@ -134,6 +139,26 @@ def difference_of(a, b):
     return float(difference), float(largest), bool(x.size and largest > 0 and varies)
 
 
+def mean_of_lower_half(values):
+    """Other programs only make things longer; and clocks of whole microseconds say more in the mean."""
+    half = sorted(values)[:(len(values) + 1) // 2]
+    return sum(half) / len(half)
+
+
+def kernels_of(events):
+    """Name and seconds of every kernel of a profile, in the order in which they ran first. Those within another one's
+    time are of its subgraphs, and a part of it. The runs that warm up are left out."""
+    kernels, end = {}, -1
+    suffix = "_kernel_time"
+    for event in sorted(events, key=lambda e: (e["ts"], -e["dur"])):
+        if event.get("cat") != "Node" or not event["name"].endswith(suffix) or event["ts"] < end >= event["ts"] + event["dur"]:
+            continue
+        end = event["ts"] + event["dur"]
+        key = event["args"].get("node_index"), event["name"][:-len(suffix)]
+        kernels.setdefault(key, []).append(1e-6 * event["dur"])
+    return [(name, mean_of_lower_half(taken[min(WARM_UP_RUNS, len(taken) - 1):])) for (_, name), taken in kernels.items()]
+
+
 class Worker:
     def __init__(self, runtime, connection, provider, threads):
         self.runtime, self.connection, self.provider = runtime, connection, provider
@@ -148,8 +173,7 @@ class Worker:
         self.clock = time.thread_time if is_one_thread else time.perf_counter
         return ""
 
-    def load(self, name, kind, size):
-        data = self.connection.read_bytes(int(size))
+    def options(self):
         options = self.runtime.SessionOptions()
         options.log_severity_level = 4
         options.intra_op_num_threads = self.threads
@@ -157,9 +181,13 @@ class Worker:
         options.add_session_config_entry("session.force_spinning_stop", "1")
         if os.environ.get("OMP_WAIT_POLICY", "").lower() == "passive":
             options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        return options
+
+    def load(self, name, kind, size):
+        data = self.connection.read_bytes(int(size))
         model = os.fsdecode(data) if kind == "file" else data
         self.drop(name)
-        self.models[name] = self.runtime.InferenceSession(model, options, providers=[self.provider])
+        self.models[name] = self.runtime.InferenceSession(model, self.options(), providers=[self.provider])
         return ""
 
     def drop(self, name):
@@ -241,9 +269,36 @@ class Worker:
             taken.append((clock() - started) / repeats)
         return " ".join([str(len(taken))] + [f"{t:.9g}" for t in taken])
 
+    def repeat(self, model, feed, seconds, least):
+        """Seconds of runs."""
+        taken, end = [], time.monotonic() + seconds
+        while len(taken) < least or (len(taken) < MOST_PROFILED_RUNS and time.monotonic() < end):
+            self.connection.check()
+            started = self.clock()
+            model.run(None, feed)
+            taken.append(self.clock() - started)
+        return taken
+
+    def profile(self, which, seconds, least, size):
+        path, options = os.fsdecode(self.connection.read_bytes(int(size))), self.options()
+        options.enable_profiling, options.profile_file_prefix = True, path
+        model = self.runtime.InferenceSession(path, options, providers=[self.provider])
+        feed = self.feeds(model, int(which))
+        self.repeat(model, feed, float(seconds) / 2, WARM_UP_RUNS + int(least))
+        profile = model.end_profiling()
+        try:
+            with open(profile, encoding="utf-8", errors="replace") as file:
+                kernels = kernels_of(json.load(file))
+        finally:
+            os.unlink(profile)
+        whole = mean_of_lower_half(self.repeat(model, feed, float(seconds) / 2, int(least)))
+        words = [f"{urllib.parse.quote(name, safe='')} {taken:.9g}" for name, taken in kernels]
+        return " ".join([str(len(words)), f"{whole:.9g}"] + words)
+
     def serve(self):
         requests = {"load": self.load, "drop": self.drop, "input": self.input, "sets": self.sets,
-                    "outputs": self.outputs, "threads": self.use_threads, "run": self.run, "bound": self.bound}
+                    "outputs": self.outputs, "threads": self.use_threads, "run": self.run, "bound": self.bound,
+                    "profile": self.profile}
         while True:
             words = self.connection.read_line()
             try:

@@ -35,7 +35,7 @@ def priced_too_high(model, folder, *options, device="cpu"):
                     "--costs", costs, "--quiet", "--device", device, *options], check=True, capture_output=True)
     expect("onnxruntime" in costs.read_text(), "costs are kept under the runtime's name")
     costs.write_text(re.sub(r'^(\("(?!memory).*") [^)]*', r"\1 1e3 1e3", costs.read_text(), flags=re.M))
-    return ["--costs", costs]
+    return ["--costs", costs, "--no-calibrate"]   # sessions would say what it really takes
 
 
 class Run:
@@ -102,7 +102,7 @@ def test_steps(folder):
                         k=(8, 8, 3, 3), b=(8,), w=(16, 32))
     costs, rules = folder / "costs", folder / "negations.rules"
     rules.write_text("(rule negation-twice (source (neg (neg ?x))) (target ?x))\n")
-    options = ["--runtime", "onnxruntime", "--costs", costs, "--rules", rules]
+    options = ["--runtime", "onnxruntime", "--costs", costs, "--rules", rules, "--no-calibrate"]
     done = Run(folder, model, *options)
     lines = [line for line in costs.read_text().splitlines() if line.startswith('("')]
     for words in (("conv", "broadcast", "relu"), ("softmax",), ("transpose", "matmul", "ewmul")):
@@ -112,6 +112,76 @@ def test_steps(folder):
     expect(len(lines) == done.told["steps_measured"] == 3, f"{done.told['steps_measured']} steps: {lines}")
     again = Run(folder, model, *options)
     expect(again.told["steps_measured"] == 0, f"known steps are measured: {again.told['steps_measured']}")
+
+
+PROFILED = """    def profile(self, which, seconds, least, size):
+        import os, onnx
+        path = os.fsdecode(self.connection.read_bytes(int(size)))
+        kernels = {rule}
+        return ' '.join([str(len(kernels)), str(sum(seconds for _, seconds in kernels))] +
+                        [f'{{name}} {{seconds}}' for name, seconds in kernels])
+"""
+
+
+def test_sessions(folder):
+    """What a session's profile says is believed rather than what parts take alone, also where the runtime fuses and calls
+    kernels otherwise; the search goes by it, and the sum is the whole."""
+    model = products(folder / "products.onnx")
+    by_operator = """[(node.name.replace('#', '%23'), 3.0 if node.op_type == 'MatMul' else 0.5)
+                   for node in onnx.load(path).graph.node]"""
+    merged = ["--runtime", "onnxruntime", "--costs", folder / "costs", "--measure-seconds", "0.2"]
+    told = Run(folder, model, *merged, python=misbehaving(folder, "slow-products", PROFILED.format(rule=by_operator))).told
+    expect(abs(told["search"]["course"][0]["estimated_seconds"] - 9.0) < 1e-3, f"three products of 3 s: {told['search']}")
+    expect(told["rewrites"] and 3.0 <= told["estimated_seconds_after"] < 6.0, f"one product, and splits: {told}")
+    expect({round(c["seconds_after"], 2) for c in told["costs_corrected"]} >= {3.0, 0.5}, f"what was corrected: {told}")
+    lines = [line for line in (folder / "costs").read_text().splitlines() if line.startswith('("session ')]
+    expect(lines and all("in-model" in line for line in lines), f"they are kept as such: {lines}")
+    fused = small_model(folder / "fused.onnx", """(float[1,64] x) => (float[32,1] t)
+                        { m = MatMul(x, w)  s = Softmax(m)  t = Transpose(s) }""", w=(64, 32))
+    one_kernel = "[('taso%230%23/SomeFusion/', 7.0), ('ReorderOutput', 1.0)]"
+    told = Run(folder, fused, "--runtime", "onnxruntime", "--costs", folder / "others",
+               python=misbehaving(folder, "fuses", PROFILED.format(rule=one_kernel))).told
+    expect(abs(told["estimated_seconds_before"] - 8.0) < 1e-3, f"all that was fused: {told['estimated_seconds_before']}")
+    broken = misbehaving(folder, "no-profile", "    def profile(self, which, seconds, least, size):\n"
+                         "        self.connection.read_bytes(int(size))\n        raise ValueError('no')")
+    done = Run(folder, model, "--runtime", "onnxruntime", "--costs", folder / "third", python=broken)
+    expect(done.code == 0 and not done.lines and not done.told["costs_corrected"], f"without a profile: {done.errors}")
+
+
+TIMED = """    def load(self, name, kind, size):
+        import os, onnx
+        data = self.connection.read_bytes(int(size))
+        self.nodes = getattr(self, 'nodes', {{}})
+        model = onnx.load(os.fsdecode(data)) if kind == 'file' else onnx.load_from_string(data)
+        self.nodes[name] = [node.output[0] for node in model.graph.node if node.op_type == 'MatMul']
+        with open({log!r}, 'a') as log:
+            print(sorted(self.nodes[name]), file=log)
+        self.drop(name)
+        self.models[name] = self.runtime.InferenceSession(data if kind == 'bytes' else os.fsdecode(data))
+        return ''
+
+    def run(self, name):
+        made = self.nodes[name]
+        return '1 ' + str(1.0 - 0.2 * ('xa' not in made) + 0.1 * ('ya' not in made))
+"""
+
+
+def test_regions(folder):
+    """Of two rewrites that costs favour, the one that is slower in the whole model is given up, and the other one kept;
+    nothing is timed with it any more."""
+    model = products(folder / "two.onnx", "u = Softmax(z)  ya = MatMul(u, d)  yb = MatMul(u, e)  yc = MatMul(u, f)",
+                     "float[1,16] ya, float[1,16] yb, float[1,16] yc", more_inputs="float[1,48] z", **dict.fromkeys("def", (48, 16)))
+    log = folder / "log"
+    by_operator = """[(node.name.replace('#', '%23'), 3.0 if node.op_type == 'MatMul' else 0.1)
+                   for node in onnx.load(path).graph.node]"""
+    python = misbehaving(folder, "timed", TIMED.format(log=str(log)) + PROFILED.format(rule=by_operator))
+    done = Run(folder, model, "--runtime", "onnxruntime", "--costs", folder / "costs", python=python)
+    made = {output for node in onnx.load(done.out).graph.node if node.op_type == "MatMul" for output in node.output}
+    expect(done.told["optimized"] and {"ya", "yb", "yc"} <= made and "xa" not in made, f"what is written: {made} {done.told}")
+    expect(abs(done.told["speedup"] - 1.25) < 1e-6 and done.told["rewrites"], f"its gain: {done.told}")
+    timed = [line for line in log.read_text().splitlines() if "part" not in line]
+    expect(any("'ya'" not in line and len(line) > 2 for line in timed), f"the slower one was tried: {timed}")
+    expect("'ya'" in timed[-1] or "'ya'" in timed[-2], f"and is not in what was timed last: {timed}")
 
 
 def test_indices(folder):
@@ -179,7 +249,7 @@ def test_doubts(folder):
 def test_symbolic(folder):
     """Inputs of sizes that were bound are given to the original, which has none."""
     model = products(folder / "symbolic.onnx", batch="n")
-    done = Run(folder, model, "--shape", "n=4", *priced_too_high(model, folder, "--shape", "n=4"))
+    done = Run(folder, model, "--shape", "n=4", "--no-measure", *priced_too_high(model, folder, "--shape", "n=4"))
     expect(done.code == 0 and not done.lines and done.told["outputs_in_runtime"][0]["equal"], f"n=4: {done.errors}")
 
 
@@ -380,7 +450,7 @@ def test_files(folder):
 
 
 def main():
-    tests = [test_files, test_measured_there, test_steps, test_indices, test_constants, test_step_that_fails, test_doubts,
+    tests = [test_files, test_measured_there, test_steps, test_sessions, test_regions, test_indices, test_constants, test_step_that_fails, test_doubts,
              test_refused_there, test_wrong_requests, test_failures, test_command]
     for test in tests + [test_simplified, test_symbolic] * ("--few" not in sys.argv):
         with tempfile.TemporaryDirectory() as folder:

@@ -13,8 +13,10 @@ def small_model(path, text, **given):
     return path
 
 
-def products(path, more_nodes="", more_outputs="", batch=1):
+def products(path, more_nodes="", more_outputs="", batch=1, more_inputs="", **more_weights):
     """x . a, x . b and x . c: always worth merging."""
+    inputs = ", ".join(filter(None, [f"float[{batch},64] x", more_inputs]))
     outputs = ", ".join([*(f"float[{batch},32] x{w}" for w in "abc"), *filter(None, [more_outputs])])
     nodes = " ".join(f"[product_{w}] x{w} = MatMul(x, {w})" for w in "abc")
-    return small_model(path, f"(float[{batch},64] x) => ({outputs}) {{ {nodes} {more_nodes} }}", **dict.fromkeys("abc", (64, 32)))
+    return small_model(path, f"({inputs}) => ({outputs}) {{ {nodes} {more_nodes} }}", **dict.fromkeys("abc", (64, 32)),
+                       **more_weights)

@@ -1,0 +1,304 @@
+// Regions that do the same are one class: equal layers are kept or given up together. Classes are tried by what they
+// are estimated to gain, each beside those that were kept, by turns with the model without it; those that are too small
+// to be seen are tried as one. What was found of a class holds for the finalists to come: they are not timed with what
+// made an earlier one slower.
+#include "optimizer/region_contest.h"
+
+#include "core/memory/arena.h"
+#include "core/system/clock.h"
+#include "core/system/interrupt.h"
+#include "core/text/log.h"
+#include "graph/graph_whole.h"
+#include "optimizer/estimator.h"
+#include "optimizer/runtime_verdict.h"
+#include "optimizer/search/result.h"
+#include "optimizer/search/rewritten_regions.h"
+#include <math.h>
+#include <string.h>
+
+#define SHARE_OF_REGIONS 0.5   // of the time for measuring, for all classes of a finalist
+#define SHARE_OF_DUELS 0.5     // the same for all duels of finalists
+#define MOST_CLASSES 6         // that are tried one by one; what is left is one more
+#define SEEN 0.003             // share of the model's time: what gains less is tried with others
+#define MOST_TIMES_LONGER 4    // than the time for measuring it goes on, with what loading takes
+
+struct judged_kind {
+    uint64_t kind;
+    bool is_kept;
+};
+struct region_class {
+    VEC(uint64_t) kinds;
+    double change;   // estimated, seconds
+};
+struct region_contest {
+    struct optimizing *o;
+    VEC(struct judged_kind) judged;   // of all finalists so far
+    double deadline;                  // on clock_seconds
+    // of the finalist that is tried now
+    struct rewritten_regions regions;
+    struct arena arena;
+    VEC(struct region_class) classes;
+    bool *is_kept;   // of each region
+};
+
+static const struct judged_kind *find_judged(const struct region_contest *c, uint64_t kind)
+{
+    for (size_t i = 0; i < c->judged.count; i++)
+        if (c->judged.items[i].kind == kind)
+            return &c->judged.items[i];
+    return NULL;
+}
+
+// --- classes ---------------------------------------------------------------------------------------------------------
+
+static bool is_of_class(const struct region_class *k, uint64_t kind)
+{
+    for (size_t i = 0; i < k->kinds.count; i++)
+        if (k->kinds.items[i] == kind)
+            return true;
+    return false;
+}
+
+static void mark_class(const struct region_contest *c, const struct region_class *k, bool *ret_is_taken)
+{
+    for (size_t i = 0; i < c->regions.count; i++)
+        ret_is_taken[i] = ret_is_taken[i] || is_of_class(k, c->regions.kinds[i]);
+}
+
+static double estimated_change(const struct region_contest *c, const struct region_class *k, double before)
+{
+    struct estimator e = optimizing_estimator(c->o);
+    struct graph only;
+    bool *is_taken = mem_alloc_zero(c->regions.count + 1);
+    mark_class(c, k, is_taken);
+    double change = NAN;
+    if (rewritten_regions_take(&c->regions, is_taken, &only)) {
+        change = estimator_known_seconds(&e, &only) - before;
+        graph_free(&only);
+    }
+    mem_free(is_taken, c->regions.count + 1);
+    return isfinite(change) ? change : 0;
+}
+
+static int compare_classes(const void *a, const void *b)
+{
+    const struct region_class *x = a, *y = b;
+    return (x->change > y->change) - (x->change < y->change);
+}
+
+// What is too small to be seen alone, and what is one too many, are one class at the end.
+static void merge_small_classes(struct region_contest *c, double seconds)
+{
+    struct region_class rest = {.change = 0};
+    size_t kept = 0;
+    for (size_t i = 0; i < c->classes.count; i++) {
+        struct region_class *k = &c->classes.items[i];
+        if (fabs(k->change) >= SEEN * seconds && kept < MOST_CLASSES) {
+            c->classes.items[kept++] = *k;
+            continue;
+        }
+        vec_push(&rest.kinds, k->kinds.items[0]);
+        rest.change += k->change;
+        vec_free(&k->kinds);
+    }
+    c->classes.count = kept;
+    if (rest.kinds.count)
+        vec_push(&c->classes, rest);
+}
+
+static void list_classes(struct region_contest *c)
+{
+    struct estimator e = optimizing_estimator(c->o);
+    double before = estimator_known_seconds(&e, &c->o->model.graph);
+    for (size_t i = 0; i < c->regions.count; i++) {
+        bool is_known = find_judged(c, c->regions.kinds[i]) != NULL;
+        for (size_t k = 0; !is_known && k < c->classes.count; k++)
+            is_known = is_of_class(&c->classes.items[k], c->regions.kinds[i]);
+        if (is_known)
+            continue;
+        struct region_class fresh = {.change = 0};
+        vec_push(&fresh.kinds, c->regions.kinds[i]);
+        fresh.change = estimated_change(c, &fresh, before);
+        vec_push(&c->classes, fresh);
+    }
+    vec_sort(&c->classes, compare_classes);
+    merge_small_classes(c, isfinite(before) ? before : 0);
+}
+
+// --- timing ----------------------------------------------------------------------------------------------------------
+
+static bool is_time_over(const struct region_contest *c)
+{
+    double end = time_limit_of_timing(&c->o->time_limit), now = clock_seconds();
+    return interrupt_requested() || now > c->deadline || (end > 0 && now > end);
+}
+
+// Is the model faster with it, and with what was kept so far? What cannot be timed is believed.
+static bool gains(struct region_contest *c, const struct region_class *k)
+{
+    struct graph without, with;
+    struct side_by_side times;
+    bool *is_taken = mem_alloc_zero(c->regions.count + 1), is_faster = k->change <= 0;
+    if (is_time_over(c) || !rewritten_regions_take(&c->regions, c->is_kept, &without)) {
+        mem_free(is_taken, c->regions.count + 1);
+        return is_faster;
+    }
+    memcpy(is_taken, c->is_kept, c->regions.count * sizeof *is_taken);
+    mark_class(c, k, is_taken);
+    if (rewritten_regions_take(&c->regions, is_taken, &with)) {
+        double seconds = SHARE_OF_REGIONS * c->o->options->measure_seconds / (double)c->classes.count;
+        if (optimizing_duel_in_runtime(c->o, &without, &with, seconds, &times)) {
+            is_faster = times.gain.ratio > 1;
+            log_info(c->o->options->log, "%zu kind%s of regions, %.2g ms by estimates: %.3f times as fast with %s",
+                     k->kinds.count, plural_ending(k->kinds.count), -1e3 * k->change, times.gain.ratio,
+                     k->kinds.count == 1 ? "it" : "them");
+        }
+        graph_free(&with);
+    }
+    graph_free(&without);
+    mem_free(is_taken, c->regions.count + 1);
+    return is_faster;
+}
+
+static void judge_class(struct region_contest *c, const struct region_class *k)
+{
+    bool is_faster = gains(c, k);
+    for (size_t i = 0; i < k->kinds.count; i++)
+        vec_push(&c->judged, ((struct judged_kind){k->kinds.items[i], is_faster}));
+    if (is_faster)
+        mark_class(c, k, c->is_kept);
+}
+
+// --- what is left of a finalist --------------------------------------------------------------------------------------
+
+static bool has_nodes_of(const struct graph *g, uint32_t rule)
+{
+    for (node_id n = 0; n < g->nodes.count; n++)
+        if (g->nodes.items[n].origin == (ORIGIN_OF_RULES | rule))
+            return true;
+    return false;
+}
+
+static uint32_t number_of_rule(const struct optimizing *o, const struct rule *r)
+{
+    for (size_t i = 0; i < o->rules.rules.count; i++)
+        if (o->rules.rules.items[i] == r)
+            return (uint32_t)i;
+    return 0;
+}
+
+// Steps by rules that nothing is left of are gone with it.
+static void drop_steps(const struct optimizing *o, struct search_result *r)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->steps.count; i++) {
+        uint32_t rule = number_of_rule(o, r->steps.items[i].rule);
+        if (has_nodes_of(&r->graph, rule))
+            r->steps.items[kept++] = r->steps.items[i];
+        else if (rule < r->applications.count)
+            r->applications.items[rule]--;
+    }
+    r->steps.count = kept ? kept : r->steps.count;
+}
+
+static void become(struct optimizing *o, struct search_result *r, const struct graph *g, bool is_original)
+{
+    struct estimator e = optimizing_estimator(o);
+    graph_free(&r->graph);
+    r->graph = *g;
+    if (is_original) {
+        vec_clear(&r->steps);
+        vec_clear(&r->applications);
+    } else
+        drop_steps(o, r);
+    for (size_t i = 0; i < r->milestones.count; i++)
+        graph_free(&r->milestones.items[i].graph);
+    vec_clear(&r->milestones);
+    if (!is_original)
+        search_result_add_milestone(r, &r->graph);
+    search_result_reprice(r, estimator_seconds(&e, &o->model.graph), estimator_seconds(&e, &r->graph));
+}
+
+static size_t count_kept(const struct region_contest *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->regions.count; i++)
+        n += c->is_kept[i];
+    return n;
+}
+
+static void leave_what_gains(struct region_contest *c, struct search_result *r)
+{
+    size_t n = count_kept(c);
+    struct graph left;
+    if (n == c->regions.count || !rewritten_regions_take(&c->regions, c->is_kept, &left))
+        return;
+    log_info(c->o->options->log, "%zu of %zu regions that were rewritten are kept", n, c->regions.count);
+    become(c->o, r, &left, n == 0);
+}
+
+// One class alone is what the whole result is judged by; a command is not asked for more than that.
+static void try_finalist(struct region_contest *c, struct search_result *r)
+{
+    arena_init(&c->arena);
+    rewritten_regions_find(&c->regions, &c->o->model.graph, &r->graph, &c->arena);
+    c->is_kept = arena_array(&c->arena, bool, c->regions.count + 1);
+    for (size_t i = 0; i < c->regions.count; i++) {
+        const struct judged_kind *former = find_judged(c, c->regions.kinds[i]);
+        c->is_kept[i] = former && former->is_kept;
+    }
+    list_classes(c);
+    bool is_alone = c->o->runtime.command || (c->classes.count == 1 && c->judged.count == 0);
+    for (size_t i = 0; i < c->classes.count; i++)
+        if (is_alone)
+            mark_class(c, &c->classes.items[i], c->is_kept);
+        else
+            judge_class(c, &c->classes.items[i]);
+    leave_what_gains(c, r);
+    for (size_t i = 0; i < c->classes.count; i++)
+        vec_free(&c->classes.items[i].kinds);
+    vec_clear(&c->classes);
+    arena_free(&c->arena);
+}
+
+// --- the best one ----------------------------------------------------------------------------------------------------
+
+static bool is_rewritten(const struct optimizing *o, size_t i)
+{
+    return o->finalists.items[i].result.steps.count > 0;
+}
+
+static bool is_repeated(const struct optimizing *o, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (graph_equal(&o->finalists.items[k].result.graph, &o->finalists.items[i].result.graph))
+            return true;
+    return false;
+}
+
+static bool is_faster_than(struct optimizing *o, size_t i, size_t best, double seconds)
+{
+    struct side_by_side times;
+    return optimizing_duel_in_runtime(o, &o->finalists.items[best].result.graph, &o->finalists.items[i].result.graph,
+                                      seconds, &times) &&
+           times.gain.ratio > 1;
+}
+
+size_t optimizing_hold_contest_of_regions(struct optimizing *o)
+{
+    struct region_contest c = {.o = o};
+    size_t n = o->finalists.count, best = 0;
+    double seconds = SHARE_OF_DUELS * o->options->measure_seconds / (double)(n > 1 ? n - 1 : 1);
+    c.deadline = clock_seconds() + MOST_TIMES_LONGER * o->options->measure_seconds;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_rewritten(o, i) || (i > 0 && is_time_over(&c)))
+            continue;
+        try_finalist(&c, &o->finalists.items[i].result);
+        if (!is_rewritten(o, best) || (is_rewritten(o, i) && best != i && !is_repeated(o, i) && !is_time_over(&c) &&
+                                       is_faster_than(o, i, best, seconds)))
+            best = i;
+    }
+    vec_free(&c.judged);
+    vec_free(&c.classes);
+    return best;
+}

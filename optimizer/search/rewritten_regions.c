@@ -1,0 +1,179 @@
+// Values tell what is the same: what replaces a tensor has its value key, so nothing changes behind a rewrite. A region
+// is what hangs together by tensors whose values the original does not have.
+#include "optimizer/search/rewritten_regions.h"
+
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "graph/graph_whole.h"
+#include <string.h>
+
+// --- what is the same ------------------------------------------------------------------------------------------------
+
+static bool has_value(const void *owner, uint32_t tensor, const void *value)
+{
+    return ((const struct graph *)owner)->tensors.items[tensor].value == *(const uint64_t *)value;
+}
+
+static tensor_id find_value(const struct table *by_value, const struct graph *g, uint64_t value)
+{
+    return table_find(by_value, value, has_value, g, &value);
+}
+
+static void index_values(const struct graph *g, const bool *live, struct table *ret_by_value)
+{
+    for (tensor_id t = 0; t < g->tensors.count; t++) {
+        uint64_t value = g->tensors.items[t].value;
+        if (live[g->tensors.items[t].producer] && find_value(ret_by_value, g, value) == TABLE_NONE)
+            table_insert(ret_by_value, value, t);
+    }
+}
+
+static void find_counterparts(struct rewritten_regions *r)
+{
+    struct table by_value = {0};
+    bool *live = arena_array(r->arena, bool, r->before->nodes.count + 1);
+    graph_mark_live(r->before, live);
+    index_values(r->before, live, &by_value);
+    for (tensor_id t = 0; t < r->after->tensors.count; t++) {
+        uint32_t found = find_value(&by_value, r->before, r->after->tensors.items[t].value);
+        r->counterpart[t] = found == TABLE_NONE ? NO_TENSOR : found;
+    }
+    table_free(&by_value);
+}
+
+static bool is_as_before(const struct rewritten_regions *r, node_id n)
+{
+    const struct node *node = &r->after->nodes.items[n];
+    bool is_same = true;
+    for (uint32_t i = 0; is_same && i < node->n_outputs; i++) {
+        tensor_id former = r->counterpart[node->first_output + i];
+        is_same = former != NO_TENSOR && graph_producer(r->before, former)->key == node->key;
+    }
+    return is_same;
+}
+
+// --- regions ---------------------------------------------------------------------------------------------------------
+
+static node_id root_of(node_id *root, node_id n)
+{
+    while (root[n] != n)
+        n = root[n] = root[root[n]];
+    return n;
+}
+
+// Each by the least of its nodes.
+static void join_by_new_values(const struct rewritten_regions *r, const bool *is_new, node_id *root)
+{
+    for (node_id n = 0; n < r->after->nodes.count; n++)
+        for (uint32_t i = 0; is_new[n] && i < r->after->nodes.items[n].n_inputs; i++) {
+            tensor_id t = graph_inputs(r->after, n)[i];
+            node_id maker = r->after->tensors.items[t].producer;
+            if (r->counterpart[t] != NO_TENSOR || !is_new[maker])
+                continue;
+            node_id a = root_of(root, maker), b = root_of(root, n);
+            root[a > b ? a : b] = a > b ? b : a;
+        }
+}
+
+static void number_regions(struct rewritten_regions *r, const bool *is_new, node_id *root)
+{
+    for (node_id n = 0; n < r->after->nodes.count; n++) {
+        node_id first = is_new[n] ? root_of(root, n) : NO_NODE;
+        r->of_node[n] = first == NO_NODE ? NO_REGION : first == n ? (uint32_t)r->count++ : r->of_node[first];
+    }
+}
+
+static uint64_t type_hash(const struct type *type)
+{
+    uint64_t h = hash_mix((uint64_t)type->dtype, (uint64_t)type->rank);
+    for (int i = 0; i < type->rank; i++)
+        h = hash_mix(h, (uint64_t)type->dim[i]);
+    return h;
+}
+
+static uint64_t work_hash(const struct graph *g, node_id n)
+{
+    const struct node *node = &g->nodes.items[n];
+    uint64_t h = node->label;
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        h = hash_mix(h, type_hash(graph_type(g, graph_inputs(g, n)[i])));
+    for (uint32_t i = 0; i < node->n_outputs; i++)
+        h = hash_mix(h, type_hash(graph_type(g, node->first_output + i)));
+    return h;
+}
+
+// Whatever the order of its nodes.
+static void name_kinds(struct rewritten_regions *r)
+{
+    r->kinds = arena_array(r->arena, uint64_t, r->count + 1);
+    for (node_id n = 0; n < r->after->nodes.count; n++)
+        if (r->of_node[n] != NO_REGION)
+            r->kinds[r->of_node[n]] += work_hash(r->after, n);
+}
+
+void rewritten_regions_find(struct rewritten_regions *ret, const struct graph *before, const struct graph *after,
+                            struct arena *arena)
+{
+    size_t n = after->nodes.count;
+    *ret = (struct rewritten_regions){.before = before, .after = after, .arena = arena};
+    bool *is_new = arena_array(arena, bool, n + 1);
+    node_id *root = arena_array(arena, node_id, n + 1);
+    ret->of_node = arena_array(arena, uint32_t, n + 1);
+    ret->counterpart = arena_array(arena, tensor_id, after->tensors.count + 1);
+    find_counterparts(ret);
+    graph_mark_live(after, is_new);
+    for (node_id i = 0; i < n; i++) {
+        root[i] = i;
+        is_new[i] = is_new[i] && !is_as_before(ret, i);
+    }
+    join_by_new_values(ret, is_new, root);
+    number_regions(ret, is_new, root);
+    name_kinds(ret);
+}
+
+// --- taking some -----------------------------------------------------------------------------------------------------
+
+struct mixing {
+    const struct rewritten_regions *r;
+    struct graph with_both;
+    tensor_id *moved;   // of every tensor of `after`
+    VEC(tensor_id) old, new;
+};
+
+static void add_node(struct mixing *m, node_id n)
+{
+    const struct node *node = &m->r->after->nodes.items[n];
+    tensor_id *inputs = mem_new_array(tensor_id, node->n_inputs + 1);
+    for (uint32_t i = 0; i < node->n_inputs; i++) {
+        tensor_id t = graph_inputs(m->r->after, n)[i];
+        inputs[i] = m->moved[t] != NO_TENSOR ? m->moved[t] : m->r->counterpart[t];
+    }
+    node_id copy = graph_add_copy(&m->with_both, m->r->after, n, inputs);
+    graph_set_origin(&m->with_both, copy, node->origin);
+    for (uint32_t i = 0; i < node->n_outputs; i++) {
+        tensor_id t = node->first_output + i, former = m->r->counterpart[t];
+        m->moved[t] = graph_output_of(&m->with_both, copy, i);
+        if (former != NO_TENSOR && former != m->moved[t]) {
+            vec_push(&m->old, former);
+            vec_push(&m->new, m->moved[t]);
+        }
+    }
+    mem_free_array(inputs, node->n_inputs + 1);
+}
+
+bool rewritten_regions_take(const struct rewritten_regions *r, const bool *is_taken, struct graph *ret_graph)
+{
+    struct mixing m = {.r = r, .moved = mem_new_array(tensor_id, r->after->tensors.count + 1)};
+    for (tensor_id t = 0; t < r->after->tensors.count; t++)
+        m.moved[t] = NO_TENSOR;
+    graph_copy(&m.with_both, r->before);
+    for (node_id n = 0; n < r->after->nodes.count; n++)
+        if (r->of_node[n] != NO_REGION && is_taken[r->of_node[n]])
+            add_node(&m, n);
+    bool is_made = graph_replace(ret_graph, &m.with_both, m.old.count, m.old.items, m.new.items, NULL);
+    graph_free(&m.with_both);
+    mem_free_array(m.moved, r->after->tensors.count + 1);
+    vec_free(&m.old);
+    vec_free(&m.new);
+    return is_made;
+}

@@ -1,0 +1,180 @@
+// Each graph is written with numbered nodes, run with its profile, and its kernels are given to the nodes of the graph.
+// What a run takes beside its kernels is shared out among these, so that the sum of all is what a run takes without a
+// profile. Graphs all of whose groups are known from sessions are not run again.
+#include "optimizer/session_costs.h"
+
+#include "core/system/interrupt.h"
+#include "core/text/error.h"
+#include "core/text/log.h"
+#include "onnx/convert/export/read_back.h"
+#include "optimizer/estimator.h"
+#include "optimizer/runtime/numbered_nodes.h"
+#include "optimizer/runtime_verdict.h"
+#include "optimizer/write_model.h"
+#include <math.h>
+#include <string.h>
+
+#define SECONDS_OF_A_PROFILE 1.0   // half of it with a profile, half without; after the least number of runs
+#define LEAST_RUNS 5
+
+// A graph at the sizes that it is run with.
+struct sized {
+    struct optimizing *o;
+    const struct graph *whole;
+    struct graph runnable;
+    tensor_id *map;   // from the whole
+    int set;
+    struct arena *arena;
+};
+
+// --- kernels as nodes ------------------------------------------------------------------------------------------------
+
+static node_id find_maker(const struct sized *s, uint64_t value)
+{
+    for (tensor_id t = 0; value && t < s->whole->tensors.count; t++)
+        if (s->whole->tensors.items[t].value == value && s->map[t] != NO_TENSOR)
+            return s->runnable.tensors.items[s->map[t]].producer;
+    return NO_NODE;
+}
+
+// What the runtime adds by itself, to turn layouts, is for the sake of what comes behind it.
+static double *seconds_of_nodes(const struct sized *s, const struct numbered_nodes *nodes,
+                                const worker_kernels *kernels, double whole)
+{
+    double *seconds = arena_array(s->arena, double, s->runnable.nodes.count + 1), sum = 0, waiting = 0;
+    node_id last = NO_NODE;
+    for (node_id n = 0; n < s->runnable.nodes.count; n++)
+        seconds[n] = NAN;
+    for (size_t i = 0; i < kernels->count; i++)
+        sum += kernels->items[i].seconds;
+    double beside = whole > sum ? (whole - sum) / (double)kernels->count : 0, scale = sum > whole ? whole / sum : 1;
+    for (size_t i = 0; i < kernels->count; i++) {
+        size_t number = numbered_nodes_find(nodes, kernels->items[i].name);
+        waiting += scale * kernels->items[i].seconds + beside;
+        if (number == SIZE_MAX)
+            continue;
+        node_id n = find_maker(s, nodes->values[number]);
+        if (n != NO_NODE)
+            seconds[n] = (isnan(seconds[n]) ? 0 : seconds[n]) + waiting;
+        last = n;
+        waiting = 0;
+    }
+    if (last != NO_NODE)
+        seconds[last] += waiting;
+    return seconds;
+}
+
+// --- profiles --------------------------------------------------------------------------------------------------------
+
+static bool profile_file(struct sized *s, const char *path, const struct numbered_nodes *nodes, struct error *error)
+{
+    worker_kernels kernels = {0};
+    double whole;
+    bool is_done =
+        worker_profile(&s->o->runtime.worker, path, s->set, SECONDS_OF_A_PROFILE, LEAST_RUNS, &kernels, &whole, error);
+    if (is_done) {
+        log_info(s->o->options->log, "a session takes %.4g ms in %zu kernels", 1e3 * whole, kernels.count);
+        step_costs_note_session(s->o->step_costs, &s->runnable, seconds_of_nodes(s, nodes, &kernels, whole),
+                                s->whole == &s->o->model.graph);
+    }
+    vec_free(&kernels);
+    return is_done;
+}
+
+static bool profile(struct sized *s, struct error *error)
+{
+    struct onnx_model *model;
+    struct exported_types types;
+    struct numbered_nodes nodes;
+    struct runtime_file file = {{0}, {0}};
+    if (!optimizing_export(s->o, s->whole, &model, &types, error))
+        return false;
+    numbered_nodes_make(&nodes, model, &types, s->arena);
+    bool is_done =
+        runtime_file_write(s->o, model, "profiled", &file, error) && profile_file(s, file.path, &nodes, error);
+    runtime_file_remove(&file);
+    numbered_nodes_free(&nodes);
+    return is_done;
+}
+
+static bool profile_at(struct optimizing *o, const struct graph *g, const struct cut_plan *cut, int set,
+                       bool *ret_is_profiled, struct error *error)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct sized s = {.o = o, .whole = g, .set = set, .arena = &arena};
+    s.map = arena_array(&arena, tensor_id, g->tensors.count + 1);
+    bool is_done = true;
+    if (graph_cut_mapped(&s.runnable, g, NULL, cut, s.map)) {
+        bool is_known = step_costs_recall_session(o->step_costs, &s.runnable, g == &o->model.graph);
+        is_done = is_known || profile(&s, error);
+        *ret_is_profiled = *ret_is_profiled || !is_known;
+        graph_free(&s.runnable);
+    }
+    arena_free(&arena);
+    return is_done;
+}
+
+static bool profile_graph(struct optimizing *o, const struct graph *g, bool *ret_is_profiled, struct error *error)
+{
+    struct cut_plan cut = o->cut;
+    bool is_done = true;
+    if (!o->cut.sizes)
+        return profile_at(o, g, &cut, 0, ret_is_profiled, error);
+    for (size_t i = 0; is_done && i < o->bindings.n_profiles; i++) {
+        memcpy(cut.binding, o->bindings.profiles[i], sizeof cut.binding);
+        is_done = profile_at(o, g, &cut, (int)i, ret_is_profiled, error);
+    }
+    return is_done;
+}
+
+// --- corrections -----------------------------------------------------------------------------------------------------
+
+typedef VEC(const struct graph *) graph_list;
+
+// The original, before anything is searched; then what was found.
+static void list_graphs(struct optimizing *o, graph_list *ret_graphs)
+{
+    if (o->finalists.count == 0)
+        vec_push(ret_graphs, &o->model.graph);
+    for (size_t i = 0; i < o->finalists.count; i++)
+        if (o->finalists.items[i].result.steps.count > 0)
+            vec_push(ret_graphs, &o->finalists.items[i].result.graph);
+}
+
+// The largest change of an estimate, as a share of it.
+static double adopt(struct optimizing *o, const graph_list *graphs)
+{
+    struct estimator e = optimizing_estimator(o);
+    double *before = arena_array(&o->arena, double, graphs->count + 1), most = 0;
+    for (size_t i = 0; i < graphs->count; i++)
+        before[i] = estimator_seconds(&e, graphs->items[i]);
+    step_costs_adopt_sessions(o->step_costs, &o->report.corrections);
+    for (size_t i = 0; i < graphs->count; i++) {
+        double after = estimator_seconds(&e, graphs->items[i]);
+        log_info(o->options->log, "sum of costs of %s: %.4g ms, in sessions %.4g ms",
+                 o->finalists.count ? "a result" : "the original", 1e3 * before[i], 1e3 * after);
+        if (isfinite(before[i]) && before[i] > 0 && isfinite(after))
+            most = fmax(most, fabs(after / before[i] - 1));
+    }
+    return most;
+}
+
+void optimizing_calibrate_in_runtime(struct optimizing *o, double *ret_change)
+{
+    struct error error = {0};
+    graph_list graphs = {0};
+    bool is_any = false, is_done = true;
+    phases_enter(&o->phases, PHASE_PROFILING);
+    *ret_change = 0;
+    list_graphs(o, &graphs);
+    for (size_t i = 0; is_done && i < graphs.count && !interrupt_requested(); i++)
+        is_done = profile_graph(o, graphs.items[i], &is_any, &error);
+    if (!is_done)
+        log_info(o->options->log, "%s; costs are not corrected by sessions", error.message);
+    if (!is_done && o->runtime.worker.is_gone)
+        optimizing_do_without_runtime(o, &error);
+    else if (is_any || o->finalists.count == 0)
+        *ret_change = adopt(o, &graphs);
+    vec_free(&graphs);
+}

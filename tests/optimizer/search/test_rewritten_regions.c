@@ -1,0 +1,121 @@
+// A result as regions of its original, any of which can be taken.
+#include "core/memory/arena.h"
+#include "graph/graph_whole.h"
+#include "optimizer/search/rewritten_regions.h"
+#include "tests/support/parse_graph.h"
+
+static const char original[] =
+    "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let a (tanh x)) (let b (tanh y)) "
+    "(let p (matmul a b)) (let r (relu p)) (let s (tanh r)) (output s))";
+
+struct fixture {
+    struct arena arena;
+    struct graph before, after;
+    struct rewritten_regions regions;
+};
+
+static node_id find_node(const struct graph *g, enum operator_id op, node_id from)
+{
+    node_id n = from;
+    while (g->nodes.items[n].op->id != op)
+        n++;
+    return n;
+}
+
+static tensor_id add(struct graph *g, enum operator_id op, tensor_id input)
+{
+    node_id n;
+    assert_true(graph_add(g, operators[op], NULL, 1, &input, &n));
+    return graph_output_of(g, n, 0);
+}
+
+// Whatever they compute: two hyperbolic tangents become two nodes each, and the relu another one.
+static void set_up(struct fixture *f)
+{
+    struct graph with_both;
+    tensor_id old[3], new[3];
+    *f = (struct fixture){0};
+    arena_init(&f->arena);
+    parse_graph(&f->before, &f->arena, original);
+    graph_copy(&with_both, &f->before);
+    node_id at[] = {find_node(&f->before, OP_TANH, 0), 0, find_node(&f->before, OP_RELU, 0)};
+    at[1] = find_node(&f->before, OP_TANH, at[0] + 1);
+    for (int i = 0; i < 3; i++) {
+        tensor_id input = graph_inputs(&f->before, at[i])[0];
+        old[i] = graph_output_of(&f->before, at[i], 0);
+        new[i] =
+            i == 2 ? add(&with_both, OP_SIGMOID, input) : add(&with_both, OP_RELU, add(&with_both, OP_SIGMOID, input));
+    }
+    assert_true(graph_replace(&f->after, &with_both, 3, old, new, NULL));
+    graph_free(&with_both);
+    rewritten_regions_find(&f->regions, &f->before, &f->after, &f->arena);
+}
+
+static void tear_down(struct fixture *f)
+{
+    graph_free(&f->before);
+    graph_free(&f->after);
+    arena_free(&f->arena);
+}
+
+static size_t count_op(const struct graph *g, enum operator_id op)
+{
+    size_t n = 0;
+    for (node_id i = 0; i < g->nodes.count; i++)
+        n += g->nodes.items[i].op->id == op;
+    return n;
+}
+
+static void equal_regions_are_of_one_kind(void **state)
+{
+    struct fixture f;
+    set_up(&f);
+    const struct rewritten_regions *r = &f.regions;
+    assert_int_equal(r->count, 3);
+    size_t n_equal = (r->kinds[0] == r->kinds[1]) + (r->kinds[0] == r->kinds[2]) + (r->kinds[1] == r->kinds[2]);
+    assert_int_equal(n_equal, 1);
+    assert_int_equal(r->of_node[find_node(&f.after, OP_MATMUL, 0)], NO_REGION);
+    assert_int_equal(r->of_node[find_node(&f.after, OP_TANH, 0)], NO_REGION);
+    tear_down(&f);
+}
+
+static void all_or_none_give_both_ends(void **state)
+{
+    struct fixture f;
+    struct graph g;
+    const bool none[3] = {false, false, false}, all[3] = {true, true, true};
+    set_up(&f);
+    assert_true(rewritten_regions_take(&f.regions, none, &g));
+    assert_true(graph_equal(&g, &f.before));
+    graph_free(&g);
+    assert_true(rewritten_regions_take(&f.regions, all, &g));
+    assert_true(graph_equal(&g, &f.after));
+    assert_true(graph_key(&g) == graph_key(&f.after));
+    graph_free(&g);
+    tear_down(&f);
+}
+
+// The others are as they were, and what is taken stands for the same value again.
+static void each_can_be_taken_alone(void **state)
+{
+    struct fixture f;
+    struct graph g;
+    set_up(&f);
+    for (size_t i = 0; i < 3; i++) {
+        bool one[3] = {false, false, false};
+        one[i] = true;
+        bool is_relu = i == f.regions.of_node[find_node(&f.after, OP_MATMUL, 0) + 1];
+        assert_true(rewritten_regions_take(&f.regions, one, &g));
+        assert_int_equal(count_op(&g, OP_SIGMOID), 1);
+        assert_int_equal(count_op(&g, OP_TANH), is_relu ? 3 : 2);
+        assert_true(g.tensors.items[g.outputs.items[0]].value == f.after.tensors.items[f.after.outputs.items[0]].value);
+        struct rewritten_regions again;
+        rewritten_regions_find(&again, &f.before, &g, &f.arena);
+        assert_int_equal(again.count, 1);
+        assert_true(again.kinds[0] == f.regions.kinds[i]);
+        graph_free(&g);
+    }
+    tear_down(&f);
+}
+
+RUN_TESTS(TEST(equal_regions_are_of_one_kind), TEST(all_or_none_give_both_ends), TEST(each_can_be_taken_alone))
