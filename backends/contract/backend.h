@@ -62,7 +62,8 @@ struct backend_methods {
     // Adds the ways to run a step. NULL: there is one for each, the standard one.
     void (*list_choices)(struct backend *b, const struct plan *plan, const struct step *step, choice_list *list);
     // The cost of a step of a plan, by running it on random data or by knowing it, in the best way of some of one
-    // precision; that of an inexact one is measured, too. What takes many times `best` seconds need not be known well.
+    // precision, whose error is measured, too, unless *ret_cost has that choice and its error already. What takes many
+    // times `best` seconds need not be known well.
     // False: the device failed at it.
     bool (*measure)(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
                     double best, struct step_cost *ret_cost, struct error *error);

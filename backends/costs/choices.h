@@ -3,7 +3,6 @@
 #include "backends/contract/backend.h"
 
 #define TRIAL_SAMPLES 3
-#define HOPELESS 2   // a choice that takes so many times the best so far is not sampled
 
 // Times one way to run a step with so many samples, or fewer once it is seen to be hopeless beside `best` seconds.
 // False: it cannot be had.

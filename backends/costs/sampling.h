@@ -1,10 +1,19 @@
-// How many samples of a time a cost takes, on every device: until their median is known.
+// One sampler of times, on every device: samples are taken until their median is known.
 #pragma once
-#include <stdbool.h>
-#include <stddef.h>
+#include "backends/contract/backend.h"
 
 #define FEWEST_SAMPLES 4   // where they are nearly equal, as those of long steps are
 #define LEAST_SAMPLES 7
 #define MOST_SAMPLES 200
-// Is the median of `count` <= MOST_SAMPLES samples, in any order, known to 2 %?
-bool samples_suffice(const double *samples, size_t count);
+#define HOPELESS 2   // a choice that takes so many times the best so far is not sampled any more
+struct samples {
+    size_t n_all, n_quiet;   // quiet: nothing came between
+    double all[MOST_SAMPLES], quiet[MOST_SAMPLES];
+};
+void samples_add(struct samples *s, double seconds, bool is_quiet);
+// Their median is known to 3 %, or they are as many as are wanted, or none is near to `best` seconds.
+bool samples_suffice(const struct samples *s, size_t most, double best);
+bool samples_are_quiet(const struct samples *s);
+// Sorts them. The lower quartile of the quiet ones, as what is still added to some of them was not the step's; with
+// too few of these the shortest of all, which is doubtful. `by_median`: the median, of what errs both ways.
+struct step_cost samples_cost(struct samples *s, bool by_median);

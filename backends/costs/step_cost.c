@@ -13,36 +13,49 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-// Costs by the words of a step: found without making its text.
-struct step_memory {
+// Prices by the words of a step, found without making its text: of the step, and of the last measured one of those that
+// differ from it in the epilogue alone, as they choose alike, and err alike.
+struct prices_by_words {
     struct arena arena;
     struct key_set steps;
     VEC(struct step_prices) prices;
+};
+struct step_memory {
+    struct prices_by_words own, near;
     struct words words;   // of the step being looked for
 };
+
+static void forget_prices(struct prices_by_words *p)
+{
+    key_set_free(&p->steps);
+    vec_free(&p->prices);
+    arena_free(&p->arena);
+    *p = (struct prices_by_words){0};
+    arena_init(&p->arena);
+}
 
 struct step_memory *step_memory_new(void)
 {
     struct step_memory *memory = mem_alloc_zero(sizeof *memory);
-    arena_init(&memory->arena);
+    arena_init(&memory->own.arena);
+    arena_init(&memory->near.arena);
     return memory;
 }
 
 void step_memory_free(struct step_memory *memory)
 {
-    key_set_free(&memory->steps);
-    vec_free(&memory->prices);
+    forget_prices(&memory->own);
+    forget_prices(&memory->near);
     vec_free(&memory->words.list);
-    arena_free(&memory->arena);
     mem_free(memory, sizeof *memory);
 }
 
 void backend_forget_costs(struct backend *b)
 {
-    step_memory_free(b->memory);
-    b->memory = step_memory_new();
+    forget_prices(&b->memory->own);
     b->cost_edition++;
 }
 
@@ -133,9 +146,39 @@ static bool recall_by_text(struct backend *b, const struct plan *plan, const str
     return is_known;
 }
 
-static bool measure(struct backend *b, const struct plan *plan, const struct step *step, const struct step_key *key,
-                    const choice_list *among, double best, struct step_cost *ret_cost, struct error *error)
+static struct step_prices *prices_of(struct backend *b, const struct plan *plan, const struct step *step, bool is_near)
 {
+    struct step bare = *step;
+    bare.n_loops = is_near ? 0 : step->n_loops;
+    struct prices_by_words *p = is_near ? &b->memory->near : &b->memory->own;
+    struct words *words = &b->memory->words;
+    step_spell(plan, &bare, words);
+    uint32_t id = key_set_add(&p->steps, &p->arena, words->list.items, words->list.count * sizeof *words->list.items);
+    if (id == p->prices.count)
+        vec_push(&p->prices, ((struct step_prices){.id = id}));
+    return &p->prices.items[id];
+}
+
+// The choice of a step that differs in the epilogue alone, and the standard one.
+static void keep_near_choice(const struct step_cost *near, choice_list *among)
+{
+    size_t n = 0;
+    for (size_t i = 0; near->seconds > 0 && i < among->count; i++)
+        if (!*among->items[i].text || strcmp(among->items[i].text, near->choice) == 0)
+            among->items[n++] = among->items[i];
+    among->count = n ? n : among->count;
+}
+
+static bool measure(struct backend *b, const struct plan *plan, const struct step *step, const struct step_key *key,
+                    choice_list *among, double best, struct step_cost *ret_cost, struct error *error)
+{
+    enum precision precision = among->items[0].precision;
+    struct step_cost unknown = {0}, *near = &unknown;
+    if (step->n_results)
+        near = &prices_of(b, plan, step, true)->of[precision];
+    keep_near_choice(near, among);
+    *ret_cost = (struct step_cost){.error = near->error};
+    snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s", near->choice);
     double started = clock_seconds(), processor_started = clock_cpu_seconds();
     bool is_measured = b->methods->measure(b, plan, step, among, best, ret_cost, error);
     b->coster.measured.seconds += clock_seconds() - started;
@@ -144,6 +187,7 @@ static bool measure(struct backend *b, const struct plan *plan, const struct ste
     if (!is_measured)
         return false;
     log_debug(b->options.log, "measured %.3g s: %s", ret_cost->seconds, key->text.chars);
+    *near = *ret_cost;
     ret_cost->seconds /= key->n_parts;
     cost_database_add(b->costs, key->text.chars, ret_cost);
     return recall(b, key, ret_cost);
@@ -240,17 +284,6 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
 
 // --- all precisions --------------------------------------------------------------------------------------------------
 
-static struct step_prices *prices_of(struct backend *b, const struct plan *plan, const struct step *step)
-{
-    struct step_memory *memory = b->memory;
-    step_spell(plan, step, &memory->words);
-    size_t size = memory->words.list.count * sizeof *memory->words.list.items;
-    uint32_t id = key_set_add(&memory->steps, &memory->arena, memory->words.list.items, size);
-    if (id == memory->prices.count)
-        vec_push(&memory->prices, ((struct step_prices){.id = id}));
-    return &memory->prices.items[id];
-}
-
 // Inexact ones need be known no better than it takes to compare them with the exact one.
 static bool find_price(struct backend *b, const struct plan *plan, const struct step *step, enum precision precision,
                        struct step_prices *p, struct error *error)
@@ -268,7 +301,7 @@ static bool find_price(struct backend *b, const struct plan *plan, const struct 
 bool step_prices_find(struct backend *b, const struct plan *plan, const struct step *step, struct step_prices *ret,
                       struct error *error)
 {
-    struct step_prices *p = prices_of(b, plan, step);
+    struct step_prices *p = prices_of(b, plan, step, false);
     bool takes_inexact = b->methods->has_inexact_choices && b->options.error_budget > 0;
     if (!find_price(b, plan, step, PRECISION_EXACT, p, error) ||
         (takes_inexact && !find_price(b, plan, step, PRECISION_FAST, p, error)))
@@ -281,7 +314,7 @@ bool step_prices_find(struct backend *b, const struct plan *plan, const struct s
 bool step_prices_find_careful(struct backend *b, const struct plan *plan, const struct step *step,
                               struct step_prices *prices, struct error *error)
 {
-    struct step_prices *p = prices_of(b, plan, step);
+    struct step_prices *p = prices_of(b, plan, step, false);
     bool is_found = find_price(b, plan, step, PRECISION_CAREFUL, p, error);
     *prices = *p;
     return is_found;

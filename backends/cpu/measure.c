@@ -3,7 +3,7 @@
 // Before each run its surroundings are made as a model leaves them (cache_conditions.h). One run is a sample. Samples
 // during which other programs came between (core/system/clock.h), or beside which a piece of known work took longer
 // than usual, do not count. The cost is the lower quartile of the others, as what is still added to some of them was
-// not the step's; sampling ends when their median is known to 2 %, or when the time for a step is spent. A cost with
+// not the step's; sampling ends when their median is known to 3 %, or when the time for a step is spent. A cost with
 // too few samples that count is doubtful.
 //
 // A step that is bound by reading its weights is taken as a share of a read of known size that alternates with it
@@ -17,7 +17,6 @@
 #include "backends/cpu/result_error.h"
 #include "backends/cpu/ways.h"
 #include "core/memory/arena.h"
-#include "core/numbers/statistics.h"
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
@@ -26,9 +25,8 @@
 #include <string.h>
 
 #define WARM_UP_RUNS 2
-#define WARM_UP_SECONDS 1e-3   // of runs after which none warms up any more
-#define ENOUGH_SAMPLES 4       // that count; with fewer, up to MOST_BUDGETS times the time is taken
-#define MOST_BUDGETS 3
+#define WARM_UP_SECONDS 1e-3         // of runs after which none warms up any more
+#define MOST_BUDGETS 3               // of time, where too few samples count
 #define SHARE_OF_PATIENCE 0.25       // of its budget that each step adds to what disturbed ones may take longer
 #define SECONDS_OF_PATIENCE 1.0      // that there are at first, and at most
 #define BOUND_BYTES_PER_SECOND 5e9   // a step that reads its weights faster than this is bound by that
@@ -46,10 +44,6 @@ struct measurement {
     struct memory_probe *probe;   // of a step that is bound by its weights, else NULL
     struct cache_conditions *around;
     char *scratch;
-};
-struct samples {
-    size_t n_all, n_quiet;
-    double all[MOST_SAMPLES], quiet[MOST_SAMPLES];
 };
 
 // --- one sample ------------------------------------------------------------------------------------------------------
@@ -93,26 +87,11 @@ static bool take_sample(struct measurement *s, struct samples *samples)
         read = memory_probe_read(s->probe);
     double share = s->probe ? memory_probe_usual(s->probe) / read.seconds : 1;
     bool is_done = run_once(s, &lap);
-    samples->all[samples->n_all++] = share * lap.seconds;
-    if (!lap.is_disturbed && !read.is_disturbed)
-        samples->quiet[samples->n_quiet++] = share * lap.seconds;
+    samples_add(samples, share * lap.seconds, !lap.is_disturbed && !read.is_disturbed);
     return is_done;
 }
 
 // --- all of them -----------------------------------------------------------------------------------------------------
-
-// Shares of a read err both ways: their median.
-static struct step_cost cost_of(struct samples *samples, bool is_share)
-{
-    bool is_quiet = samples->n_quiet >= ENOUGH_SAMPLES;
-    struct sample_summary s =
-        is_quiet ? sample_summarize(samples->quiet, samples->n_quiet) : sample_summarize(samples->all, samples->n_all);
-    return (struct step_cost){.seconds = is_share   ? s.median
-                                         : is_quiet ? s.quartile1
-                                                    : s.minimum,
-                              .spread = s.spread,
-                              .is_doubtful = !is_quiet};
-}
 
 static bool warm_up(struct measurement *s, double *ret_shortest)
 {
@@ -126,15 +105,6 @@ static bool warm_up(struct measurement *s, double *ret_shortest)
         sum += lap.seconds;
     }
     return true;
-}
-
-// By its shortest run: the first ones may be long for other reasons.
-static bool is_hopeless(const struct samples *samples, double best)
-{
-    double shortest = INFINITY;
-    for (size_t i = 0; i < samples->n_all; i++)
-        shortest = fmin(shortest, samples->all[i]);
-    return shortest > HOPELESS * best;
 }
 
 double cpu_sampling_limit(double patience, double budget, bool is_disturbed)
@@ -165,17 +135,15 @@ static bool sample(struct measurement *s, const struct step_request *r, size_t m
         budget *= BUDGETS_WHEN_BOUND;
     }
     double start = clock_seconds();
-    while (samples.n_all < most && !samples_suffice(samples.quiet, samples.n_quiet)) {
-        for (int i = 0; i < ENOUGH_SAMPLES && samples.n_all < most; i++)
-            if (!take_sample(s, &samples) || interrupt_requested())
-                return false;
+    while (!samples_suffice(&samples, most, best) &&
+           (samples.n_all < FEWEST_SAMPLES ||
+            spent <= cpu_sampling_limit(patience_of(r->backend), budget, !samples_are_quiet(&samples)))) {
+        if (!take_sample(s, &samples) || interrupt_requested())
+            return false;
         spent = clock_seconds() - start;
-        if (is_hopeless(&samples, best) ||
-            spent > cpu_sampling_limit(patience_of(r->backend), budget, samples.n_quiet < ENOUGH_SAMPLES))
-            break;
     }
     r->backend->patience = cpu_patience_after(r->backend->patience, budget, spent);
-    *ret_cost = cost_of(&samples, s->probe != NULL);
+    *ret_cost = samples_cost(&samples, s->probe != NULL);   // shares of a read err both ways
     return true;
 }
 
@@ -291,17 +259,17 @@ static bool measure_beside_others(const struct subject *subject, struct step_cos
     return !(ret_cost->is_doubtful || cpu_is_busy(b)) || measure_share_too(subject, ret_cost);
 }
 
-// One that gains nothing is not looked at: it will not be taken.
-static bool measure_error(const struct subject *subject, struct step_cost *ret_cost)
+// One that gains nothing is not looked at, as it will not be taken; nor one whose error is known.
+static bool find_error(const struct subject *subject, const struct step_cost *near, struct step_cost *ret_cost)
 {
     struct step_request r = {subject->backend, subject->plan, subject->step, NULL, NULL, subject->error};
     struct result_error found = {.excess = 1};
-    bool is_done = true;
+    bool is_done = true, is_known = near->error > 0 && near->error < 1 && strcmp(near->choice, ret_cost->choice) == 0;
     struct kernel_scope scope = kernel_scope_begin(subject->backend->threads);
-    if (ret_cost->seconds < subject->best)
+    if (ret_cost->seconds < subject->best && !is_known)
         is_done = cpu_result_error(&r, ret_cost->choice, &found);
     kernel_scope_end(&scope);
-    ret_cost->error = found.excess;
+    ret_cost->error = is_known ? near->error : found.excess;
     onednn_forget_primitives();
     return is_done;
 }
@@ -310,6 +278,7 @@ bool cpu_measure(struct backend *backend, const struct plan *plan, const struct 
                  double best, struct step_cost *ret_cost, struct error *error)
 {
     struct subject subject = {(struct cpu_backend *)backend, plan, step, among, best, error};
+    const struct step_cost near = *ret_cost;
     return measure_beside_others(&subject, ret_cost) &&
-           (among->items[0].precision == PRECISION_EXACT || measure_error(&subject, ret_cost));
+           (among->items[0].precision == PRECISION_EXACT || find_error(&subject, &near, ret_cost));
 }

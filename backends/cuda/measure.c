@@ -2,7 +2,7 @@
 //
 // Policy (revision POLICY_REVISION in cuda.c): random data; activations as warm as the step itself leaves them; weights
 // in several copies that take turns, more than the cache holds, as the layers of a model do. Launches are captured, as
-// many as take 200 µs, and the graph is launched twice to warm up; then samples until the median is known to 2 %. Of a
+// many as take 200 µs, and the graph is launched twice to warm up; then samples until the median is known to 3 %. Of a
 // library's engines the first CANDIDATES are tried with a few samples each and the best is measured; as many are tried
 // for a convolution without its epilogue, which is then a kernel of its own. The words of the best are kept with the
 // cost, so that the same one runs in models. A kernel of fixed work before and after tells whether the clock changed by
@@ -19,7 +19,6 @@
 #include "backends/planning/plan_memory.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
-#include "core/numbers/statistics.h"
 #include "core/system/clock.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
@@ -176,8 +175,8 @@ static int count_launches(const struct measurement *m, double once)
 static bool take_samples(const struct measurement *m, const struct prepared_step *s, size_t most, double best,
                          struct step_cost *ret_cost)
 {
-    double samples[MOST_SAMPLES], once;
-    size_t n = 0;
+    struct samples samples = {.n_all = 0};
+    double once;
     if (!time_launches(m, s, NULL, 1, &once) || !time_launches(m, s, NULL, 1, &once))
         return false;
     ret_cost->seconds = once;
@@ -187,19 +186,18 @@ static bool take_samples(const struct measurement *m, const struct prepared_step
     struct gpu_graph *graph = capture(m, s, launches);
     bool is_done = time_launches(m, s, graph, launches, &once) && time_launches(m, s, graph, launches, &once);
     double start = clock_seconds();
-    while (is_done && n < most && !samples_suffice(samples, n)) {
-        is_done = time_launches(m, s, graph, launches, &samples[n]);
-        samples[n++] /= launches;
-        if (n >= LEAST_SAMPLES && clock_seconds() - start > m->b->base.options.seconds_per_step)
-            break;
+    while (is_done && !samples_suffice(&samples, most, INFINITY) &&
+           (samples.n_all < LEAST_SAMPLES || clock_seconds() - start <= m->b->base.options.seconds_per_step)) {
+        is_done = time_launches(m, s, graph, launches, &once);
+        samples_add(&samples, once / launches, true);
     }
     if (graph)
         m->b->api->free_graph(graph);
     if (!is_done)
         return false;
-    struct sample_summary summary = sample_summarize(samples, n);
-    ret_cost->seconds = summary.median;
-    ret_cost->spread = summary.spread;
+    struct step_cost cost = samples_cost(&samples, true);
+    ret_cost->seconds = cost.seconds;
+    ret_cost->spread = cost.spread;
     return true;
 }
 

@@ -535,8 +535,60 @@ static void both_kinds_are_measured_once(void **state)
     free_four(&f);
 }
 
+// Of steps that differ in the epilogue alone the second one is measured by the choice of the first, and errs as it does.
+struct asked {
+    struct backend_methods methods;
+    size_t n_choices[N_PRECISIONS];   // of the last that was measured
+    double known_error;
+};
+static struct asked asked;
+
+static bool pretend_to_measure(struct backend *b, const struct plan *plan, const struct step *step,
+                               const choice_list *among, double best, struct step_cost *ret_cost, struct error *error)
+{
+    const struct listed_choice *last = &among->items[among->count - 1];
+    asked.n_choices[last->precision] = among->count;
+    asked.known_error = ret_cost->error;
+    *ret_cost = (struct step_cost){.seconds = last->precision == PRECISION_EXACT ? 2e-3 : 1e-3,
+                                   .error = last->precision == PRECISION_EXACT ? 0 : 1e-7};
+    snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s", last->text);
+    return true;
+}
+
+static void near_steps_choose_alike(void **state)
+{
+    static const char two[] =
+        "(graph (let x (input 0) (f32 1 16 8 8)) (let u (weight 0) (f32 16 16 3 3)) (let v (weight 1) (f32 16 16 3 3))"
+        "(let a (conv :pad 1 1 1 1 x u)) (let b (conv :pad 1 1 1 1 x v)) (let r (relu b)) (output a r))";
+    struct arena arena;
+    struct graph g;
+    struct plan plan = {0};
+    struct error error = {0};
+    struct step_prices p;
+    struct backend *b = open_device(1, 1e-5);
+    asked = (struct asked){.methods = *b->methods};
+    asked.methods.measure = pretend_to_measure;
+    b->methods = &asked.methods;
+    arena_init(&arena);
+    parse_graph(&g, &arena, two);
+    struct plan_request request = backend_plan_request(b, &g, same_layouts(&g, &arena, LAYOUT_CHANNELS_LAST), &arena);
+    assert_true(plan_make(&plan, &request, &error));
+    size_t n = 0, seen[2] = {0};
+    for (size_t i = 0; i < plan.steps.count && n < 2; i++)
+        if (plan.steps.items[i].n_operands == 2) {
+            assert_true(step_prices_find(b, &plan, &plan.steps.items[i], &p, &error));
+            seen[n++] = asked.n_choices[PRECISION_FAST];
+        }
+    assert_true(n == 2 && seen[0] > 1 && seen[1] == 1 && asked.known_error == 1e-7);
+    plan_free(&plan);
+    backend_close(b);
+    graph_free(&g);
+    arena_free(&arena);
+}
+
 RUN_TESTS(TEST(all_ways_agree_with_the_reference), TEST(parts_are_written_in_place),
           TEST(choices_that_cannot_be_had_do_no_harm), TEST(errors_stay_within_the_budget),
           TEST(careful_choices_take_what_is_left), TEST(only_gains_are_taken),
           TEST(estimates_are_sums_of_what_is_chosen), TEST(generated_rows_agree_with_the_reference),
-          TEST(measured_errors_are_those_of_the_kernel), TEST(both_kinds_are_measured_once))
+          TEST(measured_errors_are_those_of_the_kernel), TEST(both_kinds_are_measured_once),
+          TEST(near_steps_choose_alike))
