@@ -33,8 +33,15 @@ const struct property *property_find(const struct property_set *set, const char 
 // --- parsing ---------------------------------------------------------------------------------------------------------
 
 struct property_items {
-    const struct sexp *comment, *equal, *where;
+    const struct sexp *comment, *axiom, *equal, *where;
 };
+
+static bool is_text(const struct sexp *item, const char *file, struct error *error)
+{
+    if (!item || (item->count == 2 && item->items[1].kind == SEXP_STRING))
+        return true;
+    return sexp_error(error, file, item, "expected (%s \"...\")", item->items[0].text);
+}
 
 static bool take_items(const struct sexp *s, const char *file, struct property_items *ret_items, struct error *error)
 {
@@ -44,20 +51,20 @@ static bool take_items(const struct sexp *s, const char *file, struct property_i
     for (size_t i = 2; i < s->count; i++) {
         const struct sexp *item = &s->items[i];
         const struct sexp **place = sexp_is_call(item, "comment") ? &ret_items->comment
+                                    : sexp_is_call(item, "axiom") ? &ret_items->axiom
                                     : sexp_is_call(item, "equal") ? &ret_items->equal
                                     : sexp_is_call(item, "where") ? &ret_items->where
                                                                   : NULL;
         if (!place)
-            return sexp_error(error, file, item, "expected (comment \"...\"), (equal LEFT RIGHT) or (where ...)");
+            return sexp_error(error, file, item,
+                              "expected (comment \"...\"), (axiom \"...\"), (equal LEFT RIGHT) or (where ...)");
         if (*place)
             return sexp_error(error, file, item, "%s is given twice", item->items[0].text);
         *place = item;
     }
     if (!ret_items->equal || ret_items->equal->count != 3)
         return sexp_error(error, file, ret_items->equal ? ret_items->equal : s, "a property needs (equal LEFT RIGHT)");
-    if (ret_items->comment && (ret_items->comment->count != 2 || ret_items->comment->items[1].kind != SEXP_STRING))
-        return sexp_error(error, file, ret_items->comment, "expected (comment \"...\")");
-    return true;
+    return is_text(ret_items->comment, file, error) && is_text(ret_items->axiom, file, error);
 }
 
 static bool parse_guard(struct property *p, const struct sexp *s, const char *file, struct arena *a,
@@ -123,6 +130,7 @@ static bool parse_property(struct property *p, const struct sexp *s, const char 
         return false;
     p->name = arena_string(a, s->items[1].text);
     p->comment = items.comment ? arena_string(a, items.comment->items[1].text) : "";
+    p->axiom = items.axiom ? arena_string(a, items.axiom->items[1].text) : NULL;
     p->file = arena_string(a, file);
     p->line = s->line;
     p->column = s->column;
@@ -204,14 +212,20 @@ const char *property_standard_folder(char buffer[SHARED_PATH_SIZE])
 
 // --- printing --------------------------------------------------------------------------------------------------------
 
+static void print_text(struct text *out, const char *head, const char *text)
+{
+    text_printf(out, "\n  (%s ", head);
+    text_add_quoted(out, text);
+    text_add(out, ")");
+}
+
 void property_print(struct text *out, const struct property *p)
 {
     text_printf(out, "(property %s", p->name);
-    if (p->comment[0]) {
-        text_add(out, "\n  (comment ");
-        text_add_quoted(out, p->comment);
-        text_add(out, ")");
-    }
+    if (p->comment[0])
+        print_text(out, "comment", p->comment);
+    if (p->axiom)
+        print_text(out, "axiom", p->axiom);
     text_add(out, "\n  (equal ");
     pattern_print_term(out, &p->pattern, p->left);
     text_add(out, "\n         ");

@@ -9,6 +9,9 @@
 // split trees and values. What is true only where something is well-typed says so by (defined TERM) under `where`, next
 // to conditions as rules have them; (plain ?x) says that no axis of ?x has a split tree. Variables that stand on one
 // side only are allowed: they are universal.
+//
+// What no argument proves for all sizes may be taken as true by a sentence that says why it is, (axiom "..."); whatever
+// rests on it names it.
 #pragma once
 #include "core/system/shared_files.h"
 #include "substitutions/rule.h"
@@ -17,6 +20,7 @@
 
 struct property {
     const char *name, *comment;   // comment: "" when there is none
+    const char *axiom;            // why it is taken as true; NULL: it is to be proved
     struct pattern pattern;
     term_id left, right;
     uint32_t n_conditions, n_guards;

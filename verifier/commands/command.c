@@ -3,6 +3,7 @@
 
 #include "core/text/log.h"
 #include "verifier/rules/true_properties.h"
+#include <string.h>
 
 int command_run(const struct program *program, void *options, int argc, char **argv, command_work *work)
 {
@@ -28,6 +29,31 @@ bool command_read_rules(struct command *c, int count, char **paths, const char *
     for (int i = 0; i < count; i++)
         if (!rule_set_read(&c->rules, paths[i], error))
             return false;
+    return true;
+}
+
+static bool has_properties(const char *path)
+{
+    static const char suffix[] = ".properties";
+    size_t length = strlen(path), of_suffix = sizeof suffix - 1;
+    return length > of_suffix && strcmp(path + length - of_suffix, suffix) == 0;
+}
+
+bool command_read_equations(struct command *c, int count, char **paths, struct equation **ret_equations, size_t *ret_n,
+                            struct error *error)
+{
+    if (count == 0)
+        return error_set_code(error, EXIT_USAGE, NULL, "expected files of rules or properties (see --help)");
+    for (int i = 0; i < count; i++)
+        if (!(has_properties(paths[i]) ? property_set_read(&c->properties, paths[i], error)
+                                       : rule_set_read(&c->rules, paths[i], error)))
+            return false;
+    *ret_n = c->rules.rules.count + c->properties.properties.count;
+    struct equation *next = *ret_equations = arena_array(&c->arena, struct equation, *ret_n + 1);
+    for (size_t i = 0; i < c->rules.rules.count; i++)
+        *next++ = equation_of_rule(c->rules.rules.items[i]);
+    for (size_t i = 0; i < c->properties.properties.count; i++)
+        *next++ = equation_of_property(c->properties.properties.items[i]);
     return true;
 }
 

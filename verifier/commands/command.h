@@ -6,6 +6,7 @@
 #include "core/text/options.h"
 #include "properties/property.h"
 #include "substitutions/rule.h"
+#include "verifier/instances/equation.h"
 
 struct command {
     const void *options;
@@ -22,6 +23,9 @@ typedef int command_work(struct command *c, int count, char **arguments, struct 
 int command_run(const struct program *program, void *options, int argc, char **argv, command_work *work);
 // Of files, which are `wanted` where there is none.
 bool command_read_rules(struct command *c, int count, char **paths, const char *wanted, struct error *error);
+// Of files of rules and of properties (*.properties), of which there must be one.
+bool command_read_equations(struct command *c, int count, char **paths, struct equation **ret_equations, size_t *ret_n,
+                            struct error *error);
 // Of a folder, those that proofs may rest on; the others are named on stderr.
 bool command_read_true_properties(struct command *c, const struct program *program, const char *folder,
                                   struct error *error);

@@ -7,7 +7,9 @@
 #include "verifier/direct_proof/judge.h"
 #include "verifier/entailment/z3_theory.h"
 #include "verifier/recheck/sample.h"
+#include "verifier/rules/property_verdict.h"
 #include "verifier/rules/validation_cache.h"
+#include "verifier/symbolic_proof/symbolic.h"
 #include <inttypes.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -42,13 +44,14 @@ static const struct program program = {
     .name = "taso-verify properties",
     .usage = "[FILE.properties ...] [options]",
     .summary = "Validates properties from the operators' definitions: values, types, split trees and definedness.",
-    .epilog = "Exit codes: 0 all hold, 1 one is false, undecided or, without --bound, only tested, 2 wrong command "
-              "line, 3 bad input.",
+    .epilog = "Exit codes: 0 all are proved or axioms, 1 one is false, undecided or, without --bound, only checked, "
+              "2 wrong command line, 3 bad input.",
     .options = specs,
 };
 
 struct outcome {
-    struct judgement judgement;
+    struct judgement judgement;   // of its instances, or of a part of them; then in the verdict
+    struct property_verdict verdict;
     bool is_known;          // validated by an earlier run
     bool is_contradicted;   // Z3 says something else than the polynomials
     uint64_t rechecked[RECHECK_VERDICTS];
@@ -74,8 +77,8 @@ struct properties_run {
 // Rules rest on properties, so that tests are no proof of one. Up to a bound there is nothing but tests.
 static bool is_good(const struct properties_run *run, const struct outcome *o)
 {
-    bool is_tested = run->options->bound && o->judgement.verdict == VERDICT_TESTED;
-    return !o->is_contradicted && (o->judgement.verdict == VERDICT_PROVED || is_tested);
+    bool is_checked = run->options->bound && o->verdict.standing == PROPERTY_CHECKED;
+    return !o->is_contradicted && (property_verdict_is_good(&o->verdict) || is_checked);
 }
 
 static void judge_and_recheck(struct properties_run *run, struct judge *judge, struct recheck *recheck,
@@ -166,6 +169,30 @@ static const struct property *property_of(const struct properties_run *run, int6
     return run->set->properties.items[run->portions.items[portion].property];
 }
 
+// What its instances leave to be asked of each property: is there an argument for all sizes?
+static void find_verdicts(struct properties_run *run)
+{
+    int threads = run->options->threads ? (int)run->options->threads : omp_get_max_threads();
+#pragma omp parallel num_threads(threads)
+    {
+        struct judge judge;
+        struct symbolic_prover symbols;
+        init_judge(run, &judge);
+        symbolic_prover_init(&symbols);
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t i = 0; i < (int64_t)run->set->properties.count; i++) {
+            struct outcome *o = &run->outcomes[i];
+            double started = clock_seconds();
+            if (!o->is_known)
+                o->verdict = property_verdict_find(run->set->properties.items[i], &o->judgement, &judge,
+                                                   run->options->bound ? NULL : &symbols);
+            o->seconds += clock_seconds() - started;
+        }
+        symbolic_prover_free(&symbols);
+        judge_free(&judge);
+    }
+}
+
 static void validate_all(struct properties_run *run)
 {
     double started = clock_seconds();
@@ -191,6 +218,7 @@ static void validate_all(struct properties_run *run)
     }
     in_hand_end(&run->in_hand);
     add_up_portions(run);
+    find_verdicts(run);
     run->seconds = clock_seconds() - started;
 }
 
@@ -202,26 +230,33 @@ static void remember_good_ones(struct properties_run *run)
     known_save(&run->known);
 }
 
+static void print_counterexample(struct text *out, const struct property *p, const struct text *counterexample)
+{
+    if (counterexample->count)
+        text_printf(out, "  %s:%u:%u: %s\n", p->file, p->line, p->column, counterexample->chars);
+}
+
 static void print_outcome(const struct properties_run *run, size_t i)
 {
     const struct property *p = run->set->properties.items[i];
     const struct outcome *o = &run->outcomes[i];
     struct text out = {0};
+    text_printf(&out, "%s: ", p->name);
     if (o->is_known)
-        text_printf(&out, "%s: holds (validated before)\n", p->name);
-    else
-        text_printf(&out, "%s: %s, %" PRIu64 " instance%s, %.0f ms%s%s%s\n", p->name,
-                    verdict_name(o->judgement.verdict), o->judgement.instances, plural_ending(o->judgement.instances),
-                    1e3 * o->seconds, o->judgement.doubt ? " (" : "", o->judgement.doubt ? o->judgement.doubt : "",
-                    o->judgement.doubt ? ")" : "");
+        text_printf(&out, "%s (validated before)\n",
+                    property_standing_name(p->axiom ? PROPERTY_AXIOM : PROPERTY_PROVED));
+    else {
+        property_verdict_print(&out, &o->verdict);
+        text_printf(&out, ", %.0f ms\n", 1e3 * o->seconds);
+    }
     if (o->is_contradicted)
         text_printf(&out, "  %s:%u:%u: INTERNAL ERROR: Z3's real arithmetic disagrees with the polynomials\n", p->file,
                     p->line, p->column);
-    if (o->judgement.counterexample.count)
-        text_printf(&out, "  %s:%u:%u: %s\n", p->file, p->line, p->column, o->judgement.counterexample.chars);
+    print_counterexample(&out, p, &o->verdict.tested.counterexample);
+    print_counterexample(&out, p, &o->verdict.trial);
     if (run->options->bounds && !o->is_known) {
         struct equation eq = equation_of_property(p);
-        judgement_print_bounds(&out, &eq, &o->judgement);
+        judgement_print_bounds(&out, &eq, &o->verdict.tested);
     }
     text_show(stdout, out.chars);
     text_free(&out);
@@ -243,20 +278,20 @@ static void print_rechecked(const struct properties_run *run)
 
 static bool print_all(const struct properties_run *run)
 {
-    uint64_t counts[VERDICT_COUNT] = {0}, known = 0, failed = 0, instances = 0;
+    uint64_t counts[PROPERTY_STANDINGS] = {0}, known = 0, failed = 0, instances = 0;
     for (size_t i = 0; i < run->set->properties.count; i++) {
         const struct outcome *o = &run->outcomes[i];
         known += o->is_known;
-        counts[o->judgement.verdict] += !o->is_known;
+        counts[o->verdict.standing] += !o->is_known;
         failed += !o->is_known && !is_good(run, o);
-        instances += o->judgement.instances;
+        instances += o->verdict.tested.instances;
         if (!run->options->quiet || (!o->is_known && !is_good(run, o)))
             print_outcome(run, i);
     }
     printf("properties: %zu, in %.1f s, at %" PRIu64 " instance%s: %" PRIu64 " validated before",
            run->set->properties.count, run->seconds, instances, plural_ending(instances), known);
-    for (int i = 0; i < VERDICT_COUNT; i++)
-        printf(", %" PRIu64 " %s", counts[i], verdict_name((enum verdict)i));
+    for (int i = 0; i < PROPERTY_STANDINGS; i++)
+        printf(", %" PRIu64 " %s", counts[i], property_standing_name((enum property_standing)i));
     printf("\n");
     if (run->options->recheck)
         print_rechecked(run);
@@ -265,11 +300,11 @@ static bool print_all(const struct properties_run *run)
 
 // --- the set as a theory ---------------------------------------------------------------------------------------------
 
-// Whatever is tested up to a bound may be false beyond it.
+// What is checked up to a bound may be false beyond it.
 static bool holds(const struct properties_run *run, size_t i)
 {
     const struct outcome *o = &run->outcomes[i];
-    return o->is_known || (o->judgement.verdict == VERDICT_PROVED && !o->is_contradicted);
+    return o->is_known || (property_verdict_is_good(&o->verdict) && !o->is_contradicted);
 }
 
 static void print_uses(const struct entailment *e)
@@ -371,7 +406,7 @@ static int run_on(struct command *c, int count, char **files, struct error *erro
     if (run.options->theory && !examine_theory(&run))
         is_all_good = false;
     for (size_t i = 0; i < run.set->properties.count; i++)
-        judgement_free(&run.outcomes[i].judgement);
+        property_verdict_free(&run.outcomes[i].verdict);
     vec_free(&run.portions);
     known_free(&run.known);
     return is_all_good ? EXIT_DONE : EXIT_CHECK_FAILED;

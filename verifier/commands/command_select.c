@@ -5,8 +5,8 @@
 #include "core/text/text.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
-#include "verifier/selection/select_for_egraph.h"
 #include "verifier/selection/select.h"
+#include "verifier/selection/select_for_egraph.h"
 #include <string.h>
 
 struct options {
@@ -32,8 +32,7 @@ static const struct option_spec specs[] = {
      .help = "choose for an e-graph: small rules that one does not derive from the others, in as many rounds as there "
              "are --steps, with at most ten e-nodes for each of --graphs"},
     {"operators", OPTION_INTEGER, offsetof(struct options, operators), .low = 1, .high = 1000, .metavar = "N",
-     .beside = {"--egraph"},
-     .help = "for an e-graph: a rule with more operators on either side is not small"},
+     .beside = {"--egraph"}, .help = "for an e-graph: a rule with more operators on either side is not small"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
      .metavar = "N", .help = "threads; 0: all that this process may use"},
     {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print nothing"},

@@ -1,4 +1,4 @@
-// taso-verify symbolic: rules proved for all sizes with symbols for sizes, one by one.
+// taso-verify symbolic: rules and properties proved for all sizes with symbols for sizes, one by one.
 #include "core/system/clock.h"
 #include "core/system/in_hand.h"
 #include "core/text/text.h"
@@ -20,29 +20,28 @@ static const struct option_spec specs[] = {
     {0}};
 static const struct program program = {
     .name = "taso-verify symbolic",
-    .usage = "FILE.rules ... [options]",
-    .summary = "Proves rules a second time, for sizes and attributes that have no values.",
+    .usage = "FILE ... [options]",
+    .summary =
+        "Proves rules and properties (*.properties) for sizes and attributes that have no values, and tests nothing.",
     .epilog = "Exit codes: 0 all proved, 1 some are unknown, 2 wrong command line, 3 bad input.",
     .options = specs,
 };
 
-static void prove_all(const struct options *o, const struct rule_set *rules, struct symbolic_proof *proofs,
-                      double *seconds, struct arena *arena)
+static void prove_all(const struct options *o, const struct equation *equations, size_t n,
+                      struct symbolic_proof *proofs, double *seconds, struct arena *arena)
 {
     int threads = o->threads ? (int)o->threads : omp_get_max_threads();
     struct in_hand in_hand;
-    in_hand_start(&in_hand, arena, o->quiet ? NULL : stderr, "rules", rules->rules.count, threads);
+    in_hand_start(&in_hand, arena, o->quiet ? NULL : stderr, "equations", n, threads);
 #pragma omp parallel num_threads(threads)
     {
         struct symbolic_prover prover;
         symbolic_prover_init(&prover);
 #pragma omp for schedule(dynamic)
-        for (int64_t i = 0; i < (int64_t)rules->rules.count; i++) {
-            const struct rule *rule = rules->rules.items[i];
-            struct equation eq = equation_of_rule(rule);
+        for (int64_t i = 0; i < (int64_t)n; i++) {
             double begin = clock_thread_seconds();
-            in_hand_take(&in_hand, omp_get_thread_num(), rule->name);
-            symbolic_prove(&prover, &eq, &proofs[i]);
+            in_hand_take(&in_hand, omp_get_thread_num(), equations[i].name);
+            symbolic_prove(&prover, &equations[i], &proofs[i]);
             seconds[i] = clock_thread_seconds() - begin;
             in_hand_finish(&in_hand, omp_get_thread_num());
         }
@@ -54,29 +53,28 @@ static void prove_all(const struct options *o, const struct rule_set *rules, str
 static int prove_files(struct command *c, int count, char **paths, struct error *error)
 {
     const struct options *o = c->options;
-    const struct rule_set *rules = &c->rules;
-    size_t n_proved = 0;
+    struct equation *equations;
+    size_t n, n_proved = 0;
     double sum = 0, largest = 0;
-    if (!command_read_rules(c, count, paths, "files of rules", error))
+    if (!command_read_equations(c, count, paths, &equations, &n, error))
         return COMMAND_FAILED;
-    struct symbolic_proof *proofs = arena_array(&c->arena, struct symbolic_proof, rules->rules.count + 1);
-    double *seconds = arena_array(&c->arena, double, rules->rules.count + 1);
-    prove_all(o, rules, proofs, seconds, &c->arena);
-    for (size_t i = 0; i < rules->rules.count; i++) {
+    struct symbolic_proof *proofs = arena_array(&c->arena, struct symbolic_proof, n + 1);
+    double *seconds = arena_array(&c->arena, double, n + 1);
+    prove_all(o, equations, n, proofs, seconds, &c->arena);
+    for (size_t i = 0; i < n; i++) {
         n_proved += proofs[i].is_proved;
         sum += seconds[i];
         largest = seconds[i] > largest ? seconds[i] : largest;
         if (!o->quiet && proofs[i].is_proved)
-            printf("%s: proved, in %" PRIu32 " families\n", rules->rules.items[i]->name, proofs[i].families);
+            printf("%s: proved, in %" PRIu32 " families\n", equations[i].name, proofs[i].families);
         else if (!o->quiet)
-            printf("%s: unknown: %s\n", rules->rules.items[i]->name, proofs[i].why.chars);
+            printf("%s: unknown: %s\n", equations[i].name, proofs[i].why.chars);
         text_free(&proofs[i].why);
     }
-    printf("%zu rule%s: %zu proved, %zu unknown\n", rules->rules.count, plural_ending(rules->rules.count), n_proved,
-           rules->rules.count - n_proved);
+    printf("%zu equation%s: %zu proved, %zu unknown\n", n, plural_ending(n), n_proved, n - n_proved);
     if (!o->quiet)
-        fprintf(stderr, "%.1f seconds of one core, %.2f at most for one rule\n", sum, largest);
-    return n_proved == rules->rules.count ? EXIT_DONE : EXIT_CHECK_FAILED;
+        fprintf(stderr, "%.1f seconds of one core, %.2f at most for one equation\n", sum, largest);
+    return n_proved == n ? EXIT_DONE : EXIT_CHECK_FAILED;
 }
 
 int command_symbolic(int argc, char **argv)

@@ -49,27 +49,6 @@ struct try_run {
     struct result *results;
 };
 
-static bool read_all(struct try_run *run, struct command *c, int n_paths, char **paths, struct error *error)
-{
-    static const char suffix[] = ".properties";
-    for (int i = 0; i < n_paths; i++) {
-        size_t length = strlen(paths[i]), of_suffix = sizeof suffix - 1;
-        bool has_properties = length > of_suffix && strcmp(paths[i] + length - of_suffix, suffix) == 0;
-        if (!(has_properties ? property_set_read(&c->properties, paths[i], error)
-                             : rule_set_read(&c->rules, paths[i], error)))
-            return false;
-    }
-    run->n = c->rules.rules.count + c->properties.properties.count;
-    run->equations = arena_array(&c->arena, struct equation, run->n + 1);
-    run->results = arena_array(&c->arena, struct result, run->n + 1);
-    struct equation *next = run->equations;
-    for (size_t i = 0; i < c->rules.rules.count; i++)
-        *next++ = equation_of_rule(c->rules.rules.items[i]);
-    for (size_t i = 0; i < c->properties.properties.count; i++)
-        *next++ = equation_of_property(c->properties.properties.items[i]);
-    return true;
-}
-
 static void try_all(struct try_run *run, struct arena *arena)
 {
     const struct options *o = run->options;
@@ -128,10 +107,9 @@ static bool print_all(const struct try_run *run)
 static int try_files(struct command *c, int count, char **paths, struct error *error)
 {
     struct try_run run = {.options = c->options};
-    if (count == 0)
-        error_set_code(error, EXIT_USAGE, NULL, "expected files of rules or properties (see --help)");
-    if (count == 0 || !read_all(&run, c, count, paths, error))
+    if (!command_read_equations(c, count, paths, &run.equations, &run.n, error))
         return COMMAND_FAILED;
+    run.results = arena_array(&c->arena, struct result, run.n + 1);
     try_all(&run, &c->arena);
     int code = print_all(&run) ? EXIT_DONE : EXIT_CHECK_FAILED;
     for (size_t i = 0; i < run.n; i++)

@@ -349,3 +349,22 @@ bool trials_run(struct trials *t, const struct equation *eq, struct text *ret_co
             is_equal = run_attempt(t, eq, random_keyed(key, i), others, ret_counterexample);
     return is_equal;
 }
+
+bool trials_run_usual(struct typing *typing, const struct equation *eq, bool is_far, uint32_t *instances,
+                      struct text *ret_counterexample)
+{
+    static const struct trials usual[] = {
+        {.seed = 1, .largest = 4, .wanted = 12, .attempts = 60, .step_limit = 300000},
+        {.seed = 1, .largest = 13, .wanted = 12, .attempts = 60, .step_limit = 300000},
+        {.seed = 1, .largest = 13, .wanted = 6, .attempts = 40, .step_limit = 50000, .is_far = true}};
+    bool is_equal = true;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual && is_equal; i++) {
+        struct trials t = usual[i];
+        t.typing = typing;
+        if (is_far && !t.is_far)
+            continue;
+        is_equal = trials_run(&t, eq, ret_counterexample);
+        *instances += t.instances;
+    }
+    return is_equal;
+}

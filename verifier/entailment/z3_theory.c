@@ -26,7 +26,7 @@ struct theory {
 
 void axioms_make(struct axioms *ret_axioms, const struct property_set *properties, struct judge *judge)
 {
-    *ret_axioms = (struct axioms){0};
+    *ret_axioms = (struct axioms){.properties = properties};
     logic_init(&ret_axioms->logic);
     for (size_t i = 0; i < properties->properties.count; i++) {
         struct equation eq = equation_of_property(properties->properties.items[i]);
@@ -181,10 +181,13 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void sort_uses(struct entailment *e)
+static void finish_uses(const struct theory *t, struct entailment *e)
 {
     if (e->n_uses)
         qsort(e->uses, e->n_uses, sizeof *e->uses, compare_names);
+    for (uint32_t i = 0; i < e->n_uses; i++)
+        if (property_find(t->axioms->properties, e->uses[i])->axiom)
+            e->axioms[e->n_axioms++] = e->uses[i];
 }
 
 // Without facts first, so that a proof names only those that it needs.
@@ -224,7 +227,7 @@ static struct entailment prove_obligations(struct theory *t, bool are_stated, co
             t->unknown = i;
         }
     e.seconds = clock_thread_seconds() - started;
-    sort_uses(&e);
+    finish_uses(t, &e);
     return e;
 }
 
@@ -366,7 +369,7 @@ bool theory_contradicts(struct theory *t, const char *name, struct entailment *r
     for (size_t i = 0; i < t->axioms->sentences.items.count && !contradicts; i++)
         if (strcmp(t->axioms->sentences.items.items[i].name, name) == 0)
             contradicts = sentence_contradicts(t, &t->axioms->sentences.items.items[i], ret_core);
-    sort_uses(ret_core);
+    finish_uses(t, ret_core);
     return contradicts;
 }
 

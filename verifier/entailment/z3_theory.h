@@ -12,6 +12,7 @@ struct theory;
 
 // The properties as sentences, made once for all threads. `properties` must stay.
 struct axioms {
+    const struct property_set *properties;
     struct logic logic;
     struct sentence_list sentences;
     VEC(struct triggers) triggers;   // of each
@@ -31,6 +32,8 @@ struct entailment {
     uint32_t obligations;   // one for each combination of ranks
     uint32_t n_uses;
     const char *uses[64];   // names of the properties in the proofs
+    uint32_t n_axioms;
+    const char *axioms[64];   // those of them that are axioms
     uint32_t n_facts;
     const char *facts[16];   // what typing makes equal, and the proofs rely on (obligations.h); the theory's
 };

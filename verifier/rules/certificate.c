@@ -23,6 +23,11 @@ static void print_argument(struct text *out, const struct rule_report *report)
         text_add(out, " (properties");
         print_names(out, report->entailment.uses, report->entailment.n_uses);
         text_add(out, ")");
+        if (report->entailment.n_axioms) {
+            text_add(out, " (axioms");
+            print_names(out, report->entailment.axioms, report->entailment.n_axioms);
+            text_add(out, ")");
+        }
     }
     if (report->law)
         text_printf(out, " (law %s)", report->law);

@@ -331,27 +331,9 @@ static void prove_within_limits(struct judge *j, struct theory *theory, struct s
 // Random instances at other attributes and larger sizes than those that were tested, and far ones.
 static void try_random_instances(struct judge *j, struct rule_report *report)
 {
-    static const struct {
-        int largest;
-        uint32_t wanted, attempts;
-        bool is_far, is_of_proved;
-    } kinds[] = {{4, 12, 60, false, false}, {13, 12, 60, false, false}, {13, 6, 40, true, true}};
     struct equation eq = equation_of_rule(&report->proved);
-    bool is_proved = rule_report_is_proved(report);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && report->outcome != RULE_REFUTED; i++) {
-        struct trials trials = {.typing = &j->typing,
-                                .seed = 1,
-                                .largest = kinds[i].largest,
-                                .is_far = kinds[i].is_far,
-                                .wanted = kinds[i].wanted,
-                                .attempts = kinds[i].attempts,
-                                .step_limit = kinds[i].is_far ? 50000 : 300000};
-        if (is_proved && !kinds[i].is_of_proved)
-            continue;
-        if (!trials_run(&trials, &eq, &report->trial))
-            report->outcome = RULE_REFUTED;
-        report->n_far += trials.instances;
-    }
+    if (!trials_run_usual(&j->typing, &eq, rule_report_is_proved(report), &report->n_far, &report->trial))
+        report->outcome = RULE_REFUTED;
 }
 
 static bool holds_where_it_was_tried(const struct rule_report *report)

@@ -5,13 +5,16 @@
 #include "properties/shipped_properties.h"
 #include "substitutions/pattern.h"
 #include "verifier/direct_proof/judge.h"
+#include "verifier/rules/property_verdict.h"
 #include "verifier/rules/validation_cache.h"
+#include "verifier/symbolic_proof/symbolic.h"
 
 struct validation {
     struct arena arena;
     struct property_set shipped;
     struct known_results known;
     struct judge judge;
+    struct symbolic_prover symbols;
     const struct log *log;
 };
 
@@ -21,28 +24,31 @@ static void validation_begin(struct validation *v, const struct log *log)
     shipped_properties_read(&v->shipped, &v->arena);
     known_load(&v->known);
     judge_init(&v->judge);
+    symbolic_prover_init(&v->symbols);
     v->log = log;
 }
 
 static void validation_end(struct validation *v)
 {
+    symbolic_prover_free(&v->symbols);
     judge_free(&v->judge);
     known_free(&v->known);
     property_set_free(&v->shipped);
     arena_free(&v->arena);
 }
 
-static bool is_proved_now(struct validation *v, const struct property *p)
+static bool is_good_now(struct validation *v, const struct property *p)
 {
-    struct judgement result;
+    struct judgement tested;
     struct equation eq = equation_of_property(p);
-    judge_equation(&v->judge, &eq, &result);
-    bool is_proved = result.verdict == VERDICT_PROVED;
-    if (!is_proved)
+    judge_equation(&v->judge, &eq, &tested);
+    struct property_verdict verdict = property_verdict_find(p, &tested, &v->judge, &v->symbols);
+    bool is_good = property_verdict_is_good(&verdict);
+    if (!is_good)
         log_warning(v->log, "%s:%u:%u: no proof rests on %s, which is %s: see taso-verify properties", p->file, p->line,
-                    p->column, p->name, verdict_name(result.verdict));
-    judgement_free(&result);
-    return is_proved;
+                    p->column, p->name, property_standing_name(verdict.standing));
+    property_verdict_free(&verdict);
+    return is_good;
 }
 
 void true_properties_keep(struct property_set *set, const struct log *log)
@@ -52,7 +58,7 @@ void true_properties_keep(struct property_set *set, const struct log *log)
     validation_begin(&v, log);
     for (size_t i = 0; i < set->properties.count; i++) {
         struct property *p = set->properties.items[i];
-        if (shipped_properties_have(&v.shipped, p) || known_has(&v.known, p) || is_proved_now(&v, p))
+        if (shipped_properties_have(&v.shipped, p) || known_has(&v.known, p) || is_good_now(&v, p))
             set->properties.items[n_kept++] = p;
         else
             pattern_free(&p->pattern);

@@ -208,9 +208,43 @@ static uint32_t factorial(uint32_t n)
     return n < 2 ? 1 : n * factorial(n - 1);
 }
 
-static void choose_permutation(struct family *f, uint32_t rank, int64_t *ret_permutation)
+// How many transpositions by the variable are on every way from the term to a tensor that has axes, where all other
+// operators work entry by entry. ANY_NUMBER: there is no way; MIXED: ways differ, or something else is on one.
+enum { ANY_NUMBER = -1, MIXED = -2 };
+static int count_transpositions(const struct family *f, term_id term, uint32_t variable)
 {
-    uint32_t number = choose(f->choices, factorial(rank)), left = 0;
+    const struct term *t = &f->equation->pattern->terms.items[term];
+    if (t->is_variable)
+        return f->types[t->index] && f->types[t->index]->rank == 0 ? ANY_NUMBER : 0;
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[t->index];
+    bool transposes = operator_permutes(n->op) && n->n_inputs == 1 && attribute_of_variable(n, variable) >= 0;
+    int number = transposes || operator_works_entry_by_entry(n->op) ? ANY_NUMBER : MIXED;
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        int of_input = count_transpositions(f, n->inputs[i], variable);
+        bool is_same = of_input == number || of_input == ANY_NUMBER;
+        number = number == ANY_NUMBER ? of_input : is_same ? number : MIXED;
+    }
+    return transposes && number >= 0 ? number + 1 : number;
+}
+
+// Both sides are then the transposition of what they are without any (S1, lemma 5).
+static bool is_identity_enough(const struct family *f, uint32_t variable)
+{
+    const struct equation *eq = f->equation;
+    int number = ANY_NUMBER;
+    for (uint32_t i = 0; i < 2 * eq->n_pairs; i++) {
+        int of_side = count_transpositions(f, i & 1 ? eq->right[i / 2] : eq->left[i / 2], variable);
+        number = number == ANY_NUMBER || number == of_side ? of_side : MIXED;
+    }
+    for (uint32_t i = 0; i < eq->n_guards && number >= 0; i++)
+        if (count_transpositions(f, eq->guards[i], variable) == MIXED)
+            return false;
+    return number >= 0 && !is_in_condition(eq, variable);
+}
+
+static void choose_permutation(struct family *f, uint32_t variable, uint32_t rank, int64_t *ret_permutation)
+{
+    uint32_t number = is_identity_enough(f, variable) ? 0 : choose(f->choices, factorial(rank)), left = 0;
     int64_t places[MAX_RANK];
     for (; left < rank; left++)
         places[left] = left;
@@ -242,7 +276,8 @@ static uint32_t count_choices(const struct attribute *a)
 }
 
 // All values that an attribute of this kind may have. False: it has others than those that are tried.
-static bool choose_value(struct family *f, const struct attribute *a, int rank, int64_t *ints, uint32_t *ret_count)
+static bool choose_value(struct family *f, uint32_t variable, const struct attribute *a, int rank, int64_t *ints,
+                         uint32_t *ret_count)
 {
     *ret_count = 1;
     if (a->role == ROLE_AXIS && rank == 0)
@@ -252,7 +287,7 @@ static bool choose_value(struct family *f, const struct attribute *a, int rank, 
     else if (a->role == ROLE_AXES)
         *ret_count = choose_axes(f, (uint32_t)rank, ints);
     else if (a->role == ROLE_PERMUTATION)
-        choose_permutation(f, *ret_count = (uint32_t)rank, ints);
+        choose_permutation(f, variable, *ret_count = (uint32_t)rank, ints);
     else if (a->role == ROLE_KEEPDIMS)
         ints[0] = choose(f->choices, 2);
     else if (a->kind == ATTRIBUTE_CHOICE)
@@ -284,7 +319,7 @@ static bool choose_attribute(struct family *f, uint32_t variable)
         return true;
     }
     uint32_t count;
-    if (!choose_value(f, a, rank, ints, &count))
+    if (!choose_value(f, variable, a, rank, ints, &count))
         return f->is_impossible
                    ? false
                    : family_fails(f, "$%s has other values than those tried", p->attribute_variables[variable]);

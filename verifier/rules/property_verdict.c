@@ -1,0 +1,81 @@
+// The instances first: no argument is asked for what they refute.
+#include "verifier/rules/property_verdict.h"
+
+#include "verifier/direct_proof/judge.h"
+#include "verifier/direct_proof/trial.h"
+#include "verifier/laws/laws.h"
+#include "verifier/symbolic_proof/symbolic.h"
+#include <inttypes.h>
+
+const char *property_standing_name(enum property_standing standing)
+{
+    static const char *const names[PROPERTY_STANDINGS] = {
+        [PROPERTY_PROVED] = "proved",   [PROPERTY_AXIOM] = "axiom",         [PROPERTY_CHECKED] = "only checked",
+        [PROPERTY_REFUTED] = "refuted", [PROPERTY_UNDECIDED] = "undecided", [PROPERTY_NOT_COVERED] = "not covered",
+    };
+    return names[standing];
+}
+
+void property_verdict_free(struct property_verdict *v)
+{
+    judgement_free(&v->tested);
+    text_free(&v->trial);
+    text_free(&v->unknown);
+}
+
+bool property_verdict_is_good(const struct property_verdict *v)
+{
+    return v->standing == PROPERTY_PROVED || v->standing == PROPERTY_AXIOM;
+}
+
+static enum property_standing standing_of_tests(const struct judgement *tested)
+{
+    switch (tested->verdict) {
+    case VERDICT_REFUTED:
+        return PROPERTY_REFUTED;
+    case VERDICT_UNDECIDED:
+        return PROPERTY_UNDECIDED;
+    case VERDICT_NOT_COVERED:
+        return PROPERTY_NOT_COVERED;
+    default:
+        return PROPERTY_CHECKED;
+    }
+}
+
+// A sentence that stands beside a proof is not needed.
+static bool is_proved(const struct equation *eq, struct symbolic_prover *symbols, struct property_verdict *v)
+{
+    struct symbolic_proof proof = {0};
+    v->law = law_of_equation(eq);
+    if (v->law)
+        return true;
+    symbolic_prove(symbols, eq, &proof);
+    v->families = proof.is_proved ? proof.families : 0;
+    v->unknown = proof.why;
+    return proof.is_proved;
+}
+
+struct property_verdict property_verdict_find(const struct property *p, const struct judgement *tested,
+                                              struct judge *judge, struct symbolic_prover *symbols)
+{
+    struct property_verdict v = {.standing = standing_of_tests(tested), .tested = *tested};
+    struct equation eq = equation_of_property(p);
+    if (v.standing == PROPERTY_CHECKED && !trials_run_usual(&judge->typing, &eq, false, &v.n_far, &v.trial))
+        v.standing = PROPERTY_REFUTED;
+    if (v.standing == PROPERTY_CHECKED && symbols)
+        v.standing = is_proved(&eq, symbols, &v) ? PROPERTY_PROVED : p->axiom ? PROPERTY_AXIOM : PROPERTY_CHECKED;
+    return v;
+}
+
+void property_verdict_print(struct text *out, const struct property_verdict *v)
+{
+    text_add(out, property_standing_name(v->standing));
+    if (v->law)
+        text_printf(out, " (law %s)", v->law);
+    if (v->families)
+        text_printf(out, " (symbols, %" PRIu32 " famil%s)", v->families, v->families == 1 ? "y" : "ies");
+    if (v->unknown.count)
+        text_printf(out, " (symbols: %s)", v->unknown.chars);
+    text_printf(out, ", %" PRIu64 " instance%s, %" PRIu32 " random", v->tested.instances,
+                plural_ending(v->tested.instances), v->n_far);
+}
