@@ -42,15 +42,17 @@ static enum property_standing standing_of_tests(const struct judgement *tested)
     }
 }
 
-// A sentence that stands beside a proof is not needed.
+// A law is one of values: that both sides are well-typed together is shown with symbols.
 static bool is_proved(const struct equation *eq, struct symbolic_prover *symbols, struct property_verdict *v)
 {
     struct symbolic_proof proof = {0};
-    v->law = law_of_equation(eq);
-    if (v->law)
-        return true;
-    symbolic_prove(symbols, eq, &proof);
-    v->families = proof.is_proved ? proof.families : 0;
+    const char *law = law_of_equation(eq);
+    if (law)
+        symbolic_prove_typing(symbols, eq, &proof);
+    else
+        symbolic_prove(symbols, eq, &proof);
+    v->law = proof.is_proved ? law : NULL;
+    v->families = proof.is_proved && !law ? proof.families : 0;
     v->unknown = proof.why;
     return proof.is_proved;
 }
@@ -60,7 +62,7 @@ struct property_verdict property_verdict_find(const struct property *p, const st
 {
     struct property_verdict v = {.standing = standing_of_tests(tested), .tested = *tested};
     struct equation eq = equation_of_property(p);
-    if (v.standing == PROPERTY_CHECKED && !trials_run_usual(&judge->typing, &eq, false, &v.n_far, &v.trial))
+    if (v.standing == PROPERTY_CHECKED && symbols && !trials_run_usual(&judge->typing, &eq, false, &v.n_far, &v.trial))
         v.standing = PROPERTY_REFUTED;
     if (v.standing == PROPERTY_CHECKED && symbols)
         v.standing = is_proved(&eq, symbols, &v) ? PROPERTY_PROVED : p->axiom ? PROPERTY_AXIOM : PROPERTY_CHECKED;
@@ -76,6 +78,8 @@ void property_verdict_print(struct text *out, const struct property_verdict *v)
         text_printf(out, " (symbols, %" PRIu32 " famil%s)", v->families, v->families == 1 ? "y" : "ies");
     if (v->unknown.count)
         text_printf(out, " (symbols: %s)", v->unknown.chars);
+    if (v->standing == PROPERTY_NOT_COVERED && v->tested.doubt)
+        text_printf(out, " (%s)", v->tested.doubt);
     text_printf(out, ", %" PRIu64 " instance%s, %" PRIu32 " random", v->tested.instances,
                 plural_ending(v->tested.instances), v->n_far);
 }

@@ -8,7 +8,6 @@ static bool single(const struct family *f, const struct list_of_polys *l, int64_
 
 static poly combine_entries(struct family *f, const struct attribute_term *t, uint32_t entry, poly a, poly b)
 {
-    poly quotient;
     int64_t divisor;
     switch (t->kind) {
     case TERM_ADD:
@@ -20,11 +19,7 @@ static poly combine_entries(struct family *f, const struct attribute_term *t, ui
     default:
         if (poly_is_const(f->polys, b, &divisor) && divisor < 1)
             return family_fails(f, "a quotient by %lld", (long long)divisor), POLY_ZERO;
-        if (poly_divide(f->polys, a, b, &quotient))
-            return quotient;
-        quotient = family_quotient(f, t, entry);
-        family_equal(f, a, poly_mul(f->polys, quotient, b));
-        return quotient;
+        return family_exact_quotient(f, a, b, t, entry);
     }
 }
 

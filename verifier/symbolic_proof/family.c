@@ -20,6 +20,8 @@ bool family_fails(struct family *f, const char *format, ...)
 
 bool family_is_impossible(struct family *f)
 {
+    if (f->asks)
+        return family_fails(f, "one side alone is well-typed");
     f->is_impossible = true;
     return false;
 }
@@ -28,6 +30,8 @@ void family_free(struct family *f)
 {
     vec_free(&f->equal_zero);
     vec_free(&f->not_negative);
+    vec_free(&f->asked_zero);
+    vec_free(&f->asked_not_negative);
 }
 
 // --- meanings --------------------------------------------------------------------------------------------------------
@@ -111,7 +115,7 @@ bool family_assume_condition(struct family *f, const struct condition *c)
         else if (c->kind == CONDITION_EQUAL)
             family_equal(f, a.items[i], b.items[i]);
         else if (c->kind == CONDITION_DIVIDES)
-            family_equal(f, b.items[i], poly_mul(f->polys, a.items[i], family_quotient(f, c, i)));
+            family_exact_quotient(f, b.items[i], a.items[i], c, i);
         else
             family_not_negative(f, poly_sub(f->polys, difference, poly_const(f->polys, c->kind == CONDITION_LESS)));
     }
@@ -150,11 +154,17 @@ static bool has_news(const struct family *f)
     return f->has_new_equations || f->is_impossible || f->why;
 }
 
+static node_set all_nodes(const struct family *f)
+{
+    return ((node_set)1 << f->equation->pattern->nodes.count) - 1;
+}
+
 // Once through all nodes, until there is a new equation.
 static bool build_once(struct family *f)
 {
+    node_set others = all_nodes(f) & ~f->assumed;
     f->has_new_equations = f->has_unsolved = false;
-    f->undefined = 0;
+    f->undefined = others;
     vec_clear(&f->not_negative);
     resolve_leaves(f);
     for (uint32_t i = 0; i < f->equation->n_conditions; i++)
@@ -163,6 +173,8 @@ static bool build_once(struct family *f)
     if (!f->has_new_equations && !lanes_begin(f))
         return false;
     for (uint32_t n = 0; n < f->equation->pattern->nodes.count && !has_news(f); n++) {
+        if (others >> n & 1)
+            continue;
         if (family_reads_undefined(f, n)) {
             f->undefined |= (node_set)1 << n;
             continue;
@@ -179,11 +191,11 @@ static bool build_once(struct family *f)
             find_meaning(f, n);
     }
     return !f->why && !f->is_impossible &&
-           (!f->undefined || f->has_new_equations || family_fails(f, "an equation of sizes is not solved"));
+           (f->undefined == others || f->has_new_equations || family_fails(f, "an equation of sizes is not solved"));
 }
 
 #define MOST_ROUNDS 60
-bool family_build(struct family *f, const struct equation *eq, struct choices *choices,
+bool family_build(struct family *f, const struct equation *eq, node_set assumed, struct choices *choices,
                   struct applications *applications, struct polys *polys, struct lane *lanes, struct arena *arena)
 {
     *f = (struct family){.equation = eq,
@@ -191,7 +203,8 @@ bool family_build(struct family *f, const struct equation *eq, struct choices *c
                          .polys = polys,
                          .choices = choices,
                          .applications = applications,
-                         .lanes = lanes};
+                         .lanes = lanes,
+                         .assumed = assumed};
     f->random = random_seed(1);
     choices_begin(choices);
     if (!family_choose_outline(f))
@@ -202,7 +215,38 @@ bool family_build(struct family *f, const struct equation *eq, struct choices *c
         if (!f->has_new_equations && polys->has_failed)
             return family_fails(f, "polynomials too large");
         if (!f->has_new_equations)
-            return lanes_agree(f) && family_keeps_domains(f);
+            return lanes_agree(f);
     }
     return family_fails(f, "too many equations of sizes");
+}
+
+// --- are the other nodes well-typed? ---------------------------------------------------------------------------------
+
+// Entries of lists of windows, parts and the like are no less than what is least for them.
+static void ask_least_entries(struct family *f, uint32_t node)
+{
+    const struct operator* op = f->equation->pattern->nodes.items[node].op;
+    for (int i = 0; i < operator_n_attributes(op); i++)
+        for (uint32_t j = 0; attribute_is_of_sizes(op->attributes[i].role) && j < f->of_node[node][i].n; j++)
+            family_not_negative(f, poly_sub(f->polys, f->of_node[node][i].items[j],
+                                            poly_const(f->polys, attribute_least(op->attributes[i].role))));
+}
+
+bool family_ask_typing(struct family *f)
+{
+    f->asks = true;
+    vec_clear(&f->asked_zero);
+    vec_clear(&f->asked_not_negative);
+    for (uint32_t n = 0; n < f->equation->pattern->nodes.count && !f->why; n++) {
+        if (f->assumed >> n & 1)
+            continue;
+        if (!family_knows_typing(f, n) || !family_evaluate_attributes(f, n))
+            break;
+        ask_least_entries(f, n);
+        family_add_typing(f, n);
+        if (!f->why && lanes_are_defined(f, n))
+            find_meaning(f, n);
+    }
+    f->asks = false;
+    return !f->why && !f->polys->has_failed;
 }

@@ -51,6 +51,12 @@ struct family {
     struct applications *applications;
     const struct type *types[MAX_RULE_VARIABLES];   // ranks and element types; NULL: not chosen, or never mentioned
     uint32_t is_chosen;                             // attribute variables, one bit each
+    // Nodes that are well-typed by assumption: all, or those of one side and the guards of a property, of which it is asked
+    // whether the others are, too.
+    node_set assumed;
+    bool asks;           // what typing says is asked, of a node that is not assumed
+    bool is_one_sided;   // such a node is well-typed at no sizes
+    VEC(poly) asked_zero, asked_not_negative;
     struct applied applications_of_nodes[MAX_RULE_NODES];
     uint8_t remembers[MAX_RULE_VARIABLES][MAX_RANK];   // enum remembers, of axes that a cut without sizes asks
     uint8_t repeats[MAX_RULE_NODES][MAX_RANK];         // enum repeats, of axes of what a node repeats
@@ -75,9 +81,12 @@ struct family {
 // Memory for the lanes of one family after the other.
 struct lane *lanes_make(void);
 void lanes_free(struct lane *lanes);
-// The family of one row of choices. False: it is impossible, or `why` says what is of no known form.
-bool family_build(struct family *f, const struct equation *eq, struct choices *choices,
+// The family of one row of choices, of its assumed nodes. False: it is impossible, or `why` says what is of no known
+// form.
+bool family_build(struct family *f, const struct equation *eq, node_set assumed, struct choices *choices,
                   struct applications *applications, struct polys *polys, struct lane *lanes, struct arena *arena);
+// What typing asks of all other nodes. False: they are ill-typed at some sizes, or it is not known.
+bool family_ask_typing(struct family *f);
 void family_free(struct family *f);
 const struct type *family_type(const struct family *f, const struct lane *lane, term_id term);
 poly family_size(struct family *f, term_id term, int axis);   // may be NO_POLY
@@ -97,14 +106,17 @@ bool lanes_begin(struct family *f);
 // The node in all lanes, or it is left undefined, as are those that read it. False: it has no one form.
 bool lanes_define(struct family *f, uint32_t node);
 bool family_reads_undefined(const struct family *f, uint32_t node);
-bool lanes_agree(struct family *f);   // are all integers in all lanes what they were found to be?
-// For the statements of S3.
+bool lanes_agree(struct family *f);                        // are all integers in all lanes what they were found to be?
+bool lanes_are_defined(struct family *f, uint32_t node);   // without any change to what the lanes are
+// For the statements of S3: assumed or asked.
 void family_equal(struct family *f, poly a, poly b);
 void family_not_negative(struct family *f, poly a);
-poly family_quotient(struct family *f, const void *asked_by, uint32_t entry);
+poly family_exact_quotient(struct family *f, poly a, poly b, const void *asked_by, uint32_t entry);   // a is a multiple
 // An entry of a list of the node, or the standard where it has none.
 poly family_entry_or(struct family *f, uint32_t node, enum attribute_role role, int entry, int64_t standard);
 // What a window leaves of an axis of the image, in single steps: the dividend of its size. NO_POLY: of no known form.
 poly family_room_of_window(struct family *f, uint32_t node, int axis, int n_axes);
 poly family_remembered_cut(struct family *f, uint32_t variable, int axis);   // and the size is that and one part more
 void family_add_typing(struct family *f, uint32_t node);                     // what the node being well-typed says
+bool family_knows_typing(struct family *f, uint32_t node);                   // and is there nothing else to it?
+int64_t attribute_least(enum attribute_role role);   // of the entries of a list of sizes, parts and the like

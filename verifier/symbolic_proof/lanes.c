@@ -273,6 +273,37 @@ bool lanes_define(struct family *f, uint32_t node)
     return true;
 }
 
+static bool is_beyond_limits(const struct definition *d)
+{
+    bool is_too_large = false;
+    for (int i = 0; i < d->n_stages; i++)
+        is_too_large = is_too_large || !type_has_allowed_size(&d->stages[i].type);
+    return is_too_large;
+}
+
+// Nodes that are not assumed, up to this one. Where the result is too large for any tensor other numbers are taken.
+static bool define_asked(struct family *f, struct lane *lane, uint32_t node)
+{
+    bool is_defined = define_in_lane(f, lane, node);
+    for (int i = 0; i < TRIES && !is_defined && is_beyond_limits(&lane->definitions[node]); i++) {
+        is_defined = find_lane(f, lane, (uint32_t)f->equation->pattern->nodes.count);
+        for (uint32_t n = 0; n <= node && is_defined; n++)
+            is_defined = f->assumed >> n & 1 || define_in_lane(f, lane, n);
+    }
+    return is_defined;
+}
+
+bool lanes_are_defined(struct family *f, uint32_t node)
+{
+    for (int l = 0; l < LANES; l++)
+        if (!define_asked(f, &f->lanes[l], node))
+            return family_fails(f, "one side alone is well-typed: %s", f->lanes[l].definitions[node].reason);
+    for (int l = 1; l < LANES; l++)
+        if (!have_one_form(&f->lanes[0].definitions[node], &f->lanes[l].definitions[node]))
+            return family_fails(f, "a definition of several forms");
+    return true;
+}
+
 // Any values that sizes and attributes may have.
 bool lanes_begin(struct family *f)
 {
@@ -311,7 +342,7 @@ static bool integers_are_so(struct family *f, uint32_t node, const struct lane *
 bool lanes_agree(struct family *f)
 {
     for (uint32_t n = 0; n < f->equation->pattern->nodes.count; n++)
-        for (int l = 0; l < LANES; l++)
+        for (int l = 0; l < LANES && f->assumed >> n & 1; l++)
             if (!integers_are_so(f, n, &f->lanes[l]))
                 return family_fails(f, "the definition of %s has several forms",
                                     f->equation->pattern->nodes.items[n].op->name);

@@ -6,10 +6,12 @@
 
 // --- tensors ---------------------------------------------------------------------------------------------------------
 
+// NULL: it has none yet.
 static const struct type *type_of_term(const struct family *f, term_id term)
 {
     const struct term *t = &f->equation->pattern->terms.items[term];
-    return t->is_variable ? f->types[t->index] : &f->applications_of_nodes[t->index].outputs[t->output];
+    const struct applied *of_node = &f->applications_of_nodes[t->index];
+    return t->is_variable ? f->types[t->index] : of_node->is_possible ? &of_node->outputs[t->output] : NULL;
 }
 
 // An input of the node that has a type already; NULL: none.
@@ -105,13 +107,20 @@ static int attribute_of_variable(const struct pattern_node *n, uint32_t variable
     return -1;
 }
 
-// Where the variable stands alone first. NULL: nowhere.
-static const struct pattern_node *node_of_variable(const struct pattern *p, uint32_t variable)
+// Where the variable stands alone first, of the nodes that are assumed, beside a tensor that has a type if there is such
+// a node. NULL: nowhere.
+static const struct pattern_node *node_of_variable(const struct family *f, uint32_t variable)
 {
-    for (uint32_t n = 0; n < p->nodes.count; n++)
-        if (attribute_of_variable(&p->nodes.items[n], variable) >= 0)
-            return &p->nodes.items[n];
-    return NULL;
+    const struct pattern *p = f->equation->pattern;
+    const struct pattern_node *any = NULL;
+    for (uint32_t n = p->nodes.count; n-- > 0;) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        bool is_typed = node->n_inputs == 0 || type_of_term(f, node->inputs[0]);
+        bool is_assumed = f->assumed >> n & 1;
+        if (is_assumed && attribute_of_variable(node, variable) >= 0 && (is_typed || !any))
+            any = node;
+    }
+    return any;
 }
 
 // Is it in attributes of sizes alone?
@@ -220,7 +229,8 @@ static int count_transpositions(const struct family *f, term_id term, uint32_t v
     bool transposes = operator_permutes(n->op) && n->n_inputs == 1 && attribute_of_variable(n, variable) >= 0;
     int number = transposes || operator_works_entry_by_entry(n->op) ? ANY_NUMBER : MIXED;
     for (uint32_t i = 0; i < n->n_inputs; i++) {
-        int of_input = count_transpositions(f, n->inputs[i], variable);
+        bool is_scalar = operator_rank_of_input(n->op, i) == 0;
+        int of_input = is_scalar ? ANY_NUMBER : count_transpositions(f, n->inputs[i], variable);
         bool is_same = of_input == number || of_input == ANY_NUMBER;
         number = number == ANY_NUMBER ? of_input : is_same ? number : MIXED;
     }
@@ -300,7 +310,7 @@ static bool choose_value(struct family *f, uint32_t variable, const struct attri
 static bool choose_attribute(struct family *f, uint32_t variable)
 {
     const struct pattern *p = f->equation->pattern;
-    const struct pattern_node *n = node_of_variable(p, variable);
+    const struct pattern_node *n = node_of_variable(f, variable);
     int64_t *ints = arena_array(f->arena, int64_t, MAX_RANK + 1);
     if (f->is_chosen >> variable & 1)
         return true;
@@ -407,9 +417,10 @@ static bool type_node(struct family *f, uint32_t node)
         return false;
     if (!applications_ask(f->applications, &outline, &f->applications_of_nodes[node]))
         return family_fails(f, "%s of many tensors", outline.op->name);
-    f->is_impossible =
-        !f->applications_of_nodes[node].is_possible || !has_outputs_read(f, node) || computes_integers(f, node);
-    return !f->is_impossible;
+    bool is_possible = f->applications_of_nodes[node].is_possible && has_outputs_read(f, node);
+    f->is_one_sided = f->asks && !is_possible;
+    f->is_impossible = !f->is_one_sided && (!is_possible || computes_integers(f, node));
+    return is_possible && !f->is_impossible;
 }
 
 static bool sides_have_one_type(struct family *f)
@@ -454,17 +465,30 @@ static bool has_other_float(const struct family *f)
     return has_other;
 }
 
+static bool type_nodes(struct family *f, bool are_assumed)
+{
+    f->asks = !are_assumed;
+    for (uint32_t n = 0; n < f->equation->pattern->nodes.count && !f->is_one_sided; n++)
+        if ((f->assumed >> n & 1) == are_assumed && !type_node(f, n) && !f->is_one_sided)
+            return false;
+    f->asks = false;
+    return true;
+}
+
 bool family_choose_outline(struct family *f)
 {
     const struct equation *eq = f->equation;
-    for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
-        if (!type_node(f, n))
-            return false;
+    if (!type_nodes(f, true))
+        return false;
     for (uint32_t i = 0; i < eq->n_conditions; i++)
         if (!condition_is_of_variable(eq->conditions[i].kind) &&
             (!choose_variables_of_term(f, eq->conditions[i].a) || !choose_variables_of_term(f, eq->conditions[i].b) ||
              !family_assume_condition(f, &eq->conditions[i]) || f->is_impossible))
             return false;
+    if (!type_nodes(f, false))
+        return false;
+    if (f->is_one_sided)
+        return true;
     if (is_left_out(f))
         return family_is_impossible(f);
     return sides_have_one_type(f) && (!has_other_float(f) || family_is_impossible(f));

@@ -33,17 +33,24 @@ static void assume_family(struct entails *e, const struct family *f)
     }
 }
 
+static void assume_equations(struct entails *e, struct family *f)
+{
+    for (size_t i = 0; i < f->equal_zero.count; i++) {
+        poly zero = family_resolved(f, f->equal_zero.items[i]);
+        if (zero == POLY_ZERO)
+            continue;
+        vec_push(&e->assumed, zero);
+        vec_push(&e->assumed, poly_scale(f->polys, zero, -1));
+    }
+}
+
 // Does what typing says contradict itself, although no sizes were found by which to see it?
 static bool is_contradictory(struct family *f, struct z3_session *z3)
 {
     struct entails e;
     entails_init(&e, f->polys, z3);
     assume_family(&e, f);
-    for (size_t i = 0; i < f->equal_zero.count; i++) {
-        poly zero = family_resolved(f, f->equal_zero.items[i]);
-        vec_push(&e.assumed, zero);
-        vec_push(&e.assumed, poly_scale(f->polys, zero, -1));
-    }
+    assume_equations(&e, f);
     bool is_contradictory = entails_nothing(&e, NULL, 0) && !f->polys->has_failed;
     entails_free(&e);
     return is_contradictory;
@@ -100,18 +107,61 @@ static void print_family(struct text *out, const struct family *f)
     text_add(out, ")");
 }
 
+static bool all_follow(struct entails *e, struct family *f)
+{
+    bool follow = true;
+    const poly *known = f->not_negative.items;
+    uint32_t n_known = (uint32_t)f->not_negative.count;
+    for (size_t i = 0; i < f->asked_zero.count && follow; i++)
+        follow = entails_equal(e, known, n_known, f->asked_zero.items[i], POLY_ZERO);
+    for (size_t i = 0; i < f->asked_not_negative.count && follow; i++)
+        follow = entails(e, known, n_known, f->asked_not_negative.items[i]);
+    return (follow && !f->polys->has_failed) || family_fails(f, "one side alone may be well-typed");
+}
+
+// Are the nodes that are not assumed to be well-typed so wherever the others are?
+static bool others_are_typed(struct family *f, struct z3_session *z3)
+{
+    struct entails e;
+    if (f->is_one_sided)
+        return family_fails(f, "one side alone is well-typed");
+    if (!family_ask_typing(f))
+        return false;
+    entails_init(&e, f->polys, z3);
+    assume_family(&e, f);
+    assume_equations(&e, f);
+    add_lanes(&e, f);
+    bool are_typed = all_follow(&e, f);
+    entails_free(&e);
+    return are_typed;
+}
+
+// What is asked of each family: are both sides equal, or are all nodes well-typed where the assumed ones are?
+struct question {
+    const struct equation *equation;
+    node_set assumed;
+    bool is_of_typing;
+};
+
+static bool answer_is_yes(const struct question *q, struct family *f, struct z3_session *z3,
+                          struct symbolic_proof *proof)
+{
+    return q->is_of_typing ? others_are_typed(f, z3) : family_keeps_domains(f) && pairs_are_equal(f, z3, proof);
+}
+
 // False: it is unknown.
-static bool prove_family(struct symbolic_prover *prover, const struct equation *eq, struct choices *choices,
+static bool prove_family(struct symbolic_prover *prover, const struct question *q, struct choices *choices,
                          struct z3_session *z3, struct symbolic_proof *proof)
 {
     struct arena_mark mark = arena_mark(&prover->arena);
     struct polys polys;
     struct family f;
     polys_init(&polys);
-    bool is_built = family_build(&f, eq, choices, &prover->applications, &polys, prover->lanes, &prover->arena);
+    bool is_built = family_build(&f, q->equation, q->assumed, choices, &prover->applications, &polys, prover->lanes,
+                                 &prover->arena);
     bool is_empty = f.is_impossible || (!is_built && f.lacks_lanes && is_contradictory(&f, z3));
-    bool is_proved = is_empty || (is_built && pairs_are_equal(&f, z3, proof));
-    proof->families += is_proved && !is_empty;
+    bool is_proved = is_empty || (is_built && answer_is_yes(q, &f, z3, proof));
+    proof->families += is_proved && !is_empty && !q->is_of_typing;
     if (!is_proved) {
         text_add(&proof->why, f.why ? f.why : "the pool is full");
         print_family(&proof->why, &f);
@@ -124,29 +174,83 @@ static bool prove_family(struct symbolic_prover *prover, const struct equation *
 
 // --- all of them -----------------------------------------------------------------------------------------------------
 
-static bool prove_families(struct symbolic_prover *prover, const struct equation *eq, struct z3_session *z3,
+static bool prove_families(struct symbolic_prover *prover, const struct question *q, struct z3_session *z3,
                            struct symbolic_proof *proof)
 {
     struct choices choices = {0};
     bool goes_on = true;
     for (uint32_t rows = 0; goes_on; rows++) {
-        if (rows == MOST_ROWS || proof->families == MOST_FAMILIES || choices.are_too_many) {
+        if (rows == MOST_ROWS || proof->families > MOST_FAMILIES || choices.are_too_many) {
             text_add(&proof->why, "too many families");
             return false;
         }
-        if (!prove_family(prover, eq, &choices, z3, proof))
+        if (!prove_family(prover, q, &choices, z3, proof))
             return false;
         goes_on = choices_go_on(&choices);
     }
-    if (proof->families == 0)
+    if (proof->families == 0 && !q->is_of_typing)
         text_add(&proof->why, "no instance is well-typed");
-    return proof->families > 0 && !choices.are_too_many;
+    return (proof->families > 0 || q->is_of_typing) && !choices.are_too_many;
+}
+
+static node_set all_nodes(const struct equation *eq)
+{
+    return ((node_set)1 << eq->pattern->nodes.count) - 1;
+}
+
+// Of a side and the guards.
+static node_set nodes_of_side(const struct equation *eq, const term_id *side)
+{
+    node_set nodes = 0;
+    for (uint32_t i = 0; i < eq->n_pairs; i++)
+        nodes |= equation_nodes_of_term(eq->pattern, side[i]);
+    for (uint32_t i = 0; i < eq->n_guards; i++)
+        nodes |= equation_nodes_of_term(eq->pattern, eq->guards[i]);
+    return nodes;
+}
+
+static uint32_t attribute_variables_of_nodes(const struct equation *eq, node_set nodes)
+{
+    uint32_t variables = 0;
+    for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
+        variables |= nodes >> n & 1 ? attribute_variables_of_node(&eq->pattern->nodes.items[n]) : 0;
+    return variables;
+}
+
+// An attribute that is asked for in nothing that is assumed may have any value.
+static bool is_typed_where(struct symbolic_prover *prover, const struct equation *eq, const term_id *side,
+                           struct z3_session *z3, struct symbolic_proof *proof)
+{
+    struct question q = {.equation = eq, .assumed = nodes_of_side(eq, side), .is_of_typing = true};
+    if (q.assumed == all_nodes(eq))
+        return true;
+    if (attribute_variables_of_nodes(eq, all_nodes(eq)) & ~attribute_variables_of_nodes(eq, q.assumed)) {
+        text_add(&proof->why, "an attribute stands on one side alone");
+        return false;
+    }
+    return prove_families(prover, &q, z3, proof);
+}
+
+static bool are_typed_together(struct symbolic_prover *prover, const struct equation *eq, struct z3_session *z3,
+                               struct symbolic_proof *proof)
+{
+    return !eq->is_strong ||
+           (is_typed_where(prover, eq, eq->left, z3, proof) && is_typed_where(prover, eq, eq->right, z3, proof));
 }
 
 void symbolic_prove(struct symbolic_prover *prover, const struct equation *eq, struct symbolic_proof *ret_proof)
 {
     struct z3_session z3 = {0};
+    struct question q = {.equation = eq, .assumed = all_nodes(eq)};
     *ret_proof = (struct symbolic_proof){0};
-    ret_proof->is_proved = prove_families(prover, eq, &z3, ret_proof);
+    ret_proof->is_proved = prove_families(prover, &q, &z3, ret_proof) && are_typed_together(prover, eq, &z3, ret_proof);
+    z3_session_end(&z3);
+}
+
+void symbolic_prove_typing(struct symbolic_prover *prover, const struct equation *eq, struct symbolic_proof *ret_proof)
+{
+    struct z3_session z3 = {0};
+    *ret_proof = (struct symbolic_proof){0};
+    ret_proof->is_proved = are_typed_together(prover, eq, &z3, ret_proof);
     z3_session_end(&z3);
 }

@@ -68,14 +68,18 @@ void family_add_sizes(struct family *f, uint32_t variable)
         f->sizes[variable][axis] = symbol_add(f, symbol_of_size(f, variable, type->rank, axis), 1);
 }
 
+int64_t attribute_least(enum attribute_role role)
+{
+    return role != ROLE_WINDOW_PADS && role != ROLE_PADS && role != ROLE_START && role != ROLE_PART_SIZES;
+}
+
 void family_add_list(struct family *f, uint32_t variable, enum attribute_role role, uint32_t n, const int64_t *ints)
 {
-    bool may_be_zero = role == ROLE_WINDOW_PADS || role == ROLE_PADS || role == ROLE_START || role == ROLE_PART_SIZES;
     bool has_many_axes = n >= (role == ROLE_WINDOW_PADS ? 2 : 1) * (MANY_AXES - 2);
     poly *items = arena_array(f->arena, poly, n + 1);
     for (uint32_t i = 0; i < n; i++)
         items[i] = ints ? poly_const(f->polys, ints[i])
-                        : symbol_add(f, symbol_of_role(role, has_many_axes), may_be_zero ? 0 : 1);
+                        : symbol_add(f, symbol_of_role(role, has_many_axes), attribute_least(role));
     f->attributes[variable] = (struct list_of_polys){n, items};
 }
 
@@ -88,9 +92,18 @@ static poly symbol_asked_by(struct family *f, const void *asked_by, uint32_t ent
     return symbol_add(f, s, least);
 }
 
-poly family_quotient(struct family *f, const void *asked_by, uint32_t entry)
+poly family_exact_quotient(struct family *f, poly a, poly b, const void *asked_by, uint32_t entry)
 {
-    return symbol_asked_by(f, asked_by, entry, INT64_MIN);
+    poly quotient;
+    if (poly_divide(f->polys, a, b, &quotient))
+        return quotient;
+    if (f->asks) {
+        family_equal(f, poly_mod(f->polys, a, b), POLY_ZERO);
+        return poly_floor(f->polys, a, b);
+    }
+    quotient = symbol_asked_by(f, asked_by, entry, INT64_MIN);
+    family_equal(f, a, poly_mul(f->polys, quotient, b));
+    return quotient;
 }
 
 poly family_remembered_cut(struct family *f, uint32_t variable, int axis)
@@ -183,8 +196,14 @@ static bool solve_extreme(struct family *f, poly equation)
 // The symbol that others are added up to, or multiplied, rather than one that is a difference: sizes are positive.
 void family_equal(struct family *f, poly a, poly b)
 {
+    if (f->asks && (a == NO_POLY || b == NO_POLY))
+        family_fails(f, "a size that is no known polynomial");
     if (a == NO_POLY || b == NO_POLY)
         return;
+    if (f->asks) {
+        vec_push(&f->asked_zero, family_resolved(f, poly_sub(f->polys, a, b)));
+        return;
+    }
     poly equation = without_common_factor(f, family_resolved(f, poly_sub(f->polys, a, b)));
     const struct poly_value v = f->polys->polys.items[equation];
     poly value, best_value = NO_POLY;
@@ -219,8 +238,14 @@ void family_equal(struct family *f, poly a, poly b)
 void family_not_negative(struct family *f, poly a)
 {
     int64_t number;
+    if (f->asks && a == NO_POLY)
+        family_fails(f, "a size that is no known polynomial");
     if (a == NO_POLY)
         return;
+    if (f->asks) {
+        vec_push(&f->asked_not_negative, family_resolved(f, a));
+        return;
+    }
     if (poly_is_const(f->polys, a, &number))
         f->is_impossible = f->is_impossible || number < 0;
     else

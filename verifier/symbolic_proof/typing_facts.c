@@ -7,6 +7,13 @@ static int rank_of(const struct family *f, term_id term)
     return family_type(f, &f->lanes[0], term)->rank;
 }
 
+// What is to be said is of no known form: nothing is assumed, and nothing is shown.
+static void is_lost(struct family *f)
+{
+    if (f->asks)
+        family_fails(f, "sizes of no known form");
+}
+
 // All inputs but those of rank 0 have one shape; `but` is an axis that is left out.
 static void have_one_shape(struct family *f, const struct pattern_node *n, int64_t but)
 {
@@ -28,8 +35,10 @@ static void are_multiplied(struct family *f, const struct pattern_node *n)
 {
     term_id x = n->inputs[0], y = n->inputs[1];
     int of_x = rank_of(f, x), of_y = rank_of(f, y);
-    if (of_x < 2 || of_y < 2)
+    if (of_x < 2 || of_y < 2) {
+        is_lost(f);
         return;
+    }
     family_equal(f, family_size(f, y, of_y - 2), family_size(f, x, of_x - 1));
     for (int a = 0; of_x == of_y && a < of_x - 2; a++)
         family_equal(f, family_size(f, y, a), family_size(f, x, a));
@@ -46,12 +55,14 @@ static void are_convolved(struct family *f, uint32_t node)
 {
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
     poly groups = attribute_entry(f, node, ROLE_GROUPS, 0), channels = family_size(f, n->inputs[1], 1);
-    poly filters = family_size(f, n->inputs[1], 0), quotient;
-    if (groups == NO_POLY || channels == NO_POLY || filters == NO_POLY)
+    poly filters = family_size(f, n->inputs[1], 0);
+    if (groups == NO_POLY || channels == NO_POLY || filters == NO_POLY) {
+        is_lost(f);
         return;
+    }
     family_equal(f, family_size(f, n->inputs[0], 1), poly_mul(f->polys, groups, channels));
-    if (!f->has_new_equations && !poly_divide(f->polys, filters, groups, &quotient))
-        family_equal(f, filters, poly_mul(f->polys, groups, family_quotient(f, n, 0)));
+    if (!f->has_new_equations)
+        family_exact_quotient(f, filters, groups, n, 0);
 }
 
 // Groups divide the filters, and their number is a multiple of how many are merged.
@@ -59,13 +70,14 @@ static void are_merged(struct family *f, uint32_t node)
 {
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
     poly groups = attribute_entry(f, node, ROLE_GROUPS, 0), count = attribute_entry(f, node, ROLE_MERGED_GROUPS, 0);
-    poly filters = family_size(f, n->inputs[0], 0), quotient;
-    if (groups == NO_POLY || count == NO_POLY || filters == NO_POLY)
+    poly filters = family_size(f, n->inputs[0], 0);
+    if (groups == NO_POLY || count == NO_POLY || filters == NO_POLY) {
+        is_lost(f);
         return;
-    if (!poly_divide(f->polys, groups, count, &quotient))
-        family_equal(f, groups, poly_mul(f->polys, count, family_quotient(f, n, 0)));
-    if (!f->has_new_equations && !poly_divide(f->polys, filters, groups, &quotient))
-        family_equal(f, filters, poly_mul(f->polys, groups, family_quotient(f, n, 1)));
+    }
+    family_exact_quotient(f, groups, count, n, 0);
+    if (!f->has_new_equations)
+        family_exact_quotient(f, filters, groups, n, 1);
 }
 
 // An axis is repeated where its size is 1, and is what it was elsewhere; where it may be either, both are tried.
@@ -73,8 +85,14 @@ static void axis_is_repeated(struct family *f, uint32_t node, int axis, poly siz
 {
     uint8_t *repeats = &f->repeats[node][axis];
     poly one = poly_const(f->polys, 1);
-    if (size == NO_POLY || wanted == NO_POLY || size == wanted || size == one)
+    if (size == NO_POLY || wanted == NO_POLY) {
+        is_lost(f);
         return;
+    }
+    if (size == wanted || size == one)
+        return;
+    if (*repeats == REPEATS_UNASKED && f->asks)
+        *repeats = REPEATS_NONE;
     if (*repeats == REPEATS_UNASKED)
         *repeats = choose(f->choices, 2) ? REPEATS_ONE : REPEATS_NONE;
     family_equal(f, size, *repeats == REPEATS_ONE ? one : wanted);
@@ -113,11 +131,56 @@ poly family_room_of_window(struct family *f, uint32_t node, int axis, int n_axes
     return poly_sub(p, poly_sub(p, room, reach), one);
 }
 
+// Is an application refused to an image of one axis and three places, by windows like these?
+static bool refuses_window(struct family *f, const struct operator* op, int64_t kernel, int64_t pad, int64_t dilation)
+{
+    const struct {
+        enum attribute_role role;
+        uint32_t count;
+        int64_t value;
+    } lists[] = {
+        {ROLE_KERNEL, 1, kernel}, {ROLE_WINDOW_PADS, 2, pad}, {ROLE_DILATION, 1, dilation}, {ROLE_STRIDE, 1, 1}};
+    struct type image = type_make(DTYPE_F32, 3, (int64_t[]){1, 1, 3});
+    struct attribute_value attributes[MAX_ATTRIBUTES];
+    struct operator_call call = {op, 1, &image, attributes};
+    struct definition d;
+    for (int i = 0; i < operator_n_attributes(op); i++) {
+        int64_t *ints = arena_array(f->arena, int64_t, 2);
+        attributes[i] = (struct attribute_value){1, ints};
+        ints[0] = op->attributes[i].standard;
+        for (size_t j = 0; j < sizeof lists / sizeof *lists; j++)
+            if (op->attributes[i].role == lists[j].role) {
+                attributes[i].count = lists[j].count;
+                ints[0] = ints[1] = lists[j].value;
+            }
+    }
+    definition_init(&d, f->arena, 1, &image);
+    d.is_silent = true;
+    bool refuses = !operator_define(&d, &call);
+    definition_free(&d);
+    return refuses;
+}
+
+// Windows that fit, and, where an operator wants each of them to meet the image, pads of less than the window and steps
+// of a dilation within the image.
 static void windows_fit(struct family *f, uint32_t node)
 {
-    int n_axes = rank_of(f, f->equation->pattern->nodes.items[node].inputs[0]) - 2;
-    for (int a = 0; a < n_axes; a++)
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    int n_axes = rank_of(f, n->inputs[0]) - 2;
+    struct polys *p = f->polys;
+    bool meet = operator_pools(n->op) && !refuses_window(f, n->op, 2, 1, 1);
+    bool refuses_pads = meet && refuses_window(f, n->op, 2, 2, 1),
+         refuses_steps = meet && refuses_window(f, n->op, 2, 2, 4);
+    for (int a = 0; a < n_axes; a++) {
+        poly size = family_size(f, n->inputs[0], 2 + a), dilation = family_entry_or(f, node, ROLE_DILATION, a, 1);
+        poly more = poly_sub(p, family_entry_or(f, node, ROLE_KERNEL, a, 1), poly_const(p, 1));
         family_not_negative(f, family_room_of_window(f, node, a, n_axes));
+        for (int end = 0; refuses_pads && end < 2; end++)
+            family_not_negative(f, poly_sub(p, poly_mul(p, more, dilation),
+                                            family_entry_or(f, node, ROLE_WINDOW_PADS, a + end * n_axes, 0)));
+        if (refuses_steps && size != NO_POLY)
+            family_not_negative(f, poly_mul(p, more, poly_sub(p, size, dilation)));
+    }
 }
 
 static bool multiply_sizes(struct family *f, poly size, uint32_t *n_sizes, poly *product)
@@ -140,11 +203,15 @@ static void is_viewed(struct family *f, uint32_t node)
     if (shape < 0)
         return;
     for (int a = 0; a < rank_of(f, n->inputs[0]); a++)
-        if (!multiply_sizes(f, family_size(f, n->inputs[0], a), &of_x, &before))
+        if (!multiply_sizes(f, family_size(f, n->inputs[0], a), &of_x, &before)) {
+            is_lost(f);
             return;
+        }
     for (uint32_t i = 0; i < f->of_node[node][shape].n; i++)
-        if (!multiply_sizes(f, f->of_node[node][shape].items[i], &of_z, &after))
+        if (!multiply_sizes(f, f->of_node[node][shape].items[i], &of_z, &after)) {
+            is_lost(f);
             return;
+        }
     family_equal(f, before, after);
 }
 
@@ -154,12 +221,13 @@ static void is_enlarged(struct family *f, uint32_t node)
     for (int a = 2; a < rank_of(f, n->inputs[0]); a++) {
         poly of_kernel = family_size(f, n->inputs[0], a);
         poly wanted = attribute_entry(f, node, ROLE_KERNEL, (uint32_t)a - 2);
-        if (of_kernel == NO_POLY || wanted == NO_POLY)
-            continue;
-        poly difference = poly_sub(f->polys, wanted, of_kernel), two = poly_const(f->polys, 2), half;
+        if (of_kernel == NO_POLY || wanted == NO_POLY) {
+            is_lost(f);
+            return;
+        }
+        poly difference = poly_sub(f->polys, wanted, of_kernel);
         family_not_negative(f, difference);
-        if (!poly_divide(f->polys, difference, two, &half))
-            family_equal(f, difference, poly_mul(f->polys, two, family_quotient(f, n, (uint32_t)a)));
+        family_exact_quotient(f, difference, poly_const(f->polys, 2), n, (uint32_t)a);
     }
 }
 
@@ -228,7 +296,7 @@ static void equate_cuts_of_inputs(struct family *f, uint32_t node, uint32_t outp
 static void equate_cut_of_variable(struct family *f, uint32_t variable, int axis, struct ways *ways)
 {
     uint8_t *remembers = &f->remembers[variable][axis];
-    if (f->equation->plain >> variable & 1)
+    if (f->equation->plain >> variable & 1 || (f->asks && *remembers == REMEMBERS_UNASKED))
         *remembers = REMEMBERS_NOTHING;
     if (*remembers == REMEMBERS_UNASKED)
         *remembers = choose(f->choices, 2) ? REMEMBERS_CUT : REMEMBERS_NOTHING;
@@ -261,8 +329,8 @@ static void is_cut_where_joined(struct family *f, uint32_t node, int axis)
     struct ways ways = {.cut = NO_POLY};
     equate_cuts(f, f->equation->pattern->nodes.items[node].inputs[0], axis, &ways);
     f->cuts[node] = ways.cut == NO_POLY ? POLY_ZERO : ways.cut;
-    if (ways.leads_to_nothing || (ways.cut == NO_POLY && !ways.is_lost))
-        f->is_impossible = true;
+    if (ways.leads_to_nothing || (ways.cut == NO_POLY && !ways.is_lost) || (f->asks && ways.is_lost))
+        family_is_impossible(f);
 }
 
 static void is_cut(struct family *f, uint32_t node)
@@ -272,8 +340,10 @@ static void is_cut(struct family *f, uint32_t node)
     const struct list_of_polys *parts = &f->of_node[node][sizes];
     poly axis = attribute_entry(f, node, ROLE_AXIS, 0), sum = POLY_ZERO;
     int64_t place;
-    if (axis == NO_POLY || !poly_is_const(f->polys, axis, &place) || place < 0 || place >= rank_of(f, n->inputs[0]))
+    if (axis == NO_POLY || !poly_is_const(f->polys, axis, &place) || place < 0 || place >= rank_of(f, n->inputs[0])) {
+        is_lost(f);
         return;
+    }
     for (uint32_t i = 0; i < parts->n; i++)
         sum = poly_add(f->polys, sum, parts->items[i]);
     if (parts->n)
@@ -282,38 +352,88 @@ static void is_cut(struct family *f, uint32_t node)
         is_cut_where_joined(f, node, (int)place);
 }
 
-// Kernels that are identities or means have sizes that are equal, odd, or 1: the same in all of the family's instances.
-static void is_constant_kernel(struct family *f, uint32_t node)
+// Is a constant of these sizes defined, with the node's other attributes?
+static bool constant_is_defined(struct family *f, uint32_t node, struct definition *d, const int64_t *sizes)
 {
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
-    int shape = operator_find_role(n->op, ROLE_SHAPE);
-    struct definition d;
     struct attribute_value attributes[MAX_ATTRIBUTES];
-    int64_t sizes[2 * MAX_RANK];
-    if (f->of_node[node][shape].n < 2 || f->of_node[node][shape].n > MAX_RANK)
-        return;
     for (int i = 0; i < operator_n_attributes(n->op); i++) {
-        int64_t *ints = arena_array(f->arena, int64_t, f->of_node[node][i].n + 1);
-        for (uint32_t j = 0; j < f->of_node[node][i].n; j++)
-            if (!poly_is_const(f->polys, f->of_node[node][i].items[j], &ints[j]))
-                ints[j] = 1;
-        attributes[i] = (struct attribute_value){f->of_node[node][i].n, ints};
+        const struct list_of_polys *list = &f->of_node[node][i];
+        int64_t *ints = arena_array(f->arena, int64_t, list->n + 1);
+        bool is_shape = n->op->attributes[i].role == ROLE_SHAPE;
+        for (uint32_t j = 0; j < list->n; j++)
+            if (is_shape || !poly_is_const(f->polys, list->items[j], &ints[j]))
+                ints[j] = is_shape ? sizes[j] : 1;
+        attributes[i] = (struct attribute_value){list->n, ints};
     }
-    attributes[shape] = (struct attribute_value){f->of_node[node][shape].n, sizes};
-    struct operator_call probe = {n->op, 0, NULL, attributes};
-    bool may_differ = false;
+    struct operator_call call = {n->op, 0, NULL, attributes};
+    definition_clear(d, 0, NULL);
+    return operator_define(d, &call);
+}
+
+// What a constant asks of one size where all others are 1: nothing, that it is odd, or that it is 1. False: something else.
+enum asked_size { SIZE_ANY, SIZE_ODD, SIZE_ONE };
+static bool find_asked_size(struct family *f, uint32_t node, struct definition *d, uint32_t entry, bool is_of_pair,
+                            enum asked_size *ret_asked)
+{
+    uint32_t taken = 0;
+    for (int64_t size = 1; size <= 8; size++) {
+        int64_t sizes[MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+        sizes[entry] = size;
+        if (is_of_pair)
+            sizes[0] = sizes[1] = size;
+        taken |= (uint32_t)constant_is_defined(f, node, d, sizes) << size;
+    }
+    *ret_asked = taken == 0x1fe ? SIZE_ANY : taken == 0xaa ? SIZE_ODD : SIZE_ONE;
+    return taken == 0x1fe || taken == 0xaa || taken == 2;
+}
+
+// Kernels that are identities or means have sizes that are equal, odd, or 1: the same in all of the family's instances.
+static void is_constant(struct family *f, uint32_t node)
+{
+    const struct list_of_polys *shape =
+        &f->of_node[node][operator_find_role(f->equation->pattern->nodes.items[node].op, ROLE_SHAPE)];
+    struct definition d;
+    if (shape->n > MAX_RANK) {
+        is_lost(f);
+        return;
+    }
     definition_init(&d, f->arena, 0, NULL);
     d.is_silent = true;
-    for (int64_t first = 1; first < 9; first++)
-        for (int64_t second = 1; second < 9; second++) {
-            for (uint32_t i = 0; i < attributes[shape].count; i++)
-                sizes[i] = i == 0 ? first : i == 1 ? second : 3;
-            definition_clear(&d, 0, NULL);
-            may_differ = may_differ || (first != second && operator_define(&d, &probe));
-        }
+    bool is_pair = shape->n >= 2 && !constant_is_defined(f, node, &d, (int64_t[MAX_RANK]){2, 1, 1, 1, 1, 1, 1, 1}) &&
+                   constant_is_defined(f, node, &d, (int64_t[MAX_RANK]){2, 2, 1, 1, 1, 1, 1, 1});
+    poly one = poly_const(f->polys, 1);
+    if (is_pair)
+        family_equal(f, shape->items[0], shape->items[1]);
+    for (uint32_t i = 0; i < shape->n && !f->has_new_equations; i++) {
+        enum asked_size asked;
+        if (!find_asked_size(f, node, &d, i, is_pair && i < 2, &asked))
+            is_lost(f);
+        else if (asked == SIZE_ONE)
+            family_equal(f, shape->items[i], one);
+        else if (asked == SIZE_ODD)
+            family_exact_quotient(f, poly_sub(f->polys, shape->items[i], one), poly_const(f->polys, 2), shape, i);
+    }
     definition_free(&d);
-    if (!may_differ)
-        family_equal(f, f->of_node[node][shape].items[0], f->of_node[node][shape].items[1]);
+}
+
+// Of operators of one tensor without lists of sizes ranks and axes say all.
+static bool has_sizes(const struct operator* op)
+{
+    bool has_sizes = false;
+    for (int i = 0; i < operator_n_attributes(op); i++)
+        has_sizes = has_sizes || attribute_is_of_sizes(op->attributes[i].role);
+    return has_sizes;
+}
+
+bool family_knows_typing(struct family *f, uint32_t node)
+{
+    const struct operator* op = f->equation->pattern->nodes.items[node].op;
+    bool is_known = operator_works_entry_by_entry(op) || operator_joins(op) || operator_multiplies_matrices(op) ||
+                    operator_convolves(op) || operator_pools(op) || operator_merges_groups(op) ||
+                    operator_is_view(op) || operator_repeats(op) || operator_enlarges(op) || operator_splits(op) ||
+                    operator_is_constant(op) || (op->max_inputs == 1 && !has_sizes(op));
+    return is_known || family_fails(f, "%s, of whose typing not all is known", op->name);
 }
 
 void family_add_typing(struct family *f, uint32_t node)
@@ -341,5 +461,5 @@ void family_add_typing(struct family *f, uint32_t node)
     else if (operator_splits(n->op))
         is_cut(f, node);
     else if (operator_is_constant(n->op))
-        is_constant_kernel(f, node);
+        is_constant(f, node);
 }

@@ -175,15 +175,17 @@ static Z3_ast number(struct entails *e, int64_t value)
 
 static Z3_ast term_of(struct entails *e, poly a);
 
-// A quotient is what its definition says where the divisor is positive.
+// A quotient is what its definition says where the divisor is positive, and not negative where the dividend is not.
 static void state_quotient(struct entails *e, atom x)
 {
     const struct atom_value v = e->polys->atoms.items[x];
     poly below = poly_mul(e->polys, v.divisor, poly_of_atom(e->polys, x));
     poly rest = poly_sub(e->polys, v.dividend, below);
     Z3_ast left = term_of(e, rest), b = term_of(e, v.divisor);
-    Z3_ast both[2] = {Z3_mk_ge(e->z3, left, number(e, 0)), Z3_mk_lt(e->z3, left, b)};
-    vec_push(&e->facts, Z3_mk_implies(e->z3, Z3_mk_ge(e->z3, b, number(e, 1)), Z3_mk_and(e->z3, 2, both)));
+    Z3_ast zero = number(e, 0), is_not_negative = Z3_mk_ge(e->z3, term_of(e, v.dividend), zero);
+    Z3_ast all[3] = {Z3_mk_ge(e->z3, left, zero), Z3_mk_lt(e->z3, left, b),
+                     Z3_mk_eq(e->z3, is_not_negative, Z3_mk_ge(e->z3, e->terms.items[x], zero))};
+    vec_push(&e->facts, Z3_mk_implies(e->z3, Z3_mk_ge(e->z3, b, number(e, 1)), Z3_mk_and(e->z3, 3, all)));
 }
 
 static Z3_ast term_of_atom(struct entails *e, atom x)
