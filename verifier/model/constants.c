@@ -2,9 +2,9 @@
 // (egraph/cycles.h), so that this ends although the e-graph may have cycles. It is computed once.
 #include "verifier/model/constants.h"
 
-#include "graph/evaluate.h"
 #include "core/text/error.h"
 #include "expressions/elements.h"
+#include "graph/evaluate.h"
 #include "operators/traits.h"
 #include "verifier/model/concatenations.h"
 #include "verifier/model/sketches.h"

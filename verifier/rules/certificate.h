@@ -1,6 +1,6 @@
 // The certificate of a rule: (proof ARGUMENT ... (tested ...)), or (checked (tested ...)) where there is no argument.
-// An argument is (properties NAME ...), from which Z3 derives it, with (axioms NAME ...), those of them that are no more
-// than that; (symbols (families N)), (law NAME), or
+// An argument is (properties NAME ...), from which Z3 derives it, with (axioms NAME ...), those of them that are axioms;
+// (symbols (families N)), (law NAME), or
 // (subterms (proof ...)), the certificate of the rule between the subterms that differ.
 #pragma once
 #include "verifier/rules/prove.h"

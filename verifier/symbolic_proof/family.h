@@ -51,8 +51,8 @@ struct family {
     struct applications *applications;
     const struct type *types[MAX_RULE_VARIABLES];   // ranks and element types; NULL: not chosen, or never mentioned
     uint32_t is_chosen;                             // attribute variables, one bit each
-    // Nodes that are well-typed by assumption: all, or those of one side and the guards of a property, of which it is asked
-    // whether the others are, too.
+    // Nodes that are well-typed by assumption: all, or those of one side and the guards of a property, where it is
+    // asked whether the others are, too.
     node_set assumed;
     bool asks;           // what typing says is asked, of a node that is not assumed
     bool is_one_sided;   // such a node is well-typed at no sizes

@@ -107,8 +107,8 @@ static int attribute_of_variable(const struct pattern_node *n, uint32_t variable
     return -1;
 }
 
-// Where the variable stands alone first, of the nodes that are assumed, beside a tensor that has a type if there is such
-// a node. NULL: nowhere.
+// Where the variable stands alone first, of the nodes that are assumed, beside a tensor that has a type if there is
+// such a node. NULL: nowhere.
 static const struct pattern_node *node_of_variable(const struct family *f, uint32_t variable)
 {
     const struct pattern *p = f->equation->pattern;
