@@ -371,7 +371,7 @@ static bool constant_is_defined(struct family *f, uint32_t node, struct definiti
     return operator_define(d, &call);
 }
 
-// What a constant asks of one size where all others are 1: nothing, that it is odd, or that it is 1. False: other things.
+// What a constant asks of one size where all others are 1: nothing, that it is odd, or 1. False: something else.
 enum asked_size { SIZE_ANY, SIZE_ODD, SIZE_ONE };
 static bool find_asked_size(struct family *f, uint32_t node, struct definition *d, uint32_t entry, bool is_of_pair,
                             enum asked_size *ret_asked)
