@@ -63,7 +63,8 @@ static expr read_tensor(struct composition *c, int tensor, const expr *index, en
     struct pool *p = &c->pool;
     expr read = pool_read(p, tensor, index, outside);
     bool may_be_outside = p->d.nodes.items[read].b != OUTSIDE_NEVER;
-    if (tensor < p->d.n_inputs || p->d.nodes.items[read].b == OUTSIDE_LOWEST || c->work >= MOST_WORK)
+    bool is_kept = c->keeps_scopes || c->work >= MOST_WORK || p->d.nodes.items[read].b == OUTSIDE_LOWEST;
+    if (tensor < p->d.n_inputs || is_kept)
         return read;
     expr value = inline_scope(c, tensor, index, depth);
     const struct type *type = &p->d.stages[tensor - p->d.n_inputs].type;
@@ -228,7 +229,7 @@ void composition_extract(const struct composition *c, int scope, struct definiti
     const struct definition *d = &c->pool.d;
     struct composition part;
     composition_init(&part, d->arena, d->n_inputs, d->inputs);
-    part.work = MOST_WORK;   // what is a scope stays one
+    part.keeps_scopes = true;
     int copy = copy_scope(&part, d, scope);
     *ret_definition = part.pool.d;
     ret_definition->outputs[ret_definition->n_outputs++] = (uint16_t)(copy - d->n_inputs);

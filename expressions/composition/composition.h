@@ -11,7 +11,8 @@
 struct composition {
     struct pool pool;
     struct arena scratch;
-    uint64_t work;   // expressions that were put in place
+    uint64_t work;       // expressions that were put in place
+    bool keeps_scopes;   // nothing is put in place: what is a scope stays one
 };
 // The types must outlive the composition; stages live in `arena`.
 void composition_init(struct composition *c, struct arena *arena, int n_inputs, const struct type *inputs);

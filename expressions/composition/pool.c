@@ -15,6 +15,7 @@ void pool_free(struct pool *p)
 {
     definition_free(&p->d);
     table_free(&p->known);
+    table_free(&p->scopes);
     vec_free(&p->axes);
     vec_free(&p->iterators);
 }
@@ -96,18 +97,24 @@ uint32_t pool_reduction(struct pool *p, int depth, int64_t extent)
     return iterator.variable;
 }
 
+static bool is_equal_scope(const void *owner, uint32_t id, const void *key)
+{
+    const struct stage *known = &((const struct pool *)owner)->d.stages[id], *asked = key;
+    return known->body == asked->body && known->first_variable == asked->first_variable &&
+           known->type.dtype == asked->type.dtype && known->type.rank == asked->type.rank;
+}
+
 int pool_scope(struct pool *p, const struct type *type, expr body)
 {
-    struct type plain = type_make(type->dtype, type->rank, type->dim);
-    uint32_t first_variable = pool_axes(p, &plain);
-    for (int i = 0; i < p->d.n_stages; i++) {
-        const struct stage *s = &p->d.stages[i];
-        if (s->body == body && s->type.dtype == plain.dtype && s->type.rank == plain.rank &&
-            s->first_variable == first_variable)
-            return p->d.n_inputs + i;
-    }
-    int tensor = stage_add_over(&p->d, &plain, first_variable);
+    struct stage asked = {.type = type_make(type->dtype, type->rank, type->dim), .body = body};
+    asked.first_variable = pool_axes(p, &asked.type);
+    uint64_t hash = hash_mix(hash_mix(asked.first_variable, (uint64_t)asked.type.dtype), body);
+    uint32_t found = table_find(&p->scopes, hash, is_equal_scope, p, &asked);
+    if (found != TABLE_NONE)
+        return p->d.n_inputs + (int)found;
+    int tensor = stage_add_over(&p->d, &asked.type, asked.first_variable);
     stage_set_body(&p->d, tensor, body);
+    table_insert(&p->scopes, hash, (uint32_t)(tensor - p->d.n_inputs));
     return tensor;
 }
 

@@ -28,6 +28,7 @@ struct pool_axes {
 struct pool {
     struct definition d;
     struct table known;                    // nodes by what they are
+    struct table scopes;                   // stages by body and type
     VEC(struct pool_axes) axes;            // of every shape
     VEC(struct pool_iterator) iterators;   // of reductions
 };

@@ -2,9 +2,9 @@
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
+#include "expressions/definition_parse.h"
 #include "expressions/definition_print.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/support/definition_parse.h"
 
 static bool print_definition(const uint8_t *data, size_t size, struct text *out)
 {

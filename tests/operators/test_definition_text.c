@@ -5,11 +5,11 @@
 #include "core/numbers/random.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
+#include "expressions/definition_parse.h"
 #include "expressions/definition_print.h"
 #include "expressions/evaluation/evaluate.h"
 #include "tests/operators/typed_call.h"
 #include "tests/support/check.h"
-#include "tests/support/definition_parse.h"
 #include <string.h>
 
 static const char *examples_path;

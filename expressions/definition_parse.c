@@ -1,5 +1,5 @@
 // A recursive descent over one text; what stands for an index and what for a scalar is known by the place.
-#include "tests/support/definition_parse.h"
+#include "expressions/definition_parse.h"
 
 #include "core/memory/arena.h"
 #include "core/text/error.h"
