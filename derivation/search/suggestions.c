@@ -1,0 +1,261 @@
+// Parts of sums are all subsets; axes are substituted by quotients that indices have or ask for, each alone and as many
+// as go together; sums in windows are parted in tiles of few sizes, and relaxed to multiples of these.
+#include "derivation/search/suggestions.h"
+
+#include "derivation/rules/merge_scopes.h"
+#include "derivation/rules/quotient.h"
+#include "derivation/rules/relax_sum.h"
+#include "derivation/rules/split_sum.h"
+#include "derivation/rules/substitute_sums.h"
+#include "derivation/rules/tighten.h"
+#include "expressions/affine.h"
+
+enum { MOST_QUOTIENTS = 16, SMALLEST_TILE = 2, LARGEST_TILE = 3, MOST_SPLIT_SUMS = 6 };
+
+const char *derivation_rule_name(enum derivation_rule rule)
+{
+    static const char *const names[RULE_COUNT] = {"split sum", "substitute axes", "substitute sums",
+                                                  "relax sum", "tighten",         "merge scopes"};
+    return names[rule];
+}
+
+struct suggesting {
+    struct pool *p;
+    int tensor;
+    struct scope s;
+    struct suggestions *to;
+    int n;
+    struct quotient quotients[MOST_QUOTIENTS];
+};
+
+static void add(struct suggesting *g, enum derivation_rule rule, int equal)
+{
+    struct suggestion suggestion = {rule, equal};
+    if (equal != NO_TENSOR && equal != g->tensor)
+        vec_push(&g->to->items, suggestion);
+}
+
+static void suggest_split_sums(struct suggesting *g)
+{
+    for (unsigned inner = 1; g->s.n_sums <= MOST_SPLIT_SUMS && inner + 1 < 1u << g->s.n_sums; inner++)
+        add(g, RULE_SPLIT_SUM, rule_split_sum(g->p, g->tensor, inner));
+}
+
+static void suggest_tighter(struct suggesting *g)
+{
+    struct bounds bounds;
+    if (tightest_bounds(g->p, &g->s, &bounds))
+        add(g, RULE_TIGHTEN, rule_tighten(g->p, g->tensor, &bounds));
+}
+
+static void suggest_merged(struct suggesting *g)
+{
+    for (int i = 0; i < g->s.n_reads; i++)
+        add(g, RULE_MERGE_SCOPES, rule_merge_scopes(g->p, g->tensor, i));
+}
+
+// --- quotients -------------------------------------------------------------------------------------------------------
+
+static int axis_of_term(const struct suggesting *g, const struct scaled_atom *term)
+{
+    const struct expr_node *n = &g->p->d.nodes.items[term->atom];
+    int64_t axis = n->value - g->s.first_axis;
+    return n->kind == EXPR_VARIABLE && axis >= 0 && axis < g->s.type.rank ? (int)axis : -1;
+}
+
+static bool mentions_sums(const struct suggesting *g, expr e)
+{
+    for (int i = 0; i < g->s.n_sums; i++)
+        if (expr_mentions(g->p, e, g->s.sums[i]))
+            return true;
+    return false;
+}
+
+static void add_quotient(struct suggesting *g, int axis, expr index, int64_t divisor)
+{
+    struct quotient q = {axis, index, divisor};
+    bool is_parted = divisor > 1 && divisor >= g->s.type.dim[axis] && index == scope_axis(g->p, &g->s, axis);
+    for (int i = 0; i < g->n; i++)
+        if (g->quotients[i].axis == axis && g->quotients[i].index == index && g->quotients[i].divisor == divisor)
+            return;
+    if (g->n < MOST_QUOTIENTS && !is_parted)
+        g->quotients[g->n++] = q;
+}
+
+// What the index is of axes alone.
+static expr part_of_axes(struct suggesting *g, const struct affine_form *f, int *ret_n)
+{
+    expr part = pool_integer(g->p, 0);
+    *ret_n = 0;
+    for (int i = 0; i < f->n; i++)
+        if (!mentions_sums(g, f->terms[i].atom)) {
+            part = pool_index_add(g->p, part, pool_index_mul(g->p, f->terms[i].atom, f->terms[i].factor));
+            ++*ret_n;
+        }
+    return part;
+}
+
+static void find_skews_and_tiles(struct suggesting *g, const struct affine_form *f)
+{
+    int n;
+    expr part = part_of_axes(g, f, &n);
+    for (int i = 0; i < f->n; i++) {
+        int axis = axis_of_term(g, &f->terms[i]);
+        if (axis >= 0 && f->terms[i].factor == 1 && n > 1)
+            add_quotient(g, axis, part, 1);
+        for (int k = 0; axis >= 0 && k < f->n; k++)
+            if (f->terms[i].factor > 0 && f->terms[k].factor > f->terms[i].factor &&
+                f->terms[k].factor % f->terms[i].factor == 0)
+                add_quotient(g, axis, f->terms[i].atom, f->terms[k].factor / f->terms[i].factor);
+    }
+}
+
+// A quotient or remainder of what is of axes alone.
+static void find_phases(struct suggesting *g, expr index, int64_t divisor)
+{
+    struct affine_form f;
+    if (mentions_sums(g, index) || !affine_form_of(&g->p->d, index, &f))
+        return;
+    for (int i = 0; i < f.n; i++)
+        if (axis_of_term(g, &f.terms[i]) >= 0 && f.terms[i].factor == 1)
+            add_quotient(g, axis_of_term(g, &f.terms[i]), index, divisor);
+}
+
+static void find_quotients(struct suggesting *g, expr index)
+{
+    const struct expr_node n = g->p->d.nodes.items[index];
+    struct affine_form f;
+    if (affine_form_of(&g->p->d, index, &f))
+        find_skews_and_tiles(g, &f);
+    if (n.kind == EXPR_INDEX_DIV || n.kind == EXPR_INDEX_MOD)
+        find_phases(g, n.a, n.value);
+    for (int i = 0; n.kind != EXPR_VARIABLE && n.kind != EXPR_INTEGER && i < f.n; i++)
+        if (f.terms[i].atom != index)
+            find_quotients(g, f.terms[i].atom);
+}
+
+static void substitute(struct suggesting *g, const struct quotient *quotients, int n)
+{
+    struct axis_substitution by;
+    struct scope made = g->s;
+    if (!quotients_substitution(g->p, &g->s, quotients, n, &by) || !rule_substitute_axes(g->p, &made, &by))
+        return;
+    int scope = scope_make(g->p, &made);
+    if (scope != NO_TENSOR)
+        add(g, RULE_SUBSTITUTE_AXES, scope_copy(g->p, &g->s.type, scope, by.new_by_old));
+}
+
+static bool goes_with(const struct suggesting *g, const struct quotient *chosen, int n, const struct quotient *q)
+{
+    for (int i = 0; i < n; i++)
+        if (chosen[i].divisor != q->divisor || chosen[i].axis == q->axis ||
+            expr_mentions(g->p, chosen[i].index, g->s.first_axis + (uint32_t)q->axis) ||
+            expr_mentions(g->p, q->index, g->s.first_axis + (uint32_t)chosen[i].axis))
+            return false;
+    return true;
+}
+
+// From `begin` on, round and round, whatever goes together.
+static void substitute_together(struct suggesting *g, int begin, int step)
+{
+    struct quotient chosen[MAX_RANK];
+    int n = 0;
+    for (int k = 0; k < g->n; k++) {
+        const struct quotient *q = &g->quotients[(begin + step * k + 2 * g->n) % g->n];
+        if (n < MAX_RANK && goes_with(g, chosen, n, q))
+            chosen[n++] = *q;
+    }
+    if (n > 1)
+        substitute(g, chosen, n);
+}
+
+static void suggest_axes(struct suggesting *g)
+{
+    for (int i = 0; i < g->s.n_reads; i++) {
+        int rank = definition_tensor(&g->p->d, read_tensor_of(g->p, g->s.reads[i]))->rank;
+        for (int axis = 0; axis < rank; axis++)
+            find_quotients(g, read_indices(g->p, g->s.reads[i])[axis]);
+    }
+    for (int i = 0; i < g->s.n_guards; i++)
+        find_quotients(g, g->s.guards[i]);
+    for (int i = 0; i < g->n; i++) {
+        substitute(g, &g->quotients[i], 1);
+        substitute_together(g, i, 1);
+        substitute_together(g, i, -1);
+    }
+}
+
+// --- windows ---------------------------------------------------------------------------------------------------------
+
+// Does the iterator share an index with another one?
+static bool is_in_window(const struct suggesting *g, uint32_t sum)
+{
+    struct affine_form f;
+    for (int i = 0; i < g->s.n_reads; i++)
+        for (int axis = 0; axis < g->p->d.nodes.items[g->s.reads[i]].count; axis++) {
+            expr index = read_indices(g->p, g->s.reads[i])[axis];
+            if (expr_mentions(g->p, index, sum) && affine_form_of(&g->p->d, index, &f) && f.n > 1)
+                return true;
+        }
+    return false;
+}
+
+static int64_t multiple_of(int64_t size, int64_t tile)
+{
+    return (size + tile - 1) / tile * tile;
+}
+
+static void suggest_relaxed(struct suggesting *g, int64_t tile)
+{
+    struct scope made = g->s;
+    bool is_changed = false;
+    for (int i = 0; i < g->s.n_sums; i++) {
+        int64_t extent = variable_extent(g->p, g->s.sums[i]), relaxed = multiple_of(extent, tile);
+        if (extent > tile && relaxed > extent && is_in_window(g, g->s.sums[i]))
+            is_changed = rule_relax_sum(g->p, &made, i, relaxed) || is_changed;
+    }
+    if (is_changed)
+        add(g, RULE_RELAX_SUM, scope_make(g->p, &made));
+}
+
+// sum = tile * which + within
+static bool part_sum(struct pool *p, struct scope *s, uint32_t sum, int64_t tile)
+{
+    struct sum_substitution by = {.n_old = 1, .n_new = 2, .old = {sum}};
+    expr old = pool_variable(p, sum);
+    by.new[0] = scope_new_sum(p, s, variable_extent(p, sum) / tile);
+    by.new[1] = scope_new_sum(p, s, tile);
+    by.new_by_old[0] = pool_index_div(p, old, tile);
+    by.new_by_old[1] = pool_index_mod(p, old, tile);
+    by.old_by_new[0] =
+        pool_index_add(p, pool_index_mul(p, pool_variable(p, by.new[0]), tile), pool_variable(p, by.new[1]));
+    return rule_substitute_sums(p, s, &by);
+}
+
+static void suggest_tiles(struct suggesting *g, int64_t tile)
+{
+    struct scope made = g->s;
+    bool is_changed = false;
+    for (int i = 0; i < g->s.n_sums; i++) {
+        int64_t extent = variable_extent(g->p, g->s.sums[i]);
+        if (extent > tile && extent % tile == 0 && is_in_window(g, g->s.sums[i]))
+            is_changed = part_sum(g->p, &made, g->s.sums[i], tile) || is_changed;
+    }
+    if (is_changed)
+        add(g, RULE_SUBSTITUTE_SUMS, scope_make(g->p, &made));
+}
+
+void suggest(struct pool *p, int tensor, struct suggestions *suggestions)
+{
+    struct suggesting g = {.p = p, .tensor = tensor, .to = suggestions};
+    if (!scope_take(p, tensor, &g.s))
+        return;
+    suggest_split_sums(&g);
+    suggest_axes(&g);
+    for (int64_t tile = SMALLEST_TILE; tile <= LARGEST_TILE; tile++) {
+        suggest_relaxed(&g, tile);
+        suggest_tiles(&g, tile);
+    }
+    suggest_tighter(&g);
+    suggest_merged(&g);
+}

@@ -1,0 +1,165 @@
+// The cases of the EinNet paper that are one expression each: found by search from the definition, none preset. Every
+// step on the way is an equality at all entries over the prime field, and so is every program that was found.
+#include "core/text/text.h"
+#include "derivation/programs/check.h"
+#include "derivation/programs/cost.h"
+#include "derivation/search/report.h"
+#include "tests/derivation/problem.h"
+
+static const struct found_case {
+    const char *name, *text;
+    int depth;
+    const char *wanted;   // the application in it; no others
+    int most_others;      // eOperators that are no views and not of weights alone
+} cases[] = {
+    {"conv 3x3 as one product and an offset-reduce",
+     "x0 f32[1,5,7,7]\nx1 f32[6,5,3,3]\nz[i,j,k,l] f32[1,6,7,7] = sum(m < 5) sum(n < 3) sum(p < 3) "
+     "(x0[i,m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n",
+     3, "matmul (f32 54 5) (f32 5 49)", 1},
+    {"conv 3x3 as im2col and a product",
+     "x0 f32[1,5,7,7]\nx1 f32[6,5,3,3]\nz[i,j,k,l] f32[1,6,7,7] = sum(m < 5) sum(n < 3) sum(p < 3) "
+     "(x0[i,m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n",
+     0, "matmul (f32 6 45) (f32 45 49)", 1},
+    {"conv 3x3 as a convolution of three groups",
+     "x0 f32[1,5,7,7]\nx1 f32[6,5,3,3]\nz[i,j,k,l] f32[1,6,7,7] = sum(m < 5) sum(n < 3) sum(p < 3) "
+     "(x0[i,m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n",
+     1, "conv (f32 7 15 7) (f32 18 5 3) :stride 1 :pad 1 1 :dilation 1 :group 3", 2},
+    {"transposed convolution as one product and an offset-reduce",
+     "x0 f32[1,5,4,4]\nx1 f32[5,3,4,4]\nz[i,j,k,l] f32[1,3,8,8] = sum(m < 5) sum(n < 4) sum(p < 4) "
+     "(if 0 - ((k - n + 1) mod 2) >= 0 then (if 0 - ((l - p + 1) mod 2) >= 0 then "
+     "(x0[i,m,(k - n + 1) / 2,(l - p + 1) / 2 or 0] * x1[m,j,n,p]) else 0.0) else 0.0)\n",
+     3, "matmul (f32 48 5) (f32 5 16)", 1},
+    {"dilated convolution as one without dilation",
+     "x0 f32[1,5,8,8]\nx1 f32[6,5,3,3]\nz[i,j,k,l] f32[1,6,8,8] = sum(m < 5) sum(n < 3) sum(p < 3) "
+     "(x0[i,m,k + n * 2 - 2,l + p * 2 - 2 or 0] * x1[j,m,n,p])\n",
+     1, "conv (f32 4 5 6 6) (f32 6 5 3 3) :stride 1 1 :pad 0 0 0 0 :dilation 1 1", 2},
+    {"conv 5x5 as conv 3x3 of four times the channels",
+     "x0 f32[1,2,5,5]\nx1 f32[3,2,5,5]\nz[i,j,k,l] f32[1,3,5,5] = sum(m < 2) sum(n < 5) sum(p < 5) "
+     "(x0[i,m,k + n - 2,l + p - 2 or 0] * x1[j,m,n,p])\n",
+     4, "conv (f32 1 2 5 5) (f32 12 2 3 3) :stride 1 1 :pad 2 2 3 3 :dilation 1 1", 1},
+    {"conv 1x7 as one product and an offset-reduce",
+     "x0 f32[1,5,8,8]\nx1 f32[6,5,1,7]\nz[i,j,k,l] f32[1,6,8,8] = sum(m < 5) sum(n < 1) sum(p < 7) "
+     "(x0[i,m,k + n,l + p - 3 or 0] * x1[j,m,n,p])\n",
+     3, "matmul (f32 42 5) (f32 5 64)", 1},
+    {"conv 7x1 as one product and an offset-reduce",
+     "x0 f32[1,5,8,8]\nx1 f32[6,5,7,1]\nz[i,j,k,l] f32[1,6,8,8] = sum(m < 5) sum(n < 7) sum(p < 1) "
+     "(x0[i,m,k + n - 3,l + p or 0] * x1[j,m,n,p])\n",
+     3, "matmul (f32 42 5) (f32 5 64)", 1},
+};
+
+// The applications of a program, one after the other.
+static void print_applications(struct text *out, struct derivation *dv, int program)
+{
+    struct tensor_list tensors;
+    program_tensors(&dv->all.pool, program, &tensors);
+    for (int i = 0; i < tensors.n; i++) {
+        const struct application *a = derivation_application(dv, tensors.items[i]);
+        if (a && !depends_on_weights_alone(dv, a->result)) {
+            text_add(out, out->count ? "; " : "");
+            application_print(out, dv, a);
+        }
+    }
+}
+
+static const struct search_result *find_wanted(const struct search *s, const struct found_case *c)
+{
+    for (size_t i = 0; i < s->results.count; i++) {
+        struct text text = {0};
+        const struct search_result *r = &s->results.items[i];
+        struct program_cost cost = program_cost(s->dv, r->program);
+        print_applications(&text, s->dv, r->program);
+        bool is_wanted = text.count && strcmp(text.chars, c->wanted) == 0 && cost.n_others <= c->most_others;
+        text_free(&text);
+        if (is_wanted)
+            return r;
+    }
+    return NULL;
+}
+
+static void check_path(const struct search *s, int state, int program)
+{
+    for (; state >= 0; state = s->states.items[state].before) {
+        assert_true(programs_agree_everywhere(s->dv, s->states.items[state].program, program, 11));
+        program = s->states.items[state].program;
+    }
+}
+
+static void show(const struct search *s, const struct found_case *c, const struct search_result *r)
+{
+    struct text text = {0};
+    text_printf(&text, "%s: place %zu of %zu\n  ", c->name, (size_t)(r - s->results.items), s->results.count);
+    search_print_path(&text, s, r->state);
+    text_add(&text, "\n  ");
+    search_print_counters(&text, s);
+    program_print(&text, s->dv, r->program);
+    print_message("%s", text.chars);
+    text_free(&text);
+}
+
+static void cases_are_found(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct problem p;
+        struct search s;
+        struct search_limits limits = search_standard_limits;
+        limits.depth = cases[i].depth;
+        problem_init(&p, cases[i].text);
+        p.dv.weights = 2;
+        search_run(&s, &p.dv, p.program, &limits);
+        const struct search_result *r = find_wanted(&s, &cases[i]);
+        if (!r)
+            fail_msg("%s was not found", cases[i].name);
+        show(&s, &cases[i], r);
+        check_path(&s, r->state, r->program);
+        search_free(&s);
+        problem_free(&p);
+    }
+}
+
+// A part of the programs that a search finds, in all its depths.
+static void check_results(const struct search *s, int original)
+{
+    uint64_t wanted = some_of(80), step = s->results.count / wanted + 1;
+    for (size_t i = 0; i < s->results.count; i += step)
+        assert_true(programs_agree_everywhere(s->dv, original, s->results.items[i].program, 5));
+    for (size_t i = 1; i < s->states.count; i += s->states.count / wanted + 1) {
+        const struct search_state *at = &s->states.items[i];
+        assert_true(programs_agree_everywhere(s->dv, s->states.items[at->before].program, at->program, 6));
+    }
+}
+
+static void all_programs_are_equal(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct problem p;
+        struct search s;
+        struct search_limits limits = {.depth = 4, .most_programs = 500, .most_operations = 8};
+        problem_init(&p, cases[i].text);
+        p.dv.weights = 2;
+        search_run(&s, &p.dv, p.program, &limits);
+        check_results(&s, p.program);
+        search_free(&s);
+        problem_free(&p);
+    }
+}
+
+static void searches_are_deterministic(void **state)
+{
+    int programs[2];
+    size_t counts[2];
+    for (int run = 0; run < 2; run++) {
+        struct problem p;
+        struct search s;
+        struct search_limits limits = {.depth = 3, .most_programs = 200, .most_operations = 8};
+        problem_init(&p, cases[0].text);
+        search_run(&s, &p.dv, p.program, &limits);
+        programs[run] = s.results.items[s.results.count / 2].program;
+        counts[run] = s.states.count + s.counters.n_steps;
+        search_free(&s);
+        problem_free(&p);
+    }
+    assert_int_equal(programs[0], programs[1]);
+    assert_int_equal(counts[0], counts[1]);
+}
+
+RUN_TESTS(TEST(cases_are_found), TEST(all_programs_are_equal), TEST(searches_are_deterministic))

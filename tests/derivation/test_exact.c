@@ -1,0 +1,64 @@
+// Programs that derivation finds are the same polynomials of their inputs' entries as the original, at all entries: a
+// proof of small instances.
+#include "derivation/search/search.h"
+#include "tests/derivation/problem.h"
+#include "verifier/polynomials/polynomial_values.h"
+
+static const char *const texts[] = {
+    "x0 f32[1,2,3,3]\nx1 f32[2,2,3,3]\nz[i,j,k,l] f32[1,2,3,3] = sum(m < 2) sum(n < 3) sum(p < 3) "
+    "(x0[i,m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n",
+    "x0 f32[1,2,3]\nx1 f32[2,2,4]\nz[i,j,k] f32[1,2,6] = sum(m < 2) sum(n < 4) (if 0 - ((k - n + 1) mod 2) >= 0 then "
+    "(x0[i,m,(k - n + 1) / 2 or 0] * x1[m,j,n]) else 0.0)\n",
+    "x0 f32[2,2,6]\nx1 f32[2,2,3]\nz[i,j,k] f32[2,2,6] = sum(m < 2) sum(n < 3) "
+    "(x0[i,m,k + n * 2 - 2 or 0] * x1[j,m,n])\n",
+    "x0 f32[1,2,5]\nx1 f32[2,2,5]\nz[i,j,k] f32[1,2,5] = sum(m < 2) sum(n < 5) (x0[i,m,k + n - 2 or 0] * x1[j,m,n])\n",
+};
+
+static polynomial *evaluate(struct problem *p, struct polynomial_pool *pool, int program)
+{
+    struct definition d;
+    const polynomial *inputs[2];
+    uint32_t number = 0;
+    composition_extract(&p->dv.all, program, &d);
+    for (int i = 0; i < d.n_inputs; i++) {
+        int64_t n = type_elements(&d.inputs[i]);
+        polynomial *entries = arena_array(&p->arena, polynomial, n);
+        for (int64_t k = 0; k < n; k++)
+            entries[k] = polynomial_variable(pool, number++);
+        inputs[i] = entries;
+    }
+    polynomial *output = arena_array(&p->arena, polynomial, type_elements(definition_output(&d, 0)));
+    assert_true(evaluate_polynomials(&d, pool, inputs, NULL, &output, &p->arena));
+    definition_free(&d);
+    return output;
+}
+
+static void check_programs(struct problem *p, const struct search *s)
+{
+    struct polynomial_pool pool;
+    polynomial_pool_init(&pool);
+    const polynomial *original = evaluate(p, &pool, p->program);
+    size_t n = (size_t)type_elements(definition_tensor(&p->dv.all.pool.d, p->program));
+    size_t step = s->results.count / (size_t)some_of(200) + 1;
+    for (size_t i = 0; i < s->results.count; i += step)
+        assert_memory_equal(evaluate(p, &pool, s->results.items[i].program), original, n * sizeof *original);
+    assert_false(pool.has_overflowed);
+    polynomial_pool_free(&pool);
+}
+
+static void programs_are_the_same_polynomials(void **state)
+{
+    const struct search_limits limits = {.depth = 4, .most_programs = 300, .most_operations = 8};
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        struct problem p;
+        struct search s;
+        problem_init(&p, texts[i]);
+        search_run(&s, &p.dv, p.program, &limits);
+        assert_true(s.results.count > 20);
+        check_programs(&p, &s);
+        search_free(&s);
+        problem_free(&p);
+    }
+}
+
+RUN_TESTS(TEST(programs_are_the_same_polynomials))
