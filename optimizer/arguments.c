@@ -119,6 +119,9 @@ const struct option_spec optimize_option_specs[] = {
     {"only-proved", OPTION_FLAG, FIELD(optimize.only_proved), .beside = {REWRITES},
      .help = "use only rules that ship with this build as proved for all sizes, in whatever file; certificates count "
              "for nothing"},
+    {"strict-nan", OPTION_FLAG, FIELD(optimize.keeps_nan), .beside = {REWRITES},
+     .help = "take only rewrites after which all entries are computed as before, to the last bit: NaN, infinities and "
+             "signed zeros stay what they are"},
     {"max-rule-ops", OPTION_INTEGER, FIELD(optimize.max_rule_ops), .low = 0, .high = 1e9, .metavar = "N",
      .beside = {REWRITES}, .help = "use no rule with more than N operators on either side; 0: no limit"},
     {"alpha", OPTION_REAL, FIELD(optimize.alpha), .low = 1, .high = 100, .metavar = "X",
@@ -152,7 +155,7 @@ struct optimize_arguments optimize_standard_arguments(void)
 
 void optimize_arguments_finish(struct optimize_arguments *a)
 {
-    a->optimize.is_validation_skipped = !a->is_validated;
+    a->optimize.is_validation_skipped = !a->is_validated && !a->optimize.keeps_nan;
     a->optimize.is_check_skipped = !a->is_checked;
     a->optimize.is_timing_skipped = !a->is_timed || a->optimize.is_only_simplified;
     a->optimize.is_simplification_skipped = !a->is_simplified;

@@ -166,7 +166,8 @@ static bool open_model(struct optimizing *o)
                                     .shape_count = options->shapes.count,
                                     .fold_limit = options->fold_limit,
                                     .expands = optimizing_compiles(options),
-                                    .keeps_rounding = !optimizing_compiles(options) && is_unchecked(o),
+                                    .keeps_rounding =
+                                        options->keeps_nan || (!optimizing_compiles(options) && is_unchecked(o)),
                                     .log = options->log};
     interrupt_end_at_once(true);
     bool is_imported = optimizing_compiles(options) ? import_model(&o->model, &o->file, &import, o->error)
@@ -310,7 +311,8 @@ static void choose_layouts(struct optimizing *o)
 static void allow_errors(struct optimizing *o)
 {
     bool is_own = o->options->device == DEVICE_CPU && !o->runtime.is_open && !o->options->measure_command;
-    o->backend->options.error_budget = is_own && !o->options->is_exact ? o->options->tolerance : 0;
+    o->backend->options.error_budget =
+        is_own && !o->options->is_exact && !o->options->keeps_nan ? o->options->tolerance : 0;
 }
 
 // What cannot be run cannot be checked: better said before the search than after.

@@ -33,6 +33,7 @@ struct optimize_options {
     double weight_growth;   // how many times the model's weights those of the result may take; 0: no limit
     int64_t max_rule_ops;   // rules with more operators on either side are not used; 0: no limit
     bool only_proved;       // rules that are not among those which ship as proved are not used (trusted_rules.h)
+    bool keeps_nan;         // rewrites that keep every bit alone, and no kernels that do not
     bool allows_tf32;
     bool is_exact;   // no kernels whose errors count against the tolerance (costs/error_budget.h)
     bool is_validation_skipped, is_check_skipped, is_timing_skipped, is_simplification_skipped;

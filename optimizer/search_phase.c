@@ -425,6 +425,7 @@ bool optimizing_search(struct optimizing *o)
     o->remaining_time = remaining_time_of(o);
     validator_init(&validator);
     validator.sizes = o->cut.sizes;
+    validator.is_strict = o->options->keeps_nan;
     o->validator = &validator;
     phases_enter(&o->phases, PHASE_SEARCHING);
     optimizing_limit_weights(o);

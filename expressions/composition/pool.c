@@ -347,7 +347,7 @@ static bool is_one(const struct pool *p, expr e)
     return p->d.nodes.items[e].kind == EXPR_REAL && p->d.nodes.items[e].real == 1;
 }
 
-expr pool_apply(struct pool *p, enum scalar_function fn, expr a, expr b, expr c)
+static expr apply_plainly(struct pool *p, enum scalar_function fn, expr a, expr b, expr c)
 {
     int arity = function_arity(fn);
     bool commutes = fn == FN_ADD || fn == FN_MUL, is_swapped = commutes && a > b;
@@ -362,9 +362,54 @@ expr pool_apply(struct pool *p, enum scalar_function fn, expr a, expr b, expr c)
                                          .c = arity > 2 ? c : 0});
 }
 
+enum { MOST_MOVED = 10000 };
+
+static const struct expr_node *as_select(const struct pool *p, expr e, expr condition)
+{
+    const struct expr_node *node = &p->d.nodes.items[e];
+    return node->kind == EXPR_SELECT && node->a == condition ? node : NULL;
+}
+
+static expr branch_of(const struct pool *p, expr e, expr condition, bool is_met)
+{
+    const struct expr_node *select = as_select(p, e, condition);
+    return !select ? e : is_met ? select->b : select->c;
+}
+
+// The first one, in the order of the pool, that is outside of an operand. False: there is none.
+static bool find_condition(const struct pool *p, const expr *operands, int n, expr *ret_condition)
+{
+    bool is_found = false;
+    for (int i = 0; i < n; i++) {
+        const struct expr_node *node = &p->d.nodes.items[operands[i]];
+        if (node->kind != EXPR_SELECT || (is_found && *ret_condition <= node->a))
+            continue;
+        *ret_condition = node->a;
+        is_found = true;
+    }
+    return is_found;
+}
+
+expr pool_apply(struct pool *p, enum scalar_function fn, expr a, expr b, expr c)
+{
+    expr operands[] = {a, b, c}, met[] = {a, b, c}, unmet[] = {a, b, c}, condition;
+    int arity = function_arity(fn);
+    if (p->n_moved >= MOST_MOVED || !find_condition(p, operands, arity, &condition))
+        return apply_plainly(p, fn, a, b, c);
+    p->n_moved++;
+    for (int i = 0; i < arity; i++) {
+        met[i] = branch_of(p, operands[i], condition, true);
+        unmet[i] = branch_of(p, operands[i], condition, false);
+    }
+    expr if_met = pool_apply(p, fn, met[0], met[1], met[2]);
+    return pool_select(p, condition, if_met, pool_apply(p, fn, unmet[0], unmet[1], unmet[2]));
+}
+
 expr pool_select(struct pool *p, expr index, expr if_not_negative, expr otherwise)
 {
     struct index_range range = index_range(&p->d, index);
+    if_not_negative = branch_of(p, if_not_negative, index, true);
+    otherwise = branch_of(p, otherwise, index, false);
     if (range.low >= 0 || if_not_negative == otherwise)
         return if_not_negative;
     if (range.high < 0)
@@ -372,7 +417,32 @@ expr pool_select(struct pool *p, expr index, expr if_not_negative, expr otherwis
     return node_of(p, (struct expr_node){.kind = EXPR_SELECT, .a = index, .b = if_not_negative, .c = otherwise});
 }
 
+static bool depends_on(const struct pool *p, expr index, uint32_t variable)
+{
+    const struct expr_node *node = &p->d.nodes.items[index];
+    switch (node->kind) {
+    case EXPR_INTEGER:
+        return false;
+    case EXPR_VARIABLE:
+        return (uint32_t)node->value == variable;
+    case EXPR_INDEX_ADD:
+        return depends_on(p, node->a, variable) || depends_on(p, node->b, variable);
+    case EXPR_INDEX_MUL:
+    case EXPR_INDEX_DIV:
+    case EXPR_INDEX_MOD:
+        return depends_on(p, node->a, variable);
+    default:
+        return true;   // of data
+    }
+}
+
 expr pool_reduce(struct pool *p, enum scalar_function fn, uint32_t variable, expr body)
 {
+    struct expr_node select = p->d.nodes.items[body];
+    if (select.kind == EXPR_SELECT && p->n_moved < MOST_MOVED && !depends_on(p, select.a, variable)) {
+        p->n_moved++;
+        expr if_met = pool_reduce(p, fn, variable, select.b);
+        return pool_select(p, select.a, if_met, pool_reduce(p, fn, variable, select.c));
+    }
     return node_of(p, (struct expr_node){.kind = EXPR_REDUCE, .fn = (uint8_t)fn, .a = body, .value = variable});
 }

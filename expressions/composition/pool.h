@@ -10,7 +10,8 @@
 //               divisor divides stands outside of a quotient, and not in a remainder; one that its range decides is
 //               gone; n * (e / n) + e mod n is e
 //   reads       none says what it gives outside of a tensor that it does not leave
-//   conditions  those that the range decides are gone
+//   conditions  those that the range decides, or one outside, are gone; they stand outside of functions and of those
+//               reductions over whose variable they are not
 //   functions   operands of sums and products in order; no factors 1
 #pragma once
 #include "core/memory/table.h"
@@ -31,6 +32,7 @@ struct pool {
     struct table scopes;                   // stages by body and type
     VEC(struct pool_axes) axes;            // of every shape
     VEC(struct pool_iterator) iterators;   // of reductions
+    unsigned n_moved;                      // conditions: after many, which each may double what is inside, no more are
 };
 
 // `inputs` must outlive the pool.

@@ -4,6 +4,7 @@
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "graph/field_entries.h"
+#include "optimizer/search/exact_application.h"
 
 #define KEY 0x7461736f
 #define MAX_WORDS ((size_t)1 << 20)
@@ -247,11 +248,15 @@ static enum verdict judge_anew(struct validator *v, const struct match *m, const
     enum verdict verdict = VERDICT_EQUAL;
     graph_init(&instance, &v->arena);
     make_instance(v->sizes, NULL, &instance, m, g, &match);
-    if (match_apply_nodes(&match, &instance, &v->scratch, old, new, nodes)) {
+    if (v->is_strict && v->sizes) {
+        verdict = VERDICT_NOT_EXACT;
+    } else if (match_apply_nodes(&match, &instance, &v->scratch, old, new, nodes)) {
         enum verdict elsewhere = judge_at_probes(v, m, g, &instance, nodes);
         verdict =
             elsewhere == VERDICT_NOT_GENERAL ? elsewhere : compare_sides(&match, &instance, old, new, &v->scratch);
         verdict = verdict == VERDICT_EQUAL ? elsewhere : verdict;
+        if (v->is_strict && verdict != VERDICT_DIFFERENT)
+            verdict = keeps_every_bit(&match, &instance, old, new, &v->scratch) ? VERDICT_EQUAL : VERDICT_NOT_EXACT;
     }
     graph_free(&instance);
     arena_release(&v->scratch, scratch);

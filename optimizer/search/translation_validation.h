@@ -19,6 +19,7 @@ enum verdict {
     VERDICT_UNTYPED,
     VERDICT_NO_MATCH,
     VERDICT_NOT_GENERAL,
+    VERDICT_NOT_EXACT,   // of a strict validator: not known to keep every bit, or in a model with symbols
 };
 
 struct validator {
@@ -26,6 +27,7 @@ struct validator {
     struct memo memo;
     struct spelling words;
     const struct sizes *sizes;   // of the model's symbols; NULL: it has none
+    bool is_strict;              // only what keeps every bit is equal (exact_application.h)
     uint64_t checked, repeated, too_costly, not_general;
 };
 void validator_init(struct validator *v);

@@ -44,6 +44,7 @@ class Options(TypedDict, total=False):
     rules: Path
     without: Union[str, Sequence[str]]
     only_proved: bool
+    strict_nan: bool
     max_rule_ops: int
     alpha: float
     egraph_rules: Path
@@ -119,6 +120,8 @@ HELP = {
         "do not use this rule",
     "only_proved":
         "use only rules that ship with this build as proved for all sizes, in whatever file; certificates count for nothing",
+    "strict_nan":
+        "take only rewrites after which all entries are computed as before, to the last bit: NaN, infinities and signed zeros stay what they are",
     "max_rule_ops":
         "use no rule with more than N operators on either side; 0: no limit (default 0)",
     "alpha":

@@ -75,7 +75,7 @@ static bool is_interrupted(void *context)
 static bool has_equal_sides(void *context, const struct match *m, const struct graph *g)
 {
     enum verdict verdict = validator_judge(context, m, g);
-    return verdict != VERDICT_DIFFERENT && verdict != VERDICT_NOT_GENERAL;
+    return verdict != VERDICT_DIFFERENT && verdict != VERDICT_NOT_GENERAL && verdict != VERDICT_NOT_EXACT;
 }
 
 // --- the e-graph -----------------------------------------------------------------------------------------------------
