@@ -16,6 +16,7 @@ void pool_free(struct pool *p)
     definition_free(&p->d);
     table_free(&p->known);
     table_free(&p->scopes);
+    table_free(&p->shapes);
     vec_free(&p->axes);
     vec_free(&p->iterators);
 }
@@ -67,8 +68,11 @@ static expr node_of(struct pool *p, struct expr_node node)
 
 // --- iterators and scopes --------------------------------------------------------------------------------------------
 
-static bool are_axes_of(const struct pool *p, const struct pool_axes *axes, const struct type *type)
+static bool are_axes_of(const void *owner, uint32_t id, const void *key)
 {
+    const struct pool *p = owner;
+    const struct pool_axes *axes = &p->axes.items[id];
+    const struct type *type = key;
     const int64_t *extents = p->d.extents.items + axes->first_variable;
     return axes->rank == type->rank &&
            (type->rank == 0 || memcmp(extents, type->dim, (size_t)type->rank * sizeof *extents) == 0);
@@ -77,11 +81,13 @@ static bool are_axes_of(const struct pool *p, const struct pool_axes *axes, cons
 uint32_t pool_axes(struct pool *p, const struct type *type)
 {
     struct pool_axes axes = {type->rank, (uint32_t)p->d.extents.count};
-    for (size_t i = 0; i < p->axes.count; i++)
-        if (are_axes_of(p, &p->axes.items[i], type))
-            return p->axes.items[i].first_variable;
+    uint64_t hash = hash_bytes(type->dim, (size_t)type->rank * sizeof *type->dim, (uint64_t)type->rank);
+    uint32_t found = table_find(&p->shapes, hash, are_axes_of, p, type);
+    if (found != TABLE_NONE)
+        return p->axes.items[found].first_variable;
     for (int axis = 0; axis < type->rank; axis++)
         vec_push(&p->d.extents, type->dim[axis]);
+    table_insert(&p->shapes, hash, (uint32_t)p->axes.count);
     vec_push(&p->axes, axes);
     return axes.first_variable;
 }

@@ -30,6 +30,7 @@ struct pool {
     struct definition d;
     struct table known;                    // nodes by what they are
     struct table scopes;                   // stages by body and type
+    struct table shapes;                   // axes by their extents
     VEC(struct pool_axes) axes;            // of every shape
     VEC(struct pool_iterator) iterators;   // of reductions
     unsigned n_moved;                      // conditions: after many, which each may double what is inside, no more are

@@ -133,7 +133,7 @@ static void all_programs_are_equal(void **state)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct problem p;
         struct search s;
-        struct search_limits limits = {.depth = 4, .most_programs = 500, .most_operations = 8};
+        struct search_limits limits = {.depth = 4, .most_programs = 200, .most_operations = 8};
         problem_init(&p, cases[i].text);
         p.dv.weights = 2;
         search_run(&s, &p.dv, p.program, &limits);
@@ -162,4 +162,43 @@ static void searches_are_deterministic(void **state)
     assert_int_equal(counts[0], counts[1]);
 }
 
-RUN_TESTS(TEST(cases_are_found), TEST(all_programs_are_equal), TEST(searches_are_deterministic))
+// Three of Table 3, at its sizes, by entries at borders and at random places.
+static const struct found_case published[] = {
+    {"conv 3x3 of ResNet-18",
+     "x0 f32[1,512,7,7]\nx1 f32[512,512,3,3]\nz[i,j,k,l] f32[1,512,7,7] = sum(m < 512) sum(n < 3) sum(p < 3) "
+     "(x0[i,m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n",
+     3, "matmul (f32 4608 512) (f32 512 49)", 1},
+    {"transposed convolution of InfoGAN",
+     "x0 f32[16,448,2,2]\nx1 f32[448,256,4,4]\nz[i,j,k,l] f32[16,256,4,4] = sum(m < 448) sum(n < 4) sum(p < 4) "
+     "(if 0 - ((k - n + 1) mod 2) >= 0 then (if 0 - ((l - p + 1) mod 2) >= 0 then "
+     "(x0[i,m,(k - n + 1) / 2,(l - p + 1) / 2 or 0] * x1[m,j,n,p]) else 0.0) else 0.0)\n",
+     3, "matmul (f32 64 448) (f32 448 4096)", 2},
+    {"dilated convolution of CSRNet",
+     "x0 f32[1,512,14,14]\nx1 f32[512,512,3,3]\nz[i,j,k,l] f32[1,512,14,14] = sum(m < 512) sum(n < 3) sum(p < 3) "
+     "(x0[i,m,k + n * 2 - 2,l + p * 2 - 2 or 0] * x1[j,m,n,p])\n",
+     1, "conv (f32 4 512 9 9) (f32 512 512 3 3) :stride 1 1 :pad 0 0 0 0 :dilation 1 1", 2},
+};
+
+static void published_sizes_are_found(void **state)
+{
+    const struct check_limits check = {.n_random = 40, .most_work = 2e7};
+    for (size_t i = 0; i < COUNT_OF(published); i++) {
+        struct problem p;
+        struct search s;
+        struct search_limits limits = search_standard_limits;
+        limits.depth = published[i].depth;
+        problem_init(&p, published[i].text);
+        p.dv.weights = 2;
+        search_run(&s, &p.dv, p.program, &limits);
+        const struct search_result *r = find_wanted(&s, &published[i]);
+        if (!r)
+            fail_msg("%s was not found", published[i].name);
+        show(&s, &published[i], r);
+        assert_true(programs_agree(&p.dv, p.program, r->program, 9, &check));
+        search_free(&s);
+        problem_free(&p);
+    }
+}
+
+RUN_TESTS(TEST(cases_are_found), TEST(published_sizes_are_found), TEST(all_programs_are_equal),
+          TEST(searches_are_deterministic))
