@@ -204,7 +204,7 @@ bool iterator_table_of_call(struct arena *a, const struct operator_call *call, s
     struct iterator_table table = {.op = call->op, .shared = -1};
     definition_init(&d, a, call->n_inputs, call->inputs);
     composition_init(&own, a, call->n_inputs, call->inputs);
-    own.keeps_scopes = true;
+    own.keeps_scopes = own.pool.keeps_conditions = true;
     bool is_read = call->n_inputs == OPERANDS && operator_define(&d, call) && d.n_outputs == 1;
     if (is_read) {
         composition_add(&own, &d, inputs, outputs);

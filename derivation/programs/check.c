@@ -80,8 +80,10 @@ static void comparison_free(struct comparison *c)
 
 static double work_of_entry(const struct comparison *c)
 {
-    double costs[64] = {0};
-    return 1 + definition_entry_cost(&c->one, 0, costs) + definition_entry_cost(&c->other, 0, costs);
+    double *costs = mem_alloc_zero(sizeof *costs * ((size_t)c->one.n_inputs + 1));
+    double work = 1 + definition_entry_cost(&c->one, 0, costs) + definition_entry_cost(&c->other, 0, costs);
+    mem_free(costs, sizeof *costs * ((size_t)c->one.n_inputs + 1));
+    return work;
 }
 
 bool programs_agree(const struct derivation *dv, int one, int other, uint64_t seed, const struct check_limits *limits)

@@ -9,7 +9,7 @@ void derivation_begin(struct derivation *dv, struct arena *arena, int n_inputs, 
 {
     *dv = (struct derivation){.arena = arena, .tables = tables};
     composition_init(&dv->all, arena, n_inputs, inputs);
-    dv->all.keeps_scopes = true;
+    dv->all.keeps_scopes = dv->all.pool.keeps_conditions = true;
 }
 
 void derivation_end(struct derivation *dv)
@@ -94,7 +94,7 @@ bool depends_on_weights_alone(const struct derivation *dv, int tensor)
 {
     struct tensor_list read;
     if (tensor < dv->all.pool.d.n_inputs)
-        return dv->weights >> tensor & 1;
+        return tensor < MOST_WEIGHTS && (dv->weights >> tensor & 1);
     tensors_read(&dv->all.pool, tensor, &read);
     for (int i = 0; i < read.n; i++)
         if (!depends_on_weights_alone(dv, read.items[i]))

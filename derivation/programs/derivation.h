@@ -11,7 +11,7 @@
 struct iterator_tables;
 
 // A scope that an operator computes, of two operands.
-enum { OPERANDS = 2 };
+enum { OPERANDS = 2, MOST_WEIGHTS = 32 };
 struct application {
     int result;   // the tensor
     int operands[OPERANDS];
@@ -22,7 +22,7 @@ struct derivation {
     struct arena *arena;
     struct composition all;
     const struct iterator_tables *tables;
-    unsigned weights;   // the inputs that are known beforehand, one bit each
+    uint32_t weights;   // the inputs that are known beforehand, one bit each, of the first MOST_WEIGHTS
     VEC(struct application) applications;
 };
 

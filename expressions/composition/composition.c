@@ -230,6 +230,7 @@ void composition_extract(const struct composition *c, int scope, struct definiti
     struct composition part;
     composition_init(&part, d->arena, d->n_inputs, d->inputs);
     part.keeps_scopes = true;
+    part.pool.keeps_conditions = c->pool.keeps_conditions;
     int copy = copy_scope(&part, d, scope);
     *ret_definition = part.pool.d;
     ret_definition->outputs[ret_definition->n_outputs++] = (uint16_t)(copy - d->n_inputs);

@@ -370,6 +370,11 @@ static expr apply_plainly(struct pool *p, enum scalar_function fn, expr a, expr 
 
 enum { MOST_MOVED = 10000 };
 
+static bool moves_conditions(const struct pool *p)
+{
+    return !p->keeps_conditions && p->n_moved < MOST_MOVED;
+}
+
 static const struct expr_node *as_select(const struct pool *p, expr e, expr condition)
 {
     const struct expr_node *node = &p->d.nodes.items[e];
@@ -400,7 +405,7 @@ expr pool_apply(struct pool *p, enum scalar_function fn, expr a, expr b, expr c)
 {
     expr operands[] = {a, b, c}, met[] = {a, b, c}, unmet[] = {a, b, c}, condition;
     int arity = function_arity(fn);
-    if (p->n_moved >= MOST_MOVED || !find_condition(p, operands, arity, &condition))
+    if (!moves_conditions(p) || !find_condition(p, operands, arity, &condition))
         return apply_plainly(p, fn, a, b, c);
     p->n_moved++;
     for (int i = 0; i < arity; i++) {
@@ -445,7 +450,7 @@ static bool depends_on(const struct pool *p, expr index, uint32_t variable)
 expr pool_reduce(struct pool *p, enum scalar_function fn, uint32_t variable, expr body)
 {
     struct expr_node select = p->d.nodes.items[body];
-    if (select.kind == EXPR_SELECT && p->n_moved < MOST_MOVED && !depends_on(p, select.a, variable)) {
+    if (select.kind == EXPR_SELECT && moves_conditions(p) && !depends_on(p, select.a, variable)) {
         p->n_moved++;
         expr if_met = pool_reduce(p, fn, variable, select.b);
         return pool_select(p, select.a, if_met, pool_reduce(p, fn, variable, select.c));

@@ -33,6 +33,7 @@ struct pool {
     struct table shapes;                   // axes by their extents
     VEC(struct pool_axes) axes;            // of every shape
     VEC(struct pool_iterator) iterators;   // of reductions
+    bool keeps_conditions;                 // none is moved
     unsigned n_moved;                      // conditions: after many, which each may double what is inside, no more are
 };
 

@@ -1,6 +1,7 @@
 // The sub-commands of taso-verify. Each takes the arguments after its name and gives the exit code.
 #pragma once
 
+int command_derivations(int argc, char **argv);
 int command_derive(int argc, char **argv);
 int command_explain(int argc, char **argv);
 int command_expressions(int argc, char **argv);

@@ -12,6 +12,7 @@ static const struct sub_command {
     const char *name, *summary;
     int (*run)(int argc, char **argv);
 } sub_commands[] = {
+    {"derivations", "programs equal to a definition, of other operators", command_derivations},
     {"derive", "which rules follow from others", command_derive},
     {"explain", "derive a rule from the properties, step by step", command_explain},
     {"expressions", "what both sides of rules compute, as one expression each", command_expressions},

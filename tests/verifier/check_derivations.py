@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""Definitions are derived, and what is none is refused: `check_derivations.py TASO-VERIFY`."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+CONV = """x0 f32[1,5,4,4]
+x1 f32[5,3,4,4]
+z[i,j,k,l] f32[1,3,8,8] = sum(m < 5) sum(n < 4) sum(p < 4) (if 0 - ((k - n + 1) mod 2) >= 0 then \
+(if 0 - ((l - p + 1) mod 2) >= 0 then (x0[i,m,(k - n + 1) / 2,(l - p + 1) / 2 or 0] * x1[m,j,n,p]) else 0.0) else 0.0)
+"""
+
+
+def run(*arguments):
+    ran = subprocess.run([sys.argv[1], "derivations", *arguments], capture_output=True, text=True, check=False)
+    return ran.returncode, ran.stdout, ran.stderr
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "conv.txt"
+        path.write_text(CONV, encoding="utf-8")
+        code, out, _ = run(str(path), "--depth", "3", "--weights", "x1")
+        assert code == 0 and out.startswith("1: equal, "), out
+        assert "split sum, substitute axes, tighten\n" in out and "is matmul (f32 48 5) (f32 5 16)\n" in out, out
+        assert "52 states of 106 steps" in out, out
+        code, out, error = run(str(path), "--weights", "x2")
+        assert code == 2 and not out and "no input x2" in error, error
+        path.write_text("x0 i64[4]\nz[i] i64[4] = x0[i]\n", encoding="utf-8")
+        code, out, error = run(str(path))
+        assert code == 3 and not out and "floating-point" in error, error
+        path.write_text("z[i] f32[4] = x0[i]\n", encoding="utf-8")
+        assert run(str(path))[0] == 3
+    assert run()[0] == 2
+
+
+main()

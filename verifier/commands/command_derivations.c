@@ -1,0 +1,141 @@
+// taso-verify derivations: programs that are equal to a definition, found by search.
+#include "core/system/file.h"
+#include "core/text/text.h"
+#include "derivation/matching/table.h"
+#include "derivation/programs/check.h"
+#include "derivation/search/report.h"
+#include "expressions/definition_parse.h"
+#include "verifier/commands/command.h"
+#include "verifier/commands/commands.h"
+#include <stdio.h>
+#include <string.h>
+
+struct options {
+    int64_t depth, programs, show;
+    struct option_list weights;
+};
+static const struct option_spec specs[] = {{"depth", OPTION_INTEGER, offsetof(struct options, depth), .low = 0,
+                                            .high = 12, .metavar = "N", .help = "steps of explorative derivation"},
+                                           {"programs", OPTION_INTEGER, offsetof(struct options, programs), .low = 1,
+                                            .high = 1000000, .metavar = "N", .help = "programs that are explored"},
+                                           {"show", OPTION_INTEGER, offsetof(struct options, show), .low = 0,
+                                            .high = 1000000, .metavar = "N",
+                                            .help = "programs that are printed, the cheapest first"},
+                                           {"weights", OPTION_LIST, offsetof(struct options, weights), .metavar = "x1",
+                                            .help = "an input that is known beforehand (may be repeated)"},
+                                           {0}};
+static const struct program program = {
+    .name = "taso-verify derivations",
+    .usage = "FILE [options]",
+    .summary =
+        "Derives what a definition computes of other operators: prints the rules that lead there, formulas, and\n"
+        "what is an operator. Each program that is printed was compared over a prime field with the definition.",
+    .epilog = "The file has lines as x0 f32[4,8], x1 f32[8,5] and z[i,j] f32[4,5] = sum(k < 8) (x0[i,k] * x1[k,j]).\n"
+              "Exit codes: 0 done, 1 a program is not equal, 2 wrong command line, 3 bad input.",
+    .options = specs,
+};
+
+// --- input -----------------------------------------------------------------------------------------------------------
+
+static bool read_definition(struct command *c, const char *path, struct definition *ret_definition, struct error *error)
+{
+    struct file_map map;
+    if (!file_map_open(&map, path, error))
+        return false;
+    bool is_read = definition_parse(&c->arena, path, (const char *)map.bytes, map.size, ret_definition, error);
+    file_map_close(&map);
+    return is_read;
+}
+
+static bool find_weights(const struct options *options, int n_inputs, uint32_t *ret_weights, struct error *error)
+{
+    *ret_weights = 0;
+    for (size_t i = 0; i < options->weights.count; i++) {
+        char name[16];
+        int input = 0;
+        while (input < n_inputs && (snprintf(name, sizeof name, "x%d", input), strcmp(name, options->weights.items[i])))
+            input++;
+        if (input == n_inputs || input >= MOST_WEIGHTS)
+            return error_set_code(error, EXIT_USAGE, NULL, "--weights: no input %.40s", options->weights.items[i]);
+        *ret_weights |= 1u << input;
+    }
+    return true;
+}
+
+// --- output ----------------------------------------------------------------------------------------------------------
+
+static bool show_result(const struct search *s, int original, size_t place)
+{
+    static const struct check_limits limits = {.n_random = 64, .most_work = 1e8};
+    const struct search_result *r = &s->results.items[place];
+    bool agrees = programs_agree(s->dv, original, r->program, place, &limits);
+    struct text text = {0};
+    text_printf(&text, "%zu: %s, as many as %.0f bytes moved, by ", place + 1, agrees ? "equal" : "NOT EQUAL", r->cost);
+    search_print_path(&text, s, r->state);
+    text_add(&text, s->states.items[r->state].before < 0 ? "matching alone\n" : "\n");
+    program_print(&text, s->dv, r->program);
+    printf("%s\n", text.chars);
+    text_free(&text);
+    return agrees;
+}
+
+static int show_search(const struct search *s, int original, size_t wanted)
+{
+    struct text counters = {0};
+    size_t n_wrong = 0;
+    for (size_t i = 0; i < s->results.count && i < wanted; i++)
+        n_wrong += !show_result(s, original, i);
+    search_print_counters(&counters, s);
+    printf("%s", counters.chars);
+    text_free(&counters);
+    return n_wrong ? EXIT_CHECK_FAILED : EXIT_DONE;
+}
+
+static int derive(struct command *c, const struct definition *d, uint32_t weights, struct error *error)
+{
+    const struct options *options = c->options;
+    struct iterator_tables tables;
+    struct derivation dv;
+    struct search s = {0};
+    struct search_limits limits = search_standard_limits;
+    int code = COMMAND_FAILED;
+    limits.depth = (int)options->depth;
+    limits.most_programs = (size_t)options->programs;
+    iterator_tables_compute(&c->arena, &tables);
+    derivation_begin(&dv, &c->arena, d->n_inputs, d->inputs, &tables);
+    dv.weights = weights;
+    int original = derivation_add(&dv, d);
+    if (original == NO_TENSOR)
+        error_set(error, NULL, 0, 0, "derivation is of one output of floating-point numbers");
+    else {
+        search_run(&s, &dv, original, &limits);
+        code = show_search(&s, original, (size_t)options->show);
+        search_free(&s);
+    }
+    derivation_end(&dv);
+    iterator_tables_free(&tables);
+    return code;
+}
+
+static int derive_file(struct command *c, int count, char **arguments, struct error *error)
+{
+    struct definition d;
+    uint32_t weights;
+    if (count != 1) {
+        error_set_code(error, EXIT_USAGE, NULL, "expected the file of a definition (see --help)");
+        return COMMAND_FAILED;
+    }
+    if (!read_definition(c, arguments[0], &d, error))
+        return COMMAND_FAILED;
+    bool is_known = find_weights(c->options, d.n_inputs, &weights, error);
+    int code = is_known ? derive(c, &d, weights, error) : COMMAND_FAILED;
+    definition_free(&d);
+    return code;
+}
+
+int command_derivations(int argc, char **argv)
+{
+    struct options options = {
+        .depth = search_standard_limits.depth, .programs = (int64_t)search_standard_limits.most_programs, .show = 1};
+    return command_run(&program, &options, argc, argv, derive_file);
+}
