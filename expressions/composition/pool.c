@@ -403,7 +403,7 @@ static bool find_condition(const struct pool *p, const expr *operands, int n, ex
 
 expr pool_apply(struct pool *p, enum scalar_function fn, expr a, expr b, expr c)
 {
-    expr operands[] = {a, b, c}, met[] = {a, b, c}, unmet[] = {a, b, c}, condition;
+    expr operands[] = {a, b, c}, met[] = {a, b, c}, unmet[] = {a, b, c}, condition = 0;
     int arity = function_arity(fn);
     if (!moves_conditions(p) || !find_condition(p, operands, arity, &condition))
         return apply_plainly(p, fn, a, b, c);

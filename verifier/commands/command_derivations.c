@@ -22,7 +22,7 @@ static const struct option_spec specs[] = {{"depth", OPTION_INTEGER, offsetof(st
                                             .high = 1000000, .metavar = "N",
                                             .help = "programs that are printed, the cheapest first"},
                                            {"weights", OPTION_LIST, offsetof(struct options, weights), .metavar = "x1",
-                                            .help = "an input that is known beforehand (may be repeated)"},
+                                            .help = "an input that is known beforehand"},
                                            {0}};
 static const struct program program = {
     .name = "taso-verify derivations",
