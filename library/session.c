@@ -139,3 +139,8 @@ taso_status taso_session_run(taso_session *session, const void *const *inputs, v
     bool is_done = model_run(session->model, session->inputs, session->outputs, &error);
     return is_done ? TASO_DONE : library_report_error(&error, ret_error);
 }
+
+void library_describe_processor(char *ret_text, size_t size)
+{
+    cpu_describe_processor(ret_text, size);
+}

@@ -6,6 +6,7 @@
 #include "core/system/clock.h"
 #include "core/text/error.h"
 #include "library/library.h"
+#include "provider/compatibility.h"
 #include "provider/compiled_region.h"
 #include "provider/context_node.h"
 #include "provider/regions.h"
@@ -27,6 +28,7 @@ struct provider {
     struct context_options contexts;
     size_t n_contexts;    // that were written
     struct arena arena;   // of the regions' names
+    const char *compatibility;
     VEC(struct compiled_region *) regions;
 };
 struct region_kernel {
@@ -110,7 +112,7 @@ static int compare_sizes(const void *a, const void *b)
 static void judge_regions(struct provider *p, const struct graph_view *view, struct regions *regions,
                           OrtEpGraphSupportInfo *info)
 {
-    double end = clock_seconds() + p->seconds;
+    double start = clock_seconds(), end = start + p->seconds;
     size_t n_left = regions->n_taken;
     vec_sort(&regions->items, compare_sizes);
     for (size_t i = 0; i < regions->items.count; i++) {
@@ -123,6 +125,8 @@ static void judge_regions(struct provider *p, const struct graph_view *view, str
         n_left -= regions->items.items[i].n;
         judge_region(p, view, &regions->items.items[i], info);
     }
+    runtime_log(&p->runtime, "taso: %zu of %zu nodes are understood; opening took %.1f s of %.1f for their regions",
+                regions->n_taken, view->n_nodes, clock_seconds() - start, p->seconds);
 }
 
 // A model with EPContext nodes holds nothing else of ours.
@@ -245,6 +249,11 @@ static void ORT_API_CALL release_infos(OrtEp *this, OrtNodeComputeInfo **infos, 
             mem_free(infos[i], sizeof(struct region_kernel));
 }
 
+static const char *ORT_API_CALL compatibility_info(OrtEp *this, const OrtGraph *graph)
+{
+    return ((struct provider *)this)->compatibility;
+}
+
 // --- providers -------------------------------------------------------------------------------------------------------
 
 static const char *ORT_API_CALL name_of_provider(const OrtEp *this)
@@ -296,7 +305,9 @@ static OrtStatus *ORT_API_CALL create_provider(OrtEpFactory *this, const OrtHard
                       .GetName = name_of_provider,
                       .GetCapability = get_capability,
                       .Compile = compile,
-                      .ReleaseNodeComputeInfos = release_infos};
+                      .ReleaseNodeComputeInfos = release_infos,
+                      .GetCompiledModelCompatibilityInfo = compatibility_info};
+    p->compatibility = compatibility_text(&p->arena);
     OrtStatus *status = set_options(p, session);
     p->seconds = p->options->arguments.optimize.seconds;
     if (status)
@@ -349,6 +360,14 @@ static OrtStatus *ORT_API_CALL list_devices(OrtEpFactory *this, const OrtHardwar
     return NULL;
 }
 
+static OrtStatus *ORT_API_CALL check_compatibility(OrtEpFactory *this, const OrtHardwareDevice *const *devices,
+                                                   size_t n_devices, const char *text,
+                                                   OrtCompiledModelCompatibility *ret_compatibility)
+{
+    *ret_compatibility = compatibility_of(text);
+    return NULL;
+}
+
 // Memory is ONNX Runtime's own.
 static OrtStatus *ORT_API_CALL no_allocator(OrtEpFactory *this, const OrtMemoryInfo *memory,
                                             const OrtKeyValuePairs *options, OrtAllocator **ret_allocator)
@@ -392,6 +411,7 @@ OrtStatus *CreateEpFactories(const char *name, const OrtApiBase *base, const Ort
                              .ReleaseEp = release_provider,
                              .GetVendorId = vendor_id,
                              .GetVersion = version,
+                             .ValidateCompiledModelCompatibilityInfo = check_compatibility,
                              .CreateAllocator = no_allocator,
                              .ReleaseAllocator = release_no_allocator,
                              .CreateDataTransfer = no_transfer,

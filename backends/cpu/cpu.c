@@ -433,6 +433,13 @@ static void read_processor_name(char *ret_name, size_t size)
     fclose(f);
 }
 
+void cpu_describe_processor(char *ret_text, size_t size)
+{
+    char name[128];
+    read_processor_name(name, sizeof name);
+    snprintf(ret_text, size, "%s %s", name, vector_functions_best()->name);
+}
+
 static void describe_device(const struct cpu_backend *b, char *ret_text, size_t size)
 {
     char name[128];

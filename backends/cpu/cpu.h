@@ -7,5 +7,7 @@
 
 // NULL: the processor or the library does not serve (EXIT_UNSUPPORTED), or the cost file is malformed.
 struct backend *cpu_backend_open(const struct backend_options *options, struct error *error);
+// "AMD EPYC avx512": the processor, and which of its instructions are used.
+void cpu_describe_processor(char *ret_text, size_t size);
 // What is prepared from now on runs on so many threads, and no more than it was opened for; gives the former number.
 int cpu_backend_use_threads(struct backend *b, int threads);

@@ -1,5 +1,6 @@
 """Times benchmark models in other runtimes (ONNX Runtime, OpenVINO, PyTorch by onnx2torch) and in our executor: the original
-in each, in ONNX Runtime with our provider in it (--provider), and what taso-opt makes of it in ours. In each round every runtime loads the model anew in a process of its own and
+in each, and what taso-opt makes of it in ours; with --provider also what taso-opt writes for ONNX Runtime there, and the
+original in ONNX Runtime with our provider. In each round every runtime loads the model anew in a process of its own and
 runs it for some time, another one first in each round. What was timed is kept in FOLDER/peers.json and not timed again, so a
 run can be made in pieces; remove the file to begin anew. A cell is the shortest run of all rounds and, in brackets, the
 median of the rounds' medians, in milliseconds. A runtime that is not installed or fails at a model is told of below the
@@ -19,8 +20,9 @@ from models.optimizing import ROOT, SHAPES, Kept, by_threads, find_or_build, mac
 from models.peer_worker import PEERS, PROVIDER
 
 STANDARD = ["squeezenet", "mobilenetv2", "resnet50", "bert-taso-corrected", "nasrnn", "gpt2"]
-OURS = ["ours", "ours, optimized", PROVIDER]
-COLUMNS = ["model", "threads", *PEERS.values(), *OURS, "best other / ours", "best other / optimized", f"best other / {PROVIDER}"]
+WRITTEN = "ONNX Runtime, optimized"
+OURS = ["ours", "ours, optimized", WRITTEN, PROVIDER]
+COLUMNS = ["model", "threads", *PEERS.values(), *OURS, *(f"best other / {column}" for column in OURS)]
 
 
 def parse_arguments():
@@ -39,16 +41,20 @@ def parse_arguments():
     return options
 
 
-def optimize(model, fast, costs, threads, shapes, options):
+def optimize(model, fast, costs, threads, shapes, options, runtime="taso"):
     """taso-opt's report; `fast` is the original where nothing is gained."""
-    command = [options.program, model, "-o", fast, "--runtime", "taso", "--costs", costs, "--threads", threads, "--quiet"]
+    command = [options.program, model, "-o", fast, "--runtime", runtime, "--costs", costs, "--threads", threads, "--quiet",
+               *(["--python", python_of_peers()] if runtime != "taso" else [])]
     return run_for_json([*command, *shapes, *options.option], {0})
+
+
+def python_of_peers():
+    return pathlib.Path(os.environ["TASO_PEERS"]) / "bin/python"
 
 
 def time_peer(peer, model, threads, shapes, seconds, **ours):
     """The times of a load in one of the others. RuntimeError: why there are none."""
-    python = pathlib.Path(os.environ["TASO_PEERS"]) / "bin/python"
-    command = [python, "-B", ROOT / "scripts/models/peer_worker.py", peer, model, threads, seconds, *shapes]
+    command = [python_of_peers(), "-B", ROOT / "scripts/models/peer_worker.py", peer, model, threads, seconds, *shapes]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": str(ROOT / "scripts"), **ours}
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, env=environment, timeout=600)
     if done.returncode:
@@ -79,6 +85,9 @@ def runners(name, model, threads, options):
     if options.provider:
         ours = {"TASO_PROVIDER": str(options.provider.resolve()), "TASO_COSTS": str(costs)}
         found[PROVIDER] = lambda: time_peer("provider", model, threads, shapes, seconds, **ours)
+        there = options.folder / f"{model.stem}-{threads}-onnxruntime.onnx"
+        optimize(model, there, costs, threads, shapes, options, "onnxruntime")
+        found[WRITTEN] = lambda: time_peer("onnxruntime", there, threads, shapes, seconds)
     return found
 
 

@@ -4,6 +4,7 @@
 Nothing is timed here: with `measure=false` all regions that are understood are taken.
 """
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -30,13 +31,16 @@ def devices():
     return [device for device in onnxruntime.get_ep_devices() if device.ep_name == NAME]
 
 
+def with_provider(options, **provider_options):
+    options.log_severity_level = 3
+    options.add_provider_for_devices(devices(), {"threads": "1", "measure": "false", "costs": "", **provider_options})
+    return options
+
+
 def open_session(model, options=None, **provider_options):
     options = options or onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    options.log_severity_level = 3
-    chosen = {"threads": "1", "measure": "false", "costs": "", **provider_options}
-    options.add_provider_for_devices(devices(), chosen)
-    return onnxruntime.InferenceSession(model, options)
+    return onnxruntime.InferenceSession(model, with_provider(options, **provider_options))
 
 
 def feeds(model, seed, sizes):
@@ -127,6 +131,104 @@ class Provider(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual(failures, [])
+
+    def test_asynchronous_runs(self):
+        """By ONNX Runtime's own threads, beside each other."""
+        model = parse("g (float[16,64] x, float[64,64] w) => (float[16,64] z) { a = MatMul(x, w) z = Softmax(a) }")
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 3   # run_async needs some of its own
+        session = onnxruntime.InferenceSession(model, with_provider(options))
+        own = onnxruntime.InferenceSession(model, providers=CPU)
+        done, results = threading.Semaphore(0), {}
+
+        def keep(outputs, seed, failure):
+            results[seed] = (outputs, failure)
+            done.release()
+
+        for seed in range(20):
+            session.run_async(None, feeds(model, seed, {}), keep, seed)
+        for seed in range(20):
+            self.assertTrue(done.acquire(timeout=60))
+        for seed in range(20):
+            outputs, failure = results[seed]
+            self.assertFalse(failure)
+            np.testing.assert_allclose(outputs[0], own.run(None, feeds(model, seed, {}))[0], rtol=1e-5, atol=1e-6)
+
+    def test_bound_tensors(self):
+        """Inputs and outputs are the caller's own, run after run."""
+        model = parse("g (float[16,64] x, float[64,64] w) => (float[16,64] z) { a = MatMul(x, w) z = Softmax(a) }")
+        session, binding = open_session(model), None
+        own = onnxruntime.InferenceSession(model, providers=CPU)
+        z = onnxruntime.OrtValue.ortvalue_from_numpy(np.full((16, 64), np.nan, np.float32))
+        binding = session.io_binding()
+        binding.bind_ortvalue_output("z", z)
+        for seed in range(3):
+            feed = feeds(model, seed, {})
+            for name, value in feed.items():
+                binding.bind_cpu_input(name, value)
+            session.run_with_iobinding(binding)
+            np.testing.assert_allclose(z.numpy(), own.run(None, feed)[0], rtol=1e-5, atol=1e-6)
+
+    def test_registered_again(self):
+        """Sessions and the library come and go in one process, and nothing of an earlier one is left."""
+        script = f"""
+import gc, sys, numpy as np, onnxruntime
+model, library = bytes.fromhex(sys.argv[1]), {LIBRARY!r}
+x = np.ones((4, 4), np.float32)
+for again in range(4):
+    onnxruntime.register_execution_provider_library("taso", library)
+    options = onnxruntime.SessionOptions()
+    chosen = [d for d in onnxruntime.get_ep_devices() if d.ep_name == {NAME!r}]
+    options.add_provider_for_devices(chosen, {{"threads": "1", "measure": "false", "costs": ""}})
+    session = onnxruntime.InferenceSession(model, options)
+    assert np.allclose(session.run(None, {{"x": x}})[0], 1 / (1 + np.exp(-np.e)))
+    del session, options, chosen
+    gc.collect()
+    onnxruntime.unregister_execution_provider_library("taso")
+"""
+        model = parse("g (float[4,4] x) => (float[4,4] z) { a = Exp(x) z = Sigmoid(a) }")
+        done = subprocess.run([sys.executable, "-c", script, model.hex()], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_exact(self):
+        """No kernel that loses digits: the option is taso-opt's."""
+        model = parse("""g (float[1,16,14,14] x) => (float[1,16,14,14] z)
+            <float[16,16,3,3] w = {%s}> { z = Conv<pads = [1,1,1,1]>(x, w) }""" % ",".join(str(i % 5 - 2) for i in range(2304)))
+        self.agree(open_session(model, exact="true"), model, feeds(model, 7, {}))
+
+    def test_compatibility(self):
+        """What is compiled says for what; a form of another version is known before the session opens."""
+        model = parse("g (float[4] x) => (float[4] z) { a = Exp(x) z = Sigmoid(a) }")
+        with tempfile.TemporaryDirectory() as name:
+            written, _ = self.write_contexts(pathlib.Path(name), model, True)
+            compiled = onnx.load(str(written))
+            (entry,) = [entry for entry in compiled.metadata_props
+                        if entry.key.startswith("ep_compatibility_info.") and NAME in entry.key]
+            text = entry.value
+            self.assertRegex(text, r"^taso [0-9.]+, form \d+, .")
+        told = self.run_c("tests/provider/compatibility.c", text, text + " of another kind", text.replace("form ", "form 9"), "other")
+        self.assertEqual(told.split(), ["1", "2", "3", "0"])   # as it is, better anew, not at all, somebody else's
+
+    def run_c(self, source, *arguments):
+        """What a program prints that is linked with the library that Python's package has."""
+        headers = os.environ.get("TASO_ONNXRUNTIME_HEADERS")
+        libraries = sorted((pathlib.Path(onnxruntime.__file__).parent / "capi").glob("libonnxruntime.so.*"))
+        if not headers or not libraries:
+            self.skipTest("no headers, or no library, of ONNX Runtime")
+        with tempfile.TemporaryDirectory() as name:
+            folder, source = pathlib.Path(name), pathlib.Path(__file__).parents[2] / source
+            (folder / "libonnxruntime.so.1").symlink_to(libraries[-1])
+            subprocess.run(["cc", "-Wall", "-Werror", "-isystem", headers, source, libraries[-1], f"-Wl,-rpath,{folder}",
+                            "-o", folder / "program"], check=True)
+            done = subprocess.run([folder / "program", LIBRARY, *arguments], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_example_in_c(self):
+        with tempfile.TemporaryDirectory() as name:
+            model = pathlib.Path(name, "model.onnx")
+            model.write_bytes(parse("g (float[4] x) => (float[4] z) { a = Exp(x) z = Sigmoid(a) }"))
+            self.assertEqual(self.run_c("examples/onnxruntime.c", model), "output z: 16 bytes\n")
 
     def write_contexts(self, folder, model, embedded):
         """Gives the model with EPContext nodes, and the files beside it."""
