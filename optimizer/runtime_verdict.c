@@ -214,7 +214,10 @@ static bool greet(struct optimizing *o)
         *o->error = error;
         return false;
     }
-    log_info(o->options->log, "%s", error.message);
+    if (o->runtime.worker.was_late)
+        log_warning(o->options->log, "%s; models are timed in our own executor", error.message);
+    else
+        log_info(o->options->log, "%s", error.message);
     return true;
 }
 

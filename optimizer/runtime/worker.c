@@ -1,6 +1,7 @@
 // The client's side of the worker's protocol, which python/taso/worker.py describes.
 #include "optimizer/runtime/worker.h"
 
+#include "core/system/clock.h"
 #include "core/system/shared_files.h"
 #include "core/text/error.h"
 #include <inttypes.h>
@@ -72,8 +73,10 @@ static bool ask(struct worker *w, struct text *line, const void *a, size_t size_
 // What ends without a word is hardly a Python.
 static bool receive_greeting(struct worker *w, struct error *error)
 {
+    double began = clock_seconds();
     if (receive(w, SECONDS_TO_START, error))
         return true;
+    w->was_late = clock_seconds() - began >= SECONDS_TO_START;
     if (w->answer.count == 0)
         error_set_code(error, EXIT_UNSUPPORTED, NULL,
                        "%s does not answer as a Python with onnxruntime does: it ended, or is silent", w->name);

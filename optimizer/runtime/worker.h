@@ -12,6 +12,7 @@ struct worker {
     struct process process;
     struct text answer;
     char name[200];   // the Python's; after worker_greet "onnxruntime 1.31.1 CPUExecutionProvider"
+    bool was_late;    // it did not greet in time
     bool is_gone;     // it ended, or did not answer in time: nothing can be asked any more
 };
 typedef VEC(double) worker_numbers;
