@@ -16,6 +16,7 @@ SHAPES = {"gpt2": ["--shape", "input_ids=1,64"]}   # of inputs whose dimensions 
 SEARCH = ["--no-check", "--no-measure"]
 BENCHMARKS = ["nasrnn", "squeezenet", "bert-taso", "bert-taso-corrected", "resnext50-taso", "inception-v3", "nasnet-a",
               "vgg19", "mobilenetv2", "efficientnet-b0", "resnet50", "resnext50", "bert", "vit", "gpt2", "llama"]
+ALL = [*BENCHMARKS, "unet", "resnet18", "mobilenetv3"]   # beside other runtimes
 
 
 def parser_of(program, says, names):

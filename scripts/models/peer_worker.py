@@ -8,7 +8,7 @@ import statistics
 import sys
 import time
 
-PEERS = {"onnxruntime": "ONNX Runtime", "openvino": "OpenVINO", "torch": "PyTorch"}
+PEERS = {"onnxruntime": "ONNX Runtime", "openvino": "OpenVINO", "torch": "PyTorch", "compiled": "torch.compile"}
 PROVIDER = "ONNX Runtime with taso"
 LEAST_RUNS, WARM_UP = 5, 2
 
@@ -48,17 +48,26 @@ def load_openvino(path, threads, inputs):
     return lambda: request.infer(inputs)
 
 
-def load_torch(path, threads, inputs):
+def load_torch(path, threads, inputs, is_compiled=False):
     import onnx2torch
     import torch
     torch.set_num_threads(threads)
     model = onnx2torch.convert(path).eval()
     values = [torch.from_numpy(value) for value in inputs.values()]
 
+    if is_compiled:
+        import torch._inductor.config
+        torch._inductor.config.freezing = True
+        model = torch.compile(model, mode="max-autotune")
+
     def run():
-        with torch.inference_mode():
+        with torch.no_grad():
             model(*values)
     return run
+
+
+def load_compiled(path, threads, inputs):
+    return load_torch(path, threads, inputs, is_compiled=True)
 
 
 def time_once(run, threads):
@@ -82,7 +91,8 @@ def main():
     peer, path, threads, seconds, *rest = sys.argv[1:]
     shapes = dict(shape.split("=") for shape in rest if "=" in shape)
     shapes = {name: [int(d) for d in dims.split(",")] for name, dims in shapes.items()}
-    load = {"onnxruntime": load_onnxruntime, "openvino": load_openvino, "torch": load_torch, "provider": load_provider}[peer]
+    load = {"onnxruntime": load_onnxruntime, "openvino": load_openvino, "torch": load_torch, "compiled": load_compiled,
+            "provider": load_provider}[peer]
     times = times_of(load(path, int(threads), make_inputs(path, shapes)), int(threads), float(seconds))
     print(json.dumps({"best": min(times), "median": statistics.median(times)}))
 

@@ -1,6 +1,7 @@
-"""Times benchmark models in other runtimes (ONNX Runtime, OpenVINO, PyTorch by onnx2torch) and in our executor: the original
-in each, and what taso-opt makes of it in ours; with --provider also what taso-opt writes for ONNX Runtime there, and the
-original in ONNX Runtime with our provider. In each round every runtime loads the model anew in a process of its own and
+"""Times benchmark models in other runtimes (ONNX Runtime, OpenVINO, PyTorch by onnx2torch, plain and by torch.compile with
+max-autotune and freezing) and in our executor: the original in each, and the compiled model that taso-opt makes of it in
+ours; with --provider also what taso-opt writes for ONNX Runtime there, and the original in ONNX Runtime with our provider.
+In each round every runtime loads the model anew in a process of its own and
 runs it for some time, another one first in each round. What was timed is kept in FOLDER/peers.json and not timed again, so a
 run can be made in pieces; remove the file to begin anew. A cell is the shortest run of all rounds and, in brackets, the
 median of the rounds' medians, in milliseconds. A runtime that is not installed or fails at a model is told of below the
@@ -16,17 +17,17 @@ import subprocess
 
 from lib.command import run_script
 from models.catalog import MODELS
-from models.optimizing import ROOT, SHAPES, Kept, by_threads, find_or_build, machine, markdown_table, parser_of, run_for_json, tell
+from models.optimizing import ALL, ROOT, SHAPES, Kept, by_threads, find_or_build, machine, markdown_table, parser_of, run_for_json, tell
 from models.peer_worker import PEERS, PROVIDER
 
-STANDARD = ["squeezenet", "mobilenetv2", "resnet50", "bert-taso-corrected", "nasrnn", "gpt2"]
 WRITTEN = "ONNX Runtime, optimized"
-OURS = ["ours", "ours, optimized", WRITTEN, PROVIDER]
-COLUMNS = ["model", "threads", *PEERS.values(), *OURS, *(f"best other / {column}" for column in OURS)]
+OURS = ["ours", "ours, compiled", WRITTEN, PROVIDER]
+RATIOS = [f"best other / {column}" for column in OURS]
+COLUMNS = ["model", "threads", *PEERS.values(), *OURS, *RATIOS]
 
 
 def parse_arguments():
-    parser = parser_of("compare-peers", __doc__, STANDARD)
+    parser = parser_of("compare-peers", __doc__, ALL)
     parser.set_defaults(threads=None)
     parser.add_argument("--only-check-arguments", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--rounds", type=int, default=5, help="loads of each (default: %(default)s)")
@@ -41,10 +42,11 @@ def parse_arguments():
     return options
 
 
-def optimize(model, fast, costs, threads, shapes, options, runtime="taso"):
-    """taso-opt's report; `fast` is the original where nothing is gained."""
-    command = [options.program, model, "-o", fast, "--runtime", runtime, "--costs", costs, "--threads", threads, "--quiet",
-               *(["--python", python_of_peers()] if runtime != "taso" else [])]
+def optimize(model, fast, costs, threads, shapes, options, runtime=None):
+    """taso-opt's report; `fast` is compiled for our executor, of the original where nothing is gained; or the model for that
+    runtime, the original where nothing is gained."""
+    command = [options.program, model, "-o", fast, "--costs", costs, "--threads", threads, "--quiet",
+               *(["--runtime", runtime, "--python", python_of_peers()] if runtime else [])]
     return run_for_json([*command, *shapes, *options.option], {0})
 
 
@@ -62,26 +64,24 @@ def time_peer(peer, model, threads, shapes, seconds, **ours):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def time_ours(model, layouts, costs, threads, shapes, seconds, usual, options):
+def time_ours(model, more, costs, threads, seconds, usual, options):
     """As time_peer; `usual` is about how long a run takes."""
     repeats = max(5, int(seconds / usual))
-    told = run_for_json([options.runner, model, "--threads", threads, "--layout", layouts, "--costs", costs, "--repeats",
-                         repeats, *shapes], {0, 1})["models"][0]
+    told = run_for_json([options.runner, model, "--threads", threads, "--costs", costs, "--repeats", repeats, *more],
+                        {0, 1})["models"][0]
     return {"best": told["best"], "median": told["median"]}
 
 
 def runners(name, model, threads, options):
     """What is timed: a function for each column that gives the times of one load."""
     shapes = SHAPES.get(name, [])
-    fast, costs = (options.folder / f"{model.stem}-{threads}{end}" for end in ("-fast.onnx", ".costs"))
+    fast, costs = (options.folder / f"{model.stem}-{threads}{end}" for end in (".taso", ".costs"))
     report = optimize(model, fast, costs, threads, shapes, options)
     usual = report.get("measured_seconds_before", {}).get("median", report["estimated_seconds_before"])
-    seconds = options.seconds
+    seconds, layouts = options.seconds, report.get("layouts_before") or "best"
     found = {PEERS[peer]: lambda peer=peer: time_peer(peer, model, threads, shapes, seconds) for peer in options.peers}
-    for column, file, side in zip(OURS, (model, fast if report["optimized"] else model), ("before", "after")):
-        layouts = report.get(f"layouts_{side if report['optimized'] else 'before'}") or "standard"
-        found[column] = lambda file=file, layouts=layouts: time_ours(file, layouts, costs, threads, shapes, seconds, usual,
-                                                                     options)
+    for column, file, more in zip(OURS, (model, fast), (["--layout", layouts, *shapes], [])):
+        found[column] = lambda file=file, more=more: time_ours(file, more, costs, threads, seconds, usual, options)
     if options.provider:
         ours = {"TASO_PROVIDER": str(options.provider.resolve()), "TASO_COSTS": str(costs)}
         found[PROVIDER] = lambda: time_peer("provider", model, threads, shapes, seconds, **ours)
@@ -120,6 +120,13 @@ def row(name, threads, times):
     return [name, threads, *(cell(times.get(column)) for column in [*PEERS.values(), *OURS]), *ratios]
 
 
+def means(rows):
+    """Of the ratios, the geometric ones, as a row."""
+    mean_of = lambda ratios: f"{statistics.geometric_mean(ratios):.2f}" if ratios else "-"
+    columns = [[float(row[-k]) for row in rows if row[-k] != "-"] for k in range(len(RATIOS), 0, -1)]
+    return ["geometric mean", *[""] * (len(COLUMNS) - len(RATIOS) - 1), *map(mean_of, columns)]
+
+
 def heading(options):
     return (f"# Our executor beside others\n\n{machine()}, {os.cpu_count()} cores, {datetime.date.today()}; "
             f"`scripts/compare-peers --rounds {options.rounds} --seconds {options.seconds:g} {'--small ' if options.small else ''}{' '.join(options.names)}`. "
@@ -142,7 +149,7 @@ def main():
                  lambda key: print(markdown_table(COLUMNS, [row_of(key)]).splitlines()[-1], flush=True))
     rows = [row_of(key) for key in wanted if key in kept.results]
     notes = "".join(f"\n\n- {column} does not run {name}: {reason}" for (name, column), reason in failures.items())
-    tell(options, heading(options) + markdown_table(COLUMNS, rows) + notes + kept.told_failures())
+    tell(options, heading(options) + markdown_table(COLUMNS, [*rows, means(rows)]) + notes + kept.told_failures())
     return 1 if kept.failures else 0
 
 
