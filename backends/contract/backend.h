@@ -31,11 +31,12 @@ enum layout_policy {
 extern const char *const layout_policy_names[];   // "standard", "best", "plain", NULL
 
 struct backend_options {
-    int threads;               // 0: as many as there are cores
-    const char *cost_file;     // NULL: in the user's cache folder; "" : none
-    bool allows_tf32;          // products of f32 on tensor cores that drop bits (cuda)
-    bool owns_process;         // its code may leave memory while models run: for programs alone (code_pages.h)
-    bool never_measures;       // steps that the database lacks are guessed (roofline) and counted, not measured
+    int threads;             // 0: as many as there are cores
+    const char *cost_file;   // NULL: in the user's cache folder; "" : none
+    const char *kernels;     // a file of generated kernels, which are not compiled then (cpu_write_kernels); NULL: none
+    bool allows_tf32;        // products of f32 on tensor cores that drop bits (cuda)
+    bool owns_process;       // its code may leave memory while models run: for programs alone (code_pages.h)
+    bool never_measures;     // steps that the database lacks are guessed (roofline) and counted, not measured
     double seconds_per_step;   // of measuring; 0: the standard
     double error_budget;       // that the errors of a model's inexact choices may add up to; 0: it takes none
     const struct log *log;     // may be NULL

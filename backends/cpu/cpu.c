@@ -497,6 +497,11 @@ bool cpu_is_busy(struct cpu_backend *b)
     return is_busy;
 }
 
+bool cpu_write_kernels(struct backend *b, const char *path, struct error *error)
+{
+    return programs_write(((struct cpu_backend *)b)->programs, path, error);
+}
+
 struct backend *cpu_backend_open(const struct backend_options *options, struct error *error)
 {
     struct plan_target target = {
@@ -517,7 +522,8 @@ struct backend *cpu_backend_open(const struct backend_options *options, struct e
     describe_device(b, device, sizeof device);
     if (!b->onednn)
         error_set_code(error, EXIT_UNSUPPORTED, NULL, "oneDNN does not serve this processor");
-    else if (backend_init(&b->base, &methods, &target, options, device, error))
+    else if ((!options->kernels || programs_take(b->programs, options->kernels, error)) &&
+             backend_init(&b->base, &methods, &target, options, device, error))
         return &b->base;
     if (b->onednn)
         onednn_close(b->onednn);

@@ -1,5 +1,5 @@
 // An object of the cache is a shared object with a line behind it:
-//     ELF ...  \n taso program 1 HASH-OF-ALL-BEFORE \n
+//     ELF ...  \n taso program 2 HASH-OF-ALL-BEFORE INSTRUCTION-SET \n
 // It has a name for each of its texts, all links to one file. The name is a hash of the text and of what compiled it.
 #define _GNU_SOURCE
 #include "backends/programs/programs.h"
@@ -24,7 +24,9 @@
 #include <unistd.h>
 
 #define USUAL_SECONDS 60
-#define SEAL_SIZE 56
+#define SEAL_SIZE 80
+#define SEAL "\ntaso program "
+#define SEAL_VERSION SEAL "2 "
 #define MOST_TEXTS 64   // of one unit
 
 enum state { UNKNOWN, READY, FAILED };
@@ -44,7 +46,7 @@ struct programs {
     struct compiler compiler;
     int folder;
     bool has_warned;
-    void *given;
+    void *given;   // a library, or NULL
     struct key_set texts;
     VEC(struct entry) entries;
     VEC(struct loaded) objects;
@@ -64,7 +66,6 @@ struct programs *programs_open(const struct programs_options *options)
     p->options.instruction_set = copy_option(p, options->instruction_set);
     p->options.compiler = copy_option(p, options->compiler);
     p->options.folder = copy_option(p, options->folder);
-    p->options.given = copy_option(p, options->given);
     p->options.extra_flag = copy_option(p, options->extra_flag);
     p->folder = -1;
     return p;
@@ -78,8 +79,6 @@ void programs_close(struct programs *p)
         dlclose(p->objects.items[i].library);
         close(p->objects.items[i].memory);
     }
-    if (p->given)
-        dlclose(p->given);
     if (p->folder >= 0)
         close(p->folder);
     vec_free(&p->objects);
@@ -151,28 +150,39 @@ static void add_text(struct text *unit, const char *prefix, const char *text)
 
 // --- loading ---------------------------------------------------------------------------------------------------------
 
-static void print_seal(const void *bytes, size_t size, char ret_seal[SEAL_SIZE])
+static void print_seal(const struct programs *p, const void *bytes, size_t size, char ret_seal[SEAL_SIZE])
 {
     char hash[40];
     name_hash(hash_bytes_128(bytes, size, 0), "", hash, sizeof hash);
     memset(ret_seal, ' ', SEAL_SIZE);
-    int n = snprintf(ret_seal, SEAL_SIZE, "\ntaso program 1 %s", hash);
+    int n = snprintf(ret_seal, SEAL_SIZE, SEAL_VERSION "%s %.24s", hash, p->options.instruction_set);
     ret_seal[n] = ' ';
     ret_seal[SEAL_SIZE - 1] = '\n';
 }
 
-static bool is_sealed_right(int memory, size_t size)
+// What is wrong with an object; NULL: nothing.
+static const char *fault_of(const struct programs *p, const char *bytes, size_t size)
 {
     char seal[SEAL_SIZE];
-    if (size <= SEAL_SIZE)
-        return false;
-    const char *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, memory, 0);
+    const char *end = bytes + size - SEAL_SIZE;
+    if (size <= SEAL_SIZE || memcmp(end, SEAL, strlen(SEAL)) != 0)
+        return "is no file of kernels";
+    if (memcmp(end, SEAL_VERSION, strlen(SEAL_VERSION)) != 0)
+        return "is of another version of taso";
+    print_seal(p, bytes, size - SEAL_SIZE, seal);
+    if (memcmp(end, seal, strlen(SEAL_VERSION) + 32) != 0)
+        return "was changed since it was written";
+    return memcmp(end, seal, SEAL_SIZE) != 0 ? "is for another instruction set than this processor's" : NULL;
+}
+
+static const char *fault_of_memory(const struct programs *p, int memory, size_t size)
+{
+    const char *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, memory, 0) : MAP_FAILED;
     if (bytes == MAP_FAILED)
-        return false;
-    print_seal(bytes, size - SEAL_SIZE, seal);
-    bool is_right = memcmp(bytes + size - SEAL_SIZE, seal, SEAL_SIZE) == 0;
+        return "cannot be read";
+    const char *fault = fault_of(p, bytes, size);
     munmap((void *)bytes, size);
-    return is_right;
+    return fault;
 }
 
 // Keeps or closes the descriptor.
@@ -240,7 +250,7 @@ static bool find_kept(struct programs *p, uint32_t id)
     int memory = safe_folder_read(p->folder, name, &size);
     if (memory < 0)
         return false;
-    if (!is_sealed_right(memory, size)) {
+    if (fault_of_memory(p, memory, size)) {
         close(memory);
         return false;
     }
@@ -255,7 +265,7 @@ static bool find_kept(struct programs *p, uint32_t id)
 static void keep(struct programs *p, const uint32_t *ids, size_t n, const void *bytes, size_t size)
 {
     char seal[SEAL_SIZE], first[64], other[64], temporary[80];
-    print_seal(bytes, size, seal);
+    print_seal(p, bytes, size, seal);
     name_file(p, p->entries.items[ids[0]].program.prefix, first);
     snprintf(temporary, sizeof temporary, "%s.%ld", first, (long)getpid());
     unlinkat(p->folder, temporary, 0);
@@ -334,17 +344,6 @@ static bool compile_and_load(struct programs *p, const uint32_t *ids, size_t n, 
 
 // --- finding ---------------------------------------------------------------------------------------------------------
 
-static void *given_object(struct programs *p)
-{
-    if (!p->given && p->options.given && !(p->given = dlopen(p->options.given, RTLD_NOW | RTLD_LOCAL))) {
-        struct error error;
-        error_set_code(&error, EXIT_UNSUPPORTED, NULL, "%s", dlerror());
-        warn_once(p, &error, "its kernels are not used");
-        p->options.given = NULL;
-    }
-    return p->given;
-}
-
 // Gives its number, and whether it is to be compiled.
 static uint32_t look_up(struct programs *p, const char *text, bool *ret_is_new)
 {
@@ -357,7 +356,7 @@ static uint32_t look_up(struct programs *p, const char *text, bool *ret_is_new)
     struct error ignored;
     prefix_of_text(p, text, e.program.prefix);
     vec_push(&p->entries, e);
-    bool is_found = take_from(p, given_object(p), id);
+    bool is_found = take_from(p, p->given, id);
     *ret_is_new = !is_found && !(has_compiler(p, &ignored) && has_folder(p) && find_kept(p, id));
     return id;
 }
@@ -396,13 +395,19 @@ bool programs_find(struct programs *p, const char *const *texts, size_t n, struc
 
 // --- for machines without a compiler ---------------------------------------------------------------------------------
 
-static bool write_object(int memory, size_t size, const char *path, struct error *error)
+static bool write_object(const struct programs *p, int memory, size_t size, const char *path, struct error *error)
 {
-    void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, memory, 0);
+    struct text all = {0};
+    char seal[SEAL_SIZE];
+    const char *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, memory, 0);
     if (bytes == MAP_FAILED)
         return error_set_code(error, EXIT_UNSUPPORTED, path, "no memory for a program");
-    bool is_written = file_write_text(path, bytes, size, error);
-    munmap(bytes, size);
+    print_seal(p, bytes, size, seal);
+    text_add_n(&all, bytes, size);
+    text_add_n(&all, seal, SEAL_SIZE);
+    bool is_written = file_write_text(path, all.chars, all.count, error);
+    munmap((void *)bytes, size);
+    text_free(&all);
     return is_written;
 }
 
@@ -414,11 +419,29 @@ bool programs_write(struct programs *p, const char *path, struct error *error)
     for (uint32_t i = 0; i < p->entries.count; i++)
         if (p->entries.items[i].is_there)
             vec_push(&ids, i);
-    int memory = has_compiler(p, error) ? compile(p, ids.items, ids.count, &size, error) : -1;
-    bool is_done = memory >= 0 && write_object(memory, size, path, error);
+    bool is_any = ids.count || error_set_code(error, EXIT_UNSUPPORTED, path, "there are no kernels to write");
+    int memory = is_any && has_compiler(p, error) ? compile(p, ids.items, ids.count, &size, error) : -1;
+    bool is_done = memory >= 0 && write_object(p, memory, size, path, error);
     if (memory >= 0)
         close(memory);
     vec_free(&ids);
     pthread_mutex_unlock(&p->lock);
     return is_done;
+}
+
+bool programs_take(struct programs *p, const char *path, struct error *error)
+{
+    size_t size = 0;
+    int memory = safe_file_read(path, &size);
+    if (memory < 0)
+        return error_set_code(error, EXIT_UNSUPPORTED, path, "no file that you or root alone can write");
+    const char *fault = fault_of_memory(p, memory, size);
+    if (fault) {
+        close(memory);
+        return error_set_code(error, EXIT_UNSUPPORTED, path, "%s", fault);
+    }
+    pthread_mutex_lock(&p->lock);
+    p->given = load(p, memory, error);
+    pthread_mutex_unlock(&p->lock);
+    return p->given != NULL;
 }

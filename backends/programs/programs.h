@@ -18,7 +18,6 @@ struct programs_options {
     const char *instruction_set;   // of -march: x86-64-v4, ...; never "native"
     const char *compiler;          // absolute path; NULL: the usual one; "": none
     const char *folder;            // where objects are kept; NULL: in the user's cache; "": nowhere
-    const char *given;             // an object that programs_write has written: looked up first; NULL: none
     const char *extra_flag;        // for tests; NULL: none
     double seconds;                // that the compiler may take; 0: a minute
     const struct log *log;         // warned once, of the first thing that fails
@@ -37,5 +36,8 @@ bool programs_find(struct programs *p, const char *const *texts, size_t n, struc
                    struct error *error);
 // By dlsym; NULL: the text has no such function.
 void *program_function(const struct program *program, const char *name);
-// An object with all texts that were found, for a machine without a compiler.
+// A file with all texts that were found, for a machine without a compiler. False: there are none, or it cannot be made.
 bool programs_write(struct programs *p, const char *path, struct error *error);
+// Takes such a file: what it has is not compiled. False: it is not a regular file that this user or root alone can
+// write, it was changed, or it is of another version of taso or for another instruction set.
+bool programs_take(struct programs *p, const char *path, struct error *error);

@@ -123,19 +123,38 @@ static bool copy_file(int from, int to, size_t *ret_size)
     return n == 0;
 }
 
-int safe_folder_read(int folder, const char *name, size_t *ret_size)
+// Closes it.
+static int sealed_copy(int file, bool is_trusted, size_t *ret_size)
 {
-    struct stat s;
-    int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK), memory = -1;
-    if (file < 0)
-        return -1;
-    if (fstat(file, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && s.st_size <= MOST_BYTES)
-        memory = new_memory();
+    int memory = is_trusted ? new_memory() : -1;
     bool is_copied = memory >= 0 && copy_file(file, memory, ret_size);
-    close(file);
+    if (file >= 0)
+        close(file);
     if (is_copied)
         return seal(memory);
     if (memory >= 0)
         close(memory);
     return -1;
+}
+
+#define FILE_FLAGS (O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+
+static bool is_regular(int file, struct stat *s)
+{
+    return file >= 0 && fstat(file, s) == 0 && S_ISREG(s->st_mode) && s->st_size <= MOST_BYTES;
+}
+
+int safe_folder_read(int folder, const char *name, size_t *ret_size)
+{
+    struct stat s;
+    int file = openat(folder, name, FILE_FLAGS);
+    return sealed_copy(file, is_regular(file, &s) && s.st_uid == geteuid(), ret_size);
+}
+
+int safe_file_read(const char *path, size_t *ret_size)
+{
+    struct stat s;
+    int file = open(path, FILE_FLAGS);
+    bool is_trusted = is_regular(file, &s) && (s.st_uid == geteuid() || s.st_uid == 0) && !(s.st_mode & 022);
+    return sealed_copy(file, is_trusted, ret_size);
 }

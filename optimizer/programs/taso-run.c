@@ -37,7 +37,7 @@ struct options {
     int64_t threads, warmup, repeats, seed, integers, fold_limit;
     double tolerance, measure_seconds;
     const char *runtime, *python;
-    const char *costs, *json, *save, *inputs;
+    const char *costs, *json, *save, *inputs, *kernels, *write_kernels;
     bool explain, estimate, plan, profile, measure_costs, repair, tf32, exact, verbose;
 };
 static const struct options standard_options = {.warmup = 3,
@@ -100,6 +100,11 @@ static const struct option_spec option_specs[] = {
              "to --tolerance at most"},
     {"costs", OPTION_TEXT, offsetof(struct options, costs), .metavar = "FILE",
      .help = "cost database, instead of the one in the cache folder"},
+    {"kernels", OPTION_TEXT, offsetof(struct options, kernels), .metavar = "FILE", .beside = {"--device cpu"},
+     .help = "take generated kernels from there, where --write-kernels wrote them: no compiler is needed for these"},
+    {"write-kernels", OPTION_TEXT, offsetof(struct options, write_kernels), .metavar = "FILE",
+     .beside = {"--device cpu", "--no-measure-costs"},
+     .help = "write the generated kernels that the models run by there, as one shared object"},
     {"json", OPTION_TEXT, offsetof(struct options, json), .metavar = "FILE", .beside = {"--no-measure-costs"},
      .help = "write the report there as JSON"},
     {"inputs", OPTION_TEXT, offsetof(struct options, inputs), .metavar = "FOLDER",
@@ -512,7 +517,8 @@ static bool run_and_report(struct session *s, struct error *error)
     }
     is_run = is_run && run_subjects(s, error);
     interrupt_end_at_once(false);
-    return is_run && report(s, error);
+    return is_run && report(s, error) &&
+           (!s->options.write_kernels || cpu_write_kernels(s->backend, s->options.write_kernels, error));
 }
 
 // Who names a file wants it, as who only measures. What else cannot be kept is a warning.
@@ -574,6 +580,7 @@ static bool run_session(struct session *s, struct error *error)
 {
     struct backend_options options = {.threads = (int)s->options.threads,
                                       .cost_file = s->options.costs,
+                                      .kernels = s->options.kernels,
                                       .allows_tf32 = s->options.tf32,
                                       .error_budget = s->options.exact ? 0 : s->options.tolerance / (double)s->n,
                                       .log = &s->log};
@@ -613,6 +620,8 @@ static int run_program(int argc, char **argv)
         {"the first model", s.subjects[0].path, FILE_READ},
         {"the second model", s.subjects[1].path, FILE_READ},
         {"--costs", s.options.costs && *s.options.costs ? s.options.costs : NULL, FILE_WRITTEN},
+        {"--kernels", s.options.kernels, FILE_READ},
+        {"--write-kernels", s.options.write_kernels, FILE_WRITTEN},
         {"--json", s.options.json, FILE_WRITTEN},
         {"--save", s.options.save, FOLDER_WRITTEN},
     };

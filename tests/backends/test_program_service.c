@@ -200,12 +200,66 @@ static void an_object_serves_where_there_is_no_compiler(void **state)
     assert_true(programs_find(s, texts, 2, found, &error));
     assert_true(programs_write(s, path, &error));
     programs_close(s);
-    s = programs_open(
-        &(struct programs_options){.instruction_set = INSTRUCTION_SET, .folder = "", .compiler = "", .given = path});
+    s = programs_open(&(struct programs_options){.instruction_set = INSTRUCTION_SET, .folder = "", .compiler = ""});
+    assert_true(programs_take(s, path, &error));
     assert_true(programs_find(s, texts, 2, found, &error));
     assert_int_equal(call(&found[1], 1), 10);
     assert_false(find_one(s, ADD(10), &found[0], &error));
+    assert_false(programs_write(s, path, &error));
     programs_close(s);
+}
+
+static void check_not_taken(const char *path, const char *instruction_set, const char *reason)
+{
+    struct error error = {0};
+    struct programs *s =
+        programs_open(&(struct programs_options){.instruction_set = instruction_set, .folder = "", .compiler = ""});
+    assert_false(programs_take(s, path, &error));
+    assert_non_null(strstr(error.message, reason));
+    assert_null(strchr(error.message, '\n'));
+    programs_close(s);
+}
+
+static void change_byte(const char *path, long at)
+{
+    FILE *f = fopen(path, "r+b");
+    assert_non_null(f);
+    fseek(f, at, at < 0 ? SEEK_END : SEEK_SET);
+    int c = fgetc(f);
+    fseek(f, at, at < 0 ? SEEK_END : SEEK_SET);
+    fputc(c ^ 1, f);
+    fclose(f);
+}
+
+static void objects_that_do_not_fit_are_refused_in_one_line(void **state)
+{
+    struct place *p = *state;
+    struct program found;
+    struct error error = {0};
+    struct stat status;
+    char path[96], link[96];
+    snprintf(path, sizeof path, "%s/given.so", p->root);
+    snprintf(link, sizeof link, "%s/link.so", p->root);
+    struct programs *s = open_at(p, NULL);
+    assert_false(programs_write(s, path, &error));   // there is none yet
+    assert_true(find_one(s, ADD(8), &found, &error) && programs_write(s, path, &error));
+    programs_close(s);
+    check_not_taken(path, "x86-64-v9", "another instruction set");
+    assert_int_equal(symlink(path, link), 0);
+    check_not_taken(link, INSTRUCTION_SET, "you or root alone");
+    assert_int_equal(chmod(path, 0666), 0);
+    check_not_taken(path, INSTRUCTION_SET, "you or root alone");
+    assert_int_equal(chmod(path, 0644), 0);
+    change_byte(path, 700);
+    check_not_taken(path, INSTRUCTION_SET, "was changed");
+    change_byte(path, 700);
+    change_byte(path, -80 + 14);   // the version
+    check_not_taken(path, INSTRUCTION_SET, "another version");
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(truncate(path, status.st_size - 7), 0);
+    check_not_taken(path, INSTRUCTION_SET, "no file of kernels");
+    assert_int_equal(truncate(path, 0), 0);
+    check_not_taken(path, INSTRUCTION_SET, "cannot be read");
 }
 
 #define THREADS 4
@@ -357,17 +411,6 @@ static void a_full_disk_costs_the_kernels_only(void **state)
 
 // --- folders and files that are not to be trusted --------------------------------------------------------------------
 
-static void change_byte(const char *path, long at)
-{
-    FILE *f = fopen(path, "r+b");
-    assert_non_null(f);
-    fseek(f, at, at < 0 ? SEEK_END : SEEK_SET);
-    int c = fgetc(f);
-    fseek(f, at, at < 0 ? SEEK_END : SEEK_SET);
-    fputc(c ^ 1, f);
-    fclose(f);
-}
-
 static void check_runs_after(struct place *p, int runs)
 {
     struct program found;
@@ -468,6 +511,7 @@ int main(void)
         IN_PLACE(a_compiler_that_hangs_is_ended_with_its_children),
         IN_PLACE(the_environment_is_its_own),
         IN_PLACE(a_full_disk_costs_the_kernels_only),
+        IN_PLACE(objects_that_do_not_fit_are_refused_in_one_line),
         IN_PLACE(changed_files_are_compiled_again),
         IN_PLACE(links_are_not_followed),
         IN_PLACE(folders_that_others_can_write_are_not_used),

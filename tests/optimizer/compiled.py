@@ -92,6 +92,27 @@ class Compiled(unittest.TestCase):
             self.assertEqual(self.program(RUN, source, compiled, "-n", 1, ONEDNN_MAX_CPU_ISA="SSE41",
                                           DNNL_MAX_CPU_ISA="SSE41").returncode, 0)
 
+    def test_kernels_go_to_machines_without_a_compiler(self):
+        source, kernels = self.folder / "k.onnx", self.folder / "k.so"
+        compiled, other = self.folder / "k.taso", self.folder / "other.so"
+        small_model(source, "(float[1,64,56,56] x) => (float[1,64,56,56] y) { y = Conv<pads = [1, 1, 1, 1]>(x, k) }",
+                    k=(64, 64, 3, 3))
+        done = self.program(OPT, source, "-o", compiled, *QUICK)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        caches = [self.folder / name for name in ("first", "second")]
+        for cache in caches:
+            cache.mkdir(mode=0o700)
+        written = self.program(RUN, compiled, "-n", 1, "--write-kernels", kernels, XDG_CACHE_HOME=str(caches[0]))
+        if b"generated (" not in compiled.read_bytes():   # the library was faster, or there is no compiler
+            self.assertEqual(written.returncode, 4, written.stderr)
+            return
+        self.assertEqual(written.returncode, 0, written.stderr)
+        self.assertTrue(list(caches[0].glob("taso/programs/*")))
+        self.assertEqual(self.program(RUN, compiled, "-n", 1, "--kernels", kernels, XDG_CACHE_HOME=str(caches[1])).returncode, 0)
+        self.assertFalse(list(caches[1].glob("taso/programs/*")))   # nothing was compiled
+        other.write_bytes(kernels.read_bytes()[:-100])
+        self.assert_refused(4, "other.so: is no file of kernels", RUN, compiled, "-n", 1, "--kernels", other)
+
     def test_damage_is_found_wherever_it_is(self):
         rng = random.Random(1)
         for at in [0, 9, 17, 40, 50, len(self.bytes) - 1, *(rng.randrange(len(self.bytes)) for _ in range(20))]:
