@@ -55,6 +55,10 @@ def conv_transpose(c):
     n, groups = c.pick(1, 2, 2, 2), c.pick(1, 1, 2)
     x = c.data(c.reals(image(c, n, groups * c.between(1, 2))))
     kernel = windows(c, n, x.shape, True, False)
+    if c.chance(0.2):   # each entry becomes a block
+        for name in ("dilations", "pads", "auto_pad"):
+            c.attributes.pop(name, None)
+        c.attributes["strides"] = list(kernel)
     filters = c.between(1, 2)
     c.data(c.reals([x.shape[1], filters, *kernel]))
     if c.chance(0.5):

@@ -1,5 +1,6 @@
 // ConvTranspose as a convolution: zeros between the image's entries (stride), wide pads, and the kernel turned around
-// with its input and output channels exchanged.
+// with its input and output channels exchanged. Where windows neither overlap nor leave gaps each entry becomes a block,
+// by a convolution of 1x1 without any zeros.
 #include "onnx/convert/build.h"
 #include "onnx/convert/conversion.h"
 #include "onnx/convert/operators/converters.h"
@@ -139,6 +140,51 @@ static tensor_id cut_where_negative(struct conversion *c, tensor_id x, struct tr
     return cuts ? pad_with_zeros(c, x, pads) : x;
 }
 
+static bool makes_blocks(const struct type *k, const struct transposed *t)
+{
+    bool makes = t->group == 1;
+    for (int a = 0; a < t->n; a++) {
+        int64_t reach = (k->dim[2 + a] - 1) * t->dilation[a];
+        makes =
+            makes && t->dilation[a] == 1 && t->stride[a] == k->dim[2 + a] && t->begin[a] == reach && t->end[a] == reach;
+    }
+    return makes;
+}
+
+// (C, F, s...) to (s... * F, C, 1...)
+static tensor_id kernel_of_blocks(struct conversion *c, tensor_id k, const struct transposed *t)
+{
+    struct type type = *type_of(c, k);
+    int64_t perm[MAX_RANK], merged[MAX_RANK] = {type.dim[1], type.dim[0]};
+    for (int a = 0; a < t->n; a++) {
+        perm[a] = 2 + a;
+        merged[0] *= t->stride[a];
+        merged[2 + a] = 1;
+    }
+    perm[t->n] = 1;
+    perm[t->n + 1] = 0;
+    return reshape_to(c, transpose_by(c, k, perm), type.rank, merged);
+}
+
+// (N, s... * F, d...) to (N, F, d * s...)
+static tensor_id spread_blocks(struct conversion *c, tensor_id z, const struct type *k, const struct transposed *t)
+{
+    if (z == NO_TENSOR)
+        return z;
+    struct type type = *type_of(c, z);
+    int64_t split[MAX_RANK] = {type.dim[0]}, perm[MAX_RANK] = {0, 1 + t->n};
+    int64_t merged[MAX_RANK] = {type.dim[0], k->dim[1]};
+    split[1 + t->n] = k->dim[1];
+    for (int a = 0; a < t->n; a++) {
+        split[1 + a] = t->stride[a];
+        split[2 + t->n + a] = type.dim[2 + a];
+        perm[2 + 2 * a] = 2 + t->n + a;
+        perm[3 + 2 * a] = 1 + a;
+        merged[2 + a] = type.dim[2 + a] * t->stride[a];
+    }
+    return reshape_to(c, transpose_by(c, reshape_to(c, z, 2 + 2 * t->n, split), perm), type.rank, merged);
+}
+
 bool convert_conv_transpose(struct conversion *c)
 {
     struct transposed t;
@@ -147,6 +193,12 @@ bool convert_conv_transpose(struct conversion *c)
     struct type x = *type_of(c, input_of(c, 0)), k = *type_of(c, input_of(c, 1));
     if (!read_transposed(c, &x, &k, &t))
         return false;
+    if (makes_blocks(&k, &t)) {
+        int64_t one[3] = {1, 1, 1}, none[6] = {0};
+        tensor_id blocks = convolve_at(c, &(struct window_places){t.n, one, none, one}, input_of(c, 0),
+                                       kernel_of_blocks(c, input_of(c, 1), &t));
+        return give(c, 0, add_to_channels(c, spread_blocks(c, blocks, &k, &t), input_of(c, 2)));
+    }
     tensor_id image = cut_where_negative(c, spread_entries(c, input_of(c, 0), &t), &t);
     tensor_id kernel = with_channels_exchanged(c, turned_around(c, input_of(c, 1), &t), &t);
     int64_t pads[6], ones[3] = {1, 1, 1};
