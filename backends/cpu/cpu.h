@@ -5,7 +5,8 @@
 #pragma once
 #include "backends/contract/backend.h"
 
-// NULL: the processor or the library does not serve (EXIT_UNSUPPORTED), the kernels do not, or the cost file is malformed.
+// NULL: the processor, the library or the file of kernels does not serve (EXIT_UNSUPPORTED), or the cost file is
+// malformed.
 struct backend *cpu_backend_open(const struct backend_options *options, struct error *error);
 // "AMD EPYC avx512": the processor, and which of its instructions are used.
 void cpu_describe_processor(char *ret_text, size_t size);
