@@ -4,9 +4,11 @@
 #include "core/numbers/random.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
+#include "graph/graph_whole.h"
 #include "optimizer/run/runnable.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,33 +126,67 @@ bool profile_is_typed(const struct imported_model *m, const struct cut_plan *pla
     return true;
 }
 
-// All that a run reads and makes, weights apart, in bytes; SIZE_MAX: it has no types there.
-static size_t bytes_at(const struct imported_model *m, const struct cut_plan *plan, const int64_t *binding)
+// What a run is: all that it reads and makes, weights apart, and scalar operations.
+struct run_size {
+    double bytes, operations;
+};
+
+// Nobody knows what an opaque node computes; most that compute much, a product or a convolution, read each entry of one
+// input for entries of another one.
+static double operations_of_opaque(const struct imported_model *m, node_id n, const int64_t *binding)
+{
+    double largest[2] = {0};
+    for (uint32_t i = 0; i < m->graph.nodes.items[n].n_inputs; i++) {
+        struct type t = sizes_type_at(&m->sizes, graph_type(&m->graph, graph_inputs(&m->graph, n)[i]), binding);
+        double elements = type_is_known(&t) ? (double)type_elements(&t) : 0;
+        largest[1] = fmax(largest[1], fmin(largest[0], elements));
+        largest[0] = fmax(largest[0], elements);
+    }
+    return largest[0] * largest[1];
+}
+
+// False: it has no types there.
+static bool find_run_size(const struct imported_model *m, const struct cut_plan *plan, const int64_t *binding,
+                          struct run_size *ret)
 {
     struct cut_plan at = *plan;
     struct graph runnable;
-    size_t bytes = 0;
+    struct run_size size = {0};
     memcpy(at.binding, binding, sizeof at.binding);
     if (!graph_cut(&runnable, &m->graph, NULL, &at))
-        return SIZE_MAX;
+        return false;
     for (tensor_id t = 0; t < runnable.tensors.count; t++)
         if (graph_producer(&runnable, t)->op->id != OP_WEIGHT && type_is_known(graph_type(&runnable, t)))
-            bytes = mem_sum(bytes, type_bytes(graph_type(&runnable, t)));
+            size.bytes += (double)type_bytes(graph_type(&runnable, t));
+    for (node_id n = 0; n < runnable.nodes.count; n++)
+        size.operations += graph_node_flops(&runnable, n);
     graph_free(&runnable);
-    return bytes;
+    for (node_id n = 0; n < m->graph.nodes.count; n++)
+        if (m->graph.nodes.items[n].op->id == OP_OPAQUE)
+            size.operations += operations_of_opaque(m, n, binding);
+    *ret = size;
+    return true;
 }
 
-#define BYTES_OF_SMALL_MODELS ((size_t)32 << 20)   // that a run of any model may make
-#define RUNS_OF_WEIGHTS 16                         // as much as so many times its weights, too
+static bool is_within(const struct imported_model *m, const struct cut_plan *plan, const int64_t *binding,
+                      struct run_size most)
+{
+    struct run_size size;
+    return find_run_size(m, plan, binding, &size) && size.bytes <= most.bytes && size.operations <= most.operations;
+}
+
+#define BYTES_OF_SMALL_MODELS (32 << 20)   // that a run of any model may make
+#define RUNS_OF_WEIGHTS 16                 // as much as so many times its weights, too
+#define OPERATIONS_OF_BYTE 2048            // that it may take for each of these
 
 // At sizes that are chosen here: many symbols in one tensor are more memory, and work, than a small model is worth.
-static size_t moderate_bytes(const struct imported_model *m)
+static struct run_size moderate_size(const struct imported_model *m)
 {
-    size_t weights = 0;
+    double bytes = 0;
     for (size_t i = 0; i < m->weights.count; i++)
-        weights = mem_sum(weights, type_bytes(&m->weights.items[i].type));
-    weights = mem_product(RUNS_OF_WEIGHTS, weights);
-    return weights > BYTES_OF_SMALL_MODELS ? weights : BYTES_OF_SMALL_MODELS;
+        bytes += RUNS_OF_WEIGHTS * (double)type_bytes(&m->weights.items[i].type);
+    bytes = fmax(bytes, BYTES_OF_SMALL_MODELS);
+    return (struct run_size){bytes, OPERATIONS_OF_BYTE * bytes};
 }
 
 static int64_t random_size(const struct imported_model *m, size_t symbol, int64_t profile, struct random *random)
@@ -178,13 +214,14 @@ static void choose_checks(struct size_bindings *b, const struct imported_model *
                           uint64_t seed)
 {
     struct random random = random_seed(seed ^ UINT64_C(0x73697a6573));
-    size_t moderate = moderate_bytes(m), own = bytes_at(m, plan, b->profiles[0]);
-    size_t most = mem_product(2, own > moderate ? own : moderate);
+    struct run_size most = moderate_size(m), own;
+    if (find_run_size(m, plan, b->profiles[0], &own))
+        most = (struct run_size){2 * fmax(own.bytes, most.bytes), 2 * fmax(own.operations, most.operations)};
     for (int tries = 0; tries < MOST_TRIES && b->n_checks < N_CHECKS; tries++) {
         int64_t *binding = b->checks[b->n_checks];
         for (size_t i = 0; i < m->symbols.count; i++)
             binding[i] = random_size(m, i, b->profiles[0][i], &random);
-        b->n_checks += !is_there_already(b, binding, m->symbols.count) && bytes_at(m, plan, binding) <= most;
+        b->n_checks += !is_there_already(b, binding, m->symbols.count) && is_within(m, plan, binding, most);
     }
 }
 
@@ -234,18 +271,18 @@ static int64_t halved(const struct imported_model *m, size_t symbol, int n)
     return sizes_round_up(&m->sizes, (uint32_t)symbol, size > 1 ? size : 1);
 }
 
-// Usual sizes are halved until a run makes no more than is moderate, but for symbols that an option names; they stay
+// Usual sizes are halved until a run makes and computes no more than is moderate, but for symbols that an option names; they stay
 // where that does not help.
 static void make_moderate(struct size_bindings *b, const struct imported_model *m, const struct choice *choices,
                           const struct cut_plan *plan)
 {
     int64_t binding[MAX_SYMBOLS];
-    size_t most = moderate_bytes(m);
+    struct run_size most = moderate_size(m);
     memcpy(binding, b->profiles[0], sizeof binding);
-    for (int n = 1; n <= MOST_HALVINGS && bytes_at(m, plan, binding) > most; n++)
+    for (int n = 1; n <= MOST_HALVINGS && !is_within(m, plan, binding, most); n++)
         for (size_t i = 0; i < m->symbols.count; i++)
             binding[i] = choices[i].n ? binding[i] : halved(m, i, n);
-    if (bytes_at(m, plan, binding) > most)
+    if (!is_within(m, plan, binding, most))
         return;
     for (size_t p = 0; p < b->n_profiles; p++)
         for (size_t i = 0; i < m->symbols.count; i++)

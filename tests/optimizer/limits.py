@@ -3,6 +3,7 @@ measures nothing, but compares what it writes."""
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -60,6 +61,19 @@ def test_simplify_only(model):
     expect(told["runtime"].startswith("onnxruntime"), f"it is compared: {told}")
 
 
+def test_windows_of_symbols(folder):
+    """What the model runs at where nobody says sizes is no more work than a small model is worth: a ConvTranspose whose
+    windows are as large as usual images takes minutes and gigabytes in the runtime."""
+    model = small_model(folder / "windows.onnx", "(float[b,c,h,w] x, float[c,d,k,l] v) => (float[] y) "
+                        "{ t = ConvTranspose(x, v)  y = Relu(t) }")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    Run(model, "--measure-seconds", "0.1")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+    expect(seconds < 20, f"windows of symbols: {seconds:.1f} s of processors")
+    expect(used.ru_maxrss < max(1.5 * before.ru_maxrss, 600 << 10), f"windows of symbols: {used.ru_maxrss >> 10} MiB")
+
+
 def environment_of(process):
     """After it has begun anew, if it does."""
     time.sleep(1)
@@ -94,6 +108,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         model = many_products(folder / "many.onnx", 60)
+        test_windows_of_symbols(folder)
         test_simplify_only(model)
         test_total_time(model, "--runtime", "taso", "--threads", "1")
         test_total_time(model)

@@ -204,15 +204,7 @@ def declared(name, tensor, is_exact):
     return helper.make_tensor_value_info(name, ONNX_TYPES[str(tensor.dtype)], tensor.shape if is_exact else None)
 
 
-def nnsmith_model(random):
-    graph = None
-    while graph is None:
-        try:
-            method = str(random.choice(["symbolic-cinit", "symbolic", "concolic"]))
-            graph = model_gen(OPERATORS, method, max_nodes=int(random.integers(3, 16)), seed=int(random.integers(2**31)),
-                              timeout_ms=3000, max_elem_per_tensor=4096, dtype_choices=TYPES).make_concrete()
-        except Exception:   # a solver that gave up, or sizes that it could not find
-            graph = None
+def written(graph, random):
     m, inputs = Writer(random), []
     for i in graph.insts:
         op = i.iexpr.op
@@ -227,3 +219,14 @@ def nnsmith_model(random):
     outputs = [declared(name, graph.vars[name], is_exact) for name in graph.leaf_var() if name not in {i.name for i in inputs}]
     made = helper.make_graph(m.nodes, "nnsmith", inputs, outputs, m.weights)
     return helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def nnsmith_model(random):
+    while True:
+        method = str(random.choice(["symbolic-cinit", "symbolic", "concolic"]))
+        try:
+            graph = model_gen(OPERATORS, method, max_nodes=int(random.integers(3, 16)), seed=int(random.integers(2**31)),
+                              timeout_ms=3000, max_elem_per_tensor=4096, dtype_choices=TYPES).make_concrete()
+            return written(graph, random)
+        except Exception:   # a solver that gave up, sizes that it could not find, or complex numbers in spite of TYPES
+            continue

@@ -334,7 +334,7 @@ def session(path):
     return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
-FLOATS = {"tensor(double)": "f8", "tensor(float16)": "f2"}
+NUMPY = {"float": "f4", "double": "f8"}   # what numpy calls otherwise
 
 
 def inputs_of(opened, random):
@@ -342,11 +342,13 @@ def inputs_of(opened, random):
     for i in opened.get_inputs():
         shape = [d if isinstance(d, int) else 3 for d in i.shape]
         if "int" in i.type:
-            made[i.name] = random.integers(1, 4, shape).astype(i.type.removeprefix("tensor(").removesuffix(")"))
+            made[i.name] = random.integers(1, 4, shape)
         elif "bool" in i.type:
-            made[i.name] = random.integers(0, 2, shape).astype(bool)
+            made[i.name] = random.integers(0, 2, shape)
         else:
-            made[i.name] = random.standard_normal(shape).astype(FLOATS.get(i.type, "f4"))
+            made[i.name] = random.standard_normal(shape)
+        kind = i.type.removeprefix("tensor(").removesuffix(")")
+        made[i.name] = np.asarray(made[i.name], NUMPY.get(kind, kind))
     return made
 
 
