@@ -271,8 +271,8 @@ static int64_t halved(const struct imported_model *m, size_t symbol, int n)
     return sizes_round_up(&m->sizes, (uint32_t)symbol, size > 1 ? size : 1);
 }
 
-// Usual sizes are halved until a run makes and computes no more than is moderate, but for symbols that an option names; they stay
-// where that does not help.
+// Usual sizes are halved until a run makes and computes no more than is moderate, but for symbols that an option names;
+// they stay where that does not help.
 static void make_moderate(struct size_bindings *b, const struct imported_model *m, const struct choice *choices,
                           const struct cut_plan *plan)
 {
