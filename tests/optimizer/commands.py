@@ -62,7 +62,7 @@ def priced_too_high(model, costs):
     cost is doubtful, whatever ran beside: it would be measured again."""
     fixed = ["--layout", "standard", "--costs", costs]
     succeed("taso-run --measure-costs", RUN, model, "--measure-costs", "--threads", "1", *fixed)
-    priced, n_priced = re.subn(r'^(\("(?!memory).*") [^)]*', r"\1 1e3 1e3", costs.read_text(), flags=re.M)
+    priced, n_priced = re.subn(r'^(\("(?!memory)[^"]*") \S+ [^ )]+', r"\1 1e3 1e3", costs.read_text(), flags=re.M)
     expect(n_priced, f"steps to price: {priced}")
     costs.write_text(priced)
     return [*fixed, "--no-calibrate"]
