@@ -3,21 +3,23 @@
 #include "operators/traits.h"
 #include "verifier/symbolic_proof/family.h"
 
-static bool has_positive_reals(const struct family *f, uint32_t node)
+// The node's inputs all of whose entries are positive, by the form of what makes them; one bit each.
+static unsigned positive_inputs(const struct family *f, uint32_t node)
 {
-    const struct operator* op = f->equation->pattern->nodes.items[node].op;
-    int64_t bits;
-    for (int i = 0; i < operator_n_attributes(op); i++)
-        for (uint32_t j = 0; op->attributes[i].kind == ATTRIBUTE_REAL && j < f->of_node[node][i].n; j++)
-            if (!poly_is_const(f->polys, f->of_node[node][i].items[j], &bits) || !(real_from_bits(bits) > 0))
-                return false;
-    return true;
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    unsigned positive = 0;
+    for (uint32_t i = 0; i < n->n_inputs && i < 32; i++) {
+        const struct term *t = &f->equation->pattern->terms.items[n->inputs[i]];
+        bool is_positive =
+            !t->is_variable && definition_is_positive(&f->lanes[0].definitions[t->index], positive_inputs(f, t->index));
+        positive |= (unsigned)is_positive << i;
+    }
+    return positive;
 }
 
 static bool is_partial(const struct family *f, uint32_t node)
 {
-    const struct operator* op = f->equation->pattern->nodes.items[node].op;
-    return operator_has(op, has_positive_reals(f, node) ? TRAIT_PARTIAL : TRAIT_DIVIDES);
+    return definition_is_partial(&f->lanes[0].definitions[node], positive_inputs(f, node));
 }
 
 // A difference, a choice, a zero, or one beside a tensor.

@@ -101,7 +101,9 @@ void family_add_sizes(struct family *f, uint32_t variable);
 void family_add_list(struct family *f, uint32_t variable, enum attribute_role role, uint32_t n, const int64_t *ints);
 poly family_resolved(struct family *f, poly a);   // with the values of symbols that have one
 bool family_list(struct family *f, const struct attribute_term *t, struct list_of_polys *ret);   // its value
-bool family_keeps_domains(struct family *f);   // of functions that are not defined everywhere
+bool family_keeps_domains(struct family *f);       // of functions that are not defined everywhere
+bool family_has_empty_windows(struct family *f);   // in which a maximum may have no element
+bool family_entries_are_equal(struct family *f);   // where all operators work entry by entry
 bool lanes_begin(struct family *f);
 // The node in all lanes, or it is left undefined, as are those that read it. False: it has no one form.
 bool lanes_define(struct family *f, uint32_t node);

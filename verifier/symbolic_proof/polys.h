@@ -13,7 +13,7 @@ typedef uint32_t poly;   // a number of the pool; POLY_ZERO is 0
 typedef uint32_t atom;
 #define POLY_ZERO 0
 #define NO_POLY UINT32_MAX
-#define MOST_ATOMS 7   // no byte of a monomial is padding: they are compared as bytes
+#define MOST_ATOMS 9   // no byte of a monomial is padding: they are compared as bytes
 
 struct monomial {
     int64_t factor;

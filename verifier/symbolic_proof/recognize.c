@@ -223,5 +223,5 @@ poly recognize(struct polys *p, const struct known_integers *known, const int64_
             found = recognize_pair(p, x, &known->items.items[j], lanes);
     }
     found = found == NO_POLY ? recognize_sum(p, known, 3, lanes) : found;
-    return found == NO_POLY ? recognize_product(p, known, 0, MAX_RANK - 4, lanes) : found;
+    return found == NO_POLY ? recognize_product(p, known, 0, MAX_RANK - 2, lanes) : found;
 }

@@ -35,7 +35,8 @@ struct sums {
     struct arena *arena;
     struct polys *polys;
     struct entails *entails;
-    const char *why;   // something was not understood, or too large: all results are void
+    bool bags_have_elements;   // each maximum and minimum has one, wherever it is well-typed
+    const char *why;           // something was not understood, or too large: all results are void
 };
 extern const struct sum SUM_ZERO;
 

@@ -73,7 +73,8 @@ static bool pairs_are_equal(struct family *f, struct z3_session *z3, struct symb
     entails_init(&e, f->polys, z3);
     assume_family(&e, f);
     add_lanes(&e, f);
-    struct sums sums = {.arena = f->arena, .polys = f->polys, .entails = &e};
+    struct sums sums = {
+        .arena = f->arena, .polys = f->polys, .entails = &e, .bags_have_elements = !family_has_empty_windows(f)};
     struct execution ex = {.family = f, .sums = &sums};
     for (uint32_t i = 0; are_equal && i < eq->n_pairs; i++)
         are_equal = execute_and_compare(&ex, eq->left[i], eq->right[i]);
@@ -146,7 +147,9 @@ struct question {
 static bool answer_is_yes(const struct question *q, struct family *f, struct z3_session *z3,
                           struct symbolic_proof *proof)
 {
-    return q->is_of_typing ? others_are_typed(f, z3) : family_keeps_domains(f) && pairs_are_equal(f, z3, proof);
+    if (q->is_of_typing)
+        return others_are_typed(f, z3);
+    return family_keeps_domains(f) && (family_entries_are_equal(f) || pairs_are_equal(f, z3, proof));
 }
 
 // False: it is unknown.

@@ -235,6 +235,24 @@ void family_equal(struct family *f, poly a, poly b)
     f->has_new_equations = true;
 }
 
+#define FEW_VALUES 5
+// A symbol that is at most a small number is each of those that it may be, in a family of its own (S1, lemma 6).
+static bool try_few_values(struct family *f, poly a)
+{
+    const struct poly_value v = f->polys->polys.items[a];
+    const struct monomial *last = v.n ? &v.monomials[v.n - 1] : NULL;
+    if (!last || v.n > 2 || last->n != 1 || last->factor != -1 || (v.n == 2 && v.monomials[0].n > 0))
+        return false;
+    int64_t most = v.n == 2 ? v.monomials[0].factor : 0, least = f->polys->atoms.items[last->atoms[0]].least;
+    if (f->polys->atoms.items[last->atoms[0]].kind != ATOM_SYMBOL || least < 0 || most - least >= FEW_VALUES)
+        return false;
+    if (most < least)
+        return !family_is_impossible(f);
+    int64_t value = least + choose(f->choices, (uint32_t)(most - least + 1));
+    family_equal(f, poly_of_atom(f->polys, last->atoms[0]), poly_const(f->polys, value));
+    return true;
+}
+
 void family_not_negative(struct family *f, poly a)
 {
     int64_t number;
@@ -248,6 +266,6 @@ void family_not_negative(struct family *f, poly a)
     }
     if (poly_is_const(f->polys, a, &number))
         f->is_impossible = f->is_impossible || number < 0;
-    else
+    else if (!try_few_values(f, family_resolved(f, a)))
         vec_push(&f->not_negative, a);
 }

@@ -161,6 +161,29 @@ static bool refuses_window(struct family *f, const struct operator* op, int64_t 
     return refuses;
 }
 
+static bool wants_pads(struct family *f, const struct operator* op)
+{
+    return operator_pools(op) && !refuses_window(f, op, 2, 1, 1) && refuses_window(f, op, 2, 2, 1);
+}
+
+static bool wants_steps(struct family *f, const struct operator* op)
+{
+    return operator_pools(op) && !refuses_window(f, op, 2, 1, 1) && refuses_window(f, op, 2, 2, 4);
+}
+
+bool family_has_empty_windows(struct family *f)
+{
+    for (uint32_t n = 0; n < f->equation->pattern->nodes.count; n++) {
+        const struct operator* op = f->equation->pattern->nodes.items[n].op;
+        const struct definition *d = &f->lanes[0].definitions[n];
+        for (size_t e = 0; e < d->nodes.count; e++)
+            if (d->nodes.items[e].kind == EXPR_READ && d->nodes.items[e].b == OUTSIDE_LOWEST &&
+                !(wants_pads(f, op) && wants_steps(f, op)))
+                return true;
+    }
+    return false;
+}
+
 // Windows that fit, and, where an operator wants each of them to meet the image, pads of less than the window and steps
 // of a dilation within the image.
 static void windows_fit(struct family *f, uint32_t node)
@@ -168,9 +191,7 @@ static void windows_fit(struct family *f, uint32_t node)
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
     int n_axes = rank_of(f, n->inputs[0]) - 2;
     struct polys *p = f->polys;
-    bool meet = operator_pools(n->op) && !refuses_window(f, n->op, 2, 1, 1);
-    bool refuses_pads = meet && refuses_window(f, n->op, 2, 2, 1),
-         refuses_steps = meet && refuses_window(f, n->op, 2, 2, 4);
+    bool refuses_pads = wants_pads(f, n->op), refuses_steps = wants_steps(f, n->op);
     for (int a = 0; a < n_axes; a++) {
         poly size = family_size(f, n->inputs[0], 2 + a), dilation = family_entry_or(f, node, ROLE_DILATION, a, 1);
         poly more = poly_sub(p, family_entry_or(f, node, ROLE_KERNEL, a, 1), poly_const(p, 1));
