@@ -110,6 +110,7 @@ bool lanes_define(struct family *f, uint32_t node);
 bool family_reads_undefined(const struct family *f, uint32_t node);
 bool lanes_agree(struct family *f);                        // are all integers in all lanes what they were found to be?
 bool lanes_are_defined(struct family *f, uint32_t node);   // without any change to what the lanes are
+bool lanes_remember_alike(struct family *f);   // have both sides the same split trees, whichever the inputs have?
 // For the statements of S3: assumed or asked.
 void family_equal(struct family *f, poly a, poly b);
 void family_not_negative(struct family *f, poly a);

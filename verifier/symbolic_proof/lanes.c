@@ -304,6 +304,45 @@ bool lanes_are_defined(struct family *f, uint32_t node)
     return true;
 }
 
+// All axes of inputs remember a concatenation, the same if they are of one size, but for the one with that number, and
+// those of which it is known what they remember.
+static void bind_trees(struct family *f, struct lane *lane, uint32_t without)
+{
+    const struct equation *eq = f->equation;
+    uint32_t number = 0;
+    for (uint32_t v = 0; v < eq->pattern->n_variables; v++)
+        for (int a = 0; f->types[v] && a < f->types[v]->rank; a++) {
+            struct type *type = &lane->variables[v];
+            bool remembers = number++ != without && type->dim[a] > 1 && !(eq->plain >> v & 1);
+            if (f->remembers[v][a] == REMEMBERS_UNASKED)
+                type->split[a] = remembers ? split_tree_join(f->arena, type->dim[a] / 2, NULL, NULL) : NULL;
+        }
+}
+
+static bool remembers_alike(struct family *f, struct lane *lane, uint32_t without)
+{
+    const struct equation *eq = f->equation;
+    bool are_alike = true;
+    bind_trees(f, lane, without);
+    for (uint32_t n = 0; n < eq->pattern->nodes.count && are_alike; n++)
+        are_alike = define_in_lane(f, lane, n);
+    for (uint32_t i = 0; i < eq->n_pairs && are_alike; i++)
+        are_alike = type_equal_split(family_type(f, lane, eq->left[i]), family_type(f, lane, eq->right[i]));
+    return are_alike;
+}
+
+// What an axis of a result remembers is the meet of what some axes of inputs do, and which ones all of them but one tell.
+bool lanes_remember_alike(struct family *f)
+{
+    uint32_t n_axes = 0;
+    for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++)
+        n_axes += f->types[v] ? (uint32_t)f->types[v]->rank : 0;
+    for (uint32_t without = 0; without <= n_axes; without++)
+        if (!remembers_alike(f, &f->lanes[0], without))
+            return family_fails(f, "the sides remember other concatenations");
+    return true;
+}
+
 // Any values that sizes and attributes may have.
 bool lanes_begin(struct family *f)
 {

@@ -126,7 +126,7 @@ static bool others_are_typed(struct family *f, struct z3_session *z3)
     struct entails e;
     if (f->is_one_sided)
         return family_fails(f, "one side alone is well-typed");
-    if (!family_ask_typing(f))
+    if (!family_ask_typing(f) || !lanes_remember_alike(f))
         return false;
     entails_init(&e, f->polys, z3);
     assume_family(&e, f);
@@ -225,7 +225,7 @@ static bool is_typed_where(struct symbolic_prover *prover, const struct equation
                            struct z3_session *z3, struct symbolic_proof *proof)
 {
     struct question q = {.equation = eq, .assumed = nodes_of_side(eq, side), .is_of_typing = true};
-    if (q.assumed == all_nodes(eq))
+    if (q.assumed == all_nodes(eq) && side == eq->right)   // what both remember the left side has told
         return true;
     if (attribute_variables_of_nodes(eq, all_nodes(eq)) & ~attribute_variables_of_nodes(eq, q.assumed)) {
         text_add(&proof->why, "an attribute stands on one side alone");
