@@ -331,7 +331,7 @@ static bool remembers_alike(struct family *f, struct lane *lane, uint32_t withou
     return are_alike;
 }
 
-// What an axis of a result remembers is the meet of what some axes of inputs do, and which ones all of them but one tell.
+// The axes of inputs whose trees meet in that of a result are those without which it has none (S9, lemma 7).
 bool lanes_remember_alike(struct family *f)
 {
     uint32_t n_axes = 0;
