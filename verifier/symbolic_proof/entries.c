@@ -5,6 +5,7 @@
 #include "verifier/polynomials/polynomial_values.h"
 #include "verifier/polynomials/signs.h"
 #include "verifier/symbolic_proof/family.h"
+#include <math.h>
 
 // Every tensor has one entry.
 struct entries {
@@ -40,6 +41,17 @@ static bool read_attributes(struct family *f, uint32_t node, struct attribute_va
     return true;
 }
 
+// Infinities, and questions whether a number is one, are no matter of formulas over the reals.
+static bool is_of_reals(const struct definition *d)
+{
+    for (size_t e = 0; e < d->nodes.count; e++) {
+        const struct expr_node *n = &d->nodes.items[e];
+        if ((n->kind == EXPR_REAL && !isfinite(n->real)) || (n->kind == EXPR_APPLY && n->fn == FN_IS_NAN))
+            return false;
+    }
+    return true;
+}
+
 static bool evaluate_node(struct entries *en, uint32_t node)
 {
     struct family *f = en->family;
@@ -56,7 +68,7 @@ static bool evaluate_node(struct entries *en, uint32_t node)
     bool is_defined = read_attributes(f, node, attributes) && operator_define(&d, &call) && d.n_outputs == 1;
     if (is_defined)
         en->types[node] = *definition_output(&d, 0);
-    bool is_known = is_defined && !dtype_is_integer(en->types[node].dtype) &&
+    bool is_known = is_defined && is_of_reals(&d) && !dtype_is_integer(en->types[node].dtype) &&
                     evaluate_polynomials(&d, &en->pool, entries, NULL, &output, f->arena);
     definition_free(&d);
     return is_known;
