@@ -19,6 +19,7 @@ import numpy as np
 import operator_cases
 
 STANDARD_SEEDS = (100000, 106000)
+WRONG = {"LRN"}   # the reference goes over as many channels as there are images: what no runtime confirms tells nothing
 LEAST_CASES, LEAST_EQUAL = 0.5, 0.7   # of the seeds, and of what runs: the others are opaque
 
 
@@ -39,7 +40,9 @@ def has_types_of(model, outputs):
 
 def are_agreed(model, feeds, outputs):
     of_runtime = judged.run(model, feeds)
-    return of_runtime is None or all(map(judged.is_equal, of_runtime, outputs))
+    if of_runtime is None:
+        return model.graph.node[0].op_type not in WRONG
+    return all(map(judged.is_equal, of_runtime, outputs))
 
 
 def make_cases(folder, first, last):
@@ -65,7 +68,7 @@ def main():
         failures = judged.judge(sys.argv[1], cases, lambda verdicts: verdicts["equal"] >= LEAST_EQUAL * len(cases))
     if len(cases) < LEAST_CASES * (last - first):
         failures.append(f"only {len(cases)} cases of {last - first} seeds")
-    print("ONNX Runtime disagrees with the reference:", dict(disputed.most_common()))
+    print("Not agreed with the reference:", dict(disputed.most_common()))
     judged.conclude(failures, cases)
 
 
