@@ -59,7 +59,8 @@ class Compiled(unittest.TestCase):
         return path
 
     def test_gives_the_same_outputs(self):
-        self.assertGreaterEqual(self.bytes.count(b"(packing"), 4)
+        of_generated = self.bytes.count(b'"generated (')   # pack for themselves, and say nothing of it
+        self.assertGreaterEqual(self.bytes.count(b"(packing") + of_generated, 4)
         self.assert_agrees(self.compiled)
         self.assert_agrees(self.compiled, "--layout", "plain")
 
