@@ -120,7 +120,10 @@ static bool is_contender_known(struct optimizing *o, const struct contender *c)
     struct error ignored = {0};
     arena_init(&arena);
     struct plan_request request = backend_plan_request(o->backend, c->graph, c->layouts, &arena);
-    bool is_known = plan_make(&plan, &request, &ignored) && is_known_in_model(o, &plan);
+    bool is_known = plan_make(&plan, &request, &ignored);
+    if (is_known)
+        backend_choose(o->backend, &plan);
+    is_known = is_known && is_known_in_model(o, &plan);
     plan_free(&plan);
     arena_free(&arena);
     return is_known;

@@ -1,6 +1,7 @@
 // Steps are put into groups of equal work, groups are sorted by what they gain, and taken while there is budget.
 #include "backends/costs/error_budget.h"
 
+#include "backends/costs/chains.h"
 #include "backends/costs/step_cost.h"
 #include "backends/costs/step_key.h"
 #include "backends/planning/plan_text.h"
@@ -120,7 +121,7 @@ static void add_to_estimate(struct estimate *sum, const struct step_cost *cost)
 bool backend_choose_priced(struct backend *b, struct plan *plan, struct estimate *estimate, struct error *error)
 {
     struct choosing c = {.b = b, .plan = plan};
-    bool is_done = true;
+    bool is_done = chains_join(b, plan, error);
     c.prices = arena_array(plan->arena, struct step_prices, plan->steps.count + 1);
     for (size_t i = 0; is_done && i < plan->steps.count; i++)
         is_done =
@@ -141,6 +142,7 @@ void backend_choose(struct backend *b, struct plan *plan)
     struct error ignored;
     bool only_recalls = b->only_recalls;
     b->only_recalls = true;
+    chains_join(b, plan, &ignored);
     c.prices = arena_array(plan->arena, struct step_prices, plan->steps.count + 1);
     for (size_t i = 0; i < plan->steps.count; i++)
         if (plan->steps.items[i].is_constant ||
@@ -169,6 +171,7 @@ void backend_choose_given(struct backend *b, struct plan *plan, const step_choic
         backend_choose(b, plan);
         return;
     }
+    chains_join_given(b, plan, given);
     for (size_t i = 0; i < plan->steps.count; i++) {
         struct step *step = &plan->steps.items[i];
         text_clear(&text);

@@ -41,7 +41,7 @@ static bool estimate_best_layouts(struct backend *b, const struct graph *g, stru
     struct estimate chosen;
     if (!layouts_find(b, g, b->scratch, &best, ret_estimate, error))
         return false;
-    if (!b->meets_inexact)
+    if (!b->meets_inexact && !b->target.chain)
         return true;
     if (!backend_estimate_with(b, g, best, &chosen, error))
         return false;

@@ -54,6 +54,14 @@ static size_t bytes_of(const struct plan_memory *m)
     return (size_t)m->elements * dtype_size(m->dtype);
 }
 
+static bool is_result(const struct step *step, memory_id id)
+{
+    for (int i = 0; i < step->n_results; i++)
+        if (step->results[i].memory == id)
+            return true;
+    return false;
+}
+
 static bool reads_in_loops(const struct step *step, memory_id id)
 {
     for (int l = 0; l < step->n_loops; l++)
@@ -109,10 +117,11 @@ static void give_memories(struct cache_conditions *s, const struct step_request 
     struct random random = random_seed(1);
     for (int l = 0; l < step->n_loops; l++)
         for (int i = step->loops[l].n_operands; i-- > 0;)
-            if (!(step->n_results && step->loops[l].operands[i].memory == step->results[0].memory))
+            if (!is_result(step, step->loops[l].operands[i].memory))
                 give_operand(s, r, step->loops[l].operands[i].memory, &random);
     for (int i = step->n_operands; i-- > 0;)
-        give_operand(s, r, step->operands[i].memory, &random);
+        if (!is_result(step, step->operands[i].memory))
+            give_operand(s, r, step->operands[i].memory, &random);
     for (int i = 0; i < step->n_results; i++)
         give_result(s, r, step->results[i].memory, &random);
     for (int l = 0; l < step->n_loops; l++)

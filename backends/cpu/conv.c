@@ -3,10 +3,12 @@
 #include "backends/cpu/conv.h"
 
 #include "backends/cpu/primitive.h"
+#include "backends/cpu/ways.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/planner.h"
 #include "backends/planning/planner_layouts.h"
 #include "core/memory/arena.h"
+#include <stdio.h>
 #include <string.h>
 
 #define PLAIN_CHANNELS 4   // so few of the source do not fill a block: it stays row-major when the result has blocks
@@ -175,3 +177,46 @@ const struct cpu_kernel cpu_kernel_conv = {
     .describe_weights = cpu_primitive_describe_weights,
     .free = cpu_primitive_free,
 };
+
+// --- Winograd --------------------------------------------------------------------------------------------------------
+//
+// Convolutions of 3x3 in steps of one, where the library has the algorithm: it multiplies less, and loses more digits.
+// Its kernels take images in blocks of 16 channels; an epilogue that they do not apply runs behind them.
+
+enum { BLOCK = ONEDNN_WINOGRAD_BLOCK };
+
+static bool is_in_blocks(const struct view *image)
+{
+    return cpu_tensor_of_image(image, BLOCK).block == BLOCK;
+}
+
+static bool takes_winograd(const struct plan *plan, const struct step *step)
+{
+    return cpu_is_conv_of_3x3(plan, step) && is_in_blocks(&step->operands[0]) && is_in_blocks(&step->results[0]);
+}
+
+static void list_winograd(const struct cpu_backend *b, const struct plan *plan, const struct step *step,
+                          choice_list *list)
+{
+    struct listed_choice c = {.precision = PRECISION_FAST};
+    snprintf(c.text, sizeof c.text, "%s", cpu_way_winograd.name);
+    if (onednn_block_of_channels() == BLOCK)
+        vec_push(list, c);
+}
+
+static void *prepare_winograd(const struct step_request *r)
+{
+    return cpu_prepare_conv(r, ONEDNN_WINOGRAD);
+}
+
+static const struct cpu_kernel winograd_kernel = {
+    .base = {.name = "conv"},
+    .prepare = prepare_winograd,
+    .run = cpu_primitive_run,
+    .scratch_bytes = cpu_primitive_scratch_bytes,
+    .weights = cpu_primitive_weights,
+    .packed_operand = cpu_primitive_packed_operand,
+    .describe_weights = cpu_primitive_describe_weights,
+    .free = cpu_primitive_free,
+};
+const struct cpu_way cpu_way_winograd = {"winograd", takes_winograd, list_winograd, &winograd_kernel};

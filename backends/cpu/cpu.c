@@ -275,9 +275,12 @@ static bool prepare(struct model *model, const struct given_weights *weights, st
 {
     struct cpu_model *m = (struct cpu_model *)model;
     struct cpu_backend *b = (struct cpu_backend *)model->backend;
+    size_t n_steps = m->base.plan.steps.count;
+    backend_choose_given(&b->base, &m->base.plan, m->base.given);
+    if (m->base.plan.steps.count != n_steps)
+        plan_lay_out_memory(&m->base.plan);
     if (!plan_has_room(&m->base.plan, error))
         return false;
-    backend_choose_given(&b->base, &m->base.plan, m->base.given);
     const uint32_t *order = preparation_order(&m->base.plan, &m->base.arena);
     find_memory(m, !(weights->source && weights->source->find_packed));
     kept_memory_init(&m->kept, &m->base.plan, order, weights, m->memory, &m->base.arena);
@@ -509,6 +512,8 @@ struct backend *cpu_backend_open(const struct backend_options *options, struct e
         .evaluate = &cpu_kernel_evaluate.base,
         .claim = claim,
         .writes_part = writes_part,
+        .chain = &cpu_kernel_chain.base,
+        .may_chain = cpu_may_chain,
         .layouts = onednn_block_of_channels() == 16 ? &layouts_of_16 : &layouts_of_8,
     };
     char device[256];

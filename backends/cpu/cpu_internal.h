@@ -45,13 +45,15 @@ struct cpu_kernel {
     size_t (*weights)(const void *state, char **ret_weights);   // the packed ones; NULL: none
     int (*packed_operand)(const void *state);   // that is not read after prepare, -1: none; NULL: none ever
     // How those weights stand, in a kernel that takes them packed, or asks for that operand's memory itself
-    // (packed_weights.c). False: in no way that can be described. NULL: it does neither.
+    // (kept_memory.c). False: in no way that can be described. NULL: it does neither.
     bool (*describe_weights)(const void *state, struct packing *ret_packing);
     void (*free)(void *state);   // NULL: nothing to free
 };
 
 extern const struct cpu_kernel cpu_kernel_loops, cpu_kernel_evaluate, cpu_kernel_conv, cpu_kernel_pool,
-    cpu_kernel_linear, cpu_kernel_matmul, cpu_kernel_row, cpu_kernel_gather, cpu_kernel_lrn;
+    cpu_kernel_linear, cpu_kernel_matmul, cpu_kernel_row, cpu_kernel_gather, cpu_kernel_lrn, cpu_kernel_chain;
+// May the chain run both (chain.c)?
+bool cpu_may_chain(const struct plan *plan, const struct step *first, const struct step *second);
 
 // Claims (see plan.h), one per operator that has a kernel or a better arrangement of loops than its definition.
 typedef bool cpu_claim(struct planner *p, node_id node);
@@ -95,7 +97,7 @@ struct compiled_loops *cpu_compile_epilogue(const struct step_request *r, int n_
 
 #define CPU_PACKED_OPERAND 1   // of all kernels that pack one
 // A weight that the source of the model has packed so, and NULL otherwise: then its plain memory is to be provided. The
-// view has to be the whole of it (packed_weights.c).
+// view has to be the whole of it (kept_memory.c).
 const void *cpu_find_packed(const struct step_request *r, const struct packing *packing, size_t bytes);
 bool cpu_provide_plain(const struct step_request *r);
 bool cpu_packs_whole_weight(const struct plan *plan, const struct step *step);

@@ -1,6 +1,8 @@
 // Each memory has an arena of its own, so that it can be given back by itself.
 #include "backends/cpu/kept_memory.h"
 
+#include "backends/cpu/cpu_internal.h"
+
 #include "backends/planning/plan_memory.h"
 #include "core/text/error.h"
 
@@ -138,4 +140,28 @@ void kept_memory_free(struct kept_memory *k)
     for (memory_id m = 0; k->plan && m < k->plan->memory.count; m++)
         if (plan_keeps(k->plan, m))
             give_back(k, m);
+}
+
+// --- packed before ---------------------------------------------------------------------------------------------------
+//
+// Kernels that pack an operand take it as it was packed before, where it stands so, and not the plain one.
+
+bool cpu_packs_whole_weight(const struct plan *plan, const struct step *step)
+{
+    const struct view *v = &step->operands[CPU_PACKED_OPERAND];
+    const struct plan_memory *memory = &plan->memory.items[v->memory];
+    return memory->place == MEMORY_WEIGHT && memory->dtype == DTYPE_F32 && v->offset == 0 &&
+           view_elements(v) == memory->elements && view_has_layout(v, LAYOUT_ROWS);
+}
+
+const void *cpu_find_packed(const struct step_request *r, const struct packing *packing, size_t bytes)
+{
+    if (!r->kept || !cpu_packs_whole_weight(r->plan, r->step))
+        return NULL;
+    return kept_memory_find_packed(r->kept, r->step->operands[CPU_PACKED_OPERAND].memory, packing, bytes);
+}
+
+bool cpu_provide_plain(const struct step_request *r)
+{
+    return !r->kept || kept_memory_provide(r->kept, r->step->operands[CPU_PACKED_OPERAND].memory, r->error);
 }

@@ -1,6 +1,7 @@
 // Convolutions and products with known weights by register tiles (generated/tile.h), with what stands behind them.
 // Rows of pixels that follow each other everywhere, as in products and in most convolutions of 1x1, are one row.
-#include "backends/generated/tile.h"
+#include "backends/cpu/tile.h"
+
 #include "backends/cpu/generated.h"
 #include "backends/cpu/loops.h"
 #include "backends/cpu/ways.h"
@@ -16,18 +17,11 @@
 #define SPARE_REGISTERS 4   // for weights and an entry of the source
 #define FEW_PIXELS 8        // the library does not do well with so few
 
-struct tile_step {
-    struct tile_definition definition;
-    struct tile_schedule schedule;
-    struct tile_image *operands;
-    const struct view *source, *target;
-    const struct loop *loop;        // the epilogue within the kernel, or NULL
-    struct compiled_loops *loops;   // the same behind it, or NULL
+struct tile_kernel {
+    struct tile_step step;
+    struct compiled_loops *loops;   // the epilogue behind the kernel, or NULL
     tile_run_fn *run;
-    int64_t *numbers;
-    const float **addresses;   // of operands
     float *weights;
-    int threads;
 };
 
 // --- the step as a definition ----------------------------------------------------------------------------------------
@@ -113,7 +107,7 @@ static bool is_product(const struct step *step)
     return step->kernel == &cpu_kernel_linear.base;
 }
 
-static bool define(struct tile_step *s, const struct cpu_backend *b, const struct plan *plan, const struct step *step)
+bool cpu_tile_define(struct tile_step *s, const struct cpu_backend *b, const struct plan *plan, const struct step *step)
 {
     const struct cpu_machine *machine = cpu_machine_of(b->vector);
     struct tile_definition *d = &s->definition;
@@ -130,7 +124,7 @@ static bool define(struct tile_step *s, const struct cpu_backend *b, const struc
            image_of_view(s->target, d->lanes, is_product(step), &d->target);
 }
 
-static bool define_epilogue(struct tile_step *s, const struct step *step, struct arena *arena)
+bool cpu_tile_define_epilogue(struct tile_step *s, const struct step *step, struct arena *arena)
 {
     const struct loop *l = step->n_loops ? &step->loops[0] : NULL;
     bool is_taken = true;
@@ -190,7 +184,7 @@ static void join_rows(struct tile_definition *d)
 
 // --- choices ---------------------------------------------------------------------------------------------------------
 
-static bool takes(const struct plan *plan, const struct step *step)
+bool cpu_is_tiled(const struct plan *plan, const struct step *step)
 {
     bool is_conv = step->kernel == &cpu_kernel_conv.base && step->results[0].rank == 4;
     return (is_conv || is_product(step)) && plan_keeps(plan, step->operands[1].memory);
@@ -223,9 +217,8 @@ static int64_t tiles_that_stay(const struct tile_definition *d, int pixels)
 // As wide as vectors of results allow, and narrower: what there is of both depends on the processor's loads.
 static void add_dense(choice_list *list, const struct tile_definition *d)
 {
-    int64_t vectors = (d->results + d->lanes - 1) / d->lanes;
-    int widest = vectors % 4 == 0 ? 4 : vectors % 3 == 0 ? 3 : vectors % 2 == 0 ? 2 : 1;
-    for (int q = widest; q >= (widest > 2 ? 2 : widest); q = q > 2 ? 2 : 0) {
+    int widest = tile_best_vectors(d);
+    for (int q = widest; q; q = q > 2 ? 2 : 0) {
         int pixels = (d->registers - SPARE_REGISTERS) / q;
         add_choice(list, d, pixels, q, tiles_that_stay(d, pixels));
     }
@@ -256,8 +249,8 @@ static void list(const struct cpu_backend *b, const struct plan *plan, const str
     struct arena arena;
     struct tile_step s = {.threads = b->threads};
     arena_init(&arena);
-    if (define(&s, b, plan, step)) {
-        define_epilogue(&s, step, &arena);
+    if (cpu_tile_define(&s, b, plan, step)) {
+        cpu_tile_define_epilogue(&s, step, &arena);
         join_rows(&s.definition);
         if (tile_is_lanewise(&s.definition))
             add_lanewise(list, &s.definition);
@@ -269,17 +262,7 @@ static void list(const struct cpu_backend *b, const struct plan *plan, const str
 
 // --- preparing and running -------------------------------------------------------------------------------------------
 
-static bool find_kernel(struct tile_step *s, const struct step_request *r)
-{
-    struct text text = {0};
-    tile_print(&text, &s->definition, &s->schedule);
-    void *address = cpu_find_function(r, text.chars);
-    memcpy(&s->run, &address, sizeof s->run);
-    text_free(&text);
-    return address != NULL;
-}
-
-static void pack_weights(struct tile_step *s, const struct step_request *r)
+static void pack_weights(const struct tile_step *s, const struct step_request *r, float *ret_packed)
 {
     const struct view *w = &r->step->operands[CPU_PACKED_OPERAND];
     const float *plain = (const float *)address_of_view(r->memory, w);
@@ -287,50 +270,73 @@ static void pack_weights(struct tile_step *s, const struct step_request *r)
     if (is_product(r->step))
         memcpy(stride, (int64_t[4]){w->stride[1], w->stride[0]}, sizeof stride);
     int64_t groups = tile_weight_groups(&s->definition, &s->schedule);
-    s->weights = arena_alloc(r->arena, tile_weights_floats(&s->definition, &s->schedule) * sizeof(float), 64);
 #pragma omp parallel for num_threads(s->threads)
     for (int64_t i = 0; i < groups; i++)
-        tile_pack(&s->definition, &s->schedule, plain, stride, s->weights, i, 1);
+        tile_pack(&s->definition, &s->schedule, plain, stride, ret_packed, i, 1);
+}
+
+void cpu_tile_prepare(struct tile_step *s, const struct step_request *r, float *ret_packed)
+{
+    pack_weights(s, r, ret_packed);
+    s->numbers = arena_array(r->arena, int64_t, tile_n_numbers(&s->definition, &s->schedule));
+    tile_list_numbers(&s->definition, &s->schedule, s->numbers);
+    s->addresses = arena_array(r->arena, const float *, s->loop ? (size_t)s->loop->n_operands : 1);
+}
+
+static bool find_kernel(struct tile_kernel *k, const struct step_request *r)
+{
+    struct text text = {0};
+    tile_print(&text, &k->step.definition, &k->step.schedule);
+    void *address = cpu_find_function(r, text.chars);
+    memcpy(&k->run, &address, sizeof k->run);
+    text_free(&text);
+    return address != NULL;
 }
 
 static void *prepare(const struct step_request *r)
 {
-    struct tile_step *s = arena_new(r->arena, struct tile_step);
+    struct tile_kernel *k = arena_new(r->arena, struct tile_kernel);
+    struct tile_step *s = &k->step;
     const char *schedule = strchr(r->step->choice, ' ');
-    if (!schedule || !tile_schedule_parse(schedule + 1, &s->schedule) || !define(s, r->backend, r->plan, r->step))
+    if (!schedule || !tile_schedule_parse(schedule + 1, &s->schedule) ||
+        !cpu_tile_define(s, r->backend, r->plan, r->step))
         return NULL;
-    if (!define_epilogue(s, r->step, r->arena))
-        s->loops = cpu_compile_epilogue(r, 0);
+    if (!cpu_tile_define_epilogue(s, r->step, r->arena))
+        k->loops = cpu_compile_epilogue(r, 0);
     join_rows(&s->definition);
     if (!tile_suits(&s->definition, &s->schedule) || r->step->operands[CPU_PACKED_OPERAND].block ||
-        !cpu_provide_plain(r) || !find_kernel(s, r))
+        !cpu_provide_plain(r) || !find_kernel(k, r))
         return NULL;
-    pack_weights(s, r);
-    s->numbers = arena_array(r->arena, int64_t, tile_n_numbers(&s->definition, &s->schedule));
-    tile_list_numbers(&s->definition, &s->schedule, s->numbers);
-    s->addresses = arena_array(r->arena, const float *, s->loop ? (size_t)s->loop->n_operands : 1);
-    return s;
+    k->weights = arena_alloc(r->arena, tile_weights_floats(&s->definition, &s->schedule) * sizeof(float), 64);
+    cpu_tile_prepare(s, r, k->weights);
+    return k;
+}
+
+void cpu_tile_find_addresses(const struct tile_step *s, char *const *memory)
+{
+    for (int i = 1; s->loop && i < s->loop->n_operands; i++)
+        s->addresses[i] = (const float *)memory[s->loop->operands[i].memory] + s->loop->operands[i].offset;
 }
 
 static bool run(void *state, char *const *memory, char *scratch)
 {
-    const struct tile_step *s = state;
-    for (int i = 1; s->loop && i < s->loop->n_operands; i++)
-        s->addresses[i] = (const float *)memory[s->loop->operands[i].memory] + s->loop->operands[i].offset;
+    const struct tile_kernel *k = state;
+    const struct tile_step *s = &k->step;
     const float *x = (const float *)address_of_view(memory, s->source);
     float *y = (float *)address_of_view(memory, s->target);
+    cpu_tile_find_addresses(s, memory);
 #pragma omp parallel num_threads(s->threads) if (s->threads > 1)
-    s->run(x, s->weights, y, s->addresses, s->numbers, omp_get_thread_num(), omp_get_num_threads());
-    if (s->loops)
-        loops_run(s->loops, memory);
+    k->run(x, k->weights, y, s->addresses, s->numbers, omp_get_thread_num(), omp_get_num_threads());
+    if (k->loops)
+        loops_run(k->loops, memory);
     return true;
 }
 
 static size_t weights(const void *state, char **ret_weights)
 {
-    const struct tile_step *s = state;
-    *ret_weights = (char *)s->weights;
-    return tile_weights_floats(&s->definition, &s->schedule) * sizeof(float);
+    const struct tile_kernel *k = state;
+    *ret_weights = (char *)k->weights;
+    return tile_weights_floats(&k->step.definition, &k->step.schedule) * sizeof(float);
 }
 
 static int packed_operand(const void *state)
@@ -345,4 +351,4 @@ static const struct cpu_kernel kernel = {
     .weights = weights,
     .packed_operand = packed_operand,
 };
-const struct cpu_way cpu_way_tile = {WAY, takes, list, &kernel};
+const struct cpu_way cpu_way_tile = {WAY, cpu_is_tiled, list, &kernel};

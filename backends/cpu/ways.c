@@ -1,6 +1,7 @@
 // The list of ways, and which of them runs a step.
 #include "backends/cpu/ways.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct cpu_way *const ways[] = {&cpu_way_winograd, &cpu_way_generated, &cpu_way_rows, &cpu_way_tile};
@@ -14,7 +15,10 @@ static bool is_of_way(const struct cpu_way *way, const char *choice)
 
 void cpu_list_choices(struct backend *b, const struct plan *plan, const struct step *step, choice_list *list)
 {
-    vec_push(list, ((struct listed_choice){.text = ""}));
+    const char *standard = step->kernel == &cpu_kernel_chain.base ? "chain" : "";
+    struct listed_choice only = {.precision = PRECISION_EXACT};
+    snprintf(only.text, sizeof only.text, "%s", standard);
+    vec_push(list, only);
     for (size_t i = 0; i < N_WAYS; i++)
         if (ways[i]->takes(plan, step))
             ways[i]->list((const struct cpu_backend *)b, plan, step, list);

@@ -31,6 +31,7 @@ struct shape {
 };
 struct printing {
     struct text *text;
+    const char *prefix;   // of its functions
     const struct tile_definition *d;
     const struct tile_schedule *s;
     struct shape k;
@@ -40,8 +41,11 @@ struct printing {
 #define TILE_NUMBERS(_)                                                                                                \
     _(IMAGES)                                                                                                          \
     _(ROWS)                                                                                                            \
-    _(TILES) _(GROUPS) _(GROUPS_EACH) _(RESULTS) _(AT_ONCE) _(HEIGHT) _(CHANNEL_BLOCKS) _(CHANNELS) _(X_IMAGE)         \
-        _(X_BLOCK) _(X_ROW) _(X_LANE) _(X_GROUP) _(Y_IMAGE) _(Y_BLOCK) _(Y_ROW) _(Y_PIXEL) _(W_GROUP)
+    _(TILES)                                                                                                           \
+    _(GROUPS)                                                                                                          \
+    _(GROUPS_EACH)                                                                                                     \
+    _(RESULTS) _(AT_ONCE) _(HEIGHT) _(CHANNEL_BLOCKS) _(CHANNELS) _(X_IMAGE) _(X_BLOCK) _(X_ROW) _(X_LANE) _(X_GROUP)  \
+        _(Y_IMAGE) _(Y_BLOCK) _(Y_ROW) _(Y_PIXEL) _(W_GROUP)
 #define TILE_NUMBER(name) TILE_##name,
 enum tile_number { TILE_NUMBERS(TILE_NUMBER) TILE_N_NUMBERS };
 
@@ -147,6 +151,15 @@ bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s)
     int64_t channels = k.is_lanewise ? d->groups * d->channels : d->channels;
     return k.results >= (int64_t)s->vectors * d->lanes && (!k.is_lanewise || s->vectors == 1) && d->target.lane == 1 &&
            suits_image(d, &d->source, channels) && suits_image(d, &d->target, k.results) && list_kinds(d, &k);
+}
+
+int tile_best_vectors(const struct tile_definition *d)
+{
+    int best = 1;
+    for (int q = 2; q <= MOST_VECTORS; q *= 2)
+        if (q * divide_up(d->results, (int64_t)q * d->lanes) <= best * divide_up(d->results, (int64_t)best * d->lanes))
+            best = q;
+    return best;
 }
 
 bool tile_takes_epilogue(const struct tile_definition *d)
@@ -407,8 +420,8 @@ static void print_arguments(const struct printing *p, const char *form)
 static void print_kind(const struct printing *p, int number)
 {
     const struct kind *kind = &p->k.kinds[number];
-    text_printf(p->text, "static inline void NAMED(tile_%d)(const float *x, const float *w, I r0, I r1, float *y",
-                number);
+    text_printf(p->text, "static inline void NAMED(%stile_%d)(const float *x, const float *w, I r0, I r1, float *y",
+                p->prefix, number);
     print_arguments(p, ", const float *o%d");
     text_add(p->text, ", const I *n)\n{\n");
     for (int i = 0; i < (int)kind->width; i++)
@@ -431,13 +444,13 @@ static void print_kind(const struct printing *p, int number)
     text_add(p->text, "}\n");
 }
 
-static void print_names(const struct printing *p)
+void tile_print_names(struct text *text, int lanes)
 {
 #define NAME_OF_NUMBER(name) #name,
     static const char *const numbers[] = {TILE_NUMBERS(NAME_OF_NUMBER)};
-    vector_text_begin(p->text, p->d->lanes);
+    vector_text_begin(text, lanes);
     for (int i = 0; i < TILE_N_NUMBERS; i++)
-        text_printf(p->text, "#undef %s\n#define %s n[%d]\n", numbers[i], numbers[i], i);
+        text_printf(text, "#undef %s\n#define %s n[%d]\n", numbers[i], numbers[i], i);
 }
 
 static void print_calls(const struct printing *p)
@@ -457,52 +470,91 @@ static void print_calls(const struct printing *p)
     }
     text_printf(p->text, "switch (n[%d + 2 * tile]) {\n", at);
     for (int i = 0; i < p->k.n_kinds; i++) {
-        text_printf(p->text, "case %d:\nNAMED(tile_%d)(xt, wt, r0, r1, yt", i, i);
+        text_printf(p->text, "case %d:\nNAMED(%stile_%d)(xt, wt, r0, r1, yt", i, p->prefix, i);
         print_arguments(p, ", o%d");
         text_add(p->text, ", n);\nbreak;\n");
     }
     text_add(p->text, "}\n");
 }
 
-static void print_run(const struct printing *p)
+// The weights of a group of vectors, and which channels they are of.
+static void print_group(const struct printing *p)
+{
+    int vectors = p->s->vectors;
+    text_printf(p->text,
+                "const float *wt = w + g * W_GROUP;\n"
+                "I first = g %% GROUPS_EACH * %d * LANES, x_at = g / GROUPS_EACH * X_GROUP;\n"
+                "if (first > RESULTS - %d * LANES)\nfirst = RESULTS - %d * LANES;\n",
+                vectors, vectors, vectors);
+    text_add(p->text, p->k.is_lanewise ? "x_at = first / LANES * X_BLOCK + first % LANES;\n"
+                                       : "first += g / GROUPS_EACH * RESULTS;\n");
+}
+
+// The rows of the window that lie within the image.
+static void print_window(const struct printing *p)
 {
     const struct tile_definition *d = p->d;
-    text_printf(
+    long long step = as_long(d->dilation[0]), most = as_long(d->kernel[0]);
+    text_printf(p->text,
+                "I top = row * %lld - %lld, r0 = top < 0 ? (-top + %lld) / %lld : 0;\n"
+                "I r1 = top < HEIGHT ? (HEIGHT - top + %lld) / %lld : 0;\nr1 = r1 > %lld ? %lld : r1;\n",
+                as_long(d->stride[0]), as_long(d->pad[0]), step - 1, step, step - 1, step, most, most);
+}
+
+static void print_run(const struct printing *p)
+{
+    text_add(
         p->text,
         "void NAMED(run)(const float *x, const float *w, float *y, const float *const *operands, const I *n, "
         "int part, int parts)\n{\n"
-        "I all = IMAGES * ROWS * TILES, is_by_tiles = all %% parts == 0 || all >= 4 * parts;\n"
+        "I all = IMAGES * ROWS * TILES, is_by_tiles = all % parts == 0 || all >= 4 * parts;\n"
         "I begin = is_by_tiles ? all * part / parts : 0, end = is_by_tiles ? all * (part + 1) / parts : all;\n"
         "I g0 = is_by_tiles ? 0 : GROUPS * part / parts, g1 = is_by_tiles ? GROUPS : GROUPS * (part + 1) / parts;\n"
         "for (I from = begin, to; from < end; from = to) {\n"
         "to = end - from < AT_ONCE ? end : from + AT_ONCE;\n"
-        "for (I g = g0; g < g1; g++) {\n"
-        "const float *wt = w + g * W_GROUP;\n"
-        "I first = g %% GROUPS_EACH * %d * LANES, x_at = g / GROUPS_EACH * X_GROUP;\n"
-        "if (first > RESULTS - %d * LANES)\nfirst = RESULTS - %d * LANES;\n",
-        p->s->vectors, p->s->vectors, p->s->vectors);
-    text_add(p->text, p->k.is_lanewise ? "x_at = first / LANES * X_BLOCK + first % LANES;\n"
-                                       : "first += g / GROUPS_EACH * RESULTS;\n");
-    text_printf(p->text,
-                "I image = from / (ROWS * TILES), row = from / TILES %% ROWS, tile = from %% TILES;\n"
-                "for (I u = from; u < to; u++) {\n"
-                "I top = row * %lld - %lld, r0 = top < 0 ? (-top + %lld) / %lld : 0;\n"
-                "I r1 = top < HEIGHT ? (HEIGHT - top + %lld) / %lld : 0;\nr1 = r1 > %lld ? %lld : r1;\n",
-                as_long(d->stride[0]), as_long(d->pad[0]), as_long(d->dilation[0] - 1), as_long(d->dilation[0]),
-                as_long(d->dilation[0] - 1), as_long(d->dilation[0]), as_long(d->kernel[0]), as_long(d->kernel[0]));
+        "for (I g = g0; g < g1; g++) {\n");
+    print_group(p);
+    text_add(p->text, "I image = from / (ROWS * TILES), row = from / TILES % ROWS, tile = from % TILES;\n"
+                      "for (I u = from; u < to; u++) {\n");
+    print_window(p);
     print_calls(p);
     text_add(p->text,
              "if (++tile == TILES) {\ntile = 0;\nif (++row == ROWS) {\nrow = 0;\nimage++;\n}\n}\n}\n}\n}\n}\n");
 }
 
-void tile_print(struct text *text, const struct tile_definition *d, const struct tile_schedule *s)
+static struct printing begin_printing(struct text *text, const char *prefix, const struct tile_definition *d,
+                                      const struct tile_schedule *s)
 {
-    struct printing p = {text, d, s, shape_of(d, s)};
+    struct printing p = {text, prefix, d, s, shape_of(d, s)};
     bool is_listed = list_kinds(d, &p.k);
     assert(is_listed);
     (void)is_listed;
-    print_names(&p);
+    return p;
+}
+
+void tile_print(struct text *text, const struct tile_definition *d, const struct tile_schedule *s)
+{
+    struct printing p = begin_printing(text, "", d, s);
+    tile_print_names(text, d->lanes);
     for (int i = 0; i < p.k.n_kinds; i++)
         print_kind(&p, i);
     print_run(&p);
+}
+
+void tile_print_row(struct text *text, const char *prefix, const struct tile_definition *d,
+                    const struct tile_schedule *s)
+{
+    struct printing p = begin_printing(text, prefix, d, s);
+    for (int i = 0; i < p.k.n_kinds; i++)
+        print_kind(&p, i);
+    text_printf(text,
+                "static void NAMED(%srow)(const float *x, const float *w, float *y, const float *const *operands, "
+                "const I *n, I image, I row)\n{\n",
+                prefix);
+    print_window(&p);
+    text_add(text, "for (I g = 0; g < GROUPS; g++) {\n");
+    print_group(&p);
+    text_add(text, "for (I tile = 0; tile < TILES; tile++) {\n");
+    print_calls(&p);
+    text_add(text, "}\n}\n}\n");
 }

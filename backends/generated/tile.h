@@ -42,6 +42,8 @@ void tile_schedule_print(struct text *text, const struct tile_schedule *s);
 bool tile_schedule_parse(const char *text, struct tile_schedule *ret_schedule);
 bool tile_is_lanewise(const struct tile_definition *d);
 bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s);
+// Of a dense one: the most of 4, 2 and 1 with which the fewest vectors are computed twice.
+int tile_best_vectors(const struct tile_definition *d);
 bool tile_takes_epilogue(const struct tile_definition *d);
 
 // Appends to the text definitions of which NAMED(run) has this type; `numbers` has tile_n_numbers, and operands the
@@ -49,6 +51,11 @@ bool tile_takes_epilogue(const struct tile_definition *d);
 typedef void tile_run_fn(const float *x, const float *w, float *y, const float *const *operands, const int64_t *numbers,
                          int part, int parts);
 void tile_print(struct text *text, const struct tile_definition *d, const struct tile_schedule *s);
+// Parts of larger kernels: first the names, once; then NAMED(<prefix>row), which computes a row of an image:
+//     static void (const float *x, const float *w, float *y, const float *const *operands, const I *n, I image, I row)
+void tile_print_names(struct text *text, int lanes);
+void tile_print_row(struct text *text, const char *prefix, const struct tile_definition *d,
+                    const struct tile_schedule *s);
 size_t tile_n_numbers(const struct tile_definition *d, const struct tile_schedule *s);
 void tile_list_numbers(const struct tile_definition *d, const struct tile_schedule *s, int64_t *ret_numbers);
 // From [result][channel of the group][row][column] with these distances.

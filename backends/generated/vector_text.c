@@ -3,6 +3,7 @@
 
 #include "backends/planning/plan.h"
 #include "core/text/text.h"
+#include <math.h>
 #include <stdio.h>
 
 // --- what is written as it is ----------------------------------------------------------------------------------------
@@ -24,6 +25,8 @@ static const char head[] =
     "for (I i = left; i < LANES; i++)\nv[i] = rest;\nreturn v;\n}\n"
     "static inline V NAMED(max)(V a, V b)\n{\nreturn SELECT((a > b) | (a != a), a, b);\n}\n"
     "static inline V NAMED(min)(V a, V b)\n{\nreturn SELECT((a < b) | (a != a), a, b);\n}\n"
+    "static inline V NAMED(max_number)(V a, V b)\n{\nreturn SELECT(a < b, b, a);\n}\n"
+    "static inline V NAMED(min_number)(V a, V b)\n{\nreturn SELECT(a > b, b, a);\n}\n"
     "static inline V NAMED(relu)(V a)\n{\nreturn SELECT(a < 0, (V){0}, a);\n}\n"
     "static inline V NAMED(abs)(V a)\n{\nreturn (V)((B)a & 0x7fffffff);\n}\n"
     "static inline V NAMED(sqrt)(V a)\n{\nfor (int i = 0; i < LANES; i++)\na[i] = __builtin_sqrtf(a[i]);\nreturn "
@@ -104,16 +107,41 @@ void vector_text_name(uint16_t value, char ret_name[VECTOR_NAME_SIZE])
     snprintf(ret_name, VECTOR_NAME_SIZE, "%c%d", is_instruction ? 't' : 'x', value & ~VALUE_OF_INSTRUCTION);
 }
 
+// A constant is no NaN: half of the comparisons are not needed.
+static const char *form_with(const struct loop *l, const struct instruction *i, uint16_t *a, uint16_t *b)
+{
+    bool is_extreme = i->fn == FN_MAX || i->fn == FN_MIN;
+    const uint16_t values[2] = {i->a, i->b};
+    *a = i->a;
+    *b = i->b;
+    for (int k = 0; is_extreme && k < 2; k++) {
+        const struct instruction *of = &l->instructions[values[k] & ~VALUE_OF_INSTRUCTION];
+        if (!(values[k] & VALUE_OF_INSTRUCTION) || of->kind != INSTRUCTION_CONSTANT || isnan(of->constant))
+            continue;
+        *a = values[!k];
+        *b = values[k];
+        return i->fn == FN_MAX ? "NAMED(max_number)(%s, %s)" : "NAMED(min_number)(%s, %s)";
+    }
+    return form_of(i->fn);
+}
+
 void vector_text_add(struct text *text, const struct loop *l, int number)
 {
     const struct instruction *i = &l->instructions[number];
     char a[VECTOR_NAME_SIZE], b[VECTOR_NAME_SIZE];
+    uint16_t first, second;
     text_printf(text, "V t%d = ", number);
-    vector_text_name(i->a, a);
-    vector_text_name(i->b, b);
-    if (i->kind == INSTRUCTION_CONSTANT)
-        text_printf(text, "ALL((float)%a)", i->constant);
-    else
-        text_printf(text, form_of(i->fn), a, b);
+    if (i->kind == INSTRUCTION_CONSTANT) {
+        text_printf(text,
+                    isnan(i->constant)   ? "ALL(__builtin_nanf(\"\"));\n"
+                    : isinf(i->constant) ? (i->constant > 0 ? "ALL(__builtin_inff());\n" : "ALL(-__builtin_inff());\n")
+                                         : "ALL((float)%a);\n",
+                    i->constant);
+        return;
+    }
+    const char *form = form_with(l, i, &first, &second);
+    vector_text_name(first, a);
+    vector_text_name(second, b);
+    text_printf(text, form, a, b);
     text_add(text, ";\n");
 }

@@ -94,6 +94,8 @@ struct step {
     int n_shared;         // loops kernel: leading axes that all its loops share
     uint32_t order;
     uint32_t needed_at;   // the order of the first step that runs each time and needs it, or its own
+    const struct step *parts;   // of several that run as one (plan_chains.h)
+    int n_parts;
     const char *choice;   // how the device runs it (contract/choice.h); NULL: not chosen yet
     double error;         // of that choice; 0: it is exact
     bool is_constant;
@@ -166,6 +168,9 @@ struct plan_target {
     bool (*writes_part)(void *context, const struct planner *p, node_id node, const struct view *part);
     void *context;
     const struct layout_support *layouts;   // NULL: no choices
+    // Runs steps as one, the second of which alone reads the result of the first. NULL: there is no such kernel.
+    const struct kernel *chain;
+    bool (*may_chain)(const struct plan *plan, const struct step *first, const struct step *second);
 };
 struct code_cache;
 

@@ -3,6 +3,7 @@
 #include "backends/planning/plan_finish.h"
 
 #include "backends/planning/plan_blocks.h"
+#include "backends/planning/plan_chains.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/planner.h"
 
@@ -65,14 +66,6 @@ static void find_needs(struct planner *p)
     }
 }
 
-static void note_use(struct plan *plan, memory_id memory, uint32_t step)
-{
-    struct plan_memory *m = &plan->memory.items[memory];
-    if (m->first_step == UINT32_MAX)
-        m->first_step = step;
-    m->last_step = step;
-}
-
 void planner_finish(struct planner *p)
 {
     struct plan *plan = p->plan;
@@ -84,9 +77,5 @@ void planner_finish(struct planner *p)
     for (size_t i = 0; i < plan->steps.count; i++)
         for (int k = 0; plan->steps.items[i].kernel == p->target->loops && k < plan->steps.items[i].n_loops; k++)
             loop_split_blocks(&plan->steps.items[i].loops[k]);
-    for (memory_id m = 0; m < plan->memory.count; m++)
-        plan->memory.items[m].first_step = plan->memory.items[m].last_step = UINT32_MAX;
-    for (uint32_t i = 0; i < plan->steps.count; i++)
-        for (struct touched_memory t = {0}; step_next_memory(&plan->steps.items[i], &t);)
-            note_use(plan, t.memory, i);
+    plan_note_lives(plan);
 }

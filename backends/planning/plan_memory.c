@@ -204,7 +204,9 @@ struct step_work step_work(const struct plan *plan, const struct step *s)
 {
     struct step_work work = {0};
     bool has_kernel = s->n_results > 0;
-    if (has_kernel && s->node != NO_NODE)
+    for (int i = 0; i < s->n_parts; i++)
+        work.operations += graph_node_flops(plan->graph, s->parts[i].node);
+    if (has_kernel && s->node != NO_NODE && !s->n_parts)
         work.operations = graph_node_flops(plan->graph, s->node);
     for (int i = 0; i < s->n_operands; i++)
         work.bytes_read +=

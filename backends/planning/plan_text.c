@@ -101,7 +101,9 @@ void step_spell(const struct plan *plan, const struct step *s, struct words *ret
     vec_clear(&ret_words->list);
     vec_push(&ret_words->list, (int64_t)hash_string(s->kernel->name));
     vec_push(&ret_words->list, (int64_t)s->n_operands << 40 | s->n_results << 24 | s->n_loops << 8 | s->n_shared);
-    if (s->node != NO_NODE && (s->n_operands || s->n_results))
+    for (int i = 0; i < s->n_parts; i++)
+        spell_node(ret_words, plan->graph, s->parts[i].node);
+    if (!s->n_parts && s->node != NO_NODE && (s->n_operands || s->n_results))
         spell_node(ret_words, plan->graph, s->node);
     for (int i = 0; i < s->n_operands; i++)
         spell_view(ret_words, plan, &numbers, &s->operands[i]);
@@ -202,8 +204,9 @@ static void print_loop(struct text *out, const struct plan *plan, struct numberi
     text_add(out, "}");
 }
 
-static void print_attributes(struct text *out, const struct node *n)
+static void print_node(struct text *out, const struct node *n)
 {
+    text_printf(out, " %s", n->op->name);
     for (int i = 0; i < operator_n_attributes(n->op); i++) {
         if (n->attributes[i].count == 0)
             continue;
@@ -326,11 +329,10 @@ static void print_step(struct text *out, const struct plan *plan, const struct s
 {
     struct numbering numbers = {.n = 0};
     text_add(out, s->kernel->name);
-    if (s->node != NO_NODE && (s->n_operands || s->n_results)) {
-        const struct node *n = &plan->graph->nodes.items[s->node];
-        text_printf(out, " %s", n->op->name);
-        print_attributes(out, n);
-    }
+    for (int i = 0; i < s->n_parts; i++)
+        print_node(out, &plan->graph->nodes.items[s->parts[i].node]);
+    if (!s->n_parts && s->node != NO_NODE && (s->n_operands || s->n_results))
+        print_node(out, &plan->graph->nodes.items[s->node]);
     for (int i = 0; i < s->n_operands; i++)
         print_view(out, plan, &numbers, &s->operands[i]);
     if (s->n_results)

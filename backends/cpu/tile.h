@@ -1,0 +1,25 @@
+// Steps as definitions of register tiles (generated/tile.h), for kernels that consist of these.
+#pragma once
+#include "backends/cpu/cpu_internal.h"
+#include "backends/generated/tile.h"
+
+struct tile_step {
+    struct tile_definition definition;
+    struct tile_schedule schedule;
+    struct tile_image *operands;
+    const struct view *source, *target;
+    const struct loop *loop;   // the epilogue within the kernel, or NULL
+    int64_t *numbers;
+    const float **addresses;   // of operands
+    int threads;
+};
+// Is it a convolution of images or a product, with known weights?
+bool cpu_is_tiled(const struct plan *plan, const struct step *step);
+// Of such a step. False: how it stands is not of this form.
+bool cpu_tile_define(struct tile_step *s, const struct cpu_backend *b, const struct plan *plan,
+                     const struct step *step);
+// False: it has one that is to run behind the kernel. Images that join rows have to be joined behind this.
+bool cpu_tile_define_epilogue(struct tile_step *s, const struct step *step, struct arena *arena);
+// With a schedule: the weights for the kernel, at `ret_packed`, and its numbers.
+void cpu_tile_prepare(struct tile_step *s, const struct step_request *r, float *ret_packed);
+void cpu_tile_find_addresses(const struct tile_step *s, char *const *memory);

@@ -1,0 +1,27 @@
+// Convolutions of 1x1 around a depthwise one as one kernel, row by row: what one makes is read by the next while it is
+// in the near cache, and never in memory as a whole.
+//
+//     x ─ 1x1, epilogue ─ e ─ depthwise, epilogue ─ d ─ 1x1, epilogue ─ y       the first, or the last, may lack
+//
+// Of e there are as many rows at a time as the near cache holds, at least those of a window; of d there is one. Of two
+// neighbouring parts both make the rows of e that both need.
+#pragma once
+#include "backends/generated/tile.h"
+
+enum { CHAIN_FIRST, CHAIN_MIDDLE, CHAIN_LAST, CHAIN_STAGES };
+// Of stages that there are; source and target of those within the chain are set by chain_complete.
+struct chain_definition {
+    bool has[CHAIN_STAGES];
+    struct tile_definition stages[CHAIN_STAGES];
+    struct tile_schedule schedules[CHAIN_STAGES];
+};
+// False: some stage is not of this form. Sets images within, and schedules.
+bool chain_complete(struct chain_definition *d);
+
+enum { CHAIN_N_NUMBERS = 8 };
+void chain_list_numbers(const struct chain_definition *d, int64_t ret_numbers[CHAIN_N_NUMBERS]);
+size_t chain_scratch_floats(const struct chain_definition *d);   // of each part
+// Defines NAMED(run): weights, operands and numbers are those of the stages, and behind them the chain's own numbers.
+typedef void chain_run_fn(const float *x, const float *const *w, float *y, const float *const *const *operands,
+                          const int64_t *const *numbers, float *scratch, int part, int parts);
+void chain_print(struct text *text, const struct chain_definition *d);

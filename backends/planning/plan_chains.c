@@ -1,0 +1,142 @@
+// Chains are found by who touches the memories of a plan.
+#include "backends/planning/plan_chains.h"
+
+#include "backends/planning/plan_memory.h"
+#include "backends/planning/planner.h"
+#include "core/memory/arena.h"
+#include <string.h>
+
+static bool touches(const struct step *s, memory_id memory)
+{
+    for (struct touched_memory t = {0}; step_next_memory(s, &t);)
+        if (t.memory == memory)
+            return true;
+    return false;
+}
+
+// The only other step that has to do with what a step makes: NO_STEP, where there are more.
+static uint32_t find_other(const struct plan *plan, uint32_t step)
+{
+    memory_id memory = plan->steps.items[step].results[0].memory;
+    uint32_t found = NO_STEP;
+    for (uint32_t i = 0; i < plan->steps.count; i++) {
+        if (i == step || !touches(&plan->steps.items[i], memory))
+            continue;
+        if (found != NO_STEP)
+            return NO_STEP;
+        found = i;
+    }
+    return found;
+}
+
+static bool is_same_view(const struct view *a, const struct view *b)
+{
+    size_t bytes = (size_t)a->rank * sizeof *a->dim;
+    return a->memory == b->memory && a->offset == b->offset && a->rank == b->rank && a->block == b->block &&
+           memcmp(a->dim, b->dim, bytes) == 0 && memcmp(a->stride, b->stride, bytes) == 0;
+}
+
+static bool reads_in_loops(const struct step *s, memory_id memory)
+{
+    for (int l = 0; l < s->n_loops; l++)
+        for (int i = 0; i < s->loops[l].n_operands; i++)
+            if (s->loops[l].operands[i].memory == memory)
+                return true;
+    return false;
+}
+
+static bool may_join(const struct plan *plan, const struct plan_target *target, uint32_t maker, uint32_t reader)
+{
+    const struct step *first = &plan->steps.items[maker], *second = &plan->steps.items[reader];
+    if (maker >= reader || first->is_constant || second->is_constant || first->n_results != 1 ||
+        second->n_results != 1 || second->n_operands < 1 || first->n_parts || second->n_parts)
+        return false;
+    const struct plan_memory *memory = &plan->memory.items[first->results[0].memory];
+    return memory->place == MEMORY_ARENA && !memory->has_parts &&
+           is_same_view(&first->results[0], &second->operands[0]) &&
+           !reads_in_loops(second, first->results[0].memory) && target->may_chain(plan, first, second);
+}
+
+uint32_t plan_find_behind(const struct plan *plan, const struct plan_target *target, uint32_t maker)
+{
+    if (plan->steps.items[maker].n_results != 1)
+        return NO_STEP;
+    uint32_t reader = find_other(plan, maker);
+    return reader != NO_STEP && may_join(plan, target, maker, reader) ? reader : NO_STEP;
+}
+
+uint32_t plan_find_before(const struct plan *plan, const struct plan_target *target, uint32_t reader)
+{
+    const struct step *s = &plan->steps.items[reader];
+    if (s->n_operands < 1)
+        return NO_STEP;
+    for (uint32_t i = reader; i-- > 0;)
+        if (plan->steps.items[i].n_results == 1 && plan->steps.items[i].results[0].memory == s->operands[0].memory)
+            return plan_find_behind(plan, target, i) == reader ? i : NO_STEP;
+    return NO_STEP;
+}
+
+static void add_part(struct step *joined, const struct step *part)
+{
+    memcpy(joined->operands + joined->n_operands, part->operands, (size_t)part->n_operands * sizeof *part->operands);
+    memcpy(joined->results + joined->n_results, part->results, (size_t)part->n_results * sizeof *part->results);
+    if (part->n_loops)
+        memcpy(joined->loops + joined->n_loops, part->loops, (size_t)part->n_loops * sizeof *part->loops);
+    joined->n_operands += part->n_operands;
+    joined->n_results += part->n_results;
+    joined->n_loops += part->n_loops;
+}
+
+void plan_chain_make(struct plan *plan, const struct plan_target *target, int n, const uint32_t *steps,
+                     struct plan_chain *ret_chain)
+{
+    size_t operands = 0, results = 0, loops = 0;
+    struct step *parts = arena_array(plan->arena, struct step, (size_t)n);
+    for (int i = 0; i < n; i++) {
+        parts[i] = plan->steps.items[steps[i]];
+        operands += (size_t)parts[i].n_operands;
+        results += (size_t)parts[i].n_results;
+        loops += (size_t)parts[i].n_loops;
+        ret_chain->steps[i] = steps[i];
+    }
+    struct step joined = parts[n - 1];
+    joined.kernel = target->chain;
+    joined.first_node = parts[0].first_node;
+    joined.operands = arena_array(plan->arena, struct view, operands);
+    joined.results = arena_array(plan->arena, struct view, results);
+    joined.loops = arena_array(plan->arena, struct loop, loops + 1);
+    joined.n_operands = joined.n_results = joined.n_loops = 0;
+    joined.parts = parts;
+    joined.n_parts = n;
+    for (int i = 0; i < n; i++)
+        add_part(&joined, &parts[i]);
+    ret_chain->n = n;
+    ret_chain->joined = joined;
+}
+
+static void remove_step(struct plan *plan, uint32_t number)
+{
+    size_t behind = --plan->steps.count - number;
+    memmove(&plan->steps.items[number], &plan->steps.items[number + 1], behind * sizeof *plan->steps.items);
+}
+
+void plan_join_chain(struct plan *plan, const struct plan_chain *chain)
+{
+    for (int i = 0; i + 1 < chain->n; i++)
+        plan->next_node[chain->joined.parts[i].last_node] = chain->joined.parts[i + 1].first_node;
+    plan->steps.items[chain->steps[chain->n - 1]] = chain->joined;
+    for (int i = chain->n - 1; i-- > 0;)
+        remove_step(plan, chain->steps[i]);
+}
+
+void plan_note_lives(struct plan *plan)
+{
+    for (memory_id m = 0; m < plan->memory.count; m++)
+        plan->memory.items[m].first_step = plan->memory.items[m].last_step = UINT32_MAX;
+    for (uint32_t i = 0; i < plan->steps.count; i++)
+        for (struct touched_memory t = {0}; step_next_memory(&plan->steps.items[i], &t);) {
+            struct plan_memory *m = &plan->memory.items[t.memory];
+            m->first_step = m->first_step == UINT32_MAX ? i : m->first_step;
+            m->last_step = i;
+        }
+}

@@ -1,0 +1,229 @@
+// Convolutions of 1x1 around a depthwise one as one step, against the reference: in all layouts, for one thread and
+// several, with what stands between and behind them; and which steps are joined.
+#include "backends/costs/chains.h"
+#include "backends/costs/cost_database.h"
+#include "backends/costs/error_budget.h"
+#include "backends/costs/step_cost.h"
+#include "backends/costs/step_key.h"
+#include "backends/cpu/cpu.h"
+#include "backends/generated/chain.h"
+#include "backends/planning/plan_chains.h"
+#include "backends/planning/plan_text.h"
+#include "backends/planning/planner.h"
+#include "tests/backends/check_model.h"
+#include "tests/backends/machines.h"
+#include "tests/support/parse_graph.h"
+
+// From 16 channels to 32 to 48, with a window, at 15x14.
+#define RESIDUAL(between, window, attributes, behind, after)                                                           \
+    "(graph (let x (input 0) (f32 2 16 15 14)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 32 1 " window \
+    ")) (let w (weight 2) (f32 48 32 1 1)) (let e (conv x u)) " between "(let d (conv " attributes                     \
+    " :group 32 ee v)) " behind "(let p (conv dd w)) " after ")"
+#define CLIPPED(from, to) "(let " to " (clip :min 0 :max 6 " from ")) "
+#define SWISH(from, to) "(let s" from " (sigmoid " from ")) (let " to " (ewmul s" from " " from ")) "
+
+static const char *const chains[] = {
+    RESIDUAL(CLIPPED("e", "ee"), "3 3", ":pad 1 1 1 1", CLIPPED("d", "dd"), "(output p)"),
+    RESIDUAL(SWISH("e", "ee"), "5 5", ":pad 2 2 2 2 :stride 2 2", SWISH("d", "dd"), "(let z (relu p)) (output z)"),
+    RESIDUAL(CLIPPED("e", "ee"), "3 3", ":pad 0 2 1 0 :stride 1 2 :dilation 2 1", "(let dd (abs d)) ", "(output p)"),
+    RESIDUAL("(let ee (relu e)) ", "1 1", ":stride 3 3", "(let dd (relu d)) ", "(output p)"),
+    RESIDUAL("(let ee (relu e)) ", "3 3", ":pad 9 1 9 1", "(let dd (relu d)) ", "(output p)"),
+    // A bias and a residual; 24 channels, which fill no vectors; nothing in front of the depthwise one.
+    "(graph (let x (input 0) (f32 1 24 14 20)) (let u (weight 0) (f32 72 24 1 1)) (let v (weight 1) (f32 72 1 3 3))"
+    "(let w (weight 2) (f32 24 72 1 1)) (let t (weight 3) (f32 72)) (let r (reshape :shape 72 1 1 t))"
+    "(let b (broadcast :shape 1 72 14 20 r)) (let e (conv x u)) (let a (ewadd e b)) (let f (relu a))"
+    "(let d (conv :pad 1 1 1 1 :group 72 f v)) (let g (relu d)) (let p (conv g w)) (let z (ewadd p x)) (output z))",
+    "(graph (let x (input 0) (f32 3 32 17 16)) (let v (weight 0) (f32 32 1 3 3)) (let w (weight 1) (f32 16 32 1 1))"
+    "(let d (conv :pad 1 1 1 1 :group 32 x v)) (let g (relu d)) (let p (conv g w)) (output p))",
+    "(graph (let x (input 0) (f32 1 16 40 40)) (let u (weight 0) (f32 96 16 1 1)) (let v (weight 1) (f32 96 1 3 3))"
+    "(let e (conv x u)) (let f (relu e)) (let d (conv :pad 1 1 1 1 :group 96 f v)) (let g (relu d))"
+    "(let m (reducemean :axes 2 3 :keepdims 1 g)) (output g m))",
+};
+// What somebody else reads, or is an output, stays.
+static const char *const no_chains[] = {
+    "(graph (let x (input 0) (f32 1 16 15 14)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 32 1 3 3))"
+    "(let e (conv x u)) (let d (conv :pad 1 1 1 1 :group 32 e v)) (output d e))",
+    "(graph (let x (input 0) (f32 1 16 15 14)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 32 1 3 3))"
+    "(let e (conv x u)) (let d (conv :pad 1 1 1 1 :group 32 e v)) (let z (ewadd d e)) (output z))",
+    "(graph (let x (input 0) (f32 1 16 15 14)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 16 32 1 1))"
+    "(let e (conv x u)) (let d (conv e v)) (output d))",
+    "(graph (let x (input 0) (f32 1 16 9 9)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 32 1 3 3))"
+    "(let e (conv x u)) (let d (conv :pad 1 1 1 1 :group 32 e v)) (output d))",
+};
+
+static struct backend *open_device(int threads)
+{
+    struct error error = {0};
+    struct backend *b = cpu_backend_open(&(struct backend_options){.threads = threads, .cost_file = ""}, &error);
+    assert_non_null(b);
+    return b;
+}
+
+// The longest, or the shortest chain of each step.
+static void list_chains(struct backend *b, const struct graph *g, const uint8_t *layouts, bool is_short,
+                        struct arena *arena, step_choices *list)
+{
+    struct plan plan = {0};
+    struct error error = {0};
+    struct plan_request request = backend_plan_request(b, g, layouts, arena);
+    assert_true(plan_make(&plan, &request, &error));
+    for (uint32_t i = 0; i < plan.steps.count; i++) {
+        struct text text = {0};
+        struct plan_chain chain;
+        uint32_t steps[3] = {0, plan_find_before(&plan, &b->target, i), i};
+        if (steps[1] == NO_STEP)
+            continue;
+        steps[0] = plan_find_before(&plan, &b->target, steps[1]);
+        int n = is_short || steps[0] == NO_STEP ? 2 : 3;
+        plan_chain_make(&plan, &b->target, n, steps + 3 - n, &chain);
+        step_print(&text, &plan, &chain.joined);
+        vec_push(list, ((struct step_choice){arena_string(arena, text.chars), "chain", 0}));
+        text_free(&text);
+    }
+    plan_free(&plan);
+}
+
+static size_t check_chains(struct backend *b, const char *text, const enum layout *layout, bool is_short, uint64_t seed)
+{
+    struct arena arena;
+    struct graph g;
+    step_choices given = {0};
+    arena_init(&arena);
+    parse_graph(&g, &arena, text);
+    const uint8_t *layouts = layout ? same_layouts(&g, &arena, *layout) : random_layouts(&g, &arena, seed);
+    list_chains(b, &g, layouts, is_short, &arena, &given);
+    check_model_by(b, &g, layouts, &given, seed, 1);
+    size_t n = given.count;
+    vec_free(&given);
+    graph_free(&g);
+    arena_free(&arena);
+    return n;
+}
+
+static void chains_agree_with_the_reference(void **state)
+{
+    size_t n = 0;
+    for (int threads = 1; threads <= 3; threads++) {
+        struct backend *b = open_device(threads);
+        for (size_t i = 0; i < COUNT_OF(chains); i++) {
+            for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++)
+                n += check_chains(b, chains[i], &layout, threads == 2, i + 1);
+            n += check_chains(b, chains[i], NULL, threads == 2, i + 1);
+        }
+        backend_close(b);
+    }
+    assert_true(n >= 3 * COUNT_OF(chains));
+}
+
+static void what_others_read_is_not_joined(void **state)
+{
+    const enum layout last = LAYOUT_CHANNELS_LAST;
+    struct backend *b = open_device(1);
+    for (size_t i = 0; i < COUNT_OF(no_chains); i++)
+        assert_int_equal(check_chains(b, no_chains[i], &last, false, 1), 0);
+    backend_close(b);
+}
+
+// --- kernels ---------------------------------------------------------------------------------------------------------
+
+static struct chain_definition definition_for(const struct machine *m, bool has_first, bool has_last)
+{
+    const int64_t lanes = m->lanes, size = 14;
+    struct tile_definition one = {.lanes = m->lanes,
+                                  .registers = m->registers,
+                                  .images = 1,
+                                  .groups = 1,
+                                  .channels = lanes,
+                                  .results = lanes,
+                                  .height = size,
+                                  .width = size,
+                                  .result_height = size,
+                                  .result_width = size,
+                                  .kernel = {1, 1},
+                                  .stride = {1, 1},
+                                  .dilation = {1, 1},
+                                  .source = {size * size * lanes, lanes, size * lanes, lanes, 1},
+                                  .target = {size * size * lanes, lanes, size * lanes, lanes, 1}};
+    struct chain_definition d = {.has = {has_first, true, has_last}, .stages = {one, one, one}};
+    d.stages[CHAIN_MIDDLE].groups = lanes;
+    d.stages[CHAIN_MIDDLE].channels = d.stages[CHAIN_MIDDLE].results = 1;
+    return d;
+}
+
+// A model would run without them, step by step.
+static void kernels_are_compiled(void **state)
+{
+    struct machine machines[4];
+    int n;
+    list_machines(machines, &n);
+    for (int i = 0; i < 3 * n; i++) {
+        struct programs *service = open_service(&machines[i / 3]);
+        struct chain_definition d = definition_for(&machines[i / 3], i % 3 != 1, i % 3 != 2);
+        struct text text = {0};
+        struct program program;
+        struct error error = {0};
+        assert_true(chain_complete(&d));
+        chain_print(&text, &d);
+        const char *chars = text.chars;
+        if (machines[i / 3].is_here && !programs_find(service, &chars, 1, &program, &error))
+            fail_msg("%s", error.message);
+        text_free(&text);
+        programs_close(service);
+    }
+}
+
+// --- by costs --------------------------------------------------------------------------------------------------------
+
+static void say(struct backend *b, const struct plan *plan, const struct step *step, double seconds)
+{
+    struct step_key key = step_key_of(b, plan, step, PRECISION_EXACT);
+    struct step_cost cost = {.seconds = seconds};
+    cost_database_add(b->costs, key.text.chars, &cost);
+    step_key_free(&key);
+}
+
+// How many steps are left of three of 1 ms each, when all together take so long.
+static size_t steps_left(double seconds)
+{
+    struct arena arena;
+    struct graph g;
+    struct plan plan = {0};
+    struct plan_chain chain;
+    struct error error = {0};
+    struct backend *b = open_device(1);
+    arena_init(&arena);
+    parse_graph(&g, &arena, chains[0]);
+    const uint8_t *layouts = same_layouts(&g, &arena, LAYOUT_CHANNELS_LAST);
+    struct plan_request request = backend_plan_request(b, &g, layouts, &arena);
+    assert_true(plan_make(&plan, &request, &error));
+    uint32_t last = (uint32_t)plan.steps.count, middle;
+    do
+        middle = plan_find_before(&plan, &b->target, --last);
+    while (middle == NO_STEP);
+    const uint32_t steps[3] = {plan_find_before(&plan, &b->target, middle), middle, last};
+    plan_chain_make(&plan, &b->target, 3, steps, &chain);
+    for (int i = 0; i < 3; i++)
+        say(b, &plan, &plan.steps.items[steps[i]], 1e-3);
+    if (seconds > 0)
+        say(b, &plan, &chain.joined, seconds);
+    size_t n = plan.steps.count;
+    backend_choose(b, &plan);
+    size_t left = 3 - (n - plan.steps.count);
+    for (size_t i = 0; i < plan.steps.count; i++)
+        assert_true(plan.steps.items[i].n_parts == 0 || plan.steps.items[i].n_parts == 3);
+    plan_free(&plan);
+    graph_free(&g);
+    arena_free(&arena);
+    backend_close(b);
+    return left;
+}
+
+static void what_takes_less_is_joined(void **state)
+{
+    assert_int_equal(steps_left(2.9e-3), 1);
+    assert_int_equal(steps_left(3.1e-3), 3);
+    assert_int_equal(steps_left(0), 3);   // not known
+}
+
+RUN_TESTS(TEST(kernels_are_compiled), TEST(chains_agree_with_the_reference), TEST(what_others_read_is_not_joined),
+          TEST(what_takes_less_is_joined))
