@@ -6,6 +6,7 @@
 #include "core/text/text.h"
 #include "properties/property.h"
 #include "verifier/direct_proof/judge.h"
+#include "verifier/rules/property_verdict.h"
 #include "verifier/rules/rejection_reason.h"
 #include <string.h>
 
@@ -67,7 +68,6 @@ static void judge_rule(taso_verdicts *v, struct judge *judge, struct symbolic_pr
     struct text reason = {0}, text = {0};
     struct arena arena;
     arena_init(&arena);
-    judge->step_limit = rule_step_limit(r);
     prove_rule(judge, NULL, symbols, r, &arena, &report);
     bool is_proved = rule_report_is_proved(&report);
     if (report.outcome != RULE_PROVED)
@@ -87,8 +87,6 @@ static bool judge_rules(taso_verdicts *v, const taso_options *options, const cha
     bool is_read = rule_set_parse(&set, TEXT_NAME, text, strlen(text), error);
     judge_init(&judge);
     symbolic_prover_init(&symbols);
-    judge.instance_limit = RULE_INSTANCE_LIMIT;
-    judge.work_limit = RULE_WORK_LIMIT;
     for (size_t i = 0; is_read && i < set.rules.count && !wants_end(options); i++)
         judge_rule(v, &judge, &symbols, set.rules.items[i]);
     symbolic_prover_free(&symbols);
@@ -99,30 +97,35 @@ static bool judge_rules(taso_verdicts *v, const taso_options *options, const cha
 
 // --- properties ------------------------------------------------------------------------------------------------------
 
-static void judge_property(taso_verdicts *v, struct judge *judge, const struct property *p)
+static void judge_property(taso_verdicts *v, struct judge *judge, struct symbolic_prover *symbols,
+                           const struct property *p)
 {
-    struct judgement judgement;
+    struct judgement tested;
     struct text reason = {0}, text = {0};
     struct equation eq = equation_of_property(p);
-    judge_equation(judge, &eq, &judgement);
-    if (judgement.counterexample.count)
-        text_add(&reason, judgement.counterexample.chars);
-    else if (judgement.doubt)
-        text_add(&reason, judgement.doubt);
+    judge_equation(judge, &eq, &tested);
+    struct property_verdict verdict = property_verdict_find(p, &tested, judge, symbols);
+    const struct text *counterexample = verdict.trial.count ? &verdict.trial : &verdict.tested.counterexample;
+    if (counterexample->count)
+        text_add(&reason, counterexample->chars);
     property_print(&text, p);
-    add_verdict(v, p->name, verdict_name(judgement.verdict), judgement.verdict == VERDICT_PROVED, &reason, &text);
-    judgement_free(&judgement);
+    add_verdict(v, p->name, property_standing_name(verdict.standing), property_verdict_is_good(&verdict), &reason,
+                &text);
+    property_verdict_free(&verdict);
 }
 
 static bool judge_properties(taso_verdicts *v, const taso_options *options, const char *text, struct error *error)
 {
     struct property_set set;
     struct judge judge;
+    struct symbolic_prover symbols;
     property_set_init(&set, &v->arena);
     bool is_read = property_set_parse(&set, TEXT_NAME, text, strlen(text), error);
     judge_init(&judge);
+    symbolic_prover_init(&symbols);
     for (size_t i = 0; is_read && i < set.properties.count && !wants_end(options); i++)
-        judge_property(v, &judge, set.properties.items[i]);
+        judge_property(v, &judge, &symbols, set.properties.items[i]);
+    symbolic_prover_free(&symbols);
     judge_free(&judge);
     property_set_free(&set);
     return is_read;

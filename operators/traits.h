@@ -2,7 +2,7 @@
 //
 // Traits are those of the definitions at many applications, which operators/traits/derive.c finds when the program is
 // built; a definition that is changed changes them. That the form of a definition is the same at all sizes is what
-// docs/theory/soundness.md assumes of operators.
+// docs/theory/symbolic.md (A1) assumes of operators.
 #pragma once
 #include "expressions/traits.h"
 #include "operators/operator.h"

@@ -12,7 +12,7 @@
 // --- attributes ------------------------------------------------------------------------------------------------------
 
 // Types of the nodes of a rule when no axis of its inputs remembers a concatenation. Rules are proved for such inputs
-// (docs/theory/bounds.md, Section 3), so a split without sizes cuts here where a concatenation of the rule itself says,
+// (docs/theory/soundness.md), so a split without sizes cuts here where a concatenation of the rule itself says,
 // and never where one outside of it does.
 struct plain_types {
     const struct rule *rule;   // NULL: it has no such split, and no types are needed

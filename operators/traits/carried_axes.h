@@ -1,4 +1,4 @@
-// Is an operator the same at other ranks, as theorems assume (docs/theory/soundness.md)?
+// Is an operator the same at other ranks, as proofs assume (docs/theory/symbolic.md, A1)?
 #pragma once
 #include "operators/operator.h"
 

@@ -2,7 +2,7 @@
 //
 // Each operator is applied to random inputs and attributes, of sizes that tell axes, windows and groups apart, and
 // asked for its definition. What all definitions have, or some, is what the operator has. An operator that none of many
-// applications fits has no traits, and no theorem speaks of it. One that is something else at large ranks, large sizes,
+// applications fits has no traits, and no proof speaks of it. One that is something else at large ranks, large sizes,
 // or numbers of its attributes has no plain places, so that none does either.
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
@@ -338,7 +338,7 @@ static void find_traits_at(const struct scale *scale, const struct operator* op,
     arena_free(&arena);
 }
 
-// Are axes argued of (T4)? Some applications may go entry by entry where others do not.
+// Are axes carried along? Some applications may go entry by entry where others do not.
 static bool has_axes_carried(const struct operator* op, const struct findings *f)
 {
     static const enum attribute_role roles[] = {ROLE_AXIS, ROLE_AXES, ROLE_PERMUTATION, ROLE_KERNEL, ROLE_STRIDE};
@@ -375,7 +375,7 @@ static struct findings find_traits(const struct operator* op, bool activates)
     if (f.n < LEAST)
         fprintf(stderr, "derive-traits: nothing is known of %s\n", op->name);
     else if (what) {
-        fprintf(stderr, "derive-traits: %s %s: no theorem speaks of it\n", op->name, what);
+        fprintf(stderr, "derive-traits: %s %s: no proof speaks of it\n", op->name, what);
         f.of_all &= ~(unsigned)TRAIT_PLAIN_PLACES;
     }
     return f.n < LEAST ? (struct findings){0} : f;

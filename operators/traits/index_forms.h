@@ -1,4 +1,4 @@
-// The forms of places at which an operator may read if theorem T1 (docs/theory/soundness.md) is to speak of it.
+// The forms of places at which operators read that are the same at all sizes.
 //
 //     whole axis       i, or the variable of a sum over the axis; 0, on an axis of one place
 //     window           i * stride + r * dilation - pad, of an axis of the image

@@ -1,5 +1,5 @@
-// Is an operator the same at larger sizes, as theorems assume (docs/theory/soundness.md)? All axes are made larger, and
-// those of one size alone, where the inputs still fit then.
+// Is an operator the same at larger sizes, as proofs assume (docs/theory/symbolic.md, A1)? All axes are made larger,
+// and those of one size alone, where the inputs still fit then.
 #pragma once
 #include "operators/operator.h"
 

@@ -50,7 +50,7 @@ OF_NO_FORM = {
     "rows": ("(concat 0 (matmul {0} ?w) (matmul {1} ?w))".format(ROWS.format("x"), ROWS.format("y")),
              "(matmul (concat 0 {0} {1}) ?w)".format(ROWS.format("x"), ROWS.format("y")), ""),
 }
-# Only four tensors or more in a batch have a right side of rank 3 (T15).
+# Only four tensors or more in a batch have a right side of rank 3.
 LARGER = {
     "scale-of-a-batch": ("(matmul (axisscale (concat 0 ?a ?b ?c ?d) ?w) (softmax 1 ?y))",
                          "(matmul (axisscale (concat 0 ?a ?b ?c ?d) ?w) (softmax (- (rank ?y) 1) ?y))", ""),
@@ -84,7 +84,7 @@ LIARS["joins"] = (".min_inputs = 1, .max_inputs = VARIADIC, .attributes = {{.nam
                   ".role = ROLE_AXIS}}", "", "e", "it has the roles of concat, and not its types")
 LIARS["itself"] = (".min_inputs = 1, .max_inputs = 1", "", "scalar_read_same(d, z, z)",
                    "it reads a tensor before it is added")
-# Those of which no theorem speaks, and why.
+# Those of which no proof speaks, and why.
 NUMBERS = "has numbers that depend on sizes, and divide no sum over as many places"
 OTHERS = {
     "scales": (".min_inputs = 1, .max_inputs = 1", "",
@@ -247,7 +247,7 @@ def promises_are_asked(folder):
     ran = subprocess.run([BUILD / "operators/derive-traits"], capture_output=True, text=True, check=False)
     said = dict(re.findall(r"(\w+) is not what its table says: (.*)", ran.stderr))
     assert ran.returncode == 1 and said == {name: liar[3] for name, liar in LIARS.items()}, (ran.returncode, ran.stderr)
-    warned = dict(re.findall(r"(\w+) (.*): no theorem speaks of it", ran.stderr))
+    warned = dict(re.findall(r"(\w+) (.*): no proof speaks of it", ran.stderr))
     assert {name: warned.get(name) for name in OTHERS} == {name: other[3] for name, other in OTHERS.items()}, ran.stderr
 
 

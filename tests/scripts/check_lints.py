@@ -46,13 +46,11 @@ PLANTED = [
      "core/a.h:3: arena_init stands in core/memory/arena.c"),
     ("lint-rooms", {"library/a.c": HEAD + "\n" * 200}, "above the budget in scripts/rooms.txt"),
     ("lint-style", {"core/a.c": "int a;\n"}, "core/a.c:1: a comment that says what the file is should stand first"),
-    ("lint-style", {"verifier/bounds/a.c": HEAD}, "verifier/bounds/a.c:1: which theorem"),
+    ("lint-style", {"verifier/laws/a.c": HEAD}, "verifier/laws/a.c:1: which laws"),
     ("lint-style", {"core/text/a.c": HEAD + "void twice(int a,\n           int b)\n{\n}\n",
                     "graph/a.c": HEAD + "int twice(void)\n{\n}\n"}, "graph/a.c:2: twice stands in core/text/a.c, too"),
     ("lint-style", {"core/a.h": "// " + "a" * 118 + "\n"}, "core/a.h:1: 121 columns"),
     ("lint-style", {"core/a.c": HEAD + LONG_FUNCTION}, "core/a.c:3: a function of 81 lines"),
-    ("lint-style", {"docs/theory/soundness.md": "| T1 | a | b | `absent` (`theorems.c`) |\n"},
-     "docs/theory/soundness.md:1: absent is not in theorems.c, which names T1"),
     ("lint-style", {f"library/a{i}.c": HEAD for i in range(40)}, "library: 4"),
 ]
 

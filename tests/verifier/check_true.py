@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What is true is proved, as far as theorems go: `check_true.py TASO-VERIFY RULES`.
+"""What is true is proved, as far as arguments go: `check_true.py TASO-VERIFY RULES`.
 
-Every rule of the file is true. Those behind the line "; not proved" are not, for want of a theorem: one that comes out as
+Every rule of the file is true. Those behind the line "; not proved" are not, for want of an argument: one that comes out as
 proved has found one and moves up.
 """
 import pathlib

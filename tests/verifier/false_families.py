@@ -56,7 +56,7 @@ def number(rng, size):
     return text.format(size)
 
 
-# --- operators and attributes (T1, T2) --------------------------------------------------------------------------------
+# --- operators and attributes ----------------------------------------------------------------------------------------
 
 def casts(rng):
     """Numbers of fewer values are others."""
@@ -104,7 +104,7 @@ def quotients(rng):
                 there=f"(= (dim ?k 2) {n})")
 
 
-# --- conditions (T3) --------------------------------------------------------------------------------------------------
+# --- conditions ------------------------------------------------------------------------------------------------------
 
 def reductions(rng, n=2):
     return rng.sample(["reducesum", "reducemax", "reducemin", "reducemean"], n)
@@ -127,7 +127,7 @@ def remainders(rng):
                 there=f"(= (dim ?y 1) {n + 1}) (= (dim ?z 0) 1) (= (dim ?x 1) 1)")
 
 
-# --- ranks, axes, kinds (T4, T5, T7, T15) -----------------------------------------------------------------------------
+# --- ranks, axes, kinds ----------------------------------------------------------------------------------------------
 
 def ranks(rng):
     """One axis is the first and the last; the next rank that is left has five."""
@@ -179,7 +179,7 @@ def ranks_of_windows(rng):
                 at=[("$k", "1 1 2"), ("$p", "0 0 0 0 0 0"), ("(= (product $s) 1)", ""), ("$s", "1 1 1")])
 
 
-# --- parts (T6) -------------------------------------------------------------------------------------------------------
+# --- parts -----------------------------------------------------------------------------------------------------------
 
 def parts(rng):
     """A list of parts may be longer than what is concatenated again."""
@@ -210,7 +210,7 @@ def lengths(rng):
     return Rule(*both(rng, *sides), condition, at=[(condition, ""), ("$z", " ".join(["1"] * n))])
 
 
-# --- numbers of sizes, groups (T8, T9) --------------------------------------------------------------------------------
+# --- numbers of sizes, groups ----------------------------------------------------------------------------------------
 
 def numbers_of_sizes(rng):
     """A difference of sizes has one sign until the size is n."""
@@ -263,7 +263,7 @@ def numbers_of_groups(rng):
     return Rule(*sides, condition, at=[(condition, ""), ("$g", f"{n}")])
 
 
-# --- windows (T10, T11) -----------------------------------------------------------------------------------------------
+# --- windows ---------------------------------------------------------------------------------------------------------
 
 def unions_of_windows(rng):
     """Windows that meet leave no gap until the dilation, or the stride, is larger than they are."""
@@ -311,7 +311,7 @@ def dilations(rng):
     return Rule(*both(rng, *sides), where, there=f"(= (dim ?x 2) {n + 2}) (= (dim ?x 3) {n + 2})")
 
 
-# --- functions and types (T12, T14, T16) ------------------------------------------------------------------------------
+# --- functions and types ---------------------------------------------------------------------------------------------
 
 def signs(rng):
     """2 n - 3 is a sign until n is 3."""

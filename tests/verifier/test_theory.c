@@ -31,7 +31,7 @@ static void set_up(struct fixture *f, const char *properties)
     property_set_init(&f->properties, &f->arena);
     if (!property_set_parse(&f->properties, "test", properties, strlen(properties), &error))
         fail_msg("%s", error.message);
-    axioms_make(&f->axioms, &f->properties, &f->judge);
+    axioms_make(&f->axioms, &f->properties);
     f->theory = theory_make(&f->axioms, 200000);
 }
 
@@ -52,7 +52,8 @@ static void prove(struct fixture *f, struct theory *theory, const char *text)
 {
     drop_report(f);
     parse_rules(&f->rules, &f->arena, text);
-    prove_rule(&f->judge, theory, f->has_symbols ? &f->symbols : NULL, vec_last(&f->rules.rules), &f->arena, &f->report);
+    prove_rule(&f->judge, theory, f->has_symbols ? &f->symbols : NULL, vec_last(&f->rules.rules), &f->arena,
+               &f->report);
     f->has_report = true;
 }
 
@@ -71,7 +72,7 @@ static void tear_down(struct fixture *f)
 static enum entailment_status prove_without(struct fixture *f, const struct equation *eq, const char *name)
 {
     struct names without = {&name, 1};
-    return theory_prove(f->theory, &f->judge, eq, &without).status;
+    return theory_prove(f->theory, eq, &without).status;
 }
 
 #define COMMUTES "(property commutes (equal (ewadd ?x ?y) (ewadd ?y ?x)))"
@@ -83,10 +84,10 @@ static void proves_and_explains(void **state)
     struct derivation d;
     set_up(&f, COMMUTES ASSOCIATES);
     struct equation eq = read_rule(&f, "(rule r (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd (ewadd ?z ?x) ?y)))");
-    struct entailment e = theory_prove(f.theory, &f.judge, &eq, NULL);
+    struct entailment e = theory_prove(f.theory, &eq, NULL);
     assert_int_equal(e.status, ENTAILMENT_PROVED);
     assert_int_equal(e.n_uses, 2);
-    assert_true(property_derivation_find(&d, &f.axioms, &f.judge, &eq, 0, &e, 1000));
+    assert_true(property_derivation_find(&d, &f.axioms, &eq, 0, &e, 1000));
     assert_int_equal(d.steps.count, 3);
     assert_null(d.steps.items[0].property);
     property_derivation_free(&d);
@@ -115,60 +116,10 @@ static void assumes_nothing_of_small_sizes(void **state)
     static const char text[] = "(rule r (source (conv :stride 1 1 :pad $p :dilation $d ?x (enlarge :kernel 3 3 ?k)))"
                                " (target (conv :stride 1 1 :pad $p :dilation 1 1 ?x (enlarge :kernel 3 3 ?k))))";
     struct equation eq = read_rule(&f, text);
-    assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status, ENTAILMENT_UNKNOWN);
-    assert_int_equal(theory_prove_explored(f.theory, &f.judge, &eq).status, ENTAILMENT_UNKNOWN);
+    assert_int_equal(theory_prove(f.theory, &eq, NULL).status, ENTAILMENT_UNKNOWN);
     prove(&f, f.theory, text);
     assert_int_equal(f.report.outcome, RULE_PROVED_UNDER_CONDITIONS);
     assert_non_null(strstr(f.report.proved.proof, "(proof (properties)"));
-    tear_down(&f);
-}
-
-// Typing makes the number of groups a quotient of channels, as far as instances show: no argument for all sizes.
-static void names_facts_of_typing(void **state)
-{
-    struct fixture f;
-    set_up(&f, COMMUTES);
-    prove(&f, f.theory,
-          "(rule r (source (conv :group $g ?x ?k)) (target (conv :group (/ (dim ?x 1) (dim ?k 1)) ?x ?k)))");
-    assert_int_equal(f.report.entailment.n_facts, 1);
-    assert_string_equal(f.report.entailment.facts[0], "(= $g (/ (dim ?x 1) (dim ?k 1)))");
-    assert_int_equal(f.report.outcome, RULE_CHECKED);
-    theory_free(f.theory);   // which the report outlives
-    f.theory = theory_make(&f.axioms, 200000);
-    assert_int_equal(f.report.entailment.n_facts, 1);
-    assert_string_equal(f.report.entailment.facts[0], "(= $g (/ (dim ?x 1) (dim ?k 1)))");
-    tear_down(&f);
-}
-
-// A part of the tests has no facts, all of them have; what was explored for the part is not explored again.
-static void hears_the_rest_of_what_it_heard_in_part(void **state)
-{
-    struct fixture f;
-    struct judgement of_part, whole;
-    set_up(&f, COMMUTES);
-    struct equation eq = read_rule(
-        &f, "(rule r (source (conv :group $g ?x ?k)) (target (conv :group (/ (dim ?x 1) (dim ?k 1)) ?x ?k)))");
-    uint64_t usual = f.judge.instance_limit;
-    judge_begin(&f.judge, true);
-    theory_listen(f.theory, &f.judge, &eq);
-    f.judge.instance_limit = 10;
-    judge_equation(&f.judge, &eq, &of_part);
-    f.judge.instance_limit = usual;
-    assert_int_equal(of_part.verdict, VERDICT_TESTED);
-    assert_int_equal(theory_prove_heard(f.theory, &f.judge, &of_part).status, ENTAILMENT_UNKNOWN);
-    assert_true(f.judge.explored.is_known);
-    theory_listen_again(f.theory, &f.judge);
-    judge_equation(&f.judge, &eq, &whole);
-    assert_int_equal(whole.verdict, VERDICT_PROVED);
-    struct entailment e = theory_prove_heard(f.theory, &f.judge, &whole);
-    assert_int_equal(e.status, ENTAILMENT_PROVED);
-    assert_int_equal(e.n_facts, 1);
-    theory_listen_again(f.theory, &f.judge);
-    assert_int_equal(theory_prove_heard(f.theory, &f.judge, &of_part).status, ENTAILMENT_UNKNOWN);
-    judge_begin(&f.judge, false);
-    assert_false(f.judge.explored.is_known);
-    judgement_free(&of_part);
-    judgement_free(&whole);
     tear_down(&f);
 }
 
@@ -183,14 +134,13 @@ static void tells_names_apart(void **state)
         set_up(&f, "(property relu-of-relu (equal (relu (relu ?x)) (relu ?x)))"
                    "(property product (equal (matmul :act relu ?x ?y) (relu (matmul ?x ?y))))");
         struct equation eq = read_rule(&f, rules[i]);
-        assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status,
-                         i == 0 ? ENTAILMENT_PROVED : ENTAILMENT_UNKNOWN);
+        assert_int_equal(theory_prove(f.theory, &eq, NULL).status, i == 0 ? ENTAILMENT_PROVED : ENTAILMENT_UNKNOWN);
         tear_down(&f);
     }
 }
 
 // Axes 2 and 3 of a kernel are all that it has only at rank 4; at rank 5 there is one more to dilate.
-static void proves_nothing_of_ranks_that_were_not_tried(void **state)
+static void proves_nothing_of_other_ranks(void **state)
 {
     struct fixture f;
     set_up(&f, "(property one (equal (conv :dilation $d ?x ?k) (conv ?x ?k))"
@@ -198,7 +148,7 @@ static void proves_nothing_of_ranks_that_were_not_tried(void **state)
     static const char text[] = "(rule r (source (conv :dilation $d ?x ?k)) (target (conv ?x ?k))"
                                " (where (= (dim ?k 2) 1) (= (dim ?k 3) 1)))";
     struct equation eq = read_rule(&f, text);
-    assert_int_equal(theory_prove_explored(f.theory, &f.judge, &eq).status, ENTAILMENT_UNSTATED);
+    assert_int_equal(theory_prove(f.theory, &eq, NULL).status, ENTAILMENT_UNKNOWN);
     prove(&f, f.theory, text);
     assert_int_equal(f.report.outcome, RULE_PROVED_UNDER_CONDITIONS);
     assert_int_equal(f.report.added.count, 1);
@@ -273,7 +223,6 @@ static void finds_a_second_condition(void **state)
     set_up(&f, COMMUTES);
     f.judge.step_limit = 3000000;
     f.judge.instance_limit = 20000;
-    f.judge.work_limit = 3000000;
     f.has_symbols = true;
     prove(&f, NULL, "(rule r (source (conv :dilation 3 3 ?x ?k)) (target (conv ?x ?k)))");
     assert_int_equal(f.report.outcome, RULE_PROVED_UNDER_CONDITIONS);
@@ -288,8 +237,7 @@ static void check_sufficient(const char *properties, const char *text, const cha
     struct text printed = {0};
     set_up(&f, properties);
     struct equation eq = read_rule(&f, text);
-    struct found_condition found =
-        find_sufficient_condition(&f.judge, f.theory, vec_last(&f.rules.rules), true, &f.arena);
+    struct found_condition found = find_sufficient_condition(&f.judge, f.theory, vec_last(&f.rules.rules), &f.arena);
     for (uint32_t i = 0; i < found.count; i++)
         pattern_print_condition(&printed, eq.pattern, &found.conditions[i]);
     assert_int_equal(found.count > 0, conditions != NULL);
@@ -334,16 +282,30 @@ static void finds_sizes_that_suffice(void **state)
                      NULL);
 }
 
-// Z3 builds no equation between tensors of different ranks.
-static void states_nothing_of_other_ranks(void **state)
+// With windows on one axis a list of them that is left out has one entry, on two axes two.
+static void tells_ranks_of_images_apart(void **state)
+{
+    struct fixture f;
+    set_up(&f, "(property one (equal (conv :dilation $d ?x ?k) (conv ?x ?k))"
+               " (where (= (product $d) 1) (defined (conv :dilation $d ?x ?k))))");
+    struct equation eq = read_rule(&f, "(rule r (source (conv :dilation $d :stride 1 1 ?x ?k)) (target (conv ?x ?k))"
+                                       " (where (= (product $d) 1)))");
+    assert_int_equal(theory_prove(f.theory, &eq, NULL).status, ENTAILMENT_PROVED);
+    eq = read_rule(&f, "(rule s (source (conv :dilation $d :stride 1 2 ?x ?k)) (target (conv ?x ?k))"
+                       " (where (= (product $d) 1)))");
+    assert_int_equal(theory_prove(f.theory, &eq, NULL).status, ENTAILMENT_UNKNOWN);
+    tear_down(&f);
+}
+
+// A list that has no value leaves nothing to prove anything by.
+static void states_nothing_without_values(void **state)
 {
     struct fixture f;
     set_up(&f, COMMUTES);
-    struct equation eq = read_rule(
-        &f, "(rule r (source (reducesum :axes 0 :keepdims $k ?x)) (target (reducesum :axes 0 :keepdims 0 ?x)))");
-    assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status, ENTAILMENT_UNSTATED);
+    struct equation eq = read_rule(&f, "(rule r (source (transpose :perm (/ (iota 3) 2) ?x)) (target ?x))");
+    assert_int_equal(theory_prove(f.theory, &eq, NULL).status, ENTAILMENT_UNSTATED);
     eq = read_rule(&f, "(rule s (source (ewadd ?x ?y)) (target (ewadd ?y ?x)))");
-    assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status, ENTAILMENT_PROVED);
+    assert_int_equal(theory_prove(f.theory, &eq, NULL).status, ENTAILMENT_PROVED);
     tear_down(&f);
 }
 
@@ -355,7 +317,7 @@ static void states_properties_of_all_ranks_of_what_is_named(void **state)
                "(matmul (matmul ?x ?y) (iewmul :shape 1 (dim ?v 0)))))");
     struct equation eq = read_rule(&f, "(rule r (source (matmul ?x (matmul ?y (iewmul :shape 1 (dim ?x 0))))) "
                                        "(target (matmul (matmul ?x ?y) (iewmul :shape 1 (dim ?x 0)))))");
-    assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status, ENTAILMENT_PROVED);
+    assert_int_equal(theory_prove(f.theory, &eq, NULL).status, ENTAILMENT_PROVED);
     tear_down(&f);
 }
 
@@ -391,8 +353,7 @@ static void says_the_same_whatever_was_asked_before(void **state)
 
 RUN_TESTS(TEST(proves_and_explains), TEST(names_a_broken_property), TEST(finds_contradictions),
           TEST(finds_redundant_properties), TEST(finds_conditions), TEST(finds_a_second_condition),
-          TEST(finds_what_suffices), TEST(finds_sizes_that_suffice), TEST(states_nothing_of_other_ranks),
-          TEST(states_properties_of_all_ranks_of_what_is_named), TEST(assumes_nothing_of_small_sizes),
-          TEST(names_facts_of_typing), TEST(hears_the_rest_of_what_it_heard_in_part), TEST(tells_names_apart),
-          TEST(proves_nothing_of_ranks_that_were_not_tried), TEST(does_not_take_tests_for_proofs),
-          TEST(says_the_same_whatever_was_asked_before))
+          TEST(finds_what_suffices), TEST(finds_sizes_that_suffice), TEST(states_nothing_without_values),
+          TEST(tells_ranks_of_images_apart), TEST(states_properties_of_all_ranks_of_what_is_named),
+          TEST(assumes_nothing_of_small_sizes), TEST(tells_names_apart), TEST(proves_nothing_of_other_ranks),
+          TEST(does_not_take_tests_for_proofs), TEST(says_the_same_whatever_was_asked_before))

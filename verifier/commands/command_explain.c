@@ -1,4 +1,5 @@
 // taso-verify explain: how a rule follows from the properties, step by step.
+#include "core/text/text.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
 #include "verifier/commands/named_rules.h"
@@ -28,7 +29,6 @@ static const struct program program = {
 struct explain_run {
     const struct options *options;
     struct axioms axioms;
-    struct judge judge;
     struct theory *theory;
 };
 
@@ -49,8 +49,7 @@ static bool explain_output(struct explain_run *run, const struct equation *eq, u
                            const struct entailment *proof)
 {
     struct derivation d;
-    bool is_found =
-        property_derivation_find(&d, &run->axioms, &run->judge, eq, output, proof, (uint32_t)run->options->terms);
+    bool is_found = property_derivation_find(&d, &run->axioms, eq, output, proof, (uint32_t)run->options->terms);
     if (eq->n_pairs > 1)
         printf("  output %u\n", output);
     if (is_found)
@@ -64,7 +63,7 @@ static bool explain_output(struct explain_run *run, const struct equation *eq, u
 static bool explain_rule(struct explain_run *run, const struct rule *r)
 {
     struct equation eq = equation_of_rule(r);
-    struct entailment proof = theory_prove(run->theory, &run->judge, &eq, NULL);
+    struct entailment proof = theory_prove(run->theory, &eq, NULL);
     if (proof.status != ENTAILMENT_PROVED) {
         printf("%s does not follow from the properties\n", r->name);
         return false;
@@ -84,15 +83,13 @@ static int explain_all(struct command *c, int count, char **names)
     const struct options *o = c->options;
     struct explain_run run = {.options = o};
     bool is_explained = true;
-    judge_init(&run.judge);
-    axioms_make(&run.axioms, &c->properties, &run.judge);
+    axioms_make(&run.axioms, &c->properties);
     run.theory = theory_make(&run.axioms, (unsigned)o->steps);
     for (size_t i = 0; i < c->rules.rules.count; i++)
         if (rule_is_named(c->rules.rules.items[i], count, names))
             is_explained = explain_rule(&run, c->rules.rules.items[i]) && is_explained;
     theory_free(run.theory);
     axioms_free(&run.axioms);
-    judge_free(&run.judge);
     return is_explained ? EXIT_DONE : EXIT_CHECK_FAILED;
 }
 

@@ -6,30 +6,24 @@
 #include "verifier/commands/commands.h"
 #include "verifier/direct_proof/judge.h"
 #include "verifier/entailment/z3_theory.h"
-#include "verifier/recheck/sample.h"
+#include "verifier/limits.h"
 #include "verifier/rules/property_verdict.h"
 #include "verifier/rules/validation_cache.h"
 #include "verifier/symbolic_proof/symbolic.h"
 #include <inttypes.h>
 #include <omp.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct options {
     const char *folder;
     int64_t threads, bound;
-    int64_t steps, seed;
-    bool all, quiet, bounds, theory, recheck;
+    int64_t steps;
+    bool all, quiet, theory;
 };
 static const struct option_spec specs[] = {
     {"all", OPTION_FLAG, offsetof(struct options, all), .help = "validate every property, not only what changed"},
     {"bound", OPTION_INTEGER, offsetof(struct options, bound), .low = 0, .high = 8, .metavar = "N",
-     .help = "decide every size up to N and all attributes instead of the argued bounds (0: these)"},
-    {"bounds", OPTION_FLAG, offsetof(struct options, bounds), .help = "print the bound of every axis and its reason"},
-    {"recheck", OPTION_FLAG, offsetof(struct options, recheck),
-     .help = "have Z3's real arithmetic decide a sample of the instances again, and all of sizes 2"},
-    {"seed", OPTION_INTEGER, offsetof(struct options, seed), .low = 0, .high = 1e15, .metavar = "N",
-     .beside = {"--recheck"}, .help = "of that sample"},
+     .help = "try every size up to N (0: up to the first at which there are instances), and ask for no argument"},
     {"theory", OPTION_FLAG, offsetof(struct options, theory),
      .help = "look for contradictions, and for properties that follow from the others"},
     {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 1, .high = 4e9, .metavar = "N",
@@ -50,18 +44,9 @@ static const struct program program = {
 };
 
 struct outcome {
-    struct judgement judgement;   // of its instances, or of a part of them; then in the verdict
     struct property_verdict verdict;
-    bool is_known;          // validated by an earlier run
-    bool is_contradicted;   // Z3 says something else than the polynomials
-    uint64_t rechecked[RECHECK_VERDICTS];
+    bool is_known;   // validated by an earlier run
     double seconds;
-};
-// What one thread validates at a time: a part of a property's assignments of attributes.
-struct portion {
-    size_t property, weight;
-    uint32_t part, n_parts;
-    struct outcome outcome;
 };
 struct properties_run {
     const struct options *options;
@@ -69,7 +54,6 @@ struct properties_run {
     struct property_set *set;
     struct known_results known;
     struct outcome *outcomes;   // of each property
-    VEC(struct portion) portions;
     struct in_hand in_hand;
     double seconds;
 };
@@ -78,101 +62,38 @@ struct properties_run {
 static bool is_good(const struct properties_run *run, const struct outcome *o)
 {
     bool is_checked = run->options->bound && o->verdict.standing == PROPERTY_CHECKED;
-    return !o->is_contradicted && (property_verdict_is_good(&o->verdict) || is_checked);
+    return property_verdict_is_good(&o->verdict) || is_checked;
 }
 
-static void judge_and_recheck(struct properties_run *run, struct judge *judge, struct recheck *recheck,
-                              const struct equation *eq, struct outcome *o)
+static void validate(struct properties_run *run, struct judge *judge, struct symbolic_prover *symbols,
+                     const struct property *p, struct outcome *o)
 {
-    struct sample sample = {.recheck = recheck, .seed = (uint64_t)run->options->seed};
-    o->is_contradicted = !sample_equation(&sample, judge, eq, &o->judgement);
-    memcpy(o->rechecked, sample.counts, sizeof o->rechecked);
-}
-
-static void validate(struct properties_run *run, struct judge *judge, struct recheck *recheck, struct portion *portion)
-{
-    const struct property *p = run->set->properties.items[portion->property];
-    struct outcome *o = &portion->outcome;
+    struct judgement tested;
     struct equation eq = equation_of_property(p);
     double started = clock_seconds();
     o->is_known = !run->options->all && !run->options->bound && known_has(&run->known, p);
-    judge->part = portion->part;
-    judge->n_parts = portion->n_parts;
-    if (!o->is_known && recheck)
-        judge_and_recheck(run, judge, recheck, &eq, o);
-    else if (!o->is_known)
-        judge_equation(judge, &eq, &o->judgement);
+    if (!o->is_known) {
+        judge_equation(judge, &eq, &tested);
+        o->verdict = property_verdict_find(p, &tested, judge, symbols);
+    }
     o->seconds = clock_seconds() - started;
-}
-
-// How much there is to do, roughly: attributes have many values each, and so have sizes.
-static size_t weight_of(const struct property *p)
-{
-    return 4 * p->pattern.n_attribute_variables + p->pattern.n_variables;
-}
-
-static int compare_portions(const void *a, const void *b)
-{
-    const struct portion *x = a, *y = b;
-    if (x->weight != y->weight)
-        return x->weight > y->weight ? -1 : 1;
-    if (x->property != y->property)
-        return x->property < y->property ? -1 : 1;
-    return x->part < y->part ? -1 : x->part > y->part;
 }
 
 static void init_judge(const struct properties_run *run, struct judge *j)
 {
     judge_init(j);
-    j->fixed_bound = (int)run->options->bound;
-    j->step_limit = run->options->bound ? (uint64_t)1 << 40 : j->step_limit;
+    j->largest_size = (int)run->options->bound;
+    j->instance_limit = PROPERTY_INSTANCE_LIMIT;
+    j->step_limit = PROPERTY_STEP_LIMIT;
 }
 
-// What takes long comes first, so that no thread is left with it at the end.
-static void divide_work(struct properties_run *run)
+static void validate_all(struct properties_run *run)
 {
-    struct judge judge;
-    init_judge(run, &judge);
-    for (size_t i = 0; i < run->set->properties.count; i++) {
-        const struct property *p = run->set->properties.items[i];
-        struct equation eq = equation_of_property(p);
-        struct portion portion = {.property = i, .weight = weight_of(p), .n_parts = judge_count_parts(&judge, &eq)};
-        for (; portion.part < portion.n_parts; portion.part++)
-            vec_push(&run->portions, portion);
-    }
-    judge_free(&judge);
-    if (run->portions.count > 0)
-        qsort(run->portions.items, run->portions.count, sizeof *run->portions.items, compare_portions);
-}
-
-// Parts of a property stand in their order.
-static void add_up_portions(struct properties_run *run)
-{
-    run->outcomes = arena_array(run->arena, struct outcome, run->set->properties.count + 1);
-    for (size_t i = 0; i < run->portions.count; i++) {
-        struct portion *portion = &run->portions.items[i];
-        struct outcome *all = &run->outcomes[portion->property], *part = &portion->outcome;
-        if (portion->part == 0) {
-            *all = *part;
-            continue;
-        }
-        judgement_merge(&all->judgement, &part->judgement);
-        all->is_contradicted = all->is_contradicted || part->is_contradicted;
-        for (int v = 0; v < RECHECK_VERDICTS; v++)
-            all->rechecked[v] += part->rechecked[v];
-        all->seconds += part->seconds;
-    }
-}
-
-static const struct property *property_of(const struct properties_run *run, int64_t portion)
-{
-    return run->set->properties.items[run->portions.items[portion].property];
-}
-
-// What its instances leave to be asked of each property: is there an argument for all sizes?
-static void find_verdicts(struct properties_run *run)
-{
+    double started = clock_seconds();
     int threads = run->options->threads ? (int)run->options->threads : omp_get_max_threads();
+    int64_t n = (int64_t)run->set->properties.count;
+    run->outcomes = arena_array(run->arena, struct outcome, n + 1);
+    in_hand_start(&run->in_hand, run->arena, run->options->quiet ? NULL : stderr, "properties", (uint64_t)n, threads);
 #pragma omp parallel num_threads(threads)
     {
         struct judge judge;
@@ -180,45 +101,16 @@ static void find_verdicts(struct properties_run *run)
         init_judge(run, &judge);
         symbolic_prover_init(&symbols);
 #pragma omp for schedule(dynamic, 1)
-        for (int64_t i = 0; i < (int64_t)run->set->properties.count; i++) {
-            struct outcome *o = &run->outcomes[i];
-            double started = clock_seconds();
-            if (!o->is_known)
-                o->verdict = property_verdict_find(run->set->properties.items[i], &o->judgement, &judge,
-                                                   run->options->bound ? NULL : &symbols);
-            o->seconds += clock_seconds() - started;
+        for (int64_t i = 0; i < n; i++) {
+            const struct property *p = run->set->properties.items[i];
+            in_hand_take(&run->in_hand, omp_get_thread_num(), p->name);
+            validate(run, &judge, run->options->bound ? NULL : &symbols, p, &run->outcomes[i]);
+            in_hand_finish(&run->in_hand, omp_get_thread_num());
         }
         symbolic_prover_free(&symbols);
         judge_free(&judge);
     }
-}
-
-static void validate_all(struct properties_run *run)
-{
-    double started = clock_seconds();
-    int threads = run->options->threads ? (int)run->options->threads : omp_get_max_threads();
-    divide_work(run);
-    int64_t n = (int64_t)run->portions.count;
-    in_hand_start(&run->in_hand, run->arena, run->options->quiet ? NULL : stderr,
-                  run->options->bound ? "parts of properties" : "properties", (uint64_t)n, threads);
-#pragma omp parallel num_threads(threads)
-    {
-        struct judge judge;
-        struct recheck *recheck = run->options->recheck ? recheck_make() : NULL;
-        init_judge(run, &judge);
-#pragma omp for schedule(dynamic, 1)
-        for (int64_t i = 0; i < n; i++) {
-            in_hand_take(&run->in_hand, omp_get_thread_num(), property_of(run, i)->name);
-            validate(run, &judge, recheck, &run->portions.items[i]);
-            in_hand_finish(&run->in_hand, omp_get_thread_num());
-        }
-        judge_free(&judge);
-        if (recheck)
-            recheck_free(recheck);
-    }
     in_hand_end(&run->in_hand);
-    add_up_portions(run);
-    find_verdicts(run);
     run->seconds = clock_seconds() - started;
 }
 
@@ -249,31 +141,10 @@ static void print_outcome(const struct properties_run *run, size_t i)
         property_verdict_print(&out, &o->verdict);
         text_printf(&out, ", %.0f ms\n", 1e3 * o->seconds);
     }
-    if (o->is_contradicted)
-        text_printf(&out, "  %s:%u:%u: INTERNAL ERROR: Z3's real arithmetic disagrees with the polynomials\n", p->file,
-                    p->line, p->column);
     print_counterexample(&out, p, &o->verdict.tested.counterexample);
     print_counterexample(&out, p, &o->verdict.trial);
-    if (run->options->bounds && !o->is_known) {
-        struct equation eq = equation_of_property(p);
-        judgement_print_bounds(&out, &eq, &o->verdict.tested);
-    }
     text_show(stdout, out.chars);
     text_free(&out);
-}
-
-static void print_rechecked(const struct properties_run *run)
-{
-    uint64_t counts[RECHECK_VERDICTS] = {0}, contradicted = 0;
-    for (size_t i = 0; i < run->set->properties.count; i++) {
-        contradicted += run->outcomes[i].is_contradicted;
-        for (int v = 0; v < RECHECK_VERDICTS; v++)
-            counts[v] += run->outcomes[i].rechecked[v];
-    }
-    printf("instances decided again by Z3: %" PRIu64 " equal, %" PRIu64 " different, %" PRIu64 " beyond it, %" PRIu64
-           " without values; properties that it disagrees on: %" PRIu64 "\n",
-           counts[RECHECK_EQUAL], counts[RECHECK_DIFFERENT], counts[RECHECK_UNKNOWN], counts[RECHECK_NOTHING],
-           contradicted);
 }
 
 static bool print_all(const struct properties_run *run)
@@ -293,8 +164,6 @@ static bool print_all(const struct properties_run *run)
     for (int i = 0; i < PROPERTY_STANDINGS; i++)
         printf(", %" PRIu64 " %s", counts[i], property_standing_name((enum property_standing)i));
     printf("\n");
-    if (run->options->recheck)
-        print_rechecked(run);
     return failed == 0;
 }
 
@@ -304,7 +173,7 @@ static bool print_all(const struct properties_run *run)
 static bool holds(const struct properties_run *run, size_t i)
 {
     const struct outcome *o = &run->outcomes[i];
-    return o->is_known || (property_verdict_is_good(&o->verdict) && !o->is_contradicted);
+    return o->is_known || property_verdict_is_good(&o->verdict);
 }
 
 static void print_uses(const struct entailment *e)
@@ -315,12 +184,12 @@ static void print_uses(const struct entailment *e)
 }
 
 // Properties that hold do so of the operators, all at once. So a contradiction has one that does not.
-static bool print_contradictions(const struct properties_run *run, struct judge *judge)
+static bool print_contradictions(const struct properties_run *run)
 {
     struct axioms axioms;
     struct entailment core;
     size_t count = 0;
-    axioms_make(&axioms, run->set, judge);
+    axioms_make(&axioms, run->set);
     struct theory *theory = theory_make(&axioms, (unsigned)run->options->steps);
     for (size_t i = 0; i < run->set->properties.count; i++) {
         const char *name = run->set->properties.items[i]->name;
@@ -349,19 +218,19 @@ static struct property_set properties_that_hold(const struct properties_run *run
 
 // Those written last are looked at first, and what follows from others is not used any more: so all that are named can
 // be left out together.
-static void print_redundant_ones(const struct properties_run *run, struct judge *judge)
+static void print_redundant_ones(const struct properties_run *run)
 {
     struct property_set set = properties_that_hold(run);
     size_t n = set.properties.count;
     struct entailment *proofs = arena_array(run->arena, struct entailment, n + 1);
     struct names left_out = {arena_array(run->arena, const char *, n + 1), 0};
     struct axioms axioms;
-    axioms_make(&axioms, &set, judge);
+    axioms_make(&axioms, &set);
     struct theory *theory = theory_make(&axioms, (unsigned)run->options->steps);
     for (size_t i = n; i-- > 0;) {
         struct equation eq = equation_of_property(set.properties.items[i]);
         left_out.items[left_out.count++] = eq.name;
-        proofs[i] = theory_prove(theory, judge, &eq, &left_out);
+        proofs[i] = theory_prove(theory, &eq, &left_out);
         left_out.count -= proofs[i].status != ENTAILMENT_PROVED;
     }
     for (size_t i = 0; i < n; i++)
@@ -378,11 +247,8 @@ static void print_redundant_ones(const struct properties_run *run, struct judge 
 // False: a contradiction was found.
 static bool examine_theory(const struct properties_run *run)
 {
-    struct judge judge;
-    judge_init(&judge);
-    bool is_consistent = !print_contradictions(run, &judge);
-    print_redundant_ones(run, &judge);
-    judge_free(&judge);
+    bool is_consistent = !print_contradictions(run);
+    print_redundant_ones(run);
     return is_consistent;
 }
 
@@ -407,7 +273,6 @@ static int run_on(struct command *c, int count, char **files, struct error *erro
         is_all_good = false;
     for (size_t i = 0; i < run.set->properties.count; i++)
         property_verdict_free(&run.outcomes[i].verdict);
-    vec_free(&run.portions);
     known_free(&run.known);
     return is_all_good ? EXIT_DONE : EXIT_CHECK_FAILED;
 }
@@ -415,6 +280,6 @@ static int run_on(struct command *c, int count, char **files, struct error *erro
 int command_properties(int argc, char **argv)
 {
     char folder[SHARED_PATH_SIZE];
-    struct options options = {.folder = property_standard_folder(folder), .steps = 200000, .seed = 1, .recheck = true};
+    struct options options = {.folder = property_standard_folder(folder), .steps = 200000};
     return command_run(&program, &options, argc, argv, run_on);
 }

@@ -8,6 +8,7 @@
 #include "substitutions/pattern.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
+#include "verifier/limits.h"
 #include "verifier/rules/rejection_reason.h"
 #include "verifier/rules/reversed.h"
 #include <inttypes.h>
@@ -17,8 +18,8 @@
 
 struct options {
     const char *output, *rejected, *folder, *smt2;
-    int64_t threads, bound, instances, work, steps, slowest;
-    bool quiet, bounds, z3, checked, conditions;
+    int64_t threads, bound, instances, steps, slowest;
+    bool quiet, z3, checked, conditions;
 };
 static const struct option_spec specs[] = {
     {"output", OPTION_TEXT, offsetof(struct options, output), .letter = 'o', .metavar = "FILE",
@@ -26,11 +27,9 @@ static const struct option_spec specs[] = {
     {"rejected", OPTION_TEXT, offsetof(struct options, rejected), .metavar = "FILE", .beside = {"--output"},
      .help = "rejected rules with the reasons (standard: the output's name with .rejected)"},
     {"bound", OPTION_INTEGER, offsetof(struct options, bound), .low = 0, .high = 8, .metavar = "N",
-     .help = "test every size up to N instead of the argued bounds (0: the argued bounds)"},
+     .help = "test every size up to N (0: up to the first at which there are instances)"},
     {"instances", OPTION_INTEGER, offsetof(struct options, instances), .low = 1, .high = 1e12, .metavar = "N",
      .help = "at most N instances for each rule; a rule that has more is checked at so many"},
-    {"work", OPTION_INTEGER, offsetof(struct options, work), .low = 1, .high = 1e15, .metavar = "N",
-     .help = "handle at most N terms of polynomials for each rule; a rule that needs more is checked so far"},
     {"properties", OPTION_TEXT, offsetof(struct options, folder), .metavar = "FOLDER", .beside = {"--z3"},
      .help = "where the *.properties files are"},
     {"z3", OPTION_FLAG, offsetof(struct options, z3), .help = "derive the rules from the properties too"},
@@ -44,8 +43,6 @@ static const struct option_spec specs[] = {
      .help = "look for conditions under which rules are proved that are not as they stand"},
     {"checked", OPTION_FLAG, offsetof(struct options, checked),
      .help = "write rules that are checked at instances, and no more, among the proved ones"},
-    {"bounds", OPTION_FLAG, offsetof(struct options, bounds), .beside = {"--no-quiet"},
-     .help = "print the bound of every axis and its reason"},
     {"slowest", OPTION_INTEGER, offsetof(struct options, slowest), .low = 0, .high = 1e9, .metavar = "N",
      .help = "name the N rules that took longest, with the seconds, on stderr"},
     {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print totals only"},
@@ -74,10 +71,7 @@ struct rules_run {
 
 static void make_axioms(struct rules_run *run, const struct property_set *properties)
 {
-    struct judge judge;
-    judge_init(&judge);
-    axioms_make(&run->axioms, properties, &judge);
-    judge_free(&judge);
+    axioms_make(&run->axioms, properties);
 }
 
 // Of each thread.
@@ -91,7 +85,6 @@ static void prove_one(struct rules_run *run, struct provers *p, int64_t i)
 {
     double begun = clock_thread_seconds();
     const struct rule *rule = run->set->rules.items[i];
-    p->judge.step_limit = rule_step_limit(rule);
     prove_rule(&p->judge, p->theory, &p->symbols, rule, &run->arenas[omp_get_thread_num()], &run->reports[i]);
     run->reports[i].seconds = clock_thread_seconds() - begun;
 }
@@ -100,9 +93,8 @@ static void prove_one(struct rules_run *run, struct provers *p, int64_t i)
 static void set_limits(struct judge *judge, const struct options *options)
 {
     judge->adds_conditions = options->conditions;
-    judge->fixed_bound = (int)options->bound;
+    judge->largest_size = (int)options->bound;
     judge->instance_limit = (uint64_t)options->instances;
-    judge->work_limit = (uint64_t)options->work;
 }
 
 // `original`: the rule that this one is read backwards, which was judged; NO_RULE: none.
@@ -157,12 +149,12 @@ static void prove_all(struct rules_run *run)
 
 #define MAX_OBLIGATIONS 64
 
-static bool write_smt2_of(struct rules_run *run, struct theory *theory, struct judge *judge,
-                          const struct rule_report *report, struct error *error)
+static bool write_smt2_of(struct rules_run *run, struct theory *theory, const struct rule_report *report,
+                          struct error *error)
 {
     struct text texts[MAX_OBLIGATIONS] = {{0}};
     struct equation eq = equation_of_rule(&report->proved);
-    uint32_t n = theory_print_smt2(theory, judge, &eq, &report->entailment, texts, MAX_OBLIGATIONS);
+    uint32_t n = theory_print_smt2(theory, &eq, &report->entailment, texts, MAX_OBLIGATIONS);
     bool is_written = true;
     for (uint32_t i = 0; i < n; i++) {
         const char *path = arena_printf(run->arena, "%s/%s-%u.smt2", run->options->smt2, report->rule->name, i);
@@ -174,17 +166,14 @@ static bool write_smt2_of(struct rules_run *run, struct theory *theory, struct j
 
 static bool write_smt2(struct rules_run *run, struct error *error)
 {
-    struct judge judge;
     bool is_written = true;
     if (!run->options->smt2 || !run->options->z3)
         return true;
-    judge_init(&judge);
     struct theory *theory = theory_make(&run->axioms, (unsigned)run->options->steps);
     for (size_t i = 0; i < run->set->rules.count && is_written; i++)
         if (rule_report_is_derived(&run->reports[i]))
-            is_written = write_smt2_of(run, theory, &judge, &run->reports[i], error);
+            is_written = write_smt2_of(run, theory, &run->reports[i], error);
     theory_free(theory);
-    judge_free(&judge);
     return is_written;
 }
 
@@ -256,7 +245,6 @@ static bool write_all(struct rules_run *run, struct error *error)
 
 static void print_report(const struct rules_run *run, const struct rule_report *report)
 {
-    const struct judgement *direct = report->has_direct ? &report->direct : &report->first;
     struct text out = {0};
     text_printf(&out, "%s: %s", report->rule->name, rule_outcome_name(report->outcome));
     for (uint32_t i = 0; i < report->added.count; i++) {
@@ -276,10 +264,6 @@ static void print_report(const struct rules_run *run, const struct rule_report *
         text_add(&out, "  ");
         rule_report_print_reason(&out, report);
         text_add(&out, "\n");
-    }
-    if (run->options->bounds && !report->reversed) {
-        struct equation eq = equation_of_rule(&report->proved);
-        judgement_print_bounds(&out, &eq, direct);
     }
     text_show(stdout, out.chars);
     text_free(&out);
@@ -388,7 +372,6 @@ int command_rules(int argc, char **argv)
 {
     char folder[SHARED_PATH_SIZE];
     struct options options = {.instances = RULE_INSTANCE_LIMIT,
-                              .work = RULE_WORK_LIMIT,
                               .z3 = true,
                               .conditions = true,
                               .steps = 150000,

@@ -1,22 +1,9 @@
-// Evaluates both sides as polynomials, and as numbers where these differ.
+// Both sides at numbers, where their types are the same.
 #include "verifier/direct_proof/comparison.h"
 
-#include "verifier/bounds/representatives.h"
 #include "verifier/direct_proof/number_values.h"
-#include "verifier/polynomials/polynomial_values.h"
-#include "verifier/polynomials/signs.h"
+#include "verifier/limits.h"
 #include <math.h>
-
-// --- values ----------------------------------------------------------------------------------------------------------
-
-struct values {
-    polynomial **symbolic[MAX_RULE_NODES];   // one array per output
-    polynomial *symbolic_inputs[MAX_RULE_VARIABLES];
-    node_set nodes;          // those evaluated
-    bool has_needs;          // symbolically only what representatives need
-    bool divides_integers;   // which polynomials do not
-    struct needs needs;
-};
 
 static node_set nodes_of_pairs(const struct equation *eq)
 {
@@ -24,56 +11,6 @@ static node_set nodes_of_pairs(const struct equation *eq)
     for (uint32_t i = 0; i < eq->n_pairs; i++)
         nodes |= equation_nodes_of_term(eq->pattern, eq->left[i]) | equation_nodes_of_term(eq->pattern, eq->right[i]);
     return nodes;
-}
-
-static void make_symbolic_inputs(const struct instance *in, struct polynomial_pool *pool, struct values *v)
-{
-    uint32_t number = 0;
-    for (uint32_t i = 0; i < in->equation->pattern->n_variables; i++) {
-        if (!in->types[i])
-            continue;
-        int64_t n = type_elements(in->types[i]);
-        v->symbolic_inputs[i] = arena_array(in->scratch, polynomial, n + 1);
-        for (int64_t j = 0; j < n; j++)
-            v->symbolic_inputs[i][j] = polynomial_variable(pool, number++);
-    }
-}
-
-static const polynomial *symbolic_term(const struct instance *in, const struct values *v, term_id term)
-{
-    const struct term *t = &in->equation->pattern->terms.items[term];
-    return t->is_variable ? v->symbolic_inputs[t->index] : v->symbolic[t->index][t->output];
-}
-
-static bool evaluate_node_symbolically(const struct instance *in, struct polynomial_pool *pool, struct values *v,
-                                       uint32_t node)
-{
-    const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
-    const struct definition *d = typing_definition(in->typing, in->calls[node]);
-    const polynomial *inputs[MAX_RULE_VARIABLES];
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        inputs[i] = symbolic_term(in, v, n->inputs[i]);
-    v->symbolic[node] = arena_array(in->scratch, polynomial *, d->n_outputs);
-    for (int i = 0; i < d->n_outputs; i++)
-        v->symbolic[node][i] = arena_array(in->scratch, polynomial, type_elements(definition_output(d, i)) + 1);
-    pool->relu_is_any_function = pattern_node_has_activation(n, in->any_activation);
-    bool needed_reals = pool->needs_reals;
-    pool->needs_reals = false;
-    bool has_values = evaluate_polynomials(d, pool, inputs, v->has_needs ? v->needs.of_node[node] : NULL,
-                                           v->symbolic[node], in->scratch);
-    v->divides_integers = pool->needs_reals && !dtype_is_float(definition_output(d, 0)->dtype);
-    pool->needs_reals = pool->needs_reals || needed_reals;
-    return has_values && !v->divides_integers;
-}
-
-static bool evaluate_symbolically(const struct instance *in, struct polynomial_pool *pool, struct values *v)
-{
-    polynomial_pool_clear(pool);
-    make_symbolic_inputs(in, pool, v);
-    for (uint32_t i = 0; i < in->equation->pattern->nodes.count; i++)
-        if ((v->nodes >> i & 1) && in->calls[i] && !evaluate_node_symbolically(in, pool, v, i))
-            return false;
-    return true;
 }
 
 // --- numbers ---------------------------------------------------------------------------------------------------------
@@ -117,21 +54,7 @@ static int64_t count_input_entries(const struct instance *in)
     return n;
 }
 
-// Looks for inputs on which the entries of a pair really differ. Where there are few entries each has to be of the one
-// sign, or truth value, at which they do.
-#define FEW_ENTRIES 8
-static bool confirm(const struct instance *in, struct number_values *v, uint32_t pair, struct difference *ret)
-{
-    uint64_t tries = count_input_entries(in) <= FEW_ENTRIES ? 90 : 9;
-    for (uint64_t seed = 0; seed < tries; seed++) {
-        number_values_evaluate(in, seed, v);
-        if (find_number(in, v, pair, seed, is_other_number, ret))
-            return true;
-    }
-    return false;
-}
-
-// --- comparison ------------------------------------------------------------------------------------------------------
+// --- types -----------------------------------------------------------------------------------------------------------
 
 static enum comparison compare_types(const struct instance *in, uint32_t pair)
 {
@@ -146,73 +69,6 @@ static enum comparison compare_types(const struct instance *in, uint32_t pair)
         return COMPARISON_OTHER_TYPE;
     if (eq->is_strong && !type_equal_split(of_x, of_y))
         return COMPARISON_OTHER_SPLIT_TREE;
-    return COMPARISON_EQUAL;
-}
-
-// Cases are enough for one formula at all places alone: bounds are argued of normal forms (bounds.md, 2.1).
-static bool are_equal_by_cases(const struct instance *in, struct polynomial_pool *pool, polynomial x, polynomial y)
-{
-    return equation_is_entry_by_entry(in->equation) && signs_make_equal(pool, x, y);
-}
-
-static bool find_other_polynomial(const struct instance *in, struct polynomial_pool *pool, const struct values *v,
-                                  uint32_t pair, struct difference *ret)
-{
-    const struct equation *eq = in->equation;
-    const polynomial *x = symbolic_term(in, v, eq->left[pair]), *y = symbolic_term(in, v, eq->right[pair]);
-    int64_t n = type_elements(typing_type(in->typing, instance_term_type(in, eq->left[pair])));
-    for (int64_t i = 0; i < n; i++)
-        if (x[i] != y[i] && (!v->has_needs || v->needs.of_pair[pair][i]) && !are_equal_by_cases(in, pool, x[i], y[i])) {
-            ret->entry = i;
-            ret->left = x[i];
-            ret->right = y[i];
-            ret->has_polynomials = true;
-            return true;
-        }
-    return false;
-}
-
-// Numbers may confirm another entry than the first symbolic difference, which may have been left out: its polynomials
-// are the ones to show.
-static void show_confirmed_entry(const struct instance *in, struct polynomial_pool *pool, struct values *v,
-                                 struct difference *ret)
-{
-    const struct equation *eq = in->equation;
-    if (v->has_needs) {
-        v->has_needs = false;
-        ret->has_polynomials = evaluate_symbolically(in, pool, v) && !pool->has_overflowed;
-    }
-    if (!ret->has_polynomials)
-        return;
-    ret->left = symbolic_term(in, v, eq->left[ret->pair])[ret->entry];
-    ret->right = symbolic_term(in, v, eq->right[ret->pair])[ret->entry];
-}
-
-static enum comparison compare_values(struct instance *in, struct polynomial_pool *pool, bool with_numbers,
-                                      uint32_t pairs_to_compare, struct difference *ret)
-{
-    struct values v = {.nodes = nodes_of_pairs(in->equation)};
-    struct number_values numbers = {.nodes = v.nodes};
-    v.has_needs = representatives_find(in, pairs_to_compare, v.nodes, &v.needs);
-    bool has_values = evaluate_symbolically(in, pool, &v) && !pool->has_overflowed;
-    ret->needs_reals = pool->needs_reals;
-    for (uint32_t i = 0; i < in->equation->n_pairs; i++) {
-        if (!(pairs_to_compare >> i & 1))
-            continue;
-        ret->pair = i;
-        if (has_values && !find_other_polynomial(in, pool, &v, i, ret))
-            continue;
-        if (with_numbers && confirm(in, &numbers, i, ret)) {
-            if (has_values)
-                show_confirmed_entry(in, pool, &v, ret);
-            return COMPARISON_OTHER_VALUE;
-        }
-        ret->reason = pool->has_overflowed ? "a coefficient overflows"
-                      : v.divides_integers ? "integers are divided"
-                      : !has_values        ? "the meaning depends on data"
-                                           : "normal forms differ, but no numbers were found that do";
-        return COMPARISON_UNDECIDED;
-    }
     return COMPARISON_EQUAL;
 }
 
@@ -243,33 +99,20 @@ static int64_t entries_of_node(const struct instance *in, uint32_t node)
 {
     const struct definition *d = typing_definition(in->typing, in->calls[node]);
     int64_t entries = 0;
-    for (int i = 0; i < d->n_stages && entries <= MOST_ENTRIES; i++)
+    for (int i = 0; i < d->n_stages; i++)
         entries += type_elements(&d->stages[i].type);
     return entries;
 }
 
-bool instance_is_too_large(const struct instance *in)
+bool instance_has_more_entries(const struct instance *in, int64_t most)
 {
     node_set nodes = nodes_of_pairs(in->equation);
     int64_t entries = 0;
-    for (uint32_t i = 0; i < in->equation->pattern->n_variables && entries <= MOST_ENTRIES; i++)
+    for (uint32_t i = 0; i < in->equation->pattern->n_variables && entries <= most; i++)
         entries += in->types[i] ? type_elements(in->types[i]) : 0;
-    for (uint32_t i = 0; i < in->equation->pattern->nodes.count && entries <= MOST_ENTRIES; i++)
+    for (uint32_t i = 0; i < in->equation->pattern->nodes.count && entries <= most; i++)
         entries += (nodes >> i & 1) && in->calls[i] ? entries_of_node(in, i) : 0;
-    return entries > MOST_ENTRIES;
-}
-
-enum comparison instance_compare(struct instance *in, struct polynomial_pool *pool, bool with_numbers,
-                                 struct difference *ret_difference)
-{
-    struct arena_mark mark = arena_mark(in->scratch);
-    uint32_t pairs = compare_all_types(in, ret_difference);
-    if (pairs && instance_is_too_large(in))
-        ret_difference->kind = COMPARISON_TOO_LARGE;
-    else if (pairs)
-        ret_difference->kind = compare_values(in, pool, with_numbers, pairs, ret_difference);
-    arena_release(in->scratch, mark);
-    return ret_difference->kind;
+    return entries > most;
 }
 
 enum comparison instance_compare_types(const struct instance *in, struct difference *ret_difference)
@@ -278,6 +121,8 @@ enum comparison instance_compare_types(const struct instance *in, struct differe
         ret_difference->kind = COMPARISON_EQUAL;
     return ret_difference->kind;
 }
+
+// --- values ----------------------------------------------------------------------------------------------------------
 
 static void compare_numbers(const struct instance *in, const struct number_values *v, uint32_t pair, uint64_t seed,
                             struct difference *ret)
@@ -289,18 +134,41 @@ static void compare_numbers(const struct instance *in, const struct number_value
     ret->kind = differs || (is_on_one && !overflows) ? COMPARISON_OTHER_VALUE : ret->kind;
 }
 
-enum comparison instance_compare_numbers(struct instance *in, uint64_t seed, struct difference *ret_difference)
+// Where there are few entries each has to be of the one sign, or truth value, at which the sides differ.
+static uint64_t assignments_of(const struct instance *in)
+{
+    return count_input_entries(in) <= FEW_ENTRIES ? ASSIGNMENTS_OF_FEW : ASSIGNMENTS;
+}
+
+// The pairs whose types are the same on both sides.
+static void compare_values(struct instance *in, uint32_t pairs, uint64_t seed, struct difference *ret)
 {
     struct number_values v = {.nodes = nodes_of_pairs(in->equation)};
     struct arena_mark mark = arena_mark(in->scratch);
-    uint32_t pairs = compare_all_types(in, ret_difference);
-    if (pairs) {
-        number_values_evaluate(in, seed, &v);
-        ret_difference->kind = COMPARISON_EQUAL;
-    }
-    for (uint32_t i = 0; i < in->equation->n_pairs && ret_difference->kind == COMPARISON_EQUAL; i++)
+    number_values_evaluate(in, seed, &v);
+    for (uint32_t i = 0; i < in->equation->n_pairs && ret->kind == COMPARISON_EQUAL; i++)
         if (pairs >> i & 1)
-            compare_numbers(in, &v, i, seed, ret_difference);
+            compare_numbers(in, &v, i, seed, ret);
     arena_release(in->scratch, mark);
+}
+
+enum comparison instance_compare(struct instance *in, struct difference *ret_difference)
+{
+    uint32_t pairs = compare_all_types(in, ret_difference);
+    if (!pairs)
+        return ret_difference->kind;
+    ret_difference->kind = instance_has_more_entries(in, MOST_ENTRIES) ? COMPARISON_TOO_LARGE : COMPARISON_EQUAL;
+    for (uint64_t seed = 0; seed < assignments_of(in) && ret_difference->kind == COMPARISON_EQUAL; seed++)
+        compare_values(in, pairs, seed, ret_difference);
+    return ret_difference->kind;
+}
+
+enum comparison instance_compare_numbers(struct instance *in, uint64_t seed, struct difference *ret_difference)
+{
+    uint32_t pairs = compare_all_types(in, ret_difference);
+    if (pairs)
+        ret_difference->kind = COMPARISON_EQUAL;
+    if (pairs)
+        compare_values(in, pairs, seed, ret_difference);
     return ret_difference->kind;
 }

@@ -49,29 +49,6 @@ static void instance_print(struct text *out, const struct instance *in)
     }
 }
 
-static void print_input_entry(struct text *out, const void *context, uint32_t number)
-{
-    const struct instance *in = context;
-    for (uint32_t i = 0; i < in->equation->pattern->n_variables; i++) {
-        if (!in->types[i])
-            continue;
-        int64_t n = type_elements(in->types[i]);
-        if (number >= n) {
-            number -= (uint32_t)n;
-            continue;
-        }
-        text_printf(out, "%s[", in->equation->pattern->variables[i]);
-        int64_t rest = n, at = number;
-        for (int a = 0; a < in->types[i]->rank; a++) {
-            rest /= in->types[i]->dim[a];
-            text_printf(out, "%s%" PRId64, a ? "," : "", at / rest);
-            at %= rest;
-        }
-        text_add(out, "]");
-        return;
-    }
-}
-
 static void print_numbers(struct text *out, const struct instance *in, uint64_t seed)
 {
     struct number_values v = {0};
@@ -127,9 +104,8 @@ static void print_other_cuts(struct text *out, const struct type *t, const struc
     }
 }
 
-static void print_side(struct text *out, const struct instance *in, const struct polynomial_pool *pool,
-                       const struct difference *difference, const char *side, term_id term, polynomial value,
-                       double number)
+static void print_side(struct text *out, const struct instance *in, const struct difference *difference,
+                       const char *side, term_id term, double number)
 {
     text_printf(out, "\n    %s ", side);
     pattern_print_term(out, in->equation->pattern, term);
@@ -143,17 +119,11 @@ static void print_side(struct text *out, const struct instance *in, const struct
     if (difference->kind == COMPARISON_OTHER_SPLIT_TREE)
         print_other_cuts(out, typing_type(in->typing, type),
                          typing_type(in->typing, instance_term_type(in, other_side(in, difference, term))));
-    if (difference->kind != COMPARISON_OTHER_VALUE)
-        return;
-    text_printf(out, ", entry %" PRId64 " is %.6g", difference->entry, number);
-    if (difference->has_polynomials && pool->polynomials.items[value].count <= 12) {
-        text_add(out, " = ");
-        polynomial_print(out, pool, value, print_input_entry, in);
-    }
+    if (difference->kind == COMPARISON_OTHER_VALUE)
+        text_printf(out, ", entry %" PRId64 " is %.6g", difference->entry, number);
 }
 
-void instance_print_difference(struct text *out, const struct instance *in, const struct polynomial_pool *pool,
-                               const struct difference *difference)
+void instance_print_difference(struct text *out, const struct instance *in, const struct difference *difference)
 {
     static const char *const kinds[] = {
         [COMPARISON_EQUAL] = "equal",
@@ -163,19 +133,15 @@ void instance_print_difference(struct text *out, const struct instance *in, cons
         [COMPARISON_OTHER_TYPE] = "the sides have different types",
         [COMPARISON_OTHER_SPLIT_TREE] = "the sides have different split trees",
         [COMPARISON_OTHER_VALUE] = "the sides have different values",
-        [COMPARISON_UNDECIDED] = "undecided",
         [COMPARISON_TOO_LARGE] = "too many entries",
     };
     const struct equation *eq = in->equation;
-    text_printf(out, "%s%s%s at ", kinds[difference->kind], difference->reason ? ": " : "",
-                difference->reason ? difference->reason : "");
+    text_printf(out, "%s at ", kinds[difference->kind]);
     instance_print(out, in);
     struct arena_mark mark = arena_mark(in->scratch);
     if (difference->kind == COMPARISON_OTHER_VALUE)
         print_numbers(out, in, difference->seed);
-    print_side(out, in, pool, difference, "left ", eq->left[difference->pair], difference->left,
-               difference->left_value);
-    print_side(out, in, pool, difference, "right", eq->right[difference->pair], difference->right,
-               difference->right_value);
+    print_side(out, in, difference, "left ", eq->left[difference->pair], difference->left_value);
+    print_side(out, in, difference, "right", eq->right[difference->pair], difference->right_value);
     arena_release(in->scratch, mark);
 }

@@ -1,224 +1,275 @@
-// Explores an equation, tests every instance within the bounds that it gets, and says what comes of it.
+// Boxes of small sizes, at each assignment of attributes: those that have the most instances for their size first.
 #include "verifier/direct_proof/judge.h"
 
-#include "verifier/direct_proof/small_instances.h"
-#include "verifier/direct_proof/testing.h"
-#include "verifier/instances/ranks.h"
+#include "operators/traits.h"
+#include "verifier/instances/known_ranks.h"
+#include "verifier/limits.h"
 
-#define PATIENCE 2
 void judge_init(struct judge *j)
 {
-    *j = (struct judge){.step_limit = 100000000,
-                        .instance_limit = UINT64_MAX,
-                        .work_limit = UINT64_MAX,
-                        .patience = PATIENCE,
-                        .search_times = 1,
-                        .adds_conditions = true,
-                        .n_parts = 1};
+    *j = (struct judge){.step_limit = RULE_STEP_LIMIT, .instance_limit = RULE_INSTANCE_LIMIT, .adds_conditions = true};
     typing_init(&j->typing);
-    polynomial_pool_init(&j->pool);
     arena_init(&j->scratch);
 }
 
 void judge_free(struct judge *j)
 {
     typing_free(&j->typing);
-    polynomial_pool_free(&j->pool);
     arena_free(&j->scratch);
-    kinds_free(&j->kinds);
-    learned_forms_free(&j->learned);
 }
 
-void judge_begin(struct judge *j, bool keeps_explored)
+struct test {
+    struct judge *j;
+    const struct equation *equation;
+    struct judgement *result;
+    struct box box;
+    uint64_t steps;
+    uint64_t of_attributes, most_of_attributes;   // instances at this assignment, and how many are enough
+    bool only_cuts;                               // instances whose inputs have no cuts were compared already
+    bool only_one_sided;                          // those in which both sides are well-typed were
+    bool is_over, is_covered;
+    judge_visit_fn *visit;
+    bool (*visit_only)(void *context, struct instance *in);
+    void *context;
+};
+
+// --- one instance ----------------------------------------------------------------------------------------------------
+
+static bool is_fine(enum comparison c)
 {
-    j->explored.is_known = false;
-    j->keeps_explored = keeps_explored;
+    return c == COMPARISON_EQUAL || c == COMPARISON_BOTH_ILL_TYPED;
 }
 
-// Are sizes that one side alone asks to be equal, or filters that it asks groups to divide? Bounds are those of
-// instances in which both sides are well-typed, and axes that are only carried along have one size there. Where sizes
-// are compared for equality two of them tell, and where groups divide sums of sizes all remainders.
-static bool test_one_sided(struct test *t)
+// Values do not depend on cuts where nothing looks at these.
+static enum comparison compare(const struct test *t, struct instance *in, struct difference *ret_difference)
 {
-    struct box box = t->j->explored.box;
-    t->only_one_sided = true;
-    if (!test_box(t, &box, NULL, WANTED_LEFT) || !test_box(t, &box, NULL, WANTED_RIGHT))
-        return false;
-    if (!box_add_remainders_of_groups(&box, t->equation))
+    bool only_types = t->only_cuts && !t->equation->pattern->looks_at_split_trees;
+    return only_types ? instance_compare_types(in, ret_difference) : instance_compare(in, ret_difference);
+}
+
+static void note_failure(struct test *t, const struct instance *in, const struct difference *difference)
+{
+    t->result->verdict = VERDICT_REFUTED;
+    instance_print_difference(&t->result->counterexample, in, difference);
+    t->is_over = true;
+}
+
+static void compare_and_note(struct test *t, struct instance *in)
+{
+    struct difference difference;
+    enum comparison c = compare(t, in, &difference);
+    if (c == COMPARISON_TOO_LARGE) {
+        t->result->was_cut_short = t->is_over = true;
+        t->result->instances--;   // nothing was computed
+    } else if (t->visit)
+        t->is_over = !t->visit(t->context, in, c);
+    else if (!is_fine(c))
+        note_failure(t, in, &difference);
+}
+
+static bool is_not_asked_for(const struct test *t, const struct instance *in)
+{
+    return (t->only_one_sided && instance_has_values_on_both_sides(in)) || (t->only_cuts && !instance_has_cuts(in));
+}
+
+static bool test_instance(void *context, struct instance *in)
+{
+    struct test *t = context;
+    if (is_not_asked_for(t, in))
         return true;
-    t->j->steps = 0;
-    return test_box(t, &box, NULL, WANTED_LEFT) && test_box(t, &box, NULL, WANTED_RIGHT);
+    t->of_attributes++;
+    t->result->instances++;
+    if (t->visit_only)
+        t->is_over = !t->visit_only(t->context, in);
+    else
+        compare_and_note(t, in);
+    if (t->result->instances >= t->j->instance_limit)
+        t->result->was_cut_short = t->is_over = true;
+    return !t->is_over && t->of_attributes < t->most_of_attributes;
 }
 
-// Inputs with cuts. Those of properties have pieces of one and of two positions, so that axes are as long as one
-// another, or cut alike, or both, or neither.
-#define LARGEST_CUT_AXIS 3
-#define MAX_CUT_RANK 3
-static bool test_cuts_up_to(struct test *t, int max_rank, int largest_axis)
+// --- boxes -----------------------------------------------------------------------------------------------------------
+
+// A large equation needs many before its first instance is found.
+static uint64_t steps_left(const struct test *t)
 {
-    struct box cut = box_uniform(max_rank, largest_axis);
-    box_copy_dtypes(&cut, &t->j->explored.box);
-    cut.has_split_trees = true;
-    cut.has_more_cuts = t->equation->is_strong;
-    t->only_cuts = true;
-    bool goes_on = test_both_ways(t, &cut, NULL);
-    t->only_cuts = false;
-    return goes_on;
+    uint64_t limit = t->result->instances ? t->j->step_limit : TIMES_THE_STEPS * t->j->step_limit;
+    return t->steps < limit ? limit - t->steps : 0;
 }
 
-// What is said of larger ranks alone has no inputs of small ones.
-static bool test_cuts(struct test *t)
+static void test_side(struct test *t, const struct attribute_value *attributes, enum wanted_sides wanted)
 {
-    uint64_t before = t->result->instances;
-    int max_rank = t->result->max_rank, largest_axis = t->equation->is_strong ? LARGEST_CUT_AXIS : 2;
-    if (!test_cuts_up_to(t, max_rank < MAX_CUT_RANK ? max_rank : MAX_CUT_RANK, largest_axis))
-        return false;
-    bool is_tested = t->result->instances > before || !t->equation->is_strong || max_rank <= MAX_CUT_RANK;
-    return is_tested || test_cuts_up_to(t, max_rank, 2);
+    struct enumeration e = {.equation = t->equation,
+                            .typing = &t->j->typing,
+                            .scratch = &t->j->scratch,
+                            .box = &t->box,
+                            .wanted = wanted,
+                            .attributes = attributes,
+                            .step_limit = steps_left(t),
+                            .visit = test_instance,
+                            .context = t};
+    bool is_whole = enumerate_instances(&e) && !e.was_cut_short;
+    t->steps += e.steps;
+    t->result->was_cut_short = t->result->was_cut_short || !is_whole;
+    t->is_over = t->is_over || e.was_cut_short;
 }
 
-// Rules that look at cuts are tested with those first: the properties prove them for inputs without any, which must not
-// be all that is known when the rest is cut short.
-static void test_everywhere(struct test *t)
+// Either side of a property may be well-typed alone.
+static bool test_attributes(void *context, const struct attribute_value *attributes)
 {
-    const struct equation *eq = t->equation;
-    bool is_rule_of_cuts = !eq->is_strong && eq->pattern->looks_at_split_trees;
-    if ((is_rule_of_cuts && !test_within_part(t, test_cuts)) || !test_all_attributes(t))
-        return;
-    t->is_any_activation = false;
-    if (t->j->part == 0 && eq->is_strong && test_one_sided(t))
-        test_cuts(t);
-}
-
-static void explore(struct judge *j, const struct equation *eq, int max_rank)
-{
-    struct explored *ex = &j->explored;
-    j->steps = 0;
-    if (!ex->is_known)
-        kinds_begin(&j->kinds, eq);
-    if (!ex->is_known)
-        ex->size = explore_smallest_box(j, eq, max_rank, &ex->box, &ex->bounds, &ex->saw_all_kinds);
-    ex->is_known = j->keeps_explored && !j->met_limits;
-    if (j->listener && j->search_has_ended)
-        j->search_has_ended(j->listening);
-    j->steps = 0;   // those of the tests are counted by themselves
-}
-
-static void test_equation(struct judge *j, const struct equation *eq, struct test *t)
-{
-    j->met_limits = false;
-    j->pool.work_limit = j->work_limit < UINT64_MAX - j->pool.work ? j->pool.work + j->work_limit : UINT64_MAX;
-    t->j = j;
-    t->equation = eq;
-    t->result->max_rank = ranks_to_test(eq);
-    explore(j, eq, t->result->max_rank);
-    t->result->bounds = j->explored.bounds;
-    t->result->saw_all_kinds = j->explored.saw_all_kinds;
-    test_everywhere(t);
-    t->result->met_limits = j->met_limits || t->result->was_cut_short;
-}
-
-// A property that is one of any function in the place of an activation is not tested with each. (A rule is, because of
-// who listens.)
-static void test_activations(struct judge *j, const struct equation *eq, struct test *t, struct judgement *ret_result)
-{
-    uint32_t activation = equation_activation_variable(eq);
-    *ret_result = (struct judgement){.verdict = VERDICT_PROVED};
-    *t = (struct test){.result = ret_result,
-                       .activation = activation,
-                       .is_any_activation = eq->is_strong && activation != NO_VARIABLE};
-    test_equation(j, eq, t);
-    if (!t->needs_each_activation)
-        return;
-    *ret_result = (struct judgement){.verdict = VERDICT_PROVED};
-    *t = (struct test){.result = ret_result, .activation = activation};
-    test_equation(j, eq, t);
-}
-
-// There may be instances elsewhere. What looks at a piece of a piece asks for a tensor that was cut twice, of which
-// small instances have none: were they tried, tensors cut once more than that would be needed to refute it, and those
-// are nowhere tried.
-static const char *why_nothing_is_tried(const struct equation *eq, const struct judgement *result)
-{
-    if (result->was_cut_short)
-        return "no instance was found within the limits";
-    return eq->pattern->looks_at_split_trees ? "no instance was found among small tensors that are cut once"
-                                             : "never well-typed at the ranks and sizes that are tried";
-}
-
-static void look_for_doubts(struct judge *j, const struct equation *eq, const struct tried *tried,
-                            struct judgement *result)
-{
-    result->doubt = find_doubt(j, eq, tried, result);
-    if (result->doubt)
-        result->verdict = VERDICT_TESTED;
-}
-
-static void judge_within_limits(struct judge *j, const struct equation *eq, struct judgement *ret_result)
-{
-    struct test t;
-    typing_trim(&j->typing);
-    test_activations(j, eq, &t, ret_result);
-    if (ret_result->verdict != VERDICT_PROVED)
-        return;
-    if (j->explored.size == 0 || ret_result->instances == 0) {
-        ret_result->verdict = VERDICT_NOT_COVERED;
-        ret_result->doubt = why_nothing_is_tried(eq, ret_result);
-        return;
+    struct test *t = context;
+    t->of_attributes = 0;
+    typing_trim(&t->j->typing);
+    if (!t->equation->is_strong) {
+        test_side(t, attributes, WANTED_BOTH);
+        return !t->is_over;
     }
-    look_for_doubts(j, eq, &t.tried, ret_result);
+    test_side(t, attributes, WANTED_LEFT);
+    t->only_one_sided = true;
+    t->of_attributes = 0;
+    if (!t->is_over)
+        test_side(t, attributes, WANTED_RIGHT);
+    t->only_one_sided = false;
+    return !t->is_over;
 }
 
-static bool is_without_instance(const struct judgement *result)
+static bool count_assignment(void *context, const struct attribute_value *attributes)
 {
-    return result->verdict == VERDICT_NOT_COVERED && result->was_cut_short;
+    (void)attributes;
+    ++*(uint64_t *)context;
+    return true;
 }
 
-// Sizes up to the bounds may be so many that the tests get to no instance within the limits. Small ones are known.
-static void test_what_was_explored(struct judge *j, const struct equation *eq, struct judgement *ret_result)
+static void test_box(struct test *t)
 {
-    struct test t = {.j = j, .equation = eq, .result = ret_result, .activation = NO_VARIABLE};
-    j->steps = 0;
-    ret_result->was_cut_short = false;   // as the tests before were; it stops them
-    ret_result->verdict = VERDICT_PROVED;
-    ret_result->doubt = NULL;
-    test_box(&t, &j->explored.box, NULL, WANTED_BOTH);
-    ret_result->was_cut_short = true;
-    if (ret_result->verdict == VERDICT_PROVED)
-        look_for_doubts(j, eq, &t.tried, ret_result);
+    uint64_t assignments = 0;
+    struct attribute_walk walk = {.equation = t->equation,
+                                  .max_rank = t->box.max_rank,
+                                  .extent = DOMAIN_SOME,
+                                  .scratch = &t->j->scratch,
+                                  .visit = count_assignment,
+                                  .context = &assignments};
+    enumerate_attributes(&walk);
+    t->most_of_attributes = t->j->instance_limit / (assignments + 1) + FEWEST_OF_ATTRIBUTES;
+    walk.visit = test_attributes;
+    walk.context = t;
+    t->is_over = false;
+    if (assignments)
+        enumerate_attributes(&walk);
+}
+
+static bool is_done(const struct test *t)
+{
+    return t->result->verdict == VERDICT_REFUTED || t->result->instances >= t->j->instance_limit ||
+           steps_left(t) == 0 || ((t->visit || t->visit_only) && t->is_over);
+}
+
+// --- which boxes -----------------------------------------------------------------------------------------------------
+
+static int largest_rank(const struct equation *eq)
+{
+    struct known_ranks ranks;
+    int largest = USUAL_LARGEST_RANK;
+    known_ranks_begin(&ranks, eq);
+    known_ranks_spread(&ranks, eq);
+    for (term_id t = 0; t < eq->pattern->terms.count; t++)
+        largest = known_rank(&ranks, t) > largest ? known_rank(&ranks, t) : largest;
+    return largest < WRITTEN_LARGEST_RANK ? largest : WRITTEN_LARGEST_RANK;
+}
+
+// Sizes grow until something is well-typed: of real numbers, without cuts; or with one cut of an input, or of integers
+// or truth values.
+static void test_size(struct test *t, int size)
+{
+    bool may_need_cuts = t->equation->is_strong && t->equation->pattern->looks_at_split_trees;
+    for (int attempt = 0; attempt < 4 && t->result->instances == 0 && !is_done(t); attempt++) {
+        if ((attempt & 1) && !may_need_cuts)
+            continue;
+        t->box = box_to_explore(t->equation, t->result->largest_rank, size);
+        t->box.has_split_trees = attempt & 1;
+        if (attempt & 2)
+            box_try_all_dtypes(&t->box);
+        test_box(t);
+        bool is_empty = t->result->instances == 0 && size == SMALL_SIZE;
+        if (is_empty && box_add_sizes_of_kernels(&t->box, t->equation->pattern))
+            test_box(t);
+    }
+}
+
+static void test_small_sizes(struct test *t)
+{
+    int size = t->j->largest_size ? t->j->largest_size : SMALL_SIZE;
+    for (; size <= LARGEST_SMALL_SIZE && t->result->instances == 0 && !is_done(t); size++) {
+        t->result->largest_size = size;
+        test_size(t, size);
+    }
+}
+
+static bool has_windows(const struct pattern *p)
+{
+    for (size_t n = 0; n < p->nodes.count; n++)
+        if (operator_has_windows(p->nodes.items[n].op))
+            return true;
+    return false;
+}
+
+static void test_windows(struct test *t)
+{
+    if (!has_windows(t->equation->pattern) || is_done(t))
+        return;
+    box_add_spatial_sizes(&t->box, SMALL_WINDOW_SIZE);
+    test_box(t);
+}
+
+// Groups divide filters of one side alone.
+static void test_groups(struct test *t)
+{
+    if (t->equation->is_strong && !is_done(t) && box_add_remainders_of_groups(&t->box, t->equation))
+        test_box(t);
+}
+
+// Inputs of properties that remember concatenations, with pieces of one place and of two; a match of a rule forgets
+// what inputs remember.
+static void test_cuts(struct test *t)
+{
+    struct box whole = t->box;
+    if (!t->equation->is_strong || is_done(t))
+        return;
+    t->box = box_uniform(whole.max_rank < SMALL_CUT_RANK ? whole.max_rank : SMALL_CUT_RANK, SMALL_CUT_SIZE);
+    box_copy_dtypes(&t->box, &whole);
+    t->box.has_split_trees = t->box.has_more_cuts = true;
+    t->only_cuts = true;
+    test_box(t);
+    t->only_cuts = false;
+}
+
+static void test_all(struct judge *j, struct test *t)
+{
+    typing_trim(&j->typing);
+    t->j = j;
+    t->result->largest_rank = largest_rank(t->equation);
+    test_small_sizes(t);
+    t->is_covered = t->result->instances > 0;
+    test_windows(t);
+    test_groups(t);
+    test_cuts(t);
 }
 
 void judge_equation(struct judge *j, const struct equation *eq, struct judgement *ret_result)
 {
-    judge_within_limits(j, eq, ret_result);
-    if (!is_without_instance(ret_result) || j->patience == 1)
-        return;
-    uint64_t usual = j->step_limit;
-    judgement_free(ret_result);
-    j->step_limit *= (uint64_t)j->patience;
-    judge_within_limits(j, eq, ret_result);
-    j->step_limit = usual;
-    if (is_without_instance(ret_result) && j->explored.size > 0)
-        test_what_was_explored(j, eq, ret_result);
-}
-
-// --- parts -----------------------------------------------------------------------------------------------------------
-
-#define MOST_PARTS 16
-#define ASSIGNMENTS_OF_PART 16
-uint32_t judge_count_parts(struct judge *j, const struct equation *eq)
-{
-    struct attribute_walk w = {
-        .equation = eq, .max_rank = ranks_to_test(eq), .extent = DOMAIN_SMALL, .scratch = &j->scratch};
-    uint64_t parts = 1 + count_assignments(w) / ASSIGNMENTS_OF_PART;
-    return j->fixed_bound == 0 ? 1 : parts < MOST_PARTS ? (uint32_t)parts : MOST_PARTS;
+    struct test t = {.equation = eq, .result = ret_result};
+    *ret_result = (struct judgement){.verdict = VERDICT_AGREES};
+    test_all(j, &t);
+    // What asks for an input that was cut twice might be refuted by one that was cut more often alone.
+    if (!t.is_covered && ret_result->verdict == VERDICT_AGREES)
+        ret_result->verdict = VERDICT_NOT_COVERED;
 }
 
 void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit_fn *visit, void *context)
 {
     struct judgement scratch = {0};
-    struct test t = {.result = &scratch, .activation = NO_VARIABLE, .visit = visit, .context = context};
-    test_equation(j, eq, &t);
+    struct test t = {.equation = eq, .result = &scratch, .visit = visit, .context = context};
+    test_all(j, &t);
     judgement_free(&scratch);
 }
 
@@ -226,8 +277,7 @@ void judge_visit_instances(struct judge *j, const struct equation *eq,
                            bool (*visit)(void *context, struct instance *in), void *context)
 {
     struct judgement scratch = {0};
-    struct test t = {.result = &scratch, .activation = NO_VARIABLE, .visit_only = visit, .context = context};
-    typing_trim(&j->typing);
-    test_equation(j, eq, &t);
+    struct test t = {.equation = eq, .result = &scratch, .visit_only = visit, .context = context};
+    test_all(j, &t);
     judgement_free(&scratch);
 }

@@ -280,9 +280,8 @@ static void find_instances(struct attempt *a, enum wanted_sides wanted)
 
 static bool run_instance(struct trials *t, struct instance *in, struct text *ret_counterexample)
 {
-    struct polynomial_pool none = {0};
     struct difference difference;
-    if (instance_is_too_large(in))
+    if (instance_has_more_entries(in, MOST_TRIED_ENTRIES))
         return true;
     if (t->visit) {
         t->instances++;
@@ -296,7 +295,7 @@ static bool run_instance(struct trials *t, struct instance *in, struct text *ret
     case COMPARISON_BOTH_ILL_TYPED:
         return true;
     default:
-        instance_print_difference(ret_counterexample, in, &none, &difference);
+        instance_print_difference(ret_counterexample, in, &difference);
         return false;
     }
 }

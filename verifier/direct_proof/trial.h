@@ -2,11 +2,11 @@
 // ordinary numbers. What is claimed of all shapes is tried here without any of the argument that it was claimed by.
 #pragma once
 #include "verifier/instances/enumerate.h"
+#include "verifier/limits.h"
 
 struct instance;
 struct text;
 
-#define LARGEST_TRIED 31
 struct trials {
     struct typing *typing;
     uint64_t seed;

@@ -159,7 +159,7 @@ static void rewrite_everywhere(struct search *s, const struct place *at, uint32_
     uint32_t n = s->l->nodes.items[at->term].n_arguments;
     for (uint32_t i = 0; i < n; i++) {
         struct place below = {at, s->l->nodes.items[at->term].arguments[i], i};
-        if (s->l->nodes.items[below.term].sort < SORT_LIST(0))
+        if (s->l->nodes.items[below.term].sort == SORT_TENSOR)
             rewrite_everywhere(s, &below, from);
     }
 }
@@ -183,15 +183,14 @@ static void add_chain(struct search *s, struct derivation *d)
     vec_free(&first_half);
 }
 
-bool property_derivation_find(struct derivation *ret_derivation, const struct axioms *axioms, struct judge *judge,
-                              const struct equation *eq, uint32_t goal, const struct entailment *proof,
-                              uint32_t term_limit)
+bool property_derivation_find(struct derivation *ret_derivation, const struct axioms *axioms, const struct equation *eq,
+                              uint32_t goal, const struct entailment *proof, uint32_t term_limit)
 {
     struct sentence_list obligations = {0};
     *ret_derivation = (struct derivation){0};
     logic_copy(&ret_derivation->logic, &axioms->logic);
     struct search s = {.l = &ret_derivation->logic, .axioms = axioms, .proof = proof, .limit = term_limit};
-    if (obligations_find(s.l, judge, eq, false, &obligations)) {
+    if (obligations_state(s.l, eq, false, &obligations)) {
         const struct logic_equality *ends = &obligations.items.items[0].goals.items[goal];
         visit(&s, ends->left, UINT32_MAX, NULL, 0);
         visit(&s, ends->right, UINT32_MAX, NULL, 1);

@@ -25,7 +25,6 @@ void formulas_free(struct formulas *f)
     vec_free(&f->functions);
     vec_free(&f->axiom_literals);
     vec_free(&f->axiom_names);
-    vec_free(&f->fact_literals);
     Z3_del_context(f->z3);
 }
 
@@ -34,7 +33,6 @@ void formulas_clear(struct formulas *f)
     vec_clear(&f->assumed);
     vec_clear(&f->axiom_literals);
     vec_clear(&f->axiom_names);
-    vec_clear(&f->fact_literals);
 }
 
 static void assume(struct formulas *f, Z3_ast formula)
@@ -49,11 +47,10 @@ static Z3_sort sort_of(struct formulas *f, logic_sort sort)
     while (f->sorts.count <= sort)
         vec_push(&f->sorts, NULL);
     if (!f->sorts.items[sort]) {
-        char name[16];
-        snprintf(name, sizeof name, "%c%d", sort < SORT_LIST(0) ? 'T' : 'A',
-                 sort < SORT_LIST(0) ? sort - 1 : sort - SORT_LIST(0));
-        f->sorts.items[sort] = sort == SORT_TRUTH ? Z3_mk_bool_sort(f->z3)
-                                                  : Z3_mk_uninterpreted_sort(f->z3, Z3_mk_string_symbol(f->z3, name));
+        static const char *const names[] = {[SORT_TENSOR] = "T", [SORT_LIST] = "A", [SORT_EMPTY_LIST] = "E"};
+        f->sorts.items[sort] = sort == SORT_TRUTH
+                                   ? Z3_mk_bool_sort(f->z3)
+                                   : Z3_mk_uninterpreted_sort(f->z3, Z3_mk_string_symbol(f->z3, names[sort]));
     }
     return f->sorts.items[sort];
 }
@@ -108,12 +105,11 @@ static Z3_ast equality_of(struct formulas *f, const struct logic_equality *e, co
     return Z3_mk_eq(f->z3, term_of(f, e->left, variables), term_of(f, e->right, variables));
 }
 
-// "defined" or "plain" of a tensor.
-static Z3_ast predicate_of(struct formulas *f, const char *base, logic_sort sort, Z3_ast value)
+#define DEFINED "defined:T>B"
+#define PLAIN "plain:T>B"
+static Z3_ast predicate_of(struct formulas *f, const char *name, logic_sort sort, Z3_ast value)
 {
-    char name[32];
     Z3_sort z3_sort = sort_of(f, sort);
-    snprintf(name, sizeof name, "%s:T%d>B", base, sort - SORT_TENSOR(0));
     Z3_func_decl predicate =
         Z3_mk_func_decl(f->z3, Z3_mk_string_symbol(f->z3, name), 1, &z3_sort, sort_of(f, SORT_TRUTH));
     return Z3_mk_app(f->z3, predicate, 1, &value);
@@ -186,45 +182,87 @@ void formulas_add_axiom(struct formulas *f, const struct sentence *axiom, const 
 
 // --- structure -------------------------------------------------------------------------------------------------------
 
+struct application {
+    uint32_t symbol;
+    Z3_app variables[MAX_LOGIC_ARGUMENTS];
+    Z3_ast arguments[MAX_LOGIC_ARGUMENTS], result, is_defined;
+};
+
+static struct application application_of(struct formulas *f, uint32_t symbol)
+{
+    const struct logic_symbol *s = &f->logic->symbols.items[symbol];
+    struct application a = {.symbol = symbol};
+    for (uint32_t i = 0; i < s->n_arguments; i++) {
+        a.variables[i] = variable_of(f, i, s->arguments[i]);
+        a.arguments[i] = Z3_app_to_ast(f->z3, a.variables[i]);
+    }
+    a.result = apply(f, symbol, a.arguments);
+    a.is_defined = predicate_of(f, DEFINED, SORT_TENSOR, a.result);
+    return a;
+}
+
+static void assume_of_all(struct formulas *f, const struct application *a, Z3_ast pattern, Z3_ast body)
+{
+    Z3_pattern of = Z3_mk_pattern(f->z3, 1, &pattern);
+    assume(f, Z3_mk_forall_const(f->z3, 0, f->logic->symbols.items[a->symbol].n_arguments, a->variables, 1, &of, body));
+}
+
+// The predicate of all arguments that are tensors.
+static Z3_ast all_of(struct formulas *f, const struct application *a, const char *predicate)
+{
+    const struct logic_symbol *s = &f->logic->symbols.items[a->symbol];
+    Z3_ast of_tensors[MAX_LOGIC_ARGUMENTS];
+    unsigned n = 0;
+    for (uint32_t i = 0; i < s->n_arguments; i++)
+        if (s->arguments[i] == SORT_TENSOR)
+            of_tensors[n++] = predicate_of(f, predicate, SORT_TENSOR, a->arguments[i]);
+    return Z3_mk_and(f->z3, n, of_tensors);
+}
+
+static Z3_ast rank_of(struct formulas *f, Z3_ast tensor)
+{
+    Z3_sort of = sort_of(f, SORT_TENSOR);
+    Z3_func_decl rank = Z3_mk_func_decl(f->z3, Z3_mk_string_symbol(f->z3, "rank:T>A"), 1, &of, sort_of(f, SORT_LIST));
+    return Z3_mk_app(f->z3, rank, 1, &tensor);
+}
+
+// Of well-typed applications whose first inputs have the rank of the output.
+static void add_ranks(struct formulas *f, const struct application *a)
+{
+    const struct logic_symbol *s = &f->logic->symbols.items[a->symbol];
+    Z3_ast of_result = rank_of(f, a->result);
+    for (uint32_t i = 0, n = 0; i < s->n_arguments && n < s->n_of_rank; i++) {
+        if (s->arguments[i] != SORT_TENSOR)
+            continue;
+        n++;
+        Z3_ast is_same = Z3_mk_eq(f->z3, of_result, rank_of(f, a->arguments[i]));
+        assume_of_all(f, a, of_result, Z3_mk_implies(f->z3, a->is_defined, is_same));
+    }
+}
+
 static void add_what_holds_of_operator(struct formulas *f, uint32_t symbol)
 {
     const struct logic_symbol *s = &f->logic->symbols.items[symbol];
-    Z3_app variables[MAX_LOGIC_ARGUMENTS];
-    Z3_ast values[MAX_LOGIC_ARGUMENTS], defined[MAX_LOGIC_ARGUMENTS], plain[MAX_LOGIC_ARGUMENTS];
-    unsigned n = 0;
-    for (uint32_t i = 0; i < s->n_arguments; i++) {
-        variables[i] = variable_of(f, i, s->arguments[i]);
-        values[i] = Z3_app_to_ast(f->z3, variables[i]);
-        if (s->arguments[i] >= SORT_LIST(0))
-            continue;
-        defined[n] = predicate_of(f, "defined", s->arguments[i], values[i]);
-        plain[n++] = predicate_of(f, "plain", s->arguments[i], values[i]);
+    struct application a = application_of(f, symbol);
+    assume_of_all(f, &a, a.is_defined, Z3_mk_implies(f->z3, a.is_defined, all_of(f, &a, DEFINED)));
+    if (s->keeps_plain) {
+        Z3_ast is_plain = predicate_of(f, PLAIN, SORT_TENSOR, a.result);
+        assume_of_all(f, &a, is_plain, Z3_mk_implies(f->z3, all_of(f, &a, PLAIN), is_plain));
     }
-    if (n == 0)
-        return;
-    Z3_ast result = apply(f, symbol, values);
-    Z3_ast is_defined = predicate_of(f, "defined", s->result, result);
-    Z3_pattern pattern = Z3_mk_pattern(f->z3, 1, &is_defined);
-    Z3_ast strict = Z3_mk_implies(f->z3, is_defined, Z3_mk_and(f->z3, n, defined));
-    assume(f, Z3_mk_forall_const(f->z3, 0, s->n_arguments, variables, 1, &pattern, strict));
-    if (!s->keeps_plain)
-        return;
-    pattern = Z3_mk_pattern(f->z3, 1, &result);
-    Z3_ast kept = Z3_mk_implies(f->z3, Z3_mk_and(f->z3, n, plain), predicate_of(f, "plain", s->result, result));
-    assume(f, Z3_mk_forall_const(f->z3, 0, s->n_arguments, variables, 1, &pattern, kept));
+    add_ranks(f, &a);
 }
 
 // The value of a list of one known integer.
 static bool is_known_integer(const struct logic_symbol *s, int64_t *ret_value)
 {
     char end;
-    return s->role == ROLE_CONSTANT && s->result == SORT_LIST(1) &&
+    return s->role == ROLE_CONSTANT && s->result == SORT_LIST &&
            sscanf(s->name, "[%" SCNd64 "%c", ret_value, &end) == 2 && end == ']';
 }
 
 static void add_comparison(struct formulas *f, const char *name, uint32_t x, uint32_t y)
 {
-    Z3_sort sorts[2] = {sort_of(f, SORT_LIST(1)), sort_of(f, SORT_LIST(1))};
+    Z3_sort sorts[2] = {sort_of(f, SORT_LIST), sort_of(f, SORT_LIST)};
     Z3_ast values[2] = {apply(f, x, NULL), apply(f, y, NULL)};
     Z3_func_decl compares = Z3_mk_func_decl(f->z3, Z3_mk_string_symbol(f->z3, name), 2, sorts, sort_of(f, SORT_TRUTH));
     assume(f, Z3_mk_app(f->z3, compares, 2, values));
@@ -234,10 +272,10 @@ static void add_comparison(struct formulas *f, const char *name, uint32_t x, uin
 static void add_comparisons(struct formulas *f, uint32_t x, int64_t value, uint32_t y, int64_t other)
 {
     if (value != other) {
-        add_comparison(f, "differ:A1A1>B", x, y);
-        add_comparison(f, "differ:A1A1>B", y, x);
+        add_comparison(f, "differ:AA>B", x, y);
+        add_comparison(f, "differ:AA>B", y, x);
     }
-    add_comparison(f, "atmost:A1A1>B", value <= other ? x : y, value <= other ? y : x);
+    add_comparison(f, "atmost:AA>B", value <= other ? x : y, value <= other ? y : x);
 }
 
 void formulas_add_structure(struct formulas *f, const struct relevance *r)
@@ -274,19 +312,6 @@ static void add_alternatives(struct formulas *f, const struct sentence *s)
         assume(f, Z3_mk_or(f->z3, (unsigned)s->alternatives.count, alternatives));
 }
 
-static void add_facts(struct formulas *f, const struct sentence *s)
-{
-    vec_clear(&f->fact_literals);
-    for (size_t i = 0; i < s->facts.count; i++) {
-        struct logic_equality sides = {s->facts.items[i].left, s->facts.items[i].right};
-        char name[32];
-        snprintf(name, sizeof name, "fact-%zu", i);
-        Z3_ast literal = named_constant(f, name, SORT_TRUTH);
-        vec_push(&f->fact_literals, literal);
-        assume(f, Z3_mk_implies(f->z3, literal, equality_of(f, &sides, NULL)));
-    }
-}
-
 void formulas_add_obligation(struct formulas *f, const struct sentence *s)
 {
     Z3_ast goals[MAX_RULE_OUTPUTS];
@@ -297,7 +322,6 @@ void formulas_add_obligation(struct formulas *f, const struct sentence *s)
         assume(f, equality_of(f, &s->equalities.items[i], NULL));
     for (size_t i = 0; i < s->choices.count; i++)
         add_choice(f, &s->choices.items[i]);
-    add_facts(f, s);
     for (size_t i = 0; i < s->goals.count; i++)
         goals[i] = equality_of(f, &s->goals.items[i], NULL);
     assume(f, Z3_mk_not(f->z3, Z3_mk_and(f->z3, (unsigned)s->goals.count, goals)));
@@ -314,8 +338,7 @@ static void add_instance(struct formulas *f, const struct sentence *axiom, const
     for (size_t i = 0; i < axiom->goals.count; i++) {
         const logic_term sides[2] = {axiom->goals.items[i].left, axiom->goals.items[i].right};
         for (int side = 0; side < 2; side++)
-            assume(f, predicate_of(f, "defined", f->logic->nodes.items[sides[side]].sort,
-                                   term_of(f, sides[side], variables)));
+            assume(f, predicate_of(f, DEFINED, SORT_TENSOR, term_of(f, sides[side], variables)));
     }
 }
 
@@ -355,8 +378,8 @@ static void say_that_types_are_equal(struct formulas *f, logic_sort sort, Z3_ast
 static void say_that_tensors_are_plain(struct formulas *f, const struct sentence *axiom, const Z3_app *variables)
 {
     for (uint32_t i = 0; i < axiom->n_variables && !axiom->looks_at_cuts; i++)
-        if (axiom->variables[i] < SORT_LIST(0))
-            assume(f, predicate_of(f, "plain", axiom->variables[i], Z3_app_to_ast(f->z3, variables[i])));
+        if (axiom->variables[i] == SORT_TENSOR)
+            assume(f, predicate_of(f, PLAIN, SORT_TENSOR, Z3_app_to_ast(f->z3, variables[i])));
 }
 
 void formulas_add_twins(struct formulas *f, const struct sentence *axiom, uint32_t variable)

@@ -11,7 +11,6 @@ struct formulas {
     VEC(Z3_func_decl) functions;   // by symbol; likewise
     VEC(Z3_ast) axiom_literals;    // one for each name of an axiom
     VEC(const char *) axiom_names;
-    VEC(Z3_ast) fact_literals;   // of the facts of the obligation that was added last
 };
 void formulas_init(struct formulas *f, const struct logic *l);
 void formulas_free(struct formulas *f);
@@ -22,7 +21,7 @@ void formulas_add_axiom(struct formulas *f, const struct sentence *axiom, const 
 // What holds of the symbols whatever the axioms are: arguments of what is defined are defined; where no split tree goes
 // in none comes out; how known integers compare.
 void formulas_add_structure(struct formulas *f, const struct relevance *r);
-// The assumptions, each fact behind a literal, and the goals denied.
+// The assumptions, and the goals denied.
 void formulas_add_obligation(struct formulas *f, const struct sentence *s);
 // An instance of the axiom's assumptions, at which both of its sides are well-typed, and another one that differs from
 // it in one variable: these two are said to differ.

@@ -126,8 +126,6 @@ void relevance_add_sentence(struct relevance *r, const struct sentence *s)
         add_term(r, s->alternatives.items[i]);
     for (size_t i = 0; i < s->equalities.count; i++)
         add_equality(r, &s->equalities.items[i]);
-    for (size_t i = 0; i < s->facts.count; i++)
-        add_equality(r, &(struct logic_equality){s->facts.items[i].left, s->facts.items[i].right});
     for (size_t i = 0; i < s->choices.count; i++) {
         add_term(r, s->choices.items[i].term);
         for (uint32_t k = 0; k < s->choices.items[i].n_values; k++)

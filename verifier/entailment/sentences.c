@@ -1,8 +1,10 @@
-// Translates terms of an instance's kind into many-sorted first-order terms, hash-consed.
+// Translates equations into first-order terms, hash-consed.
 #include "verifier/entailment/sentences.h"
 
 #include "core/memory/hash.h"
+#include "core/text/text.h"
 #include "operators/traits.h"
+#include "substitutions/pattern.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +40,6 @@ static void sentence_free(struct sentence *s)
     vec_free(&s->truths);
     vec_free(&s->alternatives);
     vec_free(&s->equalities);
-    vec_free(&s->facts);
     vec_free(&s->choices);
     vec_free(&s->goals);
 }
@@ -64,10 +65,9 @@ static bool has_name(const void *owner, uint32_t id, const void *key)
 
 static void print_sort(struct text *out, logic_sort sort)
 {
-    if (sort == SORT_TRUTH)
-        text_add(out, "B");
-    else
-        text_printf(out, "%c%d", sort < SORT_LIST(0) ? 'T' : 'A', sort < SORT_LIST(0) ? sort - 1 : sort - SORT_LIST(0));
+    static const char *const names[] = {
+        [SORT_TRUTH] = "B", [SORT_TENSOR] = "T", [SORT_LIST] = "A", [SORT_EMPTY_LIST] = "E"};
+    text_add(out, names[sort]);
 }
 
 // The symbol `base` of these sorts: its full name tells them.
@@ -148,19 +148,27 @@ static logic_term list_constant(struct logic *l, const struct attribute_value *v
     for (uint32_t i = 0; i < value->count; i++)
         text_printf(&name, "%s%" PRId64, i ? " " : "", value->ints[i]);
     text_add(&name, "]");
-    logic_term t = apply(l, name.chars, ROLE_CONSTANT, 0, NULL, SORT_LIST(value->count), NULL);
+    logic_sort sort = value->count ? SORT_LIST : SORT_EMPTY_LIST;
+    logic_term t = apply(l, name.chars, ROLE_CONSTANT, 0, NULL, sort, NULL);
     text_free(&name);
     return t;
 }
 
+static logic_term integer_constant(struct logic *l, int64_t n)
+{
+    struct attribute_value value = {1, &n};
+    return list_constant(l, &value);
+}
+
 // --- translation -----------------------------------------------------------------------------------------------------
 
-// One instance stands for all of its kind: it settles ranks and lengths.
 struct translation {
     struct logic *l;
-    struct instance *in;
+    const struct equation *eq;
+    const struct known_ranks *ranks;
+    struct arena scratch;
     bool is_axiom;
-    bool cannot_be_stated;   // sides of different ranks, or a list or an application beyond what is supported
+    bool cannot_be_stated;   // a list or an application is beyond what is supported
     uint32_t n_variables;
     logic_sort sorts[2 * MAX_RULE_VARIABLES];
     logic_term tensors[MAX_RULE_VARIABLES], lists[MAX_RULE_VARIABLES];   // by number; NO_TERM: not used yet
@@ -183,121 +191,143 @@ static logic_term fresh_variable(struct translation *tr, const char *sigil, cons
 static logic_term tensor_variable(struct translation *tr, uint32_t v)
 {
     if (tr->tensors[v] == NO_TERM)
-        tr->tensors[v] =
-            fresh_variable(tr, "?", tr->in->equation->pattern->variables[v], SORT_TENSOR(tr->in->types[v]->rank));
+        tr->tensors[v] = fresh_variable(tr, "?", tr->eq->pattern->variables[v], SORT_TENSOR);
     return tr->tensors[v];
 }
 
 static logic_term list_variable(struct translation *tr, uint32_t v)
 {
     if (tr->lists[v] == NO_TERM)
-        tr->lists[v] = fresh_variable(tr, "$", tr->in->equation->pattern->attribute_variables[v],
-                                      SORT_LIST(tr->in->attributes[v].count));
+        tr->lists[v] = fresh_variable(tr, "$", tr->eq->pattern->attribute_variables[v], SORT_LIST);
     return tr->lists[v];
 }
 
-// Does it mention nothing but integers and ranks?
-static bool is_settled(const struct attribute_term *t)
+// --- attributes ------------------------------------------------------------------------------------------------------
+
+// Does it mention nothing but integers and ranks that are known?
+static bool is_settled(const struct translation *tr, const struct attribute_term *t)
 {
-    if (t->kind == TERM_VARIABLE || t->kind == TERM_DIM || t->kind == TERM_DIMS)
+    bool is_open = t->kind == TERM_RANK && tr->ranks->of_variable[t->value] == RANK_OPEN;
+    if (is_open || t->kind == TERM_VARIABLE || t->kind == TERM_DIM || t->kind == TERM_DIMS)
         return false;
     for (uint32_t i = 0; i < t->count; i++)
-        if (!is_settled(t->operands[i]))
+        if (!is_settled(tr, t->operands[i]))
             return false;
     return true;
+}
+
+// Types of the ranks that are known, whose sizes nobody asks for.
+struct ranked_types {
+    struct type types[MAX_RULE_VARIABLES];
+    const struct type *tensors[MAX_RULE_VARIABLES];
+};
+
+static struct term_bindings bind_ranks(const struct translation *tr, struct ranked_types *ret)
+{
+    for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++) {
+        ret->types[v] = (struct type){.dtype = DTYPE_F32, .rank = tr->ranks->of_variable[v]};
+        ret->tensors[v] = ret->types[v].rank == RANK_OPEN ? NULL : &ret->types[v];
+    }
+    return (struct term_bindings){.tensors = ret->tensors};
+}
+
+static bool evaluate(struct translation *tr, const struct attribute_term *t, struct attribute_value *ret_value)
+{
+    struct ranked_types types;
+    struct term_bindings b = bind_ranks(tr, &types);
+    return attribute_term_evaluate(t, &b, &tr->scratch, ret_value);
+}
+
+static bool holds(struct translation *tr, const struct condition *c)
+{
+    struct ranked_types types;
+    struct term_bindings b = bind_ranks(tr, &types);
+    return condition_holds(c, &b, NULL, &tr->scratch);
+}
+
+static logic_term no_statement(struct translation *tr)
+{
+    tr->cannot_be_stated = true;
+    return integer_constant(tr->l, 0);
+}
+
+static logic_term settled_list(struct translation *tr, const struct attribute_pattern *p)
+{
+    int64_t entries[MAX_TERM_LENGTH];
+    struct attribute_value all = {0, entries}, value;
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (!evaluate(tr, p->terms[i], &value) || all.count + value.count > MAX_TERM_LENGTH)
+            return no_statement(tr);
+        for (uint32_t j = 0; j < value.count; j++)
+            entries[all.count++] = value.ints[j];
+    }
+    return list_constant(tr->l, &all);
 }
 
 static logic_term translate_list(struct translation *tr, const struct attribute_term *t)
 {
-    struct term_bindings b = instance_bindings(tr->in);
-    struct attribute_value value;
     logic_term operands[MAX_LOGIC_ARGUMENTS];
     uint32_t n = 0;
-    if (!attribute_term_evaluate(t, &b, tr->in->scratch, &value) || t->count + 1 > MAX_LOGIC_ARGUMENTS) {
-        tr->cannot_be_stated = true;
-        return list_constant(tr->l, &(struct attribute_value){0});
-    }
-    if (is_settled(t))
-        return list_constant(tr->l, &value);
+    if (is_settled(tr, t))
+        return settled_list(tr, &(struct attribute_pattern){1, &t});
+    if (t->count + 1 > MAX_LOGIC_ARGUMENTS)
+        return no_statement(tr);
     if (t->kind == TERM_VARIABLE)
         return list_variable(tr, (uint32_t)t->value);
-    if (t->kind == TERM_DIM || t->kind == TERM_DIMS)
+    if (t->kind == TERM_DIM || t->kind == TERM_DIMS || t->kind == TERM_RANK)
         operands[n++] = tensor_variable(tr, (uint32_t)t->value);
     for (uint32_t i = 0; i < t->count; i++)
         operands[n++] = translate_list(tr, t->operands[i]);
-    return apply(tr->l, attribute_term_head(t->kind), ROLE_LIST, n, operands, SORT_LIST(value.count), NULL);
+    return apply(tr->l, attribute_term_head(t->kind), ROLE_LIST, n, operands, SORT_LIST, NULL);
 }
 
-// Strides and the like that were left out, as the operator fills them in; sizes of splits stay open.
-static bool is_filled_in(const struct translation *tr, uint32_t node, int attribute, struct attribute_value *ret_value)
+// Strides and the like that are left out, as operators fill them in where the rank of the image is known.
+static logic_term list_left_out(struct translation *tr, const struct pattern_node *node, int attribute)
 {
-    const struct typed_call *call = tr->in->calls[node];
-    struct attribute_value values[MAX_ATTRIBUTES];
-    int n = operator_n_attributes(call->op);
-    if (!call->op->resolve || call->op->attributes[attribute].role == ROLE_PART_SIZES)
-        return false;
-    const struct definition *d = typing_definition(tr->in->typing, call);
-    struct operator_call asked = {call->op, d->n_inputs, d->inputs, call->attributes};
-    memcpy(values, call->attributes, sizeof *values * (size_t)n);
-    call->op->resolve((struct definition *)d, &asked, values);
-    *ret_value = values[attribute];
-    return ret_value->count > 0;
+    enum attribute_role role = node->op->attributes[attribute].role;
+    bool is_of_window = role == ROLE_STRIDE || role == ROLE_WINDOW_PADS || role == ROLE_DILATION;
+    int rank = node->n_inputs ? known_rank(tr->ranks, node->inputs[0]) : RANK_OPEN;
+    int64_t entries[2 * MAX_RANK];
+    struct attribute_value value = {0, entries};
+    if (is_of_window && rank > 2)
+        value.count = (uint32_t)(rank - 2) * (role == ROLE_WINDOW_PADS ? 2 : 1);
+    for (uint32_t i = 0; i < value.count; i++)
+        entries[i] = role != ROLE_WINDOW_PADS;
+    return list_constant(tr->l, &value);
 }
 
-static logic_term translate_attribute(struct translation *tr, uint32_t node, int attribute)
+static logic_term translate_attribute(struct translation *tr, const struct pattern_node *node, int attribute)
 {
-    const struct attribute_pattern *p = &tr->in->equation->pattern->nodes.items[node].attributes[attribute];
-    struct attribute_value value = tr->in->calls[node]->attributes[attribute];
+    const struct attribute_pattern *p = &node->attributes[attribute];
     logic_term parts[MAX_LOGIC_ARGUMENTS];
-    bool is_constant = true;
+    bool are_settled = true;
     for (uint32_t i = 0; i < p->count; i++)
-        is_constant = is_constant && is_settled(p->terms[i]);
+        are_settled = are_settled && is_settled(tr, p->terms[i]);
     if (p->count == 0)
-        is_filled_in(tr, node, attribute, &value);
-    if (is_constant)
-        return list_constant(tr->l, &value);
+        return list_left_out(tr, node, attribute);
+    if (are_settled)
+        return settled_list(tr, p);
     if (p->count == 1)
         return translate_list(tr, p->terms[0]);
-    if (p->count > MAX_LOGIC_ARGUMENTS) {
-        tr->cannot_be_stated = true;
-        return list_constant(tr->l, &value);
-    }
+    if (p->count > MAX_LOGIC_ARGUMENTS)
+        return no_statement(tr);
     for (uint32_t i = 0; i < p->count; i++)
         parts[i] = translate_list(tr, p->terms[i]);
-    return apply(tr->l, "list", ROLE_LIST, p->count, parts, SORT_LIST(value.count), NULL);
+    return apply(tr->l, "list", ROLE_LIST, p->count, parts, SORT_LIST, NULL);
 }
 
-static bool has_no_trees(const struct type *type)
-{
-    for (int i = 0; i < type->rank; i++)
-        if (type->split[i] && type->dim[i] != 1)
-            return false;
-    return true;
-}
+// --- tensors ---------------------------------------------------------------------------------------------------------
 
-static bool keeps_plain(const struct translation *tr, uint32_t node, uint32_t output)
+// Inputs without split trees give outputs without any, whatever the attributes are.
+static bool keeps_plain(const struct operator* op)
 {
-    const struct typed_call *call = tr->in->calls[node];
-    static const enum attribute_role shape_makers[] = {ROLE_SHAPE, ROLE_AXES,
-                                                       ROLE_AXIS};   // along these an axis may be constant
-    if (call->n_inputs == 0)
-        return false;
-    for (size_t i = 0; i < sizeof shape_makers / sizeof *shape_makers; i++)
-        if (operator_find_role(call->op, shape_makers[i]) >= 0)
-            return false;
-    for (uint32_t i = 0; i < call->n_inputs; i++)
-        if (!has_no_trees(typing_type(tr->in->typing, call->inputs[i])))
-            return false;
-    const struct type *type = typing_type(tr->in->typing, call->outputs[output]);
-    for (int i = 0; i < type->rank; i++)
-        if (type->split[i])
-            return false;
-    return true;
+    return operator_works_entry_by_entry(op) || operator_has_windows(op) || operator_multiplies_matrices(op) ||
+           operator_permutes(op) || operator_enlarges(op);
 }
 
 static logic_term translate_tensor(struct translation *tr, term_id term)
 {
-    const struct pattern *p = tr->in->equation->pattern;
+    const struct pattern *p = tr->eq->pattern;
     const struct term *t = &p->terms.items[term];
     if (t->is_variable)
         return tensor_variable(tr, t->index);
@@ -305,37 +335,48 @@ static logic_term translate_tensor(struct translation *tr, term_id term)
     logic_term arguments[MAX_LOGIC_ARGUMENTS];
     uint32_t count = 0, symbol;
     int n_attributes = operator_n_attributes(n->op);
-    if ((uint32_t)n_attributes + n->n_inputs > MAX_LOGIC_ARGUMENTS) {
-        tr->cannot_be_stated = true;
-        return 0;
-    }
+    if ((uint32_t)n_attributes + n->n_inputs > MAX_LOGIC_ARGUMENTS)
+        return no_statement(tr);
     for (int i = 0; i < n_attributes; i++)
-        arguments[count++] = translate_attribute(tr, t->index, i);
+        arguments[count++] = translate_attribute(tr, n, i);
     for (uint32_t i = 0; i < n->n_inputs; i++)
         arguments[count++] = translate_tensor(tr, n->inputs[i]);
     char base[64];
     snprintf(base, sizeof base, t->output || operator_splits(n->op) ? "%s%u" : "%s", n->op->name, t->output);
-    int rank = typing_type(tr->in->typing, instance_term_type(tr->in, term))->rank;
-    logic_term result = apply(tr->l, base, ROLE_OPERATOR, count, arguments, SORT_TENSOR(rank), &symbol);
-    if (keeps_plain(tr, t->index, t->output))
-        tr->l->symbols.items[symbol].keeps_plain = true;
+    logic_term result = apply(tr->l, base, ROLE_OPERATOR, count, arguments, SORT_TENSOR, &symbol);
+    struct logic_symbol *s = &tr->l->symbols.items[symbol];
+    s->keeps_plain = n->n_inputs > 0 && keeps_plain(n->op);
+    s->n_of_rank = operator_has(n->op, TRAIT_KEEPS_RANK)         ? n->n_inputs
+                   : operator_has(n->op, TRAIT_KEEPS_FIRST_RANK) ? n->n_inputs > 0
+                                                                 : 0;
     return result;
 }
 
-// Is the variable alone an attribute of a window, which has no negative entries?
-static bool is_attribute_of_window(const struct pattern *p, uint32_t variable)
+// --- assumptions -----------------------------------------------------------------------------------------------------
+
+static void assume_equal(struct sentence *s, logic_term left, logic_term right)
+{
+    struct logic_equality equality = {left, right};
+    vec_push(&s->equalities, equality);
+}
+
+// How many entries a list of a window has; 0: it is none of one, or nothing says.
+static uint32_t length_of_window_list(const struct translation *tr, uint32_t variable)
 {
     static const enum attribute_role roles[] = {ROLE_STRIDE, ROLE_WINDOW_PADS, ROLE_DILATION, ROLE_KERNEL};
+    const struct pattern *p = tr->eq->pattern;
     for (size_t n = 0; n < p->nodes.count; n++)
         for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
             const struct attribute_pattern *a = pattern_node_attribute(&p->nodes.items[n], roles[i]);
-            if (a->count == 1 && a->terms[0]->kind == TERM_VARIABLE && a->terms[0]->value == variable)
-                return true;
+            int rank = a->count ? known_rank(tr->ranks, p->nodes.items[n].inputs[0]) : RANK_OPEN;
+            if (a->count == 1 && a->terms[0]->kind == TERM_VARIABLE && a->terms[0]->value == variable && rank > 2)
+                return (uint32_t)(rank - 2) * (roles[i] == ROLE_WINDOW_PADS ? 2 : 1);
         }
-    return false;
+    return 0;
 }
 
-// A product of strides, dilations or kernels that is 1 says that all are 1, a sum of pads that is 0 that all are 0.
+// A product of strides, dilations or kernels that is 1 says that all are 1, a sum of pads that is 0 that all are 0, as
+// none is negative.
 static void say_what_all_entries_are(struct translation *tr, const struct condition *c, struct sentence *s)
 {
     bool is_product = c->a->kind == TERM_PRODUCT;
@@ -344,13 +385,11 @@ static void say_what_all_entries_are(struct translation *tr, const struct condit
         return;
     uint32_t variable = (uint32_t)c->a->operands[0]->value;
     int64_t entries[2 * MAX_RANK];
-    struct attribute_value all = {tr->in->attributes[variable].count, entries};
-    if (!is_attribute_of_window(tr->in->equation->pattern, variable) || all.count > 2 * MAX_RANK)
-        return;
+    struct attribute_value all = {length_of_window_list(tr, variable), entries};
     for (uint32_t i = 0; i < all.count; i++)
         entries[i] = is_product;
-    struct logic_equality equality = {list_variable(tr, variable), list_constant(tr->l, &all)};
-    vec_push(&s->equalities, equality);
+    if (all.count)
+        assume_equal(s, list_variable(tr, variable), list_constant(tr->l, &all));
 }
 
 static void translate_condition(struct translation *tr, const struct condition *c, struct sentence *s)
@@ -368,27 +407,29 @@ static void translate_condition(struct translation *tr, const struct condition *
         text_free(&name);
         return;
     }
-    if (is_settled(c->a) && is_settled(c->b))
+    if (is_settled(tr, c->a) && is_settled(tr, c->b)) {
+        tr->cannot_be_stated = tr->cannot_be_stated || !holds(tr, c);
         return;
+    }
     logic_term sides[2] = {translate_list(tr, c->a), translate_list(tr, c->b)};
+    bool is_of_one_sort = tr->l->nodes.items[sides[0]].sort == tr->l->nodes.items[sides[1]].sort;
     if (!tr->is_axiom)
         say_what_all_entries_are(tr, c, s);
-    if (c->kind == CONDITION_EQUAL && tr->l->nodes.items[sides[0]].sort == tr->l->nodes.items[sides[1]].sort) {
-        struct logic_equality equality = {sides[0], sides[1]};
-        vec_push(&s->equalities, equality);
-    } else if (c->kind != CONDITION_EQUAL)
+    if (c->kind != CONDITION_EQUAL)
         vec_push(&s->truths, apply(tr->l, names[c->kind], ROLE_PREDICATE, 2, sides, SORT_TRUTH, NULL));
+    else if (is_of_one_sort)
+        assume_equal(s, sides[0], sides[1]);
     else
         tr->cannot_be_stated = true;
 }
 
 static void assume_what_a_match_checks(struct translation *tr, struct sentence *s)
 {
-    const struct equation *eq = tr->in->equation;
-    for (term_id t = 0; t < eq->pattern->terms.count; t++)
-        if (!eq->pattern->terms.items[t].is_variable)
+    const struct pattern *p = tr->eq->pattern;
+    for (term_id t = 0; t < p->terms.count; t++)
+        if (!p->terms.items[t].is_variable)
             vec_push(&s->truths, logic_predicate(tr->l, "defined", translate_tensor(tr, t)));
-    for (uint32_t v = 0; v < eq->pattern->n_variables; v++)
+    for (uint32_t v = 0; v < p->n_variables; v++)
         if (tr->tensors[v] != NO_TERM)
             vec_push(&s->truths, logic_predicate(tr->l, "plain", tr->tensors[v]));
 }
@@ -409,8 +450,8 @@ static void assume_a_choice(struct translation *tr, const struct attribute *attr
     while (attribute->choices[choice.n_values]) {
         if (choice.n_values == MAX_CHOICES)
             return;
-        struct attribute_value value = {1, &(int64_t){choice.n_values}};
-        choice.values[choice.n_values++] = list_constant(tr->l, &value);
+        choice.values[choice.n_values] = integer_constant(tr->l, choice.n_values);
+        choice.n_values++;
     }
     vec_push(&s->choices, choice);
 }
@@ -418,7 +459,7 @@ static void assume_a_choice(struct translation *tr, const struct attribute *attr
 // A node is well-typed with the names that its operator has and with no others.
 static void assume_choices(struct translation *tr, struct sentence *s)
 {
-    const struct pattern *p = tr->in->equation->pattern;
+    const struct pattern *p = tr->eq->pattern;
     uint32_t known = 0;
     for (size_t n = 0; n < p->nodes.count; n++)
         for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
@@ -432,15 +473,50 @@ static void assume_choices(struct translation *tr, struct sentence *s)
         }
 }
 
+static logic_term rank_of(struct translation *tr, uint32_t variable)
+{
+    logic_term tensor = tensor_variable(tr, variable);
+    return apply(tr->l, attribute_term_head(TERM_RANK), ROLE_LIST, 1, &tensor, SORT_LIST, NULL);
+}
+
+static void assume_ranks(struct translation *tr, struct sentence *s)
+{
+    for (uint32_t v = 0; v < tr->eq->pattern->n_variables; v++)
+        if (tr->ranks->of_variable[v] != RANK_OPEN && tr->tensors[v] != NO_TERM)
+            assume_equal(s, rank_of(tr, v), integer_constant(tr->l, tr->ranks->of_variable[v]));
+}
+
+static uint64_t variables_below(const struct logic *l, logic_term term)
+{
+    const struct logic_node *n = &l->nodes.items[term];
+    uint64_t variables = n->is_variable ? (uint64_t)1 << n->index : 0;
+    for (uint32_t i = 0; i < n->n_arguments; i++)
+        variables |= variables_below(l, n->arguments[i]);
+    return variables;
+}
+
+// Where a variable is undefined both sides of an axiom are, or what it assumes is not so; if not that is assumed.
+static void assume_that_variables_are_defined(struct translation *tr, struct sentence *s)
+{
+    uint64_t strict = UINT64_MAX, guarded = 0;
+    for (size_t i = 0; i < s->goals.count; i++)
+        strict &= variables_below(tr->l, s->goals.items[i].left) & variables_below(tr->l, s->goals.items[i].right);
+    for (uint32_t i = 0; i < tr->eq->n_guards; i++)
+        guarded |= variables_below(tr->l, translate_tensor(tr, tr->eq->guards[i]));
+    for (uint32_t v = 0; v < tr->n_variables; v++)
+        if (!((strict | guarded) >> v & 1)) {
+            struct logic_node variable = {.is_variable = true, .index = v, .sort = tr->sorts[v]};
+            vec_push(&s->truths, logic_predicate(tr->l, "defined", find_term(tr->l, variable)));
+        }
+}
+
 static struct sentence translate(struct translation *tr)
 {
-    const struct equation *eq = tr->in->equation;
+    const struct equation *eq = tr->eq;
     struct sentence s = {.name = arena_string(&tr->l->arena, eq->name),
                          .looks_at_cuts = eq->pattern->looks_at_split_trees};
     for (uint32_t i = 0; i < eq->n_pairs; i++) {
         struct logic_equality goal = {translate_tensor(tr, eq->left[i]), translate_tensor(tr, eq->right[i])};
-        bool is_of_one_sort = tr->l->nodes.items[goal.left].sort == tr->l->nodes.items[goal.right].sort;
-        tr->cannot_be_stated = tr->cannot_be_stated || !is_of_one_sort;
         vec_push(&s.goals, goal);
     }
     for (uint32_t i = 0; i < eq->n_conditions; i++)
@@ -456,26 +532,23 @@ static struct sentence translate(struct translation *tr)
         assume_what_a_match_checks(tr, &s);
     if (!tr->is_axiom && !eq->is_strong)
         assume_choices(tr, &s);
+    assume_ranks(tr, &s);
+    if (tr->is_axiom)
+        assume_that_variables_are_defined(tr, &s);
     s.n_variables = tr->n_variables;
     s.variables = arena_copy_array(&tr->l->arena, tr->sorts, tr->n_variables + 1);
     return s;
 }
 
-bool logic_translate(struct logic *l, struct instance *in, bool is_axiom, struct sentence *ret_sentence,
-                     struct attribute_terms *ret_attributes)
+bool logic_translate(struct logic *l, const struct equation *eq, const struct known_ranks *ranks, bool is_axiom,
+                     struct sentence *ret_sentence)
 {
-    const struct pattern *p = in->equation->pattern;
-    struct arena_mark mark = arena_mark(in->scratch);
-    struct translation tr = {.l = l, .in = in, .is_axiom = is_axiom};
+    struct translation tr = {.l = l, .eq = eq, .ranks = ranks, .is_axiom = is_axiom};
     memset(tr.tensors, 0xff, sizeof tr.tensors);
     memset(tr.lists, 0xff, sizeof tr.lists);
+    arena_init(&tr.scratch);
     struct sentence s = translate(&tr);
-    for (uint32_t n = 0; ret_attributes && n < p->nodes.count; n++)
-        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
-            if (p->nodes.items[n].attributes[i].count && ret_attributes->n < MAX_ATTRIBUTE_TERMS)
-                ret_attributes->items[ret_attributes->n++] =
-                    (struct attribute_term_of_node){n, i, translate_attribute(&tr, n, i)};
-    arena_release(in->scratch, mark);
+    arena_free(&tr.scratch);
     if (tr.cannot_be_stated)
         sentence_free(&s);
     else

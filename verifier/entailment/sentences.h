@@ -1,18 +1,18 @@
-// Equations as first-order terms, for provers that know nothing of shapes.
+// Equations as first-order terms, for provers that know nothing of shapes (docs/theory/soundness.md).
 //
-// Many sorts: tensors of each rank, attribute lists of each length. An operator becomes one uninterpreted function for
-// each combination of the ranks and lengths it is met with, so that ranks and lengths are settled before a prover
-// starts; sizes stay terms such as dim(x, [1]). An equation becomes one *sentence* for each combination (its kinds,
-// found from its well-typed instances). Two predicates over tensors carry what the sorts cannot: defined(t), t is
-// well-typed; plain(t), t has no split trees.
+// Two sorts: tensors, of all ranks and one more value, "undefined", that ill-typed applications have; and lists of
+// integers, of which the empty one, an attribute that is left out, has a sort of its own. An operator is one
+// uninterpreted function of its attributes and inputs, whose result is undefined where an argument is; sizes and ranks
+// stay terms such as dim(x, [1]). Two predicates carry what equations assume: defined(t), t is well-typed; plain(t), t
+// has no split trees.
 #pragma once
-#include "verifier/direct_proof/judge.h"
+#include "core/memory/arena.h"
+#include "core/memory/table.h"
+#include "verifier/instances/known_ranks.h"
 
 typedef uint32_t logic_term;
 typedef uint16_t logic_sort;
-#define SORT_TRUTH 0
-#define SORT_TENSOR(rank) ((logic_sort)(1 + (rank)))
-#define SORT_LIST(length) ((logic_sort)(16 + (length)))
+enum { SORT_TRUTH, SORT_TENSOR, SORT_LIST, SORT_EMPTY_LIST };
 
 #define MAX_LOGIC_ARGUMENTS 16
 #define MAX_CHOICES 4   // of more names nothing is said
@@ -23,7 +23,8 @@ struct logic_symbol {
     enum symbol_role role;
     uint32_t n_arguments;
     logic_sort arguments[MAX_LOGIC_ARGUMENTS], result;
-    bool keeps_plain;   // OPERATOR: plain inputs give plain outputs
+    bool keeps_plain;     // OPERATOR: plain inputs give plain outputs
+    uint32_t n_of_rank;   // OPERATOR: as many first inputs have the rank of the output
 };
 struct logic_node {
     bool is_variable;
@@ -41,18 +42,13 @@ struct logic {
 struct logic_equality {
     logic_term left, right;
 };
-// Two attributes that were equal at all instances of the equation: typing and conditions make them so.
-struct fact {
-    logic_term left, right;
-    const char *text;   // as in a rule
-};
 // An attribute that is one of few names: it has one of the values 0 to `n_values` - 1.
 struct choice {
     logic_term term;
     uint32_t n_values;
     logic_term values[MAX_CHOICES];
 };
-// assumptions (truths, one of the alternatives where there are any, equalities and, of obligations, facts and choices)
+// Assumptions (truths, one of the alternatives where there are any, equalities and, of obligations, choices)
 // imply all goals, for all variables.
 struct sentence {
     const char *name;   // of the equation
@@ -60,7 +56,6 @@ struct sentence {
     const logic_sort *variables;
     VEC(logic_term) truths, alternatives;
     VEC(struct logic_equality) equalities;
-    VEC(struct fact) facts;
     VEC(struct choice) choices;
     VEC(struct logic_equality) goals;
     bool looks_at_cuts;   // where tensors are cut is part of what is said of them
@@ -72,21 +67,12 @@ struct sentence_list {
 void logic_init(struct logic *l);
 void logic_free(struct logic *l);
 void logic_copy(struct logic *ret_copy, const struct logic *l);   // shares what `l` has in its arena, which must stay
-#define MAX_ATTRIBUTE_TERMS 64
-// The attributes of an equation's nodes that it states, as terms.
-struct attribute_terms {
-    uint32_t n;
-    struct attribute_term_of_node {
-        uint32_t node;
-        int attribute;
-        logic_term term;
-    } items[MAX_ATTRIBUTE_TERMS];
-};
-// The sentence of all instances that have the ranks and lengths of this one, whose nodes are all typed. As an axiom its
-// variables are universal; as an obligation they are constants, plain, with every term of the equation defined. False:
-// it cannot be stated. `ret_attributes` may be NULL.
-bool logic_translate(struct logic *l, struct instance *in, bool is_axiom, struct sentence *ret_sentence,
-                     struct attribute_terms *ret_attributes);
+// The sentence that the equation is at the ranks that are known of it: those of an obligation are of well-typed terms
+// (known_ranks_spread), those of variables of an axiom are assumed. As an axiom its variables are universal; as an
+// obligation they are constants, plain as in a match, and every term of the equation is defined. False: it cannot be
+// stated.
+bool logic_translate(struct logic *l, const struct equation *eq, const struct known_ranks *ranks, bool is_axiom,
+                     struct sentence *ret_sentence);
 void sentence_list_cut(struct sentence_list *list, size_t count);   // to the first ones
 void sentence_list_free(struct sentence_list *list);
 // The term `symbol` of these arguments, of which there are as many as it takes.

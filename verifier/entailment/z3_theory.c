@@ -2,35 +2,29 @@
 #include "verifier/entailment/z3_theory.h"
 
 #include "core/system/clock.h"
-#include "verifier/bounds/forms/theorems.h"
-#include "verifier/direct_proof/small_instances.h"
+#include "core/text/text.h"
 #include "verifier/entailment/formulas.h"
-#include "verifier/instances/ranks.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_OBLIGATION SIZE_MAX
 struct theory {
     const struct axioms *axioms;
     unsigned step_limit;
-    struct arena texts;         // of the facts that proofs rely on
     struct logic logic;         // the axioms', with the terms of the questions asked since theory_forget
     struct formulas formulas;   // of these
     bool has_formulas;          // they are made for the first question that Z3 is asked
     struct sentence_list obligations;
-    size_t unknown;   // the one of them that was not proved, without facts; NO_OBLIGATION: that is not known
-    struct obligations heard;
 };
 
 // --- axioms ----------------------------------------------------------------------------------------------------------
 
-void axioms_make(struct axioms *ret_axioms, const struct property_set *properties, struct judge *judge)
+void axioms_make(struct axioms *ret_axioms, const struct property_set *properties)
 {
     *ret_axioms = (struct axioms){.properties = properties};
     logic_init(&ret_axioms->logic);
     for (size_t i = 0; i < properties->properties.count; i++) {
         struct equation eq = equation_of_property(properties->properties.items[i]);
-        obligations_find(&ret_axioms->logic, judge, &eq, true, &ret_axioms->sentences);
+        obligations_of_axiom(&ret_axioms->logic, &eq, &ret_axioms->sentences);
     }
     for (size_t i = 0; i < ret_axioms->sentences.items.count; i++)
         vec_push(&ret_axioms->triggers, triggers_of_axiom(&ret_axioms->logic, &ret_axioms->sentences.items.items[i]));
@@ -47,7 +41,6 @@ static void drop_obligations(struct theory *t)
 {
     sentence_list_free(&t->obligations);
     t->obligations = (struct sentence_list){0};
-    t->unknown = NO_OBLIGATION;
 }
 
 static void drop_all(struct theory *t)
@@ -64,8 +57,6 @@ struct theory *theory_make(const struct axioms *axioms, unsigned step_limit)
     struct theory *t = mem_alloc_zero(sizeof *t);
     t->axioms = axioms;
     t->step_limit = step_limit;
-    t->unknown = NO_OBLIGATION;
-    arena_init(&t->texts);
     logic_copy(&t->logic, &axioms->logic);
     return t;
 }
@@ -73,8 +64,6 @@ struct theory *theory_make(const struct axioms *axioms, unsigned step_limit)
 void theory_free(struct theory *t)
 {
     drop_all(t);
-    obligations_free(&t->heard);
-    arena_free(&t->texts);
     mem_free(t, sizeof *t);
 }
 
@@ -136,15 +125,8 @@ static void add_name(const char **names, uint32_t *n, size_t capacity, const cha
         names[(*n)++] = name;
 }
 
-static void add_fact(struct theory *t, struct entailment *e, const char *text)
-{
-    if (!is_in(e->facts, e->n_facts, text))
-        add_name(e->facts, &e->n_facts, sizeof e->facts / sizeof *e->facts, arena_string(&t->texts, text));
-}
-
 // Z3 has one term for all equal ones.
-static void collect_uses(struct theory *t, const struct formulas *f, Z3_solver solver,
-                         const struct sentence *obligation, struct entailment *e)
+static void collect_uses(const struct formulas *f, Z3_solver solver, struct entailment *e)
 {
     Z3_ast_vector core = Z3_solver_get_unsat_core(f->z3, solver);
     Z3_ast_vector_inc_ref(f->z3, core);
@@ -153,26 +135,16 @@ static void collect_uses(struct theory *t, const struct formulas *f, Z3_solver s
         for (size_t k = 0; k < f->axiom_literals.count; k++)
             if (f->axiom_literals.items[k] == literal)
                 add_name(e->uses, &e->n_uses, sizeof e->uses / sizeof *e->uses, f->axiom_names.items[k]);
-        for (size_t k = 0; obligation && k < f->fact_literals.count; k++)
-            if (f->fact_literals.items[k] == literal)
-                add_fact(t, e, obligation->facts.items[k].text);
     }
     Z3_ast_vector_dec_ref(f->z3, core);
 }
 
-// `obligation` is the one that was added last, when its facts may be used; else NULL.
-static bool check(struct theory *t, const struct formulas *f, Z3_solver solver, const struct sentence *obligation,
-                  struct entailment *e)
+static bool check(const struct formulas *f, Z3_solver solver, struct entailment *e)
 {
-    VEC(Z3_ast) assumed = {0};
-    for (size_t i = 0; i < f->axiom_literals.count; i++)
-        vec_push(&assumed, f->axiom_literals.items[i]);
-    for (size_t i = 0; obligation && i < f->fact_literals.count; i++)
-        vec_push(&assumed, f->fact_literals.items[i]);
-    Z3_lbool result = Z3_solver_check_assumptions(f->z3, solver, (unsigned)assumed.count, assumed.items);
-    vec_free(&assumed);
+    Z3_lbool result =
+        Z3_solver_check_assumptions(f->z3, solver, (unsigned)f->axiom_literals.count, f->axiom_literals.items);
     if (result == Z3_L_FALSE)
-        collect_uses(t, f, solver, obligation, e);
+        collect_uses(f, solver, e);
     return result == Z3_L_FALSE;
 }
 
@@ -190,7 +162,6 @@ static void finish_uses(const struct theory *t, struct entailment *e)
             e->axioms[e->n_axioms++] = e->uses[i];
 }
 
-// Without facts first, so that a proof names only those that it needs.
 static bool prove_obligation(struct theory *t, const struct sentence *s, const struct names *without,
                              struct entailment *e)
 {
@@ -202,134 +173,54 @@ static bool prove_obligation(struct theory *t, const struct sentence *s, const s
     add_axioms(t, &relevant, without, f);
     formulas_add_obligation(f, s);
     Z3_solver solver = make_solver(t, f);
-    bool is_proved = check(t, f, solver, NULL, e) || (s->facts.count && check(t, f, solver, s, e));
+    bool is_proved = check(f, solver, e);
     Z3_solver_dec_ref(f->z3, solver);
     relevance_free(&relevant);
     return is_proved;
 }
 
-// What is asked again, of an equation that was listened to before, is as unknown as it was.
-static bool is_known_to_be_unknown(const struct theory *t)
+static bool prove_obligations(struct theory *t, const struct names *without, struct entailment *e)
 {
-    return t->unknown != NO_OBLIGATION && t->obligations.items.items[t->unknown].facts.count == 0;
+    bool are_proved = true;
+    e->obligations = (uint32_t)t->obligations.items.count;
+    for (size_t i = 0; i < t->obligations.items.count && are_proved; i++)
+        are_proved = prove_obligation(t, &t->obligations.items.items[i], without, e);
+    return are_proved;
 }
 
-static struct entailment prove_obligations(struct theory *t, bool are_stated, const struct names *without)
+// Ranks are told where the equation does not follow without.
+static enum entailment_status prove(struct theory *t, const struct equation *eq, const struct names *without,
+                                    struct entailment *e)
 {
-    struct entailment e = {.status = are_stated ? ENTAILMENT_PROVED : ENTAILMENT_UNSTATED,
-                           .obligations = (uint32_t)t->obligations.items.count};
+    for (int tells_ranks = 0; tells_ranks < 2; tells_ranks++) {
+        drop_obligations(t);
+        if (!obligations_state(&t->logic, eq, tells_ranks, &t->obligations))
+            return ENTAILMENT_UNSTATED;
+        if ((tells_ranks == 0 || t->obligations.items.count > 1) && prove_obligations(t, without, e))
+            return ENTAILMENT_PROVED;
+        e->n_uses = 0;
+    }
+    return ENTAILMENT_UNKNOWN;
+}
+
+struct entailment theory_prove(struct theory *t, const struct equation *eq, const struct names *without)
+{
+    struct entailment e = {0};
     double started = clock_thread_seconds();
-    if (are_stated && is_known_to_be_unknown(t))
-        e.status = ENTAILMENT_UNKNOWN;
-    for (size_t i = 0; i < t->obligations.items.count && e.status == ENTAILMENT_PROVED; i++)
-        if (!prove_obligation(t, &t->obligations.items.items[i], without, &e)) {
-            e.status = ENTAILMENT_UNKNOWN;
-            t->unknown = i;
-        }
+    theory_forget(t);
+    e.status = prove(t, eq, without, &e);
     e.seconds = clock_thread_seconds() - started;
     finish_uses(t, &e);
     return e;
 }
 
-// Do the ranks and lengths of lists for which there are obligations stand for all?
-static bool are_kinds_enough(const struct equation *eq)
-{
-    return !ranks_are_too_few(eq) && theorems_cover_text(eq, THEOREMS_OF_KINDS);
-}
-
-struct entailment theory_prove(struct theory *t, struct judge *judge, const struct equation *eq,
-                               const struct names *without)
-{
-    theory_forget(t);
-    bool are_stated = obligations_find(&t->logic, judge, eq, false, &t->obligations) && are_kinds_enough(eq);
-    struct entailment e = prove_obligations(t, are_stated, without);
-    drop_obligations(t);
-    return e;
-}
-
-static void hear(void *context, struct instance *in)
-{
-    obligations_hear(context, in);
-}
-
-static void keep_what_search_told(void *context)
-{
-    obligations_mark(context);
-}
-
-static void begin_to_listen(struct theory *t, struct judge *judge)
-{
-    judge->listener = hear;
-    judge->listening = &t->heard;
-    judge->listens_to_search = true;
-    judge->search_has_ended = keep_what_search_told;
-}
-
-void theory_listen(struct theory *t, struct judge *judge, const struct equation *eq)
-{
-    drop_obligations(t);
-    obligations_free(&t->heard);
-    obligations_begin(&t->heard, &t->logic, eq, false, &t->obligations);
-    begin_to_listen(t, judge);
-}
-
-void theory_listen_again(struct theory *t, struct judge *judge)
-{
-    obligations_return_to_mark(&t->heard);
-    if (t->unknown >= t->obligations.items.count)
-        t->unknown = NO_OBLIGATION;
-    begin_to_listen(t, judge);
-}
-
-static bool hear_more(void *context, struct instance *in)
-{
-    struct obligations *o = context;
-    obligations_hear(o, in);
-    return !o->has_failed;
-}
-
-void theory_stop_listening(struct judge *judge)
-{
-    judge->listener = NULL;
-    judge->listens_to_search = false;
-    judge->search_has_ended = NULL;
-}
-
-// Are instances of all kinds known? If not they are looked for.
-static bool has_heard_all(struct theory *t, struct judge *judge, const struct judgement *heard)
-{
-    if (t->heard.has_failed)
-        return false;
-    return !heard->was_cut_short || heard->saw_all_kinds ||
-           explore_kinds(judge, t->heard.equation, true, hear_more, &t->heard);
-}
-
-// Where the definitions prove a rule a derivation is a second proof, which is worth less.
-#define PART_FOR_SECOND_PROOF 3
-struct entailment theory_prove_heard(struct theory *t, struct judge *judge, const struct judgement *heard)
+struct entailment theory_prove_within(struct theory *t, const struct equation *eq, unsigned part)
 {
     unsigned usual = t->step_limit;
-    theory_stop_listening(judge);
-    if (heard->verdict == VERDICT_TESTED)
-        obligations_drop_facts(&t->heard);
-    bool may_matter = heard->verdict != VERDICT_NOT_COVERED && heard->verdict != VERDICT_UNDECIDED;
-    bool may_be_stated = may_matter && are_kinds_enough(t->heard.equation);
-    bool has_all = may_be_stated && has_heard_all(t, judge, heard);
-    t->step_limit = heard->verdict == VERDICT_PROVED ? usual / PART_FOR_SECOND_PROOF : usual;
-    struct entailment e = prove_obligations(t, has_all && obligations_end(&t->heard, &judge->learned), NULL);
+    t->step_limit = usual / part;
+    struct entailment e = theory_prove(t, eq, NULL);
     t->step_limit = usual;
-    e.has_unknown_kinds = may_be_stated && !has_all;
     return e;
-}
-
-struct entailment theory_prove_explored(struct theory *t, struct judge *judge, const struct equation *eq)
-{
-    struct judgement explored = {.verdict = VERDICT_TESTED, .was_cut_short = true};
-    struct box box;
-    theory_listen(t, judge, eq);
-    judge->steps = 0;
-    explore_smallest_box(judge, eq, ranks_to_test(eq), &box, NULL, &explored.saw_all_kinds);
-    return theory_prove_heard(t, judge, &explored);
 }
 
 // --- contradictions --------------------------------------------------------------------------------------------------
@@ -343,7 +234,7 @@ static bool makes_twins_equal(struct theory *t, const struct relevance *reach, c
     add_axioms(t, reach, NULL, f);
     formulas_add_twins(f, axiom, variable);
     Z3_solver solver = make_solver(t, f);
-    bool are_equal = check(t, f, solver, NULL, ret_core);
+    bool are_equal = check(f, solver, ret_core);
     Z3_solver_dec_ref(f->z3, solver);
     return are_equal;
 }
@@ -356,7 +247,7 @@ static bool sentence_contradicts(struct theory *t, const struct sentence *axiom,
     relevance_add_sentence(&reach, axiom);
     relevance_close(&reach, &t->axioms->sentences, t->axioms->triggers.items);
     for (uint32_t v = 0; v < axiom->n_variables && !contradicts; v++)
-        contradicts = axiom->variables[v] < SORT_LIST(0) && makes_twins_equal(t, &reach, axiom, v, ret_core);
+        contradicts = axiom->variables[v] == SORT_TENSOR && makes_twins_equal(t, &reach, axiom, v, ret_core);
     relevance_free(&reach);
     return contradicts;
 }
@@ -374,18 +265,6 @@ bool theory_contradicts(struct theory *t, const char *name, struct entailment *r
 }
 
 // --- SMT-LIB ---------------------------------------------------------------------------------------------------------
-
-// The facts that the proof relies on become assumptions.
-static void settle_facts(struct sentence *obligation, const struct entailment *proof)
-{
-    for (size_t i = 0; i < obligation->facts.count; i++) {
-        const struct fact *fact = &obligation->facts.items[i];
-        struct logic_equality equality = {fact->left, fact->right};
-        if (is_in(proof->facts, proof->n_facts, fact->text))
-            vec_push(&obligation->equalities, equality);
-    }
-    vec_clear(&obligation->facts);
-}
 
 // The axioms that the proof used, what holds of the operators in them, the assumptions, and the goal denied.
 static const struct formulas *collect_formulas(struct theory *t, const struct entailment *proof,
@@ -415,15 +294,13 @@ static void print_formulas(const struct formulas *f, const char *name, struct te
              Z3_benchmark_to_smtlib_string(f->z3, name, "UF", "unsat", "", n, f->assumed.items, f->assumed.items[n]));
 }
 
-uint32_t theory_print_smt2(struct theory *t, struct judge *judge, const struct equation *eq,
-                           const struct entailment *proof, struct text *ret_texts, uint32_t capacity)
+uint32_t theory_print_smt2(struct theory *t, const struct equation *eq, const struct entailment *proof,
+                           struct text *ret_texts, uint32_t capacity)
 {
     uint32_t count = 0;
     theory_forget(t);
-    obligations_find(&t->logic, judge, eq, false, &t->obligations);
-    for (size_t i = 0; i < t->obligations.items.count && count < capacity; i++) {
-        settle_facts(&t->obligations.items.items[i], proof);
+    obligations_state(&t->logic, eq, proof->obligations > 1, &t->obligations);
+    for (size_t i = 0; i < t->obligations.items.count && count < capacity; i++)
         print_formulas(collect_formulas(t, proof, &t->obligations.items.items[i]), eq->name, &ret_texts[count++]);
-    }
     return count;
 }

@@ -17,25 +17,22 @@ struct axioms {
     struct sentence_list sentences;
     VEC(struct triggers) triggers;   // of each
 };
-void axioms_make(struct axioms *ret_axioms, const struct property_set *properties, struct judge *judge);
+void axioms_make(struct axioms *ret_axioms, const struct property_set *properties);
 void axioms_free(struct axioms *axioms);
 
 enum entailment_status {
     ENTAILMENT_PROVED,
     ENTAILMENT_UNKNOWN,
-    ENTAILMENT_UNSTATED,   // no first-order sentence: the sides have different ranks somewhere, or a list is too long
+    ENTAILMENT_UNSTATED,   // no first-order sentence: an application or a list is too long
 };
 struct entailment {
     enum entailment_status status;
-    bool has_unknown_kinds;   // UNSTATED because the search for kinds of instances was cut short
     double seconds;
-    uint32_t obligations;   // one for each combination of ranks
+    uint32_t obligations;   // more than one: for each rank of images
     uint32_t n_uses;
     const char *uses[64];   // names of the properties in the proofs
     uint32_t n_axioms;
     const char *axioms[64];   // those of them that are axioms
-    uint32_t n_facts;
-    const char *facts[16];   // what typing makes equal, and the proofs rely on (obligations.h); the theory's
 };
 
 // The axioms must outlive the theory.
@@ -49,21 +46,14 @@ struct names {
     const char **items;
     uint32_t count;
 };
-struct entailment theory_prove(struct theory *t, struct judge *judge, const struct equation *eq,
-                               const struct names *without);
-// The same in two steps, about the instances that the judge compares between them. One at a time.
-void theory_listen(struct theory *t, struct judge *judge, const struct equation *eq);
-struct entailment theory_prove_heard(struct theory *t, struct judge *judge, const struct judgement *heard);
-// To the same equation as before, of which the judge has kept what it explored (judge_begin).
-void theory_listen_again(struct theory *t, struct judge *judge);
-void theory_stop_listening(struct judge *judge);   // instead: nothing is asked
-// About small instances of all kinds alone, without facts.
-struct entailment theory_prove_explored(struct theory *t, struct judge *judge, const struct equation *eq);
+struct entailment theory_prove(struct theory *t, const struct equation *eq, const struct names *without);
+// With this part of the steps.
+struct entailment theory_prove_within(struct theory *t, const struct equation *eq, unsigned part);
 // Do the properties make two tensors equal that differ in nothing but their values, where the named one has instances?
 // (An equational theory always has a trivial model: this is what a contradiction means.) One of those that ret_core
 // names is false then.
 bool theory_contradicts(struct theory *t, const char *name, struct entailment *ret_core);
 // The obligations of a proved equation as SMT-LIB 2, each with the axioms that the proof used: `unsat` confirms it.
 // Gives the number of texts written (into empty texts of the caller), at most `capacity`.
-uint32_t theory_print_smt2(struct theory *t, struct judge *judge, const struct equation *eq,
-                           const struct entailment *proof, struct text *ret_texts, uint32_t capacity);
+uint32_t theory_print_smt2(struct theory *t, const struct equation *eq, const struct entailment *proof,
+                           struct text *ret_texts, uint32_t capacity);

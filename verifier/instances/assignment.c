@@ -1,4 +1,4 @@
-// Depth-first over the variables, with ranks that stay possible, and rotations of equal axes left out.
+// Depth-first over the variables, with ranks that stay possible.
 #include "verifier/instances/assignment.h"
 
 #include "core/memory/arena.h"
@@ -86,37 +86,9 @@ static bool is_one_of_many(const struct assignment_search *s, uint32_t depth)
     return others > 1;
 }
 
-static bool has_too_few_or_many_axes(const struct assignment_search *s, uint32_t depth)
-{
-    uint32_t variable = s->order->variables[depth], per_axis = s->domains[variable].per_axis;
-    uint32_t axes = per_axis ? s->values[variable].count / per_axis : 0;
-    return axes && (axes < s->walk->min_axes || (s->walk->max_axes && axes > s->walk->max_axes));
-}
-
-// One bit for each axis of a window on which the list differs from the one of the center.
-static uint32_t axes_off_center(const struct assignment_search *s, uint32_t variable)
-{
-    const struct attribute_value *value = &s->values[variable], *of_center = &s->walk->center[variable];
-    uint32_t per_axis = s->domains[variable].per_axis, axes = 0;
-    if (per_axis == 0 || value->count != of_center->count)
-        return 0;
-    for (uint32_t i = 0; i < value->count; i++)
-        axes |= value->ints[i] != of_center->ints[i] ? 1u << i % (value->count / per_axis) : 0;
-    return axes;
-}
-
-static bool is_far_from_center(const struct assignment_search *s, uint32_t depth)
-{
-    uint32_t axes = 0;
-    for (uint32_t i = 0; s->walk->center && i <= depth; i++)
-        axes |= axes_off_center(s, s->order->variables[i]);
-    return (axes & (axes - 1)) != 0;
-}
-
 static bool is_left_out(struct assignment_search *s, uint32_t depth)
 {
-    return !has_ranks_left(s, depth) || is_apart_from_others(s, depth) || is_one_of_many(s, depth) ||
-           has_too_few_or_many_axes(s, depth) || is_far_from_center(s, depth);
+    return !has_ranks_left(s, depth) || is_apart_from_others(s, depth) || is_one_of_many(s, depth);
 }
 
 static bool search_from(struct assignment_search *s, uint32_t depth);
@@ -126,7 +98,7 @@ static bool search_values(struct assignment_search *s, uint32_t depth)
     uint32_t variable = s->order->variables[depth];
     const struct domain *d = &s->domains[variable];
     for (size_t i = 0; i < d->count; i++) {
-        s->chosen[variable] = s->walk->backwards ? d->count - 1 - i : i;
+        s->chosen[variable] = i;
         s->values[variable] = d->values[s->chosen[variable]];
         if (!is_left_out(s, depth) && !search_from(s, depth + 1))
             return false;

@@ -8,10 +8,6 @@ struct attribute_walk {
     int max_rank;
     enum domain_extent extent;
     struct arena *scratch;
-    // Of lists that speak of several axes of a window those together that differ from these on one axis. NULL: all.
-    const struct attribute_value *center;
-    uint32_t min_axes, max_axes;   // lists of windows on fewer or more axes are left out; 0: none are
-    bool backwards;
     // `depth` variables of the order are bound; the others are undefined. False: no assignment begins like this.
     // NULL: nobody asks. Whatever `begin` gave, `end` follows.
     bool (*begin)(void *context, const struct attribute_value *values, uint32_t depth);

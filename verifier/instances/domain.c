@@ -2,30 +2,27 @@
 #include "verifier/instances/domain.h"
 
 #include "core/memory/arena.h"
-#include "verifier/instances/ranks.h"
 #include <string.h>
 
 // Lists of integers: for each length up to the number of axes (times `per_axis`), every entry from low to high. Lists
-// of more than `varied` entries repeat their first `varied` ones. Of windows that are used differently (DOMAIN_ALL) all
-// entries are varied, and one value lies beyond the others: strides that leave gaps between windows.
+// of more than `varied` entries repeat their first `varied` ones.
 static const struct list_range {
     enum attribute_role role;
-    int64_t low, high, beyond;
+    int64_t low, high;
     uint32_t per_axis, varied, min_axes, max_axes;
     bool may_be_empty;
 } list_ranges[] = {
-    {ROLE_STRIDE, 1, 2, 4, 1, 2, 1, 2, false},      {ROLE_DILATION, 1, 2, 0, 1, 1, 1, 2, false},
-    {ROLE_WINDOW_PADS, 0, 1, 0, 2, 4, 1, 2, false}, {ROLE_KERNEL, 1, 3, 0, 1, 2, 1, 2, false},
-    {ROLE_SHAPE, 1, 4, 0, 1, 3, 1, 3, true},        {ROLE_SHAPE, 1, 2, 0, 1, 4, 4, 4, false},
-    {ROLE_PART_SIZES, 1, 3, 0, 1, 3, 1, 3, false},  {ROLE_START, 0, 1, 0, 1, 2, 1, 2, true},
-    {ROLE_SIZE, 1, 2, 0, 1, 2, 1, 2, true},         {ROLE_STEP, 1, 2, 0, 1, 2, 1, 2, true},
-    {ROLE_PADS, 0, 1, 0, 2, 4, 1, 2, true},
+    {ROLE_STRIDE, 1, 2, 1, 2, 1, 2, false},      {ROLE_DILATION, 1, 2, 1, 1, 1, 2, false},
+    {ROLE_WINDOW_PADS, 0, 1, 2, 4, 1, 2, false}, {ROLE_KERNEL, 1, 3, 1, 2, 1, 2, false},
+    {ROLE_SHAPE, 1, 4, 1, 3, 1, 3, true},        {ROLE_SHAPE, 1, 2, 1, 4, 4, 4, false},
+    {ROLE_PART_SIZES, 1, 3, 1, 3, 1, 3, false},  {ROLE_START, 0, 1, 1, 2, 1, 2, true},
+    {ROLE_SIZE, 1, 2, 1, 2, 1, 2, true},         {ROLE_STEP, 1, 2, 1, 2, 1, 2, true},
+    {ROLE_PADS, 0, 1, 2, 4, 1, 2, true},
 };
-static const struct list_range other_lists = {ROLE_NONE, 0, 2, 0, 1, 2, 1, 2, true};
+static const struct list_range other_lists = {ROLE_NONE, 0, 2, 1, 2, 1, 2, true};
 
-// Lists of windows, for each number of axes a list and those that differ from it in one entry: two affine terms of
-// entries that are equal at these are equal everywhere. Two for each number of axes, in one order for all attributes,
-// are enough for windows that are used alike on both sides, where one would do.
+// Lists of windows, for each number of axes a list and those that differ from it in one entry; two of them, in one
+// order for all attributes, tell windows that are used alike.
 static const struct list_example {
     enum attribute_role role;
     bool is_of_windows_alike;
@@ -65,7 +62,6 @@ static const struct list_example {
 
 struct collector {
     enum domain_extent extent;
-    int64_t largest_kernel;   // that a number names
     int64_t largest_group;
     struct arena *a;
     VEC(struct attribute_value) values;
@@ -85,8 +81,8 @@ static void collect_integers(struct collector *c, int64_t low, int64_t high)
 
 static bool raise_entry(const struct list_range *range, int64_t *entry)
 {
-    bool is_largest = *entry >= range->high && *entry >= range->beyond;
-    *entry = is_largest ? range->low : *entry < range->high ? *entry + 1 : range->beyond;
+    bool is_largest = *entry >= range->high;
+    *entry = is_largest ? range->low : *entry + 1;
     return !is_largest;
 }
 
@@ -131,31 +127,15 @@ static bool collect_examples(struct collector *c, enum attribute_role role)
     return is_known;
 }
 
-// A stride beyond the kernels leaves gaps.
-#define LARGEST_STRIDE 6
-static struct list_range range_to_try(const struct collector *c, struct list_range range)
-{
-    uint32_t entries = range.per_axis * range.max_axes;
-    if (c->extent != DOMAIN_ALL) {
-        range.beyond = 0;
-        return range;
-    }
-    if (range.beyond && c->largest_kernel + 1 > range.beyond)
-        range.beyond = c->largest_kernel < LARGEST_STRIDE ? c->largest_kernel + 1 : LARGEST_STRIDE;
-    range.varied = entries > range.varied ? entries : range.varied;
-    return range;
-}
-
 static void collect_lists(struct collector *c, enum attribute_role role)
 {
     bool is_known = false;
-    if (c->extent != DOMAIN_SMALL && c->extent != DOMAIN_ALL && collect_examples(c, role))
+    if (c->extent != DOMAIN_SMALL && collect_examples(c, role))
         return;
     for (size_t i = 0; i < sizeof list_ranges / sizeof *list_ranges; i++)
         if (list_ranges[i].role == role) {
-            struct list_range range = range_to_try(c, list_ranges[i]);
             is_known = true;
-            collect_range(c, &range);
+            collect_range(c, &list_ranges[i]);
         }
     if (!is_known)
         collect_range(c, &other_lists);
@@ -166,7 +146,7 @@ static void collect_entries(struct collector *c, enum attribute_role role)
 {
     for (size_t i = 0; i < sizeof list_ranges / sizeof *list_ranges; i++)
         if (list_ranges[i].role == role) {
-            struct list_range range = range_to_try(c, list_ranges[i]);
+            struct list_range range = list_ranges[i];
             range.high = range.high < 3 ? 3 : range.high;
             int64_t entry = range.low;
             do
@@ -217,7 +197,7 @@ bool attribute_counts_groups(const struct attribute *attribute)
     return attribute->role == ROLE_GROUPS || attribute->role == ROLE_MERGED_GROUPS;
 }
 
-static bool collect_attribute(struct collector *c, const struct attribute *attribute, bool is_whole, int max_rank)
+static void collect_attribute(struct collector *c, const struct attribute *attribute, bool is_whole, int max_rank)
 {
     static const double reals[] = {0.5, 1e-5, 0, 1, 2, -1, -3};
     bool is_group = attribute_counts_groups(attribute);
@@ -225,49 +205,33 @@ static bool collect_attribute(struct collector *c, const struct attribute *attri
     case ATTRIBUTE_CHOICE:
         for (int64_t i = 0; attribute->choices[i]; i++)
             collect(c, &i, 1);
-        return true;
+        return;
     case ATTRIBUTE_REAL:
         for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
             collect(c, &(int64_t){real_to_bits(reals[i])}, 1);
-        return true;
+        return;
     case ATTRIBUTE_DTYPE:
         collect(c, &(int64_t){DTYPE_F32}, 1);
         collect(c, &(int64_t){DTYPE_I32}, 1);
-        return false;
+        return;
     case ATTRIBUTE_INTS:
         if (is_whole && attribute->role == ROLE_PERMUTATION)
             collect_permutations(c, max_rank);
         else if (is_whole && attribute->role == ROLE_AXES)
             collect_subsets(c, max_rank);
-        else if (is_whole) {
+        else if (is_whole)
             collect_lists(c, attribute->role);
-            return attribute->role == ROLE_SHAPE || attribute->role == ROLE_PART_SIZES;
-        } else {
+        else
             collect_entries(c, attribute->role);
-            return false;
-        }
-        return true;
+        return;
     default:
-        if (attribute->role == ROLE_AXIS) {
+        if (attribute->role == ROLE_AXIS)
             collect_integers(c, 0, max_rank - 1);
-            return true;
-        }
-        if (attribute->role == ROLE_KEEPDIMS) {
+        else if (attribute->role == ROLE_KEEPDIMS)
             collect_integers(c, 0, 1);
-            return true;
-        }
-        collect_integers(c, is_group ? 1 : 0, is_group ? c->largest_group : 3);
-        return is_group;
+        else
+            collect_integers(c, is_group ? 1 : 0, is_group ? c->largest_group : 3);
     }
-}
-
-static bool has_an_end(const struct attribute *attribute)
-{
-    static const enum attribute_role roles[] = {ROLE_PERMUTATION, ROLE_AXES, ROLE_AXIS, ROLE_KEEPDIMS};
-    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
-        if (attribute->role == roles[i])
-            return true;
-    return attribute->kind == ATTRIBUTE_CHOICE;
 }
 
 // The attribute that the variable stands for, where it first stands alone. NULL: nowhere.
@@ -293,15 +257,14 @@ static uint32_t entries_per_axis(const struct attribute *attribute)
     return 0;
 }
 
-static int64_t largest_kernel(const struct pattern *p)
+// Larger ones than any size that is tested are alike, and can be added to and doubled.
+int64_t largest_integer_of_term(const struct attribute_term *t)
 {
-    int64_t largest = 1;
-    for (size_t n = 0; n < p->nodes.count; n++) {
-        const struct attribute_pattern *kernel = pattern_node_attribute(&p->nodes.items[n], ROLE_KERNEL);
-        for (uint32_t j = 0; j < kernel->count; j++) {
-            int64_t named = largest_integer_of_term(kernel->terms[j]);
-            largest = named > largest ? named : largest;
-        }
+    int64_t largest = t->kind == TERM_INTEGER ? t->value : 0;
+    largest = largest > INT32_MAX ? INT32_MAX : largest;
+    for (uint32_t i = 0; i < t->count; i++) {
+        int64_t n = largest_integer_of_term(t->operands[i]);
+        largest = n > largest ? n : largest;
     }
     return largest;
 }
@@ -341,16 +304,13 @@ struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int
                                  struct arena *a)
 {
     struct collector c = {.extent = extent, .a = a};
-    c.largest_kernel = largest_kernel(p);
     c.largest_group = largest_group(p, variable);
     bool is_whole = false;
     const struct attribute *attribute = find_attribute(p, variable, &is_whole);
     struct domain domain = {.attribute = attribute, .is_whole = is_whole};
     if (attribute) {
-        domain.is_complete = collect_attribute(&c, attribute, is_whole, max_rank) || entries_per_axis(attribute);
+        collect_attribute(&c, attribute, is_whole, max_rank);
         domain.per_axis = is_whole ? entries_per_axis(attribute) : 0;
-        domain.is_whole_range = has_an_end(attribute) && (is_whole || attribute->kind != ATTRIBUTE_INTS);
-        domain.goes_on = entries_per_axis(attribute) || attribute_counts_groups(attribute);
         domain.nodes = nodes_with_variable(p, variable);
         bool is_of_window = domain.per_axis && attribute->role != ROLE_KERNEL;
         domain.goes_together = extent == DOMAIN_ALIKE && is_of_window;

@@ -8,9 +8,8 @@ struct arena;
 // Which lists are tried for the attributes of windows (strides, pads, dilations, kernels).
 enum domain_extent {
     DOMAIN_SOME,    // a few, which tell windows that are used alike on both sides from others
-    DOMAIN_ALIKE,   // two for each number of axes, for windows that are used alike, where one would do
+    DOMAIN_ALIKE,   // two for each number of axes, the same for all attributes
     DOMAIN_SMALL,   // all of a small range
-    DOMAIN_ALL,     // all of a range that leaves gaps between windows
 };
 
 struct domain {
@@ -18,18 +17,14 @@ struct domain {
     bool is_whole;                       // all of the attribute, and not one entry of it
     size_t count;
     const struct attribute_value *values;
-    uint32_t per_axis;     // of lists of windows: entries for each spatial axis; 0: no such list
-    bool goes_alone;       // of the others of this kind all but one are to have the first value of its length
-    bool goes_together;    // with the others of this kind only values of one place, counted modulo 2, are to be tried
-    node_set nodes;        // the nodes that have the variable as a whole attribute
-    bool goes_on;          // small numbers, of a range without an end
-    bool is_whole_range;   // at the ranks considered there are no other values: axes, permutations, choices
-    // No other value can matter at the ranks considered: by what it is (axes, permutations, choices), or by the
-    // arguments for windows and groups (docs/theory/bounds.md, 2.3 and 2.4).
-    bool is_complete;
+    uint32_t per_axis;    // of lists of windows: entries for each spatial axis; 0: no such list
+    bool goes_together;   // with the others of this kind only values of one place, counted modulo 2, are to be tried
+    bool goes_alone;      // of the others of this kind all but one are to have the first value of its length
+    node_set nodes;       // the nodes that have the variable as a whole attribute
 };
 // The groups of a convolution or a merge, and how many of them are merged.
 bool attribute_counts_groups(const struct attribute *attribute);
 // Of the attribute variable `variable` of `p`, for tensors of ranks up to max_rank. Allocated in `a`.
 struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int max_rank, enum domain_extent extent,
                                  struct arena *a);
+int64_t largest_integer_of_term(const struct attribute_term *t);   // that stands in it; 0: none

@@ -49,29 +49,6 @@ const struct attribute_pattern *pattern_node_attribute(const struct pattern_node
     return attribute < 0 ? &none : &node->attributes[attribute];
 }
 
-// Is its shape numbers, or are all entries one number? That of cpool is named by its last two sizes.
-static bool is_same_constant_everywhere(const struct pattern_node *node)
-{
-    int shape = operator_find_role(node->op, ROLE_SHAPE);
-    if (node->n_inputs || shape < 0)
-        return false;
-    for (uint32_t i = operator_has(node->op, TRAIT_IS_OF_SIZES) ? 2 : 0; i < node->attributes[shape].count; i++)
-        if (node->attributes[shape].terms[i]->kind != TERM_INTEGER)
-            return false;
-    return true;
-}
-
-// T13 of docs/theory/soundness.md.
-bool equation_is_entry_by_entry(const struct equation *eq)
-{
-    for (uint32_t n = 0; n < eq->pattern->nodes.count; n++) {
-        const struct pattern_node *node = &eq->pattern->nodes.items[n];
-        if (!is_same_constant_everywhere(node) && !operator_works_entry_by_entry(node->op))
-            return false;
-    }
-    return true;
-}
-
 // (= (dim ?x axis) n)
 static bool names_size(const struct condition *c, uint32_t variable, int axis)
 {
@@ -191,45 +168,4 @@ uint32_t equation_axes_asked_for(const struct equation *eq, uint32_t variable)
             axes |= axes_asked_for_in_term(eq->conditions[i].a, variable) |
                     axes_asked_for_in_term(eq->conditions[i].b, variable);
     return axes;
-}
-
-static const struct attribute_term *activation_of_node(const struct pattern_node *node)
-{
-    const struct attribute_pattern *activation = pattern_node_attribute(node, ROLE_ACTIVATION);
-    return activation->count == 1 ? activation->terms[0] : NULL;
-}
-
-bool pattern_node_has_activation(const struct pattern_node *node, uint32_t variable)
-{
-    const struct attribute_term *t = activation_of_node(node);
-    return t && t->kind == TERM_VARIABLE && t->value == variable;
-}
-
-static bool is_mentioned_elsewhere(const struct equation *eq, uint32_t variable)
-{
-    for (size_t n = 0; n < eq->pattern->nodes.count; n++) {
-        const struct pattern_node *node = &eq->pattern->nodes.items[n];
-        const struct attribute_term *activation = activation_of_node(node);
-        for (int i = 0; i < operator_n_attributes(node->op); i++)
-            for (uint32_t j = 0; j < node->attributes[i].count; j++)
-                if (node->attributes[i].terms[j] != activation &&
-                    attribute_term_mentions_variable(node->attributes[i].terms[j], variable))
-                    return true;
-    }
-    for (uint32_t i = 0; i < eq->n_conditions; i++) {
-        const struct condition *c = &eq->conditions[i];
-        if (!condition_is_of_variable(c->kind) &&
-            (attribute_term_mentions_variable(c->a, variable) || attribute_term_mentions_variable(c->b, variable)))
-            return true;
-    }
-    return false;
-}
-
-uint32_t equation_activation_variable(const struct equation *eq)
-{
-    for (uint32_t v = 0; v < eq->pattern->n_attribute_variables; v++)
-        for (size_t n = 0; n < eq->pattern->nodes.count; n++)
-            if (pattern_node_has_activation(&eq->pattern->nodes.items[n], v) && !is_mentioned_elsewhere(eq, v))
-                return v;
-    return NO_VARIABLE;
 }

@@ -37,16 +37,9 @@ uint32_t equation_variables_of_node(const struct pattern *p, uint32_t node);
 // One bit per attribute variable that is mentioned: in the term, in the node's attributes.
 uint32_t attribute_variables_of_term(const struct attribute_term *t);
 uint32_t attribute_variables_of_node(const struct pattern_node *node);
-// Is every operator of that kind, or a constant that is the same at all shapes, or at all places?
-bool equation_is_entry_by_entry(const struct equation *eq);
 // The size that a condition names of the axis; 0: none does.
 int64_t equation_size_by_condition(const struct equation *eq, uint32_t variable, int axis);
 // The axes of the tensor variable whose sizes matter to anything, one bit each: all, if an operator reads it.
 uint32_t equation_axes_asked_for(const struct equation *eq, uint32_t variable);
-#define NO_VARIABLE UINT32_MAX
-// The attribute variable that is an activation and nothing else, in no condition; NO_VARIABLE: there is none.
-uint32_t equation_activation_variable(const struct equation *eq);
 // What the node says of the attribute with that role; an empty list where it has none.
 const struct attribute_pattern *pattern_node_attribute(const struct pattern_node *node, enum attribute_role role);
-// Does the node apply it?
-bool pattern_node_has_activation(const struct pattern_node *node, uint32_t variable);

@@ -7,7 +7,7 @@
 
 void instance_init(struct instance *in, const struct equation *eq, struct typing *typing, struct arena *scratch)
 {
-    *in = (struct instance){.equation = eq, .typing = typing, .scratch = scratch, .any_activation = NO_VARIABLE};
+    *in = (struct instance){.equation = eq, .typing = typing, .scratch = scratch};
     for (int i = 0; i < MAX_RULE_VARIABLES; i++) {
         in->variables[i] = NO_TYPE;
         in->attributes[i] = UNBOUND_ATTRIBUTE;

@@ -11,9 +11,8 @@ struct instance {
     type_id variables[MAX_RULE_VARIABLES];
     struct attribute_value attributes[MAX_RULE_VARIABLES];
     const struct typed_call *calls[MAX_RULE_NODES];   // NULL: not typed, or ill-typed
-    uint32_t any_activation;         // the attribute variable whose relu is any function to polynomials; or NO_VARIABLE
-    head_id heads[MAX_RULE_NODES];   // with attributes that no type changes; NO_HEAD: evaluate them
-    uint32_t variables_of_heads[MAX_RULE_NODES];   // that attributes depend on
+    head_id heads[MAX_RULE_NODES];                    // with attributes that no type changes; NO_HEAD: evaluate them
+    uint32_t variables_of_heads[MAX_RULE_NODES];      // that attributes depend on
     uint64_t evaluations[MAX_RULE_NODES];   // typing's number of the attributes, with the attribute variables as bound
 };
 

@@ -3,7 +3,6 @@
 #include "verifier/instances/size_ranges.h"
 
 #include "operators/traits.h"
-#include "verifier/instances/ranks.h"
 #include <string.h>
 
 struct box box_uniform(int max_rank, int bound)
@@ -17,7 +16,7 @@ struct box box_uniform(int max_rank, int bound)
 }
 
 // The largest number of groups that the text names; for those that are variables or sizes LARGEST_GROUPS_TRIED stands.
-int64_t pattern_largest_groups(const struct pattern *p)
+static int64_t pattern_largest_groups(const struct pattern *p)
 {
     int64_t largest = 1;
     for (size_t n = 0; n < p->nodes.count; n++)
@@ -141,16 +140,16 @@ static uint32_t sizes_of_reshapes(const struct pattern *p)
     return sizes;
 }
 
-// Large equations have too many types for that: they are only tested.
+// Large equations have too many types for that.
 #define LARGE_EQUATION 8
-bool pattern_is_too_large_for_parts(const struct pattern *p)
+static bool is_too_large_for_parts(const struct pattern *p)
 {
     return p->nodes.count > LARGE_EQUATION && sizes_of_reshapes(p);
 }
 
 static void add_sizes_of_reshapes(struct box *box, const struct pattern *p)
 {
-    add_sizes(box, pattern_is_too_large_for_parts(p) ? 0 : sizes_of_reshapes(p));
+    add_sizes(box, is_too_large_for_parts(p) ? 0 : sizes_of_reshapes(p));
 }
 
 // An axis of one entry is repeated as often as a number says, one of that many entries is left as it is.
@@ -204,7 +203,7 @@ void box_add_spatial_sizes(struct box *box, int size)
                 box->sizes[v][r][a] |= SIZES_UP_TO(size);
 }
 
-uint32_t attribute_variables_of_role(const struct pattern_node *node, enum attribute_role role)
+static uint32_t attribute_variables_of_role(const struct pattern_node *node, enum attribute_role role)
 {
     const struct attribute_pattern *list = pattern_node_attribute(node, role);
     uint32_t variables = 0;
@@ -223,18 +222,6 @@ static uint32_t variables_of_sizes(const struct pattern *p)
         for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
             variables |= attribute_variables_of_role(&p->nodes.items[n], roles[i]);
     return variables;
-}
-
-bool pattern_reshapes_to_variables(const struct pattern *p)
-{
-    for (size_t n = 0; n < p->nodes.count; n++) {
-        const struct pattern_node *node = &p->nodes.items[n];
-        int shape = operator_find_role(node->op, ROLE_SHAPE);
-        for (uint32_t j = 0; operator_is_view(node->op) && j < node->attributes[shape].count; j++)
-            if (attribute_variables_of_term(node->attributes[shape].terms[j]) && node->attributes[shape].count > 1)
-                return true;
-    }
-    return false;
 }
 
 // The entries of a list, twice them, and their sum.

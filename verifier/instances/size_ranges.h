@@ -25,16 +25,8 @@ void box_add_sizes_of_attributes(struct box *box, const struct pattern *p, const
 // Where groups divide axes: all sizes up to the number of groups, or LARGEST_REMAINDERS, of filters and channels.
 // False: there are no groups.
 enum { LARGEST_REMAINDERS = 8, LARGEST_GROUPS_TRIED = 3 };
-int64_t pattern_largest_groups(const struct pattern *p);
 bool box_add_remainders_of_groups(struct box *box, const struct equation *eq);
 // Those that kernels named by numbers need on the axes that windows are on. False: there are none.
 bool box_add_sizes_of_kernels(struct box *box, const struct pattern *p);
 // All sizes up to `size` for the axes that windows are on.
 void box_add_spatial_sizes(struct box *box, int size);
-
-// Attribute variables of all terms of that attribute.
-uint32_t attribute_variables_of_role(const struct pattern_node *node, enum attribute_role role);
-// Does a reshape ask for parts of a size that is a variable?
-bool pattern_reshapes_to_variables(const struct pattern *p);
-// Has the pattern parts that a number names, and too many operators for trying the sizes that they need?
-bool pattern_is_too_large_for_parts(const struct pattern *p);

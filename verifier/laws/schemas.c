@@ -7,7 +7,7 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "properties/property.h"
-#include "verifier/bounds/forms/terms.h"
+#include "verifier/text/functions.h"
 #include <string.h>
 
 static const struct schema {
@@ -226,13 +226,13 @@ static bool mentions(const struct pattern *law, term_id term, uint32_t variable)
     return is_mentioned;
 }
 
-// What one side alone reads leaves that side undefined where it is (T14).
+// What one side alone reads leaves that side undefined where it is.
 static bool are_defined_where_alone(const struct binding *b, const struct property *law)
 {
     bool are_defined = true;
     for (uint32_t v = 0; v < MAX_RULE_VARIABLES && are_defined; v++)
         are_defined = !b->is_bound[v] || mentions(b->law, law->left, v) == mentions(b->law, law->right, v) ||
-                      form_is_defined_everywhere(b->of, b->terms[v]);
+                      text_is_defined_everywhere(b->of, b->terms[v]);
     return are_defined;
 }
 

@@ -2,7 +2,6 @@
 #include "verifier/rules/abduction.h"
 
 #include "operators/traits.h"
-#include "verifier/direct_proof/small_instances.h"
 #include <string.h>
 
 #define MAX_GROUPS 16
@@ -241,7 +240,7 @@ static void add_equal_sizes(struct groups *g, struct judge *j, const struct rule
     struct equation eq = equation_of_rule(r);
     struct equal_sizes e = {0};
     memset(e.with, 0xff, sizeof e.with);
-    explore_kinds(j, &eq, true, note_equal_sizes, &e);
+    judge_visit_instances(j, &eq, note_equal_sizes, &e);
     for (uint32_t x = 0; e.are_met && x < SIZES_OF_VARIABLE * r->pattern.n_variables; x++) {
         uint64_t before = e.with[x] & (((uint64_t)1 << x) - 1);
         uint32_t y = before ? (uint32_t)__builtin_ctzll(before) : x;
@@ -260,50 +259,13 @@ static struct found_condition join_groups(const struct groups *g, uint32_t kept)
     return all;
 }
 
-static struct entailment prove_with(struct judge *j, struct theory *theory, const struct rule *r,
-                                    const struct groups *g, uint32_t kept)
+static bool suffices(struct theory *theory, const struct rule *r, const struct groups *g, uint32_t kept)
 {
     struct rule with = *r;
     struct found_condition conditions = join_groups(g, kept);
     rule_add_conditions(&with, &conditions, g->arena);
     struct equation eq = equation_of_rule(&with);
-    return theory_prove_explored(theory, j, &eq);
-}
-
-// With all conditions that are tried there are few instances: where these take long to find, less is wanted.
-#define PART_OF_STEPS 2
-static struct entailment prove_soon(struct judge *j, struct theory *theory, const struct rule *r,
-                                    const struct groups *g, uint32_t kept)
-{
-    uint64_t usual = j->step_limit;
-    j->step_limit /= PART_OF_STEPS;
-    struct entailment e = prove_with(j, theory, r, g, kept);
-    j->step_limit = usual;
-    return e;
-}
-
-static bool suffices(struct judge *j, struct theory *theory, const struct rule *r, const struct groups *g,
-                     uint32_t kept)
-{
-    return prove_soon(j, theory, r, g, kept).status == ENTAILMENT_PROVED;
-}
-
-// With fewer conditions there are more instances, which may be all that a condition is needed for: once finding them
-// takes longer it does so with fewer, too.
-static bool suffices_with_less(struct judge *j, struct theory *theory, const struct rule *r, const struct groups *g,
-                               uint32_t kept, bool may_take_longer, bool *takes_longer)
-{
-    uint64_t usual = j->search_times;
-    if (!*takes_longer) {
-        struct entailment soon = prove_soon(j, theory, r, g, kept);
-        if (soon.status == ENTAILMENT_PROVED || !soon.has_unknown_kinds || !may_take_longer)
-            return soon.status == ENTAILMENT_PROVED;
-    }
-    j->search_times = LONGER_SEARCH;
-    bool is_proved = prove_with(j, theory, r, g, kept).status == ENTAILMENT_PROVED;
-    j->search_times = usual;
-    *takes_longer = *takes_longer || is_proved;
-    return is_proved;
+    return theory_prove(theory, &eq, NULL).status == ENTAILMENT_PROVED;
 }
 
 // What is asked first is what most rules lack. Conditions of later stages are not looked at where those before suffice.
@@ -331,31 +293,27 @@ static void add_stage(struct groups *g, struct judge *j, const struct rule *r, b
 }
 
 static struct found_condition find_by_stages(struct judge *j, struct theory *theory, const struct rule *r,
-                                             bool are_of_text, bool may_take_longer, struct arena *a)
+                                             bool are_of_text, struct arena *a)
 {
     struct groups g = {.arena = a};
     bool is_enough = false;
     for (int stage = 0; stage < STAGES && !is_enough; stage++) {
         uint32_t before = g.count;
         add_stage(&g, j, r, are_of_text, stage);
-        is_enough = g.count > before && suffices(j, theory, r, &g, (1u << g.count) - 1);
+        is_enough = g.count > before && suffices(theory, r, &g, (1u << g.count) - 1);
     }
     if (!is_enough)
         return (struct found_condition){0};
     uint32_t kept = (1u << g.count) - 1;
-    bool takes_longer = false;
     for (uint32_t i = g.count; i-- > 0;)
-        if (suffices_with_less(j, theory, r, &g, kept & ~(1u << i), may_take_longer, &takes_longer))
+        if (suffices(theory, r, &g, kept & ~(1u << i)))
             kept &= ~(1u << i);
-    struct found_condition found = join_groups(&g, kept);
-    found.takes_longer = takes_longer;
-    return found;
+    return join_groups(&g, kept);
 }
 
 struct found_condition find_sufficient_condition(struct judge *j, struct theory *theory, const struct rule *r,
-                                                 bool may_take_longer, struct arena *a)
+                                                 struct arena *a)
 {
-    struct found_condition found = find_by_stages(j, theory, r, false, may_take_longer, a);
-    return found.count || !has_choices_in_text(&r->pattern) ? found
-                                                            : find_by_stages(j, theory, r, true, may_take_longer, a);
+    struct found_condition found = find_by_stages(j, theory, r, false, a);
+    return found.count || !has_choices_in_text(&r->pattern) ? found : find_by_stages(j, theory, r, true, a);
 }

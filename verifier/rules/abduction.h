@@ -7,7 +7,6 @@
 #include "verifier/entailment/z3_theory.h"
 #include "verifier/rules/find_conditions.h"
 
-// Conditions that are allocated in `a`; count 0: none were found. `may_take_longer`: the search for small instances,
-// where fewer conditions leave more of them.
+// Conditions that are allocated in `a`; count 0: none were found.
 struct found_condition find_sufficient_condition(struct judge *j, struct theory *theory, const struct rule *r,
-                                                 bool may_take_longer, struct arena *a);
+                                                 struct arena *a);

@@ -1,16 +1,6 @@
 // The certificate of a rule: the argument that it rests on, and what was tested.
 #include "verifier/rules/certificate.h"
 
-static int largest_bound(const struct judgement *result)
-{
-    uint32_t sizes = 2;
-    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
-        for (int r = 0; r <= MAX_RANK; r++)
-            for (int axis = 0; axis < r; axis++)
-                sizes |= result->bounds.sizes[v][r][axis];
-    return 31 - __builtin_clz(sizes);
-}
-
 static void print_names(struct text *out, const char *const *names, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -38,11 +28,9 @@ static void print_argument(struct text *out, const struct rule_report *report)
 static void print_tests(struct text *out, const struct rule_report *report)
 {
     const struct judgement *direct = report->has_direct ? &report->direct : &report->first;
-    text_printf(out, " (tested (ranks 0 %d) (sizes 1 %d) (instances %llu)", direct->max_rank, largest_bound(direct),
+    text_printf(out, " (tested (ranks 0 %d) (sizes 1 %d) (instances %llu)", direct->largest_rank, direct->largest_size,
                 (unsigned long long)direct->instances);
-    if (direct->in_numbers)
-        text_printf(out, " (in numbers %llu)", (unsigned long long)direct->in_numbers);
-    text_printf(out, " (random %u)%s)", report->n_far, direct->needs_reals ? " (over reals)" : "");
+    text_printf(out, " (random %u))", report->n_far);
 }
 
 const char *rule_certificate(const struct rule_report *report, struct arena *a)

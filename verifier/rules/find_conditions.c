@@ -1,8 +1,9 @@
 // Atoms that hold of good instances are combined until no failing instance meets them.
 #include "verifier/rules/find_conditions.h"
 
+#include "operators/traits.h"
 #include "substitutions/pattern.h"
-#include "verifier/instances/ranks.h"
+#include "verifier/instances/known_ranks.h"
 #include <string.h>
 
 #define MAX_SAMPLES 2048
@@ -286,12 +287,44 @@ static void add_found(struct found_condition *found, const struct attribute_term
         found->conditions[found->count++] = condition_equal(x, y);
 }
 
+static bool names_spatial_axis(const struct attribute_term *t, uint32_t variable)
+{
+    bool names = t->kind == TERM_DIM && t->value == variable && t->operands[0]->kind == TERM_INTEGER &&
+                 t->operands[0]->value >= 2;
+    for (uint32_t i = 0; i < t->count && !names; i++)
+        names = names_spatial_axis(t->operands[i], variable);
+    return names;
+}
+
+static bool attributes_name_spatial_axis(const struct pattern_node *node, uint32_t variable)
+{
+    for (int i = 0; i < operator_n_attributes(node->op); i++)
+        for (uint32_t j = 0; j < node->attributes[i].count; j++)
+            if (names_spatial_axis(node->attributes[i].terms[j], variable))
+                return true;
+    return false;
+}
+
+static bool equation_names_spatial_axis(const struct equation *eq, uint32_t variable)
+{
+    for (size_t n = 0; n < eq->pattern->nodes.count; n++)
+        if (attributes_name_spatial_axis(&eq->pattern->nodes.items[n], variable))
+            return true;
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (!condition_is_of_variable(eq->conditions[i].kind) &&
+            (names_spatial_axis(eq->conditions[i].a, variable) || names_spatial_axis(eq->conditions[i].b, variable)))
+            return true;
+    return false;
+}
+
 struct found_condition find_condition_on_ranks(const struct equation *eq, struct arena *a)
 {
     struct found_condition found = {0};
-    uint32_t tensors = tensors_of_open_rank(eq);
+    struct known_ranks ranks;
+    known_ranks_begin(&ranks, eq);
+    known_ranks_spread(&ranks, eq);
     for (uint32_t v = 0; v < eq->pattern->n_variables; v++) {
-        if (!(tensors >> v & 1))
+        if (ranks.of_variable[v] != RANK_OPEN || !equation_names_spatial_axis(eq, v))
             continue;
         add_found(&found, attribute_term_make(TERM_RANK, v, NULL, a), integer_term(a, 4));
         for (int axis = 2; axis < 4; axis++)

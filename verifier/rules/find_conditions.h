@@ -12,8 +12,7 @@
 struct found_condition {
     uint32_t count;   // 0: none was found
     struct condition conditions[MAX_ADDED_CONDITIONS];
-    bool is_exact;       // every good instance that was looked at meets it
-    bool takes_longer;   // the search for small instances, to see that it suffices (LONGER_SEARCH)
+    bool is_exact;   // every good instance that was looked at meets it
 };
 struct condition condition_equal(const struct attribute_term *x, const struct attribute_term *y);
 // The rule gets a list of conditions of its own, in `a`.

@@ -10,8 +10,9 @@
 const char *property_standing_name(enum property_standing standing)
 {
     static const char *const names[PROPERTY_STANDINGS] = {
-        [PROPERTY_PROVED] = "proved",   [PROPERTY_AXIOM] = "axiom",         [PROPERTY_CHECKED] = "only checked",
-        [PROPERTY_REFUTED] = "refuted", [PROPERTY_UNDECIDED] = "undecided", [PROPERTY_NOT_COVERED] = "not covered",
+        [PROPERTY_PROVED] = "proved",           [PROPERTY_AXIOM] = "axiom",
+        [PROPERTY_CHECKED] = "only checked",    [PROPERTY_REFUTED] = "refuted",
+        [PROPERTY_NOT_COVERED] = "not covered",
     };
     return names[standing];
 }
@@ -33,8 +34,6 @@ static enum property_standing standing_of_tests(const struct judgement *tested)
     switch (tested->verdict) {
     case VERDICT_REFUTED:
         return PROPERTY_REFUTED;
-    case VERDICT_UNDECIDED:
-        return PROPERTY_UNDECIDED;
     case VERDICT_NOT_COVERED:
         return PROPERTY_NOT_COVERED;
     default:
@@ -78,8 +77,6 @@ void property_verdict_print(struct text *out, const struct property_verdict *v)
         text_printf(out, " (symbols, %" PRIu32 " famil%s)", v->families, v->families == 1 ? "y" : "ies");
     if (v->unknown.count)
         text_printf(out, " (symbols: %s)", v->unknown.chars);
-    if (v->standing == PROPERTY_NOT_COVERED && v->tested.doubt)
-        text_printf(out, " (%s)", v->tested.doubt);
     text_printf(out, ", %" PRIu64 " instance%s, %" PRIu32 " random", v->tested.instances,
                 plural_ending(v->tested.instances), v->n_far);
 }

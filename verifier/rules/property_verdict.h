@@ -13,7 +13,6 @@ enum property_standing {
     PROPERTY_AXIOM,         // by the sentence in its text
     PROPERTY_CHECKED,       // no instance differs, and there is no argument
     PROPERTY_REFUTED,       // by an instance
-    PROPERTY_UNDECIDED,     // an instance is decided by neither normal forms nor numbers
     PROPERTY_NOT_COVERED,   // no instance is among those that are tried
     PROPERTY_STANDINGS,
 };

@@ -4,6 +4,7 @@
 // refuted.
 #pragma once
 #include "core/text/text.h"
+#include "verifier/direct_proof/judgement.h"
 #include "verifier/entailment/z3_theory.h"
 #include "verifier/rules/find_conditions.h"
 #include "verifier/symbolic_proof/symbolic.h"
@@ -38,10 +39,6 @@ struct rule_report {
     double seconds;            // of one core, that the rule took; no verdict depends on it
 };
 void rule_report_free(struct rule_report *report);
-// What a proof of one rule may take: instances, terms of polynomials, and types tried.
-#define RULE_INSTANCE_LIMIT 20000
-#define RULE_WORK_LIMIT 3000000
-uint64_t rule_step_limit(const struct rule *r);
 // `a` holds the conditions and the certificate that were made. `theory` may be NULL: no entailment is tried; nor are
 // symbols where `symbols` is.
 void prove_rule(struct judge *j, struct theory *theory, struct symbolic_prover *symbols, const struct rule *r,

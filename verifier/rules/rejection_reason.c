@@ -1,8 +1,6 @@
 // Why a rule was rejected: the counterexample, or what is missing to a proof.
 #include "verifier/rules/rejection_reason.h"
 
-#include "substitutions/pattern.h"
-
 static const struct judgement *tested_of(const struct rule_report *report)
 {
     return report->has_direct ? &report->direct : &report->first;
@@ -10,24 +8,8 @@ static const struct judgement *tested_of(const struct rule_report *report)
 
 static void print_test(struct text *out, const struct rule_report *report)
 {
-    const char *doubt = tested_of(report)->doubt;
-    text_printf(out, "%llu instance%s, and no proof%s%s", (unsigned long long)tested_of(report)->instances,
-                plural_ending(tested_of(report)->instances), doubt ? ": " : "", doubt ? doubt : "");
-}
-
-// Under the conditions that were found the rule may not have failed.
-static void print_refutation(struct text *out, const struct rule_report *report)
-{
-    text_add(out, report->first.counterexample.chars);
-    if (report->outcome != RULE_REFUTED || !report->has_direct || report->direct.verdict != VERDICT_TESTED)
-        return;
-    text_add(out, "\n  under");
-    for (uint32_t i = 0; i < report->added.count; i++) {
-        text_add(out, " ");
-        pattern_print_condition(out, &report->proved.pattern, &report->added.conditions[i]);
-    }
-    text_add(out, ": ");
-    print_test(out, report);
+    text_printf(out, "%llu instance%s, and no proof", (unsigned long long)tested_of(report)->instances,
+                plural_ending(tested_of(report)->instances));
 }
 
 void rule_report_print_reason(struct text *out, const struct rule_report *report)
@@ -41,7 +23,7 @@ void rule_report_print_reason(struct text *out, const struct rule_report *report
     else if (report->outcome == RULE_CHECKED)
         print_test(out, report);
     else if (report->first.counterexample.count)
-        print_refutation(out, report);
+        text_add(out, report->first.counterexample.chars);
     else
         text_add(out, rule_outcome_name(report->outcome));
     if (report->outcome == RULE_BREAKS_A_PROPERTY) {

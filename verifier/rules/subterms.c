@@ -7,9 +7,9 @@
 #include "core/text/text.h"
 #include "operators/traits.h"
 #include "substitutions/pattern.h"
-#include "verifier/bounds/forms/terms.h"
-#include "verifier/bounds/text/same_sizes.h"
 #include "verifier/rules/find_conditions.h"
+#include "verifier/text/numbers.h"
+#include "verifier/text/same_sizes.h"
 #include <string.h>
 
 struct pairs {
@@ -109,7 +109,7 @@ static bool find_pairs(const struct rule *r, struct pairs *ret_pairs)
             add_pair(ret_pairs, &r->pattern, r->sources[i], r->targets[i]);
         is_any_alike = is_any_alike || is_alike;
     }
-    return is_any_alike && ret_pairs->count > 0 && !ret_pairs->is_too_many && !form_computes_integers(&eq);
+    return is_any_alike && ret_pairs->count > 0 && !ret_pairs->is_too_many && !text_computes_integers(&eq);
 }
 
 static void print_terms(struct text *out, const char *kind, const struct pattern *p, const term_id *terms, uint32_t n)

@@ -11,9 +11,3 @@ struct same_sizes same_sizes_of(const struct equation *eq);
 // Are the terms one another's text but for sizes that are the same?
 bool terms_are_same(const struct same_sizes *s, const struct attribute_term *x, const struct attribute_term *y);
 bool attributes_are_same(const struct same_sizes *s, const struct pattern_node *x, const struct pattern_node *y);
-// Are both sums of sizes, of the same ones? Sizes are at least 1, so that the quotient of the two is 1.
-bool sums_are_same(const struct same_sizes *s, const struct attribute_term *x, const struct attribute_term *y);
-// The size that a condition names of an axis of the class; 0: none does.
-int64_t size_by_text(const struct same_sizes *s, uint32_t variable, int axis);
-// Does a condition say just that?
-bool are_equal_by_condition(const struct equation *eq, const struct attribute_term *x, const struct attribute_term *y);

@@ -1,15 +1,15 @@
-// Element types: both sides of an output have one, whatever those of variables are (T16), and what computes makes no
-// integers (T1).
-#include "verifier/bounds/forms/terms.h"
+// Element types by text: both sides of an output have one, and nothing computes with integers.
+#include "verifier/text/numbers.h"
 
 #include "core/memory/union_find.h"
-#include "core/text/text.h"
 #include "operators/traits.h"
+#include <math.h>
 
+#define MAX_TERMS (MAX_RULE_VARIABLES + MAX_RULE_NODES * 4)
 // Terms of one element type, which stand behind the types themselves.
 struct same_types {
     const struct pattern *p;
-    uint16_t parents[DTYPE_COUNT + MAX_FORM_TERMS];
+    uint16_t parents[DTYPE_COUNT + MAX_TERMS];
 };
 
 static uint32_t item_of_term(term_id term)
@@ -23,7 +23,7 @@ static enum dtype type_that_is_made(const struct pattern_node *node)
     for (int i = 0; i < operator_n_attributes(node->op); i++) {
         const struct attribute_pattern *a = &node->attributes[i];
         if (node->op->attributes[i].kind == ATTRIBUTE_DTYPE)
-            return a->count == 1 && form_is_integer(a->terms[0]) ? (enum dtype)a->terms[0]->value : DTYPE_NONE;
+            return a->count == 1 && a->terms[0]->kind == TERM_INTEGER ? (enum dtype)a->terms[0]->value : DTYPE_NONE;
     }
     return operator_traits[node->op->id].output_type;
 }
@@ -51,8 +51,8 @@ static void join_types_by_condition(struct same_types *s, const struct condition
 static bool find_same_types(const struct equation *eq, struct same_types *ret)
 {
     ret->p = eq->pattern;
-    union_find_init(ret->parents, DTYPE_COUNT + MAX_FORM_TERMS);
-    if (eq->pattern->terms.count > MAX_FORM_TERMS)
+    union_find_init(ret->parents, DTYPE_COUNT + MAX_TERMS);
+    if (eq->pattern->terms.count > MAX_TERMS)
         return false;
     for (term_id t = 0; t < eq->pattern->terms.count; t++)
         join_types_of_term(ret, t);
@@ -61,25 +61,23 @@ static bool find_same_types(const struct equation *eq, struct same_types *ret)
     return true;
 }
 
-bool form_has_element_types(const struct form_question *q)
+bool text_has_element_types(const struct equation *eq)
 {
     struct same_types s;
-    bool are_same = find_same_types(q->eq, &s);
-    for (uint32_t i = 0; i < q->eq->n_pairs; i++)
-        are_same = are_same && union_find_root(s.parents, item_of_term(q->eq->left[i])) ==
-                                   union_find_root(s.parents, item_of_term(q->eq->right[i]));
-    if (!are_same)
-        text_add(q->why, "nothing says that both sides have one element type");
+    bool are_same = find_same_types(eq, &s);
+    for (uint32_t i = 0; i < eq->n_pairs; i++)
+        are_same = are_same && union_find_root(s.parents, item_of_term(eq->left[i])) ==
+                                   union_find_root(s.parents, item_of_term(eq->right[i]));
     return are_same;
 }
 
-// --- integers (T1) ---------------------------------------------------------------------------------------------------
+// --- integers --------------------------------------------------------------------------------------------------------
 
-bool form_makes_other_numbers(const struct pattern_node *node)
+static bool makes_other_numbers(const struct pattern_node *node)
 {
     for (int i = 0; i < operator_n_attributes(node->op); i++)
         for (uint32_t j = 0; node->op->attributes[i].kind == ATTRIBUTE_DTYPE && j < node->attributes[i].count; j++)
-            if (!form_is_integer(node->attributes[i].terms[j]) ||
+            if (node->attributes[i].terms[j]->kind != TERM_INTEGER ||
                 !dtype_is_float((enum dtype)node->attributes[i].terms[j]->value))
                 return true;
     return false;
@@ -110,7 +108,7 @@ static void find_other_numbers(const struct same_types *s, bool *ret_are_others)
             ret_are_others[union_find_root(s->parents, type)] = true;
     for (term_id t = 0; t < s->p->terms.count; t++) {
         const struct pattern_node *node = node_of_term(s->p, t);
-        if (node && form_makes_other_numbers(node))
+        if (node && makes_other_numbers(node))
             ret_are_others[union_find_root(s->parents, item_of_term(t))] = true;
         for (uint32_t i = 0; node && i < node->n_inputs; i++)
             if (!operator_input_may_be_float(node->op, i))
@@ -128,9 +126,9 @@ static bool computes_of_its_type(const struct pattern_node *node)
     return computes;
 }
 
-const struct operator* form_computes_integers(const struct equation *eq)
+const struct operator* text_computes_integers(const struct equation *eq)
 {
-    bool are_others[DTYPE_COUNT + MAX_FORM_TERMS] = {0};
+    bool are_others[DTYPE_COUNT + MAX_TERMS] = {0};
     struct same_types s;
     if (!find_same_types(eq, &s))
         return eq->pattern->nodes.items[0].op;
@@ -143,4 +141,29 @@ const struct operator* form_computes_integers(const struct equation *eq)
             computes_of_its_type(node_of_term(s.p, t)))
             return node_of_term(s.p, t)->op;
     return NULL;
+}
+
+// --- real numbers ----------------------------------------------------------------------------------------------------
+
+// The standard value, where a clip has no end, may be none.
+static bool names_infinity(const struct attribute *attribute, const struct attribute_pattern *a)
+{
+    for (uint32_t j = 0; attribute->kind == ATTRIBUTE_REAL && j < a->count; j++) {
+        double real = a->terms[j]->kind == TERM_INTEGER ? real_from_bits(a->terms[j]->value) : 0;
+        if (!isfinite(real) && real != attribute->standard_real)
+            return true;
+    }
+    return false;
+}
+
+bool text_is_of_real_numbers(const struct equation *eq)
+{
+    bool is_of_reals = text_computes_integers(eq) == NULL;
+    for (size_t n = 0; n < eq->pattern->nodes.count; n++) {
+        const struct pattern_node *node = &eq->pattern->nodes.items[n];
+        is_of_reals = is_of_reals && !operator_has(node->op, TRAIT_ASKS_NUMBER) && !makes_other_numbers(node);
+        for (int i = 0; i < operator_n_attributes(node->op); i++)
+            is_of_reals = is_of_reals && !names_infinity(&node->op->attributes[i], &node->attributes[i]);
+    }
+    return is_of_reals;
 }

@@ -1,18 +1,11 @@
 // Axes are joined by conditions and, in rules, whose terms are all well-typed, by the operators that say so: those that
-// work entry by entry have inputs and a result of the same sizes, and `concat` but for the axis that it joins (T9;
-// bounds.md, 2.4).
-#include "verifier/bounds/text/same_sizes.h"
+// work entry by entry have inputs and a result of the same sizes, and `concat` but for the axis that it joins.
+#include "verifier/text/same_sizes.h"
 
 #include "core/memory/union_find.h"
 #include "operators/traits.h"
 
 #define NO_AXIS UINT16_MAX
-#define MOST_SUMMANDS 16
-
-struct sum {
-    uint32_t n;
-    uint32_t summands[MOST_SUMMANDS];
-};
 
 // --- what is joined --------------------------------------------------------------------------------------------------
 
@@ -96,57 +89,4 @@ bool attributes_are_same(const struct same_sizes *s, const struct pattern_node *
             are_same = terms_are_same(s, x->attributes[i].terms[j], y->attributes[i].terms[j]);
     }
     return are_same;
-}
-
-static bool add_summands(const struct same_sizes *s, const struct attribute_term *t, struct sum *sum)
-{
-    uint16_t axis = axis_of_size(t);
-    if (axis != NO_AXIS && sum->n < MOST_SUMMANDS) {
-        sum->summands[sum->n++] = union_find_root(s->parents, axis);
-        return true;
-    }
-    bool is_sum = t->kind == TERM_ADD;
-    for (uint32_t i = 0; i < t->count && is_sum; i++)
-        is_sum = add_summands(s, t->operands[i], sum);
-    return is_sum;
-}
-
-static bool take_out(struct sum *sum, uint32_t summand)
-{
-    for (uint32_t i = 0; i < sum->n; i++)
-        if (sum->summands[i] == summand) {
-            sum->summands[i] = sum->summands[--sum->n];
-            return true;
-        }
-    return false;
-}
-
-bool sums_are_same(const struct same_sizes *s, const struct attribute_term *x, const struct attribute_term *y)
-{
-    struct sum a = {0}, b = {0};
-    bool are_same = add_summands(s, x, &a) && add_summands(s, y, &b) && a.n == b.n;
-    while (are_same && a.n > 0)
-        are_same = take_out(&b, a.summands[--a.n]);
-    return are_same;
-}
-
-int64_t size_by_text(const struct same_sizes *s, uint32_t variable, int axis)
-{
-    uint32_t class = union_find_root(s->parents, variable * MAX_RANK + (uint32_t)axis);
-    int64_t size = 0;
-    for (uint16_t i = 0; i < s->eq->pattern->n_variables * MAX_RANK && size == 0; i++)
-        if (union_find_root(s->parents, i) == class)
-            size = equation_size_by_condition(s->eq, i / MAX_RANK, i % MAX_RANK);
-    return size;
-}
-
-bool are_equal_by_condition(const struct equation *eq, const struct attribute_term *x, const struct attribute_term *y)
-{
-    for (uint32_t i = 0; i < eq->n_conditions; i++) {
-        const struct condition *c = &eq->conditions[i];
-        if (c->kind == CONDITION_EQUAL && ((attribute_term_equal(c->a, x) && attribute_term_equal(c->b, y)) ||
-                                           (attribute_term_equal(c->a, y) && attribute_term_equal(c->b, x))))
-            return true;
-    }
-    return false;
 }

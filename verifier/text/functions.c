@@ -1,15 +1,14 @@
-// Functions that are not defined everywhere (T14): where nothing takes an entry away again, both sides are undefined at
-// the same places.
-#include "verifier/bounds/forms/terms.h"
+// Functions that are not defined everywhere: where nothing takes an entry away again, both sides are undefined at the
+// same places.
+#include "verifier/text/functions.h"
 
-#include "core/text/text.h"
 #include "operators/traits.h"
 
 static bool has_positive_reals(const struct pattern_node *node)
 {
     for (int i = 0; i < operator_n_attributes(node->op); i++)
         for (uint32_t j = 0; node->op->attributes[i].kind == ATTRIBUTE_REAL && j < node->attributes[i].count; j++)
-            if (!form_is_integer(node->attributes[i].terms[j]) ||
+            if (node->attributes[i].terms[j]->kind != TERM_INTEGER ||
                 !(real_from_bits(node->attributes[i].terms[j]->value) > 0))
                 return false;
     return true;
@@ -42,13 +41,13 @@ static bool is_partial(const struct pattern *p, const struct pattern_node *node)
     return true;
 }
 
-bool form_is_defined_everywhere(const struct pattern *p, term_id term)
+bool text_is_defined_everywhere(const struct pattern *p, term_id term)
 {
     const struct term *t = &p->terms.items[term];
     const struct pattern_node *node = t->is_variable ? NULL : &p->nodes.items[t->index];
     bool is_defined = !node || !is_partial(p, node);
     for (uint32_t i = 0; node && i < node->n_inputs && is_defined; i++)
-        is_defined = form_is_defined_everywhere(p, node->inputs[i]);
+        is_defined = text_is_defined_everywhere(p, node->inputs[i]);
     return is_defined;
 }
 
@@ -79,17 +78,14 @@ static bool keeps_all(const struct pattern *p, const struct pattern_node *node)
     return is_partial(p, node) || (operator_has(node->op, TRAIT_POLYNOMIAL) && !may_activate && !has_zeros(node));
 }
 
-bool form_has_functions_defined(const struct form_question *q)
+bool text_keeps_domains(const struct equation *eq)
 {
-    const struct pattern *p = q->eq->pattern;
-    const struct pattern_node *partial = NULL;
+    const struct pattern *p = eq->pattern;
+    bool is_any_partial = false;
     bool are_all_kept = !(is_met(p, TRAIT_SUBTRACTS) && (is_met(p, TRAIT_ADDS) || is_met(p, TRAIT_SUMS)));
     for (size_t n = 0; n < p->nodes.count; n++) {
-        partial = is_partial(p, &p->nodes.items[n]) ? &p->nodes.items[n] : partial;
+        is_any_partial = is_any_partial || is_partial(p, &p->nodes.items[n]);
         are_all_kept = are_all_kept && keeps_all(p, &p->nodes.items[n]);
     }
-    if (!partial || are_all_kept)
-        return true;
-    text_printf(q->why, "%s is not defined everywhere, and one side may lose it", partial->op->name);
-    return false;
+    return !is_any_partial || are_all_kept;
 }

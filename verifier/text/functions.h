@@ -1,0 +1,9 @@
+// Where functions have no value: quotients, logarithms, roots. Proofs take them for functions with a value everywhere.
+#pragma once
+#include "verifier/instances/equation.h"
+
+// Has the term a value whatever its variables are?
+bool text_is_defined_everywhere(const struct pattern *p, term_id term);
+// Are both sides undefined at the same numbers? Coefficients are positive where nothing subtracts, so that no term is
+// lost; maxima, choices and zeros may lose one.
+bool text_keeps_domains(const struct equation *eq);
