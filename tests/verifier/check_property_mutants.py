@@ -91,9 +91,9 @@ def main():
         proved = {name: text for name, text in texts.items() if verdicts[name] == "proved"}
         unknown = [name for name in texts if name not in proved]
         sample = {name: texts[name] for name in random.Random(1).sample(unknown, min(SAMPLE, len(unknown)))}
-        explored, said = said_of(program, "properties", proved, path, "--all", "--no-recheck") if proved else ({}, "")
+        explored, said = said_of(program, "properties", proved, path, "--all") if proved else ({}, "")
         wrong = [texts[name] for name in proved if explored[name] == "refuted"]
-        of_sample, _ = said_of(program, "properties", sample, path, "--all", "--no-recheck")
+        of_sample, _ = said_of(program, "properties", sample, path, "--all")
     n_false = sum(verdict == "refuted" for verdict in of_sample.values())
     print(f"{len(texts)} mutants: {len(proved)} proved, of which instances refute {len(wrong)}; of {len(of_sample)} others "
           f"instances refute {n_false}")
