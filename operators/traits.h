@@ -15,6 +15,7 @@ enum operator_trait {
     TRAIT_MULTIPLIES_MATRICES = 1 << 23,   // contracts, and is typed as a product of matrices
     TRAIT_IDEMPOTENT = 1 << 24,            // entry by entry, and what it makes it makes of that again (relu, floor)
     TRAIT_INVOLUTION = 1 << 25,            // entry by entry, and makes the input of what it makes (neg, not)
+    TRAIT_CHANGES_FORM = 1 << 26,          // another function at other ranks, sizes or numbers, or refuses large ones
 };
 
 enum { MOST_KNOWN_INPUTS = 16 };

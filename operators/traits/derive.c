@@ -2,8 +2,8 @@
 //
 // Each operator is applied to random inputs and attributes, of sizes that tell axes, windows and groups apart, and
 // asked for its definition. What all definitions have, or some, is what the operator has. An operator that none of many
-// applications fits has no traits, and no proof speaks of it. One that is something else at large ranks, large sizes,
-// or numbers of its attributes has no plain places, so that none does either.
+// applications fits has no traits, and no proof speaks of it. None speaks of one that is something else at large ranks,
+// large sizes, or numbers of its attributes, either (TRAIT_CHANGES_FORM).
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "operators/traits.h"
@@ -377,6 +377,7 @@ static struct findings find_traits(const struct operator* op, bool activates)
     else if (what) {
         fprintf(stderr, "derive-traits: %s %s: no proof speaks of it\n", op->name, what);
         f.of_all &= ~(unsigned)TRAIT_PLAIN_PLACES;
+        f.of_some |= TRAIT_CHANGES_FORM;
     }
     return f.n < LEAST ? (struct findings){0} : f;
 }

@@ -137,7 +137,8 @@ static void describe_set(struct text *out, unsigned traits)
                  {TRAIT_IS_KERNEL, "kernel"},
                  {TRAIT_MULTIPLIES_MATRICES, "multiplies matrices"},
                  {TRAIT_IDEMPOTENT, "once for twice"},
-                 {TRAIT_INVOLUTION, "its own inverse"}};
+                 {TRAIT_INVOLUTION, "its own inverse"},
+                 {TRAIT_CHANGES_FORM, "changes form"}};
     const char *between = " ";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (traits & names[i].trait) {

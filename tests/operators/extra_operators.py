@@ -186,8 +186,11 @@ def forms_are_asked_for(folder):
     path = folder / "forms.properties"
     path.write_text(as_text("property", OF_NO_FORM), encoding="utf-8")
     said = run(BUILD / "verifier/taso-verify", "properties", path, codes=(1,))
-    judged = dict(re.findall(r"^(\S+): (proved|only checked)", said, re.MULTILINE))
-    assert judged == dict.fromkeys(OF_NO_FORM, "only checked"), said
+    judged = dict(re.findall(r"^(\S+): (proved|only checked|refuted)", said, re.MULTILINE))
+    assert judged.keys() == OF_NO_FORM.keys() and "proved" not in judged.values(), said
+    said = run(BUILD / "verifier/taso-verify", "symbolic", path, codes=(0, 1))
+    for name, op in ("deep", "deepneg"), ("long", "longsum"), ("mixed", "mixedpool"):
+        assert re.search(rf"^{name}: .*{op} has not one form at all ranks and sizes", said, re.MULTILINE), said
 
 
 def building_says_so(_):

@@ -1,6 +1,7 @@
 // The families of an equation, one after the other, and the proof for each.
 #include "verifier/symbolic_proof/symbolic.h"
 
+#include "operators/traits.h"
 #include "verifier/symbolic_proof/execute.h"
 
 #define MOST_FAMILIES 3000
@@ -241,12 +242,26 @@ static bool are_typed_together(struct symbolic_prover *prover, const struct equa
            (is_typed_where(prover, eq, eq->left, z3, proof) && is_typed_where(prover, eq, eq->right, z3, proof));
 }
 
+// What is assumed of definitions (A1) is not so of an operator that was seen to be another function elsewhere.
+static bool are_forms_lasting(const struct equation *eq, struct text *ret_why)
+{
+    for (uint32_t n = 0; n < eq->pattern->nodes.count; n++) {
+        const struct operator* op = eq->pattern->nodes.items[n].op;
+        if (operator_has(op, TRAIT_CHANGES_FORM)) {
+            text_printf(ret_why, "%s has not one form at all ranks and sizes", op->name);
+            return false;
+        }
+    }
+    return true;
+}
+
 void symbolic_prove(struct symbolic_prover *prover, const struct equation *eq, struct symbolic_proof *ret_proof)
 {
     struct z3_session z3 = {0};
     struct question q = {.equation = eq, .assumed = all_nodes(eq)};
     *ret_proof = (struct symbolic_proof){0};
-    ret_proof->is_proved = prove_families(prover, &q, &z3, ret_proof) && are_typed_together(prover, eq, &z3, ret_proof);
+    ret_proof->is_proved = are_forms_lasting(eq, &ret_proof->why) && prove_families(prover, &q, &z3, ret_proof) &&
+                           are_typed_together(prover, eq, &z3, ret_proof);
     z3_session_end(&z3);
 }
 
@@ -254,6 +269,6 @@ void symbolic_prove_typing(struct symbolic_prover *prover, const struct equation
 {
     struct z3_session z3 = {0};
     *ret_proof = (struct symbolic_proof){0};
-    ret_proof->is_proved = are_typed_together(prover, eq, &z3, ret_proof);
+    ret_proof->is_proved = are_forms_lasting(eq, &ret_proof->why) && are_typed_together(prover, eq, &z3, ret_proof);
     z3_session_end(&z3);
 }
