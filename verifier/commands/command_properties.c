@@ -128,6 +128,12 @@ static void print_counterexample(struct text *out, const struct property *p, con
         text_printf(out, "  %s:%u:%u: %s\n", p->file, p->line, p->column, counterexample->chars);
 }
 
+static enum property_standing standing_of(const struct properties_run *run, size_t i)
+{
+    const struct outcome *o = &run->outcomes[i];
+    return !o->is_known ? o->verdict.standing : run->set->properties.items[i]->axiom ? PROPERTY_AXIOM : PROPERTY_PROVED;
+}
+
 static void print_outcome(const struct properties_run *run, size_t i)
 {
     const struct property *p = run->set->properties.items[i];
@@ -135,8 +141,7 @@ static void print_outcome(const struct properties_run *run, size_t i)
     struct text out = {0};
     text_printf(&out, "%s: ", p->name);
     if (o->is_known)
-        text_printf(&out, "%s (validated before)\n",
-                    property_standing_name(p->axiom ? PROPERTY_AXIOM : PROPERTY_PROVED));
+        text_printf(&out, "%s (validated before)\n", property_standing_name(standing_of(run, i)));
     else {
         property_verdict_print(&out, &o->verdict);
         text_printf(&out, ", %.0f ms\n", 1e3 * o->seconds);
@@ -145,6 +150,17 @@ static void print_outcome(const struct properties_run *run, size_t i)
     print_counterexample(&out, p, &o->verdict.trial);
     text_show(stdout, out.chars);
     text_free(&out);
+}
+
+static void print_meanings(const struct properties_run *run)
+{
+    bool occurs[PROPERTY_STANDINGS] = {0};
+    for (size_t i = 0; i < run->set->properties.count; i++)
+        occurs[standing_of(run, i)] = true;
+    for (int i = 0; i < PROPERTY_STANDINGS && !run->options->quiet; i++)
+        if (occurs[i])
+            printf("\"%s\": %s\n", property_standing_name((enum property_standing)i),
+                   property_standing_meaning((enum property_standing)i));
 }
 
 static bool print_all(const struct properties_run *run)
@@ -159,6 +175,7 @@ static bool print_all(const struct properties_run *run)
         if (!run->options->quiet || (!o->is_known && !is_good(run, o)))
             print_outcome(run, i);
     }
+    print_meanings(run);
     printf("properties: %zu, in %.1f s, at %" PRIu64 " instance%s: %" PRIu64 " validated before",
            run->set->properties.count, run->seconds, instances, plural_ending(instances), known);
     for (int i = 0; i < PROPERTY_STANDINGS; i++)

@@ -303,6 +303,9 @@ static void print_all(const struct rules_run *run)
         if (!run->options->quiet)
             print_report(run, report);
     }
+    for (int i = 0; i < RULE_OUTCOMES && !run->options->quiet; i++)
+        if (counts[i])
+            printf("\"%s\": %s\n", rule_outcome_name((enum rule_outcome)i), rule_outcome_meaning((enum rule_outcome)i));
     printf("%zu rule%s in %.1f s:", run->set->rules.count, plural_ending(run->set->rules.count), run->seconds);
     for (int i = 0; i < RULE_OUTCOMES; i++)
         printf("%s %" PRIu64 " %s", i ? "," : "", counts[i], rule_outcome_name((enum rule_outcome)i));

@@ -2,6 +2,7 @@
 #include "verifier/direct_proof/judge.h"
 
 #include "operators/traits.h"
+#include "verifier/direct_proof/shrink.h"
 #include "verifier/instances/known_ranks.h"
 #include "verifier/limits.h"
 
@@ -47,8 +48,9 @@ static enum comparison compare(const struct test *t, struct instance *in, struct
     return only_types ? instance_compare_types(in, ret_difference) : instance_compare(in, ret_difference);
 }
 
-static void note_failure(struct test *t, const struct instance *in, const struct difference *difference)
+static void note_failure(struct test *t, struct instance *in, struct difference *difference)
 {
+    instance_round(in, difference);
     t->result->verdict = VERDICT_REFUTED;
     instance_print_difference(&t->result->counterexample, in, difference);
     t->is_over = true;

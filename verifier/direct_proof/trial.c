@@ -1,4 +1,4 @@
-// Random attributes and large sizes; the smallest instance that differs is told.
+// Random attributes and large sizes; an instance that differs is made small and told.
 #include "verifier/direct_proof/trial.h"
 
 #include "core/memory/arena.h"
@@ -6,6 +6,7 @@
 #include "core/numbers/random.h"
 #include "core/text/text.h"
 #include "verifier/direct_proof/comparison.h"
+#include "verifier/direct_proof/shrink.h"
 #include "verifier/instances/size_ranges.h"
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct attempt {
     bool has_windows;
     struct attribute_value attributes[MAX_RULE_VARIABLES];
     struct box box;
+    enum wanted_sides wanted;
     uint32_t fewest_others;   // inputs that are no real numbers, of instances that are kept
     uint64_t met;             // such instances; some of them are kept, each as likely as any other
     uint32_t n_kept;
@@ -264,13 +266,13 @@ static bool keep(void *context, struct instance *in)
     return true;
 }
 
-static void find_instances(struct attempt *a, enum wanted_sides wanted)
+static void find_instances(struct attempt *a)
 {
     struct enumeration e = {.equation = a->equation,
                             .typing = a->trials->typing,
                             .scratch = &a->scratch,
                             .box = &a->box,
-                            .wanted = wanted,
+                            .wanted = a->wanted,
                             .attributes = a->attributes,
                             .step_limit = a->trials->step_limit,
                             .visit = keep,
@@ -278,7 +280,8 @@ static void find_instances(struct attempt *a, enum wanted_sides wanted)
     enumerate_instances(&e);
 }
 
-static bool run_instance(struct trials *t, struct instance *in, struct text *ret_counterexample)
+static bool run_instance(struct trials *t, struct instance *in, enum wanted_sides wanted,
+                         struct text *ret_counterexample)
 {
     struct difference difference;
     if (instance_has_more_entries(in, MOST_TRIED_ENTRIES))
@@ -295,6 +298,7 @@ static bool run_instance(struct trials *t, struct instance *in, struct text *ret
     case COMPARISON_BOTH_ILL_TYPED:
         return true;
     default:
+        instance_shrink(in, &difference, wanted);
         instance_print_difference(ret_counterexample, in, &difference);
         return false;
     }
@@ -330,9 +334,10 @@ static bool run_attempt(struct trials *t, const struct equation *eq, uint64_t ke
     choose_shapes(&a);
     if (has_other_dtypes)
         box_try_all_dtypes(&a.box);
-    find_instances(&a, eq->is_strong && happens(&a, 1, 2) ? WANTED_RIGHT : WANTED_LEFT);
+    a.wanted = eq->is_strong && happens(&a, 1, 2) ? WANTED_RIGHT : WANTED_LEFT;
+    find_instances(&a);
     for (uint32_t i = 0; i < a.n_kept && is_equal && t->instances < t->wanted; i++)
-        is_equal = run_instance(t, &a.kept[i], ret_counterexample);
+        is_equal = run_instance(t, &a.kept[i], a.wanted, ret_counterexample);
     arena_free(&a.scratch);
     return is_equal;
 }

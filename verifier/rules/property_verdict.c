@@ -17,6 +17,21 @@ const char *property_standing_name(enum property_standing standing)
     return names[standing];
 }
 
+const char *property_standing_meaning(enum property_standing standing)
+{
+    static const char *const meanings[PROPERTY_STANDINGS] = {
+        [PROPERTY_PROVED] = "It holds for all sizes, and proofs of rules may rest on it.",
+        [PROPERTY_AXIOM] = "No instance differs, and proofs of rules rest on it by the sentence in its text alone.",
+        [PROPERTY_CHECKED] = "No instance differs, which is no proof: no rule rests on it until it is proved, or its "
+                             "text says why it is true.",
+        [PROPERTY_REFUTED] =
+            "It is false at the instance that is shown: mend it, or add a condition that excludes this.",
+        [PROPERTY_NOT_COVERED] = "Nothing was tried, as no instance was found: look for a mistake in its attributes or "
+                                 "conditions, or try larger sizes.",
+    };
+    return meanings[standing];
+}
+
 void property_verdict_free(struct property_verdict *v)
 {
     judgement_free(&v->tested);

@@ -17,6 +17,7 @@ enum property_standing {
     PROPERTY_STANDINGS,
 };
 const char *property_standing_name(enum property_standing standing);
+const char *property_standing_meaning(enum property_standing standing);   // what follows for the author, a sentence
 
 struct property_verdict {
     enum property_standing standing;

@@ -20,6 +20,22 @@ const char *rule_outcome_name(enum rule_outcome outcome)
     return names[outcome];
 }
 
+const char *rule_outcome_meaning(enum rule_outcome outcome)
+{
+    static const char *const meanings[RULE_OUTCOMES] = {
+        [RULE_PROVED] = "It holds for all sizes, and may be used everywhere.",
+        [RULE_PROVED_UNDER_CONDITIONS] = "It holds for all sizes with the conditions that were added: use it with "
+                                         "these, as it is written to the output.",
+        [RULE_CHECKED] = "No instance differs, which is no proof: it is used only where sizes are known, and checked "
+                         "there each time; state a property from which it follows, or add a condition.",
+        [RULE_REFUTED] = "It is false at the instance that is shown: mend it, or add a condition that excludes this.",
+        [RULE_NOT_PROVED] = "Nothing was tried, as no instance is well-typed on both sides: look for a mistake in its "
+                            "attributes or sizes, or raise the limits.",
+        [RULE_BREAKS_A_PROPERTY] = "It is false, and so is a property of those that are named: mend that one first.",
+    };
+    return meanings[outcome];
+}
+
 void rule_report_free(struct rule_report *report)
 {
     judgement_free(&report->first);

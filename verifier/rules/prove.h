@@ -19,6 +19,7 @@ enum rule_outcome {
     RULE_OUTCOMES,
 };
 const char *rule_outcome_name(enum rule_outcome outcome);
+const char *rule_outcome_meaning(enum rule_outcome outcome);   // what follows for the author, a sentence
 
 struct rule_report {
     const struct rule *rule;
