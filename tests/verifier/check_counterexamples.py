@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """What is told of what is false: `check_counterexamples.py TASO-VERIFY`.
 
-Differences that only large random instances show are made small before they are printed, and numbers are small integers.
-Each verdict that occurs is explained once.
+Differences that only large random instances show are made small before they are printed. `--json` has the verdicts of rules
+and properties, what these mean, and counterexamples with numbers that refute them when they are put in; each verdict that
+occurs is explained once.
 """
 import collections
+import json
 import pathlib
 import re
 import subprocess
@@ -57,16 +59,70 @@ def check_meanings(said, verdicts):
     assert meanings == collections.Counter(set(verdicts)), f"{meanings} are explained, and there are {verdicts}"
 
 
-def check_words(program, command, path, text, *options):
+def judge(program, command, path, text, *options):
     path.write_text(text, encoding="utf-8")
-    said = run(program, command, path, *options)
-    names = re.findall(r"^\((?:rule|property) (\S+)", text, re.MULTILINE)
-    verdicts = re.findall(rf"^(?:{'|'.join(names)}): ([a-z ]+?)(?= from| with| \(|,|$)", said, re.MULTILINE)
-    assert len(verdicts) == len(names), said
-    check_meanings(said, verdicts)
-    numbers = re.findall(r"^    \?\w+ =(.*)", said, re.MULTILINE)
-    assert numbers[0].strip() and all(float(n).is_integer() for line in numbers for n in line.split()), numbers
-    assert '\n"' not in run(program, command, path, "-q", *options)
+    written = path.with_suffix(".json")
+    said = run(program, command, path, "--json", written, *options)
+    judged = json.loads(written.read_text(encoding="utf-8"))[command]
+    check_meanings(said, [entry["verdict"] for entry in judged])
+    assert all(f'"{entry["verdict"]}": {entry["meaning"]}\n' in said for entry in judged)
+    return {entry["name"]: entry for entry in judged}
+
+
+def tensor(example, name):
+    return next(v for v in example["variables"] if v["name"] == name)
+
+
+def product(x, y):
+    """Of matrices."""
+    (m, k), n = x["dims"], y["dims"][1]
+    return [sum(x["values"][i * k + l] * y["values"][l * n + j] for l in range(k)) for i in range(m) for j in range(n)]
+
+
+def relu(values):
+    return [max(value, 0) for value in values]
+
+
+def check_difference(example):
+    """The first entry that differs, and its place."""
+    left, right, entry = example["left"], example["right"], example["entry"]
+    differing = [i for i, (x, y) in enumerate(zip(left["values"], right["values"])) if abs(x - y) > 1e-6]
+    assert left["dims"] == right["dims"] and differing[0] == entry, example
+    flat = 0
+    for size, place in zip(left["dims"], example["place"], strict=True):
+        flat = flat * size + place
+    assert flat == entry, example
+
+
+def check_rules(program, path):
+    judged = judge(program, "rules", path, RULES)
+    assert judged["fine"]["verdict"] == "proved" and judged["fine"]["counterexample"] is None
+    half = judged["half"]["counterexample"]
+    x, y = (tensor(half, name)["values"] for name in "xy")
+    assert judged["half"]["verdict"] == "refuted" and half["kind"] == "the sides have different values"
+    assert all(value == int(value) for value in x + y), f"no integers: {x} {y}"
+    assert half["left"]["values"] == relu([a + b for a, b in zip(x, y)])
+    assert half["right"]["values"] == [a + b for a, b in zip(relu(x), y)]
+    assert half["left"]["term"] == "(relu (ewadd ?x ?y))" and half["output"] == 0
+    check_difference(half)
+    other = judged["other"]["counterexample"]
+    assert [a["name"] for a in other["attributes"]] == ["p"] and sorted(other["attributes"][0]["value"]) == [0, 1]
+
+
+def check_properties(program, path):
+    judged = judge(program, "properties", path, PROPERTIES, "--all")
+    assert judged["commutes"]["counterexample"] is None and judged["commutes"]["file"] == str(path)
+    rows = judged["rows"]["counterexample"]
+    x, y = tensor(rows, "x"), tensor(rows, "y")
+    assert rows["left"]["values"] == product(x, y)
+    assert rows["right"]["values"] == product(x, {**y, "values": relu(y["values"])})
+    for name in ("square", "rows"):
+        check_difference(judged[name]["counterexample"])
+    assert judged["real"]["counterexample"]["attributes"] == [{"name": "a", "value": 0.5}]
+    pads = judged["pads"]["counterexample"]
+    sides = {side: pads[side]["type"] for side in ("left", "right")}
+    assert list(sides.values()).count(None) == 1 and f"only the {min(sides, key=lambda s: sides[s] or '')} " in pads["kind"]
+    assert "entry" not in pads and isinstance(pads["attributes"][1]["value"], str)
 
 
 def main():
@@ -74,8 +130,11 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_smallest(program, folder / "far.rules")
-        check_words(program, "rules", folder / "own.rules", RULES)
-        check_words(program, "properties", folder / "own.properties", PROPERTIES, "--all")
+        check_rules(program, folder / "own.rules")
+        check_properties(program, folder / "own.properties")
+        same = subprocess.run([program, "rules", folder / "own.rules", "--json", folder / "own.rules"], check=False,
+                              capture_output=True)
+        assert same.returncode == 2, "the input is overwritten"
 
 
 main()

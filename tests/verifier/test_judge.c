@@ -227,7 +227,7 @@ static void require_verdict(struct fixture *f, const struct expected *expected)
     if (result.verdict == VERDICT_AGREES &&
         !trials_run_usual(&f->judge.typing, &eq, false, &n_random, &result.counterexample))
         result.verdict = VERDICT_REFUTED;
-    const char *said = result.counterexample.chars;
+    const char *said = result.counterexample.text.chars;
     if (result.verdict != expected->verdict || (expected->says && !(said && strstr(said, expected->says))))
         fail_msg("%s: %s\n%s", expected->text, verdict_name(result.verdict), said);
     judgement_free(&result);

@@ -1,7 +1,10 @@
 // The frame of a command.
 #include "verifier/commands/command.h"
 
+#include "core/system/file.h"
+#include "core/text/json.h"
 #include "core/text/log.h"
+#include "core/text/text.h"
 #include "verifier/rules/true_properties.h"
 #include <string.h>
 
@@ -20,6 +23,20 @@ int command_run(const struct program *program, void *options, int argc, char **a
     rule_set_free(&c.rules);
     arena_free(&c.arena);
     return code == COMMAND_FAILED ? error_exit(program->name, &error) : code;
+}
+
+bool command_write_list(const char *path, const char *key, const struct text *items, struct error *error)
+{
+    struct text out = {0};
+    json_begin(&out, NULL, '{');
+    json_begin(&out, key, '[');
+    text_add(&out, items->count ? items->chars : "");
+    json_end(&out, ']');
+    json_end(&out, '}');
+    text_add(&out, "\n");
+    bool is_written = file_write_text(path, out.chars, out.count, error);
+    text_free(&out);
+    return is_written;
 }
 
 bool command_read_rules(struct command *c, int count, char **paths, const char *wanted, struct error *error)

@@ -8,6 +8,8 @@
 #include "substitutions/rule.h"
 #include "verifier/instances/equation.h"
 
+struct text;
+
 struct command {
     const void *options;
     struct arena arena;
@@ -21,6 +23,8 @@ typedef int command_work(struct command *c, int count, char **arguments, struct 
 
 // `options` have their standard values.
 int command_run(const struct program *program, void *options, int argc, char **argv, command_work *work);
+// An object with the one list `key`, of these items (JSON, after each other).
+bool command_write_list(const char *path, const char *key, const struct text *items, struct error *error);
 // Of files, which are `wanted` where there is none.
 bool command_read_rules(struct command *c, int count, char **paths, const char *wanted, struct error *error);
 // Of files of rules and of properties (*.properties), of which there must be one.

@@ -1,6 +1,8 @@
 // taso-verify properties: is every property true of the operators' definitions?
 #include "core/system/clock.h"
+#include "core/system/files_used.h"
 #include "core/system/in_hand.h"
+#include "core/text/json.h"
 #include "core/text/text.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
@@ -15,7 +17,7 @@
 #include <string.h>
 
 struct options {
-    const char *folder;
+    const char *folder, *json;
     int64_t threads, bound;
     int64_t steps;
     bool all, quiet, theory;
@@ -32,6 +34,8 @@ static const struct option_spec specs[] = {
      .help = "where the *.properties files are, when no file is named"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
      .metavar = "N", .help = "threads; 0: all that this process may use"},
+    {"json", OPTION_TEXT, offsetof(struct options, json), .metavar = "FILE",
+     .help = "write the verdicts, and counterexamples with their numbers, as JSON"},
     {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print failures and totals only"},
     {0}};
 static const struct program program = {
@@ -122,12 +126,6 @@ static void remember_good_ones(struct properties_run *run)
     known_save(&run->known);
 }
 
-static void print_counterexample(struct text *out, const struct property *p, const struct text *counterexample)
-{
-    if (counterexample->count)
-        text_printf(out, "  %s:%u:%u: %s\n", p->file, p->line, p->column, counterexample->chars);
-}
-
 static enum property_standing standing_of(const struct properties_run *run, size_t i)
 {
     const struct outcome *o = &run->outcomes[i];
@@ -146,8 +144,9 @@ static void print_outcome(const struct properties_run *run, size_t i)
         property_verdict_print(&out, &o->verdict);
         text_printf(&out, ", %.0f ms\n", 1e3 * o->seconds);
     }
-    print_counterexample(&out, p, &o->verdict.tested.counterexample);
-    print_counterexample(&out, p, &o->verdict.trial);
+    const struct text *counterexample = &property_verdict_counterexample(&o->verdict)->text;
+    if (counterexample->count)
+        text_printf(&out, "  %s:%u:%u: %s\n", p->file, p->line, p->column, counterexample->chars);
     text_show(stdout, out.chars);
     text_free(&out);
 }
@@ -161,6 +160,29 @@ static void print_meanings(const struct properties_run *run)
         if (occurs[i])
             printf("\"%s\": %s\n", property_standing_name((enum property_standing)i),
                    property_standing_meaning((enum property_standing)i));
+}
+
+static void add_json(struct text *out, const struct properties_run *run, size_t i)
+{
+    const struct property *p = run->set->properties.items[i];
+    json_begin(out, NULL, '{');
+    json_add_string(out, "name", p->name);
+    json_add_string(out, "file", p->file);
+    json_add_count(out, "line", p->line);
+    json_add_string(out, "verdict", property_standing_name(standing_of(run, i)));
+    json_add_string(out, "meaning", property_standing_meaning(standing_of(run, i)));
+    counterexample_add_json(out, "counterexample", property_verdict_counterexample(&run->outcomes[i].verdict));
+    json_end(out, '}');
+}
+
+static bool write_json(const struct properties_run *run, struct error *error)
+{
+    struct text items = {0};
+    for (size_t i = 0; run->options->json && i < run->set->properties.count; i++)
+        add_json(&items, run, i);
+    bool is_written = !run->options->json || command_write_list(run->options->json, "properties", &items, error);
+    text_free(&items);
+    return is_written;
 }
 
 static bool print_all(const struct properties_run *run)
@@ -277,21 +299,31 @@ static bool read_all(struct properties_run *run, char **files, int count, struct
     return count > 0 || property_set_read_folder(run->set, run->options->folder, error);
 }
 
+static bool check_files(const struct properties_run *run, char **files, int count, struct error *error)
+{
+    struct used_file *used = arena_array(run->arena, struct used_file, count + 1);
+    for (int i = 0; i < count; i++)
+        used[i] = (struct used_file){"a file of properties", files[i], FILE_READ};
+    used[count] = (struct used_file){"--json", run->options->json, FILE_WRITTEN};
+    return files_used_check(used, (size_t)count + 1, error);
+}
+
 static int run_on(struct command *c, int count, char **files, struct error *error)
 {
     struct properties_run run = {.options = c->options, .arena = &c->arena, .set = &c->properties};
-    if (!read_all(&run, files, count, error))
+    if (!check_files(&run, files, count, error) || !read_all(&run, files, count, error))
         return COMMAND_FAILED;
     known_load(&run.known);
     validate_all(&run);
     remember_good_ones(&run);
     bool is_all_good = print_all(&run);
+    bool is_written = write_json(&run, error);
     if (run.options->theory && !examine_theory(&run))
         is_all_good = false;
     for (size_t i = 0; i < run.set->properties.count; i++)
         property_verdict_free(&run.outcomes[i].verdict);
     known_free(&run.known);
-    return is_all_good ? EXIT_DONE : EXIT_CHECK_FAILED;
+    return !is_written ? COMMAND_FAILED : is_all_good ? EXIT_DONE : EXIT_CHECK_FAILED;
 }
 
 int command_properties(int argc, char **argv)

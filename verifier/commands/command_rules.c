@@ -4,6 +4,7 @@
 #include "core/system/file.h"
 #include "core/system/files_used.h"
 #include "core/system/in_hand.h"
+#include "core/text/json.h"
 #include "core/text/text.h"
 #include "substitutions/pattern.h"
 #include "verifier/commands/command.h"
@@ -17,7 +18,7 @@
 #include <string.h>
 
 struct options {
-    const char *output, *rejected, *folder, *smt2;
+    const char *output, *rejected, *folder, *smt2, *json;
     int64_t threads, bound, instances, steps, slowest;
     bool quiet, z3, checked, conditions;
 };
@@ -45,6 +46,8 @@ static const struct option_spec specs[] = {
      .help = "write rules that are checked at instances, and no more, among the proved ones"},
     {"slowest", OPTION_INTEGER, offsetof(struct options, slowest), .low = 0, .high = 1e9, .metavar = "N",
      .help = "name the N rules that took longest, with the seconds, on stderr"},
+    {"json", OPTION_TEXT, offsetof(struct options, json), .metavar = "FILE",
+     .help = "write the verdicts, and counterexamples with their numbers, as JSON"},
     {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print totals only"},
     {0}};
 static const struct program program = {
@@ -243,6 +246,36 @@ static bool write_all(struct rules_run *run, struct error *error)
            write_reports(run, run->options->rejected, false, error);
 }
 
+static void add_json(struct text *out, const struct rule_report *report)
+{
+    struct text condition = {0};
+    json_begin(out, NULL, '{');
+    json_add_string(out, "name", report->rule->name);
+    json_add_count(out, "line", report->rule->line);
+    json_add_string(out, "verdict", rule_outcome_name(report->outcome));
+    json_add_string(out, "meaning", rule_outcome_meaning(report->outcome));
+    json_begin(out, "added_conditions", '[');
+    for (uint32_t i = 0; i < report->added.count; i++) {
+        text_clear(&condition);
+        pattern_print_condition(&condition, &report->proved.pattern, &report->added.conditions[i]);
+        json_add_string(out, NULL, condition.chars);
+    }
+    json_end(out, ']');
+    counterexample_add_json(out, "counterexample", rule_report_counterexample(report));
+    json_end(out, '}');
+    text_free(&condition);
+}
+
+static bool write_json(const struct rules_run *run, struct error *error)
+{
+    struct text items = {0};
+    for (size_t i = 0; run->options->json && i < run->set->rules.count; i++)
+        add_json(&items, &run->reports[i]);
+    bool is_written = !run->options->json || command_write_list(run->options->json, "rules", &items, error);
+    text_free(&items);
+    return is_written;
+}
+
 static void print_report(const struct rules_run *run, const struct rule_report *report)
 {
     struct text out = {0};
@@ -322,6 +355,7 @@ static bool check_files(struct rules_run *run, const char *path, struct error *e
     const struct used_file files[] = {{"the input", path, FILE_REPLACEABLE},
                                       {"--output", o->output, FILE_REPLACED},
                                       {"--rejected", o->rejected, FILE_WRITTEN},
+                                      {"--json", o->json, FILE_WRITTEN},
                                       {"--emit-smt2", o->smt2, FOLDER_WRITTEN}};
     return files_used_check(files, sizeof files / sizeof *files, error);
 }
@@ -342,7 +376,7 @@ static bool prove_file(struct command *c, struct rules_run *run, const char *pat
     if (run->options->z3)
         make_axioms(run, &c->properties);
     prove_all(run);
-    bool is_written = write_all(run, error) && write_smt2(run, error);
+    bool is_written = write_all(run, error) && write_json(run, error) && write_smt2(run, error);
     print_all(run);
     print_slowest(run);
     return is_written;

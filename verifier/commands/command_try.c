@@ -40,7 +40,7 @@ static const struct program program = {
 struct result {
     bool is_equal;
     uint32_t instances, overflows;
-    struct text counterexample;
+    struct counterexample counterexample;
 };
 struct try_run {
     const struct options *options;
@@ -91,7 +91,7 @@ static bool print_all(const struct try_run *run)
         n_different += !result->is_equal;
         n_untried += result->instances == 0;
         if (!result->is_equal)
-            printf("%s: %s\n", run->equations[i].name, result->counterexample.chars);
+            printf("%s: %s\n", run->equations[i].name, result->counterexample.text.chars);
         else if (!run->options->quiet || result->instances == 0)
             printf("%s: %" PRIu32 " instance%s\n", run->equations[i].name, result->instances,
                    plural_ending(result->instances));
@@ -113,7 +113,7 @@ static int try_files(struct command *c, int count, char **paths, struct error *e
     try_all(&run, &c->arena);
     int code = print_all(&run) ? EXIT_DONE : EXIT_CHECK_FAILED;
     for (size_t i = 0; i < run.n; i++)
-        text_free(&run.results[i].counterexample);
+        counterexample_free(&run.results[i].counterexample);
     return code;
 }
 

@@ -36,4 +36,3 @@ enum comparison instance_compare_types(const struct instance *in, struct differe
 // entry that is a number on one side alone is another value, where nothing is infinite: then no sum overflowed, but a
 // function met what it is not defined for.
 enum comparison instance_compare_numbers(struct instance *in, uint64_t seed, struct difference *ret_difference);
-void instance_print_difference(struct text *out, const struct instance *in, const struct difference *difference);

@@ -1,21 +1,12 @@
-// An instance at which the sides of an equation differ, as text.
-#include "core/text/text.h"
+// A differing instance as text.
+#include "verifier/direct_proof/counterexample.h"
+
+#include "core/text/json.h"
 #include "substitutions/pattern.h"
 #include "verifier/direct_proof/comparison.h"
+#include "verifier/direct_proof/counterexample_json.h"
 #include "verifier/direct_proof/number_values.h"
 #include <inttypes.h>
-
-// An attribute that is the variable; NULL: none is it alone.
-static const struct attribute *attribute_of_variable(const struct pattern *p, uint32_t variable)
-{
-    for (size_t n = 0; n < p->nodes.count; n++)
-        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
-            const struct attribute_pattern *a = &p->nodes.items[n].attributes[i];
-            if (a->count == 1 && a->terms[0]->kind == TERM_VARIABLE && a->terms[0]->value == variable)
-                return &p->nodes.items[n].op->attributes[i];
-        }
-    return NULL;
-}
 
 static void print_variable(struct text *out, const struct instance *in, uint32_t variable)
 {
@@ -123,7 +114,7 @@ static void print_side(struct text *out, const struct instance *in, const struct
         text_printf(out, ", entry %" PRId64 " is %.6g", difference->entry, number);
 }
 
-void instance_print_difference(struct text *out, const struct instance *in, const struct difference *difference)
+static const char *kind_name(enum comparison kind)
 {
     static const char *const kinds[] = {
         [COMPARISON_EQUAL] = "equal",
@@ -135,8 +126,13 @@ void instance_print_difference(struct text *out, const struct instance *in, cons
         [COMPARISON_OTHER_VALUE] = "the sides have different values",
         [COMPARISON_TOO_LARGE] = "too many entries",
     };
+    return kinds[kind];
+}
+
+static void print_difference(struct text *out, const struct instance *in, const struct difference *difference)
+{
     const struct equation *eq = in->equation;
-    text_printf(out, "%s at ", kinds[difference->kind]);
+    text_printf(out, "%s at ", kind_name(difference->kind));
     instance_print(out, in);
     struct arena_mark mark = arena_mark(in->scratch);
     if (difference->kind == COMPARISON_OTHER_VALUE)
@@ -144,4 +140,28 @@ void instance_print_difference(struct text *out, const struct instance *in, cons
     print_side(out, in, difference, "left ", eq->left[difference->pair], difference->left_value);
     print_side(out, in, difference, "right", eq->right[difference->pair], difference->right_value);
     arena_release(in->scratch, mark);
+}
+
+void counterexample_note(struct counterexample *out, const struct instance *in, const struct difference *difference)
+{
+    print_difference(&out->text, in, difference);
+    json_add_string(&out->json, "kind", kind_name(difference->kind));
+    instance_add_json(&out->json, in, difference);
+}
+
+void counterexample_free(struct counterexample *c)
+{
+    text_free(&c->text);
+    text_free(&c->json);
+}
+
+void counterexample_add_json(struct text *out, const char *key, const struct counterexample *c)
+{
+    if (c->text.count == 0) {
+        json_add_string(out, key, NULL);
+        return;
+    }
+    json_begin(out, key, '{');
+    text_add(out, c->json.chars);
+    json_end(out, '}');
 }

@@ -52,7 +52,7 @@ static void note_failure(struct test *t, struct instance *in, struct difference 
 {
     instance_round(in, difference);
     t->result->verdict = VERDICT_REFUTED;
-    instance_print_difference(&t->result->counterexample, in, difference);
+    counterexample_note(&t->result->counterexample, in, difference);
     t->is_over = true;
 }
 

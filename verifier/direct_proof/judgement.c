@@ -13,5 +13,5 @@ const char *verdict_name(enum verdict verdict)
 
 void judgement_free(struct judgement *result)
 {
-    text_free(&result->counterexample);
+    counterexample_free(&result->counterexample);
 }

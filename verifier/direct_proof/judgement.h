@@ -1,6 +1,6 @@
 // What the instances of an equation say of it.
 #pragma once
-#include "core/text/text.h"
+#include "verifier/direct_proof/counterexample.h"
 #include <stdint.h>
 
 enum verdict {
@@ -15,7 +15,7 @@ struct judgement {
     enum verdict verdict;
     uint64_t instances;
     int largest_rank, largest_size;
-    bool was_cut_short;           // there are more up to this rank and size
-    struct text counterexample;   // REFUTED; owned
+    bool was_cut_short;                     // there are more up to this rank and size
+    struct counterexample counterexample;   // REFUTED; owned
 };
 void judgement_free(struct judgement *result);

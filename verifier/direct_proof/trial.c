@@ -4,7 +4,6 @@
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/numbers/random.h"
-#include "core/text/text.h"
 #include "verifier/direct_proof/comparison.h"
 #include "verifier/direct_proof/shrink.h"
 #include "verifier/instances/size_ranges.h"
@@ -281,7 +280,7 @@ static void find_instances(struct attempt *a)
 }
 
 static bool run_instance(struct trials *t, struct instance *in, enum wanted_sides wanted,
-                         struct text *ret_counterexample)
+                         struct counterexample *ret_counterexample)
 {
     struct difference difference;
     if (instance_has_more_entries(in, MOST_TRIED_ENTRIES))
@@ -299,7 +298,7 @@ static bool run_instance(struct trials *t, struct instance *in, enum wanted_side
         return true;
     default:
         instance_shrink(in, &difference, wanted);
-        instance_print_difference(ret_counterexample, in, &difference);
+        counterexample_note(ret_counterexample, in, &difference);
         return false;
     }
 }
@@ -314,7 +313,7 @@ static bool has_windows(const struct pattern *p)
 }
 
 static bool run_attempt(struct trials *t, const struct equation *eq, uint64_t key, bool has_other_dtypes,
-                        struct text *ret_counterexample)
+                        struct counterexample *ret_counterexample)
 {
     static const int ranks[] = {1, 2, 2, 2, 3, 3, 4, 4, 5}, ranks_with_windows[] = {3, 4, 4, 4, 4, 4, 4, 5};
     static const int far_ranks[] = {1, 2, 3, 4, 5, 5, 6}, far_ranks_with_windows[] = {3, 4, 4, 5, 5, 6};
@@ -342,7 +341,7 @@ static bool run_attempt(struct trials *t, const struct equation *eq, uint64_t ke
     return is_equal;
 }
 
-bool trials_run(struct trials *t, const struct equation *eq, struct text *ret_counterexample)
+bool trials_run(struct trials *t, const struct equation *eq, struct counterexample *ret_counterexample)
 {
     uint64_t key = hash_mix(t->seed, hash_string(eq->name));
     bool is_equal = true;
@@ -355,7 +354,7 @@ bool trials_run(struct trials *t, const struct equation *eq, struct text *ret_co
 }
 
 bool trials_run_usual(struct typing *typing, const struct equation *eq, bool is_far, uint32_t *instances,
-                      struct text *ret_counterexample)
+                      struct counterexample *ret_counterexample)
 {
     static const struct trials usual[] = {
         {.seed = 1, .largest = 4, .wanted = 12, .attempts = 60, .step_limit = 300000},

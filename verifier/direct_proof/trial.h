@@ -1,11 +1,11 @@
 // Trials: instances of an equation at random attributes and at sizes beyond those that a proof looks at, run in
 // ordinary numbers. What is claimed of all shapes is tried here without any of the argument that it was claimed by.
 #pragma once
+#include "verifier/direct_proof/counterexample.h"
 #include "verifier/instances/enumerate.h"
 #include "verifier/limits.h"
 
 struct instance;
-struct text;
 
 struct trials {
     struct typing *typing;
@@ -24,7 +24,7 @@ struct trials {
 };
 // The choices depend on the seed and the equation's name alone. False: the sides differ at an instance, which is
 // printed.
-bool trials_run(struct trials *t, const struct equation *eq, struct text *ret_counterexample);
+bool trials_run(struct trials *t, const struct equation *eq, struct counterexample *ret_counterexample);
 // Those that a verdict asks for, near and far ones or, `is_far`, these alone. Adds to the number of instances.
 bool trials_run_usual(struct typing *typing, const struct equation *eq, bool is_far, uint32_t *instances,
-                      struct text *ret_counterexample);
+                      struct counterexample *ret_counterexample);

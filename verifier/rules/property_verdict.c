@@ -32,10 +32,15 @@ const char *property_standing_meaning(enum property_standing standing)
     return meanings[standing];
 }
 
+const struct counterexample *property_verdict_counterexample(const struct property_verdict *v)
+{
+    return v->trial.text.count ? &v->trial : &v->tested.counterexample;
+}
+
 void property_verdict_free(struct property_verdict *v)
 {
     judgement_free(&v->tested);
-    text_free(&v->trial);
+    counterexample_free(&v->trial);
     text_free(&v->unknown);
 }
 

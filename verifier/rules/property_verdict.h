@@ -21,14 +21,16 @@ const char *property_standing_meaning(enum property_standing standing);   // wha
 
 struct property_verdict {
     enum property_standing standing;
-    struct judgement tested;   // of its instances
-    uint32_t n_far;            // random instances beyond these
-    struct text trial;         // the counterexample among them, if there is one
-    const char *law;           // the name of its proof by hand
-    uint32_t families;         // of which symbols for sizes prove it
-    struct text unknown;       // why they do not
+    struct judgement tested;       // of its instances
+    uint32_t n_far;                // random instances beyond these
+    struct counterexample trial;   // the counterexample among them, if there is one
+    const char *law;               // the name of its proof by hand
+    uint32_t families;             // of which symbols for sizes prove it
+    struct text unknown;           // why they do not
 };
 void property_verdict_free(struct property_verdict *v);
+// What has no text: none is known.
+const struct counterexample *property_verdict_counterexample(const struct property_verdict *v);
 bool property_verdict_is_good(const struct property_verdict *v);   // proofs may rest on it
 // `tested` is what the judge made of its instances, and is taken over. `symbols` may be NULL: nothing else is asked.
 struct property_verdict property_verdict_find(const struct property *p, const struct judgement *tested,

@@ -36,11 +36,16 @@ const char *rule_outcome_meaning(enum rule_outcome outcome)
     return meanings[outcome];
 }
 
+const struct counterexample *rule_report_counterexample(const struct rule_report *report)
+{
+    return report->trial.text.count ? &report->trial : &report->first.counterexample;
+}
+
 void rule_report_free(struct rule_report *report)
 {
     judgement_free(&report->first);
     judgement_free(&report->direct);
-    text_free(&report->trial);
+    counterexample_free(&report->trial);
 }
 
 bool rule_report_is_derived(const struct rule_report *report)   // from the properties
@@ -301,7 +306,8 @@ bool prove_rule_reversed(const struct rule_report *reversed, const struct rule *
     ret_report->reversed = reversed;
     ret_report->proved = *r;
     ret_report->proved.proof = reversed->proved.proof;
-    ret_report->first.counterexample = ret_report->direct.counterexample = ret_report->trial = (struct text){0};
+    ret_report->first.counterexample = ret_report->direct.counterexample = ret_report->trial =
+        (struct counterexample){0};
     ret_report->entailment.seconds = ret_report->seconds = 0;
     return true;
 }

@@ -36,14 +36,16 @@ struct rule_report {
     uint32_t families;         // of which symbols for sizes prove it, where nothing else does; 0: they do not
     const char *law;           // its name, if it is proved by hand
     uint32_t n_far;            // random instances beyond what was tested
-    struct text trial;         // the counterexample among these, if there is one
-    double seconds;            // of one core, that the rule took; no verdict depends on it
+    struct counterexample trial;   // the counterexample among these, if there is one
+    double seconds;                // of one core, that the rule took; no verdict depends on it
 };
 void rule_report_free(struct rule_report *report);
 // `a` holds the conditions and the certificate that were made. `theory` may be NULL: no entailment is tried; nor are
 // symbols where `symbols` is.
 void prove_rule(struct judge *j, struct theory *theory, struct symbolic_prover *symbols, const struct rule *r,
                 struct arena *a, struct rule_report *ret_report);
+// As it stands, where it differs, or far; what has no text: none is known.
+const struct counterexample *rule_report_counterexample(const struct rule_report *report);
 bool rule_report_is_derived(const struct rule_report *report);   // from the properties
 bool rule_report_is_proved(const struct rule_report *report);    // as it stands, or under conditions
 // The same for a rule that is another one read backwards, which was judged. False: that proves nothing of it.

@@ -14,16 +14,16 @@ static void print_test(struct text *out, const struct rule_report *report)
 
 void rule_report_print_reason(struct text *out, const struct rule_report *report)
 {
-    if (report->trial.count)
-        text_add(out, report->trial.chars);
+    if (report->trial.text.count)
+        text_add(out, report->trial.text.chars);
     else if (report->first.verdict == VERDICT_NOT_COVERED)
         text_add(out, report->first.was_cut_short
                           ? "no instance was found within the limits"
                           : "source and target are never well-typed together at the sizes tried");
     else if (report->outcome == RULE_CHECKED)
         print_test(out, report);
-    else if (report->first.counterexample.count)
-        text_add(out, report->first.counterexample.chars);
+    else if (report->first.counterexample.text.count)
+        text_add(out, report->first.counterexample.text.chars);
     else
         text_add(out, rule_outcome_name(report->outcome));
     if (report->outcome == RULE_BREAKS_A_PROPERTY) {
