@@ -14,6 +14,6 @@ struct taso_options {
 
 // Fills `ret_error` (which may be NULL) and gives its status.
 taso_status library_report_error(const struct error *error, taso_error *ret_error);
-// As of cpu_describe_processor.
+// The text of cpu_describe_processor.
 void library_describe_processor(char *ret_text, size_t size);
 taso_status library_refuse(taso_status status, taso_error *ret_error, const char *message);

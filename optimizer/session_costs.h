@@ -1,4 +1,4 @@
-// What groups of nodes cost in the user's runtime is corrected by what its sessions show of whole models: it fuses,
+// Costs of groups of nodes in the user's runtime are corrected by what its sessions show of whole models: it fuses,
 // orders layouts and finds caches otherwise there than in groups that are timed alone.
 #pragma once
 #include "optimizer/optimization.h"

@@ -16,7 +16,7 @@ enum {
 
 // --- numbers (direct_proof/comparison.c) -----------------------------------------------------------------------------
 
-// Of three kinds in turn: small integers, positive reals, any reals.
+// Numbers of three kinds in turn: small integers, positive reals, any reals.
 enum { FEW_ENTRIES = 8, ASSIGNMENTS_OF_FEW = 30, ASSIGNMENTS = 3 };
 
 // --- what one rule may take ------------------------------------------------------------------------------------------
@@ -44,7 +44,7 @@ enum {
 
 // --- derivations -----------------------------------------------------------------------------------------------------
 
-// Of Z3's steps for a rule.
+// Parts of Z3's steps for a rule.
 enum {
     PART_OF_FIRST_STEPS = 6,   // most proofs are found soon, and symbols for sizes are asked before the others
 };

@@ -5,5 +5,5 @@
 // What costs are not known of is measured, unless the backend only recalls: then such steps stay as they are. False: as
 // of backend_step_cost.
 bool chains_join(struct backend *b, struct plan *plan, struct error *error);
-// Those that have a choice among the given ones.
+// Joins the steps that have a choice of a chain among the given ones.
 void chains_join_given(struct backend *b, struct plan *plan, const step_choices *given);

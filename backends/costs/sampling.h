@@ -1,4 +1,4 @@
-// One sampler of times, on every device: samples are taken until their median is known.
+// The sampler of times, on every device: samples are taken until their median is known.
 #pragma once
 #include "backends/contract/backend.h"
 

@@ -253,7 +253,7 @@ static bool is_never_measured(const struct backend *b, const struct plan *plan, 
     return b->options.never_measures || (!b->methods->has_exact_costs && is_too_large_to_measure(plan, step));
 }
 
-// Of one precision. `best` as of measuring.
+// Choices of one precision. `best` as of measuring.
 static bool find_or_measure(struct backend *b, const struct plan *plan, const struct step *step,
                             enum precision precision, double best, struct step_cost *ret_cost, struct error *error)
 {

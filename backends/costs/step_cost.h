@@ -10,7 +10,7 @@ enum precision step_precision(struct backend *b, const struct plan *plan, const 
 void step_key_free(struct step_key *key);
 struct step_memory *step_memory_new(void);
 void step_memory_free(struct step_memory *memory);
-// Of the exact and the fast choices. False: the device failed, or costs are not to be measured (b->only_recalls).
+// The best of the exact and of the fast choices. False: the device failed, or nothing is to be measured (only_recalls).
 // Inexact choices are only looked at where there is a budget for errors.
 bool step_prices_find(struct backend *b, const struct plan *plan, const struct step *step, struct step_prices *ret,
                       struct error *error);

@@ -8,7 +8,7 @@ struct step_key {
     int n_parts;   // that the step has, each of which costs what the database says
 };
 
-// What a step costs in the best of its choices of each precision.
+// The cost of a step in the best of its choices of each precision.
 struct step_prices {
     uint32_t id;                         // of the step: equal for those that do equal work
     struct step_cost of[N_PRECISIONS];   // seconds 0: not asked for yet; INFINITY: there is none

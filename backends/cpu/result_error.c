@@ -116,7 +116,7 @@ static bool run(struct comparing *c, const char *choice)
     return is_done;
 }
 
-// What is no number is as far off as can be.
+// A result that is no number is as far off as can be.
 static bool find_error(struct comparing *c, const char *choice, double *ret_error)
 {
     double difference = 0, size = 0, norm = 0;
@@ -150,7 +150,7 @@ static bool compare_on(struct comparing *c, enum data data, const char *choice, 
 
 // --- from beginning to end -------------------------------------------------------------------------------------------
 
-// Of what the reference computes: at most a relu by the operator itself.
+// Defines the reference's step: its epilogue is at most a relu by the operator itself.
 static bool define(struct comparing *c, const struct step_request *r)
 {
     struct cpu_epilogue own;

@@ -15,7 +15,7 @@ struct tile_step {
 };
 // Is it a convolution of images or a product, with known weights?
 bool cpu_is_tiled(const struct plan *plan, const struct step *step);
-// Of such a step. False: how it stands is not of this form.
+// The form of such a step. False: how it stands is not of this form.
 bool cpu_tile_define(struct tile_step *s, const struct cpu_backend *b, const struct plan *plan,
                      const struct step *step);
 // False: it has one that is to run behind the kernel. Images that join rows have to be joined behind this.

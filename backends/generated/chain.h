@@ -9,7 +9,7 @@
 #include "backends/generated/tile.h"
 
 enum { CHAIN_FIRST, CHAIN_MIDDLE, CHAIN_LAST, CHAIN_STAGES };
-// Of stages that there are; source and target of those within the chain are set by chain_complete.
+// A chain: which stages there are, and their definitions; chain_complete sets source and target of those within it.
 struct chain_definition {
     bool has[CHAIN_STAGES];
     struct tile_definition stages[CHAIN_STAGES];

@@ -291,7 +291,7 @@ static bool is_whole(const struct kind *kind)
     return !kind->left && !kind->right;
 }
 
-// One channel of the source; `column` of the window, -1: any.
+// An entry of one channel of the source; `column` of the window, -1: any.
 static void print_dense_terms(const struct printing *p, const struct kind *kind, int64_t column)
 {
     int64_t step = p->d->stride[1] * p->d->source.pixel;

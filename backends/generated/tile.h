@@ -42,7 +42,7 @@ void tile_schedule_print(struct text *text, const struct tile_schedule *s);
 bool tile_schedule_parse(const char *text, struct tile_schedule *ret_schedule);
 bool tile_is_lanewise(const struct tile_definition *d);
 bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s);
-// Of a dense one: the most of 4, 2 and 1 with which the fewest vectors are computed twice.
+// Vectors of a dense tile: the most of 4, 2 and 1 with which the fewest vectors are computed twice.
 int tile_best_vectors(const struct tile_definition *d);
 bool tile_takes_epilogue(const struct tile_definition *d);
 

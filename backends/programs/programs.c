@@ -160,7 +160,7 @@ static void print_seal(const struct programs *p, const void *bytes, size_t size,
     ret_seal[SEAL_SIZE - 1] = '\n';
 }
 
-// What is wrong with an object; NULL: nothing.
+// The fault of an object; NULL: none.
 static const char *fault_of(const struct programs *p, const char *bytes, size_t size)
 {
     char seal[SEAL_SIZE];

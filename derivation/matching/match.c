@@ -45,7 +45,7 @@ static uint8_t signature_of(const struct matching *m, uint32_t variable, uint8_t
     return signature;
 }
 
-// Where the variable stands in the operand that decides on the order of iterators: weights stay as they are.
+// The place of the variable in the operand that decides on the order of iterators: weights stay as they are.
 static int place_in_operand(const struct matching *m, uint32_t variable, uint8_t signature)
 {
     expr read = m->s.reads[m->reads[signature & IN_SECOND ? 1 : 0]];

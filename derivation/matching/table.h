@@ -24,12 +24,12 @@ struct iterator_table {
     struct table_axis result[MAX_RANK], operands[OPERANDS][MAX_RANK];
     int shared;   // the iterator that both operands and the result have (groups, a batch), or -1
 };
-// Of a window: it is assigned with its partner, or not at all.
+// A variable of a window: it is assigned with its partner, or not at all.
 bool iterator_is_of_window(const struct iterator_table *t, int iterator);
 struct iterator_tables {
     VEC(struct iterator_table) items;
 };
-// Those of all operators that sum products of two operands, at small ranks, each once; of those with several
+// Tables of all operators that sum products of two operands, at small ranks, each once; of those with several
 // axes of one kind the one with the fewest.
 void iterator_tables_compute(struct arena *a, struct iterator_tables *ret_tables);
 void iterator_tables_free(struct iterator_tables *tables);

@@ -1,4 +1,4 @@
-// What a program costs, counted and not measured, so that it is the same everywhere.
+// The cost of a program, counted and not measured, so that it is the same everywhere.
 #pragma once
 #include "derivation/programs/derivation.h"
 

@@ -15,5 +15,5 @@ struct named_operand {
     unsigned guards;                  // those of the scope that the operand takes, one bit each
     expr entry_guards[MOST_GUARDS];   // g' of those, in variables of the new axes
 };
-// Of the read of this place of a scope that was taken apart; changes the scope. False: a requirement is not met.
+// Names the operand that is read at this place of a scope that was taken apart. False: a requirement is not met.
 bool rule_name_operand(struct pool *p, struct scope *s, int read, const struct named_operand *as);

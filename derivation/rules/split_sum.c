@@ -54,7 +54,7 @@ static void part_sums(const struct scope *s, unsigned inner, struct scope *outer
     }
 }
 
-// What the inner scope has, over axes of its own.
+// The entry of the inner scope, over axes of its own.
 static int make_inner(struct pool *p, const struct scope *within, struct boundary *b)
 {
     struct scope made = *within;

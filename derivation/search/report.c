@@ -1,4 +1,4 @@
-// What a derivation has found, for people.
+// A derivation's results, for people.
 #include "derivation/search/report.h"
 
 #include "core/memory/arena.h"

@@ -82,7 +82,7 @@ static void add_quotient(struct suggesting *g, int axis, expr index, int64_t div
         g->quotients[g->n++] = q;
 }
 
-// What the index is of axes alone.
+// The part of the index that is of axes alone.
 static expr part_of_axes(struct suggesting *g, const struct affine_form *f, int *ret_n)
 {
     expr part = pool_integer(g->p, 0);

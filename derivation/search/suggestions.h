@@ -1,4 +1,4 @@
-// What explorative derivation tries at a scope: the rules, with the parameters that index functions suggest.
+// Explorative derivation tries at a scope: the rules, with the parameters that index functions suggest.
 #pragma once
 #include "derivation/scopes/scope.h"
 

@@ -23,7 +23,7 @@ static double alone_seconds(const struct clusters *c, node_id group)
     return isfinite(c->alone[group]) ? fmax(c->alone[group], LEAST_ALONE) : LEAST_ALONE;
 }
 
-// What only repeats something is nobody's: its input counts.
+// A node that only repeats something is nobody's: its input counts.
 static node_id run_maker(const struct step_groups *s, tensor_id t)
 {
     node_id n = s->graph->tensors.items[t].producer;
@@ -77,7 +77,7 @@ static void prefer(const struct clusters *c, node_id group, node_id neighbour, n
         best[group] = cluster;
 }
 
-// One step outwards from all clusters. False: nobody joined.
+// Clusters grow by one step outwards. False: nobody joined.
 static bool join_neighbours(struct clusters *c, node_id *best)
 {
     size_t n = c->groups->graph->nodes.count;

@@ -20,7 +20,7 @@ struct step_groups {
 // Everything lives in `arena`.
 void step_groups_find(struct step_groups *ret_groups, const struct graph *g, struct arena *arena);
 bool step_groups_is_first(const struct step_groups *s, node_id n);
-// Of the group that begins there: the operator of its anchor, or of its first node.
+// The operator of the group that begins there: that of its anchor, or of its first node.
 enum operator_id step_groups_kind(const struct step_groups *s, node_id first);
 // The group that begins with the node, alone: what it reads are inputs and weights, numbered as they are met; what is
 // read outside of it are outputs. Groups that are the same work give equal graphs (graph_print). `ret_weights`, with

@@ -39,7 +39,7 @@ static const char *const chains[] = {
     "(let e (conv x u)) (let f (relu e)) (let d (conv :pad 1 1 1 1 :group 96 f v)) (let g (relu d))"
     "(let m (reducemean :axes 2 3 :keepdims 1 g)) (output g m))",
 };
-// What somebody else reads, or is an output, stays.
+// A tensor that somebody else reads, or that is an output, stays.
 static const char *const no_chains[] = {
     "(graph (let x (input 0) (f32 1 16 15 14)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 32 1 3 3))"
     "(let e (conv x u)) (let d (conv :pad 1 1 1 1 :group 32 e v)) (output d e))",

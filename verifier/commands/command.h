@@ -27,7 +27,7 @@ int command_run(const struct program *program, void *options, int argc, char **a
 bool command_write_list(const char *path, const char *key, const struct text *items, struct error *error);
 // Of files, which are `wanted` where there is none.
 bool command_read_rules(struct command *c, int count, char **paths, const char *wanted, struct error *error);
-// Of files of rules and of properties (*.properties), of which there must be one.
+// Reads the equations of files of rules and of properties (*.properties), of which there must be one.
 bool command_read_equations(struct command *c, int count, char **paths, struct equation **ret_equations, size_t *ret_n,
                             struct error *error);
 // Of a folder, those that proofs may rest on; the others are named on stderr.

@@ -208,7 +208,7 @@ static bool print_all(const struct properties_run *run)
 
 // --- the set as a theory ---------------------------------------------------------------------------------------------
 
-// What is checked up to a bound may be false beyond it.
+// A rule that is checked up to a bound may be false beyond it.
 static bool holds(const struct properties_run *run, size_t i)
 {
     const struct outcome *o = &run->outcomes[i];

@@ -1,4 +1,4 @@
-// What the instances of an equation say of it.
+// The judgement of an equation by its instances.
 #pragma once
 #include "verifier/direct_proof/counterexample.h"
 #include <stdint.h>

@@ -58,7 +58,7 @@ static uint32_t sizes_below(int64_t size)
     return size < 2 || size > MAX_TESTED_SIZE ? 1u << 1 : 1u << size | 1u << (size - 1) | 1u << (size / 2) | 1u << 1;
 }
 
-// Of all axes, or of those alone that have the size `only`.
+// The sizes to try for an axis: for all axes, or for those alone that have the size `only`.
 static uint32_t sizes_of_axis(int64_t size, int64_t only)
 {
     return !only || size == only ? sizes_below(size) : 1u << (size > MAX_TESTED_SIZE ? 1 : size);

@@ -25,6 +25,6 @@ struct trials {
 // The choices depend on the seed and the equation's name alone. False: the sides differ at an instance, which is
 // printed.
 bool trials_run(struct trials *t, const struct equation *eq, struct counterexample *ret_counterexample);
-// Those that a verdict asks for, near and far ones or, `is_far`, these alone. Adds to the number of instances.
+// Random instances that a verdict asks for, near and far ones or, `is_far`, these alone. Adds to their number.
 bool trials_run_usual(struct typing *typing, const struct equation *eq, bool is_far, uint32_t *instances,
                       struct counterexample *ret_counterexample);

@@ -226,7 +226,7 @@ static Z3_ast rank_of(struct formulas *f, Z3_ast tensor)
     return Z3_mk_app(f->z3, rank, 1, &tensor);
 }
 
-// Of well-typed applications whose first inputs have the rank of the output.
+// The inputs of operators that keep ranks have the rank of the output, where that is defined.
 static void add_ranks(struct formulas *f, const struct application *a)
 {
     const struct logic_symbol *s = &f->logic->symbols.items[a->symbol];

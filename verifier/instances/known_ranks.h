@@ -12,7 +12,7 @@ struct known_ranks {
     bool has_changed;
 };
 
-// Those of variables that conditions name.
+// Ranks of variables that conditions name.
 void known_ranks_begin(struct known_ranks *r, const struct equation *eq);
 // From inputs to what reads them alone, which is so of every term whose inputs are well-typed.
 void known_ranks_spread_up(struct known_ranks *r);

@@ -58,7 +58,7 @@ bool rule_report_is_proved(const struct rule_report *report)
     return report->outcome == RULE_PROVED || report->outcome == RULE_PROVED_UNDER_CONDITIONS;
 }
 
-// What a rule is judged with.
+// The means by which a rule is judged.
 struct provers {
     struct judge *judge;
     struct theory *theory;             // NULL: nothing is derived from properties

@@ -44,7 +44,7 @@ void rule_report_free(struct rule_report *report);
 // symbols where `symbols` is.
 void prove_rule(struct judge *j, struct theory *theory, struct symbolic_prover *symbols, const struct rule *r,
                 struct arena *a, struct rule_report *ret_report);
-// As it stands, where it differs, or far; what has no text: none is known.
+// The rule as it stands, where it differs, or far; what has no text: none is known.
 const struct counterexample *rule_report_counterexample(const struct rule_report *report);
 bool rule_report_is_derived(const struct rule_report *report);   // from the properties
 bool rule_report_is_proved(const struct rule_report *report);    // as it stands, or under conditions

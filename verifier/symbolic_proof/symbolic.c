@@ -202,7 +202,7 @@ static node_set all_nodes(const struct equation *eq)
     return ((node_set)1 << eq->pattern->nodes.count) - 1;
 }
 
-// Of a side and the guards.
+// Nodes of a side and the guards.
 static node_set nodes_of_side(const struct equation *eq, const term_id *side)
 {
     node_set nodes = 0;

@@ -438,7 +438,7 @@ static void is_constant(struct family *f, uint32_t node)
     definition_free(&d);
 }
 
-// Of operators of one tensor without lists of sizes ranks and axes say all.
+// Ranks and axes say all of operators of one tensor without lists of sizes; the others have sizes of their own.
 static bool has_sizes(const struct operator* op)
 {
     bool has_sizes = false;

@@ -1,4 +1,4 @@
-// Where functions have no value: quotients, logarithms, roots. Proofs take them for functions with a value everywhere.
+// Domains: where quotients, logarithms, roots have no value. Proofs take them for functions with a value everywhere.
 #pragma once
 #include "verifier/instances/equation.h"
 

@@ -1,4 +1,4 @@
-// What a normalization of a batch does to each channel, as numbers.
+// A normalization of a batch, as it is for each channel, as numbers.
 #pragma once
 #include "onnx/convert/conversion.h"
 

@@ -17,7 +17,7 @@ struct branch {
     node_id node;
 };
 
-// What is broadcast, when it is a constant that varies by channel.
+// The tensor that is broadcast, when it is a constant that varies by channel.
 static tensor_id channels_behind(struct conversion *c, tensor_id tensor)
 {
     const struct graph *g = &c->model->graph;
@@ -106,7 +106,7 @@ static bool has_strides_of_one(const struct conversion *c, node_id n)
     return true;
 }
 
-// Where the window of `small` lies in that of `large`, as pads of its kernel. False: it reaches out of it.
+// The place of the window of `small` in that of `large`, as pads of its kernel. False: it reaches out of it.
 static bool find_room(const struct conversion *c, const struct branch *large, const struct branch *small,
                       int64_t *ret_pads)
 {
