@@ -5,9 +5,9 @@
 #include "core/memory/memory.h"
 #include "core/text/text.h"
 #include "properties/property.h"
-#include "verifier/direct_proof/judge.h"
 #include "verifier/rules/property_verdict.h"
 #include "verifier/rules/rejection_reason.h"
+#include "verifier/testing/judge.h"
 #include <string.h>
 
 #define TEXT_NAME "text"   // of what is given, in errors

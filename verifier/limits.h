@@ -1,7 +1,7 @@
 // Numbers that say how much is tried of a rule or a property, and why so much. No proof depends on one of them.
 #pragma once
 
-// --- small instances (direct_proof/judge.c) --------------------------------------------------------------------------
+// --- small instances (testing/judge.c) --------------------------------------------------------------------------
 
 enum {
     USUAL_LARGEST_RANK = 4,      // images have it, and it has axes that nothing names beside two that something does
@@ -14,7 +14,7 @@ enum {
     FEWEST_OF_ATTRIBUTES = 12,   // instances at each assignment of attributes, however many assignments there are
 };
 
-// --- numbers (direct_proof/comparison.c) -----------------------------------------------------------------------------
+// --- numbers (testing/comparison.c) -----------------------------------------------------------------------------
 
 // Numbers of three kinds in turn: small integers, positive reals, any reals.
 enum { FEW_ENTRIES = 8, ASSIGNMENTS_OF_FEW = 30, ASSIGNMENTS = 3 };
@@ -33,13 +33,6 @@ enum {
 enum {
     PROPERTY_INSTANCE_LIMIT = 4000,
     PROPERTY_STEP_LIMIT = 1000000,
-};
-
-// --- random instances (direct_proof/trial.c) -------------------------------------------------------------------------
-
-enum {
-    LARGEST_TRIED = 31,             // size of an axis: as many bits as a set of sizes has
-    MOST_TRIED_ENTRIES = 1 << 14,   // of an instance: what reads far apart does so in few entries, too
 };
 
 // --- derivations -----------------------------------------------------------------------------------------------------

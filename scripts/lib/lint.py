@@ -4,7 +4,8 @@ import pathlib
 
 from lib.command import run_script
 
-LAYERS = ["core", "expressions", "operators", "derivation", "graph", "substitutions", "properties", "egraph", "generator", "verifier",
+LAYERS = ["core", "expressions", "operators", "derivation", "graph", "substitutions", "properties", "instances", "egraph",
+          "selection", "generator", "compare", "verifier",
           "backends", "onnx", "optimizer", "library", "provider", "include"]
 SUFFIXES = (".c", ".h", ".inc", ".def", ".cu", ".cuh")
 

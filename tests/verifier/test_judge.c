@@ -3,9 +3,9 @@
 #include "substitutions/pattern.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
-#include "verifier/direct_proof/trial.h"
 #include "verifier/limits.h"
 #include "verifier/rules/prove.h"
+#include "verifier/testing/trial.h"
 #include <string.h>
 
 struct expected {

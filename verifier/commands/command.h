@@ -4,9 +4,9 @@
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/options.h"
+#include "instances/equation.h"
 #include "properties/property.h"
 #include "substitutions/rule.h"
-#include "verifier/instances/equation.h"
 
 struct text;
 

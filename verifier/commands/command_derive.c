@@ -2,10 +2,10 @@
 #include "core/text/text.h"
 #include "graph/graph_whole.h"
 #include "graph/text.h"
+#include "selection/example.h"
+#include "selection/reach.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
-#include "verifier/selection/example.h"
-#include "verifier/selection/reach.h"
 #include <omp.h>
 #include <string.h>
 

@@ -2,10 +2,10 @@
 #include "core/text/text.h"
 #include "expressions/definition_print.h"
 #include "graph/compose.h"
+#include "selection/example.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
 #include "verifier/commands/named_rules.h"
-#include "verifier/selection/example.h"
 #include <stdio.h>
 #include <string.h>
 

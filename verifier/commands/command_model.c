@@ -1,4 +1,8 @@
 // taso-verify model: are two models equal? By rules and structure, over the prime field, and in numbers.
+#include "compare/field.h"
+#include "compare/first_difference.h"
+#include "compare/numbers.h"
+#include "compare/saturate.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/options.h"
@@ -9,10 +13,6 @@
 #include "substitutions/standard_rules.h"
 #include "substitutions/trusted_rules.h"
 #include "verifier/commands/commands.h"
-#include "verifier/model/field.h"
-#include "verifier/model/first_difference.h"
-#include "verifier/model/numbers.h"
-#include "verifier/model/saturate.h"
 #include <inttypes.h>
 #include <string.h>
 

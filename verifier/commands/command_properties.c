@@ -6,12 +6,12 @@
 #include "core/text/text.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
-#include "verifier/direct_proof/judge.h"
 #include "verifier/entailment/z3_theory.h"
 #include "verifier/limits.h"
 #include "verifier/rules/property_verdict.h"
 #include "verifier/rules/validation_cache.h"
 #include "verifier/symbolic_proof/symbolic.h"
+#include "verifier/testing/judge.h"
 #include <inttypes.h>
 #include <omp.h>
 #include <string.h>

@@ -3,10 +3,10 @@
 #include "core/system/file.h"
 #include "core/system/files_used.h"
 #include "core/text/text.h"
+#include "selection/select.h"
+#include "selection/select_for_egraph.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
-#include "verifier/selection/select.h"
-#include "verifier/selection/select_for_egraph.h"
 #include <string.h>
 
 struct options {

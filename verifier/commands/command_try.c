@@ -3,7 +3,7 @@
 #include "core/text/text.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
-#include "verifier/direct_proof/trial.h"
+#include "verifier/testing/trial.h"
 #include <inttypes.h>
 #include <omp.h>
 #include <string.h>
@@ -62,16 +62,16 @@ static void try_all(struct try_run *run, struct arena *arena)
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < (int64_t)run->n; i++) {
             struct result *result = &run->results[i];
-            struct trials trials = {.typing = &typing,
-                                    .seed = (uint64_t)o->seed,
-                                    .largest = (int)o->largest,
-                                    .is_far = o->far,
-                                    .wanted = (uint32_t)o->instances,
-                                    .attempts = (uint32_t)o->attempts,
-                                    .step_limit = (uint64_t)o->steps};
+            struct trials trials = {.search = {.typing = &typing,
+                                               .seed = (uint64_t)o->seed,
+                                               .largest = (int)o->largest,
+                                               .is_far = o->far,
+                                               .wanted = (uint32_t)o->instances,
+                                               .attempts = (uint32_t)o->attempts,
+                                               .step_limit = (uint64_t)o->steps}};
             in_hand_take(&in_hand, omp_get_thread_num(), run->equations[i].name);
             result->is_equal = trials_run(&trials, &run->equations[i], &result->counterexample);
-            result->instances = trials.instances;
+            result->instances = trials.search.instances;
             result->overflows = trials.overflows;
             in_hand_finish(&in_hand, omp_get_thread_num());
         }

@@ -8,7 +8,7 @@
 #pragma once
 #include "core/memory/arena.h"
 #include "core/memory/table.h"
-#include "verifier/instances/known_ranks.h"
+#include "instances/known_ranks.h"
 
 typedef uint32_t logic_term;
 typedef uint16_t logic_sort;

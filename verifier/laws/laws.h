@@ -2,7 +2,7 @@
 // terms that no theorem about forms speaks of. They are known by their text and by nothing else, whatever variables are
 // called; of some every instance counts (schemas.h).
 #pragma once
-#include "verifier/instances/equation.h"
+#include "instances/equation.h"
 
 // "L3", under which docs/theory/laws.md has the proof; NULL: the equation is none of these.
 const char *law_of_equation(const struct equation *eq);

@@ -1,6 +1,6 @@
 // Laws that are whole rules: those of substitutions/written.rules that docs/theory/laws.md proves under their names.
 #pragma once
-#include "verifier/instances/equation.h"
+#include "instances/equation.h"
 
 extern const char written_rules_file[];   // its text, when the project was built
 

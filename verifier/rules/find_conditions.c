@@ -1,9 +1,9 @@
 // Atoms that hold of good instances are combined until no failing instance meets them.
 #include "verifier/rules/find_conditions.h"
 
+#include "instances/known_ranks.h"
 #include "operators/traits.h"
 #include "substitutions/pattern.h"
-#include "verifier/instances/known_ranks.h"
 #include <string.h>
 
 #define MAX_SAMPLES 2048

@@ -4,7 +4,7 @@
 // A condition is a conjunction of up to three of these that no failing instance meets; of all these, the one that the
 // most good instances meet.
 #pragma once
-#include "verifier/direct_proof/judge.h"
+#include "verifier/testing/judge.h"
 
 #define MAX_SEARCHED_CONDITIONS 3   // in one conjunction
 #define MAX_ADDED_CONDITIONS 12

@@ -1,10 +1,10 @@
 // The instances first: no argument is asked for what they refute.
 #include "verifier/rules/property_verdict.h"
 
-#include "verifier/direct_proof/judge.h"
-#include "verifier/direct_proof/trial.h"
 #include "verifier/laws/laws.h"
 #include "verifier/symbolic_proof/symbolic.h"
+#include "verifier/testing/judge.h"
+#include "verifier/testing/trial.h"
 #include <inttypes.h>
 
 const char *property_standing_name(enum property_standing standing)

@@ -3,7 +3,7 @@
 // way all instances that are tried have to agree, small ones and random far ones.
 #pragma once
 #include "properties/property.h"
-#include "verifier/direct_proof/judgement.h"
+#include "verifier/testing/judgement.h"
 
 struct judge;
 struct symbolic_prover;

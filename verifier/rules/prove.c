@@ -1,12 +1,12 @@
 // What is tried for a rule, in order: small instances, an argument, conditions and subterms, far instances.
 #include "verifier/rules/prove.h"
 
-#include "verifier/direct_proof/trial.h"
 #include "verifier/laws/laws.h"
 #include "verifier/limits.h"
 #include "verifier/rules/abduction.h"
 #include "verifier/rules/certificate.h"
 #include "verifier/rules/subterms.h"
+#include "verifier/testing/trial.h"
 #include "verifier/text/functions.h"
 #include "verifier/text/numbers.h"
 

@@ -4,10 +4,10 @@
 // refuted.
 #pragma once
 #include "core/text/text.h"
-#include "verifier/direct_proof/judgement.h"
 #include "verifier/entailment/z3_theory.h"
 #include "verifier/rules/find_conditions.h"
 #include "verifier/symbolic_proof/symbolic.h"
+#include "verifier/testing/judgement.h"
 
 enum rule_outcome {
     RULE_PROVED,

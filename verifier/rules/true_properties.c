@@ -4,10 +4,10 @@
 #include "core/text/log.h"
 #include "properties/shipped_properties.h"
 #include "substitutions/pattern.h"
-#include "verifier/direct_proof/judge.h"
 #include "verifier/rules/property_verdict.h"
 #include "verifier/rules/validation_cache.h"
 #include "verifier/symbolic_proof/symbolic.h"
+#include "verifier/testing/judge.h"
 
 struct validation {
     struct arena arena;

@@ -7,7 +7,7 @@
 // instances of the family have in common (S3) makes symbols equal to polynomials of others before that.
 #pragma once
 #include "core/numbers/random.h"
-#include "verifier/instances/equation.h"
+#include "instances/equation.h"
 #include "verifier/symbolic_proof/applications.h"
 #include "verifier/symbolic_proof/choices.h"
 #include "verifier/symbolic_proof/polys.h"

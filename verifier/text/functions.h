@@ -1,6 +1,6 @@
 // Domains: where quotients, logarithms, roots have no value. Proofs take them for functions with a value everywhere.
 #pragma once
-#include "verifier/instances/equation.h"
+#include "instances/equation.h"
 
 // Has the term a value whatever its variables are?
 bool text_is_defined_everywhere(const struct pattern *p, term_id term);

@@ -1,6 +1,6 @@
 // Which sizes are the same in every instance, by the text of an equation alone: what conditions and typing make equal.
 #pragma once
-#include "verifier/instances/equation.h"
+#include "instances/equation.h"
 
 // Classes of axes of variables and results.
 struct same_sizes {

@@ -1,0 +1,146 @@
+// Binds types and attributes, and types nodes.
+#include "instances/instance.h"
+
+#include "core/memory/hash.h"
+#include "substitutions/pattern.h"
+#include <string.h>
+
+void instance_init(struct instance *in, const struct equation *eq, struct typing *typing, struct arena *scratch)
+{
+    *in = (struct instance){.equation = eq, .typing = typing, .scratch = scratch};
+    for (int i = 0; i < MAX_RULE_VARIABLES; i++) {
+        in->variables[i] = NO_TYPE;
+        in->attributes[i] = UNBOUND_ATTRIBUTE;
+    }
+    for (int i = 0; i < MAX_RULE_NODES; i++)
+        in->heads[i] = NO_HEAD;
+}
+
+void instance_bind(struct instance *in, uint32_t variable, type_id type)
+{
+    in->variables[variable] = type;
+    in->types[variable] = type == NO_TYPE ? NULL : typing_type(in->typing, type);
+}
+
+struct term_bindings instance_bindings(const struct instance *in)
+{
+    return (struct term_bindings){in->types, in->attributes};
+}
+
+bool instance_has_cuts(const struct instance *in)
+{
+    for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++)
+        for (int a = 0; in->types[v] && a < in->types[v]->rank; a++)
+            if (in->types[v]->split[a])
+                return true;
+    return false;
+}
+
+type_id instance_term_type(const struct instance *in, term_id term)
+{
+    const struct term *t = &in->equation->pattern->terms.items[term];
+    if (t->is_variable)
+        return in->variables[t->index];
+    const struct typed_call *call = in->calls[t->index];
+    return call && t->output < call->n_outputs ? call->outputs[t->output] : NO_TYPE;
+}
+
+static bool evaluate_head(const struct instance *in, uint32_t node, head_id *ret_head)
+{
+    const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
+    struct attribute_value values[MAX_ATTRIBUTES];
+    struct term_bindings b = instance_bindings(in);
+    struct arena_mark mark = arena_mark(in->scratch);
+    bool has_values = pattern_evaluate_attributes(n, &b, in->scratch, values);
+    if (has_values)
+        *ret_head = typing_head(in->typing, n->op, values);
+    arena_release(in->scratch, mark);
+    return has_values;
+}
+
+// False: they depend on none, or on more than are remembered.
+static bool types_of_attributes(const struct instance *in, uint32_t node, type_id *ret_types)
+{
+    uint32_t left = in->variables_of_heads[node], n = 0;
+    if (left == 0 || __builtin_popcount(left) > TYPES_OF_EVALUATION)
+        return false;
+    for (; left; left &= left - 1)
+        ret_types[n++] = in->variables[__builtin_ctz(left)];
+    return true;
+}
+
+// A search asks for few types of these variables again and again.
+static bool find_or_evaluate_head(struct instance *in, uint32_t node, head_id *ret_head)
+{
+    struct typed_evaluation here = {.number = in->evaluations[node], .head = NO_HEAD};
+    if (!types_of_attributes(in, node, here.types))
+        return evaluate_head(in, node, ret_head);
+    uint64_t hash = hash_step(hash_step(here.number, here.types[0]), here.types[1]);
+    struct typed_evaluation *known = &in->typing->evaluations[hash % RECENT_EVALUATIONS];
+    if (known->number != here.number || memcmp(known->types, here.types, sizeof here.types) != 0) {
+        evaluate_head(in, node, &here.head);
+        *known = here;
+    }
+    *ret_head = known->head;
+    return known->head != NO_HEAD;
+}
+
+bool instance_head(struct instance *in, uint32_t node, head_id *ret_head)
+{
+    if (in->heads[node] == NO_HEAD)
+        return find_or_evaluate_head(in, node, ret_head);
+    *ret_head = in->heads[node];
+    return true;
+}
+
+void instance_settle_attributes(struct instance *in, uint32_t node)
+{
+    const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
+    head_id head;
+    in->variables_of_heads[node] = equation_variables_of_attributes(n);
+    bool is_settled = in->variables_of_heads[node] == 0 && evaluate_head(in, node, &head);
+    in->heads[node] = is_settled ? head : NO_HEAD;
+    in->evaluations[node] = ++in->typing->n_evaluations;
+}
+
+bool instance_refuses_attributes(const struct instance *in, uint32_t node)
+{
+    const struct operator* op = in->equation->pattern->nodes.items[node].op;
+    return op->refuses && in->heads[node] != NO_HEAD && op->refuses(typing_attributes(in->typing, in->heads[node]));
+}
+
+bool instance_type_node(struct instance *in, uint32_t node)
+{
+    const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
+    type_id inputs[MAX_RULE_VARIABLES];
+    head_id head;
+    in->calls[node] = NULL;
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if ((inputs[i] = instance_term_type(in, n->inputs[i])) == NO_TYPE)
+            return false;
+    if (!instance_head(in, node, &head))
+        return false;
+    const struct typed_call *call = typing_apply(in->typing, head, n->n_inputs, inputs);
+    in->calls[node] = call->is_typed ? call : NULL;
+    return call->is_typed;
+}
+
+static int64_t entries_of_node(const struct instance *in, uint32_t node)
+{
+    const struct definition *d = typing_definition(in->typing, in->calls[node]);
+    int64_t entries = 0;
+    for (int i = 0; i < d->n_stages; i++)
+        entries += type_elements(&d->stages[i].type);
+    return entries;
+}
+
+bool instance_has_more_entries(const struct instance *in, int64_t most)
+{
+    node_set nodes = equation_nodes_of_pairs(in->equation);
+    int64_t entries = 0;
+    for (uint32_t i = 0; i < in->equation->pattern->n_variables && entries <= most; i++)
+        entries += in->types[i] ? type_elements(in->types[i]) : 0;
+    for (uint32_t i = 0; i < in->equation->pattern->nodes.count && entries <= most; i++)
+        entries += (nodes >> i & 1) && in->calls[i] ? entries_of_node(in, i) : 0;
+    return entries > most;
+}

@@ -1,0 +1,229 @@
+// A rule is asked about at each of its examples: one e-graph of the source, explored by the rules that may derive it,
+// until the target stands in the source's classes.
+#include "selection/select_for_egraph.h"
+
+#include "egraph/convert.h"
+#include "egraph/explore.h"
+#include "selection/example.h"
+#include "selection/select.h"
+#include <omp.h>
+#include <string.h>
+
+#define NODES_OF_A_GRAPH 10   // e-nodes that do for one of the graphs that options bound
+
+struct asked {
+    const struct rule *rule;
+    uint32_t number;   // in the set
+    enum rule_use use;
+    struct examples examples;
+};
+struct deriving {
+    const struct rule_set *set;
+    const struct selection *options;
+    struct asked *rules;   // the smallest first
+    size_t n;
+    bool *is_used;   // by number in the set: may derive the rule in question
+    struct rule_set used;
+};
+
+static bool wants_given_weights(const struct rule *r)
+{
+    for (uint32_t i = 0; i < r->n_conditions; i++)
+        if (r->conditions[i].kind == CONDITION_GIVEN)
+            return true;
+    return false;
+}
+
+// --- one example -----------------------------------------------------------------------------------------------------
+
+static void explore(const struct deriving *d, struct egraph *e)
+{
+    struct exploration_options options = exploration_standard_options;
+    struct exploration x;
+    options.most_nodes = NODES_OF_A_GRAPH * (size_t)d->options->max_graphs;
+    options.rounds = (uint32_t)d->options->max_steps;
+    options.most_matches = 0;
+    options.threads = 1;
+    exploration_init(&x, e, &d->used, &options);
+    exploration_run(&x);
+    exploration_free(&x);
+}
+
+static bool are_outputs_equal(const struct egraph *e, const struct graph *a, const enode_id *of_a,
+                              const struct graph *b, const enode_id *of_b)
+{
+    for (size_t i = 0; i < a->outputs.count; i++)
+        if (egraph_find(e, of_a[a->outputs.items[i]]) != egraph_find(e, of_b[b->outputs.items[i]]))
+            return false;
+    return true;
+}
+
+static bool follows_at(const struct deriving *d, const struct example *example)
+{
+    const struct graph *source = &example->source, *target = &example->target;
+    enode_id *of_source = mem_new_array(enode_id, source->tensors.count + 1);
+    enode_id *of_target = mem_new_array(enode_id, target->tensors.count + 1);
+    struct egraph e;
+    egraph_init(&e, 0);
+    egraph_add_graph(&e, source, of_source);
+    explore(d, &e);
+    egraph_add_graph(&e, target, of_target);
+    bool follows = are_outputs_equal(&e, source, of_source, target, of_target);
+    egraph_free(&e);
+    mem_free_array(of_source, source->tensors.count + 1);
+    mem_free_array(of_target, target->tensors.count + 1);
+    return follows;
+}
+
+// --- one rule --------------------------------------------------------------------------------------------------------
+
+static uint64_t operators_of(const struct rule *r, uint32_t first, uint32_t end)
+{
+    uint64_t set = 0;
+    for (uint32_t n = first; n < end; n++)
+        set |= (uint64_t)1 << r->pattern.nodes.items[n].op->id % 64;
+    return set;
+}
+
+// Of those whose operators there can be.
+static void choose_reachable(struct deriving *d, const struct asked *a)
+{
+    uint64_t available = operators_of(a->rule, 0, a->rule->n_source_nodes), before;
+    bool *is_allowed = mem_new_array(bool, d->n + 1);
+    memcpy(is_allowed, d->is_used, d->n);
+    memset(d->is_used, 0, d->n);
+    do {
+        before = available;
+        for (size_t i = 0; i < d->n; i++) {
+            const struct rule *r = d->set->rules.items[i];
+            bool is_reachable = is_allowed[i] && !(operators_of(r, 0, r->n_source_nodes) & ~available);
+            d->is_used[i] = is_reachable;
+            if (is_reachable)
+                available |= operators_of(r, r->n_source_nodes, (uint32_t)r->pattern.nodes.count);
+        }
+    } while (available != before);
+    vec_clear(&d->used.rules);
+    for (size_t i = 0; i < d->n; i++)
+        if (d->is_used[i])
+            vec_push(&d->used.rules, d->set->rules.items[i]);
+    mem_free_array(is_allowed, d->n + 1);
+}
+
+// Does its source name an axis or another attribute by a number?
+static bool names_numbers(const struct rule *r)
+{
+    for (uint32_t n = 0; n < r->n_source_nodes; n++) {
+        const struct pattern_node *node = &r->pattern.nodes.items[n];
+        for (int i = 0; i < operator_n_attributes(node->op); i++)
+            for (uint32_t k = 0; k < node->attributes[i].count; k++)
+                if (node->attributes[i].terms[k]->kind == TERM_INTEGER)
+                    return true;
+    }
+    return false;
+}
+
+// Examples of a rule for all axes may all be at one of them.
+static bool may_derive(const struct rule *r, const struct rule *derived)
+{
+    return !wants_given_weights(r) && (rule_claims_proof(r) || !rule_claims_proof(derived)) &&
+           (derived->pattern.n_attribute_variables == 0 || !names_numbers(r));
+}
+
+// From the kept ones of the first `end` rules, without itself.
+static bool follows(struct deriving *d, size_t place, size_t end)
+{
+    const struct asked *a = &d->rules[place];
+    memset(d->is_used, 0, d->n);
+    for (size_t i = 0; i < end; i++) {
+        const struct asked *other = &d->rules[i];
+        d->is_used[other->number] = i != place && other->use == RULE_IS_KEPT && may_derive(other->rule, a->rule);
+    }
+    choose_reachable(d, a);
+    bool follows = a->examples.items.count > 0 && !wants_given_weights(a->rule);
+    for (size_t i = 0; i < a->examples.items.count && follows; i++)
+        follows = follows_at(d, &a->examples.items.items[i]);
+    return follows;
+}
+
+// --- all rules -------------------------------------------------------------------------------------------------------
+
+static int compare_rules(const void *a, const void *b)
+{
+    return rule_compare_sizes(((const struct asked *)a)->rule, ((const struct asked *)b)->rule);
+}
+
+static bool may_be_dropped(const struct deriving *d, const struct asked *a)
+{
+    return a->number < d->options->n_generated && a->use != RULE_IS_LARGE;
+}
+
+static void make_examples(struct deriving *d)
+{
+    int threads = d->options->threads ? d->options->threads : omp_get_max_threads();
+#pragma omp parallel num_threads(threads)
+    {
+        struct typing typing;
+        typing_init(&typing);
+#pragma omp for schedule(dynamic)
+        for (size_t i = 0; i < d->n; i++) {
+            if (!may_be_dropped(d, &d->rules[i]))
+                continue;
+            examples_make(&d->rules[i].examples, d->rules[i].rule, &typing);
+            examples_set_weights(&d->rules[i].examples, rule_weights(d->rules[i].rule));
+        }
+        typing_free(&typing);
+    }
+}
+
+static void ask(struct deriving *d, size_t place, size_t end)
+{
+    d->rules[place].use = follows(d, place, end) ? RULE_IS_DERIVED : RULE_IS_KEPT;
+}
+
+static void drop_what_follows(struct deriving *d)
+{
+    for (size_t i = 0; i < d->n; i++)
+        if (may_be_dropped(d, &d->rules[i]))
+            ask(d, i, i);
+    for (size_t i = d->n; i-- > 0;)
+        if (may_be_dropped(d, &d->rules[i]) && d->rules[i].use == RULE_IS_KEPT)
+            ask(d, i, d->n);
+    for (size_t i = 0; i < d->n; i++)
+        if (may_be_dropped(d, &d->rules[i]) && d->rules[i].use == RULE_IS_DERIVED)
+            ask(d, i, d->n);
+}
+
+static void drop_what_is_large(struct deriving *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        struct asked *a = &d->rules[i];
+        size_t n_source = a->rule->n_source_nodes, n_target = a->rule->pattern.nodes.count - n_source;
+        size_t n_operators = n_source > n_target ? n_source : n_target;
+        if (may_be_dropped(d, a) && n_operators > (size_t)d->options->max_operators)
+            a->use = RULE_IS_LARGE;
+    }
+}
+
+void selection_make_for_egraph(struct selection *s, const struct rule_set *set)
+{
+    struct deriving d = {.set = set, .options = s, .n = set->rules.count};
+    d.rules = mem_alloc_zero((d.n + 1) * sizeof *d.rules);
+    d.is_used = mem_alloc_zero(d.n + 1);
+    for (size_t i = 0; i < d.n; i++)
+        d.rules[i] = (struct asked){.rule = set->rules.items[i], .number = (uint32_t)i};
+    qsort(d.rules, d.n, sizeof *d.rules, compare_rules);
+    drop_what_is_large(&d);
+    make_examples(&d);
+    drop_what_follows(&d);
+    s->n = d.n;
+    s->uses = mem_new_array(enum rule_use, s->n + 1);
+    s->rules = mem_new_array(const struct rule *, s->n + 1);
+    for (size_t i = 0; i < d.n; i++) {
+        s->uses[d.rules[i].number] = d.rules[i].use;
+        s->rules[i] = set->rules.items[i];
+        examples_free(&d.rules[i].examples);
+    }
+    mem_free(d.rules, (d.n + 1) * sizeof *d.rules);
+    mem_free(d.is_used, d.n + 1);
+    vec_free(&d.used.rules);
+}

@@ -1,0 +1,253 @@
+// The search for instances joins relations; here it is held against trying every type of every variable.
+#include "instances/enumerate.h"
+#include "substitutions/pattern.h"
+#include "tests/support/check.h"
+#include "tests/support/parse_rules.h"
+#include <string.h>
+
+static const char *const rules[] = {
+    "(rule a (source (matmul (matmul ?x ?y) ?z)) (target (matmul ?x (matmul ?y ?z))))",
+    "(rule b (source (ewadd (matmul ?x ?y) (matmul ?x ?z))) (target (matmul ?x (ewadd ?y ?z))))",
+    "(rule c (source (concat 1 (conv :group 2 ?x ?y) (conv :group 2 ?x ?z))) (target (conv :group 2 ?x (concat 0 ?y "
+    "?z))))",
+    "(rule d (source (conv :group (dim ?x 1) ?x ?y)) (target (conv :group (dim ?x 1) ?x ?y)))",
+    "(rule e (source (ewmul ?x (iewmul :shape (dims ?x)))) (target ?x))",
+    "(rule f (source (split0 1 (concat 1 ?x ?y)) (relu ?z)) (target ?x (relu ?z)))",
+    "(rule g (source (matmul (concat (- (rank ?x) 1) ?x ?z) (concat (- (rank ?y) 2) ?y ?w)))"
+    " (target (ewadd (matmul ?x ?y) (matmul ?z ?w))) (where (= (rank ?x) 2) (= (dim ?x 1) (dim ?y 0))))",
+    // Lists of windows that speak of different numbers of axes, of one tensor and of two.
+    "(rule h (source (conv :stride $s :pad $p :dilation $d (relu ?x) ?y)) (target (relu (conv :pad $p ?x ?y))))",
+    "(rule i (source (poolmax :kernel $k :stride $s :act $a (poolmax :kernel $l ?x))) (target (poolmax :kernel $l "
+    "?x)))",
+    "(rule j (source (conv :stride $s (concat $a ?x (iconv :shape 2 2 1)) ?y)) (target (conv ?x ?y)))",
+    "(rule k (source (conv :stride $s :pad $p ?x (concat $a ?y ?z))) (target (conv :stride $s ?x (concat $a ?z "
+    "?y))))",
+};
+
+// Sums of what was met, so that the order does not matter and a double counts twice.
+struct met {
+    uint64_t count, sum;
+};
+
+static bool meet(void *context, struct instance *in)
+{
+    struct met *met = context;
+    uint64_t hash = 17;
+    for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++)
+        for (int a = 0; a <= in->types[v]->rank; a++)
+            hash = hash * 31 + (uint64_t)(a == in->types[v]->rank ? 7 : in->types[v]->dim[a]);
+    for (uint32_t v = 0; v < in->equation->pattern->n_attribute_variables; v++)
+        for (uint32_t i = 0; i < in->attributes[v].count; i++)
+            hash = hash * 31 + (uint64_t)in->attributes[v].ints[i] + v;
+    met->count++;
+    met->sum += hash * hash;
+    return true;
+}
+
+static bool is_instance(struct instance *in)
+{
+    const struct equation *eq = in->equation;
+    struct term_bindings b = instance_bindings(in);
+    for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
+        if (!instance_type_node(in, n))
+            return false;
+    for (term_id t = 0; t < eq->pattern->terms.count; t++)
+        if (instance_term_type(in, t) == NO_TYPE)
+            return false;
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (!condition_holds(&eq->conditions[i], &b, NULL, in->scratch))
+            return false;
+    return true;
+}
+
+static void try_all_types(struct instance *in, uint32_t variable, int max_rank, struct met *met);
+
+static void try_all_attributes(struct instance *in, uint32_t variable, int max_rank, struct met *met, struct arena *a)
+{
+    const struct pattern *p = in->equation->pattern;
+    if (variable == p->n_attribute_variables) {
+        for (uint32_t n = 0; n < p->nodes.count; n++)
+            instance_settle_attributes(in, n);
+        try_all_types(in, 0, max_rank, met);
+        return;
+    }
+    struct domain domain = domain_of_variable(p, variable, max_rank, DOMAIN_SMALL, a);
+    for (size_t i = 0; i < domain.count; i++) {
+        in->attributes[variable] = domain.values[i];
+        try_all_attributes(in, variable + 1, max_rank, met, a);
+    }
+}
+
+static void try_all_types(struct instance *in, uint32_t variable, int max_rank, struct met *met)
+{
+    if (variable == in->equation->pattern->n_variables) {
+        if (is_instance(in))
+            meet(met, in);
+        return;
+    }
+    for (int rank = 0; rank <= max_rank; rank++)
+        for (uint32_t sizes = 0; sizes < 1u << rank; sizes++) {
+            struct type type = {.dtype = DTYPE_F32, .rank = rank};
+            for (int a = 0; a < rank; a++)
+                type.dim[a] = 1 + (sizes >> a & 1);
+            instance_bind(in, variable, typing_add(in->typing, &type));
+            try_all_types(in, variable + 1, max_rank, met);
+        }
+}
+
+static void finds_what_trying_all_finds(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(rules); i++) {
+        struct arena arena, scratch;
+        struct typing typing;
+        arena_init(&arena);
+        arena_init(&scratch);
+        typing_init(&typing);
+        struct rule *rule = parse_rule(&arena, rules[i]);
+        struct equation eq = equation_of_rule(rule);
+        struct box box = box_uniform(3, 2);
+        box.extent = DOMAIN_SMALL;
+        struct met joined = {0}, again = {0}, tried = {0};
+        struct enumeration e = {.equation = &eq,
+                                .typing = &typing,
+                                .scratch = &scratch,
+                                .box = &box,
+                                .wanted = WANTED_BOTH,
+                                .step_limit = 100000000,
+                                .visit = meet,
+                                .context = &joined};
+        assert_true(enumerate_instances(&e));
+        assert_false(e.was_cut_short);
+        uint64_t steps = e.steps;
+        e.context = &again;
+        assert_true(enumerate_instances(&e));   // from what is remembered
+        assert_int_equal(again.count, joined.count);
+        assert_int_equal(again.sum, joined.sum);
+        assert_int_equal(e.steps, steps);
+        e.step_limit = steps - 1;
+        enumerate_instances(&e);
+        assert_true(e.was_cut_short);
+        struct instance in;
+        instance_init(&in, &eq, &typing, &scratch);
+        try_all_attributes(&in, 0, box.max_rank, &tried, &arena);
+        if (tried.count == 0)
+            fail_msg("%s: no instances", rules[i]);
+        assert_int_equal(joined.count, tried.count);
+        assert_int_equal(joined.sum, tried.sum);
+        rule_free(rule);
+        typing_free(&typing);
+        arena_free(&scratch);
+        arena_free(&arena);
+    }
+}
+
+// All types of ranks 1 to 4 with sizes 2 and 4, those that are even on their first axis cut there.
+static uint32_t collect_types(struct type *ret_types)
+{
+    static struct split_tree cut = {1, NULL, NULL};
+    uint32_t n = 0;
+    for (int rank = 1; rank <= 4; rank++)
+        for (int sizes = 0; sizes < 1 << rank; sizes++)
+            for (int is_cut = 0; is_cut < 2; is_cut++) {
+                struct type *type = &ret_types[n++];
+                *type = (struct type){.dtype = DTYPE_F32, .rank = rank};
+                for (int axis = 0; axis < rank; axis++)
+                    type->dim[axis] = sizes >> axis & 1 ? 4 : 2;
+                type->split[0] = is_cut ? &cut : NULL;
+            }
+    return n;
+}
+
+static void expect_alike(const struct operator* op, const struct type *inputs, const struct attribute_value *first,
+                         const struct attribute_value *other, struct arena *a, uint32_t *n_typed)
+{
+    struct definition of_first, of_other;
+    struct operator_call calls[] = {{op, op->min_inputs, inputs, first}, {op, op->min_inputs, inputs, other}};
+    definition_init(&of_first, a, op->min_inputs, inputs);
+    definition_init(&of_other, a, op->min_inputs, inputs);
+    bool is_typed = operator_define(&of_first, &calls[0]);
+    assert_int_equal(operator_define(&of_other, &calls[1]), is_typed);
+    for (int i = 0; is_typed && i < of_first.n_outputs; i++) {
+        assert_true(type_equal(definition_output(&of_first, i), definition_output(&of_other, i)));
+        assert_true(type_equal_split(definition_output(&of_first, i), definition_output(&of_other, i)));
+    }
+    *n_typed += is_typed;
+    definition_free(&of_first);
+    definition_free(&of_other);
+}
+
+static void standard_attributes(const struct operator* op, struct arena *a, struct attribute_value *ret_values)
+{
+    static const int64_t kernel[] = {1, 2}, axis = 0;
+    operator_standard_attributes(op, a, ret_values);
+    for (int k = 0; k < operator_n_attributes(op); k++)
+        if (op->attributes[k].is_required)
+            ret_values[k] = op->attributes[k].kind == ATTRIBUTE_INTS ? (struct attribute_value){2, kernel}
+                                                                     : (struct attribute_value){1, &axis};
+}
+
+// Inputs that do not agree are refused without being defined.
+static void types_what_has_a_definition(void **state)
+{
+    static struct type types[64];
+    uint32_t n_types = collect_types(types), n_typed = 0, n_refused = 0;
+    for (int op_id = 0; op_id < operator_count(); op_id++) {
+        const struct operator* op = operators[op_id];
+        struct attribute_value attributes[MAX_ATTRIBUTES];
+        struct typing typing;
+        struct arena a;
+        if (op->min_inputs != 2 || !op->define)
+            continue;
+        arena_init(&a);
+        typing_init(&typing);
+        standard_attributes(op, &a, attributes);
+        head_id head = typing_head(&typing, op, attributes);
+        for (uint32_t x = 0; x < n_types; x++)
+            for (uint32_t y = 0; y < n_types; y++) {
+                struct type inputs[] = {types[x], types[y]};
+                type_id ids[] = {typing_add(&typing, &types[x]), typing_add(&typing, &types[y])};
+                struct definition d;
+                struct operator_call call = {op, 2, inputs, attributes};
+                definition_init(&d, &a, 2, inputs);
+                bool is_typed = operator_define(&d, &call);
+                assert_int_equal(typing_apply(&typing, head, 2, ids)->is_typed, is_typed);
+                n_typed += is_typed;
+                n_refused += !is_typed;
+                definition_free(&d);
+            }
+        typing_free(&typing);
+        arena_free(&a);
+    }
+    assert_true(n_typed > 1000 && n_refused > 1000);
+}
+
+// Typing takes over what it knows of the first of each choice.
+static void no_type_depends_on_a_choice(void **state)
+{
+    static struct type types[64];
+    uint32_t n_types = collect_types(types), n_operators = 0;
+    for (int op_id = 0; op_id < operator_count(); op_id++) {
+        const struct operator* op = operators[op_id];
+        uint32_t n_typed = 0;
+        for (int i = 0; i < operator_n_attributes(op); i++)
+            for (int64_t choice = 1; op->attributes[i].kind == ATTRIBUTE_CHOICE && op->attributes[i].choices[choice];
+                 choice++)
+                for (uint32_t x = 0; x < n_types; x++)
+                    for (uint32_t y = 0; y < (op->min_inputs == 2 ? n_types : 1); y++) {
+                        struct type inputs[] = {types[x], types[y]};
+                        struct attribute_value first[MAX_ATTRIBUTES], other[MAX_ATTRIBUTES];
+                        struct arena a;
+                        arena_init(&a);
+                        standard_attributes(op, &a, first);
+                        memcpy(other, first, sizeof other);
+                        other[i].ints = &choice;
+                        assert_in_range(op->min_inputs, 1, 2);
+                        expect_alike(op, inputs, first, other, &a, &n_typed);
+                        arena_free(&a);
+                    }
+        n_operators += n_typed > 0;
+    }
+    assert_true(n_operators >= 6);
+}
+
+RUN_TESTS(TEST(finds_what_trying_all_finds), TEST(types_what_has_a_definition), TEST(no_type_depends_on_a_choice))

@@ -1,0 +1,29 @@
+// An equation tested from the operators' definitions at small instances: all ranks and sizes up to
+// a bound and the attributes of domain.h, in one order, up to a number of instances (verifier/limits.h). Nothing is
+// proved by that.
+#pragma once
+#include "instances/enumerate.h"
+#include "verifier/testing/comparison.h"
+#include "verifier/testing/judgement.h"
+
+// Kept by one thread and reused, equation after equation.
+struct judge {
+    struct typing typing;
+    struct arena scratch;
+    uint64_t step_limit;       // types tried per equation
+    uint64_t instance_limit;   // instances compared per equation
+    int largest_size;          // sizes are tried up to this one; 0: up to the first that has instances
+    bool adds_conditions;      // to rules that are not proved as they stand
+};
+void judge_init(struct judge *j);
+void judge_free(struct judge *j);
+
+// Stops at the first failing instance.
+void judge_equation(struct judge *j, const struct equation *eq, struct judgement *ret_result);
+
+// All instances, with their outcomes, for who wants to find conditions. False: stop.
+typedef bool judge_visit_fn(void *context, struct instance *in, enum comparison outcome);
+void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit_fn *visit, void *context);
+// The same, of which none is compared.
+void judge_visit_instances(struct judge *j, const struct equation *eq,
+                           bool (*visit)(void *context, struct instance *in), void *context);

@@ -1,0 +1,46 @@
+// Both sides are computed at random instances; one at which they differ is made small and told.
+#include "verifier/testing/trial.h"
+
+#include "verifier/testing/comparison.h"
+#include "verifier/testing/shrink.h"
+
+static bool run_instance(void *context, struct instance *in, enum wanted_sides wanted)
+{
+    struct trials *t = context;
+    struct difference difference;
+    enum comparison c = instance_compare_numbers(in, t->search.instances - 1, &difference);
+    t->overflows += c == COMPARISON_EQUAL && difference.is_number_on_one_side;
+    if (c == COMPARISON_EQUAL || c == COMPARISON_BOTH_ILL_TYPED)
+        return true;
+    instance_shrink(in, &difference, wanted);
+    counterexample_note(t->counterexample, in, &difference);
+    return false;
+}
+
+bool trials_run(struct trials *t, const struct equation *eq, struct counterexample *ret_counterexample)
+{
+    t->overflows = 0;
+    t->counterexample = ret_counterexample;
+    t->search.visit = run_instance;
+    t->search.context = t;
+    return random_instances_visit(&t->search, eq);
+}
+
+bool trials_run_usual(struct typing *typing, const struct equation *eq, bool is_far, uint32_t *instances,
+                      struct counterexample *ret_counterexample)
+{
+    static const struct random_search usual[] = {
+        {.seed = 1, .largest = 4, .wanted = 12, .attempts = 60, .step_limit = 300000},
+        {.seed = 1, .largest = 13, .wanted = 12, .attempts = 60, .step_limit = 300000},
+        {.seed = 1, .largest = 13, .wanted = 6, .attempts = 40, .step_limit = 50000, .is_far = true}};
+    bool is_equal = true;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual && is_equal; i++) {
+        struct trials t = {.search = usual[i]};
+        t.search.typing = typing;
+        if (is_far && !t.search.is_far)
+            continue;
+        is_equal = trials_run(&t, eq, ret_counterexample);
+        *instances += t.search.instances;
+    }
+    return is_equal;
+}
