@@ -385,8 +385,8 @@ void runtime_file_remove(const struct runtime_file *f)
     unlink(f->data);
 }
 
-static bool write_graph(struct optimizing *o, const struct graph *g, const char *name, struct runtime_file *ret_file,
-                        struct error *error)
+bool runtime_file_write_graph(struct optimizing *o, const struct graph *g, const char *name,
+                              struct runtime_file *ret_file, struct error *error)
 {
     struct onnx_model *model;
     return optimizing_export(o, g, &model, NULL, error) && runtime_file_write(o, model, name, ret_file, error);
@@ -400,7 +400,8 @@ bool optimizing_duel_in_runtime(struct optimizing *o, const struct graph *a, con
     struct runtime_file files[2] = {{{0}, {0}}, {{0}, {0}}};
     struct error error = {0};
     struct runtime_timing timing = {.seconds = seconds, .loads = LOADS_OF_A_DUEL};
-    bool is_done = write_graph(o, a, "first", &files[0], &error) && write_graph(o, b, "second", &files[1], &error) &&
+    bool is_done = runtime_file_write_graph(o, a, "first", &files[0], &error) &&
+                   runtime_file_write_graph(o, b, "second", &files[1], &error) &&
                    runtime_time(&o->runtime, files[0].path, files[1].path, &timing, ret_times, &error);
     if (!is_done)
         log_info(o->options->log, "%s", error.message);
@@ -485,7 +486,7 @@ bool optimizing_judge_in_runtime(struct optimizing *o, const struct graph *g, st
     struct error error = {0};
     vec_free(&ret_verdict->outputs);
     *ret_verdict = (struct runtime_verdict){0};
-    bool is_written = write_graph(o, g, "result", &file, &error);
+    bool is_written = runtime_file_write_graph(o, g, "result", &file, &error);
     bool is_judged = is_written && agree_in_runtime(o, file.path, ret_verdict, &error) &&
                      (ret_verdict->differs || time_limit_is_over(&o->time_limit) ||
                       time_there(o, file.path, &ret_verdict->times, &error));
@@ -510,7 +511,8 @@ static void check_there(struct optimizing *o, const struct graph *g, struct runt
     struct runtime_file file = {{0}, {0}};
     struct error error = {0};
     o->report.runtime = arena_string(&o->model.arena, runtime_name(&o->runtime));
-    if (!write_graph(o, g, "result", &file, &error) || !agree_in_runtime(o, file.path, ret_verdict, &error))
+    if (!runtime_file_write_graph(o, g, "result", &file, &error) ||
+        !agree_in_runtime(o, file.path, ret_verdict, &error))
         ret_verdict->failure = arena_string(&o->model.arena, error.message);
     runtime_file_remove(&file);
 }

@@ -16,6 +16,8 @@ struct runtime_file {
 // A model under that name, in a temporary folder of the job's.
 bool runtime_file_write(struct optimizing *o, struct onnx_model *model, const char *name, struct runtime_file *ret_file,
                         struct error *error);
+bool runtime_file_write_graph(struct optimizing *o, const struct graph *g, const char *name,
+                              struct runtime_file *ret_file, struct error *error);
 void runtime_file_remove(const struct runtime_file *f);
 // Times them by turns. False: the runtime fails at one of them.
 bool optimizing_duel_in_runtime(struct optimizing *o, const struct graph *a, const struct graph *b, double seconds,

@@ -1,6 +1,7 @@
 // Each graph is written with numbered nodes, run with its profile, and its kernels are given to the nodes of the graph.
 // What a run takes beside its kernels is shared out among these, so that the sum of all is what a run takes without a
-// profile. Graphs all of whose groups are known from sessions are not run again.
+// profile. Graphs all of whose groups are known from sessions are not run again. Others than the original are run by
+// turns with it, and count by how much longer or shorter they take: what else the machine does falls on both.
 #include "optimizer/session_costs.h"
 
 #include "core/system/interrupt.h"
@@ -24,6 +25,7 @@ struct sized {
     struct graph runnable;
     tensor_id *map;   // from the whole
     int set;
+    const struct cut_plan *cut;
     struct arena *arena;
 };
 
@@ -66,16 +68,36 @@ static double *seconds_of_nodes(const struct sized *s, const struct numbered_nod
 
 // --- profiles --------------------------------------------------------------------------------------------------------
 
-static bool profile_file(struct sized *s, const char *path, const struct numbered_nodes *nodes, struct error *error)
+static bool is_original(const struct sized *s)
+{
+    return s->whole == &s->o->model.graph;
+}
+
+// How many times slower than noted the original is now, of which a run took so long.
+static double note_original_again(const struct sized *s, double seconds)
+{
+    struct graph original;
+    double slower = 1;
+    if (graph_cut(&original, &s->o->model.graph, NULL, s->cut)) {
+        slower = step_costs_note_original_again(s->o->step_costs, &original, seconds);
+        graph_free(&original);
+    }
+    return slower;
+}
+
+static bool profile_files(struct sized *s, const char *const paths[2], const struct numbered_nodes *nodes,
+                          struct error *error)
 {
     worker_kernels kernels = {0};
-    double whole;
+    double wholes[2];
     bool is_done =
-        worker_profile(&s->o->runtime.worker, path, s->set, SECONDS_OF_A_PROFILE, LEAST_RUNS, &kernels, &whole, error);
+        worker_profile(&s->o->runtime.worker, paths, s->set, SECONDS_OF_A_PROFILE, LEAST_RUNS, &kernels, wholes, error);
     if (is_done) {
-        log_info(s->o->options->log, "a session takes %.4g ms in %zu kernels", 1e3 * whole, kernels.count);
-        step_costs_note_session(s->o->step_costs, &s->runnable, seconds_of_nodes(s, nodes, &kernels, whole),
-                                s->whole == &s->o->model.graph);
+        double slower = wholes[1] > 0 ? note_original_again(s, wholes[1]) : 1;
+        log_info(s->o->options->log, "a session takes %.4g ms in %zu kernels, and the original beside it %.4g ms",
+                 1e3 * wholes[0], kernels.count, 1e3 * wholes[is_original(s) ? 0 : 1]);
+        step_costs_note_session(s->o->step_costs, &s->runnable,
+                                seconds_of_nodes(s, nodes, &kernels, wholes[0] / slower), is_original(s));
     }
     vec_free(&kernels);
     return is_done;
@@ -86,12 +108,14 @@ static bool profile(struct sized *s, struct error *error)
     struct onnx_model *model;
     struct exported_types types;
     struct numbered_nodes nodes;
-    struct runtime_file file = {{0}, {0}};
+    struct runtime_file file = {{0}, {0}}, beside = {{0}, {0}};
     if (!optimizing_export(s->o, s->whole, &model, &types, error))
         return false;
     numbered_nodes_make(&nodes, model, &types, s->arena);
-    bool is_done =
-        runtime_file_write(s->o, model, "profiled", &file, error) && profile_file(s, file.path, &nodes, error);
+    bool is_done = runtime_file_write(s->o, model, "profiled", &file, error) &&
+                   (is_original(s) || runtime_file_write_graph(s->o, &s->o->model.graph, "beside", &beside, error)) &&
+                   profile_files(s, (const char *[]){file.path, is_original(s) ? NULL : beside.path}, &nodes, error);
+    runtime_file_remove(&beside);
     runtime_file_remove(&file);
     numbered_nodes_free(&nodes);
     return is_done;
@@ -102,7 +126,7 @@ static bool profile_at(struct optimizing *o, const struct graph *g, const struct
 {
     struct arena arena;
     arena_init(&arena);
-    struct sized s = {.o = o, .whole = g, .set = set, .arena = &arena};
+    struct sized s = {.o = o, .whole = g, .set = set, .cut = cut, .arena = &arena};
     s.map = arena_array(&arena, tensor_id, g->tensors.count + 1);
     bool is_done = true;
     if (graph_cut_mapped(&s.runnable, g, NULL, cut, s.map)) {

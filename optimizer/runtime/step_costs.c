@@ -35,21 +35,16 @@
 #define IN_SESSION "session "   // before a group's text: what it took in sessions of whole models
 #define LEAST_RATIO 0.25        // of costs in sessions to those alone, of one kind of groups
 #define MOST_RATIO 4.0
-#define MOST_DRIFT 1.25        // of the machine between two sessions: more is no drift
-#define ENOUGH_COMPARED 0.25   // share of a session that tells its drift
-#define MOST_LAID 10.0         // times what groups take themselves, and the other way round, for what is around them
-#define CORRECTED 0.05         // share of a cost: what a session differs from it by more is told
+#define MOST_LAID 10.0   // times what groups take themselves, and the other way round, for what is around them
+#define CORRECTED 0.05   // share of a cost: what a session differs from it by more is told
 
-// A group in sessions: the sum of what all its occurrences took.
+// A group in sessions: the sum of what all its occurrences took. Its kind is that of step_groups_kind.
 struct session_note {
     const char *text;
-    double seconds;
+    double seconds, alone;   // alone: of one, NAN where it is not known
     uint32_t n;
+    enum operator_id kind;
     bool is_of_original;
-};
-// Groups whose first contraction, or first node, is of one operator.
-struct kind {
-    double in_session, alone;
 };
 
 struct step_costs {
@@ -64,8 +59,7 @@ struct step_costs {
     VEC(double) guesses;                    // what each failure is taken to cost: infinite where it is a candidate's
     struct key_set noted;                   // texts of groups that were seen in sessions
     VEC(struct session_note) notes;         // of each
-    struct kind kinds[OP_COUNT];
-    bool are_adopted;   // notes are believed
+    bool are_adopted;                       // notes are believed
 };
 
 // --- measuring -------------------------------------------------------------------------------------------------------
@@ -271,19 +265,25 @@ static bool find_in_session(const struct step_costs *c, const struct group *grou
     return true;
 }
 
-static double ratio_of(const struct kind *k)
+// Of one kind, or of all (OP_COUNT); NAN: no session had any.
+static double ratio_of(const struct step_costs *c, enum operator_id kind)
 {
-    return k->alone > 0 ? fmin(fmax(k->in_session / k->alone, LEAST_RATIO), MOST_RATIO) : NAN;
+    double in_session = 0, alone = 0;
+    for (size_t i = 0; i < c->notes.count; i++) {
+        const struct session_note *note = &c->notes.items[i];
+        if ((note->kind == kind || kind == OP_COUNT) && isfinite(note->alone)) {
+            in_session += note->seconds;
+            alone += note->alone * note->n;
+        }
+    }
+    return alone > 0 ? fmin(fmax(in_session / alone, LEAST_RATIO), MOST_RATIO) : NAN;
 }
 
 // Kinds that no session had are like all others.
-static double ratio_of_kind(const struct step_costs *c, enum operator_id id)
+static double ratio_of_kind(const struct step_costs *c, enum operator_id kind)
 {
-    struct kind all = {0};
-    for (int i = 0; i < OP_COUNT; i++)
-        all = (struct kind){all.in_session + c->kinds[i].in_session, all.alone + c->kinds[i].alone};
-    double own = ratio_of(&c->kinds[id]);
-    return isnan(own) ? ratio_of(&all) : own;
+    double own = ratio_of(c, kind);
+    return isnan(own) ? ratio_of(c, OP_COUNT) : own;
 }
 
 static double cost_of_group(struct step_costs *c, const struct group *group, bool only_recalls)
@@ -400,84 +400,33 @@ static void close_grouped(struct grouped *r)
     arena_free(&r->arena);
 }
 
-struct weighted {
-    double value, weight;
-};
-
-static int compare_weighted(const void *a, const void *b)
-{
-    const struct weighted *x = a, *y = b;
-    return (x->value > y->value) - (x->value < y->value);
-}
-
-static double weighted_median(struct weighted *items, size_t n)
-{
-    double sum = 0, so_far = 0;
-    size_t i = 0;
-    qsort(items, n, sizeof *items, compare_weighted);
-    for (size_t k = 0; k < n; k++)
-        sum += items[k].weight;
-    for (so_far = items[0].weight; so_far < sum / 2 && i + 1 < n; so_far += items[i].weight)
-        i++;
-    return items[i].value;
-}
-
 static void note_group(struct step_costs *c, const struct group *group, double alone, double seconds, bool is_original)
 {
     uint32_t id = key_set_add(&c->noted, &c->arena, group->text.chars, group->text.count + 1);
     if (id == c->notes.count)
-        vec_push(&c->notes, ((struct session_note){.text = c->noted.keys.items[id].bytes}));
+        vec_push(&c->notes,
+                 ((struct session_note){c->noted.keys.items[id].bytes, .alone = alone, .kind = group->kind}));
     c->notes.items[id].seconds += seconds;
     c->notes.items[id].n++;
     c->notes.items[id].is_of_original = is_original;
-    if (isfinite(alone) && alone > 0) {
-        c->kinds[group->kind].in_session += seconds;
-        c->kinds[group->kind].alone += alone;
-    }
 }
 
-static uint32_t find_note(const struct step_costs *c, const struct group *group)
+static struct session_note *note_of_original(const struct step_costs *c, const struct group *group)
 {
-    return key_set_find(&c->noted, group->text.chars, group->text.count + 1);
-}
-
-static const struct session_note *note_of_original(const struct step_costs *c, const struct group *group)
-{
-    uint32_t id = find_note(c, group);
+    uint32_t id = key_set_find(&c->noted, group->text.chars, group->text.count + 1);
     return id != KEY_NONE && c->notes.items[id].is_of_original ? &c->notes.items[id] : NULL;
-}
-
-// How much slower the machine is now than when the original ran: the median of what groups take that it has, too, each
-// counted by its seconds. 1: they are too few to tell.
-static double drift(const struct step_costs *c, const struct grouped *r)
-{
-    VEC(struct weighted) ratios = {0};
-    double compared = 0, all = 0;
-    for (node_id n = 0; n < r->groups.graph->nodes.count; n++) {
-        const struct session_note *former =
-            step_groups_is_first(&r->groups, n) ? note_of_original(c, &r->all[n]) : NULL;
-        all += r->seconds[n];
-        if (!former || !(former->seconds > 0) || !(r->seconds[n] > 0))
-            continue;
-        compared += r->seconds[n];
-        vec_push(&ratios, ((struct weighted){r->seconds[n] * former->n / former->seconds, r->seconds[n]}));
-    }
-    bool is_enough = ratios.count && compared >= ENOUGH_COMPARED * all;
-    double median = is_enough ? weighted_median(ratios.items, ratios.count) : 1;
-    vec_free(&ratios);
-    return fmin(fmax(median, 1 / MOST_DRIFT), MOST_DRIFT);
 }
 
 // What the original has costs what it does there, and all that a rewrite makes longer or shorter around it is counted
 // as the rewrite's, so that the sum is the whole.
 static void lay_to_rewrites(const struct step_costs *c, struct grouped *r)
 {
-    double slower = drift(c, r), whole = 0, known = 0, fresh = 0;
+    double whole = 0, known = 0, fresh = 0;
     for (node_id n = 0; n < r->groups.graph->nodes.count; n++) {
         if (!step_groups_is_first(&r->groups, n))
             continue;
         const struct session_note *former = note_of_original(c, &r->all[n]);
-        whole += r->seconds[n] / slower;
+        whole += r->seconds[n];
         *(former ? &known : &fresh) += former ? former->seconds / former->n : r->seconds[n];
     }
     double scale = fresh > 0 ? fmin(fmax((whole - known) / fresh, 1 / MOST_LAID), MOST_LAID) : 1;
@@ -502,6 +451,23 @@ void step_costs_note_session(struct coster *coster, const struct graph *g, const
         lay_to_rewrites(c, &r);
     note_grouped(c, &r, is_original);
     close_grouped(&r);
+}
+
+double step_costs_note_original_again(struct coster *coster, const struct graph *original, double seconds)
+{
+    struct step_costs *c = (struct step_costs *)coster;
+    struct session_note *note;
+    struct grouped r;
+    double noted = 0;
+    open_grouped(c, original, &r);
+    for (node_id n = 0; n < original->nodes.count; n++)
+        if (step_groups_is_first(&r.groups, n) && (note = note_of_original(c, &r.all[n])))
+            noted += r.seconds[n] = note->seconds / note->n;
+    for (node_id n = 0; n < original->nodes.count && seconds < noted; n++)
+        if (step_groups_is_first(&r.groups, n) && (note = note_of_original(c, &r.all[n])))
+            note->seconds = r.seconds[n] * note->n * (seconds / noted);
+    close_grouped(&r);
+    return noted > 0 ? fmax(seconds / noted, 1) : 1;
 }
 
 bool step_costs_recall_session(struct coster *coster, const struct graph *g, bool is_original)

@@ -30,6 +30,9 @@ size_t step_costs_price_original(struct coster *costs, const struct weight_sourc
 // were none. Costs stay what they are until what was noted is adopted. The original is noted first: what others have of
 // it costs what it costs there.
 void step_costs_note_session(struct coster *costs, const struct graph *g, const double *seconds, bool is_original);
+// A session of the original, which is noted, was run once more, and took so long. Other programs only make it longer:
+// if it was shorter than what was noted, that is made shorter. How many times slower it was than what is noted now.
+double step_costs_note_original_again(struct coster *costs, const struct graph *original, double seconds);
 // Notes what former sessions showed. False: something of the graph was in none, and nothing is noted.
 bool step_costs_recall_session(struct coster *costs, const struct graph *g, bool is_original);
 // From now on groups cost what they took in sessions, on average, and all others what they take alone, times what

@@ -202,26 +202,30 @@ static void decode(char *name)
     *to = '\0';
 }
 
-static bool read_kernels(struct worker *w, worker_kernels *ret_kernels, double *ret_whole, struct error *error)
+static bool read_kernels(struct worker *w, worker_kernels *ret_kernels, double ret_wholes[2], struct error *error)
 {
     char *rest = NULL, *count = strtok_r(w->answer.chars + 2, " ", &rest), *whole = strtok_r(NULL, " ", &rest);
+    const char *beside = strtok_r(NULL, " ", &rest);
     vec_clear(ret_kernels);
     for (char *name = strtok_r(NULL, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
         const char *seconds = strtok_r(NULL, " ", &rest);
         decode(name);
         vec_push(ret_kernels, ((struct worker_kernel){name, seconds ? strtod(seconds, NULL) : -1}));
     }
-    *ret_whole = whole ? strtod(whole, NULL) : 0;
-    bool is_whole = count && whole && strtoul(count, NULL, 10) == ret_kernels->count && *ret_whole > 0;
+    ret_wholes[0] = whole ? strtod(whole, NULL) : 0;
+    ret_wholes[1] = beside ? strtod(beside, NULL) : 0;
+    bool is_whole = count && beside && strtoul(count, NULL, 10) == ret_kernels->count && ret_wholes[0] > 0;
     for (size_t i = 0; i < ret_kernels->count; i++)
         is_whole = is_whole && ret_kernels->items[i].seconds >= 0;
     return is_whole || error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s answers no profile", w->name);
 }
 
-bool worker_profile(struct worker *w, const char *path, int set, double seconds, int least_runs,
-                    worker_kernels *ret_kernels, double *ret_whole, struct error *error)
+bool worker_profile(struct worker *w, const char *const paths[2], int set, double seconds, int least_runs,
+                    worker_kernels *ret_kernels, double ret_wholes[2], struct error *error)
 {
     struct text line = {0};
-    text_printf(&line, "profile %d %g %d %zu", set, seconds, least_runs, strlen(path));
-    return ask(w, &line, path, strlen(path), NULL, 0, seconds, error) && read_kernels(w, ret_kernels, ret_whole, error);
+    size_t size_beside = paths[1] ? strlen(paths[1]) : 0;
+    text_printf(&line, "profile %d %g %d %zu %zu", set, seconds, least_runs, strlen(paths[0]), size_beside);
+    return ask(w, &line, paths[0], strlen(paths[0]), paths[1], size_beside, seconds, error) &&
+           read_kernels(w, ret_kernels, ret_wholes, error);
 }

@@ -52,7 +52,8 @@ bool worker_run(struct worker *w, const char *id, double *ret_seconds, struct er
 // large model does.
 bool worker_time_bound(struct worker *w, const char *id, bool is_cold, double seconds, int least_runs,
                        worker_numbers *ret_seconds, struct error *error);
-// Loads a file for this alone and runs it on a set for about that long: what its kernels take, in the order in which
-// they ran, and what a run takes without a profile. Names last until it is asked again.
-bool worker_profile(struct worker *w, const char *path, int set, double seconds, int least_runs,
-                    worker_kernels *ret_kernels, double *ret_whole, struct error *error);
+// Loads the first file for this alone and runs it on a set for about that long: what its kernels take, in the order in
+// which they ran, and what a run takes without a profile. The second file, if not NULL, is run by turns with it: what a
+// run of that takes; else 0. Names last until it is asked again.
+bool worker_profile(struct worker *w, const char *const paths[2], int set, double seconds, int least_runs,
+                    worker_kernels *ret_kernels, double ret_wholes[2], struct error *error);

@@ -13,9 +13,11 @@ first line, which nobody asks for, says what runs here: `ok VERSION PROVIDER`.
     run A                       runs it on these sets                ok 1 SECONDS
     bound A COLD SECONDS LEAST  runs A alone, on inputs made up and bound where it computes, with empty caches where
                                 COLD is 1     ok COUNT, then seconds
-    profile SET SECONDS LEAST SIZE     SIZE bytes: a path. Loads that model for this alone and runs it on one set, with
-                                its profile and without     ok COUNT SECONDS of a run, then for each kernel, in the order
-                                in which they ran, its name (quoted as in addresses) and its seconds
+    profile SET SECONDS LEAST SIZE BESIDE     SIZE bytes, then BESIDE bytes: paths. Loads the first model for this alone
+                                and runs it on one set, with its profile and without; the latter by turns with the second
+                                one, where that is named     ok COUNT SECONDS of a run, SECONDS of the other's or 0, then
+                                for each kernel, in the order in which they ran, its name (quoted as in addresses) and
+                                its seconds
 
 Inputs that were not given are made up from what the model declares. Loaded models stay until they are dropped: a new
 session for the same model is another sample of where its weights come to lie in memory.
@@ -269,31 +271,37 @@ class Worker:
             taken.append((clock() - started) / repeats)
         return " ".join([str(len(taken))] + [f"{t:.9g}" for t in taken])
 
-    def repeat(self, model, feed, seconds, least):
-        """Seconds of runs."""
-        taken, end = [], time.monotonic() + seconds
-        while len(taken) < least or (len(taken) < MOST_PROFILED_RUNS and time.monotonic() < end):
+    def repeat(self, models, feed, seconds, least):
+        """Seconds of runs of each, by turns."""
+        taken, end = [[] for _ in models], time.monotonic() + seconds
+        while len(taken[0]) < least or (len(taken[0]) < MOST_PROFILED_RUNS and time.monotonic() < end):
             self.connection.check()
-            started = self.clock()
-            model.run(None, feed)
-            taken.append(self.clock() - started)
+            for model, seconds_of_runs in zip(models, taken):
+                started = self.clock()
+                model.run(None, feed)
+                seconds_of_runs.append(self.clock() - started)
         return taken
 
-    def profile(self, which, seconds, least, size):
-        path, options = os.fsdecode(self.connection.read_bytes(int(size))), self.options()
+    def profile(self, which, seconds, least, size, size_beside):
+        path, beside = (os.fsdecode(self.connection.read_bytes(int(n))) for n in (size, size_beside))
+        options = self.options()
         options.enable_profiling, options.profile_file_prefix = True, path
         model = self.runtime.InferenceSession(path, options, providers=[self.provider])
         feed = self.feeds(model, int(which))
-        self.repeat(model, feed, float(seconds) / 2, WARM_UP_RUNS + int(least))
+        self.repeat([model], feed, float(seconds) / 2, WARM_UP_RUNS + int(least))
         profile = model.end_profiling()
         try:
             with open(profile, encoding="utf-8", errors="replace") as file:
                 kernels = kernels_of(json.load(file))
         finally:
             os.unlink(profile)
-        whole = mean_of_lower_half(self.repeat(model, feed, float(seconds) / 2, int(least)))
+        models = [model]
+        if beside:
+            models.append(self.runtime.InferenceSession(beside, self.options(), providers=[self.provider]))
+            self.repeat(models[1:], feed, 0, WARM_UP_RUNS)
+        wholes = [mean_of_lower_half(taken) for taken in self.repeat(models, feed, float(seconds) / 2, int(least))] + [0]
         words = [f"{urllib.parse.quote(name, safe='')} {taken:.9g}" for name, taken in kernels]
-        return " ".join([str(len(words)), f"{whole:.9g}"] + words)
+        return " ".join([str(len(words)), f"{wholes[0]:.9g}", f"{wholes[1]:.9g}"] + words)
 
     def serve(self):
         requests = {"load": self.load, "drop": self.drop, "input": self.input, "sets": self.sets,

@@ -75,12 +75,17 @@ def misbehaving(folder, name, methods):
     return script(folder / name, WORKER.format(folder=str(folder), methods=methods))
 
 
-PROFILED = """    def profile(self, which, seconds, least, size):
+PROFILED = """    def profile(self, which, seconds, least, *sizes):
         import os, onnx
-        path = os.fsdecode(self.connection.read_bytes(int(size)))
-        kernels = {rule}
-        return ' '.join([str(len(kernels)), str(sum(seconds for _, seconds in kernels))] +
-                        [f'{{name}} {{seconds}}' for name, seconds in kernels])
+        paths = [os.fsdecode(self.connection.read_bytes(int(size))) for size in sizes]
+        self.n_profiles = getattr(self, 'n_profiles', 0) + 1
+
+        def kernels_of(path, n_profiles):
+            return {rule}
+
+        found = [kernels_of(path, self.n_profiles) if path else [] for path in paths]
+        wholes = [str(sum(seconds for _, seconds in kernels)) for kernels in found]
+        return ' '.join([str(len(found[0]))] + wholes + [f'{{name}} {{seconds}}' for name, seconds in found[0]])
 """
 
 
@@ -178,10 +183,24 @@ def test_sessions(folder):
     told = Run(folder, fused, "--runtime", "onnxruntime", "--costs", folder / "others",
                python=misbehaving(folder, "fuses", PROFILED.format(rule=one_kernel))).told
     expect(abs(told["estimated_seconds_before"] - 8.0) < 1e-3, f"all that was fused: {told['estimated_seconds_before']}")
-    broken = misbehaving(folder, "no-profile", "    def profile(self, which, seconds, least, size):\n"
-                         "        self.connection.read_bytes(int(size))\n        raise ValueError('no')")
+    broken = misbehaving(folder, "no-profile", "    def profile(self, which, seconds, least, *sizes):\n"
+                         "        self.connection.read_bytes(sum(map(int, sizes)))\n        raise ValueError('no')")
     done = Run(folder, model, "--runtime", "onnxruntime", "--costs", folder / "third", python=broken)
     expect(done.code == 0 and not done.lines and not done.told["costs_corrected"], f"without a profile: {done.errors}")
+
+
+def test_disturbed_sessions(folder):
+    """A session that other programs slow down says nothing of a model: the original's is run again beside each result."""
+    model = products(folder / "products.onnx")
+    slowed = """[(node.name.replace('#', '%23'), slower * (3.0 if node.op_type == 'MatMul' else 0.5))
+              for node in onnx.load(path).graph.node for slower in [{slower}]]"""
+    for name, slower in (("first", "1.5 if n_profiles == 1 else 1"), ("later", "1 if n_profiles == 1 else 1.5")):
+        costs = ["--runtime", "onnxruntime", "--costs", folder / f"costs-{name}", "--measure-seconds", "0.2"]
+        methods = TIMED.format(log=str(folder / "log")) + PROFILED.format(rule=slowed.format(slower=slower))
+        told = Run(folder, model, *costs, python=misbehaving(folder, name, methods)).told
+        sums = [told[f"timed_estimate_{which}"] for which in ("before", "after")]
+        expect(told["rewrites"] and abs(sums[0] - 9.0) < 1e-3 and min(abs(sums[1] - whole) for whole in (3.5, 6.5)) < 1e-3,
+               f"{name}: {sums}, not three products, and what is left of them with splits: {told['rewrites']}")
 
 
 def test_regions(folder):
@@ -451,7 +470,8 @@ def test_files(folder):
 
 
 def main():
-    tests = [test_files, test_measured_there, test_steps, test_sessions, test_regions, test_indices, test_constants, test_step_that_fails, test_doubts,
+    tests = [test_files, test_measured_there, test_steps, test_sessions, test_disturbed_sessions, test_regions, test_indices,
+             test_constants, test_step_that_fails, test_doubts,
              test_refused_there, test_wrong_requests, test_failures, test_command]
     for test in tests + [test_simplified, test_symbolic] * ("--few" not in sys.argv):
         with tempfile.TemporaryDirectory() as folder:
