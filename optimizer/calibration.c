@@ -16,19 +16,17 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "optimizer/run/contest.h"
+#include "optimizer/run/profile_runs.h"
 #include <math.h>
 
 #define WARM_UP_SECONDS 0.05   // of runs after which none warms up any more
-#define LEAST_RUNS 3
-#define MOST_RUNS 15
-#define SECONDS_OF_A_PLAN 0.4   // after the least number of runs
-#define MOST_DISTURBED 3        // times the least number of runs: then disturbed ones have to do
-#define HOPELESS 1.5            // times the least estimate of the same graph's plans
+#define MOST_DISTURBED 3       // times the least number of runs: then disturbed ones have to do
+#define HOPELESS 1.5           // times the least estimate of the same graph's plans
 
 struct profile {
     const struct plan *plan;
     size_t n_runs;
-    double *seconds;    // of step i in run k at i * MOST_RUNS + k
+    double *seconds;    // of step i in run k at i * PROFILE_MOST_RUNS + k
     bool is_doubtful;   // other programs came between
 };
 
@@ -59,15 +57,9 @@ static bool run_profiled(struct contenders *f, struct contender *c, struct profi
         return true;
     p->is_doubtful = p->is_doubtful || is_disturbed;
     for (size_t i = 0; i < p->plan->steps.count; i++)
-        p->seconds[i * MOST_RUNS + p->n_runs] = once[i];
+        p->seconds[i * PROFILE_MOST_RUNS + p->n_runs] = once[i];
     p->n_runs++;
     return true;
-}
-
-double calibration_seconds_of_runs(double of_run)
-{
-    return of_run * contest_runs_to_warm_up(of_run) +
-           fmin(MOST_RUNS * of_run, fmax(SECONDS_OF_A_PLAN, LEAST_RUNS * of_run));
 }
 
 static bool is_warm(double started)
@@ -82,10 +74,10 @@ static bool run_plan(struct contenders *f, struct contender *c, struct profile *
     bool is_done = true;
     for (int i = 0; is_done && i < n_warm_up && !is_warm(started) && !interrupt_requested(); i++)
         is_done = model_run(c->model, f->inputs.values, c->outputs, error);
-    for (int tried = 0; is_done && p->n_runs < MOST_RUNS && !interrupt_requested(); tried++) {
-        if (p->n_runs >= LEAST_RUNS && clock_seconds() - started > SECONDS_OF_A_PLAN)
+    for (int tried = 0; is_done && p->n_runs < PROFILE_MOST_RUNS && !interrupt_requested(); tried++) {
+        if (p->n_runs >= PROFILE_LEAST_RUNS && clock_seconds() - started > PROFILE_SECONDS)
             break;
-        is_done = run_profiled(f, c, p, tried >= MOST_DISTURBED * LEAST_RUNS, once, error);
+        is_done = run_profiled(f, c, p, tried >= MOST_DISTURBED * PROFILE_LEAST_RUNS, once, error);
     }
     mem_free_array(once, p->plan->steps.count + 1);
     return is_done;
@@ -97,19 +89,19 @@ static void note_steps(struct optimizing *o, const struct profile *p)
         const struct step *step = &p->plan->steps.items[i];
         if (step->is_constant)
             continue;
-        struct sample_summary s = sample_summarize(p->seconds + i * MOST_RUNS, p->n_runs);
+        struct sample_summary s = sample_summarize(p->seconds + i * PROFILE_MOST_RUNS, p->n_runs);
         backend_note_in_model(o->backend, p->plan, step, s.quartile1, s.spread, p->is_doubtful);
     }
 }
 
 static void keep_whole_runs(struct optimizing *o, const struct contender *c, const struct profile *p)
 {
-    double *whole = mem_new_array(double, MOST_RUNS);
+    double *whole = mem_new_array(double, PROFILE_MOST_RUNS);
     for (size_t k = 0; k < p->n_runs; k++)
         for (size_t i = 0; i < p->plan->steps.count; i++)
-            whole[k] = (i ? whole[k] : 0) + p->seconds[i * MOST_RUNS + k];
+            whole[k] = (i ? whole[k] : 0) + p->seconds[i * PROFILE_MOST_RUNS + k];
     vec_push(&o->profiled, ((struct profiled_plan){c->plan_hash, sample_summarize(whole, p->n_runs)}));
-    mem_free_array(whole, MOST_RUNS);
+    mem_free_array(whole, PROFILE_MOST_RUNS);
 }
 
 // Then it is not even loaded.
@@ -137,10 +129,10 @@ static bool profile_contender(struct contenders *f, size_t number, bool *ret_is_
         return false;
     struct contender *c = &f->all.items[number];
     struct profile p = {.plan = model_plan(c->model)};
-    size_t n = p.plan->steps.count * MOST_RUNS + 1;
+    size_t n = p.plan->steps.count * PROFILE_MOST_RUNS + 1;
     p.seconds = mem_new_array(double, n);
     bool is_done = run_plan(f, c, &p, error);
-    if (is_done && p.n_runs >= LEAST_RUNS) {
+    if (is_done && p.n_runs >= PROFILE_LEAST_RUNS) {
         keep_whole_runs(f->o, c, &p);
         note_steps(f->o, &p);
     }

@@ -4,9 +4,6 @@
 #include "optimizer/contenders.h"
 #include "optimizer/optimization.h"
 
-// About how long a model is run for the costs of its steps, one run of which takes so long.
-double calibration_seconds_of_runs(double of_run);
-
 // Corrects costs by what steps take inside of the original and the finalists: the largest change of an estimate by it,
 // as a share; 0: all that was known already.
 bool optimizing_calibrate(struct optimizing *o, double *ret_change);

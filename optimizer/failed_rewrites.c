@@ -8,6 +8,7 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
+#include "optimizer/judgement.h"
 #include "optimizer/optimization.h"
 #include "optimizer/output_check.h"
 #include "optimizer/search/result.h"

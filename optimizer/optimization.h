@@ -92,14 +92,12 @@ struct optimizing {
 struct backend_options optimizing_backend_options(struct optimizing *o);
 struct backend *optimizing_open_device(struct optimizing *o, const struct backend_options *chosen, struct error *error);
 
-// --- what a graph costs (estimator.c) --------------------------------------------------------------------------------
+size_t optimizing_bytes_of_weights(const struct optimizing *o);
+bool optimizing_has_large_weights(const struct optimizing *o);   // too large for random ones, and to be kept twice
 
-// --- searching and judging -------------------------------------------------------------------------------------------
+// Models are timed by the device or the runtime that the model is optimized for, or not at all.
+bool optimizing_is_timed(const struct optimizing *o);
 
 // A device failed as somebody asked us to end while it was at work: nothing is known of the result then, and that is in
-// the report instead of the error. (optimize.c)
+// the report instead of the error.
 bool optimizing_is_cut(struct optimizing *o);
-
-bool optimizing_search_and_judge(struct optimizing *o);   // and what that is worth: once (optimize.c)
-
-// --- in the user's runtime (runtime_verdict.c) -----------------------------------------------------------------------

@@ -5,8 +5,6 @@
 #include "optimizer/optimization.h"
 
 #include "backends/cpu/cpu.h"
-#include "backends/cuda/cuda.h"
-#include "backends/fake/fake.h"
 #include "core/system/clock.h"
 #include "core/system/file.h"
 #include "core/system/interrupt.h"
@@ -17,13 +15,13 @@
 #include "onnx/format/foreign.h"
 #include "optimizer/compiled/compiled_model.h"
 #include "optimizer/failed_rewrites.h"
-#include "optimizer/output_check.h"
+#include "optimizer/judgement.h"
+#include "optimizer/model_export.h"
 #include "optimizer/rules.h"
 #include "optimizer/run/model_weights.h"
 #include "optimizer/run/npy.h"
 #include "optimizer/runtime_verdict.h"
 #include "optimizer/search/result.h"
-#include "optimizer/search_phase.h"
 #include "optimizer/write_model.h"
 #include <math.h>
 #include <string.h>
@@ -50,25 +48,6 @@ const struct optimize_options optimize_standard_options = {
 };
 
 // --- opening ---------------------------------------------------------------------------------------------------------
-
-struct backend_options optimizing_backend_options(struct optimizing *o)
-{
-    const struct optimize_options *options = o->options;
-    return (struct backend_options){.threads = (int)options->threads,
-                                    .cost_file = options->costs,
-                                    .allows_tf32 = options->allows_tf32,
-                                    .owns_process = options->owns_process,
-                                    .log = options->log,
-                                    .weights = &o->weight_source};
-}
-
-struct backend *optimizing_open_device(struct optimizing *o, const struct backend_options *chosen, struct error *error)
-{
-    return o->options->device == DEVICE_FAKE
-               ? fake_backend_open(&(struct fake_device){.has_layouts = true, .least_share = 0.9, .of_rows = 3}, error)
-           : o->options->device == DEVICE_CUDA ? cuda_backend_open(chosen, error)
-                                               : cpu_backend_open(chosen, error);
-}
 
 static bool open_backend(struct optimizing *o)
 {
@@ -180,125 +159,6 @@ static bool open_model(struct optimizing *o)
     return true;
 }
 
-// --- searching and judging -------------------------------------------------------------------------------------------
-
-static const char *reason_not_to_check(const struct optimizing *o)
-{
-    return o->found.steps.count == 0       ? "nothing was changed"
-           : !backend_can_run(o->checker)  ? "this device runs nothing"
-           : o->report.is_timing_disturbed ? "this machine is busy"
-           : o->report.is_timing_cut       ? "interrupted"
-           : o->options->is_check_skipped  ? "by request"
-                                           : NULL;
-}
-
-static bool can_be_judged(const struct optimizing *o)
-{
-    bool is_checked_here = backend_can_run(o->checker) && !o->options->is_check_skipped;
-    return o->found.steps.count > 0 && (is_checked_here || o->runtime.is_open);
-}
-
-// A cost database that lacks steps of the result is not silent about it.
-static void tell_of_guesses(const struct optimizing *o)
-{
-    struct graph runnable;
-    struct estimate estimate;
-    struct text text = {0};
-    struct error error = {0};
-    if (o->checker == o->backend)
-        return;
-    graph_cut(&runnable, &o->found.graph, NULL, &o->cut);
-    if (backend_estimate(o->backend, &runnable, &estimate, &error) && estimate.n_guessed &&
-        backend_list_guesses(o->backend, &runnable, &text, &error)) {
-        log_warning(o->options->log, "costs are guessed of %u of the result's %u step%s; --verbose lists them",
-                    estimate.n_guessed, estimate.n_steps, plural_ending(estimate.n_steps));
-        log_info(o->options->log, "guessed costs:\n%s", text.chars);
-    }
-    graph_free(&runnable);
-    text_free(&text);
-}
-
-// What was rewritten may take more memory than the original.
-static bool has_room_for_result(struct optimizing *o)
-{
-    struct graph runnable;
-    struct error error = {0};
-    graph_cut(&runnable, &o->found.graph, &o->model.graph, &o->cut);
-    o->report.is_too_large = !backend_has_room(o->checker, &runnable, NULL, &error);
-    if (o->report.is_too_large)
-        log_warning(o->options->log, "%s: the result: %s", o->options->input, error.message);
-    graph_free(&runnable);
-    return !o->report.is_too_large;
-}
-
-static bool have_equal_outputs(const struct graph *a, const struct graph *b)
-{
-    bool are_equal = a->outputs.count == b->outputs.count;
-    for (size_t i = 0; are_equal && i < a->outputs.count; i++)
-        are_equal = type_equal(graph_type(a, a->outputs.items[i]), graph_type(b, b->outputs.items[i]));
-    return are_equal;
-}
-
-// Each rewrite was made at all probes; here the whole result is.
-static bool is_typed_at_probes(struct optimizing *o)
-{
-    bool is_typed = true;
-    for (int k = 0; is_typed && k < N_PROBES; k++) {
-        struct graph before, after;
-        struct cut_plan at = o->cut;
-        memcpy(at.binding, o->model.sizes.probes[k], sizeof at.binding);
-        if (!graph_cut(&before, &o->model.graph, &o->found.graph, &at))
-            return false;
-        is_typed = graph_cut(&after, &o->found.graph, &o->model.graph, &at);
-        if (is_typed) {
-            is_typed = have_equal_outputs(&before, &after);
-            graph_free(&after);
-        }
-        graph_free(&before);
-    }
-    return is_typed;
-}
-
-// Nothing is left of a result that is none for all sizes.
-static void refuse_result_of_some_sizes(struct optimizing *o)
-{
-    if (!o->cut.sizes || o->found.steps.count == 0 || is_typed_at_probes(o))
-        return;
-    log_warning(o->options->log, "%s: the result has no types at some sizes, and is dropped", o->options->input);
-    graph_free(&o->found.graph);
-    graph_copy(&o->found.graph, &o->model.graph);
-    vec_clear(&o->found.steps);
-}
-
-bool optimizing_is_cut(struct optimizing *o)
-{
-    if (!interrupt_requested())
-        return false;
-    o->report.is_timing_cut = true;
-    *o->error = (struct error){0};
-    return true;
-}
-
-static bool judge(struct optimizing *o)
-{
-    if (can_be_judged(o) && !o->report.is_timing_cut && has_room_for_result(o) && !optimizing_judge(o))
-        return false;
-    if (o->options->is_timing_skipped && o->found.steps.count > 0 && o->report.verdict != CHECK_FAILED)
-        optimizing_check_in_runtime(o, &o->found.graph, &o->report.in_runtime);
-    return true;
-}
-
-bool optimizing_search_and_judge(struct optimizing *o)
-{
-    if (!optimizing_search(o))
-        return false;
-    refuse_result_of_some_sizes(o);
-    tell_of_guesses(o);
-    o->report.verdict = CHECK_SKIPPED;
-    o->report.verdict_reason = reason_not_to_check(o);
-    return judge(o);
-}
-
 // Layouts of ours are nothing that another runtime has.
 static void choose_layouts(struct optimizing *o)
 {
@@ -403,7 +263,7 @@ static bool only_simplify(struct optimizing *o)
     graph_copy(&o->found.graph, &o->model.graph);
     o->found.seconds_before = o->found.seconds_after = INFINITY;
     o->report.verdict = CHECK_SKIPPED;
-    o->report.verdict_reason = reason_not_to_check(o);
+    o->report.verdict_reason = optimizing_reason_not_to_check(o);
     choose_layouts(o);
     o->report.layout_strategy = optimize_layouts[o->layout];
     decide(o);

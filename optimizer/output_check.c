@@ -18,9 +18,6 @@
 
 // --- checking and timing ---------------------------------------------------------------------------------------------
 
-// There are no random weights for models with more than these.
-#define WEIGHTS_OF_A_LARGE_MODEL ((size_t)1 << 30)
-
 // What can be run of the original and of the result.
 struct pair {
     struct graph graphs[2];
@@ -188,24 +185,6 @@ static bool check_with_random_weights(struct optimizing *o, const struct tensor_
                                    ? "with random weights, as the outputs are constant with the model's own"
                                    : "outputs are constant, with the model's own weights and with random ones";
     return is_done;
-}
-
-size_t optimizing_bytes_of_weights(const struct optimizing *o)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < o->model.weights.count; i++)
-        bytes += type_bytes(&o->model.weights.items[i].type);
-    return bytes;
-}
-
-bool optimizing_has_large_weights(const struct optimizing *o)
-{
-    return optimizing_bytes_of_weights(o) > WEIGHTS_OF_A_LARGE_MODEL;
-}
-
-bool optimizing_is_timed(const struct optimizing *o)
-{
-    return !o->options->is_timing_skipped && (o->runtime.is_open || o->checker == o->backend);
 }
 
 static const struct tensor_value *list_weights(struct optimizing *o)

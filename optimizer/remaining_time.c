@@ -1,9 +1,9 @@
 // Sums of loads and runs.
 #include "optimizer/remaining_time.h"
 
-#include "optimizer/calibration.h"
 #include "optimizer/contenders.h"
 #include "optimizer/run/contest.h"
+#include "optimizer/run/profile_runs.h"
 #include <math.h>
 
 #define BYTES_LOADED_PER_SECOND 4e8   // until a model was loaded
@@ -61,7 +61,7 @@ double remaining_time_repeats(const struct remaining_time *o, bool is_with_more_
 
 static double seconds_of_calibration(const struct remaining_time *o)
 {
-    double of_contender = seconds_of_load(o) + calibration_seconds_of_runs(seconds_of_run(o));
+    double of_contender = seconds_of_load(o) + profile_runs_seconds(seconds_of_run(o));
     return o->is_calibrated ? of_contender * (double)o->n_contenders : 0;
 }
 

@@ -14,9 +14,9 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
+#include "optimizer/model_export.h"
 #include "optimizer/output_check.h"
 #include "optimizer/runtime/command.h"
-#include "optimizer/write_model.h"
 #include <math.h>
 #include <string.h>
 #include <unistd.h>

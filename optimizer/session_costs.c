@@ -9,9 +9,9 @@
 #include "core/text/log.h"
 #include "onnx/convert/export/read_back.h"
 #include "optimizer/estimator.h"
+#include "optimizer/model_export.h"
 #include "optimizer/runtime/numbered_nodes.h"
 #include "optimizer/runtime_verdict.h"
-#include "optimizer/write_model.h"
 #include <math.h>
 #include <string.h>
 

@@ -8,8 +8,8 @@
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
+#include "optimizer/model_export.h"
 #include "optimizer/runtime_verdict.h"
-#include "optimizer/write_model.h"
 
 static bool is_not_wanted(struct optimizing *o, const char *reason)
 {
