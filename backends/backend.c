@@ -1,50 +1,23 @@
 // What all devices share: opening and closing, layouts by the policy, and preparing models where the device is here.
-#include "backends/contract/backend.h"
+#include "backends/backend.h"
 
 #include "backends/costs/cost_database.h"
+#include "backends/costs/graph_cost.h"
 #include "backends/costs/in_model.h"
 #include "backends/costs/step_cost.h"
 #include "backends/costs/step_key.h"
 #include "backends/instructions/code_cache.h"
-#include "backends/layouts/choose_layouts.h"
-#include "backends/layouts/layout.h"
+#include "backends/layouts/layout_policy.h"
 #include "backends/layouts/layout_tables.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/planner.h"
 #include "core/memory/arena.h"
 #include "core/system/code_pages.h"
 #include "core/system/file.h"
-#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include <stdio.h>
 #include <string.h>
-
-const char *const layout_policy_names[] = {"standard", "best", "plain", NULL};
-
-bool backend_find_layouts(struct backend *b, const struct graph *g, struct arena *arena, const uint8_t **ret_layouts,
-                          struct error *error)
-{
-    uint8_t *layouts = NULL;
-    if (b->policy == LAYOUTS_BEST && b->target.layouts && !layouts_find(b, g, arena, &layouts, NULL, error)) {
-        if (!interrupt_requested())
-            return false;
-        layouts = NULL;
-        *error = (struct error){0};
-    }
-    if (b->policy == LAYOUTS_PLAIN) {
-        layouts = arena_array(arena, uint8_t, g->tensors.count + 1);
-        memset(layouts, LAYOUT_ROWS, g->tensors.count);
-    }
-    *ret_layouts = layouts;
-    return true;
-}
-
-struct plan_request backend_plan_request(const struct backend *b, const struct graph *g, const uint8_t *layouts,
-                                         struct arena *arena)
-{
-    return (struct plan_request){g, &b->target, b->codes, layouts, arena};
-}
 
 bool backend_has_room(struct backend *b, const struct graph *g, size_t *ret_bytes, struct error *error)
 {

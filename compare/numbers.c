@@ -1,6 +1,7 @@
 // Runs both models on a device, opaque nodes paired, and compares their outputs.
 #include "compare/numbers.h"
 
+#include "backends/backend.h"
 #include "backends/cpu/cpu.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"

@@ -2,6 +2,7 @@
 #include "library/library.h"
 #include "library/memory_file.h"
 
+#include "backends/backend.h"
 #include "backends/cpu/cpu.h"
 #include "core/memory/memory.h"
 #include "optimizer/run/loaded_model.h"

@@ -7,6 +7,9 @@
 // often, whose runs took half of the time.
 #include "optimizer/calibration.h"
 
+#include "backends/backend.h"
+#include "backends/costs/step_cost.h"
+#include "backends/layouts/layout_policy.h"
 #include "backends/planning/planner.h"
 #include "optimizer/contenders.h"
 

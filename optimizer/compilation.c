@@ -2,6 +2,7 @@
 // in .taso. What cannot be compiled is said before anything is searched, and so is a name that ends otherwise.
 #include "optimizer/compilation.h"
 
+#include "backends/backend.h"
 #include "optimizer/compiled/compile.h"
 #include "optimizer/optimization.h"
 

@@ -2,7 +2,10 @@
 // another plan. "Before" is the fastest way to run the original, so a gain is one over that.
 #include "optimizer/contenders.h"
 
+#include "backends/backend.h"
+#include "backends/costs/graph_cost.h"
 #include "backends/cpu/cpu.h"
+#include "backends/layouts/layout_policy.h"
 #include "core/system/interrupt.h"
 #include "core/system/machine_load.h"
 #include "core/text/error.h"

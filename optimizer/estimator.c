@@ -2,6 +2,8 @@
 // be run of it, at all profiles of a model with symbols; and the same for several threads.
 #include "optimizer/estimator.h"
 
+#include "backends/backend.h"
+#include "backends/costs/step_cost.h"
 #include "graph/graph_whole.h"
 #include "optimizer/optimization.h"
 

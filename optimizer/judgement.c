@@ -1,6 +1,8 @@
 // Searching and judging: what is found has types at all sizes, is compared with the original, and timed.
 #include "optimizer/judgement.h"
 
+#include "backends/backend.h"
+#include "backends/costs/graph_cost.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"

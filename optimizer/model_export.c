@@ -1,6 +1,7 @@
 // A graph as an ONNX model: constants are computed when they are asked for, large ones on the device.
 #include "optimizer/model_export.h"
 
+#include "backends/backend.h"
 #include "backends/cpu/cpu.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"

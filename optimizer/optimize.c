@@ -4,6 +4,8 @@
 #include "optimizer/fill_report.h"
 #include "optimizer/optimization.h"
 
+#include "backends/backend.h"
+#include "backends/costs/step_cost.h"
 #include "backends/cpu/cpu.h"
 #include "core/system/clock.h"
 #include "core/system/file.h"

@@ -1,6 +1,7 @@
 // Does a result of the search compute what the original computes? Both are run, with the layouts that suit each.
 #include "optimizer/output_check.h"
 
+#include "backends/backend.h"
 #include "optimizer/contenders.h"
 #include "optimizer/estimator.h"
 #include "optimizer/optimization.h"

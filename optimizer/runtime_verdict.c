@@ -2,6 +2,7 @@
 // and threads. A runtime that fails at the original, or ends, is done without from then on, and that is said once.
 #include "optimizer/runtime_verdict.h"
 
+#include "backends/backend.h"
 #include "onnx/format/model_save.h"
 #include "optimizer/contenders.h"
 #include "optimizer/optimization.h"

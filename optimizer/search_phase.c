@@ -4,6 +4,7 @@
 // several times, each with another slant, and what was found is timed whole, by turns: the fastest stays.
 #include "optimizer/search_phase.h"
 
+#include "backends/backend.h"
 #include "graph/graph_whole.h"
 #include "optimizer/calibration.h"
 #include "optimizer/contenders.h"

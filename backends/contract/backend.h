@@ -1,8 +1,8 @@
 // A device: what graphs cost there (it is a coster, by planning), and, where the device is here, running them.
 //
 //   struct backend *b = cpu_backend_open(&options, &error);       a device (backends/cpu, backends/fake, ...)
-//   backend_estimate(b, graph, &estimate)                          sum over the plan's steps of their measured costs
-//   struct model *m = backend_prepare(b, graph, ...)               weights packed, memory laid out
+//   backend_estimate(b, graph, &estimate)                          the sum of its steps' costs (costs/graph_cost.h)
+//   struct model *m = backend_prepare(b, graph, ...)               weights packed, memory laid out (backends/backend.h)
 //   model_run(m, inputs, outputs)                                  synchronous (contract/executor.h)
 //   backend_close(b)                                               writes the cost database
 //
@@ -99,73 +99,3 @@ struct backend {
     struct in_model_notes *in_model;   // (in_model.h)
     struct arena *scratch;             // of estimates, kept for its memory
 };
-
-// --- cost ------------------------------------------------------------------------------------------------------------
-
-// False: the graph cannot be planned (opaque nodes), or a step failed on the device. Not for several threads at once.
-bool backend_estimate(struct backend *b, const struct graph *g, struct estimate *ret_estimate, struct error *error);
-// With given layouts, whatever the policy (plan_request).
-bool backend_estimate_with(struct backend *b, const struct graph *g, const uint8_t *layouts,
-                           struct estimate *ret_estimate, struct error *error);
-// The cost of one step of a plan made for this backend: from memory, the database, or measured now. That of its choice,
-// and where nothing is chosen yet the least that is possible.
-bool backend_step_cost(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
-                       struct error *error);
-// What is known of a step: true, with its cost, without measuring anything.
-bool backend_recall_cost(struct backend *b, const struct plan *plan, const struct step *step,
-                         struct step_cost *ret_cost);
-// Says how many bytes the models to come have in weights. Steps with weights of small models, whose weights stay in the
-// caches from run to run, have costs of their own. To be said before anything is estimated.
-void backend_expect_model(struct backend *b, size_t weight_bytes);
-// Writes the cost database now. False: it cannot be written. That is tried again when the backend is closed, with a
-// warning, but not after the last time.
-bool backend_save_costs(struct backend *b, struct error *error);
-bool backend_save_costs_last(struct backend *b, struct error *error);
-// Calls `visit` for every step of the graph's plan that runs each time, in order.
-typedef void visit_step_fn(void *context, const struct plan *plan, const struct step *step,
-                           const struct step_cost *cost);
-bool backend_visit_steps(struct backend *b, const struct graph *g, visit_step_fn *visit, void *context,
-                         struct error *error);
-// Equal for graphs and policies that come to the same steps with the same layouts. False: the graph cannot be planned.
-bool backend_hash_plan(struct backend *b, const struct graph *g, uint64_t *ret_hash, struct error *error);
-// One line per step with its cost, most expensive first; for people.
-bool backend_explain(struct backend *b, const struct graph *g, struct text *out, struct error *error);
-// The steps alone whose costs are guessed.
-bool backend_list_guesses(struct backend *b, const struct graph *g, struct text *out, struct error *error);
-
-// Is there memory on this machine to run the graph, if it can be planned? Else EXIT_UNSUPPORTED. `ret_bytes`: how much
-// that takes, with standard layouts; may be NULL.
-bool backend_has_room(struct backend *b, const struct graph *g, size_t *ret_bytes, struct error *error);
-// False: costs of this device are known or guessed, but nothing can be run (backend_prepare refuses).
-bool backend_can_run(const struct backend *b);
-
-// --- running ---------------------------------------------------------------------------------------------------------
-
-// `weights` are found by the `index` attribute of weight leaves and must outlive the model (they are not copied); those
-// without data come from the backend's source.
-// NULL: error. A graph with opaque nodes is EXIT_UNSUPPORTED.
-// Steps run as the cost database knows to be best, or by the given choices, which may be NULL.
-struct model *backend_prepare(struct backend *b, const struct graph *g, size_t n_weights,
-                              const struct tensor_value *weights, struct error *error);
-struct model *backend_prepare_from(struct backend *b, const struct graph *g, const uint8_t *layouts,
-                                   const step_choices *given, const struct given_weights *weights, struct error *error);
-// The layout of every tensor by the backend's policy, in `arena`; NULL where they are the standard ones, as they are of
-// the best when the user ends the measuring of costs that these need.
-bool backend_find_layouts(struct backend *b, const struct graph *g, struct arena *arena, const uint8_t **ret_layouts,
-                          struct error *error);
-// Gives back the memory that only measuring takes; what is measured later takes it anew.
-void backend_rest(struct backend *b);
-// What it took to prepare a model and running it does not need: worth some milliseconds where memory is short.
-void backend_give_back_preparing(struct backend *b);
-// The code of kernels too that no model has; a model that is prepared later makes its own anew.
-void backend_forget_code(struct backend *b);
-void backend_close(struct backend *b);   // NULL is allowed
-
-// --- for devices -----------------------------------------------------------------------------------------------------
-
-struct plan_request backend_plan_request(const struct backend *b, const struct graph *g, const uint8_t *layouts,
-                                         struct arena *arena);
-// Sets up the common part: options with their standards filled in, and the cost database of `device`.
-bool backend_init(struct backend *b, const struct backend_methods *methods, const struct plan_target *target,
-                  const struct backend_options *options, const char *device, struct error *error);
-void backend_finish(struct backend *b);

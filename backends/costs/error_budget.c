@@ -4,6 +4,7 @@
 #include "backends/costs/chains.h"
 #include "backends/costs/step_cost.h"
 #include "backends/costs/step_key.h"
+#include "backends/layouts/layout_policy.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"
 #include "core/memory/arena.h"

@@ -1,8 +1,10 @@
 // What a graph costs on a device: it is planned, and its steps are added up.
-#include "backends/contract/backend.h"
+#include "backends/costs/graph_cost.h"
+
 #include "backends/costs/error_budget.h"
+#include "backends/costs/step_cost.h"
 #include "backends/layouts/choose_layouts.h"
-#include "backends/layouts/layout.h"
+#include "backends/layouts/layout_policy.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"
 #include "core/memory/arena.h"

@@ -21,3 +21,14 @@ bool step_prices_find_careful(struct backend *b, const struct plan *plan, const 
 bool step_prices_prefer(const struct backend *b, const struct step_prices *p, enum precision precision);
 // What was found in the database so far is looked up there again, and what was computed of it is computed again.
 void backend_forget_costs(struct backend *b);
+
+// The cost of one step of a plan made for this backend: from memory, the database, or measured now. That of its choice,
+// and where nothing is chosen yet the least that is possible.
+bool backend_step_cost(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
+                       struct error *error);
+// What is known of a step: true, with its cost, without measuring anything.
+bool backend_recall_cost(struct backend *b, const struct plan *plan, const struct step *step,
+                         struct step_cost *ret_cost);
+// Says how many bytes the models to come have in weights. Steps with weights of small models, whose weights stay in the
+// caches from run to run, have costs of their own. To be said before anything is estimated.
+void backend_expect_model(struct backend *b, size_t weight_bytes);

@@ -1,6 +1,7 @@
 // The device "cpu": which kernel claims a step, models prepared once and run step by step, and opening and closing.
 #include "backends/cpu/cpu.h"
 
+#include "backends/backend.h"
 #include "backends/costs/error_budget.h"
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/generated.h"

@@ -1,6 +1,7 @@
 // Opening the device, or what is known of one that is not here.
 #include "backends/cuda/cuda.h"
 
+#include "backends/backend.h"
 #include "backends/costs/cost_database.h"
 #include "backends/cuda/claim.h"
 #include "backends/cuda/internal.h"

@@ -3,6 +3,7 @@
 #include "backends/cuda/model.h"
 
 #include "backends/costs/error_budget.h"
+#include "backends/costs/step_cost.h"
 #include "backends/cuda/internal.h"
 #include "backends/cuda/library.h"
 #include "backends/cuda/steps.h"

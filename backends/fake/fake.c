@@ -1,6 +1,7 @@
 // A device without hardware: seconds are computed from bytes, operations and layouts, the same on every machine.
 #include "backends/fake/fake.h"
 
+#include "backends/backend.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"

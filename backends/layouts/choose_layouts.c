@@ -2,6 +2,7 @@
 // guess.
 #include "backends/layouts/choose_layouts.h"
 
+#include "backends/costs/step_cost.h"
 #include "backends/layouts/layout.h"
 
 #include "backends/layouts/layout_constraints.h"

@@ -3,6 +3,8 @@
 // step also reads as it is gets that form, too.
 #include "optimizer/compiled/compile.h"
 
+#include "backends/backend.h"
+#include "backends/layouts/layout_policy.h"
 #include "backends/planning/plan_memory.h"
 #include "optimizer/compiled/compiled_model.h"
 

@@ -2,6 +2,7 @@
 // file, sizes are those of types, packings stay within their bytes, every leaf has a name or a weight.
 #include "optimizer/compiled/compiled_model.h"
 
+#include "backends/backend.h"
 #include "backends/cuda/steps.h"
 #include "core/formats/sexp.h"
 #include "core/text/error.h"

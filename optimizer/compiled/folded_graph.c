@@ -2,6 +2,7 @@
 // of it, unless it is larger than these weights.
 #include "optimizer/compiled/folded_graph.h"
 
+#include "backends/backend.h"
 #include "core/memory/memory.h"
 #include "graph/extract.h"
 #include "graph/graph_whole.h"

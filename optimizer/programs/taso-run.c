@@ -1,6 +1,9 @@
 // taso-run: runs one model or two on a device; prints latencies, measured in turns, and how far the outputs of the
 // second model are from those of the first.
+#include "backends/backend.h"
 #include "backends/costs/error_budget.h"
+#include "backends/costs/graph_cost.h"
+#include "backends/costs/step_cost.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cuda/cuda.h"
 #include "backends/planning/plan_text.h"

@@ -1,6 +1,7 @@
 // The steps of a graph's plan as texts with seconds, and which nodes each has.
 #include "optimizer/report/graph_steps.h"
 
+#include "backends/costs/graph_cost.h"
 #include "backends/planning/plan_text.h"
 #include "core/text/text.h"
 #include "onnx/convert/export/export.h"

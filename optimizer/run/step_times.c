@@ -1,6 +1,7 @@
 // Each step's lower quartile of several runs, as costs are, and the times of all steps in each run.
 #include "optimizer/run/step_times.h"
 
+#include "backends/costs/step_cost.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/plan_text.h"
 #include "core/memory/memory.h"

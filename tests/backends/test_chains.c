@@ -1,5 +1,6 @@
 // Convolutions of 1x1 around a depthwise one as one step, against the reference: in all layouts, for one thread and
 // several, with what stands between and behind them; and which steps are joined.
+#include "backends/backend.h"
 #include "backends/costs/chains.h"
 #include "backends/costs/cost_database.h"
 #include "backends/costs/error_budget.h"
@@ -7,6 +8,7 @@
 #include "backends/costs/step_key.h"
 #include "backends/cpu/cpu.h"
 #include "backends/generated/chain.h"
+#include "backends/layouts/layout_policy.h"
 #include "backends/planning/plan_chains.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"

@@ -1,4 +1,7 @@
 // The device "cpu" against the reference, on random values: every kernel and fusion, outputs poisoned before each run.
+#include "backends/backend.h"
+#include "backends/costs/graph_cost.h"
+#include "backends/costs/step_cost.h"
 #include "backends/cpu/cache_conditions.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/cpu_internal.h"

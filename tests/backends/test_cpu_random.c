@@ -1,4 +1,5 @@
 // The device "cpu" against the reference on whole random graphs, with standard layouts and with random ones.
+#include "backends/backend.h"
 #include "backends/cpu/cpu.h"
 #include "tests/backends/random_graphs.h"
 #include <stdlib.h>

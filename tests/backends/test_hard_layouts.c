@@ -1,5 +1,7 @@
 // Layouts of graphs with too many choices for the least sum: concatenations of concatenations, planned for the
 // processor, at costs made up by the words of each step.
+#include "backends/backend.h"
+#include "backends/costs/graph_cost.h"
 #include "backends/cpu/cpu.h"
 #include "backends/layouts/choose_layouts.h"
 #include "backends/layouts/layout.h"

@@ -1,4 +1,6 @@
 // The best layouts are the best: against all of them, on random graphs under random costs; and the solver alone.
+#include "backends/backend.h"
+#include "backends/costs/graph_cost.h"
 #include "backends/fake/fake.h"
 #include "backends/layouts/choose_layouts.h"
 #include "backends/layouts/layout.h"

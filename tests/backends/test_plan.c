@@ -1,7 +1,11 @@
 // Plans: what becomes a step, a view or an epilogue, memory without overlaps, estimates, and the cost database.
+#include "backends/backend.h"
 #include "backends/costs/cost_database.h"
+#include "backends/costs/graph_cost.h"
 #include "backends/costs/in_model.h"
+#include "backends/costs/step_cost.h"
 #include "backends/fake/fake.h"
+#include "backends/layouts/layout_policy.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"

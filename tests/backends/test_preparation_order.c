@@ -1,4 +1,5 @@
 // In which order a model's steps are prepared, and that it runs in that of its plan all the same.
+#include "backends/backend.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/preparation_order.h"
 #include "backends/planning/plan_memory.h"

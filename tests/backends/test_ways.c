@@ -1,4 +1,5 @@
 // Every way to run a step of the processor against the reference; which choices a plan's steps get, and their budget.
+#include "backends/backend.h"
 #include "backends/costs/cost_database.h"
 #include "backends/costs/error_budget.h"
 #include "backends/costs/step_cost.h"
@@ -8,6 +9,7 @@
 #include "backends/cpu/ways.h"
 #include "backends/cuda/steps.h"
 #include "backends/generated/rows.h"
+#include "backends/layouts/layout_policy.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"
 #include "core/text/text.h"

@@ -2,8 +2,10 @@
 // Files have lines as tests/cuda/convolutions.txt, or `product ROWSxINNERxCOLUMNS [gelu]`. A row for each in each layout
 // of images: microseconds of the library's way, then of each choice.
 #include "backends/costs/choices.h"
+#include "backends/backend.h"
 #include "backends/contract/choice.h"
 #include "backends/cpu/cpu.h"
+#include "backends/layouts/layout_policy.h"
 #include "backends/planning/planner.h"
 #include "core/formats/sexp.h"
 #include "core/memory/arena.h"

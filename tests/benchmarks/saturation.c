@@ -7,6 +7,8 @@
 // before it is banned; 0: any), form (an enum ilp_form) and program_seconds (more than 0: Tensat's integer program of that
 // form instead, for at most that time).
 #include "optimizer/search/saturation/saturation.h"
+#include "backends/backend.h"
+#include "backends/costs/graph_cost.h"
 #include "backends/fake/fake.h"
 #include "core/system/clock.h"
 #include "core/text/error.h"

@@ -1,6 +1,8 @@
 // `search [MODEL.onnx | NAME:N]...`: times the search with a made-up cost on models, or on synthetic graphs of N
 // repeated blocks. Prints a row for each: nodes before and after, estimated gain, seconds, and what the search did.
 #include "optimizer/search/search.h"
+#include "backends/backend.h"
+#include "backends/costs/graph_cost.h"
 #include "backends/cpu/cpu.h"
 #include "core/memory/arena.h"
 #include "core/memory/memory.h"

@@ -1,5 +1,7 @@
 // The device "cuda" against the reference on an emulated GPU: planning, generated kernels, epilogues handed to the
 // libraries, memory, capture. Outputs are poisoned before each run; the second run plays back what was captured.
+#include "backends/backend.h"
+#include "backends/costs/graph_cost.h"
 #include "backends/cuda/cuda.h"
 #include "core/system/file.h"
 #include "tests/backends/graphs.h"

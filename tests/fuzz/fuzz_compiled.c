@@ -1,6 +1,7 @@
 // Compiled models: what is read can be planned, prepared, run, and every weight of it unpacked. The input is a manifest,
 // then, behind a byte 0, the weights; the frame is made here, so that mutations get past it. As a file of its own the
 // input is read, too.
+#include "backends/backend.h"
 #include "backends/cpu/cpu.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"

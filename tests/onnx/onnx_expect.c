@@ -1,6 +1,7 @@
 // `onnx_expect FOLDER...`: for each of ONNX's test folders (model.onnx, test_data_set_0/{input,output}_N.pb), imports
 // the model, runs the graph by the operators' definitions, and compares with the expected outputs. One line per folder:
 //     FOLDER: equal | opaque (REASON) | no data (REASON) | DIFFERS (REASON)
+#include "backends/backend.h"
 #include "backends/cpu/cpu.h"
 #include "core/memory/memory.h"
 #include "core/text/error.h"

@@ -1,4 +1,5 @@
 // check_graphs FILE: each graph of the file, on random values, on the device "cpu" and by the reference.
+#include "backends/backend.h"
 #include "backends/cpu/cpu.h"
 #include "core/formats/sexp.h"
 #include "tests/backends/check_model.h"

@@ -7,13 +7,15 @@
 // graph that was run (graph), the beginning of each weight and input (weight0, ..., raw; to be repeated until it is
 // full), and the outputs (output0, ...). With --serve each graph stays ready after that, and for each line with a
 // number on the standard input so many times, in seconds, are written, until an empty line.
+#include "backends/backend.h"
+#include "backends/costs/graph_cost.h"
 #include "backends/cuda/cuda.h"
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/numbers/statistics.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
-#include "core/formats/sexp.h"
 #include "core/text/text.h"
 #include "expressions/elements.h"
 #include "graph/text.h"

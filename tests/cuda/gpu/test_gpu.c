@@ -5,6 +5,8 @@
 //
 //     test_gpu [PART [FIRST]]      the tests whose names contain PART ("f16", "random"), without the first FIRST of them:
 //                                  a kernel that reads where it may not ends everything that the process does on the GPU
+#include "backends/backend.h"
+#include "backends/costs/graph_cost.h"
 #include "backends/cuda/cuda.h"
 #include "tests/backends/random_graphs.h"
 #include "tests/cuda/check_text.h"
