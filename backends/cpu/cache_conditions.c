@@ -7,10 +7,12 @@
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include <string.h>
+#include <unistd.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
+#define USUAL_NEAR_CACHE ((size_t)1 << 20)   // where the system does not tell
 #define CACHE_LINE 64
 #define WORTH_COOLING 16384   // bytes of weights
 #define STEPS_SINCE_USE 2     // of the place of a result
@@ -31,6 +33,19 @@ struct cache_conditions {
     size_t weight_bytes;
     bool has_near_results;
 };
+
+// --- near caches -----------------------------------------------------------------------------------------------------
+
+size_t cpu_sweep_bytes(struct cpu_backend *b)
+{
+    if (b->sweep)
+        return b->sweep_bytes;
+    long near = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    b->sweep_bytes = CPU_TIMES_SWEPT * (near > 0 ? (size_t)near : USUAL_NEAR_CACHE);
+    b->sweep = mem_alloc_zero((size_t)b->threads * b->sweep_bytes);
+    memset(b->sweep, 1, (size_t)b->threads * b->sweep_bytes);
+    return b->sweep_bytes;
+}
 
 // --- memory ----------------------------------------------------------------------------------------------------------
 

@@ -21,3 +21,7 @@ size_t cache_conditions_weight_bytes(const struct cache_conditions *s);   // 0: 
 void cache_conditions_settle(struct cache_conditions *s);
 // Out of all caches.
 void cache_conditions_flush(const void *at, size_t bytes);
+
+#define CPU_TIMES_SWEPT 2   // as many bytes as a near cache has
+// More than the caches hold that a core has alone, at b->sweep for each thread.
+size_t cpu_sweep_bytes(struct cpu_backend *b);

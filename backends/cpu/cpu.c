@@ -3,11 +3,13 @@
 
 #include "backends/backend.h"
 #include "backends/costs/error_budget.h"
+#include "backends/cpu/cache_conditions.h"
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/generated.h"
 #include "backends/cpu/kept_memory.h"
 #include "backends/cpu/kernel_scope.h"
 #include "backends/cpu/loops.h"
+#include "backends/cpu/measure.h"
 #include "backends/cpu/memory_probe.h"
 #include "backends/cpu/preparation_order.h"
 #include "backends/cpu/ways.h"
@@ -30,11 +32,7 @@
 
 // Part of what costs depend on: to be raised when kernels get faster or slower, so that old costs are not believed.
 #define KERNEL_REVISION 10
-// Parallel regions without work that are timed before the first measurement, and what is too long for one.
-#define MEETINGS 64
-#define BUSY_SECONDS 2e-4
-#define USUAL_NEAR_CACHE ((size_t)1 << 20)   // where the system does not tell
-#define MOST_TRIES 3                         // for a run without disturbance
+#define MOST_TRIES 3   // for a run without disturbance
 
 // --- loops and evaluation as kernels ---------------------------------------------------------------------------------
 
@@ -454,31 +452,6 @@ static void describe_device(const struct cpu_backend *b, char *ret_text, size_t 
              b->threads == 1 ? "" : "s", major, minor, patch, KERNEL_REVISION);
 }
 
-// Threads that wait for each other by spinning are at the mercy of whoever else runs: one that lost its processor keeps
-// all others waiting for a time slice.
-static bool meet_slowly(const struct cpu_backend *b)
-{
-    double start = clock_seconds();
-    for (int i = 0; b->threads > 1 && i < MEETINGS; i++) {
-#pragma omp parallel num_threads(b->threads)
-        (void)omp_get_thread_num();
-        if (clock_seconds() - start > MEETINGS * BUSY_SECONDS)
-            return true;
-    }
-    return false;
-}
-
-size_t cpu_sweep_bytes(struct cpu_backend *b)
-{
-    if (b->sweep)
-        return b->sweep_bytes;
-    long near = sysconf(_SC_LEVEL2_CACHE_SIZE);
-    b->sweep_bytes = CPU_TIMES_SWEPT * (near > 0 ? (size_t)near : USUAL_NEAR_CACHE);
-    b->sweep = mem_alloc_zero((size_t)b->threads * b->sweep_bytes);
-    memset(b->sweep, 1, (size_t)b->threads * b->sweep_bytes);
-    return b->sweep_bytes;
-}
-
 // What is swept is there for as many threads as it was opened for.
 int cpu_backend_use_threads(struct backend *backend, int threads)
 {
@@ -487,18 +460,6 @@ int cpu_backend_use_threads(struct backend *backend, int threads)
     cpu_sweep_bytes(b);
     b->threads = threads;
     return former;
-}
-
-bool cpu_is_busy(struct cpu_backend *b)
-{
-    bool is_busy = meet_slowly(b);
-    if (is_busy && !b->has_warned)
-        log_warning(b->base.options.log,
-                    "this machine is busy: times of %d threads mean little, and costs measured now are doubtful; try "
-                    "--threads 1 or OMP_WAIT_POLICY=passive",
-                    b->threads);
-    b->has_warned = b->has_warned || is_busy;
-    return is_busy;
 }
 
 bool cpu_write_kernels(struct backend *b, const char *path, struct error *error)

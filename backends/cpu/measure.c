@@ -8,6 +8,8 @@
 //
 // A step that is bound by reading its weights is taken as a share of a read of known size that alternates with it
 // (memory_probe.h), as what memory gives one core changes by half within seconds.
+#include "backends/cpu/measure.h"
+
 #include "backends/costs/choices.h"
 #include "backends/costs/sampling.h"
 #include "backends/cpu/cache_conditions.h"
@@ -20,10 +22,15 @@
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
+#include "core/text/log.h"
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
+// Parallel regions without work that are timed before the first measurement, and what is too long for one.
+#define MEETINGS 64
+#define BUSY_SECONDS 2e-4
 #define WARM_UP_RUNS 2
 #define WARM_UP_SECONDS 1e-3         // of runs after which none warms up any more
 #define MOST_BUDGETS 3               // of time, where too few samples count
@@ -245,6 +252,32 @@ static bool measure_share_too(const struct subject *subject, struct step_cost *r
         return false;
     ret_cost->seconds = cpu_seconds_beside_others(shortest, ret_cost->seconds);
     return true;
+}
+
+// Threads that wait for each other by spinning are at the mercy of whoever else runs: one that lost its processor keeps
+// all others waiting for a time slice.
+static bool meet_slowly(const struct cpu_backend *b)
+{
+    double start = clock_seconds();
+    for (int i = 0; b->threads > 1 && i < MEETINGS; i++) {
+#pragma omp parallel num_threads(b->threads)
+        (void)omp_get_thread_num();
+        if (clock_seconds() - start > MEETINGS * BUSY_SECONDS)
+            return true;
+    }
+    return false;
+}
+
+bool cpu_is_busy(struct cpu_backend *b)
+{
+    bool is_busy = meet_slowly(b);
+    if (is_busy && !b->has_warned)
+        log_warning(b->base.options.log,
+                    "this machine is busy: times of %d threads mean little, and costs measured now are doubtful; try "
+                    "--threads 1 or OMP_WAIT_POLICY=passive",
+                    b->threads);
+    b->has_warned = b->has_warned || is_busy;
+    return is_busy;
 }
 
 static bool measure_beside_others(const struct subject *subject, struct step_cost *ret_cost)

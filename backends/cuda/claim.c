@@ -87,8 +87,3 @@ bool cuda_writes_part(void *context, const struct planner *p, node_id node, cons
     const struct library_kernel *kernel = &kernels[planner_graph(p)->nodes.items[node].op->id];
     return !kernel->writes_part || kernel->writes_part(p, node, part);
 }
-
-const struct attribute_value *cuda_attribute(const struct node *n, enum attribute_role role)
-{
-    return &n->attributes[operator_find_role(n->op, role)];
-}

@@ -7,4 +7,3 @@
 bool cuda_claim(void *context, struct planner *p, node_id node);
 // Can they write their result there, within that of a concatenation (plan.h)?
 bool cuda_writes_part(void *context, const struct planner *p, node_id node, const struct view *part);
-const struct attribute_value *cuda_attribute(const struct node *n, enum attribute_role role);

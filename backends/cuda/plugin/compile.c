@@ -1,6 +1,7 @@
 // Kernel text to machine code by NVRTC: no GPU is needed, and the same text gives the same bytes.
 #include "backends/cuda/plugin/compile.h"
 
+#include "backends/cuda/plugin/fail.h"
 #include "backends/cuda/plugin/plugin.h"
 #include <dlfcn.h>
 #include <glob.h>

@@ -6,6 +6,7 @@
 // too. An engine with its settings is put in words ("engine 47 2=3 12=1") that find the same again.
 #include "backends/cuda/plugin/conv.h"
 
+#include "backends/cuda/plugin/fail.h"
 #include "backends/cuda/plugin/plugin.h"
 #include <cudnn.h>
 #include <inttypes.h>

@@ -1,6 +1,7 @@
 // The GPU itself: memory, one stream, kernels, captures, moments in time.
 #include "backends/cuda/plugin/device.h"
 
+#include "backends/cuda/plugin/fail.h"
 #include "backends/cuda/plugin/plugin.h"
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>

@@ -8,22 +8,9 @@
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
 #include <cudnn.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 extern const char plugin_prelude[];   // prelude.cuh
-
-bool plugin_fail(char *ret_reason, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(ret_reason, GPU_REASON_SIZE, format, arguments);
-    va_end(arguments);
-    for (char *c = ret_reason; *c; c++)
-        if (*c == '\n')
-            *c = ' ';
-    return false;
-}
 
 static void describe(char *ret_text, size_t size)
 {

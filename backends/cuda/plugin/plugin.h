@@ -23,8 +23,5 @@ struct gpu_plan {
     void (*free)(struct gpu_plan *plan);
 };
 
-// Writes the reason and is false.
-bool plugin_fail(char *ret_reason, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 // plugin.c: the only exported name
 const struct gpu_api *taso_gpu_api(void);

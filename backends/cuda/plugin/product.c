@@ -4,6 +4,7 @@
 // along the rows of its result, runs along our columns. A matrix that stands the other way is marked as transposed.
 #include "backends/cuda/plugin/product.h"
 
+#include "backends/cuda/plugin/fail.h"
 #include "backends/cuda/plugin/plugin.h"
 #include <cublasLt.h>
 #include <inttypes.h>

@@ -70,11 +70,6 @@ static void fix_names_of_leaves(struct exporter *x)
     }
 }
 
-const struct imported_opaque *opaque_of(const struct exporter *x, const struct node *node)
-{
-    return &x->model->opaques.items[node->attributes[0].ints[0]];
-}
-
 // Subgraphs refer to outer values by name, so these values must have that name.
 static void fix_names_of_captured(struct exporter *x)
 {

@@ -39,17 +39,8 @@ struct exporter {
     bool failed;                              // sticky, with *error set
 };
 
-// --- export.c --------------------------------------------------------------------------------------------------------
-const struct imported_opaque *opaque_of(const struct exporter *x, const struct node *node);   // that was kept
-
-// --- value_names.c ---------------------------------------------------------------------------------------------------
-
-// --- export_match.c --------------------------------------------------------------------------------------------------
-
-// --- export_nodes.c: all strings are copied or live in the arena -----------------------------------------------------
-
-// --- node_names.c ----------------------------------------------------------------------------------------------------
-
-// --- export_model.c: everything around the nodes ---------------------------------------------------------------------
-
-// --- export_rows.c: writes a node of the graph as new ONNX nodes. ----------------------------------------------------
+// The node that was kept.
+static inline const struct imported_opaque *opaque_of(const struct exporter *x, const struct node *node)
+{
+    return &x->model->opaques.items[node->attributes[0].ints[0]];
+}

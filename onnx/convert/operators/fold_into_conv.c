@@ -5,6 +5,7 @@
 #include "onnx/convert/build.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/operators/fold_into_transposed.h"
+#include "onnx/convert/operators/normalized_bias.h"
 #include "onnx/convert/read_node.h"
 #include "onnx/format/visit.h"
 #include "operators/traits.h"
@@ -53,20 +54,6 @@ static bool find_feeding_conv(struct conversion *c, uint32_t input, struct feedi
     ret->kernel = graph_inputs(g, ret->node)[1];
     ret->bias = feeder && feeder->inputs.count > 2 ? c->model->node_inputs[index][2] : NO_TENSOR;
     return is_constant(c, ret->kernel);
-}
-
-const double *normalized_bias(struct conversion *c, tensor_id bias, uint32_t n_channels, const double *factors,
-                              const double *offsets)
-{
-    double *sum = arena_array(&c->importer->scratch, double, n_channels + 1);
-    const double *items = NULL;
-    uint32_t count = n_channels;
-    if (bias != NO_TENSOR &&
-        (!is_weight(c, bias) || !constant_reals(c, bias, SIZE_MAX, &items, &count) || count != n_channels))
-        return NULL;
-    for (uint32_t i = 0; i < n_channels; i++)
-        sum[i] = (items ? items[i] * (factors ? factors[i] : 1) : 0) + (offsets ? offsets[i] : 0);
-    return sum;
 }
 
 static bool fit_kernel(struct conversion *c, tensor_id kernel, uint32_t n_channels, const double *factors)

@@ -8,6 +8,3 @@ bool give_normalized_conv(struct conversion *c, uint32_t input, uint32_t n_chann
                           const double *offsets);
 bool give_scaled_conv(struct conversion *c, uint32_t input, uint32_t factors);   // these are an input, too
 bool give_shifted_conv(struct conversion *c, uint32_t input, uint32_t offsets);
-// bias * factors + offsets, by channel; NULL: the bias (NO_TENSOR: none) is no constant of so many channels.
-const double *normalized_bias(struct conversion *c, tensor_id bias, uint32_t n_channels, const double *factors,
-                              const double *offsets);

@@ -5,7 +5,7 @@
 #include "onnx/convert/build.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/operators/converters.h"
-#include "onnx/convert/operators/fold_into_conv.h"
+#include "onnx/convert/operators/normalized_bias.h"
 #include "onnx/convert/read_node.h"
 #include "onnx/format/visit.h"
 

@@ -59,13 +59,6 @@ static bool have_one_type(struct lockstep *l, tensor_id t)
 
 // --- weights ---------------------------------------------------------------------------------------------------------
 
-const void *lockstep_weight(const struct lockstep *l, int k, size_t index)
-{
-    struct error ignored;
-    const void *data;
-    return imported_weight_data(l->models[k], index, &data, &ignored) ? data : NULL;
-}
-
 static bool is_same_weight(const struct lockstep *l, size_t index)
 {
     const struct imported_weight *first = &l->models[0]->weights.items[index];

@@ -1,6 +1,8 @@
 // What import in lockstep shares. Private to onnx.
 #pragma once
+#include "core/text/error.h"
 #include "onnx/convert/importer.h"
+#include "onnx/convert/weights.h"
 
 struct lockstep {
     struct importer importers[N_PROBES];
@@ -23,14 +25,12 @@ static inline const struct graph *graph_of(const struct lockstep *l, int k)
     return &l->models[k]->graph;
 }
 
-// --- lockstep.c ------------------------------------------------------------------------------------------------------
-bool import_everywhere(struct lockstep *l);                                   // into all models
-const void *lockstep_weight(const struct lockstep *l, int k, size_t index);   // its elements; NULL: there are none
+// The elements of a weight of one of the models; NULL: there are none.
+static inline const void *lockstep_weight(const struct lockstep *l, int k, size_t index)
+{
+    struct error ignored;
+    const void *data;
+    return imported_weight_data(l->models[k], index, &data, &ignored) ? data : NULL;
+}
 
-// --- lockstep_check.c ------------------------------------------------------------------------------------------------
-
-// --- size_limits.c ---------------------------------------------------------------------------------------------------
-
-// --- size_multiples.c ------------------------------------------------------------------------------------------------
-
-// --- shape_arithmetic.c ----------------------------------------------------------------------------------------------
+bool import_everywhere(struct lockstep *l);   // into all models
