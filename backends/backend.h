@@ -25,7 +25,7 @@ void backend_give_back_preparing(struct backend *b);
 // The code of kernels too that no model has; a model that is prepared later makes its own anew.
 void backend_forget_code(struct backend *b);
 
-// --- opening and closing -----------------------------------------------------------------------------------------------------
+// --- opening and closing ---------------------------------------------------------------------------------------------
 
 // Sets up the common part: options with their standards filled in, and the cost database of `device`.
 bool backend_init(struct backend *b, const struct backend_methods *methods, const struct plan_target *target,

@@ -8,8 +8,8 @@
 #include "optimizer/calibration.h"
 
 #include "backends/backend.h"
+#include "backends/costs/layout_policy.h"
 #include "backends/costs/step_cost.h"
-#include "backends/layouts/layout_policy.h"
 #include "backends/planning/planner.h"
 #include "optimizer/contenders.h"
 

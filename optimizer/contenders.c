@@ -4,8 +4,8 @@
 
 #include "backends/backend.h"
 #include "backends/costs/graph_cost.h"
+#include "backends/costs/layout_policy.h"
 #include "backends/cpu/cpu.h"
-#include "backends/layouts/layout_policy.h"
 #include "core/system/interrupt.h"
 #include "core/system/machine_load.h"
 #include "core/text/error.h"

@@ -20,8 +20,6 @@ struct contender {
     void *pad;            // in front of it in memory
     size_t pad_bytes;
 };
-#define CONTEST_LOADS 7                    // of the two that are timed in the end
-#define BYTES_AT_ONCE ((size_t)64 << 20)   // of contenders loaded into the program's memory; more are loaded in turn
 
 struct contenders {
     struct optimizing *o;

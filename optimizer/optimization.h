@@ -5,16 +5,16 @@
 #include "core/system/temporary.h"
 #include "onnx/convert/export/export.h"
 #include "optimizer/optimize.h"
-#include "optimizer/remaining_time.h"
 #include "optimizer/report/graph_steps.h"
 #include "optimizer/run/comparison.h"
 #include "optimizer/run/phases.h"
 #include "optimizer/run/profiles.h"
+#include "optimizer/run/remaining_time.h"
 #include "optimizer/run/runnable.h"
+#include "optimizer/run/time_limit.h"
 #include "optimizer/runtime/runtime.h"
 #include "optimizer/runtime/step_costs.h"
 #include "optimizer/search/search.h"
-#include "optimizer/time_limit.h"
 
 struct validator;
 

@@ -2,9 +2,9 @@
 #include "backends/costs/error_budget.h"
 
 #include "backends/costs/chains.h"
+#include "backends/costs/layout_policy.h"
 #include "backends/costs/step_cost.h"
 #include "backends/costs/step_key.h"
-#include "backends/layouts/layout_policy.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"
 #include "core/memory/arena.h"

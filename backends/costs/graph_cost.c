@@ -2,9 +2,9 @@
 #include "backends/costs/graph_cost.h"
 
 #include "backends/costs/error_budget.h"
+#include "backends/costs/layout_policy.h"
 #include "backends/costs/step_cost.h"
 #include "backends/layouts/choose_layouts.h"
-#include "backends/layouts/layout_policy.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"
 #include "core/memory/arena.h"
@@ -41,7 +41,7 @@ static bool estimate_best_layouts(struct backend *b, const struct graph *g, stru
 {
     uint8_t *best;
     struct estimate chosen;
-    if (!layouts_find(b, g, b->scratch, &best, ret_estimate, error))
+    if (!layouts_find(b, backend_step_cost, g, b->scratch, &best, ret_estimate, error))
         return false;
     if (!b->meets_inexact && !b->target.chain)
         return true;

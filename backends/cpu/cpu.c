@@ -9,7 +9,6 @@
 #include "backends/cpu/kept_memory.h"
 #include "backends/cpu/kernel_scope.h"
 #include "backends/cpu/loops.h"
-#include "backends/cpu/measure.h"
 #include "backends/cpu/memory_probe.h"
 #include "backends/cpu/preparation_order.h"
 #include "backends/cpu/ways.h"

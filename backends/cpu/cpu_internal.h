@@ -107,4 +107,16 @@ struct cpu_fallback;
 struct cpu_fallback *cpu_fallback_prepare(const struct step_request *r);
 bool cpu_fallback_run(const struct cpu_fallback *f, char *const *memory);
 
+// --- measuring (measure.c) -------------------------------------------------------------------------------------------
+
+bool cpu_measure(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
+                 double best, struct step_cost *ret_cost, struct error *error);
+// Whether other programs disturb the threads just now. Warns once if they do.
+bool cpu_is_busy(struct cpu_backend *b);
+// What a step takes several threads, of the shortest run beside other programs and a share of what one thread takes.
+double cpu_seconds_beside_others(double shortest, double share);
+// How long a step is sampled at most, and what is left of the patience with disturbed ones when it was sampled for
+// `spent`. One is sampled three times as long, where many are disturbed that is a quarter longer.
+double cpu_sampling_limit(double patience, double budget, bool is_disturbed);
+double cpu_patience_after(double patience, double budget, double spent);
 bool cpu_roofs(struct backend *b, struct roofs *ret_roofs);   // (roofs.c)

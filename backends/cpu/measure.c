@@ -8,8 +8,6 @@
 //
 // A step that is bound by reading its weights is taken as a share of a read of known size that alternates with it
 // (memory_probe.h), as what memory gives one core changes by half within seconds.
-#include "backends/cpu/measure.h"
-
 #include "backends/costs/choices.h"
 #include "backends/costs/sampling.h"
 #include "backends/cpu/cache_conditions.h"

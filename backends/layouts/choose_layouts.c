@@ -2,7 +2,6 @@
 // guess.
 #include "backends/layouts/choose_layouts.h"
 
-#include "backends/costs/step_cost.h"
 #include "backends/layouts/layout.h"
 
 #include "backends/layouts/layout_constraints.h"
@@ -95,7 +94,7 @@ static bool price_step(struct layout_search *s, const struct plan *plan, const s
     struct step_cost cost;
     if (!part || !is_wanted(s, part, step))
         return true;
-    part->is_unknown |= !backend_step_cost(s->b, plan, step, &cost, s->error);
+    part->is_unknown |= !s->price(s->b, plan, step, &cost, s->error);
     if (part->is_unknown)
         return false;
     int slot = part->kind == PART_COPIES ? (int)step->copied_to : 0;
@@ -351,10 +350,10 @@ static bool find_values(struct layout_search *s, int *ret_values, struct estimat
     return is_done;
 }
 
-bool layouts_find(struct backend *b, const struct graph *g, struct arena *arena, uint8_t **ret_layouts,
-                  struct estimate *ret_estimate, struct error *error)
+bool layouts_find(struct backend *b, price_step_fn *price, const struct graph *g, struct arena *arena,
+                  uint8_t **ret_layouts, struct estimate *ret_estimate, struct error *error)
 {
-    struct layout_search s = {.b = b, .g = g, .arena = arena, .error = error};
+    struct layout_search s = {.b = b, .price = price, .g = g, .arena = arena, .error = error};
     struct estimate estimate;
     bool is_done = make_plan(&s, NULL, &s.plan);
     if (is_done) {

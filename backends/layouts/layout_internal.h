@@ -3,7 +3,7 @@
 // of it.
 #pragma once
 #include "backends/contract/backend.h"
-#include "backends/layouts/layout.h"
+#include "backends/layouts/choose_layouts.h"
 #include "backends/layouts/solver/assignment.h"
 #include "core/memory/arena.h"
 #include "core/memory/key_set.h"
@@ -53,6 +53,7 @@ struct layout_part {
 };
 struct layout_search {
     struct backend *b;
+    price_step_fn *price;
     struct layout_memory *memory;   // the backend's, or one for this search only
     const struct graph *g;
     struct arena *arena;

@@ -14,6 +14,7 @@
 #include "onnx/convert/fold_constants.h"
 #include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"
+#include "onnx/convert/origins.h"
 #include "onnx/convert/read_node.h"
 #include "onnx/convert/repetition.h"
 #include "onnx/convert/types.h"
@@ -26,30 +27,7 @@
 
 #define SMALL_CONSTANT 4096   // elements
 
-// ---- origins ----
-
-static bool has_value(const void *owner, uint32_t id, const void *key)
-{
-    const struct imported_model *m = owner;
-    return m->graph.tensors.items[m->origins.items[id].tensor].value == *(const uint64_t *)key;
-}
-
-const struct imported_origin *imported_model_find_origin(const struct imported_model *m, uint64_t value)
-{
-    uint32_t id = table_find(&m->origin_by_value, value, has_value, m, &value);
-    return id == TABLE_NONE ? NULL : &m->origins.items[id];
-}
-
-// The first name of a tensor stays.
-static void remember_origin(struct imported_model *m, tensor_id tensor, const char *name, uint32_t node,
-                            uint32_t output)
-{
-    uint64_t value = m->graph.tensors.items[tensor].value;
-    if (imported_model_find_origin(m, value))
-        return;
-    table_insert(&m->origin_by_value, value, (uint32_t)m->origins.count);
-    vec_push(&m->origins, ((struct imported_origin){tensor, name, node, output}));
-}
+// ---- leaves ----
 
 static void define_name(struct importer *im, const struct onnx_string *name, tensor_id tensor, uint32_t node,
                         uint32_t output)
@@ -58,10 +36,8 @@ static void define_name(struct importer *im, const struct onnx_string *name, ten
     if (w && !w->name)
         w->name = name->text;
     name_enter(im, name)->tensor = tensor;
-    remember_origin(im->model, tensor, name->text, node, output);
+    origin_remember(im->model, tensor, name->text, node, output);
 }
-
-// ---- leaves ----
 
 static void import_initializers(struct importer *im)
 {
@@ -484,11 +460,6 @@ void import_define_outputs(struct importer *im, const struct conversion *c)
     for (uint32_t i = 0; i < c->n_outputs; i++)
         if (c->outputs[i] != NO_TENSOR && c->node->outputs.items[i].size)
             define_name(im, &c->node->outputs.items[i], c->outputs[i], origin, i);
-}
-
-const struct onnx_node *node_at(const struct conversion *c, uint32_t index)
-{
-    return c->importer->source->nodes.items[index];
 }
 
 struct conversion import_begin_node(struct importer *im, uint32_t index)

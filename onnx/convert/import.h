@@ -107,6 +107,3 @@ bool import_model(struct imported_model *m, struct onnx_file *file, const struct
 bool import_symbolic(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
                      struct error *error);
 void imported_model_free(struct imported_model *m);
-
-// The origin of a tensor with this value key; NULL when it is none of the model's.
-const struct imported_origin *imported_model_find_origin(const struct imported_model *m, uint64_t value);

@@ -40,15 +40,20 @@ struct importer {
     VEC(const void *) known;              // by tensor: what an opaque node makes at this binding; NULL: not known
 };
 
+// A node of the graph that is imported.
+static inline const struct onnx_node *node_at(const struct conversion *c, uint32_t index)
+{
+    return c->importer->source->nodes.items[index];
+}
+
 // --- import.c --------------------------------------------------------------------------------------------------------
 void importer_init(struct importer *im, struct imported_model *m, struct onnx_file *file,
                    const struct import_options *options, struct error *error);
 void importer_free(struct importer *im);
 // Leaves, and which nodes an output depends on.
 bool import_begin(struct importer *im, const bool **ret_is_live);
-struct conversion import_begin_node(struct importer *im, uint32_t index);      // the rest lives in the scratch arena
-const struct onnx_node *node_at(const struct conversion *c, uint32_t index);   // of the graph that is imported
-bool import_convert(struct importer *im, struct conversion *c);   // false: c->reason, and nothing was added
+struct conversion import_begin_node(struct importer *im, uint32_t index);   // the rest lives in the scratch arena
+bool import_convert(struct importer *im, struct conversion *c);             // false: c->reason, and nothing was added
 void import_infer_types(struct importer *im, struct conversion *c, struct type *ret_types);
 // A node of its own, or the outputs of `equal`: of an earlier one that import_find_equal found, or TABLE_NONE.
 void import_opaque(struct importer *im, struct conversion *c, const struct type *types, uint32_t equal);

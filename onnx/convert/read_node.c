@@ -5,6 +5,7 @@
 #include "expressions/elements.h"
 #include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"
+#include "onnx/convert/origins.h"
 #include "onnx/convert/weights.h"
 #include "onnx/format/visit.h"
 

@@ -4,7 +4,7 @@
 #include "optimizer/compiled/compile.h"
 
 #include "backends/backend.h"
-#include "backends/layouts/layout_policy.h"
+#include "backends/costs/layout_policy.h"
 #include "backends/planning/plan_memory.h"
 #include "optimizer/compiled/compiled_model.h"
 

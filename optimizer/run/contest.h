@@ -16,6 +16,8 @@
 
 struct error;
 
+#define CONTEST_LOADS 7   // of the two that are timed in the end
+
 // Contenders by their numbers. False: the device failed, and `error` says how.
 struct contest_runner {
     void *context;

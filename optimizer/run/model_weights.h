@@ -3,7 +3,6 @@
 #include "backends/contract/backend.h"
 #include "onnx/convert/import.h"
 
-
 // The types of all weights that the live part of `g` reads, indexed as their leaves are; others are empty. `g` is the
 // model's graph or one made from it by rewriting. Memory is the model's arena. A backend with this source takes the
 // values from the model while it needs them.

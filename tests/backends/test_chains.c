@@ -8,7 +8,7 @@
 #include "backends/costs/step_key.h"
 #include "backends/cpu/cpu.h"
 #include "backends/generated/chain.h"
-#include "backends/layouts/layout_policy.h"
+#include "backends/costs/layout_policy.h"
 #include "backends/planning/plan_chains.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"

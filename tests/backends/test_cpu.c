@@ -6,7 +6,6 @@
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/loops_internal.h"
-#include "backends/cpu/measure.h"
 #include "backends/cpu/memory_probe.h"
 #include "backends/planning/planner.h"
 #include "core/numbers/random.h"

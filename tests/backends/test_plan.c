@@ -5,7 +5,7 @@
 #include "backends/costs/in_model.h"
 #include "backends/costs/step_cost.h"
 #include "backends/fake/fake.h"
-#include "backends/layouts/layout_policy.h"
+#include "backends/costs/layout_policy.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"

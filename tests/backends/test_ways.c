@@ -9,7 +9,7 @@
 #include "backends/cpu/ways.h"
 #include "backends/cuda/steps.h"
 #include "backends/generated/rows.h"
-#include "backends/layouts/layout_policy.h"
+#include "backends/costs/layout_policy.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"
 #include "core/text/text.h"

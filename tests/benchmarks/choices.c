@@ -5,7 +5,7 @@
 #include "backends/backend.h"
 #include "backends/contract/choice.h"
 #include "backends/cpu/cpu.h"
-#include "backends/layouts/layout_policy.h"
+#include "backends/costs/layout_policy.h"
 #include "backends/planning/planner.h"
 #include "core/formats/sexp.h"
 #include "core/memory/arena.h"

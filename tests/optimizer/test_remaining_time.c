@@ -1,5 +1,5 @@
 // How long the rest of a job is expected to take, from phase to phase.
-#include "optimizer/remaining_time.h"
+#include "optimizer/run/remaining_time.h"
 #include "tests/support/check.h"
 #include <math.h>
 

@@ -45,6 +45,8 @@ PLANTED = [
     ("lint-rooms", {"core/a.h": header("void arena_init(struct arena *a);\n")},
      "core/a.h:3: arena_init stands in core/memory/arena.c"),
     ("lint-rooms", {"library/a.c": HEAD + "\n" * 200}, "above the budget in scripts/rooms.txt"),
+    ("lint-rooms", {f"generator/{a}.c": HEAD + f"void call_{a}(void)\n{{\n    call_{b}();\n}}\n" for a, b in ("xy", "yx")},
+     "generator/x.c: calls itself by way of generator/y.c"),
     ("lint-style", {"core/a.c": "int a;\n"}, "core/a.c:1: a comment that says what the file is should stand first"),
     ("lint-style", {"verifier/laws/a.c": HEAD}, "verifier/laws/a.c:1: which laws"),
     ("lint-style", {"core/text/a.c": HEAD + "void twice(int a,\n           int b)\n{\n}\n",

@@ -3,6 +3,7 @@
 #include "onnx/convert/export/value_names.h"
 
 #include "onnx/convert/export/exporter.h"
+#include "onnx/convert/origins.h"
 #include "onnx/format/visit.h"
 
 #include <string.h>

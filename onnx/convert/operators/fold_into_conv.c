@@ -6,6 +6,7 @@
 #include "onnx/convert/importer.h"
 #include "onnx/convert/operators/fold_into_transposed.h"
 #include "onnx/convert/operators/normalized_bias.h"
+#include "onnx/convert/origins.h"
 #include "onnx/convert/read_node.h"
 #include "onnx/format/visit.h"
 #include "operators/traits.h"

@@ -1,9 +1,9 @@
 // Parts have shares of the whole at most, whatever they are expected to take: a search of nothing is no search.
-#include "optimizer/time_limit.h"
+#include "optimizer/run/time_limit.h"
 
 #include "core/system/clock.h"
-#include "optimizer/remaining_time.h"
 #include "optimizer/run/phases.h"
+#include "optimizer/run/remaining_time.h"
 #include <math.h>
 #include <stddef.h>
 

@@ -1,6 +1,7 @@
 // Layouts by the policy; the standard ones are what planning takes without any.
-#include "backends/layouts/layout_policy.h"
+#include "backends/costs/layout_policy.h"
 
+#include "backends/costs/step_cost.h"
 #include "backends/layouts/choose_layouts.h"
 #include "backends/layouts/layout.h"
 #include "core/memory/arena.h"
@@ -14,7 +15,8 @@ bool backend_find_layouts(struct backend *b, const struct graph *g, struct arena
                           struct error *error)
 {
     uint8_t *layouts = NULL;
-    if (b->policy == LAYOUTS_BEST && b->target.layouts && !layouts_find(b, g, arena, &layouts, NULL, error)) {
+    if (b->policy == LAYOUTS_BEST && b->target.layouts &&
+        !layouts_find(b, backend_step_cost, g, arena, &layouts, NULL, error)) {
         if (!interrupt_requested())
             return false;
         layouts = NULL;

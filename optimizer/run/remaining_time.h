@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define BYTES_AT_ONCE ((size_t)64 << 20)   // of contenders loaded into the program's memory; more are loaded in turn
+
 // What is known of the job. All seconds.
 struct remaining_time {
     double weight_bytes;           // of the model

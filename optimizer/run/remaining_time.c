@@ -1,7 +1,6 @@
 // Sums of loads and runs.
-#include "optimizer/remaining_time.h"
+#include "optimizer/run/remaining_time.h"
 
-#include "optimizer/contenders.h"
 #include "optimizer/run/contest.h"
 #include "optimizer/run/profile_runs.h"
 #include <math.h>
