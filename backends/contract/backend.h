@@ -13,6 +13,7 @@
 #include "backends/contract/coster.h"
 #include "backends/contract/executor.h"
 #include "backends/contract/roofs.h"
+#include "backends/contract/schedule_space.h"
 
 struct backend;
 struct cost_database;
@@ -62,6 +63,14 @@ struct backend_methods {
     bool knows_small_models;   // what is measured depends on backend_expect_model
     // Adds the ways to run a step. NULL: there is one for each, the standard one.
     void (*list_choices)(struct backend *b, const struct plan *plan, const struct step *step, choice_list *list);
+    // Adds all schedules of ways that have some. NULL: no way has.
+    void (*list_spaces)(const struct backend *b, const struct plan *plan, const struct step *step,
+                        schedule_spaces *list);
+    // What the step comes to by a choice of such a space. False: it does not suit the step. With list_spaces.
+    bool (*describe_choice)(const struct backend *b, const struct plan *plan, const struct step *step,
+                            const char *choice, struct schedule_features *ret_features);
+    // Compiles all at once what these choices need, which is less work than one by one. With list_spaces.
+    void (*make_ready)(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among);
     // The cost of a step of a plan, by running it on random data or by knowing it, in the best way of some of one
     // precision, whose error is measured, too, unless *ret_cost has that choice and its error already. What takes many
     // times `best` seconds need not be known well.

@@ -6,6 +6,7 @@
 #include "backends/cpu/loops.h"
 #include "backends/cpu/ways.h"
 #include "backends/generated/rows.h"
+#include "backends/generated/schedule_spaces.h"
 #include "backends/generated/winograd.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/programs/programs.h"
@@ -159,6 +160,30 @@ static void list(const struct cpu_backend *b, const struct plan *plan, const str
     add_choice(list, PRECISION_CAREFUL, 2, 2 * FEW_TILES);
 }
 
+static void list_spaces(const struct cpu_backend *b, const struct plan *plan, const struct step *step,
+                        schedule_spaces *list)
+{
+    struct generated_conv c = {.threads = b->threads};
+    struct schedule_space space = {.sketch = WAY " (winograd", .precision = PRECISION_FAST};
+    if (!define_sizes(&c, b, plan, step))
+        return;
+    winograd_list_schedules(&c.definition, &space);
+    vec_push(list, space);
+}
+
+static bool describe(const struct cpu_backend *b, const struct plan *plan, const struct step *step, const char *choice,
+                     struct schedule_features *ret_features, struct text *kernel)
+{
+    struct generated_conv c = {.threads = b->threads};
+    const char *schedule = strchr(choice, ' ');
+    if (!schedule || !winograd_schedule_parse(schedule + 1, &c.schedule) || !define_sizes(&c, b, plan, step) ||
+        !winograd_describe(&c.definition, &c.schedule, ret_features))
+        return false;
+    if (kernel)
+        winograd_print(kernel, &c.definition, &c.schedule);
+    return true;
+}
+
 // --- preparing and running -------------------------------------------------------------------------------------------
 
 void *cpu_find_function(const struct step_request *r, const char *text)
@@ -253,7 +278,7 @@ static const struct cpu_kernel kernel = {
     .weights = weights,
     .packed_operand = packed_operand,
 };
-const struct cpu_way cpu_way_generated = {WAY, takes, list, &kernel};
+const struct cpu_way cpu_way_generated = {WAY, takes, list, &kernel, list_spaces, describe};
 
 // --- loops -----------------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 #include "backends/cpu/generated.h"
 #include "backends/cpu/loops.h"
 #include "backends/cpu/ways.h"
+#include "backends/generated/schedule_spaces.h"
 #include "backends/planning/plan_memory.h"
 #include "core/text/text.h"
 #include <omp.h>
@@ -244,20 +245,58 @@ static bool is_worth_generating(const struct tile_definition *d)
            (is_small && d->source.pixel == d->lanes && d->source.block != d->lanes);
 }
 
+// With its epilogue, in one row of all where that is possible. False: how it stands is not of this form.
+static bool define_whole(struct tile_step *s, const struct cpu_backend *b, const struct plan *plan,
+                         const struct step *step, struct arena *arena)
+{
+    if (!cpu_tile_define(s, b, plan, step))
+        return false;
+    cpu_tile_define_epilogue(s, step, arena);
+    join_rows(&s->definition);
+    return true;
+}
+
 static void list(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list)
 {
     struct arena arena;
     struct tile_step s = {.threads = b->threads};
     arena_init(&arena);
-    if (cpu_tile_define(&s, b, plan, step)) {
-        cpu_tile_define_epilogue(&s, step, &arena);
-        join_rows(&s.definition);
+    if (define_whole(&s, b, plan, step, &arena)) {
         if (tile_is_lanewise(&s.definition))
             add_lanewise(list, &s.definition);
         else if (is_worth_generating(&s.definition))
             add_dense(list, &s.definition);
     }
     arena_free(&arena);
+}
+
+static void list_spaces(const struct cpu_backend *b, const struct plan *plan, const struct step *step,
+                        schedule_spaces *list)
+{
+    struct arena arena;
+    struct tile_step s = {.threads = b->threads};
+    struct schedule_space space = {.sketch = WAY " (tile", .precision = PRECISION_EXACT};
+    arena_init(&arena);
+    if (!step->operands[CPU_PACKED_OPERAND].block && define_whole(&s, b, plan, step, &arena)) {
+        tile_list_schedules(&s.definition, &space);
+        vec_push(list, space);
+    }
+    arena_free(&arena);
+}
+
+static bool describe(const struct cpu_backend *b, const struct plan *plan, const struct step *step, const char *choice,
+                     struct schedule_features *ret_features, struct text *kernel)
+{
+    struct arena arena;
+    struct tile_step s = {.threads = b->threads};
+    const char *schedule = strchr(choice, ' ');
+    arena_init(&arena);
+    bool is_had = schedule && tile_schedule_parse(schedule + 1, &s.schedule) &&
+                  define_whole(&s, b, plan, step, &arena) && tile_describe(&s.definition, &s.schedule, ret_features);
+    if (is_had && kernel)
+        tile_print(kernel, &s.definition, &s.schedule);
+    arena_free(&arena);
+    return is_had;
 }
 
 // --- preparing and running -------------------------------------------------------------------------------------------
@@ -351,4 +390,4 @@ static const struct cpu_kernel kernel = {
     .weights = weights,
     .packed_operand = packed_operand,
 };
-const struct cpu_way cpu_way_tile = {WAY, cpu_is_tiled, list, &kernel};
+const struct cpu_way cpu_way_tile = {WAY, cpu_is_tiled, list, &kernel, list_spaces, describe};

@@ -1,6 +1,9 @@
 // The list of ways, and which of them runs a step.
 #include "backends/cpu/ways.h"
 
+#include "backends/programs/programs.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -23,6 +26,53 @@ void cpu_list_choices(struct backend *b, const struct plan *plan, const struct s
         if (ways[i]->takes(plan, step))
             ways[i]->list((const struct cpu_backend *)b, plan, step, list);
 }
+
+// --- spaces ----------------------------------------------------------------------------------------------------------
+
+void cpu_list_spaces(const struct backend *b, const struct plan *plan, const struct step *step, schedule_spaces *list)
+{
+    for (size_t i = 0; i < N_WAYS; i++)
+        if (ways[i]->list_spaces && ways[i]->takes(plan, step))
+            ways[i]->list_spaces((const struct cpu_backend *)b, plan, step, list);
+}
+
+static bool describe(const struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
+                     struct schedule_features *ret_features, struct text *kernel)
+{
+    for (size_t i = 0; i < N_WAYS; i++)
+        if (ways[i]->describe && is_of_way(ways[i], choice) && ways[i]->takes(plan, step))
+            return ways[i]->describe((const struct cpu_backend *)b, plan, step, choice, ret_features, kernel);
+    return false;
+}
+
+bool cpu_describe_choice(const struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
+                         struct schedule_features *ret_features)
+{
+    return describe(b, plan, step, choice, ret_features, NULL);
+}
+
+void cpu_make_ready(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among)
+{
+    size_t n = among->count;
+    struct text *texts = mem_new_array(struct text, n);
+    const char **kernels = mem_new_array(const char *, n);
+    struct program *programs = mem_new_array(struct program, n);
+    struct schedule_features ignored;
+    struct error no_error;
+    size_t count = 0;
+    memset(texts, 0, n * sizeof *texts);
+    for (size_t i = 0; i < n; i++)
+        if (describe(b, plan, step, among->items[i].text, &ignored, &texts[i]))
+            kernels[count++] = texts[i].chars;
+    programs_find(((struct cpu_backend *)b)->programs, kernels, count, programs, &no_error);
+    for (size_t i = 0; i < n; i++)
+        text_free(&texts[i]);
+    mem_free(texts, n * sizeof *texts);
+    mem_free(kernels, n * sizeof *kernels);
+    mem_free(programs, n * sizeof *programs);
+}
+
+// --- running ---------------------------------------------------------------------------------------------------------
 
 const struct cpu_kernel *cpu_kernel_of(const struct plan *plan, const struct step *step)
 {

@@ -8,6 +8,8 @@
 #pragma once
 #include "backends/cpu/cpu_internal.h"
 
+struct text;
+
 struct cpu_way {
     const char *name;   // the first word of its choices
     // Is it a step of a kind that the way may run, on some machine?
@@ -15,10 +17,20 @@ struct cpu_way {
     // Of such a step: adds what is worth a trial here. By the step's shape alone, as costs of the list are kept.
     void (*list)(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list);
     const struct cpu_kernel *kernel;
+    // Of such a step: adds all its schedules, for who searches them; NULL: it has none.
+    void (*list_spaces)(const struct cpu_backend *b, const struct plan *plan, const struct step *step,
+                        schedule_spaces *list);
+    // What a choice comes to, and adds the text of its kernel, if `kernel` is not NULL. False: it does not suit.
+    bool (*describe)(const struct cpu_backend *b, const struct plan *plan, const struct step *step, const char *choice,
+                     struct schedule_features *ret_features, struct text *kernel);
 };
 extern const struct cpu_way cpu_way_winograd, cpu_way_generated, cpu_way_rows, cpu_way_tile;
 
 void cpu_list_choices(struct backend *b, const struct plan *plan, const struct step *step, choice_list *list);
+void cpu_list_spaces(const struct backend *b, const struct plan *plan, const struct step *step, schedule_spaces *list);
+bool cpu_describe_choice(const struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
+                         struct schedule_features *ret_features);
+void cpu_make_ready(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among);
 // The kernel that runs a step by its choice; its own where that is the standard one, or of no way that takes it.
 const struct cpu_kernel *cpu_kernel_of(const struct plan *plan, const struct step *step);
 // Prepares a step by its choice, or in the standard way where that cannot be had. NULL: failed, as of prepare.

@@ -21,6 +21,7 @@
 #include "core/text/options.h"
 #include "core/text/text.h"
 #include "optimizer/programs/files_in_runtime.h"
+#include "optimizer/programs/tuned_run.h"
 #include "optimizer/run/loaded_model.h"
 #include "optimizer/run/npy.h"
 #include "optimizer/run/output_difference.h"
@@ -38,7 +39,7 @@ struct options {
     int device, layout;
     struct option_list shapes;
     int64_t threads, warmup, repeats, seed, integers, fold_limit;
-    double tolerance, measure_seconds;
+    double tolerance, measure_seconds, tune;
     const char *runtime, *python;
     const char *costs, *json, *save, *inputs, *kernels, *write_kernels;
     bool explain, estimate, plan, profile, measure_costs, repair, tf32, exact, verbose;
@@ -95,6 +96,10 @@ static const struct option_spec option_specs[] = {
      .help =
          "with --measure-costs: measure every step again, whatever the cost database says of it; what other programs "
          "disturb replaces only what is longer"},
+    {"tune", OPTION_REAL, offsetof(struct options, tune), .low = 0, .high = 1e5, .metavar = "MINUTES",
+     .beside = {"--device cpu", "--no-measure-costs"},
+     .help = "first search schedules of the model's generated kernels for so long, and time it before and after; what "
+             "is tried stays in the cost database, where the next search goes on"},
     {"tf32", OPTION_FLAG, offsetof(struct options, tf32), .beside = {"--device cuda"},
      .help = "products of f32 on tensor cores that drop bits (cuda)"},
     {"exact", OPTION_FLAG, offsetof(struct options, exact), .beside = {"--device cpu"},
@@ -507,13 +512,29 @@ static bool check_that_nothing_needs_a_run(const struct session *s, struct error
     return true;
 }
 
+// The model becomes the tuned one.
+static bool tune_subject(struct session *s, struct subject *subject, struct error *error)
+{
+    const struct tuned_run run = {.program = NAME,
+                                  .backend = s->backend,
+                                  .loaded = &subject->loaded,
+                                  .inputs = subject->inputs,
+                                  .seconds = 60 * s->options.tune,
+                                  .seed = (uint64_t)s->options.seed,
+                                  .warmup = s->options.warmup,
+                                  .repeats = s->options.repeats};
+    interrupt_end_at_once(false);
+    return tuned_run_replace(&run, &subject->model, error);
+}
+
 static bool run_and_report(struct session *s, struct error *error)
 {
     interrupt_end_at_once(true);
     bool is_run = true;
     for (size_t i = 0; is_run && i < s->n; i++) {
         double started = clock_seconds();
-        is_run = load_subject(s, &s->subjects[i], error) && prepare_subject(s, &s->subjects[i], error);
+        is_run = load_subject(s, &s->subjects[i], error) && prepare_subject(s, &s->subjects[i], error) &&
+                 (s->options.tune == 0 || tune_subject(s, &s->subjects[i], error));
         s->subjects[i].seconds_loading = clock_seconds() - started;
         if (!is_run)
             name_file_in_error(&s->subjects[i], error);

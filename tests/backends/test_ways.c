@@ -12,6 +12,8 @@
 #include "backends/costs/layout_policy.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"
+#include "core/memory/hash.h"
+#include "core/numbers/random.h"
 #include "core/text/text.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"
@@ -95,6 +97,8 @@ static struct backend *open_device(int threads, double budget)
     return b;
 }
 
+#define SCHEDULES_OF_SPACE 6   // that are compiled, of each
+
 // --- against the reference -------------------------------------------------------------------------------------------
 
 static void add_choices(struct backend *b, const struct plan *plan, const struct step *step, struct arena *arena,
@@ -112,9 +116,42 @@ static void add_choices(struct backend *b, const struct plan *plan, const struct
     text_free(&text);
 }
 
-// All choices of all steps of the graph in these layouts.
+// Some schedules of every space of a step, those that suit.
+static void add_schedules(struct backend *b, const struct plan *plan, const struct step *step, struct arena *arena,
+                          step_choices *all)
+{
+    struct text text = {0};
+    schedule_spaces spaces = {0};
+    struct random random = random_seed(hash_string(plan->graph->nodes.items[0].op->name));
+    b->methods->list_spaces(b, plan, step, &spaces);
+    step_print(&text, plan, step);
+    for (size_t i = 0; i < spaces.count; i++)
+        for (int k = 0; k < SCHEDULES_OF_SPACE; k++) {
+            const struct schedule_space *s = &spaces.items[i];
+            int64_t places[SCHEDULE_AXES], read[SCHEDULE_AXES];
+            char choice[CHOICE_SIZE];
+            struct schedule_features f;
+            for (int axis = 0; axis < s->n_axes; axis++)
+                places[axis] = (int64_t)random_below(&random, (uint64_t)s->axes[axis].n);
+            schedule_space_print(s, places, choice);
+            assert_true(schedule_space_parse(s, choice, read));
+            assert_memory_equal(places, read, (size_t)s->n_axes * sizeof *places);
+            if (!b->methods->describe_choice(b, plan, step, choice, &f))
+                continue;
+            assert_true(f.useful > 0 && f.useful <= 1.0001 && f.blocks >= 1 && f.operations > 0 && f.packed_bytes > 0);
+            vec_push(all, ((struct step_choice){arena_string(arena, text.chars), arena_string(arena, choice),
+                                                s->precision != PRECISION_EXACT ? 1e-6 : 0}));
+        }
+    vec_free(&spaces);
+    text_free(&text);
+}
+
+typedef void add_choices_fn(struct backend *b, const struct plan *plan, const struct step *step, struct arena *arena,
+                            step_choices *all);
+
+// Choices of all steps of the graph in these layouts.
 static void list_all(struct backend *b, const struct graph *g, const uint8_t *layouts, struct arena *arena,
-                     step_choices *all)
+                     add_choices_fn *add, step_choices *all)
 {
     struct plan plan = {0};
     struct error error = {0};
@@ -122,14 +159,15 @@ static void list_all(struct backend *b, const struct graph *g, const uint8_t *la
     assert_true(plan_make(&plan, &request, &error));
     for (size_t i = 0; i < plan.steps.count; i++)
         if (!plan.steps.items[i].is_constant)
-            add_choices(b, &plan, &plan.steps.items[i], arena, all);
+            add(b, &plan, &plan.steps.items[i], arena, all);
     plan_free(&plan);
 }
 
 // Times the tolerance, which is a share of results that epilogues have clipped.
 #define ALLOWED_INEXACT 5
 
-static size_t check_all_ways(struct backend *b, const char *text, enum layout layout, uint64_t seed)
+static size_t check_all_ways(struct backend *b, const char *text, enum layout layout, add_choices_fn *add,
+                             uint64_t seed)
 {
     struct arena arena;
     struct graph g;
@@ -137,7 +175,7 @@ static size_t check_all_ways(struct backend *b, const char *text, enum layout la
     arena_init(&arena);
     parse_graph(&g, &arena, text);
     const uint8_t *layouts = same_layouts(&g, &arena, layout);
-    list_all(b, &g, layouts, &arena, &all);
+    list_all(b, &g, layouts, &arena, add, &all);
     for (size_t i = 0; i < all.count; i++) {
         step_choices one = {0};
         vec_push(&one, all.items[i]);
@@ -165,12 +203,23 @@ static void all_ways_agree_with_the_reference(void **state)
         struct backend *b = open_device(threads, 1e-5);
         for (size_t i = 0; i < COUNT_OF(graphs_with_ways); i++)
             for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++)
-                n += check_all_ways(b, graphs_with_ways[i], layout, i + 1);
+                n += check_all_ways(b, graphs_with_ways[i], layout, add_choices, i + 1);
         for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
-            n += check_all_ways(b, conformance_graphs[i], LAYOUT_BLOCKS_OF_16, i + 1);
+            n += check_all_ways(b, conformance_graphs[i], LAYOUT_BLOCKS_OF_16, add_choices, i + 1);
         backend_close(b);
     }
     assert_true(n > 10 || !library_has_winograd());
+}
+
+static void schedules_of_spaces_agree_with_the_reference(void **state)
+{
+    size_t n = 0;
+    struct backend *b = open_device(1, 1e-5);
+    for (size_t i = 0; i < COUNT_OF(graphs_with_ways); i++)
+        n += check_all_ways(b, graphs_with_ways[i], i % 2 ? LAYOUT_CHANNELS_LAST : LAYOUT_BLOCKS_OF_16, add_schedules,
+                            i + 1);
+    backend_close(b);
+    assert_true(n > 10);
 }
 
 // Which steps of the graph run by another kernel than their own.
@@ -260,7 +309,7 @@ static void parts_are_written_in_place(void **state)
             check_model(b, &g, i + 1, 1);
             for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++) {
                 check_model_with(b, &g, same_layouts(&g, &arena, layout), i + 1, 1);
-                check_all_ways(b, graphs_with_parts[i], layout, i + 1);
+                check_all_ways(b, graphs_with_parts[i], layout, add_choices, i + 1);
             }
             for (uint64_t seed = 1; seed < 20; seed++)
                 check_model_with(b, &g, random_layouts(&g, &arena, seed), seed, 1);
@@ -588,9 +637,9 @@ static void near_steps_choose_alike(void **state)
     arena_free(&arena);
 }
 
-RUN_TESTS(TEST(all_ways_agree_with_the_reference), TEST(parts_are_written_in_place),
-          TEST(choices_that_cannot_be_had_do_no_harm), TEST(errors_stay_within_the_budget),
-          TEST(careful_choices_take_what_is_left), TEST(only_gains_are_taken),
+RUN_TESTS(TEST(all_ways_agree_with_the_reference), TEST(schedules_of_spaces_agree_with_the_reference),
+          TEST(parts_are_written_in_place), TEST(choices_that_cannot_be_had_do_no_harm),
+          TEST(errors_stay_within_the_budget), TEST(careful_choices_take_what_is_left), TEST(only_gains_are_taken),
           TEST(estimates_are_sums_of_what_is_chosen), TEST(generated_rows_agree_with_the_reference),
           TEST(measured_errors_are_those_of_the_kernel), TEST(both_kinds_are_measured_once),
           TEST(near_steps_choose_alike))

@@ -77,6 +77,22 @@ def profile_tells_of_steps_and_runs(tool, folder):
     return max(steps) < quartile
 
 
+def tuning_goes_on_where_it_ended(root, tool, folder):
+    """What was tried is known to the next search; the tuned model computes the same."""
+    model, costs = folder / "models/squeezenet-small.onnx", folder / "tuned.costs"
+    known = []
+    for name in ("first", "second"):
+        (folder / name).mkdir()
+        done = subprocess.run([tool, model, "--tune", "0.1", "--threads", "1", "--repeats", "2", "--costs", costs, "--save",
+                               folder / name], capture_output=True, text=True)
+        assert done.returncode == DONE and "times as fast" in done.stdout, f"--tune: {done.returncode} {done.stderr}"
+        total = next(line for line in done.stdout.splitlines() if line.startswith("tuned ") and " by " in line).split()
+        known.append((int(total[total.index("by") + 1]), int(total[total.index("known") - 1])))
+    assert known[0][0] > 0 and known[0][1] == 0 and known[1][1] > 0, known
+    first, second = (np.load(folder / name / "output_0.npy") for name in ("first", "second"))
+    assert np.abs(first - second).max() <= TOLERANCE * np.abs(first).max()
+
+
 def models_agree_with_onnx_runtime(root, tool, folder):
     models = folder / "models"
     subprocess.run([root / "scripts/build-models", "--small", "--out", models], check=True, capture_output=True)
@@ -144,6 +160,7 @@ def main():
         for test in [
             models_agree_with_onnx_runtime,
             two_models_are_compared,
+            tuning_goes_on_where_it_ended,
             profiles_tell_of_steps_and_runs,
             constant_outputs_are_not_trusted,
             errors_have_their_codes,

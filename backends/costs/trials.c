@@ -1,0 +1,76 @@
+// Trials are measured as exact choices are: errors are looked for when one is to be adopted.
+#include "backends/costs/trials.h"
+
+#include "backends/costs/cost_database.h"
+#include "backends/costs/step_cost.h"
+#include "core/system/clock.h"
+#include "core/text/error.h"
+#include <math.h>
+#include <stdio.h>
+
+static struct step_key key_of_trial(const struct backend *b, const struct plan *plan, const struct step *step,
+                                    const char *choice)
+{
+    struct step_key key = step_key_of(b, plan, step, PRECISION_EXACT);
+    text_printf(&key.text, " by %s", choice);
+    return key;
+}
+
+bool backend_recall_trial(struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
+                          struct step_cost *ret_cost)
+{
+    struct step_key key = key_of_trial(b, plan, step, choice);
+    bool is_known = cost_database_find(b->costs, key.text.chars, ret_cost);
+    if (is_known)
+        ret_cost->seconds *= key.n_parts;
+    step_key_free(&key);
+    return is_known && !(ret_cost->is_old && ret_cost->is_doubtful);
+}
+
+static bool measure(struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
+                    enum precision precision, double best, struct step_cost *ret_cost)
+{
+    struct listed_choice only = {.precision = precision};
+    choice_list among = {0};
+    struct error ignored = {0};
+    double started = clock_seconds(), processor_started = clock_cpu_seconds();
+    snprintf(only.text, sizeof only.text, "%s", choice);
+    vec_push(&among, only);
+    *ret_cost = (struct step_cost){0};
+    bool is_had = b->methods->measure(b, plan, step, &among, best, ret_cost, &ignored);
+    b->coster.measured.seconds += clock_seconds() - started;
+    b->coster.measured.processor_seconds += clock_cpu_seconds() - processor_started;
+    b->coster.measured.n_steps++;
+    vec_free(&among);
+    return is_had;
+}
+
+bool backend_time_choice(struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
+                         enum precision precision, struct step_cost *ret_cost)
+{
+    return measure(b, plan, step, choice, precision, INFINITY, ret_cost);
+}
+
+bool backend_try(struct backend *b, const struct plan *plan, const struct step *step, const char *choice, double best,
+                 struct step_cost *ret_cost)
+{
+    if (!measure(b, plan, step, choice, PRECISION_EXACT, best, ret_cost))
+        return false;
+    struct step_key key = key_of_trial(b, plan, step, choice);
+    struct step_cost kept = *ret_cost;
+    kept.choice[0] = '\0';   // the key says it
+    kept.seconds /= key.n_parts;
+    cost_database_add(b->costs, key.text.chars, &kept);
+    step_key_free(&key);
+    return true;
+}
+
+void backend_adopt_choice(struct backend *b, const struct plan *plan, const struct step *step, enum precision precision,
+                          const struct step_cost *cost)
+{
+    struct step_key key = step_key_of(b, plan, step, precision);
+    struct step_cost kept = *cost;
+    kept.seconds /= key.n_parts;
+    cost_database_add(b->costs, key.text.chars, &kept);
+    step_key_free(&key);
+}

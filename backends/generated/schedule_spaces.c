@@ -1,0 +1,137 @@
+// Tiles of a row are nearly equally wide, so its width divided by each number of tiles gives all widths there are; how
+// many tiles are done at once grows by factors, up to all of them.
+#include "backends/generated/schedule_spaces.h"
+
+#include <stdio.h>
+
+#define MOST_PIXELS 32
+#define MOST_VECTORS 4
+#define MOST_WINOGRAD_TILES 512
+#define NEAR_BYTES ((double)(1 << 20))   // of a cache that a core has alone
+#define BYTES 4
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static struct schedule_axis *add_axis(struct schedule_space *space, const char *name)
+{
+    struct schedule_axis *axis = &space->axes[space->n_axes++];
+    snprintf(axis->name, sizeof axis->name, "%s", name);
+    return axis;
+}
+
+// --- register tiles --------------------------------------------------------------------------------------------------
+
+static int64_t results_of(const struct tile_definition *d)
+{
+    return tile_is_lanewise(d) ? d->groups * d->results : d->results;
+}
+
+static int64_t tiles_of(const struct tile_definition *d, int64_t pixels)
+{
+    return d->images * d->result_height * divide_up(d->result_width, pixels);
+}
+
+// Those of a row that is longer than any tile need not divide it well.
+static void list_widths(const struct tile_definition *d, struct schedule_axis *axis)
+{
+    for (int64_t n = divide_up(d->result_width, MOST_PIXELS); n <= d->result_width; n++)
+        schedule_axis_add(axis, divide_up(d->result_width, n));
+}
+
+// 1, 2, 4, ... but twice as close where there are few vectors of results: up to all tiles.
+static void list_tiles_at_once(const struct tile_definition *d, struct schedule_axis *axis)
+{
+    int64_t most = tiles_of(d, MOST_PIXELS);
+    for (int64_t t = 1; t < most; t *= 2)
+        schedule_axis_add(axis, t);
+    schedule_axis_add(axis, tiles_of(d, 1));
+}
+
+void tile_list_schedules(const struct tile_definition *d, struct schedule_space *space)
+{
+    list_widths(d, add_axis(space, "p"));
+    struct schedule_axis *vectors = add_axis(space, "q");
+    for (int q = 1; q <= (tile_is_lanewise(d) ? 1 : MOST_VECTORS); q++)
+        schedule_axis_add(vectors, q);
+    list_tiles_at_once(d, add_axis(space, "t"));
+}
+
+// Accumulators, weights and an entry of the source; lanewise also an entry for each channel of a group, and weights of
+// a row of the window as far as there is room.
+static bool has_registers(const struct tile_definition *d, const struct tile_schedule *s)
+{
+    int64_t needed = (int64_t)s->pixels * s->vectors + s->vectors + 1;
+    return needed + (tile_is_lanewise(d) ? d->channels : 0) <= d->registers;
+}
+
+bool tile_describe(const struct tile_definition *d, const struct tile_schedule *s, struct schedule_features *ret)
+{
+    if (!tile_suits(d, s) || !has_registers(d, s))
+        return false;
+    double vector = s->vectors * d->lanes, groups = (double)tile_weight_groups(d, s), window;
+    double tiles = (double)tiles_of(d, s->pixels), chunks = (double)divide_up((int64_t)tiles, s->tiles);
+    double width = (double)d->result_width / (double)divide_up(d->result_width, s->pixels);
+    double results = (double)results_of(d), pixels = (double)(d->images * d->result_height * d->result_width);
+    double at_once = (double)s->tiles < tiles ? (double)s->tiles : tiles;
+    double source = at_once * width * (double)(d->stride[0] * d->stride[1] * d->channels);
+    window = (double)(d->kernel[0] * d->kernel[1]);
+    *ret = (struct schedule_features){.space = pixels * results * (tile_is_lanewise(d) ? 1 : (double)d->groups)};
+    ret->reduction = (double)d->channels * window;
+    ret->operations = 2 * pixels * groups * vector * ret->reduction;
+    ret->useful = 2 * ret->space * ret->reduction / ret->operations;
+    ret->blocks = chunks * groups;
+    ret->lanes = tiles * groups * vector;
+    ret->packed_bytes = BYTES * ret->blocks * (source + vector * ret->reduction);
+    ret->near_bytes = BYTES * tiles * groups * ret->reduction * (vector + width);
+    ret->far_bytes = BYTES * (chunks * groups * vector * ret->reduction + ret->space +
+                              pixels * (double)(d->channels * d->groups) * (BYTES * source > NEAR_BYTES ? groups : 1));
+    ret->tile_vectors = width * s->vectors;
+    ret->vector_loads = (width + s->vectors) / (width * s->vectors);
+    ret->unrolled = width * s->vectors * (d->pad[1] ? 2 + (double)d->kernel[1] : 1);
+    return true;
+}
+
+// --- Winograd --------------------------------------------------------------------------------------------------------
+
+static int64_t winograd_tiles(const struct winograd_definition *d, int m)
+{
+    return d->images * divide_up(d->result_height, m) * divide_up(d->result_width, m);
+}
+
+// Blocks are nearly equal, so each number of blocks gives a size; of many numbers some.
+void winograd_list_schedules(const struct winograd_definition *d, struct schedule_space *space)
+{
+    struct schedule_axis *m = add_axis(space, "m"), *tiles = add_axis(space, "tiles");
+    schedule_axis_add(m, 2);
+    schedule_axis_add(m, 4);
+    for (int edge = 4; edge >= 2; edge -= 2)
+        for (int64_t n = 1, all = winograd_tiles(d, edge); n <= all; n += 1 + n / 4)
+            if (divide_up(all, n) <= MOST_WINOGRAD_TILES)
+                schedule_axis_add(tiles, divide_up(all, n));
+}
+
+bool winograd_describe(const struct winograd_definition *d, const struct winograd_schedule *s,
+                       struct schedule_features *ret)
+{
+    if (!winograd_suits(d, s))
+        return false;
+    double places = (s->m + 2) * (s->m + 2), channels = (double)d->channels, results = (double)d->results;
+    double all = (double)winograd_tiles(d, s->m), blocks = (double)divide_up((int64_t)all, s->tiles);
+    double block = all / blocks, weights = places * channels * results;
+    *ret = (struct schedule_features){.reduction = 9 * channels};
+    ret->space = (double)(d->images * d->result_height * d->result_width) * results;
+    ret->operations = 2 * all * weights;
+    ret->useful = ret->space * 9 * channels / (all * s->m * s->m * 9 * channels * results);
+    ret->blocks = blocks;
+    ret->lanes = all * results;
+    ret->packed_bytes = BYTES * blocks * places * block * (channels + results);
+    ret->near_bytes = BYTES * all * places * (channels + results + channels * results / d->lanes);
+    ret->far_bytes = BYTES * (blocks * weights + ret->space + (double)(d->images * d->height * d->width) * channels);
+    ret->tile_vectors = block;
+    ret->vector_loads = 1 + 1 / block;
+    ret->unrolled = places;
+    return true;
+}

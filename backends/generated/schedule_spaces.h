@@ -1,0 +1,15 @@
+// The whole spaces of schedules of generated kernels (contract/schedule_space.h), and what a schedule comes to. Values
+// that come to the same kernel are listed once.
+#pragma once
+#include "backends/contract/schedule_space.h"
+#include "backends/generated/tile.h"
+#include "backends/generated/winograd.h"
+
+// Axes p, q, t; does a schedule suit the definition, and the registers that there are?
+void tile_list_schedules(const struct tile_definition *d, struct schedule_space *space);
+bool tile_describe(const struct tile_definition *d, const struct tile_schedule *s,
+                   struct schedule_features *ret_features);
+// Axes m, tiles.
+void winograd_list_schedules(const struct winograd_definition *d, struct schedule_space *space);
+bool winograd_describe(const struct winograd_definition *d, const struct winograd_schedule *s,
+                       struct schedule_features *ret_features);

@@ -1,0 +1,68 @@
+// The model of before stays until both were timed.
+#include "optimizer/programs/tuned_run.h"
+
+#include "core/memory/arena.h"
+#include "core/text/text.h"
+#include "optimizer/run/side_by_side.h"
+#include "tuning/tune_plan.h"
+#include <stdio.h>
+
+#define SECONDS_BETWEEN_LINES 10
+
+struct teller {
+    const char *program;
+    double last;   // seconds since the beginning
+};
+
+static void tell_progress(void *context, const struct tuning_progress *p)
+{
+    struct teller *teller = context;
+    if (p->seconds - teller->last < SECONDS_BETWEEN_LINES)
+        return;
+    teller->last = p->seconds;
+    fprintf(stderr, "%s: tuning: %.0f of %.0f s, %zu steps, %zu trials (%zu known before), %.3f -> %.3f ms\n",
+            teller->program, p->seconds, p->budget, p->n_steps, p->n_tried, p->n_recalled, p->before * 1e3,
+            p->now * 1e3);
+}
+
+static void tune(const struct tuned_run *run, const struct plan *plan)
+{
+    struct text text = {0};
+    struct tuning_report report;
+    struct teller teller = {run->program, 0};
+    const struct tuning_options options = {
+        .seconds = run->seconds, .seed = run->seed, .learns = true, .context = &teller, .progress = tell_progress};
+    tune_plan(run->backend, plan, &options, &report);
+    tuning_report_print(&text, &report, plan);
+    text_show(stdout, text.chars);
+    text_free(&text);
+    tuning_report_free(&report);
+}
+
+static bool time_both(const struct tuned_run *run, struct model *before, struct model *after, struct error *error)
+{
+    struct arena arena;
+    struct sample_summary times[2];
+    struct timed_model both[2] = {{before, run->inputs, NULL}, {after, run->inputs, NULL}};
+    arena_init(&arena);
+    for (int i = 0; i < 2; i++) {
+        both[i].outputs = arena_array(&arena, struct tensor_value, run->loaded->graph->outputs.count + 1);
+        model_allocate_outputs(both[i].model, both[i].outputs, &arena);
+    }
+    bool is_done = models_time_side_by_side(both, 2, run->warmup, run->repeats, times, error);
+    if (is_done)
+        printf("tuned from %.3f to %.3f ms: %.3f times as fast\n", times[0].median * 1e3, times[1].median * 1e3,
+               times[0].median / times[1].median);
+    arena_free(&arena);
+    return is_done;
+}
+
+bool tuned_run_replace(const struct tuned_run *run, struct model **model, struct error *error)
+{
+    tune(run, model_plan(*model));
+    struct model *tuned = loaded_model_prepare(run->loaded, run->backend, error);
+    bool is_done = tuned && time_both(run, *model, tuned, error);
+    model_free(is_done ? *model : tuned);
+    *model = is_done ? tuned : *model;
+    return is_done;
+}

@@ -1,0 +1,196 @@
+// Ridge regression beside its normal equations, solved plainly and for each fold anew; and what a model of costs is
+// believed of.
+#include "core/numbers/random.h"
+#include "tests/support/check.h"
+#include "tuning/model/cost_model.h"
+#include "tuning/model/ridge.h"
+#include <math.h>
+#include <string.h>
+
+#define FEATURES 6
+#define ROWS 60
+#define PENALTY 0.5
+
+// --- beside normal equations -----------------------------------------------------------------------------------------
+
+// Gauss with the largest pivot; the last unknown is the intercept.
+static void solve_plainly(double a[FEATURES + 1][FEATURES + 2], double *ret_x)
+{
+    int n = FEATURES + 1;
+    for (int k = 0; k < n; k++) {
+        int pivot = k;
+        for (int i = k + 1; i < n; i++)
+            pivot = fabs(a[i][k]) > fabs(a[pivot][k]) ? i : pivot;
+        for (int j = 0; j <= n; j++) {
+            double t = a[k][j];
+            a[k][j] = a[pivot][j];
+            a[pivot][j] = t;
+        }
+        for (int i = 0; i < n; i++)
+            for (int j = n; i != k && j >= k; j--)
+                a[i][j] -= a[i][k] / a[k][k] * a[k][j];
+    }
+    for (int i = 0; i < n; i++)
+        ret_x[i] = a[i][n] / a[i][i];
+}
+
+static void scale_of(const struct ridge_row *rows, int i, double *ret_mean, double *ret_deviation)
+{
+    *ret_mean = *ret_deviation = 0;
+    for (int k = 0; k < ROWS; k++)
+        *ret_mean += rows[k].features[i] / ROWS;
+    for (int k = 0; k < ROWS; k++)
+        *ret_deviation += pow(rows[k].features[i] - *ret_mean, 2) / ROWS;
+    *ret_deviation = sqrt(*ret_deviation);
+}
+
+static double standard(const struct ridge_row *rows, const struct ridge_row *row, int i)
+{
+    double mean, deviation;
+    if (i == FEATURES)
+        return 1;
+    scale_of(rows, i, &mean, &deviation);
+    return deviation > 0 ? (row->features[i] - mean) / deviation : 0;
+}
+
+// Without a fold; -1: with all.
+static void fit_plainly(const struct ridge_row *rows, int left_out, double *ret_weights)
+{
+    double a[FEATURES + 1][FEATURES + 2] = {{0}};
+    for (int k = 0; k < ROWS; k++)
+        for (int i = 0; i <= FEATURES && k % RIDGE_FOLDS != left_out; i++) {
+            for (int j = 0; j <= FEATURES; j++)
+                a[i][j] += standard(rows, &rows[k], i) * standard(rows, &rows[k], j);
+            a[i][FEATURES + 1] += standard(rows, &rows[k], i) * rows[k].value;
+        }
+    for (int i = 0; i < FEATURES; i++)
+        a[i][i] += PENALTY;
+    solve_plainly(a, ret_weights);
+}
+
+static double predict_plainly(const struct ridge_row *rows, const double *weights, const struct ridge_row *row)
+{
+    double sum = 0;
+    for (int i = 0; i <= FEATURES; i++)
+        sum += weights[i] * standard(rows, row, i);
+    return sum;
+}
+
+static double validate_plainly(const struct ridge_row *rows)
+{
+    double x[ROWS], mean_x = 0, mean_y = 0, xy = 0, xx = 0, yy = 0, weights[FEATURES + 1];
+    for (int fold = 0; fold < RIDGE_FOLDS; fold++) {
+        fit_plainly(rows, fold, weights);
+        for (int k = fold; k < ROWS; k += RIDGE_FOLDS)
+            x[k] = predict_plainly(rows, weights, &rows[k]);
+    }
+    for (int k = 0; k < ROWS; k++) {
+        mean_x += x[k] / ROWS;
+        mean_y += rows[k].value / ROWS;
+    }
+    for (int k = 0; k < ROWS; k++) {
+        xy += (x[k] - mean_x) * (rows[k].value - mean_y);
+        xx += (x[k] - mean_x) * (x[k] - mean_x);
+        yy += (rows[k].value - mean_y) * (rows[k].value - mean_y);
+    }
+    return xy / sqrt(xx * yy);
+}
+
+static void make_rows(struct ridge_row rows[ROWS], uint64_t seed, double noise)
+{
+    struct random r = random_seed(seed);
+    memset(rows, 0, ROWS * sizeof *rows);
+    for (int k = 0; k < ROWS; k++) {
+        for (int i = 0; i < FEATURES - 1; i++)
+            rows[k].features[i] = 10 * i + random_normal(&r) * (i + 1);
+        rows[k].features[FEATURES - 1] = 4;                                         // the same everywhere
+        rows[k].features[1] = rows[k].features[0] * 2 + 1e-3 * random_normal(&r);   // nearly the same as another
+        rows[k].value = 3 + rows[k].features[0] - 0.5 * rows[k].features[2] + noise * random_normal(&r);
+    }
+}
+
+static void ridge_is_what_its_normal_equations_say(void **state)
+{
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct ridge_row rows[ROWS];
+        struct ridge m;
+        double weights[FEATURES + 1];
+        make_rows(rows, seed, seed % 4);
+        assert_true(ridge_fit(&m, rows, ROWS, FEATURES, PENALTY));
+        fit_plainly(rows, -1, weights);
+        for (int k = 0; k < ROWS; k++)
+            assert_true(fabs(ridge_predict(&m, rows[k].features) - predict_plainly(rows, weights, &rows[k])) < 1e-8);
+        assert_true(fabs(m.r - validate_plainly(rows)) < 1e-8);
+    }
+}
+
+static void too_little_is_no_model(void **state)
+{
+    struct ridge_row rows[ROWS];
+    struct ridge m;
+    make_rows(rows, 1, 0);
+    assert_false(ridge_fit(&m, rows, RIDGE_FEWEST - 1, FEATURES, PENALTY));
+    for (int k = 0; k < ROWS; k++)
+        rows[k].value = 2;
+    assert_false(ridge_fit(&m, rows, ROWS, FEATURES, PENALTY));
+}
+
+// --- what is believed ------------------------------------------------------------------------------------------------
+
+static void make_features(struct random *r, double ret[COST_MODEL_FEATURES])
+{
+    for (int i = 0; i < COST_MODEL_FEATURES; i++)
+        ret[i] = exp(random_normal(r));
+}
+
+// Steps of very different sizes whose schedules share one law.
+static double law(const double *f, size_t step)
+{
+    return pow(10, (double)step) * 1e-6 * sqrt(f[0]) * exp(pow(log(f[3]), 2)) / f[5];
+}
+
+static void what_is_learned_of_some_steps_orders_others(void **state)
+{
+    struct random r = random_seed(3);
+    struct cost_model *m = cost_model_new();
+    double features[2][COST_MODEL_FEATURES], values[2];
+    size_t n_right = 0;
+    for (size_t step = 0; step < 4; step++)
+        for (int i = 0, id = (int)cost_model_add_step(m); i < (step < 3 ? 30 : 4); i++) {
+            make_features(&r, features[0]);
+            cost_model_add(m, (size_t)id, features[0], law(features[0], step) * exp(0.1 * random_normal(&r)));
+        }
+    assert_false(cost_model_predict(m, 0, features[0], values));   // before a fit
+    cost_model_fit(m);
+    assert_true(cost_model_r(m) > 0.8);
+    for (int i = 0; i < 200; i++) {
+        for (int k = 0; k < 2; k++) {
+            make_features(&r, features[k]);
+            assert_true(cost_model_predict(m, 3, features[k], &values[k]));
+        }
+        n_right += (values[0] < values[1]) == (law(features[0], 3) < law(features[1], 3));
+    }
+    assert_true(n_right > 180);
+    assert_int_equal(cost_model_add_step(m), 4);
+    assert_false(cost_model_predict(m, 4, features[0], values));   // of which nothing was measured
+    cost_model_free(m);
+}
+
+static void noise_is_not_believed(void **state)
+{
+    struct random r = random_seed(4);
+    struct cost_model *m = cost_model_new();
+    double features[COST_MODEL_FEATURES], value;
+    size_t step = cost_model_add_step(m);
+    for (int i = 0; i < 200; i++) {
+        make_features(&r, features);
+        cost_model_add(m, step, features, exp(random_normal(&r)));
+    }
+    cost_model_fit(m);
+    assert_true(cost_model_r(m) < COST_MODEL_LEAST_R);
+    assert_false(cost_model_predict(m, step, features, &value));
+    cost_model_free(m);
+}
+
+RUN_TESTS(TEST(ridge_is_what_its_normal_equations_say), TEST(too_little_is_no_model),
+          TEST(what_is_learned_of_some_steps_orders_others), TEST(noise_is_not_believed))

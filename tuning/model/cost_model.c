@@ -1,0 +1,108 @@
+// Rows of all steps, and each step's sums, of which its means are.
+#include "tuning/model/cost_model.h"
+
+#include "core/memory/vec.h"
+#include "tuning/model/ridge.h"
+#include <math.h>
+#include <string.h>
+
+#define PENALTY 1.0
+#define LEAST_FEATURE 1e-12
+
+_Static_assert(RIDGE_FEATURES == 2 * COST_MODEL_FEATURES, "features and their squares");
+
+struct logarithms {
+    double of_features[RIDGE_FEATURES], of_seconds;   // features, then their squares
+};
+struct row {
+    size_t step;
+    struct logarithms logs;
+};
+struct step_sums {
+    struct logarithms sum;
+    double n;
+};
+struct cost_model {
+    VEC(struct row) rows;
+    VEC(struct step_sums) steps;
+    struct ridge ridge;
+    bool is_fitted;
+};
+
+struct cost_model *cost_model_new(void)
+{
+    return mem_alloc_zero(sizeof(struct cost_model));
+}
+
+void cost_model_free(struct cost_model *m)
+{
+    vec_free(&m->rows);
+    vec_free(&m->steps);
+    mem_free(m, sizeof *m);
+}
+
+size_t cost_model_add_step(struct cost_model *m)
+{
+    vec_push(&m->steps, ((struct step_sums){.n = 0}));
+    return m->steps.count - 1;
+}
+
+static void take_logarithms(const double *features, struct logarithms *ret_logs)
+{
+    for (int i = 0; i < COST_MODEL_FEATURES; i++) {
+        double x = log(fmax(features[i], LEAST_FEATURE));
+        ret_logs->of_features[i] = x;
+        ret_logs->of_features[COST_MODEL_FEATURES + i] = x * x;
+    }
+}
+
+void cost_model_add(struct cost_model *m, size_t step, const double features[COST_MODEL_FEATURES], double seconds)
+{
+    struct row row = {.step = step};
+    struct step_sums *s = &m->steps.items[step];
+    take_logarithms(features, &row.logs);
+    row.logs.of_seconds = log(seconds);
+    for (int i = 0; i < RIDGE_FEATURES; i++)
+        s->sum.of_features[i] += row.logs.of_features[i];
+    s->sum.of_seconds += row.logs.of_seconds;
+    s->n++;
+    vec_push(&m->rows, row);
+}
+
+static void center(const struct step_sums *s, const struct logarithms *logs, double ret_features[RIDGE_FEATURES])
+{
+    for (int i = 0; i < RIDGE_FEATURES; i++)
+        ret_features[i] = logs->of_features[i] - s->sum.of_features[i] / s->n;
+}
+
+void cost_model_fit(struct cost_model *m)
+{
+    struct ridge_row *rows = mem_new_array(struct ridge_row, m->rows.count + 1);
+    for (size_t i = 0; i < m->rows.count; i++) {
+        const struct row *row = &m->rows.items[i];
+        const struct step_sums *s = &m->steps.items[row->step];
+        center(s, &row->logs, rows[i].features);
+        rows[i].value = row->logs.of_seconds - s->sum.of_seconds / s->n;
+    }
+    m->is_fitted = ridge_fit(&m->ridge, rows, m->rows.count, RIDGE_FEATURES, PENALTY);
+    mem_free(rows, (m->rows.count + 1) * sizeof *rows);
+}
+
+double cost_model_r(const struct cost_model *m)
+{
+    return m->is_fitted ? m->ridge.r : 0;
+}
+
+bool cost_model_predict(const struct cost_model *m, size_t step, const double features[COST_MODEL_FEATURES],
+                        double *ret_value)
+{
+    struct logarithms logs;
+    double centered[RIDGE_FEATURES];
+    const struct step_sums *s = &m->steps.items[step];
+    if (!(cost_model_r(m) >= COST_MODEL_LEAST_R) || s->n == 0)
+        return false;
+    take_logarithms(features, &logs);
+    center(s, &logs, centered);
+    *ret_value = ridge_predict(&m->ridge, centered);
+    return true;
+}

@@ -1,0 +1,38 @@
+// Search in a grid for the point that takes least, by asking and telling: it proposes points, and whoever measures them
+// tells what they take. The same seed and the same answers give the same proposals; no point is proposed twice.
+//
+//     exhaustive      every point, in an order that spreads over the whole grid, so that it may end at any time
+//     evolutionary    the starting points, then children of the best told so far (regularized evolution: parents win a
+//                     tournament among a sample of these), crossed and mutated; strays from anywhere among them
+//
+// With a prediction, several times as many are drawn as are wanted, and the least by that are proposed; a share of the
+// proposals goes on being drawn without.
+#pragma once
+#include "tuning/search/grid.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+enum grid_search_strategy { SEARCH_EXHAUSTIVE, SEARCH_EVOLUTIONARY };
+#define SEARCH_MOST_POINTS ((int64_t)1 << 24)   // of a grid
+
+struct grid_search;
+struct grid_search_problem {
+    struct grid grid;
+    enum grid_search_strategy strategy;
+    uint64_t seed;
+    void *context;
+    bool (*suits)(void *context, int64_t point);   // NULL: all do
+    bool (*predict)(void *context, int64_t point,
+                    double *ret_value);   // orders points; false, or NULL: it is not known
+};
+struct grid_search *grid_search_new(const struct grid_search_problem *problem);
+void grid_search_free(struct grid_search *s);
+// Is proposed before all others, if it suits and was not told.
+void grid_search_start_from(struct grid_search *s, int64_t point);
+// At most so many; fewer, in the end none, where hardly any are left.
+size_t grid_search_propose(struct grid_search *s, size_t most, int64_t *ret_points);
+// What a point takes, proposed or known from elsewhere; INFINITY: it cannot be had. Once for each.
+void grid_search_tell(struct grid_search *s, int64_t point, double value);
+size_t grid_search_told(const struct grid_search *s);   // so many that can be had
+size_t grid_search_best(const struct grid_search *s, size_t most,
+                        int64_t *ret_points);   // of those told, the least first

@@ -1,0 +1,31 @@
+// Tuning one step of a plan in one space of schedules: the search, what the cost database knows of its trials, and the
+// contest of the best of them with what the step runs by so far.
+#pragma once
+#include "backends/contract/backend.h"
+#include "tuning/model/cost_model.h"
+#include "tuning/search/grid_search.h"
+
+struct step_tuner;
+struct step_tuning {
+    struct backend *backend;
+    const struct plan *plan;   // with the step; outlives the tuner
+    const struct step *step;
+    const struct schedule_space *space;
+    uint64_t seed;
+    struct cost_model *model;   // of all steps with this sketch; NULL: none is learned
+};
+// What is known of it.
+struct step_tuner_state {
+    double before, now;           // seconds by its choice at first and now, as they were timed beside each other
+    size_t n_tried, n_recalled;   // schedules: by this tuner; found in the database
+    size_t n_suitable;            // of the space
+    size_t n_fruitless;           // batches since the last gain
+    bool is_over;                 // every schedule was tried
+    char choice[CHOICE_SIZE];     // by which it runs now
+};
+// NULL: no schedule suits the step.
+struct step_tuner *step_tuner_new(const struct step_tuning *tuning);
+void step_tuner_free(struct step_tuner *t);
+// Tries so many schedules, and adopts one that gains. False: interrupted.
+bool step_tuner_advance(struct step_tuner *t, size_t n_trials);
+const struct step_tuner_state *step_tuner_state(const struct step_tuner *t);

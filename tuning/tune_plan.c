@@ -1,0 +1,248 @@
+// Steps take turns: the next batch of trials is of the step whose seconds in a run of the model, halved for each batch
+// that gained nothing, are the most. The first batch is of every step.
+#include "tuning/tune_plan.h"
+
+#include "backends/backend.h"
+#include "backends/costs/step_cost.h"
+#include "backends/planning/plan_text.h"
+#include "core/memory/hash.h"
+#include "core/system/clock.h"
+#include "core/system/interrupt.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
+#include "tuning/step_tuner.h"
+#include <math.h>
+#include <string.h>
+
+#define BATCH 12           // trials that are compiled as one unit
+#define MOST_FRUITLESS 8   // batches, after which a step is left
+#define SHARE_AFTER_FRUITLESS 0.6
+#define SECONDS_BETWEEN_SAVES 20
+
+struct item {   // a space of a step
+    struct step_tuner *tuner;
+    struct tuned_step tuned;
+    uint64_t step_key, sketch;   // hashes
+    bool is_first_done;
+};
+struct model_of_sketch {
+    uint64_t sketch;
+    struct cost_model *model;
+};
+struct tuning {
+    struct backend *backend;
+    const struct plan *plan;
+    const struct tuning_options *options;
+    double start, saved;
+    VEC(struct item) items;
+    VEC(struct model_of_sketch) models;
+};
+
+// --- what there is to tune -------------------------------------------------------------------------------------------
+
+static struct cost_model *model_of(struct tuning *t, uint64_t sketch)
+{
+    for (size_t i = 0; i < t->models.count; i++)
+        if (t->models.items[i].sketch == sketch)
+            return t->models.items[i].model;
+    vec_push(&t->models, ((struct model_of_sketch){sketch, cost_model_new()}));
+    return vec_last(&t->models).model;
+}
+
+static uint64_t key_of_step(const struct tuning *t, const struct step *step)
+{
+    struct step_key key = step_key_of(t->backend, t->plan, step, PRECISION_EXACT);
+    uint64_t hash = hash_string(key.text.chars);
+    step_key_free(&key);
+    return hash;
+}
+
+static bool add_repetition(struct tuning *t, uint64_t step_key)
+{
+    bool is_repeated = false;
+    for (size_t i = 0; i < t->items.count; i++)
+        if (t->items.items[i].step_key == step_key) {
+            t->items.items[i].tuned.n_times++;
+            is_repeated = true;
+        }
+    return is_repeated;
+}
+
+static void add_space(struct tuning *t, const struct step *step, uint64_t step_key, const struct schedule_space *space)
+{
+    uint64_t sketch = hash_string(space->sketch);
+    struct item item = {.step_key = step_key, .sketch = sketch, .tuned = {.step = step, .n_times = 1}};
+    if (space->precision != PRECISION_EXACT && t->backend->options.error_budget == 0)
+        return;
+    item.tuner = step_tuner_new(&(struct step_tuning){
+        .backend = t->backend,
+        .plan = t->plan,
+        .step = step,
+        .space = space,
+        .seed = hash_mix(t->options->seed, step_key),
+        .model = t->options->learns ? model_of(t, sketch) : NULL,
+    });
+    if (item.tuner)
+        vec_push(&t->items, item);
+}
+
+static void add_step(struct tuning *t, const struct step *step)
+{
+    schedule_spaces spaces = {0};
+    uint64_t step_key = key_of_step(t, step);
+    if (add_repetition(t, step_key))
+        return;
+    t->backend->methods->list_spaces(t->backend, t->plan, step, &spaces);
+    for (size_t i = 0; i < spaces.count; i++)
+        add_space(t, step, step_key, &spaces.items[i]);
+    vec_free(&spaces);
+}
+
+// --- turns -----------------------------------------------------------------------------------------------------------
+
+static bool is_left(const struct tuning *t, const struct item *item)
+{
+    const struct step_tuner_state *s = step_tuner_state(item->tuner);
+    return s->is_over || s->n_fruitless >= MOST_FRUITLESS ||
+           (t->options->most_trials && s->n_tried >= t->options->most_trials);
+}
+
+// What the step takes by the best of all its spaces.
+static double seconds_now(const struct tuning *t, const struct item *item)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < t->items.count; i++)
+        if (t->items.items[i].step_key == item->step_key)
+            least = fmin(least, step_tuner_state(t->items.items[i].tuner)->now);
+    return least;
+}
+
+// A space that is far behind another one of its step hardly gains.
+static double urgency(const struct tuning *t, const struct item *item)
+{
+    const struct step_tuner_state *s = step_tuner_state(item->tuner);
+    double least = seconds_now(t, item), seconds = (double)item->tuned.n_times * least * pow(least / s->now, 4);
+    return item->is_first_done ? seconds * pow(SHARE_AFTER_FRUITLESS, (double)s->n_fruitless) : INFINITY;
+}
+
+// NULL: all are left.
+static struct item *pick(struct tuning *t)
+{
+    struct item *best = NULL;
+    for (size_t i = 0; i < t->items.count; i++) {
+        struct item *item = &t->items.items[i];
+        if (!is_left(t, item) && (!best || urgency(t, item) > urgency(t, best)))
+            best = item;
+    }
+    return best;
+}
+
+static struct tuned_step tuned_of(const struct item *item)
+{
+    const struct step_tuner_state *s = step_tuner_state(item->tuner);
+    struct tuned_step tuned = item->tuned;
+    tuned.before = s->before;
+    tuned.now = s->now;
+    tuned.n_tried = s->n_tried;
+    tuned.n_recalled = s->n_recalled;
+    tuned.n_suitable = s->n_suitable;
+    memcpy(tuned.choice, s->choice, sizeof tuned.choice);
+    return tuned;
+}
+
+// A step with several spaces runs by the best of them.
+static struct tuning_progress progress_of(const struct tuning *t)
+{
+    struct tuning_progress p = {.seconds = clock_seconds() - t->start, .budget = t->options->seconds};
+    for (size_t i = 0; i < t->items.count; i++) {
+        struct tuned_step own = tuned_of(&t->items.items[i]);
+        p.n_tried += own.n_tried;
+        p.n_recalled += own.n_recalled;
+        if (i && t->items.items[i].step_key == t->items.items[i - 1].step_key)
+            continue;
+        double before = own.before, now = own.now;
+        for (size_t k = i + 1; k < t->items.count && t->items.items[k].step_key == t->items.items[i].step_key; k++) {
+            struct tuned_step other = tuned_of(&t->items.items[k]);
+            before = fmin(before, other.before);
+            now = fmin(now, other.now);
+        }
+        p.n_steps++;
+        p.before += (double)own.n_times * before;
+        p.now += (double)own.n_times * fmin(before, now);
+    }
+    for (size_t i = 0; i < t->models.count; i++)
+        p.r = fmax(p.r, cost_model_r(t->models.items[i].model));
+    return p;
+}
+
+static void tell_and_save(struct tuning *t)
+{
+    struct error ignored = {0};
+    struct tuning_progress p = progress_of(t);
+    if (t->options->progress)
+        t->options->progress(t->options->context, &p);
+    if (clock_seconds() - t->saved < SECONDS_BETWEEN_SAVES)
+        return;
+    backend_save_costs(t->backend, &ignored);
+    t->saved = clock_seconds();
+}
+
+static void take_turns(struct tuning *t)
+{
+    for (struct item *item = pick(t); item && clock_seconds() - t->start < t->options->seconds; item = pick(t)) {
+        item->is_first_done = true;
+        if (!step_tuner_advance(item->tuner, BATCH))
+            return;
+        tell_and_save(t);
+    }
+}
+
+void tune_plan(struct backend *b, const struct plan *plan, const struct tuning_options *options,
+               struct tuning_report *ret_report)
+{
+    struct error ignored = {0};
+    struct tuning t = {.backend = b, .plan = plan, .options = options, .start = clock_seconds()};
+    t.saved = t.start;
+    for (size_t i = 0; b->methods->list_spaces && i < plan->steps.count; i++)
+        if (!plan->steps.items[i].is_constant)
+            add_step(&t, &plan->steps.items[i]);
+    take_turns(&t);
+    backend_save_costs(b, &ignored);
+    *ret_report = (struct tuning_report){.total = progress_of(&t)};
+    for (size_t i = 0; i < t.items.count; i++) {
+        vec_push(&ret_report->steps, tuned_of(&t.items.items[i]));
+        step_tuner_free(t.items.items[i].tuner);
+    }
+    for (size_t i = 0; i < t.models.count; i++)
+        cost_model_free(t.models.items[i].model);
+    vec_free(&t.items);
+    vec_free(&t.models);
+    backend_forget_costs(b);
+}
+
+// --- the report ------------------------------------------------------------------------------------------------------
+
+void tuning_report_free(struct tuning_report *report)
+{
+    vec_free(&report->steps);
+}
+
+static void print_step(struct text *text, const struct tuned_step *s, const struct plan *plan)
+{
+    text_printf(text, "%10.2f us -> %8.2f us  %5.3f x, %2zu %s, %zu of %zu tried", s->before * 1e6, s->now * 1e6,
+                s->before / s->now, s->n_times, s->n_times == 1 ? "run " : "runs", s->n_tried + s->n_recalled,
+                s->n_suitable);
+    text_printf(text, "  %s  ", *s->choice ? s->choice : "library");
+    step_print(text, plan, s->step);
+    text_add(text, "\n");
+}
+
+void tuning_report_print(struct text *text, const struct tuning_report *report, const struct plan *plan)
+{
+    const struct tuning_progress *p = &report->total;
+    for (size_t i = 0; i < report->steps.count; i++)
+        print_step(text, &report->steps.items[i], plan);
+    text_printf(text, "tuned %zu step%s in %.0f s by %zu trial%s, and %zu known before: %.3f ms -> %.3f ms\n",
+                p->n_steps, plural_ending(p->n_steps), p->seconds, p->n_tried, plural_ending(p->n_tried), p->n_recalled,
+                p->before * 1e3, p->now * 1e3);
+}

@@ -1,0 +1,37 @@
+// Tuning the generated kernels of a plan within a time: each step that has spaces of schedules is searched, those first
+// whose share of the time is large and that still gain. What is found is in the cost database at any time: trials, and
+// the choice of each step.
+#pragma once
+#include "backends/contract/backend.h"
+
+struct tuning_progress {
+    double seconds, budget;   // since the beginning
+    size_t n_steps;           // different ones that have spaces
+    size_t n_tried, n_recalled;
+    double before, now;   // seconds of all of these steps, as often as they run
+    double r;             // of the learned model of costs; 0: there is none
+};
+struct tuned_step {
+    const struct step *step;
+    size_t n_times;       // that it runs in the plan
+    double before, now;   // seconds of one run
+    size_t n_tried, n_recalled, n_suitable;
+    char choice[CHOICE_SIZE];
+};
+struct tuning_options {
+    double seconds;
+    size_t most_trials;   // of each space; 0: no limit
+    uint64_t seed;
+    bool learns;   // a model of costs
+    void *context;
+    void (*progress)(void *context, const struct tuning_progress *progress);   // now and then; may be NULL
+};
+struct tuning_report {
+    struct tuning_progress total;
+    VEC(struct tuned_step) steps;   // one for each space of each step, in the order of the plan
+};
+// Interrupted, it ends with what was found so far. Costs derived from the database are forgotten.
+void tune_plan(struct backend *b, const struct plan *plan, const struct tuning_options *options,
+               struct tuning_report *ret_report);
+void tuning_report_free(struct tuning_report *report);
+void tuning_report_print(struct text *text, const struct tuning_report *report, const struct plan *plan);
