@@ -46,7 +46,7 @@ static inline const struct onnx_node *node_at(const struct conversion *c, uint32
     return c->importer->source->nodes.items[index];
 }
 
-// --- import.c --------------------------------------------------------------------------------------------------------
+// --- importer.c ------------------------------------------------------------------------------------------------------
 void importer_init(struct importer *im, struct imported_model *m, struct onnx_file *file,
                    const struct import_options *options, struct error *error);
 void importer_free(struct importer *im);
@@ -65,13 +65,13 @@ int64_t standard_opset(const struct onnx_list *opsets);   // the version of the 
 // Whose inputs and outer values have names already. What it declares is not read.
 void import_subgraph(struct importer *im);
 
-// --- opaque/ ---------------------------------------------------------------------------------------------------------
+// --- opaque/, which imports subgraphs --------------------------------------------------------------------------------
+
 // Types of what opaque nodes make: the graph behind an operator that we do not execute can still be optimized. Fills in
 // those of ret_types (one per output of the node) that the operator's definition determines; leaves the others.
 void infer_opaque_types(struct conversion *c, struct type *ret_types);
 bool has_subgraphs(const struct onnx_node *n);
 const struct onnx_function *function_called_by(const struct conversion *c);   // of the model's; NULL: none
-void infer_type_of_call(struct conversion *c, const struct onnx_function *f, struct type *ret_types);
 
 // --- bind_shapes.c ---------------------------------------------------------------------------------------------------
 #define LONGEST_AXIS 1000000000   // for the end of any axis exporters write this, INT32_MAX or INT64_MAX

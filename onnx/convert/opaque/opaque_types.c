@@ -2,7 +2,9 @@
 #include "onnx/convert/opaque/opaque_types.h"
 
 #include "onnx/convert/importer.h"
+#include "onnx/convert/opaque/subgraphs.h"
 #include "onnx/convert/opaque/typing.h"
+#include "onnx/convert/operators/converters.h"
 #include "onnx/convert/read_node.h"
 #include "onnx/format/visit.h"
 

@@ -1,6 +1,7 @@
 // Results whose sizes are constants or attributes: what is cut, padded, resized, gathered, or made of nothing.
 #include "onnx/convert/opaque/opaque_types.h"
 #include "onnx/convert/opaque/typing.h"
+#include "onnx/convert/operators/convert_resample.h"
 #include "onnx/convert/read_node.h"
 
 static void top_k(struct conversion *c, struct type *types)

@@ -1,6 +1,7 @@
 // Types of what nodes with subgraphs make, and calls of the model's functions. What a subgraph declares is what it was
 // traced with, and ONNX Runtime runs it with what comes. So it is imported, with the types of its inputs and of the
 // outer values that it reads, and thrown away: what its outputs are then follows from these types alone.
+#include "onnx/convert/opaque/subgraphs.h"
 #include "core/text/error.h"
 #include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"

@@ -1,5 +1,7 @@
 // Convolution and pooling. Pads become numbers here: SAME_UPPER, SAME_LOWER, VALID and rounding up are resolved for the
 // actual sizes.
+#include "onnx/convert/operators/convert_conv_pool.h"
+
 #include "onnx/convert/bind_shapes.h"
 #include "onnx/convert/build.h"
 #include "onnx/convert/importer.h"

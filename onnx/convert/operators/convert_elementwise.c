@@ -1,5 +1,7 @@
 // Element-wise ONNX operators. ONNX broadcasts by itself; the graph's operators take equal shapes, so broadcasts become
 // nodes here.
+#include "onnx/convert/operators/convert_elementwise.h"
+
 #include "expressions/elements.h"
 #include "onnx/convert/build.h"
 #include "onnx/convert/conversion.h"

@@ -1,4 +1,6 @@
 // Matrix products.
+#include "onnx/convert/operators/convert_matmul.h"
+
 #include "onnx/convert/build.h"
 #include "onnx/convert/conversion.h"
 #include "onnx/convert/operators/converters.h"

@@ -1,8 +1,11 @@
 // Operators that join tensors, and that cut, pad or choose entries of one.
+#include "onnx/convert/operators/convert_parts.h"
+
 #include "onnx/convert/bind_shapes.h"
 #include "onnx/convert/build.h"
 #include "onnx/convert/conversion.h"
 #include "onnx/convert/importer.h"
+#include "onnx/convert/operators/convert_resample.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/read_node.h"
 #include "onnx/convert/weights.h"

@@ -7,6 +7,10 @@
 #include "onnx/convert/conversion.h"
 #include "onnx/convert/fold_constants.h"
 #include "onnx/convert/importer.h"
+#include "onnx/convert/operators/convert_conv_pool.h"
+#include "onnx/convert/operators/convert_elementwise.h"
+#include "onnx/convert/operators/convert_matmul.h"
+#include "onnx/convert/operators/convert_parts.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/read_node.h"
 

@@ -8,6 +8,8 @@
 #include "onnx/convert/build.h"
 #include "onnx/convert/conversion.h"
 #include "onnx/convert/importer.h"
+#include "onnx/convert/operators/convert_elementwise.h"
+#include "onnx/convert/operators/convert_parts.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/read_node.h"
 #include "onnx/format/visit.h"

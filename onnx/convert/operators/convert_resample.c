@@ -1,5 +1,7 @@
 // Operators that resample axes. What chooses entries (nearest neighbours, reflecting pads) is a gather by constant
 // indices, what mixes them (linear and cubic interpolation) a product with a constant matrix, axis by axis.
+#include "onnx/convert/operators/convert_resample.h"
+
 #include "onnx/convert/build.h"
 #include "onnx/convert/conversion.h"
 #include "onnx/convert/importer.h"

@@ -3,6 +3,7 @@
 // block, by a convolution of 1x1 without any zeros.
 #include "onnx/convert/build.h"
 #include "onnx/convert/conversion.h"
+#include "onnx/convert/operators/convert_conv_pool.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/read_node.h"
 

@@ -1,5 +1,7 @@
 // Factors that are multiplied into weights: 40 times 3000 is infinite in halves, where 40 x and 120000 x are numbers,
 // and so is 1e36 times 1e6 in floats. How large the products are at most is found without making them.
+#include "onnx/convert/operators/factors_fit.h"
+
 #include "core/text/error.h"
 #include "expressions/definition.h"
 #include "expressions/elements.h"

@@ -5,6 +5,7 @@
 
 #include "onnx/convert/build.h"
 #include "onnx/convert/importer.h"
+#include "onnx/convert/operators/factors_fit.h"
 #include "onnx/convert/operators/fold_into_conv.h"
 #include "onnx/convert/operators/normalized_bias.h"
 #include "onnx/convert/read_node.h"

@@ -6,6 +6,7 @@
 #include "onnx/convert/build.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/operators/convert_normalization.h"
+#include "onnx/convert/operators/factors_fit.h"
 #include "onnx/convert/read_node.h"
 #include "onnx/convert/weights.h"
 #include "operators/traits.h"

@@ -1,0 +1,6 @@
+// Parts of tensors, for converters that are made of them.
+#pragma once
+#include "onnx/convert/conversion.h"
+
+// From `start` on `size` entries of one axis.
+tensor_id part_of(struct conversion *c, tensor_id x, int axis, int64_t start, int64_t size);
