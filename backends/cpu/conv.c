@@ -7,6 +7,8 @@
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/planner.h"
 #include "backends/planning/planner_layouts.h"
+#include "backends/planning/planner_state.h"
+#include "backends/planning/planner_steps.h"
 #include "core/memory/arena.h"
 #include <stdio.h>
 #include <string.h>

@@ -15,6 +15,7 @@
 #include "backends/instructions/code_cache.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/planner.h"
+#include "backends/planning/planner_state.h"
 #include "backends/programs/programs.h"
 #include "core/memory/arena.h"
 #include "core/system/clock.h"

@@ -3,6 +3,8 @@
 #include "backends/cpu/loops.h"
 #include "backends/planning/plan_blocks.h"
 #include "backends/planning/planner.h"
+#include "backends/planning/planner_state.h"
+#include "backends/planning/planner_views.h"
 
 #include <string.h>
 

@@ -11,6 +11,9 @@
 #include "backends/cpu/primitive.h"
 #include "backends/planning/planner.h"
 #include "backends/planning/planner_layouts.h"
+#include "backends/planning/planner_state.h"
+#include "backends/planning/planner_steps.h"
+#include "backends/planning/planner_views.h"
 #include "core/memory/arena.h"
 #include <omp.h>
 #include <oneapi/dnnl/dnnl.h>

@@ -2,10 +2,14 @@
 // is not written in place, padding as
 // loops of copies, gathering as its own kernel.
 #include "backends/cpu/cpu_internal.h"
+#include "backends/planning/loop_builder.h"
 #include "backends/planning/planner.h"
 #include "backends/planning/planner_concat.h"
 #include "backends/planning/planner_layouts.h"
 #include "backends/planning/planner_loops.h"
+#include "backends/planning/planner_state.h"
+#include "backends/planning/planner_steps.h"
+#include "backends/planning/planner_views.h"
 #include "core/memory/arena.h"
 #include "expressions/elements.h"
 #include <string.h>

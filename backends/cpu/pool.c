@@ -2,6 +2,9 @@
 #include "backends/cpu/primitive.h"
 #include "backends/planning/planner.h"
 #include "backends/planning/planner_layouts.h"
+#include "backends/planning/planner_state.h"
+#include "backends/planning/planner_steps.h"
+#include "backends/planning/planner_views.h"
 #include "core/memory/arena.h"
 
 bool cpu_claim_pool(struct planner *p, node_id node)

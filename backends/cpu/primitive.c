@@ -2,6 +2,7 @@
 #include "backends/cpu/primitive.h"
 
 #include "backends/cpu/loops.h"
+#include "backends/planning/loop_builder.h"
 #include "backends/planning/plan_blocks.h"
 #include "backends/planning/planner_loops.h"
 #include "core/memory/arena.h"

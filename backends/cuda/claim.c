@@ -9,6 +9,9 @@
 #include "backends/planning/planner.h"
 #include "backends/planning/planner_concat.h"
 #include "backends/planning/planner_layouts.h"
+#include "backends/planning/planner_state.h"
+#include "backends/planning/planner_steps.h"
+#include "backends/planning/planner_views.h"
 #include "core/memory/arena.h"
 #include "graph/graph_whole.h"
 

@@ -7,6 +7,9 @@
 #include "backends/cuda/internal.h"
 #include "backends/planning/planner.h"
 #include "backends/planning/planner_layouts.h"
+#include "backends/planning/planner_state.h"
+#include "backends/planning/planner_steps.h"
+#include "backends/planning/planner_views.h"
 #include "backends/planning/postops.h"
 #include <string.h>
 

@@ -93,7 +93,7 @@ struct step {
     struct loop *loops;   // the loops kernel: run one after the other; others: at most one, the epilogue
     int n_shared;         // loops kernel: leading axes that all its loops share
     uint32_t order;
-    uint32_t needed_at;   // the order of the first step that runs each time and needs it, or its own
+    uint32_t needed_at;         // the order of the first step that runs each time and needs it, or its own
     const struct step *parts;   // of several that run as one (plan_chains.h)
     int n_parts;
     const char *choice;   // how the device runs it (contract/choice.h); NULL: not chosen yet
@@ -186,11 +186,4 @@ struct plan_request {
     bool is_traced;        // plan->requests is filled: only who chooses layouts wants to know
 };
 
-// --- for claims ------------------------------------------------------------------------------------------------------
-
-// The layout in which to write the tensor: LAYOUT_ROWS or one of `mask` that suits its type. Called once for a tensor;
-// its memory is to be allocated by planner_allocate_chosen.
-enum layout planner_choose(struct planner *p, tensor_id t, unsigned mask, enum layout standard);
-// Channels last when an input of the node is an image that stands so, else rows.
-enum layout planner_layout_like_inputs(const struct planner *p, node_id node);
 #define PLANNER_MOST_CONCATENATED 64

@@ -11,8 +11,10 @@
 
 #include "backends/planning/planner.h"
 
-#include "backends/planning/planner_concat.h"
-#include "backends/planning/planner_loops.h"
+#include "backends/planning/loop_builder.h"
+#include "backends/planning/planner_parts.h"
+#include "backends/planning/planner_state.h"
+#include "backends/planning/planner_views.h"
 #include "core/memory/arena.h"
 #include <string.h>
 

@@ -2,7 +2,8 @@
 #include "backends/planning/planner_layouts.h"
 
 #include "backends/planning/planner.h"
-#include "backends/planning/planner_concat.h"
+#include "backends/planning/planner_parts.h"
+#include "backends/planning/planner_state.h"
 
 static bool are_alike(const struct view *a, const struct view *b)
 {
@@ -30,19 +31,6 @@ static unsigned distinct_layouts(unsigned mask, enum layout standard, const stru
         distinct |= is_new ? LAYOUT_BIT(l) : 0;
     }
     return distinct;
-}
-
-unsigned planner_layouts(const struct planner *p, node_id node)
-{
-    const struct layout_support *support = p->target->layouts;
-    const struct node *n = &p->g->nodes.items[node];
-    const struct tensor_state *z = &p->tensors[n->first_output];
-    if (!support)
-        return 0;
-    return support->of_operator[n->op->id] ? support->of_operator[n->op->id]
-           : z->is_image                   ? support->of_loops_on_images
-           : z->is_matrix                  ? support->of_loops_on_matrices
-                                           : 0;
 }
 
 static enum layout choose(struct planner *p, tensor_id t, unsigned mask, enum layout standard)

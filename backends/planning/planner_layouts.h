@@ -2,6 +2,7 @@
 #pragma once
 #include "backends/planning/plan.h"
 
-// The layouts that the target lists for the operator of the node; of loops, for one that is not listed.
-unsigned planner_layouts(const struct planner *p, node_id node);
+// The layout in which to write the tensor: LAYOUT_ROWS or one of `mask` that suits its type. Called once for a tensor;
+// its memory is to be allocated by planner_allocate_chosen.
+enum layout planner_choose(struct planner *p, tensor_id t, unsigned mask, enum layout standard);
 struct view planner_allocate_chosen(struct planner *p, tensor_id t, const struct type *type, enum layout layout);

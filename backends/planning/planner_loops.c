@@ -1,204 +1,17 @@
 // How code becomes loops: neighbours of one shape join one loop, stages share outer axes.
 #include "backends/planning/planner_loops.h"
 
-#include "backends/planning/planner.h"
-
-#include "backends/planning/planner_concat.h"
+#include "backends/planning/loop_builder.h"
 #include "backends/planning/planner_epilogue.h"
 #include "backends/planning/planner_layouts.h"
+#include "backends/planning/planner_state.h"
+#include "backends/planning/planner_views.h"
 #include "core/memory/arena.h"
 #include <string.h>
 
 // A loop with more than this gains nothing from growing further.
 #define LOOP_ENOUGH_OPERANDS 24
 #define LOOP_ENOUGH_INSTRUCTIONS 120
-
-// --- building loops --------------------------------------------------------------------------------------------------
-
-static void *grown(struct arena *a, const void *items, int count, int *capacity, size_t size)
-{
-    if (count < *capacity)
-        return (void *)items;
-    *capacity = *capacity ? 2 * *capacity : 4;
-    void *more = arena_alloc(a, (size_t)*capacity * size, 16);
-    if (count)
-        memcpy(more, items, (size_t)count * size);
-    return more;
-}
-
-uint16_t loop_add_operand(struct planner *p, struct loop *loop, const struct loop_access *access)
-{
-    loop->operands = grown(p->arena, loop->operands, loop->n_operands, &loop->operand_capacity, sizeof *access);
-    loop->operands[loop->n_operands] = *access;
-    return (uint16_t)loop->n_operands++;
-}
-
-uint16_t loop_add_instruction(struct planner *p, struct loop *loop, struct instruction instruction)
-{
-    loop->instructions =
-        grown(p->arena, loop->instructions, loop->n_instructions, &loop->instruction_capacity, sizeof instruction);
-    loop->instructions[loop->n_instructions] = instruction;
-    return (uint16_t)(VALUE_OF_INSTRUCTION | loop->n_instructions++);
-}
-
-void loop_add_result(struct planner *p, struct loop *loop, uint16_t value, const struct loop_access *to)
-{
-    loop->results = grown(p->arena, loop->results, loop->n_results, &loop->result_capacity, sizeof *loop->results);
-    loop->results[loop->n_results++] = (struct loop_result){value, *to};
-}
-
-struct loop *planner_add_loop(struct planner *p, struct step *step, int rank, int n_reduced, const int64_t *dim)
-{
-    struct loop *more = arena_array(p->arena, struct loop, step->n_loops + 1);
-    if (step->n_loops)
-        memcpy(more, step->loops, sizeof *more * (size_t)step->n_loops);
-    step->loops = more;
-    struct loop *loop = &more[step->n_loops++];
-    loop->rank = rank;
-    loop->n_reduced = n_reduced;
-    memcpy(loop->dim, dim, sizeof *dim * (size_t)(rank + n_reduced));
-    return loop;
-}
-
-struct loop_access access_of_view(const struct view *v)
-{
-    struct loop_access access = {.memory = v->memory,
-                                 .dtype = v->dtype,
-                                 .offset = v->offset,
-                                 .block = v->block,
-                                 .block_variable = v->block_axis};
-    memcpy(access.stride, v->stride, sizeof v->stride[0] * (size_t)v->rank);
-    return access;
-}
-
-// Whole blocks, from the beginning of one on, along one variable of the result.
-bool planner_can_read_blocks(const struct affine_read *read, const struct view *v, const int64_t *dim)
-{
-    int variable = -1;
-    for (int i = 0; i < read->n_terms; i++) {
-        if (read->terms[i].axis != v->block_axis)
-            continue;
-        if (variable >= 0 || read->terms[i].coefficient != 1)
-            return false;
-        variable = read->terms[i].variable;
-    }
-    for (int i = 0; i < read->n_terms; i++)
-        if (read->terms[i].variable == variable && read->terms[i].axis != v->block_axis)
-            return false;
-    return variable >= 0 && dim[variable] % v->block == 0 && read->base[v->block_axis] % v->block == 0;
-}
-
-struct loop_access planner_access_of_read(const struct affine_read *read, const struct view *v)
-{
-    struct loop_access access = {.memory = v->memory, .dtype = v->dtype, .offset = v->offset, .block = v->block};
-    for (int a = 0; a < v->rank; a++)
-        access.offset += read->base[a] / (v->block && a == v->block_axis ? v->block : 1) * v->stride[a];
-    for (int i = 0; i < read->n_terms; i++) {
-        access.stride[read->terms[i].variable] += read->terms[i].coefficient * v->stride[read->terms[i].axis];
-        if (v->block && read->terms[i].axis == v->block_axis)
-            access.block_variable = read->terms[i].variable;
-    }
-    return access;
-}
-
-struct view planner_view_for_read(struct planner *p, tensor_id t, const struct affine_read *read, const int64_t *dim)
-{
-    struct view v = planner_view(p, t, LAYOUT_ANY);
-    if (v.block && !planner_can_read_blocks(read, &v, dim))
-        v = planner_dense_instead(p, t, LAYOUT_CHANNELS_LAST);
-    return v;
-}
-
-// So that equal work has equal text, whatever order the graph had.
-static void sort_commutative_operands(struct instruction *i)
-{
-    bool is_commutative =
-        i->kind == INSTRUCTION_APPLY && (i->fn == FN_ADD || i->fn == FN_MUL || i->fn == FN_MAX || i->fn == FN_MIN);
-    if (is_commutative && i->a > i->b) {
-        uint16_t a = i->a;
-        i->a = i->b;
-        i->b = a;
-    }
-}
-
-uint16_t planner_append_code(struct planner *p, struct loop *loop, const struct stage_code *stage,
-                             const uint16_t *reads)
-{
-    uint16_t values[CODE_MAX_INSTRUCTIONS];
-#define VALUE(v) ((v)&VALUE_OF_INSTRUCTION ? values[(v) & ~VALUE_OF_INSTRUCTION] : reads[v])
-    for (int i = 0; i < stage->n_instructions; i++) {
-        struct instruction at = stage->instructions[i];
-        if (at.kind != INSTRUCTION_CONSTANT) {
-            int arity = at.kind == INSTRUCTION_APPLY ? function_arity((enum scalar_function)at.fn) : 1;
-            at.a = VALUE(at.a);
-            at.b = arity > 1 ? VALUE(at.b) : 0;
-            at.c = arity > 2 ? VALUE(at.c) : 0;
-            sort_commutative_operands(&at);
-        }
-        values[i] = loop_add_instruction(p, loop, at);
-    }
-    return VALUE(stage->result);
-#undef VALUE
-}
-
-// --- storing what a loop has computed --------------------------------------------------------------------------------
-
-static bool covers_domain(const struct loop *loop, const struct loop_access *access)
-{
-    for (int i = 0; i < loop->rank; i++)
-        if (loop->dim[i] != 1 && access->stride[i] <= 0)
-            return false;
-    return access->block == 0;
-}
-
-// Dense strides with the axes in the order of the first operand that has all of them; row-major when none has.
-static struct view view_like_operands(const struct planner *p, const struct loop *loop, enum dtype dtype,
-                                      bool *ret_depends)
-{
-    struct type type = type_make(dtype, loop->rank, loop->dim);
-    struct view result = view_dense(NO_MEMORY, &type, LAYOUT_ROWS), dense;
-    *ret_depends = false;
-    for (int i = 0; i < loop->n_operands; i++) {
-        struct view like = result;
-        *ret_depends |= p->plan->memory.items[loop->operands[i].memory].chooser != NO_TENSOR;
-        memcpy(like.stride, loop->operands[i].stride, sizeof like.stride[0] * (size_t)loop->rank);
-        if (covers_domain(loop, &loop->operands[i]) && view_dense_like(&like, &dense))
-            return dense;
-    }
-    return result;
-}
-
-static enum layout layout_of_view(const struct view *v, unsigned mask)
-{
-    for (enum layout l = 0; l < LAYOUT_COUNT; l++)
-        if (((mask | LAYOUT_BIT(LAYOUT_ROWS)) & LAYOUT_BIT(l)) && view_has_layout(v, l))
-            return l;
-    return LAYOUT_ROWS;
-}
-
-// A choice where there is one. Else what it becomes must not depend on choices: not on what a reader wants in this
-// plan, nor on how operands stand that are choices.
-void planner_store_value(struct planner *p, tensor_id t, enum layout layout)
-{
-    struct tensor_state *s = &p->tensors[t];
-    const struct type *type = graph_type(p->g, t);
-    bool depends;
-    struct view like = view_like_operands(p, &p->plan->steps.items[s->step].loops[0], type->dtype, &depends), v;
-    unsigned mask = planner_layouts(p, p->g->tensors.items[t].producer);
-    if (mask || planner_whole_of(p, t)) {
-        v = planner_allocate_chosen(
-            p, t, type, planner_choose(p, t, mask, layout == LAYOUT_ANY ? layout_of_view(&like, mask) : layout));
-    } else {
-        v = planner_allocate(p, type, layout == LAYOUT_ANY || p->target->layouts ? LAYOUT_ROWS : layout);
-        if (layout == LAYOUT_ANY && !depends)
-            memcpy(v.stride, like.stride, sizeof v.stride);
-    }
-    struct loop_access to = access_of_view(&v);
-    loop_add_result(p, &p->plan->steps.items[s->step].loops[0], s->value, &to);
-    planner_note_writer(p, v.memory, s->step);
-    s->standing = TENSOR_STORED;
-    s->view = v;
-}
 
 // --- element-wise groups ---------------------------------------------------------------------------------------------
 
@@ -257,7 +70,7 @@ static void merge_groups(struct planner *p, uint32_t to, uint32_t from)
             at.a = MOVED(at.a);
             at.b = arity > 1 ? MOVED(at.b) : 0;
             at.c = arity > 2 ? MOVED(at.c) : 0;
-            sort_commutative_operands(&at);
+            instruction_sort_operands(&at);
         }
         loop_add_instruction(p, target, at);
     }

@@ -1,21 +1,5 @@
 // How code becomes loops: neighbours of one shape join one loop, stages share outer axes.
 #pragma once
-#include "backends/planning/plan.h"
 #include "backends/planning/planner.h"
 
-struct loop *planner_add_loop(struct planner *p, struct step *step, int rank, int n_reduced, const int64_t *dim);
-uint16_t loop_add_operand(struct planner *p, struct loop *loop, const struct loop_access *access);
-uint16_t loop_add_instruction(struct planner *p, struct loop *loop, struct instruction instruction);
-void loop_add_result(struct planner *p, struct loop *loop, uint16_t value, const struct loop_access *to);
-struct loop_access access_of_view(const struct view *v);   // variable i runs over axis i
-
-// Can the read be made of a tensor that stands in blocks, for results of these dimensions? Else it is to be copied.
-bool planner_can_read_blocks(const struct affine_read *read, const struct view *v, const int64_t *dim);
-// How the tensor stands for a loop that reads it so.
-struct view planner_view_for_read(struct planner *p, tensor_id t, const struct affine_read *read, const int64_t *dim);
-struct loop_access planner_access_of_read(const struct affine_read *read, const struct view *v);
-// Appends a stage's instructions, its reads being the given values; gives the value of its result.
-uint16_t planner_append_code(struct planner *p, struct loop *loop, const struct stage_code *stage,
-                             const uint16_t *reads);
 bool planner_plan_code(struct planner *p, node_id node, const struct code *code);
-void planner_store_value(struct planner *p, tensor_id t, enum layout layout);   // TENSOR_IN_LOOP becomes STORED

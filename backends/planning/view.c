@@ -219,3 +219,16 @@ bool view_split_blocks(const struct view *v, struct view *ret_view)
     *ret_view = split;
     return true;
 }
+
+struct view view_part(const struct view *whole, const struct type *type, const int64_t *start)
+{
+    struct view v = *whole;
+    memcpy(v.dim, type->dim, sizeof v.dim);
+    for (int i = 0; i < v.rank; i++)
+        v.offset += start[i] / (v.block && i == v.block_axis ? v.block : 1) * v.stride[i];
+    if (v.block && v.dim[v.block_axis] == v.block) {
+        v.stride[v.block_axis] = 1;
+        v.block = v.block_axis = 0;
+    }
+    return v;
+}

@@ -49,3 +49,5 @@ int64_t view_elements(const struct view *v);
 // The view with the axis that stands in blocks as two axes: the blocks, and within them. False when the rank is too
 // large; a view without blocks is given as it is.
 bool view_split_blocks(const struct view *v, struct view *ret_view);
+// The part of these dimensions from `start` on. In blocks: its corner is at whole ones, and there are whole ones of it.
+struct view view_part(const struct view *whole, const struct type *type, const int64_t *start);
