@@ -11,7 +11,7 @@
 //   - operators whose definitions are affine become loops (code.h); element-wise neighbours of one shape are one loop;
 //   - anchors (convolution, matrix product, ...), claimed by the backend, take element-wise epilogues that it accepts;
 //   - all other operators run by their definitions (the evaluate kernel), so that everything runs;
-//   - what is concatenated is written where it belongs by who makes it, if the backend can (planner_concat.c);
+//   - what is concatenated is written where it belongs by who makes it, if the backend can (planner_parts.c);
 //   - what depends on weights alone is marked constant: done once, before the first run, at no cost.
 #pragma once
 #include "backends/instructions/code.h"
@@ -69,7 +69,7 @@ struct plan_memory {
     uint32_t writer;                  // while planning: the step that makes it
     uint32_t first_step, last_step;   // of plan->steps: when the entries must exist (ARENA)
     tensor_id chooser;                // the choice (below) that its arrangement depends on, or NO_TENSOR
-    bool has_parts;                   // several steps may write it, each its part: a concatenation (planner_concat.c)
+    bool has_parts;                   // several steps may write it, each its part: a concatenation (planner_parts.c)
 };
 struct kernel {
     const char *name;
