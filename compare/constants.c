@@ -106,22 +106,6 @@ static bool is_equal(struct constants *k, struct constant *a, struct constant *b
 
 // --- values ----------------------------------------------------------------------------------------------------------
 
-enode_id constants_oldest_node(const struct egraph *e, eclass_id c)
-{
-    enode_id oldest = NO_ENODE;
-    for (enode_id n = egraph_first_node(e, c); n != NO_ENODE; n = egraph_next_node(e, c, n))
-        oldest = n < oldest ? n : oldest;
-    return oldest;
-}
-
-struct constant *constants_find_known(const struct constants *k, eclass_id c)
-{
-    for (enode_id n = egraph_first_node(k->e, c); n != NO_ENODE; n = egraph_next_node(k->e, c, n))
-        if (n < k->of_nodes.count && k->of_nodes.items[n].value.data)
-            return &k->of_nodes.items[n];
-    return NULL;
-}
-
 static void note(struct constants *k, enode_id n, const struct tensor_value *value, bool is_rounded, uint8_t sides)
 {
     struct constant *of = &k->of_nodes.items[n];

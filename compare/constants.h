@@ -43,9 +43,6 @@ struct constants {
 };
 void constants_init(struct constants *k, struct common_graph *c);
 void constants_free(struct constants *k);
-enode_id constants_oldest_node(const struct egraph *e, eclass_id c);
-// A constant of the class with a value; NULL: none has one yet.
-struct constant *constants_find_known(const struct constants *k, eclass_id c);
 // For one e-graph.
 void constants_begin(struct constants *k, struct egraph *e, const enode_id *ids);
 void constants_end(struct constants *k);
@@ -53,3 +50,20 @@ void constants_end(struct constants *k);
 // another constant, or a part of one that only one of the models has. Needs a clean e-graph, and leaves one. False:
 // nothing was joined.
 bool constants_join(struct constants *k, const struct shared_classes *shared);
+
+static inline enode_id constants_oldest_node(const struct egraph *e, eclass_id c)
+{
+    enode_id oldest = NO_ENODE;
+    for (enode_id n = egraph_first_node(e, c); n != NO_ENODE; n = egraph_next_node(e, c, n))
+        oldest = n < oldest ? n : oldest;
+    return oldest;
+}
+
+// A constant of the class with a value; NULL: none has one yet.
+static inline struct constant *constants_find_known(const struct constants *k, eclass_id c)
+{
+    for (enode_id n = egraph_first_node(k->e, c); n != NO_ENODE; n = egraph_next_node(k->e, c, n))
+        if (n < k->of_nodes.count && k->of_nodes.items[n].value.data)
+            return &k->of_nodes.items[n];
+    return NULL;
+}
