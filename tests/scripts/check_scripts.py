@@ -36,6 +36,7 @@ BAD = {
     "peak-memory": [["--", "./absent"], ["--of", ABSENT, "--", "true"]],
     "program-pages": [["man", ABSENT, "out"]],
     "prove-rules": [[ABSENT, ABSENT, "out", "kept"], [ABSENT]],
+    "runtime-forms": [[ABSENT]],
     "saturation-tables": [[ABSENT, ABSENT]],
     "search-figures": [[ABSENT]],
     "search-scaling": [["--program", "./absent"]],

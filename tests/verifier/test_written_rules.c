@@ -1,4 +1,4 @@
-// Rules of substitutions/written.rules are proved by hand as they stand, and nothing like them is.
+// The first rules of substitutions/written.rules are proved by hand as they stand, and nothing like them is.
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
@@ -9,6 +9,14 @@
 #include <string.h>
 
 #define N_LAWS 5
+// Behind it stands what is proved with symbols for sizes.
+static const char *end_of_laws(void)
+{
+    const char *end = strstr(written_rules_file, "; --- forms that runtimes have better kernels for");
+    assert_non_null(end);
+    return end;
+}
+
 // How many rules of the text are laws; -1: it is none of rules.
 static int count_laws(const char *text)
 {
@@ -58,8 +66,8 @@ static void expect_one_law_less(const char *at, size_t length, const char *inste
 static void knows_none_with_another_number(void **state)
 {
     uint64_t n_numbers = 0, steps = 1000 / some_of(1000);
-    const char *text = strstr(written_rules_file, "(rule ");
-    for (size_t length; *text; text += length + strspn(text + length, " ()\n")) {
+    const char *text = strstr(written_rules_file, "(rule "), *end = end_of_laws();
+    for (size_t length; text < end; text += length + strspn(text + length, " ()\n")) {
         length = strcspn(text, " ()\n");
         if (length == 0 || strspn(text, "0123456789") != length)
             continue;
@@ -80,7 +88,7 @@ static void knows_none_with_another_word(void **state)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const char *at = strstr(written_rules_file, cases[i].word);
         assert_non_null(at);
-        for (; at; at = strstr(at + 1, cases[i].word))
+        for (; at && at < end_of_laws(); at = strstr(at + 1, cases[i].word))
             expect_one_law_less(at, strlen(cases[i].word), cases[i].other);
     }
 }
