@@ -136,9 +136,9 @@ static expr clip(struct definition *d, const struct operator_call *call, expr x)
 {
     double least = call_real(call, FIRST), most = call_real(call, SECOND);
     if (least != -INFINITY)
-        x = scalar_apply(d, FN_MAX, x, scalar_real(d, least), 0);
+        x = scalar_apply(d, FN_MAX, scalar_real(d, least), x, 0);
     if (most != INFINITY)
-        x = scalar_apply(d, FN_MIN, x, scalar_real(d, most), 0);
+        x = scalar_apply(d, FN_MIN, scalar_real(d, most), x, 0);
     return x;
 }
 

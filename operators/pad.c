@@ -2,6 +2,7 @@
 //     constant   z[i] = x[i - begin]   or the value
 // Pads are a list of begins, then of ends, for every axis.
 #include "operators/operator.h"
+#include <math.h>
 
 enum { PADS, VALUE };
 
@@ -12,7 +13,7 @@ static expr inside_or_value(struct definition *d, int z, const int64_t *begin, d
     for (int i = 0; i < x->rank; i++)
         index[i] = index_offset(d, stage_index(d, z, i), -begin[i]);
     expr body = scalar_read_or(d, 0, index, OUTSIDE_ZERO);
-    if (value == 0)
+    if (value == 0 && !signbit(value))
         return body;
     expr outside = scalar_real(d, value);
     for (int i = 0; i < x->rank; i++) {

@@ -34,7 +34,7 @@ static void reduce_values(const struct tape *t, const struct run *r, double *v, 
     for (uint32_t i = 0; i < r->n; i++) {
         double result = v[*o++];
         for (uint32_t k = 1; k < r->counts[i]; k++, o++)
-            result = f64_apply((enum scalar_function)r->fn, result, v[*o], 0);
+            result = f64_apply((enum scalar_function)r->fn, v[*o], result, 0);
         v[r->first + i] = result;
     }
 }

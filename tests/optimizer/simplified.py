@@ -194,5 +194,26 @@ def test_branches(folder):
                  k=huge, l=huge * np.float32(0.9), h=np.float32(1e-20))
 
 
-run_tests(test_repeated_functions, test_empty_parts, test_chains_of_reshapes, test_normalized_transposed,
+def test_signs_of_zeros(folder):
+    """Constants that are computed have zeros of the signs that ONNX Runtime gives them: 1 / x tells."""
+    zeros = np.array([0, -0.0, 0.3, -0.3, 1, -1], np.float32)
+    a, b = (x.reshape(-1) for x in np.meshgrid(zeros, zeros))
+    of = {"a": a, "b": b, "p": np.stack([a, b], 1), "i": np.stack([a, b], 1).reshape(1, -1, 1, 2), "l": np.float32(0), "h": np.float32(1),
+          "k": np.array([1]), "w": np.array([1, 1]), "n": np.float32(-0.0)}
+    for node in ("Relu(a)", "Ceil(a)", "Floor(a)", "Round(a)", "Neg(a)", "Abs(a)", "Sign(a)", "Sin(a)", "Tanh(a)", "Clip(a, l, h)",
+                 "LeakyRelu(a)", "Softsign(a)", "Max(a, b)", "Min(a, b)", "Add(a, b)", "Sub(a, b)", "Mul(a, b)", "ReduceMax(p, k)",
+                 "ReduceMin(p, k)", "ReduceProd(p, k)", "MaxPool<kernel_shape = [1, 2]>(i)", "GlobalMaxPool(i)", "Pad(a, w, n)",
+                 "Concat<axis = 0>(a, b)", "CumSum(a, k0)", "HardSwish(a)"):
+        name = node.split("(")[0].split("<")[0]
+        given = {key: value for key, value in of.items() if key in node.replace(name, "", 1)} | {"k0": np.array(0)}
+        model, out = folder / "zeros.onnx", folder / "folded.onnx"
+        small_model(model, f"(float[1] x) => (float[] y, float[] z) {{ y = {node}  z = Exp(x) }}", opset=18, **given)
+        succeed(name, OPT, model, "-o", out, "--device", "fake", "--quiet", "--budget", "0")
+        expect(name not in [n.op_type for n in onnx.load(out).graph.node], f"{name} is not computed")
+        fed = {"x": np.zeros(1, np.float32)}
+        before, after = (np.asarray(session_of(path).run(["y"], fed)[0]) for path in (model, out))
+        expect(np.array_equal(np.signbit(before), np.signbit(after)), f"{name}: {before} and not {after}")
+
+
+run_tests(test_signs_of_zeros, test_repeated_functions, test_empty_parts, test_chains_of_reshapes, test_normalized_transposed,
           test_normalized_products, test_branches)
