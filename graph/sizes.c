@@ -127,12 +127,13 @@ static bool is_sum(const struct sizes *s, const struct size_factor *f, const int
     return true;
 }
 
-// The sum of one symbol, two of them (i and j), and a number, by its values at the first probes.
-static bool solve_sum(const struct sizes *s, uint32_t i, uint32_t j, const int64_t *at, struct size_factor *ret_sum)
+// The sum of one symbol, two of them (i and j), and a number, by its values at three probes.
+static bool solve_sum_at(const struct sizes *s, uint32_t i, uint32_t j, const int64_t *at, int third,
+                         struct size_factor *ret_sum)
 {
     const int64_t(*p)[MAX_SYMBOLS] = s->probes;
     int64_t a = p[1][i] - p[0][i], b = i == j ? 0 : p[1][j] - p[0][j], x = at[1] - at[0];
-    int64_t c = p[2][i] - p[0][i], d = i == j ? 1 : p[2][j] - p[0][j], y = i == j ? 0 : at[2] - at[0];
+    int64_t c = p[third][i] - p[0][i], d = i == j ? 1 : p[third][j] - p[0][j], y = i == j ? 0 : at[third] - at[0];
     c = i == j ? 0 : c;
     int64_t determinant = a * d - b * c;
     if (determinant == 0 || (x * d - b * y) % determinant || (a * y - x * c) % determinant)
@@ -142,6 +143,15 @@ static bool solve_sum(const struct sizes *s, uint32_t i, uint32_t j, const int64
     ret_sum->weights[j] += i == j ? 0 : (a * y - x * c) / determinant;
     ret_sum->constant = at[0] - ret_sum->weights[i] * p[0][i] - (i == j ? 0 : ret_sum->weights[j] * p[0][j]);
     return is_sum(s, ret_sum, at);
+}
+
+// Three probes on a line say nothing of two symbols.
+static bool solve_sum(const struct sizes *s, uint32_t i, uint32_t j, const int64_t *at, struct size_factor *ret_sum)
+{
+    for (int third = 2; third < N_PROBES; third++)
+        if (solve_sum_at(s, i, j, at, third, ret_sum))
+            return true;
+    return false;
 }
 
 static int64_t common_divisor(const struct sizes *s, const struct size_factor *f, int64_t of)
@@ -378,38 +388,102 @@ static bool is_chosen(const int64_t *chosen, uint32_t n, int64_t size)
     return false;
 }
 
-// For the next symbol, from `first` up to `last`; 0: none.
-static int64_t find_size(struct sizes *there, uint32_t i, bool is_divided, int64_t first, int64_t last)
-{
-    int64_t unit = sizes_round_up(there, i, 1), *at = &there->probes[0][i];
-    for (*at = sizes_round_up(there, i, first); *at <= last; *at += unit)
-        if ((is_divided || is_prime(*at)) && !is_chosen(there->probes[0], i, *at) && are_told_apart(there, i + 1))
-            return *at;
-    return 0;
-}
-
 #define LEAST_PRIME 3   // a two divides too much
 
-// One symbol after the other: primes, or any sizes where quotients of primes would be none.
-bool sizes_find_first_probe(const struct sizes *s, int64_t least, const int64_t *most, int64_t *ret_probe)
+struct first_probe {
+    struct sizes there;
+    int64_t least;
+    const struct size_limit *limits;
+    size_t n_limits;
+    int n_left;   // candidates to try
+};
+
+bool sizes_limit(const struct sizes *s, const struct size_form *form, int64_t most, struct size_limit *ret_limit)
 {
-    struct sizes there = *s;
-    int64_t last = 0;
-    for (uint32_t i = 0; i < s->n_symbols; i++)
-        there.probes[0][i] = UNCHOSEN;
-    for (uint32_t i = 0; i < s->n_symbols; i++) {
-        int64_t divisor = largest_divisor(s, i), first = least * divisor > last ? least * divisor : last + 1;
-        int64_t end = first + MOST_CANDIDATES * sizes_round_up(s, i, 1), limit = end < most[i] ? end : most[i];
-        int64_t size = find_size(&there, i, divisor > 1, first, limit);
-        if (size == 0 && limit < end)
-            size = find_size(&there, i, divisor > 1, limit / 2 + 1, limit);
-        if (size == 0 && limit < end)
-            size = find_size(&there, i, divisor > 1, LEAST_PRIME, limit / 2);
-        if (size == 0)
-            return false;
-        there.probes[0][i] = ret_probe[i] = last = size;
-    }
+    *ret_limit = (struct size_limit){.constant = form->constant, .most = most};
+    for (uint32_t i = 0; i < s->n_factors; i++)
+        for (int j = 0; j < form->powers[i]; j++) {
+            if (ret_limit->n_factors == MAX_LIMIT_FACTORS)
+                return false;
+            ret_limit->factors[ret_limit->n_factors++] = s->factors[i];
+        }
     return true;
+}
+
+static bool is_within_limit(const struct sizes *s, const struct size_limit *limit, const int64_t *binding)
+{
+    int64_t product = limit->constant;
+    for (uint32_t i = 0; i < limit->n_factors; i++)
+        if (__builtin_mul_overflow(product, factor_value(s, &limit->factors[i], binding), &product))
+            return false;
+    return product >= 0 && product <= limit->most;
+}
+
+// May a symbol have that size, where those before it are chosen and the others are as small as can be?
+static bool is_allowed(const struct first_probe *f, uint32_t i, int64_t size)
+{
+    int64_t binding[MAX_SYMBOLS];
+    memcpy(binding, f->there.probes[0], sizeof binding);
+    binding[i] = size;
+    for (uint32_t j = i + 1; j < f->there.n_symbols; j++)
+        binding[j] = sizes_round_up(&f->there, j, LEAST_PRIME);
+    for (size_t k = 0; k < f->n_limits; k++)
+        if (!is_within_limit(&f->there, &f->limits[k], binding))
+            return false;
+    return true;
+}
+
+// Sums and products grow with each symbol.
+static int64_t largest_allowed(const struct first_probe *f, uint32_t i, int64_t most)
+{
+    int64_t low = 0, high = most + 1;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        *(is_allowed(f, i, middle) ? &low : &high) = middle;
+    }
+    return low;
+}
+
+static bool choose_from(struct first_probe *f, uint32_t i, int64_t last);
+
+// One symbol from `first` up to `end`, and those behind it.
+static bool choose_within(struct first_probe *f, uint32_t i, bool is_divided, int64_t first, int64_t end)
+{
+    struct sizes *s = &f->there;
+    int64_t unit = sizes_round_up(s, i, 1), *at = &s->probes[0][i];
+    for (int64_t size = sizes_round_up(s, i, first); size <= end && f->n_left > 0; size += unit) {
+        f->n_left--;
+        *at = size;
+        if ((is_divided || is_prime(size)) && !is_chosen(s->probes[0], i, size) && is_allowed(f, i, size) &&
+            are_told_apart(s, i + 1) && choose_from(f, i + 1, size))
+            return true;
+    }
+    *at = UNCHOSEN;
+    return false;
+}
+
+// One symbol after the other: primes, or any sizes where quotients of primes would be none.
+static bool choose_from(struct first_probe *f, uint32_t i, int64_t last)
+{
+    if (i == f->there.n_symbols)
+        return true;
+    int64_t divisor = largest_divisor(&f->there, i), least = f->least * divisor;
+    int64_t first = least > last ? least : last + 1;
+    int64_t end = first + MOST_CANDIDATES * sizes_round_up(&f->there, i, 1), most = largest_allowed(f, i, end);
+    return choose_within(f, i, divisor > 1, first, most) ||
+           (most < end && (choose_within(f, i, divisor > 1, most / 2 + 1, most) ||
+                           choose_within(f, i, divisor > 1, LEAST_PRIME, most / 2)));
+}
+
+bool sizes_find_first_probe(const struct sizes *s, int64_t least, const struct size_limit *limits, size_t n_limits,
+                            int64_t *ret_probe)
+{
+    struct first_probe f = {*s, least, limits, n_limits, MOST_CANDIDATES * (int)(s->n_symbols + 1)};
+    for (uint32_t i = 0; i < s->n_symbols; i++)
+        f.there.probes[0][i] = UNCHOSEN;
+    bool is_found = choose_from(&f, 0, 0);
+    memcpy(ret_probe, f.there.probes[0], s->n_symbols * sizeof *ret_probe);
+    return is_found;
 }
 
 // --- graphs at a binding ---------------------------------------------------------------------------------------------

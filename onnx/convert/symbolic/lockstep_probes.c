@@ -29,7 +29,7 @@ struct attempt {
     int range;
     int64_t units[MAX_SYMBOLS];
     int64_t first[MAX_SYMBOLS];   // sizes at the first probe
-    int64_t most[MAX_SYMBOLS];    // multiples of the units that all tables allow, as far as it is known
+    struct size_limits limits;    // as far as they are known
     bool *is_denied;              // by node; may become more
     size_t n_opaque;
     bool is_told_apart, is_true_elsewhere;
@@ -50,7 +50,7 @@ static void choose_probes(struct sizes *s, const struct attempt *a)
 {
     const int64_t *sizes = ranges[a->range];
     for (size_t i = 0; i < a->named->symbols.count; i++) {
-        int64_t at[N_PROBES] = {a->first[i]}, unit = a->units[i], most = a->most[i];
+        int64_t at[N_PROBES] = {a->first[i]}, unit = a->units[i], most = a->limits.most[i];
         for (int k = 1; k < N_PROBES; k++) {
             int64_t size = sizes[k] + (int64_t)i * (k < 3 ? k + (k == 2) : sizes[k] / 13);
             at[k] = (size + unit - 1) / unit * unit;
@@ -72,16 +72,12 @@ static void free_all(struct lockstep *l, struct imported_model *models, int firs
     }
 }
 
-static void forget_limits(struct attempt *a)
-{
-    for (int i = 0; i < MAX_SYMBOLS; i++)
-        a->most[i] = INT64_MAX;
-}
-
 // After what was seen at sizes which are not told apart, or of the symbols alone.
 static bool choose_first(struct attempt *a, const struct sizes *seen, int n_attempts)
 {
-    return sizes_find_first_probe(seen, ranges[a->range][0] + n_attempts, a->most, a->first);
+    const struct size_limits *limits = &a->limits;
+    return sizes_find_first_probe(seen, ranges[a->range][0] + n_attempts, limits->found.items, limits->found.count,
+                                  a->first);
 }
 
 // The model of the first probe.
@@ -105,7 +101,7 @@ static bool import_at(struct imported_model *ret_model, struct attempt *a)
     choose_probes(l.sizes, a);
     bool is_imported = import_everywhere(&l);
     a->is_told_apart = is_imported && sizes_are_told_apart(l.sizes);
-    a->is_limited = is_imported && !a->has_no_limits && find_size_limits(&l, a->units, a->most);
+    a->is_limited = is_imported && !a->has_no_limits && find_size_limits(&l, a->units, &a->limits);
     a->is_true_elsewhere = a->is_told_apart && !a->is_limited && !find_unknown_elsewhere(&l, a->is_denied);
     a->n_opaque = l.n_opaque;
     others[0] = *ret_model;
@@ -148,7 +144,7 @@ static bool import_at_range(struct imported_model *ret_model, struct attempt *a)
     if (is_imported || !had_limits)
         return is_imported;
     a->has_no_limits = true;
-    forget_limits(a);
+    size_limits_forget(&a->limits);
     return import_within(ret_model, a);
 }
 
@@ -189,7 +185,7 @@ static bool import_best(struct imported_model *ret_model, const struct imported_
     struct attempt a = {.named = named, .file = file, .options = options};
     size_t n_opaque = SIZE_MAX;
     find_units(named, file, options, a.units);
-    forget_limits(&a);
+    size_limits_forget(&a.limits);
     for (; a.range < N_RANGES && n_opaque > 0; a.range++) {
         struct imported_model next;
         a.has_no_limits = false;
@@ -204,6 +200,7 @@ static bool import_best(struct imported_model *ret_model, const struct imported_
         ret_model->graph.arena = &ret_model->arena;
         n_opaque = a.n_opaque;
     }
+    size_limits_forget(&a.limits);
     return n_opaque < SIZE_MAX;
 }
 

@@ -15,7 +15,7 @@
 struct limiting {
     struct lockstep *l;
     const int64_t *units;
-    int64_t *most;   // by symbol
+    struct size_limits *limits;
     bool is_lower;
 };
 
@@ -110,9 +110,9 @@ static int64_t largest_within(const struct limiting *x, const struct size_form *
 static void lower(struct limiting *x, uint32_t symbol, int64_t size)
 {
     int64_t most = size / x->units[symbol] * x->units[symbol];
-    if (most < x->units[symbol] || most >= x->most[symbol])
+    if (most < x->units[symbol] || most >= x->limits->most[symbol])
         return;
-    x->most[symbol] = most;
+    x->limits->most[symbol] = most;
     x->is_lower = true;
 }
 
@@ -123,6 +123,7 @@ static void limit_value(struct limiting *x, const int64_t *at, int64_t bound)
     uint32_t n_factors = s->n_factors;
     size_t n_noted = s->noted.count;
     struct size_form form;
+    struct size_limit limit;
     bool is_beyond = false;
     for (int k = 0; k < N_PROBES; k++)
         is_beyond = is_beyond || at[k] > bound;
@@ -130,6 +131,8 @@ static void limit_value(struct limiting *x, const int64_t *at, int64_t bound)
     for (uint32_t i = 0; size > 0 && i < s->n_symbols; i++)
         if (has_symbol(s, &form, i))
             lower(x, i, size);
+    if (size > 0 && sizes_limit(s, &form, bound, &limit))
+        vec_push(&x->limits->found, limit);
     s->n_factors = n_factors;
     s->noted.count = n_noted;
 }
@@ -204,9 +207,9 @@ static void limit_gather(struct limiting *x, const struct onnx_node *n)
         limit_place(x, at, entries);
 }
 
-bool find_size_limits(struct lockstep *l, const int64_t *units, int64_t *most)
+bool find_size_limits(struct lockstep *l, const int64_t *units, struct size_limits *limits)
 {
-    struct limiting x = {l, units, most, false};
+    struct limiting x = {l, units, limits, false};
     const struct onnx_graph *g = l->importers[0].source;
     for (size_t i = 0; i < g->nodes.count; i++) {
         const struct onnx_node *n = g->nodes.items[i];
@@ -218,4 +221,11 @@ bool find_size_limits(struct lockstep *l, const int64_t *units, int64_t *most)
             limit_gather(&x, n);
     }
     return x.is_lower;
+}
+
+void size_limits_forget(struct size_limits *limits)
+{
+    vec_free(&limits->found);
+    for (int i = 0; i < MAX_SYMBOLS; i++)
+        limits->most[i] = INT64_MAX;
 }
