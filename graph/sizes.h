@@ -53,8 +53,8 @@ void sizes_add_quotient(struct sizes *s, const int64_t *at, int64_t addend, int6
 // Does each number that was noted say at the first probe by itself what it is at the others?
 bool sizes_are_told_apart(const struct sizes *s);
 // Sizes of the symbols at which what was noted would be told apart at a first probe, none below `least`, which becomes
-// that many times as large for a symbol that is divided; where that leaves none within the limits, below it, too. False:
-// none are found.
+// that many times as large for a symbol that is divided; where that leaves none within the limits, below it, too.
+// False: none are found.
 bool sizes_find_first_probe(const struct sizes *s, int64_t least, const struct size_limit *limits, size_t n_limits,
                             int64_t *ret_probe);
 // What a form has to be within. False: it has too many factors to be told.
