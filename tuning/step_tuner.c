@@ -8,6 +8,7 @@
 #include "core/numbers/statistics.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
+#include "tuning/reuse/reuse.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,10 +24,12 @@ struct step_tuner {
     struct step_tuning tuning;
     struct schedule_space space;
     struct grid_search *search;
-    size_t number;    // of the step in the model
-    double best;      // trial
-    double settled;   // the best trial when finalists were timed last
-    bool is_timed;    // the choice at first
+    size_t number;                          // of the step in the model
+    double best;                            // trial
+    double settled;                         // the best trial when finalists were timed last
+    struct reuse_search *reuse;             // NULL: nothing is reused, or not any more
+    VEC(struct reuse_schedule) schedules;   // all that suit, listed when they are asked for first
+    bool is_timed;                          // the choice at first
     struct step_tuner_state state;
 };
 
@@ -97,6 +100,8 @@ static void tell(struct step_tuner *t, int64_t point, double seconds)
     struct schedule_features features;
     double listed[COST_MODEL_FEATURES];
     grid_search_tell(t->search, point, seconds);
+    if (t->reuse)
+        reuse_search_tell(t->reuse, point, seconds);
     if (isinf(seconds))
         return;
     t->best = fmin(t->best, seconds);
@@ -188,6 +193,9 @@ struct step_tuner *step_tuner_new(const struct step_tuning *tuning)
 
 void step_tuner_free(struct step_tuner *t)
 {
+    if (t->reuse)
+        reuse_search_free(t->reuse);
+    vec_free(&t->schedules);
     grid_search_free(t->search);
     mem_free(t, sizeof *t);
 }
@@ -195,6 +203,93 @@ void step_tuner_free(struct step_tuner *t)
 const struct step_tuner_state *step_tuner_state(const struct step_tuner *t)
 {
     return &t->state;
+}
+
+const struct schedule_space *step_tuner_space(const struct step_tuner *t)
+{
+    return &t->space;
+}
+
+// --- reuse -----------------------------------------------------------------------------------------------------------
+
+static struct reuse_loops loops_of(const struct schedule_space *s)
+{
+    struct reuse_loops l = {.n = s->n_loops, .n_space = s->n_space_loops};
+    memcpy(l.extents, s->loops, sizeof l.extents);
+    return l;
+}
+
+static struct reuse_schedule schedule_of(int64_t point, const struct schedule_features *f)
+{
+    return (struct reuse_schedule){point, f->blocks, f->lanes, f->packed_bytes, f->far_bytes, f->near_bytes};
+}
+
+static void list_schedules(struct step_tuner *t)
+{
+    struct grid g = grid_of(&t->space);
+    struct schedule_features f;
+    for (int64_t point = 0; !t->schedules.count && point < grid_count(&g); point++)
+        if (describe(t, point, &f))
+            vec_push(&t->schedules, schedule_of(point, &f));
+}
+
+double step_tuner_reuse_trials(struct step_tuner *t, struct step_tuner *from, uint64_t seed)
+{
+    struct reuse_loops own = loops_of(&t->space), other = loops_of(&from->space);
+    bool is_alike = strcmp(t->space.family, from->space.family) == 0 && t != from;
+    if (!is_alike || !reuse_is_possible(&own, &other))
+        return 0;
+    list_schedules(t);
+    list_schedules(from);
+    return reuse_estimate_trials(&own, t->schedules.items, t->schedules.count, &other, from->schedules.items,
+                                 from->schedules.count, seed);
+}
+
+void step_tuner_reuse(struct step_tuner *t, struct step_tuner *from)
+{
+    struct reuse_loops own = loops_of(&t->space), other = loops_of(&from->space);
+    struct schedule_features f;
+    int64_t best;
+    if (t->reuse || !grid_search_best(from->search, 1, &best) || !describe(from, best, &f))
+        return;
+    const struct reuse_schedule schedule = schedule_of(best, &f);
+    list_schedules(t);
+    t->reuse = reuse_search_new(&own, t->schedules.items, t->schedules.count, &other, &schedule);
+    t->state.is_reusing = true;
+}
+
+// Of those that were tried before reuse knows what they take.
+static size_t keep_untried(struct step_tuner *t, int64_t *points, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        char choice[CHOICE_SIZE];
+        struct step_cost cost;
+        const struct step_tuning *s = &t->tuning;
+        if (grid_search_take(t->search, points[i])) {
+            points[kept++] = points[i];
+            continue;
+        }
+        print_point(t, points[i], choice);
+        if (backend_recall_trial(s->backend, s->plan, s->step, choice, &cost))
+            reuse_search_tell(t->reuse, points[i], cost.seconds);
+    }
+    return kept;
+}
+
+static size_t propose_reuse(struct step_tuner *t, size_t most, int64_t *ret_points)
+{
+    size_t n, kept = 0;
+    while (t->reuse && !kept) {
+        n = reuse_search_propose(t->reuse, most, ret_points);
+        kept = keep_untried(t, ret_points, n);
+        if (n)
+            continue;
+        reuse_search_free(t->reuse);
+        t->reuse = NULL;
+        t->state.is_reusing = false;
+    }
+    return kept;
 }
 
 // --- trials ----------------------------------------------------------------------------------------------------------
@@ -310,7 +405,9 @@ bool step_tuner_advance(struct step_tuner *t, size_t n_trials)
     int64_t points[MOST_BATCH];
     if (!t->is_timed)
         time_choice_so_far(t);
-    size_t n = grid_search_propose(t->search, n_trials < MOST_BATCH ? n_trials : MOST_BATCH, points);
+    size_t most = n_trials < MOST_BATCH ? n_trials : MOST_BATCH, n = propose_reuse(t, most, points);
+    if (!n)
+        n = grid_search_propose(t->search, most, points);
     t->state.is_over = n == 0;
     t->state.n_fruitless++;
     if (n && !try_points(t, points, n))

@@ -20,12 +20,18 @@ struct step_tuner_state {
     size_t n_tried, n_recalled;   // schedules: by this tuner; found in the database
     size_t n_suitable;            // of the space
     size_t n_fruitless;           // batches since the last gain
+    bool is_reusing;              // another step's best
     bool is_over;                 // every schedule was tried
     char choice[CHOICE_SIZE];     // by which it runs now
 };
 // NULL: no schedule suits the step.
 struct step_tuner *step_tuner_new(const struct step_tuning *tuning);
 void step_tuner_free(struct step_tuner *t);
+// May it reuse the other's best schedule (reuse/reuse.h), and how many trials does that take about? 0: it may not.
+double step_tuner_reuse_trials(struct step_tuner *t, struct step_tuner *from, uint64_t seed);
+// The next trials are those of reuse, until these are over.
+void step_tuner_reuse(struct step_tuner *t, struct step_tuner *from);
 // Tries so many schedules, and adopts one that gains. False: interrupted.
 bool step_tuner_advance(struct step_tuner *t, size_t n_trials);
 const struct step_tuner_state *step_tuner_state(const struct step_tuner *t);
+const struct schedule_space *step_tuner_space(const struct step_tuner *t);

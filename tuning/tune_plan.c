@@ -1,5 +1,6 @@
-// Steps take turns: the next batch of trials is of the step whose seconds in a run of the model, halved for each batch
-// that gained nothing, are the most. The first batch is of every step.
+// Steps take turns: the next batch of trials is of the step whose seconds in a run of the model, less for each
+// batch that gained nothing, are the most. A step that is to reuse what is found of another one waits for it, and
+// adds to its urgency.
 #include "tuning/tune_plan.h"
 
 #include "backends/backend.h"
@@ -10,23 +11,27 @@
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
+#include "tuning/reuse_plan.h"
 #include "tuning/step_tuner.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define BATCH 12           // trials that are compiled as one unit
 #define MOST_FRUITLESS 8   // batches, after which a step is left
 #define SHARE_AFTER_FRUITLESS 0.6
 #define SECONDS_BETWEEN_SAVES 20
+#define TRIALS_FROM_NOTHING 24   // after which others may reuse a step's best
 
 struct item {   // a space of a step
     struct step_tuner *tuner;
     struct tuned_step tuned;
-    uint64_t step_key, sketch;   // hashes
+    uint64_t step_key;
+    int parent;   // whose best schedule it reuses, or TUNED_FROM_NOTHING
     bool is_first_done;
 };
-struct model_of_sketch {
-    uint64_t sketch;
+struct model_of_family {
+    char family[16];
     struct cost_model *model;
 };
 struct tuning {
@@ -35,18 +40,21 @@ struct tuning {
     const struct tuning_options *options;
     double start, saved;
     VEC(struct item) items;
-    VEC(struct model_of_sketch) models;
+    VEC(struct model_of_family) models;
 };
 
 // --- what there is to tune -------------------------------------------------------------------------------------------
 
-static struct cost_model *model_of(struct tuning *t, uint64_t sketch)
+static struct cost_model *model_of(struct tuning *t, const char *family)
 {
+    struct model_of_family own = {.model = NULL};
     for (size_t i = 0; i < t->models.count; i++)
-        if (t->models.items[i].sketch == sketch)
+        if (strcmp(t->models.items[i].family, family) == 0)
             return t->models.items[i].model;
-    vec_push(&t->models, ((struct model_of_sketch){sketch, cost_model_new()}));
-    return vec_last(&t->models).model;
+    own.model = cost_model_new();
+    snprintf(own.family, sizeof own.family, "%s", family);
+    vec_push(&t->models, own);
+    return own.model;
 }
 
 static uint64_t key_of_step(const struct tuning *t, const struct step *step)
@@ -70,8 +78,7 @@ static bool add_repetition(struct tuning *t, uint64_t step_key)
 
 static void add_space(struct tuning *t, const struct step *step, uint64_t step_key, const struct schedule_space *space)
 {
-    uint64_t sketch = hash_string(space->sketch);
-    struct item item = {.step_key = step_key, .sketch = sketch, .tuned = {.step = step, .n_times = 1}};
+    struct item item = {.step_key = step_key, .parent = TUNED_FROM_NOTHING, .tuned = {.step = step, .n_times = 1}};
     if (space->precision != PRECISION_EXACT && t->backend->options.error_budget == 0)
         return;
     item.tuner = step_tuner_new(&(struct step_tuning){
@@ -80,7 +87,7 @@ static void add_space(struct tuning *t, const struct step *step, uint64_t step_k
         .step = step,
         .space = space,
         .seed = hash_mix(t->options->seed, step_key),
-        .model = t->options->learns ? model_of(t, sketch) : NULL,
+        .model = t->options->learns ? model_of(t, space->family) : NULL,
     });
     if (item.tuner)
         vec_push(&t->items, item);
@@ -96,6 +103,20 @@ static void add_step(struct tuning *t, const struct step *step)
     for (size_t i = 0; i < spaces.count; i++)
         add_space(t, step, step_key, &spaces.items[i]);
     vec_free(&spaces);
+}
+
+static void plan_reuse(struct tuning *t)
+{
+    size_t n = t->items.count;
+    struct step_tuner **tuners = mem_new_array(struct step_tuner *, n + 1);
+    int *parents = mem_new_array(int, n + 1);
+    for (size_t i = 0; i < n; i++)
+        tuners[i] = t->items.items[i].tuner;
+    reuse_plan_find(tuners, n, TRIALS_FROM_NOTHING, t->options->seed, parents);
+    for (size_t i = 0; i < n; i++)
+        t->items.items[i].parent = parents[i];
+    mem_free(tuners, (n + 1) * sizeof *tuners);
+    mem_free(parents, (n + 1) * sizeof *parents);
 }
 
 // --- turns -----------------------------------------------------------------------------------------------------------
@@ -118,11 +139,40 @@ static double seconds_now(const struct tuning *t, const struct item *item)
 }
 
 // A space that is far behind another one of its step hardly gains.
-static double urgency(const struct tuning *t, const struct item *item)
+static double own_urgency(const struct tuning *t, const struct item *item)
 {
     const struct step_tuner_state *s = step_tuner_state(item->tuner);
     double least = seconds_now(t, item), seconds = (double)item->tuned.n_times * least * pow(least / s->now, 4);
-    return item->is_first_done ? seconds * pow(SHARE_AFTER_FRUITLESS, (double)s->n_fruitless) : INFINITY;
+    return seconds * pow(SHARE_AFTER_FRUITLESS, (double)s->n_fruitless);
+}
+
+// Until the step that it reuses is tuned.
+static bool is_waiting(const struct tuning *t, const struct item *item)
+{
+    const struct item *parent = item->parent < 0 ? NULL : &t->items.items[item->parent];
+    return parent && !is_left(t, parent) &&
+           (is_waiting(t, parent) || step_tuner_state(parent->tuner)->is_reusing ||
+            (parent->parent < 0 ? !reuse_plan_is_tuned(parent->tuner, TRIALS_FROM_NOTHING) : !parent->is_first_done));
+}
+
+static bool waits_for(const struct tuning *t, const struct item *item, const struct item *other)
+{
+    while (item->parent >= 0 && is_waiting(t, item)) {
+        item = &t->items.items[item->parent];
+        if (item == other)
+            return true;
+    }
+    return false;
+}
+
+// With that of all who wait for it.
+static double urgency(const struct tuning *t, const struct item *item)
+{
+    double sum = own_urgency(t, item);
+    for (size_t i = 0; i < t->items.count; i++)
+        if (waits_for(t, &t->items.items[i], item))
+            sum += own_urgency(t, &t->items.items[i]);
+    return sum;
 }
 
 // NULL: all are left.
@@ -131,7 +181,7 @@ static struct item *pick(struct tuning *t)
     struct item *best = NULL;
     for (size_t i = 0; i < t->items.count; i++) {
         struct item *item = &t->items.items[i];
-        if (!is_left(t, item) && (!best || urgency(t, item) > urgency(t, best)))
+        if (!is_left(t, item) && !is_waiting(t, item) && (!best || urgency(t, item) > urgency(t, best)))
             best = item;
     }
     return best;
@@ -190,6 +240,8 @@ static void tell_and_save(struct tuning *t)
 static void take_turns(struct tuning *t)
 {
     for (struct item *item = pick(t); item && clock_seconds() - t->start < t->options->seconds; item = pick(t)) {
+        if (!item->is_first_done && item->parent >= 0)
+            step_tuner_reuse(item->tuner, t->items.items[item->parent].tuner);
         item->is_first_done = true;
         if (!step_tuner_advance(item->tuner, BATCH))
             return;
@@ -206,6 +258,8 @@ void tune_plan(struct backend *b, const struct plan *plan, const struct tuning_o
     for (size_t i = 0; b->methods->list_spaces && i < plan->steps.count; i++)
         if (!plan->steps.items[i].is_constant)
             add_step(&t, &plan->steps.items[i]);
+    if (t.options->reuses)
+        plan_reuse(&t);
     take_turns(&t);
     backend_save_costs(b, &ignored);
     *ret_report = (struct tuning_report){.total = progress_of(&t)};
@@ -242,7 +296,10 @@ void tuning_report_print(struct text *text, const struct tuning_report *report, 
     const struct tuning_progress *p = &report->total;
     for (size_t i = 0; i < report->steps.count; i++)
         print_step(text, &report->steps.items[i], plan);
-    text_printf(text, "tuned %zu step%s in %.0f s by %zu trial%s, and %zu known before: %.3f ms -> %.3f ms\n",
-                p->n_steps, plural_ending(p->n_steps), p->seconds, p->n_tried, plural_ending(p->n_tried), p->n_recalled,
+    text_printf(text, "tuned %zu step%s in %.0f s by %zu trial%s, and %zu known before: %.3f ms -> %.3f ms", p->n_steps,
+                plural_ending(p->n_steps), p->seconds, p->n_tried, plural_ending(p->n_tried), p->n_recalled,
                 p->before * 1e3, p->now * 1e3);
+    if (p->r > 0)
+        text_printf(text, "; the model's R is %.2f", p->r);
+    text_add(text, "\n");
 }

@@ -23,6 +23,7 @@ struct tuning_options {
     size_t most_trials;   // of each space; 0: no limit
     uint64_t seed;
     bool learns;   // a model of costs
+    bool reuses;   // schedules of other steps (reuse_plan.h)
     void *context;
     void (*progress)(void *context, const struct tuning_progress *progress);   // now and then; may be NULL
 };

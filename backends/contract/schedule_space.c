@@ -6,6 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+void schedule_space_add_loop(struct schedule_space *s, int64_t length, bool is_of_results)
+{
+    assert(s->n_loops < SCHEDULE_LOOPS && (!is_of_results || s->n_loops == s->n_space_loops));
+    s->loops[s->n_loops++] = length;
+    s->n_space_loops += is_of_results;
+}
+
 void schedule_axis_add(struct schedule_axis *axis, int64_t value)
 {
     int i = axis->n;

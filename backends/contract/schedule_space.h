@@ -7,6 +7,7 @@
 
 #define SCHEDULE_AXES 6
 #define SCHEDULE_VALUES 40
+#define SCHEDULE_LOOPS 8
 struct schedule_axis {
     char name[8];
     int n;
@@ -14,12 +15,16 @@ struct schedule_axis {
 };
 struct schedule_space {
     char sketch[32];
+    char family[16];   // of sketches and steps that may learn from each other
     enum precision precision;
+    int n_loops, n_space_loops;      // those along results come first
+    int64_t loops[SCHEDULE_LOOPS];   // how long they are
     int n_axes;
     struct schedule_axis axes[SCHEDULE_AXES];
 };
 typedef VEC(struct schedule_space) schedule_spaces;
 
+void schedule_space_add_loop(struct schedule_space *s, int64_t length, bool is_of_results);
 void schedule_axis_add(struct schedule_axis *axis, int64_t value);   // unless it is there, or there is no room
 // The choice with the values at these places.
 void schedule_space_print(const struct schedule_space *s, const int64_t *places, char ret_choice[CHOICE_SIZE]);

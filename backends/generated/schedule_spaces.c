@@ -50,8 +50,21 @@ static void list_tiles_at_once(const struct tile_definition *d, struct schedule_
     schedule_axis_add(axis, tiles_of(d, 1));
 }
 
+static void list_loops(struct schedule_space *space, const char *family, const int64_t *results, int n_results,
+                       const int64_t *sums, int n_sums)
+{
+    snprintf(space->family, sizeof space->family, "%s", family);
+    for (int i = 0; i < n_results; i++)
+        schedule_space_add_loop(space, results[i], true);
+    for (int i = 0; i < n_sums; i++)
+        schedule_space_add_loop(space, sums[i], false);
+}
+
 void tile_list_schedules(const struct tile_definition *d, struct schedule_space *space)
 {
+    const int64_t results[] = {d->images, d->groups, d->results, d->result_height, d->result_width};
+    const int64_t sums[] = {d->channels, d->kernel[0], d->kernel[1]};
+    list_loops(space, tile_is_lanewise(d) ? "lanewise" : "dense", results, 5, sums, 3);
     list_widths(d, add_axis(space, "p"));
     struct schedule_axis *vectors = add_axis(space, "q");
     for (int q = 1; q <= (tile_is_lanewise(d) ? 1 : MOST_VECTORS); q++)
@@ -104,6 +117,8 @@ static int64_t winograd_tiles(const struct winograd_definition *d, int m)
 // Blocks are nearly equal, so each number of blocks gives a size; of many numbers some.
 void winograd_list_schedules(const struct winograd_definition *d, struct schedule_space *space)
 {
+    const int64_t results[] = {d->images, d->results, d->result_height, d->result_width};
+    list_loops(space, "winograd", results, 4, &d->channels, 1);
     struct schedule_axis *m = add_axis(space, "m"), *tiles = add_axis(space, "tiles");
     schedule_axis_add(m, 2);
     schedule_axis_add(m, 4);

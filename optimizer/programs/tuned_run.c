@@ -30,8 +30,12 @@ static void tune(const struct tuned_run *run, const struct plan *plan)
     struct text text = {0};
     struct tuning_report report;
     struct teller teller = {run->program, 0};
-    const struct tuning_options options = {
-        .seconds = run->seconds, .seed = run->seed, .learns = true, .context = &teller, .progress = tell_progress};
+    const struct tuning_options options = {.seconds = run->seconds,
+                                           .seed = run->seed,
+                                           .learns = true,
+                                           .reuses = true,
+                                           .context = &teller,
+                                           .progress = tell_progress};
     tune_plan(run->backend, plan, &options, &report);
     tuning_report_print(&text, &report, plan);
     text_show(stdout, text.chars);

@@ -172,7 +172,9 @@ static void what_is_learned_of_some_steps_orders_others(void **state)
     }
     assert_true(n_right > 180);
     assert_int_equal(cost_model_add_step(m), 4);
-    assert_false(cost_model_predict(m, 4, features[0], values));   // of which nothing was measured
+    assert_true(cost_model_predict(m, 4, features[0], &values[0]));   // of which nothing was measured
+    assert_true(cost_model_predict(m, 4, features[1], &values[1]));
+    assert_true((values[0] < values[1]) == (law(features[0], 4) < law(features[1], 4)));
     cost_model_free(m);
 }
 

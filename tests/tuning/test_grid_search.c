@@ -82,10 +82,13 @@ static void every_suitable_point_is_proposed_once(void **state)
                 n_suitable += suits(NULL, p);
             grid_search_tell(s, 0, value_at(&l, 0));   // known from elsewhere
             is_seen[n_seen++] = 1;
+            assert_true(grid_search_take(s, 1) && !grid_search_take(s, 1) && !grid_search_take(s, 3));
+            is_seen[1] = 1;
+            n_seen++;
             grid_search_start_from(s, 5);
             for (size_t n; (n = grid_search_propose(s, 9, points));)
                 for (size_t k = 0; k < n; k++) {
-                    assert_true(suits(NULL, points[k]) && !is_seen[points[k]] && (n_seen > 1 || points[0] == 5));
+                    assert_true(suits(NULL, points[k]) && !is_seen[points[k]] && (n_seen > 2 || points[0] == 5));
                     is_seen[points[k]] = 1;
                     grid_search_tell(s, points[k], n_seen++ % 11 ? value_at(&l, points[k]) : INFINITY);
                 }

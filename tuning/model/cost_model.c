@@ -69,10 +69,11 @@ void cost_model_add(struct cost_model *m, size_t step, const double features[COS
     vec_push(&m->rows, row);
 }
 
+// Where nothing was measured of a step, beside zero: that orders its schedules as well.
 static void center(const struct step_sums *s, const struct logarithms *logs, double ret_features[RIDGE_FEATURES])
 {
     for (int i = 0; i < RIDGE_FEATURES; i++)
-        ret_features[i] = logs->of_features[i] - s->sum.of_features[i] / s->n;
+        ret_features[i] = logs->of_features[i] - (s->n > 0 ? s->sum.of_features[i] / s->n : 0);
 }
 
 void cost_model_fit(struct cost_model *m)
@@ -99,7 +100,7 @@ bool cost_model_predict(const struct cost_model *m, size_t step, const double fe
     struct logarithms logs;
     double centered[RIDGE_FEATURES];
     const struct step_sums *s = &m->steps.items[step];
-    if (!(cost_model_r(m) >= COST_MODEL_LEAST_R) || s->n == 0)
+    if (!(cost_model_r(m) >= COST_MODEL_LEAST_R))
         return false;
     take_logarithms(features, &logs);
     center(s, &logs, centered);

@@ -198,6 +198,13 @@ static int64_t next_start(struct grid_search *s)
     return -1;
 }
 
+bool grid_search_take(struct grid_search *s, int64_t point)
+{
+    bool is_taken = is_open(s, point);
+    s->states[point] = is_taken ? PROPOSED : s->states[point];
+    return is_taken;
+}
+
 size_t grid_search_propose(struct grid_search *s, size_t most, int64_t *ret_points)
 {
     size_t n = 0;

@@ -1,0 +1,198 @@
+// Arborescences beside all there are; reuse conditions, ranges and rounds by hand; and reuse beside
+// the whole space, where what is good follows the paper's relation.
+#include "core/memory/memory.h"
+#include "core/numbers/random.h"
+#include "tests/support/check.h"
+#include "tuning/reuse/arborescence.h"
+#include "tuning/reuse/reuse.h"
+#include <math.h>
+#include <string.h>
+
+#define NODES 6
+#define ARCS 20
+
+// --- trees -----------------------------------------------------------------------------------------------------------
+
+static size_t make_arcs(struct arc arcs[ARCS], int n, struct random *r)
+{
+    size_t count = 1 + random_below(r, ARCS);
+    for (size_t i = 0; i < count; i++)
+        arcs[i] = (struct arc){(int)random_below(r, (uint64_t)n), (int)random_below(r, (uint64_t)n),
+                               (double)random_below(r, 20)};
+    return count;
+}
+
+// Every node that has an arc is reached from the root.
+static bool is_tree(int n, int root, const struct arc *arcs, const int *into)
+{
+    for (int v = 0; v < n; v++) {
+        int u = v, steps = 0;
+        if (v != root && into[v] == NO_ARC)
+            continue;
+        for (; u != root && steps <= n && into[u] != NO_ARC; steps++)
+            u = arcs[into[u]].from;
+        if (u != root)
+            return false;
+    }
+    return into[root] == NO_ARC;
+}
+
+// The least cost of all choices of arcs for the nodes of `wanted` (a bit each) alone.
+static double least_of_all(int n, int root, const struct arc *arcs, size_t n_arcs, unsigned wanted, int v, int *into)
+{
+    if (v == n)
+        return is_tree(n, root, arcs, into) ? arcs_cost(arcs, into, n) : INFINITY;
+    double least = INFINITY;
+    into[v] = NO_ARC;
+    if (v == root || !(wanted >> v & 1))
+        return least_of_all(n, root, arcs, n_arcs, wanted, v + 1, into);
+    for (size_t i = 0; i < n_arcs; i++)
+        if (arcs[i].to == v && (wanted >> arcs[i].from & 1)) {
+            into[v] = (int)i;
+            least = fmin(least, least_of_all(n, root, arcs, n_arcs, wanted, v + 1, into));
+        }
+    return least;
+}
+
+static void arborescences_are_the_cheapest_of_all(void **state)
+{
+    struct random r = random_seed(1);
+    size_t n_found = 0;
+    for (int round = 0; round < 2000; round++) {
+        struct arc arcs[ARCS];
+        int n = 1 + (int)random_below(&r, NODES), root = (int)random_below(&r, (uint64_t)n), into[NODES], tried[NODES];
+        size_t n_arcs = make_arcs(arcs, n, &r);
+        double least = least_of_all(n, root, arcs, n_arcs, (1u << n) - 1, 0, tried);
+        bool is_found = arborescence_find(n, root, arcs, n_arcs, into);
+        assert_int_equal(is_found, isfinite(least));
+        assert_true(!is_found || (is_tree(n, root, arcs, into) && fabs(arcs_cost(arcs, into, n) - least) < 1e-9));
+        n_found += is_found && n > 3;
+    }
+    assert_true(n_found > 100);
+}
+
+// --- conditions and ranges -------------------------------------------------------------------------------------------
+
+static const struct reuse_loops of_512 = {7, 4, {1, 128, 28, 28, 512, 1, 1}},
+                                of_256 = {7, 4, {1, 128, 28, 28, 256, 1, 1}}, wide = {7, 4, {1, 64, 28, 28, 64, 1, 1}},
+                                deep = {7, 4, {1, 64, 14, 14, 64, 3, 3}};
+
+static void steps_reuse_what_dominates_them_or_what_they_dominate(void **state)
+{
+    struct reuse_loops bridge, product = {3, 2, {1, 1, 1}};
+    static const int64_t between[] = {1, 64, 14, 14, 64, 1, 1};   // the paper's first choice of a bridge
+    assert_true(reuse_is_possible(&of_512, &of_256) && reuse_is_possible(&of_256, &of_512));
+    assert_true(reuse_is_possible(&wide, &wide) && reuse_is_possible(&wide, &of_256));
+    assert_false(reuse_is_possible(&wide, &deep) || reuse_is_possible(&product, &deep));
+    assert_true(reuse_find_bridge(&wide, &deep, &bridge));
+    assert_memory_equal(bridge.extents, between, sizeof between);
+    assert_true(reuse_is_possible(&wide, &bridge) && reuse_is_possible(&bridge, &deep));
+    assert_false(reuse_find_bridge(&of_512, &of_256, &bridge) || reuse_find_bridge(&product, &deep, &bridge));
+}
+
+// The paper's third example: B* 56, half the channels, so B is from 28 to 112; T and M from half of those to them.
+static void ranges_are_those_of_the_example(void **state)
+{
+    static const double blocks[] = {14, 27, 28, 32, 49, 56, 64, 98, 112, 113, 224};
+    const struct reuse_schedule best = {0, 56, 56 * 224, 56 * 11264.0, 1, 1};
+    struct reuse_schedule all[3 * COUNT_OF(blocks)];
+    size_t n = 0;
+    for (size_t i = 0; i < COUNT_OF(blocks); i++)
+        for (int k = 0; k < 3; k++, n++)   // too few lanes, half of them, too many
+            all[n] = (struct reuse_schedule){(int64_t)n, blocks[i], best.t * (k == 0 ? 0.49 : k == 1 ? 0.5 : 1.01),
+                                             best.m,     1,         1};
+    struct reuse_search *s = reuse_search_new(&of_256, all, n, &of_512, &best);
+    int64_t points[COUNT_OF(all)];
+    assert_int_equal(reuse_search_propose(s, COUNT_OF(all), points), 7);
+    for (int i = 0; i < 7; i++)
+        assert_int_equal(points[i], 3 * (2 + i) + 1);
+    assert_int_equal(reuse_search_propose(s, COUNT_OF(all), points), 0);   // nobody was told: no best T
+    reuse_search_free(s);
+}
+
+static void the_first_round_is_of_b_and_t_the_second_of_m(void **state)
+{
+    // Two B with two T each, and three M of each pair, of which the middle one reads least; the largest is out of range.
+    struct reuse_schedule all[12], best = {0, 8, 64, 800, 1, 1};
+    for (int i = 0; i < 12; i++)
+        all[i] = (struct reuse_schedule){
+            i, i < 6 ? 8 : 16, i / 3 % 2 ? 64 : 128, (double[]){400, 800, 4000}[i % 3], 5 - (i % 3 == 1), 1};
+    struct reuse_loops twice = {1, 1, {2}}, once = {1, 1, {1}};
+    struct reuse_search *s = reuse_search_new(&twice, all, 12, &once, &best);
+    int64_t points[12];
+    assert_int_equal(reuse_search_propose(s, 12, points), 4);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(points[i] % 3, 1);
+        reuse_search_tell(s, points[i], points[i] == 4 || points[i] == 7 ? 1 : 2);
+    }
+    for (int i = 0; i < 12; i++)
+        assert_int_equal(reuse_search_propose(s, 12, points), 0);   // 800 to 1,600: no other M of these is
+    reuse_search_free(s);
+    for (int i = 0; i < 12; i++)
+        all[i].m = (double[]){900, 800, 4000}[i % 3];
+    s = reuse_search_new(&twice, all, 12, &once, &best);
+    assert_int_equal(reuse_search_propose(s, 12, points), 4);
+    for (int i = 0; i < 4; i++)
+        reuse_search_tell(s, points[i], points[i] == 4 || points[i] == 7 ? 1 : 2);
+    assert_int_equal(reuse_search_propose(s, 12, points), 2);
+    assert_true(points[0] == 3 && points[1] == 6);
+    reuse_search_free(s);
+    assert_true(fabs(reuse_estimate_trials(&twice, all, 12, &once, &best, 1, 1) - 6) < 1e-9);
+}
+
+// --- beside the whole space ------------------------------------------------------------------------------------------
+
+#define SCHEDULES 400
+
+// A step whose least lies at so many blocks of so many lanes: both grow with the step.
+static size_t make_step(const struct reuse_loops *l, struct reuse_schedule *ret, double *ret_values, struct random *r)
+{
+    double size = (double)(l->extents[0] * l->extents[1]), depth = (double)l->extents[2];
+    for (int i = 0; i < SCHEDULES; i++) {
+        double b = exp2(i % 20 * 0.5), t = exp2(5 + i / 20 * 0.5), noise = 1 + 0.02 * random_unit(r);
+        ret[i] = (struct reuse_schedule){i, b, t, b * t, b + t, t};
+        ret_values[i] =
+            size * depth * noise * (1 + 0.3 * fabs(log2(b / sqrt(size))) + 0.2 * fabs(log2(t / (size / 4))));
+    }
+    return SCHEDULES;
+}
+
+static size_t least_index(const double *values)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < SCHEDULES; i++)
+        best = values[i] < values[best] ? i : best;
+    return best;
+}
+
+static void reuse_finds_good_schedules_in_few_trials(void **state)
+{
+    struct random r = random_seed(9);
+    double quality = 0, share = 0, ratio = 0;
+    for (int round = 0; round < 50; round++) {
+        struct reuse_loops a = {3, 2, {16 << random_below(&r, 3), 16 << random_below(&r, 3), 64}};
+        struct reuse_loops b = {3, 2, {a.extents[0] / 2, a.extents[1], 64}};
+        struct reuse_schedule of_a[SCHEDULES], of_b[SCHEDULES];
+        double values_a[SCHEDULES], values_b[SCHEDULES], least = INFINITY;
+        make_step(&a, of_a, values_a, &r);
+        make_step(&b, of_b, values_b, &r);
+        size_t best_b = least_index(values_b), n_trials = 0;
+        struct reuse_search *s = reuse_search_new(&a, of_a, SCHEDULES, &b, &of_b[best_b]);
+        int64_t points[16];
+        for (size_t n; (n = reuse_search_propose(s, 16, points)); n_trials += n)
+            for (size_t i = 0; i < n; i++) {
+                reuse_search_tell(s, points[i], values_a[points[i]]);
+                least = fmin(least, values_a[points[i]]);
+            }
+        reuse_search_free(s);
+        quality += values_a[least_index(values_a)] / least / 50;
+        share += (double)n_trials / SCHEDULES / 50;
+        ratio += reuse_estimate_trials(&a, of_a, SCHEDULES, &b, &of_b[best_b], 1, 1) / (double)n_trials / 50;
+    }
+    assert_true(quality > 0.95 && share < 0.1);
+    assert_true(ratio > 0.8 && ratio < 1.25);
+}
+
+RUN_TESTS(TEST(arborescences_are_the_cheapest_of_all), TEST(steps_reuse_what_dominates_them_or_what_they_dominate),
+          TEST(ranges_are_those_of_the_example), TEST(the_first_round_is_of_b_and_t_the_second_of_m),
+          TEST(reuse_finds_good_schedules_in_few_trials))
