@@ -3,9 +3,11 @@
 
 #include "core/system/file.h"
 #include "core/text/error.h"
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OPERATOR "EPContext"
 #define DOMAIN "com.microsoft"
@@ -159,20 +161,28 @@ bool context_node_is_ours(const struct runtime *r, const struct graph_node *n)
     return is_ours;
 }
 
+// Another name of the file, which stays when the first one is removed; or a copy, in another file system.
+static bool link_or_copy(const char *path, const char *compiled, struct error *error)
+{
+    struct file_map map;
+    if (linkat(AT_FDCWD, path, AT_FDCWD, compiled, AT_SYMLINK_FOLLOW) == 0)
+        return true;
+    if (!file_map_open(&map, path, error))
+        return false;
+    bool is_done = file_write_text(compiled, (const char *)map.bytes, map.size, error);
+    file_map_close(&map);
+    return is_done;
+}
+
 // A name in the model's own folder, and no way out of it.
-static bool copy_from_file(const char *model_path, const char *name, size_t size, const char *compiled,
+static bool take_from_file(const char *model_path, const char *name, size_t size, const char *compiled,
                            struct error *error)
 {
     struct arena arena;
-    struct file_map map;
     if (memchr(name, '/', size) || memchr(name, '\0', size) || size == 0)
         return error_set(error, NULL, 0, 0, "an EPContext node names no file beside its model");
     arena_init(&arena);
-    bool is_done = file_map_open(&map, beside(&arena, model_path, arena_string_n(&arena, name, size)), error);
-    if (is_done) {
-        is_done = file_write_text(compiled, (const char *)map.bytes, map.size, error);
-        file_map_close(&map);
-    }
+    bool is_done = link_or_copy(beside(&arena, model_path, arena_string_n(&arena, name, size)), compiled, error);
     arena_free(&arena);
     return is_done;
 }
@@ -185,7 +195,7 @@ bool context_node_unpack(const struct runtime *r, const struct graph_node *n, co
     if (!context)
         return error_set(error, NULL, 0, 0, "the EPContext node %s has no context", n->name);
     bool is_done = is_embedded(r, n) ? file_write_text(compiled, context, size, error)
-                                     : copy_from_file(model_path, context, size, compiled, error);
+                                     : take_from_file(model_path, context, size, compiled, error);
     free(context);
     return is_done;
 }

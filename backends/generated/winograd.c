@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define MOST_TILES 512
+#define AT_ONCE 4            // results whose weights are transformed: all numbers of lanes are multiples
 #define SUMMED_CHANNELS 32   // at once: sums of sums lose fewer digits
 #define SPARE_REGISTERS 4    // for weights and an entry of a tile
 
@@ -90,32 +91,34 @@ size_t winograd_scratch_floats(const struct winograd_definition *d, const struct
     return (floats + 31) & ~(size_t)15;
 }
 
-// G w G', in double precision.
-static void transform_window(const struct bilinear *f, const float *w, double ret_u[BILINEAR_MOST][BILINEAR_MOST])
+// G w G' of the windows of neighbouring results, in double precision; their places stand `place` apart.
+static void transform_windows(const struct bilinear *f, double w[9][AT_ONCE], int64_t place, float *ret_u)
 {
-    double half[BILINEAR_MOST][3];
-    for (int i = 0; i < f->n; i++)
+    double half[3][AT_ONCE];
+    for (int i = 0; i < f->n; i++) {
         for (int j = 0; j < 3; j++)
-            half[i][j] = f->g[i][0] * (double)w[j] + f->g[i][1] * (double)w[3 + j] + f->g[i][2] * (double)w[6 + j];
-    for (int i = 0; i < f->n; i++)
-        for (int j = 0; j < f->n; j++)
-            ret_u[i][j] = half[i][0] * f->g[j][0] + half[i][1] * f->g[j][1] + half[i][2] * f->g[j][2];
+            for (int l = 0; l < AT_ONCE; l++)
+                half[j][l] = f->g[i][0] * w[j][l] + f->g[i][1] * w[3 + j][l] + f->g[i][2] * w[6 + j][l];
+        for (int j = 0; j < f->n; j++, ret_u += place)
+            for (int l = 0; l < AT_ONCE; l++)
+                ret_u[l] = (float)(half[0][l] * f->g[j][0] + half[1][l] * f->g[j][1] + half[2][l] * f->g[j][2]);
+    }
 }
 
 void winograd_pack(const struct winograd_definition *d, const struct winograd_schedule *s, const float *weights,
                    int64_t result_stride, int64_t channel_stride, float *ret_u, int64_t first_group, int64_t n_groups)
 {
     struct shape k = shape_of(d, s);
-    int64_t width = (int64_t)k.vectors * d->lanes, n = k.form.n, place = d->channels * width;
-    double u[BILINEAR_MOST][BILINEAR_MOST];
+    int64_t width = (int64_t)k.vectors * d->lanes, place = d->channels * width;
+    double w[9][AT_ONCE];
     for (int64_t group = first_group; group < first_group + n_groups; group++)
         for (int64_t channel = 0; channel < d->channels; channel++)
-            for (int64_t lane = 0; lane < width; lane++) {
-                const float *w = weights + (group * width + lane) * result_stride + channel * channel_stride;
-                float *to = ret_u + group * n * n * place + channel * width + lane;
-                transform_window(&k.form, w, u);
-                for (int64_t i = 0; i < n * n; i++)
-                    to[i * place] = (float)u[i / n][i % n];
+            for (int64_t lane = 0; lane < width; lane += AT_ONCE) {
+                const float *from = weights + (group * width + lane) * result_stride + channel * channel_stride;
+                for (int64_t i = 0; i < 9 * AT_ONCE; i++)
+                    w[i % 9][i / 9] = (double)from[i / 9 * result_stride + i % 9];
+                transform_windows(&k.form, w, place,
+                                  ret_u + group * k.form.n * k.form.n * place + channel * width + lane);
             }
 }
 

@@ -254,6 +254,23 @@ for again in range(4):
                 self.assertEqual(len(files), 0 if embedded else types.count("EPContext"))
                 self.agree(open_session(str(written)), model, feeds(model, 6, {}))
 
+    def test_context_behind_a_link(self):
+        """Caches keep files under other names; a session that is open needs neither."""
+        model = parse("g (float[4] x) => (float[4] z) { a = Exp(x) z = Sigmoid(a) }")
+        with tempfile.TemporaryDirectory() as name:
+            written, (file,) = self.write_contexts(pathlib.Path(name), model, False)
+            kept = file.rename(file.with_name("blob"))
+            file.symlink_to(kept.name)
+            session = open_session(str(written))
+            file.unlink()
+            kept.unlink()
+            runs = [threading.Thread(target=self.agree, args=(session, model, feeds(model, seed, {}))) for seed in range(4)]
+            for run in runs:
+                run.start()
+            for run in runs:
+                run.join()
+            self.agree(session, model, feeds(model, 8, {}))
+
     def refuse_contexts(self, model, reason):
         with self.assertRaisesRegex(Exception, reason):
             options = onnxruntime.SessionOptions()
