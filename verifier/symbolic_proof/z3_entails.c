@@ -15,9 +15,12 @@ void entails_init(struct entails *e, struct polys *polys, struct z3_session *ses
 
 void entails_free(struct entails *e)
 {
+    if (e->z3)
+        Z3_solver_pop(e->z3, e->session->solver, 1);
     vec_free(&e->assumed);
     vec_free(&e->terms);
     vec_free(&e->facts);
+    vec_free(&e->question);
     vec_free(&e->products);
     vec_free(&e->answers);
     vec_free(&e->points);
@@ -159,7 +162,7 @@ static void open_session(struct z3_session *s)
     Z3_config config = Z3_mk_config();
     s->z3 = Z3_mk_context(config);
     Z3_del_config(config);
-    s->solver = Z3_mk_solver(s->z3);
+    s->solver = Z3_mk_simple_solver(s->z3);
     Z3_solver_inc_ref(s->z3, s->solver);
     Z3_params limits = Z3_mk_params(s->z3);
     Z3_params_inc_ref(s->z3, limits);
@@ -256,9 +259,14 @@ static Z3_ast term_of(struct entails *e, poly a)
     return Z3_mk_add(e->z3, n, terms);
 }
 
+static Z3_ast is_not_negative(struct entails *e, poly a)
+{
+    return Z3_mk_ge(e->z3, term_of(e, a), number(e, 0));
+}
+
 // What holds of an index holds times a number that is not negative: of those numbers that are factors of an index in
 // what is asked.
-static void state_multiples(struct entails *e, const poly *assumed, uint32_t n, poly asked)
+static void add_multiples(struct entails *e, const poly *assumed, uint32_t n, poly asked)
 {
     struct polys *p = e->polys;
     const struct poly_value v = p->polys.items[asked];
@@ -268,29 +276,42 @@ static void state_multiples(struct entails *e, const poly *assumed, uint32_t n, 
             if (p->atoms.items[factor].least < 0 || p->atoms.items[factor].kind == ATOM_INDEX)
                 continue;
             for (uint32_t k = 0; k < n; k++)
-                if (poly_mentions(p, assumed[k], index)) {
-                    poly multiple = poly_mul(p, assumed[k], poly_of_atom(p, factor));
-                    Z3_solver_assert(e->z3, e->session->solver, Z3_mk_ge(e->z3, term_of(e, multiple), number(e, 0)));
-                }
+                if (poly_mentions(p, assumed[k], index))
+                    vec_push(&e->question, is_not_negative(e, poly_mul(p, assumed[k], poly_of_atom(p, factor))));
         }
 }
 
-static bool ask(struct entails *e, const poly *assumed, uint32_t n, poly asked)
+// What is assumed for all questions is stated once, below the level of single ones.
+static void begin(struct entails *e)
 {
     if (!e->session->z3)
         open_session(e->session);
     e->z3 = e->session->z3;
-    e->questions++;
-    Z3_ast zero = number(e, 0), goal = term_of(e, asked);
     Z3_solver_push(e->z3, e->session->solver);
-    for (uint32_t i = 0; i < n; i++)
-        Z3_solver_assert(e->z3, e->session->solver, Z3_mk_ge(e->z3, term_of(e, assumed[i]), zero));
     for (size_t i = 0; i < e->assumed.count; i++)
-        Z3_solver_assert(e->z3, e->session->solver, Z3_mk_ge(e->z3, term_of(e, e->assumed.items[i]), zero));
-    state_multiples(e, assumed, n, asked);
-    for (size_t i = 0; i < e->facts.count; i++)
-        Z3_solver_assert(e->z3, e->session->solver, e->facts.items[i]);
-    Z3_solver_assert(e->z3, e->session->solver, Z3_mk_lt(e->z3, goal, zero));
+        Z3_solver_assert(e->z3, e->session->solver, is_not_negative(e, e->assumed.items[i]));
+}
+
+static void state_facts(struct entails *e)
+{
+    for (; e->n_stated < e->facts.count; e->n_stated++)
+        Z3_solver_assert(e->z3, e->session->solver, e->facts.items[e->n_stated]);
+}
+
+static bool ask(struct entails *e, const poly *assumed, uint32_t n, poly asked)
+{
+    if (!e->z3)
+        begin(e);
+    e->questions++;
+    vec_clear(&e->question);
+    vec_push(&e->question, Z3_mk_not(e->z3, is_not_negative(e, asked)));
+    for (uint32_t i = 0; i < n; i++)
+        vec_push(&e->question, is_not_negative(e, assumed[i]));
+    add_multiples(e, assumed, n, asked);
+    state_facts(e);
+    Z3_solver_push(e->z3, e->session->solver);
+    for (size_t i = 0; i < e->question.count; i++)
+        Z3_solver_assert(e->z3, e->session->solver, e->question.items[i]);
     Z3_lbool answer = Z3_solver_check(e->z3, e->session->solver);
     if (answer == Z3_L_TRUE)
         add_model(e);

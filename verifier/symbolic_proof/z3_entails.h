@@ -25,11 +25,13 @@ void z3_session_end(struct z3_session *session);
 struct entails {
     struct polys *polys;
     struct z3_session *session;
-    VEC(poly) assumed;                      // at least 0, whatever is asked
+    VEC(poly) assumed;                      // at least 0, whatever is asked: all is there before the first question
     Z3_context z3;                          // NULL until it is needed
     VEC(Z3_ast) terms;                      // of atoms; NULL: not made yet
     VEC(struct entails_product) products;   // of several atoms
     VEC(Z3_ast) facts;                      // what is known of these
+    size_t n_stated;                        // of the facts: Z3 has them
+    VEC(Z3_ast) question;                   // what is assumed of one
     struct key_set known;                   // what was assumed, and then what was asked
     VEC(bool) answers;                      // by the key's number
     VEC(struct entails_point) points;   // at which all of `assumed` hold: most questions have a counterexample there
