@@ -38,14 +38,15 @@ static bool happens(struct attempt *a, uint64_t times, uint64_t of)
 
 // --- attributes ------------------------------------------------------------------------------------------------------
 
-// Entries of attributes of windows, and numbers: wider ranges than those of domains. The first value is the one at
-// which the attribute does nothing.
+// Entries of attributes of windows, and numbers: wider ranges than those of domains. At the plain value the
+// attribute does nothing.
 static const struct entry_range {
     enum attribute_role role;
-    int64_t plain, high;
-} entry_ranges[] = {{ROLE_STRIDE, 1, 5}, {ROLE_DILATION, 1, 3},      {ROLE_WINDOW_PADS, 0, 3}, {ROLE_KERNEL, 1, 5},
-                    {ROLE_GROUPS, 1, 5}, {ROLE_MERGED_GROUPS, 1, 5}, {ROLE_PADS, 0, 3},        {ROLE_START, 0, 4},
-                    {ROLE_SIZE, 1, 6},   {ROLE_STEP, 1, 5}};
+    int64_t low, plain, high;
+} entry_ranges[] = {{ROLE_STRIDE, 1, 1, 5}, {ROLE_DILATION, 1, 1, 3}, {ROLE_WINDOW_PADS, 0, 0, 3},
+                    {ROLE_KERNEL, 1, 1, 5}, {ROLE_GROUPS, 1, 1, 5},   {ROLE_MERGED_GROUPS, 1, 1, 5},
+                    {ROLE_PADS, -2, 0, 3},  {ROLE_START, 0, 0, 4},    {ROLE_SIZE, 1, 1, 6},
+                    {ROLE_STEP, -2, 1, 5}};
 
 static const struct entry_range *find_range(enum attribute_role role)
 {
@@ -84,10 +85,10 @@ static struct attribute_value choose_wide(struct attempt *a, const struct domain
     const struct entry_range *range = find_range(d->attribute->role);
     uint32_t count = length_of_list(a, d);
     int64_t high = highest_entry(a, range);
-    int64_t *ints = arena_array(&a->scratch, int64_t, count + 1), value = between(a, range->plain, high);
+    int64_t *ints = arena_array(&a->scratch, int64_t, count + 1), value = between(a, range->low, high);
     enum { PLAIN, PLAIN_BUT_ONE, ALIKE, ANY, N_KINDS } kind = (int)between(a, 0, N_KINDS - 1);
     for (uint32_t i = 0; i < count; i++)
-        ints[i] = kind == ALIKE ? value : kind == ANY ? between(a, range->plain, high) : range->plain;
+        ints[i] = kind == ALIKE ? value : kind == ANY ? between(a, range->low, high) : range->plain;
     if (kind == PLAIN_BUT_ONE)
         ints[random_below(&a->random, count)] = value;
     return (struct attribute_value){count, ints};

@@ -468,6 +468,28 @@ static bool computes_integers(const struct graph *g, node_id n)
     return is_of_integers && !operator_moves_entries(node->op) && !operator_reads_other_types(node->op);
 }
 
+// Rules are proved for tensors that have entries: a maximum of none is no number.
+static bool has_entries(const struct graph *g, node_id n)
+{
+    const struct node *node = &g->nodes.items[n];
+    for (uint32_t i = 0; i < node->n_outputs; i++)
+        if (type_elements(graph_type(g, graph_output_of(g, n, i))) == 0)
+            return false;
+    return true;
+}
+
+static bool source_has_entries(const struct application *ap)
+{
+    const struct rule *r = ap->m->rule;
+    for (uint32_t v = 0; v < r->pattern.n_variables; v++)
+        if (ap->m->variables[v] != NO_TENSOR && type_elements(graph_type(ap->g, ap->m->variables[v])) == 0)
+            return false;
+    for (uint32_t n = 0; n < r->n_source_nodes; n++)
+        if (!has_entries(ap->g, ap->nodes[n]))
+            return false;
+    return true;
+}
+
 static bool add_target_node(struct application *ap, uint32_t n, const struct term_bindings *b)
 {
     const struct pattern_node *pattern = &ap->m->rule->pattern.nodes.items[n];
@@ -480,7 +502,7 @@ static bool add_target_node(struct application *ap, uint32_t n, const struct ter
         if (!tensor_of_term(ap, pattern->inputs[i], &inputs[i]))
             return false;
     return graph_add(ap->g, pattern->op, values, pattern->n_inputs, inputs, &ap->nodes[n]) &&
-           !computes_integers(ap->g, ap->nodes[n]);
+           has_entries(ap->g, ap->nodes[n]) && !computes_integers(ap->g, ap->nodes[n]);
 }
 
 // What was matched has the attributes that the source has at plain inputs.
@@ -502,7 +524,7 @@ static bool add_target(struct application *ap, tensor_id *ret_old, tensor_id *re
     const struct rule *r = ap->m->rule;
     const struct type *types[MAX_RULE_VARIABLES];
     struct term_bindings b = bindings_of(ap->m, ap->g, types);
-    if (ap->types.rule && !resolve_source(ap))
+    if (!source_has_entries(ap) || (ap->types.rule && !resolve_source(ap)))
         return false;
     for (uint32_t n = r->n_source_nodes; n < r->pattern.nodes.count; n++)
         if (!add_target_node(ap, n, &b))

@@ -165,5 +165,25 @@ static void computes_no_integers(void **state)
     tear_down(&f);
 }
 
+// The greatest of no numbers is none, which relu makes a number of.
+static void wants_entries(void **state)
+{
+    const char *rule = "(rule a (source (max (relu (reducemax :axes 0 ?x)) (reducemax :axes 0 ?y)))"
+                       " (target (max (reducemax :axes 0 (relu ?x)) (reducemax :axes 0 ?y))))";
+    const int64_t axis = 0, keepdims = 1;
+    const struct attribute_value of_reduce[] = {{1, &axis}, {1, &keepdims}};
+    for (int64_t rows = 0; rows < 3; rows++) {
+        struct fixture f;
+        set_up(&f);
+        tensor_id x = leaf(&f, 0, rows), y = leaf(&f, 1, 2);
+        tensor_id of_x = add(&f, OP_REDUCEMAX, of_reduce, 1, &x, 0), of_y = add(&f, OP_REDUCEMAX, of_reduce, 1, &y, 0);
+        tensor_id both[2] = {add(&f, OP_RELU, NULL, 1, &of_x, 0), of_y};
+        add(&f, OP_MAX, NULL, 2, both, 0);
+        count_matches(&f, rule);
+        assert_int_equal(f.is_applied, rows > 0);
+        tear_down(&f);
+    }
+}
+
 RUN_TESTS(TEST(splits_what_was_matched), TEST(knows_no_cuts_but_those_of_the_rule), TEST(visits_a_match_once),
-          TEST(computes_no_integers))
+          TEST(computes_no_integers), TEST(wants_entries))

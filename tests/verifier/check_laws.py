@@ -63,14 +63,18 @@ def variables(text):
 
 
 def as_rules(name, text):
-    """`(equal A B) (where C)`, of instances at which both sides are well-typed. What counts as padding may be of one side."""
-    (left, right), where = words(words(text)[0][len("(equal "):-1]), words(text)[1:]
+    """`(equal A B) (where C)`, of instances at which both sides are well-typed. What counts as padding may be of one side.
+    Pads of a tensor are at least 0, as all entries are that stand for one another in instances of laws."""
+    (left, right), where = words(words(text)[0][len("(equal "):-1]), " ".join(words(text)[1:])[len("(where "):-1]
+    pads = {pad for pads in re.findall(r":pads ([^?(]*)", text) for pad in variables(pads)}
+    where += "".join(f" (<= 0 {pad})" for pad in sorted(pads))
+    conditions = f" (where {where})" if where else ""
     if "(at $" in left or not {v for v in variables(right) if v[0] == "?"} <= variables(left):
         left, right = right, left
     for padding in ("ignored", "counted") if variables(right) - variables(left) else ("",):
         for variable in variables(right) - variables(left):
             right = right.replace(f":padding {variable}", f":padding {padding}")
-        yield f"(rule {name}{'-' * bool(padding)}{padding} (source {left}) (target {right}) {' '.join(where)})"
+        yield f"(rule {name}{'-' * bool(padding)}{padding} (source {left}) (target {right}){conditions})"
 
 
 def written_rules(path, proofs):

@@ -217,6 +217,16 @@ static uint32_t factorial(uint32_t n)
     return n < 2 ? 1 : n * factorial(n - 1);
 }
 
+static bool stands_in(const struct family *f, term_id term, uint32_t variable)
+{
+    const struct pattern *p = f->equation->pattern;
+    node_set nodes = equation_nodes_of_term(p, term);
+    for (uint32_t n = 0; n < p->nodes.count; n++)
+        if ((nodes >> n & 1) && (attribute_variables_of_node(&p->nodes.items[n]) >> variable & 1))
+            return true;
+    return false;
+}
+
 // How many transpositions by the variable are on every way from the term to a tensor that has axes, where all other
 // operators work entry by entry. ANY_NUMBER: there is no way; MIXED: ways differ, or something else is on one.
 enum { ANY_NUMBER = -1, MIXED = -2 };
@@ -229,7 +239,7 @@ static int count_transpositions(const struct family *f, term_id term, uint32_t v
     bool transposes = operator_permutes(n->op) && n->n_inputs == 1 && attribute_of_variable(n, variable) >= 0;
     int number = transposes || operator_works_entry_by_entry(n->op) ? ANY_NUMBER : MIXED;
     for (uint32_t i = 0; i < n->n_inputs; i++) {
-        bool is_scalar = operator_rank_of_input(n->op, i) == 0;
+        bool is_scalar = operator_rank_of_input(n->op, i) == 0 && !stands_in(f, n->inputs[i], variable);
         int of_input = is_scalar ? ANY_NUMBER : count_transpositions(f, n->inputs[i], variable);
         bool is_same = of_input == number || of_input == ANY_NUMBER;
         number = number == ANY_NUMBER ? of_input : is_same ? number : MIXED;

@@ -34,6 +34,9 @@ static struct symbol symbol_of_role(enum attribute_role role, bool has_many_axes
     case ROLE_WINDOW_PADS:
         return has_many_axes ? (struct symbol){.low = 1, .high = 4}
                              : (struct symbol){.low = 1, .high = 20, .far = 3000};
+    case ROLE_PADS:
+    case ROLE_STEP:
+        return (struct symbol){.low = -3, .high = has_many_axes ? 9 : 20};
     case ROLE_KERNEL:
         return has_many_axes ? (struct symbol){.low = 5, .high = 9} : (struct symbol){.low = 21, .high = 61};
     default:
@@ -70,7 +73,9 @@ void family_add_sizes(struct family *f, uint32_t variable)
 
 int64_t attribute_least(enum attribute_role role)
 {
-    return role != ROLE_WINDOW_PADS && role != ROLE_PADS && role != ROLE_START && role != ROLE_PART_SIZES;
+    if (role == ROLE_PADS || role == ROLE_STEP)
+        return INT64_MIN;   // a pad may cut, and a step go down
+    return role != ROLE_WINDOW_PADS && role != ROLE_START && role != ROLE_PART_SIZES;
 }
 
 void family_add_list(struct family *f, uint32_t variable, enum attribute_role role, uint32_t n, const int64_t *ints)
