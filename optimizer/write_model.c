@@ -7,6 +7,7 @@
 #include "optimizer/model_export.h"
 #include "optimizer/optimization.h"
 
+#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "onnx/format/schema.h"
@@ -92,13 +93,10 @@ static bool compile_model(struct optimizing *o)
     return optimizing_compile(o, is_optimized ? &o->found.graph : &o->model.graph, o->policies[is_optimized]);
 }
 
-bool optimizing_write(struct optimizing *o)
+static bool write_result(struct optimizing *o)
 {
     struct onnx_model *optimized;
     struct exported_types types;
-    phases_enter(&o->phases, PHASE_WRITING);
-    o->report.nodes_in_file = o->file.model->graph->nodes.count;
-    o->report.bytes_in_file = bytes_of_weights(o->file.model);
     if (optimizing_compiles(o->options))
         return compile_model(o);
     if (!o->report.is_optimized)
@@ -106,4 +104,15 @@ bool optimizing_write(struct optimizing *o)
     if (!optimizing_export(o, &o->found.graph, &optimized, &types, o->error))
         return write_original_instead(o);
     return write_if_wanted(o, optimized, &types) || write_original_instead(o);
+}
+
+bool optimizing_write(struct optimizing *o)
+{
+    phases_enter(&o->phases, PHASE_WRITING);
+    o->report.nodes_in_file = o->file.model->graph->nodes.count;
+    o->report.bytes_in_file = bytes_of_weights(o->file.model);
+    interrupt_end_soon(true);
+    bool is_written = write_result(o);
+    interrupt_end_soon(false);
+    return is_written;
 }

@@ -30,6 +30,13 @@ void interrupt_end_at_once(bool is_wanted)
         kill(getpid(), flags->signal);
 }
 
+void interrupt_end_soon(bool is_wanted)
+{
+    struct interrupt_flags *flags = of_program;
+    if (flags)
+        flags->ends_soon = is_wanted && !flags->is_requested;
+}
+
 static _Thread_local struct {
     const struct interrupt_listener *listener;
     double asked;

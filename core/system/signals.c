@@ -6,12 +6,14 @@
 // pointer for other things (oneDNN's convolutions let it point into the heap): the frame of a handler would be written
 // over what lies there. It also ends the process, by the signal that a handler hands it through a pipe: it may do more
 // than a handler.
+#define _GNU_SOURCE   // ppoll
 #include "core/system/signals.h"
 
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/system/temporary.h"
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -19,6 +21,7 @@
 #include <unistd.h>
 
 #define NANOSECONDS_OF_ONE_REQUEST 100000000
+#define NANOSECONDS_TO_END_SOON 1000000000
 
 static struct interrupt_flags flags;
 static atomic_bool has_thread;
@@ -74,12 +77,29 @@ static void end_process(struct end end)
     raise(end.signal);
 }
 
+// Signals come while it waits, and at no other time.
+static bool has_to_end(const sigset_t *while_waiting, struct end *ret_end)
+{
+    struct pollfd told = {ending[0], POLLIN, 0};
+    bool is_limited = flags.ends_soon && flags.is_requested;
+    long long left = flags.requested_at + NANOSECONDS_TO_END_SOON - (long long)(1e9 * clock_seconds());
+    struct timespec limit = {.tv_nsec = left > 0 && left < NANOSECONDS_TO_END_SOON ? (long)left : 0};
+    if (ppoll(&told, 1, is_limited ? &limit : NULL, while_waiting) > 0)
+        return read(ending[0], ret_end, sizeof *ret_end) == sizeof *ret_end;
+    *ret_end = (struct end){.signal = (unsigned char)flags.signal};
+    return is_limited && left <= 0 && flags.ends_soon;
+}
+
 static void *take_signals(void *signals)
 {
     struct end end;
+    sigset_t while_waiting;
     handle_signals(signals);
-    pthread_sigmask(SIG_UNBLOCK, signals, NULL);
-    while (read(ending[0], &end, sizeof end) != sizeof end)
+    pthread_sigmask(SIG_BLOCK, NULL, &while_waiting);
+    for (int i = 1; i < NSIG; i++)
+        if (sigismember(signals, i))
+            sigdelset(&while_waiting, i);
+    while (!has_to_end(&while_waiting, &end))
         ;
     temporary_folders_remove();
     end_process(end);

@@ -2,6 +2,7 @@
 #include "optimizer/programs/output_stream.h"
 
 #include "core/system/file.h"
+#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include <dirent.h>
 #include <errno.h>
@@ -53,8 +54,10 @@ bool output_stream_send(struct output_stream *s, struct error *error)
     if (!file_map_open(&map, s->path, error))
         return false;
     output_stream_close(s);
+    interrupt_end_soon(true);
     bool is_sent = write_all(map.bytes, map.size);
     int failure = errno;
+    interrupt_end_soon(false);
     file_map_close(&map);
     return is_sent ||
            error_set_code(error, EXIT_BAD_INPUT, NULL, "cannot write standard output: %s", strerror(failure));

@@ -397,6 +397,28 @@ static void work_that_asks_nobody_is_ended_at_once(void **state)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
 
+static void work_that_is_mostly_done_is_ended_soon(void **state)
+{
+    for (int is_done = 0; is_done < 2; is_done++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            install();
+            interrupt_end_soon(true);
+            if (!is_asked_by(SIGTERM))
+                _exit(1);
+            if (is_done)
+                interrupt_end_soon(false);
+            wait_for_milliseconds(2500);
+            _exit(0);
+        }
+        int status = 0;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(is_done ? WIFEXITED(status) && WEXITSTATUS(status) == 0
+                            : WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    }
+}
+
 // One that began twelve seconds ago beside one that just began.
 static void what_takes_long_is_named(void **state)
 {
@@ -427,4 +449,5 @@ RUN_TESTS(TEST(what_takes_long_is_named), TEST(errors_are_one_safe_line), TEST(l
           TEST(an_error_can_quote_itself), TEST(logs_by_level), TEST(progress_is_quiet_and_then_speaks),
           TEST(what_is_left_of_a_job_only_falls), TEST(what_is_left_follows_recorded_searches),
           TEST(clocks_run_forward), TEST(the_first_signal_asks_and_the_second_ends), TEST(copies_end_alone),
-          TEST(what_is_ignored_stays_ignored), TEST(work_that_asks_nobody_is_ended_at_once))
+          TEST(what_is_ignored_stays_ignored), TEST(work_that_asks_nobody_is_ended_at_once),
+          TEST(work_that_is_mostly_done_is_ended_soon))

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -157,6 +158,26 @@ def test_nobody_reads(model):
     expect(done.stderr.startswith(b"taso-opt: the limit of memory is reached"), f"no memory: {done.stderr}")
 
 
+def test_nobody_reads_on(model):
+    """While the file is written, be it to a pipe that is full, there is a second more, and then an end."""
+    folder = pathlib.Path(tempfile.mkdtemp(dir=model.parent))
+    os.mkfifo(folder / "pipe")
+    for out in (folder / "pipe", "-"):
+        reading, writing = (os.open(out, os.O_RDWR), None) if out != "-" else os.pipe()
+        process = subprocess.Popen([OPT, model, "-o", out, "--simplify-only", "--no-check", "--quiet"], stdout=writing,
+                                   env=dict(os.environ, TMPDIR=str(folder)))
+        wait_until_caught(process, signal.SIGTERM)
+        wait_until_read(reading)
+        signalled = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        code, taken = process.wait(timeout=60), time.monotonic() - signalled
+        expect(code == -signal.SIGTERM and taken < SECONDS_TO_BREAK_OFF, f"{out} is full: ends with {code} after {taken:.1f} s")
+        expect([f.name for f in folder.iterdir()] == ["pipe"], f"{out} is full: {list(folder.iterdir())}")
+        for end in (reading, writing):
+            if end is not None:
+                os.close(end)
+
+
 def write_products_of_weights(path, n, size, dtype, rows=1):
     """The model is one product, but for what is made of its weights first."""
     weights = [onnx.numpy_helper.from_array(numpy.eye(size, dtype=dtype), "w")]
@@ -167,6 +188,12 @@ def write_products_of_weights(path, n, size, dtype, rows=1):
     ends = [onnx.helper.make_tensor_value_info(name, element, [rows, size]) for name in "xy"]
     graph = onnx.helper.make_graph(nodes, "products", ends[:1], ends[1:], weights)
     onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8), path)
+
+
+def wait_until_read(pipe):
+    """Until something can be read there, and a moment longer: writing begins, and is met by a pipe that is full."""
+    select.select([pipe], [], [], 60)
+    time.sleep(0.3)
 
 
 def test_constants(folder):
@@ -231,6 +258,7 @@ def main():
         test_second_request(model, moment)
         test_leaves_no_folder(model)
         test_nobody_reads(model)
+        test_nobody_reads_on(model)
         test_constants(folder)
         test_asked_before_the_import(folder)
         if "--few" not in sys.argv:
