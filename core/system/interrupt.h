@@ -14,8 +14,8 @@ bool interrupt_has_thread(void);   // do signals go to a thread of their own?
 // While it is wanted, the first signal ends the program at once: for long work that asks nobody and leaves nothing. One
 // that came before does, too.
 void interrupt_end_at_once(bool is_wanted);
-// While it is wanted, the first signal ends the program a second later: for work that asks nobody, leaves nothing, and is
-// mostly done by then. What was asked for before lets it be done.
+// While it is wanted, the first signal ends the program a second later: for work that asks nobody, leaves nothing, and
+// is mostly done by then. What was asked for before lets it be done.
 void interrupt_end_soon(bool is_wanted);
 // Somebody else who may end the long work of this thread: asked by it at most every 20 ms, until it says yes once.
 // NULL: nobody, and what was said is forgotten. The listener must live until then.

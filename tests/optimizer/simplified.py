@@ -185,6 +185,26 @@ def test_branches(folder):
         of = {"k": (4, 4, 3, 3), "l": (4, 4, 3, 3), "r": (4, 4, 1, 3), "u": (4, 4, 3, 1), "o": (4, 4, 1, 1), "q": (4, 4, 2, 2), "e": (4,)}
         expect_nodes(folder, what, f"(float[1,4,6,7] x) => (float[1,4,6,7] y) {{ {nodes}  a = Add(c, d)  y = Relu(a) }}",
                      left + ["Relu"], tolerance=1e-5, **of)
+    for shape in ("2,4,6,7", "b,4,h,w"):
+        for what, conv, kernel, left in (
+            ("a full convolution", "Conv<pads = [1, 1, 1, 1]>(x, k)", (4, 4, 3, 3), ["Conv"]),
+            ("a bias", "Conv<pads = [1, 1, 1, 1]>(x, k, e)", (4, 4, 3, 3), ["Conv"]),
+            ("one entry", "Conv(x, k)", (4, 4, 1, 1), ["Conv"]),
+            ("groups", "Conv<pads = [1, 1, 1, 1], group = 2>(x, k)", (4, 2, 3, 3), ["Conv"]),
+            ("channels apart", "Conv<pads = [2, 2, 2, 2], dilations = [2, 2], group = 4>(x, k)", (4, 1, 3, 3), ["Conv"]),
+            ("pads that do not fit", "Conv<pads = [2, 1, 0, 1], dilations = [2, 1], group = 4>(x, k)", (4, 1, 2, 3), ["Conv"]),
+            ("an image beside its window", "Conv<pads = [1, 1, 1, 1], dilations = [2, 2], group = 4>(x, k)", (4, 1, 2, 2),
+             ["Conv", "Add"]),
+        ):
+            for z in ("Add(x, c)", "Add(c, x)"):
+                expect_nodes(folder, f"{what} and its image of [{shape}]", f"""(float[{shape}] x) => (float[] y)
+                             {{ c = {conv}  z = {z}  y = Relu(z) }}""", left + ["Relu"], sizes={"b": 2, "h": 6, "w": 7},
+                             tolerance=1e-5, k=kernel, **({"e": (4,)} if "e)" in conv else {}))
+    three = "c = Conv<pads = [1, 1, 1, 1]>(x, k)  d = Conv(x, o)"
+    expect_nodes(folder, "three branches", f"(float[1,4,6,7] x) => (float[] y) {{ {three}  a = Add(c, d)  z = Add(a, x)  y = Relu(z) }}",
+                 ["Conv", "Relu"], tolerance=1e-5, k=(4, 4, 3, 3), o=(4, 4, 1, 1))
+    expect_nodes(folder, "the image of another", """(float[1,4,6,7] x) => (float[] y)
+                 { s = Sin(x)  c = Conv(s, o)  z = Add(c, x)  y = Relu(z) }""", ["Sin", "Conv", "Add", "Relu"], o=(4, 4, 1, 1))
     expect_nodes(folder, "a branch that is read", """(float[1,4,6,7] x) => (float[] y, float[] z)
                  { z = Conv<pads = [1, 1, 1, 1]>(x, k)  d = Conv(x, o)  y = Add(z, d) }""", ["Conv", "Conv", "Add"],
                  k=(4, 4, 3, 3), o=(4, 4, 1, 1))

@@ -1,6 +1,6 @@
-// The branches of RepVGG and its like, conv(x, k) + conv(x, l) + (x * s + t), are one convolution when the model is
-// run: of the largest kernel, with the others added to it where their windows lie. That is fewer operations and less to
-// read at any size, so import does it, and no search has to find it block by block.
+// The branches of RepVGG and its like, conv(x, k) + conv(x, l) + (x * s + t) or + x, are one convolution when the model
+// is run: of the largest kernel, with the others added to it where their windows lie. That is fewer operations and less
+// to read at any size, so import does it, and no search has to find it block by block.
 #include "onnx/convert/operators/merge_convs.h"
 
 #include "onnx/convert/build.h"
@@ -59,7 +59,33 @@ static bool find_conv(struct conversion *c, tensor_id tensor, struct branch *ret
     return false;
 }
 
-// x * s + t as a convolution of windows of one entry, for the groups that the other kernel has.
+// x * s as a convolution of windows of one entry, for the groups that the other kernel has.
+static bool make_diagonal(struct conversion *c, const struct branch *other, const double *factors, struct branch *ret)
+{
+    struct type kernel = *type_of(c, other->kernel);
+    int64_t n = kernel.dim[0] * kernel.dim[1], dim[MAX_RANK] = {kernel.dim[0], kernel.dim[1], 1, 1, 1, 1, 1, 1};
+    if (n > LARGEST_DIAGONAL || !numbers_fit(kernel.dtype, kernel.dim[0], factors))
+        return false;
+    double *items = arena_array(&c->importer->scratch, double, n + 1);
+    for (int64_t i = 0; i < n; i++)
+        items[i] = i % kernel.dim[1] == i / kernel.dim[1] % kernel.dim[1] ? factors[i / kernel.dim[1]] : 0;
+    *ret = (struct branch){other->image, real_weight(c, kernel.dtype, kernel.rank, dim, items), NO_TENSOR, NO_NODE};
+    return true;
+}
+
+// The image itself, of as many channels as the convolution has.
+static bool find_image(struct conversion *c, tensor_id tensor, const struct branch *other, struct branch *ret)
+{
+    int64_t n = type_of(c, other->kernel)->dim[0];
+    if (tensor != other->image || n != type_of(c, tensor)->dim[1] || n > LARGEST_DIAGONAL)
+        return false;
+    double *ones = arena_array(&c->importer->scratch, double, n + 1);
+    for (int64_t i = 0; i < n; i++)
+        ones[i] = 1;
+    return make_diagonal(c, other, ones, ret);
+}
+
+// x * s + t, with t as its bias.
 static bool find_normalized_image(struct conversion *c, tensor_id tensor, const struct branch *other,
                                   struct branch *ret)
 {
@@ -68,22 +94,17 @@ static bool find_normalized_image(struct conversion *c, tensor_id tensor, const 
     struct type kernel = *type_of(c, other->kernel);
     struct channel_numbers s;
     tensor_id inputs[5];
-    if (n->op->id != OP_BATCHNORM || kernel.dim[0] * kernel.dim[1] > LARGEST_DIAGONAL)
+    if (n->op->id != OP_BATCHNORM)
         return false;
     for (int i = 0; i < 5; i++)
         inputs[i] = g->edges.items[n->first_input + i];
     double epsilon = real_from_bits(n->attributes[operator_find_attribute(n->op, "epsilon")].ints[0]);
     if (inputs[0] != other->image || !read_normalization(c, &inputs[1], epsilon, &s) || s.count != kernel.dim[0])
         return false;
-    double *items = arena_array(&c->importer->scratch, double, s.count *kernel.dim[1] + 1);
-    for (int64_t i = 0; i < s.count * kernel.dim[1]; i++)
-        items[i] = i % kernel.dim[1] == i / kernel.dim[1] % kernel.dim[1] ? s.factors[i / kernel.dim[1]] : 0;
-    int64_t by_channel[MAX_RANK] = {s.count, 1, 1, 1, 1, 1, 1, 1},
-            dim[MAX_RANK] = {s.count, kernel.dim[1], 1, 1, 1, 1, 1, 1};
-    if (!numbers_fit(kernel.dtype, s.count, s.factors) || !numbers_fit(kernel.dtype, s.count, s.offsets))
+    int64_t by_channel[MAX_RANK] = {s.count, 1, 1, 1, 1, 1, 1, 1};
+    if (!numbers_fit(kernel.dtype, s.count, s.offsets) || !make_diagonal(c, other, s.factors, ret))
         return false;
-    *ret = (struct branch){inputs[0], real_weight(c, kernel.dtype, kernel.rank, dim, items),
-                           real_weight(c, kernel.dtype, kernel.rank - 1, by_channel, s.offsets), NO_NODE};
+    ret->bias = real_weight(c, kernel.dtype, kernel.rank - 1, by_channel, s.offsets);
     return true;
 }
 
@@ -164,20 +185,24 @@ static bool give_merged(struct conversion *c, const struct branch *large, const 
     return give(c, 0, z);
 }
 
+// Beside a convolution; what is read elsewhere, too, is computed in any case, unless it is the image.
+static bool find_other_branch(struct conversion *c, uint32_t input, const struct branch *conv, struct branch *ret)
+{
+    tensor_id tensor = input_of(c, input);
+    return find_image(c, tensor, conv, ret) ||
+           (input_is_read_once(c, input) && (find_conv(c, tensor, ret) || find_normalized_image(c, tensor, conv, ret)));
+}
+
 bool give_merged_convs(struct conversion *c)
 {
-    struct branch branches[2];
-    bool is_conv[2];
-    for (uint32_t i = 0; i < 2; i++)
-        if (!input_is_read_once(c, i) || type_of(c, input_of(c, i))->rank < 3 ||
-            !type_equal_shape(type_of(c, input_of(c, i)), type_of(c, input_of(c, 0))))
-            return false;
-    for (uint32_t i = 0; i < 2; i++)
-        is_conv[i] = find_conv(c, input_of(c, i), &branches[i]);
-    for (uint32_t i = 0; i < 2; i++)
-        if (is_conv[i] &&
-            (is_conv[1 - i] || find_normalized_image(c, input_of(c, 1 - i), &branches[i], &branches[1 - i])) &&
-            give_merged(c, &branches[i], &branches[1 - i]))
+    const struct type *types[2] = {type_of(c, input_of(c, 0)), type_of(c, input_of(c, 1))};
+    if (types[0]->rank < 3 || !type_equal_shape(types[0], types[1]))
+        return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct branch large, small;
+        if (input_is_read_once(c, i) && find_conv(c, input_of(c, i), &large) &&
+            find_other_branch(c, 1 - i, &large, &small) && give_merged(c, &large, &small))
             return true;
+    }
     return false;
 }
