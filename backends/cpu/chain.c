@@ -48,6 +48,11 @@ static bool is_of_one_pixel(const struct plan *plan, const struct step *step)
     return groups_of(plan, step) == 1 && step->operands[1].dim[2] == 1 && step->operands[1].dim[3] == 1;
 }
 
+static bool is_by_channels(const struct view *image)
+{
+    return image->block || image->stride[1] == 1;
+}
+
 static bool is_image_in_f32(const struct plan *plan, const struct step *step)
 {
     return step->kernel == &cpu_kernel_conv.base && cpu_is_tiled(plan, step) && step->operands[0].dtype == DTYPE_F32 &&
@@ -57,10 +62,11 @@ static bool is_image_in_f32(const struct plan *plan, const struct step *step)
 bool cpu_may_chain(const struct plan *plan, const struct step *first, const struct step *second)
 {
     if (!is_image_in_f32(plan, first) || !is_image_in_f32(plan, second) ||
+        !is_by_channels(&first->results[0]) || !is_by_channels(&second->results[0]) ||
         first->results[0].dim[2] * first->results[0].dim[3] < FEWEST_PIXELS)
         return false;
     return (is_of_one_pixel(plan, first) && is_depthwise(plan, second)) ||
-           (is_depthwise(plan, first) && is_of_one_pixel(plan, second));
+           (is_depthwise(plan, first) && is_by_channels(&first->operands[0]) && is_of_one_pixel(plan, second));
 }
 
 // --- preparing -------------------------------------------------------------------------------------------------------
@@ -168,11 +174,12 @@ static void *prepare(const struct step_request *r)
     c->threads = r->backend->threads;
     if (!provide_weights(r))
         return NULL;
-    if (define(c, r) && find_kernel(c, r))
+    if (define(c, r) && find_kernel(c, r)) {
         prepare_stages(c, r);
-    else if (!prepare_parts(c, r))
-        return NULL;
-    return c;
+        return c;
+    }
+    r->backend->n_fallbacks++;
+    return prepare_parts(c, r) ? c : NULL;
 }
 
 // --- running ---------------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ struct cpu_backend {
     double shortest_sentinel;     // of work that takes equally long each time; 0: not done yet
     uint64_t sentinel_result;
     double patience;   // seconds that disturbed steps may be sampled longer than others
+    int n_fallbacks;   // steps of models that run in their standard way, as their choice could not be had
 };
 
 // One step of one model being prepared.

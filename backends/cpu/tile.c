@@ -17,6 +17,9 @@
 
 #define SPARE_REGISTERS 4   // for weights and an entry of the source
 #define FEW_PIXELS 8        // the library does not do well with so few
+#define FEW_CHANNELS 64     // nor with so few of the source, for results of which each takes as long to store
+#define FEWEST_LANES 8      // of half a vector
+#define MOST_NARROW 5       // vectors of results, of which half a one is more than a tenth
 
 struct tile_kernel {
     struct tile_step step;
@@ -193,7 +196,7 @@ bool cpu_is_tiled(const struct plan *plan, const struct step *step)
 
 static void add_choice(choice_list *list, const struct tile_definition *d, int pixels, int vectors, int64_t tiles)
 {
-    struct tile_schedule s = {pixels, vectors, tiles};
+    struct tile_schedule s = {pixels, vectors, tiles, d->source_lanes ? d->lanes : 0};
     struct listed_choice c = {.precision = PRECISION_EXACT};
     struct text text = {0};
     if (!tile_suits(d, &s))
@@ -204,9 +207,13 @@ static void add_choice(choice_list *list, const struct tile_definition *d, int p
     vec_push(list, c);
 }
 
+// With channels last all vectors of a row follow each other: they are read while they are near.
 static void add_lanewise(choice_list *list, const struct tile_definition *d)
 {
-    add_choice(list, d, d->registers / 2 - 2, 1, d->images * d->result_height * d->result_width);
+    bool is_last = d->source.pixel > d->lanes;
+    int pixels = d->registers / 2 - 2;
+    add_choice(list, d, pixels, 1,
+               is_last ? (d->result_width + pixels - 1) / pixels : d->images * d->result_height * d->result_width);
 }
 
 static int64_t tiles_that_stay(const struct tile_definition *d, int pixels)
@@ -215,14 +222,29 @@ static int64_t tiles_that_stay(const struct tile_definition *d, int pixels)
     return bytes < SOURCE_BYTES ? SOURCE_BYTES / bytes : 1;
 }
 
+static void add_dense_of(choice_list *list, const struct tile_definition *d, int vectors)
+{
+    int pixels = (d->registers - SPARE_REGISTERS) / vectors;
+    add_choice(list, d, pixels, vectors, tiles_that_stay(d, pixels));
+}
+
 // As wide as vectors of results allow, and narrower: what there is of both depends on the processor's loads.
 static void add_dense(choice_list *list, const struct tile_definition *d)
 {
     int widest = tile_best_vectors(d);
-    for (int q = widest; q; q = q > 2 ? 2 : 0) {
-        int pixels = (d->registers - SPARE_REGISTERS) / q;
-        add_choice(list, d, pixels, q, tiles_that_stay(d, pixels));
-    }
+    for (int q = widest; q; q = q == 4 ? 2 : 0)
+        add_dense_of(list, d, q);
+}
+
+// Half of a vector would be computed twice.
+static void add_narrow(choice_list *list, struct tile_step *s)
+{
+    struct tile_definition *d = &s->definition;
+    int half = d->lanes / 2;
+    if (half < FEWEST_LANES || d->results % d->lanes == 0 || d->results % d->lanes > half ||
+        d->results > MOST_NARROW * d->lanes || tile_is_lanewise(d) || !tile_narrow(d, s->operands, half))
+        return;
+    add_dense_of(list, d, tile_best_vectors(d));
 }
 
 static bool has_functions(const struct loop *l)
@@ -242,7 +264,8 @@ static bool is_worth_generating(const struct tile_definition *d)
     int64_t pixels = d->images * d->result_height * d->result_width;
     bool is_thin = d->channels < d->lanes || d->groups > 1, is_small = d->kernel[0] * d->kernel[1] == 1;
     return is_thin || pixels <= FEW_PIXELS || (d->epilogue && has_functions(d->epilogue)) ||
-           (is_small && d->source.pixel == d->lanes && d->source.block != d->lanes);
+           (is_small && ((d->source.pixel == d->lanes && d->source.block != d->lanes) || d->channels <= FEW_CHANNELS ||
+                         d->results <= FEW_CHANNELS));
 }
 
 // With its epilogue, in one row of all where that is possible. False: how it stands is not of this form.
@@ -264,8 +287,10 @@ static void list(const struct cpu_backend *b, const struct plan *plan, const str
     if (define_whole(&s, b, plan, step, &arena)) {
         if (tile_is_lanewise(&s.definition))
             add_lanewise(list, &s.definition);
-        else if (is_worth_generating(&s.definition))
+        else if (is_worth_generating(&s.definition)) {
             add_dense(list, &s.definition);
+            add_narrow(list, &s);
+        }
     }
     arena_free(&arena);
 }
@@ -343,6 +368,9 @@ static void *prepare(const struct step_request *r)
     if (!cpu_tile_define_epilogue(s, r->step, r->arena))
         k->loops = cpu_compile_epilogue(r, 0);
     join_rows(&s->definition);
+    if (s->schedule.lanes &&
+        (2 * s->schedule.lanes != s->definition.lanes || !tile_narrow(&s->definition, s->operands, s->schedule.lanes)))
+        return NULL;
     if (!tile_suits(&s->definition, &s->schedule) || r->step->operands[CPU_PACKED_OPERAND].block ||
         !cpu_provide_plain(r) || !find_kernel(k, r))
         return NULL;

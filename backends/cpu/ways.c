@@ -87,6 +87,7 @@ void *cpu_prepare(const struct step_request *r, const struct cpu_kernel **ret_ke
     const struct cpu_kernel *standard = (const struct cpu_kernel *)r->step->kernel;
     const struct cpu_kernel *chosen = cpu_kernel_of(r->plan, r->step);
     void *state = chosen != standard ? chosen->prepare(r) : NULL;
+    r->backend->n_fallbacks += chosen != standard && !state;
     *ret_kernel = state ? chosen : standard;
     return state ? state : standard->prepare(r);
 }

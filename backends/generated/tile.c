@@ -12,7 +12,7 @@
 
 #define MOST_KINDS 64
 #define MOST_PIXELS 32
-#define MOST_VECTORS 4
+#define MOST_VECTORS 5
 #define WINDOW_COLUMNS 16   // at most: each of them has code of its own
 #define PREFETCHED 16       // channels ahead
 
@@ -44,8 +44,9 @@ struct printing {
     _(TILES)                                                                                                           \
     _(GROUPS)                                                                                                          \
     _(GROUPS_EACH)                                                                                                     \
-    _(RESULTS) _(AT_ONCE) _(HEIGHT) _(CHANNEL_BLOCKS) _(CHANNELS) _(X_IMAGE) _(X_BLOCK) _(X_ROW) _(X_LANE) _(X_GROUP)  \
-        _(Y_IMAGE) _(Y_BLOCK) _(Y_ROW) _(Y_PIXEL) _(W_GROUP)
+    _(RESULTS)                                                                                                         \
+    _(AT_ONCE) _(HEIGHT) _(CHANNEL_BLOCKS) _(CHANNELS) _(X_IMAGE) _(X_BLOCK) _(X_ROW) _(X_LANE) _(X_GROUP) _(Y_IMAGE)  \
+        _(Y_BLOCK) _(Y_ROW) _(Y_PIXEL) _(W_GROUP)
 #define TILE_NUMBER(name) TILE_##name,
 enum tile_number { TILE_NUMBERS(TILE_NUMBER) TILE_N_NUMBERS };
 
@@ -61,10 +62,15 @@ static int64_t at_least_0(int64_t a)
 
 // --- what a definition and a schedule come to ------------------------------------------------------------------------
 
+static int64_t lanes_of_source(const struct tile_definition *d)
+{
+    return d->source_lanes ? d->source_lanes : d->lanes;
+}
+
 bool tile_is_lanewise(const struct tile_definition *d)
 {
     return d->groups > 1 && d->channels == d->results && d->channels < d->lanes && d->lanes % d->channels == 0 &&
-           d->groups * d->channels >= d->lanes && d->source.lane == 1;
+           d->groups * d->channels >= d->lanes && d->source.lane == 1 && lanes_of_source(d) == d->lanes;
 }
 
 static int64_t start_of_tile(const struct shape *k, int64_t tile)
@@ -92,7 +98,7 @@ static int number_of_kind(struct shape *k, struct kind kind)
 
 static bool has_blocks(const struct tile_definition *d)
 {
-    return d->source.block != d->lanes * d->source.lane;
+    return d->source.block != lanes_of_source(d) * d->source.lane;
 }
 
 static struct shape shape_of(const struct tile_definition *d, const struct tile_schedule *s)
@@ -106,8 +112,8 @@ static struct shape shape_of(const struct tile_definition *d, const struct tile_
     k.groups_each = divide_up(k.results, group);
     k.groups = k.is_lanewise ? k.groups_each : d->groups * k.groups_each;
     k.weight_channels = d->channels;
-    k.channel_blocks = has_blocks(d) ? d->channels / d->lanes : 1;
-    k.channels = has_blocks(d) ? d->lanes : d->channels;
+    k.channel_blocks = has_blocks(d) ? d->channels / lanes_of_source(d) : 1;
+    k.channels = has_blocks(d) ? lanes_of_source(d) : d->channels;
     return k;
 }
 
@@ -122,23 +128,47 @@ static bool list_kinds(const struct tile_definition *d, struct shape *k)
 
 void tile_schedule_print(struct text *text, const struct tile_schedule *s)
 {
-    text_printf(text, "(tile p:%d q:%d t:%lld)", s->pixels, s->vectors, (long long)s->tiles);
+    text_printf(text, "(tile p:%d q:%d t:%lld", s->pixels, s->vectors, (long long)s->tiles);
+    if (s->lanes)
+        text_printf(text, " l:%d", s->lanes);
+    text_add(text, ")");
 }
 
 bool tile_schedule_parse(const char *text, struct tile_schedule *ret_schedule)
 {
-    int p, q, t, end = 0;
-    if (sscanf(text, "(tile p:%3d q:%3d t:%8d)%n", &p, &q, &t, &end) != 3 || !end || text[end])
+    int p, q, t, lanes = 0, end = 0;
+    sscanf(text, "(tile p:%3d q:%3d t:%8d)%n", &p, &q, &t, &end);
+    if (!end)
+        sscanf(text, "(tile p:%3d q:%3d t:%8d l:%2d)%n", &p, &q, &t, &lanes, &end);
+    if (!end || text[end] || lanes < 0)
         return false;
-    *ret_schedule = (struct tile_schedule){p, q, t};
+    *ret_schedule = (struct tile_schedule){p, q, t, lanes};
     return p >= 1 && p <= MOST_PIXELS && q >= 1 && q <= MOST_VECTORS && t >= 1;
 }
 
 // Do channels of a group start where a group of vectors may?
-static bool suits_image(const struct tile_definition *d, const struct tile_image *i, int64_t channels)
+static bool suits_image(int64_t lanes, const struct tile_image *i, int64_t channels)
 {
-    bool is_affine = i->block == d->lanes * i->lane;
-    return is_affine || (channels % d->lanes == 0 && i->lane == 1);
+    bool is_affine = i->block == lanes * i->lane;
+    return is_affine || (channels % lanes == 0 && i->lane == 1);
+}
+
+static bool narrow_image(struct tile_image *i, int from, int to)
+{
+    bool is_affine = i->block == from * i->lane;
+    if (is_affine)
+        i->block = to * i->lane;
+    return is_affine;
+}
+
+bool tile_narrow(struct tile_definition *d, struct tile_image *operands, int lanes)
+{
+    bool has_rows = narrow_image(&d->target, d->lanes, lanes);
+    for (int i = 1; d->epilogue && i < d->epilogue->n_operands; i++)
+        has_rows = narrow_image(&operands[i], d->lanes, lanes) && has_rows;
+    d->source_lanes = narrow_image(&d->source, d->lanes, lanes) ? lanes : d->lanes;
+    d->lanes = lanes;
+    return has_rows;
 }
 
 bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s)
@@ -150,15 +180,24 @@ bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s)
     struct shape k = shape_of(d, s);
     int64_t channels = k.is_lanewise ? d->groups * d->channels : d->channels;
     return k.results >= (int64_t)s->vectors * d->lanes && (!k.is_lanewise || s->vectors == 1) && d->target.lane == 1 &&
-           suits_image(d, &d->source, channels) && suits_image(d, &d->target, k.results) && list_kinds(d, &k);
+           suits_image(lanes_of_source(d), &d->source, channels) && suits_image(d->lanes, &d->target, k.results) &&
+           list_kinds(d, &k);
+}
+
+static int64_t vectors_computed(const struct tile_definition *d, int q)
+{
+    return q * divide_up(d->results, (int64_t)q * d->lanes);
 }
 
 int tile_best_vectors(const struct tile_definition *d)
 {
+    static const int by_preference[] = {4, 2, 3, 5};
     int best = 1;
-    for (int q = 2; q <= MOST_VECTORS; q *= 2)
-        if (q * divide_up(d->results, (int64_t)q * d->lanes) <= best * divide_up(d->results, (int64_t)best * d->lanes))
+    for (size_t i = sizeof by_preference / sizeof *by_preference; i-- > 0;) {
+        int q = by_preference[i];
+        if (q * d->lanes <= d->results && vectors_computed(d, q) <= vectors_computed(d, best))
             best = q;
+    }
     return best;
 }
 
@@ -173,7 +212,7 @@ bool tile_takes_epilogue(const struct tile_definition *d)
         const struct tile_image *o = &d->operands[i];
         bool is_one = o->lane == 0 && o->block == 0;
         if (l->operands[i].dtype != DTYPE_F32 ||
-            !(is_one || (o->lane == 1 && suits_image(d, o, is_lanewise ? d->groups * d->results : d->results))))
+            !(is_one || (o->lane == 1 && suits_image(d->lanes, o, is_lanewise ? d->groups * d->results : d->results))))
             return false;
     }
     return l->n_results == 1 && l->results[0].to.dtype == DTYPE_F32;
@@ -246,7 +285,7 @@ size_t tile_n_numbers(const struct tile_definition *d, const struct tile_schedul
 // How far it is from one group of channels to the next: affine, or whole blocks.
 static int64_t group_of_source(const struct tile_definition *d)
 {
-    return has_blocks(d) ? d->channels / d->lanes * d->source.block : d->channels * d->source.lane;
+    return has_blocks(d) ? d->channels / lanes_of_source(d) * d->source.block : d->channels * d->source.lane;
 }
 
 void tile_list_numbers(const struct tile_definition *d, const struct tile_schedule *s, int64_t *ret_numbers)
@@ -348,6 +387,8 @@ static void print_source(const struct printing *p, int64_t at)
 {
     bool is_alone = p->d->channels == 1;
     text_printf(p->text, "{\nV v%s = NAMED(load)(x + %lld);\n", is_alone ? "0" : "", as_long(at * p->d->source.pixel));
+    if (is_alone)
+        text_add(p->text, "IN_REGISTER(v0);\n");
     for (int64_t c = 0; !is_alone && c < p->d->channels; c++)
         print_exchange(p, c);
 }
@@ -383,15 +424,21 @@ static void print_lanewise_row(const struct printing *p, const struct kind *kind
 
 // --- epilogues -------------------------------------------------------------------------------------------------------
 
-static void print_operand(const struct printing *p, int i, int pixel, int vector)
+// Distances are in variables, as what is stored might else be them.
+static void print_distances(const struct printing *p)
+{
+    text_add(p->text, "const I y_block = Y_BLOCK, y_pixel = Y_PIXEL;\n");
+    for (int i = 1; i < n_operands(p->d); i++)
+        text_printf(p->text, "const I o%d_block = n[%d], o%d_pixel = n[%d];\n", i, number_of_operand(i) + 1, i,
+                    number_of_operand(i) + 3);
+}
+
+static void print_operand(const struct printing *p, int i, int vector)
 {
     const struct tile_image *o = &p->d->operands[i];
-    int n = number_of_operand(i);
     text_printf(p->text, o->lane ? "V x%d = NAMED(load)(o%d" : "V x%d = ALL(*(o%d", i, i);
-    if (o->pixel && pixel)
-        text_printf(p->text, " + %d * n[%d]", pixel, n + 3);
     if (o->block && vector)
-        text_printf(p->text, " + %d * n[%d]", vector, n + 1);
+        text_printf(p->text, " + %d * o%d_block", vector, i);
     text_add(p->text, o->lane ? ");\n" : "));\n");
 }
 
@@ -401,12 +448,31 @@ static void print_result(const struct printing *p, int pixel, int vector)
     char value[VECTOR_NAME_SIZE] = "x0";
     text_printf(p->text, p->d->has_relu ? "{\nV x0 = NAMED(relu)(a%d_%d);\n" : "{\nV x0 = a%d_%d;\n", pixel, vector);
     for (int i = 1; i < n_operands(p->d); i++)
-        print_operand(p, i, pixel, vector);
+        print_operand(p, i, vector);
     for (int i = 0; l && i < l->n_instructions; i++)
         vector_text_add(p->text, l, i);
     if (l)
         vector_text_name(l->results[0].value, value);
-    text_printf(p->text, "NAMED(store)(y + %d * Y_PIXEL + %d * Y_BLOCK, %s);\n}\n", pixel, vector, value);
+    text_printf(p->text, "NAMED(store)(y + %d * y_block, %s);\n}\n", vector, value);
+}
+
+static void print_next_pixel(const struct printing *p)
+{
+    text_add(p->text, "y += y_pixel;\n");
+    for (int i = 1; i < n_operands(p->d); i++)
+        if (p->d->operands[i].pixel)
+            text_printf(p->text, "o%d += o%d_pixel;\n", i, i);
+}
+
+static void print_results(const struct printing *p, const struct kind *kind)
+{
+    print_distances(p);
+    for (int i = 0; i < (int)kind->width; i++) {
+        for (int q = 0; q < p->s->vectors; q++)
+            print_result(p, i, q);
+        if (i + 1 < kind->width)
+            print_next_pixel(p);
+    }
 }
 
 // --- from beginning to end -------------------------------------------------------------------------------------------
@@ -438,9 +504,7 @@ static void print_kind(const struct printing *p, int number)
     if (p->k.is_lanewise)
         text_printf(p->text, "w += %lld * LANES;\n", as_long(row));
     text_add(p->text, "}\n");
-    for (int i = 0; i < (int)kind->width; i++)
-        for (int q = 0; q < p->s->vectors; q++)
-            print_result(p, i, q);
+    print_results(p, kind);
     text_add(p->text, "}\n");
 }
 

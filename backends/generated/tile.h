@@ -24,7 +24,8 @@ struct tile_image {
     int64_t image, block, row, pixel, lane;   // distances in entries
 };
 struct tile_definition {
-    int lanes, registers;                        // of the instruction set's vectors
+    int lanes, registers;                        // of vectors: the instruction set's, or shorter ones (tile_narrow)
+    int source_lanes;                            // of a block of channels of the source; 0: as many
     int64_t images, groups, channels, results;   // the last two of a group
     int64_t height, width, result_height, result_width;
     int64_t kernel[2], stride[2], dilation[2], pad[2];   // pad: above, and to the left
@@ -36,14 +37,18 @@ struct tile_definition {
 struct tile_schedule {
     int pixels, vectors;   // of a tile, at most
     int64_t tiles;         // that are done with a group of vectors before the next group
+    int lanes;             // 0: those of the definition
 };
-// `(tile p:14 q:2 t:8)`
+// `(tile p:14 q:2 t:8)`, and with vectors of eight lanes `(tile p:9 q:3 t:8 l:8)`
 void tile_schedule_print(struct text *text, const struct tile_schedule *s);
 bool tile_schedule_parse(const char *text, struct tile_schedule *ret_schedule);
 bool tile_is_lanewise(const struct tile_definition *d);
 bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s);
-// Vectors of a dense tile: the most of 4, 2 and 1 with which the fewest vectors are computed twice.
+// Vectors of a dense tile: so many that the fewest are computed twice, of 1 to 5.
 int tile_best_vectors(const struct tile_definition *d);
+// As many lanes as the schedule says, with `operands`, which the definition has: 24 channels are three vectors of eight,
+// and two of sixteen of which a half is computed twice. False: an image of results has blocks of channels.
+bool tile_narrow(struct tile_definition *d, struct tile_image *operands, int lanes);
 bool tile_takes_epilogue(const struct tile_definition *d);
 
 // Appends to the text definitions of which NAMED(run) has this type; `numbers` has tile_n_numbers, and operands the

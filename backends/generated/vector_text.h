@@ -8,7 +8,8 @@ struct instruction;
 struct loop;
 struct text;
 
-// LANES, I (an integer of 64 bits), V (a vector), SELECT, ALL, and NAMED(load), NAMED(store), NAMED(max), ...
+// LANES, I (an integer of 64 bits), V (a vector), SELECT, ALL, and NAMED(load), NAMED(store), NAMED(max), ...;
+// IN_REGISTER(v): v is loaded once, and not by each instruction that reads it.
 void vector_text_begin(struct text *text, int lanes);
 // A constant, or a function that texts have.
 bool vector_text_knows(const struct instruction *i);

@@ -7,6 +7,7 @@
 #include "backends/costs/step_cost.h"
 #include "backends/costs/step_key.h"
 #include "backends/cpu/cpu.h"
+#include "backends/cpu/cpu_internal.h"
 #include "backends/generated/chain.h"
 #include "backends/costs/layout_policy.h"
 #include "backends/planning/plan_chains.h"
@@ -95,6 +96,8 @@ static size_t check_chains(struct backend *b, const char *text, const enum layou
     const uint8_t *layouts = layout ? same_layouts(&g, &arena, *layout) : random_layouts(&g, &arena, seed);
     list_chains(b, &g, layouts, is_short, &arena, &given);
     check_model_by(b, &g, layouts, &given, seed, 1);
+    if (((struct cpu_backend *)b)->n_fallbacks)
+        fail_msg("it does not run as a chain: %s", given.items[0].step);
     size_t n = given.count;
     vec_free(&given);
     graph_free(&g);
