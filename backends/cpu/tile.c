@@ -279,6 +279,12 @@ static bool define_whole(struct tile_step *s, const struct cpu_backend *b, const
     return true;
 }
 
+static bool narrow_as_scheduled(struct tile_step *s)
+{
+    int lanes = s->schedule.lanes;
+    return !lanes || (2 * lanes == s->definition.lanes && tile_narrow(&s->definition, s->operands, lanes));
+}
+
 static void list(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list)
 {
     struct arena arena;
@@ -317,7 +323,8 @@ static bool describe(const struct cpu_backend *b, const struct plan *plan, const
     const char *schedule = strchr(choice, ' ');
     arena_init(&arena);
     bool is_had = schedule && tile_schedule_parse(schedule + 1, &s.schedule) &&
-                  define_whole(&s, b, plan, step, &arena) && tile_describe(&s.definition, &s.schedule, ret_features);
+                  define_whole(&s, b, plan, step, &arena) && narrow_as_scheduled(&s) &&
+                  tile_describe(&s.definition, &s.schedule, ret_features);
     if (is_had && kernel)
         tile_print(kernel, &s.definition, &s.schedule);
     arena_free(&arena);
@@ -368,11 +375,8 @@ static void *prepare(const struct step_request *r)
     if (!cpu_tile_define_epilogue(s, r->step, r->arena))
         k->loops = cpu_compile_epilogue(r, 0);
     join_rows(&s->definition);
-    if (s->schedule.lanes &&
-        (2 * s->schedule.lanes != s->definition.lanes || !tile_narrow(&s->definition, s->operands, s->schedule.lanes)))
-        return NULL;
-    if (!tile_suits(&s->definition, &s->schedule) || r->step->operands[CPU_PACKED_OPERAND].block ||
-        !cpu_provide_plain(r) || !find_kernel(k, r))
+    if (!narrow_as_scheduled(s) || !tile_suits(&s->definition, &s->schedule) ||
+        r->step->operands[CPU_PACKED_OPERAND].block || !cpu_provide_plain(r) || !find_kernel(k, r))
         return NULL;
     k->weights = arena_alloc(r->arena, tile_weights_floats(&s->definition, &s->schedule) * sizeof(float), 64);
     cpu_tile_prepare(s, r, k->weights);
