@@ -2,16 +2,10 @@
 #pragma once
 #include "backends/contract/backend.h"
 #include "backends/planning/plan_text.h"
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
-#include "core/text/error.h"
-#include "core/text/text.h"
 #include "expressions/elements.h"
 #include "graph/text.h"
 #include "tests/support/check.h"
 #include "tests/support/reference_graph.h"
-#include <math.h>
-#include <string.h>
 
 #define MOST_LEAVES 64
 #define MOST_OUTPUTS 64
@@ -59,12 +53,11 @@ static inline double share_of_tolerance(const struct tensor_value *got, const st
 static inline void check_model_by(struct backend *device, const struct graph *g, const uint8_t *layouts,
                                   const step_choices *choices, uint64_t seed, double allowed)
 {
-    struct arena arena;
+    ARENA(arena);
     struct error error = {0};
     struct tensor_value inputs[MOST_LEAVES] = {0}, weights[MOST_LEAVES] = {0};
     struct tensor_value got[MOST_OUTPUTS], wanted[MOST_OUTPUTS];
     struct random random = random_seed(seed);
-    arena_init(&arena);
     fill_leaves(g, operators[OP_WEIGHT], weights, &arena, &random);
     struct given_weights given = {MOST_LEAVES, weights, NULL};
     struct model *m = backend_prepare_from(device, g, layouts, choices, &given, &error);
@@ -91,7 +84,6 @@ static inline void check_model_by(struct backend *device, const struct graph *g,
         }
     }
     model_free(m);
-    arena_free(&arena);
 }
 
 static inline void check_model_with(struct backend *device, const struct graph *g, const uint8_t *layouts,

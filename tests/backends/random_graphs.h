@@ -1,7 +1,6 @@
 // Random graphs: views of views, groups that grow and merge, epilogues, images that meet matrices, memory that is used
 // again.
 #pragma once
-#include "core/numbers/random.h"
 #include "graph/graph.h"
 #include "tests/backends/check_model.h"
 #include "tests/support/check.h"

@@ -1,11 +1,7 @@
 // The least sum of tables: against all assignments where they are few, and within limits where they are many.
 #include "backends/layouts/solver/assignment.h"
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
 #include "tests/support/check.h"
-#include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 struct puzzle {
     size_t n_variables, n_tables;
@@ -100,15 +96,13 @@ static void finds_the_least_sum(void **state)
 {
     struct random random = random_seed(3);
     for (int round = 0; round < 600; round++) {
-        struct arena arena;
+        ARENA(arena);
         int values[MOST_VARIABLES];
-        arena_init(&arena);
         struct puzzle p = make_small_puzzle(&random, &arena);
         struct assignment a = solve(&p, &assignment_standard_limits, &arena, values);
         double least = least_by_trying_all(&p, &arena);
         assert_true(a.seconds == least && a.least == least);
         assert_true(sum_at(&p, values) == least);
-        arena_free(&arena);
     }
 }
 
@@ -118,10 +112,9 @@ static void encloses_the_least_sum(void **state)
     struct random random = random_seed(4);
     int n_approximate = 0, n_best = 0;
     for (int round = 0; round < 600; round++) {
-        struct arena arena;
+        ARENA(arena);
         int values[MOST_VARIABLES];
         struct assignment_limits limits = {4 << 2 * random_below(&random, 2), 1e6};
-        arena_init(&arena);
         struct puzzle p = make_small_puzzle(&random, &arena);
         struct assignment a = solve(&p, &limits, &arena, values);
         double least = least_by_trying_all(&p, &arena);
@@ -129,7 +122,6 @@ static void encloses_the_least_sum(void **state)
         assert_true(fabs(sum_at(&p, values) - a.seconds) <= 1e-9 * (1 + a.seconds));
         n_approximate += a.least < a.seconds;
         n_best += a.seconds <= least * (1 + 1e-12);
-        arena_free(&arena);
     }
     print_message("%d of 600 are not known to be the least, %d are\n", n_approximate, n_best);
     assert_true(n_approximate > 50 && n_best > 570);
@@ -142,8 +134,7 @@ static void ends_within_its_limits(void **state)
     int n_exact = 0;
     double worst = 0;
     for (int round = 0; round < 2000; round++) {
-        struct arena arena;
-        arena_init(&arena);
+        ARENA(arena);
         size_t n = 1 + random_below(&random, 1 + random_below(&random, 1 + random_below(&random, 1000)));
         struct puzzle p =
             make_puzzle(n, 1 + random_below(&random, 2 * n), 2 + random_below(&random, n), &random, &arena);
@@ -156,7 +147,6 @@ static void ends_within_its_limits(void **state)
         assert_true(a.seconds == b.seconds && a.least == b.least && memcmp(values, again, n * sizeof *values) == 0);
         n_exact += a.least == a.seconds;
         worst = fmax(worst, a.seconds - a.least > 0 ? a.seconds / a.least - 1 : 0);
-        arena_free(&arena);
     }
     print_message("%d of 2000 are the least, the others at most %.3g %% above the bound\n", n_exact, 1e2 * worst);
     assert_true(n_exact > 1000 && n_exact < 2000);

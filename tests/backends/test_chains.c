@@ -66,12 +66,12 @@ static struct backend *open_device(int threads)
 static void list_chains(struct backend *b, const struct graph *g, const uint8_t *layouts, bool is_short,
                         struct arena *arena, step_choices *list)
 {
-    struct plan plan = {0};
+    struct plan plan FREED_BY(plan_free) = {0};
     struct error error = {0};
     struct plan_request request = backend_plan_request(b, g, layouts, arena);
     assert_true(plan_make(&plan, &request, &error));
     for (uint32_t i = 0; i < plan.steps.count; i++) {
-        struct text text = {0};
+        TEXT(text);
         struct plan_chain chain;
         uint32_t steps[3] = {0, plan_find_before(&plan, &b->target, i), i};
         if (steps[1] == NO_STEP)
@@ -81,18 +81,14 @@ static void list_chains(struct backend *b, const struct graph *g, const uint8_t 
         plan_chain_make(&plan, &b->target, n, steps + 3 - n, &chain);
         step_print(&text, &plan, &chain.joined);
         vec_push(list, ((struct step_choice){arena_string(arena, text.chars), "chain", 0}));
-        text_free(&text);
     }
-    plan_free(&plan);
 }
 
 static size_t check_chains(struct backend *b, const char *text, const enum layout *layout, bool is_short, uint64_t seed)
 {
-    struct arena arena;
-    struct graph g;
+    ARENA(arena);
     step_choices given = {0};
-    arena_init(&arena);
-    parse_graph(&g, &arena, text);
+    GRAPH(g, &arena, text);
     const uint8_t *layouts = layout ? same_layouts(&g, &arena, *layout) : random_layouts(&g, &arena, seed);
     list_chains(b, &g, layouts, is_short, &arena, &given);
     check_model_by(b, &g, layouts, &given, seed, 1);
@@ -100,8 +96,6 @@ static size_t check_chains(struct backend *b, const char *text, const enum layou
         fail_msg("it does not run as a chain: %s", given.items[0].step);
     size_t n = given.count;
     vec_free(&given);
-    graph_free(&g);
-    arena_free(&arena);
     return n;
 }
 
@@ -164,7 +158,7 @@ static void kernels_are_compiled(void **state)
     for (int i = 0; i < 3 * n; i++) {
         struct programs *service = open_service(&machines[i / 3]);
         struct chain_definition d = definition_for(&machines[i / 3], i % 3 != 1, i % 3 != 2);
-        struct text text = {0};
+        TEXT(text);
         struct program program;
         struct error error = {0};
         assert_true(chain_complete(&d));
@@ -172,7 +166,6 @@ static void kernels_are_compiled(void **state)
         const char *chars = text.chars;
         if (machines[i / 3].is_here && !programs_find(service, &chars, 1, &program, &error))
             fail_msg("%s", error.message);
-        text_free(&text);
         programs_close(service);
     }
 }
@@ -190,14 +183,12 @@ static void say(struct backend *b, const struct plan *plan, const struct step *s
 // How many steps are left of three of 1 ms each, when all together take so long.
 static size_t steps_left(double seconds)
 {
-    struct arena arena;
-    struct graph g;
-    struct plan plan = {0};
+    ARENA(arena);
+    struct plan plan FREED_BY(plan_free) = {0};
     struct plan_chain chain;
     struct error error = {0};
     struct backend *b = open_device(1);
-    arena_init(&arena);
-    parse_graph(&g, &arena, chains[0]);
+    GRAPH(g, &arena, chains[0]);
     const uint8_t *layouts = same_layouts(&g, &arena, LAYOUT_CHANNELS_LAST);
     struct plan_request request = backend_plan_request(b, &g, layouts, &arena);
     assert_true(plan_make(&plan, &request, &error));
@@ -216,9 +207,6 @@ static size_t steps_left(double seconds)
     size_t left = 3 - (n - plan.steps.count);
     for (size_t i = 0; i < plan.steps.count; i++)
         assert_true(plan.steps.items[i].n_parts == 0 || plan.steps.items[i].n_parts == 3);
-    plan_free(&plan);
-    graph_free(&g);
-    arena_free(&arena);
     backend_close(b);
     return left;
 }

@@ -8,8 +8,6 @@
 #include "backends/cpu/loops_internal.h"
 #include "backends/cpu/memory_probe.h"
 #include "backends/planning/planner.h"
-#include "core/numbers/random.h"
-#include "core/text/text.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"
 #include "tests/support/parse_graph.h"
@@ -19,16 +17,12 @@
 
 static void check_text(struct backend *cpu, const char *text, uint64_t seed)
 {
-    struct arena arena;
-    struct graph g;
-    arena_init(&arena);
-    parse_graph(&g, &arena, text);
+    ARENA(arena);
+    GRAPH(g, &arena, text);
     check_model(cpu, &g, seed, 1);
     for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++)
         check_model_with(cpu, &g, same_layouts(&g, &arena, layout), seed, 1);
     check_model_with(cpu, &g, random_layouts(&g, &arena, seed), seed, 1);
-    graph_free(&g);
-    arena_free(&arena);
 }
 
 static void agrees_with_the_reference(void **state)
@@ -61,7 +55,7 @@ static void part_of_an_image_has_dense_strides(void **state)
 // The first node of the step that computes each node, or NO_NODE.
 static node_id *list_leaders(struct backend *cpu, const struct graph *g, const uint8_t *layouts, struct arena *arena)
 {
-    struct plan plan;
+    struct plan plan FREED_BY(plan_free);
     struct plan_request request = {g, &cpu->target, cpu->codes, layouts, arena};
     node_id *leaders = arena_array(arena, node_id, g->nodes.count + 1);
     memset(leaders, 0xff, g->nodes.count * sizeof *leaders);
@@ -69,7 +63,6 @@ static node_id *list_leaders(struct backend *cpu, const struct graph *g, const u
     for (size_t i = 0; i < plan.steps.count; i++)
         for (node_id n = plan.steps.items[i].first_node; n != NO_NODE; n = plan.next_node[n])
             leaders[n] = plan.steps.items[i].first_node;
-    plan_free(&plan);
     return leaders;
 }
 
@@ -88,17 +81,13 @@ static void what_joins_a_product_does_not_depend_on_layouts(void **state)
     struct backend *cpu = cpu_backend_open(&(struct backend_options){.cost_file = ""}, &error);
     assert_non_null(cpu);
     for (size_t i = 0; i < COUNT_OF(graphs); i++) {
-        struct arena arena;
-        struct graph g;
-        arena_init(&arena);
-        parse_graph(&g, &arena, graphs[i]);
+        ARENA(arena);
+        GRAPH(g, &arena, graphs[i]);
         const node_id *standard = list_leaders(cpu, &g, NULL, &arena);
         for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++) {
             const node_id *leaders = list_leaders(cpu, &g, same_layouts(&g, &arena, layout), &arena);
             assert_memory_equal(leaders, standard, g.nodes.count * sizeof *leaders);
         }
-        graph_free(&g);
-        arena_free(&arena);
     }
     backend_close(cpu);
 }
@@ -153,12 +142,10 @@ static void check_entries(const struct tensor_value *v, double wanted)
 
 static void check_known(struct backend *cpu, const struct known_graph *known)
 {
-    struct arena arena;
-    struct graph g;
+    ARENA(arena);
     struct error error = {0};
     struct tensor_value inputs[4] = {0}, got, wanted;
-    arena_init(&arena);
-    parse_graph(&g, &arena, known->text);
+    GRAPH(g, &arena, known->text);
     fill_entries(&g, known->entry, inputs, &arena);
     struct model *m = backend_prepare(cpu, &g, 0, NULL, &error);
     assert_non_null(m);
@@ -168,8 +155,6 @@ static void check_known(struct backend *cpu, const struct known_graph *known)
     assert_true(reference_run_graph(&g, COUNT_OF(inputs), inputs, 0, NULL, &wanted, &arena, &error));
     check_entries(&wanted, known->wanted);
     model_free(m);
-    graph_free(&g);
-    arena_free(&arena);
 }
 
 #define HALVES(type, x_shape, w_shape, call)                                                                           \
@@ -225,7 +210,7 @@ enum layers { PACKED, COMPUTED, READ };
 
 static void make_layers(struct graph *g, struct arena *arena, enum layers kind)
 {
-    struct text text = {0};
+    TEXT(text);
     text_printf(&text, "(graph (let x0 (input 0) (f32 2 %d))", WIDTH);
     for (int i = 0; i < N_LAYERS; i++) {
         text_printf(&text, " (let w%d (weight %d) (f32 %d %d))", i, i, WIDTH, WIDTH);
@@ -236,7 +221,6 @@ static void make_layers(struct graph *g, struct arena *arena, enum layers kind)
     }
     text_printf(&text, " (output x%d))", N_LAYERS);
     parse_graph(g, arena, text.chars);
-    text_free(&text);
 }
 
 static float *run_layers(struct backend *cpu, const struct graph *g, const struct tensor_value *weights, float *input,
@@ -257,8 +241,8 @@ static float *run_layers(struct backend *cpu, const struct graph *g, const struc
 // Gives what the prepared model holds.
 static size_t check_lending(enum layers kind)
 {
-    struct arena arena;
-    struct graph g;
+    ARENA(arena);
+    struct graph g FREED_BY(graph_free);
     struct error error = {0};
     struct random random = random_seed(1);
     struct lent_weights lent = {.n_held = 0};
@@ -267,7 +251,6 @@ static size_t check_lending(enum layers kind)
     struct tensor_value given[N_LAYERS], listed[N_LAYERS];
     float input[2 * WIDTH];
     size_t held[2];
-    arena_init(&arena);
     struct backend *cpu =
         cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = "", .weights = &source}, &error);
     assert_non_null(cpu);
@@ -287,8 +270,6 @@ static size_t check_lending(enum layers kind)
     assert_memory_equal(a, b, 2 * WIDTH * sizeof *a);
     assert_true(lent.n_acquired == N_LAYERS && lent.n_held == 0);
     assert_int_equal(lent.most_held, kind == READ ? N_LAYERS : 1);
-    graph_free(&g);
-    arena_free(&arena);
     backend_close(cpu);
     return held[1];
 }
@@ -303,19 +284,17 @@ static void weights_are_there_while_they_are_needed(void **state)
 
 static void measures_steps(void **state)
 {
-    struct arena arena;
-    struct graph g;
+    ARENA(arena);
     struct error error = {0};
     struct estimate first, again;
-    struct text text = {0};
+    TEXT(text);
     struct backend_options options = {.cost_file = "", .seconds_per_step = 0.005};
     struct backend *cpu = cpu_backend_open(&options, &error);
     assert_non_null(cpu);
-    arena_init(&arena);
-    parse_graph(&g, &arena,
-                "(graph (let x (input 0) (f32 1 16 28 28)) (let w (weight 0) (f32 16 16 3 3))"
-                " (let c (conv :pad 1 1 1 1 x w)) (let z (relu c)) (let p (poolmax :kernel 2 2 z))"
-                " (output p))");
+    GRAPH(g, &arena,
+          "(graph (let x (input 0) (f32 1 16 28 28)) (let w (weight 0) (f32 16 16 3 3))"
+          " (let c (conv :pad 1 1 1 1 x w)) (let z (relu c)) (let p (poolmax :kernel 2 2 z))"
+          " (output p))");
     assert_true(backend_estimate(cpu, &g, &first, &error));
     assert_true(backend_estimate(cpu, &g, &again, &error));
     assert_true(first.seconds > 0 && first.seconds < 1 && first.seconds == again.seconds);
@@ -323,29 +302,21 @@ static void measures_steps(void **state)
     assert_int_equal(first.n_guessed, 0);
     assert_true(backend_explain(cpu, &g, &text, &error));
     assert_non_null(strstr(text.chars, ":pad 1 1 1 1"));
-    text_free(&text);
     backend_close(cpu);
-    graph_free(&g);
-    arena_free(&arena);
 }
 
 static void measure_a_convolution(struct backend *cpu, int channels)
 {
-    struct arena arena;
-    struct graph g;
-    struct text text = {0};
+    ARENA(arena);
+    TEXT(text);
     struct estimate e;
     struct error error = {0};
-    arena_init(&arena);
     text_printf(
         &text,
         "(graph (let x (input 0) (f32 1 %d 9 9)) (let w (weight 0) (f32 8 %d 3 3)) (let z (conv x w)) (output z))",
         channels, channels);
-    parse_graph(&g, &arena, text.chars);
+    GRAPH(g, &arena, text.chars);
     assert_true(backend_estimate(cpu, &g, &e, &error));
-    text_free(&text);
-    graph_free(&g);
-    arena_free(&arena);
 }
 
 // Of the library and of our own, beside what the heap counts for us.
@@ -381,20 +352,15 @@ static void measuring_leaves_nothing_in_memory(void **state)
 // Operands of that many MiB, twice: they and the result are what is kept.
 static void measure_a_sum(struct backend *cpu, int mebibytes)
 {
-    struct arena arena;
-    struct graph g;
-    struct text text = {0};
+    ARENA(arena);
+    TEXT(text);
     struct estimate e;
-    arena_init(&arena);
     text_printf(&text,
                 "(graph (let x (input 0) (f32 %d 262144)) (let y (input 1) (f32 %d 262144)) (let z (ewadd x y)) "
                 "(output z))",
                 mebibytes, mebibytes);
-    parse_graph(&g, &arena, text.chars);
+    GRAPH(g, &arena, text.chars);
     assert_true(backend_estimate(cpu, &g, &e, &(struct error){0}));
-    text_free(&text);
-    graph_free(&g);
-    arena_free(&arena);
 }
 
 // Memory that the system gives anew for each step is cleared for each: what one step was measured in serves the next
@@ -454,22 +420,17 @@ static void patience_with_disturbed_steps_ends(void **state)
 
 static double seconds_of_convolution(struct backend *cpu, const char *epilogue)
 {
-    struct arena arena;
-    struct graph g;
-    struct text text = {0};
+    ARENA(arena);
+    TEXT(text);
     struct estimate e;
     struct error error = {0};
-    arena_init(&arena);
     text_printf(&text,
                 "(graph (let x (input 0) (f32 1 32 56 56)) (let y (input 1) (f32 1 64 56 56))"
                 " (let w (weight 0) (f32 64 32 1 1)) (let c (conv x w)) %s (output z))",
                 epilogue);
-    parse_graph(&g, &arena, text.chars);
+    GRAPH(g, &arena, text.chars);
     assert_true(backend_estimate_with(cpu, &g, same_layouts(&g, &arena, LAYOUT_ROWS), &e, &error));
     assert_int_equal(e.n_steps, 1);
-    text_free(&text);
-    graph_free(&g);
-    arena_free(&arena);
     return e.seconds;
 }
 
@@ -489,7 +450,7 @@ static size_t cooled_bytes(struct backend *cpu, const struct graph *g, enum layo
                            struct arena *arena)
 {
     struct error error = {0};
-    struct plan plan;
+    struct plan plan FREED_BY(plan_free);
     struct plan_request request = {g, &cpu->target, cpu->codes, same_layouts(g, arena, layout), arena};
     size_t bytes = 0;
     backend_expect_model(cpu, model_bytes);
@@ -504,7 +465,6 @@ static size_t cooled_bytes(struct backend *cpu, const struct graph *g, enum layo
         bytes += cache_conditions_weight_bytes(around);
         cache_conditions_free(around);
     }
-    plan_free(&plan);
     return bytes;
 }
 
@@ -512,37 +472,31 @@ static size_t cooled_bytes(struct backend *cpu, const struct graph *g, enum layo
 static void weights_are_cold_packed_or_not(void **state)
 {
     struct error error = {0};
-    struct arena arena;
-    struct graph g;
-    arena_init(&arena);
+    ARENA(arena);
     struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
     assert_non_null(cpu);
-    parse_graph(&g, &arena,
-                "(graph (let x (input 0) (f32 64 128)) (let w (weight 0) (f32 128 128))"
-                " (let y (matmul x w)) (output y))");
+    GRAPH(g, &arena,
+          "(graph (let x (input 0) (f32 64 128)) (let w (weight 0) (f32 128 128))"
+          " (let y (matmul x w)) (output y))");
     size_t packed = cooled_bytes(cpu, &g, LAYOUT_ROWS, (size_t)1 << 30, &arena);
     assert_true(packed >= 128 * 128 * sizeof(float));
     assert_int_equal(cooled_bytes(cpu, &g, LAYOUT_COLUMNS, (size_t)1 << 30, &arena), 128 * 128 * sizeof(float));
     assert_int_equal(cooled_bytes(cpu, &g, LAYOUT_COLUMNS, 1 << 20, &arena), 0);
     backend_close(cpu);
-    graph_free(&g);
-    arena_free(&arena);
 }
 
 // What a kernel packs is not there a second time while it is measured.
 static void packed_weights_are_there_once(void **state)
 {
     struct error error = {0};
-    struct arena arena, of_step;
-    struct graph g;
-    struct plan plan;
-    arena_init(&arena);
-    arena_init(&of_step);
+    ARENA(of_step);
+    ARENA(arena);
+    struct plan plan FREED_BY(plan_free);
     struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
     assert_non_null(cpu);
-    parse_graph(&g, &arena,
-                "(graph (let x (input 0) (f32 4 1024)) (let w (weight 0) (f32 1024 1024))"
-                " (let y (matmul x w)) (output y))");
+    GRAPH(g, &arena,
+          "(graph (let x (input 0) (f32 4 1024)) (let w (weight 0) (f32 1024 1024))"
+          " (let y (matmul x w)) (output y))");
     assert_true(plan_make(&plan, &(struct plan_request){&g, &cpu->target, cpu->codes, NULL, &arena}, NULL));
     struct step_request r = {(struct cpu_backend *)cpu, &plan, &plan.steps.items[0], NULL, &of_step, &error};
     cpu_sweep_bytes((struct cpu_backend *)cpu);
@@ -551,11 +505,7 @@ static void packed_weights_are_there_once(void **state)
     assert_non_null(around);
     assert_true(cache_conditions_weight_bytes(around) >= weights && mem_in_use() - before < weights + weights / 2);
     cache_conditions_free(around);
-    arena_free(&of_step);
-    plan_free(&plan);
     backend_close(cpu);
-    graph_free(&g);
-    arena_free(&arena);
 }
 
 // Steps that are bound by their weights are measured for one speed of memory, that of the database.
@@ -668,19 +618,14 @@ static void rows_are_computed_once(void **state)
     struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
     assert_non_null(cpu);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct arena arena;
-        struct graph g;
-        struct plan plan;
-        arena_init(&arena);
-        parse_graph(&g, &arena, cases[i].text);
+        ARENA(arena);
+        struct plan plan FREED_BY(plan_free);
+        GRAPH(g, &arena, cases[i].text);
         assert_true(plan_make(&plan, &(struct plan_request){&g, &cpu->target, cpu->codes, NULL, &arena}, &error));
         assert_int_equal(plan.steps.count, 1);
         assert_int_equal(
             count_applications(loops_prepare(&plan.steps.items[0], vector_functions_best(), 1, &arena), cases[i].fn),
             cases[i].times);
-        plan_free(&plan);
-        graph_free(&g);
-        arena_free(&arena);
     }
     backend_close(cpu);
 }

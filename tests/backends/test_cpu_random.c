@@ -2,7 +2,6 @@
 #include "backends/backend.h"
 #include "backends/cpu/cpu.h"
 #include "tests/backends/random_graphs.h"
-#include <stdlib.h>
 
 static void agrees_on_random_graphs(void **state)
 {

@@ -5,14 +5,8 @@
 #include "backends/generated/rows.h"
 #include "backends/generated/winograd.h"
 #include "backends/programs/programs.h"
-#include "core/numbers/random.h"
-#include "core/text/error.h"
-#include "core/text/text.h"
 #include "tests/backends/machines.h"
 #include "tests/support/check.h"
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 // --- forms -----------------------------------------------------------------------------------------------------------
@@ -181,13 +175,12 @@ static void run_kernel(const struct trial *t, struct values *v, const struct pro
 
 static void find_kernel(struct programs *service, const struct trial *t, struct program *ret_program)
 {
-    struct text text = {0};
+    TEXT(text);
     struct error error = {0};
     winograd_print(&text, &t->d, &t->s);
     const char *chars = text.chars;
     if (!programs_find(service, &chars, 1, ret_program, &error))
         fail_msg("%s", error.message);
-    text_free(&text);
 }
 
 #define ERROR_OF_SUMS 2e-6   // of the sum of the terms' sizes
@@ -345,7 +338,7 @@ static void run_one_function(struct programs *service, const struct machine *m, 
                         .instructions = &code,
                         .results = &to};
     struct step step = {.n_loops = 1, .loops = &loop};
-    struct text text = {0};
+    TEXT(text);
     struct rows_kernel k = {0};
     struct program program;
     struct error error = {0};
@@ -360,7 +353,6 @@ static void run_one_function(struct programs *service, const struct machine *m, 
     run(addresses, k.numbers.items, 0, 2);
     run(addresses, k.numbers.items, 1, 2);
     rows_kernel_free(&k);
-    text_free(&text);
 }
 
 static void check_function(struct programs *service, const struct machine *m, enum scalar_function fn,
@@ -443,13 +435,12 @@ static void schedules_are_read_as_they_are_printed(void **state)
                                         "(winograd m:4 tiles:9999)",
                                         "(winograd m:4 tiles:14"};
     struct winograd_schedule s = {4, 14}, again;
-    struct text text = {0};
+    TEXT(text);
     winograd_schedule_print(&text, &s);
     assert_string_equal(text.chars, "(winograd m:4 tiles:14)");
     assert_true(winograd_schedule_parse(text.chars, &again) && again.m == 4 && again.tiles == 14);
     for (size_t i = 0; i < COUNT_OF(wrong); i++)
         assert_false(winograd_schedule_parse(wrong[i], &again));
-    text_free(&text);
 }
 
 int main(void)

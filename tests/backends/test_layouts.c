@@ -8,7 +8,6 @@
 #include "backends/layouts/layout_tables.h"
 #include "backends/planning/planner.h"
 #include "tests/backends/random_graphs.h"
-#include <stdlib.h>
 
 // --- whole graphs ----------------------------------------------------------------------------------------------------
 
@@ -83,7 +82,7 @@ static bool is_about(double a, double b)
 
 static void check_graph(struct backend *fake, struct maker *m, uint64_t seed, size_t *count, size_t *improved)
 {
-    struct plan plan;
+    struct plan plan FREED_BY(plan_free);
     struct error error = {0};
     uint8_t *layouts;
     struct estimate estimate;
@@ -99,7 +98,6 @@ static void check_graph(struct backend *fake, struct maker *m, uint64_t seed, si
         *improved += layouts != NULL;
         (*count)++;
     }
-    plan_free(&plan);
 }
 
 static void look_for_better(bool has_parts)

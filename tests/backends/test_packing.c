@@ -1,11 +1,7 @@
 // Packings: read as they are printed, refused where an entry would stand outside, and unpacked as they are described.
 #include "backends/contract/packing.h"
 #include "core/formats/sexp.h"
-#include "core/memory/arena.h"
-#include "core/text/error.h"
-#include "core/text/text.h"
 #include "tests/support/check.h"
-#include <string.h>
 
 static bool parse(struct arena *arena, const char *text, struct packing *ret_packing)
 {
@@ -24,19 +20,16 @@ static const char *const good[] = {
 
 static void test_prints_what_it_reads(void **state)
 {
-    struct arena arena;
+    ARENA(arena);
     struct packing p, again;
-    arena_init(&arena);
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        struct text text = {0};
+        TEXT(text);
         assert_true(parse(&arena, good[i], &p));
         packing_print(&text, &p);
         assert_string_equal(text.chars, good[i]);
         assert_true(parse(&arena, text.chars, &again));
         assert_true(packing_equal(&p, &again));
-        text_free(&text);
     }
-    arena_free(&arena);
 }
 
 static const char *const bad[] = {
@@ -59,22 +52,19 @@ static const char *const bad[] = {
 
 static void test_refuses_what_is_outside(void **state)
 {
-    struct arena arena;
+    ARENA(arena);
     struct packing p;
-    arena_init(&arena);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (parse(&arena, bad[i], &p))
             fail_msg("%s was taken", bad[i]);
-    arena_free(&arena);
 }
 
 // Rows of 5 columns, padded to 8, in blocks of 4 columns and 2 rows within these.
 static void test_unpacks_blocks(void **state)
 {
-    struct arena arena;
+    ARENA(arena);
     struct packing p;
     float packed[32] = {0}, plain[15];
-    arena_init(&arena);
     assert_true(parse(&arena, good[2], &p));
     assert_int_equal(packing_bytes(&p), sizeof packed);
     assert_int_equal(packing_elements(&p), 15);
@@ -84,7 +74,6 @@ static void test_unpacks_blocks(void **state)
     packing_unpack(&p, packed, plain);
     for (int i = 0; i < 15; i++)
         assert_float_equal(plain[i], i, 0);
-    arena_free(&arena);
 }
 
 static void test_unpacks_panels(void **state)

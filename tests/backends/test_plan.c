@@ -9,14 +9,9 @@
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
 #include "core/system/file.h"
 #include "core/text/log.h"
-#include "core/text/text.h"
 #include "tests/support/parse_graph.h"
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,7 +107,7 @@ static const struct {
 
 static void check_steps(struct fixture *f, const char *steps)
 {
-    struct text text = {0};
+    TEXT(text);
     struct error error = {0};
     struct plan_request request = {&f->g, &f->fake->target, f->fake->codes, NULL, &f->arena};
     if (!plan_make(&f->plan, &request, &error))
@@ -121,7 +116,6 @@ static void check_steps(struct fixture *f, const char *steps)
     if (strcmp(text.chars, steps) != 0)
         plan_print(&text, &f->plan);
     assert_string_equal(text.chars, steps);
-    text_free(&text);
 }
 
 static void plans_steps(void **state)
@@ -232,8 +226,7 @@ static void lays_memory_out_without_overlaps(void **state)
 {
     struct random random = random_seed(7);
     for (int round = 0; round < 200; round++) {
-        struct arena arena;
-        arena_init(&arena);
+        ARENA(arena);
         struct plan plan = {.arena = &arena};
         uint32_t n = 1 + (uint32_t)random_below(&random, 60);
         size_t most = 0;
@@ -265,7 +258,6 @@ static void lays_memory_out_without_overlaps(void **state)
         }
         assert_true(plan.arena_bytes <= 2 * most + 64 * n);
         vec_free(&plan.memory);
-        arena_free(&arena);
     }
 }
 

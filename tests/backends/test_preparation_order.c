@@ -43,13 +43,12 @@ static void take_back(void *context, size_t index, const void *data)
 static void largest_weights_are_packed_first(void **state)
 {
     static const size_t expected[N_WEIGHTS] = {2, 1, 0, 3};
-    struct arena arena;
+    ARENA(arena);
     struct graph g;
     struct error error = {0};
     struct lender lender = {.n_lent = 0};
     struct weight_source source = {&lender, lend, take_back, NULL};
     struct tensor_value listed[N_WEIGHTS];
-    arena_init(&arena);
     parse_graph(
         &g, &arena,
         "(graph (let x (input 0) (f32 2 64)) (let w0 (weight 0) (f32 64 512)) (let w1 (weight 1) (f32 512 1024))"
@@ -72,7 +71,6 @@ static void largest_weights_are_packed_first(void **state)
     model_free(m);
     backend_close(cpu);
     graph_free(&g);
-    arena_free(&arena);
 }
 
 // --- constants -------------------------------------------------------------------------------------------------------
@@ -100,11 +98,9 @@ static void check_order(const struct plan *plan, const uint32_t *order, struct a
 
 static void constants_come_before_who_reads_them(void **state)
 {
-    struct arena arena;
-    struct graph g;
+    ARENA(arena);
     struct plan plan;
-    arena_init(&arena);
-    parse_graph(&g, &arena, sharing);
+    GRAPH(g, &arena, sharing);
     struct backend *cpu = open_cpu(NULL);
     assert_true(plan_make(&plan, &(struct plan_request){&g, &cpu->target, cpu->codes, NULL, &arena}, NULL));
     const uint32_t *order = preparation_order(&plan, &arena);
@@ -114,8 +110,6 @@ static void constants_come_before_who_reads_them(void **state)
     plan_free(&plan);
     check_model(cpu, &g, 1, 1);
     backend_close(cpu);
-    graph_free(&g);
-    arena_free(&arena);
 }
 
 RUN_TESTS(TEST(largest_weights_are_packed_first), TEST(constants_come_before_who_reads_them))

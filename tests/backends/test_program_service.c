@@ -1,17 +1,12 @@
 // The service that compiles: what it gives, what it keeps, and what it does when the compiler, the disk or the folder is
 // not as it should be. Nothing that others could have written may be run.
 #include "backends/programs/programs.h"
-#include "core/memory/memory.h"
 #include "core/system/clock.h"
 #include "core/system/file.h"
-#include "core/text/error.h"
 #include "tests/support/check.h"
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,5 +1,4 @@
 // The reference, with one rounding when values are stored: that that runs definitions.
-#include "core/memory/arena.h"
 #include "expressions/elements.h"
 #include "tests/support/parse_graph.h"
 #include "tests/support/reference_graph.h"
@@ -41,11 +40,9 @@ static void runs_a_graph(void **state)
         " (let m (matmul x w)) (let y (relu m)) (let z (cast :to f16 y)) (let s (ewadd i i)) (output z s x))";
     float x[] = {1, 2, 3}, w[] = {1, -1, 1, -1, 0.5f, -1};
     int64_t i[] = {INT64_MAX, 21};
-    struct arena a;
-    struct graph g;
+    ARENA(a);
     struct error error = {0};
-    arena_init(&a);
-    parse_graph(&g, &a, text);
+    GRAPH(g, &a, text);
     struct tensor_value inputs[3] = {
         {type_make(DTYPE_F32, 2, (int64_t[]){1, 3}), x}, {{0}, NULL}, {type_make(DTYPE_I64, 1, (int64_t[]){2}), i}};
     struct tensor_value weights[2] = {{{0}, NULL}, {type_make(DTYPE_F32, 2, (int64_t[]){3, 2}), w}};
@@ -59,8 +56,6 @@ static void runs_a_graph(void **state)
     assert_memory_equal(outputs[2].data, x, sizeof x);
     assert_false(reference_run_graph(&g, 2, inputs, 2, weights, outputs, &a, &error));
     assert_string_equal(error.message, "input 2 has no value");
-    graph_free(&g);
-    arena_free(&a);
 }
 
 RUN_TESTS(TEST(rounds_once_to_nearest_even), TEST(runs_a_graph))

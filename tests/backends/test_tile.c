@@ -4,14 +4,8 @@
 #include "backends/generated/tile.h"
 #include "backends/planning/plan.h"
 #include "backends/programs/programs.h"
-#include "core/numbers/random.h"
-#include "core/text/error.h"
-#include "core/text/text.h"
 #include "tests/backends/machines.h"
 #include "tests/support/check.h"
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 enum layout_of_image { LAST, BLOCKS, ROWS };
 struct trial {
@@ -128,7 +122,7 @@ static double sum_at(const struct trial *t, const struct values *v, int64_t n, i
 
 static void run_kernel(struct programs *service, const struct trial *t, struct values *v)
 {
-    struct text text = {0};
+    TEXT(text);
     struct error error = {0};
     struct program program;
     tile_run_fn *run;
@@ -150,7 +144,6 @@ static void run_kernel(struct programs *service, const struct trial *t, struct v
     for (int part = 0; part < t->parts; part++)
         run(v->x, v->packed, v->y, operands, numbers, part, t->parts);
     assert_true(v->y[v->n_y] == 77);
-    text_free(&text);
     free(numbers);
 }
 

@@ -2,6 +2,7 @@
 #include "backends/backend.h"
 #include "backends/costs/cost_database.h"
 #include "backends/costs/error_budget.h"
+#include "backends/costs/layout_policy.h"
 #include "backends/costs/step_cost.h"
 #include "backends/costs/step_key.h"
 #include "backends/cpu/cpu.h"
@@ -9,12 +10,9 @@
 #include "backends/cpu/ways.h"
 #include "backends/cuda/steps.h"
 #include "backends/generated/rows.h"
-#include "backends/costs/layout_policy.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"
 #include "core/memory/hash.h"
-#include "core/numbers/random.h"
-#include "core/text/text.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"
 #include "tests/support/parse_graph.h"
@@ -106,7 +104,7 @@ static struct backend *open_device(int threads, double budget)
 static void add_choices(struct backend *b, const struct plan *plan, const struct step *step, struct arena *arena,
                         step_choices *all)
 {
-    struct text text = {0};
+    TEXT(text);
     choice_list list = {0};
     b->methods->list_choices(b, plan, step, &list);
     assert_true(list.count > 0 && !*list.items[0].text);
@@ -115,14 +113,13 @@ static void add_choices(struct backend *b, const struct plan *plan, const struct
         vec_push(all, ((struct step_choice){arena_string(arena, text.chars), arena_string(arena, list.items[i].text),
                                             list.items[i].precision != PRECISION_EXACT ? 1e-6 : 0}));
     vec_free(&list);
-    text_free(&text);
 }
 
 // Some schedules of every space of a step, those that suit.
 static void add_schedules(struct backend *b, const struct plan *plan, const struct step *step, struct arena *arena,
                           step_choices *all)
 {
-    struct text text = {0};
+    TEXT(text);
     schedule_spaces spaces = {0};
     struct random random = random_seed(hash_string(plan->graph->nodes.items[0].op->name));
     b->methods->list_spaces(b, plan, step, &spaces);
@@ -145,7 +142,6 @@ static void add_schedules(struct backend *b, const struct plan *plan, const stru
                                                 s->precision != PRECISION_EXACT ? 1e-6 : 0}));
         }
     vec_free(&spaces);
-    text_free(&text);
 }
 
 typedef void add_choices_fn(struct backend *b, const struct plan *plan, const struct step *step, struct arena *arena,
@@ -155,14 +151,13 @@ typedef void add_choices_fn(struct backend *b, const struct plan *plan, const st
 static void list_all(struct backend *b, const struct graph *g, const uint8_t *layouts, struct arena *arena,
                      add_choices_fn *add, step_choices *all)
 {
-    struct plan plan = {0};
+    struct plan plan FREED_BY(plan_free) = {0};
     struct error error = {0};
     struct plan_request request = backend_plan_request(b, g, layouts, arena);
     assert_true(plan_make(&plan, &request, &error));
     for (size_t i = 0; i < plan.steps.count; i++)
         if (!plan.steps.items[i].is_constant)
             add(b, &plan, &plan.steps.items[i], arena, all);
-    plan_free(&plan);
 }
 
 // Times the tolerance, which is a share of results that epilogues have clipped.
@@ -171,11 +166,9 @@ static void list_all(struct backend *b, const struct graph *g, const uint8_t *la
 static size_t check_all_ways(struct backend *b, const char *text, enum layout layout, add_choices_fn *add,
                              uint64_t seed)
 {
-    struct arena arena;
-    struct graph g;
+    ARENA(arena);
     step_choices all = {0};
-    arena_init(&arena);
-    parse_graph(&g, &arena, text);
+    GRAPH(g, &arena, text);
     const uint8_t *layouts = same_layouts(&g, &arena, layout);
     list_all(b, &g, layouts, &arena, add, &all);
     for (size_t i = 0; i < all.count; i++) {
@@ -190,8 +183,6 @@ static size_t check_all_ways(struct backend *b, const char *text, enum layout la
     }
     size_t n = all.count;
     vec_free(&all);
-    graph_free(&g);
-    arena_free(&arena);
     return n;
 }
 
@@ -232,16 +223,15 @@ static void schedules_of_spaces_agree_with_the_reference(void **state)
 static size_t count_prepared_by(struct backend *b, const struct graph *g, const uint8_t *layouts, const char *choice,
                                 struct arena *arena)
 {
-    struct plan plan = {0};
+    struct plan plan FREED_BY(plan_free) = {0};
     struct error error = {0};
     step_choices given = {0};
     struct plan_request request = backend_plan_request(b, g, layouts, arena);
     assert_true(plan_make(&plan, &request, &error));
     for (size_t i = 0; i < plan.steps.count; i++) {
-        struct text text = {0};
+        TEXT(text);
         step_print(&text, &plan, &plan.steps.items[i]);
         vec_push(&given, ((struct step_choice){arena_string(arena, text.chars), choice, 1e-6}));
-        text_free(&text);
     }
     check_model_by(b, g, layouts, &given, 1, 1);
     backend_choose_given(b, &plan, &given);
@@ -249,7 +239,6 @@ static size_t count_prepared_by(struct backend *b, const struct graph *g, const 
     for (size_t i = 0; i < plan.steps.count; i++)
         n += cpu_kernel_of(&plan, &plan.steps.items[i]) != (const struct cpu_kernel *)plan.steps.items[i].kernel;
     vec_free(&given);
-    plan_free(&plan);
     return n;
 }
 
@@ -271,18 +260,14 @@ static void choices_that_cannot_be_had_do_no_harm(void **state)
     struct backend *b = open_device(1, 1e-5);
     for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
         for (size_t k = 0; k < COUNT_OF(wrong); k++) {
-            struct arena arena;
-            struct graph g;
-            arena_init(&arena);
-            parse_graph(&g, &arena, conformance_graphs[i]);
+            ARENA(arena);
+            GRAPH(g, &arena, conformance_graphs[i]);
             const uint8_t *layouts = same_layouts(&g, &arena, LAYOUT_BLOCKS_OF_16);
             size_t n = count_prepared_by(b, &g, layouts, wrong[k], &arena);
             assert_true(k < 5 || k > 8 || n == 0);
             b->options.error_budget = 0;
             assert_int_equal(count_prepared_by(b, &g, layouts, wrong[k], &arena), 0);
             b->options.error_budget = 1e-5;
-            graph_free(&g);
-            arena_free(&arena);
         }
     backend_close(b);
 }
@@ -291,14 +276,13 @@ static void choices_that_cannot_be_had_do_no_harm(void **state)
 
 static size_t count_concatenating(struct backend *b, const struct graph *g, const uint8_t *layouts, struct arena *arena)
 {
-    struct plan plan = {0};
+    struct plan plan FREED_BY(plan_free) = {0};
     struct error error = {0};
     struct plan_request request = backend_plan_request(b, g, layouts, arena);
     size_t n = 0;
     assert_true(plan_make(&plan, &request, &error));
     for (size_t i = 0; i < plan.steps.count; i++)
         n += plan.steps.items[i].node != NO_NODE && g->nodes.items[plan.steps.items[i].node].op == operators[OP_CONCAT];
-    plan_free(&plan);
     return n;
 }
 
@@ -308,10 +292,8 @@ static void parts_are_written_in_place(void **state)
     for (int threads = 1; threads <= 2; threads++) {
         struct backend *b = open_device(threads, 1e-5);
         for (size_t i = 0; i < COUNT_OF(graphs_with_parts); i++) {
-            struct arena arena;
-            struct graph g;
-            arena_init(&arena);
-            parse_graph(&g, &arena, graphs_with_parts[i]);
+            ARENA(arena);
+            GRAPH(g, &arena, graphs_with_parts[i]);
             check_model(b, &g, i + 1, 1);
             for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++) {
                 check_model_with(b, &g, same_layouts(&g, &arena, layout), i + 1, 1);
@@ -322,8 +304,6 @@ static void parts_are_written_in_place(void **state)
             const uint8_t *blocks = same_layouts(&g, &arena, LAYOUT_BLOCKS_OF_16);
             if (onednn_block_of_channels() == 16)
                 assert_int_equal(count_concatenating(b, &g, blocks, &arena), copies_left[i]);
-            graph_free(&g);
-            arena_free(&arena);
         }
         backend_close(b);
     }
@@ -506,23 +486,20 @@ static const char *const graphs_of_rows[] = {
 
 static bool is_printed(const struct step *step)
 {
-    struct text text = {0};
+    TEXT(text);
     struct rows_kernel k = {0};
     bool is_done = step->kernel == &cpu_kernel_loops.base && rows_print(&text, step, 16, &k);
     rows_kernel_free(&k);
-    text_free(&text);
     return is_done;
 }
 
 // Every step of loops that can be printed runs so; gives their number.
 static size_t check_rows(struct backend *b, const char *text)
 {
-    struct arena arena;
-    struct graph g;
-    struct plan plan = {0};
+    ARENA(arena);
+    struct plan plan FREED_BY(plan_free) = {0};
     struct error error = {0};
-    arena_init(&arena);
-    parse_graph(&g, &arena, text);
+    GRAPH(g, &arena, text);
     const uint8_t *layouts = same_layouts(&g, &arena, LAYOUT_ROWS);
     count_prepared_by(b, &g, layouts, "rows", &arena);
     struct plan_request request = backend_plan_request(b, &g, layouts, &arena);
@@ -530,9 +507,6 @@ static size_t check_rows(struct backend *b, const char *text)
     size_t n = 0;
     for (size_t i = 0; i < plan.steps.count; i++)
         n += is_printed(&plan.steps.items[i]);
-    plan_free(&plan);
-    graph_free(&g);
-    arena_free(&arena);
     return n;
 }
 
@@ -617,17 +591,15 @@ static void near_steps_choose_alike(void **state)
     static const char two[] =
         "(graph (let x (input 0) (f32 1 16 8 8)) (let u (weight 0) (f32 16 16 3 3)) (let v (weight 1) (f32 16 16 3 3))"
         "(let a (conv :pad 1 1 1 1 x u)) (let b (conv :pad 1 1 1 1 x v)) (let r (relu b)) (output a r))";
-    struct arena arena;
-    struct graph g;
-    struct plan plan = {0};
+    ARENA(arena);
+    struct plan plan FREED_BY(plan_free) = {0};
     struct error error = {0};
     struct step_prices p;
     struct backend *b = open_device(1, 1e-5);
     asked = (struct asked){.methods = *b->methods};
     asked.methods.measure = pretend_to_measure;
     b->methods = &asked.methods;
-    arena_init(&arena);
-    parse_graph(&g, &arena, two);
+    GRAPH(g, &arena, two);
     struct plan_request request = backend_plan_request(b, &g, same_layouts(&g, &arena, LAYOUT_CHANNELS_LAST), &arena);
     assert_true(plan_make(&plan, &request, &error));
     size_t n = 0, seen[2] = {0};
@@ -637,10 +609,7 @@ static void near_steps_choose_alike(void **state)
             seen[n++] = asked.n_choices[PRECISION_FAST];
         }
     assert_true(n == 2 && seen[0] > 1 && seen[1] == 1 && asked.known_error == 1e-7);
-    plan_free(&plan);
     backend_close(b);
-    graph_free(&g);
-    arena_free(&arena);
 }
 
 RUN_TESTS(TEST(all_ways_agree_with_the_reference), TEST(schedules_of_spaces_agree_with_the_reference),

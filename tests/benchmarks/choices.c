@@ -8,10 +8,9 @@
 #include "backends/costs/layout_policy.h"
 #include "backends/planning/planner.h"
 #include "core/formats/sexp.h"
-#include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/text.h"
 #include "graph/text.h"
+#include "tests/support/scoped.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,13 +72,12 @@ static void measure_step(struct backend *b, const struct plan *plan, const struc
 
 static void measure_line(struct backend *b, const char *line, enum layout layout)
 {
-    struct arena arena;
-    struct graph g;
+    ARENA(arena);
+    struct graph g FREED_BY(graph_free);
     struct plan plan = {0};
     struct error error = {0};
-    struct text text = {0};
+    TEXT(text);
     const struct sexp *list;
-    arena_init(&arena);
     graph_init(&g, &arena);
     if ((print_conv(&text, line) || print_product(&text, line)) &&
         sexp_parse(&arena, "graph", text.chars, strlen(text.chars), &list, &error) &&
@@ -97,9 +95,6 @@ static void measure_line(struct backend *b, const char *line, enum layout layout
     }
     if (error.message[0])
         printf("%s\n", error.message);
-    text_free(&text);
-    graph_free(&g);
-    arena_free(&arena);
 }
 
 int main(int argc, char **argv)

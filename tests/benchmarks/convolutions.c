@@ -8,11 +8,10 @@
 #include "backends/cpu/onednn/onednn.h"
 #include "backends/generated/winograd.h"
 #include "backends/programs/programs.h"
-#include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/system/clock.h"
 #include "core/text/error.h"
-#include "core/text/text.h"
+#include "tests/support/scoped.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,7 +145,7 @@ static void add_generated(struct bench *b, int m, int tiles, bool is_last)
     d.source = image(s->c, s->h, s->w, is_last);
     d.target = d.residual = image(s->f, s->oh, s->ow, is_last);
     struct contender *c = &b->list[b->n];
-    struct text text = {0};
+    TEXT(text);
     struct program program;
     struct error error = {0};
     *c = (struct contender){.x = b->x[is_last], .y = b->y[is_last]};
@@ -163,7 +162,6 @@ static void add_generated(struct bench *b, int m, int tiles, bool is_last)
         b->n++;
     } else
         fprintf(stderr, "%s: %s\n", c->name, error.message);
-    text_free(&text);
 }
 
 static int tiles_of(const struct bench *b, int m)

@@ -12,7 +12,6 @@
 #include "backends/fake/fake.h"
 #include "core/system/clock.h"
 #include "core/text/error.h"
-#include "core/text/text.h"
 #include "egraph/convert.h"
 #include "egraph/explore.h"
 #include "egraph/extraction/components.h"
@@ -22,6 +21,7 @@
 #include "optimizer/search/result.h"
 #include "optimizer/search/saturation/extraction_problem.h"
 #include "tests/benchmarks/search_cost.h"
+#include "tests/support/scoped.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static void tell(const struct exploration *x, double cpu, const struct candidate
                  double before)
 {
     const struct egraph *e = x->e;
-    struct text out = {0};
+    TEXT(out);
     text_printf(&out,
                 "{\"nodes\": %zu, \"classes\": %zu, \"rounds\": %zu, \"end\": \"%s\", \"seconds\": %.3f, \"cpu\": "
                 "%.3f, \"searching\": "
@@ -76,7 +76,6 @@ static void tell(const struct exploration *x, double cpu, const struct candidate
                     all->items.items[i].pricing == PRICED_ALONE ? "" : " behind", all->items.items[i].cost);
     text_add(&out, "}\n");
     fputs(out.chars, stdout);
-    text_free(&out);
 }
 
 // --- costs -----------------------------------------------------------------------------------------------------------
@@ -243,7 +242,7 @@ int main(int argc, char **argv)
                           .egraphs = (long)saturation_standard_options.most_egraphs};
     struct error error = {.code = EXIT_BAD_INPUT};
     struct import_options import = {.fold_limit = IMPORT_FOLD_LIMIT};
-    struct arena arena;
+    ARENA(arena);
     struct rule_set rules;
     struct onnx_file file;
     struct imported_model model;
@@ -251,7 +250,6 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     for (int i = 3; i < argc; i++)
         read_option(&a, argv[i]);
-    arena_init(&arena);
     rule_set_init(&rules, &arena);
     if (!read_rules(&rules, argv[1], &a, &error) || !onnx_file_open(&file, argv[2], &error) ||
         !import_model(&model, &file, &import, &error)) {
@@ -265,6 +263,5 @@ int main(int argc, char **argv)
     imported_model_free(&model);
     onnx_file_close(&file);
     rule_set_free(&rules);
-    arena_free(&arena);
     return EXIT_DONE;
 }

@@ -4,15 +4,14 @@
 #include "backends/backend.h"
 #include "backends/costs/graph_cost.h"
 #include "backends/cpu/cpu.h"
-#include "core/memory/arena.h"
 #include "core/memory/memory.h"
 #include "core/text/error.h"
-#include "core/text/text.h"
 #include "graph/graph.h"
 #include "onnx/convert/import.h"
 #include "onnx/format/model_file.h"
 #include "optimizer/search/result.h"
 #include "tests/benchmarks/search_cost.h"
+#include "tests/support/scoped.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,10 +185,9 @@ static void search_and_print(const char *name, const struct graph *g, const stru
     if (getenv("RULES"))
         print_rules(&r, rules);
     if (getenv("EXPLAIN")) {
-        struct text t = {0};
+        TEXT(t);
         backend_explain(cpu, &r.graph, &t, &error);
         puts(t.chars);
-        text_free(&t);
     }
     search_result_free(&r);
     backend_close(cpu);
@@ -213,24 +211,20 @@ static bool measure_model(const char *path, const struct rule_set *rules, struct
 
 static bool measure(const char *name, const struct rule_set *rules, struct error *error)
 {
-    struct arena a;
-    struct graph g;
-    arena_init(&a);
+    ARENA(a);
+    struct graph g FREED_BY(graph_free);
     graph_init(&g, &a);
     bool is_synthetic = add_synthetic(&g, name);
     if (is_synthetic)
         search_and_print(name, &g, rules);
-    graph_free(&g);
-    arena_free(&a);
     return is_synthetic || measure_model(name, rules, error);
 }
 
 int main(int argc, char **argv)
 {
-    struct arena a;
-    struct rule_set rules;
+    ARENA(a);
+    struct rule_set rules FREED_BY(rule_set_free);
     struct error error = {0};
-    arena_init(&a);
     rule_set_init(&rules, &a);
     bool is_fine =
         rule_set_read(&rules, getenv("TASO_RULES") ? getenv("TASO_RULES") : "substitutions/taso.rules", &error);
@@ -239,7 +233,5 @@ int main(int argc, char **argv)
         is_fine = measure(argc > 1 ? argv[i + 1] : standard_names[i], &rules, &error);
     if (!is_fine)
         fprintf(stderr, "%s: %s\n", error.file, error.message);
-    rule_set_free(&rules);
-    arena_free(&a);
     return is_fine ? 0 : 3;
 }

@@ -1,9 +1,5 @@
-#include "core/memory/arena.h"
 #include "core/memory/vec.h"
-#include "core/numbers/random.h"
 #include "tests/support/check.h"
-#include <setjmp.h>
-#include <string.h>
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -16,21 +12,18 @@ static int __asan_address_is_poisoned(const volatile void *address)
 
 static void alignment_is_kept(void **state)
 {
-    struct arena a;
-    arena_init(&a);
+    ARENA(a);
     for (size_t round = 0; round < 200; round++)
         for (size_t align = 1; align <= 256; align *= 2) {
             unsigned char *p = arena_alloc(&a, round % 7, align);
             assert_non_null(p);
             assert_int_equal((uintptr_t)p % align, 0);
         }
-    arena_free(&a);
 }
 
 static void copies_are_copies(void **state)
 {
-    struct arena a;
-    arena_init(&a);
+    ARENA(a);
     const int numbers[] = {3, 1, 4, 1, 5};
     assert_memory_equal(arena_copy_array(&a, numbers, 5), numbers, sizeof numbers);
     assert_string_equal(arena_string(&a, "one"), "one");
@@ -41,15 +34,13 @@ static void copies_are_copies(void **state)
     const uint64_t *zeros = arena_array(&a, uint64_t, 50);
     for (int i = 0; i < 50; i++)
         assert_int_equal(zeros[i], 0);
-    arena_free(&a);
 }
 
 // A model's packed weights, each in a block of its own that doubles, left a rest in each.
 static void what_is_reserved_lies_in_one_piece(void **state)
 {
     enum { N = 64, SIZE = 100000 };
-    struct arena a;
-    arena_init(&a);
+    ARENA(a);
     arena_alloc(&a, 10, 1);
     arena_reserve(&a, N * SIZE);
     size_t total = a.total;
@@ -58,7 +49,6 @@ static void what_is_reserved_lies_in_one_piece(void **state)
         assert_ptr_equal(arena_alloc(&a, SIZE, 1), first + (size_t)i * SIZE);
     assert_true(a.total == total && total < N * SIZE + 4096);
     arena_reserve(&a, 1);
-    arena_free(&a);
 }
 
 static void a_large_request_gets_its_own_block(void **state)
@@ -80,8 +70,7 @@ static void a_large_request_gets_its_own_block(void **state)
 // Requests of many sizes, none of which fits into what the ones before left.
 static void kept_blocks_do_not_pile_up(void **state)
 {
-    struct arena a;
-    arena_init(&a);
+    ARENA(a);
     arena_string(&a, "kept");
     struct arena_mark mark = arena_mark(&a);
     for (size_t size = 1 << 20; size < 5 << 20; size += 4096) {
@@ -92,13 +81,11 @@ static void kept_blocks_do_not_pile_up(void **state)
         assert_int_equal(a.total, mem_in_use());
     }
     assert_int_equal(arena_used(&a), sizeof "kept");
-    arena_free(&a);
 }
 
 static void release_gives_the_same_memory_again(void **state)
 {
-    struct arena a;
-    arena_init(&a);
+    ARENA(a);
     arena_string(&a, "kept");
     struct arena_mark mark = arena_mark(&a);
     size_t total = 0;
@@ -115,26 +102,22 @@ static void release_gives_the_same_memory_again(void **state)
         assert_int_equal(a.total, total);
         arena_release(&a, mark);
     }
-    arena_free(&a);
 }
 
 static void a_mark_of_an_empty_arena_releases_everything(void **state)
 {
-    struct arena a;
-    arena_init(&a);
+    ARENA(a);
     struct arena_mark mark = arena_mark(&a);
     arena_release(&a, mark);
     void *first = arena_alloc(&a, 8, 8);
     arena_alloc(&a, 5000, 8);
     arena_release(&a, mark);
     assert_ptr_equal(arena_alloc(&a, 8, 8), first);
-    arena_free(&a);
 }
 
 static void kept_blocks_too_small_are_passed_by(void **state)
 {
-    struct arena a;
-    arena_init(&a);
+    ARENA(a);
     arena_alloc(&a, 8, 8);
     struct arena_mark mark = arena_mark(&a);
     for (int i = 0; i < 100; i++)
@@ -146,7 +129,6 @@ static void kept_blocks_too_small_are_passed_by(void **state)
         memset(arena_alloc(&a, 200, 8), 2, 200);
     for (int i = 0; i < 1 << 20; i++)
         assert_int_equal(large[i], 1);
-    arena_free(&a);
 }
 
 static jmp_buf after_failure;
@@ -159,15 +141,13 @@ static void leave(size_t size)
 // Half of all memory, twice which is no small number.
 static void what_no_block_has_room_for_is_refused(void **state)
 {
-    struct arena a;
-    arena_init(&a);
+    ARENA(a);
     mem_set_out_of_memory(leave);
     if (setjmp(after_failure) == 0) {
         arena_alloc(&a, SIZE_MAX / 2 + 100, 8);
         fail();
     }
     mem_set_out_of_memory(NULL);
-    arena_free(&a);
 }
 
 struct piece {
@@ -194,8 +174,7 @@ static void check_no_piece_is_accessible(const struct piece *pieces, size_t n)
 static void pieces_never_overlap(void **state)
 {
     struct random r = random_seed(11);
-    struct arena a;
-    arena_init(&a);
+    ARENA(a);
     VEC(struct piece) pieces = {0};
     struct {
         struct arena_mark mark;
@@ -222,7 +201,6 @@ static void pieces_never_overlap(void **state)
                 check_piece(&pieces.items[i]);
     }
     vec_free(&pieces);
-    arena_free(&a);
 }
 
 RUN_TESTS(TEST(alignment_is_kept), TEST(copies_are_copies), TEST(what_is_reserved_lies_in_one_piece),

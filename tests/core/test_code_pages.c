@@ -1,9 +1,6 @@
 #include "core/system/code_pages.h"
 #include "tests/support/check.h"
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

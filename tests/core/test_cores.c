@@ -5,8 +5,6 @@
 #include "core/system/temporary.h"
 #include "tests/support/check.h"
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,13 +1,9 @@
-#include "core/numbers/random.h"
 #include "core/system/file.h"
 #include "core/system/program.h"
-#include "core/text/error.h"
 #include "tests/support/check.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

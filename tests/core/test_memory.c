@@ -1,9 +1,5 @@
 #include "core/memory/heap.h"
-#include "core/numbers/random.h"
 #include "tests/support/check.h"
-#include <setjmp.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -5,13 +5,9 @@
 #include "core/system/progress.h"
 #include "core/system/signals.h"
 #include "core/system/temporary.h"
-#include "core/text/error.h"
 #include "core/text/log.h"
 #include "tests/support/check.h"
-#include <math.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -422,12 +418,11 @@ static void work_that_is_mostly_done_is_ended_soon(void **state)
 // One that began twelve seconds ago beside one that just began.
 static void what_takes_long_is_named(void **state)
 {
-    struct arena arena;
+    ARENA(arena);
     struct in_hand h;
     char line[200] = "";
     FILE *out = tmpfile();
     assert_non_null(out);
-    arena_init(&arena);
     in_hand_start(&h, &arena, out, "properties", 2, 2);
     in_hand_take(&h, 0, "short");
     in_hand_take(&h, 1, "endless");
@@ -442,7 +437,6 @@ static void what_takes_long_is_named(void **state)
     assert_non_null(fgets(line, sizeof line, out));
     assert_non_null(strstr(line, "endless takes long: "));
     fclose(out);
-    arena_free(&arena);
 }
 
 RUN_TESTS(TEST(what_takes_long_is_named), TEST(errors_are_one_safe_line), TEST(long_texts_are_cut_in_the_right_place),

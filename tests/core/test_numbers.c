@@ -1,11 +1,8 @@
 // Random streams, hashes and statistics: fixed vectors, distributions, slow definitions.
 #include "core/memory/hash.h"
-#include "core/numbers/random.h"
 #include "core/numbers/statistics.h"
 #include "core/system/clock.h"
 #include "tests/support/check.h"
-#include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 static void streams_are_the_published_ones(void **state)

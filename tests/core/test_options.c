@@ -1,10 +1,6 @@
-#include "core/text/error.h"
 #include "core/text/options.h"
 #include "core/text/options_help.h"
-#include "core/text/text.h"
 #include "tests/support/check.h"
-#include <stdlib.h>
-#include <string.h>
 
 struct fields {
     bool quiet, fold, tf32;
@@ -248,7 +244,7 @@ static void help_is_made_from_the_table(void **state)
         "\n"
         "Exit codes: 0 done.\n";
     char storage[256];
-    struct text page = {0};
+    TEXT(page);
     struct parsed p;
     assert_true(parse("--budget 3 --help --nonsense", storage, &p));
     assert_int_equal(p.end, OPTIONS_HELP);
@@ -258,7 +254,6 @@ static void help_is_made_from_the_table(void **state)
     assert_int_equal(p.end, OPTIONS_VERSION);
     options_add_help(&page, &program, &defaults);
     assert_string_equal(page.chars, expected);
-    text_free(&page);
 }
 
 RUN_TESTS(TEST(reads_every_kind), TEST(defaults_stay), TEST(letters_can_stand_together),

@@ -1,11 +1,8 @@
 // Intervals of ratios: by hand, beside draws that are copied out, and how often they err where the truth is known: on
 // processors with two speeds, with drifts, outliers, and loads that differ.
 #include "core/numbers/paired_ratios.h"
-#include "core/numbers/random.h"
 #include "core/numbers/statistics.h"
 #include "tests/support/check.h"
-#include <math.h>
-#include <string.h>
 
 enum { MOST_LOADS = 40, MOST_PAIRS = 20 };
 

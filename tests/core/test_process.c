@@ -2,11 +2,8 @@
 #include "core/system/process.h"
 
 #include "core/system/clock.h"
-#include "core/text/error.h"
-#include "core/text/text.h"
 #include "tests/support/check.h"
 #include <errno.h>
-#include <string.h>
 #include <sys/wait.h>
 
 static struct process start(const char *script)

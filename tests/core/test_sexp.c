@@ -1,13 +1,6 @@
 #include "core/formats/sexp.h"
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
 #include "core/system/file.h"
-#include "core/text/error.h"
-#include "core/text/text.h"
 #include "tests/support/check.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 // The obvious printer: print after parse must be the text itself when that is written in the printer's way.
@@ -46,18 +39,15 @@ static void print_item(struct text *t, const struct sexp *s)
 
 static void check_prints_as(const char *text, const char *printed)
 {
-    struct arena a;
+    ARENA(a);
     struct error error;
-    struct text t = {0};
+    TEXT(t);
     const struct sexp *list;
-    arena_init(&a);
     if (!sexp_parse(&a, "test", text, strlen(text), &list, &error))
         fail_msg("%s: %u:%u: %s", text, error.line, error.column, error.message);
     text_add(&t, "");
     print_items(&t, list);
     assert_string_equal(t.chars, printed);
-    text_free(&t);
-    arena_free(&a);
 }
 
 static void reads_and_prints(void **state)
@@ -109,10 +99,9 @@ static void says_where_and_why(void **state)
         {"-9223372036854775809", 1, 1, "integer does not fit 64 bits"},
     };
     for (size_t i = 0; i < COUNT_OF(table); i++) {
-        struct arena a;
+        ARENA(a);
         struct error error;
         const struct sexp *list = NULL;
-        arena_init(&a);
         assert_false(sexp_parse(&a, "file.rules", table[i].text, strlen(table[i].text), &list, &error));
         assert_null(list);
         assert_string_equal(error.file, "file.rules");
@@ -120,23 +109,19 @@ static void says_where_and_why(void **state)
         assert_int_equal(error.line, table[i].line);
         assert_int_equal(error.column, table[i].column);
         assert_int_equal(error.code, EXIT_BAD_INPUT);
-        arena_free(&a);
     }
 }
 
 static bool parses_nested(size_t depth, struct error *error)
 {
-    struct text t = {0};
-    struct arena a;
+    TEXT(t);
+    ARENA(a);
     const struct sexp *list;
     for (size_t i = 0; i < depth; i++)
         text_add(&t, "(");
     for (size_t i = 0; i < depth; i++)
         text_add(&t, ")");
-    arena_init(&a);
     bool parsed = sexp_parse(&a, NULL, t.chars, t.count, &list, error);
-    arena_free(&a);
-    text_free(&t);
     return parsed;
 }
 
@@ -153,10 +138,9 @@ static void nesting_is_bounded(void **state)
 static void places_and_kinds_are_kept(void **state)
 {
     static const char text[] = "(conv 3 2.5\n  \"s\")";
-    struct arena a;
+    ARENA(a);
     struct error error;
     const struct sexp *list;
-    arena_init(&a);
     assert_true(sexp_parse(&a, "f", text, strlen(text), &list, &error));
     assert_int_equal(list->kind, SEXP_LIST);
     assert_int_equal(list->count, 1);
@@ -175,20 +159,17 @@ static void places_and_kinds_are_kept(void **state)
     assert_int_equal(error.line, 2);
     assert_int_equal(error.column, 3);
     assert_string_equal(error.message, "no string here");
-    arena_free(&a);
 }
 
 static void nul_is_refused(void **state)
 {
-    struct arena a;
+    ARENA(a);
     struct error error;
     const struct sexp *list;
-    arena_init(&a);
     assert_false(sexp_parse(&a, "f", "a\0b", 3, &list, &error));
     assert_int_equal(error.column, 2);
     assert_true(sexp_parse(&a, "f", NULL, 0, &list, &error));
     assert_int_equal(list->count, 0);
-    arena_free(&a);
 }
 
 static void add_random_item(struct text *t, struct random *r, unsigned depth)
@@ -224,10 +205,9 @@ static void printed_text_reads_back_the_same(void **state)
 {
     struct random r = random_seed(17);
     for (int i = 0; i < 3000; i++) {
-        struct text t = {0};
+        TEXT(t);
         add_random_item(&t, &r, 0);
         check_prints_as(t.chars, t.chars);
-        text_free(&t);
     }
 }
 
@@ -241,28 +221,25 @@ static void random_bytes_never_break_the_reader(void **state)
         size_t size = random_below(&r, sizeof text);
         for (size_t k = 0; k < size; k++)
             text[k] = likely[random_below(&r, sizeof likely)];
-        struct arena a;
+        ARENA(a);
         struct error error;
         const struct sexp *list = NULL;
-        arena_init(&a);
         if (!sexp_parse(&a, "f", text, size, &list, &error)) {
             assert_in_range(error.line, 1, 64);
             assert_in_range(error.column, 1, 65);
             assert_true(error.message[0] != '\0');
         } else
             assert_non_null(list);
-        arena_free(&a);
     }
 }
 
 static void files_are_read_and_named(void **state)
 {
     char path[] = "/tmp/taso-sexp-XXXXXX";
-    struct arena a;
+    ARENA(a);
     struct error error;
     const struct sexp *list;
     close(mkstemp(path));
-    arena_init(&a);
     assert_true(file_write_text(path, "(a b)\n(c", 8, &error));
     assert_false(sexp_parse_file(&a, path, &list, &error));
     assert_string_equal(error.file, path);
@@ -273,7 +250,6 @@ static void files_are_read_and_named(void **state)
     unlink(path);
     assert_false(sexp_parse_file(&a, path, &list, &error));
     assert_int_equal(error.line, 0);
-    arena_free(&a);
 }
 
 RUN_TESTS(TEST(reads_and_prints), TEST(says_where_and_why), TEST(nesting_is_bounded), TEST(places_and_kinds_are_kept),

@@ -1,10 +1,7 @@
 // The hash table against an array that is searched from end to end.
-#include "core/memory/arena.h"
 #include "core/memory/key_set.h"
 #include "core/memory/table.h"
-#include "core/numbers/random.h"
 #include "tests/support/check.h"
-#include <string.h>
 
 enum { KEYS = 600, ABSENT = 0, PRESENT = 1 };
 
@@ -119,9 +116,8 @@ static void equal_hashes_are_not_equal_things(void **state)
 static void keys_are_numbered_as_they_come(void **state)
 {
     struct key_set set = {0};
-    struct arena arena;
+    ARENA(arena);
     char key[8] = "one";
-    arena_init(&arena);
     assert_int_equal(key_set_find(&set, key, 3), KEY_NONE);
     assert_int_equal(key_set_add(&set, &arena, key, 3), 0);
     strcpy(key, "two");   // what is known is a copy
@@ -137,7 +133,6 @@ static void keys_are_numbered_as_they_come(void **state)
     assert_int_equal(key_set_add(&set, NULL, key, 3), 0);
     assert_ptr_equal(set.keys.items[0].bytes, key);
     key_set_free(&set);
-    arena_free(&arena);
 }
 
 RUN_TESTS(TEST(behaves_like_an_array_for_every_hash), TEST(an_empty_table_finds_nothing),

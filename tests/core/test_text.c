@@ -1,10 +1,5 @@
-#include "core/numbers/random.h"
-#include "core/text/text.h"
 #include "tests/support/check.h"
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void grows_and_stays_terminated(void **state)
 {
@@ -61,10 +56,9 @@ static void reals_are_shortest(void **state)
         {NAN, "nan"},
     };
     for (size_t i = 0; i < COUNT_OF(table); i++) {
-        struct text t = {0};
+        TEXT(t);
         text_add_real(&t, table[i].value);
         assert_string_equal(t.chars, table[i].text);
-        text_free(&t);
     }
 }
 
@@ -78,7 +72,7 @@ static double real_of_bits(uint64_t bits)
 static void random_reals_read_back_exactly(void **state)
 {
     struct random r = random_seed(3);
-    struct text t = {0};
+    TEXT(t);
     for (int i = 0; i < 20000; i++) {
         double value = real_of_bits(random_next(&r));
         if (isnan(value))
@@ -87,7 +81,6 @@ static void random_reals_read_back_exactly(void **state)
         text_add_real(&t, value);
         assert_memory_equal(&(double){strtod(t.chars, NULL)}, &value, sizeof value);
     }
-    text_free(&t);
 }
 
 static void quoting_and_json(void **state)
@@ -133,10 +126,9 @@ static void what_is_shown_obeys_nobody(void **state)
         {"\x9B\xFF\xC3", "\\x9B\\xFF\\xC3"},
     };
     for (size_t i = 0; i < COUNT_OF(table); i++) {
-        struct text shown = {0};
+        TEXT(shown);
         text_add_shown(&shown, table[i][0]);
         assert_string_equal(shown.chars, table[i][1]);
-        text_free(&shown);
     }
 }
 

@@ -2,7 +2,6 @@
 #include "core/system/thread_pool.h"
 #include "tests/support/check.h"
 #include <stdatomic.h>
-#include <string.h>
 
 enum { MEMBERS = 4, ITEMS = 300, JOBS = 400 };
 

@@ -13,13 +13,10 @@ static inline bool read_graph(const char *text, struct graph *g, struct arena *a
 
 static inline void check_text(struct backend *device, const char *text, uint64_t seed, double allowed)
 {
-    struct arena arena;
-    struct graph g;
+    ARENA(arena);
+    struct graph g FREED_BY(graph_free);
     struct error error = {0};
-    arena_init(&arena);
     if (!read_graph(text, &g, &arena, &error))
         fail_msg("%s\n%s", text, error.message);
     check_model(device, &g, seed, allowed);
-    graph_free(&g);
-    arena_free(&arena);
 }

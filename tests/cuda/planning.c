@@ -2,6 +2,7 @@
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/steps.h"
 #include "backends/instructions/code_cache.h"
+#include "tests/support/scoped.h"
 
 #include "backends/planning/planner.h"
 #include "core/memory/hash.h"
@@ -39,13 +40,11 @@ bool kernel_texts_add_step(struct kernel_texts *texts, const struct plan *plan, 
                            const char *prelude)
 {
     struct generated_kernels kernels = {.scratch_bytes = 0};
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     bool is_made = step_generate(plan, step, prelude, &arena, &kernels);
     for (size_t i = 0; is_made && i < kernels.list.count; i++)
         add_text(texts, kernels.list.items[i].text);
     vec_free(&kernels.list);
-    arena_free(&arena);
     return is_made;
 }
 
@@ -53,16 +52,14 @@ bool plan_for_cuda(const struct graph *g, bool allows_tf32, visit_planned_step *
 {
     struct cuda_backend b = {.base.options.allows_tf32 = allows_tf32, .base.codes = code_cache_new()};
     struct plan_target target = cuda_plan_target(&b);
-    struct arena arena;
+    ARENA(arena);
     struct plan plan;
-    arena_init(&arena);
     struct plan_request request = {.graph = g, .target = &target, .codes = b.base.codes, .arena = &arena};
     bool is_planned = plan_make(&plan, &request, &(struct error){0});
     for (size_t i = 0; is_planned && i < plan.steps.count; i++)
         visit(context, &plan, &plan.steps.items[i]);
     if (is_planned)
         plan_free(&plan);
-    arena_free(&arena);
     code_cache_free(b.base.codes);
     return is_planned;
 }

@@ -9,7 +9,6 @@
 #include "tests/cuda/check_text.h"
 #include "tests/cuda/emulated_gpu.h"
 #include "tests/cuda/graphs.h"
-#include <stdlib.h>
 #include <unistd.h>
 
 // Of random graphs: most of the time their kernels are compiled.
@@ -95,12 +94,11 @@ static void agrees_on_random_windows(void **state)
 static void measures_and_keeps_engines(void **state)
 {
     char path[] = "/tmp/taso-costs-XXXXXX";
-    struct arena arena;
-    struct graph g;
+    ARENA(arena);
+    struct graph g FREED_BY(graph_free);
     struct estimate measured, read;
     struct error error = {0};
     struct backend_options options = {.cost_file = path, .seconds_per_step = 1e-4};
-    arena_init(&arena);
     close(mkstemp(path));
     assert_true(read_graph(
         "(graph " X1("(f32 1 8 9 9)")
@@ -129,20 +127,17 @@ static void measures_and_keeps_engines(void **state)
     assert_true(read.n_guessed == 0 && fabs(read.seconds - measured.seconds) < 1e-3 * measured.seconds);
     backend_close(device);
     unlink(path);
-    graph_free(&g);
-    arena_free(&arena);
 }
 
 // The fused engine takes 50 µs, the convolution alone and a kernel for what follows 10 each.
 static void keeps_an_epilogue_apart_where_that_is_faster(void **state)
 {
     char path[] = "/tmp/taso-costs-XXXXXX";
-    struct arena arena;
-    struct graph g;
+    ARENA(arena);
+    struct graph g FREED_BY(graph_free);
     struct estimate estimate;
     struct error error = {0};
     struct backend_options options = {.cost_file = path, .seconds_per_step = 1e-4};
-    arena_init(&arena);
     close(mkstemp(path));
     assert_true(read_graph("(graph " X1("(f32 1 8 9 9)")
                                W1("(f32 8 8 3 3)") "(let c (conv :pad 1 1 1 1 x w)) (let s (ewadd c x))"
@@ -161,8 +156,6 @@ static void keeps_an_epilogue_apart_where_that_is_faster(void **state)
     assert_non_null(strstr(arena_string_n(&arena, (const char *)map.bytes, map.size), "\"apart engine 1\""));
     file_map_close(&map);
     unlink(path);
-    graph_free(&g);
-    arena_free(&arena);
 }
 
 RUN_TESTS(TEST(agrees_with_the_reference), TEST(agrees_with_channels_last), TEST(agrees_on_random_graphs),

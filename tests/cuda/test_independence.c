@@ -1,9 +1,7 @@
 // Which loops may run side by side: boxes of one tensor, worked out by marking every place that each writes.
 #include "backends/cuda/independence.h"
 #include "backends/cuda/kernels.h"
-#include "core/numbers/random.h"
 #include "tests/support/check.h"
-#include <string.h>
 
 #define MOST_PLACES 4096
 

@@ -5,9 +5,6 @@
 #include "tests/cuda/graphs.h"
 #include "tests/cuda/planning.h"
 #include "tests/support/parse_graph.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const architectures[] = {"sm_90", "sm_80", "sm_100", "sm_120", "sm_75"};
 #define EVERY_FEW 36   // kernels are compiled for all architectures; the others for the first
@@ -29,13 +26,9 @@ static void add_kernels(void *context, const struct plan *plan, const struct ste
 
 static void add_graph(struct kernel_texts *texts, const char *text)
 {
-    struct arena arena;
-    struct graph g;
-    arena_init(&arena);
-    parse_graph(&g, &arena, text);
+    ARENA(arena);
+    GRAPH(g, &arena, text);
     assert_true(plan_for_cuda(&g, false, add_kernels, texts));
-    graph_free(&g);
-    arena_free(&arena);
 }
 
 static uint64_t compile(const struct gpu_api *api, const char *text, const char *architecture)

@@ -1,11 +1,8 @@
 // A definition as text, in a derivation of its own.
 #pragma once
-#include "core/memory/arena.h"
-#include "core/text/error.h"
 #include "derivation/matching/table.h"
 #include "expressions/definition_parse.h"
 #include "tests/support/check.h"
-#include <string.h>
 
 struct problem {
     struct arena arena;

@@ -1,6 +1,5 @@
 // The cases of the EinNet paper that are one expression each: found by search from the definition, none preset. Every
 // step on the way is an equality at all entries over the prime field, and so is every program that was found.
-#include "core/text/text.h"
 #include "derivation/programs/check.h"
 #include "derivation/programs/cost.h"
 #include "derivation/search/report.h"
@@ -86,14 +85,13 @@ static void check_path(const struct search *s, int state, int program)
 
 static void show(const struct search *s, const struct found_case *c, const struct search_result *r)
 {
-    struct text text = {0};
+    TEXT(text);
     text_printf(&text, "%s: place %zu of %zu\n  ", c->name, (size_t)(r - s->results.items), s->results.count);
     search_print_path(&text, s, r->state);
     text_add(&text, "\n  ");
     search_print_counters(&text, s);
     program_print(&text, s->dv, r->program);
     print_message("%s", text.chars);
-    text_free(&text);
 }
 
 static void cases_are_found(void **state)

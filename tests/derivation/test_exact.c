@@ -1,6 +1,5 @@
 // Programs that derivation finds are the same polynomials of their inputs' entries as the original, at all entries: they
 // have the same values over the prime field at random places, which other polynomials have by a chance of 2^-58.
-#include "core/numbers/random.h"
 #include "derivation/search/search.h"
 #include "expressions/evaluation/evaluate.h"
 #include "tests/derivation/problem.h"
@@ -20,7 +19,7 @@ static const char *const texts[] = {
 
 static uint64_t *evaluate(struct problem *p, int program, uint64_t place)
 {
-    struct definition d;
+    struct definition d FREED_BY(definition_free);
     const uint64_t *inputs[2];
     struct random random = random_seed(place);
     composition_extract(&p->dv.all, program, &d);
@@ -33,7 +32,6 @@ static uint64_t *evaluate(struct problem *p, int program, uint64_t place)
     }
     uint64_t *output = arena_array(&p->arena, uint64_t, type_elements(definition_output(&d, 0)));
     evaluate_field(&d, KEY, inputs, &output, &p->arena);
-    definition_free(&d);
     return output;
 }
 

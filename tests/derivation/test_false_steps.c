@@ -1,10 +1,9 @@
 // False steps are refused: rules with parameters that are off by one, bounds that are wrong, substitutions that are no
 // bijections. A rule that accepts changed parameters must have been right to, which values over the prime field tell; and
 // these tell scopes that were changed without a rule.
-#include "core/numbers/random.h"
 #include "derivation/programs/check.h"
-#include "derivation/rules/quotient.h"
 #include "derivation/rules/name_operand.h"
+#include "derivation/rules/quotient.h"
 #include "derivation/rules/relax_sum.h"
 #include "derivation/rules/substitute_sums.h"
 #include "derivation/rules/tighten.h"

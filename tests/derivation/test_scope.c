@@ -27,13 +27,12 @@ static const struct form {
 
 static int add_form(struct derivation *dv, const struct form *form)
 {
-    struct definition d;
+    struct definition d FREED_BY(definition_free);
     struct error error;
     char *text = arena_printf(dv->arena, "x0 f32[4,7]\nx1 f32[7,5]\n%s\n", form->text);
     if (!definition_parse(dv->arena, "form", text, strlen(text), &d, &error))
         fail_msg("%u:%u: %s\n%s", error.line, error.column, error.message, text);
     int program = derivation_add(dv, &d);
-    definition_free(&d);
     return program;
 }
 

@@ -1,9 +1,8 @@
 // Iterator tables are computed from definitions, and operators are found again in what they define: every application of
 // tests/operators/examples.calls that sums products of two operands is matched by an application of its own operator.
 #include "core/formats/sexp.h"
-#include "core/text/text.h"
-#include "derivation/programs/check.h"
 #include "derivation/matching/match.h"
+#include "derivation/programs/check.h"
 #include "derivation/search/report.h"
 #include "operators/traits.h"
 #include "tests/derivation/problem.h"
@@ -20,9 +19,8 @@ static int count_tables(const struct iterator_tables *tables, const char *op)
 static void tables_are_those_of_the_paper(void **state)
 {
     static const uint8_t product[] = {IN_FIRST | IN_RESULT, IN_SECOND | IN_RESULT, IN_FIRST | IN_SECOND};
-    struct arena a;
+    ARENA(a);
     struct iterator_tables tables;
-    arena_init(&a);
     iterator_tables_compute(&a, &tables);
     assert_int_equal(count_tables(&tables, "matmul"), 2);
     assert_int_equal(count_tables(&tables, "conv"), 4);
@@ -30,7 +28,6 @@ static void tables_are_those_of_the_paper(void **state)
     assert_int_equal(tables.items.items[0].n_iterators, 3);
     assert_memory_equal(tables.items.items[0].signatures, product, sizeof product);
     iterator_tables_free(&tables);
-    arena_free(&a);
 }
 
 static bool is_matched_by_itself(struct derivation *dv, int program, const struct operator* op)
@@ -50,7 +47,7 @@ static bool is_matched_by_itself(struct derivation *dv, int program, const struc
 static void check_call(struct arena *a, const struct iterator_tables *tables, const struct operator_call *call, int *n)
 {
     struct derivation dv;
-    struct definition d;
+    struct definition d FREED_BY(definition_free);
     struct scope s;
     derivation_begin(&dv, a, call->n_inputs, call->inputs, tables);
     definition_init(&d, a, call->n_inputs, call->inputs);
@@ -62,19 +59,17 @@ static void check_call(struct arena *a, const struct iterator_tables *tables, co
         fail_msg("%s is not found in its own definition", call->op->name);
     *n += sums_products;
     derivation_end(&dv);
-    definition_free(&d);
 }
 
 static const char *examples_path;
 
 static void operators_are_found_in_their_definitions(void **state)
 {
-    struct arena a;
+    ARENA(a);
     struct error error;
     struct iterator_tables tables;
     const struct sexp *list;
     int n = 0;
-    arena_init(&a);
     iterator_tables_compute(&a, &tables);
     if (!sexp_parse_file(&a, examples_path, &list, &error))
         fail_msg("%s: %s", examples_path, error.message);
@@ -87,16 +82,14 @@ static void operators_are_found_in_their_definitions(void **state)
     print_message("%d of %zu examples sum products of two operands\n", n, list->count);
     assert_true(n >= 2);
     iterator_tables_free(&tables);
-    arena_free(&a);
 }
 
 // Every application of a window, a stride, a dilation, pads and groups.
 static void random_convolutions_are_found(void **state)
 {
-    struct arena a;
+    ARENA(a);
     struct iterator_tables tables;
     int n = 0;
-    arena_init(&a);
     iterator_tables_compute(&a, &tables);
     for (uint64_t k = 0; k < some_of(144); k++) {
         int64_t stride[2] = {1 + (int64_t)(k % 3), 1 + (int64_t)(k / 3 % 2)}, pads[4] = {(int64_t)(k % 2), 2, 1, 0};
@@ -109,7 +102,6 @@ static void random_convolutions_are_found(void **state)
     }
     assert_int_equal(n, some_of(144));
     iterator_tables_free(&tables);
-    arena_free(&a);
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,5 @@
 // E-matching against the pattern matcher, on random graphs and all rules that are shipped: an e-graph in which nothing
 // was united has the matches that the graph has.
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
 #include "core/system/thread_pool.h"
 #include "egraph/convert.h"
 #include "egraph/ematch.h"
@@ -11,7 +9,6 @@
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
 #include "tests/support/random_graph.h"
-#include <string.h>
 
 enum { GRAPHS = 600, WORDS = 1 + MAX_RULE_VARIABLES + MAX_RULE_NODES };
 
@@ -53,12 +50,11 @@ static bool note_expected(void *context, const struct match *m)
 
 static void match_graph(struct trial *t)
 {
-    struct match_index index;
+    struct match_index index FREED_BY(match_index_free);
     match_index_init(&index, &t->g);
     for (t->rule = 0; t->rule < t->rules.rules.count; t->rule++)
         if (t->matcher.programs.items[t->rule].is_linked)
             rule_match(t->rules.rules.items[t->rule], &index, NO_NODE, &t->scratch, note_expected, t);
-    match_index_free(&index);
 }
 
 static void match_egraph(struct trial *t, struct thread_pool *team, ematches *ret_matches)

@@ -1,8 +1,6 @@
 // Random small models searched by saturation with the rules that are shipped: no two values of a class differ over the
 // prime field, any choice of e-nodes is a graph that computes what the original does, and the number of threads changes
 // nothing. Planted wrong rules are found by name.
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
 #include "egraph/convert.h"
 #include "egraph/explore.h"
 #include "tests/egraph/egraph_check.h"
@@ -10,7 +8,6 @@
 #include "tests/support/graph_values.h"
 #include "tests/support/parse_rules.h"
 #include "tests/support/random_graph.h"
-#include <string.h>
 
 enum { MODELS = 2000, CHOICES = 4, ENTRIES = 512 };
 
@@ -67,8 +64,8 @@ static void choose_at_random(const struct egraph *e, struct random *r, enode_id 
 
 static void check_choice(struct trial *t, uint64_t seed, struct random *r, const struct field_values *expected)
 {
-    struct graph built;
-    struct field_values values;
+    struct graph built FREED_BY(graph_free);
+    struct field_values values FREED_BY(field_values_free);
     enode_id *choice = arena_array(&t->scratch, enode_id, t->e.nodes.count + 1);
     choose_at_random(&t->e, r, choice);
     graph_init(&built, &t->scratch);
@@ -77,8 +74,6 @@ static void check_choice(struct trial *t, uint64_t seed, struct random *r, const
     graph_values(&values, &built, 5, &t->scratch);
     if (!field_values_equal(&values, expected))
         fail_msg("seed %llu: the choice computes something else", (unsigned long long)seed);
-    field_values_free(&values);
-    graph_free(&built);
 }
 
 static const struct rule *first_refuted(const struct trial *t)

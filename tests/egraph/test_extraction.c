@@ -1,5 +1,4 @@
 // Extraction against the trying of all selections, on random e-graphs with cycles and sharing.
-#include "core/numbers/random.h"
 #include "egraph/extraction/best.h"
 #include "egraph/extraction/components.h"
 #include "egraph/extraction/cuts.h"
@@ -9,8 +8,6 @@
 #include "egraph/extraction/reduce.h"
 #include "tests/egraph/small_problem.h"
 #include "tests/support/check.h"
-#include <math.h>
-#include <string.h>
 
 typedef void check_fn(const struct extraction_problem *p, const struct selections *all);
 

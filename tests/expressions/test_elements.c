@@ -2,9 +2,6 @@
 #include "expressions/elements.h"
 #include "tests/support/check.h"
 
-#include <math.h>
-#include <string.h>
-
 static void halves_come_back(void **state)
 {
     for (uint32_t bits = 0; bits < 0x10000; bits++) {

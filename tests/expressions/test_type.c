@@ -1,12 +1,7 @@
 // Types as text, sizes, and split trees.
 #include "core/formats/sexp.h"
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
-#include "core/text/error.h"
-#include "core/text/text.h"
 #include "expressions/type.h"
 #include "tests/support/check.h"
-#include <string.h>
 
 static bool parse(struct arena *a, const char *text, struct type *ret_type, struct error *error)
 {
@@ -21,17 +16,14 @@ static void text_of_types_is_taken_back(void **state)
         "(f32)",      "(f32 1 3 224 224)",    "(i64 0)", "(bf16 ? 3)",           "(bool ...)", "(? ...)",
         "(string 2)", "(u8 281474976710656)", "(? 1 2)", "(f16 1 2 3 4 5 6 7 8)"};
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        struct arena a;
+        ARENA(a);
         struct type t;
         struct error error;
-        struct text text = {0};
-        arena_init(&a);
+        TEXT(text);
         if (!parse(&a, texts[i], &t, &error))
             fail_msg("%s: %s", texts[i], error.message);
         type_print(&text, &t);
         assert_string_equal(text.chars, texts[i]);
-        text_free(&text);
-        arena_free(&a);
     }
 }
 
@@ -50,14 +42,12 @@ static void wrong_types_are_refused(void **state)
                                         "(f32 (1))",
                                         "(f32 1 ...)"};
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        struct arena a;
+        ARENA(a);
         struct type t;
         struct error error;
-        arena_init(&a);
         if (parse(&a, texts[i], &t, &error))
             fail_msg("%s is taken for a type", texts[i]);
         assert_int_equal(error.line, 1);
-        arena_free(&a);
     }
 }
 
@@ -103,9 +93,8 @@ static const struct split_tree *random_tree(struct arena *a, struct random *r, i
 
 static void meet_is_a_semilattice(void **state)
 {
-    struct arena a;
+    ARENA(a);
     struct random r = random_seed(1);
-    arena_init(&a);
     for (int i = 0; i < 5000; i++) {
         struct arena_mark mark = arena_mark(&a);
         const struct split_tree *x = random_tree(&a, &r, 3), *y = random_tree(&a, &r, 3), *z = random_tree(&a, &r, 3);
@@ -117,7 +106,6 @@ static void meet_is_a_semilattice(void **state)
         assert_null(split_tree_meet(&a, x, NULL));
         arena_release(&a, mark);
     }
-    arena_free(&a);
 }
 
 RUN_TESTS(TEST(text_of_types_is_taken_back), TEST(wrong_types_are_refused), TEST(element_types_have_names_and_codes),

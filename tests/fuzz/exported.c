@@ -1,5 +1,6 @@
 // Models are written to a file of this process in memory, where there is one.
 #include "tests/fuzz/exported.h"
+#include "tests/support/scoped.h"
 
 #include "core/text/error.h"
 #include "onnx/format/check.h"
@@ -11,11 +12,10 @@
 
 static void require_readable(const char *written)
 {
-    struct onnx_file file;
+    struct onnx_file file FREED_BY(onnx_file_close);
     struct error error;
     FUZZ_REQUIRE(onnx_file_open(&file, written, &error));
     FUZZ_REQUIRE(onnx_model_check(file.model, written, &error));
-    onnx_file_close(&file);
 }
 
 static void require_exported(struct imported_model *m)

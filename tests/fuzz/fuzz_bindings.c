@@ -1,11 +1,11 @@
 // Sizes for inputs and symbols, as command lines give them, of a model that stands behind them: each line is one, and a
 // byte 0 ends them. What is imported at them passes every check, with symbols that stay and without.
-#include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "onnx/convert/import.h"
 #include "onnx/format/model_file.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/graph_check.h"
+#include "tests/support/scoped.h"
 #include <string.h>
 
 enum { FOLD_LIMIT = 256, MOST_LINES = 16 };
@@ -31,12 +31,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t *zero = memchr(data, 0, size);
     const char *lines[MOST_LINES];
     struct import_options options = {.shapes = lines, .fold_limit = FOLD_LIMIT};
-    struct arena arena;
+    ARENA(arena);
     char *rest;
     if (!zero)
         return 0;
     size_t text = (size_t)(zero - data);
-    arena_init(&arena);
     for (char *line = strtok_r(arena_string_n(&arena, (const char *)data, text), "\n", &rest);
          line && options.shape_count < MOST_LINES; line = strtok_r(NULL, "\n", &rest))
         lines[options.shape_count++] = line;
@@ -44,6 +43,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     import_at(path, &options, true);
     options.expands = true;
     import_at(path, &options, false);
-    arena_free(&arena);
     return 0;
 }

@@ -1,12 +1,12 @@
 // Parts of the generator's work, as checkpoints and shards have them. An input is read as it is, and once more with the
 // hash at its end made right, so that mutations get past it; small ones are reduced to rules, too.
-#include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "generator/enumerate/space.h"
 #include "generator/job.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/scoped.h"
 #include <string.h>
 
 enum { MOST_MEMBERS = 40, MOST_INPUTS = 6 };   // of what is reduced: equations are renamed in all ways
@@ -63,11 +63,10 @@ static void merge(const char *path)
 static void read_parts(const uint8_t *data, size_t size)
 {
     size_t n_members = 0;
-    struct arena arena;
+    ARENA(arena);
     struct checkpoint_header header;
     checkpoint_list parts = {0};
     struct error error;
-    arena_init(&arena);
     const char *path = fuzz_file(data, size);
     bool is_read = checkpoint_file_read(path, &arena, &header, &parts, &error);
     for (size_t i = 0; is_read && i < parts.count; i++) {
@@ -77,21 +76,18 @@ static void read_parts(const uint8_t *data, size_t size)
     if (is_read && n_members <= MOST_MEMBERS && has_few_inputs(&header, &arena))
         merge(path);
     checkpoint_list_free(&parts);
-    arena_free(&arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct arena arena;
+    ARENA(arena);
     read_parts(data, size);
     if (size < sizeof(uint64_t))
         return 0;
-    arena_init(&arena);
     uint8_t *hashed = arena_alloc(&arena, size, 1);
     uint64_t hash = hash_bytes(data, size - sizeof hash, 0);
     memcpy(hashed, data, size);
     memcpy(hashed + size - sizeof hash, &hash, sizeof hash);
     read_parts(hashed, size);
-    arena_free(&arena);
     return 0;
 }

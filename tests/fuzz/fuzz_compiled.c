@@ -3,11 +3,11 @@
 // input is read, too.
 #include "backends/backend.h"
 #include "backends/cpu/cpu.h"
-#include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "optimizer/compiled/compiled_file.h"
 #include "optimizer/compiled/compiled_model.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/scoped.h"
 #include <string.h>
 
 #define MOST_ELEMENTS ((int64_t)1 << 14)
@@ -38,8 +38,7 @@ static void run(struct compiled_model *m)
 {
     struct backend_options options = {.threads = 1, .cost_file = "", .never_measures = true};
     struct error error;
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     struct backend *b = cpu_backend_open(&options, &error);
     struct model *model = b ? compiled_model_prepare(m, b, &error) : NULL;
     if (model) {
@@ -54,7 +53,6 @@ static void run(struct compiled_model *m)
         model_free(model);
     }
     backend_close(b);
-    arena_free(&arena);
 }
 
 static void read_model(const void *bytes, size_t size)
@@ -82,8 +80,7 @@ static void read_framed(const uint8_t *data, size_t size)
     const uint8_t *zero = memchr(data, 0, size);
     size_t text = zero ? (size_t)(zero - data) : size, weights = zero ? size - text - 1 : 0;
     size_t begin = (SIZE_OF_HEADER + text + COMPILED_ALIGNMENT - 1) / COMPILED_ALIGNMENT * COMPILED_ALIGNMENT;
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     size_t total = begin + weights + sizeof(uint64_t);
     uint8_t *file = arena_alloc_zero(&arena, total, COMPILED_ALIGNMENT);
     memcpy(file, "\x89taso\r\n\x1a", 8);
@@ -95,7 +92,6 @@ static void read_framed(const uint8_t *data, size_t size)
     if (weights)
         memcpy(file + begin, zero + 1, weights);
     read_model(file, total);
-    arena_free(&arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,23 +1,20 @@
 // Definitions of operators as text: what is printed of one is read back to the same text.
-#include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/text.h"
 #include "expressions/definition_parse.h"
 #include "expressions/definition_print.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/scoped.h"
 
 static bool print_definition(const uint8_t *data, size_t size, struct text *out)
 {
-    struct arena arena;
+    ARENA(arena);
     struct error error;
     struct definition d;
-    arena_init(&arena);
     bool is_read = definition_parse(&arena, "fuzz", (const char *)data, size, &d, &error);
     if (is_read) {
         definition_print_typed(out, &d);
         definition_free(&d);
     }
-    arena_free(&arena);
     return is_read;
 }
 

@@ -1,20 +1,18 @@
 // Graphs as text: what is read passes every check, and is the same when it is printed and read again.
 #include "core/formats/sexp.h"
-#include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/text.h"
 #include "graph/graph.h"
 #include "graph/text.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/graph_check.h"
+#include "tests/support/scoped.h"
 
 static bool print_graph(const uint8_t *data, size_t size, struct text *out)
 {
-    struct arena arena;
-    struct graph g;
+    ARENA(arena);
+    struct graph g FREED_BY(graph_free);
     struct error error;
     const struct sexp *list;
-    arena_init(&arena);
     graph_init(&g, &arena);
     bool is_read = sexp_parse(&arena, "fuzz", (const char *)data, size, &list, &error) && list->count == 1 &&
                    graph_parse(&list->items[0], "fuzz", &g, &error);
@@ -22,8 +20,6 @@ static bool print_graph(const uint8_t *data, size_t size, struct text *out)
         FUZZ_REQUIRE(graph_check(&g, &error));
         graph_print(out, &g);
     }
-    graph_free(&g);
-    arena_free(&arena);
     return is_read;
 }
 

@@ -1,8 +1,8 @@
 // .npy files: what is read has the size of its type.
-#include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "optimizer/run/npy.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/scoped.h"
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -11,15 +11,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                         {.dtype = DTYPE_I64, .rank = 0},
                                         {.dtype = DTYPE_BOOL, .rank = 1}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        struct arena arena;
+        ARENA(arena);
         struct error error = {0};
-        arena_init(&arena);
         const void *values = npy_parse("fuzz", "input x", &types[i], data, size, &arena, &error);
         char copy[64];
         FUZZ_REQUIRE(values || error.message[0]);
         if (values)
             memcpy(copy, values, type_bytes(&types[i]));
-        arena_free(&arena);
     }
     return 0;
 }

@@ -1,9 +1,8 @@
 // Command lines: each line of the input is an argument of a program with options of every kind.
-#include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/options.h"
-#include "core/text/text.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/scoped.h"
 #include <string.h>
 
 struct fields {
@@ -31,11 +30,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fields fields = {.fold = true, .budget = 1, .alpha = 1};
     struct error error;
-    struct arena arena;
+    ARENA(arena);
     enum options_end end;
     char *arguments[256];
     int count = 0;
-    arena_init(&arena);
     char *text = arena_string_n(&arena, (const char *)data, size);
     for (char *line = strtok(text, "\n"); line && count < 256; line = strtok(NULL, "\n"))
         arguments[count++] = line;
@@ -43,6 +41,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_REQUIRE(fields.budget >= 1 && fields.budget <= 1000000 && fields.alpha >= 1 && fields.alpha <= 100);
         FUZZ_REQUIRE(fields.device == 0 || fields.device == 1);
     }
-    arena_free(&arena);
     return 0;
 }

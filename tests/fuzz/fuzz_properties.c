@@ -1,22 +1,19 @@
 // Files of properties: what is printed of those that are read is read back to the same text.
-#include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/text.h"
 #include "properties/property.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/scoped.h"
 
 static bool print_properties(const uint8_t *data, size_t size, struct text *out)
 {
-    struct arena arena;
+    ARENA(arena);
     struct property_set set;
     struct error error;
-    arena_init(&arena);
     property_set_init(&set, &arena);
     bool is_read = property_set_read(&set, fuzz_file(data, size), &error);
     for (size_t i = 0; is_read && i < set.properties.count; i++)
         property_print(out, set.properties.items[i]);
     property_set_free(&set);
-    arena_free(&arena);
     return is_read;
 }
 

@@ -1,22 +1,20 @@
 // S-expressions, and what is printed of their strings and reals is read back as the same.
 #include "core/formats/sexp.h"
-#include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/text.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/scoped.h"
 #include <string.h>
 
 static void check_read_back(const struct sexp *s)
 {
-    struct arena arena;
-    struct text text = {0};
+    ARENA(arena);
+    TEXT(text);
     struct error error;
     const struct sexp *list;
     for (size_t i = 0; s->kind == SEXP_LIST && i < s->count; i++)
         check_read_back(&s->items[i]);
     if (s->kind != SEXP_STRING && s->kind != SEXP_REAL)
         return;
-    arena_init(&arena);
     if (s->kind == SEXP_STRING)
         text_add_quoted(&text, s->text);
     else
@@ -28,18 +26,14 @@ static void check_read_back(const struct sexp *s)
         FUZZ_REQUIRE(
             list->items[0].kind == SEXP_REAL &&
             (list->items[0].real == s->real || (s->real != s->real && list->items[0].real != list->items[0].real)));
-    text_free(&text);
-    arena_free(&arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct arena arena;
+    ARENA(arena);
     struct error error;
     const struct sexp *list;
-    arena_init(&arena);
     if (sexp_parse(&arena, "fuzz", (const char *)data, size, &list, &error))
         check_read_back(list);
-    arena_free(&arena);
     return 0;
 }

@@ -1,16 +1,15 @@
 // Models whose symbols stay: imported at several bindings in lockstep, as a graph that passes every check, has types at
 // each of these bindings, and is exported again; those of an odd number of bytes anew.
-#include "core/memory/arena.h"
 #include "tests/fuzz/exported.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/graph_check.h"
+#include "tests/support/scoped.h"
 
 static void require_types_at(const struct imported_model *m, const int64_t *binding)
 {
     const struct graph *g = &m->graph;
-    struct arena arena;
-    struct graph at;
-    arena_init(&arena);
+    ARENA(arena);
+    struct graph at FREED_BY(graph_free);
     graph_init(&at, &arena);
     tensor_id *tensors = arena_array(&arena, tensor_id, g->tensors.count + 1);
     for (node_id n = 0; n < g->nodes.count; n++) {
@@ -23,8 +22,6 @@ static void require_types_at(const struct imported_model *m, const int64_t *bind
         for (uint32_t i = 0; i < node->n_outputs; i++)
             tensors[node->first_output + i] = graph_output_of(&at, made, i);
     }
-    graph_free(&at);
-    arena_free(&arena);
 }
 
 static bool import(struct imported_model *m, struct onnx_file *file, size_t size, struct error *error)

@@ -1,9 +1,7 @@
 // What the generator finds in a space, up to the classes of equal terms.
 #pragma once
-#include "core/text/error.h"
 #include "generator/reduce/minimal_equations.h"
 #include "tests/support/check.h"
-#include <string.h>
 
 struct found {
     struct arena arena;

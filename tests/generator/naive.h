@@ -1,13 +1,9 @@
 // Every graph of a family, built operator by operator in every order and evaluated by itself: a slow and obvious truth.
 #pragma once
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/field.h"
 #include "generator/enumerate/key.h"
 #include "tests/support/check.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { MAX_TENSORS = 24, SEED = 99 };
 
@@ -125,7 +121,7 @@ static void apply_operator(struct naive *n, const struct naive_graph *g, int ins
     if (!fits(&in->arguments[0], &g->tensors[a]) || (b >= 0 && !fits(&in->arguments[1], &g->tensors[b])))
         return;
     struct operator_call call = {in->op, in->n_inputs, types, in->attributes};
-    struct definition d;
+    struct definition d FREED_BY(definition_free);
     definition_init(&d, &n->arena, in->n_inputs, types);
     struct naive_graph next = *g;
     if (operator_define(&d, &call)) {
@@ -156,7 +152,6 @@ static void apply_operator(struct naive *n, const struct naive_graph *g, int ins
             }
         }
     }
-    definition_free(&d);
 }
 
 static void extend_graph(struct naive *n, const struct naive_graph *g)
@@ -182,13 +177,12 @@ static void fill_input(struct naive *n, struct random *stream, struct naive_tens
 static void evaluate_constant(struct naive *n, const struct instance *constant, struct naive_tensor *t)
 {
     struct operator_call call = {constant->op, 0, NULL, constant->attributes};
-    struct definition d;
+    struct definition d FREED_BY(definition_free);
     definition_init(&d, &n->arena, 0, NULL);
     assert_true(operator_define(&d, &call));
     t->type = *definition_output(&d, 0);
     t->data = arena_array(&n->arena, uint64_t, type_elements(&t->type));
     evaluate_field(&d, SEED, NULL, &t->data, &n->arena);
-    definition_free(&d);
 }
 
 static void enumerate_naively(struct naive *n, const struct family *family, int max_ops)

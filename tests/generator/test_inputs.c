@@ -1,8 +1,6 @@
 // Sets of inputs up to renaming: as many as are counted are visited, each once, and what is fixed stays.
-#include "core/text/error.h"
 #include "generator/enumerate/inputs.h"
 #include "tests/support/check.h"
-#include <string.h>
 
 struct visits {
     uint32_t set, fixed, n;
@@ -34,10 +32,9 @@ static void every_renamed_set_is_visited_once(void **state)
     } cases[] = {{0x00, 0x00, 1}, {0x01, 0x00, 4}, {0x01, 0x01, 1}, {0x03, 0x00, 6}, {0x03, 0x01, 3},
                  {0x0f, 0x03, 1}, {0x13, 0x01, 6}, {0x37, 0x00, 4}, {0x71, 0x10, 4}, {0x51, 0x00, 8}};
     const char *text = "(family f (inputs 4 (f32 2 2)) (inputs 2 (f32 3)) (inputs 1 (f32)) (operator (relu _)))";
-    struct arena arena;
+    ARENA(arena);
     struct space space;
     struct error error;
-    arena_init(&arena);
     space_init(&space, &arena);
     assert_true(space_parse(&space, "test", text, strlen(text), &error));
     const struct family *f = space.families.items[0];
@@ -51,7 +48,6 @@ static void every_renamed_set_is_visited_once(void **state)
     assert_false(inputs_are_first(f, 0x02));
     assert_false(inputs_are_first(f, 0x21));
     space_free(&space);
-    arena_free(&arena);
 }
 
 RUN_TESTS(TEST(every_renamed_set_is_visited_once))

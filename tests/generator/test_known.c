@@ -1,10 +1,7 @@
 // What is remembered and what is counted only as far as it is asked for, beside what says all of it each time.
-#include "core/numbers/random.h"
-#include "core/text/error.h"
 #include "generator/enumerate/term.h"
 #include "generator/other_sizes/verdict_cache.h"
 #include "tests/support/check.h"
-#include <string.h>
 
 static const char text[] = "(family f (inputs 2 (f32 2 3)) (operator (relu _)) (operator (ewadd _ _))"
                            " (operator (split 1 _)) (operator (concat 1 _ _)))";

@@ -1,9 +1,6 @@
 // Terms for lists: against the search that tries every form, and every two of them, at every example.
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
 #include "generator/unify/list_terms.h"
 #include "tests/support/check.h"
-#include <string.h>
 
 enum { EXAMPLES = 3, TENSORS = 2, VARIABLES = 2, ROUNDS = 40 };
 

@@ -1,12 +1,9 @@
 // Rules that differ in attributes, as one: what is made is what was expected, and it says at every example what the rules
 // said.
-#include "core/memory/arena.h"
-#include "core/text/text.h"
 #include "generator/unify/unify.h"
 #include "substitutions/pattern.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
-#include <string.h>
 
 enum { MAX_MEMBERS = 6, MAX_EXPECTED = 3 };
 
@@ -162,12 +159,11 @@ static bool has_instance(struct arena *a, const struct rule *r, const struct uni
 
 static void check_case(size_t number)
 {
-    struct arena a;
+    ARENA(a);
     struct unify_member members[MAX_MEMBERS];
     struct rule *rules[MAX_MEMBERS];
     unified_list found = {0};
     size_t n = 0, n_expected = 0;
-    arena_init(&a);
     for (; n < MAX_MEMBERS && cases[number].members[n].statement; n++) {
         int64_t sizes[MAX_EXPECTED][5];
         memcpy(sizes, cases[number].members[n].sizes, sizeof sizes);
@@ -194,7 +190,6 @@ static void check_case(size_t number)
     for (size_t i = 0; i < n; i++)
         rule_free(rules[i]);
     vec_free(&found);
-    arena_free(&a);
 }
 
 static void rules_that_differ_in_attributes_become_one(void **state)
@@ -214,9 +209,8 @@ static void skeletons_tell_what_differs_otherwise(void **state)
         "(source (split0 1 (concat 1 ?x ?y))) (target ?x)",
         "(source (split0 1 :sizes (dim ?x 1) (dim ?y 1) (concat 1 ?x ?y))) (target ?x)",
     };
-    struct arena a;
+    ARENA(a);
     struct text texts[COUNT_OF(statements)] = {{0}};
-    arena_init(&a);
     for (size_t i = 0; i < COUNT_OF(statements); i++) {
         struct rule *rule = parse_rule(&a, arena_printf(&a, "(rule r %s)", statements[i]));
         rule_print_skeleton(&texts[i], rule);
@@ -227,7 +221,6 @@ static void skeletons_tell_what_differs_otherwise(void **state)
             assert_int_equal(strcmp(texts[i].chars, texts[k].chars) == 0, i == 0 && k == 1);
     for (size_t i = 0; i < COUNT_OF(statements); i++)
         text_free(&texts[i]);
-    arena_free(&a);
 }
 
 RUN_TESTS(TEST(rules_that_differ_in_attributes_become_one), TEST(skeletons_tell_what_differs_otherwise))

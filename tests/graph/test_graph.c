@@ -1,8 +1,5 @@
 // Graphs: text, hash-consing, rollback, replacement, keys and checks.
 #include "core/formats/sexp.h"
-#include "core/memory/arena.h"
-#include "core/text/error.h"
-#include "core/text/text.h"
 #include "graph/field_entries.h"
 #include "graph/graph.h"
 #include "graph/graph_whole.h"
@@ -10,7 +7,6 @@
 #include "graph/undone_reshapes.h"
 #include "tests/support/check.h"
 #include "tests/support/graph_check.h"
-#include <string.h>
 
 static bool read_graph(struct graph *g, struct arena *a, const char *text, struct error *error)
 {
@@ -34,19 +30,15 @@ static const char *const canonical_graphs[] = {
 static void prints_what_it_reads(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(canonical_graphs); i++) {
-        struct arena a;
-        struct graph g;
+        ARENA(a);
+        struct graph g FREED_BY(graph_free);
         struct error error = {0};
-        struct text text = {0};
-        arena_init(&a);
+        TEXT(text);
         if (!read_graph(&g, &a, canonical_graphs[i], &error))
             fail_msg("%s", error.message);
         assert_true(graph_check(&g, &error));
         graph_print(&text, &g);
         assert_string_equal(text.chars, canonical_graphs[i]);
-        text_free(&text);
-        graph_free(&g);
-        arena_free(&a);
     }
 }
 
@@ -68,16 +60,13 @@ static const struct {
 static void names_the_place_of_errors(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(bad_graphs); i++) {
-        struct arena a;
-        struct graph g;
+        ARENA(a);
+        struct graph g FREED_BY(graph_free);
         struct error error = {0};
-        arena_init(&a);
         assert_false(read_graph(&g, &a, bad_graphs[i].text, &error));
         assert_string_equal(error.message, bad_graphs[i].message);
         assert_int_equal(error.line, bad_graphs[i].line);
         assert_int_equal(error.column, bad_graphs[i].column);
-        graph_free(&g);
-        arena_free(&a);
     }
 }
 
@@ -111,35 +100,30 @@ static tensor_id add(struct graph *g, enum operator_id op, uint32_t n, const ten
 
 static void finds_equal_applications(void **state)
 {
-    struct fixture f;
-    set_up(&f);
+    FIXTURE(&f);
     tensor_id sum = add(&f.g, OP_EWADD, 2, (tensor_id[]){f.x, f.y});
     assert_int_equal(add(&f.g, OP_EWADD, 2, (tensor_id[]){f.y, f.x}), sum);
     assert_int_not_equal(add(&f.g, OP_SUB, 2, (tensor_id[]){f.y, f.x}), add(&f.g, OP_SUB, 2, (tensor_id[]){f.x, f.y}));
-    tear_down(&f);
 }
 
 static void takes_back_what_was_added(void **state)
 {
-    struct fixture f;
-    set_up(&f);
+    FIXTURE(&f);
     struct graph_mark mark = graph_mark(&f.g);
     tensor_id first = add(&f.g, OP_RELU, 1, &f.x);
     add(&f.g, OP_EWADD, 2, (tensor_id[]){first, f.y});
     graph_rollback(&f.g, mark);
     assert_int_equal(f.g.nodes.count, 2);
     assert_int_equal(add(&f.g, OP_RELU, 1, &f.x), first);
-    tear_down(&f);
 }
 
 // The definitions of a model's nodes, which only their types are taken from, were four fifths of its memory.
 static void definitions_leave_nothing_behind(void **state)
 {
     enum { N = 256 };
-    struct arena a;
-    struct graph g;
+    ARENA(a);
+    struct graph g FREED_BY(graph_free);
     struct type type = type_make(DTYPE_F32, 2, (const int64_t[]){4, 8});
-    arena_init(&a);
     graph_init(&g, &a);
     tensor_id t = graph_add_leaf(&g, operators[OP_INPUT], 0, &type);
     size_t before = arena_used(&a);
@@ -150,15 +134,12 @@ static void definitions_leave_nothing_behind(void **state)
         t = graph_output_of(&g, n, 0);
     }
     assert_true(arena_used(&a) - before < 2 * N * sizeof(struct type));
-    graph_free(&g);
-    arena_free(&a);
 }
 
 static void split_takes_its_sizes_from_the_tree(void **state)
 {
-    struct fixture f;
     node_id node;
-    set_up(&f);
+    FIXTURE(&f);
     int64_t axis = 1;
     struct attribute_value attributes[2] = {{1, &axis}, {0}};
     assert_true(graph_add(&f.g, operators[OP_CONCAT], attributes, 2, (tensor_id[]){f.x, f.y}, &node));
@@ -170,14 +151,12 @@ static void split_takes_its_sizes_from_the_tree(void **state)
     node_id again;
     assert_true(graph_add(&f.g, operators[OP_SPLIT], attributes, 1, &both, &again));
     assert_int_equal(again, node);
-    tear_down(&f);
 }
 
 // relu(x + y) + tanh(y)   with relu(x + y) replaced by sigmoid(x - y)
 static void replacement_keeps_what_reads_it(void **state)
 {
-    struct fixture f;
-    set_up(&f);
+    FIXTURE(&f);
     tensor_id relu = add(&f.g, OP_RELU, 1, (tensor_id[]){add(&f.g, OP_EWADD, 2, (tensor_id[]){f.x, f.y})});
     tensor_id whole = add(&f.g, OP_SUB, 2, (tensor_id[]){relu, add(&f.g, OP_TANH, 1, &f.y)});
     graph_add_output(&f.g, whole);
@@ -185,7 +164,7 @@ static void replacement_keeps_what_reads_it(void **state)
     tensor_id other = add(&f.g, OP_SIGMOID, 1, (tensor_id[]){add(&f.g, OP_SUB, 2, (tensor_id[]){f.x, f.y})});
     assert_true(graph_key(&f.g) == key_before);
 
-    struct graph result;
+    struct graph result FREED_BY(graph_free);
     struct error error = {0};
     assert_true(graph_replace(&result, &f.g, 1, &relu, &other, NULL));
     assert_true(graph_check(&result, &error));
@@ -195,25 +174,21 @@ static void replacement_keeps_what_reads_it(void **state)
     assert_false(graph_equal(&result, &f.g));
     assert_true(result.tensors.items[result.outputs.items[0]].value == f.g.tensors.items[whole].value);
 
-    struct graph same;
+    struct graph same FREED_BY(graph_free);
     assert_true(graph_replace(&same, &f.g, 0, NULL, NULL, NULL));
     assert_true(graph_key(&same) == key_before);
     assert_true(graph_equal(&same, &f.g));
-    graph_free(&same);
-    graph_free(&result);
-    tear_down(&f);
 }
 
 // tanh(concat(x, y)) with concat(x, y) replaced by concat(y, x): the axis is cut elsewhere now, and all below know.
 static void replacement_brings_split_trees_up_to_date(void **state)
 {
-    struct fixture f;
-    struct graph result;
+    struct graph result FREED_BY(graph_free);
     struct error error = {0};
     node_id node;
     int64_t axis = 1;
     struct attribute_value attributes[2] = {{1, &axis}, {0}};
-    set_up(&f);
+    FIXTURE(&f);
     struct type narrow = type_make(DTYPE_F32, 2, (int64_t[]){4, 2});
     tensor_id z = graph_add_leaf(&f.g, operators[OP_INPUT], 2, &narrow);
     assert_true(graph_add(&f.g, operators[OP_CONCAT], attributes, 2, (tensor_id[]){f.x, z}, &node));
@@ -225,16 +200,13 @@ static void replacement_brings_split_trees_up_to_date(void **state)
     assert_true(graph_replace(&result, &f.g, 1, &both, &turned, NULL));
     assert_true(graph_check(&result, &error));
     assert_int_equal(graph_type(&result, result.outputs.items[0])->split[1]->left_size, 2);
-    graph_free(&result);
-    tear_down(&f);
 }
 
 // x itself takes the place of relu(x): it still is what it was, and every way there gives the same key.
 static void replacement_by_what_was_there_keeps_its_key(void **state)
 {
-    struct fixture f;
     struct graph result, direct;
-    set_up(&f);
+    FIXTURE(&f);
     graph_add_output(&f.g, add(&f.g, OP_TANH, 1, (tensor_id[]){add(&f.g, OP_RELU, 1, &f.x)}));
     graph_init(&direct, &f.arena);
     struct type type = *graph_type(&f.g, f.x);
@@ -247,7 +219,6 @@ static void replacement_by_what_was_there_keeps_its_key(void **state)
     assert_true(result.nodes.items[1].key == direct.nodes.items[1].key);
     graph_free(&result);
     graph_free(&direct);
-    tear_down(&f);
 }
 
 static tensor_id add_product(struct graph *g, tensor_id x, tensor_id y)
@@ -274,9 +245,8 @@ static tensor_id add_layer(struct graph *g, tensor_id x, int64_t number)
 static void equal_layers_stand_in_equal_order(void **state)
 {
     enum { LAYERS = 16 };
-    struct fixture f;
     tensor_id x;
-    set_up(&f);
+    FIXTURE(&f);
     x = f.x;
     size_t edges[LAYERS], first[LAYERS];
     for (int layer = 0; layer < LAYERS; layer++) {
@@ -288,7 +258,6 @@ static void equal_layers_stand_in_equal_order(void **state)
         for (size_t i = 0; i < f.g.edges.count - edges[LAYERS - 1]; i++)
             assert_int_equal(f.g.edges.items[edges[layer] + i] - first[layer],
                              f.g.edges.items[edges[1] + i] - first[1]);
-    tear_down(&f);
 }
 
 // What makes the first input of a sum is replaced, so that it becomes the second one: the sum still is what it was.
@@ -298,9 +267,8 @@ static void keys_do_not_depend_on_the_order_of_inputs(void **state)
     size_t n_swapped = 0;
     for (size_t i = 0; i < COUNT_OF(made_by); i++)
         for (size_t j = 0; j < COUNT_OF(made_by); j++) {
-            struct fixture f;
-            struct graph result;
-            set_up(&f);
+            struct graph result FREED_BY(graph_free);
+            FIXTURE(&f);
             tensor_id old = add(&f.g, made_by[i], 1, &f.x), other = add(&f.g, OP_SIGMOID, 1, &f.y);
             tensor_id sum = add(&f.g, OP_EWADD, 2, (tensor_id[]){old, other});
             graph_add_output(&f.g, sum);
@@ -313,29 +281,24 @@ static void keys_do_not_depend_on_the_order_of_inputs(void **state)
                 graph_producer(&result, graph_inputs(&result, after - result.nodes.items)[0])->op->id == made_by[j];
             n_swapped += was_first != is_first;
             assert_true(after->key == key);
-            graph_free(&result);
-            tear_down(&f);
         }
     assert_true(n_swapped > 0);
 }
 
 static void replacement_refuses_cycles(void **state)
 {
-    struct fixture f;
     struct graph result;
-    set_up(&f);
+    FIXTURE(&f);
     tensor_id relu = add(&f.g, OP_RELU, 1, &f.x);
     tensor_id above = add(&f.g, OP_TANH, 1, &relu);
     graph_add_output(&f.g, above);
     assert_false(graph_replace(&result, &f.g, 1, &relu, &above, NULL));
-    tear_down(&f);
 }
 
 static void counts_uses(void **state)
 {
-    struct fixture f;
     struct graph_uses uses;
-    set_up(&f);
+    FIXTURE(&f);
     add(&f.g, OP_EWMUL, 2, (tensor_id[]){f.x, f.x});
     node_id last = f.g.tensors.items[add(&f.g, OP_SUB, 2, (tensor_id[]){f.y, f.x})].producer;
     graph_uses_init(&uses, &f.g, NULL);
@@ -343,34 +306,28 @@ static void counts_uses(void **state)
     assert_int_equal(uses.first[f.y + 1] - uses.first[f.y], 1);
     assert_int_equal(uses.nodes[uses.first[f.y]], last);
     graph_uses_free(&uses);
-    tear_down(&f);
 }
 
 // What is read twice at each of sixty levels is read 2^60 times: the cost says so, without counting.
 static void costs_of_shared_entries_are_found_once(void **state)
 {
-    struct fixture f;
     struct field_entries entries;
-    struct arena a;
-    set_up(&f);
-    arena_init(&a);
+    ARENA(a);
+    FIXTURE(&f);
     tensor_id t = f.x;
     for (int level = 0; level < 60; level++)
         t = add(&f.g, OP_SUB, 2, (tensor_id[]){t, t});
     field_entries_init(&entries, &f.g, 1, &a);
     assert_true(field_entry_cost(&entries, t) >= 0x1p60);
     field_entries_free(&entries);
-    arena_free(&a);
-    tear_down(&f);
 }
 
 static void leaves_out_undone(const char *before, const char *after)
 {
-    struct arena a;
+    ARENA(a);
     struct graph g, made;
     struct error error = {0};
-    struct text text = {0};
-    arena_init(&a);
+    TEXT(text);
     if (!read_graph(&g, &a, before, &error))
         fail_msg("%s", error.message);
     bool is_any = graph_leave_out_undone_reshapes(&made, &g);
@@ -381,9 +338,7 @@ static void leaves_out_undone(const char *before, const char *after)
         assert_string_equal(text.chars, after);
         graph_free(&made);
     }
-    text_free(&text);
     graph_free(&g);
-    arena_free(&a);
 }
 
 #define READ_AS_SEQUENCE                                                                                               \

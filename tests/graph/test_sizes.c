@@ -1,7 +1,6 @@
 // Sizes as functions of symbols: found by their values at the probes, and told apart at the first.
 #include "graph/sizes.h"
 
-#include "core/memory/arena.h"
 #include "tests/support/check.h"
 
 static struct sizes two_symbols(void)
@@ -179,11 +178,10 @@ static void sizes_beyond_any_tensor_are_none(void **state)
 // A reshape of x to (x * 4, 2) at other sizes, and one to a fixed shape, which is ill-typed there.
 static void makes_nodes_at_a_binding(void **state)
 {
-    struct arena arena;
+    ARENA(arena);
     struct graph g, there;
     struct sizes s = two_symbols();
     node_id nodes[2], copy;
-    arena_init(&arena);
     graph_init(&g, &arena);
     graph_init(&there, &arena);
     struct type type = type_make(DTYPE_F32, 2, (int64_t[]){211, 8});
@@ -202,7 +200,6 @@ static void makes_nodes_at_a_binding(void **state)
     assert_false(sizes_add_node(&s, binding, &there, &g, nodes[1], &other, &copy));
     graph_free(&there);
     graph_free(&g);
-    arena_free(&arena);
     sizes_free(&s);
 }
 

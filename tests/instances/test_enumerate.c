@@ -3,7 +3,6 @@
 #include "substitutions/pattern.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
-#include <string.h>
 
 static const char *const rules[] = {
     "(rule a (source (matmul (matmul ?x ?y) ?z)) (target (matmul ?x (matmul ?y ?z))))",
@@ -98,10 +97,9 @@ static void try_all_types(struct instance *in, uint32_t variable, int max_rank, 
 static void finds_what_trying_all_finds(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(rules); i++) {
-        struct arena arena, scratch;
+        ARENA(scratch);
+        ARENA(arena);
         struct typing typing;
-        arena_init(&arena);
-        arena_init(&scratch);
         typing_init(&typing);
         struct rule *rule = parse_rule(&arena, rules[i]);
         struct equation eq = equation_of_rule(rule);
@@ -136,8 +134,6 @@ static void finds_what_trying_all_finds(void **state)
         assert_int_equal(joined.sum, tried.sum);
         rule_free(rule);
         typing_free(&typing);
-        arena_free(&scratch);
-        arena_free(&arena);
     }
 }
 
@@ -195,10 +191,9 @@ static void types_what_has_a_definition(void **state)
         const struct operator* op = operators[op_id];
         struct attribute_value attributes[MAX_ATTRIBUTES];
         struct typing typing;
-        struct arena a;
+        ARENA(a);
         if (op->min_inputs != 2 || !op->define)
             continue;
-        arena_init(&a);
         typing_init(&typing);
         standard_attributes(op, &a, attributes);
         head_id head = typing_head(&typing, op, attributes);
@@ -206,17 +201,15 @@ static void types_what_has_a_definition(void **state)
             for (uint32_t y = 0; y < n_types; y++) {
                 struct type inputs[] = {types[x], types[y]};
                 type_id ids[] = {typing_add(&typing, &types[x]), typing_add(&typing, &types[y])};
-                struct definition d;
+                struct definition d FREED_BY(definition_free);
                 struct operator_call call = {op, 2, inputs, attributes};
                 definition_init(&d, &a, 2, inputs);
                 bool is_typed = operator_define(&d, &call);
                 assert_int_equal(typing_apply(&typing, head, 2, ids)->is_typed, is_typed);
                 n_typed += is_typed;
                 n_refused += !is_typed;
-                definition_free(&d);
             }
         typing_free(&typing);
-        arena_free(&a);
     }
     assert_true(n_typed > 1000 && n_refused > 1000);
 }
@@ -236,14 +229,12 @@ static void no_type_depends_on_a_choice(void **state)
                     for (uint32_t y = 0; y < (op->min_inputs == 2 ? n_types : 1); y++) {
                         struct type inputs[] = {types[x], types[y]};
                         struct attribute_value first[MAX_ATTRIBUTES], other[MAX_ATTRIBUTES];
-                        struct arena a;
-                        arena_init(&a);
+                        ARENA(a);
                         standard_attributes(op, &a, first);
                         memcpy(other, first, sizeof other);
                         other[i].ints = &choice;
                         assert_in_range(op->min_inputs, 1, 2);
                         expect_alike(op, inputs, first, other, &a, &n_typed);
-                        arena_free(&a);
                     }
         n_operators += n_typed > 0;
     }

@@ -5,7 +5,6 @@
 #include "backends/cpu/cpu.h"
 #include "core/memory/memory.h"
 #include "core/text/error.h"
-#include "core/text/text.h"
 #include "expressions/elements.h"
 #include "graph/graph_whole.h"
 #include "onnx/convert/importer.h"
@@ -15,6 +14,7 @@
 #include "onnx/format/model_read.h"
 #include "onnx/format/tensor.h"
 #include "tests/support/reference_graph.h"
+#include "tests/support/scoped.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -89,12 +89,11 @@ static void read_inputs(struct test *t)
 
 static const char *shape_option(struct test *t, const struct onnx_value_info *info, const struct type *type)
 {
-    struct text text = {0};
+    TEXT(text);
     text_printf(&text, "%s=", info->name.text);
     for (int i = 0; i < type->rank; i++)
         text_printf(&text, "%s%" PRId64, i ? "," : "", type->dim[i]);
     const char *option = arena_string(&t->arena, text.chars);
-    text_free(&text);
     return option;
 }
 
@@ -190,12 +189,11 @@ static bool compare_output(struct test *t, size_t index, const struct tensor_val
     if (!read_data(t, "output", index, &expected, error))
         return conclude(t, "no data", error->message);
     if (!type_equal(&found->type, &expected.type)) {
-        struct text text = {0};
+        TEXT(text);
         type_print(&text, &found->type);
         text_add(&text, " instead of ");
         type_print(&text, &expected.type);
         conclude(t, "DIFFERS", text.chars);
-        text_free(&text);
         return false;
     }
     if (is_close(found, &expected, &difference))

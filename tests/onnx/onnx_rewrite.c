@@ -15,6 +15,7 @@
 #include "substitutions/match.h"
 #include "substitutions/match_index.h"
 #include "tests/support/graph_check.h"
+#include "tests/support/scoped.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,7 +150,7 @@ static bool export_and_write(struct imported_model *m, const struct graph *g, co
 
 static bool rewrite(struct imported_model *m, const struct rule_set *rules, char **argv, struct error *error)
 {
-    struct graph g;
+    struct graph g FREED_BY(graph_free);
     uint64_t seed = strtoull(argv[2], NULL, 10);
     bool is_fine = true;
     if (strcmp(argv[3], "saturate") == 0)
@@ -157,7 +158,6 @@ static bool rewrite(struct imported_model *m, const struct rule_set *rules, char
     else
         walk(&m->graph, rules, seed, strtol(argv[3], NULL, 10), &g);
     is_fine = is_fine && export_and_write(m, &g, argv[5], error);
-    graph_free(&g);
     return is_fine;
 }
 

@@ -2,15 +2,12 @@
 // that may not be read at first tell where it is, so that the change comes between the scans. Then all numbers of a list
 // are as short as can be, and more.
 #define _GNU_SOURCE   // MAP_ANONYMOUS
-#include "core/memory/arena.h"
-#include "core/text/error.h"
 #include "onnx/format/model.h"
 #include "onnx/format/model_read.h"
 #include "onnx/format/tensor.h"
 #include "tests/support/check.h"
 
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define PAGE ((size_t)4096)
@@ -83,31 +80,27 @@ static void expect_change(const struct error *error)
 
 static void lists_that_grow_are_refused(void **state)
 {
-    struct arena arena;
+    ARENA(arena);
     struct error error = {0};
     void *message;
-    arena_init(&arena);
     write_tensor(1);
     change_between_scans();
     assert_false(onnx_message_parse(&arena, &onnx_tensor_descriptor, "file", bytes, SIZE, &message, &error));
     expect_change(&error);
-    arena_free(&arena);
 }
 
 static void numbers_that_grow_are_refused(void **state)
 {
-    struct arena arena;
+    ARENA(arena);
     struct error error = {0};
     struct onnx_bytes elements;
     void *tensor;
-    arena_init(&arena);
     write_tensor(7);
     assert_true(onnx_message_parse(&arena, &onnx_tensor_descriptor, "file", bytes, SIZE, &tensor, &error));
     assert_true(onnx_tensor_check(tensor, "file", &error));
     change_between_scans();
     assert_false(onnx_tensor_decode(tensor, &arena, "file", &elements, &error));
     expect_change(&error);
-    arena_free(&arena);
 }
 
 RUN_TESTS(TEST(lists_that_grow_are_refused), TEST(numbers_that_grow_are_refused))

@@ -1,16 +1,11 @@
 // Tensors whose elements are computed when they are written: what is read back, how many are in memory at a time, and
 // what is left where one cannot be computed.
-#include "core/memory/memory.h"
-#include "core/text/error.h"
 #include "onnx/format/model.h"
 #include "onnx/format/model_file.h"
 #include "onnx/format/model_save.h"
 #include "onnx/format/tensor.h"
 #include "tests/support/check.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { TENSORS = 6, ELEMENTS = 1 << 18 };
@@ -69,7 +64,7 @@ static struct onnx_model *make_model(struct arena *arena, int fails_at, size_t *
 
 static void expect_elements(const char *path)
 {
-    struct onnx_file file;
+    struct onnx_file file FREED_BY(onnx_file_close);
     struct error error = {0};
     onnx_file_open(&file, path, &error);
     assert_string_equal(error.message, "");
@@ -82,7 +77,6 @@ static void expect_elements(const char *path)
         for (int k = 0; k < ELEMENTS; k++)
             assert_true(elements[k] == (float)(i * ELEMENTS + k));
     }
-    onnx_file_close(&file);
 }
 
 static void remove_folder(const char *folder)
@@ -98,15 +92,13 @@ static void deferred_elements_are_written_one_tensor_at_a_time(void **state)
     for (size_t limit = 0; limit <= 4096; limit += 4096) {
         char folder[] = "/tmp/taso-deferred-XXXXXX", path[64];
         size_t before = mem_in_use(), most_in_use = 0;
-        struct arena arena;
+        ARENA(arena);
         struct error error = {0};
-        arena_init(&arena);
         assert_non_null(mkdtemp(folder));
         snprintf(path, sizeof path, "%s/m.onnx", folder);
         assert_true(onnx_model_write(make_model(&arena, -1, &most_in_use), NULL, path, limit, &error));
         assert_in_range(most_in_use - before, ELEMENTS * sizeof(float), 2 * ELEMENTS * sizeof(float));
         expect_elements(path);
-        arena_free(&arena);
         remove_folder(folder);
     }
 }

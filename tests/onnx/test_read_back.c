@@ -1,14 +1,12 @@
 // What is written and says something else than was exported takes nobody's place: a type, the interface, the order of
 // nodes. Files are what they were before.
 #include "core/system/file.h"
-#include "core/text/error.h"
 #include "onnx/convert/export/export.h"
 #include "onnx/convert/export/export_alone.h"
 #include "onnx/format/model_file.h"
 #include "onnx/format/model_save.h"
 #include "tests/support/parse_graph.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 struct written {
@@ -24,13 +22,11 @@ static const char *const graph_text =
 
 static void write_original(const char *path, struct arena *arena)
 {
-    struct graph g;
     struct error error = {0};
     struct onnx_bytes bytes;
-    parse_graph(&g, arena, graph_text);
+    GRAPH(g, arena, graph_text);
     assert_true(export_alone(&g, 17, &(struct alone_weights){0}, arena, &bytes, &error));
     assert_true(file_write_text(path, (const char *)bytes.at, bytes.size, &error));
-    graph_free(&g);
 }
 
 static struct onnx_value_info *input_of_model(const struct onnx_model *m)

@@ -1,11 +1,7 @@
 // Sizes and payloads of tensors: a table of (encoded tensor, what it is).
-#include "core/memory/arena.h"
-#include "core/text/error.h"
 #include "onnx/format/model_read.h"
 #include "onnx/format/tensor.h"
 #include "tests/support/check.h"
-
-#include <string.h>
 
 struct tensor_case {
     const char *bytes;
@@ -41,11 +37,10 @@ static const struct tensor_case cases[] = {
 static void tensors_are_decoded(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct arena arena;
+        ARENA(arena);
         struct error error = {0};
         struct onnx_bytes elements;
         void *t;
-        arena_init(&arena);
         assert_true(onnx_message_parse(&arena, &onnx_tensor_descriptor, "f", (const uint8_t *)cases[i].bytes,
                                        cases[i].size, &t, &error));
         bool is_fine = onnx_tensor_decode(t, &arena, "f", &elements, &error);
@@ -56,7 +51,6 @@ static void tensors_are_decoded(void **state)
         } else {
             assert_non_null(strstr(error.message, cases[i].reason));
         }
-        arena_free(&arena);
     }
 }
 

@@ -1,13 +1,9 @@
 // Protobuf records by hand: what is read, what is refused and why, and that writing gives the same bytes.
 #include "core/formats/wire.h"
-#include "core/memory/arena.h"
-#include "core/text/error.h"
 #include "onnx/format/model.h"
 #include "onnx/format/model_read.h"
 #include "onnx/format/model_write.h"
 #include "tests/support/check.h"
-
-#include <string.h>
 
 struct varint_case {
     const char *bytes;
@@ -122,10 +118,9 @@ static const struct node_case nodes[] = {
 static void messages_come_back(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(nodes); i++) {
-        struct arena arena;
+        ARENA(arena);
         struct error error = {0};
         void *message;
-        arena_init(&arena);
         bool is_fine = onnx_message_parse(&arena, &onnx_node_descriptor, "f", (const uint8_t *)nodes[i].bytes,
                                           nodes[i].size, &message, &error);
         assert_int_equal(is_fine, nodes[i].reason == NULL);
@@ -136,7 +131,6 @@ static void messages_come_back(void **state)
         } else {
             assert_string_equal(error.message, nodes[i].reason);
         }
-        arena_free(&arena);
     }
 }
 
@@ -144,16 +138,14 @@ static void messages_come_back(void **state)
 static void last_alternative_counts(void **state)
 {
     static const char bytes[] = "\x22\x02\x0a\x00\x0a\x02\x08\x01";
-    struct arena arena;
+    ARENA(arena);
     struct error error = {0};
     void *message;
-    arena_init(&arena);
     assert_true(onnx_message_parse(&arena, &onnx_type_descriptor, "f", (const uint8_t *)bytes, sizeof bytes - 1,
                                    &message, &error));
     const struct onnx_type *type = message;
     assert_null(type->sequence);
     assert_int_equal(type->tensor->elem_type, 1);
-    arena_free(&arena);
 }
 
 RUN_TESTS(TEST(varints_are_read), TEST(records_are_read), TEST(messages_come_back), TEST(last_alternative_counts))

@@ -1,13 +1,13 @@
 // bench_evaluate: microseconds to define and to evaluate small and middling applications over the prime field, which is
 // what the generator does most.
 #include "core/formats/sexp.h"
-#include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/system/clock.h"
 #include "core/text/error.h"
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/field.h"
 #include "tests/operators/typed_call.h"
+#include "tests/support/scoped.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -87,16 +87,13 @@ static void time_call(const struct sexp *s, struct arena *a, struct definition *
 
 int main(void)
 {
-    struct arena a;
-    struct definition d;
+    ARENA(a);
+    struct definition d FREED_BY(definition_free);
     struct error error;
     const struct sexp *list;
-    arena_init(&a);
     definition_init(&d, &a, 0, NULL);
     if (sexp_parse(&a, "calls", calls, strlen(calls), &list, &error))
         for (size_t i = 0; i < list->count; i++)
             time_call(&list->items[i], &a, &d);
-    definition_free(&d);
-    arena_free(&a);
     return 0;
 }

@@ -6,16 +6,13 @@
 
 static void check_graph(struct backend *cpu, const struct sexp *s, const char *file, uint64_t seed)
 {
-    struct arena arena;
-    struct graph g;
+    ARENA(arena);
+    struct graph g FREED_BY(graph_free);
     struct error error = {0};
-    arena_init(&arena);
     graph_init(&g, &arena);
     if (!graph_parse(s, file, &g, &error))
         fail_msg("%s:%d: %s", file, error.line, error.message);
     check_model(cpu, &g, seed, 1);
-    graph_free(&g);
-    arena_free(&arena);
 }
 
 static void graphs_of_the_file_agree(void **state)
@@ -23,8 +20,7 @@ static void graphs_of_the_file_agree(void **state)
     const char *file = *state;
     struct error error = {0};
     const struct sexp *list = NULL;
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
     if (!cpu || !sexp_parse_file(&arena, file, &list, &error))
         fail_msg("%s", error.message);
@@ -32,7 +28,6 @@ static void graphs_of_the_file_agree(void **state)
     for (size_t i = 0; i < list->count; i++)
         check_graph(cpu, &list->items[i], file, i + 1);
     backend_close(cpu);
-    arena_free(&arena);
 }
 
 int main(int argc, char **argv)

@@ -2,12 +2,11 @@
 // output, `type values...`, or one line `refused reason`; then an empty line. For the tests in Python that know what
 // should come out.
 #include "core/formats/sexp.h"
-#include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/text.h"
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/field.h"
 #include "tests/operators/typed_call.h"
+#include "tests/support/scoped.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -102,10 +101,9 @@ static bool run_call(enum domain domain, const struct sexp *s, const char *file,
 
 static bool run_file(enum domain domain, const char *file, struct text *out, struct error *error)
 {
-    struct arena arena;
-    struct definition d;
+    ARENA(arena);
+    struct definition d FREED_BY(definition_free);
     const struct sexp *list;
-    arena_init(&arena);
     definition_init(&d, &arena, 0, NULL);
     bool is_good = sexp_parse_file(&arena, file, &list, error);
     for (size_t i = 0; is_good && i < list->count; i++) {
@@ -113,15 +111,13 @@ static bool run_file(enum domain domain, const char *file, struct text *out, str
         is_good = run_call(domain, &list->items[i], file, &arena, &d, out, error);
         arena_release(&arena, mark);
     }
-    definition_free(&d);
-    arena_free(&arena);
     return is_good;
 }
 
 int main(int argc, char **argv)
 {
     struct error error;
-    struct text out = {0};
+    TEXT(out);
     if (argc != 3)
         return EXIT_USAGE;
     enum domain domain = strcmp(argv[1], "f64") == 0   ? DOMAIN_F64
@@ -132,6 +128,5 @@ int main(int argc, char **argv)
         fputs(out.chars ? out.chars : "", stdout);
     else
         error_print(stderr, "operator_eval", &error);
-    text_free(&out);
     return is_good ? EXIT_DONE : (int)error.code;
 }

@@ -1,16 +1,11 @@
 // Definitions as text: what is printed is taken back, of every operator, and means the same; what is no definition is
 // refused with the place.
 #include "core/formats/sexp.h"
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
-#include "core/text/error.h"
-#include "core/text/text.h"
 #include "expressions/definition_parse.h"
 #include "expressions/definition_print.h"
 #include "expressions/evaluation/evaluate.h"
 #include "tests/operators/typed_call.h"
 #include "tests/support/check.h"
-#include <string.h>
 
 static const char *examples_path;
 
@@ -43,7 +38,7 @@ static void check_equal_values(struct arena *a, const struct definition *d, cons
 static void check_round_trip(struct arena *a, const struct definition *d)
 {
     struct text text = {0}, text_again = {0};
-    struct definition again;
+    struct definition again FREED_BY(definition_free);
     struct error error;
     definition_print_typed(&text, d);
     if (!definition_parse(a, "text", text.chars, text.count, &again, &error))
@@ -54,35 +49,31 @@ static void check_round_trip(struct arena *a, const struct definition *d)
     for (int i = 0; i < d->n_outputs; i++)
         assert_true(type_equal(definition_output(d, i), definition_output(&again, i)));
     check_equal_values(a, d, &again);
-    definition_free(&again);
     text_free(&text);
     text_free(&text_again);
 }
 
 static void text_of_every_operator_is_taken_back(void **state)
 {
-    struct arena a;
+    ARENA(a);
     struct error error;
     const struct sexp *list;
     bool was_met[OP_COUNT] = {0};
-    arena_init(&a);
     if (!sexp_parse_file(&a, examples_path, &list, &error))
         fail_msg("%s: %s", examples_path, error.message);
     for (size_t i = 0; i < list->count; i++) {
         struct typed_call c;
-        struct definition d;
+        struct definition d FREED_BY(definition_free);
         if (!typed_call_parse(&a, &list->items[i], examples_path, &c, &error))
             fail_msg("%u: %s", error.line, error.message);
         definition_init(&d, &a, c.call.n_inputs, c.call.inputs);
         assert_true(operator_define(&d, &c.call));
         check_round_trip(&a, &d);
         was_met[c.call.op->id] = true;
-        definition_free(&d);
     }
     for (int i = 0; i < operator_count(); i++)
         if (!was_met[i] && !(operators[i]->flags & (OPERATOR_IS_LEAF | OPERATOR_IS_OPAQUE)))
             fail_msg("there is no example of %s", operators[i]->name);
-    arena_free(&a);
 }
 
 // What a person may write, and what it is printed as.
@@ -102,11 +93,10 @@ static const struct {
 static void people_may_write_freely(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(free_forms); i++) {
-        struct arena a;
+        ARENA(a);
         struct error error;
         struct definition d;
-        struct text text = {0};
-        arena_init(&a);
+        TEXT(text);
         bool is_parsed = definition_parse(&a, "text", free_forms[i].text, strlen(free_forms[i].text), &d, &error);
         assert_int_equal(is_parsed, free_forms[i].printed != NULL);
         if (is_parsed) {
@@ -114,8 +104,6 @@ static void people_may_write_freely(void **state)
             assert_string_equal(text.chars, free_forms[i].printed);
             definition_free(&d);
         }
-        text_free(&text);
-        arena_free(&a);
     }
 }
 
@@ -154,26 +142,23 @@ static const struct {
 static void what_is_no_definition_is_refused(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(refusals); i++) {
-        struct arena a;
+        ARENA(a);
         struct error error;
         struct definition d;
-        arena_init(&a);
         if (definition_parse(&a, "text", refusals[i].text, strlen(refusals[i].text), &d, &error))
             fail_msg("%s is taken for a definition", refusals[i].text);
         assert_string_equal(error.message, refusals[i].message);
         assert_int_equal(error.line, refusals[i].line);
         assert_int_equal(error.column, refusals[i].column);
-        arena_free(&a);
     }
 }
 
 static void deep_text_is_refused(void **state)
 {
-    struct arena a;
+    ARENA(a);
     struct error error;
     struct definition d;
-    struct text text = {0};
-    arena_init(&a);
+    TEXT(text);
     text_add(&text, "z[i] f32[2] = ");
     for (int i = 0; i < 100000; i++)
         text_add(&text, i % 2 ? "(" : "exp(");
@@ -185,8 +170,6 @@ static void deep_text_is_refused(void **state)
         text_add(&text, " + 1");
     assert_false(definition_parse(&a, "text", text.chars, text.count, &d, &error));
     assert_string_equal(error.message, "nested too deeply");
-    text_free(&text);
-    arena_free(&a);
 }
 
 int main(int argc, char **argv)

@@ -1,12 +1,8 @@
 // Types, split trees, refusals and formulas of applications, as tables of text.
 #include "core/formats/sexp.h"
-#include "core/memory/arena.h"
-#include "core/text/error.h"
-#include "core/text/text.h"
 #include "expressions/definition_print.h"
 #include "tests/operators/typed_call.h"
 #include "tests/support/check.h"
-#include <string.h>
 
 struct row {
     const char *call, *expected;
@@ -158,13 +154,12 @@ static void print_formula(struct text *out, const struct definition *d)
 
 static void check_row(const struct row *row, void (*print)(struct text *, const struct definition *))
 {
-    struct arena a;
+    ARENA(a);
     struct error error;
-    struct definition d;
+    struct definition d FREED_BY(definition_free);
     struct typed_call c;
-    struct text text = {0};
+    TEXT(text);
     const struct sexp *list;
-    arena_init(&a);
     if (!sexp_parse(&a, "row", row->call, strlen(row->call), &list, &error) ||
         !typed_call_parse(&a, &list->items[0], row->call, &c, &error))
         fail_msg("%s: %s", row->call, error.message);
@@ -176,9 +171,6 @@ static void check_row(const struct row *row, void (*print)(struct text *, const 
     if (strcmp(text.chars, row->expected) != 0)
         print_error("%s\n    gives %s\n    not   %s\n", row->call, text.chars, row->expected);
     assert_string_equal(text.chars, row->expected);
-    text_free(&text);
-    definition_free(&d);
-    arena_free(&a);
 }
 
 static void types_and_trees_are_as_listed(void **state)
@@ -210,14 +202,13 @@ static const char *const calls_that_keep_rank[] = {
 // False: refused.
 static bool has_one_rank(const struct operator_call *call, struct arena *a)
 {
-    struct definition d;
+    struct definition d FREED_BY(definition_free);
     definition_init(&d, a, call->n_inputs, call->inputs);
     bool is_typed = operator_define(&d, call);
     for (int i = 0; is_typed && i < call->n_inputs; i++)
         assert_int_equal(call->inputs[i].rank, call->inputs[0].rank);
     for (int i = 0; is_typed && i < d.n_outputs; i++)
         assert_int_equal(definition_output(&d, i)->rank, call->inputs[0].rank);
-    definition_free(&d);
     return is_typed;
 }
 
@@ -240,12 +231,11 @@ static void ranks_are_kept_where_that_is_said(void **state)
 {
     bool was_tried[OP_COUNT] = {0};
     for (size_t i = 0; i < COUNT_OF(calls_that_keep_rank); i++) {
-        struct arena a;
+        ARENA(a);
         struct error error = {0};
         struct typed_call c;
         const struct sexp *list;
         const char *text = calls_that_keep_rank[i];
-        arena_init(&a);
         assert_true(sexp_parse(&a, "row", text, strlen(text), &list, &error));
         if (!typed_call_parse(&a, &list->items[0], text, &c, &error))
             fail_msg("%s: %s", text, error.message);
@@ -254,7 +244,6 @@ static void ranks_are_kept_where_that_is_said(void **state)
             fail_msg("%s is refused", text);
         check_at_other_ranks(&c.call, &a);
         was_tried[c.call.op->id] = true;
-        arena_free(&a);
     }
     for (int i = 0; i < operator_count(); i++)
         assert_int_equal(was_tried[i], (operators[i]->flags & OPERATOR_KEEPS_RANK) != 0);

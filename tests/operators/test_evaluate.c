@@ -1,8 +1,5 @@
 // The evaluators against an obviously correct one that walks over the expression once for every entry, on random
 // definitions; and the evaluators against one another.
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
-#include "core/text/text.h"
 #include "expressions/definition.h"
 #include "expressions/definition_print.h"
 #include "expressions/evaluation/evaluate.h"
@@ -11,8 +8,6 @@
 #include "expressions/field.h"
 #include "operators/operator.h"
 #include "tests/support/check.h"
-#include <math.h>
-#include <string.h>
 
 #define MAX_TENSORS 6
 #define MAX_SCOPE 12
@@ -422,9 +417,8 @@ static void long_sums_are_reduced_in_time(void **state)
     uint64_t x[ROWS * TERMS], y[TERMS * COLUMNS], got[ROWS * COLUMNS], *output = got;
     const struct operator* matmul = operator_find("matmul");
     struct attribute_value values[MAX_ATTRIBUTES];
-    struct definition d;
-    struct arena arena;
-    arena_init(&arena);
+    struct definition d FREED_BY(definition_free);
+    ARENA(arena);
     operator_standard_attributes(matmul, &arena, values);
     for (size_t i = 0; i < sizeof x / sizeof *x; i++)
         x[i] = FIELD_PRIME - 1 - i % 7;
@@ -439,8 +433,6 @@ static void long_sums_are_reduced_in_time(void **state)
             sum = field_add(sum, field_mul(x[i / COLUMNS * TERMS + k], y[k * COLUMNS + i % COLUMNS]));
         assert_int_equal(got[i], sum);
     }
-    definition_free(&d);
-    arena_free(&arena);
 }
 
 // Convolutions with and without an activation share their sums, which a joint tape makes once.
@@ -456,8 +448,7 @@ static void a_joint_tape_gives_what_its_parts_give(void **state)
     const struct definition *all[PARTS];
     uint64_t image[IMAGE], kernel[KERNEL], wanted[2 * IMAGE], got[PARTS][2 * IMAGE];
     const uint64_t *inputs[] = {image, kernel};
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     for (int i = 0; i < PARTS; i++) {
         struct attribute_value *values = arena_array(&arena, struct attribute_value, MAX_ATTRIBUTES);
         operator_standard_attributes(conv, &arena, values);
@@ -484,7 +475,6 @@ static void a_joint_tape_gives_what_its_parts_give(void **state)
         assert_memory_equal(wanted, got[i], elements * sizeof *wanted);
         definition_free(&parts[i]);
     }
-    arena_free(&arena);
 }
 
 // Sums of products, and maxima, of reads that leave their tensor at some entries and steps: a tape does not look at
@@ -516,9 +506,8 @@ static void windows_are_unrolled_as_they_are_evaluated(void **state)
         int n_inputs = strcmp(cases[i].operator, "conv") == 0 ? 2 : 1;
         int64_t group = 4 / cases[i].channels;
         struct attribute_value values[MAX_ATTRIBUTES];
-        struct definition d;
-        struct arena arena;
-        arena_init(&arena);
+        struct definition d FREED_BY(definition_free);
+        ARENA(arena);
         operator_standard_attributes(op, &arena, values);
         values[operator_find_attribute(op, "stride")] = (struct attribute_value){2, cases[i].stride};
         values[operator_find_attribute(op, "pad")] = (struct attribute_value){4, cases[i].pad};
@@ -533,8 +522,6 @@ static void windows_are_unrolled_as_they_are_evaluated(void **state)
         evaluate_field(&d, 3, inputs, &outputs[0], &arena);
         tape_run(tape, inputs, &outputs[1], &arena);
         assert_memory_equal(wanted, got, elements * sizeof *wanted);
-        definition_free(&d);
-        arena_free(&arena);
     }
 }
 

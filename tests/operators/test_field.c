@@ -1,12 +1,9 @@
 // Arithmetic modulo 2^61 - 1 against 128-bit arithmetic, and the laws that the field's stand-ins for other functions
 // must have (evaluate_field.c).
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/field.h"
 #include "operators/operator.h"
 #include "tests/support/check.h"
-#include <math.h>
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -75,20 +72,17 @@ static void reals_are_dyadic_rationals(void **state)
 // The value of an element-wise operator on scalars.
 static uint64_t apply_operator(enum operator_id id, uint64_t key, uint64_t a, uint64_t b)
 {
-    struct arena arena;
-    struct definition d;
+    ARENA(arena);
+    struct definition d FREED_BY(definition_free);
     const struct type scalars[2] = {{.dtype = DTYPE_F32}, {.dtype = DTYPE_F32}};
     const uint64_t *inputs[] = {&a, &b};
     uint64_t result, *outputs[] = {&result};
     struct attribute_value attributes[MAX_ATTRIBUTES];
-    arena_init(&arena);
     operator_standard_attributes(operators[id], &arena, attributes);
     struct operator_call call = {operators[id], operators[id]->min_inputs, scalars, attributes};
     definition_init(&d, &arena, call.n_inputs, scalars);
     assert_true(operator_define(&d, &call));
     evaluate_field(&d, key, inputs, outputs, &arena);
-    definition_free(&d);
-    arena_free(&arena);
     return result;
 }
 

@@ -1,15 +1,9 @@
 // Random applications, most of them senseless: each must be refused with a reason, or have a meaning that can be typed,
 // printed and evaluated in every domain without leaving an array. Worth most under the sanitizers.
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
-#include "core/text/text.h"
 #include "expressions/definition_print.h"
 #include "expressions/evaluation/evaluate.h"
 #include "operators/operator.h"
 #include "tests/support/check.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define TRIALS_OF_EACH 3000
 #define MOST_INPUTS 5
@@ -160,10 +154,9 @@ static void check_outputs(const struct definition *d)
 
 static void check_text(const struct definition *d)
 {
-    struct text text = {0};
+    TEXT(text);
     definition_print(&text, d, NULL);
     assert_non_null(text.chars);
-    text_free(&text);
 }
 
 // Counts every step of every reduction.
@@ -245,7 +238,7 @@ static void check_agreement(const struct operator_call *call)
 static bool try_application(const struct operator* op, uint64_t seed)
 {
     struct application p = {.random = random_seed(seed)};
-    struct definition d;
+    struct definition d FREED_BY(definition_free);
     arena_init(&p.arena);
     make_application(&p, op);
     definition_init(&d, &p.arena, p.call.n_inputs, p.inputs);
@@ -259,7 +252,6 @@ static bool try_application(const struct operator* op, uint64_t seed)
             evaluate_everywhere(&p, &d);
     } else
         assert_true(strlen(d.reason) > 0);
-    definition_free(&d);
     arena_free(&p.arena);
     return is_typed;
 }

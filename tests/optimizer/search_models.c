@@ -1,7 +1,6 @@
 // `search_models RULES FIRST END MODEL...`: searches imported models at random prices, one run for each seed from FIRST
 // up to END, and compares all entries of all outputs with the original's over the prime field. Prices are what measured
 // costs may be on some machine: each step's by its arithmetic and memory traffic, times a random factor of 0.3 to 2.
-#include "core/memory/arena.h"
 #include "core/memory/memory.h"
 #include "core/text/error.h"
 #include "onnx/convert/import.h"
@@ -11,6 +10,7 @@
 #include "tests/benchmarks/search_cost.h"
 #include "tests/support/graph_check.h"
 #include "tests/support/graph_values.h"
+#include "tests/support/scoped.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,10 +47,9 @@ static void search_at_prices_of(struct run *r, const char *model, const struct g
     struct cost_model cost = {seconds_at_random_prices, &prices, 0, NULL};
     struct search_options options = search_standard_options;
     struct search_result result;
-    struct field_values after;
+    struct field_values after FREED_BY(field_values_free);
     struct error error = {0};
-    struct arena scratch;
-    arena_init(&scratch);
+    ARENA(scratch);
     options.budget = 100;
     options.validates = seed % 2;   // which must not be what keeps the values
     search_graph(g, &r->rules, &cost, &options, &result);
@@ -63,9 +62,7 @@ static void search_at_prices_of(struct run *r, const char *model, const struct g
     }
     r->n_steps += result.steps.count;
     r->n_repeated += result.statistics.repeated;
-    field_values_free(&after);
     search_result_free(&result);
-    arena_free(&scratch);
 }
 
 static bool search_model(struct run *r, const char *path, struct error *error)

@@ -1,7 +1,6 @@
 // How long the rest of a job is expected to take, from phase to phase.
 #include "optimizer/run/remaining_time.h"
 #include "tests/support/check.h"
-#include <math.h>
 
 static struct remaining_time time_after(const struct phases *phases, size_t n_searches)
 {

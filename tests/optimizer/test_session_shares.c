@@ -1,8 +1,6 @@
 // Seconds of a session's kernels become those of groups: what the runtime fused is shared out among all that it fused.
-#include "core/memory/arena.h"
 #include "optimizer/runtime/session_shares.h"
 #include "tests/support/parse_graph.h"
-#include <math.h>
 
 #define MOST_NODES 16
 
@@ -56,8 +54,7 @@ static const char chain[] =
 
 static void kernels_are_those_of_their_groups(void **state)
 {
-    struct fixture f;
-    set_up(&f, chain);
+    FIXTURE(&f, chain);
     f.seen[find_node(&f, OP_MATMUL)] = 5;
     f.seen[find_node(&f, OP_SOFTMAX)] = 7;
     f.seen[find_node(&f, OP_TRANSPOSE)] = 0.5;
@@ -67,14 +64,12 @@ static void kernels_are_those_of_their_groups(void **state)
     expect_share(&f, OP_SOFTMAX, 7);
     expect_share(&f, OP_TRANSPOSE, 0.5);
     expect_share(&f, OP_REDUCESUM, 1);
-    tear_down(&f);
 }
 
 // Of two neighbours the sum takes ten times what it does alone: it did the transposition, too.
 static void a_group_without_kernels_is_a_part_of_the_slowest(void **state)
 {
-    struct fixture f;
-    set_up(&f, chain);
+    FIXTURE(&f, chain);
     node_id transpose = find_node(&f, OP_TRANSPOSE), sum = find_node(&f, OP_REDUCESUM);
     f.seen[find_node(&f, OP_MATMUL)] = 2;
     f.seen[find_node(&f, OP_SOFTMAX)] = 3;
@@ -84,30 +79,25 @@ static void a_group_without_kernels_is_a_part_of_the_slowest(void **state)
     expect_share(&f, OP_SOFTMAX, 3);
     expect_share(&f, OP_TRANSPOSE, 50.0 * transpose / (transpose + sum));
     expect_share(&f, OP_REDUCESUM, 50.0 * sum / (transpose + sum));
-    tear_down(&f);
 }
 
 // From neighbour to neighbour, and the sum stays what was seen.
 static void all_that_was_fused_shares_one_kernel(void **state)
 {
-    struct fixture f;
-    set_up(&f, chain);
+    FIXTURE(&f, chain);
     f.seen[find_node(&f, OP_MATMUL)] = 28;
     session_shares(&f.groups, f.alone, f.seen, f.shares);
     assert_true(fabs(share(&f, OP_MATMUL) + share(&f, OP_SOFTMAX) + share(&f, OP_TRANSPOSE) + share(&f, OP_REDUCESUM) -
                      28) < 1e-9);
     assert_true(share(&f, OP_MATMUL) < share(&f, OP_REDUCESUM));
-    tear_down(&f);
 }
 
 static void without_any_kernel_nothing_is_taken(void **state)
 {
-    struct fixture f;
-    set_up(&f, chain);
+    FIXTURE(&f, chain);
     session_shares(&f.groups, f.alone, f.seen, f.shares);
     expect_share(&f, OP_MATMUL, 0);
     expect_share(&f, OP_REDUCESUM, 0);
-    tear_down(&f);
 }
 
 RUN_TESTS(TEST(kernels_are_those_of_their_groups), TEST(a_group_without_kernels_is_a_part_of_the_slowest),

@@ -1,13 +1,9 @@
 // The contest among ways to run a model, between contenders on paper whose runs take what a table says.
 #include "optimizer/run/contest.h"
 
-#include "core/numbers/random.h"
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
-#include "core/text/error.h"
 #include "tests/support/check.h"
-#include <math.h>
-#include <string.h>
 #include <time.h>
 
 #define MOST_CONTENDERS 5

@@ -1,11 +1,8 @@
 // Which rules are chosen for a search, and why the others are not.
-#include "core/memory/arena.h"
-#include "core/text/text.h"
 #include "selection/select.h"
 #include "selection/select_for_egraph.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
-#include <string.h>
 
 #define SHARES "(rule shares (source (ewadd (matmul ?x ?y) (matmul ?x ?z))) (target (matmul ?x (ewadd ?y ?z))))"
 #define TWICE "(rule twice (source (transpose :perm 1 0 (transpose :perm 1 0 ?x))) (target ?x))"
@@ -73,9 +70,8 @@ static const struct expected cases[] = {
 
 static void check_case(const struct expected *expected, void (*make)(struct selection *s, const struct rule_set *set))
 {
-    struct arena arena;
-    struct rule_set set;
-    arena_init(&arena);
+    ARENA(arena);
+    struct rule_set set FREED_BY(rule_set_free);
     rule_set_init(&set, &arena);
     struct selection s = {.max_coincidences = 1, .max_steps = 3, .max_graphs = 300, .max_operators = 3, .threads = 1};
     s.arena = &arena;
@@ -88,8 +84,6 @@ static void check_case(const struct expected *expected, void (*make)(struct sele
             fail_msg("%s: %s, expected %s", set.rules.items[j]->name, rule_use_name(s.uses[j]),
                      rule_use_name(expected->uses[j]));
     selection_free(&s);
-    rule_set_free(&set);
-    arena_free(&arena);
 }
 
 static void chooses_what_helps(void **state)
@@ -101,10 +95,9 @@ static void chooses_what_helps(void **state)
 // A rule that gains only when something is computed beforehand asks for that.
 static void asks_for_weights(void **state)
 {
-    struct arena arena;
-    struct rule_set set;
-    struct text printed = {0};
-    arena_init(&arena);
+    ARENA(arena);
+    struct rule_set set FREED_BY(rule_set_free);
+    TEXT(printed);
     rule_set_init(&set, &arena);
     struct selection s = {.max_coincidences = 2, .max_steps = 1, .max_graphs = 10, .threads = 1, .arena = &arena};
     parse_rules(&set, &arena, "(rule folds (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd ?x (ewadd ?y ?z))))");
@@ -113,10 +106,7 @@ static void asks_for_weights(void **state)
     assert_int_equal(s.uses[0], RULE_IS_KEPT);
     rule_print(&printed, s.rules[0]);
     assert_non_null(strstr(printed.chars, "(where (weight ?y) (weight ?z))"));
-    text_free(&printed);
     selection_free(&s);
-    rule_set_free(&set);
-    arena_free(&arena);
 }
 
 #define MOVES "(rule moves (source (relu (transpose :perm 1 0 ?x))) (target (transpose :perm 1 0 (relu ?x))))"

@@ -1,9 +1,5 @@
 // What a graph computes as one expression has the entries that its operators give one after the other, over the prime
 // field and over integers, and its text is taken back; what is equal by the normal form is one scope.
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
-#include "core/text/error.h"
-#include "core/text/text.h"
 #include "expressions/definition_parse.h"
 #include "expressions/definition_print.h"
 #include "expressions/evaluation/evaluate.h"
@@ -15,8 +11,6 @@
 #include "tests/support/parse_graph.h"
 #include "tests/support/parse_rules.h"
 #include "tests/support/random_graph.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define KEY 17
 #define MOST_OPERATIONS 3e5   // of an expression that is evaluated
@@ -41,7 +35,7 @@ static void fill_leaf(const struct graph *g, tensor_id t, struct random *random,
 static void evaluate_node(const struct graph *g, node_id n, struct values *v, struct arena *a)
 {
     const struct node *node = &g->nodes.items[n];
-    struct definition d;
+    struct definition d FREED_BY(definition_free);
     const uint64_t **of_field = arena_array(a, const uint64_t *, node->n_inputs + 1);
     const int64_t **of_integers = arena_array(a, const int64_t *, node->n_inputs + 1);
     for (uint32_t i = 0; i < node->n_inputs; i++) {
@@ -51,7 +45,6 @@ static void evaluate_node(const struct graph *g, node_id n, struct values *v, st
     assert_true(graph_define(g, n, &d, a));
     evaluate_field(&d, KEY, of_field, v->field + node->first_output, a);
     evaluate_i64(&d, of_integers, v->integers + node->first_output, a);
-    definition_free(&d);
 }
 
 static struct values evaluate_graph(const struct graph *g, struct random *random, struct arena *a)
@@ -145,7 +138,7 @@ static int compare_tensors(const struct graph *g, const struct values *v, struct
     assert_true(graph_compose(g, &c, tensors));
     for (size_t i = 0; i < g->outputs.count; i++) {
         tensor_id t = g->outputs.items[i];
-        struct definition d;
+        struct definition d FREED_BY(definition_free);
         composition_extract(&c, composition_scope_of(&c, tensors[t]), &d);
         assert_true(type_equal_shape(definition_output(&d, 0), graph_type(g, t)));
         if (definition_flops(&d) < MOST_OPERATIONS) {
@@ -153,7 +146,6 @@ static int compare_tensors(const struct graph *g, const struct values *v, struct
             expect_same_text(&d, v, t, a);
             n_compared++;
         }
-        definition_free(&d);
     }
     composition_free(&c);
     return n_compared;
@@ -161,10 +153,9 @@ static int compare_tensors(const struct graph *g, const struct values *v, struct
 
 static void graphs_are_one_expression(void **state)
 {
-    struct arena a;
-    struct rule_set rules;
+    ARENA(a);
+    struct rule_set rules FREED_BY(rule_set_free);
     int n_compared = 0;
-    arena_init(&a);
     read_rules(&rules, &a, getenv("TASO_RULES"));
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct random random = random_seed(seed);
@@ -178,8 +169,6 @@ static void graphs_are_one_expression(void **state)
         arena_release(&a, mark);
     }
     assert_true(n_compared > 3 * SEEDS);
-    rule_set_free(&rules);
-    arena_free(&a);
 }
 
 // --- normal form -----------------------------------------------------------------------------------------------------
@@ -226,25 +215,22 @@ static void read_graph(struct graph *g, struct arena *a, size_t pair)
 
 static void expect_text(const struct composition *c, int scope, const char *expected)
 {
-    struct definition d;
-    struct text text = {0};
+    struct definition d FREED_BY(definition_free);
+    TEXT(text);
     composition_extract(c, scope, &d);
     definition_print_typed(&text, &d);
     if (!strstr(text.chars, expected))
         fail_msg("%s is not %s", text.chars, expected);
-    text_free(&text);
-    definition_free(&d);
 }
 
 static void normal_forms_of_what_is_equal_are_one(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(pairs); i++) {
-        struct arena a;
-        struct graph g;
+        ARENA(a);
+        struct graph g FREED_BY(graph_free);
         struct composition c;
         struct type types[2];
         int tensors[20], n = 0;
-        arena_init(&a);
         read_graph(&g, &a, i);
         for (node_id k = 0; k < g.nodes.count; k++)
             if (g.nodes.items[k].op->flags & OPERATOR_IS_LEAF)
@@ -257,8 +243,6 @@ static void normal_forms_of_what_is_equal_are_one(void **state)
             fail_msg("pair %zu: %d %d", i, first, second);
         expect_text(&c, first, pairs[i].expression);
         composition_free(&c);
-        graph_free(&g);
-        arena_free(&a);
     }
 }
 

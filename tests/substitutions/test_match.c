@@ -1,5 +1,4 @@
 // Matching: what a split cuts, and what is known of axes beside the rule.
-#include "core/memory/arena.h"
 #include "substitutions/match.h"
 #include "substitutions/match_index.h"
 #include "tests/support/check.h"
@@ -79,8 +78,7 @@ static int count_matches(struct fixture *f, const char *text)
 // reads.
 static void splits_what_was_matched(void **state)
 {
-    struct fixture f;
-    set_up(&f);
+    FIXTURE(&f);
     const int64_t axis = 0, sizes[2] = {2, 4};
     const struct attribute_value of_concat[] = {{1, &axis}}, of_split[] = {{1, &axis}, {2, sizes}};
     tensor_id even[2] = {leaf(&f, 0, 3), leaf(&f, 1, 3)}, uneven[2] = {leaf(&f, 2, 2), leaf(&f, 3, 4)};
@@ -92,15 +90,13 @@ static void splits_what_was_matched(void **state)
     add(&f, OP_RELU, NULL, 1, &cut, 0);
     assert_int_equal(count_matches(&f, rule), 1);
     assert_int_equal(f.last.variables[0], uneven[0]);
-    tear_down(&f);
 }
 
 // Rules are proved for inputs whose axes remember no concatenation: what one outside of the rule says of them must not
 // count, be it in the source or in the target.
 static void knows_no_cuts_but_those_of_the_rule(void **state)
 {
-    struct fixture f;
-    set_up(&f);
+    FIXTURE(&f);
     const int64_t axis = 0, sizes[2] = {2, 4};
     const struct attribute_value of_concat[] = {{1, &axis}}, of_split[] = {{1, &axis}, {2, sizes}};
     tensor_id inputs[2] = {leaf(&f, 0, 2), leaf(&f, 1, 4)};
@@ -119,14 +115,12 @@ static void knows_no_cuts_but_those_of_the_rule(void **state)
     assert_false(f.is_applied);
     assert_int_equal(count_matches(&f, "(rule a (source (relu (split0 0 (concat 0 ?x ?y)))) (target (relu ?x)))"), 1);
     assert_true(f.is_applied);
-    tear_down(&f);
 }
 
 // A node both of whose inputs could be the one that is next to what is bound.
 static void visits_a_match_once(void **state)
 {
-    struct fixture f;
-    set_up(&f);
+    FIXTURE(&f);
     const int64_t axis = 0;
     const struct attribute_value of_concat[] = {{1, &axis}};
     tensor_id y = leaf(&f, 0, 2), first[2] = {y, leaf(&f, 1, 4)}, second[2] = {y, leaf(&f, 2, 4)};
@@ -136,7 +130,6 @@ static void visits_a_match_once(void **state)
     assert_int_equal(count_matches(&f, "(rule a (source (relu ?y) (sub ?z (concat 0 ?y ?w)))"
                                        " (target (relu (relu ?y)) (sub ?z (concat 0 ?y ?w))))"),
                      1);
-    tear_down(&f);
 }
 
 // Proved of real numbers: below a cast of integers nothing is put in that computes, while what moves them is.

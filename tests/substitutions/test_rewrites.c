@@ -1,8 +1,5 @@
 // Random graphs, rewritten at random by whatever rules match, step after step: every graph on the way passes the check
 // and keeps the values of the original. Wrong rules, planted, are found out.
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
-#include "core/text/error.h"
 #include "graph/cycle.h"
 #include "graph/graph.h"
 #include "graph/graph_whole.h"
@@ -13,8 +10,6 @@
 #include "tests/support/graph_values.h"
 #include "tests/support/parse_rules.h"
 #include "tests/support/random_graph.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { GRAPHS = 400, STEPS = 6 };
 
@@ -100,10 +95,9 @@ static bool apply_chosen(struct walk *w)
 
 static bool take_step(struct walk *w)
 {
-    struct match_index index;
+    struct match_index index FREED_BY(match_index_free);
     match_index_init(&index, &w->g);
     choose_match(w, &index);
-    match_index_free(&index);
     return w->n_matches == 0 || apply_chosen(w);
 }
 
@@ -131,9 +125,8 @@ static const struct rule *walk_from(uint64_t seed, const struct rule_set *rules,
 // Walks with the rules of a file; the share of them that were applied somewhere, in percent.
 static size_t walk_with(const char *path)
 {
-    struct arena a;
-    struct rule_set rules;
-    arena_init(&a);
+    ARENA(a);
+    struct rule_set rules FREED_BY(rule_set_free);
     read_rules(&rules, &a, path);
     uint64_t *applications = arena_array(&a, uint64_t, rules.rules.count);
     for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
@@ -145,8 +138,6 @@ static size_t walk_with(const char *path)
     for (size_t i = 0; i < rules.rules.count; i++)
         n_applied += applications[i] > 0;
     size_t share = n_applied * 100 / rules.rules.count;
-    rule_set_free(&rules);
-    arena_free(&a);
     return share;
 }
 
@@ -172,18 +163,15 @@ static const char *const wrong_rules[] = {
 static void finds_out_wrong_rules(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(wrong_rules); i++) {
-        struct arena a;
-        struct rule_set rules;
+        ARENA(a);
+        struct rule_set rules FREED_BY(rule_set_free);
         const struct rule *culprit = NULL;
-        arena_init(&a);
         rule_set_init(&rules, &a);
         parse_rules(&rules, &a, wrong_rules[i]);
         for (uint64_t seed = 1; seed <= GRAPHS && !culprit; seed++)
             culprit = walk_from(seed, &rules, NULL);
         if (!culprit)
             fail_msg("%s was not found out", rules.rules.items[0]->name);
-        rule_set_free(&rules);
-        arena_free(&a);
     }
 }
 

@@ -1,14 +1,10 @@
 // The index visits the matches that trying every rule everywhere finds, in the same order; with some nodes touched, it
 // leaves out no match that has one.
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
 #include "substitutions/match_index.h"
 #include "substitutions/rule_index.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
 #include "tests/support/random_graph.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { GRAPHS = 400 };
 
@@ -59,35 +55,29 @@ static void check_same_matches(const struct found *wanted, const struct found *g
 static size_t compare(const struct rule_index *x, const struct match_index *index, const bool *is_disabled,
                       const bool *touched, uint64_t seed)
 {
-    struct arena scratch;
+    ARENA(scratch);
     struct found wanted = {.touched = touched}, got = {.touched = touched};
-    arena_init(&scratch);
     try_everywhere(x->rules, index, is_disabled, &scratch, &wanted);
     rule_index_match(x, index, is_disabled, touched, &scratch, note_match, &got);
     check_same_matches(&wanted, &got, seed);
     size_t n = wanted.matches.count;
     vec_free(&wanted.matches);
     vec_free(&got.matches);
-    arena_free(&scratch);
     return n;
 }
 
 static size_t compare_on_graph(const struct rule_index *x, const bool *is_disabled, uint64_t seed)
 {
-    struct arena a;
-    struct graph g;
-    struct match_index index;
+    ARENA(a);
+    struct graph g FREED_BY(graph_free);
+    struct match_index index FREED_BY(match_index_free);
     struct random random = random_seed(seed);
-    arena_init(&a);
     graph_init(&g, &a);
     random_graph_fill(&g, x->rules, &random, 16);
     match_index_init(&index, &g);
     bool *touched = arena_array(&a, bool, g.nodes.count);
     touched[random_below(&random, g.nodes.count)] = true;
     size_t n = compare(x, &index, is_disabled, NULL, seed) + compare(x, &index, is_disabled, touched, seed);
-    match_index_free(&index);
-    graph_free(&g);
-    arena_free(&a);
     return n;
 }
 
@@ -110,13 +100,10 @@ static void compare_on_graphs(const struct rule_set *rules, size_t least)
 
 static void compare_with_rules_of(const char *path, size_t least)
 {
-    struct arena a;
-    struct rule_set rules;
-    arena_init(&a);
+    ARENA(a);
+    struct rule_set rules FREED_BY(rule_set_free);
     read_rules(&rules, &a, path);
     compare_on_graphs(&rules, least);
-    rule_set_free(&rules);
-    arena_free(&a);
 }
 
 static void finds_what_trying_everywhere_finds(void **state)
@@ -135,14 +122,11 @@ static const char several_terms[] = "(rule both-read (source (relu ?x) (tanh ?x)
 
 static void finds_sources_of_several_terms(void **state)
 {
-    struct arena a;
-    struct rule_set rules;
-    arena_init(&a);
+    ARENA(a);
+    struct rule_set rules FREED_BY(rule_set_free);
     rule_set_init(&rules, &a);
     parse_rules(&rules, &a, several_terms);
     compare_on_graphs(&rules, 100);
-    rule_set_free(&rules);
-    arena_free(&a);
 }
 
 RUN_TESTS(TEST(finds_what_trying_everywhere_finds), TEST(finds_sources_of_several_terms))

@@ -1,6 +1,4 @@
 // Rules read backwards: those whose target binds all that the source has, with their conditions and without a certificate.
-#include "core/memory/arena.h"
-#include "core/text/text.h"
 #include "substitutions/rule.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
@@ -24,10 +22,9 @@ static const char expected[] = "(rule turns-backwards\n"
 
 static void rules_that_bind_all_are_read_backwards(void **state)
 {
-    struct arena a;
-    struct rule_set set;
-    struct text text = {0};
-    arena_init(&a);
+    ARENA(a);
+    struct rule_set set FREED_BY(rule_set_free);
+    TEXT(text);
     rule_set_init(&set, &a);
     parse_rules(&set, &a, rules);
     size_t n = set.rules.count;
@@ -37,9 +34,6 @@ static void rules_that_bind_all_are_read_backwards(void **state)
         rule_print(&text, set.rules.items[i]);
     }
     assert_string_equal(text.chars, expected);
-    text_free(&text);
-    rule_set_free(&set);
-    arena_free(&a);
 }
 
 RUN_TESTS(TEST(rules_that_bind_all_are_read_backwards))

@@ -1,11 +1,7 @@
 // Every rule that somebody wrote, applied wherever it matches in graphs of random sizes: the outputs must not change,
 // over the prime field and over doubles.
 #include "core/formats/sexp.h"
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
 #include "core/system/file.h"
-#include "core/text/error.h"
-#include "core/text/text.h"
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/field.h"
 #include "graph/graph.h"
@@ -17,9 +13,6 @@
 #include "tests/support/graph_check.h"
 #include "tests/support/parse_rules.h"
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define ROUNDS 6
 
@@ -45,7 +38,7 @@ static const struct sexp *read_instances(struct arena *a, struct random *random)
 {
     struct file_map map;
     struct error error = {0};
-    struct text text = {0};
+    TEXT(text);
     const struct sexp *list;
     int64_t sizes[26];
     for (int i = 0; i < 26; i++)
@@ -56,7 +49,6 @@ static const struct sexp *read_instances(struct arena *a, struct random *random)
     file_map_close(&map);
     if (!sexp_parse(a, "instances", text.chars, text.count, &list, &error))
         fail_msg("%u:%u: %s", error.line, error.column, error.message);
-    text_free(&text);
     return list;
 }
 
@@ -82,7 +74,7 @@ static double *evaluate_graph(const struct graph *g, struct arena *a, uint64_t s
             }
             continue;
         }
-        struct definition d;
+        struct definition d FREED_BY(definition_free);
         const double *real_in[16];
         const uint64_t *field_in[16];
         double *real_out[16];
@@ -99,7 +91,6 @@ static double *evaluate_graph(const struct graph *g, struct arena *a, uint64_t s
         }
         evaluate_f64(&d, real_in, real_out, a);
         evaluate_field(&d, 17, field_in, field_out, a);
-        definition_free(&d);
     }
     size_t count = 0;
     for (size_t i = 0; i < g->outputs.count; i++)
@@ -159,20 +150,16 @@ static bool check_match(void *context, const struct match *m)
 
 static int count_matches(const struct rule *rule, const struct sexp *graph_text, struct arena *a)
 {
-    struct graph g;
+    struct graph g FREED_BY(graph_free);
     struct error error = {0};
-    struct match_index index;
+    struct match_index index FREED_BY(match_index_free);
     graph_init(&g, a);
     if (!graph_parse(graph_text, "instances", &g, &error))
         fail_msg("instance at line %u: %s", error.line, error.message);
     match_index_init(&index, &g);
-    struct arena scratch;
-    arena_init(&scratch);
+    ARENA(scratch);
     struct checking c = {a, &scratch, &g, 0};
     rule_match(rule, &index, NO_NODE, &scratch, check_match, &c);
-    arena_free(&scratch);
-    match_index_free(&index);
-    graph_free(&g);
     return c.matches;
 }
 
@@ -180,9 +167,8 @@ static void keeps_all_values(void **state)
 {
     struct random random = random_seed(42);
     for (int round = 0; round < ROUNDS; round++) {
-        struct arena a;
+        ARENA(a);
         struct rule_set rules;
-        arena_init(&a);
         read_rules(&rules, &a, getenv("TASO_WRITTEN"));
         const struct sexp *instances = read_instances(&a, &random);
         for (size_t i = 0; i < rules.rules.count; i++) {
@@ -201,15 +187,13 @@ static void keeps_all_values(void **state)
                 fail_msg("%s has no instance", rules.rules.items[i]->name);
         }
         rule_set_free(&rules);
-        arena_free(&a);
     }
 }
 
 static void prints_what_it_reads(void **state)
 {
-    struct arena a;
-    struct rule_set rules;
-    arena_init(&a);
+    ARENA(a);
+    struct rule_set rules FREED_BY(rule_set_free);
     read_rules(&rules, &a, getenv("TASO_WRITTEN"));
     for (size_t i = 0; i < rules.rules.count; i++) {
         struct text once = {0}, twice = {0};
@@ -221,8 +205,6 @@ static void prints_what_it_reads(void **state)
         text_free(&once);
         text_free(&twice);
     }
-    rule_set_free(&rules);
-    arena_free(&a);
 }
 
 // A rule, and what stands behind it in the text.
@@ -323,16 +305,14 @@ static const struct {
 static void names_the_place_of_errors(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(bad_rules); i++) {
-        struct arena a;
+        ARENA(a);
         const struct sexp *list;
         struct rule *rule;
         struct error error = {0};
-        arena_init(&a);
         assert_true(sexp_parse(&a, "test", bad_rules[i].text, strlen(bad_rules[i].text), &list, &error));
         assert_false(rule_parse(&list->items[0], "test", &a, &rule, &error));
         assert_string_equal(error.message, bad_rules[i].message);
         assert_int_equal(error.column, bad_rules[i].column);
-        arena_free(&a);
     }
 }
 

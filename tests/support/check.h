@@ -1,12 +1,18 @@
-// What every unit test includes: cmocka, and tests that end by asking whether memory is left.
+// What every unit test includes: cmocka, what most need of C and of core, and tests that end by asking whether memory is
+// left.
 #pragma once
 #include "core/memory/memory.h"
+#include "core/numbers/random.h"
+#include "core/text/error.h"
+#include "tests/support/scoped.h"
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include <cmocka.h>

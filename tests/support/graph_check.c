@@ -1,7 +1,7 @@
 // graph_check: what must hold of every graph, established anew from the definitions.
 #include "tests/support/graph_check.h"
+#include "tests/support/scoped.h"
 
-#include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "graph/graph_whole.h"
 
@@ -43,7 +43,7 @@ static bool check_types(const struct graph *g, node_id n, struct arena *arena, s
     const struct node *node = &g->nodes.items[n];
     if (!node->op->define)
         return true;
-    struct definition d;
+    struct definition d FREED_BY(definition_free);
     bool is_right = graph_define(g, n, &d, arena) && (uint32_t)d.n_outputs == node->n_outputs;
     if (!is_right)
         violation(error, g, n, d.reason[0] ? d.reason : "wrong number of outputs");
@@ -54,14 +54,12 @@ static bool check_types(const struct graph *g, node_id n, struct arena *arena, s
         else if (!type_equal_split(definition_output(&d, (int)i), graph_type(g, node->first_output + i)))
             is_right = violation(error, g, n, "an output with another split tree than its definition gives");
     }
-    definition_free(&d);
     return is_right;
 }
 
 bool graph_check(const struct graph *g, struct error *error)
 {
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     bool is_right = true;
     for (node_id n = 0; is_right && n < g->nodes.count; n++) {
         struct arena_mark mark = arena_mark(&arena);
@@ -71,6 +69,5 @@ bool graph_check(const struct graph *g, struct error *error)
     for (size_t i = 0; is_right && i < g->outputs.count; i++)
         if (g->outputs.items[i] >= g->tensors.count)
             is_right = error_set(error, NULL, 0, 0, "graph check: output %zu does not exist", i);
-    arena_free(&arena);
     return is_right;
 }

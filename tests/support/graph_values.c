@@ -1,6 +1,6 @@
 #include "tests/support/graph_values.h"
+#include "tests/support/scoped.h"
 
-#include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/field.h"
@@ -22,7 +22,7 @@ static void evaluate_node(const struct graph *g, node_id n, uint64_t **entries, 
     const struct node *node = &g->nodes.items[n];
     const uint64_t **inputs = arena_array(scratch, const uint64_t *, node->n_inputs + 1);
     uint64_t **outputs = arena_array(scratch, uint64_t *, node->n_outputs + 1);
-    struct definition d;
+    struct definition d FREED_BY(definition_free);
     bool is_typed = graph_define(g, n, &d, scratch);
     assert(is_typed);
     for (uint32_t i = 0; i < node->n_inputs; i++)
@@ -31,7 +31,6 @@ static void evaluate_node(const struct graph *g, node_id n, uint64_t **entries, 
         outputs[i] = entries[node->first_output + i];
     if (is_typed)
         evaluate_field(&d, 17, inputs, outputs, scratch);
-    definition_free(&d);
 }
 
 void graph_values(struct field_values *ret_values, const struct graph *g, uint64_t seed, struct arena *scratch)

@@ -1,11 +1,9 @@
 // The graph of a text without a mistake, as a new one in `a`; the test fails at a mistake.
 #pragma once
 #include "core/formats/sexp.h"
-#include "core/text/error.h"
 #include "graph/graph.h"
 #include "graph/text.h"
 #include "tests/support/check.h"
-#include <string.h>
 
 static inline void parse_graph(struct graph *ret_graph, struct arena *a, const char *text)
 {
@@ -16,3 +14,8 @@ static inline void parse_graph(struct graph *ret_graph, struct arena *a, const c
         !graph_parse(&list->items[0], "graph", ret_graph, &error))
         fail_msg("%s\n%u:%u: %s", text, error.line, error.column, error.message);
 }
+
+// The same, declared here and freed where the block ends.
+#define GRAPH(name, arena, text)                                                                                       \
+    struct graph name FREED_BY(graph_free);                                                                            \
+    parse_graph(&name, arena, text)

@@ -1,11 +1,8 @@
 #include "tests/support/parse_rules.h"
 
 #include "core/formats/sexp.h"
-#include "core/memory/arena.h"
-#include "core/text/error.h"
 #include "substitutions/rule.h"
 #include "tests/support/check.h"
-#include <string.h>
 
 static struct rule *parse_list(struct arena *a, const struct sexp *list)
 {

@@ -1,7 +1,7 @@
 // Runs graphs by their definitions, node by node.
 #include "tests/support/reference_graph.h"
+#include "tests/support/scoped.h"
 
-#include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "graph/evaluate.h"
 #include "graph/graph_whole.h"
@@ -79,8 +79,7 @@ bool reference_run_graph(const struct graph *g, size_t n_inputs, const struct te
                          struct error *error)
 {
     struct leaf_values leaves = {n_inputs, n_weights, inputs, weights};
-    struct arena own;
-    arena_init(&own);
+    ARENA(own);
     struct running r = {.g = g,
                         .values = arena_array(&own, struct tensor_value, g->tensors.count + 1),
                         .arenas = arena_array(&own, struct arena, g->nodes.count + 1),
@@ -97,6 +96,5 @@ bool reference_run_graph(const struct graph *g, size_t n_inputs, const struct te
         copy_outputs(&r, ret_outputs, arena);
     for (node_id n = 0; n < g->nodes.count; n++)
         arena_free(&r.arenas[n]);
-    arena_free(&own);
     return is_done;
 }

@@ -1,11 +1,8 @@
 // Ridge regression beside its normal equations, solved plainly and for each fold anew; and what a model of costs is
 // believed of.
-#include "core/numbers/random.h"
 #include "tests/support/check.h"
 #include "tuning/model/cost_model.h"
 #include "tuning/model/ridge.h"
-#include <math.h>
-#include <string.h>
 
 #define FEATURES 6
 #define ROWS 60

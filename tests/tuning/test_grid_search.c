@@ -2,8 +2,6 @@
 // answers, and evolution needs fewer trials than chance does.
 #include "tests/support/check.h"
 #include "tuning/search/grid_search.h"
-#include <math.h>
-#include <string.h>
 
 static const struct grid grids[] = {{1, {1}}, {1, {7}}, {2, {3, 5}}, {3, {4, 1, 9}}, {4, {6, 5, 4, 10}}};
 

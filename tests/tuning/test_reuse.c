@@ -1,12 +1,8 @@
 // Arborescences beside all there are; reuse conditions, ranges and rounds by hand; and reuse beside
 // the whole space, where what is good follows the paper's relation.
-#include "core/memory/memory.h"
-#include "core/numbers/random.h"
 #include "tests/support/check.h"
 #include "tuning/reuse/arborescence.h"
 #include "tuning/reuse/reuse.h"
-#include <math.h>
-#include <string.h>
 
 #define NODES 6
 #define ARCS 20

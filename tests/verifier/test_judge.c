@@ -1,12 +1,10 @@
 // Small instances and random ones: true equations agree, planted errors are refuted with a counterexample.
-#include "core/text/error.h"
 #include "substitutions/pattern.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
 #include "verifier/limits.h"
 #include "verifier/rules/prove.h"
 #include "verifier/testing/trial.h"
-#include <string.h>
 
 struct expected {
     const char *text;
@@ -235,11 +233,9 @@ static void require_verdict(struct fixture *f, const struct expected *expected)
 
 static void require_verdicts(const struct expected *expected, size_t count)
 {
-    struct fixture f;
-    set_up(&f);
+    FIXTURE(&f);
     for (size_t i = 0; i < count; i++)
         require_verdict(&f, &expected[i]);
-    tear_down(&f);
 }
 
 static void judges_rules(void **state)
@@ -270,9 +266,8 @@ static void judges_properties(void **state)
 // What was cut short before the first instance is not even tested.
 static void proves_nothing_without_instances(void **state)
 {
-    struct fixture f;
     struct judgement result;
-    set_up(&f);
+    FIXTURE(&f);
     struct equation eq = read_equation(&f, "(rule r (source (matmul ?x (matmul ?y ?z))) (target (matmul ?z ?x)))");
     f.judge.step_limit = 10;
     judge_equation(&f.judge, &eq, &result);
@@ -283,7 +278,6 @@ static void proves_nothing_without_instances(void **state)
     judge_equation(&f.judge, &eq, &result);
     assert_int_equal(result.verdict, VERDICT_REFUTED);
     judgement_free(&result);
-    tear_down(&f);
 }
 
 // (n - 1) (n - 2) (n - 3) (n - 4) = 0 for the size n of an axis: true up to 4, false at 5.
@@ -307,20 +301,17 @@ static const struct expected of_sizes[] = {
 
 static void tests_sizes_up_to_a_bound(void **state)
 {
-    struct fixture f;
-    set_up(&f);
+    FIXTURE(&f);
     f.judge.largest_size = 5;
     for (size_t i = 0; i < COUNT_OF(of_sizes); i++)
         require_verdict(&f, &of_sizes[i]);
-    tear_down(&f);
 }
 
 // The instances that conditions are chosen by are of many attributes, between which a judge forgets its types.
 static void finds_conditions_within_a_bound(void **state)
 {
-    struct fixture f;
-    struct text printed = {0};
-    set_up(&f);
+    TEXT(printed);
+    FIXTURE(&f);
     f.judge.largest_size = 3;
     f.judge.instance_limit = 20000;
     f.judge.step_limit = 20000000;
@@ -331,8 +322,6 @@ static void finds_conditions_within_a_bound(void **state)
     for (uint32_t i = 0; i < found.count; i++)
         pattern_print_condition(&printed, eq.pattern, &found.conditions[i]);
     assert_string_equal(printed.chars, "(= (product $d) 1)(= $a 0)");
-    text_free(&printed);
-    tear_down(&f);
 }
 
 RUN_TESTS(TEST(judges_rules), TEST(judges_properties), TEST(tests_sizes_up_to_a_bound),

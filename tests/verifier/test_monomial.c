@@ -1,10 +1,7 @@
 // Products of atoms against sorted lists: one number for each list, whatever order it was multiplied in, on both sides
 // of what fits into lanes.
-#include "core/numbers/random.h"
 #include "tests/support/check.h"
 #include "verifier/polynomials/monomial.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define MOST 7
 static const uint32_t atoms[] = {0, 1, 2, 3, 32765, 32766, 32767, 32768, 1000000};

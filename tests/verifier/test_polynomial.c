@@ -1,9 +1,7 @@
 // Normal forms: equal expressions have one number, different ones different numbers.
-#include "core/text/text.h"
 #include "tests/support/check.h"
 #include "verifier/polynomials/polynomial.h"
 #include "verifier/polynomials/signs.h"
-#include <string.h>
 
 static polynomial apply2(struct polynomial_pool *p, enum scalar_function fn, polynomial a, polynomial b)
 {
@@ -131,13 +129,12 @@ static void print_name(struct text *out, const void *context, uint32_t number)
 static void prints_polynomials(void **state)
 {
     struct polynomial_pool p;
-    struct text out = {0};
+    TEXT(out);
     polynomial_pool_init(&p);
     polynomial x = polynomial_variable(&p, 0), y = polynomial_variable(&p, 1);
     polynomial half = apply2(&p, FN_MUL, polynomial_from_real(&p, 0.5), apply2(&p, FN_MUL, x, y));
     polynomial_print(&out, &p, apply2(&p, FN_SUB, x, apply1(&p, FN_TANH, half)), print_name, NULL);
     assert_string_equal(out.chars, "x - tanh(1/2 x y)");
-    text_free(&out);
     polynomial_pool_free(&p);
 }
 

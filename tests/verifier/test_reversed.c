@@ -1,26 +1,21 @@
 // Rules that are one another read backwards: one proof serves both.
-#include "core/memory/arena.h"
-#include "core/text/text.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
 #include "verifier/rules/prove.h"
 #include "verifier/rules/reversed.h"
-#include <string.h>
 
 #define MOST_RULES 4
 
 // Of the last of the rules.
 static uint32_t find_reversed(const char *const *texts, size_t n)
 {
-    struct arena a;
+    ARENA(a);
     struct rule *rules[MOST_RULES];
-    arena_init(&a);
     for (size_t i = 0; i < n; i++)
         rules[i] = parse_rule(&a, texts[i]);
     uint32_t found = find_reversed_rules((const struct rule *const *)rules, n, &a)[n - 1];
     for (size_t i = 0; i < n; i++)
         rule_free(rules[i]);
-    arena_free(&a);
     return found;
 }
 
@@ -62,11 +57,10 @@ static void tells_other_rules_from_them(void **state)
 
 static bool proves_backwards(const char *text, const char *backwards, struct text *ret)
 {
-    struct arena a;
+    ARENA(a);
     struct judge j;
     struct symbolic_prover symbols;
     struct rule_report report, of_other;
-    arena_init(&a);
     judge_init(&j);
     symbolic_prover_init(&symbols);
     struct rule *r = parse_rule(&a, text), *other = parse_rule(&a, backwards);
@@ -81,14 +75,13 @@ static bool proves_backwards(const char *text, const char *backwards, struct tex
     rule_free(other);
     symbolic_prover_free(&symbols);
     judge_free(&j);
-    arena_free(&a);
     return is_proved;
 }
 
 // Only what holds as it stands.
 static void one_proof_serves_both(void **state)
 {
-    struct text text = {0};
+    TEXT(text);
     assert_true(proves_backwards("(rule r (source (relu (relu ?x))) (target (relu ?x)))",
                                  "(rule s (source (relu ?y)) (target (relu (relu ?y))))", &text));
     assert_non_null(strstr(text.chars, "(rule s"));
@@ -99,7 +92,6 @@ static void one_proof_serves_both(void **state)
     assert_false(proves_backwards("(rule r (source (relu (matmul :act $a ?x ?y))) (target (matmul :act $a ?x ?y)))",
                                   "(rule s (source (matmul :act $a ?x ?y)) (target (relu (matmul :act $a ?x ?y))))",
                                   &text));
-    text_free(&text);
 }
 
 RUN_TESTS(TEST(finds_rules_read_backwards), TEST(tells_other_rules_from_them), TEST(one_proof_serves_both))

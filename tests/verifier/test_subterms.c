@@ -1,35 +1,28 @@
 // Rules whose sides are alike around the subterms in which they differ.
-#include "core/memory/arena.h"
-#include "core/text/text.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
 #include "verifier/rules/prove.h"
 #include "verifier/rules/subterms.h"
-#include <string.h>
 
 // In one line; NULL: nothing is taken off.
 static void expect_subterms(const char *text, const char *expected)
 {
-    struct arena a;
-    struct text found = {0};
-    arena_init(&a);
+    ARENA(a);
+    TEXT(found);
     struct rule *r = parse_rule(&a, text), *subterms = rule_of_subterms(r, &a);
     if (!expected) {
         assert_null(subterms);
     } else {
         struct rule *wanted = parse_rule(&a, expected);
-        struct text of_wanted = {0};
+        TEXT(of_wanted);
         assert_non_null(subterms);
         rule_print(&found, subterms);
         rule_print(&of_wanted, wanted);
         assert_string_equal(found.chars, of_wanted.chars);
         rule_free(wanted);
         rule_free(subterms);
-        text_free(&of_wanted);
     }
     rule_free(r);
-    text_free(&found);
-    arena_free(&a);
 }
 
 static void takes_off_what_is_alike(void **state)
@@ -90,11 +83,10 @@ static void leaves_what_is_no_rule(void **state)
 
 static enum rule_outcome prove(const char *text, struct text *ret_proved)
 {
-    struct arena a;
+    ARENA(a);
     struct judge j;
     struct symbolic_prover symbols;
     struct rule_report report;
-    arena_init(&a);
     judge_init(&j);
     symbolic_prover_init(&symbols);
     j.adds_conditions = false;
@@ -106,26 +98,23 @@ static enum rule_outcome prove(const char *text, struct text *ret_proved)
     rule_free(r);
     symbolic_prover_free(&symbols);
     judge_free(&j);
-    arena_free(&a);
     return outcome;
 }
 
 static enum rule_outcome prove_as_it_is(const char *source, const char *target, struct text *ret_proved)
 {
-    struct text rule = {0};
+    TEXT(rule);
     text_printf(&rule, "(rule r (source %s) (target %s))", source, target);
     enum rule_outcome outcome = prove(rule.chars, ret_proved);
-    text_free(&rule);
     return outcome;
 }
 
 // The difference may take away what the logarithm leaves without a value, of which no proof of the whole speaks.
 static void proves_by_subterms(void **state)
 {
-    struct text text = {0};
+    TEXT(text);
     assert_int_equal(prove_as_it_is("(sub (log ?z) (relu (relu ?x)))", "(sub (log ?z) (relu ?x))", &text), RULE_PROVED);
     assert_non_null(strstr(text.chars, "(proof (subterms (proof (symbols "));
-    text_free(&text);
 }
 
 // A law is one by its text, with any names, each of which stands for one of the law's.
@@ -141,11 +130,10 @@ static void knows_laws_by_their_texts(void **state)
         {"(reshape :shape $s (reshape :shape $t ?x))", "(reshape :shape $s (reshape :shape $s ?x))", false},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct text text = {0};
+        TEXT(text);
         enum rule_outcome outcome = prove_as_it_is(cases[i].source, cases[i].target, &text);
         assert_int_equal(outcome, cases[i].is_law ? RULE_PROVED : RULE_CHECKED);
         assert_int_equal(text.chars && strstr(text.chars, "(law L27)"), cases[i].is_law);
-        text_free(&text);
     }
 }
 

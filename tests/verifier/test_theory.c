@@ -1,12 +1,10 @@
 // Entailment: what follows from a set of properties, and what a false, redundant or contradictory one does to it.
-#include "core/text/error.h"
 #include "substitutions/pattern.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
 #include "verifier/entailment/derivation.h"
 #include "verifier/rules/abduction.h"
 #include "verifier/rules/rejection_reason.h"
-#include <string.h>
 
 struct fixture {
     struct arena arena;
@@ -80,9 +78,8 @@ static enum entailment_status prove_without(struct fixture *f, const struct equa
 
 static void proves_and_explains(void **state)
 {
-    struct fixture f;
     struct derivation d;
-    set_up(&f, COMMUTES ASSOCIATES);
+    FIXTURE(&f, COMMUTES ASSOCIATES);
     struct equation eq = read_rule(&f, "(rule r (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd (ewadd ?z ?x) ?y)))");
     struct entailment e = theory_prove(f.theory, &eq, NULL);
     assert_int_equal(e.status, ENTAILMENT_PROVED);
@@ -92,27 +89,22 @@ static void proves_and_explains(void **state)
     assert_null(d.steps.items[0].property);
     property_derivation_free(&d);
     assert_int_equal(prove_without(&f, &eq, "associates"), ENTAILMENT_UNKNOWN);
-    tear_down(&f);
 }
 
 static void names_a_broken_property(void **state)
 {
-    struct fixture f;
-    struct text reason = {0};
-    set_up(&f, "(property wrong (equal (matmul ?x ?y) (matmul ?y ?x)))" ASSOCIATES);
+    TEXT(reason);
+    FIXTURE(&f, "(property wrong (equal (matmul ?x ?y) (matmul ?y ?x)))" ASSOCIATES);
     prove(&f, f.theory, "(rule r (source (relu (matmul ?x ?y))) (target (relu (matmul ?y ?x))))");
     assert_int_equal(f.report.outcome, RULE_BREAKS_A_PROPERTY);
     rule_report_print_reason(&reason, &f.report);
     assert_non_null(strstr(reason.chars, "one of these properties is false: wrong"));
-    text_free(&reason);
-    tear_down(&f);
 }
 
 // On small images a kernel of 3x3 has room only without dilation: that must not become a fact of typing.
 static void assumes_nothing_of_small_sizes(void **state)
 {
-    struct fixture f;
-    set_up(&f, COMMUTES);
+    FIXTURE(&f, COMMUTES);
     static const char text[] = "(rule r (source (conv :stride 1 1 :pad $p :dilation $d ?x (enlarge :kernel 3 3 ?k)))"
                                " (target (conv :stride 1 1 :pad $p :dilation 1 1 ?x (enlarge :kernel 3 3 ?k))))";
     struct equation eq = read_rule(&f, text);
@@ -120,7 +112,6 @@ static void assumes_nothing_of_small_sizes(void **state)
     prove(&f, f.theory, text);
     assert_int_equal(f.report.outcome, RULE_PROVED_UNDER_CONDITIONS);
     assert_non_null(strstr(f.report.proved.proof, "(proof (properties)"));
-    tear_down(&f);
 }
 
 // An activation is none or relu: what is proved of both is proved.
@@ -130,21 +121,18 @@ static void tells_names_apart(void **state)
         "(rule r (source (relu (matmul :act $a ?x ?y))) (target (matmul :act relu ?x ?y)))",
         "(rule r (source (relu (matmul :act $a ?x ?y))) (target (matmul :act $a ?x ?y)))"};
     for (int i = 0; i < 2; i++) {
-        struct fixture f;
-        set_up(&f, "(property relu-of-relu (equal (relu (relu ?x)) (relu ?x)))"
-                   "(property product (equal (matmul :act relu ?x ?y) (relu (matmul ?x ?y))))");
+        FIXTURE(&f, "(property relu-of-relu (equal (relu (relu ?x)) (relu ?x)))"
+                    "(property product (equal (matmul :act relu ?x ?y) (relu (matmul ?x ?y))))");
         struct equation eq = read_rule(&f, rules[i]);
         assert_int_equal(theory_prove(f.theory, &eq, NULL).status, i == 0 ? ENTAILMENT_PROVED : ENTAILMENT_UNKNOWN);
-        tear_down(&f);
     }
 }
 
 // Axes 2 and 3 of a kernel are all that it has only at rank 4; at rank 5 there is one more to dilate.
 static void proves_nothing_of_other_ranks(void **state)
 {
-    struct fixture f;
-    set_up(&f, "(property one (equal (conv :dilation $d ?x ?k) (conv ?x ?k))"
-               " (where (= (rank ?k) 4) (= (dim ?k 2) 1) (= (dim ?k 3) 1) (defined (conv :dilation $d ?x ?k))))");
+    FIXTURE(&f, "(property one (equal (conv :dilation $d ?x ?k) (conv ?x ?k))"
+                " (where (= (rank ?k) 4) (= (dim ?k 2) 1) (= (dim ?k 3) 1) (defined (conv :dilation $d ?x ?k))))");
     static const char text[] = "(rule r (source (conv :dilation $d ?x ?k)) (target (conv ?x ?k))"
                                " (where (= (dim ?k 2) 1) (= (dim ?k 3) 1)))";
     struct equation eq = read_rule(&f, text);
@@ -153,7 +141,6 @@ static void proves_nothing_of_other_ranks(void **state)
     assert_int_equal(f.report.outcome, RULE_PROVED_UNDER_CONDITIONS);
     assert_int_equal(f.report.added.count, 1);
     assert_int_equal(f.report.added.conditions[0].a->kind, TERM_RANK);
-    tear_down(&f);
 }
 
 // Where no bound is known tests alone prove nothing; with a derivation they do.
@@ -164,13 +151,11 @@ static void does_not_take_tests_for_proofs(void **state)
         "(property p (equal (reduceprod :axes 0 (ewmul ?x ?x)) (ewmul (reduceprod :axes 0 ?x) (reduceprod :axes "
         "0 ?x))))"};
     for (int i = 0; i < 2; i++) {
-        struct fixture f;
-        set_up(&f, properties[i]);
+        FIXTURE(&f, properties[i]);
         prove(&f, f.theory,
               "(rule r (source (reduceprod :axes 0 (ewmul ?x ?x)))"
               " (target (ewmul (reduceprod :axes 0 ?x) (reduceprod :axes 0 ?x))))");
         assert_int_equal(f.report.outcome, i == 0 ? RULE_CHECKED : RULE_PROVED);
-        tear_down(&f);
     }
 }
 
@@ -190,20 +175,17 @@ static void finds_contradictions(void **state)
 
 static void finds_redundant_properties(void **state)
 {
-    struct fixture f;
-    set_up(&f, COMMUTES ASSOCIATES "(property rotates (equal (ewadd (ewadd ?x ?y) ?z) (ewadd (ewadd ?z ?x) ?y)))");
+    FIXTURE(&f, COMMUTES ASSOCIATES "(property rotates (equal (ewadd (ewadd ?x ?y) ?z) (ewadd (ewadd ?z ?x) ?y)))");
     struct equation eq = equation_of_property(property_find(&f.properties, "rotates"));
     assert_int_equal(prove_without(&f, &eq, "rotates"), ENTAILMENT_PROVED);
     eq = equation_of_property(property_find(&f.properties, "commutes"));
     assert_int_equal(prove_without(&f, &eq, "commutes"), ENTAILMENT_UNKNOWN);
-    tear_down(&f);
 }
 
 static void finds_conditions(void **state)
 {
-    struct fixture f;
-    struct text printed = {0};
-    set_up(&f, COMMUTES);
+    TEXT(printed);
+    FIXTURE(&f, COMMUTES);
     f.has_symbols = true;
     prove(&f, NULL,
           "(rule r (source (matmul (concat 1 ?y ?x) (concat 0 ?z ?v)))"
@@ -212,30 +194,25 @@ static void finds_conditions(void **state)
     assert_int_equal(f.report.added.count, 1);
     pattern_print_condition(&printed, &f.report.proved.pattern, &f.report.added.conditions[0]);
     assert_string_equal(printed.chars, "(= (dim ?y 1) (dim ?z 0))");
-    text_free(&printed);
-    tear_down(&f);
 }
 
 // A condition that excludes the instances that were looked at may let others fail: a second one is looked for.
 static void finds_a_second_condition(void **state)
 {
-    struct fixture f;
-    set_up(&f, COMMUTES);
+    FIXTURE(&f, COMMUTES);
     f.judge.step_limit = 3000000;
     f.judge.instance_limit = 20000;
     f.has_symbols = true;
     prove(&f, NULL, "(rule r (source (conv :dilation 3 3 ?x ?k)) (target (conv ?x ?k)))");
     assert_int_equal(f.report.outcome, RULE_PROVED_UNDER_CONDITIONS);
     assert_int_equal(f.report.added.count, 2);
-    tear_down(&f);
 }
 
 // The conditions that are found for the rule of a text, printed one behind another: none is NULL.
 static void check_sufficient(const char *properties, const char *text, const char *conditions)
 {
-    struct fixture f;
-    struct text printed = {0};
-    set_up(&f, properties);
+    TEXT(printed);
+    FIXTURE(&f, properties);
     struct equation eq = read_rule(&f, text);
     struct found_condition found = find_sufficient_condition(&f.judge, f.theory, vec_last(&f.rules.rules), &f.arena);
     for (uint32_t i = 0; i < found.count; i++)
@@ -243,8 +220,6 @@ static void check_sufficient(const char *properties, const char *text, const cha
     assert_int_equal(found.count > 0, conditions != NULL);
     if (found.count)
         assert_string_equal(printed.chars, conditions);
-    text_free(&printed);
-    tear_down(&f);
 }
 
 // Of all that such rules usually lack one condition is kept when it suffices, and none when nothing does.
@@ -285,40 +260,34 @@ static void finds_sizes_that_suffice(void **state)
 // With windows on one axis a list of them that is left out has one entry, on two axes two.
 static void tells_ranks_of_images_apart(void **state)
 {
-    struct fixture f;
-    set_up(&f, "(property one (equal (conv :dilation $d ?x ?k) (conv ?x ?k))"
-               " (where (= (product $d) 1) (defined (conv :dilation $d ?x ?k))))");
+    FIXTURE(&f, "(property one (equal (conv :dilation $d ?x ?k) (conv ?x ?k))"
+                " (where (= (product $d) 1) (defined (conv :dilation $d ?x ?k))))");
     struct equation eq = read_rule(&f, "(rule r (source (conv :dilation $d :stride 1 1 ?x ?k)) (target (conv ?x ?k))"
                                        " (where (= (product $d) 1)))");
     assert_int_equal(theory_prove(f.theory, &eq, NULL).status, ENTAILMENT_PROVED);
     eq = read_rule(&f, "(rule s (source (conv :dilation $d :stride 1 2 ?x ?k)) (target (conv ?x ?k))"
                        " (where (= (product $d) 1)))");
     assert_int_equal(theory_prove(f.theory, &eq, NULL).status, ENTAILMENT_UNKNOWN);
-    tear_down(&f);
 }
 
 // A list that has no value leaves nothing to prove anything by.
 static void states_nothing_without_values(void **state)
 {
-    struct fixture f;
-    set_up(&f, COMMUTES);
+    FIXTURE(&f, COMMUTES);
     struct equation eq = read_rule(&f, "(rule r (source (transpose :perm (/ (iota 3) 2) ?x)) (target ?x))");
     assert_int_equal(theory_prove(f.theory, &eq, NULL).status, ENTAILMENT_UNSTATED);
     eq = read_rule(&f, "(rule s (source (ewadd ?x ?y)) (target (ewadd ?y ?x)))");
     assert_int_equal(theory_prove(f.theory, &eq, NULL).status, ENTAILMENT_PROVED);
-    tear_down(&f);
 }
 
 // Nothing is asked of ?v but a size: it may be a tensor of any rank.
 static void states_properties_of_all_ranks_of_what_is_named(void **state)
 {
-    struct fixture f;
-    set_up(&f, "(property columns (equal (matmul ?x (matmul ?y (iewmul :shape 1 (dim ?v 0)))) "
-               "(matmul (matmul ?x ?y) (iewmul :shape 1 (dim ?v 0)))))");
+    FIXTURE(&f, "(property columns (equal (matmul ?x (matmul ?y (iewmul :shape 1 (dim ?v 0)))) "
+                "(matmul (matmul ?x ?y) (iewmul :shape 1 (dim ?v 0)))))");
     struct equation eq = read_rule(&f, "(rule r (source (matmul ?x (matmul ?y (iewmul :shape 1 (dim ?x 0))))) "
                                        "(target (matmul (matmul ?x ?y) (iewmul :shape 1 (dim ?x 0)))))");
     assert_int_equal(theory_prove(f.theory, &eq, NULL).status, ENTAILMENT_PROVED);
-    tear_down(&f);
 }
 
 static enum entailment_status status_of(struct fixture *f, struct theory *theory, const char *text)
@@ -333,9 +302,8 @@ static void says_the_same_whatever_was_asked_before(void **state)
     static const char far[] = "(rule r (source (ewadd (ewadd (ewadd ?x ?y) (ewadd ?z ?w)) ?v))"
                               " (target (ewadd (ewadd ?v (ewadd ?w ?y)) (ewadd ?x ?z))))";
     static const char other[] = "(rule s (source (ewadd (ewadd ?u ?y) ?z)) (target (ewadd (ewadd ?z ?u) ?y)))";
-    struct fixture f;
     int n_proved = 0, n_unknown = 0;
-    set_up(&f, COMMUTES ASSOCIATES);
+    FIXTURE(&f, COMMUTES ASSOCIATES);
     for (unsigned steps = 1000; steps <= 1000000; steps += steps / 4) {
         struct theory *fresh = theory_make(&f.axioms, steps), *used = theory_make(&f.axioms, steps);
         enum entailment_status status = status_of(&f, fresh, far);
@@ -348,7 +316,6 @@ static void says_the_same_whatever_was_asked_before(void **state)
     }
     assert_true(n_proved > 0);
     assert_true(n_unknown > 0);
-    tear_down(&f);
 }
 
 RUN_TESTS(TEST(proves_and_explains), TEST(names_a_broken_property), TEST(finds_contradictions),

@@ -1,12 +1,8 @@
 // The first rules of substitutions/written.rules are proved by hand as they stand, and nothing like them is.
-#include "core/memory/arena.h"
-#include "core/text/error.h"
-#include "core/text/text.h"
 #include "tests/support/check.h"
 #include "verifier/laws/laws.h"
 #include "verifier/laws/written_rules.h"
 #include <ctype.h>
-#include <string.h>
 
 #define N_LAWS 5
 // Behind it stands what is proved with symbols for sizes.
@@ -20,40 +16,35 @@ static const char *end_of_laws(void)
 // How many rules of the text are laws; -1: it is none of rules.
 static int count_laws(const char *text)
 {
-    struct arena a;
-    struct rule_set rules;
+    ARENA(a);
+    struct rule_set rules FREED_BY(rule_set_free);
     struct error error;
     int n_laws = 0;
-    arena_init(&a);
     rule_set_init(&rules, &a);
     bool is_read = rule_set_parse(&rules, "written.rules", text, strlen(text), &error);
     for (size_t i = 0; is_read && i < rules.rules.count; i++) {
         struct equation eq = equation_of_rule(rules.rules.items[i]);
         n_laws += law_of_equation(&eq) != NULL;
     }
-    rule_set_free(&rules);
-    arena_free(&a);
     return is_read ? n_laws : -1;
 }
 
 // With one piece of the text replaced.
 static int count_laws_with(const char *at, size_t length, const char *instead)
 {
-    struct text text = {0};
+    TEXT(text);
     text_printf(&text, "%.*s%s%s", (int)(at - written_rules_file), written_rules_file, instead, at + length);
     int n_laws = count_laws(text.chars);
-    text_free(&text);
     return n_laws;
 }
 
 static void knows_them_by_any_names(void **state)
 {
-    struct text text = {0};
+    TEXT(text);
     for (const char *c = written_rules_file; *c; c++)
         text_printf(&text, *c == '$' ? "$of_" : *c == '?' ? "?of_" : "%c", *c);
     assert_int_equal(count_laws(written_rules_file), N_LAWS);
     assert_int_equal(count_laws(text.chars), N_LAWS);
-    text_free(&text);
 }
 
 // Whether or not it is a rule still.

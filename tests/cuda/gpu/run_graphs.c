@@ -11,15 +11,14 @@
 #include "backends/costs/graph_cost.h"
 #include "backends/cuda/cuda.h"
 #include "core/formats/sexp.h"
-#include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/numbers/statistics.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
-#include "core/text/text.h"
 #include "expressions/elements.h"
 #include "graph/text.h"
 #include "tests/cuda/gpu/batch.h"
+#include "tests/support/scoped.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +47,7 @@ struct leaves {
 
 static const char *text_of_graph(struct running *r, const struct file_map *map)
 {
-    struct text text = {0};
+    TEXT(text);
     const char *at = arena_string_n(&r->arena, (const char *)map->bytes, map->size);
     for (const char *next; r->type && (next = strstr(at, "f32")); at = next + 3) {
         text_add_n(&text, at, (size_t)(next - at));
@@ -56,7 +55,6 @@ static const char *text_of_graph(struct running *r, const struct file_map *map)
     }
     text_add(&text, at);
     const char *result = arena_string(&r->arena, text.chars);
-    text_free(&text);
     return result;
 }
 

@@ -11,7 +11,6 @@
 #include "tests/backends/random_graphs.h"
 #include "tests/cuda/check_text.h"
 #include "tests/cuda/graphs.h"
-#include <stdlib.h>
 
 #define SKIPPED 77
 #define GRAPH_TEXT_SIZE 4096
@@ -48,8 +47,8 @@ static struct backend *open_gpu(bool allows_tf32, struct error *error)
 // The graph with another element type in place of f32; false: an operator does not take it.
 static bool is_well_typed(const char *text, const char *type, char *ret_text, size_t size)
 {
-    struct arena arena;
-    struct graph g;
+    ARENA(arena);
+    struct graph g FREED_BY(graph_free);
     struct error ignored = {0};
     size_t used = 0;
     for (; *text && used + 8 < size; text++) {
@@ -57,10 +56,7 @@ static bool is_well_typed(const char *text, const char *type, char *ret_text, si
         used += (size_t)snprintf(ret_text + used, size - used, "%.*s", is_type ? 4 : 1, is_type ? type : text);
         text += is_type ? 2 : 0;
     }
-    arena_init(&arena);
     bool is_read = read_graph(ret_text, &g, &arena, &ignored);
-    graph_free(&g);
-    arena_free(&arena);
     return is_read;
 }
 
@@ -109,12 +105,11 @@ static void captures_what_it_runs(void **state)
     struct error error = {0};
     struct backend *device = open_gpu(false, &error);
     for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++) {
-        struct arena arena;
-        struct graph g;
+        ARENA(arena);
+        struct graph g FREED_BY(graph_free);
         struct random random = random_seed(i);
         struct tensor_value inputs[MOST_LEAVES] = {0}, weights[MOST_LEAVES] = {0};
         struct tensor_value first[MOST_OUTPUTS], second[MOST_OUTPUTS];
-        arena_init(&arena);
         assert_true(read_graph(conformance_graphs[i], &g, &arena, &error));
         fill_leaves(&g, operators[OP_WEIGHT], weights, &arena, &random);
         fill_leaves(&g, operators[OP_INPUT], inputs, &arena, &random);
@@ -127,8 +122,6 @@ static void captures_what_it_runs(void **state)
             if (memcmp(first[k].data, second[k].data, type_bytes(&first[k].type)) != 0)
                 fail_msg("a captured run differs: %s", conformance_graphs[i]);
         model_free(m);
-        graph_free(&g);
-        arena_free(&arena);
     }
     backend_close(device);
 }
@@ -136,12 +129,11 @@ static void captures_what_it_runs(void **state)
 static void measures_every_step(void **state)
 {
     struct error error = {0};
-    struct arena arena;
-    struct graph g;
+    ARENA(arena);
+    struct graph g FREED_BY(graph_free);
     struct estimate estimate;
     struct backend_options options = {.cost_file = "", .seconds_per_step = 0.01};
     struct backend *device = cuda_backend_open(&options, &error);
-    arena_init(&arena);
     assert_true(read_graph(
         "(graph " X1("(f32 1 64 56 56)") W2(
             "(f32 64 64 3 3)",
@@ -156,8 +148,6 @@ static void measures_every_step(void **state)
     assert_true(estimate.seconds > 1e-6 && estimate.seconds < 1e-2);
     check_model(device, &g, 1, 10);
     backend_close(device);
-    graph_free(&g);
-    arena_free(&arena);
 }
 
 // --- all -------------------------------------------------------------------------------------------------------------

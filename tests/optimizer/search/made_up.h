@@ -1,8 +1,5 @@
 // What the tests of the search share: made-up costs, and a graph with the rules and what a search made of it.
 #pragma once
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
-#include "core/text/text.h"
 #include "graph/graph_whole.h"
 #include "optimizer/search/result.h"
 #include "optimizer/search/search.h"
@@ -11,15 +8,13 @@
 #include "tests/support/graph_values.h"
 #include "tests/support/parse_graph.h"
 #include "tests/support/parse_rules.h"
-#include <stdlib.h>
 
 // Every operator that is not known before the graph runs costs its launch and its arithmetic; shape operators less.
 static inline double made_up_seconds(void *context, const struct graph *g)
 {
     double seconds = 0;
     struct match_index index;
-    struct arena a;
-    arena_init(&a);
+    ARENA(a);
     match_index_init(&index, g);
     for (node_id n = 0; n < g->nodes.count; n++) {
         struct definition d;
@@ -31,7 +26,6 @@ static inline double made_up_seconds(void *context, const struct graph *g)
         definition_free(&d);
     }
     match_index_free(&index);
-    arena_free(&a);
     return seconds;
 }
 
@@ -91,8 +85,7 @@ static inline void require_same_values(const struct fixture *f, uint64_t seed)
     const struct search_result *result = &f->result;
     struct field_values before, after;
     struct error error = {0};
-    struct arena scratch;
-    arena_init(&scratch);
+    ARENA(scratch);
     graph_values(&before, &f->g, seed, &scratch);
     graph_values(&after, &result->graph, seed, &scratch);
     if (!graph_check(&result->graph, &error))
@@ -103,7 +96,6 @@ static inline void require_same_values(const struct fixture *f, uint64_t seed)
     assert_true(result->steps.count > 0 || result->seconds_after == result->seconds_before);
     field_values_free(&before);
     field_values_free(&after);
-    arena_free(&scratch);
 }
 
 static inline void tear_down(struct fixture *f)

@@ -6,7 +6,7 @@
 // Inputs, each with its own square of tanh, in the order of their numbers or turned around.
 static void set_up_independent(struct fixture *f, int n, bool is_turned)
 {
-    struct text text = {0};
+    TEXT(text);
     text_add(&text, "(graph");
     for (int i = 0; i < n; i++) {
         int k = is_turned ? n - 1 - i : i;
@@ -18,13 +18,12 @@ static void set_up_independent(struct fixture *f, int n, bool is_turned)
         text_printf(&text, " s%d", i);
     text_add(&text, "))");
     set_up(f, text.chars);
-    text_free(&text);
 }
 
 // The nodes in their order; the caller frees them. *ret_n: how many.
 static node_id *ordered_nodes(const struct graph *g, size_t *ret_n)
 {
-    struct match_index index;
+    struct match_index index FREED_BY(match_index_free);
     struct ordering o = {0};
     node_id *nodes = malloc((g->nodes.count + 1) * sizeof *nodes);
     *ret_n = 0;
@@ -34,7 +33,6 @@ static node_id *ordered_nodes(const struct graph *g, size_t *ret_n)
             nodes[(*ret_n)++] = n;
     order_nodes(&o, &index, NULL, nodes, *ret_n);
     ordering_free(&o);
-    match_index_free(&index);
     return nodes;
 }
 
@@ -79,14 +77,13 @@ static void follows_from_what_nodes_are(void **state)
 // Looking through all that is ready for each node would take minutes.
 static void lists_very_many_nodes(void **state)
 {
-    struct fixture f;
+    struct fixture f FREED_BY(tear_down);
     size_t n;
     set_up_independent(&f, 250000, false);
     node_id *nodes = ordered_nodes(&f.g, &n);
     assert_int_equal(n, 500000);
     assert_topological(&f.g, nodes, n);
     free(nodes);
-    tear_down(&f);
 }
 
 RUN_TESTS(TEST(follows_from_what_nodes_are), TEST(lists_very_many_nodes))

@@ -12,14 +12,13 @@
 // With next to no memory allowed the search tries less, and still ends well.
 static void keeps_within_its_memory(void **state)
 {
-    struct fixture f;
+    struct fixture f FREED_BY(tear_down);
     struct search_options options = search_standard_options;
     options.max_memory = 1;
     options.budget = 50;
     set_up_and_search(&f, A_SUM_OF_CURVES, &made_up_cost, &options);
     assert_true(f.result.statistics.dropped > 0);
     assert_true(f.result.statistics.expanded > 2);
-    tear_down(&f);
 }
 
 enum { MUCH = 64 << 20 };
@@ -44,7 +43,7 @@ static double seconds_beside_another(void *context, const struct graph *g)
 // What the threads of a host hold is not the search's, and may not change its result.
 static void other_threads_have_memory_of_their_own(void **state)
 {
-    struct fixture f;
+    struct fixture f FREED_BY(tear_down);
     void *block = NULL;
     struct cost_model cost = {.graph_seconds = seconds_beside_another, .context = &block};
     struct search_options options = search_standard_options;
@@ -54,41 +53,38 @@ static void other_threads_have_memory_of_their_own(void **state)
     assert_non_null(block);
     assert_int_equal(f.result.statistics.dropped, 0);
     mem_free(block, MUCH);
-    tear_down(&f);
 }
 
 // A sum of eight different inputs: associating them gains nothing, in very many ways.
 static void search_a_long_sum(struct fixture *f, const struct cost_model *cost, const struct search_options *options)
 {
-    struct text text = {0};
+    TEXT(text);
     text_add(&text, "(graph (let x0 (input 0) (f32 4 4)) (let s0 (tanh x0))");
     for (int i = 1; i < 8; i++)
         text_printf(&text, "(let x%d (input %d) (f32 4 4)) (let s%d (ewadd s%d x%d))", i, i, i, i - 1, i);
     text_add(&text, "(output s7))");
     set_up_and_search(f, text.chars, cost, options);
-    text_free(&text);
 }
 
 // Of graphs that have many matches fewer are expanded in vain than patience allows for.
 static void loses_patience_by_matches_too(void **state)
 {
     for (int64_t patience = 10; patience <= 40; patience *= 2) {
-        struct fixture f;
+        struct fixture f FREED_BY(tear_down);
         struct search_options options = search_standard_options;
         options.patience = patience;
         search_a_long_sum(&f, &made_up_cost, &options);
         assert_int_equal(f.result.ends.items[0], SEARCH_OUT_OF_PATIENCE);
         assert_true(f.result.statistics.matches >= 4 * (uint64_t)patience);
         assert_true(f.result.statistics.expanded < (uint64_t)patience);
-        tear_down(&f);
     }
 }
 
 // A sum of seven inputs, each made of twelve: associating has large surroundings.
 static void loses_patience_by_work_too(void **state)
 {
-    struct text text = {0};
-    struct fixture f;
+    TEXT(text);
+    struct fixture f FREED_BY(tear_down);
     struct search_options options = search_standard_options;
     options.patience = 20;
     text_add(&text, "(graph");
@@ -106,15 +102,13 @@ static void loses_patience_by_work_too(void **state)
     assert_int_equal(f.result.ends.items[0], SEARCH_OUT_OF_PATIENCE);
     assert_true(f.result.statistics.expanded < 20);
     assert_true(f.result.statistics.matches < 5 * 20);
-    text_free(&text);
-    tear_down(&f);
 }
 
 // The work that the budget allows ends the search, and is told as the reason.
 static void ends_when_the_work_of_the_budget_is_done(void **state)
 {
     for (int64_t per_graph = 10; per_graph <= 40; per_graph *= 2) {
-        struct fixture f;
+        struct fixture f FREED_BY(tear_down);
         struct search_options options = search_standard_options;
         options.patience = 0;
         options.work_per_graph = per_graph;
@@ -125,14 +119,13 @@ static void ends_when_the_work_of_the_budget_is_done(void **state)
         assert_int_equal(f.result.ends.items[0], SEARCH_OUT_OF_WORK);
         assert_true(f.result.statistics.work >= most && f.result.statistics.work < most + 10000);
         assert_true(f.result.statistics.expanded < 1000);
-        tear_down(&f);
     }
 }
 
 // What improves is applied, even where all the work was done to find it.
 static void applies_what_was_found_when_the_work_is_done(void **state)
 {
-    struct fixture f;
+    struct fixture f FREED_BY(tear_down);
     struct search_options options = search_standard_options;
     options.work_per_graph = 0;
     options.work_per_node = 1;
@@ -141,21 +134,19 @@ static void applies_what_was_found_when_the_work_is_done(void **state)
     assert_int_equal(f.result.ends.items[0], SEARCH_OUT_OF_WORK);
     assert_int_equal(f.result.statistics.expanded, 1);
     assert_true(f.result.statistics.adopted > 0 && f.result.seconds_after < f.result.seconds_before);
-    tear_down(&f);
 }
 
 // Two products are merged, then the third one with them. Where no gain matters, patience is not renewed by the first.
 static void patience_is_renewed_by_gains_that_matter(void **state)
 {
     for (int matters = 0; matters <= 1; matters++) {
-        struct fixture f;
+        struct fixture f FREED_BY(tear_down);
         struct search_options options = search_standard_options;
         options.patience = 1;
         options.renewing_gain = matters ? 0 : 0.99;
         set_up_and_search(&f, THREE_PRODUCTS, &made_up_cost, &options);
         assert_true(f.result.statistics.adopted > 0);
         assert_int_equal(f.result.statistics.adopted > 1, matters);
-        tear_down(&f);
     }
 }
 
@@ -196,29 +187,27 @@ static double counted_seconds(void *context, const struct graph *g)
 // Rewrites that differ may leave the same of their surroundings: what is left is priced once.
 static void equal_graphs_are_priced_once(void **state)
 {
-    struct fixture f;
+    struct fixture f FREED_BY(tear_down);
     uint64_t n_asked = 0;
     const struct cost_model counting = {counted_seconds, &n_asked, 0, NULL};
     struct search_options options = search_standard_options;
     options.patience = 100;
     search_a_long_sum(&f, &counting, &options);
     assert_true(n_asked < f.result.statistics.priced - f.result.statistics.remembered);
-    tear_down(&f);
 }
 
 // What a part of the graph may be fused into depends on a path that leads out of it and back in, however long.
 static void what_lies_between_is_near(void **state)
 {
-    struct text text = {0};
-    struct fixture f;
-    struct match_index index;
+    TEXT(text);
+    struct match_index index FREED_BY(match_index_free);
     struct scribe scribe;
     text_add(&text,
              "(graph (let x (input 0) (f32 4 4)) (let w (weight 0) (f32 4 4)) (let a (tanh x)) (let p0 (matmul a w))");
     for (int i = 1; i <= 9; i++)
         text_printf(&text, "(let p%d (matmul p%d w))", i, i - 1);
     text_add(&text, "(let y (ewadd a p9)) (output y))");
-    set_up(&f, text.chars);
+    FIXTURE(&f, text.chars);
     match_index_init(&index, &f.g);
     scribe_init(&scribe, NULL);
     node_id a = f.g.tensors.items[graph_inputs(&f.g, (node_id)f.g.nodes.count - 1)[0]].producer;
@@ -226,9 +215,6 @@ static void what_lies_between_is_near(void **state)
     scribe_describe(&scribe, &rewrite);
     assert_int_equal(scribe.members.count, 12);
     scribe_free(&scribe);
-    match_index_free(&index);
-    text_free(&text);
-    tear_down(&f);
 }
 
 // A device on which rewrites of a part seem to gain, and none of the whole does.
@@ -250,8 +236,8 @@ static double deceiving_seconds(void *context, const struct graph *g)
 // told. The original is priced, too.
 static void asks_no_more_where_the_first_gains_nothing(void **state)
 {
-    struct text text = {0};
-    struct fixture f;
+    TEXT(text);
+    struct fixture f FREED_BY(tear_down);
     struct search_options options = search_standard_options;
     struct deceiver deceiver = {.least_nodes = 16};
     const struct cost_model cost = {deceiving_seconds, &deceiver, 0, NULL};
@@ -265,8 +251,6 @@ static void asks_no_more_where_the_first_gains_nothing(void **state)
     set_up_and_search(&f, text.chars, &cost, &options);
     assert_int_equal(f.result.steps.count, 0);
     assert_int_equal(deceiver.n_whole, 3);
-    text_free(&text);
-    tear_down(&f);
 }
 
 // In the whole, two transpositions in a row save what three reshapes cost; parts do not show it.
@@ -295,8 +279,8 @@ static void add_chain(struct text *out, char from, char to, int number, int leng
 // each kind, and then those that gain; the others, which are near enough to be estimated anew, are not believed again.
 static void believes_no_part_that_the_whole_refutes(void **state)
 {
-    struct text text = {0};
-    struct fixture f;
+    TEXT(text);
+    struct fixture f FREED_BY(tear_down);
     struct search_options options = search_standard_options;
     struct deceiver deceiver = {.least_nodes = 30};
     const struct cost_model cost = {seconds_saved_by_transposing, &deceiver, 0, NULL};
@@ -314,8 +298,6 @@ static void believes_no_part_that_the_whole_refutes(void **state)
     set_up_and_search(&f, text.chars, &cost, &options);
     assert_int_equal(f.result.steps.count, 10);
     assert_int_equal(deceiver.n_whole, 5);
-    text_free(&text);
-    tear_down(&f);
 }
 
 static bool moves_axes(const struct node *n)
@@ -341,7 +323,7 @@ static double seconds_of_two_pairs(void *context, const struct graph *g)
 // What gained nothing is priced anew when what is near it has changed and nothing else improves: no chain is needed.
 static void prices_anew_what_gained_nothing(void **state)
 {
-    struct fixture f;
+    struct fixture f FREED_BY(tear_down);
     const struct cost_model cost = {seconds_of_two_pairs, NULL, 0, NULL};
     struct search_options options = search_standard_options;
     options.budget = 3;
@@ -354,7 +336,6 @@ static void prices_anew_what_gained_nothing(void **state)
     assert_true(f.result.seconds_after == 1);
     assert_int_equal(f.result.statistics.queued, 0);
     assert_int_equal(f.result.steps.count, 2);
-    tear_down(&f);
 }
 
 // Several threads may find different prices of one description, if a device tells equal graphs apart: the first counts.

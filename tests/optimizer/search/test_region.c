@@ -1,6 +1,5 @@
 // Equal regions whose nodes are listed in another order: what holds of one is turned to the order of the other, and
 // nothing is grafted where a region does not stand.
-#include "core/memory/arena.h"
 #include "graph/graph_whole.h"
 #include "optimizer/search/backtracking/region.h"
 #include "tests/support/parse_graph.h"
@@ -56,8 +55,7 @@ static void tear_down(struct fixture *f)
 
 static void an_equal_region_is_renumbered(void **state)
 {
-    struct fixture f;
-    set_up(&f);
+    FIXTURE(&f);
     assert_true(graph_equal(&f.known, &f.region));
     assert_true(region_is_at(&f.region, &f.site, &f.region));
     assert_false(region_is_at(&f.known, &f.site, &f.region));
@@ -65,29 +63,23 @@ static void an_equal_region_is_renumbered(void **state)
     assert_true(region_is_at(&f.known, &f.site, &f.region));
     assert_int_equal(f.match.nodes[0], find_node(&f.known, OP_TANH));
     assert_int_equal(f.match.variables[0], graph_inputs(&f.known, f.match.nodes[0])[0]);
-    tear_down(&f);
 }
 
 static void another_region_is_not(void **state)
 {
-    struct fixture f;
-    struct graph other;
-    set_up(&f);
-    parse_graph(&other, &f.arena,
-                "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let b (relu x)) (let a (tanh y)) (let "
-                "p (matmul a b)) (output p))");
+    FIXTURE(&f);
+    GRAPH(other, &f.arena,
+          "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let b (relu x)) (let a (tanh y)) (let "
+          "p (matmul a b)) (output p))");
     assert_false(region_renumber(&other, &f.region, &f.site, &f.match));
     assert_true(region_is_at(&f.region, &f.site, &f.region));
-    graph_free(&other);
-    tear_down(&f);
 }
 
 static void nothing_is_grafted_elsewhere(void **state)
 {
-    struct fixture f;
     size_t count;
     tensor_id old[8], new[8], stands_for[8];
-    set_up(&f);
+    FIXTURE(&f);
     for (tensor_id t = 0; t < f.known.tensors.count; t++)
         stands_for[t] = t;
     struct rewritten unchanged = {&f.known, &f.known, stands_for};
@@ -95,7 +87,6 @@ static void nothing_is_grafted_elsewhere(void **state)
     assert_true(region_renumber(&f.known, &f.region, &f.site, &f.match));
     assert_true(region_graft(&unchanged, &f.site, &f.region, &count, old, new));
     assert_int_equal(count, 0);
-    tear_down(&f);
 }
 
 RUN_TESTS(TEST(an_equal_region_is_renumbered), TEST(another_region_is_not), TEST(nothing_is_grafted_elsewhere))

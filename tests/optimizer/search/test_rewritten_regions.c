@@ -1,5 +1,4 @@
 // A result as regions of its original, any of which can be taken.
-#include "core/memory/arena.h"
 #include "graph/graph_whole.h"
 #include "optimizer/search/rewritten_regions.h"
 #include "tests/support/parse_graph.h"
@@ -68,23 +67,20 @@ static size_t count_op(const struct graph *g, enum operator_id op)
 
 static void equal_regions_are_of_one_kind(void **state)
 {
-    struct fixture f;
-    set_up(&f);
+    FIXTURE(&f);
     const struct rewritten_regions *r = &f.regions;
     assert_int_equal(r->count, 3);
     size_t n_equal = (r->kinds[0] == r->kinds[1]) + (r->kinds[0] == r->kinds[2]) + (r->kinds[1] == r->kinds[2]);
     assert_int_equal(n_equal, 1);
     assert_int_equal(r->of_node[find_node(&f.after, OP_MATMUL, 0)], NO_REGION);
     assert_int_equal(r->of_node[find_node(&f.after, OP_TANH, 0)], NO_REGION);
-    tear_down(&f);
 }
 
 static void all_or_none_give_both_ends(void **state)
 {
-    struct fixture f;
     struct graph g;
     const bool none[3] = {false, false, false}, all[3] = {true, true, true};
-    set_up(&f);
+    FIXTURE(&f);
     assert_true(rewritten_regions_take(&f.regions, none, &g));
     assert_true(graph_equal(&g, &f.before));
     graph_free(&g);
@@ -92,15 +88,13 @@ static void all_or_none_give_both_ends(void **state)
     assert_true(graph_equal(&g, &f.after));
     assert_true(graph_key(&g) == graph_key(&f.after));
     graph_free(&g);
-    tear_down(&f);
 }
 
 // The others are as they were, and what is taken stands for the same value again.
 static void each_can_be_taken_alone(void **state)
 {
-    struct fixture f;
     struct graph g;
-    set_up(&f);
+    FIXTURE(&f);
     for (size_t i = 0; i < 3; i++) {
         bool one[3] = {false, false, false};
         one[i] = true;
@@ -115,7 +109,6 @@ static void each_can_be_taken_alone(void **state)
         assert_true(again.kinds[0] == f.regions.kinds[i]);
         graph_free(&g);
     }
-    tear_down(&f);
 }
 
 RUN_TESTS(TEST(equal_regions_are_of_one_kind), TEST(all_or_none_give_both_ends), TEST(each_can_be_taken_alone))

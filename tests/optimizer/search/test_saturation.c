@@ -1,13 +1,10 @@
 // Saturation as a search: it finds what takes several rules at once, never makes worse what another search has found,
 // keeps values, and tells by which rules; wrong rules are refuted when a result rests on them.
-#include "core/numbers/random.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"
 #include "tests/optimizer/search/made_up.h"
 #include "tests/support/parse_rules.h"
 #include "tests/support/random_graph.h"
-#include <math.h>
-#include <stdlib.h>
 
 // How many random graphs: TASO_SATURATION_GRAPHS, or some.
 static uint64_t n_graphs(void)
@@ -51,20 +48,18 @@ static size_t count_products(const struct graph *g)
 
 static void merges_three_products(void **state)
 {
-    struct fixture f;
-    set_up(&f, THREE_PRODUCTS);
+    FIXTURE(&f, THREE_PRODUCTS);
     saturate(&f, &made_up_cost, 0);
     assert_int_equal(count_products(&f.result.graph), 1);
     assert_true(f.result.steps.count >= 2);
     assert_true(vec_last(&f.result.steps).seconds_after == f.result.seconds_after);
-    tear_down(&f);
 }
 
 static void extracts_no_larger_weights(void **state)
 {
     const size_t one = 8 * 4 * sizeof(float);
     for (size_t most = 2; most <= 3; most++) {
-        struct fixture f;
+        struct fixture f FREED_BY(tear_down);
         struct search_options options = search_standard_options;
         struct saturation_options saturation = saturation_standard_options;
         options.budget = 0;
@@ -72,7 +67,6 @@ static void extracts_no_larger_weights(void **state)
         set_up_and_search(&f, THREE_PRODUCTS, &made_up_cost, &options);
         saturation_improve(&f.result, &f.rules, &made_up_cost, &saturation);
         assert_int_equal(count_products(&f.result.graph), most == 3 ? 1 : 3);
-        tear_down(&f);
     }
 }
 
@@ -95,15 +89,13 @@ static double seconds_if_narrow(void *context, const struct graph *g)
 // Estimates lead to what is cheaper and not known, and one graph of each e-graph is measured.
 static void measures_little(void **state)
 {
-    struct fixture f;
     size_t n_measured = 0;
     const struct cost_model cost = {counted_seconds, &n_measured, .known_seconds = seconds_if_narrow};
-    set_up(&f, THREE_PRODUCTS);
+    FIXTURE(&f, THREE_PRODUCTS);
     saturate(&f, &cost, 0);
     assert_int_equal(count_products(&f.result.graph), 1);
     assert_true(f.result.saturation.egraphs > 0);
     assert_true(n_measured <= 1 + f.result.saturation.egraphs);
-    tear_down(&f);
 }
 
 static double counted_if_unknown(void *context, const struct graph *g)
@@ -116,7 +108,7 @@ static double counted_if_unknown(void *context, const struct graph *g)
 // Nothing is measured for what has more e-nodes of unknown cost than may be.
 static void measures_no_more_than_it_may(void **state)
 {
-    struct fixture f;
+    struct fixture f FREED_BY(tear_down);
     size_t n_measured = 0;
     const struct cost_model cost = {counted_if_unknown, &n_measured, .known_seconds = seconds_if_narrow};
     struct search_options options = search_standard_options;
@@ -128,13 +120,12 @@ static void measures_no_more_than_it_may(void **state)
     saturation_improve(&f.result, &f.rules, &cost, &saturation);
     assert_int_equal(n_measured, 0);
     assert_int_equal(count_products(&f.result.graph), 3);
-    tear_down(&f);
 }
 
 // A pair in each round: one e-graph of one round makes two products of four, and the next one begins with these.
 static size_t products_left_of_four(size_t most_egraphs)
 {
-    struct fixture f;
+    struct fixture f FREED_BY(tear_down);
     struct search_options options = search_standard_options;
     struct saturation_options saturation = saturation_standard_options;
     options.budget = 0;
@@ -149,7 +140,6 @@ static size_t products_left_of_four(size_t most_egraphs)
     saturation_improve(&f.result, &f.rules, &made_up_cost, &saturation);
     size_t n_products = count_products(&f.result.graph);
     assert_true(f.result.saturation.egraphs <= most_egraphs);
-    tear_down(&f);
     return n_products;
 }
 
@@ -180,9 +170,8 @@ static bool improves_random_graph(struct fixture *f, uint64_t seed, int64_t budg
 
 static void keeps_the_values_of_random_graphs(void **state)
 {
-    struct fixture f;
     size_t n_alone = 0, n_after = 0;
-    set_up(&f, "(graph)");
+    FIXTURE(&f, "(graph)");
     for (uint64_t seed = 1; seed <= n_graphs(); seed++)
         if (seed % 2)
             n_alone += improves_random_graph(&f, seed, 0);
@@ -190,7 +179,6 @@ static void keeps_the_values_of_random_graphs(void **state)
             n_after += improves_random_graph(&f, seed, 5);
     assert_true(n_alone > n_graphs() / 8);
     assert_true(n_after > 0 || n_graphs() < 60);   // two of thirty are
-    tear_down(&f);
 }
 
 static void refutes_planted_rules(void **state)

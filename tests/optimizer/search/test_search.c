@@ -1,5 +1,4 @@
 // The search over made-up costs: it finds what is there to find, keeps values, and repeats itself exactly.
-#include "core/numbers/random.h"
 #include "graph/graph_whole.h"
 #include "optimizer/search/backtracking/queue.h"
 #include "optimizer/search/weight_bytes.h"
@@ -7,7 +6,6 @@
 #include "tests/optimizer/search/made_up.h"
 #include "tests/support/graph_check.h"
 #include "tests/support/random_graph.h"
-#include <math.h>
 
 static const struct {
     const char *graph, *best;   // best: the kinds of computing nodes left, in order
@@ -39,16 +37,14 @@ static char *kinds_of_nodes(const struct graph *g, struct text *out)
 static void finds_the_cheapest_graph(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct fixture f;
-        struct text kinds = {0};
+        struct fixture f FREED_BY(tear_down);
+        TEXT(kinds);
         struct error error = {0};
         set_up_and_search(&f, cases[i].graph, &made_up_cost, &search_standard_options);
         assert_true(graph_check(&f.result.graph, &error));
         assert_string_equal(kinds_of_nodes(&f.result.graph, &kinds), cases[i].best);
         assert_true(f.result.seconds_after <= f.result.seconds_before);
         assert_true(f.result.steps.count == 0 || vec_last(&f.result.steps).seconds_after == f.result.seconds_after);
-        text_free(&kinds);
-        tear_down(&f);
     }
 }
 
@@ -56,10 +52,9 @@ static void gives_the_same_graph_again(void **state)
 {
     struct text texts[2] = {0};
     for (int round = 0; round < 2; round++) {
-        struct fixture f;
+        struct fixture f FREED_BY(tear_down);
         set_up_and_search(&f, cases[0].graph, &made_up_cost, &search_standard_options);
         graph_print(&texts[round], &f.result.graph);
-        tear_down(&f);
     }
     assert_string_equal(texts[0].chars, texts[1].chars);
     text_free(&texts[0]);
@@ -68,29 +63,26 @@ static void gives_the_same_graph_again(void **state)
 
 static void keeps_the_original_with_no_budget(void **state)
 {
-    struct fixture f;
+    struct fixture f FREED_BY(tear_down);
     struct search_options options = search_standard_options;
     options.budget = 0;
     set_up_and_search(&f, cases[0].graph, &made_up_cost, &options);
     assert_true(graph_equal(&f.result.graph, &f.g));
     assert_int_equal(f.result.steps.count, 0);
-    tear_down(&f);
 }
 
 static size_t search_random_graph(uint64_t seed)
 {
-    struct fixture f;
     struct random random = random_seed(seed);
     struct cost_model cost = {seconds_at_random_prices, &seed, 0, NULL};
     struct search_options options = search_standard_options;
-    set_up(&f, "(graph)");
+    FIXTURE(&f, "(graph)");
     options.budget = 60;
     options.alpha = 2;
     random_graph_fill(&f.g, &f.rules, &random, 10);
     search(&f, &cost, &options);
     require_same_values(&f, seed);
     size_t n_steps = f.result.steps.count;
-    tear_down(&f);
     return n_steps;
 }
 
@@ -118,7 +110,6 @@ static double seconds_if_known(void *context, const struct graph *g)
 // Everything that the search tells but the time it took.
 static void search_on_threads(uint64_t seed, size_t n_workers, bool is_forgetful, struct text *ret_text)
 {
-    struct fixture f;
     struct random random = random_seed(seed);
     struct forgetful main = {.seed = seed}, others[4];
     void *workers[4];
@@ -128,7 +119,7 @@ static void search_on_threads(uint64_t seed, size_t n_workers, bool is_forgetful
     }
     struct cost_model cost = {seconds_if_known, &main, n_workers, workers};
     struct search_options options = search_standard_options;
-    set_up(&f, "(graph)");
+    FIXTURE(&f, "(graph)");
     options.budget = 40;
     options.alpha = 2;
     random_graph_fill(&f.g, &f.rules, &random, 24);
@@ -139,7 +130,6 @@ static void search_on_threads(uint64_t seed, size_t n_workers, bool is_forgetful
         text_printf(ret_text, "%s %.17g\n", f.result.steps.items[i].rule->name, f.result.steps.items[i].seconds_after);
     text_printf(ret_text, "%zu %zu %zu %zu %zu\n", (size_t)s->expanded, (size_t)s->matches, (size_t)s->queued,
                 (size_t)s->cyclic, (size_t)s->remembered);
-    tear_down(&f);
 }
 
 static void threads_change_nothing(void **state)
@@ -161,7 +151,7 @@ static void threads_change_nothing(void **state)
 // gains nothing.
 static void set_up_blocks(struct fixture *f)
 {
-    struct text text = {0};
+    TEXT(text);
     text_add(&text, "(graph (let x0 (input 0) (f32 8 8))");
     for (int i = 0; i < 20; i++)
         text_printf(
@@ -171,17 +161,15 @@ static void set_up_blocks(struct fixture *f)
             i, 2 * i, i, 2 * i + 1, i, i, i, i, i, i, i, i, i, i, i, i + 1, i);
     text_add(&text, "(output x20))");
     set_up(f, text.chars);
-    text_free(&text);
 }
 
 static void finds_a_chain_once_and_uses_it_everywhere(void **state)
 {
-    struct fixture f;
+    struct fixture f FREED_BY(tear_down);
     set_up_blocks(&f);
     search(&f, &made_up_cost, &search_standard_options);
     assert_true(f.result.seconds_after < f.result.seconds_before - 19.9e-6);
     assert_int_equal(f.result.statistics.adopted, 1);
-    tear_down(&f);
 }
 
 // The whole gains a tenth of what its parts seem to.
@@ -194,37 +182,33 @@ static double seconds_gained_in_part(void *context, const struct graph *g)
 // What was estimated is wrong by as much in each block: they stay together all the same.
 static void uses_a_chain_everywhere_that_gains_less_than_estimated(void **state)
 {
-    struct fixture f;
+    struct fixture f FREED_BY(tear_down);
     size_t least_nodes = 100;
     const struct cost_model cost = {seconds_gained_in_part, &least_nodes, 0, NULL};
     set_up_blocks(&f);
     search(&f, &cost, &search_standard_options);
     assert_true(f.result.seconds_after < f.result.seconds_before - 1.99e-6);
     assert_int_equal(f.result.statistics.adopted, 1);
-    tear_down(&f);
 }
 
 // (x l) w1, ..., (x l) w6: each is as good as x (l wi), whose product of weights costs nothing; but x l is gained only
 // when all six are led away from it.
 static void leads_all_readers_away(void **state)
 {
-    struct text text = {0};
-    struct fixture f;
+    TEXT(text);
     struct search_options options = search_standard_options;
     text_add(&text, "(graph (let x (input 0) (f32 8 8)) (let l (weight 0) (f32 8 8)) (let p (matmul x l))");
     for (int i = 1; i <= 6; i++)
         text_printf(&text, "(let w%d (weight %d) (f32 8 8)) (let q%d (matmul p w%d)) (let r%d (tanh q%d))", i, i, i, i,
                     i, i);
     text_add(&text, "(output r1 r2 r3 r4 r5 r6))");
-    set_up(&f, text.chars);
+    FIXTURE(&f, text.chars);
     const char *const names[] = {"matmul-split-7cfd9b8eb4b8", "matmul-strassen"};
     options.disabled = names;
     options.n_disabled = COUNT_OF(names);
     options.budget = 60;
     search(&f, &made_up_cost, &options);
     assert_true(f.result.seconds_after < f.result.seconds_before - 1e-6);
-    text_free(&text);
-    tear_down(&f);
 }
 
 static double seconds_with_dear_splits(void *context, const struct graph *g)
@@ -263,8 +247,7 @@ static double seconds_with_copies(void *context, const struct graph *g)
 {
     double seconds = made_up_seconds(context, g);
     struct match_index index;
-    struct arena a;
-    arena_init(&a);
+    ARENA(a);
     match_index_init(&index, g);
     for (node_id n = 0; n < g->nodes.count; n++) {
         const struct node *node = &g->nodes.items[n];
@@ -273,15 +256,13 @@ static double seconds_with_copies(void *context, const struct graph *g)
         seconds += graph_producer(g, graph_inputs(g, n)[0])->op->id == OP_SPLIT ? 8.5e-7 : 0;
     }
     match_index_free(&index);
-    arena_free(&a);
     return seconds;
 }
 
 // As above. When x (l w1) has been made, it may share x with x l, which gains a little; but then x l stays for ever.
 static void small_gains_wait_for_large_promises(void **state)
 {
-    struct text text = {0};
-    struct fixture f;
+    TEXT(text);
     struct search_options options = search_standard_options;
     struct cost_model cost = {seconds_with_copies, NULL, 0, NULL};
     const char *const names[] = {"matmul-strassen"};
@@ -290,7 +271,7 @@ static void small_gains_wait_for_large_promises(void **state)
         text_printf(&text, "(let w%d (weight %d) (f32 8 8)) (let q%d (matmul p w%d)) (let r%d (tanh q%d))", i, i, i, i,
                     i, i);
     text_add(&text, "(output r1 r2 r3))");
-    set_up(&f, text.chars);
+    FIXTURE(&f, text.chars);
     options.disabled = names;
     options.n_disabled = COUNT_OF(names);
     search(&f, &cost, &options);
@@ -299,8 +280,6 @@ static void small_gains_wait_for_large_promises(void **state)
     options.budget = 4;
     search(&f, &cost, &options);
     assert_true(f.result.seconds_after < f.result.seconds_before);
-    text_free(&text);
-    tear_down(&f);
 }
 
 // What it used is disabled, again and again, until it finds nothing.
@@ -308,10 +287,9 @@ static void uses_no_disabled_rule(void **state)
 {
     const char *names[64];
     size_t n_names = 0, n_steps;
-    struct fixture f;
     struct search_options options = search_standard_options;
     options.disabled = names;
-    set_up(&f, cases[0].graph);
+    FIXTURE(&f, cases[0].graph);
     do {
         options.n_disabled = n_names;
         search(&f, &made_up_cost, &options);
@@ -324,30 +302,25 @@ static void uses_no_disabled_rule(void **state)
         }
     } while (n_steps > 0);
     assert_true(n_names > 0);
-    tear_down(&f);
 }
 
 // relu(transpose(transpose x)): the rule that takes both away has a source of two operators.
 static void uses_no_rule_that_is_too_large(void **state)
 {
     for (size_t most = 0; most <= 2; most++) {
-        struct fixture f;
-        struct text kinds = {0};
+        struct fixture f FREED_BY(tear_down);
+        TEXT(kinds);
         struct search_options options = search_standard_options;
         options.max_rule_operators = most;
         set_up_and_search(&f, cases[3].graph, &made_up_cost, &options);
         assert_string_equal(kinds_of_nodes(&f.result.graph, &kinds), most == 1 ? "transpose transpose relu" : "relu");
-        text_free(&kinds);
-        tear_down(&f);
     }
 }
 
 static size_t bytes_of(const char *text)
 {
-    struct fixture f;
-    set_up(&f, text);
+    FIXTURE(&f, text);
     size_t bytes = graph_weight_bytes(&f.g);
-    tear_down(&f);
     return bytes;
 }
 
@@ -370,15 +343,13 @@ static void keeps_no_graph_of_larger_weights(void **state)
 {
     const size_t one = 8 * 4 * sizeof(float);
     for (int i = 0; i < 2; i++) {
-        struct fixture f;
-        struct text kinds = {0};
+        struct fixture f FREED_BY(tear_down);
+        TEXT(kinds);
         struct search_options options = search_standard_options;
         options.weights.most_bytes = i == 0 ? 3 * one : 2 * one;
         set_up_and_search(&f, THREE_PRODUCTS, &made_up_cost, &options);
         assert_string_equal(kinds_of_nodes(&f.result.graph, &kinds),
                             i == 0 ? "concat concat matmul split split" : "matmul matmul matmul");
-        text_free(&kinds);
-        tear_down(&f);
     }
 }
 
@@ -395,8 +366,8 @@ static void adds_no_weights_that_overflow(void **state)
         {{3e38, 3e38}, "bf16", false},  {{NAN, 1}, "f32", true},       {{3e38, 3e38}, "f64", true},
     };
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
-        struct fixture f;
-        struct text text = {0};
+        struct fixture f FREED_BY(tear_down);
+        TEXT(text);
         struct search_options options = search_standard_options;
         text_printf(&text,
                     "(graph (let x (input 0) (%s 4 4)) (let a (weight 0) (%s 4 4)) (let b (weight 1) (%s 4 4))"
@@ -405,8 +376,6 @@ static void adds_no_weights_that_overflow(void **state)
         options.weights.magnitudes = sums[i].magnitudes;
         set_up_and_search(&f, text.chars, &made_up_cost, &options);
         assert_int_equal(f.result.seconds_after < f.result.seconds_before, sums[i].is_added);
-        text_free(&text);
-        tear_down(&f);
     }
 }
 

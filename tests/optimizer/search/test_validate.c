@@ -1,7 +1,5 @@
 // Single entries over the prime field and over doubles are those of the whole evaluation; right rules pass at any
 // shapes, wrong ones are refuted and then not used.
-#include "core/memory/arena.h"
-#include "core/numbers/random.h"
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/evaluation/evaluate_entry.h"
 #include "expressions/field.h"
@@ -13,8 +11,6 @@
 #include "tests/support/parse_graph.h"
 #include "tests/support/parse_rules.h"
 #include "tests/support/random_graph.h"
-#include <math.h>
-#include <stdlib.h>
 
 // --- single entries --------------------------------------------------------------------------------------------------
 
@@ -69,7 +65,7 @@ static bool are_near(double a, double b)
 
 static void compare_entries(const struct graph *g, node_id n, struct random *random, struct arena *a)
 {
-    struct definition d;
+    struct definition d FREED_BY(definition_free);
     assert_true(graph_define(g, n, &d, a));
     struct inputs x = random_inputs(&d, random, a);
     uint64_t **outputs = arena_array(a, uint64_t *, d.n_outputs + 1);
@@ -91,14 +87,12 @@ static void compare_entries(const struct graph *g, node_id n, struct random *ran
                 fail_msg("%s: entry %lld of output %d", g->nodes.items[n].op->name, (long long)j, i);
         }
     }
-    definition_free(&d);
 }
 
 static void single_entries_are_those_of_the_whole(void **state)
 {
-    struct arena a;
-    struct rule_set rules;
-    arena_init(&a);
+    ARENA(a);
+    struct rule_set rules FREED_BY(rule_set_free);
     read_rules(&rules, &a, getenv("TASO_RULES"));
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct random random = random_seed(seed);
@@ -112,8 +106,6 @@ static void single_entries_are_those_of_the_whole(void **state)
         graph_free(&g);
         arena_release(&a, mark);
     }
-    rule_set_free(&rules);
-    arena_free(&a);
 }
 
 // --- verdicts --------------------------------------------------------------------------------------------------------
@@ -133,16 +125,15 @@ static bool judge(void *context, const struct match *m)
 
 static void right_rules_pass(void **state)
 {
-    struct arena a, scratch;
-    struct rule_set rules;
+    ARENA(scratch);
+    ARENA(a);
+    struct rule_set rules FREED_BY(rule_set_free);
     uint64_t n_checked = 0;
-    arena_init(&a);
-    arena_init(&scratch);
     read_rules(&rules, &a, getenv("TASO_RULES"));
     for (uint64_t seed = 1; seed <= 100; seed++) {
         struct random random = random_seed(seed);
-        struct graph g;
-        struct match_index index;
+        struct graph g FREED_BY(graph_free);
+        struct match_index index FREED_BY(match_index_free);
         struct judging j = {.g = &g};
         validator_init(&j.validator);
         graph_init(&g, &a);
@@ -151,14 +142,9 @@ static void right_rules_pass(void **state)
         for (size_t i = 0; i < rules.rules.count; i++)
             rule_match(rules.rules.items[i], &index, NO_NODE, &scratch, judge, &j);
         n_checked += j.validator.checked;
-        match_index_free(&index);
-        graph_free(&g);
         validator_free(&j.validator);
     }
     assert_true(n_checked > 500);
-    rule_set_free(&rules);
-    arena_free(&a);
-    arena_free(&scratch);
 }
 
 // The right nodes in wrong places: the rule says nothing of them.
@@ -178,13 +164,12 @@ static bool judge_turned(void *context, const struct match *m)
 
 static void what_is_no_match_does_not_pass(void **state)
 {
-    struct arena a, scratch;
-    struct rule_set rules;
-    struct graph g;
-    struct match_index index;
+    ARENA(scratch);
+    ARENA(a);
+    struct rule_set rules FREED_BY(rule_set_free);
+    struct graph g FREED_BY(graph_free);
+    struct match_index index FREED_BY(match_index_free);
     struct judging j = {.g = &g};
-    arena_init(&a);
-    arena_init(&scratch);
     rule_set_init(&rules, &a);
     validator_init(&j.validator);
     parse_rules(&rules, &a, "(rule r (source (matmul (matmul ?x ?y) ?z)) (target (matmul ?x (matmul ?y ?z))))");
@@ -194,12 +179,7 @@ static void what_is_no_match_does_not_pass(void **state)
     match_index_init(&index, &g);
     rule_match(rules.rules.items[0], &index, NO_NODE, &scratch, judge_turned, &j);
     assert_int_equal(j.validator.checked, 1);
-    match_index_free(&index);
     validator_free(&j.validator);
-    graph_free(&g);
-    rule_set_free(&rules);
-    arena_free(&a);
-    arena_free(&scratch);
 }
 
 // --- a search with a wrong rule --------------------------------------------------------------------------------------
@@ -223,24 +203,19 @@ static const char some_graph[] =
 
 static void search_with_wrong_rule(bool validates, size_t *ret_steps, size_t *ret_refuted)
 {
-    struct arena a;
-    struct graph g;
-    struct rule_set rules;
+    ARENA(a);
+    struct rule_set rules FREED_BY(rule_set_free);
     struct cost_model cost = {seconds_by_count, NULL, 0, NULL};
     struct search_options options = search_standard_options;
     struct search_result result;
-    arena_init(&a);
     rule_set_init(&rules, &a);
     parse_rules(&rules, &a, wrong_rule);
-    parse_graph(&g, &a, some_graph);
+    GRAPH(g, &a, some_graph);
     options.validates = validates;
     search_graph(&g, &rules, &cost, &options, &result);
     *ret_steps = result.steps.count;
     *ret_refuted = result.refuted.count;
     search_result_free(&result);
-    rule_set_free(&rules);
-    graph_free(&g);
-    arena_free(&a);
 }
 
 static void the_search_refutes_wrong_rules(void **state)
