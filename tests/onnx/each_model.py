@@ -1,5 +1,10 @@
 """Gives a program of each_model.h many models at once."""
+import pathlib
 import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from sessions import session_of  # noqa: E402, F401
 
 AT_ONCE = 100
 

@@ -8,13 +8,9 @@ import pathlib
 import sys
 import tempfile
 
-try:
-    import numpy as np
+import numpy as np
 
-    import judged
-except ImportError:
-    sys.exit(77)
-
+import judged
 import operator_cases
 from case import Case
 

@@ -6,10 +6,7 @@ that its first input may be.
 import subprocess
 import sys
 
-try:
-    from onnx import TensorProto, defs
-except ImportError:
-    sys.exit(77)
+from onnx import TensorProto, defs
 
 NAMES = {"float16": "FLOAT16", "bfloat16": "BFLOAT16", "float": "FLOAT", "double": "DOUBLE", "bool": "BOOL",
          **{f"{u}int{n}": f"{u}int{n}".upper() for u in ("", "u") for n in (8, 16, 32, 64)}}

@@ -12,9 +12,9 @@ import os
 import pickle
 
 import numpy as np
-import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
+from each_model import session_of
 from grown_structures import Structures
 
 OPSETS = [20, 20, 20, 21, 21, 23, 22, 19, 18, 17, 15, 13, 11, 10, 9, 8, 7]
@@ -25,14 +25,6 @@ INTEGERS = [np.int64, np.int32, np.int8, np.uint8, np.int16, np.uint16, np.uint3
 MOST_ENTRIES = 2048
 LARGEST = 1e4
 JITTER = {np.dtype(np.float16): 4e-3, np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-4}
-
-
-def session_of(model):
-    options = ort.SessionOptions()
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 4
-    return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 def element_type(value):
@@ -142,7 +134,7 @@ class Grower(Structures):
             nodes, "some",
             [helper.make_tensor_value_info(name, element_type(value), value.shape) for name, value in fed.items()],
             [helper.make_empty_tensor_value_info(name) for name in outputs])
-        return session_of(self.model_of(graph).SerializeToString()).run(None, fed)
+        return session_of(self.model_of(graph), is_optimizing=False).run(None, fed)
 
     def model_of(self, graph):
         domains = [helper.make_opsetid("", self.opset), *([helper.make_opsetid("own", 1)] if self.functions else [])]

@@ -12,7 +12,7 @@ import onnx
 import onnxruntime
 from onnx import numpy_helper
 
-from each_model import results_of
+from each_model import results_of, session_of
 
 warnings.simplefilter("ignore")
 onnxruntime.set_default_logger_severity(4)
@@ -20,13 +20,8 @@ onnxruntime.set_default_logger_severity(4)
 
 def run(model, feeds):
     """The outputs, or None."""
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        return session.run(None, feeds)
+        return session_of(model, is_optimizing=False).run(None, feeds)
     except Exception:
         return None
 

@@ -7,10 +7,9 @@ import tempfile
 
 import numpy as np
 import onnx
-import onnxruntime
 
 from expectations import expect, failures
-from small_models import small_model
+from small_models import session_of, small_model
 
 OPT = sys.argv[1]
 SEARCHES = [[], ["--search", "saturation"], ["--layout", "sequential"]]
@@ -27,10 +26,7 @@ def of_several_windows(path, sizes, channels=8):
 
 
 def outputs_of(path):
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    return session.run(None, {"x": np.random.default_rng(1).standard_normal((3, 8, 9, 11)).astype(np.float32)})[0]
+    return session_of(path).run(None, {"x": np.random.default_rng(1).standard_normal((3, 8, 9, 11)).astype(np.float32)})[0]
 
 
 def test_several_windows(folder):

@@ -8,9 +8,9 @@ import sys
 import tempfile
 
 import numpy as np
-import onnxruntime
 
 from expectations import expect, failures
+from small_models import session_of  # noqa: F401
 
 ROOT, OPT, RUN = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 QUICK = ["--budget", "60", "--measure-seconds", "0.2", "--threads", "1", "--runtime", "taso", "--quiet"]
@@ -24,13 +24,6 @@ os.environ["XDG_CACHE_HOME"] = f"{TEMPORARY.name}/cache"
 
 def run(*command, **more):
     return subprocess.run([*map(str, command)], **{"capture_output": True, "text": True, "check": False, **more})
-
-
-def session_of(path):
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 def relative_difference(a, b):

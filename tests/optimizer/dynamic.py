@@ -8,11 +8,10 @@ import tempfile
 
 import numpy as np
 import onnx
-import onnxruntime
 from onnx import numpy_helper
 
 from expectations import expect, failures
-from small_models import model_of, small_model
+from small_models import model_of, session_of, small_model
 
 sys.path.insert(0, sys.argv[1] + "/tests/onnx")
 import dynamic_models   # noqa: E402
@@ -43,13 +42,6 @@ def interface(model):
     return [v.SerializeToString() for v in [*graph.input, *graph.output]]
 
 
-def session(model):
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 3
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-
-
 def feed(inputs, sizes, random):
     """Sizes by symbol, or by INPUT[AXIS] where there is none."""
     fed = {}
@@ -61,12 +53,12 @@ def feed(inputs, sizes, random):
 
 
 def symbols(model):
-    return sorted({d or f"{i.name}[{axis}]" for i in session(model).get_inputs() for axis, d in enumerate(i.shape)
+    return sorted({d or f"{i.name}[{axis}]" for i in session_of(model).get_inputs() for axis, d in enumerate(i.shape)
                    if not isinstance(d, int)})
 
 
 def expect_agreement(original, result, most=100, bindings=10):
-    a, b, random = session(original), session(result), np.random.default_rng(7)
+    a, b, random = session_of(original), session_of(result), np.random.default_rng(7)
     expect(interface(original) == interface(result), f"{original.name}: the interface changed")
     for n in range(bindings):
         sizes = {s: 1 if n == 0 else int(random.integers(1, most)) for s in symbols(original)}
@@ -78,7 +70,7 @@ def expect_agreement(original, result, most=100, bindings=10):
 
 def expect_same(original, result, bindings):
     """At these sizes of the symbols."""
-    a, b, random = session(original), session(result), np.random.default_rng(8)
+    a, b, random = session_of(original), session_of(result), np.random.default_rng(8)
     for sizes in bindings:
         fed = feed(a.get_inputs(), sizes, random)
         for x, y in zip(a.run(None, fed), b.run(None, fed)):
@@ -330,7 +322,7 @@ def test_binding(folder):
     shapes = [[d.dim_value or d.dim_param for d in i.type.tensor_type.shape.dim] for i in onnx.load(out).graph.input]
     expect(shapes == [[2, "sequence"]] * 2 and report["symbols"]["names"] == ["sequence"],
            f"bound: {shapes} {report['symbols']}")
-    expect(len(onnx.load(out).graph.node) and session(out).run(None, feed(session(out).get_inputs(), {"sequence": 9},
+    expect(len(onnx.load(out).graph.node) and session_of(out).run(None, feed(session_of(out).get_inputs(), {"sequence": 9},
                                                                          np.random.default_rng(1))), "bound: runs")
 
 
@@ -629,7 +621,7 @@ def test_names_of_unnamed(folder):
     onnx.save(model, path)
     out, report, _ = optimize(path, *COMPUTED_COSTS)
     expect(report["symbols"]["names"] == ["x[0]'", "x[0]"], f"called: {report['symbols']}")
-    a, b, fed = session(path), session(out), {"x": np.ones((1, 16), np.float32), "y": np.ones((7, 16), np.float32)}
+    a, b, fed = session_of(path), session_of(out), {"x": np.ones((1, 16), np.float32), "y": np.ones((7, 16), np.float32)}
     for u, v in zip(a.run(None, fed), b.run(None, fed)):
         expect(u.shape == v.shape and np.allclose(u, v, rtol=1e-5), "called: differs at 1, 7")
 

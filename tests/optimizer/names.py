@@ -12,8 +12,9 @@ import tempfile
 
 import numpy as np
 import onnx
-import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
+
+from small_models import session_of
 
 OPT, STEP = sys.argv[1], 3 if "--few" in sys.argv else 1
 PLACES = ["input", "other input", "output", "other output", "weight", "value", "node", "symbol", "attribute", "domain"]
@@ -54,9 +55,7 @@ def model_with(place, name):
 
 def run(path):
     """What ONNX Runtime makes of a model whose inputs it numbers itself: their names may be none that Python has."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    session = session_of(path)
     names = [value.name for value in session.get_inputs()]
     values = [np.random.default_rng(i).standard_normal((8, 64) if i == 0 else (3, 4)).astype(np.float32) for i in range(2)]
     return session.run(None, dict(zip(names, values)))

@@ -8,11 +8,9 @@ import sys
 import tempfile
 
 import numpy as np
-import onnx
-import onnxruntime
 
 from expectations import expect, failures
-from small_models import small_model
+from small_models import session_of, small_model
 
 OPT = sys.argv[1]
 MAGIC = np.float32(12582912)   # 1.5 * 2^23: what is added to it is rounded to an integer
@@ -50,16 +48,9 @@ def models(folder):
         yield name, small_model(folder / f"{name}.onnx", text, **given, **FRIENDS)
 
 
-def session(model):
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-
-
 def expect_same(name, model, out):
     """Not everywhere finite, and so everywhere where the original is finite."""
-    before, after = session(model), session(out)
+    before, after = session_of(model, is_optimizing=False), session_of(out, is_optimizing=False)
     for seed in range(4):
         random = np.random.default_rng(seed)
         feed = {i.name: random.standard_normal(i.shape).astype(np.float32) * (1, 3, 0.1, 30)[seed] for i in before.get_inputs()}

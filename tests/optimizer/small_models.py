@@ -5,6 +5,7 @@ import sys
 import onnx
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from sessions import session_of  # noqa: E402, F401
 from text_models import model_of  # noqa: E402
 
 

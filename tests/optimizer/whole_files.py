@@ -17,15 +17,11 @@ import sys
 import tempfile
 import time
 
-try:
-    import numpy as np
-    import onnx
-    from onnx import TensorProto
+import numpy as np
+import onnx
+from onnx import TensorProto
 
-    from small_models import model_of
-except ImportError:
-    print("skipped: no onnx package")
-    sys.exit(77)
+from small_models import model_of
 
 IS_MOUNTED = "TASO_TEST_IN_MOUNT"
 SHAPES = {"w2": (32, 2048), "w1": (64, 32), "w0": (64, 32)}   # in the order of the data file

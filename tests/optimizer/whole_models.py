@@ -17,8 +17,9 @@ import time
 
 import numpy as np
 import onnx
-import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
+
+from small_models import session_of
 
 QUICK, ONE, FAKE = ["--budget", "100"], ["--threads", "1"], ["--device", "fake"]
 WAYS = [["--runtime", "taso", "--measure-seconds", "0.05", *ONE, *QUICK], ["--measure-seconds", "0.05", *ONE, *QUICK],
@@ -326,14 +327,6 @@ KINDS = {"idioms": idiom_model, "typed": typed_model, "nnsmith": random_model_of
 
 # --- judging ---------------------------------------------------------------------------------------------------------
 
-def session(path):
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 4
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-
-
 NUMPY = {"float": "f4", "double": "f8"}   # what numpy calls otherwise
 
 
@@ -397,7 +390,7 @@ def make_model(kind, random, path):
     while True:
         onnx.save(KINDS[kind](random), path)
         try:
-            return session(str(path))
+            return session_of(path, is_optimizing=False)
         except Exception:   # the runtime's own
             continue
 
@@ -412,7 +405,7 @@ def failure_of(opt, model, before, out, way, environment, seed):
     if mebibytes > MOST_MEBIBYTES:
         return f"{mebibytes} MiB"
     try:
-        after = session(str(out))
+        after = session_of(out, is_optimizing=False)
     except Exception as failure:
         return f"is not loaded: {str(failure)[:300]}"
     halves = has_halves(model)

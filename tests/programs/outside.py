@@ -11,13 +11,9 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import numpy as np
-    import onnx
-    from onnx import TensorProto, helper, numpy_helper
-except ImportError:
-    print("skipped: no onnx package")
-    sys.exit(77)
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
 
 OPT, RUN, GEN, VERIFY = map(os.path.abspath, sys.argv[1:5])
 USAGE, BAD_INPUT = 2, 3

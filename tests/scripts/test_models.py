@@ -12,13 +12,10 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import numpy as np
-    import onnx
-    import onnxruntime
-    from onnx import numpy_helper
-except ImportError:
-    sys.exit(77)
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import numpy_helper
 
 AGREES, DIFFERS, UNREADABLE, UNTRUSTWORTHY = 0, 1, 3, 5
 

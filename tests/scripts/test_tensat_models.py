@@ -8,10 +8,7 @@ import hashlib
 import pathlib
 import sys
 
-try:
-    from onnx import helper, numpy_helper
-except ImportError:
-    sys.exit(77)
+from onnx import helper, numpy_helper
 
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 sys.path.insert(0, str(ROOT / "scripts"))

@@ -10,13 +10,11 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import near_misses
-    import numpy as np
-    import onnx
-    from onnx import parser
-except ImportError:
-    sys.exit(77)
+import numpy as np
+import onnx
+from onnx import parser
+
+import near_misses
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from text_models import model_of  # noqa: E402

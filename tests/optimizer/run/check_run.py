@@ -11,16 +11,12 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import numpy as np
-    import onnx
-    import onnxruntime
-    from onnx import numpy_helper
-except ImportError:
-    sys.exit(77)
+import numpy as np
+import onnx
+from onnx import numpy_helper
 
 sys.path.insert(0, sys.argv[1] + "/tests/optimizer")
-from small_models import small_model  # noqa: E402
+from small_models import session_of, small_model  # noqa: E402
 
 DONE, CHECK_FAILED, USAGE, BAD_INPUT, UNSUPPORTED = 0, 1, 2, 3, 4
 TOLERANCE = 1e-5
@@ -40,9 +36,7 @@ def shapes_of(name):
 
 
 def outputs_of_runtime(path, folder):
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    session = session_of(path)
     inputs = {x.name: np.load(folder / f"input_{i}.npy") for i, x in enumerate(session.get_inputs())}
     return session.run(None, inputs)
 
