@@ -100,16 +100,6 @@ static int new_memory(void)
     return memfd_create("program", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 }
 
-int sealed_memory(const void *bytes, size_t size)
-{
-    int memory = new_memory();
-    if (memory >= 0 && write_all(memory, bytes, size))
-        return seal(memory);
-    if (memory >= 0)
-        close(memory);
-    return -1;
-}
-
 static bool copy_file(int from, int to, size_t *ret_size)
 {
     char piece[1 << 14];

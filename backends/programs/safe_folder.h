@@ -14,5 +14,3 @@ int safe_folder_open(const char *path, bool is_made, struct error *error);
 int safe_folder_read(int folder, const char *name, size_t *ret_size);
 // The same of a file anywhere that belongs to the user or to root, and that nobody else can write.
 int safe_file_read(const char *path, size_t *ret_size);
-// The same of bytes.
-int sealed_memory(const void *bytes, size_t size);

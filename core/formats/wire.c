@@ -110,11 +110,6 @@ size_t wire_size_varint(uint64_t value)
     return size;
 }
 
-size_t wire_size_key(uint32_t number)
-{
-    return wire_size_varint((uint64_t)number << 3);
-}
-
 void wire_put_bytes(const struct wire_sink *sink, const void *bytes, size_t size)
 {
     if (size)

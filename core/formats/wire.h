@@ -37,7 +37,6 @@ struct wire_sink {
 
 #define WIRE_MAX_VARINT 10
 size_t wire_size_varint(uint64_t value);
-size_t wire_size_key(uint32_t number);
 void wire_put_varint(const struct wire_sink *sink, uint64_t value);
 void wire_put_key(const struct wire_sink *sink, uint32_t number, enum wire_type type);
 void wire_put_fixed32(const struct wire_sink *sink, uint32_t value);

@@ -25,13 +25,6 @@ static void show(struct in_hand *h)
         progress_update(&h->progress, h->done, NULL);
 }
 
-void in_hand_show(struct in_hand *h)
-{
-    pthread_mutex_lock(&h->mutex);
-    show(h);
-    pthread_mutex_unlock(&h->mutex);
-}
-
 static void *watch(void *in_hand)
 {
     struct in_hand *h = in_hand;

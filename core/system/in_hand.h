@@ -21,5 +21,4 @@ struct in_hand {
 void in_hand_start(struct in_hand *h, struct arena *arena, FILE *out, const char *label, uint64_t total, int threads);
 void in_hand_take(struct in_hand *h, int thread, const char *name);
 void in_hand_finish(struct in_hand *h, int thread);   // what it took
-void in_hand_show(struct in_hand *h);                 // unless the last time was a moment ago
 void in_hand_end(struct in_hand *h);

@@ -1,6 +1,7 @@
-// The writer: sizes first (protobuf wants the length of a message before its contents), in a list in the order of
-// writing, then the bytes. Fields go out in ascending order of number, as protobuf's own serializers do, so that a
-// model written by those comes back byte for byte.
+// The writer. Protobuf wants the length of a message before its contents, so everything is put twice: first where it is
+// only counted, which lists the sizes of messages in the order of writing, then where it is to go. Fields go out in
+// ascending order of number, as protobuf's own serializers do, so that a model written by those comes back byte for
+// byte.
 #include "onnx/format/model_write.h"
 
 #include "core/formats/wire.h"
@@ -12,32 +13,12 @@
 #include <assert.h>
 #include <string.h>
 
-static size_t size_of_payload(uint32_t number, size_t size)
-{
-    return wire_size_key(number) + wire_size_varint(size) + size;
-}
-
-static size_t size_of_blobs(const struct onnx_blobs *blobs)
-{
-    size_t size = 0;
-    for (size_t i = 0; i < blobs->count; i++)
-        size += blobs->items[i].size;
-    return size;
-}
-
 static size_t size_of_varints(const struct onnx_ints *ints)
 {
     size_t size = 0;
     for (size_t i = 0; i < ints->count; i++)
         size += wire_size_varint((uint64_t)ints->items[i]);
     return size;
-}
-
-static size_t size_of_numbers(uint32_t number, size_t count, bool is_packed, size_t size)
-{
-    if (count == 0)
-        return 0;
-    return is_packed ? size_of_payload(number, size) : count * wire_size_key(number) + size;
 }
 
 static void *pointer_at(const void *member)
@@ -54,75 +35,6 @@ static const void *form_to_write(struct onnx_writer *w, const struct onnx_descri
         return message;
     const struct onnx_tensor *form = w->forms[w->next_form++];
     return form ? form : message;
-}
-
-static size_t size_of_message(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message);
-
-static size_t size_of_field(struct onnx_writer *w, const struct onnx_field *f, const char *message)
-{
-    const void *member = message + f->offset;
-    uint32_t n = f->number;
-    size_t size = 0;
-    bool is_present = ((const struct onnx_message *)message)->has >> n & 1;
-    switch (f->kind) {
-    case ONNX_FIELD_INT:
-        return is_present ? wire_size_key(n) + wire_size_varint((uint64_t) * (const int64_t *)member) : 0;
-    case ONNX_FIELD_FLOAT:
-        return is_present ? wire_size_key(n) + 4 : 0;
-    case ONNX_FIELD_STRING: {
-        const struct onnx_string *s = member;
-        return s->text ? size_of_payload(n, s->size) : 0;
-    }
-    case ONNX_FIELD_BYTES: {
-        const struct onnx_bytes *b = member;
-        return b->at ? size_of_payload(n, b->size) : 0;
-    }
-    case ONNX_FIELD_INTS: {
-        const struct onnx_ints *ints = member;
-        return size_of_numbers(n, ints->count, ints->is_packed, size_of_varints(ints));
-    }
-    case ONNX_FIELD_FLOATS: {
-        const struct onnx_floats *floats = member;
-        return size_of_numbers(n, floats->count, floats->is_packed, 4 * floats->count);
-    }
-    case ONNX_FIELD_STRINGS: {
-        const struct onnx_strings *list = member;
-        for (size_t i = 0; i < list->count; i++)
-            size += size_of_payload(n, list->items[i].size);
-        return size;
-    }
-    case ONNX_FIELD_BLOBS: {
-        const struct onnx_blobs *list = member;
-        for (size_t i = 0; i < list->count; i++)
-            size += size_of_payload(n, list->items[i].size);
-        return size;
-    }
-    case ONNX_FIELD_RECORDS:
-        return size_of_blobs(member);
-    case ONNX_FIELD_MESSAGE: {
-        const void *child = pointer_at(member);
-        return child ? size_of_payload(n, size_of_message(w, f->message, child)) : 0;
-    }
-    case ONNX_FIELD_MESSAGES: {
-        const struct onnx_list *list = member;
-        for (size_t i = 0; i < list->count; i++)
-            size += size_of_payload(n, size_of_message(w, f->message, list->items[i]));
-        return size;
-    }
-    }
-    return 0;
-}
-
-static size_t size_of_message(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message)
-{
-    size_t slot = w->sizes.count, size;
-    vec_push(&w->sizes, 0);
-    message = form_to_write(w, d, message);
-    size = size_of_blobs(&((const struct onnx_message *)message)->unknown);
-    for (size_t i = 0; i < d->field_count; i++)
-        size += size_of_field(w, &d->fields[i], message);
-    w->sizes.items[slot] = size;
-    return size;
 }
 
 static void put_payload(const struct wire_sink *sink, uint32_t number, const void *bytes, size_t size)
@@ -173,11 +85,29 @@ static void put_floats(const struct wire_sink *sink, uint32_t number, const stru
 
 static void put_message(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message);
 
+static size_t measure_message(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message)
+{
+    size_t before = w->measured;
+    w->measured = 0;
+    put_message(w, d, message);
+    size_t size = w->measured;
+    w->measured = before;
+    return size;
+}
+
 static void put_child(struct onnx_writer *w, const struct onnx_field *f, const void *child)
 {
+    size_t slot = w->next_size++;
+    if (w->is_measuring) {
+        vec_push(&w->sizes, 0);
+        size_t size = measure_message(w, f->message, child);
+        w->sizes.items[slot] = size;
+        w->measured += size;
+    }
     wire_put_key(w->sink, f->number, WIRE_BYTES);
-    wire_put_varint(w->sink, w->sizes.items[w->next_size]);
-    put_message(w, f->message, child);
+    wire_put_varint(w->sink, w->sizes.items[slot]);
+    if (!w->is_measuring)
+        put_message(w, f->message, child);
 }
 
 static void put_field(struct onnx_writer *w, const struct onnx_field *f, const char *message)
@@ -267,19 +197,30 @@ static void put_deferred(struct onnx_writer *w, const struct onnx_tensor *t)
 
 static void put_message(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message)
 {
-    w->next_size++;
     message = form_to_write(w, d, message);
-    if (d == &onnx_tensor_descriptor && ((const struct onnx_tensor *)message)->deferred)
+    if (d == &onnx_tensor_descriptor && ((const struct onnx_tensor *)message)->deferred && !w->is_measuring)
         put_deferred(w, message);
     else
         put_fields(w, d, message);
 }
 
+static void count_bytes(void *target, const void *bytes, size_t size)
+{
+    *(size_t *)target += size;
+}
+
 size_t onnx_writer_measure(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message)
 {
+    struct wire_sink counting = {count_bytes, &w->measured};
+    const struct wire_sink *sink = w->sink;
     vec_clear(&w->sizes);
-    w->next_form = 0;
-    return size_of_message(w, d, message);
+    w->sink = &counting;
+    w->is_measuring = true;
+    w->next_size = w->next_form = 0;
+    size_t size = measure_message(w, d, message);
+    w->is_measuring = false;
+    w->sink = sink;
+    return size;
 }
 
 void onnx_writer_put(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message)
@@ -293,24 +234,6 @@ void onnx_writer_free(struct onnx_writer *w)
     vec_free(&w->sizes);
 }
 
-static size_t onnx_message_size(const struct onnx_descriptor *d, const void *message)
-{
-    struct onnx_writer w = {0};
-    size_t size = onnx_writer_measure(&w, d, message);
-    onnx_writer_free(&w);
-    return size;
-}
-
-static void onnx_message_write(const struct onnx_descriptor *d, const void *message, const struct wire_sink *sink)
-{
-    struct error error;
-    struct onnx_writer w = {.sink = sink, .error = &error};
-    onnx_writer_measure(&w, d, message);
-    onnx_writer_put(&w, d, message);
-    assert(!w.has_failed);
-    onnx_writer_free(&w);
-}
-
 static void put_into_memory(void *target, const void *bytes, size_t size)
 {
     uint8_t **at = target;
@@ -320,9 +243,14 @@ static void put_into_memory(void *target, const void *bytes, size_t size)
 
 struct onnx_bytes onnx_message_encode(struct arena *a, const struct onnx_descriptor *d, const void *message)
 {
-    size_t size = onnx_message_size(d, message);
-    uint8_t *bytes = arena_alloc(a, size + 1, 1), *at = bytes;
+    struct error error;
+    uint8_t *bytes, *at;
     struct wire_sink sink = {put_into_memory, &at};
-    onnx_message_write(d, message, &sink);
+    struct onnx_writer w = {.sink = &sink, .error = &error};
+    size_t size = onnx_writer_measure(&w, d, message);
+    bytes = at = arena_alloc(a, size + 1, 1);
+    onnx_writer_put(&w, d, message);
+    assert(!w.has_failed);
+    onnx_writer_free(&w);
     return (struct onnx_bytes){bytes, size};
 }

@@ -1,5 +1,4 @@
-// The writer: sizes first (protobuf wants the length of a message before its contents), in a list in the order of
-// writing, then the bytes.
+// The writer: what is measured first can be put where it is to go.
 #pragma once
 #include "onnx/format/model.h"
 #include "onnx/format/writer.h"

@@ -5,8 +5,10 @@
 
 struct onnx_writer {
     const struct wire_sink *sink;
-    VEC(size_t) sizes;   // of all messages, in the order of writing
+    VEC(size_t) sizes;   // of all messages within the outermost one, in the order of writing
     size_t next_size;
+    bool is_measuring;   // what is put is counted, and nothing is computed
+    size_t measured;
     const struct onnx_tensor **forms;   // one per tensor in the order of writing: what to write instead, or NULL
     size_t next_form;
     struct error *error;
