@@ -44,6 +44,7 @@ enum attribute_role {
     ROLE_ACTIVATION,
     ROLE_PADDING,   // does padding count in a mean?
     ROLE_KEEPDIMS,
+    ROLE_CODE,   // a definition (expression.h)
 };
 struct attribute {
     const char *name;

@@ -114,6 +114,9 @@ const struct option_spec optimize_option_specs[] = {
      .help = "backtracking; saturation of e-graphs; or both: saturation from what backtracking found on",
      .group = "The search"},
     {"rules", OPTION_TEXT, FIELD(optimize.rules), .metavar = "FILE", .beside = {REWRITES}, .help = "the substitutions"},
+    {"derive", OPTION_FLAG, FIELD(optimize.derives), .beside = {REWRITES, "--no-only-proved", "--no-strict-nan"},
+     .help = "look for new operators, too, that hold for the products and convolutions of this model: what is written "
+             "is FILE.taso then, as they are none of ONNX"},
     {"without", OPTION_LIST, FIELD(optimize.without), .metavar = "RULE", .beside = {REWRITES},
      .help = "do not use this rule"},
     {"only-proved", OPTION_FLAG, FIELD(optimize.only_proved), .beside = {REWRITES},

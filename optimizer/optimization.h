@@ -61,6 +61,8 @@ struct optimizing {
     struct arena arena;                   // of rules and values
     struct rule_set rules;                // of all searches
     uint32_t n_of_backtracking;           // rules with lower numbers are those of backtracking
+    uint32_t first_derived;               // and those from this one on, of which there are:
+    size_t n_derived;
     VEC(bool) is_of_egraph;               // by the numbers of rules; empty: all are
     struct backend *backend;
     VEC(struct estimator) workers;   // for the search; the first one has the backend above

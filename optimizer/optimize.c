@@ -286,6 +286,8 @@ static bool optimize_imported(struct optimizing *o)
         return false;
     choose_layouts(o);
     allow_errors(o);
+    if (o->options->derives && o->model.symbols.count == 0)
+        optimizing_derive_rules(o);
     if (!failed_rewrites_search(o))
         return false;
     decide(o);

@@ -32,6 +32,7 @@ struct optimize_options {
     struct option_list without;                      // rules not to use
     double weight_growth;   // how many times the model's weights those of the result may take; 0: no limit
     int64_t max_rule_ops;   // rules with more operators on either side are not used; 0: no limit
+    bool derives;           // rules are looked for that hold for the model's own products (derived_rules.h)
     bool only_proved;       // rules that are not among those which ship as proved are not used (trusted_rules.h)
     bool keeps_nan;         // rewrites that keep every bit alone, and no kernels that do not
     bool allows_tf32;

@@ -2,6 +2,7 @@
 // A rule that both files have stands once.
 #include "optimizer/rules.h"
 
+#include "optimizer/derive/derived_rules.h"
 #include "optimizer/optimization.h"
 
 #include "core/text/error.h"
@@ -28,6 +29,11 @@ static bool say_the_same(const struct rule *x, const struct rule *y)
     text_free(&of_x);
     text_free(&of_y);
     return is_same;
+}
+
+static bool is_of_backtracking(const struct optimizing *o, const struct rule *r)
+{
+    return r->number < o->n_of_backtracking || (o->n_derived && r->number >= o->first_derived);
 }
 
 static bool is_of_some_search(const struct rule *r, const void *context)
@@ -108,6 +114,58 @@ void optimizing_rules_of_backtracking(struct optimizing *o, struct rule_set *ret
 {
     rule_set_init(ret_rules, &o->arena);
     for (size_t i = 0; i < o->rules.rules.count; i++)
-        if (o->rules.rules.items[i]->number < o->n_of_backtracking)
+        if (is_of_backtracking(o, o->rules.rules.items[i]))
             vec_push(&ret_rules->rules, o->rules.rules.items[i]);
+}
+
+// --- derived ones ----------------------------------------------------------------------------------------------------
+
+static uint32_t number_behind(const struct rule_set *rules)
+{
+    uint32_t number = 0;
+    for (size_t i = 0; i < rules->rules.count; i++)
+        number = rules->rules.items[i]->number >= number ? rules->rules.items[i]->number + 1 : number;
+    return number;
+}
+
+// The rules from `first` on come before those that only an e-graph has.
+static void move_forward(struct optimizing *o, size_t first)
+{
+    struct rule **items = o->rules.rules.items;
+    for (size_t i = first; i < o->rules.rules.count; i++) {
+        struct rule *r = items[i];
+        size_t to = i;
+        for (; to > 0 && !is_of_backtracking(o, items[to - 1]); to--)
+            items[to] = items[to - 1];
+        items[to] = r;
+    }
+}
+
+static bool add_rules(struct optimizing *o, const char *text, struct error *error)
+{
+    size_t first = o->rules.rules.count;
+    uint32_t number = number_behind(&o->rules);
+    bool has_egraph = o->is_of_egraph.count > 0;
+    if (!rule_set_parse(&o->rules, "derived rules", text, strlen(text), error))
+        return false;
+    o->first_derived = number;
+    o->n_derived = o->rules.rules.count - first;
+    for (size_t i = first; i < o->rules.rules.count; i++)
+        o->rules.rules.items[i]->number = number++;
+    while (has_egraph && o->is_of_egraph.count < number)
+        vec_push(&o->is_of_egraph, true);
+    move_forward(o, first);
+    return true;
+}
+
+void optimizing_derive_rules(struct optimizing *o)
+{
+    struct text rules = {0};
+    struct error error;
+    size_t n_parts = derived_rules_print(&rules, &o->model.graph);
+    log_info(o->options->log, "derived from %zu products and convolutions:\n%s", n_parts,
+             rules.count ? rules.chars : "nothing");
+    if (rules.count && !add_rules(o, rules.chars, &error))
+        log_warning(o->options->log, "%s:%u:%u: %s", error.file, error.line, error.column, error.message);
+    text_free(&rules);
 }

@@ -23,7 +23,6 @@
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
-#include "graph/evaluate.h"
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -34,7 +33,7 @@
 #define KERNEL_REVISION 11
 #define MOST_TRIES 3   // for a run without disturbance
 
-// --- loops and evaluation as kernels ---------------------------------------------------------------------------------
+// --- loops as a kernel -----------------------------------------------------------------------------------------------
 
 static void *prepare_loops(const struct step_request *r)
 {
@@ -48,44 +47,6 @@ static bool run_loops(void *state, char *const *memory, char *scratch)
 }
 
 const struct cpu_kernel cpu_kernel_loops = {.base = {.name = "loops"}, .prepare = prepare_loops, .run = run_loops};
-
-struct prepared_evaluation {
-    const struct graph *graph;
-    const struct step *step;
-    struct tensor_value *inputs, *outputs;
-};
-
-static void *prepare_evaluation(const struct step_request *r)
-{
-    struct prepared_evaluation *s = arena_new(r->arena, struct prepared_evaluation);
-    s->graph = r->plan->graph;
-    s->step = r->step;
-    s->inputs = arena_array(r->arena, struct tensor_value, r->step->n_operands + 1);
-    s->outputs = arena_array(r->arena, struct tensor_value, r->step->n_results + 1);
-    for (int i = 0; i < r->step->n_operands; i++) {
-        const struct view *v = &r->step->operands[i];
-        s->inputs[i].type = type_make(v->dtype, v->rank, v->dim);
-    }
-    return s;
-}
-
-static bool run_evaluation(void *state, char *const *memory, char *scratch)
-{
-    struct prepared_evaluation *s = state;
-    struct arena arena;
-    struct error error;
-    arena_init(&arena);
-    for (int i = 0; i < s->step->n_operands; i++)
-        s->inputs[i].data = address_of_view(memory, &s->step->operands[i]);
-    bool is_done = graph_evaluate_node(s->graph, s->step->node, s->inputs, s->outputs, &arena, &error);
-    for (int i = 0; is_done && i < s->step->n_results; i++)
-        memcpy(address_of_view(memory, &s->step->results[i]), s->outputs[i].data, type_bytes(&s->outputs[i].type));
-    arena_free(&arena);
-    return is_done;
-}
-
-const struct cpu_kernel cpu_kernel_evaluate = {
-    .base = {.name = "evaluate"}, .prepare = prepare_evaluation, .run = run_evaluation};
 
 // --- claims ----------------------------------------------------------------------------------------------------------
 

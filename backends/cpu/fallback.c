@@ -1,11 +1,112 @@
-// What a library kernel does when the library refuses: the operator's definition, then the epilogue as a loop.
+// By definitions: what no other kernel computes, and what a library kernel does when the library refuses.
+//
+// Where a definition is a sum of products, and there is a compiler, a kernel is generated from it (generated/sums.h);
+// else the interpreter evaluates it, which is slow, and right.
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/loops.h"
 #include "backends/cpu/loops_internal.h"
+#include "backends/generated/sums.h"
+#include "backends/programs/programs.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
+#include "core/text/text.h"
 #include "graph/evaluate.h"
+#include <omp.h>
 #include <string.h>
+
+// --- a kernel --------------------------------------------------------------------------------------------------------
+
+#define WORTH_THREADS 1e5   // operations
+
+struct prepared_evaluation {
+    const struct graph *graph;
+    const struct step *step;
+    struct tensor_value *inputs, *outputs;
+    sums_run_fn *run;   // or NULL
+    int threads;
+};
+
+static sums_run_fn *load_kernel(const struct step_request *r, const char *text)
+{
+    struct program program;
+    struct error ignored;
+    sums_run_fn *run = NULL;
+    bool is_found = programs_find(r->backend->programs, &text, 1, &program, &ignored);
+    void *address = is_found ? program_function(&program, "run") : NULL;
+    memcpy(&run, &address, sizeof run);
+    return run;
+}
+
+static void find_sums_kernel(struct prepared_evaluation *s, const struct step_request *r)
+{
+    const struct node *n = &r->plan->graph->nodes.items[r->step->node];
+    struct type *types = arena_array(r->arena, struct type, r->step->n_operands + 1);
+    struct operator_call call = {n->op, r->step->n_operands, types, n->attributes};
+    struct text text = {0};
+    struct definition d;
+    for (int i = 0; i < r->step->n_operands; i++)
+        types[i] = s->inputs[i].type;
+    definition_init(&d, r->arena, call.n_inputs, types);
+    if (operator_define(&d, &call) && sums_print(&text, &d, r->arena)) {
+        s->run = load_kernel(r, text.chars);
+        s->threads = definition_flops(&d) > WORTH_THREADS ? r->backend->threads : 1;
+    }
+    definition_free(&d);
+    text_free(&text);
+}
+
+static void *prepare_evaluation(const struct step_request *r)
+{
+    struct prepared_evaluation *s = arena_new(r->arena, struct prepared_evaluation);
+    s->graph = r->plan->graph;
+    s->step = r->step;
+    s->inputs = arena_array(r->arena, struct tensor_value, r->step->n_operands + 1);
+    s->outputs = arena_array(r->arena, struct tensor_value, r->step->n_results + 1);
+    for (int i = 0; i < r->step->n_operands; i++) {
+        const struct view *v = &r->step->operands[i];
+        s->inputs[i].type = type_make(v->dtype, v->rank, v->dim);
+    }
+    find_sums_kernel(s, r);
+    return s;
+}
+
+static void run_sums(const struct prepared_evaluation *s, char *const *memory)
+{
+    const float *x[MAX_OUTPUTS];
+    for (int i = 0; i < s->step->n_operands; i++)
+        x[i] = (const float *)(const void *)address_of_view(memory, &s->step->operands[i]);
+    float *y = (float *)(void *)address_of_view(memory, &s->step->results[0]);
+#pragma omp parallel num_threads(s->threads) if (s->threads > 1)
+    s->run(x, y, omp_get_thread_num(), omp_get_num_threads());
+}
+
+static bool run_interpreter(const struct prepared_evaluation *s, char *const *memory)
+{
+    struct arena arena;
+    struct error error;
+    arena_init(&arena);
+    for (int i = 0; i < s->step->n_operands; i++)
+        s->inputs[i].data = address_of_view(memory, &s->step->operands[i]);
+    bool is_done = graph_evaluate_node(s->graph, s->step->node, s->inputs, s->outputs, &arena, &error);
+    for (int i = 0; is_done && i < s->step->n_results; i++)
+        memcpy(address_of_view(memory, &s->step->results[i]), s->outputs[i].data, type_bytes(&s->outputs[i].type));
+    arena_free(&arena);
+    return is_done;
+}
+
+static bool run_evaluation(void *state, char *const *memory, char *scratch)
+{
+    const struct prepared_evaluation *s = state;
+    if (!s->run)
+        return run_interpreter(s, memory);
+    run_sums(s, memory);
+    return true;
+}
+
+const struct cpu_kernel cpu_kernel_evaluate = {
+    .base = {.name = "evaluate"}, .prepare = prepare_evaluation, .run = run_evaluation};
+
+// --- where the library refuses: the definition, then the epilogue as a loop ------------------------------------------
 
 struct cpu_fallback {
     const struct node *node;

@@ -453,7 +453,7 @@ static bool match_windows(struct matching m, struct match_list *matches)
         m.s.n_guards)
         return false;
     int result = scope_make(m.p, &m.s);
-    if (result == NO_TENSOR || !find_application(&m, result, &application))
+    if (result == NO_SCOPE || !find_application(&m, result, &application))
         return false;
     struct match match = {scope_copy(m.p, &old, result, m.by.new_by_old), result, m.distance};
     match.equal = scope_copied_whole(m.p, match.equal);

@@ -21,13 +21,13 @@ void derivation_end(struct derivation *dv)
 int derivation_normal(struct derivation *dv, int tensor)
 {
     struct scope s;
-    int normal = scope_take(&dv->all.pool, tensor, &s) ? scope_make(&dv->all.pool, &s) : NO_TENSOR;
-    return normal == NO_TENSOR ? tensor : normal;
+    int normal = scope_take(&dv->all.pool, tensor, &s) ? scope_make(&dv->all.pool, &s) : NO_SCOPE;
+    return normal == NO_SCOPE ? tensor : normal;
 }
 
 int derivation_add(struct derivation *dv, const struct definition *d)
 {
-    int *inputs = mem_new_array(int, d->n_inputs + 1), outputs[MAX_OUTPUTS], program = NO_TENSOR;
+    int *inputs = mem_new_array(int, d->n_inputs + 1), outputs[MAX_OUTPUTS], program = NO_SCOPE;
     for (int i = 0; i < d->n_inputs; i++)
         inputs[i] = i;
     if (d->n_outputs == 1 && dtype_is_float(definition_output(d, 0)->dtype)) {

@@ -30,7 +30,7 @@ struct derivation {
 void derivation_begin(struct derivation *dv, struct arena *arena, int n_inputs, const struct type *inputs,
                      const struct iterator_tables *tables);
 void derivation_end(struct derivation *dv);
-// The program of a definition's only output, its inputs being the derivation's. NO_TENSOR: it has more, or numbers that
+// The program of a definition's only output, its inputs being the derivation's. NO_SCOPE: it has more, or numbers that
 // are no reals.
 int derivation_add(struct derivation *dv, const struct definition *d);
 // The same tensor in normal form.

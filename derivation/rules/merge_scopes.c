@@ -51,16 +51,16 @@ int rule_merge_scopes(struct pool *p, int tensor, int read)
     struct scope s, inner;
     struct substitution phi = {0};
     if (!scope_take(p, tensor, &s) || read >= s.n_reads || !scope_take(p, read_tensor_of(p, s.reads[read]), &inner))
-        return NO_TENSOR;
+        return NO_SCOPE;
     expr merged = s.reads[read];
     s.reads[read] = s.reads[--s.n_reads];
     for (int axis = 0; axis < inner.type.rank; axis++) {
         expr index = read_indices(p, merged)[axis];
         substitution_add(&phi, inner.first_axis + (uint32_t)axis, index);
         if (!add_bracket(p, &s, index, inner.type.dim[axis]))
-            return NO_TENSOR;
+            return NO_SCOPE;
     }
     if (!add_sums(p, &s, &inner, &phi) || !add_factors(p, &s, &inner, &phi))
-        return NO_TENSOR;
+        return NO_SCOPE;
     return scope_make(p, &s);
 }

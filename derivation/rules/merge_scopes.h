@@ -7,6 +7,6 @@
 #pragma once
 #include "derivation/scopes/scope.h"
 
-// The read of this place in the order of scope_take. NO_TENSOR: it reads an input or no sum of products, or there are
+// The read of this place in the order of scope_take. NO_SCOPE: it reads an input or no sum of products, or there are
 // too many sums, guards or reads.
 int rule_merge_scopes(struct pool *p, int tensor, int read);

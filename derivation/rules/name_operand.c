@@ -70,7 +70,7 @@ bool rule_name_operand(struct pool *p, struct scope *s, int read, const struct n
     if (!gives_entries_back(p, s, read, as) || !stays_inside(p, as, s->reads[read]))
         return false;
     int operand = make_operand(p, s, read, as);
-    if (operand == NO_TENSOR)
+    if (operand == NO_SCOPE)
         return false;
     s->reads[read] = pool_read(p, scope_copied_whole(p, operand), as->read_at, OUTSIDE_ZERO);
     drop_guards(s, as->guards);

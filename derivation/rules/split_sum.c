@@ -74,21 +74,21 @@ int rule_split_sum(struct pool *p, int tensor, unsigned inner)
     struct boundary b = {0};
     expr index[MAX_RANK];
     if (!scope_take(p, tensor, &s) || (inner &= (1u << s.n_sums) - 1) == 0 || inner == (1u << s.n_sums) - 1)
-        return NO_TENSOR;
+        return NO_SCOPE;
     outer = within = s;
     part_sums(&s, inner, &outer, &within);
     part_factors(p, &s, inner, &outer, &within);
     for (int axis = 0; axis < s.type.rank; axis++)
         if (s.type.dim[axis] > 1 && !add_boundary(p, &within, s.first_axis + (uint32_t)axis, &b))
-            return NO_TENSOR;
+            return NO_SCOPE;
     for (int i = 0; i < outer.n_sums; i++)
         if (!add_boundary(p, &within, outer.sums[i], &b))
-            return NO_TENSOR;
+            return NO_SCOPE;
     int scope = make_inner(p, &within, &b);
     for (int i = 0; i < b.rank; i++)
         index[i] = pool_variable(p, b.variables[i]);
-    if (scope == NO_TENSOR || outer.n_reads == MOST_READS)
-        return NO_TENSOR;
+    if (scope == NO_SCOPE || outer.n_reads == MOST_READS)
+        return NO_SCOPE;
     outer.reads[outer.n_reads++] = pool_read(p, scope, index, OUTSIDE_NEVER);
     return scope_make(p, &outer);
 }

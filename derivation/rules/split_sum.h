@@ -7,6 +7,6 @@
 #pragma once
 #include "derivation/scopes/scope.h"
 
-// The sums of `inner`, one bit each in the order of scope_take, become the inner scope. NO_TENSOR: none of the sums or
+// The sums of `inner`, one bit each in the order of scope_take, become the inner scope. NO_SCOPE: none of the sums or
 // all are inner, or the inner scope has more axes than tensors have.
 int rule_split_sum(struct pool *p, int tensor, unsigned inner);

@@ -74,10 +74,10 @@ int rule_tighten(struct pool *p, int tensor, const struct bounds *to)
     struct scope s;
     expr index[MAX_RANK];
     if (!scope_take(p, tensor, &s) || !is_zero_outside(p, &s, to))
-        return NO_TENSOR;
+        return NO_SCOPE;
     int scope = make_scope_within(p, &s, to);
-    if (scope == NO_TENSOR)
-        return NO_TENSOR;
+    if (scope == NO_SCOPE)
+        return NO_SCOPE;
     for (int axis = 0; axis < s.type.rank; axis++)
         index[axis] = pool_index_add(p, scope_axis(p, &s, axis), pool_integer(p, -to->low[axis]));
     return scope_copy(p, &s.type, scope, index);

@@ -13,5 +13,5 @@ struct bounds {
 };
 // The tightest ones. False: nothing can be left out, or everything.
 bool tightest_bounds(struct pool *p, const struct scope *s, struct bounds *ret_bounds);
-// NO_TENSOR: the requirement is not met.
+// NO_SCOPE: the requirement is not met.
 int rule_tighten(struct pool *p, int tensor, const struct bounds *to);

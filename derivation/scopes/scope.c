@@ -390,7 +390,7 @@ int scope_make(struct pool *p, const struct scope *s)
     if (plain.factor == 0)
         return pool_scope(p, &s->type, pool_real(p, 0));
     if (!drop_idle_sums(p, &plain))
-        return NO_TENSOR;
+        return NO_SCOPE;
     struct coloring colors = {.p = p, .s = &plain};
     struct ordering o = {.p = p, .s = &plain, .c = &colors};
     color_sums(&colors);

@@ -23,7 +23,7 @@ struct scope {
 
 // False: the tensor is an input, or no sum of products.
 bool scope_take(struct pool *p, int tensor, struct scope *ret_scope);
-// One tensor for all orders of sums and operands. NO_TENSOR: there are too many of something.
+// One tensor for all orders of sums and operands. NO_SCOPE: there are too many of something.
 int scope_make(struct pool *p, const struct scope *s);
 // An empty one over the axes of a type, with factor 1.
 void scope_init(struct pool *p, const struct type *type, struct scope *ret_scope);

@@ -2,7 +2,7 @@
 #pragma once
 #include "expressions/composition/pool.h"
 
-#define NO_TENSOR (-1)
+#define NO_SCOPE (-1)
 enum { MOST_REPLACED = 40 };
 struct replacement {
     uint32_t variable;

@@ -49,7 +49,7 @@ static const struct match_list *matches_of(struct search *s, int tensor)
 
 static void add_result(struct search *s, int program, int state)
 {
-    struct search_result result = {program, state, 0};
+    struct derived_program result = {program, state, 0};
     if (table_find(&s->found, hash_tensor(program), is_result, s, &program) != TABLE_NONE)
         return;
     result.cost = program_cost(s->dv, program).total;
@@ -66,7 +66,7 @@ static int find_open(struct search *s, int program, int from)
         if (tensors.items[i] > from && is_worth_an_operator(s->dv, tensors.items[i]) &&
             !derivation_application(s->dv, tensors.items[i]))
             return tensors.items[i];
-    return NO_TENSOR;
+    return NO_SCOPE;
 }
 
 // Each open scope becomes each of the operators that it can be.
@@ -75,7 +75,7 @@ static void converge(struct search *s, int program, int state, int skipped, size
     int open = find_open(s, program, skipped);
     if (s->results.count >= most)
         return;
-    if (open == NO_TENSOR) {
+    if (open == NO_SCOPE) {
         add_result(s, program, state);
         return;
     }
@@ -146,7 +146,7 @@ static void explore(struct search *s, size_t state, double most_operations)
 
 static int by_cost(const void *a, const void *b)
 {
-    const struct search_result *x = a, *y = b;
+    const struct derived_program *x = a, *y = b;
     int by_number = (x->program > y->program) - (x->program < y->program);
     return x->cost < y->cost ? -1 : x->cost > y->cost ? 1 : by_number;
 }

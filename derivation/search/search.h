@@ -23,7 +23,7 @@ struct search_state {
     int tensor, equal;   // the tensor of the program before that became another one
 };
 // A program in which operators were found, where that was.
-struct search_result {
+struct derived_program {
     int program, state;
     double cost;   // program_cost
 };
@@ -41,7 +41,7 @@ struct search {
     struct derivation *dv;
     struct search_limits limits;
     VEC(struct search_state) states;
-    VEC(struct search_result) results;    // each program once, the cheapest first
+    VEC(struct derived_program) results;    // each program once, the cheapest first
     VEC(struct search_matches) matches;   // of scopes that were looked at
     struct table known, matched, found;   // states by programs, matches by tensors, results by programs
     struct search_counters counters;

@@ -31,7 +31,7 @@ struct suggesting {
 static void add(struct suggesting *g, enum derivation_rule rule, int equal)
 {
     struct suggestion suggestion = {rule, equal};
-    if (equal != NO_TENSOR && equal != g->tensor)
+    if (equal != NO_SCOPE && equal != g->tensor)
         vec_push(&g->to->items, suggestion);
 }
 
@@ -141,7 +141,7 @@ static void substitute(struct suggesting *g, const struct quotient *quotients, i
     if (!quotients_substitution(g->p, &g->s, quotients, n, &by) || !rule_substitute_axes(g->p, &made, &by))
         return;
     int scope = scope_make(g->p, &made);
-    if (scope != NO_TENSOR)
+    if (scope != NO_SCOPE)
         add(g, RULE_SUBSTITUTE_AXES, scope_copy(g->p, &g->s.type, scope, by.new_by_old));
 }
 

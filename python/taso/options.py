@@ -42,6 +42,7 @@ class Options(TypedDict, total=False):
     seed: int
     search: Literal["backtracking", "saturation", "both"]
     rules: Path
+    derive: bool
     without: Union[str, Sequence[str]]
     only_proved: bool
     strict_nan: bool
@@ -116,6 +117,8 @@ HELP = {
         "backtracking; saturation of e-graphs; or both: saturation from what backtracking found on (default backtracking)",
     "rules":
         "the substitutions",
+    "derive":
+        "look for new operators, too, that hold for the products and convolutions of this model: what is written is FILE.taso then, as they are none of ONNX",
     "without":
         "do not use this rule",
     "only_proved":

@@ -21,7 +21,7 @@ static inline void problem_init(struct problem *p, const char *text)
     iterator_tables_compute(&p->arena, &p->tables);
     derivation_begin(&p->dv, &p->arena, p->definition.n_inputs, p->definition.inputs, &p->tables);
     p->program = derivation_add(&p->dv, &p->definition);
-    assert_true(p->program != NO_TENSOR);
+    assert_true(p->program != NO_SCOPE);
 }
 
 static inline void problem_free(struct problem *p)

@@ -60,11 +60,11 @@ static void print_applications(struct text *out, struct derivation *dv, int prog
     }
 }
 
-static const struct search_result *find_wanted(const struct search *s, const struct found_case *c)
+static const struct derived_program *find_wanted(const struct search *s, const struct found_case *c)
 {
     for (size_t i = 0; i < s->results.count; i++) {
         struct text text = {0};
-        const struct search_result *r = &s->results.items[i];
+        const struct derived_program *r = &s->results.items[i];
         struct program_cost cost = program_cost(s->dv, r->program);
         print_applications(&text, s->dv, r->program);
         bool is_wanted = text.count && strcmp(text.chars, c->wanted) == 0 && cost.n_others <= c->most_others;
@@ -83,7 +83,7 @@ static void check_path(const struct search *s, int state, int program)
     }
 }
 
-static void show(const struct search *s, const struct found_case *c, const struct search_result *r)
+static void show(const struct search *s, const struct found_case *c, const struct derived_program *r)
 {
     TEXT(text);
     text_printf(&text, "%s: place %zu of %zu\n  ", c->name, (size_t)(r - s->results.items), s->results.count);
@@ -104,7 +104,7 @@ static void cases_are_found(void **state)
         problem_init(&p, cases[i].text);
         p.dv.weights = 2;
         search_run(&s, &p.dv, p.program, &limits);
-        const struct search_result *r = find_wanted(&s, &cases[i]);
+        const struct derived_program *r = find_wanted(&s, &cases[i]);
         if (!r)
             fail_msg("%s was not found", cases[i].name);
         show(&s, &cases[i], r);
@@ -188,7 +188,7 @@ static void published_sizes_are_found(void **state)
         problem_init(&p, published[i].text);
         p.dv.weights = 2;
         search_run(&s, &p.dv, p.program, &limits);
-        const struct search_result *r = find_wanted(&s, &published[i]);
+        const struct derived_program *r = find_wanted(&s, &published[i]);
         if (!r)
             fail_msg("%s was not found", published[i].name);
         show(&s, &published[i], r);

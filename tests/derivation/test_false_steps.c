@@ -25,7 +25,7 @@ struct counts {
 
 static void count(struct problem *p, int program, struct counts *counts)
 {
-    bool is_accepted = program != NO_TENSOR,
+    bool is_accepted = program != NO_SCOPE,
          agrees = is_accepted && programs_agree_everywhere(&p->dv, p->program, program, 3);
     counts->refused += !is_accepted;
     counts->accepted += agrees;
@@ -80,7 +80,7 @@ static void try_axes(struct problem *p, struct random *random, struct counts *co
     assert_true(rule_substitute_axes(pool, &right, &by));
     change_substitution(pool, random, &s, &by);
     bool is_accepted = rule_substitute_axes(pool, &s, &by);
-    count(p, is_accepted ? scope_copy(pool, &old, scope_make(pool, &s), by.new_by_old) : NO_TENSOR, counts);
+    count(p, is_accepted ? scope_copy(pool, &old, scope_make(pool, &s), by.new_by_old) : NO_SCOPE, counts);
 }
 
 // --- sums ------------------------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ static void try_sums(struct problem *p, struct random *random, struct counts *co
     by.new_by_old[1] = pool_index_mod(pool, old, tile);
     if (random_below(random, 3) == 0)
         by.old_by_new[0] = pool_index_add(pool, by.old_by_new[0], pool_integer(pool, one_off(random)));
-    count(p, rule_substitute_sums(pool, &s, &by) ? scope_make(pool, &s) : NO_TENSOR, counts);
+    count(p, rule_substitute_sums(pool, &s, &by) ? scope_make(pool, &s) : NO_SCOPE, counts);
 }
 
 static void try_relaxing(struct problem *p, struct random *random, struct counts *counts)
@@ -111,7 +111,7 @@ static void try_relaxing(struct problem *p, struct random *random, struct counts
     assert_true(scope_take(pool, p->program, &s));
     int sum = (int)random_below(random, (uint64_t)s.n_sums);
     int64_t extent = variable_extent(pool, s.sums[sum]) - 1 + (int64_t)random_below(random, 4);
-    count(p, rule_relax_sum(pool, &s, sum, extent) ? scope_make(pool, &s) : NO_TENSOR, counts);
+    count(p, rule_relax_sum(pool, &s, sum, extent) ? scope_make(pool, &s) : NO_SCOPE, counts);
 }
 
 static void try_tightening(struct problem *p, struct random *random, struct counts *counts)
@@ -162,7 +162,7 @@ static void try_operand(struct problem *p, struct random *random, struct counts 
     expr *index = random_below(random, 2) ? &as.entry_of[random_below(random, (uint64_t)of)]
                                           : &as.read_at[random_below(random, (uint64_t)rank)];
     *index = pool_index_add(pool, *index, pool_integer(pool, one_off(random)));
-    count(p, rule_name_operand(pool, &s, read, &as) ? scope_make(pool, &s) : NO_TENSOR, counts);
+    count(p, rule_name_operand(pool, &s, read, &as) ? scope_make(pool, &s) : NO_SCOPE, counts);
 }
 
 typedef void try_step(struct problem *p, struct random *random, struct counts *counts);

@@ -53,7 +53,7 @@ static void check_call(struct arena *a, const struct iterator_tables *tables, co
     definition_init(&d, a, call->n_inputs, call->inputs);
     assert_true(operator_define(&d, call));
     int program = derivation_add(&dv, &d);
-    bool sums_products = program != NO_TENSOR && scope_take(&dv.all.pool, program, &s) && s.n_reads == OPERANDS &&
+    bool sums_products = program != NO_SCOPE && scope_take(&dv.all.pool, program, &s) && s.n_reads == OPERANDS &&
                          s.n_sums > 0 && s.factor == 1 && s.divisor == 1;
     if (sums_products && !is_matched_by_itself(&dv, program, call->op))
         fail_msg("%s is not found in its own definition", call->op->name);

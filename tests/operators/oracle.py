@@ -331,6 +331,24 @@ def of_merge_leaves_convolutions_unchanged():
     return call_text("merge", [kernel], [4, 2]), [merged]
 
 
+@generator
+def of_expression():
+    """A transposed convolution's last step: phases, places that may be outside, sums over two inputs' products."""
+    x, y = reals(*shape(2, 2, 5)), reals(integer(1, 4))
+    width, stride, pad = integer(1, 9), integer(1, 3), integer(0, 2)
+    place = [2, 2, 1, 1, 3, -1, 1, 2, 0, pad]   # i1 - i2 + pad
+    term = [8, 2, 7, 0, 1, 0, 4, stride, *place, 7, 1, 1, 2]
+    zero = [6, 0]
+    code = [9, 0, len(y), 10, 3, -1, 5, stride, *place, *term, *zero]
+    z = np.zeros((x.shape[0], width))
+    for j in range(width):
+        for k in range(len(y)):
+            at = (j - k + pad) // stride
+            if (j - k + pad) % stride == 0 and 0 <= at < x.shape[1]:
+                z[:, j] += x[:, at] * y[k]
+    return call_text("expression", [x, y], shape=z.shape, code=code), [z]
+
+
 # --- shapes ---------------------------------------------------------------------------------------------------------
 
 

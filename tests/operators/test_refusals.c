@@ -98,6 +98,69 @@ static int64_t random_entry(struct application *p)
     return is_dimension ? p->inputs[0].dim[between(&p->random, 0, rank - 1)] : random_integer(&p->random);
 }
 
+// --- definitions as attributes (operators/expression.h) ---------------------------------------------------------------
+
+enum { MOST_CODE = 400 };
+struct coding {
+    struct application *p;
+    int64_t code[MOST_CODE];
+    uint32_t n;
+};
+
+static void put(struct coding *c, int64_t number)
+{
+    struct random *r = &c->p->random;
+    if (c->n < MOST_CODE)
+        c->code[c->n++] = one_in(r, 300) ? random_integer(r) : number;
+}
+
+static void put_index(struct coding *c, int depth)
+{
+    struct random *r = &c->p->random;
+    int64_t kind = between(r, 0, depth > 0 ? 5 : 1);
+    put(c, kind);
+    if (kind != 2)
+        put(c, kind == 1 ? between(r, 0, 2) : between(r, kind > 3 ? 1 : -3, 4));
+    for (int i = 0; kind > 1 && i < (kind == 2 ? 2 : 1); i++)
+        put_index(c, depth - 1);
+}
+
+static void put_read(struct coding *c)
+{
+    int input = (int)between(&c->p->random, 0, c->p->call.n_inputs > 0 ? c->p->call.n_inputs - 1 : 0);
+    put(c, 7);
+    put(c, input);
+    for (int axis = 0; axis < c->p->inputs[input].rank; axis++)
+        put_index(c, 2);
+}
+
+static void put_scalar(struct coding *c, int depth)
+{
+    struct random *r = &c->p->random;
+    int64_t kind = between(r, 7, depth > 0 ? 10 : 7);
+    if (kind == 7) {
+        put_read(c);
+        return;
+    }
+    enum scalar_function fn = kind == 9 ? FN_ADD : (enum scalar_function)between(r, 0, FN_COUNT - 1);
+    put(c, kind);
+    if (kind == 10)
+        put_index(c, 2);
+    else
+        put(c, fn);
+    if (kind == 9)
+        put(c, between(r, 1, 4));
+    for (int i = 0; i < (kind == 8 ? function_arity(fn) : kind == 9 ? 1 : 2); i++)
+        put_scalar(c, depth - 1);
+}
+
+static struct attribute_value random_code(struct application *p)
+{
+    struct coding c = {.p = p};
+    put_scalar(&c, 3);
+    return (struct attribute_value){c.n, arena_copy_array(&p->arena, c.code, c.n)};
+}
+
 static struct attribute_value random_attribute(struct application *p, const struct attribute *attribute)
 {
     int rank = p->call.n_inputs && p->inputs[0].rank > 0 ? p->inputs[0].rank : 2;
@@ -107,6 +170,8 @@ static struct attribute_value random_attribute(struct application *p, const stru
                                (uint32_t)abs(rank - 2),
                                2 * (uint32_t)abs(rank - 2),
                                (uint32_t)between(&p->random, 0, 10)};
+    if (attribute->role == ROLE_CODE)
+        return random_code(p);
     uint32_t count = attribute->kind == ATTRIBUTE_INTS ? counts[between(&p->random, 0, 5)] : !one_in(&p->random, 50);
     int64_t *ints = arena_array(&p->arena, int64_t, count);
     for (uint32_t i = 0; i < count; i++)

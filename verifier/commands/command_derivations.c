@@ -67,7 +67,7 @@ static bool find_weights(const struct options *options, int n_inputs, uint32_t *
 static bool show_result(const struct search *s, int original, size_t place)
 {
     static const struct check_limits limits = {.n_random = 64, .most_work = 1e8};
-    const struct search_result *r = &s->results.items[place];
+    const struct derived_program *r = &s->results.items[place];
     bool agrees = programs_agree(s->dv, original, r->program, place, &limits);
     struct text text = {0};
     text_printf(&text, "%zu: %s, as many as %.0f bytes moved, by ", place + 1, agrees ? "equal" : "NOT EQUAL", r->cost);
@@ -105,7 +105,7 @@ static int derive(struct command *c, const struct definition *d, uint32_t weight
     derivation_begin(&dv, &c->arena, d->n_inputs, d->inputs, &tables);
     dv.weights = weights;
     int original = derivation_add(&dv, d);
-    if (original == NO_TENSOR)
+    if (original == NO_SCOPE)
         error_set(error, NULL, 0, 0, "derivation is of one output of floating-point numbers");
     else {
         search_run(&s, &dv, original, &limits);

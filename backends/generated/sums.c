@@ -1,0 +1,357 @@
+// A last axis whose place is divided by more than a few is cut in two first, as a reshape does, and divided no more.
+#include "backends/generated/sums.h"
+
+#include "core/memory/arena.h"
+#include "core/text/text.h"
+#include "expressions/affine.h"
+#include "expressions/composition/composition.h"
+#include <string.h>
+
+enum { MOST_SUMS = 12, MOST_GUARDS = 40, MOST_READS = 6, MOST_PHASES = 4, LONGEST_ROW = 16384 };
+
+struct sums {
+    struct text *text;
+    const struct definition *d;
+    const struct stage *stage;
+    uint32_t last;   // the variable of the last axis
+    int n_sums, n_guards, n_reads;
+    uint32_t sums[MOST_SUMS];
+    struct guard {
+        expr index;
+        int64_t factor, base;   // factor * index + base >= 0
+    } guards[MOST_GUARDS];
+    expr reads[MOST_READS];
+    double factor;
+    int64_t phases;
+};
+
+static long long as_long(int64_t i)
+{
+    return (long long)i;
+}
+
+// --- the form --------------------------------------------------------------------------------------------------------
+
+static bool is_number(const struct sums *s, expr e, double number)
+{
+    return s->d->nodes.items[e].kind == EXPR_REAL && s->d->nodes.items[e].real == number;
+}
+
+static bool add_guard(struct sums *s, expr index, int64_t factor, int64_t base)
+{
+    if (s->n_guards == MOST_GUARDS)
+        return false;
+    s->guards[s->n_guards++] = (struct guard){index, factor, base};
+    return true;
+}
+
+static bool take_read(struct sums *s, expr e)
+{
+    const struct expr_node *n = &s->d->nodes.items[e];
+    const struct type *type = definition_tensor(s->d, n->value);
+    if (s->n_reads == MOST_READS || n->b == OUTSIDE_LOWEST || type->dtype != DTYPE_F32)
+        return false;
+    for (int axis = 0; axis < type->rank; axis++) {
+        expr index = s->d->indices.items[n->a + (expr)axis];
+        if (!index_stays_inside(s->d, index, type->dim[axis]) &&
+            (!add_guard(s, index, 1, 0) || !add_guard(s, index, -1, type->dim[axis] - 1)))
+            return false;
+    }
+    s->reads[s->n_reads++] = e;
+    return true;
+}
+
+static bool take(struct sums *s, expr e)
+{
+    const struct expr_node *n = &s->d->nodes.items[e];
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_REAL:
+        s->factor *= n->real;
+        return true;
+    case EXPR_READ:
+        return take_read(s, e);
+    case EXPR_REDUCE:
+        if (n->fn != FN_ADD || s->n_sums == MOST_SUMS)
+            return false;
+        s->sums[s->n_sums++] = (uint32_t)n->value;
+        return take(s, n->a);
+    case EXPR_SELECT:
+        return is_number(s, n->c, 0)   ? add_guard(s, n->a, 1, 0) && take(s, n->b)
+               : is_number(s, n->b, 0) ? add_guard(s, n->a, -1, -1) && take(s, n->c)
+                                       : false;
+    case EXPR_APPLY:
+        return n->fn == FN_MUL && take(s, n->a) && take(s, n->b);
+    default:
+        return false;
+    }
+}
+
+// --- phases ----------------------------------------------------------------------------------------------------------
+
+// By how much the index grows from one q to the next; otherwise a number by which there must be more phases.
+static bool find_step(const struct sums *s, expr e, int64_t *ret_step, int64_t *ret_lacking)
+{
+    const struct expr_node *n = &s->d->nodes.items[e];
+    int64_t of_b = 0;
+    *ret_step = 0;
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_VARIABLE:
+        *ret_step = n->value == s->last ? s->phases : 0;
+        return true;
+    case EXPR_INDEX_ADD:
+        if (!find_step(s, n->a, ret_step, ret_lacking) || !find_step(s, n->b, &of_b, ret_lacking))
+            return false;
+        *ret_step += of_b;
+        return true;
+    case EXPR_INDEX_MUL:
+        if (!find_step(s, n->a, ret_step, ret_lacking))
+            return false;
+        *ret_step *= n->value;
+        return true;
+    case EXPR_INDEX_DIV:
+    case EXPR_INDEX_MOD:
+        if (!find_step(s, n->a, ret_step, ret_lacking))
+            return false;
+        *ret_lacking = n->value / greatest_common_divisor(n->value, *ret_step);
+        *ret_step = n->kind == EXPR_INDEX_DIV ? *ret_step / n->value : 0;
+        return *ret_lacking == 1;
+    default:
+        *ret_lacking = 1;
+        return n->kind == EXPR_INTEGER;
+    }
+}
+
+static int64_t step_of(const struct sums *s, expr e)
+{
+    int64_t step, lacking;
+    find_step(s, e, &step, &lacking);
+    return step;
+}
+
+static bool all_have_steps(const struct sums *s, int64_t *ret_lacking)
+{
+    int64_t step;
+    for (int i = 0; i < s->n_guards; i++)
+        if (!find_step(s, s->guards[i].index, &step, ret_lacking))
+            return false;
+    for (int i = 0; i < s->n_reads; i++) {
+        const struct expr_node *n = &s->d->nodes.items[s->reads[i]];
+        for (int axis = 0; axis < n->count; axis++)
+            if (!find_step(s, s->d->indices.items[n->a + (expr)axis], &step, ret_lacking))
+                return false;
+    }
+    return true;
+}
+
+static bool find_phases(struct sums *s)
+{
+    int64_t lacking = 1;
+    for (s->phases = 1; s->phases <= MOST_PHASES; s->phases *= lacking)
+        if (all_have_steps(s, &lacking))
+            return true;
+        else if (lacking == 1)
+            return false;
+    return false;
+}
+
+// --- text ------------------------------------------------------------------------------------------------------------
+
+// At q = 0 of the phase.
+static void print_index(const struct sums *s, expr e, int64_t phase)
+{
+    const struct expr_node *n = &s->d->nodes.items[e];
+    if (n->kind == EXPR_INTEGER || (n->kind == EXPR_VARIABLE && n->value == s->last)) {
+        text_printf(s->text, "(I)%lld", as_long(n->kind == EXPR_INTEGER ? n->value : phase));
+        return;
+    }
+    if (n->kind == EXPR_VARIABLE) {
+        text_printf(s->text, "v%lld", as_long(n->value));
+        return;
+    }
+    text_add(s->text, n->kind == EXPR_INDEX_DIV ? "DIV(" : n->kind == EXPR_INDEX_MOD ? "MOD(" : "(");
+    print_index(s, n->a, phase);
+    text_add(s->text, n->kind == EXPR_INDEX_ADD ? " + " : n->kind == EXPR_INDEX_MUL ? " * " : ", ");
+    if (n->kind == EXPR_INDEX_ADD)
+        print_index(s, n->b, phase);
+    else
+        text_printf(s->text, "(I)%lld", as_long(n->value));
+    text_add(s->text, ")");
+}
+
+// An interval of q for guards that it decides, and a condition for others.
+static void print_guard(const struct sums *s, const struct guard *g, int64_t phase)
+{
+    int64_t step = g->factor * step_of(s, g->index);
+    text_printf(s->text, "g = %lld * ", as_long(g->factor));
+    print_index(s, g->index, phase);
+    text_printf(s->text, " + %lld;\n", as_long(g->base));
+    if (step > 0)
+        text_printf(s->text, "g = -DIV(g, (I)%lld); low = g > low ? g : low;\n", as_long(step));
+    else if (step < 0)
+        text_printf(s->text, "g = DIV(g, (I)%lld) + 1; high = g < high ? g : high;\n", as_long(-step));
+    else
+        text_add(s->text, "high = g >= 0 ? high : low;\n");
+}
+
+static int64_t step_of_read(const struct sums *s, const struct expr_node *read)
+{
+    const struct type *type = definition_tensor(s->d, read->value);
+    int64_t step = 0, stride = 1;
+    for (int axis = type->rank; axis-- > 0; stride *= type->dim[axis])
+        step += stride * step_of(s, s->d->indices.items[read->a + (expr)axis]);
+    return step;
+}
+
+static void print_address(const struct sums *s, int number, int64_t phase)
+{
+    const struct expr_node *n = &s->d->nodes.items[s->reads[number]];
+    const struct type *type = definition_tensor(s->d, n->value);
+    text_printf(s->text, "const I a%d = 0", number);
+    for (int axis = 0; axis < type->rank; axis++) {
+        int64_t stride = 1;
+        for (int behind = axis + 1; behind < type->rank; behind++)
+            stride *= type->dim[behind];
+        text_printf(s->text, " + (I)%lld * ", as_long(stride));
+        print_index(s, s->d->indices.items[n->a + (expr)axis], phase);
+    }
+    text_add(s->text, ";\n");
+}
+
+static void print_phase(const struct sums *s, int64_t phase, int64_t first, int64_t length)
+{
+    text_printf(s->text, "{\nI low = 0, high = %lld, g;\n", as_long(length));
+    for (int i = 0; i < s->n_guards; i++)
+        print_guard(s, &s->guards[i], phase);
+    for (int i = 0; i < s->n_reads; i++)
+        print_address(s, i, phase);
+    text_printf(s->text, "for (I q = low; q < high; q++)\nz[%lld + q] += ", as_long(first));
+    for (int i = 0; i < s->n_reads; i++) {
+        const struct expr_node *n = &s->d->nodes.items[s->reads[i]];
+        text_printf(s->text, "%sx[%lld][a%d + q * (I)%lld]", i ? " * " : "", as_long(n->value), i,
+                    as_long(step_of_read(s, n)));
+    }
+    text_add(s->text, s->n_reads ? ";\n}\n" : "1;\n}\n");
+}
+
+static int64_t length_of_phase(int64_t width, int64_t phases, int64_t phase)
+{
+    return (width - phase + phases - 1) / phases;
+}
+
+static void print_row(const struct sums *s)
+{
+    int64_t width = s->stage->type.dim[s->stage->type.rank - 1], first = 0;
+    text_printf(s->text, "float z[%lld] = {0};\n", as_long(width));
+    for (int i = 0; i < s->n_sums; i++)
+        text_printf(s->text, "for (I v%u = 0; v%u < %lld; v%u++)\n", s->sums[i], s->sums[i],
+                    as_long(s->d->extents.items[s->sums[i]]), s->sums[i]);
+    text_add(s->text, "{\n");
+    for (int64_t phase = 0; phase < s->phases; first += length_of_phase(width, s->phases, phase++))
+        print_phase(s, phase, first, length_of_phase(width, s->phases, phase));
+    text_add(s->text, "}\n");
+    first = 0;
+    for (int64_t phase = 0; phase < s->phases; first += length_of_phase(width, s->phases, phase++))
+        text_printf(s->text,
+                    "for (I q = 0; q < %lld; q++)\ny[row * %lld + q * %lld + %lld] = (float)%.17g * z[%lld + q];\n",
+                    as_long(length_of_phase(width, s->phases, phase)), as_long(width), as_long(s->phases),
+                    as_long(phase), s->factor, as_long(first));
+}
+
+static void print_kernel(const struct sums *s)
+{
+    const struct type *type = &s->stage->type;
+    int64_t rows = 1, behind = 1;
+    for (int axis = 0; axis + 1 < type->rank; axis++)
+        rows *= type->dim[axis];
+    text_add(s->text, "#undef I\n#define I __INT64_TYPE__\n"
+                      "#undef DIV\n#define DIV(a, n) ((a) >= 0 ? (a) / (n) : -(((n) - 1 - (a)) / (n)))\n"
+                      "#undef MOD\n#define MOD(a, n) ((a) - (n) * DIV(a, n))\n"
+                      "void NAMED(run)(const float *const *x, float *restrict y, int part, int parts)\n{\n");
+    text_printf(s->text, "for (I row = (I)%lld * part / parts; row < (I)%lld * (part + 1) / parts; row++) {\n",
+                as_long(rows), as_long(rows));
+    for (int axis = type->rank - 1; axis-- > 0; behind *= type->dim[axis])
+        text_printf(s->text, "const I v%u = row / %lld %% %lld;\n", s->stage->first_variable + (uint32_t)axis,
+                    as_long(behind), as_long(type->dim[axis]));
+    print_row(s);
+    text_add(s->text, "}\n}\n");
+}
+
+// --- long quotients --------------------------------------------------------------------------------------------------
+
+// The smallest number, beyond that of phases, by which the place on the last axis alone is divided.
+static void find_divisor(const struct sums *s, expr e, int64_t *ret_divisor)
+{
+    const struct expr_node *n = &s->d->nodes.items[e];
+    struct operands below = expr_operands(s->d, e);
+    int64_t width = s->stage->type.dim[s->stage->type.rank - 1];
+    if (n->kind == EXPR_INDEX_DIV || n->kind == EXPR_INDEX_MOD) {
+        const struct expr_node *of = &s->d->nodes.items[n->a];
+        if (of->kind == EXPR_VARIABLE && of->value == s->last && n->value > MOST_PHASES && width % n->value == 0 &&
+            (*ret_divisor == 0 || n->value < *ret_divisor))
+            *ret_divisor = n->value;
+    }
+    for (uint32_t i = 0; i < below.n; i++)
+        find_divisor(s, below.items[i], ret_divisor);
+}
+
+// The same entries with the last axis cut in two.
+static void cut_last_axis(const struct type *type, int64_t divisor, struct definition *cut)
+{
+    int64_t dim[MAX_RANK];
+    expr index[MAX_RANK];
+    memcpy(dim, type->dim, sizeof dim);
+    dim[type->rank - 1] /= divisor;
+    dim[type->rank] = divisor;
+    int z = output_add(cut, type->dtype, type->rank + 1, dim);
+    for (int axis = 0; axis < type->rank; axis++)
+        index[axis] = stage_index(cut, z, axis);
+    index[type->rank - 1] =
+        index_add(cut, index_mul(cut, index[type->rank - 1], divisor), stage_index(cut, z, type->rank));
+    stage_set_body(cut, z, scalar_read(cut, 0, index));
+}
+
+static bool print_definition(struct text *text, const struct definition *d, struct arena *scratch);
+
+static bool print_cut(struct text *text, const struct definition *d, int64_t divisor, struct arena *scratch)
+{
+    struct composition all;
+    struct definition cut;
+    int *inputs = mem_new_array(int, d->n_inputs + 1), first, second;
+    for (int i = 0; i < d->n_inputs; i++)
+        inputs[i] = i;
+    composition_init(&all, scratch, d->n_inputs, d->inputs);
+    all.pool.keeps_conditions = true;
+    composition_add(&all, d, inputs, &first);
+    definition_init(&cut, scratch, 1, &d->stages[0].type);
+    cut_last_axis(&d->stages[0].type, divisor, &cut);
+    composition_add(&all, &cut, &first, &second);
+    definition_free(&cut);
+    composition_extract(&all, second, &cut);
+    bool is_printed = print_definition(text, &cut, scratch);
+    definition_free(&cut);
+    composition_free(&all);
+    mem_free_array(inputs, d->n_inputs + 1);
+    return is_printed;
+}
+
+static bool print_definition(struct text *text, const struct definition *d, struct arena *scratch)
+{
+    struct sums s = {.text = text, .d = d, .stage = &d->stages[0], .factor = 1};
+    int rank = s.stage->type.rank;
+    int64_t divisor = 0;
+    if (d->n_stages != 1 || rank < 1 || s.stage->type.dtype != DTYPE_F32 || s.stage->type.dim[rank - 1] > LONGEST_ROW)
+        return false;
+    s.last = s.stage->first_variable + (uint32_t)rank - 1;
+    find_divisor(&s, s.stage->body, &divisor);
+    if (divisor > 0 && rank < MAX_RANK)
+        return print_cut(text, d, divisor, scratch);
+    if (!take(&s, s.stage->body) || !find_phases(&s))
+        return false;
+    print_kernel(&s);
+    return true;
+}
+
+bool sums_print(struct text *text, const struct definition *d, struct arena *scratch)
+{
+    return !d->is_data_dependent && d->n_outputs == 1 && print_definition(text, d, scratch);
+}

@@ -1,0 +1,133 @@
+// Kernels of sums of products against the interpreter of definitions: phases, guards, borders, quotients longer than
+// phases, steps that are negative, idle sums, factors, parts. Entries are small integers, so that all is exact.
+#include "backends/generated/sums.h"
+#include "backends/programs/programs.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
+#include "expressions/definition_parse.h"
+#include "expressions/evaluation/evaluate.h"
+#include "tests/backends/machines.h"
+#include "tests/support/check.h"
+#include <string.h>
+
+static const char *const cases[] = {
+    // offset-reduces of a 3x3 convolution and of a transposed one, its guards in both forms
+    "x0 f32[54,49]\nz[i,j,k,l] f32[1,6,7,7] = sum(m < 3) sum(n < 3) (if k + m - 1 >= 0 then (if l + n - 1 >= 0 then "
+    "(if 7 - k - m >= 0 then (if 7 - l - n >= 0 then x0[j * 9 + m * 3 + n,(k + m - 1) * 7 + l + n - 1] else 0.0) else "
+    "0.0) else 0.0) else 0.0)\n",
+    "x0 f32[2,48,2,3]\nz[i,j,k,l] f32[2,3,4,6] = sum(m < 4) sum(n < 4) (if (k - m + 1) mod 2 - 1 >= 0 then 0.0 else "
+    "(if "
+    "0 - ((l - n + 1) mod 2) >= 0 then x0[i,j * 16 + m * 4 + n,(k - m + 1) / 2,(l - n + 1) / 2 or 0] else 0.0))\n",
+    // im2col: the last axis is a place in an image, in rows of seven
+    "x0 f32[1,5,7,7]\nz[i,j] f32[45,49] = x0[0,i / 9,j / 7 + (i / 3) mod 3 - 1,j mod 7 + i mod 3 - 1 or 0]\n",
+    // turned around, transposed, and of one axis
+    "x0 f32[4,6]\nz[i,j] f32[6,4] = x0[3 - j,5 - i]\n",
+    "x0 f32[9]\nz[i] f32[9] = sum(k < 3) (2.0 * x0[9 - i - k or 0])\n",
+    // two operands, a factor, an idle sum, and phases that do not divide the row
+    "x0 f32[3,5]\nx1 f32[4,5]\nz[i,j] f32[3,7] = sum(k < 5) sum(n < 2) (0.5 * (x0[i,k] * x1[j / 2,k]))\n",
+    "x0 f32[8,6]\nz[i,j] f32[8,11] = x0[i,j * 3 / 4 - j mod 4 or 0]\n",
+};
+static const char *const others[] = {
+    "x0 f32[3,5]\nz[i,j] f32[3,5] = max(k < 3) x0[i,j + k - 1 or 0]\n",
+    "x0 f32[3,5]\nz[i,j] f32[3,5] = (x0[i,j] + x0[i,4 - j])\n",
+    "x0 f64[3,5]\nz[i,j] f64[3,5] = x0[i,4 - j]\n",
+    "x0 f32[3,5]\nz[i,j] f32[3,77] = x0[i,j / 5 or lowest]\n",
+};
+
+struct trial {
+    struct arena arena;
+    struct definition d;
+    const double **wide;
+    const float **narrow;
+};
+
+static void trial_init(struct trial *t, const char *text)
+{
+    struct error error;
+    struct random random = random_seed(3);
+    arena_init(&t->arena);
+    if (!definition_parse(&t->arena, "case", text, strlen(text), &t->d, &error))
+        fail_msg("%u:%u: %s\n%s", error.line, error.column, error.message, text);
+    t->wide = arena_array(&t->arena, const double *, t->d.n_inputs);
+    t->narrow = arena_array(&t->arena, const float *, t->d.n_inputs);
+    for (int i = 0; i < t->d.n_inputs; i++) {
+        int64_t n = type_elements(&t->d.inputs[i]);
+        double *wide = arena_array(&t->arena, double, n);
+        float *narrow = arena_array(&t->arena, float, n);
+        for (int64_t k = 0; k < n; k++)
+            narrow[k] = (float)(wide[k] = (double)random_below(&random, 200) - 100);
+        t->wide[i] = wide;
+        t->narrow[i] = narrow;
+    }
+}
+
+static void trial_free(struct trial *t)
+{
+    definition_free(&t->d);
+    arena_free(&t->arena);
+}
+
+static void check_run(struct trial *t, sums_run_fn *run, int parts)
+{
+    int64_t n = type_elements(definition_output(&t->d, 0));
+    double *expected = arena_array(&t->arena, double, n);
+    float *found = arena_array(&t->arena, float, n);
+    evaluate_f64(&t->d, t->wide, &expected, &t->arena);
+    for (int64_t i = 0; i < n; i++)
+        found[i] = -1e9f;
+    for (int part = 0; part < parts; part++)
+        run(t->narrow, found, part, parts);
+    for (int64_t i = 0; i < n; i++)
+        assert_true((double)found[i] == expected[i]);
+}
+
+static void check_case(struct programs *programs, const char *text)
+{
+    struct trial t;
+    struct text kernel = {0};
+    struct program program;
+    struct error error;
+    sums_run_fn *run;
+    trial_init(&t, text);
+    if (!sums_print(&kernel, &t.d, &t.arena))
+        fail_msg("there is no kernel of\n%s", text);
+    const char *chars = kernel.chars;
+    if (!programs_find(programs, &chars, 1, &program, &error))
+        fail_msg("%s\n%s", error.message, chars);
+    void *address = program_function(&program, "run");
+    memcpy(&run, &address, sizeof run);
+    for (int parts = 1; parts <= 3; parts++)
+        check_run(&t, run, parts);
+    text_free(&kernel);
+    trial_free(&t);
+}
+
+static void kernels_compute_what_definitions_say(void **state)
+{
+    struct machine machines[4];
+    int n;
+    list_machines(machines, &n);
+    for (int i = 0; i < n; i++) {
+        struct programs *programs = machines[i].is_here ? open_service(&machines[i]) : NULL;
+        for (size_t k = 0; programs && k < COUNT_OF(cases); k++)
+            check_case(programs, cases[k]);
+        if (programs)
+            programs_close(programs);
+    }
+}
+
+static void other_definitions_have_none(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        struct trial t;
+        struct text kernel = {0};
+        trial_init(&t, others[i]);
+        assert_false(sums_print(&kernel, &t.d, &t.arena));
+        text_free(&kernel);
+        trial_free(&t);
+    }
+}
+
+RUN_TESTS(TEST(kernels_compute_what_definitions_say), TEST(other_definitions_have_none))
