@@ -3,7 +3,9 @@
 
 #include "optimizer/report/report.h"
 
+#include "core/text/text.h"
 #include "optimizer/report/facts.h"
+#include "optimizer/report/step_text.h"
 #include "optimizer/report/summary.h"
 #include "optimizer/report/symbols.h"
 #include <math.h>
@@ -107,8 +109,9 @@ static void add_rules(struct facts *f, const struct report *r)
     uint64_t n_all = report_applications(r, true) + report_applications(r, false);
     facts_add_count(f, "applications_of_proved_rules", "applications of proved rules", n_proved);
     facts_add_count(f, "applications_of_checked_rules", "applications of checked rules", n_all - n_proved);
-    facts_add_count(f, "rules_proved", "proved rules", report_proved_rules(r));
-    facts_add_count(f, "rules_checked", "checked rules", r->rules->rules.count - report_proved_rules(r));
+    facts_add_count(f, "rules_proved", "rules that it may use, proved", report_proved_rules(r));
+    facts_add_count(f, "rules_checked", "rules that it may use, only checked",
+                    r->rules->rules.count - report_proved_rules(r));
     facts_add_count(f, "rules_left_out", "rules left out, not known as proved", r->n_rules_left_out);
     facts_add_count(f, "rules_left_out_for_symbols", "checked rules left out, as sizes are symbolic",
                     r->n_rules_of_known_sizes);
@@ -139,6 +142,14 @@ static int compare_corrections(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+static void add_step(struct facts *f, const char *step)
+{
+    struct text shown = {0};
+    text_add_step(&shown, step);
+    facts_add_text(f, "operators", "step", shown.chars);
+    text_free(&shown);
+}
+
 // The costs that the models were most wrong about stand first.
 static void add_corrections(struct facts *f, const struct report *r)
 {
@@ -155,7 +166,8 @@ static void add_corrections(struct facts *f, const struct report *r)
         facts_add_real(f, "seconds_before", "believed", UNIT_MILLISECONDS, sorted[i].before);
         facts_add_real(f, "seconds_after", "measured", UNIT_MILLISECONDS, sorted[i].after);
         facts_add_count(f, "met", "steps", sorted[i].n_noted);
-        facts_add_text(f, "step", "step", sorted[i].step);
+        facts_add_text(f, "step", NULL, sorted[i].step);
+        add_step(f, sorted[i].step);
         facts_end(f);
     }
     facts_end(f);
@@ -229,10 +241,10 @@ static void add_times(struct facts *f, const struct report *r)
     facts_add_text(f, "layout", "strategy of layouts", r->layout_strategy);
     facts_add_real(f, "estimated_seconds_with_layouts", "  with its best layouts", UNIT_MILLISECONDS,
                    r->seconds_with_layouts);
-    facts_add_real(f, "layout_gap", "  others may cost less by", UNIT_PERCENT, r->layout_gap);
+    facts_add_real(f, "layout_gap", "  better ones, not found, cost less by at most", UNIT_PERCENT, r->layout_gap);
     add_errors(f, r);
     facts_add_count(f, "finalists", "different results that were timed", r->n_finalists);
-    facts_add_text(f, "slant", "variant of the search that found it", r->slant);
+    facts_add_text(f, "slant", "search that found it, by which costs", r->slant);
     add_corrections(f, r);
     if (r->n_timed == 0)
         return;
@@ -258,7 +270,7 @@ static void add_outputs(struct facts *f, const char *key, const char *label, con
         facts_add_text(f, "name", "output", o->name);
         facts_add_real(f, "max_difference", "largest difference", UNIT_NONE, o->max_difference);
         facts_add_real(f, "max_magnitude", "largest value", UNIT_NONE, o->max_magnitude);
-        facts_add_flag(f, "trustworthy", "says something", o->is_trustworthy);
+        facts_add_flag(f, "trustworthy", "neither constant nor zero", o->is_trustworthy);
         facts_add_flag(f, "equal", "within the tolerance", o->is_equal_enough);
         facts_end(f);
     }
@@ -351,14 +363,14 @@ static const char *label_of_count(const char *name)
         {"queued", "new graphs queued"},
         {"duplicates", "graphs that were there already"},
         {"cyclic", "rewrites that make a cycle"},
-        {"ill_typed", "rewrites without types"},
+        {"ill_typed", "rewrites that no types fit"},
         {"too_costly", "graphs that cost too much"},
         {"dropped", "graphs dropped for want of room"},
         {"regions", "parts of the model, searched apart"},
         {"regions_repeated", "  that are equal to another"},
         {"costs_asked", "costs asked for"},
         {"costs_known", "  that were known"},
-        {"work", "work, in words of descriptions"},
+        {"work", "work done, in words of graphs to price"},
         {"validated", "applications of rules validated"},
         {"not_validated", "  that would have taken too long"},
     };
@@ -377,7 +389,7 @@ static void add_search(struct facts *f, const struct report *r)
 #define ADD_COUNT(field, name) facts_add_count(f, name, label_of_count(name), s->statistics.field);
     SEARCH_COUNTS(ADD_COUNT)
 #undef ADD_COUNT
-    facts_add_count(f, "adopted", "times that the best became better", s->statistics.adopted);
+    facts_add_count(f, "adopted", "times that a better graph was found", s->statistics.adopted);
     facts_add_count(f, "peak_queue", "longest queue", s->statistics.peak_queue);
     facts_add_count(f, "rules_refuted", "rules found wrong, and not used any more", s->refuted.count);
     add_course(f, s);

@@ -158,6 +158,8 @@ static void print_agreement(struct text *out, const struct report *r)
         text_add(out, "outputs agree to ");
         print_short(out, worst);
     }
+    if (outputs == &r->outputs && r->uncompared.count > 0)
+        text_printf(out, ", but for %zu that cannot be compared", r->uncompared.count);
 }
 
 static bool is_refused(const struct report *r)

@@ -175,6 +175,8 @@ def test_sessions(folder):
     expect(abs(told["search"]["course"][0]["estimated_seconds"] - 9.0) < 1e-3, f"three products of 3 s: {told['search']}")
     expect(told["rewrites"] and 3.0 <= told["estimated_seconds_after"] < 6.0, f"one product, and splits: {told}")
     expect({round(c["seconds_after"], 2) for c in told["costs_corrected"]} >= {3.0, 0.5}, f"what was corrected: {told}")
+    steps = {c["operators"] for c in told["costs_corrected"]}
+    expect("matmul of f32 1 64, f32 64 32" in steps and not any("(" in step for step in steps), f"steps for people: {steps}")
     lines = [line for line in (folder / "costs").read_text().splitlines() if line.startswith('("session ')]
     expect(lines and all("in-model" in line for line in lines), f"they are kept as such: {lines}")
     fused = small_model(folder / "fused.onnx", """(float[1,64] x) => (float[32,1] t)
