@@ -18,6 +18,7 @@ BAD = {
     "bench-runtime": [[ABSENT]],
     "build-models": [[ABSENT], ["squeezenet-small", "--out", f"{NONSENSE}/below"]],
     "compare-peers": [[ABSENT]],
+    "compare-providers": [[ABSENT]],
     "compare-simplifiers": [[ABSENT]],
     "compare-ort": [[ABSENT, ABSENT], [NONSENSE, NONSENSE]],
     "cuda-report": [["graphs", ABSENT, "out", ABSENT], ["run", f"{NONSENSE}/below"]],
