@@ -67,6 +67,11 @@ const struct option_spec optimize_option_specs[] = {
     {"total-time", OPTION_REAL, FIELD(optimize.total_seconds), .low = 0, .high = 1e9, .metavar = "SECONDS",
      .help = "take about so long for everything: searching, measuring, timing, the check and writing; 0: no limit",
      .group = "How long it may take, and how much memory"},
+    {"tune", OPTION_REAL, FIELD(optimize.tune_minutes), .low = 0, .high = 1e5, .metavar = "MINUTES",
+     .beside = {"--device cpu"},
+     .help =
+         "search schedules of generated kernels for so long, half of it before the rewriting and half behind it, for "
+         "models that our own executor runs; what is tried stays in the cost database"},
     {"time", OPTION_REAL, FIELD(optimize.seconds), .low = 0, .high = 1e9, .metavar = "SECONDS",
      .help = "stop the search after this time; 0: no limit"},
     {"max-memory", OPTION_INTEGER, FIELD(optimize.max_memory), .is_size = true, .low = 0, .high = 1e15,

@@ -21,6 +21,7 @@ struct optimize_options {
     int64_t search_threads;   // 0: all cores. The result does not depend on it
     double alpha, seconds, tolerance, measure_seconds;
     double total_seconds;          // of the whole job, about; 0: no limit
+    double tune_minutes;           // for schedules of kernels; 0: they are not searched
     bool is_only_simplified;       // nothing is searched or timed
     const char *runtime;           // "taso", "onnxruntime" or "onnxruntime:PROVIDER"; NULL: what suits the output
     const char *python;            // that has it; NULL: TASO_PYTHON of the environment, or python3

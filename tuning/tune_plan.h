@@ -12,9 +12,9 @@ struct tuning_progress {
     double r;             // of the learned model of costs; 0: there is none
 };
 struct tuned_step {
-    const struct step *step;
-    size_t n_times;       // that it runs in the plan
-    double before, now;   // seconds of one run
+    const struct step *step;   // NULL: its plan is gone
+    size_t n_times;            // that it runs in the plan
+    double before, now;        // seconds of one run
     size_t n_tried, n_recalled, n_suitable;
     char choice[CHOICE_SIZE];
 };

@@ -231,6 +231,25 @@ static void add_errors(struct facts *f, const struct report *r)
     facts_end(f);
 }
 
+static void add_tuning(struct facts *f, const struct report *r)
+{
+    static const char *const keys[] = {"before", "after"}, *const labels[] = {"the original's", "the result's"};
+    if (!r->tuned[0].n_steps && !r->tuned[1].n_steps)
+        return;
+    facts_begin(f, FACT_GROUP, "tuning", "Schedules of generated kernels");
+    for (int i = 0; i < 2; i++) {
+        const struct tuning_progress *p = &r->tuned[i];
+        facts_begin(f, FACT_LINE, keys[i], labels[i]);
+        facts_add_count(f, "steps", "steps", p->n_steps);
+        facts_add_count(f, "trials", "trials", p->n_tried);
+        facts_add_count(f, "known_trials", "known before", p->n_recalled);
+        facts_add_real(f, "seconds_before", "from", UNIT_MILLISECONDS, p->before);
+        facts_add_real(f, "seconds_after", "to", UNIT_MILLISECONDS, p->now);
+        facts_end(f);
+    }
+    facts_end(f);
+}
+
 static void add_times(struct facts *f, const struct report *r)
 {
     static const char *const keys[] = {"speedup", "speedup_low", "speedup_high"};
@@ -243,6 +262,7 @@ static void add_times(struct facts *f, const struct report *r)
                    r->seconds_with_layouts);
     facts_add_real(f, "layout_gap", "  better ones, not found, cost less by at most", UNIT_PERCENT, r->layout_gap);
     add_errors(f, r);
+    add_tuning(f, r);
     facts_add_count(f, "finalists", "different results that were timed", r->n_finalists);
     facts_add_text(f, "slant", "search that found it, by which costs", r->slant);
     add_corrections(f, r);

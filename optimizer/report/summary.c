@@ -423,6 +423,18 @@ static void print_simplifying(struct text *out, const struct report *r)
         text_printf(out, "the original could be, but %s", r->not_simplified);
 }
 
+static void print_tuned(struct text *out, const struct report *r)
+{
+    static const char *const whose[] = {"the original's", "the result's"};
+    for (int i = 0; i < 2; i++) {
+        const struct tuning_progress *p = &r->tuned[i];
+        if (p->n_steps)
+            text_printf(out, "%s%s %zu step%s from %.3f to %.3f ms, by %zu trial%s and %zu known before",
+                        out->count ? "; " : "", whose[i], p->n_steps, plural_ending(p->n_steps), p->before * 1e3,
+                        p->now * 1e3, p->n_tried, plural_ending(p->n_tried), p->n_recalled);
+    }
+}
+
 #define LONG_SHARE 0.03   // of all the time: phases below it are not named
 
 static void print_took(struct text *out, const struct report *r)
@@ -446,6 +458,7 @@ static const struct line {
     {"sizes", "sizes", print_sizes},
     {"check", "check", print_check},
     {"simplifying", "simplifying", print_simplifying},
+    {"tuned", "tuned", print_tuned},
     {"took", "took", print_took},
 };
 

@@ -5,6 +5,7 @@
     X(PHASE_IMPORTING, "importing")                                                                                    \
     X(PHASE_SEARCHING, "searching")                                                                                    \
     X(PHASE_LOADING, "loading")     /* models, to be run for costs or timed */                                         \
+    X(PHASE_TUNING, "tuning")       /* schedules of kernels */                                                         \
     X(PHASE_PROFILING, "profiling") /* running models for the costs of their steps */                                  \
     X(PHASE_TIMING, "timing")       /* running them for their own time */                                              \
     X(PHASE_CHECKING, "checking")                                                                                      \

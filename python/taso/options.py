@@ -27,6 +27,7 @@ class Options(TypedDict, total=False):
     tf32: bool
     exact: bool
     total_time: float
+    tune: float
     time: float
     max_memory: Union[int, str]
     budget: int
@@ -87,6 +88,8 @@ HELP = {
         "no kernels that lose more digits than another order of sums does, as Winograd's convolutions do: else their measured errors add up to tolerance at most, in our own executor",
     "total_time":
         "take about so long for everything: searching, measuring, timing, the check and writing; 0: no limit (default 0)",
+    "tune":
+        "search schedules of generated kernels for so long, half of it before the rewriting and half behind it, for models that our own executor runs; what is tried stays in the cost database (default 0)",
     "time":
         "stop the search after this time; 0: no limit (default 0)",
     "max_memory":

@@ -50,6 +50,18 @@ def test_total_time(model, *options):
     onnx.checker.check_model(onnx.load(runs[-1].out))
 
 
+def test_tune(model):
+    """Schedules of the original are tried, and what is tried once is known; where they have no effect, it says so."""
+    costs = model.with_name("tuned.costs")
+    tuned = [Run(model, "--runtime", "taso", "--threads", "1", "--tune", "0.1", "--budget", "5", "--no-measure", "--costs",
+                 costs).told["tuning"]["before"] for _ in range(2)]
+    expect(tuned[0]["trials"] > 0 and tuned[0]["known_trials"] == 0, f"schedules are tried: {tuned}")
+    expect(tuned[1]["known_trials"] > 0, f"what was tried is known: {tuned}")
+    expect(all(t["seconds_after"] <= t["seconds_before"] for t in tuned), f"nothing is slower: {tuned}")
+    done = subprocess.run([OPT, model, "--device", "fake", "--tune", "1"], capture_output=True, text=True, check=False)
+    expect(done.returncode == 2 and "--tune" in done.stderr, f"--tune on paper: {done.returncode} {done.stderr}")
+
+
 def test_simplify_only(model):
     done = Run(model, "--simplify-only")
     told = done.told
@@ -110,6 +122,7 @@ def main():
         model = many_products(folder / "many.onnx", 60)
         test_windows_of_symbols(folder)
         test_simplify_only(model)
+        test_tune(many_products(folder / "tuned.onnx", 2))
         test_total_time(model, "--runtime", "taso", "--threads", "1")
         test_total_time(model)
         test_shared_machine(many_products(folder / "few.onnx", 4))
