@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEAST_SHOWN_GAIN 1.005
+
 // --- where it was seen -----------------------------------------------------------------------------------------------
 
 static const char *file_name_of(const char *path)
@@ -64,9 +66,10 @@ static void print_gain(struct text *out, const struct report *r, const struct ra
     print_place(out, r);
 }
 
+// A gain that the two digits behind the point do not show is none to speak of.
 static void print_measured(struct text *out, const struct report *r, const struct ratio_summary *gain)
 {
-    if (ratio_is_a_gain(gain)) {
+    if (ratio_is_a_gain(gain) && gain->ratio >= LEAST_SHOWN_GAIN) {
         print_gain(out, r, gain);
         return;
     }
