@@ -317,24 +317,39 @@ static void print_not_understood(struct text *out, const struct report *r)
         text_printf(out, ", and %zu more", n - n_shown);
 }
 
+// What takes less than a hundredth of a millisecond would be told by zeros.
+static void print_time(struct text *out, double seconds)
+{
+    text_printf(out, seconds < 1e-5 ? "%.2f µs" : "%.3f ms", seconds * (seconds < 1e-5 ? 1e6 : 1e3));
+}
+
+static void print_both_times(struct text *out, const struct report *r, double before, double after)
+{
+    print_time(out, before);
+    text_add(out, " → ");
+    print_time(out, after);
+    text_add(out, r->is_optimized ? "" : ", which is not kept");
+}
+
 static void print_one_run(struct text *out, const struct report *r)
 {
     double before = report_estimate(r, 0), after = report_estimate(r, 1);
-    const char *kept = r->is_optimized ? "" : ", which is not kept";
-    if (r->n_timed == 2)
-        text_printf(
-            out,
-            "%.3f ms → %.3f ms%s: medians of %zu and %zu runs by turns, in %zu load%s; the 95 %% interval of the "
-            "ratio is %.3f to %.3f",
-            1e3 * r->times[0].median, 1e3 * r->times[1].median, kept, r->times[0].count, r->times[1].count,
-            r->gain.n_loads, plural_ending(r->gain.n_loads), r->gain.low, r->gain.high);
-    else if (r->n_timed == 1)
-        text_printf(out, "%.3f ms: median of %zu runs of the original in our own executor", 1e3 * r->times[0].median,
-                    r->times[0].count);
-    else if (r->search->steps.count && isfinite(before) && isfinite(after))
-        text_printf(out, "%.3f ms → %.3f ms%s, by %s%s", 1e3 * before, 1e3 * after, kept,
+    if (r->n_timed == 2) {
+        print_both_times(out, r, r->times[0].median, r->times[1].median);
+        text_printf(out,
+                    ": medians of %zu and %zu runs by turns, in %zu load%s; the 95 %% interval of the ratio is %.3f to "
+                    "%.3f",
+                    r->times[0].count, r->times[1].count, r->gain.n_loads, plural_ending(r->gain.n_loads), r->gain.low,
+                    r->gain.high);
+    } else if (r->n_timed == 1) {
+        print_time(out, r->times[0].median);
+        text_printf(out, ": median of %zu runs of the original in our own executor", r->times[0].count);
+    } else if (r->search->steps.count && isfinite(before) && isfinite(after)) {
+        print_both_times(out, r, before, after);
+        text_printf(out, ", by %s%s",
                     r->is_computed ? "made-up costs, of no machine" : "the sum of what steps take alone",
                     r->kept.count ? ", without the nodes that are not understood" : "");
+    }
 }
 
 static void print_rewrites(struct text *out, const struct report *r)
