@@ -172,7 +172,7 @@ static double mebibytes(double bytes)
     return bytes / (1 << 20);
 }
 
-// As soon as it is known, as what is left of the job may take long.
+// A warning as soon as it is known, as the rest of the job may take long.
 static void say_if_memory_is_exceeded(struct job *job, const struct family *f)
 {
     double memory = (double)job->options.memory, peak = memory > 0 ? (double)mem_peak_resident() : 0;

@@ -80,7 +80,7 @@ static bool is_empty(const char *list)
     return list && !*list;
 }
 
-// Of what is asked for, what parts have: a search that is over. NULL: nothing.
+// An option that is given though parts have settled it, as their search is over; NULL: none.
 static const char *set_by_parts(const struct job_options *o)
 {
     return o->max_ops != standard_options.max_ops       ? "max-ops"

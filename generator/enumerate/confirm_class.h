@@ -1,4 +1,4 @@
-// What is kept of one class.
+// Confirming one class: the terms of it that are kept.
 #pragma once
 #include "generator/enumerate/find_classes.h"
 

@@ -49,7 +49,7 @@ static bool repeats_input(const struct tensor_store *s, const uint32_t *argument
     return a->repeats_input || b->repeats_input || a->leaves & b->leaves & inputs_of_family(s->family);
 }
 
-// As x - x is, by which a product may be zero.
+// x - x has lost them; a product with it may be zero.
 static bool has_lost_all_inputs(const struct tensor_store *s, const struct tensor *t)
 {
     return t->support == 0 && t->leaves & inputs_of_family(s->family);

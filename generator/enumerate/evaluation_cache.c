@@ -24,7 +24,7 @@ struct method {
     const struct tape *tape;              // NULL: there is none yet, or it would be too large
     const struct evaluation_plan *plan;   // NULL: there is none, or it was forgotten
 };
-// One line of the cache, as it is read where it is found.
+// A call is a line of the processor's cache, as it is read where it is found.
 struct call {
     uint32_t number;
     const struct call_setting *setting;

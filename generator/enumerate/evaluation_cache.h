@@ -73,7 +73,7 @@ const struct call *evaluation_cache_find(struct evaluation_cache *c, const struc
 const struct call_type *const *evaluation_cache_results(const struct call *call);   // NULL: ill-typed
 // False: ill-typed, or of more outputs than nodes have here, of which the first ones' types are known.
 bool evaluation_cache_may_apply(const struct call *call);
-// Of a call that may be applied: the first output, the others follow it.
+// The first output of a call that may be applied; the others follow it.
 call_value evaluation_cache_apply(struct evaluation_cache *c, const struct call *call, const call_value *inputs);
 const struct call_type *evaluation_cache_type_of(const struct evaluation_cache *c, call_value value);
 // The contents. Those of variables are good until the next one is asked for.

@@ -186,7 +186,7 @@ static struct signature *make_signature(struct family_types *u, int instance, co
     return s;
 }
 
-// Where hashes tell keys apart: they are these keys, or made of them by steps that can be undone.
+// Hashes that tell keys apart: they are these keys, or made of them by steps that can be undone.
 static bool have_equal_hashes(const void *owner, uint32_t id, const void *key)
 {
     (void)owner, (void)id, (void)key;

@@ -63,7 +63,7 @@ struct applications {
     uint32_t count, n_outputs;
     const struct tape *tape;   // NULL: too large, the signatures are evaluated one by one
 };
-// What decides, beside the types, which operators may be applied.
+// The kind of an application decides, beside the types, which operators may be applied.
 enum application_kind { SECOND_ORDER = 1, FIRST_IS_NODE = 2, SECOND_IS_NODE = 4, APPLICATION_KINDS = 8 };
 // An application to values that stay where they are, with its outputs.
 struct known_outputs {

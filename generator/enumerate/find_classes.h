@@ -4,13 +4,13 @@
 // and that only for the slices of the fingerprint space that are asked for. So memory is bounded by the number of
 // slices taken at once, and several processes can each take some.
 //
-// Of the classes that are each other's renamings one is kept, whose support is first (inputs.h) and whose smallest
-// member is canonical. So of the last level only terms are evaluated whose arguments depend on the first inputs of each
-// type: the rest of a class are renamings of its terms. (A class of one term and its renamings, which do not depend on
-// an input, stands for no substitution and is left out.)
+// Classes that are each other's renamings are kept as one, whose support is first (inputs.h) and whose smallest member
+// is canonical. So of the last level only terms are evaluated whose arguments depend on the first inputs of each type:
+// the rest of a class are renamings of its terms. (A class of one term and its renamings, which do not depend on an
+// input, stands for no substitution and is left out.)
 //
-// Of a class those terms are kept that are no detour: a term that has its own value in its closure, say x * I, stands
-// for nothing that its part does not; it is kept only where that part is a leaf, as half of "x * I = x".
+// A class keeps the terms that are no detour: a term that has its own value in its closure, say x * I, stands for
+// nothing that its part does not; it is kept only where that part is a leaf, as half of "x * I = x".
 #pragma once
 #include "generator/enumerate/key.h"
 
@@ -18,7 +18,7 @@ struct progress;
 
 enum { FINGERPRINT_SLICES = 1024 };
 
-// What was seen, for the report; counts of different slices add up.
+// Counts of what was seen, for the report; those of different slices add up.
 struct class_counts {
     uint64_t terms;         // leaves included; with all renamings, as are classes and pairs
     uint64_t classes;       // of two or more terms

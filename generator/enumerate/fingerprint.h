@@ -1,4 +1,4 @@
-// What finds equal graphs: the fingerprint of a graph is that of its value on random integers.
+// Fingerprints find equal graphs: that of a graph is a hash of its value on random integers.
 #pragma once
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"

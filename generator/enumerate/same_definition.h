@@ -1,5 +1,5 @@
-// What a definition computes, as a thing to be interned. Applications that differ in split trees alone mostly mean the
-// same.
+// A definition as a thing to be interned, by what it computes. Applications that differ in split trees alone mostly
+// mean the same.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-// What the generator enumerates: a text file of families. No useful graph mixes all operators, so each family is
-// enumerated by itself.
+// The space that the generator enumerates: a text file of families. No useful graph mixes all operators, so each family
+// is enumerated by itself.
 //
 //     (family pooling
 //       (max-ops 4)                                       ; optional: at most this many operators

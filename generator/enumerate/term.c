@@ -1,4 +1,4 @@
-// Where the arguments of a key's applications begin and end, and what follows from that.
+// Terms measured: where the arguments of a key's applications begin and end, and what follows from that.
 #include "generator/enumerate/term.h"
 
 #include "operators/traits.h"
@@ -8,7 +8,7 @@
 
 // --- measuring -------------------------------------------------------------------------------------------------------
 
-// Where the terms begin that stand in the one at `at`; gives their number.
+// Lists where the terms begin that stand in the one at `at`; gives their number.
 static int find_starts(const struct family *family, const uint8_t *bytes, int at, uint8_t *ret_starts)
 {
     int n = 0;

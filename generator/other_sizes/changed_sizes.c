@@ -266,7 +266,7 @@ static bool join_class(struct changing *c, int place, uint64_t set, int64_t valu
     return true;
 }
 
-// What was taken to be true is so at this change, at the next size and at 1.
+// An equation that was taken to be true is so at this change, at the next size and at 1.
 static bool is_confirmed(const struct changing *c, uint64_t set, int64_t value)
 {
     if (c->evidence != EVIDENCE_DERIVED)

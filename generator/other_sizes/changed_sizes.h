@@ -31,12 +31,12 @@ struct shapes {
     uint8_t steps[MAX_ASSIGNMENTS][MAX_SIZES];
 };
 bool shapes_have_condition(const struct shapes *s);
-// What happened: the stages of the tests, for the counts.
+// Verdicts by the stage of the tests that gave them, for the counts.
 enum shapes_verdict { SHAPES_HOLD, SHAPES_FALSE_AT_OTHER_SIZES, SHAPES_FALSE_ON_REALS, SHAPES_NEVER_TESTED };
 
 // An equation that tested rules derive, or that was tested in the other direction, is true where these are: which sizes
 // belong together is decided by types alone, and confirmed at three changes of each class and at the mixed assignments.
-// Where one of them refutes it, all is judged as if nothing were known.
+// If one of them refutes it, all is judged as if nothing were known.
 enum evidence { EVIDENCE_NONE, EVIDENCE_DERIVED };
 enum shapes_verdict shapes_test(const struct rule_graph *rg, struct evaluation_cache *calls, enum evidence evidence,
                                 struct shapes *ret_shapes);

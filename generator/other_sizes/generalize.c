@@ -107,7 +107,7 @@ static void find_places(struct generalizing *g)
     }
 }
 
-// Of the node with another value at the place. Sizes among its attributes stay what they are.
+// The node's setting with another value at the place. Sizes among its attributes stay what they are.
 static const struct call_setting *setting_with(struct generalizing *g, int place, int value)
 {
     const struct instance *in = instance_at(g, place);
@@ -136,7 +136,7 @@ static enum verdict judge_now(struct generalizing *g, uint64_t set, int value)
     return is_false_elsewhere ? VERDICT_UNEQUAL : verdict;
 }
 
-// Of how many axes of a window a list of these entries speaks; 0: it is no such list, or is not given.
+// The number of a window's axes that a list of so many entries speaks of; 0: it is no such list, or is not given.
 static uint32_t axes_of_window(enum attribute_role role, uint32_t count)
 {
     bool is_of_window = role == ROLE_STRIDE || role == ROLE_DILATION || role == ROLE_KERNEL;
@@ -209,8 +209,8 @@ static bool holds_at_all_values(struct generalizing *g, uint64_t set, const stru
     return true;
 }
 
-// What joins the parts again has other types where there are more parts than two. (Nodes have two outputs here, so that
-// types are all that is known of more.)
+// A node that joins the parts again has other types if there are more parts than two. (Nodes have two outputs here, so
+// that types are all that is known of more.)
 static uint32_t number_of_parts(struct generalizing *g, uint64_t set, int place)
 {
     const struct values_to_try *table = table_of(attribute_at(g, place)->role);

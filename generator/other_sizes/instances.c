@@ -1,4 +1,4 @@
-// One pass over both texts, binding attribute variables on the way.
+// Instances are found in one pass over both texts, binding attribute variables on the way.
 #include "generator/other_sizes/instances.h"
 
 #include "core/memory/hash.h"

@@ -32,7 +32,7 @@ struct setting_override {
     int node;
     const struct call_setting *setting;
 };
-// Of `shapes` the places are read. All three are kept, not copied.
+// `shapes` is read for its places. All three are kept, not copied.
 void size_test_init(struct size_test *t, const struct rule_graph *rg, const struct shapes *shapes,
                     struct evaluation_cache *calls);
 // Do source and target agree on field elements? `sizes` has one for every place.

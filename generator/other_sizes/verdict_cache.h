@@ -13,7 +13,7 @@ struct verdicts {
         enum verdict verdict;
     } known[KNOWN_VERDICTS];
 };
-// Where the verdict on a change (a set that is not empty, and what it changed to) is kept or would be.
+// The place of the verdict on a change (a set that is not empty, and what it changed to), kept or to be kept.
 static inline struct known_verdict *verdicts_place(struct verdicts *v, uint64_t set, int32_t value)
 {
     uint64_t hash = (set + (uint64_t)(uint32_t)value * UINT64_C(0xd6e8feb86659fd93)) * UINT64_C(0x9e3779b97f4a7c15);

@@ -18,7 +18,7 @@ struct part {
     struct findings findings;
 };
 bool checkpoint_header_equal(const struct checkpoint_header *a, const struct checkpoint_header *b);
-// One file: the header and any number of parts.
+// Writes a file: the header and any number of parts.
 bool checkpoint_file_write(const char *path, const struct checkpoint_header *header, const struct part *parts, size_t n,
                            struct error *error);
 // Gives the header (strings in `arena`) and appends the parts, which keep the path. What they say was found is not

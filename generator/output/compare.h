@@ -15,5 +15,5 @@ struct comparison {
 bool comparison_init(struct comparison *c, struct arena *arena, const char *path, struct error *error);
 void comparison_free(struct comparison *c);
 void comparison_with(struct comparison *c, const struct reduction *r, int max_ops);
-// One line per rule: its name, the family or "-", and what is missing.
+// A line per rule: its name, the family or "-", and what is missing.
 void comparison_print(struct text *out, const struct comparison *c);

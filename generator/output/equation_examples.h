@@ -11,7 +11,7 @@ struct equation_examples {
 };
 // Allocated in `a`.
 struct equation_examples equation_examples_make(struct arena *a, const struct shapes *s);
-// Of a rule graph at one of them: what a variable is; what the attributes of a node or of a constant are (in `a`).
+// The type of a variable of a rule graph at an example, and the attributes (in `a`) of a node or of a constant.
 struct type equation_examples_type(const struct equation_examples *e, int example, const struct rule_graph *rg,
                                    int variable);
 const struct attribute_value *equation_examples_attributes(struct arena *a, const struct equation_examples *e,

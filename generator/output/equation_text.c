@@ -182,7 +182,7 @@ static void add_terms(const struct printing *p, const char *label, const referen
     text_add(p->out, ")");
 }
 
-// What is repeated or put into another shape may have any rank, but where the whole shape is a variable.
+// A tensor that is repeated or put into another shape may have any rank, unless the whole shape is a variable.
 static bool has_rank_of_its_own(const struct printing *p, int variable)
 {
     const struct rule_graph *rg = p->rg;

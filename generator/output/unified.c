@@ -50,7 +50,7 @@ static void find_references(const struct candidate_rule *c, const struct rule *r
                         c->graph.nodes[reference_node(of)].inputs[i], ret_references);
 }
 
-// Of all nodes of the rule.
+// The attributes of all nodes of the rule.
 static const struct attribute_value *const *attributes_of(struct arena *a, const struct candidate_rule *c,
                                                           const struct rule *r, int example)
 {
@@ -73,7 +73,7 @@ static bool speaks_of_attributes(const struct rule *r, const struct condition *c
     return false;
 }
 
-// What is said of attributes holds at all examples, as their values are those of the enumeration.
+// Conditions on attributes hold at all examples, as their values are those of the enumeration.
 static bool holds_at(struct arena *a, const struct rule *r, const struct type *const *types)
 {
     const struct term_bindings b = {.tensors = types};
@@ -154,7 +154,7 @@ static void read_all(const struct candidates *c, struct rule_set *set, entry_lis
 
 // --- groups ----------------------------------------------------------------------------------------------------------
 
-// Those that are read backwards behind the others.
+// Entries that are read backwards come behind the others.
 static int compare_entries(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;

@@ -34,7 +34,7 @@ static enum usable usable_in(const struct search *s)
     return s->what == DERIVE_BY_RULES && s->current == 1 ? USABLE_REVERSIBLE : USABLE_UNCONDITIONAL;
 }
 
-// Where the term stands, or the empty slot where it would.
+// The slot where the term stands, or the empty one where it would.
 static uint32_t *slot_of(const struct search *s, const struct rewrite_step *step)
 {
     size_t i = step->hash & (s->n_slots - 1);
@@ -91,7 +91,7 @@ static bool take_step(void *context, const struct rewrite_step *step)
     return true;
 }
 
-// Where a search begins.
+// Adds a term where the search begins.
 static void add_end(struct search *s, const struct key *term, uint8_t side)
 {
     const struct family *f = s->r->family;

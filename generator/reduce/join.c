@@ -7,7 +7,7 @@
 #include "generator/reduce/two_outputs.h"
 #include <string.h>
 
-// Of all pairs of targets from two groups the one that shares most. The others follow from it by rules of one output.
+// The pair of targets from two groups that shares most. The others follow from it by rules of one output.
 struct target_pair {
     uint32_t groups[2];    // renamed
     uint32_t targets[2];   // of `targets`
@@ -71,7 +71,7 @@ static void rename_class(struct joining *j, const struct two_outputs *t)
     j->renamed_class = t->renamed_class;
 }
 
-// Of the pairs of sources from two groups the first: the others become it by rules of one output.
+// Joins the first pair of sources from two groups: the others become it by rules of one output.
 static void join_groups(struct joining *j, const struct two_outputs *t1, const struct two_outputs *t2,
                         const struct two_outputs *g1, const struct two_outputs *g2)
 {

@@ -125,7 +125,7 @@ static bool is_failed_key(const void *owner, uint32_t id, const void *key)
     return key_compare(&r->failed_keys.items[id], key) == 0;
 }
 
-// One key for both sides, which are short: "source target" cut at the length of a key.
+// A key for both sides, which are short: "source target" cut at the length of a key.
 static void key_of_rule_graph(const struct rule_graph *rg, struct key *ret_key)
 {
     struct key target;

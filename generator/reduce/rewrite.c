@@ -21,7 +21,7 @@ static bool match_in_order(struct matching *m, int t0, int t1)
     return match_term(m, t0) && match_term(m, t1);
 }
 
-// What comes after the head of an application.
+// Matches what comes after the head of an application.
 static bool match_arguments(struct matching *m, const struct instance *instance, int t)
 {
     if (instance->n_inputs == 1)

@@ -15,12 +15,12 @@ struct rewrite_rule {
 };
 // Which rules a step may take.
 enum usable { USABLE_ALL, USABLE_ALL_REVERSIBLE, USABLE_UNCONDITIONAL, USABLE_REVERSIBLE, USABLE_COUNT };
-// Where the arguments of an application of a commutative operator stand in a pattern.
+// The places of the arguments of a commutative operator's application in a pattern.
 struct swappable {
     uint8_t first, second, end;
 };
-// What a step reads of a rule. Most rules are short: all of it is one line of the cache, and those of the rules with
-// one root stand side by side, as nothing is read more.
+// A short rule is all that a step reads of a rule. Most are short: all of it is one line of the cache, and those of the
+// rules with one root stand side by side, as nothing is read more.
 enum { SHORT_SOURCE = 20, SHORT_TARGET = 28, SHORT_SWAPPABLE = 4 };
 struct short_rule {
     uint8_t source_length;   // of the source's arguments; 0: the rule is too long for this

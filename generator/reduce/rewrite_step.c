@@ -109,7 +109,7 @@ static uint64_t foresee_target(struct foreseeing *f)
     return f->term->hashes[bound];
 }
 
-// What a term becomes that stood in the whole one.
+// The hash of what a term becomes that stood in the whole one.
 static uint64_t new_hash_at(const struct foreseeing *f, const uint64_t *replaced, const uint64_t *changed, int at)
 {
     const struct context *c = f->step->context;
@@ -244,7 +244,7 @@ static void make_target(const struct measured *term, const struct target *target
     }
 }
 
-// Where in the new term stands what stood at `at`.
+// The place in the new term of what stood at `at`.
 static int moved_place(const struct context *c, const struct key *by, int at)
 {
     int moved = at;

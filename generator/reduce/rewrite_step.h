@@ -5,7 +5,7 @@
 #include "generator/reduce/rewrite_rules.h"
 
 enum { MAX_REPLACED = 2 };
-// What stays of the whole term.
+// The context is what stays of the whole term.
 struct context {
     const struct family *family;
     const struct measured *term;
@@ -17,7 +17,7 @@ struct context {
     uint32_t kept, changed_nodes;                    // sets of nodes
     uint64_t kept_bits;
 };
-// Where in the term the terms start that variables stand for.
+// The places in the term where the terms start that variables stand for.
 struct bindings {
     uint8_t of[MAX_LEAVES];
 };

@@ -216,7 +216,7 @@ struct renaming_target {
     uint32_t used;   // by its class
 };
 
-// What tells targets apart: the term, and, where other terms of its class need more inputs, the renaming.
+// Targets are told apart by the term and, if other terms of its class need more inputs, by the renaming.
 static uint64_t hash_of_target(const struct renaming_target *r, const struct two_outputs *renamed, const uint8_t *order)
 {
     bool is_decided = (r->used & ~r->target->leaves) == 0;

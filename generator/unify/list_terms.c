@@ -258,7 +258,7 @@ static bool find_rest_after(struct searching *s, int depth, int n, struct list_a
     return is_found;
 }
 
-// As exactly n lists.
+// Says the rest as exactly n lists.
 static bool find_rest(struct searching *s, int depth, int n)
 {
     int64_t next;

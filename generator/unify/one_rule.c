@@ -119,7 +119,7 @@ static void bind_variable(struct unifying *u, uint32_t v, const struct attribute
 
 // --- the source ------------------------------------------------------------------------------------------------------
 
-// One that stands by itself in what stays is bound there.
+// A variable that stands by itself in what stays is bound there.
 static void keep_variables_of_source(struct unifying *u)
 {
     for (size_t i = 0; i < u->rule.n_source_nodes; i++)
@@ -343,7 +343,7 @@ static bool make_weaker_conditions(struct unifying *u, uint32_t tensor)
     return axis > 0 && axis < MAX_RANK && add_condition_on_sizes(u, tensor, axis);
 }
 
-// Of an attribute variable of the first member that stands nowhere any more.
+// Does it mention an attribute variable of the first member that stands nowhere any more?
 static bool speaks_of_unknown(const struct unifying *u, const struct condition *c)
 {
     for (uint32_t v = 0; v < u->members[0].rule->pattern.n_attribute_variables; v++)
@@ -353,7 +353,7 @@ static bool speaks_of_unknown(const struct unifying *u, const struct condition *
     return false;
 }
 
-// Of a tensor on which the members' conditions differ all sizes are said, or those from the first that has a condition;
+// A tensor on which the members' conditions differ gets one on all its sizes, or on those from the first that has one;
 // what else all members say stays.
 static void make_conditions_on_tensors(struct unifying *u)
 {
@@ -391,7 +391,7 @@ static int64_t tensor_of_free_shape(const struct unifying *u, size_t node)
     return read->is_variable && !is_said ? (int64_t)read->index : -1;
 }
 
-// What stands beside something else has to be as large as its shape says where the target speaks of its own size.
+// A tensor beside another one has to be as large as its shape says if the target speaks of its own size.
 static void make_conditions_on_shaped_tensors(struct unifying *u)
 {
     list_terms_add_entries(&u->terms, u->known);

@@ -32,7 +32,7 @@ void unifying_free(struct unifying *u);
 uint32_t unifying_find_unspoken(const struct unifying *u, uint32_t first, struct place *ret_place);
 
 bool attribute_may_differ(const struct operator* op, int attribute);   // between members
-// What a member has at a place, as text.
+// The text of what a member has at a place.
 const char *unifying_text(struct arena *a, const struct unify_member *m, size_t node, int attribute);
-// What stands at a place at all examples, one behind the other.
+// The values at a place at all examples, one behind the other.
 struct attribute_value *unifying_values(const struct unifying *u, size_t node, int attribute);

@@ -77,7 +77,7 @@ static void add_set(struct dividing *d, const bool *is_in)
         vec_push(&d->sets, set);
 }
 
-// Those that have the same text at the place as one of them.
+// Sets of members that have the same text at the place.
 static void add_sets_of_equal_texts(struct dividing *d, const struct member_set *of, struct place at)
 {
     for (size_t i = 0; i < of->n; i++) {
@@ -91,7 +91,7 @@ static void add_sets_of_equal_texts(struct dividing *d, const struct member_set 
     }
 }
 
-// Those of which a form says what stands at the place.
+// Sets of members of which a form says what stands at the place.
 static void add_sets_of_forms(struct dividing *d, const struct member_set *of, struct unifying *u, struct place at)
 {
     const struct attribute_value *values = unifying_values(u, at.node, at.attribute);
@@ -120,7 +120,7 @@ static bool are_of_one_length(const struct attribute_value *x, const struct attr
     return x->count == y->count || x->count == 0 || y->count == 0;
 }
 
-// Of all lists of integers that are given: shapes of one rank, say.
+// Lists of integers that both have are as long as each other: shapes of one rank, say.
 static bool have_equal_lengths(const struct unify_member *x, const struct unify_member *y)
 {
     bool are_equal = true;
@@ -136,7 +136,7 @@ static bool are_of_one_rank(const struct unify_member *x, const struct unify_mem
     return have_equal_ranks(x, y) && have_equal_lengths(x, y);
 }
 
-// What is found three times and at several ranks is; other sets are where the rule is small.
+// A set of three members or more is if they are of several ranks; others are if the rule is small.
 static bool is_worth_a_proof(const struct dividing *d, const struct member_set *set)
 {
     enum { SMALL = 3, LARGE = 7 };   // operators, of source and target together
@@ -157,7 +157,7 @@ static void add_sets_of_equal_ranks(struct dividing *d)
     }
 }
 
-// Of all members those that agree at some place of the source, which may be one that the others do not belong with.
+// Members that agree at some place of the source, which may be one that the others do not belong with.
 static void add_sets_of_equal_sources(struct dividing *d)
 {
     enum { SMALL = 4 };
@@ -189,7 +189,7 @@ static void add_rule(unified_list *rules, struct unified_rule rule)
         vec_push(rules, rule);
 }
 
-// What nothing speaks of may be anything, or be known where fewer members are unified.
+// A place that nothing speaks of may hold anything, or be known if fewer members are unified.
 static void add_sets_of_unspoken(struct dividing *d, const struct member_set *of, struct unifying *u)
 {
     struct place at;

@@ -2,6 +2,6 @@
 #pragma once
 #include "onnx/format/model.h"
 
-// What IR version, operator sets and graphs must be for the model to have a meaning: names in single-assignment form,
+// IR version, operator sets and graphs must be such that the model has a meaning: names in single-assignment form,
 // no use before definition, no cycle (reported as one), defined outputs; in subgraphs and functions too.
 bool onnx_model_check(const struct onnx_model *model, const char *file, struct error *error);

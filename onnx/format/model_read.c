@@ -3,7 +3,7 @@
 // not depend on the size of weights. Nesting is bounded, so a hostile file gets an error and not a stack overflow, and
 // so does one that somebody writes to between the scans.
 //
-// As protobuf wants it: the last of several values of a singular field counts, a known field of another wire type is an
+// Protobuf wants that the last of several values of a singular field counts, a known field of another wire type is an
 // unknown one, packed and unpacked numbers mix. Unlike protobuf, a singular message that occurs twice is an error:
 // merging two graphs is no model that anyone meant.
 #include "onnx/format/model_read.h"
@@ -30,7 +30,7 @@ struct tally {
     const uint8_t *run_end[FIELD_NUMBERS];
 };
 
-// What is no model at all fails at the outermost message.
+// A file that is no model at all fails at the outermost message.
 static bool malformed(struct reader *r, const struct onnx_descriptor *d, const uint8_t *at, const char *reason)
 {
     return error_set(r->error, r->file, 0, 0, "byte %zu, in %s: %s%s", (size_t)(at - r->origin), d->name, reason,
@@ -237,7 +237,7 @@ static bool file_changed(struct reader *r, const struct onnx_descriptor *d, cons
     return malformed(r, d, at, "the file changed while it was read");
 }
 
-// One more item of a list. False: there is no place for it.
+// Adds an item to a list. False: there is no place for it.
 static bool add_item(struct reader *r, const struct onnx_field *f, struct tally *tally,
                      const struct wire_record *record, void *member)
 {

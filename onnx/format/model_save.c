@@ -362,7 +362,7 @@ static bool write_one(struct onnx_writer *w, const struct onnx_model *model, con
     return write_messages(w, model, source, &text, path, error) && commit_if_right(&text, path, reader, error);
 }
 
-// What goes where nothing can be read back is written to a file of our own first.
+// A model that goes where nothing can be read back is written to a file of our own first.
 static bool write_in_place(struct onnx_writer *w, struct plan *plan, const struct onnx_model *model,
                            const struct onnx_file *source, const char *path, const struct onnx_reader *reader,
                            struct error *error)

@@ -86,7 +86,7 @@ struct onnx_descriptor {
     uint32_t one_of;   // bits of the fields of which only the last one read counts
 };
 
-// One per message; a new message is a zeroed struct of `size` bytes.
+// Descriptors, one per message; a new message is a zeroed struct of `size` bytes.
 extern const struct onnx_descriptor onnx_model_descriptor, onnx_graph_descriptor, onnx_node_descriptor,
     onnx_attribute_descriptor, onnx_tensor_descriptor, onnx_sparse_tensor_descriptor, onnx_value_info_descriptor,
     onnx_type_descriptor, onnx_function_descriptor;

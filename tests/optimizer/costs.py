@@ -8,7 +8,7 @@ import sys
 import onnx
 
 from commands import OPT, QUICK, ROOT, RUN, UNTIMED, optimize, priced_too_high, run, run_tests, succeed
-from expectations import expect
+from expectations import expect, tests_of
 from small_models import products, small_model
 
 
@@ -171,5 +171,4 @@ def test_finalists(folder):
     expect(told["search"]["validated"] >= len(told["rules_applied"]), f"validated: {told['search']}")
 
 
-run_tests(test_agreement, test_calibration, test_nothing_found, test_repair, test_costs_that_are_not_kept,
-          test_repair_of_reading, test_costs_beside_others, test_finalists)
+run_tests(*tests_of(globals()))

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from expectations import expect, failures
+from expectations import expect, failures, tests_of
 from small_models import model_of, session_of, small_model
 
 sys.path.insert(0, sys.argv[1] + "/tests/onnx")
@@ -688,18 +688,9 @@ def test_standard_sizes(folder):
                 expect(8 * entries * (nodes.count("=") + 1) <= most, f"standard sizes: {at}")
 
 
-TESTS = (test_exports, test_exports_of_torch, test_checked_here, test_faster, test_given_inputs,
-         test_inputs_of_kept_nodes, test_sum_of_sizes, test_costs_are_of_profiles, test_memory_of_checks,
-         test_shared_symbol, test_unnamed, test_size_of_output_only, test_sums_of_symbols, test_large, test_binding,
-         test_images, test_same_pads, test_down_and_up, test_doubled_and_added, test_halves_of_one,
-         test_flattened_to_nothing, test_no_units, test_dilated_pools_rounded_up, test_poolings_of_smaller_images,
-         test_cuts, test_cuts_within, test_all_of_an_axis, test_seen_at_all_probes, test_elsewhere, test_short_tables,
-         test_sums_of_squares, test_names_of_unnamed, test_rules_of_some_sizes, test_usage, test_standard_sizes)
-
-
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for test in TESTS[1::3] if "--few" in sys.argv else TESTS:
+        for test in tests_of(globals())[1::3 if "--few" in sys.argv else 1]:
             test(pathlib.Path(name))
     print(f"{len(failures)} failures")
     return 1 if failures else 0

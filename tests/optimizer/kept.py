@@ -4,7 +4,7 @@ import onnx
 from onnx import numpy_helper, parser
 
 from commands import ON_PAPER, OPT, QUICK, UNTIMED, optimize, priced_too_high, relative_difference, run_tests, session_of, succeed
-from expectations import expect
+from expectations import expect, tests_of
 from small_models import products, small_model
 
 
@@ -225,7 +225,4 @@ def test_symbols(folder):
     expect(dimension.dim_param == "batch", f"unbound: {done.stderr}")
 
 
-run_tests(test_undone_reshapes, test_unwritable, test_traced_sizes, test_stale_sizes, test_captured_ranks,
-          test_lists_outside,
-          test_inputs_with_defaults, test_masks_of_halves, test_unknown_operators, test_constant_outputs, test_symbols,
-          test_repetitions)
+run_tests(*tests_of(globals()))

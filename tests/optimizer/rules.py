@@ -4,7 +4,7 @@ import re
 import numpy as np
 
 from commands import ON_PAPER, OPT, QUICK, ROOT, optimize, priced_too_high, run, run_tests, succeed
-from expectations import expect
+from expectations import expect, tests_of
 from small_models import small_model
 
 
@@ -119,4 +119,4 @@ def test_rounded(folder):
                 " (target (matmul (ewmul ?x (broadcast :shape (dims ?x) ?z)) ?y)) (where (= (rank ?z) 0))")
 
 
-run_tests(test_wrong_rule, test_rules_of_egraphs, test_only_proved, test_lost_digits, test_rounded)
+run_tests(*tests_of(globals()))

@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 
 from commands import OPT, relative_difference, run_tests, session_of, succeed
-from expectations import expect
+from expectations import expect, tests_of
 from small_models import small_model
 
 NUMPY = {"float": np.float32, "double": np.float64, "float16": np.float16, "int32": np.int32, "int64": np.int64, "bool": bool}
@@ -235,5 +235,4 @@ def test_signs_of_zeros(folder):
         expect(np.array_equal(np.signbit(before), np.signbit(after)), f"{name}: {before} and not {after}")
 
 
-run_tests(test_signs_of_zeros, test_repeated_functions, test_empty_parts, test_chains_of_reshapes, test_normalized_transposed,
-          test_normalized_products, test_branches)
+run_tests(*tests_of(globals()))

@@ -1,4 +1,4 @@
-// What every unit test includes: cmocka, what most need of C and of core, and tests that end by asking whether memory is
+// Prelude of every unit test: cmocka, what most need of C and of core, and tests that end by asking whether memory is
 // left.
 #pragma once
 #include "core/memory/memory.h"
@@ -32,7 +32,7 @@ static inline int check_that_nothing_is_left(void **state)
     return mem_in_use() == bytes_before_test ? 0 : -1;
 }
 
-// Of random instances: under sanitizers a tenth of them meets the same code, but not less than a dozen.
+// Fewer of `count` random instances under sanitizers, where a tenth of them, or a dozen, meets the same code.
 static inline uint64_t some_of(uint64_t count)
 {
     uint64_t fewer = count / 10 < 12 ? 12 : count / 10;

@@ -1,4 +1,4 @@
-// As much of cmocka as the tests of the device "cuda" use, for machines that have a GPU and little else.
+// So much of cmocka as the tests of the device "cuda" use, for machines that have a GPU and little else.
 #pragma once
 #include <setjmp.h>
 #include <stdarg.h>
