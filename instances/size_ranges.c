@@ -203,50 +203,6 @@ void box_add_spatial_sizes(struct box *box, int size)
                 box->sizes[v][r][a] |= SIZES_UP_TO(size);
 }
 
-static uint32_t attribute_variables_of_role(const struct pattern_node *node, enum attribute_role role)
-{
-    const struct attribute_pattern *list = pattern_node_attribute(node, role);
-    uint32_t variables = 0;
-    for (uint32_t j = 0; j < list->count; j++)
-        variables |= attribute_variables_of_term(list->terms[j]);
-    return variables;
-}
-
-// The attribute variables that sizes of tensors are made of: shapes, sizes of parts, numbers of groups.
-static uint32_t variables_of_sizes(const struct pattern *p)
-{
-    static const enum attribute_role roles[] = {ROLE_SHAPE, ROLE_PART_SIZES, ROLE_SIZE,          ROLE_START,
-                                                ROLE_STEP,  ROLE_PADS,       ROLE_MERGED_GROUPS, ROLE_GROUPS};
-    uint32_t variables = 0;
-    for (size_t n = 0; n < p->nodes.count; n++)
-        for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
-            variables |= attribute_variables_of_role(&p->nodes.items[n], roles[i]);
-    return variables;
-}
-
-// The entries of a list, twice them, and their sum.
-static uint32_t sizes_of_list(const struct attribute_value *list)
-{
-    int64_t sum = 0;
-    uint32_t sizes = 0;
-    for (uint32_t i = 0; i < list->count && sum <= MAX_TESTED_SIZE; i++) {
-        int64_t entry = list->ints[i] < 0 || list->ints[i] > MAX_TESTED_SIZE ? 0 : list->ints[i];
-        sum += entry;
-        sizes |= 1u << entry | (2 * entry <= MAX_TESTED_SIZE ? 1u << 2 * entry : 0);
-    }
-    sizes |= sum <= MAX_TESTED_SIZE ? 1u << sum : 0;
-    return sizes & ~1u;
-}
-
-// Sizes that the values of attributes ask for: three groups need three channels.
-void box_add_sizes_of_attributes(struct box *box, const struct pattern *p, const struct attribute_value *attributes)
-{
-    uint32_t variables = variables_of_sizes(p), sizes = 0;
-    for (uint32_t v = 0; v < p->n_attribute_variables; v++)
-        sizes |= variables >> v & 1 ? sizes_of_list(&attributes[v]) : 0;
-    add_sizes(box, sizes);
-}
-
 // The largest kernel that numbers name; 1: none.
 static int64_t largest_kernel(const struct pattern *p)
 {

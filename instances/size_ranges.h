@@ -20,8 +20,6 @@ void box_copy_dtypes(struct box *box, const struct box *from);
 enum { LARGEST_SIZE_EXPLORED = 6 };
 // All sizes up to `size`, and those without which numbers in the equation (groups, dilations, parts) say nothing.
 struct box box_to_explore(const struct equation *eq, int max_rank, int size);
-// Sizes that the values of attributes ask for: three groups need three channels.
-void box_add_sizes_of_attributes(struct box *box, const struct pattern *p, const struct attribute_value *attributes);
 // Where groups divide axes: all sizes up to the number of groups, or LARGEST_REMAINDERS, of filters and channels.
 // False: there are no groups.
 enum { LARGEST_REMAINDERS = 8, LARGEST_GROUPS_TRIED = 3 };

@@ -218,6 +218,10 @@ def batch(name, left):
     return f"""(property {name} (equal (matmul {left} (softmax 1 ?y)) (matmul {left} (softmax (- (rank ?y) 1) ?y))))\n"""
 
 
+# A view keeps what axes remember only where it happens to have the shape of what is seen.
+VIEWS = """(property views
+  (equal (reshape :shape (dim ?x 1) (dim ?x 0) (reshape :shape (* (dim ?x 0) (dim ?x 1)) ?x)) (reshape :shape (dim ?x 1) (dim ?x 0) ?x))
+  (where (= (rank ?x) 2) (< 1 (dim ?x 0)) (< 1 (dim ?x 1))))\n"""
 ALL = ["--all", "--theory"]
 CASES = [
     # name, properties, exit code, what must be printed, what must not, options (ALL if there are none)
@@ -258,6 +262,7 @@ CASES = [
     ("another kernel", chain("other", ":stride $t :pad $q", ":stride $s :pad $p", "(neg ?y)"), 1, ["other: refuted"], []),
     ("a batch of four", batch("four", "(concat 0 (concat 0 ?z ?z) (concat 0 ?z ?z))"), 1, ["four: refuted"], ["four follows"]),
     ("a batch of twelve", batch("twelve", "(iewmul :shape 12 1 1)"), 1, ["twelve: only checked"], ["twelve follows"]),
+    ("trees that differ where sizes happen to be equal", VIEWS, 1, ["views: refuted", "different split trees"], []),
     ("trees that differ alone", TREES, 1, ["different split trees"], []),
     ("one at its bound", STEPS, 1, ["steps: refuted", "different types"], [], ["--bound", "4"]),
     ("a sum of two", CUBIC, 0, ["cubic: only checked"], ["refuted: "], ["--bound", "2"]),

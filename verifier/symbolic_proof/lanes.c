@@ -34,18 +34,23 @@ static int64_t random_value(struct random *r, const struct symbol *s, uint64_t c
     return s->low + (int64_t)random_below(r, (uint64_t)(s->high - s->low + 1));
 }
 
-// False: some symbol is less than its least value.
+// Those that others say. False: some symbol is less than its least value.
+static bool solve_values(struct family *f, struct lane *lane)
+{
+    for (uint32_t i = 0; i < f->n_symbols; i++)
+        if (f->values[i] != NO_POLY && (!poly_evaluate(f->polys, f->values[i], lane->values, &lane->values[i]) ||
+                                        lane->values[i] < f->polys->atoms.items[i].least))
+            return false;
+    return true;
+}
+
 static bool choose_values(struct family *f, struct lane *lane)
 {
     bool is_far = random_below(&f->random, 2);
     uint64_t coins = random_below(&f->random, (uint64_t)1 << (MAX_RULE_VARIABLES + 1));
     for (uint32_t i = 0; i < f->n_symbols; i++)
         lane->values[i] = random_value(&f->random, &f->symbols[i], coins, is_far);
-    for (uint32_t i = 0; i < f->n_symbols; i++)
-        if (f->values[i] != NO_POLY && (!poly_evaluate(f->polys, f->values[i], lane->values, &lane->values[i]) ||
-                                        lane->values[i] < f->polys->atoms.items[i].least))
-            return false;
-    return true;
+    return solve_values(f, lane);
 }
 
 static bool value_in_lane(const struct family *f, const struct lane *lane, poly a, int64_t *ret_value)
@@ -331,14 +336,34 @@ static bool remembers_alike(struct family *f, struct lane *lane, uint32_t withou
     return are_alike;
 }
 
+// What a view makes of an axis is the axis itself where sizes happen to be equal: all of them are. False: nothing is
+// well-typed there.
+static bool find_lane_of_equal_sizes(struct family *f, struct lane *lane)
+{
+    enum { SIZE = 12 };
+    memcpy(lane->values, f->lanes[0].values, sizeof lane->values);
+    for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++)
+        for (int a = 0; f->types[v] && a < f->types[v]->rank; a++) {
+            atom x;
+            if (poly_is_atom(f->polys, f->sizes[v][a], &x))
+                lane->values[x] = SIZE;
+        }
+    bool is_typed = solve_values(f, lane) && bind_lane(f, lane);
+    for (uint32_t n = 0; n < f->equation->pattern->nodes.count && is_typed; n++)
+        is_typed = define_in_lane(f, lane, n);
+    return is_typed;
+}
+
 // The axes of inputs whose trees meet in that of a result are those without which it has none (S9, lemma 7).
 bool lanes_remember_alike(struct family *f)
 {
     uint32_t n_axes = 0;
     for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++)
         n_axes += f->types[v] ? (uint32_t)f->types[v]->rank : 0;
+    struct lane *equal = &f->lanes[LANES - 1];
+    bool has_equal = find_lane_of_equal_sizes(f, equal);
     for (uint32_t without = 0; without <= n_axes; without++)
-        if (!remembers_alike(f, &f->lanes[0], without))
+        if (!remembers_alike(f, &f->lanes[0], without) || (has_equal && !remembers_alike(f, equal, without)))
             return family_fails(f, "the sides remember other concatenations");
     return true;
 }
