@@ -8,6 +8,7 @@ from models import tensat
 from models.bert import bert, taso_bert
 from models.builder import GraphBuilder
 from models.densenet import densenet
+from models.einnet import csrnet, dcgan, fsrcnn, infogan
 from models.gpt2 import gpt2
 from models.inception import inception_v3
 from models.llama import llama
@@ -155,6 +156,22 @@ MODELS = {
             "bert-taso-corrected", 13, "bert-taso with scale, softmax and the projection of the attention", taso_bert,
             {"layers": 8, "width": 1024, "heads": 16, "corrected": True},
             {"layers": 2, "width": 64, "heads": 4},
+        ),
+        Model(
+            "infogan", 13, "InfoGAN's generator of 32x32, batch 16", infogan, {"batch": 16, "codes": 228, "width": 64},
+            {"batch": 2, "codes": 20, "width": 8},
+        ),
+        Model(
+            "dcgan", 13, "DCGAN's generator of 64x64, batch 16", dcgan, {"batch": 16, "codes": 100, "width": 128},
+            {"batch": 2, "codes": 20, "width": 8},
+        ),
+        Model(
+            "fsrcnn", 13, "FSRCNN(56, 12, 4), 128x128 to 384x384", fsrcnn,
+            {"image": 128, "features": 56, "shrunk": 12, "layers": 4, "scale": 3}, {"image": 16, "features": 16},
+        ),
+        Model(
+            "csrnet", 13, "CSRNet, 112x112: VGG-16's first ten convolutions and six dilated ones", csrnet,
+            {"image": 112, "width": 64}, {"image": 32, "width": 8},
         ),
         Model(
             "inception-v3-tensat", 11, "Inception-v3 as measured by Tensat, 299x299: no batch norm, no head",

@@ -74,11 +74,19 @@ def convolve(x, w, bias=None, group=1, kernel_shape=None, **geometry):
     return y if bias is None else y + bias[:, None, None]
 
 
-def convolve_transposed(x, w, kernel_shape, strides):
-    """Of windows that do not overlap, without a bias."""
+def convolve_transposed(x, w, kernel_shape, strides, pads=(0, 0, 0, 0), output_padding=(0, 0)):
+    """Without a bias: each entry adds a window of its own to the result, whose borders are cut."""
     n, _, height, width = x.shape
-    y = np.einsum("ncij,cfrs->nfirjs", x, w.astype(np.float64), optimize=True)
-    return y.reshape(n, w.shape[1], height * strides[0], width * strides[1])
+    w = w.astype(np.float64)
+    sizes = [(size - 1) * stride + kernel + more
+             for size, stride, kernel, more in zip((height, width), strides, kernel_shape, output_padding)]
+    y = np.zeros((n, w.shape[1], *sizes))
+    for r in range(kernel_shape[0]):
+        rows = slice(r, r + (height - 1) * strides[0] + 1, strides[0])
+        for s in range(kernel_shape[1]):
+            columns = slice(s, s + (width - 1) * strides[1] + 1, strides[1])
+            y[:, :, rows, columns] += np.einsum("ncij,cf->nfij", x, w[:, :, r, s], optimize=True)
+    return y[:, :, pads[0]:sizes[0] - pads[2], pads[1]:sizes[1] - pads[3]]
 
 
 def hard_sigmoid(x, alpha=0.2, beta=0.5):

@@ -31,18 +31,18 @@ def scale_to_spread(weights, values, spread):
     return values * np.float64(factor)
 
 
-def conv_attributes(kernel, stride, pads, group, auto_pad=None):
+def conv_attributes(kernel, stride, pads, group, auto_pad=None, dilation=1):
     """Pads are (top, left, bottom, right), by default half the kernel on every side."""
     height, width = kernel if isinstance(kernel, tuple) else (kernel, kernel)
     pads = pads or (height // 2, width // 2, height // 2, width // 2)
-    attributes = {"dilations": [1, 1], "group": group, "kernel_shape": [height, width], "strides": [stride, stride]}
+    attributes = {"dilations": [dilation, dilation], "group": group, "kernel_shape": [height, width], "strides": [stride, stride]}
     attributes.update({"auto_pad": auto_pad} if auto_pad else {"pads": list(pads)})
     return attributes
 
 
-def conv(g, x, filters, kernel, stride=1, pads=None, group=1, bias=True, auto_pad=None, name="conv"):
+def conv(g, x, filters, kernel, stride=1, pads=None, group=1, bias=True, auto_pad=None, dilation=1, name="conv"):
     """A convolution with a bias, or one that stands before a batch norm."""
-    attributes = conv_attributes(kernel, stride, pads, group, auto_pad)
+    attributes = conv_attributes(kernel, stride, pads, group, auto_pad, dilation)
     with g.scope(name):
         weights = g.uniform((filters, x.shape[1] // group, *attributes["kernel_shape"]))
         values = scale_to_spread(weights, g.evaluate("Conv", x.value, weights, **attributes), 1.0)
@@ -54,15 +54,21 @@ def conv(g, x, filters, kernel, stride=1, pads=None, group=1, bias=True, auto_pa
         return g.node("Conv", *inputs, values=[values], **attributes)
 
 
-def conv_transposed(g, x, filters, name="up"):
-    """A transposed convolution of windows of 2x2 in steps of two, with a bias: each pixel becomes four."""
+def conv_transposed(g, x, filters, kernel=2, stride=2, pad=0, grown=0, bias=True, name="up"):
+    """A transposed convolution, as standard of windows of 2x2 in steps of two, by which each pixel becomes four; with a
+    bias, or before a batch norm. `grown` rows and columns are added behind."""
+    attributes = {"kernel_shape": [kernel] * 2, "strides": [stride] * 2}
+    attributes.update({"pads": [pad] * 4} if pad else {})
+    attributes.update({"output_padding": [grown] * 2} if grown else {})
     with g.scope(name):
-        weights = g.uniform((x.shape[1], filters, 2, 2))
-        attributes = {"kernel_shape": [2, 2], "strides": [2, 2]}
+        weights = g.uniform((x.shape[1], filters, kernel, kernel))
         values = scale_to_spread(weights, g.evaluate("ConvTranspose", x.value, weights, **attributes), 1.0)
-        offsets = rounded(-statistics_per_channel(values)[0]) + g.uniform(filters, *OFFSETS)
-        inputs = [x, g.weight("weight", weights), g.weight("bias", offsets)]
-        return g.node("ConvTranspose", *inputs, values=[values + offsets[:, None, None]], **attributes)
+        inputs = [x, g.weight("weight", weights)]
+        if bias:
+            offsets = rounded(-statistics_per_channel(values)[0]) + g.uniform(filters, *OFFSETS)
+            inputs.append(g.weight("bias", offsets))
+            values = values + offsets[:, None, None]
+        return g.node("ConvTranspose", *inputs, values=[values], **attributes)
 
 
 def means_as_filters(x, like, group):

@@ -16,6 +16,6 @@ def unet(g, image, width, depth, classes):
         x = max_pool(g, skipped[-1], 2, 2)
     x = two_convs(g, x, width << depth, "bottom")
     for level in reversed(range(depth)):
-        x = g.node("Concat", skipped[level], conv_transposed(g, x, width << level, f"up{level}.up"), axis=1)
+        x = g.node("Concat", skipped[level], conv_transposed(g, x, width << level, name=f"up{level}.up"), axis=1)
         x = two_convs(g, x, width << level, f"up{level}")
     g.output(conv(g, x, classes, 1, name="head"))
