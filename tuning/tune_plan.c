@@ -20,7 +20,7 @@
 #define BATCH 12           // trials that are compiled as one unit
 #define MOST_FRUITLESS 8   // batches, after which a step is left
 #define SHARE_AFTER_FRUITLESS 0.6
-#define SECONDS_BETWEEN_SAVES 20
+#define SECONDS_BETWEEN_SAVES 5
 #define TRIALS_FROM_NOTHING 24   // after which others may reuse a step's best
 
 struct item {   // a space of a step
@@ -97,7 +97,8 @@ static void add_step(struct tuning *t, const struct step *step)
 {
     schedule_spaces spaces = {0};
     uint64_t step_key = key_of_step(t, step);
-    if (add_repetition(t, step_key))
+    bool is_ours = t->options->parts <= 1 || step_key % (uint64_t)t->options->parts == (uint64_t)t->options->part;
+    if (!is_ours || add_repetition(t, step_key))
         return;
     t->backend->methods->list_spaces(t->backend, t->plan, step, &spaces);
     for (size_t i = 0; i < spaces.count; i++)

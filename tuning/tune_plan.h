@@ -22,8 +22,9 @@ struct tuning_options {
     double seconds;
     size_t most_trials;   // of each space; 0: no limit
     uint64_t seed;
-    bool learns;   // a model of costs
-    bool reuses;   // schedules of other steps (reuse_plan.h)
+    bool learns;       // a model of costs
+    bool reuses;       // schedules of other steps (reuse_plan.h)
+    int part, parts;   // only every such step, by its text, where several share the work; parts 0: all
     void *context;
     void (*progress)(void *context, const struct tuning_progress *progress);   // now and then; may be NULL
 };

@@ -236,15 +236,13 @@ static void add_dense(choice_list *list, const struct tile_definition *d)
         add_dense_of(list, d, q);
 }
 
-// Half of a vector would be computed twice.
-static void add_narrow(choice_list *list, struct tile_step *s)
+// Half of a vector would be computed twice: the definition becomes one of half as many lanes.
+static bool narrow(struct tile_step *s)
 {
     struct tile_definition *d = &s->definition;
     int half = d->lanes / 2;
-    if (half < FEWEST_LANES || d->results % d->lanes == 0 || d->results % d->lanes > half ||
-        d->results > MOST_NARROW * d->lanes || tile_is_lanewise(d) || !tile_narrow(d, s->operands, half))
-        return;
-    add_dense_of(list, d, tile_best_vectors(d));
+    return half >= FEWEST_LANES && d->results % d->lanes != 0 && d->results % d->lanes <= half &&
+           d->results <= MOST_NARROW * d->lanes && !tile_is_lanewise(d) && tile_narrow(d, s->operands, half);
 }
 
 static bool has_functions(const struct loop *l)
@@ -295,10 +293,18 @@ static void list(const struct cpu_backend *b, const struct plan *plan, const str
             add_lanewise(list, &s.definition);
         else if (is_worth_generating(&s.definition)) {
             add_dense(list, &s.definition);
-            add_narrow(list, &s);
+            if (narrow(&s))
+                add_dense_of(list, &s.definition, tile_best_vectors(&s.definition));
         }
     }
     arena_free(&arena);
+}
+
+static void add_space(schedule_spaces *list, const struct tile_definition *d)
+{
+    struct schedule_space space = {.sketch = WAY " (tile", .precision = PRECISION_EXACT};
+    tile_list_schedules(d, &space);
+    vec_push(list, space);
 }
 
 static void list_spaces(const struct cpu_backend *b, const struct plan *plan, const struct step *step,
@@ -306,11 +312,11 @@ static void list_spaces(const struct cpu_backend *b, const struct plan *plan, co
 {
     struct arena arena;
     struct tile_step s = {.threads = b->threads};
-    struct schedule_space space = {.sketch = WAY " (tile", .precision = PRECISION_EXACT};
     arena_init(&arena);
     if (!step->operands[CPU_PACKED_OPERAND].block && define_whole(&s, b, plan, step, &arena)) {
-        tile_list_schedules(&s.definition, &space);
-        vec_push(list, space);
+        add_space(list, &s.definition);
+        if (narrow(&s))
+            add_space(list, &s.definition);
     }
     arena_free(&arena);
 }

@@ -264,12 +264,13 @@ static bool is_among(const char *choices, const char *choice)
     }
 }
 
-// Of a flag, a choice or a text.
+// Of a flag, a choice, a text, or a real number that is not 0.
 static bool is_set(const struct parser *p, const struct option_spec *s, const char *choices)
 {
     const unsigned char *field = p->fields + s->offset;
     bool flag = false;
     int choice;
+    double real;
     const char *text;
     switch (s->kind) {
     case OPTION_FLAG:
@@ -278,6 +279,9 @@ static bool is_set(const struct parser *p, const struct option_spec *s, const ch
     case OPTION_CHOICE:
         memcpy(&choice, field, sizeof choice);
         return is_among(choices, s->choices[choice]);
+    case OPTION_REAL:
+        memcpy(&real, field, sizeof real);
+        return real != 0;
     default:
         memcpy(&text, field, sizeof text);
         return text && (!*choices || is_among(choices, text));

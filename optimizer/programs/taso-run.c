@@ -40,7 +40,7 @@ struct options {
     struct option_list shapes;
     int64_t threads, warmup, repeats, seed, integers, fold_limit;
     double tolerance, measure_seconds, tune;
-    const char *runtime, *python;
+    const char *runtime, *python, *tune_part;
     const char *costs, *json, *save, *inputs, *kernels, *write_kernels;
     bool explain, estimate, plan, profile, measure_costs, repair, tf32, exact, verbose;
 };
@@ -100,6 +100,9 @@ static const struct option_spec option_specs[] = {
      .beside = {"--device cpu", "--no-measure-costs"},
      .help = "first search schedules of the model's generated kernels for so long, and time it before and after; what "
              "is tried stays in the cost database, where the next search goes on"},
+    {"tune-part", OPTION_TEXT, offsetof(struct options, tune_part), .metavar = "I/N", .beside = {"--tune"},
+     .help = "tune every Nth step alone, beginning with the Ith of the first N: for N processes or machines, whose "
+             "--costs files together are one"},
     {"tf32", OPTION_FLAG, offsetof(struct options, tf32), .beside = {"--device cuda"},
      .help = "products of f32 on tensor cores that drop bits (cuda)"},
     {"exact", OPTION_FLAG, offsetof(struct options, exact), .beside = {"--device cpu"},
@@ -512,15 +515,30 @@ static bool check_that_nothing_needs_a_run(const struct session *s, struct error
     return true;
 }
 
+static bool read_part(const char *text, int *ret_part, int *ret_parts, struct error *error)
+{
+    int part = 1, parts = 1, end = 0;
+    bool is_read = !text || (sscanf(text, "%4d/%4d%n", &part, &parts, &end) == 2 && !text[end]);
+    *ret_part = part - 1;
+    *ret_parts = parts;
+    return (is_read && part >= 1 && part <= parts) ||
+           error_set_code(error, EXIT_USAGE, NULL, "--tune-part %s: expected I/N, with I from 1 to N", text);
+}
+
 // The model becomes the tuned one.
 static bool tune_subject(struct session *s, struct subject *subject, struct error *error)
 {
+    int part, parts;
+    if (!read_part(s->options.tune_part, &part, &parts, error))
+        return false;
     const struct tuned_run run = {.program = NAME,
                                   .backend = s->backend,
                                   .loaded = &subject->loaded,
                                   .inputs = subject->inputs,
                                   .seconds = 60 * s->options.tune,
                                   .seed = (uint64_t)s->options.seed,
+                                  .part = part,
+                                  .parts = parts,
                                   .warmup = s->options.warmup,
                                   .repeats = s->options.repeats};
     interrupt_end_at_once(false);

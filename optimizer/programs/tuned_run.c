@@ -32,6 +32,8 @@ static void tune(const struct tuned_run *run, const struct plan *plan)
     struct teller teller = {run->program, 0};
     const struct tuning_options options = {.seconds = run->seconds,
                                            .seed = run->seed,
+                                           .part = run->part,
+                                           .parts = run->parts,
                                            .learns = true,
                                            .reuses = true,
                                            .context = &teller,

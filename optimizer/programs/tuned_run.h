@@ -10,6 +10,7 @@ struct tuned_run {
     const struct tensor_value *inputs;
     double seconds;   // of tuning
     uint64_t seed;
+    int part, parts;           // (tuning_options)
     int64_t warmup, repeats;   // of both when they are timed by turns
 };
 // Prints the report on stdout. The model is replaced by one that runs by what was found. False: the device failed.

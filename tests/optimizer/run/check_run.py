@@ -87,6 +87,26 @@ def tuning_goes_on_where_it_ended(root, tool, folder):
     assert np.abs(first - second).max() <= TOLERANCE * np.abs(first).max()
 
 
+def parts_of_tuning_are_the_whole(root, tool, folder):
+    """No step is in two parts, and files of costs of parts together are one."""
+    model, steps, files = folder / "models/squeezenet-small.onnx", [], []
+    for part in ("1/1", "1/3", "2/3", "3/3"):
+        files.append(folder / f"part-{part[0]}-{part[2]}.costs")
+        done = subprocess.run([tool, model, "--tune", "0.05", "--tune-part", part, "--threads", "1", "--repeats", "1", "--costs",
+                               files[-1]], capture_output=True, text=True)
+        assert done.returncode == DONE, f"--tune-part {part}: {done.returncode} {done.stderr}"
+        steps.append(int(next(line for line in done.stdout.splitlines() if line.startswith("tuned ") and " by " in line).split()[1]))
+    assert steps[0] > 1 and steps[0] == sum(steps[1:]), f"steps of all and of each part: {steps}"
+    together = folder / "together.costs"
+    together.write_text("".join(file.read_text() for file in files[1:]))
+    done = subprocess.run([tool, model, "--tune", "0.001", "--threads", "1", "--repeats", "1", "--costs", together],
+                          capture_output=True, text=True)
+    total = next(line for line in done.stdout.splitlines() if line.startswith("tuned ") and " by " in line).split()
+    assert int(total[total.index("known") - 1]) > 0, total
+    for part in ("0/3", "4/3", "3", "1/3x"):
+        assert run(tool, model, "--tune", "0.01", "--tune-part", part).returncode == USAGE, part
+
+
 def models_agree_with_onnx_runtime(root, tool, folder):
     models = folder / "models"
     subprocess.run([root / "scripts/build-models", "--small", "--out", models], check=True, capture_output=True)
@@ -155,6 +175,7 @@ def main():
             models_agree_with_onnx_runtime,
             two_models_are_compared,
             tuning_goes_on_where_it_ended,
+            parts_of_tuning_are_the_whole,
             profiles_tell_of_steps_and_runs,
             constant_outputs_are_not_trusted,
             errors_have_their_codes,
