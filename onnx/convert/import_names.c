@@ -110,13 +110,24 @@ static void count_use(void *importer, const struct onnx_string *name)
         name_enter(importer, name)->uses++;
 }
 
+// Where no size is a symbol, a shape is known without the tensor.
+static bool reads_constant_shape(const struct importer *im, const struct onnx_node *n)
+{
+    return !im->named && onnx_node_has_standard_domain(n) && onnx_string_is(&n->op_type, "Shape") &&
+           n->inputs.count > 0;
+}
+
 void names_count_uses(struct importer *im, const bool *is_live)
 {
     struct name_reader reader = {count_use, im};
     read_outputs(&reader, (void *)(uintptr_t)im->source);
-    for (size_t i = 0; i < im->source->nodes.count; i++)
+    for (size_t i = 0; i < im->source->nodes.count; i++) {
+        struct onnx_node *n = im->source->nodes.items[i];
         if (is_live[i])
-            read_names(&onnx_node_descriptor, im->source->nodes.items[i], reader);
+            read_names(&onnx_node_descriptor, n, reader);
+        if (is_live[i] && reads_constant_shape(im, n))
+            name_enter(im, &n->inputs.items[0])->uses_of_sizes++;
+    }
 }
 
 void names_free(struct importer *im)

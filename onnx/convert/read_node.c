@@ -48,7 +48,7 @@ void stand_for(struct conversion *c, uint32_t node, const tensor_id *inputs)
 static bool name_is_read_once(const struct conversion *c, const struct onnx_string *name)
 {
     const struct named_value *value = name_find(c->importer, name);
-    return value && value->uses == 1;
+    return value && value->uses - value->uses_of_sizes == 1;
 }
 
 bool tensor_is_read_once(const struct conversion *c, tensor_id tensor)

@@ -14,6 +14,7 @@ void stand_for(struct conversion *c, uint32_t node, const tensor_id *inputs);
 tensor_id input_of(const struct conversion *c, uint32_t input);   // NO_TENSOR when omitted
 bool wants_output(const struct conversion *c, uint32_t output);   // does anything use it?
 // Does one node alone read it? Also what no name of the model stands for, as it is a part of what one node makes.
+// Reading a shape that is known without the tensor does not count.
 bool tensor_is_read_once(const struct conversion *c, tensor_id tensor);
 bool input_is_read_once(const struct conversion *c, uint32_t input);   // by each of its names
 const struct type *type_of(const struct conversion *c, tensor_id tensor);

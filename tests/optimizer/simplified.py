@@ -110,6 +110,12 @@ def test_normalized_products(folder):
     ):
         text = f"(float[{shape}] x) => (float[] y) {{ {nodes}  {normalized.format('r' if 'r = ' in nodes else 't')} }}"
         expect_nodes(folder, what, text, left, sizes={"b": 2, "n": 5}, tolerance=1e-5, **{"w": (4, 6), "e": (6,), **norm, **given})
+    expect_nodes(folder, "a shape that is read, too", """(float[2,5,4] x) => (float[] y) { t = MatMul(x, w)  z = Shape(t)
+                 f = Flatten<axis = 2>(t)  n = BatchNormalization(f, s, p, m, v)  r = Reshape(n, z)  y = Exp(r) }""",
+                 ["MatMul", "Add", "Exp"], tolerance=1e-5, w=(4, 6), **norm)
+    expect_nodes(folder, "a shape of a convolution", """(float[1,4,6,7] x) => (float[] y) { c = Conv<pads = [1, 1, 1, 1]>(x, k)
+                 s = Shape(c)  n = BatchNormalization(c, o, o, o, o)  r = Reshape(n, s)  y = Relu(r) }""", ["Conv", "Relu"],
+                 tolerance=1e-5, k=(4, 4, 3, 3), o=np.full(4, 0.5, np.float32))
     for what, shape, nodes, kept in (
         ("other channels than columns", "6,4", f"{product}  r = Transpose<perm = [1, 0]>(t)", "BatchNormalization"),
         ("read elsewhere, too", "5,4", f"{product}  r = Transpose<perm = [0, 1]>(t)  z = Exp(t)", "BatchNormalization"),
