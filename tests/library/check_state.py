@@ -22,7 +22,7 @@ REASONS = {
     ("kernel_scope.c", "here"): "of one thread: its signals as they were before kernels run",
 }
 WRITABLE = {".data", ".bss", ".tdata", ".tbss"}
-OF_COMPILERS = re.compile(r"__|_DYNAMIC|_edata|_end|completed|\.")
+OF_COMPILERS = re.compile(r"__|_DYNAMIC|_?edata$|_?end$|completed|\.")   # and of linkers: mold has end
 SYMBOL = re.compile(r"^[0-9a-f]+ (.{7}) (\S+)\s+[0-9a-f]+\s+(?:\.hidden )?(\S+)$")
 
 
