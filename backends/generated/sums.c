@@ -5,6 +5,7 @@
 #include "core/text/text.h"
 #include "expressions/affine.h"
 #include "expressions/composition/composition.h"
+#include <math.h>
 #include <string.h>
 
 enum { MOST_SUMS = 12, MOST_GUARDS = 40, MOST_READS = 6, MOST_PHASES = 4, LONGEST_ROW = 16384 };
@@ -32,9 +33,10 @@ static long long as_long(int64_t i)
 
 // --- the form --------------------------------------------------------------------------------------------------------
 
-static bool is_number(const struct sums *s, expr e, double number)
+static bool is_zero(const struct sums *s, expr e)
 {
-    return s->d->nodes.items[e].kind == EXPR_REAL && s->d->nodes.items[e].real == number;
+    const struct expr_node *n = &s->d->nodes.items[e];
+    return n->kind == EXPR_REAL && n->real == 0 && !signbit(n->real);
 }
 
 static bool add_guard(struct sums *s, expr index, int64_t factor, int64_t base)
@@ -76,9 +78,9 @@ static bool take(struct sums *s, expr e)
         s->sums[s->n_sums++] = (uint32_t)n->value;
         return take(s, n->a);
     case EXPR_SELECT:
-        return is_number(s, n->c, 0)   ? add_guard(s, n->a, 1, 0) && take(s, n->b)
-               : is_number(s, n->b, 0) ? add_guard(s, n->a, -1, -1) && take(s, n->c)
-                                       : false;
+        return is_zero(s, n->c)   ? add_guard(s, n->a, 1, 0) && take(s, n->b)
+               : is_zero(s, n->b) ? add_guard(s, n->a, -1, -1) && take(s, n->c)
+                                  : false;
     case EXPR_APPLY:
         return n->fn == FN_MUL && take(s, n->a) && take(s, n->b);
     default:
@@ -224,7 +226,8 @@ static void print_phase(const struct sums *s, int64_t phase, int64_t first, int6
         print_guard(s, &s->guards[i], phase);
     for (int i = 0; i < s->n_reads; i++)
         print_address(s, i, phase);
-    text_printf(s->text, "for (I q = low; q < high; q++)\nz[%lld + q] += ", as_long(first));
+    text_printf(s->text, "for (I q = low; q < high; q++)\nz[%lld + q] %s ", as_long(first),
+                s->n_sums ? "+=" : "=");   // what is no sum keeps the signs of zeros
     for (int i = 0; i < s->n_reads; i++) {
         const struct expr_node *n = &s->d->nodes.items[s->reads[i]];
         text_printf(s->text, "%sx[%lld][a%d + q * (I)%lld]", i ? " * " : "", as_long(n->value), i,
