@@ -6,6 +6,7 @@
 #include "backends/programs/programs.h"
 #include "tests/backends/machines.h"
 #include "tests/support/check.h"
+#include <unistd.h>
 
 enum layout_of_image { LAST, BLOCKS, ROWS };
 struct trial {
@@ -149,18 +150,28 @@ static void run_kernel(struct programs *service, const struct trial *t, struct v
 
 #define ERROR_OF_SUMS 1e-6   // of the sum of the terms' sizes
 
-static void check_entry(const struct trial *t, const struct values *v, int64_t i)
+// The result's entry `i`, counted by image, channel, row and column, and where it stands.
+static double wanted_at(const struct trial *t, const struct values *v, int64_t i, int64_t *ret_at, double *ret_norm)
 {
     const struct tile_definition *d = &t->d;
     int64_t column = i % d->result_width, row = i / d->result_width % d->result_height;
     int64_t f = i / d->result_width / d->result_height % (d->groups * d->results);
     int64_t n = i / d->result_width / d->result_height / (d->groups * d->results);
-    int64_t at = place_in(&d->target, d->lanes, n, f, row, column);
-    double norm = 1, wanted = sum_at(t, v, n, f, row, column, &norm);
+    *ret_at = place_in(&d->target, d->lanes, n, f, row, column);
+    *ret_norm = 1;
+    double wanted = sum_at(t, v, n, f, row, column, ret_norm);
     if (d->has_relu && wanted < 0)
         wanted = 0;
     if (d->epilogue)
-        wanted = (wanted + v->bias[f] < 0 ? 0 : wanted + v->bias[f]) * v->residual[at];
+        wanted = (wanted + v->bias[f] < 0 ? 0 : wanted + v->bias[f]) * v->residual[*ret_at];
+    return wanted;
+}
+
+static void check_entry(const struct trial *t, const struct values *v, int64_t i)
+{
+    const struct tile_definition *d = &t->d;
+    int64_t at;
+    double norm, wanted = wanted_at(t, v, i, &at, &norm);
     if (isnan(wanted)   ? !isnan(v->y[at])
         : isinf(wanted) ? v->y[at] != wanted
                         : !(fabs(v->y[at] - wanted) <= ERROR_OF_SUMS * norm))
@@ -237,7 +248,13 @@ static struct trial random_trial(const struct machine *m, int number, struct ran
     return t;
 }
 
-#define TRIALS 36
+#define TRIALS 36   // for each instruction set, or TASO_TILE_TRIALS
+
+static int n_trials(void)
+{
+    const char *said = getenv("TASO_TILE_TRIALS");
+    return said ? atoi(said) : (int)some_of(TRIALS);
+}
 
 static void kernels_compute_convolutions(void **state)
 {
@@ -248,7 +265,7 @@ static void kernels_compute_convolutions(void **state)
     list_machines(machines, &n);
     for (int k = 0; k < n; k++) {
         struct programs *service = open_service(&machines[k]);
-        for (int i = 0; machines[k].is_here && i < (int)some_of(TRIALS); i++) {
+        for (int i = 0; machines[k].is_here && i < n_trials(); i++) {
             struct trial t = random_trial(&machines[k], i, &random);
             complete(&t, random_below(&random, 2));
             if (t.to == LAST && i % 2 && !tile_is_lanewise(&t.d))
@@ -263,6 +280,112 @@ static void kernels_compute_convolutions(void **state)
     }
     assert_true(n_tried > 4 || n == 0 || !machines[0].is_here);
 }
+
+// --- another processor -----------------------------------------------------------------------------------------------
+//
+// Kernels, their operands and what is wanted become one program, which a cross compiler makes and an emulator runs.
+
+#define CROSS_COMPILER "/usr/bin/aarch64-linux-gnu-gcc"
+#define EMULATOR "/usr/bin/qemu-aarch64"
+
+static void add_floats(struct text *text, const char *name, const float *values, size_t n)
+{
+    text_printf(text, "static const float NAMED(%s)[] = {", name);
+    for (size_t i = 0; i < n; i++)
+        text_printf(text, "%a,", values[i]);
+    text_add(text, "0};\n");
+}
+
+static void add_numbers(struct text *text, const struct trial *t)
+{
+    size_t n = tile_n_numbers(&t->d, &t->s);
+    int64_t *numbers = calloc(n, sizeof *numbers);
+    tile_list_numbers(&t->d, &t->s, numbers);
+    text_add(text, "static const I NAMED(n)[] = {");
+    for (size_t i = 0; i < n; i++)
+        text_printf(text, "%lld,", (long long)numbers[i]);
+    text_add(text, "0};\n");
+    free(numbers);
+}
+
+static void add_wanted(struct text *text, const struct trial *t, const struct values *v)
+{
+    float *wanted = calloc(v->n_y, sizeof *wanted), *allowed = calloc(v->n_y, sizeof *allowed);
+    for (int64_t i = 0; i < (int64_t)v->n_y; i++) {
+        int64_t at;
+        double norm, value = wanted_at(t, v, i, &at, &norm);
+        wanted[at] = (float)value;
+        allowed[at] = (float)(ERROR_OF_SUMS * norm);
+    }
+    add_floats(text, "wanted", wanted, v->n_y);
+    add_floats(text, "allowed", allowed, v->n_y);
+    free(wanted);
+    free(allowed);
+}
+
+static void add_trial(struct text *text, const struct trial *t, int number, struct random *random)
+{
+    struct values v = make_values(t, random);
+    const int64_t each = t->d.kernel[0] * t->d.kernel[1];
+    const int64_t strides[4] = {t->d.channels * each, each, t->d.kernel[1], 1};
+    tile_pack(&t->d, &t->s, v.w, strides, v.packed, 0, tile_weight_groups(&t->d, &t->s));
+    text_printf(text, "#undef NAMED\n#define NAMED(name) trial_%d_##name\n", number);
+    tile_print(text, &t->d, &t->s);
+    add_floats(text, "x", v.x, v.n_x);
+    add_floats(text, "w", v.packed, tile_weights_floats(&t->d, &t->s));
+    add_floats(text, "bias", v.bias, (size_t)(t->d.groups * t->d.results));
+    add_floats(text, "residual", v.residual, v.n_y);
+    add_numbers(text, t);
+    add_wanted(text, t, &v);
+    text_printf(text,
+                "static float NAMED(y)[%zu];\nint NAMED(fails)(void)\n{\n"
+                "const float *operands[3] = {0, NAMED(bias), NAMED(residual)};\nint n_false = 0;\n"
+                "for (int part = 0; part < %d; part++)\n"
+                "NAMED(run)(NAMED(x), NAMED(w), NAMED(y), operands, NAMED(n), part, %d);\n"
+                "for (int i = 0; i < %zu; i++)\n"
+                "n_false += !(__builtin_fabsf(NAMED(y)[i] - NAMED(wanted)[i]) <= NAMED(allowed)[i]);\n"
+                "return n_false;\n}\n",
+                v.n_y, t->parts, t->parts, v.n_y);
+    free_values(t, &v);
+}
+
+static int run_elsewhere(const struct text *text)
+{
+    char folder[] = "/tmp/taso_aarch64_XXXXXX", command[512];
+    assert_non_null(mkdtemp(folder));
+    snprintf(command, sizeof command, "%s/a.c", folder);
+    FILE *file = fopen(command, "w");
+    assert_true(file && fputs(text->chars, file) >= 0 && fclose(file) == 0);
+    snprintf(command, sizeof command,
+             CROSS_COMPILER
+             " -std=gnu17 -O2 -w -ffp-contract=fast -fno-math-errno -march=armv8-a -static %s/a.c -o %s/a"
+             " && " EMULATOR " %s/a; code=$?; rm -r %s; exit $code",
+             folder, folder, folder, folder);
+    return system(command);
+}
+
+static void kernels_run_on_aarch64(void **state)
+{
+    const struct machine machine = {.lanes = 4, .registers = 32};
+    struct random random = random_seed(12);
+    struct text text = {0}, calls = {0};
+    if (access(CROSS_COMPILER, X_OK) || access(EMULATOR, X_OK))
+        skip();
+    for (int i = 0; i < TRIALS; i++) {
+        struct trial t = random_trial(&machine, i, &random);
+        complete(&t, random_below(&random, 2));
+        if (!tile_suits(&t.d, &t.s))
+            continue;
+        add_trial(&text, &t, i, &random);
+        text_printf(&calls, " || trial_%d_fails()", i);
+    }
+    text_printf(&text, "int main(void)\n{\nreturn 0%s;\n}\n", calls.chars);
+    assert_int_equal(run_elsewhere(&text), 0);
+    text_free(&text);
+    text_free(&calls);
+}
+
+// --- schedules -------------------------------------------------------------------------------------------------------
 
 static void schedules_are_read_as_they_are_printed(void **state)
 {
@@ -289,4 +412,5 @@ static void schedules_are_read_as_they_are_printed(void **state)
         assert_false(tile_schedule_parse(wrong[i], &s));
 }
 
-RUN_TESTS(TEST(kernels_compute_convolutions), TEST(schedules_are_read_as_they_are_printed))
+RUN_TESTS(TEST(kernels_compute_convolutions), TEST(kernels_run_on_aarch64),
+          TEST(schedules_are_read_as_they_are_printed))
