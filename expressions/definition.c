@@ -429,7 +429,8 @@ int64_t index_value(const struct definition *d, expr index, const int64_t *varia
     }
 }
 
-static double count_scalar_operations(const struct definition *d, expr e)
+// A sum of n terms adds n times, or, where its beginning is a term, n - 1 times.
+static double count_scalar_operations(const struct definition *d, expr e, bool begins_with_term)
 {
     const struct expr_node *n = &d->nodes.items[e];
     struct operands below = expr_operands(d, e);
@@ -437,16 +438,28 @@ static double count_scalar_operations(const struct definition *d, expr e)
     if (n->kind != EXPR_APPLY && n->kind != EXPR_REDUCE && n->kind != EXPR_SELECT)
         return 0;
     for (uint32_t i = 0; i < below.n; i++)
-        operations += count_scalar_operations(d, below.items[i]);
+        operations += count_scalar_operations(d, below.items[i], begins_with_term);
+    double extent = n->kind == EXPR_REDUCE ? (double)d->extents.items[n->value] : 0;
     return n->kind == EXPR_SELECT   ? operations
-           : n->kind == EXPR_REDUCE ? (double)d->extents.items[n->value] * (1 + operations)
+           : n->kind == EXPR_REDUCE ? extent * (1 + operations) - (begins_with_term && extent > 0)
                                     : 1 + operations;
+}
+
+static double count_all(const struct definition *d, bool begins_with_term)
+{
+    double flops = 0;
+    for (int i = 0; i < d->n_stages; i++)
+        flops +=
+            (double)type_elements(&d->stages[i].type) * count_scalar_operations(d, d->stages[i].body, begins_with_term);
+    return flops;
 }
 
 double definition_flops(const struct definition *d)
 {
-    double flops = 0;
-    for (int i = 0; i < d->n_stages; i++)
-        flops += (double)type_elements(&d->stages[i].type) * count_scalar_operations(d, d->stages[i].body);
-    return flops;
+    return count_all(d, false);
+}
+
+double definition_least_flops(const struct definition *d)
+{
+    return count_all(d, true);
 }

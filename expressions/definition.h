@@ -150,4 +150,8 @@ struct operands expr_operands(const struct definition *d, expr e);
 void definition_finish(struct definition *d);
 // An index at given values of all variables. The definition must not be data-dependent.
 int64_t index_value(const struct definition *d, expr index, const int64_t *variables);
-double definition_flops(const struct definition *d);   // scalar operations, a multiply-add counting as two
+// Scalar operations; each sum and maximum, also one within another, takes one for each of its terms.
+double definition_flops(const struct definition *d);
+// What is needed at least: of the terms of a sum, nested or not, one less are added, so that products of matrices and
+// convolutions take two for each multiply-add.
+double definition_least_flops(const struct definition *d);

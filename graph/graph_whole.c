@@ -19,15 +19,25 @@ bool graph_define(const struct graph *g, node_id node, struct definition *d, str
     return operator_define(d, &call);
 }
 
-double graph_node_flops(const struct graph *g, node_id node)
+static double count_flops(const struct graph *g, node_id node, double (*count)(const struct definition *d))
 {
     struct arena arena;
     struct definition d;
     arena_init(&arena);
-    double flops = graph_define(g, node, &d, &arena) ? definition_flops(&d) : 0;
+    double flops = graph_define(g, node, &d, &arena) ? count(&d) : 0;
     definition_free(&d);
     arena_free(&arena);
     return flops;
+}
+
+double graph_node_flops(const struct graph *g, node_id node)
+{
+    return count_flops(g, node, definition_flops);
+}
+
+double graph_node_least_flops(const struct graph *g, node_id node)
+{
+    return count_flops(g, node, definition_least_flops);
 }
 
 void graph_mark_live(const struct graph *g, bool *ret_live)

@@ -5,7 +5,8 @@
 // Builds the definition of a node (not a leaf, not opaque) in `d`, initialised by this call; the caller frees it.
 bool graph_define(const struct graph *g, node_id node, struct definition *d, struct arena *arena);
 double graph_node_flops(const struct graph *g, node_id node);   // 0: it has no definition
-void graph_mark_live(const struct graph *g, bool *ret_live);    // one flag per node: does an output depend on it?
+double graph_node_least_flops(const struct graph *g, node_id node);
+void graph_mark_live(const struct graph *g, bool *ret_live);   // one flag per node: does an output depend on it?
 // Adds to each tensor's count its reads by nodes (NULL: all, else those that are live) and by the graph's outputs.
 void graph_count_reads(const struct graph *g, const bool *live, uint32_t *counts);
 void graph_uses_init(struct graph_uses *ret_uses, const struct graph *g, const bool *live);   // live may be NULL: all

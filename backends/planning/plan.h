@@ -133,7 +133,7 @@ struct touched_memory {
 };
 
 struct step_work {
-    double operations, bytes_read, bytes_written;   // a multiply-add counts as two
+    double operations, bytes_read, bytes_written;   // of the definitions; a multiply-add counts as two
 };
 
 struct plan {

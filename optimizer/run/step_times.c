@@ -55,8 +55,7 @@ static double seconds_of_bytes(const struct step_work *w, const struct roofs *ro
     return (2 * both + w->bytes_written - both) / roofs->copied + (w->bytes_read - both) / roofs->read;
 }
 
-// What a step does, and what share of what the device can do at most: above 100 % for bytes that caches hold, or for
-// kernels that do with fewer operations than the definition.
+// What a step does, and what share of what the device can do at most: above 100 % for bytes that caches hold.
 static void add_work(struct text *out, const struct plan *plan, const struct step *step, double seconds,
                      const struct roofs *roofs)
 {
@@ -70,7 +69,7 @@ static void add_roofs(struct text *out, const struct roofs *roofs)
 {
     text_printf(out,
                 "shares are of %.1f Gop/s in products of matrices, and of %.1f GB/s copied and %.1f GB/s read of what "
-                "no cache holds\n",
+                "no cache holds; of Winograd's convolutions the products that they do are counted\n",
                 1e-9 * roofs->operations, 1e-9 * roofs->copied, 1e-9 * roofs->read);
 }
 

@@ -3,9 +3,9 @@
 #include "backends/costs/cost_database.h"
 #include "backends/costs/graph_cost.h"
 #include "backends/costs/in_model.h"
+#include "backends/costs/layout_policy.h"
 #include "backends/costs/step_cost.h"
 #include "backends/fake/fake.h"
-#include "backends/costs/layout_policy.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"
@@ -608,7 +608,21 @@ static void implausible_costs_are_dropped(void **state)
     rmdir(folder);
 }
 
-RUN_TESTS(TEST(plans_steps), TEST(writes_parts_in_place), TEST(refuses_opaque_nodes),
+// Two for each multiply-add, but one less for each sum.
+static void multiply_adds_count_as_two(void **state)
+{
+    struct fixture f;
+    struct error error = {0};
+    read_graph(&f, "(graph (let x (input 0) (f32 1 6 9 8)) (let w (weight 0) (f32 5 6 3 1)) (let c (conv x w))"
+                   "(output c))");
+    struct plan_request request = backend_plan_request(f.fake, &f.g, NULL, &f.arena);
+    assert_true(plan_make(&f.plan, &request, &error));
+    assert_int_equal(f.plan.steps.count, 1);
+    assert_true(step_work(&f.plan, &f.plan.steps.items[0]).operations == 5 * 7 * 8 * (2 * 18 - 1));
+    drop(&f);
+}
+
+RUN_TESTS(TEST(multiply_adds_count_as_two), TEST(plans_steps), TEST(writes_parts_in_place), TEST(refuses_opaque_nodes),
           TEST(estimates_are_sums_over_steps), TEST(lays_memory_out_without_overlaps),
           TEST(lays_memory_out_in_the_best_order), TEST(loops_alike_have_one_key), TEST(long_sums_share_a_key),
           TEST(databases_survive_and_merge), TEST(doubtful_costs_are_kept_as_such),
