@@ -8,6 +8,7 @@
 #include "optimizer/derive/derived_rules.h"
 
 #include "core/memory/arena.h"
+#include "core/system/interrupt.h"
 #include "core/text/text.h"
 #include "derivation/programs/check.h"
 #include "derivation/programs/cost.h"
@@ -354,7 +355,7 @@ size_t derived_rules_print(struct text *out, const struct graph *g)
     find_constants(g, w.is_constant);
     iterator_tables_compute(&w.arena, &w.tables);
     for (node_id id = 0; id < g->nodes.count; id++)
-        if (live[id] && can_be_derived(&w, id))
+        if (live[id] && !interrupt_requested() && can_be_derived(&w, id))
             derive_node(&w, id);
     size_t n_parts = w.sources.count;
     iterator_tables_free(&w.tables);
