@@ -17,7 +17,8 @@ static const struct list_range {
     {ROLE_SHAPE, 1, 4, 1, 3, 1, 3, true},        {ROLE_SHAPE, 1, 2, 1, 4, 4, 4, false},
     {ROLE_PART_SIZES, 1, 3, 1, 3, 1, 3, false},  {ROLE_START, 0, 1, 1, 2, 1, 2, true},
     {ROLE_SIZE, 1, 2, 1, 2, 1, 2, true},         {ROLE_STEP, -1, 2, 1, 2, 1, 2, true},
-    {ROLE_PADS, -1, 1, 2, 4, 1, 2, true},
+    {ROLE_PADS, -1, 1, 2, 4, 1, 2, true},        {ROLE_PADS, 0, 1, 2, 2, 3, 4, false},
+    {ROLE_GAPS, 0, 2, 1, 2, 1, 4, true},
 };
 static const struct list_range other_lists = {ROLE_NONE, 0, 2, 1, 2, 1, 2, true};
 

@@ -85,8 +85,8 @@ static int rank_of_lists(const struct pattern_node *node)
     static const struct {
         enum attribute_role role;
         int per_axis, others;
-    } lists[] = {{ROLE_STRIDE, 1, 2},      {ROLE_DILATION, 1, 2},    {ROLE_KERNEL, 1, 2},
-                 {ROLE_WINDOW_PADS, 2, 2}, {ROLE_PERMUTATION, 1, 0}, {ROLE_PADS, 2, 0}};
+    } lists[] = {{ROLE_STRIDE, 1, 2},      {ROLE_DILATION, 1, 2}, {ROLE_KERNEL, 1, 2}, {ROLE_WINDOW_PADS, 2, 2},
+                 {ROLE_PERMUTATION, 1, 0}, {ROLE_PADS, 2, 0},     {ROLE_GAPS, 1, 0}};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         const struct attribute_pattern *a = pattern_node_attribute(node, lists[i].role);
         if (is_list_of_entries(a))

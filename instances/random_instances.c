@@ -46,7 +46,7 @@ static const struct entry_range {
 } entry_ranges[] = {{ROLE_STRIDE, 1, 1, 5}, {ROLE_DILATION, 1, 1, 3}, {ROLE_WINDOW_PADS, 0, 0, 3},
                     {ROLE_KERNEL, 1, 1, 5}, {ROLE_GROUPS, 1, 1, 5},   {ROLE_MERGED_GROUPS, 1, 1, 5},
                     {ROLE_PADS, -2, 0, 3},  {ROLE_START, 0, 0, 4},    {ROLE_SIZE, 1, 1, 6},
-                    {ROLE_STEP, -2, 1, 5}};
+                    {ROLE_STEP, -2, 1, 5},   {ROLE_GAPS, 0, 0, 3}};
 
 static const struct entry_range *find_range(enum attribute_role role)
 {

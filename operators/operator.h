@@ -41,6 +41,7 @@ enum attribute_role {
     ROLE_SIZE,
     ROLE_STEP,
     ROLE_PADS,   // of a tensor: begins of all axes, then ends
+    ROLE_GAPS,   // between neighbouring entries of a tensor, for each axis
     ROLE_ACTIVATION,
     ROLE_PADDING,   // does padding count in a mean?
     ROLE_KEEPDIMS,

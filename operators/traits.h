@@ -96,6 +96,11 @@ static inline bool operator_splits(const struct operator* op)   // an axis into 
     return operator_has_role(op, ROLE_PART_SIZES);
 }
 
+static inline bool operator_slices(const struct operator* op)   // a range on each axis
+{
+    return operator_has_role(op, ROLE_START) && operator_has_role(op, ROLE_SIZE);
+}
+
 static inline bool operator_permutes(const struct operator* op)
 {
     return operator_has_role(op, ROLE_PERMUTATION);

@@ -96,7 +96,8 @@ static int64_t random_int(struct random *r, const struct attribute *attribute, c
     bool is_axis = attribute->role == ROLE_AXIS || attribute->role == ROLE_AXES || attribute->role == ROLE_PERMUTATION;
     if (is_axis)
         return rank ? (int64_t)random_below(r, (uint64_t)rank) : 0;
-    if (attribute->role == ROLE_WINDOW_PADS || attribute->role == ROLE_PADS || attribute->role == ROLE_START)
+    if (attribute->role == ROLE_WINDOW_PADS || attribute->role == ROLE_PADS || attribute->role == ROLE_START ||
+        attribute->role == ROLE_GAPS)
         return (int64_t)random_below(r, 3);
     if (attribute->role == ROLE_NONE)
         return random_number(r, attribute);
@@ -121,6 +122,7 @@ static uint32_t random_length(struct random *r, const struct attribute *attribut
     case ROLE_START:
     case ROLE_SIZE:
     case ROLE_STEP:
+    case ROLE_GAPS:
         return rank;
     default:
         return (uint32_t)random_below(r, (uint64_t)p->scale->highest_rank + 1);

@@ -19,7 +19,7 @@ import onnxruntime
 from onnx import helper
 
 CASES_OF_EACH = 8
-CONSTANTS = ["cpool", "iconv", "imatmul", "iewmul"]
+CONSTANTS = ["cpool", "iconv", "imatmul", "iewmul", "fill", "range"]
 DTYPES = {np.dtype("float64"): "f64", np.dtype("int64"): "i64", np.dtype("bool"): "bool"}
 rng = np.random.default_rng(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
 generators, integer_generators = {}, {}
@@ -600,6 +600,44 @@ def of_onehot():
 
 
 @generator
+def of_clamp():
+    dims = shape(integer(0, 3))
+    x, low, high = reals(*dims), reals(*dims), reals(*dims)
+    return call_text("clamp", [x, low, high]), [np.minimum(np.maximum(x, low), high)]
+
+
+@generator
+def of_dilate():
+    dims, value = shape(integer(0, 3)), pick(0.0, 1.5)
+    gaps, x = [integer(0, 3) for _ in dims], reals(*dims)
+    y = np.full([n + (n - 1) * g for n, g in zip(dims, gaps)], value)
+    y[tuple(slice(None, None, g + 1) for g in gaps)] = x
+    return call_text("dilate", [x], gaps=gaps, value=value), [y]
+
+
+def box(dims, size, starts):
+    """The places of a box that is brought inside."""
+    first = [min(max(int(s), 0), n - k) for s, n, k in zip(starts, dims, size)]
+    return tuple(slice(f, f + k) for f, k in zip(first, size))
+
+
+@generator
+def of_dynamicslice():
+    dims = shape(integer(1, 3))
+    size, x, starts = [integer(1, n) for n in dims], reals(*dims), integers(len(dims))
+    return call_text("dynamicslice", [x, starts], size=size), [x[box(dims, size, starts)]]
+
+
+@generator
+def of_updateslice():
+    dims = shape(integer(1, 3))
+    size, x, starts = [integer(1, n) for n in dims], reals(*dims), integers(len(dims))
+    part, y = reals(*size), x.copy()
+    y[box(dims, size, starts)] = part
+    return call_text("updateslice", [x, part, starts]), [y]
+
+
+@generator
 def of_constants():
     kind = pick(*CONSTANTS)
     c, kernel = integer(1, 3), [pick(1, 3), pick(1, 3, 5)]
@@ -608,6 +646,13 @@ def of_constants():
     elif kind == "iconv":
         dims, y = [c, c] + kernel, np.zeros([c, c] + kernel)
         y[range(c), range(c), kernel[0] // 2, kernel[1] // 2] = 1
+    elif kind == "fill":
+        dims, value = shape(integer(0, 3)), pick(0.0, 0.5, -2.5)
+        return call_text(kind, [], shape=dims, value=value), [np.full(dims, np.float32(value))]
+    elif kind == "range":
+        dims = shape(integer(1, 3))
+        axis = integer(0, len(dims) - 1)
+        return call_text(kind, [], [axis], shape=dims), [np.indices(dims)[axis].astype(float)]
     else:
         dims = [c, c] if kind == "imatmul" else shape(integer(0, 3))
         y = np.eye(c) if kind == "imatmul" else np.ones(dims)

@@ -197,6 +197,7 @@ static const char *const calls_that_keep_rank[] = {
     "(poolavg :kernel 3 ((f32 1 2 5)))",  "(poolavg :kernel 3 3 ((f32 1 2 5 5)))",
     "(enlarge :kernel 3 ((f32 1 2 1)))",  "(enlarge :kernel 3 3 ((f32 1 2 1 1)))",
     "(merge 2 2 ((f32 4 2 1)))",          "(merge 2 2 ((f32 4 2 1 1)))",
+    "(dilate :gaps 1 ((f32 4)))",         "(dilate :gaps 0 2 ((f32 1 2)))",
 };
 
 // False: refused.

@@ -46,6 +46,7 @@ BAD = {
     "written-table": [[ABSENT], [NONSENSE]],
     "true-costs": [[ABSENT]],
     "unproved-table": [[ABSENT]],
+    "xla-table": [[NONSENSE], [NONSENSE, ABSENT]],
 }
 
 

@@ -22,12 +22,12 @@ bool attribute_is_of_sizes(enum attribute_role role)
 {
     return role == ROLE_SHAPE || role == ROLE_PART_SIZES || role == ROLE_STRIDE || role == ROLE_WINDOW_PADS ||
            role == ROLE_DILATION || role == ROLE_KERNEL || role == ROLE_GROUPS || role == ROLE_MERGED_GROUPS ||
-           role == ROLE_START || role == ROLE_SIZE || role == ROLE_STEP || role == ROLE_PADS;
+           role == ROLE_START || role == ROLE_SIZE || role == ROLE_STEP || role == ROLE_PADS || role == ROLE_GAPS;
 }
 
 static bool may_be_zero(enum attribute_role role)
 {
-    return role == ROLE_WINDOW_PADS || role == ROLE_START || role == ROLE_PADS;
+    return role == ROLE_WINDOW_PADS || role == ROLE_START || role == ROLE_PADS || role == ROLE_GAPS;
 }
 
 // Cuts without sizes need an axis that was joined.

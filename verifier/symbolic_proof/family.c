@@ -1,6 +1,7 @@
 // A family is built node by node, again and again until typing has no new equations of symbols.
 #include "verifier/symbolic_proof/family.h"
 
+#include "operators/traits.h"
 #include "substitutions/pattern.h"
 #include "verifier/symbolic_proof/recognize.h"
 #include <stdarg.h>
@@ -99,6 +100,23 @@ static void find_meaning(struct family *f, uint32_t node)
 
 // --- building --------------------------------------------------------------------------------------------------------
 
+static bool cuts_or_pads(const struct pattern *p)
+{
+    for (uint32_t n = 0; n < p->nodes.count; n++)
+        if (operator_slices(p->nodes.items[n].op) || operator_has_role(p->nodes.items[n].op, ROLE_PADS))
+            return true;
+    return false;
+}
+
+// What random sizes seldom meet are places in tensors.
+static void assume_order(struct family *f, const struct condition *c, uint32_t entry, poly difference)
+{
+    if (cuts_or_pads(f->equation->pattern))
+        family_at_least_zero(f, difference, c, entry);
+    else
+        family_not_negative(f, difference);
+}
+
 bool family_assume_condition(struct family *f, const struct condition *c)
 {
     struct list_of_polys a, b;
@@ -117,7 +135,7 @@ bool family_assume_condition(struct family *f, const struct condition *c)
         else if (c->kind == CONDITION_DIVIDES)
             family_exact_quotient(f, b.items[i], a.items[i], c, i);
         else
-            family_not_negative(f, poly_sub(f->polys, difference, poly_const(f->polys, c->kind == CONDITION_LESS)));
+            assume_order(f, c, i, poly_sub(f->polys, difference, poly_const(f->polys, c->kind == CONDITION_LESS)));
     }
     return true;
 }

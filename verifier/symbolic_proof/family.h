@@ -13,7 +13,7 @@
 #include "verifier/symbolic_proof/polys.h"
 
 #define LANES 10
-#define MOST_SYMBOLS 96
+#define MOST_SYMBOLS 160
 
 // The definition of a node, with polynomials for its integers.
 struct meaning {
@@ -104,6 +104,7 @@ bool family_list(struct family *f, const struct attribute_term *t, struct list_o
 bool family_keeps_domains(struct family *f);       // of functions that are not defined everywhere
 bool family_has_empty_windows(struct family *f);   // in which a maximum may have no element
 bool family_entries_are_equal(struct family *f);   // where all operators work entry by entry
+bool family_formulas_follow(struct family *f);     // by Z3, where entries are formulas of those at their place
 bool lanes_begin(struct family *f);
 // The node in all lanes, or it is left undefined, as are those that read it. False: it has no one form.
 bool lanes_define(struct family *f, uint32_t node);
@@ -119,6 +120,10 @@ poly family_exact_quotient(struct family *f, poly a, poly b, const void *asked_b
 poly family_entry_or(struct family *f, uint32_t node, enum attribute_role role, int entry, int64_t standard);
 // What a window leaves of an axis of the image, in single steps: the dividend of its size. NO_POLY: of no known form.
 poly family_room_of_window(struct family *f, uint32_t node, int axis, int n_axes);
+// Is it at least that by the least values of its symbols alone?
+bool family_is_obvious(const struct family *f, poly a, int64_t least);
+// As family_not_negative; assumed as an equation with a symbol of its own, by which sizes are found where it is so.
+void family_at_least_zero(struct family *f, poly a, const void *asked_by, uint32_t entry);
 poly family_remembered_cut(struct family *f, uint32_t variable, int axis);   // and the size is that and one part more
 void family_add_typing(struct family *f, uint32_t node);                     // what the node being well-typed says
 bool family_knows_typing(struct family *f, uint32_t node);                   // and is there nothing else to it?

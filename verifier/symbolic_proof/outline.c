@@ -204,6 +204,7 @@ static uint32_t choose_length(struct family *f, uint32_t variable, enum attribut
     case ROLE_START:
     case ROLE_SIZE:
     case ROLE_STEP:
+    case ROLE_GAPS:
         return (uint32_t)rank;
     case ROLE_PADS:
         return 2 * (uint32_t)rank;
@@ -295,9 +296,22 @@ static uint32_t count_choices(const struct attribute *a)
     return n;
 }
 
+// 0, 1, or one of which nothing is known but its sign: where it is only put beside entries, these stand for all.
+static int64_t choose_number(struct family *f)
+{
+    static const double numbers[] = {0, 1, 0.73908513321516067, -0.73908513321516067};
+    return real_to_bits(numbers[choose(f->choices, 4)]);
+}
+
+// Is the number put beside entries, or everywhere, as it is?
+static bool puts_numbers(const struct operator* op)
+{
+    return operator_has_role(op, ROLE_PADS) || operator_has_role(op, ROLE_GAPS) || operator_is_constant(op);
+}
+
 // All values that an attribute of this kind may have. False: it has others than those that are tried.
-static bool choose_value(struct family *f, uint32_t variable, const struct attribute *a, int rank, int64_t *ints,
-                         uint32_t *ret_count)
+static bool choose_value(struct family *f, uint32_t variable, const struct attribute *a, bool puts_number, int rank,
+                         int64_t *ints, uint32_t *ret_count)
 {
     *ret_count = 1;
     if (a->role == ROLE_AXIS && rank == 0)
@@ -312,6 +326,8 @@ static bool choose_value(struct family *f, uint32_t variable, const struct attri
         ints[0] = choose(f->choices, 2);
     else if (a->kind == ATTRIBUTE_CHOICE)
         ints[0] = choose(f->choices, count_choices(a));
+    else if (a->kind == ATTRIBUTE_REAL && puts_number)
+        ints[0] = choose_number(f);
     else
         return false;
     return !f->is_impossible;
@@ -339,7 +355,7 @@ static bool choose_attribute(struct family *f, uint32_t variable)
         return true;
     }
     uint32_t count;
-    if (!choose_value(f, variable, a, rank, ints, &count))
+    if (!choose_value(f, variable, a, puts_numbers(n->op), rank, ints, &count))
         return f->is_impossible
                    ? false
                    : family_fails(f, "$%s has other values than those tried", p->attribute_variables[variable]);

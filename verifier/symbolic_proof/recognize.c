@@ -84,6 +84,11 @@ struct known_integers known_integers_of_node(struct family *f, uint32_t node)
     for (size_t i = 0, n_known = known.items.count; i < n_known; i++)
         add_symbols(f, &known, known.items.items[i].value);
     int rank = n->n_inputs ? family_type(f, &f->lanes[0], n->inputs[0])->rank : 0;
+    for (int a = 0; operator_has_role(n->op, ROLE_GAPS) && a < rank; a++) {
+        poly size = family_size(f, n->inputs[0], a);
+        if (size != NO_POLY)
+            add_known(f, &known, poly_mul(f->polys, size, family_entry_or(f, node, ROLE_GAPS, a, 0)));
+    }
     for (int a = 0; operator_has_windows(n->op) && a < rank - 2; a++)
         add_size_of_window(f, &known, node, a, rank - 2);
     must_be_told_apart(f, &known);

@@ -150,7 +150,8 @@ static bool answer_is_yes(const struct question *q, struct family *f, struct z3_
 {
     if (q->is_of_typing)
         return others_are_typed(f, z3);
-    return family_keeps_domains(f) && (family_entries_are_equal(f) || pairs_are_equal(f, z3, proof));
+    return (family_keeps_domains(f) && (family_entries_are_equal(f) || pairs_are_equal(f, z3, proof))) ||
+           family_formulas_follow(f);
 }
 
 // False: it is unknown.

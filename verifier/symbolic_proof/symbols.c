@@ -20,11 +20,20 @@ static poly symbol_add(struct family *f, struct symbol s, int64_t least)
     return poly_of_atom(f->polys, x);
 }
 
+#define MANY_AXES 6   // of tensors
 // Numbers that are tried in lanes: strides, pads and dilations stay well below kernels, and these below images. With
 // many axes all are smaller, as no tensor has more than MAX_ELEMENTS entries.
-static struct symbol symbol_of_role(enum attribute_role role, bool has_many_axes)
+static struct symbol symbol_of_role(enum attribute_role role, bool has_many_axes, uint32_t n)
 {
     switch (role) {
+    case ROLE_STEP:
+        return (struct symbol){.low = 2, .high = n >= MANY_AXES ? 4 : 9};
+    case ROLE_START:
+    case ROLE_SIZE:
+    case ROLE_GAPS:
+        return (struct symbol){.low = 2, .high = n >= MANY_AXES ? 9 : 40};
+    case ROLE_PADS:
+        return (struct symbol){.low = 2, .high = n >= 2 * MANY_AXES ? 9 : 40};
     case ROLE_STRIDE:
     case ROLE_DILATION:
         return (struct symbol){.low = 2, .high = has_many_axes ? 4 : 20};
@@ -44,7 +53,6 @@ static struct symbol symbol_of_role(enum attribute_role role, bool has_many_axes
     }
 }
 
-#define MANY_AXES 6   // of tensors
 static bool has_windows(const struct pattern *p)
 {
     for (uint32_t n = 0; n < p->nodes.count; n++)
@@ -75,7 +83,38 @@ int64_t attribute_least(enum attribute_role role)
 {
     if (role == ROLE_PADS || role == ROLE_STEP)
         return INT64_MIN;   // a pad may cut, and a step go down
-    return role != ROLE_WINDOW_PADS && role != ROLE_START && role != ROLE_PART_SIZES;
+    return role != ROLE_WINDOW_PADS && role != ROLE_START && role != ROLE_PART_SIZES && role != ROLE_GAPS;
+}
+
+static bool is_positive_list(const struct attribute_term *t, int64_t least)
+{
+    if (t->kind == TERM_REPEAT)
+        return is_positive_list(t->operands[1], least);
+    return t->kind == TERM_INTEGER && t->value >= least;
+}
+
+// Does a condition say that all entries are at least that?
+static bool is_at_least_by_condition(const struct equation *eq, uint32_t variable, int64_t least)
+{
+    for (uint32_t i = 0; i < eq->n_conditions; i++) {
+        const struct condition *c = &eq->conditions[i];
+        if (c->kind == CONDITION_LESS_EQUAL && c->b->kind == TERM_VARIABLE && c->b->value == variable &&
+            is_positive_list(c->a, least))
+            return true;
+    }
+    return false;
+}
+
+// Steps are at least 1 or at most -1, which are families of their own; pads are of any sign where no condition says it.
+static poly entry_of_role(struct family *f, uint32_t variable, enum attribute_role role, bool has_many_axes, uint32_t n)
+{
+    int64_t least = role == ROLE_STEP ? 1 : attribute_least(role);
+    if (role == ROLE_PADS && is_at_least_by_condition(f->equation, variable, 0))
+        least = 0;
+    bool is_negative =
+        role == ROLE_STEP && !is_at_least_by_condition(f->equation, variable, 1) && choose(f->choices, 2);
+    poly entry = symbol_add(f, symbol_of_role(role, has_many_axes, n), least);
+    return is_negative ? poly_scale(f->polys, entry, -1) : entry;
 }
 
 void family_add_list(struct family *f, uint32_t variable, enum attribute_role role, uint32_t n, const int64_t *ints)
@@ -83,17 +122,27 @@ void family_add_list(struct family *f, uint32_t variable, enum attribute_role ro
     bool has_many_axes = n >= (role == ROLE_WINDOW_PADS ? 2 : 1) * (MANY_AXES - 2);
     poly *items = arena_array(f->arena, poly, n + 1);
     for (uint32_t i = 0; i < n; i++)
-        items[i] = ints ? poly_const(f->polys, ints[i])
-                        : symbol_add(f, symbol_of_role(role, has_many_axes), attribute_least(role));
+        items[i] = ints ? poly_const(f->polys, ints[i]) : entry_of_role(f, variable, role, has_many_axes, n);
     f->attributes[variable] = (struct list_of_polys){n, items};
 }
 
-static poly symbol_asked_by(struct family *f, const void *asked_by, uint32_t entry, int64_t least)
+// Numbers of what is left over: as large as sizes allow with so many axes.
+static int64_t largest_rest(const struct family *f)
+{
+    int rank = 0;
+    for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++)
+        rank = f->types[v] && f->types[v]->rank > rank ? f->types[v]->rank : rank;
+    for (uint32_t v = 0; v < f->equation->pattern->n_attribute_variables; v++)
+        rank = f->is_chosen >> v & 1 && (int)f->attributes[v].n > rank ? (int)f->attributes[v].n : rank;
+    return rank >= MANY_AXES ? 9 : rank > 4 ? 60 : 300;
+}
+
+static poly symbol_asked_by(struct family *f, const void *asked_by, uint32_t entry, int64_t least, int64_t high)
 {
     for (uint32_t i = 0; i < f->n_symbols; i++)
         if (f->symbols[i].asked_by == asked_by && f->symbols[i].entry == entry)
             return f->values[i] == NO_POLY ? poly_of_atom(f->polys, i) : f->values[i];
-    struct symbol s = {.entry = entry, .asked_by = asked_by, .low = 2, .high = 40};
+    struct symbol s = {.entry = entry, .asked_by = asked_by, .low = 2, .high = high};
     return symbol_add(f, s, least);
 }
 
@@ -106,15 +155,42 @@ poly family_exact_quotient(struct family *f, poly a, poly b, const void *asked_b
         family_equal(f, poly_mod(f->polys, a, b), POLY_ZERO);
         return poly_floor(f->polys, a, b);
     }
-    quotient = symbol_asked_by(f, asked_by, entry, INT64_MIN);
+    quotient = symbol_asked_by(f, asked_by, entry, INT64_MIN, 40);
     family_equal(f, a, poly_mul(f->polys, quotient, b));
     return quotient;
+}
+
+bool family_is_obvious(const struct family *f, poly a, int64_t least)
+{
+    const struct poly_value v = f->polys->polys.items[a];
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < v.n; i++) {
+        int64_t product = v.monomials[i].factor;
+        for (uint32_t j = 0; j < v.monomials[i].n; j++) {
+            int64_t of_atom = f->polys->atoms.items[v.monomials[i].atoms[j]].least;
+            if (of_atom < 0 || product < 0 || __builtin_mul_overflow(product, of_atom, &product))
+                return false;
+        }
+        if (__builtin_add_overflow(sum, product, &sum))
+            return false;
+    }
+    return sum >= least;
+}
+
+void family_at_least_zero(struct family *f, poly a, const void *asked_by, uint32_t entry)
+{
+    int64_t number;
+    poly resolved = a == NO_POLY || f->asks ? a : family_resolved(f, a);
+    if (resolved == NO_POLY || f->asks || poly_is_const(f->polys, resolved, &number))
+        family_not_negative(f, resolved);
+    else if (!family_is_obvious(f, resolved, 0))
+        family_equal(f, resolved, symbol_asked_by(f, asked_by, entry, 0, largest_rest(f)));
 }
 
 poly family_remembered_cut(struct family *f, uint32_t variable, int axis)
 {
     const void *asked_by = &f->remembers[variable][axis];
-    poly first = symbol_asked_by(f, asked_by, 0, 1), second = symbol_asked_by(f, asked_by, 1, 1);
+    poly first = symbol_asked_by(f, asked_by, 0, 1, 40), second = symbol_asked_by(f, asked_by, 1, 1, 40);
     family_equal(f, f->sizes[variable][axis], poly_add(f->polys, first, second));
     return first;
 }

@@ -447,6 +447,51 @@ static bool has_sizes(const struct operator* op)
     return has_sizes;
 }
 
+// Ranges lie within the tensor: their first and last places, of which one follows from the other and the step's sign.
+static void is_sliced(struct family *f, uint32_t node)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    struct polys *p = f->polys;
+    poly one = poly_const(p, 1);
+    for (int a = 0; a < rank_of(f, n->inputs[0]); a++) {
+        poly size = family_size(f, n->inputs[0], a), start = attribute_entry(f, node, ROLE_START, (uint32_t)a);
+        poly count = attribute_entry(f, node, ROLE_SIZE, (uint32_t)a), step = family_entry_or(f, node, ROLE_STEP, a, 1);
+        if (size == NO_POLY || start == NO_POLY || count == NO_POLY || step == NO_POLY) {
+            is_lost(f);
+            continue;
+        }
+        poly last = poly_add(p, start, poly_mul(p, poly_sub(p, count, one), step));
+        bool goes_on = family_is_obvious(f, poly_sub(p, step, one), 0);
+        bool goes_back = family_is_obvious(f, poly_sub(p, poly_scale(p, step, -1), one), 0);
+        family_at_least_zero(f, poly_sub(p, count, one), n, 4 * (uint32_t)a);
+        if (!goes_back) {
+            family_at_least_zero(f, start, n, 4 * (uint32_t)a + 1);
+            family_at_least_zero(f, poly_sub(p, poly_sub(p, size, one), last), n, 4 * (uint32_t)a + 2);
+        }
+        if (!goes_on) {
+            family_at_least_zero(f, last, n, 4 * (uint32_t)a + 1);
+            family_at_least_zero(f, poly_sub(p, poly_sub(p, size, one), start), n, 4 * (uint32_t)a + 2);
+        }
+    }
+}
+
+// Something is left of each axis.
+static void is_padded(struct family *f, uint32_t node)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    int rank = rank_of(f, n->inputs[0]);
+    for (int a = 0; a < rank; a++) {
+        poly size = family_size(f, n->inputs[0], a), begin = attribute_entry(f, node, ROLE_PADS, (uint32_t)a);
+        poly end = attribute_entry(f, node, ROLE_PADS, (uint32_t)(rank + a));
+        if (size == NO_POLY || begin == NO_POLY || end == NO_POLY) {
+            is_lost(f);
+            continue;
+        }
+        poly left = poly_add(f->polys, poly_add(f->polys, size, begin), end);
+        family_at_least_zero(f, poly_sub(f->polys, left, poly_const(f->polys, 1)), n, (uint32_t)a);
+    }
+}
+
 bool family_knows_typing(struct family *f, uint32_t node)
 {
     const struct operator* op = f->equation->pattern->nodes.items[node].op;
@@ -481,6 +526,10 @@ void family_add_typing(struct family *f, uint32_t node)
         is_enlarged(f, node);
     else if (operator_splits(n->op))
         is_cut(f, node);
+    else if (operator_slices(n->op) && n->n_inputs == 1)
+        is_sliced(f, node);
+    else if (operator_has_role(n->op, ROLE_PADS))
+        is_padded(f, node);
     else if (operator_is_constant(n->op))
         is_constant(f, node);
 }

@@ -66,8 +66,9 @@ static bool has_zeros(const struct pattern_node *node)
     bool has_pads = false;
     for (uint32_t j = 0; operator_convolves(node->op) && j < pads->count; j++)
         has_pads = has_pads || !attribute_term_is_number(pads->terms[j], 0);
-    return has_pads || (operator_is_constant(node->op) && !operator_has(node->op, TRAIT_UNIFORM)) ||
-           operator_enlarges(node->op) || operator_merges_groups(node->op);
+    bool is_positive_constant = operator_has(node->op, TRAIT_UNIFORM) && has_positive_reals(node);
+    return has_pads || (operator_is_constant(node->op) && !is_positive_constant) || operator_enlarges(node->op) ||
+           operator_merges_groups(node->op);
 }
 
 // Sums of products, and the functions in question, of which nothing is known.
