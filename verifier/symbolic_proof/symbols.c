@@ -43,9 +43,6 @@ static struct symbol symbol_of_role(enum attribute_role role, bool has_many_axes
     case ROLE_WINDOW_PADS:
         return has_many_axes ? (struct symbol){.low = 1, .high = 4}
                              : (struct symbol){.low = 1, .high = 20, .far = 3000};
-    case ROLE_PADS:
-    case ROLE_STEP:
-        return (struct symbol){.low = -3, .high = has_many_axes ? 9 : 20};
     case ROLE_KERNEL:
         return has_many_axes ? (struct symbol){.low = 5, .high = 9} : (struct symbol){.low = 21, .high = 61};
     default:
