@@ -55,6 +55,16 @@ def test_repeated_functions(folder):
                      ["Abs", op, op])
 
 
+def test_casts(folder):
+    """There and back by a type that has all numbers of the first one."""
+    for kind, there, back, left in (("float", 11, 1, []), ("float16", 1, 10, []), ("float16", 11, 10, []), ("int32", 7, 6, []),
+                                    ("double", 1, 11, ["Cast", "Cast"]), ("int32", 1, 6, ["Cast", "Cast"]),
+                                    ("int64", 6, 7, ["Cast", "Cast"])):
+        for shape in ("2,3", "n,4"):
+            expect_nodes(folder, f"{kind} by {there} and back", f"""({kind}[{shape}] x) => ({kind}[] y)
+                         {{ a = Cast<to = {there}>(x)  b = Cast<to = {back}>(a)  y = Mul(b, b) }}""", left + ["Mul"])
+
+
 def test_empty_parts(folder):
     """A part without entries adds nothing, wherever it stands, unless another size of a symbol gives it some."""
     empty, none = {"e": np.zeros((2, 0), np.float32)}, {"e": np.zeros((0,), np.int64)}

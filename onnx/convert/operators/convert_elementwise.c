@@ -375,6 +375,26 @@ static bool is_within(const double *values, uint32_t count, enum dtype to)
     return true;
 }
 
+// Does one type have all numbers of another?
+static bool is_wider(enum dtype wide, enum dtype narrow)
+{
+    bool are_of_one_kind =
+        (dtype_is_float(wide) && dtype_is_float(narrow)) ||
+        (dtype_is_integer(wide) && dtype_is_integer(narrow) && dtype_is_signed(wide) == dtype_is_signed(narrow));
+    return are_of_one_kind && dtype_size(wide) > dtype_size(narrow);
+}
+
+// What was of that type before it was made wider; NO_TENSOR: it was not.
+static tensor_id narrow_behind(struct conversion *c, tensor_id x, enum dtype narrow)
+{
+    const struct graph *g = &c->model->graph;
+    const struct node *n = graph_producer(g, x);
+    tensor_id before = n->op->id == OP_CAST ? g->edges.items[n->first_input] : NO_TENSOR;
+    bool is_undone =
+        before != NO_TENSOR && type_of(c, before)->dtype == narrow && is_wider(type_of(c, x)->dtype, narrow);
+    return is_undone ? before : NO_TENSOR;
+}
+
 static bool give_cast(struct conversion *c, enum dtype to)
 {
     const double *values;
@@ -385,7 +405,8 @@ static bool give_cast(struct conversion *c, enum dtype to)
         !(is_weight(c, input_of(c, 0)) && constant_reals(c, input_of(c, 0), SIZE_MAX, &values, &count) &&
           is_within(values, count, to)))
         return cannot(c, "a cast of constants to a type that does not hold them");
-    return give(c, 0, cast_to(c, input_of(c, 0), to));
+    tensor_id before = narrow_behind(c, input_of(c, 0), to);
+    return give(c, 0, before != NO_TENSOR ? before : cast_to(c, input_of(c, 0), to));
 }
 
 bool convert_cast(struct conversion *c)
