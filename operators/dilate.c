@@ -12,7 +12,7 @@ static bool define_dilate(struct definition *d, const struct operator_call *call
     if (gaps->count != (uint32_t)x->rank)
         return refuse(d, "dilate needs %d gaps", x->rank);
     for (int i = 0; i < x->rank; i++) {
-        if (gaps->ints[i] < 0 || gaps->ints[i] > MAX_ELEMENTS)
+        if (gaps->ints[i] < 0 || gaps->ints[i] > MAX_ELEMENTS / (x->dim[i] > 0 ? x->dim[i] : 1))
             return refuse(d, "dilate has a bad gap on axis %d", i);
         shape.dim[i] = x->dim[i] > 0 ? x->dim[i] + (x->dim[i] - 1) * gaps->ints[i] : 0;
     }

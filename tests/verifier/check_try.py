@@ -88,8 +88,6 @@ TOO_RARE = {
     "number-plus-and-minus",
     "number-times-zero",
     "number-until-20-greatest",
-    "pad-variable-on-pads-into-conv",
-    "pad-variables-on-pads-into-conv",
     "pads-beside-a-kernel-of-four",
     "parts-not-three",
     "parts-not-three-subtracted",
