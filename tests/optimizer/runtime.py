@@ -201,8 +201,9 @@ def test_disturbed_sessions(folder):
         methods = TIMED.format(log=str(folder / "log")) + PROFILED.format(rule=slowed.format(slower=slower))
         told = Run(folder, model, *costs, python=misbehaving(folder, name, methods)).told
         sums = [told[f"timed_estimate_{which}"] for which in ("before", "after")]
-        expect(told["rewrites"] and abs(sums[0] - 9.0) < 1e-3 and min(abs(sums[1] - whole) for whole in (3.5, 6.5)) < 1e-3,
-               f"{name}: {sums}, not three products, and what is left of them with splits: {told['rewrites']}")
+        # Parts that no session of the result had are as they were timed, so how far it comes down is not said.
+        expect(told["rewrites"] and abs(sums[0] - 9.0) < 1e-3 and sums[1] < 9.0,
+               f"{name}: {sums}, not three products, and less behind the rewriting: {told['rewrites']}")
 
 
 def test_regions(folder):
