@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define LEAST_SHOWN_GAIN 1.005
+#define LARGEST_EQUAL_DIFFERENCE 0.03
 
 // --- where it was seen -----------------------------------------------------------------------------------------------
 
@@ -66,14 +67,20 @@ static void print_gain(struct text *out, const struct report *r, const struct ra
     print_place(out, r);
 }
 
-// A gain that the two digits behind the point do not show is none to speak of.
+static bool is_as_fast(const struct ratio_summary *gain)
+{
+    return gain->low >= 1 - LARGEST_EQUAL_DIFFERENCE && gain->high <= 1 + LARGEST_EQUAL_DIFFERENCE;
+}
+
+// A gain that the two digits behind the point do not show is none to speak of, and a wide interval with 1 in it says
+// nothing of equal times.
 static void print_measured(struct text *out, const struct report *r, const struct ratio_summary *gain)
 {
     if (ratio_is_a_gain(gain) && gain->ratio >= LEAST_SHOWN_GAIN) {
         print_gain(out, r, gain);
         return;
     }
-    text_add(out, "as fast as before (");
+    text_add(out, is_as_fast(gain) ? "as fast as before (" : "no difference in time to be told (");
     print_interval(out, gain);
     text_add(out, " x)");
     print_place(out, r);

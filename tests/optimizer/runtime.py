@@ -438,6 +438,13 @@ def test_simplified(folder):
         expect(done.told["simplified"] == is_simplified, f"{result}: {done.told}")
         expect(abs(done.told["simplified_speedup"] - 1 / result) < 1e-6 and (f"{1 / result:.2f}" in done.text) == is_simplified,
                f"{result}: how fast the simplified model is: {done.text}")
+    for times, said in (((1, 1), "as fast as before (1.00 to 1.00 x)"), ((0.7, 1.4), "no difference in time to be told (0.")):
+        count = folder / "count"
+        count.write_text("")
+        command = script(folder / "measure", f"#!/bin/sh\n[ \"$1\" = {model} ] && echo 1 && exit\necho >> '{count}'\n"
+                         f"[ $(($(wc -l < '{count}') % 2)) = 0 ] && echo {times[0]} || echo {times[1]}\n")
+        done = Run(folder, model, "--measure-command", command, *still)
+        expect(done.told["simplified"] and said in done.told["headline"], f"{times}: {done.told['headline']}")
         expect(is_simplified or ("slower" in done.told["not_simplified"] and done.out.read_bytes() == model.read_bytes()),
                f"the reason: {done.told}")
     differs = misbehaving(folder, "differs", "    def outputs(self, *words):\n        return '2 0.5 1 1 0 1 1'")
