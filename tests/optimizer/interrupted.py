@@ -1,9 +1,8 @@
-"""taso-opt that is asked to end: `interrupted.py SOURCES TASO-OPT [--few]`.
+"""taso-opt that is asked to end: `interrupted.py SOURCES TASO-OPT`.
 
 The first signal ends the search and all measuring; the best graph so far is checked, timed briefly and written. Signals
 in a row, as `timeout` sends them, are one. The second request ends the program at once, and nothing is written or left.
-How fast the machine is, and how busy, decides only where a run is met: one that had ended is interrupted earlier. With --few
-one search is interrupted, nothing is compiled, and there are no minutes of constants.
+How fast the machine is, and how busy, decides only where a run is met: one that had ended is interrupted earlier.
 """
 import json
 import os
@@ -257,9 +256,8 @@ def main():
         test_nobody_reads_on(model)
         test_constants(folder)
         test_asked_before_the_import(folder)
-        if "--few" not in sys.argv:
-            test_one_request(model, [signal.SIGTERM], 0.05 * seconds)
-            test_compiled(model, seconds)
+        test_one_request(model, [signal.SIGTERM], 0.05 * seconds)
+        test_compiled(model, seconds)
     sys.exit(1 if failures else 0)
 
 
