@@ -97,6 +97,15 @@ static bool depends_on(const struct class *c, const struct key *term, int input)
     return rule_graph_judge(&graph, c->l) != VERDICT_EQUAL;
 }
 
+// Of the first member that has a key.
+static bool key_of_first(const struct class *c, struct key *ret_key)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (key_of_member(c->s, &c->members[i], ret_key))
+            return true;
+    return false;
+}
+
 static uint32_t support_of_class(const struct class *c)
 {
     uint32_t support = UINT32_MAX;
@@ -108,7 +117,8 @@ static uint32_t support_of_class(const struct class *c)
     }
     if (is_exact)
         return support;
-    key_of_member(c->s, &c->members[0], &term);
+    if (!key_of_first(c, &term))
+        return support;
     for (int i = 0; i < c->s->family->n_inputs; i++)
         if (support >> i & 1 && !depends_on(c, &term, i))
             support &= ~(1u << i);
@@ -162,8 +172,8 @@ static void choose_members(struct class *c)
         if (!is_first_of_its_renamings(c, m) || (m->is_detour && !is_of_leaf))
             continue;
         struct renaming_kept r = {c, {{.level = m->level}, m}};
-        key_of_member(c->s, m, &r.kept.found.key);
-        inputs_visit_alike(c->s->family, m->support, c->support, keep_renamed, &r);
+        if (key_of_member(c->s, m, &r.kept.found.key))
+            inputs_visit_alike(c->s->family, m->support, c->support, keep_renamed, &r);
     }
     vec_sort(&c->kept, compare_kept);
 }

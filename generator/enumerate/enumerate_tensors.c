@@ -85,6 +85,46 @@ static bool repeat_a_value(const struct tensor_store *s, uint32_t a, uint32_t b)
     return false;
 }
 
+// --- what nodes stand on ---------------------------------------------------------------------------------------------
+
+static bool is_ground(const void *owner, uint32_t id, const void *key)
+{
+    const struct tensor_store *s = owner;
+    const struct ground *known = &s->grounds.items[id], *asked = key;
+    return known->n == asked->n && memcmp(known->nodes, asked->nodes, (size_t)known->n * sizeof *known->nodes) == 0;
+}
+
+static uint64_t hash_of_ground(const struct ground *g)
+{
+    return hash_bytes((const uint8_t *)g->nodes, (size_t)g->n * sizeof *g->nodes, 0);
+}
+
+// The ground that some nodes of a closure are; NULL: no node stands on these.
+static const struct ground *ground_of(const struct tensor_store *s, const uint32_t *closure, uint32_t chosen)
+{
+    struct ground asked = {.n = 0};
+    for (int i = 0; chosen >> i; i++)
+        if (chosen >> i & 1)
+            asked.nodes[asked.n++] = closure[i];
+    uint32_t found = table_find(&s->by_ground, hash_of_ground(&asked), is_ground, s, &asked);
+    return found == TABLE_NONE ? NULL : &s->grounds.items[found];
+}
+
+static void add_to_ground(struct tensor_store *s, uint32_t node)
+{
+    const struct node *n = &s->nodes.items[node];
+    struct ground asked = {.n = n->level - 1};
+    memcpy(asked.nodes, n->closure, (size_t)asked.n * sizeof *asked.nodes);
+    uint64_t hash = hash_of_ground(&asked);
+    uint32_t found = table_find(&s->by_ground, hash, is_ground, s, &asked);
+    if (found == TABLE_NONE) {
+        found = (uint32_t)s->grounds.count;
+        table_insert(&s->by_ground, hash, found);
+        vec_push(&s->grounds, asked);
+    }
+    vec_push(&s->grounds.items[found].above, node);
+}
+
 // --- applications of a level -----------------------------------------------------------------------------------------
 
 struct visiting {
@@ -158,23 +198,35 @@ static void visit_pairs_inside(const struct visiting *v, uint32_t a)
         visit_pairs_with_node(v, a, closure[i]);
 }
 
-// Level 3: two nodes of level 1.   Level 4: level 2 with a foreign node of level 1, or with another of level 2 that
-// shares its node of level 1.
-static void visit_pairs_beside(const struct visiting *v, int level, uint32_t a)
+static bool is_in_closure(const struct node *of, uint32_t node)
+{
+    for (int i = 0; i < of->level; i++)
+        if (of->closure[i] == node)
+            return true;
+    return false;
+}
+
+// The other argument's node, which is an earlier one, stands on nodes of a's closure alone, and not on a.
+static void visit_pairs_beside(const struct visiting *v, uint32_t a)
+{
+    uint32_t node = v->s->tensors.items[a].node;
+    const struct node *n = &v->s->nodes.items[node];
+    for (uint32_t chosen = 0; chosen < 1u << (n->level - 1); chosen++) {
+        const struct ground *ground = ground_of(v->s, n->closure, chosen);
+        for (size_t i = 0; ground && i < ground->above.count && ground->above.items[i] < node; i++)
+            if (!is_in_closure(n, ground->above.items[i]))
+                visit_pairs_with_node(v, a, ground->above.items[i]);
+    }
+}
+
+// The other argument is of level 2 too, and shares nothing with a.
+static void visit_pairs_apart(const struct visiting *v, uint32_t a)
 {
     const struct tensor_store *s = v->s;
-    uint32_t node = s->tensors.items[a].node;
-    if (level == 3)
-        for (uint32_t b = s->first_node[1]; b < node; b++)
+    uint32_t node = s->tensors.items[a].node, below = s->nodes.items[node].closure[0];
+    for (uint32_t b = s->first_node[2]; b < node; b++)
+        if (s->nodes.items[b].closure[0] != below)
             visit_pairs_with_node(v, a, b);
-    if (level != 4)
-        return;
-    uint32_t below = s->nodes.items[node].closure[0];
-    for (uint32_t b = s->first_node[1]; b < s->first_node[2]; b++)
-        if (b != below)
-            visit_pairs_with_node(v, a, b);
-    for (size_t i = 0; i < s->level2_above[below].count && s->level2_above[below].items[i] < node; i++)
-        visit_pairs_with_node(v, a, s->level2_above[below].items[i]);
 }
 
 void tensor_store_visit(const struct tensor_store *s, struct lookup *l, int level, uint32_t tensor,
@@ -188,7 +240,9 @@ void tensor_store_visit(const struct tensor_store *s, struct lookup *l, int leve
         visit_unary(&v, tensor);
         visit_pairs_inside(&v, tensor);
     } else if (own == level - 2 && own > 0)
-        visit_pairs_beside(&v, level, tensor);
+        visit_pairs_beside(&v, tensor);
+    else if (own == level - 3 && own == 2)
+        visit_pairs_apart(&v, tensor);
 }
 
 // --- building --------------------------------------------------------------------------------------------------------
@@ -330,15 +384,6 @@ static void build_level(struct tensor_store *s, struct lookup *l, int level)
     vec_free(&list);
 }
 
-static void index_level2(struct tensor_store *s)
-{
-    s->n_level2_above = s->first_node[2];
-    s->level2_above = mem_alloc_zero(s->n_level2_above * sizeof *s->level2_above);
-    for (uint32_t node = s->first_node[2]; node < s->nodes.count; node++)
-        if (s->nodes.items[node].level == 2)
-            vec_push(&s->level2_above[s->nodes.items[node].closure[0]], node);
-}
-
 void tensor_store_init(struct tensor_store *s, struct family_types *u, int max_ops)
 {
     *s = (struct tensor_store){.family_types = u, .family = u->family, .max_ops = max_ops};
@@ -353,17 +398,18 @@ void tensor_store_init(struct tensor_store *s, struct family_types *u, int max_o
         s->first_node[level] = (uint32_t)s->nodes.count;
         build_level(s, &l, level);
         s->first_node[level + 1] = (uint32_t)s->nodes.count;
-        if (level == 2)
-            index_level2(s);
+        for (uint32_t node = s->first_node[level]; node < s->nodes.count && level <= max_ops - 2; node++)
+            add_to_ground(s, node);
     }
     lookup_free(&l);
 }
 
 void tensor_store_free(struct tensor_store *s)
 {
-    for (size_t i = 0; i < s->n_level2_above; i++)
-        vec_free(&s->level2_above[i]);
-    mem_free(s->level2_above, s->n_level2_above * sizeof *s->level2_above);
+    for (size_t i = 0; i < s->grounds.count; i++)
+        vec_free(&s->grounds.items[i].above);
+    vec_free(&s->grounds);
+    table_free(&s->by_ground);
     vec_free(&s->tensors);
     vec_free(&s->nodes);
     vec_free(&s->supports);

@@ -38,6 +38,12 @@ struct node {
     uint16_t instance;
     uint8_t n_outputs, level;
 };
+// What nodes of levels up to max_ops - 2 stand on: their closures but for themselves.
+struct ground {
+    uint32_t nodes[MAX_OPS];
+    int n;
+    VEC(uint32_t) above;   // the nodes that stand on it, ascending
+};
 struct tensor_store {
     struct family_types *family_types;
     const struct family *family;
@@ -46,9 +52,8 @@ struct tensor_store {
     VEC(struct node) nodes;
     uint32_t first_tensor[MAX_OPS + 1];   // of each level; [level + 1] ends it
     uint32_t first_node[MAX_OPS + 2];
-    VEC(uint32_t) * level2_above;   // of every level-1 node: the level-2 nodes that need it
-    size_t n_level2_above;
-    struct table by_value;
+    VEC(struct ground) grounds;
+    struct table by_value, by_ground;
     VEC(uint32_t) supports;   // of each value
     struct arena data;
 };

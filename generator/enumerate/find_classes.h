@@ -24,7 +24,7 @@ struct class_counts {
     uint64_t classes;       // of two or more terms
     uint64_t pairs;         // of different terms of one class: substitutions before any pruning, both directions
     uint64_t renamed;       // of those, in classes that are renamings of others
-    uint64_t detours;       // of the rest, with a term that has its own value in its closure
+    uint64_t detours;       // of the rest, with a term that has its own value in its closure, or no key
     uint64_t unconfirmed;   // terms of equal fingerprints and different values
 };
 struct found_member {

@@ -40,13 +40,26 @@ static void write_tensor(const struct tensor_store *s, uint32_t tensor, struct k
         write_application(s, s->nodes.items[t->node].instance, t->output, s->nodes.items[t->node].arguments, key);
 }
 
-void key_of_member(const struct tensor_store *s, const struct member *m, struct key *ret_key)
+static int length_of_application(const struct tensor_store *s, const uint32_t *arguments)
+{
+    int length = 2;
+    for (int i = 0; i < 2 && arguments[i] != NO_TENSOR; i++) {
+        uint32_t node = s->tensors.items[arguments[i]].node;
+        length += node == NO_NODE ? 1 : length_of_application(s, s->nodes.items[node].arguments);
+    }
+    return length;
+}
+
+bool key_of_member(const struct tensor_store *s, const struct member *m, struct key *ret_key)
 {
     ret_key->length = 0;
     if (m->instance == MEMBER_LEAF)
         add_byte(ret_key, m->arguments[0]);
+    else if (length_of_application(s, m->arguments) > KEY_LENGTH)
+        return false;
     else
         write_application(s, m->instance, m->output, m->arguments, ret_key);
+    return true;
 }
 
 void key_append(struct key *key, const struct key *part)

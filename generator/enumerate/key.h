@@ -2,6 +2,7 @@
 // same way in every run, and are what shards and checkpoints exchange.
 //     leaf          its number
 //     application   64 + output, number of the instance, then the keys of the arguments (ascending when commutative)
+// What stands in a term more than once is written as often: a term of five operators may be too long for a key.
 // Under a renaming of the inputs a leaf stands as what it is renamed to. A term is *canonical* when no renaming has a
 // smaller key: among all renamings of a graph exactly that one is taken for the source of a substitution.
 #pragma once
@@ -29,7 +30,7 @@ struct member {
 // others stay, and may be mapped to as well); the identity is the first. Stops when it returns false.
 typedef bool renaming_fn(void *context, const uint8_t order[MAX_LEAVES]);
 void renamings_visit(const struct family *family, uint32_t used, renaming_fn *visit, void *context);
-void key_of_member(const struct tensor_store *s, const struct member *m, struct key *ret_key);
+bool key_of_member(const struct tensor_store *s, const struct member *m, struct key *ret_key);   // false: too long
 void key_append(struct key *key, const struct key *part);
 int key_compare(const struct key *a, const struct key *b);
 int keys_compare(const struct key *a, const struct key *b, int n);   // of the first that differ

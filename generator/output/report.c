@@ -38,18 +38,37 @@ void report_header(struct text *out, const struct checkpoint_header *h, const st
     text_add(out, "\n");
 }
 
+// Four, or as many as some family was enumerated to.
+static int count_levels(const struct candidates *c)
+{
+    int levels = 4;
+    for (size_t i = 0; i < c->counts.count; i++)
+        while (levels < MAX_OPS && c->counts.items[i].terms[levels + 1])
+            levels++;
+    return levels;
+}
+
+static void add_heads(struct text *out, int levels)
+{
+    text_add(out, "| family | terms of 1");
+    for (int level = 2; level <= levels; level++)
+        text_printf(out, " | %d%s", level, level == levels ? " operators" : "");
+    text_add(out, " | classes | equal pairs | without renamings | without detours | false at other sizes | "
+                  "false on reals | two outputs | minimal | rules |\n|---");
+    for (int column = 0; column < levels + 9; column++)
+        text_add(out, "|--:");
+    text_add(out, "|\n");
+}
+
 void report_counts(struct text *out, const struct candidates *c)
 {
-    text_add(
-        out,
-        "| family | terms of 1 | 2 | 3 | 4 operators | classes | equal pairs | without renamings | without detours | "
-        "false at other sizes | false on reals | two outputs | minimal | rules |\n");
-    text_add(out, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+    int levels = count_levels(c);
+    add_heads(out, levels);
     for (size_t i = 0; i < c->counts.count; i++) {
         const struct family_counts *f = &c->counts.items[i];
         uint64_t renamed = f->classes.pairs - f->classes.renamed;
         text_printf(out, "| %s", f->family);
-        for (int level = 1; level <= MAX_OPS; level++)
+        for (int level = 1; level <= levels; level++)
             text_printf(out, " | %" PRIu64, f->terms[level]);
         text_printf(out,
                     " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64

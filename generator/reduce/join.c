@@ -7,28 +7,30 @@
 #include "generator/reduce/two_outputs.h"
 #include <string.h>
 
-// The pair of targets from two groups that shares most. The others follow from it by rules of one output.
+// The pair of targets from two groups that shares most. The others follow from it by rules of one output. The second
+// one is renamed.
 struct target_pair {
-    uint32_t groups[2];    // renamed
-    uint32_t targets[2];   // of `targets`
-    int n_nodes;           // together
-    uint32_t class;        // renamed, of the second target
+    uint32_t groups[2];
+    uint8_t order[MAX_LEAVES];
+    uint32_t targets[2], class;   // of the second target
+    int n_nodes;                  // together
 };
 // Keys of sources 1 and 2, targets 1 and 2.
 struct candidate {
     struct key keys[4];
     int n_nodes;
 };
+typedef VEC(struct candidate) candidate_list;
+typedef VEC(struct half) half_list;
 enum { MAX_DERIVED_TERMS = 150 };
+// What one thread joins, class by class.
 struct joining {
-    struct reduction *r;
-    const struct family *family;
-    int max_ops;
-    struct two_outputs_terms known;
-    VEC(struct two_outputs) renamed;   // the terms of the class `renamed_class`
-    uint32_t renamed_class;
+    const struct two_outputs_terms *known;
+    uint32_t class, first;   // the first target's
+    struct half first_half;
+    half_list sources, other_sources;   // of the first target's class, and of the second's, renamed
     VEC(struct target_pair) best;
-    VEC(struct candidate) candidates;
+    candidate_list candidates;
     struct table by_groups, by_candidate;
 };
 
@@ -36,148 +38,191 @@ struct joining {
 
 static bool is_candidate(const void *owner, uint32_t id, const void *key)
 {
-    const struct joining *j = owner;
-    return keys_compare(j->candidates.items[id].keys, key, 4) == 0;
+    const candidate_list *candidates = owner;
+    return keys_compare(candidates->items[id].keys, key, 4) == 0;
 }
 
-static void add_candidate(struct joining *j, const struct two_outputs *s1, const struct two_outputs *s2,
-                          const struct two_outputs *t1, const struct two_outputs *t2)
+static void add_candidate(candidate_list *candidates, struct table *by_keys, const struct candidate *c)
 {
-    struct candidate c = {.keys = {s1->key, s2->key, t1->key, t2->key}};
-    struct candidate swapped = {.keys = {s2->key, s1->key, t2->key, t1->key}};
-    keys_make_canonical(j->family, c.keys, 4);
-    keys_make_canonical(j->family, swapped.keys, 4);
-    if (keys_compare(swapped.keys, c.keys, 4) < 0)
-        c = swapped;
     uint64_t hash = 0;
     for (int i = 0; i < 4; i++)
-        hash = hash_mix(hash, key_hash(&c.keys[i]));
-    if (table_find(&j->by_candidate, hash, is_candidate, j, c.keys) != TABLE_NONE)
+        hash = hash_mix(hash, key_hash(&c->keys[i]));
+    if (table_find(by_keys, hash, is_candidate, candidates, c->keys) != TABLE_NONE)
         return;
-    table_insert(&j->by_candidate, hash, (uint32_t)j->candidates.count);
-    vec_push(&j->candidates, c);
+    table_insert(by_keys, hash, (uint32_t)candidates->count);
+    vec_push(candidates, *c);
 }
 
-static void rename_class(struct joining *j, const struct two_outputs *t)
+static void join_halves(struct joining *j, const struct half *s1, const struct half *s2, const struct half *t1,
+                        const struct half *t2)
 {
-    if (j->renamed.count && j->renamed_class == t->renamed_class)
-        return;
-    vec_clear(&j->renamed);
-    for (uint32_t i = j->known.first_term.items[t->class]; i < two_outputs_end_of_class(&j->known, t->class); i++) {
-        struct two_outputs s;
-        two_outputs_rename(&j->known, i, j->known.classes.items[t->renamed_class].order, &s);
-        vec_push(&j->renamed, s);
+    const struct family *f = j->known->family;
+    struct candidate c = {.keys = {s1->key, s2->key, t1->key, t2->key}};
+    struct candidate swapped = {.keys = {s2->key, s1->key, t2->key, t1->key}};
+    keys_make_canonical(f, c.keys, 4);
+    keys_make_canonical(f, swapped.keys, 4);
+    add_candidate(&j->candidates, &j->by_candidate, keys_compare(swapped.keys, c.keys, 4) < 0 ? &swapped : &c);
+}
+
+static void make_sources(const struct two_outputs_terms *known, uint32_t class, const uint8_t *order,
+                         half_list *ret_sources)
+{
+    const struct known_class *c = &known->classes.items[class];
+    vec_clear(ret_sources);
+    for (uint32_t i = c->first_source; i < c->first_target; i++) {
+        struct half source;
+        two_outputs_make_half(known, i, order, &source);
+        vec_push(ret_sources, source);
     }
-    j->renamed_class = t->renamed_class;
+}
+
+// The end of a group of sources that begins with number `first` of a class.
+static size_t end_of_group(const struct two_outputs_terms *known, uint32_t class, size_t first)
+{
+    const struct known_class *c = &known->classes.items[class];
+    size_t end = first + 1, n = c->first_target - c->first_source;
+    const struct known_term *terms = &known->terms.items[c->first_source];
+    while (end < n && terms[end].group == terms[first].group)
+        end++;
+    return end;
 }
 
 // Joins the first pair of sources from two groups: the others become it by rules of one output.
-static void join_groups(struct joining *j, const struct two_outputs *t1, const struct two_outputs *t2,
-                        const struct two_outputs *g1, const struct two_outputs *g2)
+static void join_groups(struct joining *j, const struct half *t1, const struct half *t2, size_t first, size_t end,
+                        size_t other_first, size_t other_end)
 {
-    for (const struct two_outputs *s1 = g1;; s1 += s1->next_in_group) {
-        for (const struct two_outputs *s2 = g2;; s2 += s2->next_in_group) {
-            if (two_outputs_go_together(s1, s2, j->max_ops)) {
-                add_candidate(j, s1, s2, t1, t2);
+    for (size_t i = first; i < end; i++)
+        for (size_t k = other_first; k < other_end; k++)
+            if (two_outputs_go_together(&j->sources.items[i], &j->other_sources.items[k], j->known->max_ops)) {
+                join_halves(j, &j->sources.items[i], &j->other_sources.items[k], t1, t2);
                 return;
             }
-            if (!s2->next_in_group)
-                break;
-        }
-        if (!s1->next_in_group)
-            return;
-    }
-}
-
-static void join_source(struct joining *j, const struct two_outputs *t1, const struct two_outputs *t2,
-                        const struct two_outputs *s1)
-{
-    uint32_t all = t1->leaves | t2->leaves;
-    for (const struct two_outputs *s2 = j->renamed.items;; s2 += s2->next_group) {
-        if (t2->leaves & ~s2->leaves && !(all & ~(s1->leaves | s2->leaves)))
-            join_groups(j, t1, t2, s1, s2);
-        if (!s2->next_group)
-            return;
-    }
 }
 
 static void join_sources(struct joining *j, const struct target_pair *pair)
 {
-    const struct two_outputs *t1 = &j->known.targets.items[pair->targets[0]],
-                             *t2 = &j->known.targets.items[pair->targets[1]];
-    rename_class(j, t2);
-    for (const struct two_outputs *s1 = &j->known.terms.items[j->known.first_term.items[t1->class]];;
-         s1 += s1->next_group) {
-        if (t1->leaves & ~s1->leaves)
-            join_source(j, t1, t2, s1);
-        if (!s1->next_group)
-            return;
+    struct half t1, t2;
+    two_outputs_make_half(j->known, pair->targets[0], two_outputs_same_order, &t1);
+    two_outputs_make_half(j->known, pair->targets[1], pair->order, &t2);
+    make_sources(j->known, pair->class, pair->order, &j->other_sources);
+    for (size_t i = 0, end; i < j->sources.count; i = end) {
+        end = end_of_group(j->known, j->class, i);
+        for (size_t k = 0, other_end; k < j->other_sources.count; k = other_end) {
+            other_end = end_of_group(j->known, pair->class, k);
+            join_groups(j, &t1, &t2, i, end, k, other_end);
+        }
     }
 }
+
+// --- pairs of targets ------------------------------------------------------------------------------------------------
 
 static bool is_pair_of_groups(const void *owner, uint32_t id, const void *key)
 {
     const struct joining *j = owner;
-    return memcmp(j->best.items[id].groups, key, sizeof j->best.items[id].groups) == 0;
+    const struct target_pair *known = &j->best.items[id], *asked = key;
+    return memcmp(known->groups, asked->groups, sizeof known->groups) == 0 &&
+           memcmp(known->order, asked->order, sizeof known->order) == 0;
+}
+
+static const struct key *key_of_term(const struct two_outputs_terms *known, uint32_t term)
+{
+    return &known->members[known->terms.items[term].member].key;
 }
 
 static int compare_target_pairs(const struct joining *j, const struct target_pair *x, const struct target_pair *y)
 {
-    const struct two_outputs *t = j->known.targets.items;
-    int order = x->n_nodes - y->n_nodes;
-    if (!order)
-        order = key_compare(&t[x->targets[0]].key, &t[y->targets[0]].key);
-    return order ? order : key_compare(&t[x->targets[1]].key, &t[y->targets[1]].key);
+    struct half a, b;
+    if (x->n_nodes != y->n_nodes)
+        return x->n_nodes - y->n_nodes;
+    int order = key_compare(key_of_term(j->known, x->targets[0]), key_of_term(j->known, y->targets[0]));
+    if (order)
+        return order;
+    two_outputs_make_half(j->known, x->targets[1], x->order, &a);
+    two_outputs_make_half(j->known, y->targets[1], y->order, &b);
+    return key_compare(&a.key, &b.key);
 }
 
-static void keep_best_pair(struct joining *j, uint32_t first, uint32_t second)
+static void keep_best_pair(struct joining *j, const struct target_pair *pair)
 {
-    const struct two_outputs *t1 = &j->known.targets.items[first], *t2 = &j->known.targets.items[second];
-    struct target_pair pair = {{t1->renamed_group, t2->renamed_group},
-                               {first, second},
-                               two_outputs_count_nodes(t1, t2, MAX_OPS),
-                               t2->renamed_class};
-    uint64_t hash = hash_mix(pair.groups[0], pair.groups[1]);
-    uint32_t found = table_find(&j->by_groups, hash, is_pair_of_groups, j, pair.groups);
+    uint64_t hash = hash_mix(hash_mix(pair->groups[0], pair->groups[1]), hash_bytes(pair->order, MAX_LEAVES, 0));
+    uint32_t found = table_find(&j->by_groups, hash, is_pair_of_groups, j, pair);
     if (found == TABLE_NONE) {
         table_insert(&j->by_groups, hash, (uint32_t)j->best.count);
-        vec_push(&j->best, pair);
-    } else if (compare_target_pairs(j, &pair, &j->best.items[found]) < 0)
-        j->best.items[found] = pair;
+        vec_push(&j->best, *pair);
+    } else if (compare_target_pairs(j, pair, &j->best.items[found]) < 0)
+        j->best.items[found] = *pair;
 }
 
-static void pair_target_with(struct joining *j, uint32_t first, uint32_t a, uint32_t b)
+static uint32_t renamed_inputs(const struct family *f, uint32_t inputs, const uint8_t *order)
 {
-    const struct two_outputs *t1 = &j->known.targets.items[first];
-    const uint32_t *others = NULL;
-    size_t n = two_outputs_targets_with(&j->known, a, b, &others);
-    for (size_t i = 0; i < n; i++) {
-        const struct two_outputs *t2 = &j->known.targets.items[others[i]];
-        if (t1->leaves & t2->leaves && two_outputs_go_together(t1, t2, j->max_ops))
-            keep_best_pair(j, first, others[i]);
+    uint32_t renamed = 0;
+    for (int i = 0; i < f->n_inputs; i++)
+        if (inputs >> i & 1)
+            renamed |= 1u << order[i];
+    return renamed;
+}
+
+static void pair_with(void *context, const struct renamed_target *second)
+{
+    struct joining *j = context;
+    const struct known_class *own = &j->known->classes.items[j->class],
+                             *other = &j->known->classes.items[second->class];
+    const struct half *t1 = &j->first_half, *t2 = &second->half;
+    uint32_t there = own->needed | renamed_inputs(j->known->family, other->needed, second->order);
+    if ((t1->leaves | t2->leaves) & ~there || !two_outputs_go_together(t1, t2, j->known->max_ops))
+        return;
+    struct target_pair pair = {.targets = {j->first, second->term}, .class = second->class};
+    for (int i = 0; i < 2; i++)
+        pair.groups[i] = j->known->terms.items[pair.targets[i]].group;
+    memcpy(pair.order, second->order, sizeof pair.order);
+    pair.n_nodes = two_outputs_count_nodes(t1, t2, MAX_OPS);
+    keep_best_pair(j, &pair);
+}
+
+static void join_class(struct joining *j, uint32_t class)
+{
+    const struct known_class *c = &j->known->classes.items[class];
+    j->class = class;
+    vec_clear(&j->best);
+    table_clear(&j->by_groups);
+    make_sources(j->known, class, two_outputs_same_order, &j->sources);
+    for (j->first = c->first_target; j->first < c->end; j->first++) {
+        two_outputs_make_half(j->known, j->first, two_outputs_same_order, &j->first_half);
+        two_outputs_visit_partners(j->known, &j->first_half, pair_with, j);
     }
+    for (size_t i = 0; i < j->best.count; i++)
+        join_sources(j, &j->best.items[i]);
 }
 
-static void pair_target(struct joining *j, uint32_t first)
+static void free_joining(struct joining *j)
 {
-    const struct two_outputs *t1 = &j->known.targets.items[first];
-    int n_nodes = t1->n_nodes;
-    for (int i = 0; i < n_nodes; i++)
-        for (int k = i; k < n_nodes; k++)
-            pair_target_with(j, first, t1->nodes[i], t1->nodes[k]);
-    if (2 * n_nodes <= j->max_ops)
-        pair_target_with(j, first, JOINED_ANY, JOINED_ANY);
+    vec_free(&j->sources);
+    vec_free(&j->other_sources);
+    vec_free(&j->best);
+    vec_free(&j->candidates);
+    table_free(&j->by_groups);
+    table_free(&j->by_candidate);
+}
+
+static void join_classes(const struct two_outputs_terms *known, int threads, candidate_list *ret_candidates)
+{
+    struct table by_keys = {0};
+#pragma omp parallel num_threads(threads)
+    {
+        struct joining j = {.known = known};
+#pragma omp for schedule(dynamic, 64)
+        for (uint32_t class = 0; class < known->classes.count; class ++)
+            if (!interrupt_requested())
+                join_class(&j, class);
+#pragma omp critical(candidates)
+        for (size_t i = 0; i < j.candidates.count; i++)
+            add_candidate(ret_candidates, &by_keys, &j.candidates.items[i]);
+        free_joining(&j);
+    }
+    table_free(&by_keys);
 }
 
 // --- judging ---------------------------------------------------------------------------------------------------------
-
-static int count_all_nodes(const struct joining *j, const struct candidate *c)
-{
-    int n = 0;
-    for (int i = 0; i < 4; i++)
-        n += key_count_nodes(j->family, &c->keys[i]);
-    return n;
-}
 
 static int compare_candidates(const void *a, const void *b)
 {
@@ -199,78 +244,78 @@ static void add_equation(struct reduction *r, const struct equation *equation)
     vec_push(&r->equations, *equation);
 }
 
-static bool is_derived(const struct joining *j, const struct candidate *c)
+static bool is_derived(const struct reduction *r, const struct candidate *c, int max_ops)
 {
     struct key source, target;
     return key_pair(&c->keys[0], &c->keys[1], &source) && key_pair(&c->keys[2], &c->keys[3], &target) &&
-           derive_term(&j->r->rules, &source, &target, j->max_ops + 2, MAX_DERIVED_TERMS, DERIVE_BY_RULES);
+           derive_term(&r->rules, &source, &target, max_ops + 2, MAX_DERIVED_TERMS, DERIVE_BY_RULES);
 }
 
-static void judge_candidate(struct joining *j, struct lookup *l, const struct candidate *c, uint64_t *ret_pruned)
+static bool is_substitution(const struct reduction *r, struct lookup *l, const struct candidate *c)
+{
+    struct rule_graph graph;
+    rule_graph_from_keys(&graph, r->family_types->family, 2, c->keys, c->keys + 2);
+    return rule_graph_judge(&graph, l) == VERDICT_EQUAL && !prune_by_common_root(&graph, l);
+}
+
+// Counts all operators of those that are left.
+static void count_nodes_if_open(const struct reduction *r, struct lookup *l, int max_ops, struct candidate *c)
+{
+    c->n_nodes = 0;
+    if (interrupt_requested() || !is_substitution(r, l, c) || is_derived(r, c, max_ops))
+        return;
+    for (int i = 0; i < 4; i++)
+        c->n_nodes += key_count_nodes(r->family_types->family, &c->keys[i]);
+}
+
+// Keeps the candidates that the rules of one output do not derive, small ones first.
+static void keep_open(const struct reduction *r, int max_ops, candidate_list *candidates)
+{
+    size_t n = 0;
+#pragma omp parallel num_threads(r->family_types->threads)
+    {
+        struct lookup l;
+        lookup_init(&l, r->family_types);
+#pragma omp for schedule(dynamic, 16)
+        for (size_t i = 0; i < candidates->count; i++)
+            count_nodes_if_open(r, &l, max_ops, &candidates->items[i]);
+        lookup_free(&l);
+    }
+    for (size_t i = 0; i < candidates->count; i++)
+        if (candidates->items[i].n_nodes > 0)
+            candidates->items[n++] = candidates->items[i];
+    candidates->count = n;
+    vec_sort(candidates, compare_candidates);
+}
+
+// Is it a new equation, or false?
+static bool judge_candidate(struct reduction *r, struct lookup *l, int max_ops, const struct candidate *c)
 {
     struct equation equation = {0};
-    rule_graph_from_keys(&equation.graph, j->family, 2, c->keys, c->keys + 2);
-    if (rule_graph_judge(&equation.graph, l) != VERDICT_EQUAL || prune_by_common_root(&equation.graph, l) ||
-        is_derived(j, c)) {
-        ++*ret_pruned;
-        return;
-    }
-    prune_generalize(&equation.graph, l, j->max_ops);
-    if (shapes_test(&equation.graph, reduction_calls(j->r), EVIDENCE_NONE, &equation.shapes) == SHAPES_HOLD)
-        add_equation(j->r, &equation);
+    if (is_derived(r, c, max_ops))
+        return false;
+    rule_graph_from_keys(&equation.graph, r->family_types->family, 2, c->keys, c->keys + 2);
+    prune_generalize(&equation.graph, l, max_ops);
+    if (shapes_test(&equation.graph, reduction_calls(r), EVIDENCE_NONE, &equation.shapes) == SHAPES_HOLD)
+        add_equation(r, &equation);
     else
-        j->r->counts.false_sizes++;
-}
-
-static void judge_candidates(struct joining *j, uint64_t *ret_pruned)
-{
-    struct lookup l;
-    lookup_init(&l, j->r->family_types);
-    for (size_t i = 0; i < j->candidates.count; i++)
-        j->candidates.items[i].n_nodes = count_all_nodes(j, &j->candidates.items[i]);
-    vec_sort(&j->candidates, compare_candidates);
-    for (size_t i = 0; i < j->candidates.count && !interrupt_requested(); i++)
-        judge_candidate(j, &l, &j->candidates.items[i], ret_pruned);
-    lookup_free(&l);
-}
-
-static void free_joining(struct joining *j)
-{
-    two_outputs_terms_free(&j->known);
-    vec_free(&j->renamed);
-    vec_free(&j->best);
-    vec_free(&j->candidates);
-    table_free(&j->by_groups);
-    table_free(&j->by_candidate);
-}
-
-static bool is_identity(const uint8_t *order)
-{
-    for (int i = 0; i < MAX_LEAVES; i++)
-        if (order[i] != i)
-            return false;
+        r->counts.false_sizes++;
     return true;
-}
-
-// So that each class is renamed once.
-static int compare_renamed_classes(const void *a, const void *b)
-{
-    const struct target_pair *x = a, *y = b;
-    return x->class == y->class ? 0 : x->class < y->class ? -1 : 1;
 }
 
 void join_find_equations(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint64_t *ret_pruned)
 {
-    struct joining j = {.r = r, .family = r->family_types->family, .max_ops = max_ops};
-    two_outputs_terms_init(&j.known, r);
-    for (uint32_t i = 0; i < j.known.targets.count && !interrupt_requested(); i++)
-        if (is_identity(j.known.classes.items[j.known.targets.items[i].renamed_class].order))
-            pair_target(&j, i);
-    vec_sort(&j.best, compare_renamed_classes);
-    for (size_t i = 0; i < j.best.count && !interrupt_requested(); i++)
-        join_sources(&j, &j.best.items[i]);
-    *ret_pairs = j.candidates.count;
-    *ret_pruned = 0;
-    judge_candidates(&j, ret_pruned);
-    free_joining(&j);
+    struct two_outputs_terms known;
+    candidate_list candidates = {0};
+    struct lookup l;
+    lookup_init(&l, r->family_types);
+    two_outputs_terms_init(&known, r, max_ops);
+    join_classes(&known, r->family_types->threads, &candidates);
+    two_outputs_terms_free(&known);
+    *ret_pairs = *ret_pruned = candidates.count;
+    keep_open(r, max_ops, &candidates);
+    for (size_t i = 0; i < candidates.count && !interrupt_requested(); i++)
+        *ret_pruned -= judge_candidate(r, &l, max_ops, &candidates.items[i]);
+    vec_free(&candidates);
+    lookup_free(&l);
 }

@@ -1,81 +1,85 @@
-// Targets, groups of sources, and renamings of targets, each with an index.
+// Classes concerned, their groups, and two indexes of targets: the small ones by pairs of operators, others by shape.
 #include "generator/reduce/two_outputs.h"
 
+#include "generator/enumerate/term.h"
 #include <string.h>
 
-// --- terms and the nodes that they need ------------------------------------------------------------------------------
+const uint8_t two_outputs_same_order[MAX_LEAVES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                                    16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
 
-static bool is_node(const void *owner, uint32_t id, const void *key)
+// --- halves ----------------------------------------------------------------------------------------------------------
+
+static bool is_node_of(const struct half *h, const uint8_t *bytes, int length, uint64_t hash)
 {
-    const struct two_outputs_terms *j = owner;
-    return key_compare(&j->nodes.items[id], key) == 0;
+    for (int i = 0; i < h->n_nodes; i++)
+        if (h->node_hashes[i] == hash && h->lengths[i] == length &&
+            memcmp(h->key.bytes + h->starts[i] + 1, bytes + 1, (size_t)length - 1) == 0)
+            return true;
+    return false;
 }
 
-static uint32_t number_of_node(struct two_outputs_terms *j, const uint8_t *bytes, int length)
+static void add_node(struct half *h, int at, int length, uint64_t hash)
 {
-    struct key key = {.length = (uint8_t)length};
-    memcpy(key.bytes, bytes, (size_t)length);
-    key.bytes[0] = 0;
-    uint32_t found = table_find(&j->by_node, key_hash(&key), is_node, j, &key);
-    if (found != TABLE_NONE)
-        return found;
-    table_insert(&j->by_node, key_hash(&key), (uint32_t)j->nodes.count);
-    vec_push(&j->nodes, key);
-    return (uint32_t)j->nodes.count - 1;
-}
-
-static void add_node_number(struct two_outputs *t, uint32_t number)
-{
-    int at = 0;
-    while (at < t->n_nodes && t->nodes[at] < number)
-        at++;
-    if (at < t->n_nodes && t->nodes[at] == number)
+    if (h->n_nodes == MAX_OPS || is_node_of(h, h->key.bytes + at, length, hash))
         return;
-    if (t->n_nodes == MAX_OPS)
-        return;
-    memmove(&t->nodes[at + 1], &t->nodes[at], sizeof *t->nodes * (size_t)(t->n_nodes - at));
-    t->nodes[at] = number;
-    t->node_bits |= UINT64_C(1) << number % 64;
-    t->n_nodes++;
+    h->starts[h->n_nodes] = (uint8_t)at;
+    h->lengths[h->n_nodes] = (uint8_t)length;
+    h->node_hashes[h->n_nodes++] = hash;
+    h->node_bits |= term_bit(hash);
 }
 
 // Gives the length of the term that starts at `at`.
-static int read_term(struct two_outputs_terms *j, struct two_outputs *t, int at)
+static int read_term(const struct family *f, struct half *h, int at, uint64_t *ret_hash)
 {
-    if (t->key.bytes[at] < KEY_NODE) {
-        if (t->key.bytes[at] < j->family->n_inputs)
-            t->leaves |= 1u << t->key.bytes[at];
+    const uint8_t *bytes = h->key.bytes + at;
+    if (bytes[0] < KEY_NODE) {
+        h->leaves |= bytes[0] < f->n_inputs ? 1u << bytes[0] : 0;
+        *ret_hash = term_hash_of_leaf(bytes[0]);
         return 1;
     }
-    int length = 2, n = j->family->instances[t->key.bytes[at + 1]].n_inputs;
+    uint64_t of[2] = {0};
+    int length = 2, n = f->instances[bytes[1]].n_inputs;
     for (int i = 0; i < n; i++)
-        length += read_term(j, t, at + length);
-    add_node_number(t, number_of_node(j, t->key.bytes + at, length));
+        length += read_term(f, h, at + length, &of[i]);
+    uint64_t node = term_hash_of_node(f, bytes[1], of[0], of[1]);
+    add_node(h, at, length, node);
+    *ret_hash = term_hash_of_output(node, bytes[0] - KEY_NODE);
     return length;
 }
 
-static void make_joined(struct two_outputs_terms *j, const struct key *key, uint32_t class, const uint8_t *order,
-                        struct two_outputs *ret_term)
+static void read_half(const struct family *f, struct half *h)
 {
-    *ret_term = (struct two_outputs){.key = *key, .class = class};
-    key_rename(j->family, &ret_term->key, order);
-    read_term(j, ret_term, 0);
+    uint64_t hash;
+    h->leaves = 0;
+    h->n_nodes = 0;
+    h->node_bits = 0;
+    read_term(f, h, 0, &hash);
 }
 
-int two_outputs_count_nodes(const struct two_outputs *a, const struct two_outputs *b, int limit)
+void two_outputs_make_half(const struct two_outputs_terms *j, uint32_t term, const uint8_t *order,
+                           struct half *ret_half)
 {
-    int n = 0;
-    for (int i = 0, k = 0; (i < a->n_nodes || k < b->n_nodes) && n <= limit; n++) {
-        uint32_t x = i < a->n_nodes ? a->nodes[i] : UINT32_MAX, y = k < b->n_nodes ? b->nodes[k] : UINT32_MAX;
-        i += x <= y;
-        k += y <= x;
-    }
-    return n;
+    ret_half->key = j->members[j->terms.items[term].member].key;
+    key_rename(j->family, &ret_half->key, order);
+    read_half(j->family, ret_half);
+}
+
+static bool shares_node(const struct half *a, const struct half *b, int i)
+{
+    return is_node_of(a, b->key.bytes + b->starts[i], b->lengths[i], b->node_hashes[i]);
+}
+
+int two_outputs_count_nodes(const struct half *a, const struct half *b, int limit)
+{
+    int n = a->n_nodes;
+    for (int i = 0; i < b->n_nodes && n <= limit; i++)
+        n += !shares_node(a, b, i);
+    return n <= limit ? n : limit + 1;
 }
 
 static bool contains_term(const struct key *whole, const struct key *part)
 {
-    for (int i = 0; i + part->length <= whole->length; i++)
+    for (int i = 0; i + part->length <= whole->length; i += whole->bytes[i] >= KEY_NODE ? 2 : 1)
         if (memcmp(whole->bytes + i, part->bytes, part->length) == 0)
             return true;
     return false;
@@ -89,7 +93,7 @@ static bool have_more_bits(uint64_t bits, int limit)
     return bits != 0;
 }
 
-bool two_outputs_go_together(const struct two_outputs *a, const struct two_outputs *b, int max_ops)
+bool two_outputs_go_together(const struct half *a, const struct half *b, int max_ops)
 {
     return !have_more_bits(a->node_bits | b->node_bits, max_ops) && two_outputs_count_nodes(a, b, max_ops) <= max_ops &&
            !contains_term(&a->key, &b->key) && !contains_term(&b->key, &a->key);
@@ -97,242 +101,311 @@ bool two_outputs_go_together(const struct two_outputs *a, const struct two_outpu
 
 // --- the classes concerned -------------------------------------------------------------------------------------------
 
-static bool needs_more(const struct two_outputs *target, const struct two_outputs *source)
+// A member in the order in which terms are kept: sources first, groups together, as they were found within these.
+struct sorted_member {
+    uint32_t member, leaves, part;
+    bool is_target;
+};
+
+static int compare_groups(const struct sorted_member *x, const struct sorted_member *y)
 {
-    return (target->leaves & ~source->leaves) != 0;
+    if (x->is_target != y->is_target)
+        return x->is_target ? 1 : -1;
+    if (x->leaves != y->leaves)
+        return x->leaves < y->leaves ? -1 : 1;
+    return x->part == y->part ? 0 : x->part < y->part ? -1 : 1;
 }
 
-static void mark_targets(struct two_outputs_terms *j, size_t first)
+static int compare_members(const void *a, const void *b)
 {
-    for (size_t t = first; t < j->terms.count; t++)
-        for (size_t s = first; s < j->terms.count; s++)
-            if (needs_more(&j->terms.items[t], &j->terms.items[s]))
-                j->terms.items[t].is_target = true;
+    const struct sorted_member *x = a, *y = b;
+    int order = compare_groups(x, y);
+    return order ? order : x->member < y->member ? -1 : x->member > y->member;
 }
 
-// Term t follows the last one of its group, or starts one after `last_group`.
-static void add_to_group(struct two_outputs_terms *j, uint32_t first_member, size_t first, size_t t, size_t *last_group)
+typedef VEC(struct sorted_member) sorted_members;
+
+static void add_terms(struct two_outputs_terms *j, const sorted_members *sorted, struct known_class *c)
 {
-    struct parts *parts = &j->r->firm_parts;
-    struct two_outputs *terms = j->terms.items;
-    uint32_t part = parts_find(parts, first_member + (uint32_t)(t - first));
-    size_t g = first;
-    while (g < t &&
-           (terms[g].leaves != terms[t].leaves || parts_find(parts, first_member + (uint32_t)(g - first)) != part))
-        g = terms[g].next_group ? g + terms[g].next_group : t;
-    terms[t].group = (uint32_t)g;
-    if (g == t) {
-        terms[*last_group].next_group = (uint32_t)(t - *last_group);
-        *last_group = t;
+    c->first_source = (uint32_t)j->terms.count;
+    for (size_t i = 0; i < sorted->count; i++) {
+        bool starts_group = i == 0 || compare_groups(&sorted->items[i - 1], &sorted->items[i]) != 0;
+        uint32_t at = (uint32_t)j->terms.count, group = starts_group ? at : j->terms.items[at - 1].group;
+        if (sorted->items[i].is_target && (i == 0 || !sorted->items[i - 1].is_target))
+            c->first_target = at;
+        vec_push(&j->terms, ((struct known_term){sorted->items[i].member, sorted->items[i].leaves, group, TABLE_NONE}));
+    }
+    c->end = (uint32_t)j->terms.count;
+    vec_push(&j->classes, *c);
+}
+
+// Members [first, end) are one class. Left out are those of a leaf, and constants, as x - x is: it needs no input.
+static void take_class(struct two_outputs_terms *j, struct reduction *r, uint32_t first, uint32_t end,
+                       sorted_members *sorted)
+{
+    struct known_class c = {.needed = UINT32_MAX};
+    uint32_t some = 0;
+    size_t n_targets = 0;
+    vec_clear(sorted);
+    for (uint32_t i = first; i < end && j->members[first].level > 0; i++) {
+        uint32_t leaves = key_inputs(j->family, &j->members[i].key);
+        vec_push(sorted, ((struct sorted_member){i, leaves, parts_find(&r->firm_parts, i), false}));
+        c.needed &= leaves;
+        some |= leaves;
+    }
+    if (sorted->count == 0 || c.needed == 0 || some == c.needed)
         return;
-    }
-    while (terms[g].next_in_group)
-        g += terms[g].next_in_group;
-    terms[g].next_in_group = (uint32_t)(t - g);
+    for (size_t i = 0; i < sorted->count; i++)
+        n_targets += sorted->items[i].is_target = sorted->items[i].leaves != c.needed;
+    vec_sort(sorted, compare_members);
+    if (n_targets < sorted->count)
+        add_terms(j, sorted, &c);
 }
 
-static void find_groups(struct two_outputs_terms *j, uint32_t first_member, size_t first)
-{
-    size_t last_group = first;
-    for (size_t t = first; t < j->terms.count; t++)
-        add_to_group(j, first_member, first, t, &last_group);
-}
+// --- small targets, by pairs of operators ----------------------------------------------------------------------------
 
-static void take_class(struct two_outputs_terms *j, uint32_t class)
-{
-    static const uint8_t same_order[MAX_LEAVES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-                                                   16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
-    const struct reduction *r = j->r;
-    size_t first = j->terms.count;
-    uint32_t all = UINT32_MAX, some = 0;
-    const struct found_member *members = r->findings->members.items;
-    if (members[r->first_member.items[class]].level == 0)
-        return;
-    for (uint32_t i = r->first_member.items[class]; i < r->first_member.items[class + 1]; i++) {
-        struct two_outputs t;
-        make_joined(j, &members[i].key, (uint32_t)j->first_term.count, same_order, &t);
-        vec_push(&j->terms, t);
-        all &= t.leaves;
-        some |= t.leaves;
-    }
-    bool is_constant = all == 0;   // as x - x is: needs no input at all
-    if (some & ~all && !is_constant) {
-        mark_targets(j, first);
-        find_groups(j, r->first_member.items[class], first);
-        vec_push(&j->first_term, (uint32_t)first);
-    } else {
-        j->terms.count = first;
-    }
-}
-
-uint32_t two_outputs_end_of_class(const struct two_outputs_terms *j, uint32_t class)
-{
-    return class + 1 < j->first_term.count ? j->first_term.items[class + 1] : (uint32_t)j->terms.count;
-}
-
-static bool is_target_key(const void *owner, uint32_t id, const void *key)
+static bool is_small_target(const void *owner, uint32_t id, const void *key)
 {
     const struct two_outputs_terms *j = owner;
-    return key_compare(&j->targets.items[id].key, key) == 0;
+    return key_compare(&j->small.items[id].half.key, key) == 0;
 }
 
 static bool is_node_pair(const void *owner, uint32_t id, const void *key)
 {
     const struct two_outputs_terms *j = owner;
-    const uint32_t *pair = key;
+    const uint64_t *pair = key;
     return j->pairs.items[id].a == pair[0] && j->pairs.items[id].b == pair[1];
 }
 
-static void index_pair(struct two_outputs_terms *j, uint32_t a, uint32_t b, uint32_t target)
+static uint64_t hash_of_pair(uint64_t pair[2])
 {
-    uint32_t pair[2] = {a, b};
-    uint64_t hash = hash_mix(a, b);
+    uint64_t a = pair[0], b = pair[1];
+    pair[0] = a < b ? a : b;
+    pair[1] = a < b ? b : a;
+    return hash_mix(pair[0], pair[1]);
+}
+
+static void index_pair(struct two_outputs_terms *j, uint64_t a, uint64_t b, uint32_t target)
+{
+    uint64_t pair[2] = {a, b}, hash = hash_of_pair(pair);
     uint32_t found = table_find(&j->by_pair, hash, is_node_pair, j, pair);
     if (found == TABLE_NONE) {
         found = (uint32_t)j->pairs.count;
         table_insert(&j->by_pair, hash, found);
-        vec_push(&j->pairs, ((struct node_pair){a, b, {0}}));
+        vec_push(&j->pairs, ((struct node_pair){pair[0], pair[1], {0}}));
     }
     vec_push(&j->pairs.items[found].targets, target);
 }
 
-// Targets of three operators or more that stand in one graph share two, of which one finds the other.
-static void index_target(struct two_outputs_terms *j, uint32_t target)
+// Of two targets the smaller one is found: with b operators it shares none with the other only where 2 b <= max_ops,
+// and one only where 2 b <= max_ops + 1.
+static void index_small_target(struct two_outputs_terms *j, uint32_t target)
 {
-    const struct two_outputs *t = &j->targets.items[target];
-    for (int i = 0; i < t->n_nodes; i++)
-        for (int k = i + 1; k < t->n_nodes; k++)
-            index_pair(j, t->nodes[i], t->nodes[k], target);
-    if (t->n_nodes > MAX_OPS / 2)
-        return;
-    for (int i = 0; i < t->n_nodes; i++)
-        index_pair(j, t->nodes[i], t->nodes[i], target);
-    index_pair(j, JOINED_ANY, JOINED_ANY, target);
+    const struct half *h = &j->small.items[target].half;
+    for (int i = 0; i < h->n_nodes; i++)
+        for (int k = i + 1; k < h->n_nodes; k++)
+            index_pair(j, h->node_hashes[i], h->node_hashes[k], target);
+    for (int i = 0; i < h->n_nodes && 2 * h->n_nodes <= j->max_ops + 1; i++)
+        index_pair(j, h->node_hashes[i], h->node_hashes[i], target);
+    if (2 * h->n_nodes <= j->max_ops)
+        index_pair(j, 0, 0, target);
 }
 
 struct renaming_target {
     struct two_outputs_terms *j;
-    const struct two_outputs *target;
-    uint32_t used;   // by its class
+    uint32_t class, term;
 };
 
-// Targets are told apart by the term and, if other terms of its class need more inputs, by the renaming.
-static uint64_t hash_of_target(const struct renaming_target *r, const struct two_outputs *renamed, const uint8_t *order)
-{
-    bool is_decided = (r->used & ~r->target->leaves) == 0;
-    return is_decided ? key_hash(&renamed->key) : hash_mix(key_hash(&renamed->key), hash_bytes(order, MAX_LEAVES, 1));
-}
-
-static bool is_renamed_class(const void *owner, uint32_t id, const void *key)
-{
-    const struct two_outputs_terms *j = owner;
-    const struct renamed_class *known = &j->classes.items[id], *asked = key;
-    return known->class == asked->class && memcmp(known->order, asked->order, MAX_LEAVES) == 0;
-}
-
-static uint32_t number_of_class(struct two_outputs_terms *j, uint32_t class, const uint8_t *order)
-{
-    struct renamed_class asked = {.class = class};
-    memcpy(asked.order, order, MAX_LEAVES);
-    uint64_t hash = hash_mix(class, hash_bytes(order, MAX_LEAVES, 0));
-    uint32_t found = table_find(&j->by_class, hash, is_renamed_class, j, &asked);
-    if (found != TABLE_NONE)
-        return found;
-    table_insert(&j->by_class, hash, (uint32_t)j->classes.count);
-    vec_push(&j->classes, asked);
-    return (uint32_t)j->classes.count - 1;
-}
-
-static bool is_group(const void *owner, uint32_t id, const void *key)
-{
-    const struct two_outputs_terms *j = owner;
-    const struct two_outputs *first = &j->targets.items[j->groups.items[id]], *asked = key;
-    return first->group == asked->group && first->renamed_class == asked->renamed_class;
-}
-
-static uint32_t number_of_group(struct two_outputs_terms *j, const struct two_outputs *target)
-{
-    uint64_t hash = hash_mix(target->group, target->renamed_class);
-    uint32_t found = table_find(&j->by_group, hash, is_group, j, target);
-    if (found != TABLE_NONE)
-        return found;
-    table_insert(&j->by_group, hash, (uint32_t)j->groups.count);
-    vec_push(&j->groups, (uint32_t)j->targets.count);
-    return (uint32_t)j->groups.count - 1;
-}
-
-static bool add_renamed_target(void *context, const uint8_t *order)
+static bool add_small_target(void *context, const uint8_t *order)
 {
     struct renaming_target *r = context;
     struct two_outputs_terms *j = r->j;
-    struct two_outputs renamed;
-    make_joined(j, &r->target->key, r->target->class, order, &renamed);
-    renamed.group = r->target->group;
-    uint64_t hash = hash_of_target(r, &renamed, order);
-    if (table_find(&j->by_target, hash, is_target_key, j, &renamed.key) != TABLE_NONE)
+    struct renamed_target added = {.class = r->class, .term = r->term};
+    two_outputs_make_half(j, r->term, order, &added.half);
+    memcpy(added.order, order, sizeof added.order);
+    uint64_t hash = key_hash(&added.half.key);
+    if (table_find(&j->by_small, hash, is_small_target, j, &added.half.key) != TABLE_NONE)
         return true;
-    table_insert(&j->by_target, hash, (uint32_t)j->targets.count);
-    renamed.renamed_class = number_of_class(j, renamed.class, order);
-    renamed.renamed_group = number_of_group(j, &renamed);
-    vec_push(&j->targets, renamed);
-    index_target(j, (uint32_t)j->targets.count - 1);
+    table_insert(&j->by_small, hash, (uint32_t)j->small.count);
+    vec_push(&j->small, added);
+    index_small_target(j, (uint32_t)j->small.count - 1);
     return true;
 }
 
-static void add_renamed_targets(struct two_outputs_terms *j, uint32_t class)
+static void visit_pair(const struct two_outputs_terms *j, uint64_t a, uint64_t b, partner_fn *visit, void *context)
 {
-    struct renaming_target r = {.j = j};
-    for (uint32_t i = j->first_term.items[class]; i < two_outputs_end_of_class(j, class); i++)
-        r.used |= j->terms.items[i].leaves;
-    for (uint32_t i = j->first_term.items[class]; i < two_outputs_end_of_class(j, class); i++) {
-        r.target = &j->terms.items[i];
-        if (r.target->is_target)
-            renamings_visit(j->family, r.used, add_renamed_target, &r);
+    uint64_t pair[2] = {a, b}, hash = hash_of_pair(pair);
+    uint32_t found = table_find(&j->by_pair, hash, is_node_pair, j, pair);
+    for (size_t i = 0; found != TABLE_NONE && i < j->pairs.items[found].targets.count; i++)
+        visit(context, &j->small.items[j->pairs.items[found].targets.items[i]]);
+}
+
+static void visit_small_partners(const struct two_outputs_terms *j, const struct half *t, partner_fn *visit,
+                                 void *context)
+{
+    for (int i = 0; i < t->n_nodes; i++)
+        for (int k = i; k < t->n_nodes; k++)
+            visit_pair(j, t->node_hashes[i], t->node_hashes[k], visit, context);
+    if (2 * t->n_nodes <= j->max_ops)
+        visit_pair(j, 0, 0, visit, context);
+}
+
+// --- other targets, by shape -----------------------------------------------------------------------------------------
+
+static uint64_t hash_of_shape(const struct family *f, const uint8_t **bytes)
+{
+    int first = *(*bytes)++;
+    if (first < KEY_NODE)
+        return term_hash_of_leaf(first < f->n_inputs ? f->leaves[first].first_alike : first);
+    int instance = *(*bytes)++;
+    uint64_t a = hash_of_shape(f, bytes), b = f->instances[instance].n_inputs == 2 ? hash_of_shape(f, bytes) : 0;
+    return term_hash_of_output(term_hash_of_node(f, instance, a, b), first - KEY_NODE);
+}
+
+static bool is_any(const void *owner, uint32_t id, const void *key)
+{
+    (void)owner, (void)id, (void)key;   // other shapes of one hash match no term of it, which is asked later
+    return true;
+}
+
+static void index_shape(struct two_outputs_terms *j, uint32_t term)
+{
+    const uint8_t *bytes = j->members[j->terms.items[term].member].key.bytes;
+    uint64_t hash = hash_of_shape(j->family, &bytes);
+    uint32_t found = table_find(&j->by_shape, hash, is_any, NULL, NULL);
+    if (found == TABLE_NONE) {
+        found = (uint32_t)j->first_of_shape.count;
+        table_insert(&j->by_shape, hash, found);
+        vec_push(&j->first_of_shape, TABLE_NONE);
+    }
+    j->terms.items[term].next_alike = j->first_of_shape.items[found];
+    j->first_of_shape.items[found] = term;
+}
+
+struct looking_up {
+    const struct two_outputs_terms *j;
+    struct renamed_target partner;
+    const struct key *wanted;
+    partner_fn *visit;
+    void *context;
+};
+
+static bool visit_if_wanted(void *context, const uint8_t *order)
+{
+    struct looking_up *l = context;
+    struct half *half = &l->partner.half;
+    half->key = l->j->members[l->j->terms.items[l->partner.term].member].key;
+    key_rename(l->j->family, &half->key, order);
+    if (key_compare(&half->key, l->wanted) != 0)
+        return true;
+    read_half(l->j->family, half);
+    memcpy(l->partner.order, order, sizeof l->partner.order);
+    l->visit(l->context, &l->partner);
+    return true;
+}
+
+static uint32_t class_of_term(const struct two_outputs_terms *j, uint32_t term)
+{
+    uint32_t first = 0, end = (uint32_t)j->classes.count;
+    while (end - first > 1) {
+        uint32_t middle = first + (end - first) / 2;
+        if (j->classes.items[middle].first_source <= term)
+            first = middle;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+// Targets that some renaming turns into this term.
+static void visit_targets_of(const struct two_outputs_terms *j, const struct key *key, partner_fn *visit, void *context)
+{
+    const uint8_t *bytes = key->bytes;
+    int n_leaves = __builtin_popcount(key_inputs(j->family, key));
+    uint32_t shape = table_find(&j->by_shape, hash_of_shape(j->family, &bytes), is_any, NULL, NULL);
+    uint32_t term = shape == TABLE_NONE ? TABLE_NONE : j->first_of_shape.items[shape];
+    for (; term != TABLE_NONE; term = j->terms.items[term].next_alike) {
+        struct looking_up l = {.j = j, .partner.term = term, .wanted = key, .visit = visit, .context = context};
+        if (__builtin_popcount(j->terms.items[term].leaves) != n_leaves)
+            continue;
+        l.partner.class = class_of_term(j, term);
+        renamings_visit(j->family, j->terms.items[term].leaves, visit_if_wanted, &l);
     }
 }
 
-void two_outputs_rename(struct two_outputs_terms *j, uint32_t term, const uint8_t *order, struct two_outputs *ret_term)
+static void visit_other_outputs(const struct two_outputs_terms *j, const struct half *t, partner_fn *visit,
+                                void *context)
 {
-    const struct two_outputs *t = &j->terms.items[term];
-    make_joined(j, &t->key, t->class, order, ret_term);
-    ret_term->group = t->group;
-    ret_term->next_in_group = t->next_in_group;
-    ret_term->next_group = t->next_group;
+    for (int i = 0; i < t->n_nodes; i++) {
+        struct key other = {.length = t->lengths[i]};
+        memcpy(other.bytes, t->key.bytes + t->starts[i], t->lengths[i]);
+        if (!j->has_two_outputs[other.bytes[1]])
+            continue;
+        other.bytes[0] = other.bytes[0] == KEY_NODE ? KEY_NODE + 1 : KEY_NODE;
+        visit_targets_of(j, &other, visit, context);
+    }
 }
 
-size_t two_outputs_targets_with(const struct two_outputs_terms *j, uint32_t a, uint32_t b, const uint32_t **ret_targets)
+void two_outputs_visit_partners(const struct two_outputs_terms *j, const struct half *target, partner_fn *visit,
+                                void *context)
 {
-    uint32_t pair[2] = {a, b};
-    uint32_t found = table_find(&j->by_pair, hash_mix(a, b), is_node_pair, j, pair);
-    if (found == TABLE_NONE)
-        return 0;
-    *ret_targets = j->pairs.items[found].targets.items;
-    return j->pairs.items[found].targets.count;
+    if (target->n_nodes < j->max_ops)
+        visit_small_partners(j, target, visit, context);
+    else
+        visit_other_outputs(j, target, visit, context);
 }
 
-void two_outputs_terms_init(struct two_outputs_terms *j, struct reduction *r)
+// --- all of it -------------------------------------------------------------------------------------------------------
+
+static void note_second_outputs(struct two_outputs_terms *j, const struct key *key)
 {
-    *j = (struct two_outputs_terms){.r = r, .family = r->family_types->family};
+    for (int at = 0; at < key->length; at++)
+        if (key->bytes[at] >= KEY_NODE) {
+            j->has_two_outputs[key->bytes[at + 1]] |= key->bytes[at] > KEY_NODE;
+            at++;
+        }
+}
+
+static void take_classes(struct two_outputs_terms *j, struct reduction *r)
+{
+    sorted_members sorted = {0};
     for (uint32_t class = 0; class < r->findings->n_classes; class ++)
-        take_class(j, class);
-    for (uint32_t class = 0; class < j->first_term.count; class ++)
-        add_renamed_targets(j, class);
+        take_class(j, r, r->first_member.items[class], r->first_member.items[class + 1], &sorted);
+    vec_free(&sorted);
+}
+
+static void index_target(struct two_outputs_terms *j, uint32_t class, uint32_t term)
+{
+    const struct found_member *m = &j->members[j->terms.items[term].member];
+    struct renaming_target r = {j, class, term};
+    if (m->level < j->max_ops)
+        renamings_visit(j->family, j->terms.items[term].leaves, add_small_target, &r);
+    if (j->has_two_outputs[m->key.bytes[1]])
+        index_shape(j, term);
+}
+
+void two_outputs_terms_init(struct two_outputs_terms *j, struct reduction *r, int max_ops)
+{
+    *j = (struct two_outputs_terms){
+        .family = r->family_types->family, .members = r->findings->members.items, .max_ops = max_ops};
+    take_classes(j, r);
+    for (size_t i = 0; i < j->terms.count; i++)
+        note_second_outputs(j, &j->members[j->terms.items[i].member].key);
+    for (uint32_t class = 0; class < j->classes.count; class ++)
+        for (uint32_t t = j->classes.items[class].first_target; t < j->classes.items[class].end; t++)
+            index_target(j, class, t);
 }
 
 void two_outputs_terms_free(struct two_outputs_terms *j)
 {
     for (size_t i = 0; i < j->pairs.count; i++)
         vec_free(&j->pairs.items[i].targets);
-    vec_free(&j->terms);
-    vec_free(&j->targets);
-    vec_free(&j->first_term);
-    vec_free(&j->groups);
     vec_free(&j->classes);
-    vec_free(&j->nodes);
+    vec_free(&j->terms);
+    vec_free(&j->first_of_shape);
+    vec_free(&j->small);
     vec_free(&j->pairs);
-    table_free(&j->by_node);
-    table_free(&j->by_target);
+    table_free(&j->by_shape);
+    table_free(&j->by_small);
     table_free(&j->by_pair);
-    table_free(&j->by_group);
-    table_free(&j->by_class);
 }

@@ -151,7 +151,20 @@ static bool is_constant(const struct naive *n, const struct naive_output *t)
     return false;
 }
 
-// By definition: values agree, no half is a substitution, the whole is one.
+// Some term of equal value does without one of its inputs and needs no other.
+static bool has_idle_input(const struct naive *n, const struct naive_output *t)
+{
+    uint32_t inputs = inputs_of(n, &t->key);
+    for (size_t r = 0; r < n->records.count; r++) {
+        const struct naive_output *other = &n->records.items[r].outputs[0];
+        uint32_t needed = inputs_of(n, &other->key);
+        if (n->records.items[r].n_outputs == 1 && needed != inputs && !(needed & ~inputs) && are_equal(other, t))
+            return true;
+    }
+    return false;
+}
+
+// By definition: values agree, no half is a substitution, the whole is one, and no source has an idle input.
 static void add_if_substitution(const struct naive *n, const struct naive_output *s1, const struct naive_output *s2,
                                 const struct naive_output *t1, const struct naive_output *t2, pair_list *ret_pairs)
 {
@@ -163,7 +176,7 @@ static void add_if_substitution(const struct naive *n, const struct naive_output
     bool is_halved = !(t1_inputs & ~s1_inputs) || !(t2_inputs & ~s2_inputs);
     if (is_halved || (t1_inputs | t2_inputs) & ~(s1_inputs | s2_inputs) || is_value_of_leaf(n, s1) ||
         is_value_of_leaf(n, s2) || is_constant(n, s1) || is_constant(n, s2) || is_detour(n, t1) || is_detour(n, t2) ||
-        is_detour(n, s1) || is_detour(n, s2))
+        is_detour(n, s1) || is_detour(n, s2) || has_idle_input(n, s1) || has_idle_input(n, s2))
         return;
     keys_make_canonical(n->family, p.keys, 4);
     keys_make_canonical(n->family, swapped.keys, 4);

@@ -246,7 +246,7 @@ class Job(unittest.TestCase):
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
             self.assertFalse((self.dir / "bad.rules").exists())
         for arguments in (["--shard", "3/2"], ["--with", "nothing"], ["--families", "nothing"], ["--with", ""], ["--families", ""],
-                          ["--max-ops", "5"]):
+                          ["--max-ops", "6"]):
             self.run_gen(*arguments, "-q", "-o", self.dir / "bad.rules", code=2)
         self.run_gen("merge", "-q", self.space, "-o", self.dir / "bad.rules", code=3)
         self.run_gen(code=2)

@@ -34,6 +34,7 @@ BAD = {
     "disturbed-costs": [[ABSENT]],
     "memory-table": [[ABSENT]],
     "onnx-tests-table": [[ABSENT]],
+    "paper-figures": [[ABSENT]],
     "peak-memory": [["--", "./absent"], ["--of", ABSENT, "--", "true"]],
     "program-pages": [["man", ABSENT, "out"]],
     "prove-rules": [[ABSENT, ABSENT, "out", "kept"], [ABSENT]],
