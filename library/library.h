@@ -5,6 +5,7 @@
 #include "include/taso.h"
 #include "optimizer/arguments.h"
 
+struct workers;
 struct taso_options {
     struct arena arena;   // of texts
     struct optimize_arguments arguments;
@@ -14,6 +15,9 @@ struct taso_options {
 
 // Fills `ret_error` (which may be NULL) and gives its status.
 taso_status library_report_error(const struct error *error, taso_error *ret_error);
+// As taso_session_run, on the threads of who calls it, where the options say that it is a guest; `workers` may be NULL.
+taso_status library_session_run(taso_session *session, const struct workers *workers, const void *const *inputs,
+                                void *const *outputs, taso_error *ret_error);
 // The text of cpu_describe_processor.
 void library_describe_processor(char *ret_text, size_t size);
 taso_status library_refuse(taso_status status, taso_error *ret_error, const char *message);

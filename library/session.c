@@ -28,6 +28,7 @@ static bool prepare(taso_session *s, const struct optimize_options *o, struct er
 {
     struct backend_options options = {.threads = (int)o->threads,
                                       .cost_file = o->costs ? o->costs : "",
+                                      .is_guest = o->is_guest,
                                       .never_measures = true,
                                       .error_budget = o->is_exact ? 0 : o->tolerance};
     const struct loaded_model *m = &s->loaded;
@@ -127,8 +128,8 @@ taso_tensor taso_session_output(const taso_session *session, size_t index)
     return describe(session, &session->loaded.outputs[index]);
 }
 
-taso_status taso_session_run(taso_session *session, const void *const *inputs, void *const *outputs,
-                             taso_error *ret_error)
+taso_status library_session_run(taso_session *session, const struct workers *workers, const void *const *inputs,
+                                void *const *outputs, taso_error *ret_error)
 {
     struct error error = {.code = EXIT_INTERNAL};
     const struct loaded_model *m = &session->loaded;
@@ -137,8 +138,14 @@ taso_status taso_session_run(taso_session *session, const void *const *inputs, v
             (struct tensor_value){*graph_type(m->graph, m->inputs[i].tensor), (void *)inputs[i]};
     for (size_t i = 0; i < m->n_outputs; i++)
         session->outputs[i].data = outputs[i];
-    bool is_done = model_run(session->model, session->inputs, session->outputs, &error);
+    bool is_done = model_run_on(session->model, workers, session->inputs, session->outputs, &error);
     return is_done ? TASO_DONE : library_report_error(&error, ret_error);
+}
+
+taso_status taso_session_run(taso_session *session, const void *const *inputs, void *const *outputs,
+                             taso_error *ret_error)
+{
+    return library_session_run(session, NULL, inputs, outputs, ret_error);
 }
 
 void library_describe_processor(char *ret_text, size_t size)

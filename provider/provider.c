@@ -301,6 +301,7 @@ static OrtStatus *ORT_API_CALL create_provider(OrtEpFactory *this, const OrtHard
     arena_init(&p->arena);
     p->options = taso_options_new();
     p->options->arguments.optimize.seconds = OPENING_SECONDS;
+    p->options->arguments.optimize.is_guest = true;
     p->base = (OrtEp){.ort_version_supported = ORT_API_VERSION,
                       .GetName = name_of_provider,
                       .GetCapability = get_capability,

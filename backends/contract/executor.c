@@ -58,9 +58,15 @@ static bool are_given(const struct model *m, const struct tensor_value *inputs, 
     return true;
 }
 
+bool model_run_on(struct model *m, const struct workers *workers, const struct tensor_value *inputs,
+                  struct tensor_value *outputs, struct error *error)
+{
+    return are_given(m, inputs, outputs, error) && m->executor->run(m, workers, inputs, outputs, error);
+}
+
 bool model_run(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, struct error *error)
 {
-    return are_given(m, inputs, outputs, error) && m->executor->run(m, inputs, outputs, error);
+    return model_run_on(m, NULL, inputs, outputs, error);
 }
 
 bool model_time(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, double *ret_seconds,

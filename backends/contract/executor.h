@@ -9,6 +9,7 @@
 struct backend;
 struct error;
 struct model;
+struct workers;
 
 // Values of weights that are in memory only while somebody needs them.
 struct weight_source {
@@ -40,7 +41,9 @@ struct executor {
     size_t model_bytes;   // of the device's own model
     // The plan is made, its memory laid out. False: error, and what is there is released.
     bool (*prepare)(struct model *m, const struct given_weights *weights, struct error *error);
-    bool (*run)(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, struct error *error);
+    // `workers` may be NULL, and need not be asked.
+    bool (*run)(struct model *m, const struct workers *workers, const struct tensor_value *inputs,
+                struct tensor_value *outputs, struct error *error);
     // As run, with the seconds of every step of the plan, which are 0 before.
     bool (*profile)(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs,
                     double *ret_seconds, struct error *error);
@@ -71,6 +74,10 @@ void model_list_packed(const struct model *m, packed_weights *list);
 // `inputs` by the `index` attribute of input leaves; `outputs` one for each output of the graph, with memory of the
 // right size (model_allocate_outputs). Data types and shapes must be the graph's.
 bool model_run(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, struct error *error);
+// With others' threads (core/system/workers.h), which serve until it returns. A device that was opened as a guest asks
+// them alone, where it can: on the processor, where kernels can be generated; else its own threads run.
+bool model_run_on(struct model *m, const struct workers *workers, const struct tensor_value *inputs,
+                  struct tensor_value *outputs, struct error *error);
 // As model_run, with its time as the device has it: moving inputs and outputs between its memory and ours is left out.
 bool model_time(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, double *ret_seconds,
                 struct error *error);

@@ -15,11 +15,9 @@ static bool equal_lists(const int64_t *a, const int64_t *b, int n)
 
 bool packing_equal(const struct packing *a, const struct packing *b)
 {
-    if (a->rank != b->rank || a->panel != b->panel || !equal_lists(a->dim, b->dim, a->rank))
-        return false;
-    return a->panel || (a->n_blocks == b->n_blocks && equal_lists(a->padded, b->padded, a->rank) &&
-                        equal_lists(a->stride, b->stride, a->rank) &&
-                        memcmp(a->blocks, b->blocks, (size_t)a->n_blocks * sizeof a->blocks[0]) == 0);
+    return a->rank == b->rank && a->n_blocks == b->n_blocks && equal_lists(a->dim, b->dim, a->rank) &&
+           equal_lists(a->padded, b->padded, a->rank) && equal_lists(a->stride, b->stride, a->rank) &&
+           memcmp(a->blocks, b->blocks, (size_t)a->n_blocks * sizeof a->blocks[0]) == 0;
 }
 
 // --- text ------------------------------------------------------------------------------------------------------------
@@ -36,17 +34,12 @@ void packing_print(struct text *out, const struct packing *p)
 {
     text_add(out, "(packing");
     print_list(out, "dims", p->dim, p->rank);
-    if (p->panel) {
-        print_list(out, "panel", &p->panel, 1);
-    } else {
-        print_list(out, "padded", p->padded, p->rank);
-        print_list(out, "strides", p->stride, p->rank);
-        text_add(out, " (blocks");
-        for (int i = 0; i < p->n_blocks; i++)
-            text_printf(out, " (%" PRId64 " %" PRId64 ")", p->blocks[i].axis, p->blocks[i].size);
-        text_add(out, ")");
-    }
-    text_add(out, ")");
+    print_list(out, "padded", p->padded, p->rank);
+    print_list(out, "strides", p->stride, p->rank);
+    text_add(out, " (blocks");
+    for (int i = 0; i < p->n_blocks; i++)
+        text_printf(out, " (%" PRId64 " %" PRId64 ")", p->blocks[i].axis, p->blocks[i].size);
+    text_add(out, "))");
 }
 
 static bool read_list(const struct sexp *s, const char *name, int64_t low, int n, int64_t *ret_items)
@@ -124,15 +117,12 @@ static int64_t span_of_blocks(const struct packing *p)
 
 static bool read_fields(const struct sexp *s, struct packing *p)
 {
-    if (!sexp_is_call(s, "packing") || s->count < 3 || s->items[1].count < 2 ||
+    if (!sexp_is_call(s, "packing") || s->count != 5 || s->items[1].count < 2 ||
         s->items[1].count > PACKING_MAX_RANK + 1)
         return false;
     p->rank = (int)s->items[1].count - 1;
-    if (!read_list(&s->items[1], "dims", 1, p->rank, p->dim) || !has_allowed_product(p->dim, p->rank))
-        return false;
-    if (s->count == 3)
-        return p->rank == 2 && read_list(&s->items[2], "panel", 1, 1, &p->panel);
-    return s->count == 5 && read_list(&s->items[2], "padded", 1, p->rank, p->padded) &&
+    return read_list(&s->items[1], "dims", 1, p->rank, p->dim) && has_allowed_product(p->dim, p->rank) &&
+           read_list(&s->items[2], "padded", 1, p->rank, p->padded) &&
            read_list(&s->items[3], "strides", 0, p->rank, p->stride) && read_blocks(&s->items[4], p) &&
            span_of_blocks(p) > 0;
 }
@@ -141,9 +131,7 @@ bool packing_parse(const struct sexp *s, const char *file, struct packing *ret_p
 {
     struct packing p = {0};
     if (!read_fields(s, &p))
-        return sexp_error(error, file, s,
-                          "expected (packing (dims ...) (padded ...) (strides ...) (blocks ...)) or "
-                          "(packing (dims ROWS COLUMNS) (panel COLUMNS))");
+        return sexp_error(error, file, s, "expected (packing (dims ...) (padded ...) (strides ...) (blocks ...))");
     *ret_packing = p;
     return true;
 }
@@ -160,17 +148,7 @@ int64_t packing_elements(const struct packing *p)
 
 size_t packing_bytes(const struct packing *p)
 {
-    return (size_t)(p->panel ? packing_elements(p) : span_of_blocks(p)) * sizeof(float);
-}
-
-static void unpack_panels(const struct packing *p, const float *from, float *to)
-{
-    int64_t rows = p->dim[0], columns = p->dim[1];
-    for (int64_t begin = 0; begin < columns; begin += p->panel) {
-        int64_t n = columns - begin < p->panel ? columns - begin : p->panel;
-        for (int64_t row = 0; row < rows; row++, from += n)
-            memcpy(to + row * columns + begin, from, (size_t)n * sizeof *to);
-    }
+    return (size_t)span_of_blocks(p) * sizeof(float);
 }
 
 static int64_t place_of(const struct packing *p, const int64_t *index)
@@ -197,10 +175,6 @@ static void advance(const struct packing *p, int64_t *index)
 void packing_unpack(const struct packing *p, const float *from, float *to)
 {
     int64_t index[PACKING_MAX_RANK] = {0}, n = packing_elements(p);
-    if (p->panel) {
-        unpack_panels(p, from, to);
-        return;
-    }
     for (int64_t i = 0; i < n; i++, advance(p, index))
         to[i] = from[place_of(p, index)];
 }

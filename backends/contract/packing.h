@@ -3,10 +3,8 @@
 //
 // Elements are f32. Entry [i0, i1, ...] of a blocked arrangement stands at
 //     sum over axes of (i / blocks of the axis) * stride  +  its place within the blocks, the last block innermost
-// as oneDNN describes it; padded axes have whole blocks. An arrangement in panels is that of a matrix whose columns are
-// cut every `panel` columns, each panel dense, row after row, the last one as narrow as what is left.
+// as oneDNN describes it; padded axes have whole blocks.
 //     (packing (dims 64 3 7 7) (padded 64 3 7 7) (strides 784 784 112 16) (blocks (0 16)))
-//     (packing (dims 2048 1000) (panel 512))
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +21,6 @@ struct packing_block {
 struct packing {
     int rank;
     int64_t dim[PACKING_MAX_RANK];
-    int64_t panel;   // 0: blocked
     int64_t padded[PACKING_MAX_RANK], stride[PACKING_MAX_RANK];
     int n_blocks;
     struct packing_block blocks[PACKING_MAX_RANK];

@@ -22,7 +22,7 @@ static bool make_chain(struct backend *b, struct plan *plan, uint32_t last, stru
     int n = before == NO_STEP ? 0 : first == NO_STEP ? 2 : 3;
     if (n)
         plan_chain_make(plan, &b->target, n, three + 3 - n, ret_chain);
-    return n > 0;
+    return n > 0 && b->target.is_chain(&ret_chain->joined);
 }
 
 static void join_by(struct backend *b, struct plan *plan, judge_fn *judge, void *context)

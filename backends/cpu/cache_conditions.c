@@ -2,6 +2,7 @@
 // flushed. Those that a kernel packs are there once: the plain ones go when it has packed them.
 #include "backends/cpu/cache_conditions.h"
 
+#include "backends/cpu/parallel.h"
 #include "backends/cpu/ways.h"
 #include "backends/planning/plan_memory.h"
 #include "core/memory/arena.h"
@@ -217,24 +218,33 @@ void cache_conditions_flush(const void *at, size_t bytes)
     wait_for_flushes();
 }
 
+static void sweep_part(void *argument, int part, int parts)
+{
+    const struct span *own = argument;
+    volatile char *sink = own->at + (size_t)part * own->bytes;
+    for (size_t at = 0; at < own->bytes; at += CACHE_LINE)
+        (void)sink[at];
+}
+
 // By each thread, over a buffer of its own.
 static void sweep_near_caches(struct cpu_backend *b)
 {
     size_t bytes = cpu_sweep_bytes(b);
-    volatile char *sink = b->sweep;
-#pragma omp parallel for schedule(static) num_threads(b->threads)
-    for (int thread = 0; thread < b->threads; thread++)
-        for (size_t at = 0; at < bytes; at += CACHE_LINE)
-            (void)sink[(size_t)thread * bytes + at];
+    parallel_for(NULL, b->threads, sweep_part, &(struct span){b->sweep, bytes});
 }
 
-static void write_again(struct cpu_backend *b, const struct span *span)
+static void write_part(void *argument, int part, int parts)
 {
+    const struct span *span = argument;
     volatile char *bytes = span->at;
-    int64_t n = (int64_t)(span->bytes / CACHE_LINE);
-#pragma omp parallel for schedule(static) num_threads(b->threads)
-    for (int64_t i = 0; i < n; i++)
+    size_t n = span->bytes / CACHE_LINE;
+    for (size_t i = n * (size_t)part / (size_t)parts; i < n * (size_t)(part + 1) / (size_t)parts; i++)
         bytes[i * CACHE_LINE] = bytes[i * CACHE_LINE];
+}
+
+static void write_again(struct cpu_backend *b, struct span span)
+{
+    parallel_for(NULL, b->threads, write_part, &span);
 }
 
 void cache_conditions_settle(struct cache_conditions *s)
@@ -243,9 +253,9 @@ void cache_conditions_settle(struct cache_conditions *s)
         cache_conditions_flush(s->weights.items[i].at, s->weights.items[i].bytes);
     sweep_near_caches(s->backend);
     for (size_t i = 0; s->has_near_results && i < s->results.count; i++)
-        write_again(s->backend, &s->results.items[i]);
+        write_again(s->backend, s->results.items[i]);
     for (size_t i = 0; i < s->operands.count; i++)
-        write_again(s->backend, &s->operands.items[i]);
+        write_again(s->backend, s->operands.items[i]);
 }
 
 // --- from beginning to end -------------------------------------------------------------------------------------------

@@ -24,7 +24,6 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include <math.h>
-#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,9 +39,9 @@ static void *prepare_loops(const struct step_request *r)
     return loops_prepare(r->step, r->backend->vector, r->backend->threads, r->arena);
 }
 
-static bool run_loops(void *state, char *const *memory, char *scratch)
+static bool run_loops(void *state, const struct execution *e)
 {
-    loops_run(state, memory);
+    loops_run(state, e->workers, e->memory);
     return true;
 }
 
@@ -166,7 +165,7 @@ static bool prepare_constant(struct cpu_model *m, struct cpu_backend *b, const s
     void *state = cpu_prepare(&r, &kernel);
     size_t bytes = state && kernel->scratch_bytes ? kernel->scratch_bytes(state) : 0;
     char *scratch = arena_alloc(&arena, bytes + 64, 64);
-    bool is_done = state && kernel->run(state, m->memory, scratch);
+    bool is_done = state && kernel->run(state, &(struct execution){.memory = m->memory, .scratch = scratch});
     if (state && !is_done)
         error_set_code(error, EXIT_INTERNAL, NULL, "the kernel %s failed", kernel->base.name);
     if (state && kernel->free)
@@ -216,7 +215,7 @@ static bool prepare_steps(struct cpu_model *m, struct cpu_backend *b, const uint
     const size_t *places = place_steps(m);
     bool is_done = true;
     for (size_t i = 0; is_done && i < m->base.plan.steps.count; i++) {
-        struct kernel_scope scope = kernel_scope_begin(b->threads);
+        struct kernel_scope scope = kernel_scope_begin(cpu_library_threads(b));
         is_done = prepare_step(m, b, order[i], &m->steps[places[order[i]]], error);
         kernel_scope_end(&scope);
     }
@@ -258,39 +257,47 @@ static void bind_values(struct cpu_model *m, const struct tensor_value *inputs, 
     }
 }
 
-static bool run_step(const struct cpu_model *m, size_t i, struct error *error)
+static bool run_step(const struct cpu_model *m, size_t i, const struct execution *e, struct error *error)
 {
     const struct prepared_step *s = &m->steps[i];
-    return s->kernel->run(s->state, m->memory, m->scratch) ||
+    return s->kernel->run(s->state, e) ||
            error_set_code(error, interrupt_requested() ? EXIT_UNSUPPORTED : EXIT_INTERNAL, NULL, "the kernel %s failed",
                           s->kernel->base.name);
 }
 
-// Seconds of each step where they are asked for.
-static bool profile(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
-                    double *ret_seconds, struct error *error)
+// Seconds of each step where they are asked for. Two pools whose threads wait busily for work would take the processors
+// from each other: others' workers are asked only where the library's threads are not.
+static bool run_steps(struct model *model, const struct workers *workers, const struct tensor_value *inputs,
+                      struct tensor_value *outputs, double *ret_seconds, struct error *error)
 {
     struct cpu_model *m = (struct cpu_model *)model;
+    const struct cpu_backend *b = (const struct cpu_backend *)model->backend;
+    bool is_done = true, is_alone = b->threads == 1;
+    struct kernel_scope scope = kernel_scope_begin(cpu_library_threads(b));
+    struct execution e = {m->memory, m->scratch, b->is_guest ? workers : NULL};
     bind_values(m, inputs, outputs);
-    int threads = ((const struct cpu_backend *)model->backend)->threads;
-    bool is_done = true;
-    struct kernel_scope scope = kernel_scope_begin(threads);
     for (size_t i = 0; is_done && i < m->n_steps; i++) {
         struct stopwatch watch = {0};
         if (ret_seconds)
-            stopwatch_start(&watch, threads == 1);
-        is_done = run_step(m, i, error);
+            stopwatch_start(&watch, is_alone);
+        is_done = run_step(m, i, &e, error);
         if (ret_seconds)
-            ret_seconds[m->steps[i].number] = stopwatch_stop(&watch, threads == 1).seconds;
+            ret_seconds[m->steps[i].number] = stopwatch_stop(&watch, is_alone).seconds;
     }
     kernel_scope_end(&scope);
     return is_done;
 }
 
-static bool run(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
-                struct error *error)
+static bool profile(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
+                    double *ret_seconds, struct error *error)
 {
-    return profile(model, inputs, outputs, NULL, error);
+    return run_steps(model, NULL, inputs, outputs, ret_seconds, error);
+}
+
+static bool run(struct model *model, const struct workers *workers, const struct tensor_value *inputs,
+                struct tensor_value *outputs, struct error *error)
+{
+    return run_steps(model, workers, inputs, outputs, NULL, error);
 }
 
 // With several threads other programs add to what the clock says: the shortest of a few runs, as long as they come
@@ -304,7 +311,7 @@ static bool time_run(struct model *model, const struct tensor_value *inputs, str
     double shortest = INFINITY;
     for (int i = 0; lap.is_disturbed && i < (is_alone ? 1 : MOST_TRIES); i++) {
         stopwatch_start(&watch, is_alone);
-        if (!run(model, inputs, outputs, error))
+        if (!run(model, NULL, inputs, outputs, error))
             return false;
         lap = stopwatch_stop(&watch, is_alone);
         shortest = fmin(shortest, lap.seconds);
@@ -412,8 +419,8 @@ static void describe_device(const struct cpu_backend *b, char *ret_text, size_t 
     int major, minor, patch;
     read_processor_name(name, sizeof name);
     onednn_version(&major, &minor, &patch);
-    snprintf(ret_text, size, "%s, %s, %d thread%s, oneDNN %d.%d.%d, kernels %d", name, b->vector->name, b->threads,
-             b->threads == 1 ? "" : "s", major, minor, patch, KERNEL_REVISION);
+    snprintf(ret_text, size, "%s, %s, %d thread%s, oneDNN %d.%d.%d%s, kernels %d", name, b->vector->name, b->threads,
+             b->threads == 1 ? "" : "s", major, minor, patch, b->is_guest ? " with 1 thread" : "", KERNEL_REVISION);
 }
 
 // What is swept is there for as many threads as it was opened for.
@@ -440,6 +447,7 @@ struct backend *cpu_backend_open(const struct backend_options *options, struct e
         .writes_part = writes_part,
         .chain = &cpu_kernel_chain.base,
         .may_chain = cpu_may_chain,
+        .is_chain = cpu_is_chain,
         .layouts = onednn_block_of_channels() == 16 ? &layouts_of_16 : &layouts_of_8,
     };
     char device[256];
@@ -449,6 +457,7 @@ struct backend *cpu_backend_open(const struct backend_options *options, struct e
     b->patience = cpu_patience_after(INFINITY, 0, 0);
     b->vector = vector_functions_best();
     b->programs = cpu_open_programs(b->vector, options->log);
+    b->is_guest = options->is_guest && b->threads > 1 && programs_have_compiler(b->programs);
     b->onednn = onednn_open();
     describe_device(b, device, sizeof device);
     if (!b->onednn)

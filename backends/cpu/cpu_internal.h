@@ -9,6 +9,7 @@ struct kept_memory;
 struct memory_probe;
 struct compiled_loops;
 struct programs;
+struct workers;
 
 struct cpu_backend {
     struct backend base;
@@ -16,6 +17,7 @@ struct cpu_backend {
     const struct vector_functions *vector;
     struct programs *programs;   // generated kernels
     int threads;
+    bool is_guest;                // the library's steps take one thread, all others those of model_run_on
     bool has_warned;              // cpu_is_busy
     struct memory_probe *probe;   // NULL before its first use
     char *sweep;                  // cpu_sweep_bytes for each thread; NULL before its first use
@@ -37,11 +39,17 @@ struct step_request {
     struct error *error;
     struct kept_memory *kept;   // of a model; NULL: the step is measured alone
 };
+// One run of a step.
+struct execution {
+    char *const *memory;   // addresses
+    char *scratch;
+    const struct workers *workers;   // NULL: OpenMP
+};
 struct cpu_kernel {
     struct kernel base;
     // NULL: failed, r->error says why.
     void *(*prepare)(const struct step_request *r);
-    bool (*run)(void *state, char *const *memory, char *scratch);
+    bool (*run)(void *state, const struct execution *e);
     size_t (*scratch_bytes)(const void *state);                 // NULL: none
     size_t (*weights)(const void *state, char **ret_weights);   // the packed ones; NULL: none
     int (*packed_operand)(const void *state);   // that is not read after prepare, -1: none; NULL: none ever
@@ -52,9 +60,10 @@ struct cpu_kernel {
 };
 
 extern const struct cpu_kernel cpu_kernel_loops, cpu_kernel_evaluate, cpu_kernel_conv, cpu_kernel_pool,
-    cpu_kernel_linear, cpu_kernel_matmul, cpu_kernel_row, cpu_kernel_gather, cpu_kernel_lrn, cpu_kernel_chain;
-// May the chain run both (chain.c)?
+    cpu_kernel_linear, cpu_kernel_matmul, cpu_kernel_gather, cpu_kernel_lrn, cpu_kernel_chain;
+// Neighbours in some chain, and a whole one (chains/chain.c).
 bool cpu_may_chain(const struct plan *plan, const struct step *first, const struct step *second);
+bool cpu_is_chain(const struct step *joined);
 
 // Claims (see plan.h), one per operator that has a kernel or a better arrangement of loops than its definition.
 typedef bool cpu_claim(struct planner *p, node_id node);
@@ -65,6 +74,11 @@ cpu_claim cpu_claim_conv, cpu_claim_pool, cpu_claim_matmul, cpu_claim_concat, cp
 typedef bool cpu_writes_part(const struct planner *p, node_id node, const struct view *part);
 cpu_writes_part cpu_conv_writes_part, cpu_pool_writes_part;
 
+// That a step of the library takes.
+static inline int cpu_library_threads(const struct cpu_backend *b)
+{
+    return b->is_guest ? 1 : b->threads;
+}
 static inline char *address_of_view(char *const *memory, const struct view *v)
 {
     return memory[v->memory] + (size_t)v->offset * dtype_size(v->dtype);
@@ -106,7 +120,7 @@ bool cpu_packs_whole_weight(const struct plan *plan, const struct step *step);
 // For steps that the library refuses: slow, and right (fallback.c).
 struct cpu_fallback;
 struct cpu_fallback *cpu_fallback_prepare(const struct step_request *r);
-bool cpu_fallback_run(const struct cpu_fallback *f, char *const *memory);
+bool cpu_fallback_run(const struct cpu_fallback *f, const struct execution *e);
 
 // --- measuring (measure.c) -------------------------------------------------------------------------------------------
 

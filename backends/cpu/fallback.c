@@ -5,13 +5,13 @@
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/loops.h"
 #include "backends/cpu/loops_internal.h"
+#include "backends/cpu/parallel.h"
 #include "backends/generated/sums.h"
 #include "backends/programs/programs.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "graph/evaluate.h"
-#include <omp.h>
 #include <string.h>
 
 // --- a kernel --------------------------------------------------------------------------------------------------------
@@ -70,14 +70,24 @@ static void *prepare_evaluation(const struct step_request *r)
     return s;
 }
 
-static void run_sums(const struct prepared_evaluation *s, char *const *memory)
-{
+struct sums_run {
+    sums_run_fn *run;
     const float *x[MAX_OUTPUTS];
+    float *y;
+};
+
+static void run_part(void *argument, int part, int parts)
+{
+    const struct sums_run *r = argument;
+    r->run(r->x, r->y, part, parts);
+}
+
+static void run_sums(const struct prepared_evaluation *s, const struct execution *e)
+{
+    struct sums_run r = {.run = s->run, .y = (float *)(void *)address_of_view(e->memory, &s->step->results[0])};
     for (int i = 0; i < s->step->n_operands; i++)
-        x[i] = (const float *)(const void *)address_of_view(memory, &s->step->operands[i]);
-    float *y = (float *)(void *)address_of_view(memory, &s->step->results[0]);
-#pragma omp parallel num_threads(s->threads) if (s->threads > 1)
-    s->run(x, y, omp_get_thread_num(), omp_get_num_threads());
+        r.x[i] = (const float *)(const void *)address_of_view(e->memory, &s->step->operands[i]);
+    parallel_for(e->workers, s->threads, run_part, &r);
 }
 
 static bool run_interpreter(const struct prepared_evaluation *s, char *const *memory)
@@ -94,12 +104,12 @@ static bool run_interpreter(const struct prepared_evaluation *s, char *const *me
     return is_done;
 }
 
-static bool run_evaluation(void *state, char *const *memory, char *scratch)
+static bool run_evaluation(void *state, const struct execution *e)
 {
     const struct prepared_evaluation *s = state;
     if (!s->run)
-        return run_interpreter(s, memory);
-    run_sums(s, memory);
+        return run_interpreter(s, e->memory);
+    run_sums(s, e);
     return true;
 }
 
@@ -145,7 +155,7 @@ static void copy_view(const struct view *plain, char *strided, char *dense, bool
         copy_box(strided, dense, rank, dim, there, here, size);
 }
 
-bool cpu_fallback_run(const struct cpu_fallback *f, char *const *memory)
+bool cpu_fallback_run(const struct cpu_fallback *f, const struct execution *e)
 {
     struct arena arena;
     struct error error;
@@ -157,15 +167,15 @@ bool cpu_fallback_run(const struct cpu_fallback *f, char *const *memory)
         const struct view *v = &f->step->operands[i];
         types[i] = inputs[i].type = type_make(v->dtype, v->rank, v->dim);
         inputs[i].data = value_allocate(&arena, &types[i]);
-        copy_view(v, address_of_view(memory, v), inputs[i].data, true);
+        copy_view(v, address_of_view(e->memory, v), inputs[i].data, true);
     }
     struct operator_call call = {f->node->op, n, types, f->node->attributes};
     bool is_done = graph_evaluate_call(&call, inputs, 1, &output, &arena, &error);
     const struct view *result = &f->step->results[0];
     if (is_done)
-        copy_view(result, address_of_view(memory, result), output.data, false);
+        copy_view(result, address_of_view(e->memory, result), output.data, false);
     if (is_done && f->epilogue)
-        loops_run(f->epilogue, memory);
+        loops_run(f->epilogue, e->workers, e->memory);
     arena_free(&arena);
     return is_done;
 }

@@ -4,6 +4,7 @@
 
 #include "backends/cpu/conv.h"
 #include "backends/cpu/loops.h"
+#include "backends/cpu/parallel.h"
 #include "backends/cpu/ways.h"
 #include "backends/generated/rows.h"
 #include "backends/generated/schedule_spaces.h"
@@ -12,7 +13,6 @@
 #include "backends/programs/programs.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
-#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -204,17 +204,29 @@ static bool find_kernel(struct generated_conv *c, const struct step_request *r)
     return address != NULL;
 }
 
+struct packing_run {
+    struct generated_conv *conv;
+    const float *plain;
+    const struct view *view;
+};
+
+static void pack_part(void *argument, int part, int parts)
+{
+    const struct packing_run *p = argument;
+    const struct generated_conv *c = p->conv;
+    int64_t groups = winograd_groups(&c->definition), first = groups * part / parts;
+    winograd_pack(&c->definition, &c->schedule, p->plain, p->view->stride[0], p->view->stride[1], c->weights, first,
+                  groups * (part + 1) / parts - first);
+}
+
 static bool pack_weights(struct generated_conv *c, const struct step_request *r)
 {
     const struct view *w = &r->step->operands[CPU_PACKED_OPERAND];
-    int64_t groups = winograd_groups(&c->definition);
     if (w->block || w->stride[3] != 1 || w->stride[2] != 3 || !cpu_provide_plain(r))
         return false;
-    const float *plain = (const float *)address_of_view(r->memory, w);
     c->weights = arena_alloc(r->arena, winograd_weights_floats(&c->definition, &c->schedule) * sizeof(float), 64);
-#pragma omp parallel for num_threads(c->threads)
-    for (int64_t i = 0; i < groups; i++)
-        winograd_pack(&c->definition, &c->schedule, plain, w->stride[0], w->stride[1], c->weights, i, 1);
+    parallel_for(NULL, c->threads, pack_part,
+                 &(struct packing_run){c, (const float *)address_of_view(r->memory, w), w});
     return true;
 }
 
@@ -232,23 +244,35 @@ static void *prepare(const struct step_request *r)
     return c;
 }
 
-static bool run(void *state, char *const *memory, char *scratch)
+struct conv_run {
+    const struct generated_conv *conv;
+    const float *x, *bias, *residual;
+    float *y, *scratch;
+};
+
+static void run_part(void *argument, int part, int parts)
+{
+    const struct conv_run *r = argument;
+    const struct generated_conv *c = r->conv;
+    c->run(r->x, c->weights, r->bias, r->residual, r->y, r->scratch + (size_t)part * c->scratch_floats, c->numbers,
+           part, parts);
+}
+
+static bool run(void *state, const struct execution *e)
 {
     const struct generated_conv *c = state;
     struct onednn_arguments a = {NULL};
     if (c->loop)
-        cpu_epilogue_arguments(&c->epilogue, c->loop, memory, &a);
-    const float *x = (const float *)address_of_view(memory, &c->source);
-    const float *residual = c->has_residual ? a.operands[0] : NULL;
-    float *y = (float *)address_of_view(memory, &c->target);
-#pragma omp parallel num_threads(c->threads) if (c->threads > 1)
-    {
-        int part = omp_get_thread_num();
-        c->run(x, c->weights, a.bias, residual, y, (float *)scratch + (size_t)part * c->scratch_floats, c->numbers,
-               part, omp_get_num_threads());
-    }
+        cpu_epilogue_arguments(&c->epilogue, c->loop, e->memory, &a);
+    struct conv_run r = {.conv = c,
+                         .x = (const float *)address_of_view(e->memory, &c->source),
+                         .bias = a.bias,
+                         .residual = c->has_residual ? a.operands[0] : NULL,
+                         .y = (float *)address_of_view(e->memory, &c->target),
+                         .scratch = (float *)e->scratch};
+    parallel_for(e->workers, c->threads, run_part, &r);
     if (c->loops)
-        loops_run(c->loops, memory);
+        loops_run(c->loops, e->workers, e->memory);
     return true;
 }
 
@@ -345,13 +369,18 @@ static void *prepare_rows(const struct step_request *r)
     return address ? s : NULL;
 }
 
-static bool run_rows(void *state, char *const *memory, char *scratch)
+static void run_part_of_rows(void *argument, int part, int parts)
+{
+    const struct generated_rows *s = argument;
+    s->run(s->addresses, s->numbers, part, parts);
+}
+
+static bool run_rows(void *state, const struct execution *e)
 {
     const struct generated_rows *s = state;
     for (int i = 0; i < s->n_addresses; i++)
-        s->addresses[i] = (float *)memory[s->accesses[i].memory] + s->accesses[i].offset;
-#pragma omp parallel num_threads(s->threads) if (s->threads > 1)
-    s->run(s->addresses, s->numbers, omp_get_thread_num(), omp_get_num_threads());
+        s->addresses[i] = (float *)e->memory[s->accesses[i].memory] + s->accesses[i].offset;
+    parallel_for(e->workers, s->threads, run_part_of_rows, state);
     return true;
 }
 

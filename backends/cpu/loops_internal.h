@@ -19,7 +19,6 @@ struct compiled_access {
     int64_t stride[LOOP_MAX_RANK], shared_stride[MAX_RANK];
     bool is_uniform, is_direct;   // one number for a block; a vector that need not be loaded
     int slot;
-    int row;            // of the kept ones, which it reads; -1: memory
     bool is_repeated;   // along the innermost axis, every `period` places
 };
 struct compiled_result {
@@ -33,7 +32,7 @@ struct compiled_code {
     vector_function *apply;
     vector_with_scalar *apply_scalar;
     bool is_uniform;
-    int slot, result, row;   // result, row: where to write instead of the slot, or -1
+    int slot, result;   // result: where to write instead of the slot, or -1
 };
 struct compiled_loop {
     enum loop_mode mode;
@@ -63,26 +62,8 @@ struct compiled_loops {
     int64_t shared[MAX_RANK], n_shared_places;
     struct compiled_loop *loops;
     float *scratch;
-    size_t scratch_of_thread, rows_at, row_length;   // floats: of each thread; from there; of a kept row
+    size_t scratch_of_thread;   // floats
 };
-
-#define MOST_KEPT_ROWS 8
-#define LONGEST_KEPT_ROW 8192
-// Values that loops keep for those behind them (loops_reuse.c).
-struct loop_with_rows {
-    struct loop loop;                           // without what is read from rows
-    int *row_of_operand, *row_of_instruction;   // that it reads, where it is kept; or -1
-    int axis;                                   // of the row, or -1; this and below: while rows are looked for
-    bool *is_along, *is_needed;
-    int *row_read;
-};
-struct loops_with_rows {
-    const struct loop_with_rows *loops;
-    int n_rows;
-    int64_t length;
-};
-// Of loops that share the first axes and run one after the other at each of their places.
-struct loops_with_rows loops_keep_rows(const struct step *step, int n_shared, struct arena *arena);
 
 // Moves a box of entries: dim[0 .. rank) with strides in bytes on both sides; the last axis is the destination's inner.
 void copy_box(char *to, const char *from, int rank, const int64_t *dim, const int64_t *to_stride,

@@ -107,10 +107,8 @@ static const struct loop_access *leading_operand(const struct loop *l)
     return best;
 }
 
-static void copy_accesses(struct compiled_loop *c, const struct loop_with_rows *with_rows, int n_shared,
-                          struct arena *arena)
+static void copy_accesses(struct compiled_loop *c, const struct loop *l, int n_shared, struct arena *arena)
 {
-    const struct loop *l = &with_rows->loop;
     c->n_operands = l->n_operands;
     c->n_results = l->n_results;
     c->operands = arena_array(arena, struct compiled_access, l->n_operands + 1);
@@ -119,18 +117,14 @@ static void copy_accesses(struct compiled_loop *c, const struct loop_with_rows *
         c->operands[i] = (struct compiled_access){.memory = l->operands[i].memory,
                                                   .dtype = l->operands[i].dtype,
                                                   .size = (int64_t)dtype_size(l->operands[i].dtype),
-                                                  .offset = l->operands[i].offset,
-                                                  .row = with_rows->row_of_operand[i]};
+                                                  .offset = l->operands[i].offset};
         memcpy(c->operands[i].shared_stride, l->operands[i].stride, sizeof(int64_t) * (size_t)n_shared);
     }
     for (int i = 0; i < l->n_results; i++) {
         const struct loop_access *to = &l->results[i].to;
         c->results[i].value = l->results[i].value;
-        c->results[i].to = (struct compiled_access){.memory = to->memory,
-                                                    .dtype = to->dtype,
-                                                    .size = (int64_t)dtype_size(to->dtype),
-                                                    .offset = to->offset,
-                                                    .row = -1};
+        c->results[i].to = (struct compiled_access){
+            .memory = to->memory, .dtype = to->dtype, .size = (int64_t)dtype_size(to->dtype), .offset = to->offset};
         memcpy(c->results[i].to.shared_stride, to->stride, sizeof(int64_t) * (size_t)n_shared);
     }
 }
@@ -157,7 +151,7 @@ static bool suits_columns(const struct compiled_loop *c)
 
 static enum loop_mode mode_of(const struct compiled_loop *c, const struct loop *l)
 {
-    if (is_plain_copy(l) && c->operands[0].row < 0)
+    if (is_plain_copy(l))
         return LOOP_COPIES;
     if (l->n_reduced == 0)
         return LOOP_MAPS;
@@ -172,8 +166,8 @@ static bool can_repeat(const struct compiled_loop *c)
     if (c->mode != LOOP_MAPS || outer < 0 || c->dim[inner] > LONGEST_PERIOD)
         return false;
     for (int i = 0; i < c->n_operands; i++)
-        if (c->operands[i].row >= 0 || (c->operands[i].stride[outer] != 0 &&
-                                        c->operands[i].stride[outer] != c->operands[i].stride[inner] * c->dim[inner]))
+        if (c->operands[i].stride[outer] != 0 &&
+            c->operands[i].stride[outer] != c->operands[i].stride[inner] * c->dim[inner])
             return false;
     for (int i = 0; i < c->n_results; i++)
         if (c->results[i].to.stride[outer] != c->results[i].to.stride[inner] * c->dim[inner])
@@ -231,10 +225,9 @@ static void note_phase_uses(struct compiled_loop *c, const struct loop *l, int f
     }
 }
 
-static void compile_code(struct compiled_loop *c, const struct loop_with_rows *with_rows,
-                         const struct vector_functions *vector, struct arena *arena)
+static void compile_code(struct compiled_loop *c, const struct loop *l, const struct vector_functions *vector,
+                         struct arena *arena)
 {
-    const struct loop *l = &with_rows->loop;
     int inner = c->mode == LOOP_REDUCES_ROWS ? c->rank + c->n_reduced - 1 : c->rank - 1;
     c->n_code = l->n_instructions;
     c->code = arena_array(arena, struct compiled_code, l->n_instructions + 1);
@@ -258,7 +251,6 @@ static void compile_code(struct compiled_loop *c, const struct loop_with_rows *w
     for (int i = 0; i < l->n_instructions; i++) {
         struct compiled_code *code = &c->code[i];
         code->instruction = l->instructions[i];
-        code->row = with_rows->row_of_instruction[i];
         if (code->instruction.kind == INSTRUCTION_APPLY) {
             choose_function(c, vector, code);
         } else if (code->instruction.kind == INSTRUCTION_CONSTANT) {
@@ -342,17 +334,16 @@ static double work_of(const struct compiled_loop *c)
     return places * (2 + c->n_code + c->n_operands);
 }
 
-static void compile_loop(struct compiled_loop *c, const struct loop_with_rows *with_rows, int n_shared,
+static void compile_loop(struct compiled_loop *c, const struct loop *l, int n_shared,
                          const struct vector_functions *vector, struct arena *arena)
 {
-    const struct loop *l = &with_rows->loop;
-    copy_accesses(c, with_rows, n_shared, arena);
+    copy_accesses(c, l, n_shared, arena);
     c->rank = place_axes(c, l, order_axes(l, n_shared, l->rank, &l->results[0].to), 0);
     if (l->n_reduced)
         c->n_reduced = place_axes(c, l, order_axes(l, l->rank, l->rank + l->n_reduced, leading_operand(l)), c->rank);
     c->mode = mode_of(c, l);
     repeat_short_axis(c);
-    compile_code(c, with_rows, vector, arena);
+    compile_code(c, l, vector, arena);
     place_values(c, arena);
     c->work = work_of(c);
 }
@@ -395,27 +386,13 @@ static bool only_copies(const struct compiled_loops *loops)
     return true;
 }
 
-// All of the axes where that lets loops keep what they compute of a row.
-static struct loops_with_rows share_axes(struct compiled_loops *loops, const struct step *step, int threads,
-                                         struct arena *arena)
-{
-    struct loops_with_rows with_rows = {0};
-    loops->n_shared = step->n_shared;
-    if (step->n_loops > 1 && step->n_shared > 0 && places_on_shared(step, step->n_shared) >= threads)
-        with_rows = loops_keep_rows(step, step->n_shared, arena);
-    if (with_rows.n_rows > 0)
-        return with_rows;
-    loops->n_shared = useful_shared_axes(step, threads);
-    if (places_on_shared(step, loops->n_shared) < threads)
-        loops->n_shared = 0;
-    return loops_keep_rows(step, loops->n_shared, arena);
-}
-
 struct compiled_loops *loops_prepare(const struct step *step, const struct vector_functions *vector, int threads,
                                      struct arena *arena)
 {
     struct compiled_loops *loops = arena_new(arena, struct compiled_loops);
-    struct loops_with_rows with_rows = share_axes(loops, step, threads, arena);
+    loops->n_shared = useful_shared_axes(step, threads);
+    if (places_on_shared(step, loops->n_shared) < threads)
+        loops->n_shared = 0;
     loops->vector = vector;
     loops->threads = threads;
     for (int i = 0; i < loops->n_shared; i++)
@@ -425,13 +402,11 @@ struct compiled_loops *loops_prepare(const struct step *step, const struct vecto
     loops->loops = arena_array(arena, struct compiled_loop, step->n_loops);
     int n_slots = 1;
     for (int i = 0; i < step->n_loops; i++) {
-        compile_loop(&loops->loops[i], &with_rows.loops[i], loops->n_shared, vector, arena);
+        compile_loop(&loops->loops[i], &step->loops[i], loops->n_shared, vector, arena);
         n_slots = loops->loops[i].n_slots > n_slots ? loops->loops[i].n_slots : n_slots;
     }
     loops->are_independent = only_copies(loops);
-    loops->rows_at = (size_t)n_slots * VECTOR_BLOCK;
-    loops->row_length = (size_t)(with_rows.length + 15) / 16 * 16;
-    loops->scratch_of_thread = loops->rows_at + loops->row_length * (size_t)with_rows.n_rows;
+    loops->scratch_of_thread = (size_t)n_slots * VECTOR_BLOCK;
     loops->scratch = arena_alloc(arena, loops->scratch_of_thread * sizeof(float) * (size_t)threads, 64);
     return loops;
 }

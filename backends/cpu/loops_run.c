@@ -1,8 +1,8 @@
 // Runs compiled loops: threads share the longest axis, vectors of one row at a time go through the instructions.
 #include "backends/cpu/loops_internal.h"
 
+#include "backends/cpu/parallel.h"
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 // Below this many scalar operations another thread costs more than it saves.
@@ -17,8 +17,7 @@ struct running {
     char *const *memory;
     const int64_t *shared;   // the place on shared axes, or NULL
     int n_shared;
-    float *scratch, *rows;
-    size_t row_length;
+    float *scratch;
     int64_t place[LOOP_MAX_RANK];                             // the first of the block
     const float *operand[MOST_VALUES], *value[MOST_VALUES];   // vectors
     float uniform_operand[MOST_VALUES], uniform[MOST_VALUES];
@@ -38,12 +37,6 @@ static char *address_of(const struct running *r, const struct compiled_access *a
 static float *slot_of(const struct running *r, int slot)
 {
     return r->scratch + (size_t)slot * VECTOR_BLOCK;
-}
-
-// From the block's place on, along the axis.
-static float *row_at(const struct running *r, int row, int axis)
-{
-    return r->rows + (size_t)row * r->row_length + r->place[axis];
 }
 
 // --- values ----------------------------------------------------------------------------------------------------------
@@ -80,10 +73,6 @@ static void load_operands(struct running *r, const bool *used, int n_axes, int i
         const struct compiled_access *o = &c->operands[i];
         if (!used[i])
             continue;
-        if (o->row >= 0) {
-            r->operand[i] = row_at(r, o->row, inner);
-            continue;
-        }
         if (o->is_repeated) {
             repeat_operand(r, i);
             continue;
@@ -119,8 +108,6 @@ static const float *vector_of(const struct running *r, uint16_t value, int k, in
 
 static float *room_for(const struct running *r, const struct compiled_code *code)
 {
-    if (code->row >= 0)
-        return row_at(r, code->row, r->loop->rank + r->loop->n_reduced - 1);
     if (code->result < 0)
         return slot_of(r, code->slot);
     return (float *)(void *)address_of(r, &r->loop->results[code->result].to, r->loop->rank);
@@ -399,8 +386,6 @@ static void start_running(struct running *r, const struct compiled_loops *loops,
     r->shared = shared;
     r->n_shared = loops->n_shared;
     r->scratch = loops->scratch + loops->scratch_of_thread * (size_t)thread;
-    r->rows = r->scratch + loops->rows_at;
-    r->row_length = loops->row_length;
     for (int i = 0; loop->period && i < loop->n_operands; i++)
         r->repeated[i] = NULL;
 }
@@ -411,31 +396,20 @@ static int threads_worth(const struct compiled_loops *loops, double work)
     return worth < loops->threads ? worth : loops->threads;
 }
 
-static void run_share(const struct compiled_loops *loops, const struct compiled_loop *c, char *const *memory,
-                      int thread, int n_threads)
+static void run_share(const struct compiled_loops *loops, const struct compiled_loop *c, char *const *memory, int part,
+                      int parts)
 {
     struct running r;
-    start_running(&r, loops, c, memory, NULL, thread);
+    start_running(&r, loops, c, memory, NULL, part);
     if (c->mode == LOOP_COPIES) {
-        int axis = axis_to_share(c, n_threads);
-        int64_t from = c->dim[axis] * thread / n_threads, to = c->dim[axis] * (thread + 1) / n_threads;
+        int axis = axis_to_share(c, parts);
+        int64_t from = c->dim[axis] * part / parts, to = c->dim[axis] * (part + 1) / parts;
         if (from < to)
             copy_part(&r, axis, from, to);
         return;
     }
-    struct blocks b = cut_into_blocks(c, n_threads);
-    run_blocks(&r, &b, b.count * thread / n_threads, b.count * (thread + 1) / n_threads);
-}
-
-static void run_loop(const struct compiled_loops *loops, const struct compiled_loop *c, char *const *memory)
-{
-    int n_threads = threads_worth(loops, c->work);
-    if (n_threads == 1) {
-        run_share(loops, c, memory, 0, 1);
-        return;
-    }
-#pragma omp parallel num_threads(n_threads)
-    run_share(loops, c, memory, omp_get_thread_num(), omp_get_num_threads());
+    struct blocks b = cut_into_blocks(c, parts);
+    run_blocks(&r, &b, b.count * part / parts, b.count * (part + 1) / parts);
 }
 
 bool loops_share_axes(const struct compiled_loops *loops)
@@ -443,12 +417,12 @@ bool loops_share_axes(const struct compiled_loops *loops)
     return loops->n_shared > 0;
 }
 
-void loops_run_place(const struct compiled_loops *loops, char *const *memory, const int64_t *shared, int thread)
+void loops_run_place(const struct compiled_loops *loops, char *const *memory, const int64_t *shared, int part)
 {
     struct running r;
     for (int i = 0; i < loops->n_loops; i++) {
         const struct compiled_loop *c = &loops->loops[i];
-        start_running(&r, loops, c, memory, shared, thread);
+        start_running(&r, loops, c, memory, shared, part);
         if (c->mode == LOOP_COPIES) {
             copy_part(&r, 0, 0, c->dim[0]);
             continue;
@@ -458,60 +432,54 @@ void loops_run_place(const struct compiled_loops *loops, char *const *memory, co
     }
 }
 
-static void run_places(const struct compiled_loops *loops, char *const *memory, int thread, int n_threads)
+struct shared_run {
+    const struct compiled_loops *loops;
+    const struct compiled_loop *first;
+    int n;   // loops, from the first on
+    char *const *memory;
+};
+
+static void run_places(void *argument, int part, int parts)
 {
+    const struct shared_run *run = argument;
+    const struct compiled_loops *loops = run->loops;
     int64_t shared[MAX_RANK];
-    int64_t to = loops->n_shared_places * (thread + 1) / n_threads;
-    for (int64_t i = loops->n_shared_places * thread / n_threads; i < to; i++) {
+    int64_t to = loops->n_shared_places * (part + 1) / parts;
+    for (int64_t i = loops->n_shared_places * part / parts; i < to; i++) {
         int64_t rest = i;
         for (int a = loops->n_shared - 1; a >= 0; a--) {
             shared[a] = rest % loops->shared[a];
             rest /= loops->shared[a];
         }
-        loops_run_place(loops, memory, shared, thread);
+        loops_run_place(loops, run->memory, shared, part);
     }
 }
 
-static void run_all_shares(const struct compiled_loops *loops, char *const *memory, int thread, int n_threads)
+// Each part is one of every loop: nobody waits in between.
+static void run_shares(void *argument, int part, int parts)
 {
-    for (int i = 0; i < loops->n_loops; i++)
-        run_share(loops, &loops->loops[i], memory, thread, n_threads);
+    const struct shared_run *run = argument;
+    for (int i = 0; i < run->n; i++)
+        run_share(run->loops, &run->first[i], run->memory, part, parts);
 }
 
-// Each thread takes its share of every loop, without waiting for the others in between.
-static void run_independent_loops(const struct compiled_loops *loops, char *const *memory)
+static double work_of(const struct shared_run *run)
 {
     double work = 0;
-    for (int i = 0; i < loops->n_loops; i++)
-        work += loops->loops[i].work;
-    int n_threads = threads_worth(loops, work);
-    if (n_threads == 1) {
-        run_all_shares(loops, memory, 0, 1);
-        return;
-    }
-#pragma omp parallel num_threads(n_threads)
-    run_all_shares(loops, memory, omp_get_thread_num(), omp_get_num_threads());
+    for (int i = 0; i < run->n; i++)
+        work += run->first[i].work;
+    return work;
 }
 
-void loops_run(const struct compiled_loops *loops, char *const *memory)
+void loops_run(const struct compiled_loops *loops, const struct workers *workers, char *const *memory)
 {
-    if (loops->n_shared == 0 && loops->are_independent) {
-        run_independent_loops(loops, memory);
+    struct shared_run run = {loops, loops->loops, loops->n_loops, memory};
+    if (loops->n_shared > 0) {
+        int parts = threads_worth(loops, work_of(&run) * (double)loops->n_shared_places);
+        parallel_for(workers, parts, run_places, &run);
         return;
     }
-    if (loops->n_shared == 0) {
-        for (int i = 0; i < loops->n_loops; i++)
-            run_loop(loops, &loops->loops[i], memory);
-        return;
-    }
-    double work = 0;
-    for (int i = 0; i < loops->n_loops; i++)
-        work += loops->loops[i].work * (double)loops->n_shared_places;
-    int n_threads = threads_worth(loops, work);
-    if (n_threads == 1) {
-        run_places(loops, memory, 0, 1);
-        return;
-    }
-#pragma omp parallel num_threads(n_threads)
-    run_places(loops, memory, omp_get_thread_num(), omp_get_num_threads());
+    run.n = loops->are_independent ? loops->n_loops : 1;
+    for (const struct compiled_loop *end = loops->loops + loops->n_loops; run.first < end; run.first += run.n)
+        parallel_for(workers, threads_worth(loops, work_of(&run)), run_shares, &run);
 }

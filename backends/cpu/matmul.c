@@ -7,7 +7,9 @@
 //            threads when there are enough; transposed operands and any batch strides as they are; the epilogue runs on
 //            each product while it is in the cache. The result may be row- or column-major, or stand so that exchanging
 //            its middle axes (the heads of an attention) makes it row-major.
+#include "backends/cpu/kernel_scope.h"
 #include "backends/cpu/loops.h"
+#include "backends/cpu/parallel.h"
 #include "backends/cpu/primitive.h"
 #include "backends/planning/planner.h"
 #include "backends/planning/planner_layouts.h"
@@ -15,8 +17,8 @@
 #include "backends/planning/planner_steps.h"
 #include "backends/planning/planner_views.h"
 #include "core/memory/arena.h"
-#include <omp.h>
 #include <oneapi/dnnl/dnnl.h>
+#include <stdatomic.h>
 
 // --- linear ----------------------------------------------------------------------------------------------------------
 
@@ -76,8 +78,7 @@ static bool claim_linear(struct planner *p, node_id node)
         operands[1] = cpu_view_in_f32(p, inputs[1], LAYOUT_ROWS);
     type.dtype = DTYPE_F32;
     struct view result = planner_allocate_chosen(p, n->first_output, &type, LAYOUT_ROWS);
-    bool is_row = operands[0].dim[0] == 1 && type_elements(&type) > 0;
-    planner_add_step(p, is_row ? &cpu_kernel_row.base : &cpu_kernel_linear.base, node, 2, operands, 1, &result);
+    planner_add_step(p, &cpu_kernel_linear.base, node, 2, operands, 1, &result);
     return true;
 }
 
@@ -296,49 +297,66 @@ static bool run_product(const struct prepared_matmul *s, char *const *memory, in
     return is_done;
 }
 
-static bool run_over_threads(const struct prepared_matmul *s, char *const *memory)
+struct products_run {
+    const struct prepared_matmul *products;
+    char *const *memory;
+    bool has_own_epilogue;
+    atomic_bool has_failed;
+};
+
+// The library does each product with one thread.
+static void run_products(void *argument, int part, int parts)
 {
-    bool is_done = true;
-    bool has_own_epilogue = s->epilogue && loops_share_axes(s->epilogue);
-#pragma omp parallel for num_threads(s->threads) reduction(&& : is_done)
-    for (int64_t i = 0; i < s->n_products; i++) {
-        is_done = run_product(s, memory, i) && is_done;
-        if (has_own_epilogue) {
+    struct products_run *r = argument;
+    const struct prepared_matmul *s = r->products;
+    struct kernel_scope scope = kernel_scope_begin(1);
+    for (int64_t i = s->n_products * part / parts; i < s->n_products * (part + 1) / parts; i++) {
+        if (!run_product(s, r->memory, i))
+            r->has_failed = true;
+        if (r->has_own_epilogue) {
             int64_t place[MAX_RANK];
             places_of_product(s, i, place);
-            loops_run_place(s->epilogue, memory, place, omp_get_thread_num());
+            loops_run_place(s->epilogue, r->memory, place, part);
         }
     }
-    if (s->epilogue && !has_own_epilogue)
-        loops_run(s->epilogue, memory);
-    return is_done;
+    kernel_scope_end(&scope);
 }
 
-static bool run_all_at_once(const struct prepared_matmul *s, char *const *memory, char *scratch)
+static bool run_over_threads(const struct prepared_matmul *s, const struct execution *e)
 {
-    struct onednn_arguments a = {.source = address_of_view(memory, &s->x),
-                                 .weights = address_of_view(memory, &s->y),
-                                 .target = address_of_view(memory, &s->z),
-                                 .scratch = scratch};
-    bool is_done = onednn_run(s->all_at_once, &a);
-    if (is_done && s->epilogue)
-        loops_run(s->epilogue, memory);
+    struct products_run r = {s, e->memory, s->epilogue && loops_share_axes(s->epilogue), false};
+    parallel_for(e->workers, s->threads, run_products, &r);
+    if (s->epilogue && !r.has_own_epilogue)
+        loops_run(s->epilogue, e->workers, e->memory);
+    return !r.has_failed;
+}
+
+static bool run_all_at_once(const struct prepared_matmul *s, const struct execution *e)
+{
+    struct onednn_arguments a = {.source = address_of_view(e->memory, &s->x),
+                                 .weights = address_of_view(e->memory, &s->y),
+                                 .target = address_of_view(e->memory, &s->z),
+                                 .scratch = e->scratch};
+    return onednn_run(s->all_at_once, &a);
+}
+
+static bool run_one_by_one(const struct prepared_matmul *s, char *const *memory)
+{
+    bool is_done = true;
+    for (int64_t i = 0; is_done && i < s->n_products; i++)
+        is_done = run_product(s, memory, i);
     return is_done;
 }
 
-static bool run_matmul(void *state, char *const *memory, char *scratch)
+static bool run_matmul(void *state, const struct execution *e)
 {
     const struct prepared_matmul *s = state;
-    if (s->all_at_once)
-        return run_all_at_once(s, memory, scratch);
-    bool is_done = true;
     double work = (double)s->n_products * (double)s->m * (double)s->n * (double)s->k;
-    if (s->n_products >= s->threads && s->threads > 1 && work > 1e5)
-        return run_over_threads(s, memory);
-    for (int64_t i = 0; i < s->n_products; i++)
-        is_done = run_product(s, memory, i) && is_done;
-    if (s->epilogue)
-        loops_run(s->epilogue, memory);
+    if (!s->all_at_once && s->n_products >= s->threads && s->threads > 1 && work > 1e5)
+        return run_over_threads(s, e);
+    bool is_done = s->all_at_once ? run_all_at_once(s, e) : run_one_by_one(s, e->memory);
+    if (is_done && s->epilogue)
+        loops_run(s->epilogue, e->workers, e->memory);
     return is_done;
 }
 

@@ -14,6 +14,7 @@
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/kernel_scope.h"
 #include "backends/cpu/memory_probe.h"
+#include "backends/cpu/parallel.h"
 #include "backends/cpu/result_error.h"
 #include "backends/cpu/ways.h"
 #include "core/memory/arena.h"
@@ -22,7 +23,6 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include <math.h>
-#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,7 +69,8 @@ static bool is_sentinel_slow(struct cpu_backend *b)
 
 static bool run_kernel(const struct measurement *s)
 {
-    return s->kernel->run(cache_conditions_state(s->around), cache_conditions_memory(s->around), s->scratch);
+    struct execution e = {.memory = cache_conditions_memory(s->around), .scratch = s->scratch};
+    return s->kernel->run(cache_conditions_state(s->around), &e);
 }
 
 static bool run_once(struct measurement *s, struct lap *ret_lap)
@@ -209,7 +210,7 @@ static bool time_choice(void *context, const char *choice, size_t most, double b
 
 static bool measure(const struct subject *subject, struct step_cost *ret_cost)
 {
-    struct kernel_scope scope = kernel_scope_begin(subject->backend->threads);
+    struct kernel_scope scope = kernel_scope_begin(cpu_library_threads(subject->backend));
     const char *choice = choices_find_best(subject->among, subject->best, time_choice, (void *)subject);
     bool is_done = time_choice((void *)subject, choice, MOST_SAMPLES, subject->best, ret_cost);
     kernel_scope_end(&scope);
@@ -252,14 +253,17 @@ static bool measure_share_too(const struct subject *subject, struct step_cost *r
     return true;
 }
 
+static void meet(void *argument, int part, int parts)
+{
+}
+
 // Threads that wait for each other by spinning are at the mercy of whoever else runs: one that lost its processor keeps
 // all others waiting for a time slice.
 static bool meet_slowly(const struct cpu_backend *b)
 {
     double start = clock_seconds();
     for (int i = 0; b->threads > 1 && i < MEETINGS; i++) {
-#pragma omp parallel num_threads(b->threads)
-        (void)omp_get_thread_num();
+        parallel_for(NULL, b->threads, meet, NULL);
         if (clock_seconds() - start > MEETINGS * BUSY_SECONDS)
             return true;
     }
@@ -296,7 +300,7 @@ static bool find_error(const struct subject *subject, const struct step_cost *ne
     struct step_request r = {subject->backend, subject->plan, subject->step, NULL, NULL, subject->error};
     struct result_error found = {.excess = 1};
     bool is_done = true, is_known = near->error > 0 && near->error < 1 && strcmp(near->choice, ret_cost->choice) == 0;
-    struct kernel_scope scope = kernel_scope_begin(subject->backend->threads);
+    struct kernel_scope scope = kernel_scope_begin(cpu_library_threads(subject->backend));
     if (ret_cost->seconds < subject->best && !is_known)
         is_done = cpu_result_error(&r, ret_cost->choice, &found);
     kernel_scope_end(&scope);

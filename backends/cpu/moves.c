@@ -2,6 +2,7 @@
 // is not written in place, padding as
 // loops of copies, gathering as its own kernel.
 #include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/parallel.h"
 #include "backends/planning/loop_builder.h"
 #include "backends/planning/planner.h"
 #include "backends/planning/planner_concat.h"
@@ -60,6 +61,8 @@ bool cpu_claim_pad(struct planner *p, node_id node)
 
 // --- gather ----------------------------------------------------------------------------------------------------------
 
+#define WORTH_THREADS 65536   // bytes
+
 struct prepared_gather {
     struct view source, indices, target;
     int64_t outer, size, inner_bytes, n_indices;   // of the source: before the axis, on it, behind it
@@ -100,17 +103,30 @@ static int64_t index_at(const struct prepared_gather *s, const char *indices, in
     return index < 0 ? index + s->size : index;
 }
 
-static bool run_gather(void *state, char *const *memory, char *scratch)
+struct gather_run {
+    const struct prepared_gather *gather;
+    const char *source, *indices;
+    char *target;
+};
+
+static void gather_part(void *argument, int part, int parts)
+{
+    const struct gather_run *r = argument;
+    const struct prepared_gather *s = r->gather;
+    int64_t row = s->inner_bytes, count = s->outer * s->n_indices;
+    for (int64_t i = count * part / parts; i < count * (part + 1) / parts; i++) {
+        int64_t from = i / s->n_indices * s->size + index_at(s, r->indices, i % s->n_indices);
+        memcpy(r->target + i * row, r->source + from * row, (size_t)row);
+    }
+}
+
+static bool run_gather(void *state, const struct execution *e)
 {
     const struct prepared_gather *s = state;
-    const char *source = address_of_view(memory, &s->source), *indices = address_of_view(memory, &s->indices);
-    char *target = address_of_view(memory, &s->target);
-    int64_t row = s->inner_bytes, count = s->outer * s->n_indices;
-#pragma omp parallel for num_threads(s->threads) if (count * row > 65536)
-    for (int64_t i = 0; i < count; i++) {
-        int64_t from = i / s->n_indices * s->size + index_at(s, indices, i % s->n_indices);
-        memcpy(target + i * row, source + from * row, (size_t)row);
-    }
+    struct gather_run r = {s, address_of_view(e->memory, &s->source), address_of_view(e->memory, &s->indices),
+                           address_of_view(e->memory, &s->target)};
+    bool is_worth_threads = s->outer * s->n_indices * s->inner_bytes > WORTH_THREADS;
+    parallel_for(e->workers, is_worth_threads ? s->threads : 1, gather_part, &r);
     return true;
 }
 

@@ -118,25 +118,25 @@ void *cpu_primitive_finish(struct cpu_primitive *p, const struct step_request *r
     return NULL;
 }
 
-bool cpu_primitive_run(void *state, char *const *memory, char *scratch)
+bool cpu_primitive_run(void *state, const struct execution *e)
 {
     struct cpu_primitive *p = state;
     if (p->fallback)
-        return cpu_fallback_run(p->fallback, memory);
+        return cpu_fallback_run(p->fallback, e);
     if (p->has_weights && !p->has_constant_weights &&
-        !onednn_pack_weights(p->primitive, &p->plain_weights, address_of_view(memory, &p->weights), p->packed))
+        !onednn_pack_weights(p->primitive, &p->plain_weights, address_of_view(e->memory, &p->weights), p->packed))
         return false;
-    struct onednn_arguments a = {.source = address_of_view(memory, &p->source),
+    struct onednn_arguments a = {.source = address_of_view(e->memory, &p->source),
                                  .weights = p->packed,
-                                 .target =
-                                     p->move ? scratch + place_of_written(p) : address_of_view(memory, &p->target),
-                                 .scratch = scratch};
+                                 .target = p->move ? e->scratch + place_of_written(p)
+                                                   : address_of_view(e->memory, &p->target),
+                                 .scratch = e->scratch};
     if (p->has_weights)
-        cpu_epilogue_arguments(&p->epilogue, p->loop, memory, &a);
+        cpu_epilogue_arguments(&p->epilogue, p->loop, e->memory, &a);
     bool is_done = onednn_run(p->primitive, &a);
     if (is_done && p->move)
-        loops_run(p->move, (char *[]){a.target, memory[p->target.memory]});
+        loops_run(p->move, e->workers, (char *[]){a.target, e->memory[p->target.memory]});
     if (is_done && p->loops)
-        loops_run(p->loops, memory);
+        loops_run(p->loops, e->workers, e->memory);
     return is_done;
 }

@@ -26,7 +26,7 @@ void cpu_primitive_find_written(struct cpu_primitive *p, const struct step_reque
 void *cpu_primitive_finish(struct cpu_primitive *p, const struct step_request *r);
 
 // Methods of kernels with that state.
-bool cpu_primitive_run(void *state, char *const *memory, char *scratch);
+bool cpu_primitive_run(void *state, const struct execution *e);
 size_t cpu_primitive_scratch_bytes(const void *state);
 size_t cpu_primitive_weights(const void *state, char **ret_weights);
 int cpu_primitive_packed_operand(const void *state);

@@ -109,7 +109,8 @@ static bool run(struct comparing *c, const char *choice)
     r.arena = &arena;
     void *state = kernel->prepare(&r);
     size_t bytes = state && kernel->scratch_bytes ? kernel->scratch_bytes(state) : 0;
-    bool is_done = state && kernel->run(state, c->memory, arena_alloc(&arena, bytes + 64, 64));
+    struct execution e = {.memory = c->memory, .scratch = arena_alloc(&arena, bytes + 64, 64)};
+    bool is_done = state && kernel->run(state, &e);
     if (state && kernel->free)
         kernel->free(state);
     arena_free(&arena);

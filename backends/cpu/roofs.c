@@ -4,6 +4,7 @@
 #include "backends/costs/cost_database.h"
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/kernel_scope.h"
+#include "backends/cpu/parallel.h"
 #include "core/system/clock.h"
 #include <math.h>
 #include <string.h>
@@ -29,22 +30,32 @@ static bool multiply(struct roofing *r)
     return onednn_run(r->product, &r->arguments);
 }
 
+static void copy_part(void *argument, int part, int parts)
+{
+    const struct roofing *r = argument;
+    for (int i = PIECES * part / parts; i < PIECES * (part + 1) / parts; i++)
+        memcpy(r->to + (size_t)i * PIECE, r->from + (size_t)i * PIECE, PIECE * sizeof *r->to);
+}
+
 static bool copy(struct roofing *r)
 {
-#pragma omp parallel for schedule(static) num_threads(r->backend->threads)
-    for (int i = 0; i < PIECES; i++)
-        memcpy(r->to + (size_t)i * PIECE, r->from + (size_t)i * PIECE, PIECE * sizeof *r->to);
+    parallel_for(NULL, r->backend->threads, copy_part, r);
     return true;
+}
+
+static void read_part(void *argument, int part, int parts)
+{
+    const struct roofing *r = argument;
+    float ones[ROWS];
+    r->backend->vector->fill(ones, 1, ROWS);
+    for (int i = PIECES * part / parts; i < PIECES * (part + 1) / parts; i++)
+        r->backend->vector->combine_rows(r->sums + (size_t)i * COLUMNS, ones, r->from + (size_t)i * PIECE, ROWS,
+                                         COLUMNS);
 }
 
 static bool read_all(struct roofing *r)
 {
-    float ones[ROWS];
-    r->backend->vector->fill(ones, 1, ROWS);
-#pragma omp parallel for schedule(static) num_threads(r->backend->threads)
-    for (int i = 0; i < PIECES; i++)
-        r->backend->vector->combine_rows(r->sums + (size_t)i * COLUMNS, ones, r->from + (size_t)i * PIECE, ROWS,
-                                         COLUMNS);
+    parallel_for(NULL, r->backend->threads, read_part, r);
     return true;
 }
 
@@ -102,7 +113,7 @@ enum { MULTIPLY_ADDS, COPIED, READ, N_ROOFS };
 static void measure_roofs(struct cpu_backend *b)
 {
     struct roofing r;
-    struct kernel_scope scope = kernel_scope_begin(b->threads);
+    struct kernel_scope scope = kernel_scope_begin(cpu_library_threads(b));
     open_roofing(&r, b);
     bool has_product = prepare_product(&r);
     for (int i = 0; i < N_ROOFS; i++) {

@@ -4,11 +4,11 @@
 
 #include "backends/cpu/generated.h"
 #include "backends/cpu/loops.h"
+#include "backends/cpu/parallel.h"
 #include "backends/cpu/ways.h"
 #include "backends/generated/schedule_spaces.h"
 #include "backends/planning/plan_memory.h"
 #include "core/text/text.h"
-#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +26,7 @@ struct tile_kernel {
     struct compiled_loops *loops;   // the epilogue behind the kernel, or NULL
     tile_run_fn *run;
     float *weights;
+    bool is_product;
 };
 
 // --- the step as a definition ----------------------------------------------------------------------------------------
@@ -291,7 +292,7 @@ static void list(const struct cpu_backend *b, const struct plan *plan, const str
     if (define_whole(&s, b, plan, step, &arena)) {
         if (tile_is_lanewise(&s.definition))
             add_lanewise(list, &s.definition);
-        else if (is_worth_generating(&s.definition)) {
+        else if (b->is_guest || is_worth_generating(&s.definition)) {
             add_dense(list, &s.definition);
             if (narrow(&s))
                 add_dense_of(list, &s.definition, tile_best_vectors(&s.definition));
@@ -339,25 +340,85 @@ static bool describe(const struct cpu_backend *b, const struct plan *plan, const
 
 // --- preparing and running -------------------------------------------------------------------------------------------
 
+struct packing_run {
+    const struct tile_step *step;
+    const float *plain;
+    float *packed;
+    int64_t stride[4];
+};
+
+static void pack_part(void *argument, int part, int parts)
+{
+    const struct packing_run *p = argument;
+    const struct tile_step *s = p->step;
+    int64_t groups = tile_weight_groups(&s->definition, &s->schedule), first = groups * part / parts;
+    tile_pack(&s->definition, &s->schedule, p->plain, p->stride, p->packed, first, groups * (part + 1) / parts - first);
+}
+
+// Groups of vectors are blocks of results, where none overlaps with another.
+static bool describe_packing(const struct tile_step *s, bool is_product, struct packing *ret_packing)
+{
+    const struct tile_definition *d = &s->definition;
+    int64_t width = (int64_t)s->schedule.vectors * d->lanes, c = d->channels, row = d->kernel[1] * c * width;
+    if (d->groups > 1 || d->results % width != 0)
+        return false;
+    if (is_product)
+        *ret_packing = (struct packing){.rank = 2,
+                                        .dim = {c, d->results},
+                                        .padded = {c, d->results},
+                                        .stride = {width, c * width},
+                                        .n_blocks = 1,
+                                        .blocks = {{1, width}}};
+    else
+        *ret_packing = (struct packing){.rank = 4,
+                                        .dim = {d->results, c, d->kernel[0], d->kernel[1]},
+                                        .padded = {d->results, c, d->kernel[0], d->kernel[1]},
+                                        .stride = {d->kernel[0] * row, width, row, c * width},
+                                        .n_blocks = 1,
+                                        .blocks = {{0, width}}};
+    return true;
+}
+
 static void pack_weights(const struct tile_step *s, const struct step_request *r, float *ret_packed)
 {
     const struct view *w = &r->step->operands[CPU_PACKED_OPERAND];
-    const float *plain = (const float *)address_of_view(r->memory, w);
-    int64_t stride[4] = {w->stride[0], w->stride[1], w->stride[2], w->stride[3]};
+    struct packing_run p = {s,
+                            (const float *)address_of_view(r->memory, w),
+                            ret_packed,
+                            {w->stride[0], w->stride[1], w->stride[2], w->stride[3]}};
     if (is_product(r->step))
-        memcpy(stride, (int64_t[4]){w->stride[1], w->stride[0]}, sizeof stride);
-    int64_t groups = tile_weight_groups(&s->definition, &s->schedule);
-#pragma omp parallel for num_threads(s->threads)
-    for (int64_t i = 0; i < groups; i++)
-        tile_pack(&s->definition, &s->schedule, plain, stride, ret_packed, i, 1);
+        memcpy(p.stride, (int64_t[4]){w->stride[1], w->stride[0]}, sizeof p.stride);
+    parallel_for(NULL, s->threads, pack_part, &p);
+}
+
+static void list_numbers(struct tile_step *s, const struct step_request *r)
+{
+    s->numbers = arena_array(r->arena, int64_t, tile_n_numbers(&s->definition, &s->schedule));
+    tile_list_numbers(&s->definition, &s->schedule, s->numbers);
+    s->addresses = arena_array(r->arena, const float *, s->loop ? (size_t)s->loop->n_operands : 1);
 }
 
 void cpu_tile_prepare(struct tile_step *s, const struct step_request *r, float *ret_packed)
 {
     pack_weights(s, r, ret_packed);
-    s->numbers = arena_array(r->arena, int64_t, tile_n_numbers(&s->definition, &s->schedule));
-    tile_list_numbers(&s->definition, &s->schedule, s->numbers);
-    s->addresses = arena_array(r->arena, const float *, s->loop ? (size_t)s->loop->n_operands : 1);
+    list_numbers(s, r);
+}
+
+// Found packed, or else packed now.
+static bool give_weights(struct tile_kernel *k, const struct step_request *r)
+{
+    size_t bytes = tile_weights_floats(&k->step.definition, &k->step.schedule) * sizeof(float);
+    struct packing packing;
+    list_numbers(&k->step, r);
+    if (describe_packing(&k->step, is_product(r->step), &packing))
+        k->weights = (float *)cpu_find_packed(r, &packing, bytes);
+    if (k->weights)
+        return true;
+    k->weights = arena_alloc(r->arena, bytes, 64);
+    if (!cpu_provide_plain(r))
+        return false;
+    pack_weights(&k->step, r, k->weights);
+    return true;
 }
 
 static bool find_kernel(struct tile_kernel *k, const struct step_request *r)
@@ -382,11 +443,10 @@ static void *prepare(const struct step_request *r)
         k->loops = cpu_compile_epilogue(r, 0);
     join_rows(&s->definition);
     if (!narrow_as_scheduled(s) || !tile_suits(&s->definition, &s->schedule) ||
-        r->step->operands[CPU_PACKED_OPERAND].block || !cpu_provide_plain(r) || !find_kernel(k, r))
+        r->step->operands[CPU_PACKED_OPERAND].block || !find_kernel(k, r))
         return NULL;
-    k->weights = arena_alloc(r->arena, tile_weights_floats(&s->definition, &s->schedule) * sizeof(float), 64);
-    cpu_tile_prepare(s, r, k->weights);
-    return k;
+    k->is_product = is_product(r->step);
+    return give_weights(k, r) ? k : NULL;
 }
 
 void cpu_tile_find_addresses(const struct tile_step *s, char *const *memory)
@@ -395,17 +455,29 @@ void cpu_tile_find_addresses(const struct tile_step *s, char *const *memory)
         s->addresses[i] = (const float *)memory[s->loop->operands[i].memory] + s->loop->operands[i].offset;
 }
 
-static bool run(void *state, char *const *memory, char *scratch)
+struct tile_run {
+    const struct tile_kernel *kernel;
+    const float *x;
+    float *y;
+};
+
+static void run_part(void *argument, int part, int parts)
+{
+    const struct tile_run *r = argument;
+    const struct tile_kernel *k = r->kernel;
+    k->run(r->x, k->weights, r->y, k->step.addresses, k->step.numbers, part, parts);
+}
+
+static bool run(void *state, const struct execution *e)
 {
     const struct tile_kernel *k = state;
     const struct tile_step *s = &k->step;
-    const float *x = (const float *)address_of_view(memory, s->source);
-    float *y = (float *)address_of_view(memory, s->target);
-    cpu_tile_find_addresses(s, memory);
-#pragma omp parallel num_threads(s->threads) if (s->threads > 1)
-    k->run(x, k->weights, y, s->addresses, s->numbers, omp_get_thread_num(), omp_get_num_threads());
+    struct tile_run r = {k, (const float *)address_of_view(e->memory, s->source),
+                         (float *)address_of_view(e->memory, s->target)};
+    cpu_tile_find_addresses(s, e->memory);
+    parallel_for(e->workers, s->threads, run_part, &r);
     if (k->loops)
-        loops_run(k->loops, memory);
+        loops_run(k->loops, e->workers, e->memory);
     return true;
 }
 
@@ -414,6 +486,12 @@ static size_t weights(const void *state, char **ret_weights)
     const struct tile_kernel *k = state;
     *ret_weights = (char *)k->weights;
     return tile_weights_floats(&k->step.definition, &k->step.schedule) * sizeof(float);
+}
+
+static bool describe_weights(const void *state, struct packing *ret_packing)
+{
+    const struct tile_kernel *k = state;
+    return describe_packing(&k->step, k->is_product, ret_packing);
 }
 
 static int packed_operand(const void *state)
@@ -427,5 +505,6 @@ static const struct cpu_kernel kernel = {
     .run = run,
     .weights = weights,
     .packed_operand = packed_operand,
+    .describe_weights = describe_weights,
 };
 const struct cpu_way cpu_way_tile = {WAY, cpu_is_tiled, list, &kernel, list_spaces, describe};

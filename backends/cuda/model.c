@@ -249,8 +249,8 @@ static bool launch_all(struct cuda_model *m, struct error *error)
     return is_sound;
 }
 
-static bool run(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
-                struct error *error)
+static bool run(struct model *model, const struct workers *workers, const struct tensor_value *inputs,
+                struct tensor_value *outputs, struct error *error)
 {
     struct cuda_model *m = (struct cuda_model *)model;
     return upload_inputs(m, inputs, error) && launch_all(m, error) && download_outputs(m, outputs, error);

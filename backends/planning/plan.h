@@ -171,6 +171,7 @@ struct plan_target {
     // Runs steps as one, the second of which alone reads the result of the first. NULL: there is no such kernel.
     const struct kernel *chain;
     bool (*may_chain)(const struct plan *plan, const struct step *first, const struct step *second);
+    bool (*is_chain)(const struct step *joined);   // of neighbours that may be: is it whole?
 };
 struct code_cache;
 

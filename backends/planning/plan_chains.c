@@ -14,10 +14,26 @@ static bool touches(const struct step *s, memory_id memory)
     return false;
 }
 
+// Where a step writes its only result, loops that of the last of them; NO_MEMORY: there are several.
+static memory_id made_by(const struct step *s)
+{
+    const struct loop *last = s->n_loops ? &s->loops[s->n_loops - 1] : NULL;
+    if (s->n_results)
+        return s->n_results == 1 ? s->results[0].memory : NO_MEMORY;
+    return last && last->n_results == 1 ? last->results[0].to.memory : NO_MEMORY;
+}
+
+static memory_id read_first(const struct step *s)
+{
+    if (s->n_operands)
+        return s->operands[0].memory;
+    return s->n_loops && s->loops[0].n_operands ? s->loops[0].operands[0].memory : NO_MEMORY;
+}
+
 // The only other step that has to do with what a step makes: NO_STEP, where there are more.
 static uint32_t find_other(const struct plan *plan, uint32_t step)
 {
-    memory_id memory = plan->steps.items[step].results[0].memory;
+    memory_id memory = made_by(&plan->steps.items[step]);
     uint32_t found = NO_STEP;
     for (uint32_t i = 0; i < plan->steps.count; i++) {
         if (i == step || !touches(&plan->steps.items[i], memory))
@@ -45,21 +61,28 @@ static bool reads_in_loops(const struct step *s, memory_id memory)
     return false;
 }
 
+// How loops read is for the device to see.
+static bool reads_as_it_stands(const struct step *first, const struct step *second)
+{
+    if (!first->n_results || !second->n_operands)
+        return read_first(second) == made_by(first);
+    return is_same_view(&first->results[0], &second->operands[0]) && !reads_in_loops(second, made_by(first));
+}
+
 static bool may_join(const struct plan *plan, const struct plan_target *target, uint32_t maker, uint32_t reader)
 {
     const struct step *first = &plan->steps.items[maker], *second = &plan->steps.items[reader];
-    if (maker >= reader || first->is_constant || second->is_constant || first->n_results != 1 ||
-        second->n_results != 1 || second->n_operands < 1 || first->n_parts || second->n_parts)
+    if (maker >= reader || first->is_constant || second->is_constant || first->n_parts || second->n_parts ||
+        made_by(second) == NO_MEMORY)
         return false;
-    const struct plan_memory *memory = &plan->memory.items[first->results[0].memory];
-    return memory->place == MEMORY_ARENA && !memory->has_parts &&
-           is_same_view(&first->results[0], &second->operands[0]) &&
-           !reads_in_loops(second, first->results[0].memory) && target->may_chain(plan, first, second);
+    const struct plan_memory *memory = &plan->memory.items[made_by(first)];
+    return memory->place == MEMORY_ARENA && !memory->has_parts && reads_as_it_stands(first, second) &&
+           target->may_chain(plan, first, second);
 }
 
 uint32_t plan_find_behind(const struct plan *plan, const struct plan_target *target, uint32_t maker)
 {
-    if (plan->steps.items[maker].n_results != 1)
+    if (made_by(&plan->steps.items[maker]) == NO_MEMORY)
         return NO_STEP;
     uint32_t reader = find_other(plan, maker);
     return reader != NO_STEP && may_join(plan, target, maker, reader) ? reader : NO_STEP;
@@ -67,11 +90,9 @@ uint32_t plan_find_behind(const struct plan *plan, const struct plan_target *tar
 
 uint32_t plan_find_before(const struct plan *plan, const struct plan_target *target, uint32_t reader)
 {
-    const struct step *s = &plan->steps.items[reader];
-    if (s->n_operands < 1)
-        return NO_STEP;
-    for (uint32_t i = reader; i-- > 0;)
-        if (plan->steps.items[i].n_results == 1 && plan->steps.items[i].results[0].memory == s->operands[0].memory)
+    memory_id memory = read_first(&plan->steps.items[reader]);
+    for (uint32_t i = reader; memory != NO_MEMORY && i-- > 0;)
+        if (made_by(&plan->steps.items[i]) == memory)
             return plan_find_behind(plan, target, i) == reader ? i : NO_STEP;
     return NO_STEP;
 }

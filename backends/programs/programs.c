@@ -298,6 +298,15 @@ static bool has_compiler(struct programs *p, struct error *error)
     return p->compiler_state == READY || error_set_code(error, EXIT_UNSUPPORTED, NULL, "there is no compiler");
 }
 
+bool programs_have_compiler(struct programs *p)
+{
+    struct error ignored;
+    pthread_mutex_lock(&p->lock);
+    bool is_there = has_compiler(p, &ignored);
+    pthread_mutex_unlock(&p->lock);
+    return is_there;
+}
+
 static int compile(struct programs *p, const uint32_t *ids, size_t n, size_t *ret_size, struct error *error)
 {
     struct text unit = {0};

@@ -25,6 +25,8 @@ struct programs_options {
 struct programs *programs_open(const struct programs_options *options);   // never NULL; nothing is looked for yet
 void programs_close(struct programs *p);                                  // what was found must not run any more
 
+bool programs_have_compiler(struct programs *p);   // looks for it
+
 // One that is loaded. Its text defines functions under names of its own by NAMED(name), and includes nothing.
 struct program {
     void *library;

@@ -1,6 +1,7 @@
 // Runs a graph on a device and by the reference, on random values, and compares.
 #pragma once
 #include "backends/contract/backend.h"
+#include "core/system/workers.h"
 #include "backends/planning/plan_text.h"
 #include "expressions/elements.h"
 #include "graph/text.h"
@@ -48,8 +49,15 @@ static inline double share_of_tolerance(const struct tensor_value *got, const st
     return dtype_is_float(wanted->type.dtype) ? worst / (tolerance_of(wanted->type.dtype) * most) : INFINITY;
 }
 
-// Two runs on different inputs, outputs poisoned: the second must not see anything of the first. `allowed` multiplies
-// the tolerance, for deep graphs; choices may be NULL.
+// One thread, from the last part to the first.
+static inline void run_backward(void *context, int parts, parallel_function *function, void *argument)
+{
+    for (int part = parts; part-- > 0;)
+        function(argument, part, parts);
+}
+
+// Two runs on different inputs, outputs poisoned: the second must not see anything of the first, and is by workers of
+// ours, where the device asks them. `allowed` multiplies the tolerance, for deep graphs; choices may be NULL.
 static inline void check_model_by(struct backend *device, const struct graph *g, const uint8_t *layouts,
                                   const step_choices *choices, uint64_t seed, double allowed)
 {
@@ -68,7 +76,8 @@ static inline void check_model_by(struct backend *device, const struct graph *g,
         fill_leaves(g, operators[OP_INPUT], inputs, &arena, &random);
         for (size_t i = 0; i < g->outputs.count; i++)
             memset(got[i].data, 0xff, type_bytes(&got[i].type));
-        if (!model_run(m, inputs, got, &error) ||
+        struct workers workers = {.run = run_backward};
+        if (!model_run_on(m, run ? &workers : NULL, inputs, got, &error) ||
             !reference_run_graph(g, MOST_LEAVES, inputs, MOST_LEAVES, weights, wanted, &arena, &error))
             fail_msg("%s", error.message);
         for (size_t i = 0; i < g->outputs.count; i++) {

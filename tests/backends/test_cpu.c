@@ -5,7 +5,6 @@
 #include "backends/cpu/cache_conditions.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/cpu_internal.h"
-#include "backends/cpu/loops_internal.h"
 #include "backends/cpu/memory_probe.h"
 #include "backends/planning/planner.h"
 #include "tests/backends/check_model.h"
@@ -591,50 +590,10 @@ static void ends_of_blocks_are_left_alone(void **state)
         }
 }
 
-static int count_applications(const struct compiled_loops *loops, enum scalar_function fn)
-{
-    int n = 0;
-    for (int i = 0; i < loops->n_loops; i++)
-        for (int k = 0; k < loops->loops[i].n_code; k++)
-            n += loops->loops[i].code[k].instruction.kind == INSTRUCTION_APPLY &&
-                 loops->loops[i].code[k].instruction.fn == fn;
-    return n;
-}
-
-// Softmax and normalization: what two of their loops, or one of them twice, make of a row is made once.
-static void rows_are_computed_once(void **state)
-{
-    static const struct {
-        const char *text;
-        enum scalar_function fn;
-        int times;
-    } cases[] = {
-        {"(graph (let x (input 0) (f32 12 197)) (let z (softmax 1 x)) (output z))", FN_EXP, 1},
-        {"(graph (let x (input 0) (f32 12 768)) (let s (weight 0) (f32 768)) (let b (weight 1) (f32 768))"
-         " (let z (layernorm 1 x s b)) (output z))",
-         FN_SUB, 1},
-    };
-    struct error error = {0};
-    struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
-    assert_non_null(cpu);
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        ARENA(arena);
-        struct plan plan FREED_BY(plan_free);
-        GRAPH(g, &arena, cases[i].text);
-        assert_true(plan_make(&plan, &(struct plan_request){&g, &cpu->target, cpu->codes, NULL, &arena}, &error));
-        assert_int_equal(plan.steps.count, 1);
-        assert_int_equal(
-            count_applications(loops_prepare(&plan.steps.items[0], vector_functions_best(), 1, &arena), cases[i].fn),
-            cases[i].times);
-    }
-    backend_close(cpu);
-}
-
 RUN_TESTS(TEST(agrees_with_the_reference), TEST(sums_of_halves_are_no_halves), TEST(part_of_an_image_has_dense_strides),
           TEST(what_joins_a_product_does_not_depend_on_layouts), TEST(weights_are_there_while_they_are_needed),
           TEST(measures_steps), TEST(measuring_leaves_nothing_in_memory), TEST(measuring_keeps_its_memory),
           TEST(a_whole_run_counts_more_than_a_share), TEST(patience_with_disturbed_steps_ends),
           TEST(epilogues_in_rows_are_not_slow), TEST(weights_are_cold_packed_or_not),
           TEST(packed_weights_are_there_once), TEST(keeps_the_usual_speed_of_memory),
-          TEST(equal_columns_have_equal_sums), TEST(reductions_see_every_entry), TEST(ends_of_blocks_are_left_alone),
-          TEST(rows_are_computed_once))
+          TEST(equal_columns_have_equal_sums), TEST(reductions_see_every_entry), TEST(ends_of_blocks_are_left_alone))

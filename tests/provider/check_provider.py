@@ -82,6 +82,34 @@ class Provider(unittest.TestCase):
         ours, others = self.nodes_of(model, feeds(model, 1, {}))
         self.assertEqual((len(ours), others), (1, []))
 
+    def test_threads_of_sessions(self):
+        """Kernels run on the threads of their session, also where two sessions and several runs of each are at work."""
+        model = parse("""g (float[1,16,20,20] x) => (float[1,400,400] z) <float[16,16,3,3] w = {%s}> {
+            a = Conv<pads = [1,1,1,1]>(x, w)  b = Sigmoid(a)  c = Mul(a, b)
+            rows = Constant<value = int64[3] {1, 16, 400}>()  d = Reshape(c, rows)
+            e = Transpose<perm = [0,2,1]>(d)  f = MatMul(e, d)  z = Softmax<axis = -1>(f) }"""
+                      % ",".join(str((i % 7 - 3) / 20) for i in range(16 * 16 * 9)))
+        sessions = []
+        for _ in range(2):
+            options = onnxruntime.SessionOptions()
+            options.intra_op_num_threads = 2
+            sessions.append(onnxruntime.InferenceSession(model, with_provider(options, threads="2")))
+        failures = []
+
+        def run_often(session, seed):
+            try:
+                for run in range(5):
+                    self.agree(session, model, feeds(model, 10 * seed + run, {}))
+            except AssertionError as e:
+                failures.append(e)
+
+        runs = [threading.Thread(target=run_often, args=(sessions[seed % 2], seed)) for seed in range(4)]
+        for run in runs:
+            run.start()
+        for run in runs:
+            run.join()
+        self.assertEqual(failures, [])
+
     def test_symbols(self):
         """Sizes that were not seen are run by the other session first; up to seven become ours beside the likely one."""
         model = parse("g (float[n,8] x, float[8,m] w) => (float[n,m] z) { a = MatMul(x, w) z = Tanh(a) }")

@@ -1,12 +1,14 @@
-// A convolution of 1x1, a depthwise one and another of 1x1 as one kernel (generated/chain.h), or two of them. Without a
-// compiler the steps run one after the other, as they would if they were not joined.
+// A convolution of 1x1, a depthwise one and another of 1x1 as one kernel (generated/chain.h), or two of them; or what
+// attention is made of (attention.h). Without a compiler the steps run one after the other, as they would if they were
+// not joined.
 #include "backends/generated/chain.h"
+#include "backends/cpu/chains/attention.h"
 #include "backends/cpu/generated.h"
+#include "backends/cpu/parallel.h"
 #include "backends/cpu/tile.h"
 #include "backends/cpu/ways.h"
 #include "backends/planning/plan_memory.h"
 #include "core/text/text.h"
-#include <omp.h>
 #include <string.h>
 
 #define FEWEST_PIXELS 196   // of an image: of smaller ones all is near anyhow
@@ -18,7 +20,8 @@ struct part {   // that runs by itself
 struct chain_kernel {
     int n_parts, threads;
     struct part parts[CHAIN_STAGES];
-    chain_run_fn *run;   // NULL: the parts run one after the other
+    struct cpu_attention *attention;   // or:
+    chain_run_fn *run;                 // both NULL: the parts run one after the other
     struct chain_definition definition;
     struct tile_step stages[CHAIN_STAGES];
     const struct tile_step *first, *last;
@@ -59,14 +62,23 @@ static bool is_image_in_f32(const struct plan *plan, const struct step *step)
            step->results[0].dtype == DTYPE_F32 && !step->operands[1].block;
 }
 
-bool cpu_may_chain(const struct plan *plan, const struct step *first, const struct step *second)
+static bool may_chain_images(const struct plan *plan, const struct step *first, const struct step *second)
 {
-    if (!is_image_in_f32(plan, first) || !is_image_in_f32(plan, second) ||
-        !is_by_channels(&first->results[0]) || !is_by_channels(&second->results[0]) ||
-        first->results[0].dim[2] * first->results[0].dim[3] < FEWEST_PIXELS)
+    if (!is_image_in_f32(plan, first) || !is_image_in_f32(plan, second) || !is_by_channels(&first->results[0]) ||
+        !is_by_channels(&second->results[0]) || first->results[0].dim[2] * first->results[0].dim[3] < FEWEST_PIXELS)
         return false;
     return (is_of_one_pixel(plan, first) && is_depthwise(plan, second)) ||
            (is_depthwise(plan, first) && is_by_channels(&first->operands[0]) && is_of_one_pixel(plan, second));
+}
+
+bool cpu_may_chain(const struct plan *plan, const struct step *first, const struct step *second)
+{
+    return may_chain_images(plan, first, second) || cpu_is_part_of_attention(plan, first, second);
+}
+
+bool cpu_is_chain(const struct step *joined)
+{
+    return joined->parts[0].kernel == &cpu_kernel_conv.base || cpu_is_attention(joined);
 }
 
 // --- preparing -------------------------------------------------------------------------------------------------------
@@ -172,12 +184,14 @@ static void *prepare(const struct step_request *r)
 {
     struct chain_kernel *c = arena_new(r->arena, struct chain_kernel);
     c->threads = r->backend->threads;
-    if (!provide_weights(r))
+    bool is_attention = cpu_is_attention(r->step);
+    if (!is_attention && !provide_weights(r))
         return NULL;
-    if (define(c, r) && find_kernel(c, r)) {
+    c->attention = is_attention ? cpu_attention_prepare(r) : NULL;
+    if (!is_attention && define(c, r) && find_kernel(c, r))
         prepare_stages(c, r);
+    if (c->attention || c->run)
         return c;
-    }
     r->backend->n_fallbacks++;
     return prepare_parts(c, r) ? c : NULL;
 }
@@ -187,7 +201,9 @@ static void *prepare(const struct step_request *r)
 static size_t scratch_bytes(const void *state)
 {
     const struct chain_kernel *c = state;
-    size_t most = c->run ? (size_t)c->threads * chain_scratch_floats(&c->definition) * sizeof(float) : 0;
+    size_t most = c->attention ? cpu_attention_scratch_bytes(c->attention)
+                  : c->run     ? (size_t)c->threads * chain_scratch_floats(&c->definition) * sizeof(float)
+                               : 0;
     for (int i = 0; i < c->n_parts; i++) {
         size_t bytes = c->parts[i].kernel->scratch_bytes ? c->parts[i].kernel->scratch_bytes(c->parts[i].state) : 0;
         most = bytes > most ? bytes : most;
@@ -195,26 +211,36 @@ static size_t scratch_bytes(const void *state)
     return most;
 }
 
-static bool run(void *state, char *const *memory, char *scratch)
+struct chain_run {
+    const struct chain_kernel *kernel;
+    const float *x;
+    float *y, *scratch;
+};
+
+static void run_part(void *argument, int part, int parts)
+{
+    const struct chain_run *r = argument;
+    const struct chain_kernel *c = r->kernel;
+    c->run(r->x, c->weights, r->y, c->operands, c->numbers,
+           r->scratch + (size_t)part * chain_scratch_floats(&c->definition), part, parts);
+}
+
+static bool run(void *state, const struct execution *e)
 {
     const struct chain_kernel *c = state;
     bool is_done = true;
     for (int i = 0; is_done && i < c->n_parts; i++)
-        is_done = c->parts[i].kernel->run(c->parts[i].state, memory, scratch);
+        is_done = c->parts[i].kernel->run(c->parts[i].state, e);
+    if (c->attention)
+        cpu_attention_run(c->attention, e);
     if (!c->run)
         return is_done;
     for (int i = 0; i < CHAIN_STAGES; i++)
         if (c->definition.has[i])
-            cpu_tile_find_addresses(&c->stages[i], memory);
-    const float *x = (const float *)address_of_view(memory, c->first->source);
-    float *y = (float *)address_of_view(memory, c->last->target);
-    size_t floats = chain_scratch_floats(&c->definition);
-#pragma omp parallel num_threads(c->threads) if (c->threads > 1)
-    {
-        int part = omp_get_thread_num();
-        c->run(x, c->weights, y, c->operands, c->numbers, (float *)scratch + (size_t)part * floats, part,
-               omp_get_num_threads());
-    }
+            cpu_tile_find_addresses(&c->stages[i], e->memory);
+    struct chain_run r = {c, (const float *)address_of_view(e->memory, c->first->source),
+                          (float *)address_of_view(e->memory, c->last->target), (float *)e->scratch};
+    parallel_for(e->workers, c->threads, run_part, &r);
     return true;
 }
 

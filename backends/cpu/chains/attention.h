@@ -1,0 +1,13 @@
+// Product, softmax and product of a chain of steps as one kernel (generated/attention.h).
+#pragma once
+#include "backends/cpu/cpu_internal.h"
+
+struct cpu_attention;
+
+// May they be neighbours in such a chain?
+bool cpu_is_part_of_attention(const struct plan *plan, const struct step *first, const struct step *second);
+bool cpu_is_attention(const struct step *joined);
+// NULL: not of this form, or nothing can be generated.
+struct cpu_attention *cpu_attention_prepare(const struct step_request *r);
+size_t cpu_attention_scratch_bytes(const struct cpu_attention *a);
+void cpu_attention_run(const struct cpu_attention *a, const struct execution *e);

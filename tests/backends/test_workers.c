@@ -1,0 +1,140 @@
+// Models of a guest run on threads of whoever calls: those of several sessions at once, each with workers of its own,
+// give what they give one after the other, and ask nobody else.
+#include "backends/backend.h"
+#include "core/system/workers.h"
+#include "backends/cpu/cpu.h"
+#include "backends/cpu/cpu_internal.h"
+#include "tests/backends/check_model.h"
+#include "tests/support/parse_graph.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { SESSIONS = 3, WORKERS = 3, RUNS = 6 };
+
+static const char *const graph_text =
+    "(graph (let x (input 0) (f32 1 16 20 20)) (let w (weight 0) (f32 32 16 3 3)) (let v (weight 1) (f32 32 1 3 3))"
+    "(let u (weight 2) (f32 32 40)) (let a (conv :pad 1 1 1 1 x w)) (let b (sigmoid a)) (let c (ewmul a b))"
+    "(let d (conv :pad 1 1 1 1 :group 32 c v)) (let p (poolmax :kernel 2 2 :stride 2 2 d))"
+    "(let t (transpose :perm 0 2 3 1 p)) (let r (reshape :shape 100 32 t)) (let m (matmul r u)) (let s (softmax 1 m))"
+    "(let q (transpose :perm 1 0 s)) (let k (matmul q s)) (let z (exp k)) (output z))";
+
+// --- workers: a thread for each part ---------------------------------------------------------------------------------
+
+struct meeting {
+    pthread_t home;
+    atomic_int n_calls, n_abroad;
+};
+struct part {
+    parallel_function *function;
+    void *argument;
+    int number, n;
+    struct meeting *meeting;
+};
+
+static void *do_part(void *context)
+{
+    const struct part *p = context;
+    p->function(p->argument, p->number, p->n);
+    atomic_fetch_add(&p->meeting->n_calls, 1);
+    atomic_fetch_add(&p->meeting->n_abroad, !pthread_equal(pthread_self(), p->meeting->home));
+    return NULL;
+}
+
+static void run_parts(void *context, int parts, parallel_function *function, void *argument)
+{
+    pthread_t threads[WORKERS];
+    struct part list[WORKERS];
+    assert_true(parts > 1 && parts <= WORKERS);
+    for (int i = 0; i < parts; i++) {
+        list[i] = (struct part){function, argument, i, parts, context};
+        assert_int_equal(pthread_create(&threads[i], NULL, do_part, &list[i]), 0);
+    }
+    for (int i = 0; i < parts; i++)
+        pthread_join(threads[i], NULL);
+}
+
+// --- sessions --------------------------------------------------------------------------------------------------------
+
+struct session {
+    struct backend *backend;
+    struct model *model;
+    struct arena arena;
+    struct graph graph;
+    struct tensor_value input, weights[3], output;
+    struct meeting meeting;
+    bool is_done;
+};
+
+static void open_session(struct session *s, bool is_guest)
+{
+    struct error error = {0};
+    struct random random = random_seed(7);
+    struct backend_options options = {
+        .threads = WORKERS, .cost_file = "", .is_guest = is_guest, .seconds_per_step = 1e-5};
+    arena_init(&s->arena);
+    s->backend = cpu_backend_open(&options, &error);
+    assert_non_null(s->backend);
+    parse_graph(&s->graph, &s->arena, graph_text);
+    fill_leaves(&s->graph, operators[OP_INPUT], &s->input, &s->arena, &random);
+    fill_leaves(&s->graph, operators[OP_WEIGHT], s->weights, &s->arena, &random);
+    struct given_weights given = {COUNT_OF(s->weights), s->weights, NULL};
+    s->model = backend_prepare_from(s->backend, &s->graph, NULL, NULL, &given, &error);
+    assert_non_null(s->model);
+    model_allocate_outputs(s->model, &s->output, &s->arena);
+}
+
+static void *run_session(void *context)
+{
+    struct session *s = context;
+    struct workers workers = {run_parts, &s->meeting};
+    struct error error = {0};
+    s->meeting.home = pthread_self();
+    s->is_done = true;
+    for (int i = 0; i < RUNS; i++)
+        s->is_done = model_run_on(s->model, &workers, &s->input, &s->output, &error) && s->is_done;
+    return NULL;
+}
+
+static void close_session(struct session *s)
+{
+    model_free(s->model);
+    backend_close(s->backend);
+    graph_free(&s->graph);
+    arena_free(&s->arena);
+}
+
+static void sessions_run_at_once_on_their_callers_threads(void **state)
+{
+    struct session sessions[SESSIONS] = {0}, alone = {0};
+    pthread_t threads[SESSIONS];
+    struct error error = {0};
+    open_session(&alone, true);
+    assert_true(model_run(alone.model, &alone.input, &alone.output, &error));
+    for (int i = 0; i < SESSIONS; i++)
+        open_session(&sessions[i], true);
+    for (int i = 0; i < SESSIONS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_session, &sessions[i]), 0);
+    for (int i = 0; i < SESSIONS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < SESSIONS; i++) {
+        struct session *s = &sessions[i];
+        assert_true(s->is_done);
+        assert_true(share_of_tolerance(&s->output, &alone.output) <= 1);
+        if (((struct cpu_backend *)s->backend)->is_guest)
+            assert_true(s->meeting.n_calls > RUNS && s->meeting.n_abroad == s->meeting.n_calls);
+        close_session(s);
+    }
+    close_session(&alone);
+}
+
+// Without a compiler the library's threads do most of the work, and no others shall stand beside them.
+static void who_is_no_guest_runs_on_threads_of_his_own(void **state)
+{
+    struct session s = {0};
+    open_session(&s, false);
+    run_session(&s);
+    assert_true(s.is_done && s.meeting.n_calls == 0);
+    close_session(&s);
+}
+
+RUN_TESTS(TEST(sessions_run_at_once_on_their_callers_threads), TEST(who_is_no_guest_runs_on_threads_of_his_own))
