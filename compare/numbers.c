@@ -3,7 +3,6 @@
 
 #include "backends/backend.h"
 #include "backends/cpu/cpu.h"
-#include "core/numbers/random.h"
 #include "core/text/error.h"
 #include "expressions/elements.h"
 #include "graph/extract.h"
@@ -79,7 +78,7 @@ struct running {
     struct cut_plan cut;
     struct backend *backend;
     struct tensor_value *weights;
-    struct tensor_value *outputs[2];   // of all rounds, one behind the other
+    struct recording outputs[2];
     struct error *error;
 };
 
@@ -152,41 +151,12 @@ static const char *reason_not_to_run(const struct running *x)
 
 // --- running ---------------------------------------------------------------------------------------------------------
 
-static void join_inputs(struct running *x, uint64_t seed, struct model_inputs *ret_inputs, struct arena *arena)
-{
-    struct model_inputs others;
-    model_inputs_fill(ret_inputs, &x->graphs[0], x->cut.n_inputs, seed, INDEX_LIMIT, arena);
-    model_inputs_fill(&others, &x->graphs[1], x->cut.n_inputs, seed, INDEX_LIMIT, arena);
-    for (size_t i = 0; i < x->cut.n_inputs; i++)
-        if (!ret_inputs->values[i].data)
-            ret_inputs->values[i] = others.values[i];
-}
-
-static bool run_rounds(struct running *x, struct model *m, int side)
-{
-    size_t n = x->graphs[side].outputs.count;
-    struct arena scratch;
-    bool is_run = true;
-    arena_init(&scratch);
-    x->outputs[side] = arena_array(&x->arena, struct tensor_value, n * (size_t)x->options->rounds + 1);
-    for (int round = 0; is_run && round < x->options->rounds; round++) {
-        struct arena_mark mark = arena_mark(&scratch);
-        struct model_inputs inputs;
-        struct tensor_value *outputs = x->outputs[side] + n * (size_t)round;
-        join_inputs(x, random_keyed(x->options->seed, (uint64_t)round), &inputs, &scratch);
-        model_allocate_outputs(m, outputs, &x->arena);
-        is_run = model_run(m, inputs.values, outputs, x->error);
-        arena_release(&scratch, mark);
-    }
-    arena_free(&scratch);
-    return is_run;
-}
-
 // One after the other: each holds a packed copy of its weights.
 static bool run_side(struct running *x, int side)
 {
     struct model *m = backend_prepare(x->backend, &x->graphs[side], x->c->weights.count, x->weights, x->error);
-    bool is_run = m && run_rounds(x, m, side);
+    bool is_run = m && model_record(m, &x->graphs[side], x->cut.n_inputs, &(struct model_inputs){0}, x->options->seed,
+                                    0, x->options->rounds, &x->arena, &x->outputs[side], x->error);
     if (m)
         model_free(m);
     return is_run;
@@ -226,8 +196,8 @@ static void compare_output(struct running *x, size_t i, struct numbers_result *r
 {
     size_t n = x->graphs[0].outputs.count;
     for (int round = 0; round < x->options->rounds; round++) {
-        const struct tensor_value *a = &x->outputs[0][n * (size_t)round + i],
-                                  *b = &x->outputs[1][n * (size_t)round + i];
+        const struct tensor_value *a = &x->outputs[0].values[n * (size_t)round + i],
+                                  *b = &x->outputs[1].values[n * (size_t)round + i];
         struct output_difference d = outputs_compare(a, b);
         if (d.difference > r->difference || round == 0)
             find_place(a, b, r);
@@ -235,7 +205,7 @@ static void compare_output(struct running *x, size_t i, struct numbers_result *r
         r->magnitude = fmax(r->magnitude, d.largest);
         r->is_trustworthy = r->is_trustworthy || d.is_trustworthy;
     }
-    double allowed = dtype_is_float(x->outputs[0][i].type.dtype) ? x->report->tolerance * r->magnitude : 0;
+    double allowed = dtype_is_float(x->outputs[0].values[i].type.dtype) ? x->report->tolerance * r->magnitude : 0;
     r->is_equal_enough = r->difference <= allowed;
 }
 
