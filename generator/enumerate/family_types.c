@@ -2,7 +2,6 @@
 #include "generator/enumerate/family_types.h"
 
 #include "core/numbers/random.h"
-#include "core/text/text.h"
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/evaluation/tape.h"
 #include "expressions/field.h"
@@ -14,31 +13,6 @@
 enum { MAX_KNOWN_BYTES = 1 << 21 };
 
 // --- types -----------------------------------------------------------------------------------------------------------
-
-static void add_tree_text(struct text *out, const struct split_tree *tree)
-{
-    if (!tree || tree == SPLIT_ANY) {
-        text_add(out, ".");
-    } else {
-        text_printf(out, "(%lld", (long long)tree->left_size);
-        add_tree_text(out, tree->left);
-        add_tree_text(out, tree->right);
-        text_add(out, ")");
-    }
-}
-
-static struct hash128 hash_of_text(const struct type *type)
-{
-    struct text text = {0};
-    text_printf(&text, "%d", type->dtype);
-    for (int i = 0; i < type->rank; i++) {
-        text_printf(&text, " %lld", (long long)type->dim[i]);
-        add_tree_text(&text, type->split[i]);
-    }
-    struct hash128 hash = hash_bytes_128(text.chars, text.count, 0);
-    text_free(&text);
-    return hash;
-}
 
 static const struct split_tree *without_any(struct arena *a, const struct split_tree *tree)
 {
@@ -75,14 +49,15 @@ static const struct gen_type *intern_type(struct family_types *u, const struct t
     uint32_t found = table_find(&u->by_type, hash, is_equal_type, u, type);
     if (found != TABLE_NONE)
         return u->types.items[found];
-    struct gen_type *added = arena_new(&u->arena, struct gen_type);
-    *added = (struct gen_type){type_copy(&u->arena, type), (uint32_t)u->types.count, (size_t)type_elements(type),
-                               hash_of_text(type), added};
-    vec_push(&u->types, added);
-    table_insert(&u->by_type, hash, added->number);
     struct type plain = *type;
     for (int i = 0; i < type->rank; i++)
         plain.split[i] = without_any(&u->arena, type->split[i]);
+    uint64_t of_plain = type_hash(&plain);
+    struct gen_type *added = arena_new(&u->arena, struct gen_type);
+    *added = (struct gen_type){type_copy(&u->arena, type), (uint32_t)u->types.count, (size_t)type_elements(type),
+                               hash_bytes_128(&of_plain, sizeof of_plain, 0), added};
+    vec_push(&u->types, added);
+    table_insert(&u->by_type, hash, added->number);
     added->plain = type_equal_split(&plain, type) ? added : intern_type(u, &plain);
     return added;
 }
