@@ -77,14 +77,9 @@ static void print_index_sum(const struct printer *p, const struct expr_node *n)
 static void print_call(const struct printer *p, const struct expr_node *n)
 {
     text_printf(p->out, "%s(", function_name(n->fn));
-    print_expr(p, n->a);
-    if (function_arity(n->fn) > 1) {
-        text_add(p->out, ", ");
-        print_expr(p, n->b);
-    }
-    if (function_arity(n->fn) > 2) {
-        text_add(p->out, ", ");
-        print_expr(p, n->c);
+    for (int i = 0; i < function_arity(n->fn); i++) {
+        text_add(p->out, i ? ", " : "");
+        print_expr(p, n->operands[i]);
     }
     text_add(p->out, ")");
 }

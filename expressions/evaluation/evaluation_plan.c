@@ -210,40 +210,17 @@ static void plan_form(struct planner *p, expr node, expr index)
 static void plan_expr(struct planner *p, expr e)
 {
     const struct expr_node *n = &p->d->nodes.items[e];
-    switch ((enum expr_kind)n->kind) {
-    case EXPR_INTEGER:
-    case EXPR_VARIABLE:
-    case EXPR_REAL:
-        break;
-    case EXPR_READ:
+    struct operands below = expr_operands(p->d, e);
+    bool has_form = n->kind == EXPR_SELECT || n->kind == EXPR_SCALAR_OF;
+    if (n->kind == EXPR_READ) {
         if (!p->planned->accesses[e])
             plan_access(p, e);
-        break;
-    case EXPR_APPLY:
-        plan_expr(p, n->a);
-        if (function_arity(n->fn) > 1)
-            plan_expr(p, n->b);
-        if (function_arity(n->fn) > 2)
-            plan_expr(p, n->c);
-        break;
-    case EXPR_SELECT:
-        if (!p->planned->conditions[e])
-            plan_form(p, e, n->a);
-        plan_expr(p, n->b);
-        plan_expr(p, n->c);
-        break;
-    case EXPR_SCALAR_OF:
-        if (!p->planned->conditions[e])
-            plan_form(p, e, n->a);
-        break;
-    case EXPR_INDEX_ADD:
-        plan_expr(p, n->a);
-        plan_expr(p, n->b);
-        break;
-    default:
-        plan_expr(p, n->a);
-        break;
+        return;
     }
+    if (has_form && !p->planned->conditions[e])
+        plan_form(p, e, n->a);
+    for (uint32_t i = has_form; i < below.n; i++)
+        plan_expr(p, below.items[i]);
 }
 
 // --- lanes -----------------------------------------------------------------------------------------------------------
