@@ -102,11 +102,6 @@ static bool keeps_zero(const struct definition *d)
     return keeps;
 }
 
-bool definition_is_number(const struct definition *d, double *ret_number)
-{
-    return d->n_inputs == 0 && d->n_outputs == 1 && value_at_zero(d, d->stages[d->outputs[0]].body, ret_number);
-}
-
 static bool is_negative(const struct definition *d, expr e)
 {
     double value;

@@ -32,8 +32,6 @@ enum {
 };
 
 unsigned definition_traits(const struct definition *d);
-// The number that a definition without inputs gives everywhere. False: it gives several, or may.
-bool definition_is_number(const struct definition *d, double *ret_number);
 // Is a function applied that is not defined everywhere; and to what may be outside of its domain; are all entries of
 // outputs above 0? `positive_inputs`: one bit for each input whose entries are.
 bool definition_divides(const struct definition *d);

@@ -9,8 +9,6 @@
 
 // Beside those of definitions.
 enum operator_trait {
-    TRAIT_PLAIN_PLACES = 1 << 20,          // reads at places of the forms of index_forms.h, and compares no others
-    TRAIT_IS_OF_SIZES = 1 << 21,           // uniform, and another number at other sizes
     TRAIT_IS_KERNEL = 1 << 22,             // without inputs, and of rank 3 and more: filters, channels, a window
     TRAIT_MULTIPLIES_MATRICES = 1 << 23,   // contracts, and is typed as a product of matrices
     TRAIT_IDEMPOTENT = 1 << 24,            // entry by entry, and what it makes it makes of that again (relu, floor)

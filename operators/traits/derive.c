@@ -8,7 +8,6 @@
 #include "core/numbers/random.h"
 #include "operators/traits.h"
 #include "operators/traits/carried_axes.h"
-#include "operators/traits/index_forms.h"
 #include "operators/traits/larger_sizes.h"
 #include "operators/traits/promises.h"
 #include "operators/traits/references.h"
@@ -227,8 +226,6 @@ struct findings {
     unsigned other_types, floats;   // likewise
     uint64_t output_types;          // a set
     int n;
-    double number;   // that a constant is everywhere
-    bool is_of_sizes;
     bool drops_axes, changes_functions, has_numbers, refuses_ranks, refuses_sizes;   // of others
     const struct operator* other;   // that it is taken for, and not typed like; NULL: there is none
     const char *broken_promise;     // NULL: none is
@@ -244,18 +241,33 @@ static unsigned kind_of(const struct definition *d, const struct operator_call *
     return is_like && reference->id == OP_MATMUL ? TRAIT_MULTIPLIES_MATRICES : 0;
 }
 
-static unsigned places_and_ranks(struct definition *d, struct probe *p, struct findings *f)
+static bool has_integers(const struct definition *d)
+{
+    bool has_some = dtype_is_integer(definition_output(d, 0)->dtype);
+    for (int i = 0; i < d->n_inputs; i++)
+        has_some = has_some || dtype_is_integer(d->inputs[i].dtype);
+    return has_some;
+}
+
+// Nothing is proved of integers, nor of what is read at places that they say.
+static void note_form(struct definition *d, const struct operator_call *call, struct findings *f)
+{
+    if (has_integers(d))
+        return;
+    f->drops_axes = f->drops_axes || !operator_carries_axes(d, call, d->arena);
+    f->refuses_ranks = f->refuses_ranks || !operator_takes_axes_twice(d, call, d->arena);
+    f->refuses_sizes = f->refuses_sizes || !operator_takes_larger(call, d->arena);
+    f->changes_functions = f->changes_functions || !operator_keeps_functions(d, call, d->arena);
+    f->has_numbers = f->has_numbers || !operator_keeps_numbers(d, call, d->arena);
+}
+
+static unsigned traits_of_kind(struct definition *d, struct probe *p, struct findings *f)
 {
     bool is_kernel = d->n_inputs == 0 && definition_output(d, 0)->rank >= 3;
     if (p->call.op->resolve)
         p->call.op->resolve(d, &p->call, p->attributes);
-    bool is_plain = index_forms_are_plain(d, &p->call);
-    f->drops_axes = f->drops_axes || (is_plain && !operator_carries_axes(d, &p->call, d->arena));
-    f->refuses_ranks = f->refuses_ranks || (is_plain && !operator_takes_axes_twice(d, &p->call, d->arena));
-    f->refuses_sizes = f->refuses_sizes || (is_plain && !operator_takes_larger(&p->call, d->arena));
-    f->changes_functions = f->changes_functions || (is_plain && !operator_keeps_functions(d, &p->call, d->arena));
-    f->has_numbers = f->has_numbers || (is_plain && !operator_keeps_numbers(d, &p->call, d->arena));
-    return (is_plain ? TRAIT_PLAIN_PLACES : 0) | (is_kernel ? TRAIT_IS_KERNEL : 0) | kind_of(d, &p->call, f);
+    note_form(d, &p->call, f);
+    return (is_kernel ? TRAIT_IS_KERNEL : 0) | kind_of(d, &p->call, f);
 }
 
 #define SIGN_TRAITS (unsigned)(TRAIT_POSITIVE | TRAIT_KEEPS_POSITIVE)
@@ -289,7 +301,6 @@ static bool is_in_order(const struct definition *d)
 
 static void note_definition(struct definition *d, struct probe *p, struct findings *f)
 {
-    double number = 0;
     if (!is_in_order(d)) {
         f->broken_promise = "it reads a tensor before it is added";
         f->n++;
@@ -298,15 +309,11 @@ static void note_definition(struct definition *d, struct probe *p, struct findin
     unsigned traits = definition_traits(d);
     if (!f->broken_promise && p->scale == &scales[0])
         f->broken_promise = operator_broken_promise(&p->call, d->arena);
-    if ((traits & TRAIT_UNIFORM) && definition_is_number(d, &number)) {
-        f->is_of_sizes = f->is_of_sizes || (f->n > 0 && number != f->number);
-        f->number = number;
-    }
     traits = has_positive_reals(p) ? traits : (traits & ~(unsigned)TRAIT_PARTIAL) | SIGN_TRAITS;
     for (int i = 0; i < MOST_INPUTS && has_positive_reals(p); i++)
         f->positive_inputs &= definition_is_partial(d, 1u << i) ? ~(1u << i) : UINT32_MAX;
     unsigned repeated = traits & TRAIT_ENTRY_BY_ENTRY ? operator_repeated_traits(&p->call, d->arena) : 0;
-    f->of_all &= traits | repeated | places_and_ranks(d, p, f);
+    f->of_all &= traits | repeated | traits_of_kind(d, p, f);
     f->of_some |= traits & TRAITS_OF_SOME;
     for (int i = 0; i < d->n_inputs; i++) {
         f->ranks[i] |= 1u << d->inputs[i].rank;
@@ -355,8 +362,6 @@ static const char *what_is_of_no_form(const struct operator* op, const struct fi
 {
     bool carries_axes = !f->drops_axes || (operator_has_role(op, ROLE_AXIS) && !(f->of_all & TRAIT_KEEPS_RANK));
     bool has_ranks = __builtin_popcount(f->ranks[0]) > 1 && has_axes_carried(op, f);
-    if (!(f->of_all & TRAIT_PLAIN_PLACES))
-        return NULL;
     return !carries_axes || f->changes_functions ? "is another function at other ranks or sizes"
            : has_ranks && f->refuses_ranks       ? "refuses ranks above those that it takes"
            : f->refuses_sizes                    ? "refuses sizes above those that it takes"
@@ -366,8 +371,8 @@ static const char *what_is_of_no_form(const struct operator* op, const struct fi
 
 static struct findings find_traits(const struct operator* op, bool activates)
 {
-    struct findings f = {.of_all = TRAITS_OF_ALL | TRAIT_PLAIN_PLACES | TRAIT_IS_KERNEL | TRAIT_MULTIPLIES_MATRICES |
-                                   TRAIT_IDEMPOTENT | TRAIT_INVOLUTION,
+    struct findings f = {.of_all = TRAITS_OF_ALL | TRAIT_IS_KERNEL | TRAIT_MULTIPLIES_MATRICES | TRAIT_IDEMPOTENT |
+                                   TRAIT_INVOLUTION,
                          .positive_inputs = UINT32_MAX};
     if (!op->define)
         return (struct findings){0};
@@ -378,7 +383,6 @@ static struct findings find_traits(const struct operator* op, bool activates)
         fprintf(stderr, "derive-traits: nothing is known of %s\n", op->name);
     else if (what) {
         fprintf(stderr, "derive-traits: %s %s: no proof speaks of it\n", op->name, what);
-        f.of_all &= ~(unsigned)TRAIT_PLAIN_PLACES;
         f.of_some |= TRAIT_CHANGES_FORM;
     }
     return f.n < LEAST ? (struct findings){0} : f;
@@ -386,7 +390,7 @@ static struct findings find_traits(const struct operator* op, bool activates)
 
 static unsigned traits_of(const struct findings *f)
 {
-    return f->of_all | f->of_some | (f->is_of_sizes ? TRAIT_IS_OF_SIZES : 0);
+    return f->of_all | f->of_some;
 }
 
 // What is said of an operator by its table has to be so.
@@ -403,8 +407,7 @@ static bool keeps_promises(const struct operator* op, const struct findings *f)
 static bool has_true_flags(const struct operator* op, unsigned traits)
 {
     bool is_true = (!(op->flags & OPERATOR_IS_ELEMENTWISE) || (traits & TRAIT_ENTRY_BY_ENTRY)) &&
-                   (!(op->flags & OPERATOR_KEEPS_RANK) || (traits & TRAIT_KEEPS_RANK)) &&
-                   (!(op->flags & OPERATOR_IS_VIEW) || (traits & TRAIT_PLAIN_PLACES));
+                   (!(op->flags & OPERATOR_KEEPS_RANK) || (traits & TRAIT_KEEPS_RANK));
     if (!is_true)
         fprintf(stderr, "derive-traits: %s does not keep what its flags say\n", op->name);
     return is_true;

@@ -15,27 +15,21 @@ struct count_of_functions {
     int of[FN_COUNT], of_sums[FN_COUNT];
 };
 
-static bool is_below(const struct expr_node *n, const bool *is_such)
+static bool is_below(const struct definition *d, expr e, const bool *is_such)
 {
-    switch ((enum expr_kind)n->kind) {
-    case EXPR_APPLY:
-        return is_such[n->a] || (function_arity(n->fn) > 1 && is_such[n->b]) ||
-               (function_arity(n->fn) > 2 && is_such[n->c]);
-    case EXPR_REDUCE:
-        return is_such[n->a];
-    case EXPR_SELECT:
-        return is_such[n->b] || is_such[n->c];
-    default:
-        return false;
-    }
+    struct operands below = expr_operands(d, e);
+    bool is = false;
+    for (uint32_t i = 0; i < below.n; i++)
+        is = is || is_such[below.items[i]];
+    return is;
 }
 
 // Which expressions are of nodes of the kind. Operands stand before what is of them.
 static bool *expressions_of(const struct definition *d, enum expr_kind kind, struct arena *scratch)
 {
     bool *is_such = arena_array(scratch, bool, d->nodes.count + 1);
-    for (size_t i = 0; i < d->nodes.count; i++)
-        is_such[i] = d->nodes.items[i].kind == kind || is_below(&d->nodes.items[i], is_such);
+    for (expr e = 0; e < d->nodes.count; e++)
+        is_such[e] = d->nodes.items[e].kind == kind || is_below(d, e, is_such);
     return is_such;
 }
 

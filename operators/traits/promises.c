@@ -4,6 +4,7 @@
 #include "operators/traits/promises.h"
 
 #include "core/memory/arena.h"
+#include "core/memory/memory.h"
 #include "operators/traits/application.h"
 #include <string.h>
 
@@ -141,6 +142,32 @@ static bool has_types_of_all_choices(const struct compared *c)
     return true;
 }
 
+static int64_t place_read(const struct definition *d, const struct expr_node *read, const int64_t *variables)
+{
+    int64_t place = 0;
+    for (uint32_t i = 0; i < read->count; i++)
+        place = place * d->inputs[0].dim[i] + index_value(d, d->indices.items[read->a + i], variables);
+    return place;
+}
+
+// Is each entry of the result the entry of the input at the same place in row-major order?
+static bool keeps_order(const struct definition *d)
+{
+    const struct stage *z = &d->stages[0];
+    const struct expr_node *read = &d->nodes.items[z->body];
+    bool keeps = d->n_stages == 1 && d->n_inputs == 1 && read->kind == EXPR_READ && !d->is_data_dependent &&
+                 type_elements(&z->type) == type_elements(&d->inputs[0]);
+    int64_t *variables = mem_new_array(int64_t, d->extents.count + 1);
+    for (int64_t place = 0; keeps && place < type_elements(&z->type); place++) {
+        int64_t left = place;
+        for (int axis = z->type.rank; axis-- > 0; left /= z->type.dim[axis])
+            variables[z->first_variable + (uint32_t)axis] = left % z->type.dim[axis];
+        keeps = place_read(d, read, variables) == place;
+    }
+    mem_free_array(variables, d->extents.count + 1);
+    return keeps;
+}
+
 static const char *broken_promise(const struct compared *c)
 {
     const struct operator_call *call = &c->a.call;
@@ -148,6 +175,7 @@ static const char *broken_promise(const struct compared *c)
     return !inputs_agree(call)                            ? "its agreement differs between inputs that it takes"
            : op->refuses && op->refuses(call->attributes) ? "it refuses attributes that it takes"
            : (op->flags & OPERATOR_IS_COMMUTATIVE) && !may_be_exchanged(c) ? "it is not commutative"
+           : (op->flags & OPERATOR_IS_VIEW) && !keeps_order(&c->a.d)       ? "it is no view"
            : !is_same_when_resolved(c)                                     ? "what it makes explicit is another call"
            : !has_types_of_all_choices(c)                                  ? "its types depend on a choice"
            : !is_same_of_joined(c)                                         ? "it looks at concatenations"

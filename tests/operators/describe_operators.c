@@ -132,8 +132,6 @@ static void describe_set(struct text *out, unsigned traits)
                  {TRAIT_PARTIAL, "partial"},
                  {TRAIT_POSITIVE, "positive"},
                  {TRAIT_KEEPS_POSITIVE, "keeps positive"},
-                 {TRAIT_PLAIN_PLACES, "plain places"},
-                 {TRAIT_IS_OF_SIZES, "of sizes"},
                  {TRAIT_IS_KERNEL, "kernel"},
                  {TRAIT_MULTIPLIES_MATRICES, "multiplies matrices"},
                  {TRAIT_IDEMPOTENT, "once for twice"},
