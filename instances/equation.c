@@ -177,3 +177,16 @@ node_set equation_nodes_of_pairs(const struct equation *eq)
         nodes |= equation_nodes_of_term(eq->pattern, eq->left[i]) | equation_nodes_of_term(eq->pattern, eq->right[i]);
     return nodes;
 }
+
+node_set equation_required_nodes(const struct equation *eq, enum wanted_sides wanted)
+{
+    node_set nodes = 0;
+    if (!eq->is_strong)
+        return ((node_set)1 << eq->pattern->nodes.count) - 1;
+    for (uint32_t i = 0; i < eq->n_pairs; i++)
+        nodes |= (wanted & WANTED_LEFT ? equation_nodes_of_term(eq->pattern, eq->left[i]) : 0) |
+                 (wanted & WANTED_RIGHT ? equation_nodes_of_term(eq->pattern, eq->right[i]) : 0);
+    for (uint32_t i = 0; i < eq->n_guards; i++)
+        nodes |= equation_nodes_of_term(eq->pattern, eq->guards[i]);
+    return nodes;
+}

@@ -25,11 +25,16 @@ _Static_assert(MAX_RULE_NODES < 64, "a node_set has a bit for each node");
 #define MAX_TESTED_SIZE 31
 #define SIZES_UP_TO(n) ((2u << (n)) - 2)
 
+// Which sides must be well-typed.
+enum wanted_sides { WANTED_LEFT = 1, WANTED_RIGHT = 2, WANTED_BOTH = 3 };
+
 struct equation equation_of_rule(const struct rule *r);
 struct equation equation_of_property(const struct property *p);
 // The nodes that the term is made of.
 node_set equation_nodes_of_term(const struct pattern *p, term_id term);
 node_set equation_nodes_of_pairs(const struct equation *eq);   // of both sides
+// The nodes that are well-typed where these sides are, and all that is assumed.
+node_set equation_required_nodes(const struct equation *eq, enum wanted_sides wanted);
 // One bit per tensor variable: those whose sizes or ranks are mentioned, and those that the node depends on at all.
 uint32_t equation_variables_of_term(const struct attribute_term *t);
 uint32_t equation_variables_of_condition(const struct condition *c);

@@ -1,9 +1,7 @@
 // Binds types and attributes, and types nodes.
 #include "instances/instance.h"
 
-#include "core/memory/hash.h"
 #include "substitutions/pattern.h"
-#include <string.h>
 
 void instance_init(struct instance *in, const struct equation *eq, struct typing *typing, struct arena *scratch)
 {
@@ -58,37 +56,10 @@ static bool evaluate_head(const struct instance *in, uint32_t node, head_id *ret
     return has_values;
 }
 
-// False: they depend on none, or on more than are remembered.
-static bool types_of_attributes(const struct instance *in, uint32_t node, type_id *ret_types)
-{
-    uint32_t left = in->variables_of_heads[node], n = 0;
-    if (left == 0 || __builtin_popcount(left) > TYPES_OF_EVALUATION)
-        return false;
-    for (; left; left &= left - 1)
-        ret_types[n++] = in->variables[__builtin_ctz(left)];
-    return true;
-}
-
-// A search asks for few types of these variables again and again.
-static bool find_or_evaluate_head(struct instance *in, uint32_t node, head_id *ret_head)
-{
-    struct typed_evaluation here = {.number = in->evaluations[node], .head = NO_HEAD};
-    if (!types_of_attributes(in, node, here.types))
-        return evaluate_head(in, node, ret_head);
-    uint64_t hash = hash_step(hash_step(here.number, here.types[0]), here.types[1]);
-    struct typed_evaluation *known = &in->typing->evaluations[hash % RECENT_EVALUATIONS];
-    if (known->number != here.number || memcmp(known->types, here.types, sizeof here.types) != 0) {
-        evaluate_head(in, node, &here.head);
-        *known = here;
-    }
-    *ret_head = known->head;
-    return known->head != NO_HEAD;
-}
-
-bool instance_head(struct instance *in, uint32_t node, head_id *ret_head)
+static bool find_head(const struct instance *in, uint32_t node, head_id *ret_head)
 {
     if (in->heads[node] == NO_HEAD)
-        return find_or_evaluate_head(in, node, ret_head);
+        return evaluate_head(in, node, ret_head);
     *ret_head = in->heads[node];
     return true;
 }
@@ -97,10 +68,8 @@ void instance_settle_attributes(struct instance *in, uint32_t node)
 {
     const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
     head_id head;
-    in->variables_of_heads[node] = equation_variables_of_attributes(n);
-    bool is_settled = in->variables_of_heads[node] == 0 && evaluate_head(in, node, &head);
+    bool is_settled = equation_variables_of_attributes(n) == 0 && evaluate_head(in, node, &head);
     in->heads[node] = is_settled ? head : NO_HEAD;
-    in->evaluations[node] = ++in->typing->n_evaluations;
 }
 
 bool instance_refuses_attributes(const struct instance *in, uint32_t node)
@@ -118,7 +87,7 @@ bool instance_type_node(struct instance *in, uint32_t node)
     for (uint32_t i = 0; i < n->n_inputs; i++)
         if ((inputs[i] = instance_term_type(in, n->inputs[i])) == NO_TYPE)
             return false;
-    if (!instance_head(in, node, &head))
+    if (!find_head(in, node, &head))
         return false;
     const struct typed_call *call = typing_apply(in->typing, head, n->n_inputs, inputs);
     in->calls[node] = call->is_typed ? call : NULL;

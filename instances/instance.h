@@ -12,8 +12,6 @@ struct instance {
     struct attribute_value attributes[MAX_RULE_VARIABLES];
     const struct typed_call *calls[MAX_RULE_NODES];   // NULL: not typed, or ill-typed
     head_id heads[MAX_RULE_NODES];                    // with attributes that no type changes; NO_HEAD: evaluate them
-    uint32_t variables_of_heads[MAX_RULE_NODES];      // that attributes depend on
-    uint64_t evaluations[MAX_RULE_NODES];   // typing's number of the attributes, with the attribute variables as bound
 };
 
 void instance_init(struct instance *in, const struct equation *eq, struct typing *typing, struct arena *scratch);
@@ -22,8 +20,6 @@ struct term_bindings instance_bindings(const struct instance *in);
 // The attribute variables of the node are bound: evaluates its attributes when they depend on nothing else.
 void instance_settle_attributes(struct instance *in, uint32_t node);
 bool instance_refuses_attributes(const struct instance *in, uint32_t node);   // settled ones, whatever the types are
-// The node's operator with its attributes. False: a term has no value.
-bool instance_head(struct instance *in, uint32_t node, head_id *ret_head);
 // Types a node whose inputs were typed; false (and calls[node] NULL) when it is ill-typed.
 bool instance_type_node(struct instance *in, uint32_t node);
 // Has a variable a split tree on some axis?

@@ -7,8 +7,6 @@
 #include "instances/size_ranges.h"
 #include <string.h>
 
-enum { INSTANCES_PER_ATTEMPT = 2 };
-
 struct attempt {
     const struct random_search *search;
     const struct equation *equation;
@@ -20,10 +18,8 @@ struct attempt {
     struct attribute_value attributes[MAX_RULE_VARIABLES];
     struct box box;
     enum wanted_sides wanted;
-    uint32_t fewest_others;   // inputs that are no real numbers, of instances that are kept
-    uint64_t met;             // such instances; some of them are kept, each as likely as any other
-    uint32_t n_kept;
-    struct instance kept[INSTANCES_PER_ATTEMPT];
+    bool is_found;
+    struct instance found;
 };
 
 static int64_t between(struct attempt *a, int64_t low, int64_t high)
@@ -46,7 +42,7 @@ static const struct entry_range {
 } entry_ranges[] = {{ROLE_STRIDE, 1, 1, 5}, {ROLE_DILATION, 1, 1, 3}, {ROLE_WINDOW_PADS, 0, 0, 3},
                     {ROLE_KERNEL, 1, 1, 5}, {ROLE_GROUPS, 1, 1, 5},   {ROLE_MERGED_GROUPS, 1, 1, 5},
                     {ROLE_PADS, -2, 0, 3},  {ROLE_START, 0, 0, 4},    {ROLE_SIZE, 1, 1, 6},
-                    {ROLE_STEP, -2, 1, 5},   {ROLE_GAPS, 0, 0, 3}};
+                    {ROLE_STEP, -2, 1, 5},  {ROLE_GAPS, 0, 0, 3}};
 
 static const struct entry_range *find_range(enum attribute_role role)
 {
@@ -235,36 +231,16 @@ static void choose_shapes(struct attempt *a)
 
 // --- instances -------------------------------------------------------------------------------------------------------
 
-static uint32_t count_other_dtypes(const struct instance *in)
-{
-    uint32_t n = 0;
-    for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++)
-        n += in->types[v] && in->types[v]->dtype != DTYPE_F32;
-    return n;
-}
-
-// Of tensors that may be anything those of real numbers are kept, which rules speak of.
 static bool keep(void *context, struct instance *in)
 {
     struct attempt *a = context;
-    uint32_t others = count_other_dtypes(in);
-    if (a->met && others > a->fewest_others)
-        return true;
-    if (a->met && others < a->fewest_others)
-        a->met = a->n_kept = 0;
-    a->fewest_others = others;
-    if (a->n_kept < INSTANCES_PER_ATTEMPT)
-        a->kept[a->n_kept++] = *in;
-    else {
-        uint64_t place = random_below(&a->random, a->met + 1);
-        if (place < INSTANCES_PER_ATTEMPT)
-            a->kept[place] = *in;
-    }
-    a->met++;
-    return true;
+    a->found = *in;
+    a->is_found = true;
+    return false;
 }
 
-static void find_instances(struct attempt *a)
+// Rules speak of real numbers: of tensors that may be anything such are tried first.
+static void find_instance(struct attempt *a)
 {
     struct enumeration e = {.equation = a->equation,
                             .typing = a->search->typing,
@@ -273,8 +249,10 @@ static void find_instances(struct attempt *a)
                             .wanted = a->wanted,
                             .attributes = a->attributes,
                             .step_limit = a->search->step_limit,
+                            .random = &a->random,
                             .visit = keep,
                             .context = a};
+    a->is_found = false;
     enumerate_instances(&e);
 }
 
@@ -316,9 +294,9 @@ static bool run_attempt(struct random_search *s, const struct equation *eq, uint
     if (has_other_dtypes)
         box_try_all_dtypes(&a.box);
     a.wanted = eq->is_strong && happens(&a, 1, 2) ? WANTED_RIGHT : WANTED_LEFT;
-    find_instances(&a);
-    for (uint32_t i = 0; i < a.n_kept && goes_on && s->instances < s->wanted; i++)
-        goes_on = show(s, &a.kept[i], a.wanted);
+    find_instance(&a);
+    if (a.is_found)
+        goes_on = show(s, &a.found, a.wanted);
     arena_free(&a.scratch);
     return goes_on;
 }

@@ -7,11 +7,10 @@ enum { TRIES_F32 = 1, TRIES_BOOL = 2, TRIES_I64 = 4, TRIES_ALL_DTYPES = 7 };
 
 // The sizes to try for each axis of each variable at each rank: bit n stands for size n.
 struct box {
-    int min_rank, max_rank;
+    int max_rank;
     uint32_t sizes[MAX_RULE_VARIABLES][MAX_RANK + 1][MAX_RANK];   // 0: no type of that rank
     bool has_split_trees;                 // variables with split trees too: a cut at every place of one axis
     bool has_more_cuts;                   // and, of what looks at cuts, two axes, or a piece once more
-    enum domain_extent extent;            // which values of the attributes of windows
     uint8_t dtypes[MAX_RULE_VARIABLES];   // 0: f32 alone
 };
 struct box box_uniform(int max_rank, int bound);   // all sizes up to it, at all ranks

@@ -1,7 +1,7 @@
-// Assignments and variables ask for the same types again and again, so lists of them are kept: those of a rank, and
-// what conditions leave of all ranks.
+// All types of each rank, and what conditions leave of them.
 #include "instances/types_to_try.h"
 
+#include "core/numbers/random.h"
 #include "substitutions/pattern.h"
 
 typedef VEC(type_id) type_vec;
@@ -94,62 +94,41 @@ static enum cuts cuts_of(const struct enumeration *e, uint32_t variable)
     return e->box->has_more_cuts && e->equation->pattern->looks_at_split_trees ? MORE_CUTS : ONE_CUT;
 }
 
-struct type_list {
-    uint32_t count;
-    const type_id *items;
-};
-
 #define MAX_TYPES (1u << 22)   // of one rank, as they are all held in memory
-static bool has_too_many_types(const struct enumeration *e, uint32_t variable, uint16_t ranks)
+static bool are_too_many(const int64_t *sizes, int rank)
 {
-    bool has_too_many = false;
-    for (int rank = e->box->min_rank; rank <= e->box->max_rank; rank++) {
-        int64_t sizes[MAX_RANK];
-        double n = 1;
-        find_sizes(e, variable, rank, sizes);
-        for (int i = 0; i < rank; i++)
-            n *= __builtin_popcount((uint32_t)sizes[i]);
-        has_too_many = has_too_many || ((ranks >> rank & 1) && n > MAX_TYPES);
+    double n = 1;
+    for (int i = 0; i < rank; i++)
+        n *= __builtin_popcount((uint32_t)sizes[i]);
+    return n > MAX_TYPES;
+}
+
+static void shuffle(struct random *r, type_id *items, size_t n)
+{
+    for (size_t i = n; i-- > 1;) {
+        size_t j = (size_t)random_below(r, i + 1);
+        type_id item = items[i];
+        items[i] = items[j];
+        items[j] = item;
     }
-    return has_too_many;
 }
 
-#define SIZES_OF_QUESTION 4   // where they begin
-static void add_types_of_rank(const struct enumeration *e, uint32_t variable, enum dtype dtype, int rank,
-                              type_vec *types)
+static void add_types(struct enumeration *e, uint32_t variable, uint16_t ranks, enum dtype dtype, type_vec *types)
 {
-    struct typing *t = e->typing;
-    int64_t question[SIZES_OF_QUESTION + MAX_RANK] = {QUESTION_TYPES, dtype, rank, cuts_of(e, variable)};
-    find_sizes(e, variable, rank, question + SIZES_OF_QUESTION);
-    uint32_t found = answers_find(&t->memo, SIZES_OF_QUESTION + MAX_RANK, question);
-    const struct type_list *kept = found == ANSWERS_NONE ? NULL : t->memo.items.items[found];
     size_t first = types->count;
-    for (uint32_t i = 0; kept && i < kept->count; i++)
-        vec_push(types, kept->items[i]);
-    if (kept)
-        return;
-    make_types_of_rank(t, dtype, rank, cuts_of(e, variable), question + SIZES_OF_QUESTION, types);
-    vec_reserve(types, 1);
-    struct type_list *list = arena_new(&t->arena, struct type_list);
-    list->count = (uint32_t)(types->count - first);
-    list->items = arena_copy_array(&t->arena, types->items + first, list->count);
-    answers_add(&t->memo, &t->arena, SIZES_OF_QUESTION + MAX_RANK, question, list);
-}
-
-static void add_types_of_ranks(const struct enumeration *e, uint32_t variable, uint16_t ranks, type_vec *types)
-{
-    static const enum dtype dtypes[3] = {DTYPE_F32, DTYPE_BOOL, DTYPE_I64};
-    int tried = e->box->dtypes[variable] ? e->box->dtypes[variable] : TRIES_F32;
-    for (int rank = e->box->min_rank; rank <= e->box->max_rank; rank++) {
+    for (int rank = 0; rank <= e->box->max_rank; rank++) {
+        int64_t sizes[MAX_RANK];
+        find_sizes(e, variable, rank, sizes);
         if (!(ranks >> rank & 1))
             continue;
-        for (int i = 0; i < 3; i++)
-            if (tried >> i & 1)
-                add_types_of_rank(e, variable, dtypes[i], rank, types);
+        if (are_too_many(sizes, rank))
+            e->was_cut_short = true;
+        else
+            make_types_of_rank(e->typing, dtype, rank, cuts_of(e, variable), sizes, types);
     }
+    if (e->random)
+        shuffle(e->random, types->items + first, types->count - first);
 }
-
-// --- what conditions leave -------------------------------------------------------------------------------------------
 
 // Conditions that speak of nothing but the variable hold of its types or do not, whatever the others are.
 static bool is_of_variable_alone(const struct condition *c, uint32_t variable)
@@ -173,75 +152,18 @@ static void keep_types_with(const struct enumeration *e, const struct condition 
     types->count = kept;
 }
 
-static struct relation find_types(const struct enumeration *e, uint32_t variable, uint16_t ranks)
+void types_to_try_find(struct enumeration *e, uint32_t variable, uint16_t ranks, struct types_to_try *ret_types)
 {
-    struct typing *t = e->typing;
+    static const enum dtype dtypes[3] = {DTYPE_F32, DTYPE_BOOL, DTYPE_I64};
+    int tried = e->box->dtypes[variable] ? e->box->dtypes[variable] : TRIES_F32;
     type_vec types = {0};
-    add_types_of_ranks(e, variable, ranks, &types);
+    for (int i = 0; i < 3; i++)
+        if (tried >> i & 1)
+            add_types(e, variable, ranks, dtypes[i], &types);
     for (uint32_t i = 0; i < e->equation->n_conditions; i++)
         if (is_of_variable_alone(&e->equation->conditions[i], variable))
             keep_types_with(e, &e->equation->conditions[i], variable, &types);
     vec_reserve(&types, 1);
-    uint32_t count = (uint32_t)types.count;
-    const type_id *kept = arena_copy_array(&t->arena, types.items, count);
+    *ret_types = (struct types_to_try){(uint32_t)types.count, arena_copy_array(e->scratch, types.items, types.count)};
     vec_free(&types);
-    return relation_of_variable(t, variable, count, kept);
-}
-
-// --- what was found before -------------------------------------------------------------------------------------------
-
-static void ask_about_term(struct typing *t, const struct attribute_term *term)
-{
-    vec_push(&t->key, (int64_t)term->kind);
-    vec_push(&t->key, term->value);
-    vec_push(&t->key, (int64_t)term->count);
-    for (uint32_t i = 0; i < term->count; i++)
-        ask_about_term(t, term->operands[i]);
-}
-
-static void ask_about_conditions(const struct enumeration *e, uint32_t variable)
-{
-    for (uint32_t i = 0; i < e->equation->n_conditions; i++) {
-        const struct condition *c = &e->equation->conditions[i];
-        if (!is_of_variable_alone(c, variable))
-            continue;
-        vec_push(&e->typing->key, (int64_t)c->kind);
-        ask_about_term(e->typing, c->a);
-        ask_about_term(e->typing, c->b);
-    }
-}
-
-// All that the types depend on.
-static void ask_about_types(const struct enumeration *e, uint32_t variable, uint16_t ranks)
-{
-    struct typing *t = e->typing;
-    int64_t sizes[MAX_RANK];
-    vec_clear(&t->key);
-    vec_push(&t->key, QUESTION_TYPES_TO_TRY);
-    vec_push(&t->key, variable);
-    vec_push(&t->key, cuts_of(e, variable));
-    vec_push(&t->key, e->box->dtypes[variable]);
-    for (int rank = e->box->min_rank; rank <= e->box->max_rank; rank++) {
-        vec_push(&t->key, ranks >> rank & 1 ? rank : -1);
-        find_sizes(e, variable, rank, sizes);
-        for (int i = 0; (ranks >> rank & 1) && i < MAX_RANK; i++)
-            vec_push(&t->key, sizes[i]);
-    }
-    ask_about_conditions(e, variable);
-}
-
-struct relation relation_of_types_to_try(struct enumeration *e, uint32_t variable, uint16_t ranks)
-{
-    struct typing *t = e->typing;
-    e->was_cut_short = e->was_cut_short || has_too_many_types(e, variable, ranks);
-    if (e->was_cut_short)
-        return (struct relation){.number = ANSWERS_NONE, .variables = 1u << variable, .width = 1};
-    ask_about_types(e, variable, ranks);
-    uint32_t number = answers_find(&t->memo, t->key.count, t->key.items);
-    if (number != ANSWERS_NONE)
-        return *(const struct relation *)t->memo.items.items[number];
-    struct relation *found = arena_new(&t->arena, struct relation);
-    answers_add(&t->memo, &t->arena, t->key.count, t->key.items, found);
-    *found = find_types(e, variable, ranks);
-    return *found;
 }

@@ -2,8 +2,10 @@
 // nothing else.
 #pragma once
 #include "instances/enumerate.h"
-#include "instances/relation.h"
 
-// Of these ranks, one bit each. Its rows are kept by the typing: valid until typing_trim. Where there are too many the
-// enumeration is cut short.
-struct relation relation_of_types_to_try(struct enumeration *e, uint32_t variable, uint16_t ranks);
+struct types_to_try {
+    uint32_t count;
+    const type_id *items;
+};
+// Of these ranks, one bit each, in e->scratch. Where there are too many the enumeration is cut short.
+void types_to_try_find(struct enumeration *e, uint32_t variable, uint16_t ranks, struct types_to_try *ret_types);

@@ -10,17 +10,10 @@ void typing_init(struct typing *t)
     *t = (struct typing){0};
     arena_init(&t->arena);
     arena_init(&t->temporary);
-    arena_init(&t->rows);
     definition_init(&t->scratch, &t->temporary, 0, NULL);
     definition_init(&t->meaning, &t->arena, 0, NULL);
     t->scratch.is_silent = true;
     memset(t->agreements, 0xff, sizeof t->agreements);
-}
-
-static void free_questions(struct question_table *q)
-{
-    mem_free_array(q->slots, q->capacity);
-    *q = (struct question_table){0};
 }
 
 void typing_free(struct typing *t)
@@ -30,43 +23,44 @@ void typing_free(struct typing *t)
     vec_free(&t->types);
     vec_free(&t->trees);
     vec_free(&t->heads);
+    vec_free(&t->answers);
     vec_free(&t->key);
     table_free(&t->by_type);
     table_free(&t->by_tree);
     key_set_free(&t->head_keys);
-    answers_free(&t->memo);
-    free_questions(&t->questions);
+    key_set_free(&t->questions);
     arena_free(&t->arena);
     arena_free(&t->temporary);
-    arena_free(&t->rows);
 }
 
 #define MOST_BYTES ((size_t)16 << 20)
-#define MOST_QUESTIONS ((size_t)1 << 14)
+#define MOST_QUESTIONS ((size_t)1 << 17)
 
-// Keeps the memory of all but the questions.
+static bool are_many(const struct typing *t)
+{
+    return t->questions.keys.count >= MOST_QUESTIONS;
+}
+
+// Keeps the memory.
 static void forget(struct typing *t)
 {
     struct arena_mark beginning = {0};
     vec_clear(&t->types);
     vec_clear(&t->trees);
     vec_clear(&t->heads);
+    vec_clear(&t->answers);
     table_clear(&t->by_type);
     table_clear(&t->by_tree);
     key_set_clear(&t->head_keys);
-    answers_clear(&t->memo);
-    free_questions(&t->questions);
-    memset(t->recent, 0, sizeof t->recent);
+    key_set_clear(&t->questions);
     memset(t->agreements, 0xff, sizeof t->agreements);
-    memset(t->evaluations, 0, sizeof t->evaluations);
     arena_release(&t->arena, beginning);
     arena_release(&t->temporary, beginning);
-    arena_release(&t->rows, beginning);
 }
 
 void typing_trim(struct typing *t)
 {
-    if (arena_used(&t->arena) >= MOST_BYTES || t->questions.count >= MOST_QUESTIONS)
+    if (arena_used(&t->arena) >= MOST_BYTES || are_many(t))
         forget(t);
 }
 
@@ -195,61 +189,7 @@ const struct attribute_value *typing_attributes(const struct typing *t, head_id 
     return t->heads.items[head].attributes;
 }
 
-// With the inputs that a question has no room for.
-static head_id head_with_inputs(struct typing *t, head_id head, uint32_t n, const type_id *inputs)
-{
-    struct typed_head of = t->heads.items[head];
-    vec_clear(&t->key);
-    vec_push(&t->key, -1);
-    vec_push(&t->key, (int64_t)head);
-    for (uint32_t i = 0; i < n; i++)
-        vec_push(&t->key, (int64_t)inputs[i]);
-    return find_or_add_head(t, of.op, of.attributes);
-}
-
 // --- applications ----------------------------------------------------------------------------------------------------
-
-static uint64_t hash_question(const struct typed_question *q)
-{
-    const uint64_t odd = 0x9E3779B97F4A7C15u;
-    uint64_t hash = ((uint64_t)q->head << 32 | q->n_inputs) * odd;
-    for (int i = 0; i < INPUTS_OF_QUESTION; i += 2) {
-        hash ^= hash >> 29 ^ ((uint64_t)q->inputs[i] << 32 | q->inputs[i + 1]);
-        hash *= odd;
-    }
-    return hash ^ hash >> 32;
-}
-
-static struct typed_question *recent_slot(struct typing *t, const struct typed_question *q)
-{
-    return &t->recent[hash_question(q) % RECENT_QUESTIONS];
-}
-
-static bool is_same_question(const struct typed_question *x, const struct typed_question *y)
-{
-    return x->head == y->head && x->n_inputs == y->n_inputs && memcmp(x->inputs, y->inputs, sizeof x->inputs) == 0;
-}
-
-// Where the question is, or would be.
-static struct typed_question *slot_of_question(const struct question_table *table, const struct typed_question *q)
-{
-    size_t mask = table->capacity - 1, i = hash_question(q) & mask;
-    while (table->slots[i].answer && !is_same_question(&table->slots[i], q))
-        i = (i + 1) & mask;
-    return &table->slots[i];
-}
-
-#define FIRST_QUESTIONS 1024
-static void grow_questions(struct question_table *table)
-{
-    struct question_table old = *table;
-    table->capacity = old.capacity ? 2 * old.capacity : FIRST_QUESTIONS;
-    table->slots = mem_alloc_zero(table->capacity * sizeof *table->slots);
-    for (size_t i = 0; i < old.capacity; i++)
-        if (old.slots[i].answer)
-            *slot_of_question(table, &old.slots[i]) = old.slots[i];
-    mem_free_array(old.slots, old.capacity);
-}
 
 // Types in `ret_inputs`, which the call reads.
 static struct operator_call operator_call_of(const struct typing *t, head_id head, uint32_t n_inputs,
@@ -293,7 +233,6 @@ static const struct typed_call *answer_like(struct typing *t, head_id head, cons
     struct typed_call *call = arena_copy_array(&t->arena, like, 1);
     call->attributes = t->heads.items[head].attributes;
     call->definition = NULL;
-    call->structure = 0;
     return call;
 }
 
@@ -309,35 +248,6 @@ static const struct typed_call *answer(struct typing *t, head_id head, uint32_t 
     bool is_typed = define(t, head, n_inputs, inputs, types);
     const struct typed_call *call = is_typed ? keep_call(t, &t->heads.items[head], n_inputs, inputs) : &ill_typed;
     arena_release(&t->temporary, mark);
-    return call;
-}
-
-static struct typed_question question_of(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
-{
-    uint32_t n_short = n_inputs < INPUTS_OF_QUESTION ? n_inputs : INPUTS_OF_QUESTION;
-    struct typed_question q = {.head = head, .n_inputs = n_inputs};
-    for (uint32_t i = 0; i < n_short; i++)
-        q.inputs[i] = inputs[i];
-    if (n_inputs > n_short)
-        q.head = head_with_inputs(t, head, n_inputs - n_short, inputs + n_short);
-    return q;
-}
-
-// NULL: not asked yet.
-static const struct typed_call *find_answer(const struct typing *t, const struct typed_question *q)
-{
-    return t->questions.count ? slot_of_question(&t->questions, q)->answer : NULL;
-}
-
-static const struct typed_call *remember(struct typing *t, const struct typed_question *q,
-                                         const struct typed_call *call)
-{
-    if (2 * (t->questions.count + 1) > t->questions.capacity)
-        grow_questions(&t->questions);
-    struct typed_question *slot = slot_of_question(&t->questions, q);
-    *slot = *q;
-    slot->answer = call;
-    t->questions.count++;
     return call;
 }
 
@@ -366,164 +276,30 @@ static bool inputs_agree(struct typing *t, head_id head, uint32_t n_inputs, cons
     return true;
 }
 
+// KEY_NONE: there is no room for it.
+static uint32_t number_of_question(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
+{
+    uint32_t question[MAX_TYPED_INPUTS + 1] = {head};
+    size_t size = (n_inputs + 1) * sizeof *question;
+    if (n_inputs)
+        memcpy(question + 1, inputs, n_inputs * sizeof *inputs);
+    return are_many(t) ? key_set_find(&t->questions, question, size)
+                       : key_set_add(&t->questions, &t->arena, question, size);
+}
+
 const struct typed_call *typing_apply(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
 {
     if (!inputs_agree(t, head, n_inputs, inputs))
         return &ill_typed;
-    struct typed_question q = question_of(t, head, n_inputs, inputs);
-    struct typed_question *recent = recent_slot(t, &q);
-    if (recent->answer && is_same_question(recent, &q))
-        return recent->answer;
-    const struct typed_call *known = find_answer(t, &q);
-    q.answer = known ? known : remember(t, &q, answer(t, head, n_inputs, inputs));
-    *recent = q;
-    return q.answer;
-}
-
-// --- applications of many to many ------------------------------------------------------------------------------------
-
-// The call of the scratch definition, which is well-typed.
-static const struct typed_call *remember_typed(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
-{
-    struct typed_question q = question_of(t, head, n_inputs, inputs);
-    const struct typed_call *known = find_answer(t, &q);
-    return known ? known : remember(t, &q, keep_call(t, &t->heads.items[head], n_inputs, inputs));
-}
-
-struct pairing {
-    head_id head;
-    uint32_t n_inputs, n_left, n_right;
-    const type_id *lefts, *rights;
-    bool is_checked;   // operator_check_call holds of all pairs
-};
-
-static void take_left(const struct pairing *p, uint32_t i, type_id *inputs)
-{
-    if (p->n_inputs > 1)
-        memcpy(inputs, p->lefts + (size_t)i * (p->n_inputs - 1), (p->n_inputs - 1) * sizeof *inputs);
-}
-
-// It asks the same of each input, whatever the others are.
-static bool check_all(struct typing *t, const struct pairing *p)
-{
-    type_id inputs[MAX_TYPED_INPUTS];
-    struct type types[MAX_TYPED_INPUTS];
-    bool are_good = p->n_left > 0 && p->n_right > 0;
-    for (uint32_t i = 0; are_good && i < p->n_left + p->n_right; i++) {
-        take_left(p, i < p->n_left ? i : 0, inputs);
-        inputs[p->n_inputs - 1] = p->rights[i < p->n_left ? 0 : i - p->n_left];
-        struct operator_call asked = operator_call_of(t, p->head, p->n_inputs, inputs, types);
-        definition_clear(&t->scratch, asked.n_inputs, asked.inputs);
-        are_good = operator_check_call(&t->scratch, &asked);
-    }
-    return are_good;
-}
-
-static bool define_pair(struct typing *t, const struct pairing *p, const struct operator_call *asked)
-{
-    definition_clear(&t->scratch, asked->n_inputs, asked->inputs);
-    return p->is_checked ? operator_define_checked(&t->scratch, asked) : operator_define(&t->scratch, asked);
-}
-
-// The pairs that are well-typed with the first of each choice. Few of them are asked about one by one afterwards.
-static void find_pairs_like(struct typing *t, head_id head, const struct typed_pairs *like,
-                            struct typed_pairs *ret_pairs)
-{
-    ret_pairs->items = arena_copy_array(&t->arena, like->items, like->count);
-    ret_pairs->count = like->count;
-    for (uint32_t i = 0; i < like->count; i++)
-        ret_pairs->items[i].call = answer_like(t, head, like->items[i].call);
-}
-
-// What each right type must agree with; most pairs are refused by that alone. NULL: nothing is to be asked.
-static const uint64_t *agreements_of_rights(struct typing *t, const struct pairing *p)
-{
-    if (!p->is_checked || p->n_inputs < 2)
-        return NULL;
-    uint64_t *all = arena_array(&t->temporary, uint64_t, p->n_right + 1);
-    type_id inputs[MAX_TYPED_INPUTS];
-    struct type types[MAX_TYPED_INPUTS];
-    for (uint32_t i = 0; i < p->n_right; i++) {
-        take_left(p, 0, inputs);
-        inputs[p->n_inputs - 1] = p->rights[i];
-        struct operator_call call = operator_call_of(t, p->head, p->n_inputs, inputs, types);
-        all[i] = operator_agreement(&call, (int)p->n_inputs - 1);
-    }
-    return all;
-}
-
-// False: the inputs that are not the last do not agree among themselves.
-static bool agreement_of_left(const struct operator_call *of_left, uint64_t *ret_agreement)
-{
-    *ret_agreement = operator_agreement(of_left, 0);
-    for (int i = 1; i < of_left->n_inputs; i++)
-        if (operator_agreement(of_left, i) != *ret_agreement)
-            return false;
-    return true;
-}
-
-// What is ill-typed is not remembered, as most is.
-static void find_pairs(struct typing *t, struct pairing *p, struct typed_pairs *ret_pairs)
-{
-    VEC(struct typed_pair) found = {0};
-    type_id inputs[MAX_TYPED_INPUTS];
-    struct type types[MAX_TYPED_INPUTS];
-    uint32_t last = p->n_inputs - 1;
-    struct arena_mark beginning = arena_mark(&t->temporary);
-    p->is_checked = check_all(t, p);
-    const uint64_t *of_right = agreements_of_rights(t, p);
-    for (uint32_t i = 0; i < p->n_left; i++) {
-        uint64_t of_left = 0;
-        take_left(p, i, inputs);
-        struct operator_call asked = operator_call_of(t, p->head, last, inputs, types);
-        if (of_right && !agreement_of_left(&asked, &of_left))
-            continue;
-        asked.n_inputs = (int)p->n_inputs;
-        for (uint32_t j = 0; j < p->n_right; j++) {
-            if (of_right && of_right[j] != of_left)
-                continue;
-            struct arena_mark mark = arena_mark(&t->temporary);
-            inputs[last] = p->rights[j];
-            types[last] = *t->types.items[p->rights[j]];
-            if (define_pair(t, p, &asked)) {
-                struct typed_pair pair = {i, j, remember_typed(t, p->head, p->n_inputs, inputs)};
-                vec_push(&found, pair);
-            }
-            arena_release(&t->temporary, mark);
-        }
-    }
-    arena_release(&t->temporary, beginning);
-    vec_reserve(&found, 1);
-    ret_pairs->items = arena_copy_array(&t->arena, found.items, found.count);
-    ret_pairs->count = (uint32_t)found.count;
-    vec_free(&found);
-}
-
-const struct typed_pairs *typing_apply_all(struct typing *t, head_id head, uint32_t n_inputs, uint32_t n_left,
-                                           const type_id *lefts, uint32_t n_right, const type_id *rights)
-{
-    vec_clear(&t->key);
-    vec_push(&t->key, QUESTION_PAIRS);
-    vec_push(&t->key, (int64_t)head);
-    vec_push(&t->key, (int64_t)n_inputs);
-    vec_push(&t->key, (int64_t)n_left);
-    for (uint32_t i = 0; i < n_right; i++)
-        vec_push(&t->key, (int64_t)rights[i]);
-    for (uint32_t i = 0; i < n_left * (n_inputs - 1); i++)
-        vec_push(&t->key, (int64_t)lefts[i]);
-    uint32_t found = answers_find(&t->memo, t->key.count, t->key.items);
-    if (found != ANSWERS_NONE)
-        return t->memo.items.items[found];
-    struct typed_pairs *pairs = arena_new(&t->arena, struct typed_pairs);
-    answers_add(&t->memo, &t->arena, t->key.count, t->key.items, pairs);
-    struct pairing pairing = {
-        .head = head, .n_inputs = n_inputs, .n_left = n_left, .n_right = n_right, .lefts = lefts, .rights = rights};
-    head_id like = t->heads.items[head].typed_like;
-    if (like != head)
-        find_pairs_like(t, head, typing_apply_all(t, like, n_inputs, n_left, lefts, n_right, rights), pairs);
-    else
-        find_pairs(t, &pairing, pairs);
-    return pairs;
+    uint32_t number = number_of_question(t, head, n_inputs, inputs);
+    if (number < t->answers.count)
+        return t->answers.items[number];
+    if (number != KEY_NONE)
+        vec_push(&t->answers, NULL);
+    const struct typed_call *call = answer(t, head, n_inputs, inputs);
+    if (number != KEY_NONE)
+        t->answers.items[number] = call;
+    return call;
 }
 
 // --- definitions -----------------------------------------------------------------------------------------------------
@@ -555,24 +331,4 @@ const struct definition *typing_definition(struct typing *t, const struct typed_
     (void)is_typed;
     known->definition = keep_definition(t, &t->meaning);
     return known->definition;
-}
-
-static uint64_t structure_of_definition(const struct definition *d)
-{
-    uint64_t hash = 0;
-    for (size_t i = 0; i < d->nodes.count; i++) {
-        const struct expr_node *n = &d->nodes.items[i];
-        uint64_t shape = (uint64_t)n->kind << 56 ^ (uint64_t)n->fn << 48 ^ (uint64_t)n->count << 40;
-        uint64_t operands = (uint64_t)n->a << 40 ^ (uint64_t)n->b << 20 ^ n->c;
-        hash = hash_mix(hash, shape ^ operands ^ (n->kind == EXPR_VARIABLE ? (uint64_t)n->value << 8 : 0));
-    }
-    return hash;
-}
-
-uint64_t typing_structure(struct typing *t, const struct typed_call *call)
-{
-    struct typed_call *known = (struct typed_call *)call;
-    if (!known->structure)
-        known->structure = structure_of_definition(typing_definition(t, call)) | 1;
-    return known->structure;
 }

@@ -5,7 +5,6 @@
 #include "core/memory/arena.h"
 #include "core/memory/key_set.h"
 #include "core/memory/table.h"
-#include "instances/answers.h"
 #include "operators/operator.h"
 
 typedef uint32_t type_id;
@@ -22,28 +21,9 @@ struct typed_call {
     const struct attribute_value *attributes;
     const struct operator* op;
     struct definition *definition;   // NULL until typing_definition made it
-    uint64_t structure;              // 0 until typing_structure found it
 };
-// The well-typed ones among the applications of an operator to every left tuple of types with every right type.
-struct typed_pairs {
-    uint32_t count;
-    struct typed_pair {
-        uint32_t left, right;   // which tuple, which type
-        const struct typed_call *call;
-    } * items;
-};
-#define INPUTS_OF_QUESTION 4   // of more, the others belong to the head
-#define RECENT_QUESTIONS 4096
 #define RECENT_AGREEMENTS 4096
-#define RECENT_EVALUATIONS 4096
-#define TYPES_OF_EVALUATION 2
 
-struct typed_question {
-    head_id head;
-    uint32_t n_inputs;
-    type_id inputs[INPUTS_OF_QUESTION];
-    const struct typed_call *answer;
-};
 struct typed_head {
     bool has_agreement;   // operator_agreement may be asked, and tells inputs apart
     const struct operator* op;
@@ -53,31 +33,19 @@ struct typed_head {
 struct typing {
     struct arena arena;
     struct arena temporary;   // of the definition being typed
-    struct arena rows;        // of the search that goes on; kept between searches, as is its memory
     VEC(const struct type *) types;
     VEC(const struct split_tree *) trees;
     struct key_set head_keys;
     VEC(struct typed_head) heads;   // by the key's number
     struct table by_type, by_tree;
-    struct answers memo;   // of larger questions; answers are in the arena
-    struct question_table {
-        struct typed_question *slots;   // the free ones have no answer; linear probing
-        size_t count, capacity;
-    } questions;
-    struct typed_question recent[RECENT_QUESTIONS];   // by hash: small enough to stay in the cache
+    struct key_set questions;                 // a head and the types of inputs
+    VEC(const struct typed_call *) answers;   // by the question's number
     struct typed_agreement {
         head_id head;   // NO_HEAD: a free place
         uint32_t input;
         type_id type;
         uint32_t agreement;            // of this input, if it has this type; a part of it
-    } agreements[RECENT_AGREEMENTS];   // by hash, likewise
-    // Heads with attributes that depend on types (instance.h), by hash, likewise.
-    struct typed_evaluation {
-        uint64_t number;   // of the attributes with what else they depend on; 0: a free place
-        type_id types[TYPES_OF_EVALUATION];
-        head_id head;   // NO_HEAD: a term has no value
-    } evaluations[RECENT_EVALUATIONS];
-    uint64_t n_evaluations;   // numbers given
+    } agreements[RECENT_AGREEMENTS];   // by hash: few enough to stay in the cache
     VEC(int64_t) key;
     struct definition scratch;   // of what is being typed
     struct definition meaning;   // of what is about to be kept
@@ -94,11 +62,5 @@ head_id typing_head(struct typing *t, const struct operator* op, const struct at
 const struct attribute_value *typing_attributes(const struct typing *t, head_id head);
 // Never NULL; valid until typing_trim.
 const struct typed_call *typing_apply(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs);
-// `lefts` has n_left tuples of n_inputs - 1 types, `rights` the last inputs. In ascending order; valid until
-// typing_trim.
-const struct typed_pairs *typing_apply_all(struct typing *t, head_id head, uint32_t n_inputs, uint32_t n_left,
-                                           const type_id *lefts, uint32_t n_right, const type_id *rights);
 // The meaning of a typed call, made on first use.
 const struct definition *typing_definition(struct typing *t, const struct typed_call *call);
-// A hash of its formulas without the sizes in them, never 0.
-uint64_t typing_structure(struct typing *t, const struct typed_call *call);

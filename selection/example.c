@@ -156,7 +156,7 @@ static bool find_with_attributes(void *context, const struct attribute_value *at
 
 static struct box box_of_search(const struct shape_search *s)
 {
-    struct box box = {.max_rank = s->max_rank, .extent = s->extent};
+    struct box box = {.max_rank = s->max_rank};
     for (int v = 0; v < MAX_RULE_VARIABLES; v++)
         for (int r = 0; r <= box.max_rank; r++)
             for (int a = 0; a < MAX_RANK; a++)
@@ -173,7 +173,7 @@ static void find_shapes(struct finding *f)
         f->steps = 0;
         struct attribute_walk all = {.equation = f->equation,
                                      .max_rank = box.max_rank,
-                                     .extent = box.extent,
+                                     .extent = searches[i].extent,
                                      .scratch = &f->scratch,
                                      .visit = find_with_attributes,
                                      .context = f};

@@ -94,6 +94,37 @@ static void try_all_types(struct instance *in, uint32_t variable, int max_rank, 
         }
 }
 
+static bool find_at(void *context, const struct attribute_value *attributes)
+{
+    struct enumeration *e = context;
+    e->attributes = attributes;
+    assert_true(enumerate_instances(e));
+    assert_false(e->was_cut_short);
+    return true;
+}
+
+// As many in an order that is drawn.
+static bool find_shuffled_at(void *context, const struct attribute_value *attributes)
+{
+    struct random random = random_seed(7);
+    struct enumeration *e = context;
+    e->random = &random;
+    bool goes_on = find_at(e, attributes);
+    e->random = NULL;
+    return goes_on;
+}
+
+static void is_cut_short_at_its_limit(struct enumeration *e)
+{
+    uint64_t steps = e->steps;
+    e->step_limit = steps;
+    enumerate_instances(e);
+    assert_false(e->was_cut_short);
+    e->step_limit = steps - 1;
+    enumerate_instances(e);
+    assert_true(steps == 0 || e->was_cut_short);
+}
+
 static void finds_what_trying_all_finds(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(rules); i++) {
@@ -104,8 +135,7 @@ static void finds_what_trying_all_finds(void **state)
         struct rule *rule = parse_rule(&arena, rules[i]);
         struct equation eq = equation_of_rule(rule);
         struct box box = box_uniform(3, 2);
-        box.extent = DOMAIN_SMALL;
-        struct met joined = {0}, again = {0}, tried = {0};
+        struct met found = {0}, shuffled = {0}, tried = {0};
         struct enumeration e = {.equation = &eq,
                                 .typing = &typing,
                                 .scratch = &scratch,
@@ -113,25 +143,29 @@ static void finds_what_trying_all_finds(void **state)
                                 .wanted = WANTED_BOTH,
                                 .step_limit = 100000000,
                                 .visit = meet,
-                                .context = &joined};
-        assert_true(enumerate_instances(&e));
-        assert_false(e.was_cut_short);
-        uint64_t steps = e.steps;
-        e.context = &again;
-        assert_true(enumerate_instances(&e));   // from what is remembered
-        assert_int_equal(again.count, joined.count);
-        assert_int_equal(again.sum, joined.sum);
-        assert_int_equal(e.steps, steps);
-        e.step_limit = steps - 1;
-        enumerate_instances(&e);
-        assert_true(e.was_cut_short);
+                                .context = &found};
+        struct attribute_walk walk = {.equation = &eq,
+                                      .max_rank = box.max_rank,
+                                      .extent = DOMAIN_SMALL,
+                                      .scratch = &scratch,
+                                      .visit = find_at,
+                                      .context = &e};
+        assert_true(enumerate_attributes(&walk));
+        e.context = &shuffled;
+        walk.visit = find_shuffled_at;
+        assert_true(enumerate_attributes(&walk));
+        assert_int_equal(shuffled.count, found.count);
+        assert_int_equal(shuffled.sum, found.sum);
         struct instance in;
         instance_init(&in, &eq, &typing, &scratch);
         try_all_attributes(&in, 0, box.max_rank, &tried, &arena);
         if (tried.count == 0)
             fail_msg("%s: no instances", rules[i]);
-        assert_int_equal(joined.count, tried.count);
-        assert_int_equal(joined.sum, tried.sum);
+        assert_int_equal(found.count, tried.count);
+        assert_int_equal(found.sum, tried.sum);
+        e.attributes = in.attributes;   // the last ones that were tried
+        enumerate_instances(&e);
+        is_cut_short_at_its_limit(&e);
         rule_free(rule);
         typing_free(&typing);
     }

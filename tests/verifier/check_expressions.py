@@ -7,10 +7,10 @@ import sys
 EXPECTED = {
     "transpose-of-transpose": "one expression of ?x (f32 2 3)\n  z[i,j] = x[i,j]\n",
     "concat-of-broadcast": "one expression of ?x (f32 2), ?y (f32 3)\n  z[i] = if i - 2 >= 0 then y[i - 2] else x[i]\n",
-    "matmul-scale-left": "two expressions of ?x (f32 2 2 2 2), ?y (f32 2 2), ?c (f32)\n"
-                         "  z[i,j,k,l] = (sum(m < 2) (x[i,j,k,m] * y[m,l])) * c[]\n"
+    "matmul-scale-left": "two expressions of ?x (f32 2 2 5), ?y (f32 2 5 3), ?c (f32)\n"
+                         "  z[i,j,k] = (sum(l < 5) (x[i,j,l] * y[i,l,k])) * c[]\n"
                          "  and\n"
-                         "  z[i,j,k,l] = sum(m < 2) (y[m,l] * (x[i,j,k,m] * c[]))\n",
+                         "  z[i,j,k] = sum(l < 5) (y[i,l,k] * (x[i,j,l] * c[]))\n",
 }
 
 

@@ -269,7 +269,7 @@ static void proves_nothing_without_instances(void **state)
     struct judgement result;
     FIXTURE(&f);
     struct equation eq = read_equation(&f, "(rule r (source (matmul ?x (matmul ?y ?z))) (target (matmul ?z ?x)))");
-    f.judge.step_limit = 10;
+    f.judge.step_limit = 1;
     judge_equation(&f.judge, &eq, &result);
     assert_int_equal(result.verdict, VERDICT_NOT_COVERED);
     assert_true(result.was_cut_short);
@@ -295,8 +295,8 @@ static const char newton[] = "(property p (equal (ewadd (ewmul " POWER_SUM("?x")
                                                                                                                "?x ?x)") ")))))";
 
 static const struct expected of_sizes[] = {
-    {up_to_four, VERDICT_REFUTED, "?x = (f32 5)"},
-    {newton, VERDICT_REFUTED, "?x = (f32 3)"},
+    {up_to_four, VERDICT_REFUTED, "?x = (f32 5"},
+    {newton, VERDICT_REFUTED, "?x = (f32 3"},
 };
 
 static void tests_sizes_up_to_a_bound(void **state)

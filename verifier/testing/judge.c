@@ -1,6 +1,7 @@
 // Boxes of small sizes, at each assignment of attributes: those that have the most instances for their size first.
 #include "verifier/testing/judge.h"
 
+#include "core/numbers/random.h"
 #include "instances/known_ranks.h"
 #include "operators/traits.h"
 #include "verifier/limits.h"
@@ -24,6 +25,7 @@ struct test {
     const struct equation *equation;
     struct judgement *result;
     struct box box;
+    enum wanted_sides wanted;   // must be well-typed
     uint64_t steps;
     uint64_t of_attributes, most_of_attributes;   // instances at this assignment, and how many are enough
     bool only_cuts;                               // instances whose inputs have no cuts were compared already
@@ -50,7 +52,7 @@ static enum comparison compare(const struct test *t, struct instance *in, struct
 
 static void note_failure(struct test *t, struct instance *in, struct difference *difference)
 {
-    instance_round(in, difference);
+    instance_shrink(in, difference, t->wanted);
     t->result->verdict = VERDICT_REFUTED;
     counterexample_note(&t->result->counterexample, in, difference);
     t->is_over = true;
@@ -101,6 +103,7 @@ static uint64_t steps_left(const struct test *t)
 
 static void test_side(struct test *t, const struct attribute_value *attributes, enum wanted_sides wanted)
 {
+    struct random random = random_seed(1);
     struct enumeration e = {.equation = t->equation,
                             .typing = &t->j->typing,
                             .scratch = &t->j->scratch,
@@ -108,8 +111,10 @@ static void test_side(struct test *t, const struct attribute_value *attributes, 
                             .wanted = wanted,
                             .attributes = attributes,
                             .step_limit = steps_left(t),
+                            .random = &random,
                             .visit = test_instance,
                             .context = t};
+    t->wanted = wanted;
     bool is_whole = enumerate_instances(&e) && !e.was_cut_short;
     t->steps += e.steps;
     t->result->was_cut_short = t->result->was_cut_short || !is_whole;
