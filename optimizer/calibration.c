@@ -183,8 +183,11 @@ bool optimizing_calibrate(struct optimizing *o, double *ret_change)
     *ret_change = 0;
     struct progress progress;
     progress_start(&progress, o->options->progress, "costs within the models", f.all.count);
+    progress.countdown = &o->remaining_time.countdown;
+    o->remaining_time.n_contenders = f.all.count;
     for (size_t i = 0; is_done && i < f.all.count && !interrupt_requested(); i++) {
         is_done = is_hopeless(&f, &f.all.items[i]) || profile_contender(&f, i, &is_any, o->error);
+        progress.later = remaining_time_after_calibration(&o->remaining_time);
         progress_update(&progress, i + 1, NULL);
     }
     progress_end(&progress);

@@ -15,8 +15,6 @@
 #include "optimizer/run/model_weights.h"
 #include <string.h>
 
-#define BYTES_AT_ONCE                                                                                                  \
-    ((size_t)64 << 20)   // of contenders in memory; more are loaded in turn
 #define LARGEST_PAD ((uint64_t)1 << 20)
 
 // --- our executor ----------------------------------------------------------------------------------------------------
@@ -37,6 +35,8 @@ bool contenders_load(struct contenders *f, size_t i, struct error *error)
         backend_give_back_preparing(f->o->backend);
     }
     phases_enter(&f->o->phases, former);
+    f->o->remaining_time.loading = f->o->phases.seconds[PHASE_LOADING];
+    f->o->remaining_time.n_loads++;
     if (c->model)
         return true;
     arena_free(&c->arena);
@@ -247,6 +247,8 @@ static bool hold_once(struct contenders *f, const struct contest *c, struct cont
     struct contest_runner runner = {f, load, run, unload, NULL};
     f->n_loads = 0;
     progress_start(&f->progress, f->o->options->progress, "timing the models", contest_most_loads(c));
+    f->progress.countdown = &f->o->remaining_time.countdown;
+    f->progress.later = remaining_time_after_contest(&f->o->remaining_time);
     bool is_held = contest_hold(&runner, c, outcome, f->o->error);
     progress_end(&f->progress);
     return is_held;

@@ -120,6 +120,7 @@ static bool search_again(struct optimizing *o)
 {
     forget_result(o);
     rule_set_filter(&o->rules, is_kept, o);
+    remaining_time_search_again(&o->remaining_time, "a rewrite failed the check, and it searches again");
     return optimizing_search_and_judge(o);
 }
 

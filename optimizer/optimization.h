@@ -9,6 +9,7 @@
 #include "optimizer/run/comparison.h"
 #include "optimizer/run/phases.h"
 #include "optimizer/run/profiles.h"
+#include "optimizer/run/remaining_time.h"
 #include "optimizer/run/runnable.h"
 #include "optimizer/run/time_limit.h"
 #include "optimizer/runtime/runtime.h"
@@ -84,6 +85,7 @@ struct optimizing {
     VEC(const char *) left_out;           // rules that made results fail the check
     bool leaves_out_differences;          // and all that subtract what their sources do not
     struct report report;
+    struct remaining_time remaining_time;   // for what progress shows
     struct phases phases;
     struct time_limit time_limit;
     struct error *error;

@@ -11,7 +11,6 @@
 #include "core/system/file.h"
 #include "core/system/interrupt.h"
 #include "core/system/machine_load.h"
-#include "core/system/progress.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
@@ -406,7 +405,10 @@ bool optimize_model(const struct optimize_options *options, print_fn *print, voi
 {
     struct optimizing o = {.options = options, .error = error};
     phases_start(&o.phases);
-    time_limit_begin(&o.time_limit, options->total_seconds, clock_seconds(), &o.phases);
+    o.remaining_time.countdown.seconds = INFINITY;
+    o.remaining_time.countdown.ends = options->total_seconds > 0 ? clock_seconds() + options->total_seconds : 0;
+    o.remaining_time.phases = &o.phases;
+    time_limit_begin(&o.time_limit, options->total_seconds, clock_seconds(), &o.phases, &o.remaining_time);
     arena_init(&o.arena);
     rule_set_init(&o.rules, &o.arena);
     bool is_open =

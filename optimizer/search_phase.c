@@ -19,7 +19,6 @@
 #include "optimizer/output_check.h"
 #include "optimizer/region_contest.h"
 #include "optimizer/rules.h"
-#include "optimizer/run/contest.h"
 #include "optimizer/runtime_verdict.h"
 #include "optimizer/search/result.h"
 #include "optimizer/search/saturation/saturation.h"
@@ -146,7 +145,14 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     options.seconds = time_left;
     options.validator = o->validator;
     take_turn(&options, turn);
+    o->remaining_time.n_turns_left -= o->remaining_time.n_turns_left > 0;
+    o->remaining_time.has_measured = o->backend->coster.measured.n_steps > 0;
+    o->remaining_time.processors_measuring = o->step_costs ? o->step_costs->measured.processor_seconds : 0;
     phases_enter(&o->phases, PHASE_SEARCHING);
+    options.later = remaining_time_after_search(&o->remaining_time);
+    options.repeats = remaining_time_repeats(&o->remaining_time, turn == TURN_BEFORE_ANOTHER);
+    options.countdown = &o->remaining_time.countdown;
+    options.measuring = o->step_costs ? &o->step_costs->measured.seconds : &o->backend->coster.measured.seconds;
     if (slant->least_gain > 0)
         options.least_gain = slant->least_gain;
     if (o->options->search == SEARCH_SATURATION && !o->cut.sizes)
@@ -255,6 +261,7 @@ static void search_with_slants(struct optimizing *o)
 {
     double started = clock_seconds(), limit = seconds_to_search(o, started);
     size_t n = n_finalists(o);
+    o->remaining_time.n_turns_left = limit > 0 ? 0 : n + (o->layout == STRATEGY_JOINT);   // else they share the time
     for (size_t i = 0; i < n; i++) {
         double left = limit > 0 ? limit - (clock_seconds() - started) : 0;
         if (i > 0 && (interrupt_requested() || left < 0))
@@ -329,7 +336,7 @@ static void search_with_workers(struct optimizing *o)
     search_with_slants(o);
     optimizing_close_estimators(o);
     backend_rest(o->backend);
-    o->report.n_searches++;
+    o->remaining_time.n_searches = ++o->report.n_searches;
 }
 
 static bool calibrate(struct optimizing *o, double *ret_change)
@@ -355,26 +362,9 @@ static bool search_until_costs_agree(struct optimizing *o)
             !backend_save_costs(o->backend, &error))
             return true;
         free_finalists(o);
+        remaining_time_search_again(&o->remaining_time, "costs differ in the models, and it searches again");
         search_with_workers(o);
     }
-}
-
-#define USUAL_LAYOUTS 2               // policies that give other plans
-#define BYTES_LOADED_PER_SECOND 4e8   // of a model
-#define BYTES_WRITTEN_PER_SECOND 5e8
-#define LOADS_OF_CHECK 2   // of the original and the result, one after the other
-#define RUNS_OF_CHECK 2    // of each
-
-// For --total-time: how long what comes behind the search takes, where one run takes so long.
-static void expect_rest(struct optimizing *o, double of_run)
-{
-    bool runs = o->runtime.is_open || backend_can_run(o->checker);
-    double bytes = runs ? (double)optimizing_bytes_of_weights(o) : 0, of_load = bytes / BYTES_LOADED_PER_SECOND;
-    double of_timing = runs && optimizing_is_timed(o) ? o->options->measure_seconds : 0;
-    o->time_limit.of_rest = LOADS_OF_CHECK * (of_load + RUNS_OF_CHECK * of_run) + bytes / BYTES_WRITTEN_PER_SECOND;
-    o->time_limit.of_timing = of_timing > 0 ? contest_expected_seconds(USUAL_LAYOUTS * (1 + n_finalists(o)),
-                                                                       CONTEST_LOADS, of_timing, of_load, of_run)
-                                            : 0;
 }
 
 #define SECONDS_OF_REPAIRS 3
@@ -390,7 +380,7 @@ static void repair_doubtful_costs(struct optimizing *o)
     o->backend->repairs = REPAIRS_DOUBTFUL;
     o->backend->repairs_end = clock_seconds() + SECONDS_OF_REPAIRS;
     double of_run = estimator_seconds(&e, &o->model.graph);
-    expect_rest(o, isfinite(of_run) ? of_run : 0);
+    o->remaining_time.of_run = isfinite(of_run) ? of_run : 0;
     o->backend->repairs = REPAIRS_NOTHING;
     struct error error = {0};
     if (!backend_save_costs(o->backend, &error))
@@ -417,10 +407,23 @@ static void price_original_in_runtime(struct optimizing *o)
         optimizing_calibrate_in_runtime(o, &change);
 }
 
+#define USUAL_LAYOUTS 2   // policies that give other plans
+
+static struct remaining_time remaining_time_of(const struct optimizing *o)
+{
+    bool runs = o->runtime.is_open || backend_can_run(o->checker);
+    return (struct remaining_time){.weight_bytes = runs ? (double)optimizing_bytes_of_weights(o) : 0,
+                                   .of_timing = runs && optimizing_is_timed(o) ? o->options->measure_seconds : 0,
+                                   .is_calibrated = is_calibrated(o),
+                                   .phases = &o->phases,
+                                   .n_contenders = USUAL_LAYOUTS * (1 + n_finalists(o)),
+                                   .countdown = o->remaining_time.countdown};
+}
+
 bool optimizing_search(struct optimizing *o)
 {
     struct validator validator;
-    expect_rest(o, 0);
+    o->remaining_time = remaining_time_of(o);
     validator_init(&validator);
     validator.sizes = o->cut.sizes;
     validator.is_strict = o->options->keeps_nan;

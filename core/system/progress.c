@@ -1,6 +1,7 @@
 // The clock is asked at every update and decides only what is shown.
 #include "core/system/progress.h"
 #include "core/system/clock.h"
+#include <math.h>
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -33,21 +34,47 @@ static void show_bar(FILE *out, double share)
     fputs("] ", out);
 }
 
-static void show_share_and_estimate(const struct progress *p, uint64_t done, double elapsed)
+// What is expected now may be more than what was shown: then that stays until it is less.
+static void show_seconds_left(struct progress *p, double seconds)
+{
+    struct countdown *c = p->countdown;
+    if (c && c->ends > 0)
+        seconds = fmin(seconds, fmax(0, c->ends - clock_seconds()));
+    if (c)
+        seconds = c->seconds = fmin(c->seconds, seconds);
+    fputs(", about ", p->out);
+    show_duration(p->out, seconds);
+    fputs(c ? " left in all" : " left", p->out);
+    if (c && c->news)
+        fprintf(p->out, ", as %s", c->news);
+}
+
+static double most_left(const struct progress *p, double elapsed)
+{
+    return p->deadline > 0 ? fmax(p->deadline - (p->started + elapsed), 0) : INFINITY;
+}
+
+double progress_seconds_left(double share, double elapsed, double apart, double repeats)
+{
+    double steady = fmax(0, elapsed - apart);
+    return steady / share * (1 - share + repeats) + apart * (1 / sqrt(share) - 1);
+}
+
+static double seconds_apart(const struct progress *p)
+{
+    return p->apart ? *p->apart - p->apart_before : 0;
+}
+
+static void show_share_and_estimate(struct progress *p, uint64_t done, double elapsed)
 {
     double share = done < p->total ? (double)done / (double)p->total : 1;
     if (p->is_terminal)
         show_bar(p->out, share);
     fprintf(p->out, "%3.0f %%", 100 * share);
-    if (p->is_uneven) {
-        fputs(" after ", p->out);
-        show_duration(p->out, elapsed);
-    }
-    if (p->is_uneven || share < SHARE_THAT_TELLS || share == 1)
-        return;
-    fputs(", about ", p->out);
-    show_duration(p->out, elapsed / share * (1 - share));
-    fputs(" left", p->out);
+    if (share >= SHARE_THAT_TELLS && share < 1)
+        show_seconds_left(
+            p, fmin(progress_seconds_left(share, elapsed, seconds_apart(p), p->repeats), most_left(p, elapsed)) +
+                   p->later);
 }
 
 static void show_count_and_time(const struct progress *p, uint64_t done, double elapsed)

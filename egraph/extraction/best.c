@@ -1,16 +1,20 @@
 // Greedy extraction and the bound by cuts, whose rests drop much of the nodes. Parts of what is left that share nothing
-// are searched one by one, each by branch and bound.
+// are searched one by one; a part by branch and bound for a tenth of the budget, by restarts of restricted integer
+// programs, and by branch and bound again.
 #include "egraph/extraction/best.h"
 #include "core/system/clock.h"
 #include "egraph/extraction/branch.h"
 #include "egraph/extraction/cuts.h"
-#include "egraph/extraction/greedy.h"
+#include "egraph/extraction/greedy_dag.h"
+#include "egraph/extraction/greedy_tree.h"
 #include "egraph/extraction/incumbent.h"
 #include "egraph/extraction/parts.h"
+#include "egraph/extraction/restart.h"
 #include <math.h>
 #include <string.h>
 
-const struct extraction_budget extraction_standard_budget = {.branches = 1000};
+const struct extraction_budget extraction_standard_budget = {
+    .branches = 1000, .restarts = 200, .patience = 50, .ilp_nodes = 1000, .seed = 1};
 
 const char *extraction_end_text(enum extraction_end end)
 {
@@ -48,7 +52,7 @@ static uint32_t bound_root(struct incumbent *i, bool *is_dropped)
     const struct extraction_problem *p = &i->root.problem;
     struct whole_costs rests;
     whole_costs_init(&rests, p);
-    double bound = i->root.fixed_cost + cuts_bound(p, rests.cost, INFINITY) / rests.scale;
+    double bound = i->root.fixed_cost + cuts_bound(p, rests.cost, INFINITY, NULL) / rests.scale;
     uint32_t n_dropped = 0;
     for (uint32_t n = 0; n < p->n_nodes; n++)
         if (incumbent_excludes(i, bound + rests.cost[n] / rests.scale)) {
@@ -92,18 +96,48 @@ static enum extraction_end end_of(const struct incumbent *i)
     return i->is_out_of_time || clock_seconds() >= i->deadline ? EXTRACTION_OUT_OF_TIME : EXTRACTION_BUDGET_SPENT;
 }
 
+static void search_whole(struct incumbent *i, bool *is_dropped, struct extraction_answer *answer)
+{
+    double before = i->costs[0];
+    answer->branches += incumbent_branch(i, i->budget->branches / 10);
+    if (!incumbent_must_stop(i))
+        answer->restarts += incumbent_restart(i);
+    if (!incumbent_must_stop(i) && (i->costs[0] == before || reduce_root(i, is_dropped, answer)))
+        answer->branches += incumbent_branch(i, i->budget->branches);
+}
+
 static void search(struct incumbent *i, struct extraction_answer *answer)
 {
     bool *is_dropped = mem_alloc_zero(i->problem->n_nodes + 1);
     bool is_left = !incumbent_is_interrupted(i) && reduce_root(i, is_dropped, answer);
     answer->reduced_nodes = i->root.problem.n_nodes;
     if (is_left)
-        answer->branches += incumbent_branch(i, i->budget->branches);
+        search_whole(i, is_dropped, answer);
     reduction_free(&i->root);
     mem_free(is_dropped, i->problem->n_nodes + 1);
     answer->end = end_of(i);
     answer->cost = i->costs[0];
     answer->bound = fmax(0, fmin(i->bound, answer->cost) - i->slack);
+}
+
+static uint32_t find(struct incumbent *i, uint32_t *start, uint32_t *ret_choices, struct extraction_answer *ret_answer)
+{
+    if (!begin(i, start))
+        return 0;
+    *ret_answer = (struct extraction_answer){0};
+    search(i, ret_answer);
+    memcpy(ret_choices, i->choices, (size_t)i->n_found * i->problem->n_classes * sizeof *ret_choices);
+    return i->n_found;
+}
+
+bool extraction_find_best(const struct extraction_problem *p, const struct extraction_budget *budget,
+                          uint32_t *ret_choice, struct extraction_answer *ret_answer)
+{
+    struct incumbent i;
+    incumbent_init(&i, p, budget, 1);
+    uint32_t n_found = find(&i, NULL, ret_choice, ret_answer);
+    incumbent_free(&i);
+    return n_found > 0;
 }
 
 uint32_t extraction_find_cheapest(const struct extraction_problem *p, const struct extraction_budget *budget,
@@ -112,12 +146,9 @@ uint32_t extraction_find_cheapest(const struct extraction_problem *p, const stru
 {
     struct incumbent i;
     incumbent_init(&i, p, budget, k);
-    if (begin(&i, start)) {
-        *ret_answer = (struct extraction_answer){0};
-        search(&i, ret_answer);
-        memcpy(ret_choices, i.choices, (size_t)i.n_found * p->n_classes * sizeof *ret_choices);
-        memcpy(ret_costs, i.costs, i.n_found * sizeof *ret_costs);
-    }
+    uint32_t n_found = find(&i, start, ret_choices, ret_answer);
+    if (n_found)
+        memcpy(ret_costs, i.costs, n_found * sizeof *ret_costs);
     incumbent_free(&i);
-    return i.n_found;
+    return n_found;
 }

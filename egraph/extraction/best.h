@@ -1,4 +1,4 @@
-// The best selections that a budget allows, with a lower bound; often proved to be the optimum.
+// The best selection that a budget allows, with a lower bound; often proved to be the optimum.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -8,8 +8,14 @@ struct extraction_problem;
 // What decides the result is counted work; time and Ctrl-C are further ways to stop, and the answer says so.
 struct extraction_budget {
     uint64_t branches;                       // problems that the branch and bound may look at
+    uint64_t restarts;                       // integer programs, each with another order of the classes
+    uint64_t patience;                       // end after so many of them in a row without an improvement
+    int ilp_nodes;                           // nodes of the tree of each integer program
+    uint32_t program_nodes;                  // e-nodes that one may have: larger ones are branched on; 0: no limit
+    uint64_t seed;                           // of the orders
     double seconds;                          // 0: no limit
-    bool (*is_interrupted)(void *context);   // NULL: never; asked between steps
+    bool (*is_interrupted)(void *context);   // NULL: never; asked between steps,
+    bool is_prompt;                          // and while an integer program is solved, in a process of its own
     void *context;
 };
 extern const struct extraction_budget extraction_standard_budget;
@@ -21,14 +27,17 @@ struct extraction_answer {
     double bound;
     // PROVED: no selection that was not found costs less than those that were, but for rounding.
     enum extraction_end end;
-    uint64_t branches;
+    uint64_t branches, restarts;
     uint32_t reduced_nodes;   // what the reductions left for the search
 };
 
+// ret_choice: n_classes items, settled. False: some root cannot be built (ret_answer is untouched). Never worse than
+// greedy extraction.
+bool extraction_find_best(const struct extraction_problem *p, const struct extraction_budget *budget,
+                          uint32_t *ret_choice, struct extraction_answer *ret_answer);
 // The k cheapest selections, all different; fewer where there are no more. `start`: a valid selection to begin with,
 // which may be changed, and is among them unless k are cheaper; NULL: none. ret_choices: k times n_classes items,
-// settled, ret_costs: k; cheapest first, those of equal cost in the order of being found, none worse than greedy
-// extraction. Gives how many; 0: some root cannot be built (ret_answer is untouched).
+// ret_costs: k; cheapest first, those of equal cost in the order of being found. Gives how many; 0 as false above.
 uint32_t extraction_find_cheapest(const struct extraction_problem *p, const struct extraction_budget *budget,
                                   uint32_t k, uint32_t *start, uint32_t *ret_choices, double *ret_costs,
                                   struct extraction_answer *ret_answer);

@@ -7,7 +7,7 @@
 
 #include "core/memory/heap.h"
 #include "egraph/extraction/cuts.h"
-#include "egraph/extraction/greedy.h"
+#include "egraph/extraction/greedy_dag.h"
 #include "egraph/extraction/incumbent.h"
 #include <math.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static double bound_reduced(struct branching *b)
     double fixed = i->root.fixed_cost + b->reduction.fixed_cost;
     whole_costs_init(&b->rests, &b->reduction.problem);
     double enough = fmax(0, i->limit - fixed) * b->rests.scale;
-    return fixed + cuts_bound(&b->reduction.problem, b->rests.cost, enough) / b->rests.scale;
+    return fixed + cuts_bound(&b->reduction.problem, b->rests.cost, enough, NULL) / b->rests.scale;
 }
 
 static void free_reduced(struct branching *b)

@@ -90,3 +90,17 @@ uint32_t components_find(const struct extraction_problem *p, uint32_t *ret_compo
     vec_free(&t.open);
     return t.n_components;
 }
+
+uint32_t components_largest(const struct extraction_problem *p)
+{
+    uint32_t largest = 0;
+    uint32_t *component = mem_new_array(uint32_t, p->n_classes + 1);
+    uint32_t *size = mem_alloc_zero((p->n_classes + 1) * sizeof(uint32_t));
+    components_find(p, component);
+    for (uint32_t c = 0; c < p->n_classes; c++)
+        if (++size[component[c]] > largest)
+            largest = size[component[c]];
+    mem_free_array(component, p->n_classes + 1);
+    mem_free_array(size, p->n_classes + 1);
+    return largest;
+}

@@ -161,6 +161,21 @@ static void find_cut(struct cutting *c)
     }
 }
 
+static void list_cut(const struct cutting *c, struct cut_list *list)
+{
+    if (!list->first.count)
+        vec_push(&list->first, 0);
+    for (size_t i = 0; i < c->cut.count; i++)
+        vec_push(&list->nodes, c->cut.items[i]);
+    vec_push(&list->first, (uint32_t)list->nodes.count);
+}
+
+void cut_list_free(struct cut_list *list)
+{
+    vec_free(&list->first);
+    vec_free(&list->nodes);
+}
+
 static double take_cut(struct cutting *c)
 {
     double worth = INFINITY;
@@ -171,7 +186,7 @@ static double take_cut(struct cutting *c)
     return worth;
 }
 
-static double sum_cuts(struct cutting *c, double enough)
+static double sum_cuts(struct cutting *c, double enough, struct cut_list *list)
 {
     double bound = 0;
     set_labels(c);
@@ -183,13 +198,15 @@ static double sum_cuts(struct cutting *c, double enough)
             break;
         mark_goal_zone(c, root);
         find_cut(c);
+        if (list)
+            list_cut(c, list);
         bound += take_cut(c);
         lower_labels(c);
     }
     return bound;
 }
 
-double cuts_bound(const struct extraction_problem *p, double *rest, double enough)
+double cuts_bound(const struct extraction_problem *p, double *rest, double enough, struct cut_list *list)
 {
     struct cutting c = {.problem = p, .rest = rest};
     if (!p->roots.count)
@@ -199,7 +216,7 @@ double cuts_bound(const struct extraction_problem *p, double *rest, double enoug
     c.dearest = mem_new_array(uint32_t, p->n_nodes + 1);
     c.choice = mem_new_array(uint32_t, p->n_classes + 1);
     c.zone = mem_alloc_zero(p->n_classes + 1);
-    double bound = sum_cuts(&c, enough);
+    double bound = sum_cuts(&c, enough, list);
     labels_free(&c.labels);
     mem_free_array(c.label, p->n_classes + 1);
     mem_free_array(c.dearest, p->n_nodes + 1);

@@ -105,6 +105,7 @@ static void add_answer(struct parts *p, const struct extraction_answer *answer)
     p->are_proved &= answer->end == EXTRACTION_PROVED;
     p->bound += answer->bound;
     p->answer->branches += answer->branches;
+    p->answer->restarts += answer->restarts;
     p->incumbent->is_out_of_time |= answer->end == EXTRACTION_OUT_OF_TIME;
 }
 

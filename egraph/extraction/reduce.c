@@ -8,10 +8,18 @@
 
 enum { MAX_ROUNDS = 100 };
 
+static bool breaks_ranks(const struct draft_node *n, const uint32_t *rank)
+{
+    for (uint32_t i = 0; i < n->n_children; i++)
+        if (rank[n->children[i]] >= rank[n->class_id])
+            return true;
+    return false;
+}
+
 static void apply_limits(struct draft *d, const struct reduction_limits *limits)
 {
     for (uint32_t n = 0; n < d->origin->n_nodes; n++)
-        if (limits->is_dropped && limits->is_dropped[n])
+        if ((limits->is_dropped && limits->is_dropped[n]) || (limits->rank && breaks_ranks(&d->nodes[n], limits->rank)))
             draft_kill(d, n);
     for (uint32_t i = 0; i < limits->n_needed; i++)
         d->is_needed[limits->needed[i]] = true;

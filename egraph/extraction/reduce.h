@@ -13,7 +13,8 @@ struct reduction {
     double fixed_cost;   // of what every selection has and `problem` no longer counts
 };
 struct reduction_limits {
-    const bool *is_dropped;   // [n_nodes] nodes that may not be taken besides; NULL: none
+    const uint32_t *rank;     // [n_classes] nodes may only read classes of lower ranks; NULL: no such limit
+    const bool *is_dropped;   // [n_nodes] further nodes that may not be taken; NULL: none
     const uint32_t *needed;   // classes that are needed besides the roots
     uint32_t n_needed;
     bool is_thorough;   // find all classes that every selection needs, which takes longer

@@ -10,12 +10,16 @@
 #include "core/text/options.h"
 #include "core/text/text.h"
 #include "egraph/extraction/best.h"
-#include "egraph/extraction/greedy.h"
+#include "egraph/extraction/components.h"
+#include "egraph/extraction/greedy_dag.h"
+#include "egraph/extraction/greedy_tree.h"
+#include "egraph/extraction/ilp.h"
+#include "egraph/extraction/names.h"
 #include "egraph/extraction/read_json.h"
 
 struct arguments {
-    int64_t cheapest, branches;
-    double seconds;
+    int64_t cheapest, branches, restarts, seed;
+    double seconds, program_seconds;
     const char *input, *json;
 };
 
@@ -27,6 +31,12 @@ static const struct option_spec specs[] = {
      .help = "end the search for the best after this time; 0: no limit"},
     {"branches", OPTION_INTEGER, FIELD(branches), .low = 0, .high = 1e9, .metavar = "N",
      .help = "problems that the branch and bound looks at, in each part of the e-graph"},
+    {"restarts", OPTION_INTEGER, FIELD(restarts), .low = 0, .high = 1e9, .metavar = "N",
+     .help = "integer programs that an order of the classes restricts, in each part"},
+    {"seed", OPTION_INTEGER, FIELD(seed), .low = 0, .high = 1e15, .metavar = "N", .help = "of those orders"},
+    {"program-seconds", OPTION_REAL, FIELD(program_seconds), .low = 0, .high = 1e6, .metavar = "SECONDS",
+     .help = "also solve the whole as Tensat's integer program, with order constraints where there are cycles, for at "
+             "most this time; 0: do not"},
     {"json", OPTION_TEXT, FIELD(json), .metavar = "FILE", .help = "write the selections as JSON"},
     {0},
 };
@@ -53,8 +63,11 @@ struct extracting {
 static void print_size(const struct extracting *e)
 {
     const struct extraction_problem *p = &e->problem;
-    printf("%u nodes, %u classes, %zu roots\n", p->n_nodes, p->n_classes, p->roots.count);
+    printf("%u nodes, %u classes, %zu roots; the largest strongly connected component has %u classes\n", p->n_nodes,
+           p->n_classes, p->roots.count, components_largest(p));
 }
+
+typedef bool greedy_fn(const struct extraction_problem *p, uint32_t *ret_choice, double *ret_cost);
 
 static bool print_greedy(struct extracting *e, const char *name, greedy_fn *greedy)
 {
@@ -72,21 +85,47 @@ static bool is_interrupted(void *context)
     return interrupt_requested();
 }
 
+static void print_program(struct extracting *e)
+{
+    static const char *const texts[] = {"optimal", "stopped by a limit", "stopped without a selection", "infeasible",
+                                        "the solver failed"};
+    const struct extraction_problem *p = &e->problem;
+    double bound, cost, started = clock_seconds();
+    struct ilp_question question = {.max_seconds = e->arguments->program_seconds, .is_interrupted = is_interrupted};
+    question.form = components_largest(p) > 1 ? ILP_ORDERED : ILP_UNORDERED;
+    if (!ilp_is_available()) {
+        printf("%-18s this build was made without CBC\n", "integer program");
+        return;
+    }
+    enum ilp_status status = ilp_solve(p, &question, e->choices, &bound);
+    bool has_cost = status <= ILP_FEASIBLE && extraction_settle(p, e->choices, &cost);
+    if (has_cost)
+        printf("%-18s %12.6g  %.4f s, %s, lower bound %.6g\n", "integer program", cost, clock_seconds() - started,
+               texts[status], bound);
+    else
+        printf("%-18s            -  %.4f s, %s\n", "integer program", clock_seconds() - started, texts[status]);
+}
+
 static void print_best(struct extracting *e)
 {
     struct extraction_budget budget = extraction_standard_budget;
     const struct extraction_answer *a = &e->answer;
     budget.branches = (uint64_t)e->arguments->branches;
+    budget.restarts = (uint64_t)e->arguments->restarts;
+    budget.seed = (uint64_t)e->arguments->seed;
     budget.seconds = e->arguments->seconds;
     budget.is_interrupted = is_interrupted;
+    budget.is_prompt = true;
     double started = clock_seconds();
     e->n_found = extraction_find_cheapest(&e->problem, &budget, (uint32_t)e->arguments->cheapest, NULL, e->choices,
                                           e->costs, &e->answer);
-    printf("%-18s %12.6g  %.4f s, %s, lower bound %.6g; %u nodes after reduction, %lu branches\n", "best", a->cost,
-           clock_seconds() - started, extraction_end_text(a->end), a->bound, a->reduced_nodes,
-           (unsigned long)a->branches);
+    printf("%-18s %12.6g  %.4f s, %s, lower bound %.6g; %u nodes after reduction, %lu branches, %lu restarts\n", "best",
+           a->cost, clock_seconds() - started, extraction_end_text(a->end), a->bound, a->reduced_nodes,
+           (unsigned long)a->branches, (unsigned long)a->restarts);
     for (uint32_t i = 1; i < e->n_found; i++)
         printf("%17u. %12.6g\n", i + 1, e->costs[i]);
+    if (!ilp_is_available())
+        printf("this build was made without CBC: restarts are solved by branch and bound\n");
 }
 
 static void add_selection(struct text *out, const struct extracting *e, uint32_t place)
@@ -123,6 +162,8 @@ static int extract(struct extracting *e, struct error *error)
     if (!print_greedy(e, "greedy, trees", extraction_greedy_tree))
         return EXIT_CHECK_FAILED;
     print_greedy(e, "greedy, DAGs", extraction_greedy_dag);
+    if (e->arguments->program_seconds > 0)
+        print_program(e);
     print_best(e);
     if (e->arguments->json && !write_json(e, error))
         return error_exit(program.name, error);
@@ -154,6 +195,8 @@ int extraction_command(int argc, char **argv)
     struct arguments arguments = {
         .cheapest = 1,
         .branches = (int64_t)extraction_standard_budget.branches,
+        .restarts = (int64_t)extraction_standard_budget.restarts,
+        .seed = (int64_t)extraction_standard_budget.seed,
         .seconds = 60,
     };
     struct error error = {0};

@@ -3,6 +3,7 @@
 
 #include "core/system/clock.h"
 #include "optimizer/run/phases.h"
+#include "optimizer/run/remaining_time.h"
 #include <math.h>
 #include <stddef.h>
 
@@ -12,12 +13,13 @@
 
 static double seconds_of_rest(const struct time_limit *l)
 {
-    return fmin(MOST_OF_REST * l->seconds, SECONDS_OF_REST + l->of_rest);
+    return fmin(MOST_OF_REST * l->seconds, SECONDS_OF_REST + remaining_time_after_contest(l->rest));
 }
 
 static double seconds_of_timing(const struct time_limit *l)
 {
-    return fmin(MOST_OF_TIMING * l->seconds, l->of_timing);
+    double expected = remaining_time_of_timing(l->rest);
+    return fmin(MOST_OF_TIMING * l->seconds, expected);
 }
 
 double time_limit_of_timing(const struct time_limit *l)
@@ -42,10 +44,11 @@ static bool wants_end(void *context)
     return time_limit_is_over(l) || (l->former && l->former->wants_end(l->former->context));
 }
 
-void time_limit_begin(struct time_limit *ret_limit, double seconds, double started, const struct phases *phases)
+void time_limit_begin(struct time_limit *ret_limit, double seconds, double started, const struct phases *phases,
+                      const struct remaining_time *rest)
 {
-    *ret_limit =
-        (struct time_limit){.seconds = seconds, .started = started, .phases = phases, .former = interrupt_listener()};
+    *ret_limit = (struct time_limit){
+        .seconds = seconds, .started = started, .phases = phases, .rest = rest, .former = interrupt_listener()};
     ret_limit->listener = (struct interrupt_listener){wants_end, ret_limit};
     if (seconds > 0)
         interrupt_listen(&ret_limit->listener);

@@ -8,16 +8,18 @@
 #include <stdbool.h>
 
 struct phases;
+struct remaining_time;
 
 struct time_limit {
     double seconds, started;   // 0: there is no limit; on clock_seconds
     const struct phases *phases;
-    double of_timing, of_rest;   // what the parts to come are expected to take, as far as that is known
+    const struct remaining_time *rest;   // what is known of the parts to come
     struct interrupt_listener listener;
     const struct interrupt_listener *former;
 };
 // Listens for this thread until the end, beside whoever listens now.
-void time_limit_begin(struct time_limit *ret_limit, double seconds, double started, const struct phases *phases);
+void time_limit_begin(struct time_limit *ret_limit, double seconds, double started, const struct phases *phases,
+                      const struct remaining_time *rest);
 void time_limit_end(struct time_limit *l);
 // On clock_seconds; 0: no limit.
 double time_limit_of_searching(const struct time_limit *l);

@@ -22,6 +22,7 @@
 #include "substitutions/rule.h"
 #include <stdio.h>
 
+struct countdown;
 struct validator;
 
 struct search_options {
@@ -44,7 +45,10 @@ struct search_options {
     size_t n_disabled;
     const char *const *disabled;   // names of rules not to be used
     size_t max_rule_operators;     // rules with more operators on either side are not used; 0: no limit
-    FILE *progress;                // NULL: silent
+    FILE *progress;                // NULL: silent; of a job whose other works are
+    double later, repeats;         // (core/system/progress.h)
+    struct countdown *countdown;   // NULL: none
+    const double *measuring;       // seconds that went to measuring steps so far (`apart` there); NULL: none do
 };
 extern const struct search_options search_standard_options;   // alpha 1.05, budget 1000, patience 750, no time limit
 

@@ -1,9 +1,11 @@
 // `benchmark_saturation RULES MODEL.onnx [option=value ...]`: what exploring a model's e-graph takes, and what
 // extraction makes of it under made-up costs, as one line of JSON. Options: nodes, rounds, k_multi, threads, cycles (0
-// kept, 1 vanilla, 2 efficient), branches (0: greedy alone), seconds, fake (1: costs of the fake device, which fuses,
-// instead), searches (1: whole searches instead: backtracking, saturation alone, and both), budget (of the former before
-// saturation alone), egraphs (most of them one after the other), egraph_rules (a file; otherwise RULES) and matches (of a
-// rule in a round before it is banned; 0: any).
+// kept, 1 vanilla, 2 efficient), restarts (of the integer program; 0: greedy alone), branches, ilp_nodes, program (most
+// nodes of a program; 0: any), seconds, fake (1: costs of the fake device, which fuses, instead), searches (1: whole
+// searches instead: backtracking, saturation alone, and both), budget (of the former before saturation alone),
+// egraphs (most of them one after the other), egraph_rules (a file; otherwise RULES), matches (of a rule in a round
+// before it is banned; 0: any), form (an enum ilp_form) and program_seconds (more than 0: Tensat's integer program of that
+// form instead, for at most that time).
 #include "optimizer/search/saturation/saturation.h"
 #include "backends/backend.h"
 #include "backends/costs/graph_cost.h"
@@ -12,6 +14,8 @@
 #include "core/text/error.h"
 #include "egraph/convert.h"
 #include "egraph/explore.h"
+#include "egraph/extraction/components.h"
+#include "egraph/extraction/ilp.h"
 #include "onnx/convert/import.h"
 #include "onnx/format/model_file.h"
 #include "optimizer/search/result.h"
@@ -25,7 +29,8 @@
 #include <time.h>
 
 struct arguments {
-    long nodes, rounds, k_multi, threads, cycles, branches, seconds, fake, searches, budget, egraphs, matches;
+    long nodes, rounds, k_multi, threads, cycles, restarts, branches, ilp_nodes, seconds, fake, searches, program,
+        budget, egraphs, form, program_seconds, matches;
     const char *egraph_rules;
     size_t n_first;       // rules that backtracking has
     bool *is_of_egraph;   // by number; NULL: all are
@@ -36,10 +41,15 @@ static void read_option(struct arguments *a, const char *text)
     const struct {
         const char *name;
         long *value;
-    } known[] = {{"nodes=", &a->nodes},     {"rounds=", &a->rounds},   {"k_multi=", &a->k_multi},
-                 {"threads=", &a->threads}, {"cycles=", &a->cycles},   {"branches=", &a->branches},
-                 {"seconds=", &a->seconds}, {"fake=", &a->fake},       {"searches=", &a->searches},
-                 {"budget=", &a->budget},   {"egraphs=", &a->egraphs}, {"matches=", &a->matches}};
+    } known[] = {{"nodes=", &a->nodes},       {"rounds=", &a->rounds},
+                 {"k_multi=", &a->k_multi},   {"threads=", &a->threads},
+                 {"cycles=", &a->cycles},     {"restarts=", &a->restarts},
+                 {"branches=", &a->branches}, {"ilp_nodes=", &a->ilp_nodes},
+                 {"seconds=", &a->seconds},   {"fake=", &a->fake},
+                 {"searches=", &a->searches}, {"program=", &a->program},
+                 {"budget=", &a->budget},     {"egraphs=", &a->egraphs},
+                 {"form=", &a->form},         {"program_seconds=", &a->program_seconds},
+                 {"matches=", &a->matches}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strncmp(text, known[i].name, strlen(known[i].name)) == 0)
             *known[i].value = atol(text + strlen(known[i].name));
@@ -136,16 +146,39 @@ static void search_all_ways(const struct graph *g, const struct rule_set *rules,
 
 // --- one e-graph -----------------------------------------------------------------------------------------------------
 
+static void solve_program(const struct egraph *e, const struct cost_model *cost, const enode_id *outputs,
+                          size_t n_outputs, const struct arguments *a)
+{
+    struct extraction_problem p;
+    struct ilp_question question = {.form = (enum ilp_form)a->form, .max_seconds = (double)a->program_seconds};
+    candidates_pose(e, cost, outputs, n_outputs, &p);
+    uint32_t *choice = mem_new_array(uint32_t, p.n_classes + 1);
+    double bound, found, started = clock_seconds(), cpu = cpu_seconds();
+    enum ilp_status status = ilp_solve(&p, &question, choice, &bound);
+    bool has_selection = status <= ILP_FEASIBLE && extraction_settle(&p, choice, &found);
+    printf("{\"nodes\": %u, \"classes\": %u, \"component\": %u, \"optimal\": %s, \"seconds\": %.3f, \"cpu\": %.3f",
+           p.n_nodes, p.n_classes, components_largest(&p), status == ILP_OPTIMAL ? "true" : "false",
+           clock_seconds() - started, cpu_seconds() - cpu);
+    if (has_selection)
+        printf(", \"cost\": %.9g", found);
+    printf("}\n");
+    mem_free_array(choice, p.n_classes + 1);
+    extraction_free(&p);
+}
+
 static void extract_all_ways(const struct exploration *x, double cpu, const struct graph *g,
                              const struct cost_model *cost, const enode_id *outputs, size_t n_outputs,
                              const struct arguments *a)
 {
     struct extraction_budget budget = extraction_standard_budget;
     struct candidates all;
+    budget.restarts = (uint64_t)a->restarts;
     budget.branches = (uint64_t)a->branches;
+    budget.ilp_nodes = (int)a->ilp_nodes;
     budget.seconds = (double)a->seconds;
+    budget.program_nodes = (uint32_t)a->program;
     double started = cpu_seconds();
-    candidates_find(&all, x->e, cost, a->branches ? &budget : NULL, outputs, n_outputs);
+    candidates_find(&all, x->e, cost, a->restarts ? &budget : NULL, outputs, n_outputs);
     tell(x, cpu, &all, cpu_seconds() - started, cost->graph_seconds(cost->context, g));
     candidates_free(&all);
 }
@@ -172,7 +205,10 @@ static void explore(const struct graph *g, const struct rule_set *rules, const s
     double started = cpu_seconds();
     exploration_run(&x);
     double cpu = cpu_seconds() - started;
-    extract_all_ways(&x, cpu, g, cost, outputs.items, outputs.count, a);
+    if (a->program_seconds > 0)
+        solve_program(&e, cost, outputs.items, outputs.count, a);
+    else
+        extract_all_ways(&x, cpu, g, cost, outputs.items, outputs.count, a);
     exploration_free(&x);
     egraph_free(&e);
     mem_free_array(ids, g->tensors.count + 1);
@@ -200,6 +236,8 @@ int main(int argc, char **argv)
                           .k_multi = 2,
                           .threads = 1,
                           .cycles = CYCLES_EFFICIENT,
+                          .branches = 1000,
+                          .ilp_nodes = 1000,
                           .matches = exploration_standard_options.most_matches,
                           .egraphs = (long)saturation_standard_options.most_egraphs};
     struct error error = {.code = EXIT_BAD_INPUT};

@@ -1,7 +1,10 @@
 // Extraction against the trying of all selections, on random e-graphs with cycles and sharing.
 #include "egraph/extraction/best.h"
+#include "egraph/extraction/components.h"
 #include "egraph/extraction/cuts.h"
-#include "egraph/extraction/greedy.h"
+#include "egraph/extraction/greedy_dag.h"
+#include "egraph/extraction/greedy_tree.h"
+#include "egraph/extraction/ilp.h"
 #include "egraph/extraction/reduce.h"
 #include "tests/egraph/small_problem.h"
 #include "tests/support/check.h"
@@ -147,7 +150,7 @@ static void check_cuts(const struct extraction_problem *p, const struct selectio
 {
     struct whole_costs rests;
     whole_costs_init(&rests, p);
-    double bound = cuts_bound(p, rests.cost, INFINITY);
+    double bound = cuts_bound(p, rests.cost, INFINITY, NULL);
     assert_true(bound <= least_cost(all) * rests.scale);
     assert_int_equal(isfinite(bound), all->list.count > 0);
     check_rests(p, all, &rests, bound);
@@ -160,16 +163,35 @@ static void cuts_bound_every_selection(void **state)
     check_problems(small_problem_make_merges, check_cuts, 18, 300);
 }
 
+static void check_best(const struct extraction_problem *p, const struct selections *all)
+{
+    uint32_t choice[MAX_SMALL_CLASSES];
+    struct extraction_answer answer;
+    assert_int_equal(extraction_find_best(p, &extraction_standard_budget, choice, &answer), all->list.count > 0);
+    if (!all->list.count)
+        return;
+    assert_true(answer.cost == least_cost(all));
+    assert_true(is_among(all, answer.cost, choice, p->n_classes));
+    assert_true(answer.bound <= answer.cost);
+    assert_int_equal(answer.end, EXTRACTION_PROVED);
+}
+
+static void branch_and_bound_finds_the_optimum(void **state)
+{
+    check_random_problems(check_best, 11, 10000);
+    check_problems(small_problem_make_merges, check_best, 16, 1000);
+}
+
 enum { K = 5 };
 
-static void check_some(const struct extraction_problem *p, const struct selections *all, uint32_t wanted)
+static void check_cheapest(const struct extraction_problem *p, const struct selections *all)
 {
     uint32_t choices[K * MAX_SMALL_CLASSES];
     double costs[K];
     struct extraction_answer answer = {0};
-    uint32_t count = extraction_find_cheapest(p, &extraction_standard_budget, wanted, NULL, choices, costs, &answer);
-    assert_int_equal(count, all->list.count < wanted ? all->list.count : wanted);
-    assert_true(!count || (answer.end == EXTRACTION_PROVED && answer.bound <= answer.cost));
+    uint32_t count = extraction_find_cheapest(p, &extraction_standard_budget, K, NULL, choices, costs, &answer);
+    assert_int_equal(count, all->list.count < K ? all->list.count : K);
+    assert_int_equal(answer.end, EXTRACTION_PROVED);
     for (uint32_t i = 0; i < count; i++) {
         assert_true(costs[i] == all->list.items[i].cost);
         assert_true(is_among(all, costs[i], choices + i * p->n_classes, p->n_classes));
@@ -179,22 +201,24 @@ static void check_some(const struct extraction_problem *p, const struct selectio
     }
 }
 
-static void check_best(const struct extraction_problem *p, const struct selections *all)
+static void the_k_cheapest_are_those_of_trying_all(void **state)
 {
-    check_some(p, all, 1);
-}
-
-static void check_cheapest(const struct extraction_problem *p, const struct selections *all)
-{
-    check_some(p, all, K);
-}
-
-static void branch_and_bound_finds_the_cheapest(void **state)
-{
-    check_random_problems(check_best, 11, 10000);
-    check_problems(small_problem_make_merges, check_best, 16, 1000);
     check_random_problems(check_cheapest, 15, 3000);
     check_problems(small_problem_make_merges, check_cheapest, 19, 300);
+}
+
+// Without branches the restarts have to do it, half of them without programs; they do not prove anything.
+static void check_restarts(const struct extraction_problem *p, const struct selections *all)
+{
+    struct extraction_budget budget = {.restarts = 20, .patience = 20, .program_nodes = p->n_nodes % 2, .seed = 3};
+    uint32_t choice[MAX_SMALL_CLASSES];
+    struct extraction_answer answer;
+    assert_int_equal(extraction_find_best(p, &budget, choice, &answer), all->list.count > 0);
+    if (!all->list.count)
+        return;
+    assert_true(is_among(all, answer.cost, choice, p->n_classes));
+    assert_true(answer.bound <= least_cost(all));
+    assert_true(answer.end != EXTRACTION_PROVED || answer.cost == least_cost(all));
 }
 
 static bool is_always_interrupted(void *context)
@@ -205,7 +229,7 @@ static bool is_always_interrupted(void *context)
 // With nothing to be spent, what it began with is what it gives, also where the problem falls into parts.
 static void check_started(const struct extraction_problem *p, const struct selections *all)
 {
-    struct extraction_budget budget = {0};
+    struct extraction_budget budget = {.seed = 1};
     uint32_t start[MAX_SMALL_CLASSES], choices[K * MAX_SMALL_CLASSES];
     double costs[K];
     struct extraction_answer answer;
@@ -228,16 +252,15 @@ static void check_interrupted(const struct extraction_problem *p, const struct s
 {
     struct extraction_budget budget = extraction_standard_budget;
     uint32_t choice[MAX_SMALL_CLASSES];
-    double cost;
     struct extraction_answer answer;
     budget.is_interrupted = is_always_interrupted;
-    assert_int_equal(extraction_find_cheapest(p, &budget, 1, NULL, choice, &cost, &answer), all->list.count > 0);
+    assert_int_equal(extraction_find_best(p, &budget, choice, &answer), all->list.count > 0);
     if (!all->list.count)
         return;
     assert_true(is_among(all, answer.cost, choice, p->n_classes));
     assert_true(answer.bound <= least_cost(all));
     assert_true(answer.end == EXTRACTION_INTERRUPTED || answer.cost == least_cost(all));
-    assert_true(answer.branches == 0);
+    assert_true(answer.branches == 0 && answer.restarts == 0);
 }
 
 static void an_interrupted_search_has_a_selection(void **state)
@@ -245,7 +268,81 @@ static void an_interrupted_search_has_a_selection(void **state)
     check_random_problems(check_interrupted, 21, 1000);
 }
 
+static void restarts_give_valid_selections(void **state)
+{
+    check_random_problems(check_restarts, 12, 3000);
+    check_problems(small_problem_make_merges, check_restarts, 20, 300);
+}
+
+static void check_program(const struct extraction_problem *p, const struct selections *all, enum ilp_form form)
+{
+    struct ilp_question question = {.form = form};
+    uint32_t choice[MAX_SMALL_CLASSES];
+    double bound, cost;
+    enum ilp_status status = ilp_solve(p, &question, choice, &bound);
+    assert_int_equal(status, all->list.count ? ILP_OPTIMAL : ILP_INFEASIBLE);
+    if (!all->list.count)
+        return;
+    assert_true(extraction_settle(p, choice, &cost));
+    assert_true(is_among(all, cost, choice, p->n_classes));
+    assert_true(cost == least_cost(all));
+    assert_true(bound <= cost + 1e-6);
+}
+
+static void check_ordered_program(const struct extraction_problem *p, const struct selections *all)
+{
+    check_program(p, all, ILP_ORDERED);
+}
+
+static void check_program_ordered_by_integers(const struct extraction_problem *p, const struct selections *all)
+{
+    check_program(p, all, ILP_ORDERED_BY_INTEGERS);
+}
+
+static void check_programs_without_order(const struct extraction_problem *p, const struct selections *all)
+{
+    if (components_largest(p) > 1)
+        return;
+    check_program(p, all, ILP_UNORDERED);
+    check_program(p, all, ILP_SHORT);
+}
+
+// Costs may be microseconds in seconds: the solver must not take their differences for rounding.
+static void check_program_of_small_costs(const struct extraction_problem *p, const struct selections *all)
+{
+    enum { SMALLER = 23 };
+    struct ilp_question question = {.form = ILP_ORDERED};
+    struct extraction_problem small = *p;
+    uint32_t choice[MAX_SMALL_CLASSES];
+    double bound, cost;
+    small.nodes.items = mem_new_array(struct extraction_node, p->nodes.count);
+    for (uint32_t n = 0; n < p->nodes.count; n++) {
+        small.nodes.items[n] = p->nodes.items[n];
+        small.nodes.items[n].cost = ldexp(p->nodes.items[n].cost, -SMALLER);
+    }
+    enum ilp_status status = ilp_solve(&small, &question, choice, &bound);
+    mem_free_array(small.nodes.items, p->nodes.count);
+    assert_int_equal(status, all->list.count ? ILP_OPTIMAL : ILP_INFEASIBLE);
+    if (!all->list.count)
+        return;
+    assert_true(extraction_settle(p, choice, &cost));
+    assert_true(cost == least_cost(all));
+    assert_true(bound <= ldexp(cost + 1e-6, -SMALLER));
+}
+
+static void programs_find_the_optimum(void **state)
+{
+    if (!ilp_is_available())
+        skip();
+    check_random_problems(check_ordered_program, 13, 1500);
+    check_problems(small_problem_make_merges, check_ordered_program, 21, 50);
+    check_random_problems(check_program_ordered_by_integers, 24, 200);
+    check_random_problems(check_programs_without_order, 14, 3000);
+    check_random_problems(check_program_of_small_costs, 25, 300);
+}
+
 RUN_TESTS(TEST(greedy_gives_valid_selections), TEST(sharing_counts_once), TEST(reductions_keep_what_can_be_built),
-          TEST(reductions_keep_the_optimum), TEST(cuts_bound_every_selection),
-          TEST(branch_and_bound_finds_the_cheapest), TEST(a_search_never_loses_what_it_began_with),
-          TEST(an_interrupted_search_has_a_selection))
+          TEST(reductions_keep_the_optimum), TEST(cuts_bound_every_selection), TEST(branch_and_bound_finds_the_optimum),
+          TEST(the_k_cheapest_are_those_of_trying_all), TEST(a_search_never_loses_what_it_began_with),
+          TEST(an_interrupted_search_has_a_selection), TEST(restarts_give_valid_selections),
+          TEST(programs_find_the_optimum))

@@ -1,7 +1,9 @@
 // E-graphs as JSON: what is read has extractions that are valid, the best one no dearer than greedy ones.
 #include "core/text/error.h"
 #include "egraph/extraction/best.h"
-#include "egraph/extraction/greedy.h"
+#include "egraph/extraction/greedy_dag.h"
+#include "egraph/extraction/greedy_tree.h"
+#include "egraph/extraction/names.h"
 #include "egraph/extraction/read_json.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -12,11 +14,13 @@ static void extract(const struct extraction_problem *p)
     struct extraction_budget budget = extraction_standard_budget;
     struct extraction_answer answer;
     uint32_t *choice = mem_new_array(uint32_t, p->n_classes + 1);
-    double trees, dags, best, cost;
+    double trees, dags, best;
     bool is_possible = extraction_greedy_tree(p, choice, &trees);
     FUZZ_REQUIRE(extraction_greedy_dag(p, choice, &dags) == is_possible);
     budget.branches = 10;
-    FUZZ_REQUIRE(extraction_find_cheapest(p, &budget, 1, NULL, choice, &cost, &answer) == is_possible);
+    budget.restarts = 2;
+    budget.ilp_nodes = 10;
+    FUZZ_REQUIRE(extraction_find_best(p, &budget, choice, &answer) == is_possible);
     if (is_possible)
         FUZZ_REQUIRE(extraction_settle(p, choice, &best) && best == answer.cost && best <= trees && best <= dags &&
                      answer.bound <= best);

@@ -182,12 +182,17 @@ void search_graph(const struct graph *g, const struct rule_set *rules, const str
     s.memory_before = mem_of_thread();
     *ret_result = (struct search_result){0};
     progress_start(&s.progress, options->progress, "search", (uint64_t)options->budget);
-    s.progress.is_uneven = true;
+    s.progress.later = options->later;
+    s.progress.repeats = options->repeats;
+    s.progress.countdown = options->countdown;
+    s.progress.apart = options->measuring;
+    s.progress.apart_before = options->measuring ? *options->measuring : 0;
     whole_init(&s.whole, g, rules, cost, options, ret_result);
     s.checked_before = s.whole.validator->checked;
     s.too_costly_before = s.whole.validator->too_costly;
     s.whole.most_work = most_work(options, &s.whole);
     s.whole.deadline = options->seconds > 0 ? s.started + options->seconds : 0;
+    s.progress.deadline = s.whole.deadline;
     s.whole.progress = &s.progress;
     chains_init(&s.chains, &s.whole);
     s.whole.n_queued = &s.chains.queue.heap.count;

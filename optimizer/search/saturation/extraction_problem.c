@@ -2,8 +2,8 @@
 #include "optimizer/search/saturation/extraction_problem.h"
 
 #include "core/system/clock.h"
-#include "egraph/extraction/greedy.h"
-#include "egraph/extraction/problem.h"
+#include "egraph/extraction/greedy_dag.h"
+#include "egraph/extraction/greedy_tree.h"
 #include <math.h>
 #include <string.h>
 
@@ -127,17 +127,20 @@ static void keep(struct candidates *c, const struct posing *p, const uint32_t *c
 #define USUAL_NODES 400      // of a problem that gets the whole budget
 #define LARGE_PROBLEM 4000   // nodes: the best extraction is asked under one way of pricing only
 
-static uint64_t scaled(uint64_t amount, size_t n_nodes)
+static uint64_t scaled(uint64_t amount, uint64_t least, size_t n_nodes)
 {
     double share = n_nodes > USUAL_NODES ? (double)USUAL_NODES / (double)n_nodes : 1;
-    return (uint64_t)((double)amount * share * sqrt(share));
+    uint64_t left = (uint64_t)((double)amount * share * sqrt(share));
+    return left > least ? left : least;
 }
 
 // In larger problems there is more to do, and each step of it takes longer.
 static struct extraction_budget budget_of(const struct extraction_budget *whole, size_t n_nodes)
 {
     struct extraction_budget b = *whole;
-    b.branches = scaled(b.branches, n_nodes);
+    b.branches = scaled(b.branches, 0, n_nodes);
+    b.restarts = scaled(b.restarts, 1, n_nodes);
+    b.ilp_nodes = (int)scaled((uint64_t)b.ilp_nodes, 1, n_nodes);
     return b;
 }
 
@@ -236,6 +239,18 @@ void candidates_find(struct candidates *c, const struct egraph *e, const struct 
         extraction_free(&all[pricing].problem);
         posing_free(&all[pricing]);
     }
+    node_costs_free(&costs);
+}
+
+void candidates_pose(const struct egraph *e, const struct cost_model *cost, const enode_id *outputs, size_t n_outputs,
+                     struct extraction_problem *ret_problem)
+{
+    struct node_costs costs;
+    struct posing p = {.e = e};
+    node_costs_init(&costs, e, cost);
+    pose(&p, &costs, PRICED_ALONE, outputs, n_outputs);
+    *ret_problem = p.problem;
+    posing_free(&p);
     node_costs_free(&costs);
 }
 

@@ -1,0 +1,205 @@
+// Rank-restricted integer programs. Every class gets a rank, by an order that keeps the incumbent's nodes; only nodes
+// that read lower ranks alone may be taken. So no cycle is possible and none needs to be forbidden, and the rest of a
+// large e-graph is often small enough for an optimum; the cuts of its bound are rows of the program, without which
+// linear relaxations know next to nothing of shared costs. Another order with the same property follows, and so on: the
+// incumbent only gets better.
+//
+// Orders come from label setting with prices by class: random ones, with classes first that the incumbent does not take
+// (so that those it takes may read them), or those that cost nothing (splits and concatenations), or both.
+#include "egraph/extraction/restart.h"
+
+#include "core/numbers/random.h"
+#include "core/system/clock.h"
+#include "egraph/extraction/cuts.h"
+#include "egraph/extraction/greedy_dag.h"
+#include "egraph/extraction/ilp.h"
+#include "egraph/extraction/incumbent.h"
+#include "egraph/extraction/labels.h"
+#include <math.h>
+#include <string.h>
+
+enum { UNTAKEN_FIRST = 1, FREE_FIRST = 2, N_STRATEGIES = 4 };
+
+struct restarting {
+    struct incumbent *incumbent;
+    const struct extraction_problem *problem;   // root.problem, as is all that follows
+    uint32_t *choice, *found, *settled;         // [n_classes] the incumbent, a new one, who settled the ranks
+    double cost;
+    struct labels labels;
+    double *key;     // [n_classes] random, for one order
+    bool *is_free;   // [n_classes] has a node without a cost
+    uint32_t *rank, n_ranked;
+    bool *is_dropped;   // [n_nodes] too dear under the present order
+    struct random random;
+};
+
+static double price_of_class(void *context, uint32_t node)
+{
+    const struct restarting *r = context;
+    uint32_t class_id = r->problem->nodes.items[node].class_id;
+    bool is_kept = r->choice[class_id] == EXTRACTION_NONE || r->choice[class_id] == node;
+    return is_kept ? r->key[class_id] : INFINITY;
+}
+
+static void rank_class(void *context, uint32_t node, double key)
+{
+    struct restarting *r = context;
+    r->rank[r->problem->nodes.items[node].class_id] = r->n_ranked++;
+}
+
+static void order_classes(struct restarting *r, unsigned strategy)
+{
+    for (uint32_t c = 0; c < r->problem->n_classes; c++) {
+        bool is_first =
+            (strategy & UNTAKEN_FIRST && r->choice[c] == EXTRACTION_NONE) || (strategy & FREE_FIRST && r->is_free[c]);
+        r->key[c] = random_unit(&r->random) + (is_first ? 0 : 1);
+    }
+    r->n_ranked = 0;
+    labels_set(&r->labels, &(struct label_pricing){r, price_of_class, rank_class}, r->settled);
+}
+
+static double seconds_left(const struct incumbent *i)
+{
+    return isfinite(i->deadline) ? fmax(0.01, i->deadline - clock_seconds()) : 0;
+}
+
+// What is left under an order, and what cannot be cheaper than the incumbent dropped. False: nothing cheaper.
+static bool restrict_problem(struct restarting *r, struct reduction *ret_restricted, struct cut_list *ret_cuts)
+{
+    const struct incumbent *i = r->incumbent;
+    struct reduction_limits limits = {.rank = r->rank, .is_dropped = r->is_dropped, .keeps_all = i->k > 1};
+    memset(r->is_dropped, 0, r->problem->n_nodes);
+    for (bool is_last = false;; is_last = true) {
+        if (!reduction_make(r->problem, &limits, ret_restricted))
+            return false;
+        struct whole_costs rests;
+        whole_costs_init(&rests, &ret_restricted->problem);
+        double fixed = i->root.fixed_cost + ret_restricted->fixed_cost;
+        double bound =
+            fixed + cuts_bound(&ret_restricted->problem, rests.cost, INFINITY, is_last ? ret_cuts : NULL) / rests.scale;
+        for (uint32_t n = 0; n < ret_restricted->problem.n_nodes; n++)
+            if (incumbent_excludes(i, bound + rests.cost[n] / rests.scale))
+                r->is_dropped[ret_restricted->node_of.items[n]] = true;
+        whole_costs_free(&rests);
+        if (is_last && !incumbent_excludes(i, bound))
+            return true;
+        reduction_free(ret_restricted);
+        if (incumbent_excludes(i, bound))
+            return false;
+    }
+}
+
+static bool solve_by_program(const struct restarting *r, const struct reduction *restricted,
+                             const struct cut_list *cuts, uint32_t *choice)
+{
+    const struct extraction_problem *p = &restricted->problem;
+    double bound, cost;
+    uint32_t *start = mem_new_array(uint32_t, p->n_classes + 1);
+    reduction_lower(restricted, r->choice, start);
+    bool has_start = extraction_settle(p, start, &cost) || extraction_greedy_dag(p, start, &cost);
+    const struct extraction_budget *budget = r->incumbent->budget;
+    struct ilp_question question = {ILP_SHORT, budget->ilp_nodes, seconds_left(r->incumbent)};
+    question.is_interrupted = budget->is_prompt ? budget->is_interrupted : NULL;
+    question.context = budget->context;
+    question.cuts = cuts;
+    question.start = has_start ? start : NULL;
+    enum ilp_status status = ilp_solve(p, &question, choice, &bound);
+    mem_free_array(start, p->n_classes + 1);
+    return status == ILP_OPTIMAL || status == ILP_FEASIBLE;
+}
+
+static bool solve_by_branching(const struct restarting *r, const struct extraction_problem *p, uint32_t *choice)
+{
+    struct extraction_budget budget = *r->incumbent->budget;
+    struct extraction_answer answer;
+    budget.branches /= 10;
+    budget.restarts = 0;
+    budget.seconds = seconds_left(r->incumbent);
+    return extraction_find_best(p, &budget, choice, &answer);
+}
+
+// Gives whether something cheaper was found.
+static bool solve_restricted(struct restarting *r, const struct reduction *restricted, const struct cut_list *cuts)
+{
+    uint32_t *choice = mem_new_array(uint32_t, restricted->problem.n_classes + 1);
+    double cost;
+    uint32_t most = r->incumbent->budget->program_nodes;
+    bool is_small = !most || restricted->problem.n_nodes <= most;
+    bool is_found = is_small && ilp_is_available() ? solve_by_program(r, restricted, cuts, choice)
+                                                   : solve_by_branching(r, &restricted->problem, choice);
+    if (is_found) {
+        reduction_lift(restricted, choice, r->found);
+        incumbent_offer(r->incumbent, r->found);
+        is_found = extraction_settle(r->problem, r->found, &cost) && cost < r->cost;
+    }
+    mem_free_array(choice, restricted->problem.n_classes + 1);
+    if (!is_found)
+        return false;
+    memcpy(r->choice, r->found, r->problem->n_classes * sizeof *r->choice);
+    r->cost = cost;
+    return true;
+}
+
+static bool restart(struct restarting *r, unsigned strategy)
+{
+    struct reduction restricted;
+    struct cut_list cuts = {0};
+    order_classes(r, strategy);
+    bool is_left = restrict_problem(r, &restricted, &cuts);
+    bool is_better = is_left && solve_restricted(r, &restricted, &cuts);
+    if (is_left)
+        reduction_free(&restricted);
+    cut_list_free(&cuts);
+    return is_better;
+}
+
+static uint64_t restart_until_spent(struct restarting *r)
+{
+    const struct extraction_budget *budget = r->incumbent->budget;
+    uint64_t n_restarts = 0, n_idle = 0;
+    while (n_restarts < budget->restarts && n_idle < budget->patience && !incumbent_must_stop(r->incumbent)) {
+        bool is_better = restart(r, (unsigned)(n_restarts % N_STRATEGIES));
+        n_idle = is_better ? 0 : n_idle + 1;
+        n_restarts++;
+    }
+    return n_restarts;
+}
+
+static void mark_free(struct restarting *r)
+{
+    for (uint32_t n = 0; n < r->problem->n_nodes; n++)
+        if (r->problem->nodes.items[n].cost == 0)
+            r->is_free[r->problem->nodes.items[n].class_id] = true;
+}
+
+// The incumbent itself has no counterpart when it takes what the reduction found dispensable.
+static bool take_incumbent(struct restarting *r)
+{
+    reduction_lower(&r->incumbent->root, r->incumbent->choices, r->choice);
+    return extraction_settle(r->problem, r->choice, &r->cost) || extraction_greedy_dag(r->problem, r->choice, &r->cost);
+}
+
+uint64_t incumbent_restart(struct incumbent *i)
+{
+    const struct extraction_problem *p = &i->root.problem;
+    struct restarting r = {.incumbent = i, .problem = p, .random = random_seed(i->budget->seed)};
+    r.choice = mem_new_array(uint32_t, p->n_classes + 1);
+    r.found = mem_new_array(uint32_t, p->n_classes + 1);
+    r.settled = mem_new_array(uint32_t, p->n_classes + 1);
+    r.rank = mem_new_array(uint32_t, p->n_classes + 1);
+    r.key = mem_new_array(double, p->n_classes + 1);
+    r.is_free = mem_alloc_zero(p->n_classes + 1);
+    r.is_dropped = mem_alloc_zero(p->n_nodes + 1);
+    labels_init(&r.labels, p);
+    mark_free(&r);
+    uint64_t n_restarts = take_incumbent(&r) ? restart_until_spent(&r) : 0;
+    labels_free(&r.labels);
+    mem_free_array(r.choice, p->n_classes + 1);
+    mem_free_array(r.found, p->n_classes + 1);
+    mem_free_array(r.settled, p->n_classes + 1);
+    mem_free_array(r.rank, p->n_classes + 1);
+    mem_free_array(r.key, p->n_classes + 1);
+    mem_free(r.is_free, p->n_classes + 1);
+    mem_free(r.is_dropped, p->n_nodes + 1);
+    return n_restarts;
+}
