@@ -127,47 +127,8 @@ static bool has_agreement(struct typing *t, const struct operator* op, const str
     return (op->agreement || (op->flags & flags)) && operator_check_attributes(&t->scratch, &call);
 }
 
-// The head with the key that was built.
-static head_id find_or_add_head(struct typing *t, const struct operator* op, const struct attribute_value *attributes)
-{
-    head_id id = key_set_add(&t->head_keys, &t->arena, t->key.items, t->key.count * sizeof *t->key.items);
-    if (id < t->heads.count)
-        return id;
-    struct typed_head head = {.has_agreement = has_agreement(t, op, attributes),
-                              .op = op,
-                              .attributes = attributes_copy(&t->arena, op, attributes),
-                              .typed_like = id};
-    vec_push(&t->heads, head);
-    return id;
-}
-
-// Only of values that the attribute has: others are ill-typed.
-static bool is_later_choice(const struct attribute *attribute, const struct attribute_value *value)
-{
-    if (attribute->kind != ATTRIBUTE_CHOICE || value->count != 1)
-        return false;
-    for (int64_t i = 0; attribute->choices[i]; i++)
-        if (i > 0 && i == value->ints[0])
-            return true;
-    return false;
-}
-
-static bool has_later_choices(const struct operator* op, const struct attribute_value *attributes,
-                              struct attribute_value *ret_first_ones)
-{
-    static const int64_t first = 0;
-    bool has_some = false;
-    for (int i = 0; i < operator_n_attributes(op); i++) {
-        bool is_later = is_later_choice(&op->attributes[i], &attributes[i]);
-        ret_first_ones[i] = is_later ? (struct attribute_value){1, &first} : attributes[i];
-        has_some = has_some || is_later;
-    }
-    return has_some;
-}
-
 head_id typing_head(struct typing *t, const struct operator* op, const struct attribute_value *attributes)
 {
-    struct attribute_value first_ones[MAX_ATTRIBUTES];
     vec_clear(&t->key);
     vec_push(&t->key, (int64_t)op->id);
     for (int i = 0; i < operator_n_attributes(op); i++) {
@@ -175,13 +136,12 @@ head_id typing_head(struct typing *t, const struct operator* op, const struct at
         for (uint32_t j = 0; j < attributes[i].count; j++)
             vec_push(&t->key, attributes[i].ints[j]);
     }
-    size_t n_heads = t->heads.count;
-    head_id head = find_or_add_head(t, op, attributes);
-    if (head == n_heads && has_later_choices(op, attributes, first_ones)) {
-        head_id like = typing_head(t, op, first_ones);
-        t->heads.items[head].typed_like = like;
+    head_id id = key_set_add(&t->head_keys, &t->arena, t->key.items, t->key.count * sizeof *t->key.items);
+    if (id == t->heads.count) {
+        struct typed_head head = {has_agreement(t, op, attributes), op, attributes_copy(&t->arena, op, attributes)};
+        vec_push(&t->heads, head);
     }
-    return head;
+    return id;
 }
 
 const struct attribute_value *typing_attributes(const struct typing *t, head_id head)
@@ -226,24 +186,11 @@ static bool define(struct typing *t, head_id head, uint32_t n_inputs, const type
     return operator_define(&t->scratch, &asked);
 }
 
-static const struct typed_call *answer_like(struct typing *t, head_id head, const struct typed_call *like)
-{
-    if (!like->is_typed)
-        return like;
-    struct typed_call *call = arena_copy_array(&t->arena, like, 1);
-    call->attributes = t->heads.items[head].attributes;
-    call->definition = NULL;
-    return call;
-}
-
 static const struct typed_call ill_typed = {0};
 
 static const struct typed_call *answer(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
 {
     struct type types[MAX_TYPED_INPUTS];
-    head_id like = t->heads.items[head].typed_like;
-    if (like != head)
-        return answer_like(t, head, typing_apply(t, like, n_inputs, inputs));
     struct arena_mark mark = arena_mark(&t->temporary);
     bool is_typed = define(t, head, n_inputs, inputs, types);
     const struct typed_call *call = is_typed ? keep_call(t, &t->heads.items[head], n_inputs, inputs) : &ill_typed;

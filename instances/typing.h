@@ -28,7 +28,6 @@ struct typed_head {
     bool has_agreement;   // operator_agreement may be asked, and tells inputs apart
     const struct operator* op;
     const struct attribute_value *attributes;
-    head_id typed_like;   // the same with the first of each choice, which no type depends on; itself if it has those
 };
 struct typing {
     struct arena arena;

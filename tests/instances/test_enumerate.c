@@ -188,24 +188,6 @@ static uint32_t collect_types(struct type *ret_types)
     return n;
 }
 
-static void expect_alike(const struct operator* op, const struct type *inputs, const struct attribute_value *first,
-                         const struct attribute_value *other, struct arena *a, uint32_t *n_typed)
-{
-    struct definition of_first, of_other;
-    struct operator_call calls[] = {{op, op->min_inputs, inputs, first}, {op, op->min_inputs, inputs, other}};
-    definition_init(&of_first, a, op->min_inputs, inputs);
-    definition_init(&of_other, a, op->min_inputs, inputs);
-    bool is_typed = operator_define(&of_first, &calls[0]);
-    assert_int_equal(operator_define(&of_other, &calls[1]), is_typed);
-    for (int i = 0; is_typed && i < of_first.n_outputs; i++) {
-        assert_true(type_equal(definition_output(&of_first, i), definition_output(&of_other, i)));
-        assert_true(type_equal_split(definition_output(&of_first, i), definition_output(&of_other, i)));
-    }
-    *n_typed += is_typed;
-    definition_free(&of_first);
-    definition_free(&of_other);
-}
-
 static void standard_attributes(const struct operator* op, struct arena *a, struct attribute_value *ret_values)
 {
     static const int64_t kernel[] = {1, 2}, axis = 0;
@@ -248,31 +230,4 @@ static void types_what_has_a_definition(void **state)
     assert_true(n_typed > 1000 && n_refused > 1000);
 }
 
-// Typing takes over what it knows of the first of each choice.
-static void no_type_depends_on_a_choice(void **state)
-{
-    static struct type types[64];
-    uint32_t n_types = collect_types(types), n_operators = 0;
-    for (int op_id = 0; op_id < operator_count(); op_id++) {
-        const struct operator* op = operators[op_id];
-        uint32_t n_typed = 0;
-        for (int i = 0; i < operator_n_attributes(op); i++)
-            for (int64_t choice = 1; op->attributes[i].kind == ATTRIBUTE_CHOICE && op->attributes[i].choices[choice];
-                 choice++)
-                for (uint32_t x = 0; x < n_types; x++)
-                    for (uint32_t y = 0; y < (op->min_inputs == 2 ? n_types : 1); y++) {
-                        struct type inputs[] = {types[x], types[y]};
-                        struct attribute_value first[MAX_ATTRIBUTES], other[MAX_ATTRIBUTES];
-                        ARENA(a);
-                        standard_attributes(op, &a, first);
-                        memcpy(other, first, sizeof other);
-                        other[i].ints = &choice;
-                        assert_in_range(op->min_inputs, 1, 2);
-                        expect_alike(op, inputs, first, other, &a, &n_typed);
-                    }
-        n_operators += n_typed > 0;
-    }
-    assert_true(n_operators >= 6);
-}
-
-RUN_TESTS(TEST(finds_what_trying_all_finds), TEST(types_what_has_a_definition), TEST(no_type_depends_on_a_choice))
+RUN_TESTS(TEST(finds_what_trying_all_finds), TEST(types_what_has_a_definition))
