@@ -193,7 +193,7 @@ static void collect_subsets(struct collector *c, int max_rank)
     }
 }
 
-bool attribute_counts_groups(const struct attribute *attribute)
+static bool counts_groups(const struct attribute *attribute)
 {
     return attribute->role == ROLE_GROUPS || attribute->role == ROLE_MERGED_GROUPS;
 }
@@ -201,7 +201,7 @@ bool attribute_counts_groups(const struct attribute *attribute)
 static void collect_attribute(struct collector *c, const struct attribute *attribute, bool is_whole, int max_rank)
 {
     static const double reals[] = {0.5, 1e-5, 0, 1, 2, -1, -3};
-    bool is_group = attribute_counts_groups(attribute);
+    bool is_group = counts_groups(attribute);
     switch (attribute->kind) {
     case ATTRIBUTE_CHOICE:
         for (int64_t i = 0; attribute->choices[i]; i++)
