@@ -1,7 +1,8 @@
-// Types, heads and calls are interned; refusals are kept as bare hashes.
+// Types, heads, questions and answers are interned.
 #include "instances/typing.h"
 
 #include "core/memory/hash.h"
+#include "expressions/type_identity.h"
 #include <assert.h>
 #include <string.h>
 
@@ -21,12 +22,10 @@ void typing_free(struct typing *t)
     definition_free(&t->scratch);
     definition_free(&t->meaning);
     vec_free(&t->types);
-    vec_free(&t->trees);
     vec_free(&t->heads);
     vec_free(&t->answers);
     vec_free(&t->key);
     table_free(&t->by_type);
-    table_free(&t->by_tree);
     key_set_free(&t->head_keys);
     key_set_free(&t->questions);
     arena_free(&t->arena);
@@ -46,11 +45,9 @@ static void forget(struct typing *t)
 {
     struct arena_mark beginning = {0};
     vec_clear(&t->types);
-    vec_clear(&t->trees);
     vec_clear(&t->heads);
     vec_clear(&t->answers);
     table_clear(&t->by_type);
-    table_clear(&t->by_tree);
     key_set_clear(&t->head_keys);
     key_set_clear(&t->questions);
     memset(t->agreements, 0xff, sizeof t->agreements);
@@ -64,50 +61,21 @@ void typing_trim(struct typing *t)
         forget(t);
 }
 
-// --- split trees and types -------------------------------------------------------------------------------------------
-
-static bool is_tree(const void *owner, uint32_t id, const void *key)
-{
-    const struct split_tree *x = ((const struct typing *)owner)->trees.items[id], *y = key;
-    return x->left_size == y->left_size && x->left == y->left && x->right == y->right;
-}
-
-static const struct split_tree *canonical_tree(struct typing *t, const struct split_tree *tree)
-{
-    if (!tree || tree == SPLIT_ANY)
-        return tree;
-    struct split_tree key = {tree->left_size, canonical_tree(t, tree->left), canonical_tree(t, tree->right)};
-    uint64_t hash = hash_bytes(&key, sizeof key, 0);
-    uint32_t found = table_find(&t->by_tree, hash, is_tree, t, &key);
-    if (found != TABLE_NONE)
-        return t->trees.items[found];
-    vec_push(&t->trees, split_tree_join(&t->arena, key.left_size, key.left, key.right));
-    table_insert(&t->by_tree, hash, (uint32_t)t->trees.count - 1);
-    return vec_last(&t->trees);
-}
+// --- types -----------------------------------------------------------------------------------------------------------
 
 static bool is_type(const void *owner, uint32_t id, const void *key)
 {
-    const struct type *x = ((const struct typing *)owner)->types.items[id], *y = key;
-    return x->dtype == y->dtype && x->rank == y->rank &&
-           (x->rank == 0 || (memcmp(x->dim, y->dim, sizeof *x->dim * (size_t)x->rank) == 0 &&
-                             memcmp(x->split, y->split, sizeof *x->split * (size_t)x->rank) == 0));
+    return type_is_identical(((const struct typing *)owner)->types.items[id], key);
 }
 
 type_id typing_add(struct typing *t, const struct type *type)
 {
-    struct type key = {.dtype = type->dtype, .rank = type->rank};
-    for (int i = 0; i < type->rank; i++) {
-        key.dim[i] = type->dim[i];
-        key.split[i] = canonical_tree(t, type->split[i]);
-    }
-    uint64_t hash = hash_mix(hash_bytes(key.dim, sizeof key.dim, (uint64_t)key.rank),
-                             hash_bytes(key.split, sizeof key.split, key.dtype));
-    uint32_t found = table_find(&t->by_type, hash, is_type, t, &key);
+    uint64_t hash = type_identity_hash(type);
+    uint32_t found = table_find(&t->by_type, hash, is_type, t, type);
     if (found != TABLE_NONE)
         return found;
     struct type *kept = arena_new(&t->arena, struct type);
-    *kept = key;
+    *kept = type_copy(&t->arena, type);
     vec_push(&t->types, kept);
     table_insert(&t->by_type, hash, (uint32_t)t->types.count - 1);
     return (uint32_t)t->types.count - 1;

@@ -33,10 +33,9 @@ struct typing {
     struct arena arena;
     struct arena temporary;   // of the definition being typed
     VEC(const struct type *) types;
-    VEC(const struct split_tree *) trees;
     struct key_set head_keys;
     VEC(struct typed_head) heads;   // by the key's number
-    struct table by_type, by_tree;
+    struct table by_type;
     struct key_set questions;                 // a head and the types of inputs
     VEC(const struct typed_call *) answers;   // by the question's number
     struct typed_agreement {

@@ -7,8 +7,8 @@
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/evaluation/tape.h"
 #include "expressions/field.h"
+#include "expressions/type_identity.h"
 #include "generator/enumerate/same_definition.h"
-#include "generator/enumerate/types.h"
 #include <string.h>
 
 // A tape is made for a call that is evaluated so often: making one takes as long as some ten evaluations by a plan.
@@ -128,7 +128,7 @@ static bool is_equal_type(const void *owner, uint32_t id, const void *key)
 
 const struct call_type *evaluation_cache_type(struct evaluation_cache *c, const struct type *type)
 {
-    uint64_t hash = type_hash(type);
+    uint64_t hash = type_identity_hash(type);
     uint32_t found = table_find(&c->by_type, hash, is_equal_type, c, type);
     if (found != TABLE_NONE)
         return c->types.items[found];

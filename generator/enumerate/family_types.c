@@ -5,8 +5,8 @@
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/evaluation/tape.h"
 #include "expressions/field.h"
+#include "expressions/type_identity.h"
 #include "generator/enumerate/same_definition.h"
-#include "generator/enumerate/types.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -45,14 +45,14 @@ static bool is_equal_type(const void *owner, uint32_t id, const void *key)
 
 static const struct gen_type *intern_type(struct family_types *u, const struct type *type)
 {
-    uint64_t hash = type_hash(type);
+    uint64_t hash = type_identity_hash(type);
     uint32_t found = table_find(&u->by_type, hash, is_equal_type, u, type);
     if (found != TABLE_NONE)
         return u->types.items[found];
     struct type plain = *type;
     for (int i = 0; i < type->rank; i++)
         plain.split[i] = without_any(&u->arena, type->split[i]);
-    uint64_t of_plain = type_hash(&plain);
+    uint64_t of_plain = type_identity_hash(&plain);
     struct gen_type *added = arena_new(&u->arena, struct gen_type);
     *added = (struct gen_type){type_copy(&u->arena, type), (uint32_t)u->types.count, (size_t)type_elements(type),
                                hash_bytes_128(&of_plain, sizeof of_plain, 0), added};

@@ -1,5 +1,5 @@
 // Types are equal when shapes and whole split trees are.
-#include "generator/enumerate/types.h"
+#include "expressions/type_identity.h"
 
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
@@ -11,7 +11,7 @@ static uint64_t hash_of_tree(const struct split_tree *tree)
     return hash_mix(hash_mix((uint64_t)tree->left_size, hash_of_tree(tree->left)), hash_of_tree(tree->right) + 2);
 }
 
-uint64_t type_hash(const struct type *type)
+uint64_t type_identity_hash(const struct type *type)
 {
     uint64_t hash = (uint64_t)type->dtype << 8 | (uint64_t)type->rank;
     for (int i = 0; i < type->rank; i++) {
