@@ -223,34 +223,170 @@ static void write_variable(struct writing *w, int64_t variable)
     put(w, i);
 }
 
-static void write_input(struct writing *w, const struct expr_node *read)
+static void write_expr(struct writing *w, expr e);
+
+static bool mentions(const struct definition *d, expr e, int64_t variable)
+{
+    const struct expr_node *n = &d->nodes.items[e];
+    struct operands below = expr_operands(d, e);
+    bool is_there = n->kind == EXPR_VARIABLE && n->value == variable;
+    for (uint32_t i = 0; i < below.n && !is_there; i++)
+        is_there = mentions(d, below.items[i], variable);
+    return is_there;
+}
+
+// Where a variable of a sum is read first, and how far apart its steps are there.
+struct first_place {
+    int64_t variable, place, step;
+};
+
+static int64_t step_of(const struct definition *d, expr index, int64_t variable)
+{
+    const struct expr_node *n = &d->nodes.items[index];
+    if (n->kind == EXPR_INDEX_ADD)
+        return step_of(d, mentions(d, n->a, variable) ? n->a : n->b, variable);
+    return n->kind == EXPR_INDEX_MUL ? n->value : 1;
+}
+
+static int input_of(const struct writing *w, const struct expr_node *read)
 {
     int i = 0;
     while (i < w->n_inputs && w->inputs[i] != read->value)
         i++;
-    w->fails = w->fails || i == w->n_inputs || read->b == OUTSIDE_LOWEST;
-    put(w, i);
+    return i;
 }
 
-static void write_expr(struct writing *w, expr e);
-
-static void write_reduce(struct writing *w, const struct expr_node *n)
+static void find_place(const struct writing *w, expr e, struct first_place *first)
 {
-    w->fails = w->fails || w->n_variables == MOST_VARIABLES;
+    const struct expr_node *n = &w->d->nodes.items[e];
+    struct operands below = expr_operands(w->d, e);
+    for (uint32_t i = 0; i < below.n; i++) {
+        int64_t place = n->kind == EXPR_READ ? input_of(w, n) * MAX_RANK + (int64_t)i : INT64_MAX;
+        if (n->kind != EXPR_READ)
+            find_place(w, below.items[i], first);
+        else if (place < first->place && mentions(w->d, below.items[i], first->variable))
+            *first = (struct first_place){first->variable, place, step_of(w->d, below.items[i], first->variable)};
+    }
+}
+
+static bool comes_before(const struct first_place *x, const struct first_place *y)
+{
+    return x->place < y->place || (x->place == y->place && x->step > y->step);
+}
+
+// The sums that stand right in each other, in the order in which reads have them, which is the same at all sizes.
+static expr order_sums(const struct writing *w, expr e, int most, int *ret_n, int64_t *ret_variables)
+{
+    struct first_place places[MOST_VARIABLES];
+    const struct expr_node *n = &w->d->nodes.items[e];
+    int count = 0;
+    for (; n->kind == EXPR_REDUCE && n->fn == FN_ADD && count < most; n = &w->d->nodes.items[e]) {
+        struct first_place place = {n->value, INT64_MAX, 0};
+        int at = count++;
+        find_place(w, e = n->a, &place);
+        for (; at > 0 && comes_before(&place, &places[at - 1]); at--)
+            places[at] = places[at - 1];
+        places[at] = place;
+    }
+    for (int i = 0; i < count; i++)
+        ret_variables[i] = places[i].variable;
+    *ret_n = count;
+    return e;
+}
+
+static void write_reduction(struct writing *w, enum scalar_function fn, int64_t variable)
+{
+    put(w, CODE_REDUCE);
+    put(w, fn);
+    put(w, w->d->extents.items[variable]);
+    w->variables[w->n_variables++] = variable;
+}
+
+static void write_reduce(struct writing *w, expr e)
+{
+    int64_t variables[MOST_VARIABLES];
+    int n = 1, most = MOST_VARIABLES - w->n_variables, before = w->n_variables;
+    const struct expr_node *outer = &w->d->nodes.items[e];
+    expr body = outer->a;
+    variables[0] = outer->value;
+    w->fails = w->fails || most == 0;
+    if (outer->fn == FN_ADD && most > 0)
+        body = order_sums(w, e, most, &n, variables);
+    for (int i = 0; i < n && !w->fails; i++)
+        write_reduction(w, (enum scalar_function)outer->fn, variables[i]);
+    if (!w->fails)
+        write_expr(w, body);
+    w->n_variables = before;
+}
+
+// --- sums of indices -------------------------------------------------------------------------------------------------
+
+enum { MOST_INDEX_TERMS = 16 };
+struct index_terms {
+    int n;
+    expr items[MOST_INDEX_TERMS];
+    int64_t places[MOST_INDEX_TERMS];
+};
+
+// Variables in their order, then quotients and remainders by the first variable in them, numbers last.
+static int64_t place_of_term(const struct writing *w, expr e)
+{
+    const struct expr_node *n = &w->d->nodes.items[e];
+    int i = 0;
+    if (n->kind == EXPR_INDEX_MUL)
+        return place_of_term(w, n->a);
+    while (i < w->n_variables && !mentions(w->d, e, w->variables[i]))
+        i++;
+    return n->kind * (MOST_VARIABLES + 1) + (n->kind == EXPR_INTEGER ? 1000 : i);
+}
+
+static void gather_terms(struct writing *w, expr e, struct index_terms *terms)
+{
+    const struct expr_node *n = &w->d->nodes.items[e];
+    if (n->kind == EXPR_INDEX_ADD) {
+        gather_terms(w, n->a, terms);
+        gather_terms(w, n->b, terms);
+        return;
+    }
+    int64_t place = place_of_term(w, e);
+    int at = terms->n;
+    w->fails = w->fails || at == MOST_INDEX_TERMS;
     if (w->fails)
         return;
-    put(w, n->fn);
-    put(w, w->d->extents.items[n->value]);
-    w->variables[w->n_variables++] = n->value;
-    write_expr(w, n->a);
-    w->n_variables--;
+    for (; at > 0 && place < terms->places[at - 1]; at--) {
+        terms->items[at] = terms->items[at - 1];
+        terms->places[at] = terms->places[at - 1];
+    }
+    terms->items[at] = e;
+    terms->places[at] = place;
+    terms->n++;
+}
+
+static void write_index_sum(struct writing *w, expr e)
+{
+    struct index_terms terms = {0};
+    gather_terms(w, e, &terms);
+    for (int i = 0; i < terms.n && !w->fails; i++) {
+        if (i + 1 < terms.n)
+            put(w, CODE_INDEX_ADD);
+        write_expr(w, terms.items[i]);
+    }
+}
+
+// --- all of it -------------------------------------------------------------------------------------------------------
+
+static void write_input(struct writing *w, const struct expr_node *read)
+{
+    int i = input_of(w, read);
+    w->fails = w->fails || i == w->n_inputs || read->b == OUTSIDE_LOWEST;
+    put(w, i);
 }
 
 static void write_head(struct writing *w, const struct expr_node *n)
 {
     static const int8_t codes[] = {[EXPR_INTEGER] = CODE_INTEGER,
                                    [EXPR_VARIABLE] = CODE_VARIABLE,
-                                   [EXPR_INDEX_ADD] = CODE_INDEX_ADD,
+                                   [EXPR_INDEX_ADD] = -1,
                                    [EXPR_INDEX_MUL] = CODE_INDEX_MUL,
                                    [EXPR_INDEX_DIV] = CODE_INDEX_DIV,
                                    [EXPR_INDEX_MOD] = CODE_INDEX_MOD,
@@ -258,7 +394,7 @@ static void write_head(struct writing *w, const struct expr_node *n)
                                    [EXPR_REAL] = CODE_REAL,
                                    [EXPR_READ] = CODE_READ,
                                    [EXPR_APPLY] = CODE_APPLY,
-                                   [EXPR_REDUCE] = CODE_REDUCE,
+                                   [EXPR_REDUCE] = -1,
                                    [EXPR_SELECT] = CODE_SELECT,
                                    [EXPR_SCALAR_OF] = -1};
     w->fails = w->fails || codes[n->kind] < 0;
@@ -271,18 +407,24 @@ static void write_head(struct writing *w, const struct expr_node *n)
         put(w, real_to_bits(n->real));
     else if (n->kind == EXPR_APPLY)
         put(w, n->fn);
-    else if (n->kind != EXPR_INDEX_ADD && n->kind != EXPR_REDUCE && n->kind != EXPR_SELECT)
+    else if (n->kind != EXPR_SELECT)
         put(w, n->value);
 }
 
 static void write_expr(struct writing *w, expr e)
 {
     const struct expr_node *n = &w->d->nodes.items[e];
+    if (n->kind == EXPR_REDUCE) {
+        write_reduce(w, e);
+        return;
+    }
+    if (n->kind == EXPR_INDEX_ADD) {
+        write_index_sum(w, e);
+        return;
+    }
     write_head(w, n);
     struct operands below = expr_operands(w->d, e);
-    if (n->kind == EXPR_REDUCE)
-        write_reduce(w, n);
-    for (uint32_t i = 0; i < below.n && n->kind != EXPR_REDUCE && !w->fails; i++)
+    for (uint32_t i = 0; i < below.n && !w->fails; i++)
         write_expr(w, below.items[i]);
 }
 

@@ -141,13 +141,22 @@ static void move_forward(struct optimizing *o, size_t first)
     }
 }
 
-static bool add_rules(struct optimizing *o, const char *text, struct error *error)
+static void print_rules(const struct optimizing *o, size_t first, struct text *out)
 {
+    for (size_t i = first; i < o->rules.rules.count; i++)
+        rule_print(out, o->rules.rules.items[i]);
+}
+
+void optimizing_derive_rules(struct optimizing *o)
+{
+    struct text text = {0};
     size_t first = o->rules.rules.count;
     uint32_t number = number_behind(&o->rules);
     bool has_egraph = o->is_of_egraph.count > 0;
-    if (!rule_set_parse(&o->rules, "derived rules", text, strlen(text), error))
-        return false;
+    size_t n_parts = derived_rules_add(&o->rules, &o->model.graph);
+    print_rules(o, first, &text);
+    log_info(o->options->log, "derived from %zu products and convolutions:\n%s", n_parts,
+             text.count ? text.chars : "nothing");
     o->first_derived = number;
     o->n_derived = o->rules.rules.count - first;
     for (size_t i = first; i < o->rules.rules.count; i++)
@@ -155,17 +164,5 @@ static bool add_rules(struct optimizing *o, const char *text, struct error *erro
     while (has_egraph && o->is_of_egraph.count < number)
         vec_push(&o->is_of_egraph, true);
     move_forward(o, first);
-    return true;
-}
-
-void optimizing_derive_rules(struct optimizing *o)
-{
-    struct text rules = {0};
-    struct error error;
-    size_t n_parts = derived_rules_print(&rules, &o->model.graph);
-    log_info(o->options->log, "derived from %zu products and convolutions:\n%s", n_parts,
-             rules.count ? rules.chars : "nothing");
-    if (rules.count && !add_rules(o, rules.chars, &error))
-        log_warning(o->options->log, "%s:%u:%u: %s", error.file, error.line, error.column, error.message);
-    text_free(&rules);
+    text_free(&text);
 }

@@ -237,6 +237,14 @@ const struct attribute_term *attribute_term_make(enum attribute_term_kind kind, 
     return t;
 }
 
+const struct attribute_term *attribute_term_of(struct arena *a, enum attribute_term_kind kind, uint32_t count,
+                                               const struct attribute_term *const *operands)
+{
+    struct attribute_term *t = arena_new(a, struct attribute_term);
+    *t = (struct attribute_term){.kind = kind, .count = count, .operands = arena_copy_array(a, operands, count)};
+    return t;
+}
+
 bool attribute_term_equal(const struct attribute_term *a, const struct attribute_term *b)
 {
     if (a == b)

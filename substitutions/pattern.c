@@ -70,6 +70,41 @@ static term_id pattern_add_node(struct pattern *p, const struct pattern_node *no
     return find_or_add_term(p, (struct term){false, found, output});
 }
 
+static struct attribute_pattern pattern_of_value(const struct attribute_value *value, struct arena *a)
+{
+    const struct attribute_term **terms = arena_array(a, const struct attribute_term *, value->count + 1);
+    for (uint32_t i = 0; i < value->count; i++)
+        terms[i] = attribute_term_make(TERM_INTEGER, value->ints[i], NULL, a);
+    return (struct attribute_pattern){value->count, terms};
+}
+
+term_id pattern_add_variable(struct pattern *p, const char *name)
+{
+    uint32_t v = 0;
+    while (v < p->n_variables && strcmp(p->variables[v], name) != 0)
+        v++;
+    if (v == p->n_variables)
+        p->variables[p->n_variables++] = name;
+    return find_or_add_term(p, (struct term){true, v, 0});
+}
+
+term_id pattern_add_application(struct pattern *p, const struct operator* op,
+                                const struct attribute_pattern *attributes, uint32_t n_inputs, const term_id *inputs)
+{
+    struct pattern_node node = {op, attributes, n_inputs, inputs};
+    return pattern_add_node(p, &node, 0);
+}
+
+term_id pattern_add_call(struct pattern *p, const struct operator* op, const struct attribute_value *attributes,
+                         uint32_t n_inputs, const term_id *inputs, struct arena *a)
+{
+    int n = operator_n_attributes(op);
+    struct attribute_pattern *patterns = arena_array(a, struct attribute_pattern, n + 1);
+    for (int i = 0; i < n; i++)
+        patterns[i] = pattern_of_value(&attributes[i], a);
+    return pattern_add_application(p, op, patterns, n_inputs, arena_copy_array(a, inputs, n_inputs));
+}
+
 // --- parsing ---------------------------------------------------------------------------------------------------------
 
 static bool find_or_add_name(const char **names, uint32_t *count, const struct sexp *s, const char *file,
@@ -213,17 +248,6 @@ static bool parse_attribute(struct pattern *p, const struct attribute *attribute
     return true;
 }
 
-static struct attribute_pattern pattern_of_value(const struct attribute_value *value, struct arena *a)
-{
-    const struct attribute_term **terms = arena_array(a, const struct attribute_term *, value->count + 1);
-    struct attribute_term *own = arena_array(a, struct attribute_term, value->count + 1);
-    for (uint32_t i = 0; i < value->count; i++) {
-        own[i].value = value->ints[i];
-        terms[i] = &own[i];
-    }
-    return (struct attribute_pattern){value->count, terms};
-}
-
 // Those that are not given have their standard values.
 static bool parse_attributes(struct pattern *p, const struct call_text *call, const char *file, struct arena *a,
                              struct attribute_pattern **ret_patterns, struct error *error)
@@ -339,6 +363,11 @@ static bool evaluate_attribute(const struct attribute_pattern *pattern, const st
         ret_value->count += part.count;
     }
     return true;
+}
+
+const struct attribute_term *attribute_pattern_as_term(struct arena *a, const struct attribute_pattern *p)
+{
+    return p->count == 1 ? p->terms[0] : attribute_term_of(a, TERM_LIST, p->count, p->terms);
 }
 
 bool pattern_evaluate_attributes(const struct pattern_node *node, const struct term_bindings *b, struct arena *a,

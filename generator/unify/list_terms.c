@@ -8,19 +8,6 @@ enum { UNKNOWN, HAS_VALUE, HAS_NONE };
 
 // --- terms -----------------------------------------------------------------------------------------------------------
 
-const struct attribute_term *attribute_term_of(struct arena *a, enum attribute_term_kind kind, uint32_t count,
-                                               const struct attribute_term *const *operands)
-{
-    struct attribute_term *t = arena_new(a, struct attribute_term);
-    *t = (struct attribute_term){.kind = kind, .count = count, .operands = arena_copy_array(a, operands, count)};
-    return t;
-}
-
-const struct attribute_term *attribute_pattern_as_term(struct arena *a, const struct attribute_pattern *p)
-{
-    return p->count == 1 ? p->terms[0] : attribute_term_of(a, TERM_LIST, p->count, p->terms);
-}
-
 typedef const struct attribute_term *term;
 
 static term number(struct list_terms *l, int64_t value)

@@ -34,7 +34,3 @@ bool list_terms_find(struct list_terms *l, const struct attribute_value *wanted,
                      struct attribute_pattern *ret_pattern);
 // Has the form the value at the example?
 bool list_terms_has(struct list_terms *l, size_t form, size_t example, const struct attribute_value *value);
-// Terms of several operands, and a pattern as one term.
-const struct attribute_term *attribute_term_of(struct arena *a, enum attribute_term_kind kind, uint32_t count,
-                                               const struct attribute_term *const *operands);
-const struct attribute_term *attribute_pattern_as_term(struct arena *a, const struct attribute_pattern *p);

@@ -3,8 +3,8 @@
 #include <stddef.h>
 
 struct graph;
-struct text;
+struct rule_set;
 
-// Appends them in the rules' text form. They are not proved: each application is to be validated at its sizes. Gives
-// the number of different parts of the graph that were looked at.
-size_t derived_rules_print(struct text *out, const struct graph *g);
+// Adds them. They are not proved: each application is to be validated at its sizes. Gives the number of different parts
+// of the graph that were looked at.
+size_t derived_rules_add(struct rule_set *set, const struct graph *g);

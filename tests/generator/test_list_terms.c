@@ -1,5 +1,6 @@
 // Terms for lists: against the search that tries every form, and every two of them, at every example.
 #include "generator/unify/list_terms.h"
+#include "substitutions/pattern.h"
 #include "tests/support/check.h"
 
 enum { EXAMPLES = 3, TENSORS = 2, VARIABLES = 2, ROUNDS = 40 };

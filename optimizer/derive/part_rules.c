@@ -1,0 +1,247 @@
+// Programs as targets: applications of operators stand for themselves; what lies between them is a view, or an
+// application of `expression`, whose attributes say what it computes.
+#include "optimizer/derive/part_rules.h"
+
+#include "core/memory/arena.h"
+#include "core/text/text.h"
+#include "derivation/programs/check.h"
+#include "derivation/programs/cost.h"
+#include "derivation/search/report.h"
+#include "operators/expression.h"
+#include "substitutions/pattern.h"
+#include <string.h>
+
+enum { DEPTH = 4, MOST_PROGRAMS = 400 };
+
+// --- sources ---------------------------------------------------------------------------------------------------------
+
+static const struct attribute_term *term_of_sizes(const struct type *type, struct arena *a)
+{
+    const struct attribute_term **sizes = arena_array(a, const struct attribute_term *, type->rank + 1);
+    for (int axis = 0; axis < type->rank; axis++)
+        sizes[axis] = attribute_term_make(TERM_INTEGER, type->dim[axis], NULL, a);
+    return attribute_term_of(a, TERM_LIST, (uint32_t)type->rank, sizes);
+}
+
+static void add_conditions(struct rule *r, const struct part *p, struct arena *a)
+{
+    struct condition *conditions = arena_array(a, struct condition, 3 * MOST_LEAVES), *next = conditions;
+    for (uint32_t i = 0; i < (uint32_t)p->n_leaves; i++) {
+        *next++ = (struct condition){.kind = CONDITION_DTYPE, .variable = i, .dtype = p->leaves[i].dtype};
+        *next++ = (struct condition){.kind = CONDITION_EQUAL,
+                                     .a = attribute_term_make(TERM_DIMS, i, NULL, a),
+                                     .b = term_of_sizes(&p->leaves[i], a)};
+        if (p->weights >> i & 1)
+            *next++ = (struct condition){.kind = CONDITION_WEIGHT, .variable = i};
+    }
+    r->n_conditions = (uint32_t)(next - conditions);
+    r->conditions = conditions;
+}
+
+static term_id add_source_node(struct rule *r, const struct graph *g, node_id id, const term_id *terms, struct arena *a)
+{
+    const struct node *n = &g->nodes.items[id];
+    term_id inputs[MAX_RULE_VARIABLES];
+    if (n->op->flags & OPERATOR_IS_LEAF)
+        return (term_id)n->attributes[0].ints[0];   // variables come first
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        inputs[i] = terms[graph_inputs(g, id)[i]];
+    return pattern_add_call(&r->pattern, n->op, n->attributes, n->n_inputs, inputs, a);
+}
+
+struct rule *part_rule_start(const struct part *p, struct arena *a)
+{
+    struct rule *r = arena_new(a, struct rule);
+    term_id *terms = mem_new_array(term_id, p->graph.tensors.count);
+    pattern_init(&r->pattern);
+    for (int i = 0; i < p->n_leaves; i++)
+        pattern_add_variable(&r->pattern, arena_printf(a, "x%d", i));
+    for (node_id id = 0; id < p->graph.nodes.count; id++)
+        terms[p->graph.nodes.items[id].first_output] = add_source_node(r, &p->graph, id, terms, a);
+    r->n_source_nodes = (uint32_t)r->pattern.nodes.count;
+    r->n_outputs = 1;
+    r->sources[0] = r->targets[0] = terms[p->result];
+    add_conditions(r, p, a);
+    mem_free_array(terms, p->graph.tensors.count);
+    return r;
+}
+
+// --- targets ---------------------------------------------------------------------------------------------------------
+
+struct deriving {
+    const struct part *part;
+    struct derivation dv;
+    int original;   // program
+    const char *name;
+    struct rule_set *to;
+    VEC(const char *) ways;   // of the rules
+};
+
+struct target {
+    struct deriving *g;
+    struct rule *rule;
+    int n;
+    int tensors[MOST_TENSORS];   // that have terms
+    term_id terms[MOST_TENSORS];
+};
+
+static term_id term_of(const struct target *t, int tensor)
+{
+    int i = 0;
+    if (tensor < t->g->dv.all.pool.d.n_inputs)
+        return (term_id)tensor;
+    while (t->tensors[i] != tensor)
+        i++;
+    return t->terms[i];
+}
+
+static term_id add_call(struct target *t, const struct operator* op, const struct attribute_value *attributes, int n,
+                        const int *operands)
+{
+    term_id inputs[MOST_TENSORS];
+    for (int i = 0; i < n; i++)
+        inputs[i] = term_of(t, operands[i]);
+    return pattern_add_call(&t->rule->pattern, op, attributes, (uint32_t)n, inputs, t->g->to->arena);
+}
+
+// The same entries in the same order, or what no operator computes.
+static bool add_other(struct target *t, int tensor, term_id *ret_term)
+{
+    struct pool *p = &t->g->dv.all.pool;
+    struct tensor_list read;
+    struct attribute_value attributes[MAX_ATTRIBUTES] = {0};
+    bool is_reshape = is_view(p, tensor);
+    tensors_read(p, tensor, &read);
+    const struct type *type = definition_tensor(&p->d, tensor);
+    attributes[0] = (struct attribute_value){(uint32_t)type->rank, type->dim};
+    if (!is_reshape && !expression_attributes(&p->d, tensor, read.n, read.items, t->g->dv.arena, attributes))
+        return false;
+    *ret_term = add_call(t, operators[is_reshape ? OP_RESHAPE : OP_EXPRESSION], attributes, read.n, read.items);
+    return true;
+}
+
+static bool is_known(const struct target *t, int tensor)
+{
+    bool is_there = tensor < t->g->dv.all.pool.d.n_inputs;
+    for (int i = 0; i < t->n && !is_there; i++)
+        is_there = t->tensors[i] == tensor;
+    return is_there;
+}
+
+// Behind what it reads, the operands of an operator in their order: that of other tensors is no matter of the program.
+static bool add_tensor(struct target *t, int tensor)
+{
+    const struct application *a = derivation_application(&t->g->dv, tensor);
+    struct tensor_list read = {.n = OPERANDS};
+    term_id term;
+    if (is_known(t, tensor))
+        return true;
+    if (a)
+        memcpy(read.items, a->operands, sizeof a->operands);
+    else
+        tensors_read(&t->g->dv.all.pool, tensor, &read);
+    for (int i = 0; i < read.n; i++)
+        if (!add_tensor(t, read.items[i]))
+            return false;
+    if (a)
+        term = add_call(t, a->op, a->attributes, OPERANDS, a->operands);
+    else if (!add_other(t, tensor, &term))
+        return false;
+    t->tensors[t->n] = tensor;
+    t->terms[t->n++] = term;
+    return true;
+}
+
+static bool add_target(struct deriving *g, int program, struct rule *r)
+{
+    struct target t = {.g = g, .rule = r};
+    if (!add_tensor(&t, program) || t.n == 0)
+        return false;
+    r->targets[0] = t.terms[t.n - 1];
+    return r->pattern.nodes.count <= MAX_RULE_NODES && r->targets[0] != r->sources[0];
+}
+
+// --- programs --------------------------------------------------------------------------------------------------------
+
+// The applications of a program, which programs that differ in eOperators alone share.
+static const char *way_of(struct deriving *g, int program)
+{
+    struct text text = {0};
+    struct tensor_list tensors;
+    program_tensors(&g->dv.all.pool, program, &tensors);
+    for (int i = 0; i < tensors.n; i++) {
+        const struct application *a = derivation_application(&g->dv, tensors.items[i]);
+        if (a && !depends_on_weights_alone(&g->dv, a->result))
+            application_print(&text, &g->dv, a);
+    }
+    const char *way = text.count ? arena_string(g->dv.arena, text.chars) : NULL;
+    text_free(&text);
+    return way;
+}
+
+static bool is_known_way(const struct deriving *g, const char *way)
+{
+    for (size_t i = 0; i < g->ways.count; i++)
+        if (strcmp(g->ways.items[i], way) == 0)
+            return true;
+    return false;
+}
+
+// The operator of the part on what it is on, with other weights: as many windows of a larger kernel, say.
+static bool is_original(struct deriving *g, int program)
+{
+    const struct graph *graph = &g->part->graph;
+    const struct application *a = derivation_application(&g->dv, program);
+    bool is_alone = graph->nodes.count == (size_t)g->part->n_leaves + 1 && program_cost(&g->dv, program).n_others == 0;
+    return is_alone && a && a->op == graph_producer(graph, g->part->result)->op;
+}
+
+static void add_rule(struct deriving *g, int program)
+{
+    const struct check_limits check = {.n_random = 20, .most_work = 1e6};
+    const char *way = way_of(g, program);
+    if (!way || is_original(g, program) || is_known_way(g, way) ||
+        !programs_agree(&g->dv, g->original, program, 1, &check))
+        return;
+    struct rule *r = part_rule_start(g->part, g->to->arena);
+    if (!add_target(g, program, r)) {
+        rule_free(r);
+        return;
+    }
+    r->name = arena_printf(g->to->arena, "%s-%zu", g->name, g->ways.count);
+    vec_push(&g->ways, way);
+    vec_push(&g->to->rules, r);
+}
+
+static void derive_program(struct deriving *g, size_t most)
+{
+    struct search search;
+    struct search_limits limits = search_standard_limits;
+    limits.depth = DEPTH;
+    limits.most_programs = MOST_PROGRAMS;
+    limits.factorizes = false;   // expressions of several terms have no kernels that are fast
+    search_run(&search, &g->dv, g->original, &limits);
+    for (size_t i = 0; i < search.results.count && g->ways.count < most; i++)
+        add_rule(g, search.results.items[i].program);
+    search_free(&search);
+}
+
+void part_rules_add(struct rule_set *set, const struct part *p, const struct iterator_tables *tables, const char *name,
+                    size_t most)
+{
+    struct arena arena;
+    struct definition d;
+    struct deriving g = {.part = p, .name = name, .to = set};
+    arena_init(&arena);
+    if (part_define(p, &arena, &d)) {
+        derivation_begin(&g.dv, &arena, p->n_leaves, p->leaves, tables);
+        g.dv.weights = p->weights;
+        g.original = derivation_add(&g.dv, &d);
+        if (g.original != NO_SCOPE)
+            derive_program(&g, most);
+        derivation_end(&g.dv);
+        definition_free(&d);
+    }
+    vec_free(&g.ways);
+    arena_free(&arena);
+}
