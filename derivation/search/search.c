@@ -7,7 +7,8 @@
 #include "derivation/scopes/substitution.h"
 
 enum { MOST_RESULTS_OF_STATE = 64 };
-const struct search_limits search_standard_limits = {.depth = 5, .most_programs = 4000, .most_operations = 8};
+const struct search_limits search_standard_limits = {
+    .depth = 5, .most_programs = 4000, .most_operations = 8, .factorizes = true};
 
 // --- what is known ---------------------------------------------------------------------------------------------------
 
@@ -123,7 +124,7 @@ static void explore_tensor(struct search *s, size_t state, int tensor, double mo
 {
     struct suggestions suggestions = {0};
     struct search_state from = s->states.items[state];
-    suggest(&s->dv->all.pool, tensor, &suggestions);
+    suggest(&s->dv->all.pool, tensor, s->limits.factorizes, &suggestions);
     for (size_t i = 0; i < suggestions.items.count && s->states.count < s->limits.most_programs; i++) {
         struct suggestion *to = &suggestions.items.items[i];
         int program = derivation_replace(s->dv, from.program, tensor, to->equal);

@@ -12,6 +12,7 @@ struct search_limits {
     int depth;
     size_t most_programs;
     double most_operations;   // of an explored program, as a multiple of the original's
+    bool factorizes;          // bilinear algorithms are tried
     bool forgets;             // for measuring what fingerprints save: programs are explored again
     bool does_not_converge;   // for measuring what that saves: operators are looked for, but never derived toward
 };
@@ -41,9 +42,9 @@ struct search {
     struct derivation *dv;
     struct search_limits limits;
     VEC(struct search_state) states;
-    VEC(struct derived_program) results;    // each program once, the cheapest first
-    VEC(struct search_matches) matches;   // of scopes that were looked at
-    struct table known, matched, found;   // states by programs, matches by tensors, results by programs
+    VEC(struct derived_program) results;   // each program once, the cheapest first
+    VEC(struct search_matches) matches;    // of scopes that were looked at
+    struct table known, matched, found;    // states by programs, matches by tensors, results by programs
     struct search_counters counters;
 };
 void search_run(struct search *s, struct derivation *dv, int program, const struct search_limits *limits);

@@ -2,6 +2,8 @@
 // as go together; sums in windows are parted in tiles of few sizes, and relaxed to multiples of these.
 #include "derivation/search/suggestions.h"
 
+#include "derivation/matching/windows.h"
+#include "derivation/rules/factorize.h"
 #include "derivation/rules/merge_scopes.h"
 #include "derivation/rules/quotient.h"
 #include "derivation/rules/relax_sum.h"
@@ -14,8 +16,8 @@ enum { MOST_QUOTIENTS = 16, SMALLEST_TILE = 2, LARGEST_TILE = 3, MOST_SPLIT_SUMS
 
 const char *derivation_rule_name(enum derivation_rule rule)
 {
-    static const char *const names[RULE_COUNT] = {"split sum", "substitute axes", "substitute sums",
-                                                  "relax sum", "tighten",         "merge scopes"};
+    static const char *const names[RULE_COUNT] = {"split sum", "substitute axes", "substitute sums", "relax sum",
+                                                  "tighten",   "merge scopes",    "factorize"};
     return names[rule];
 }
 
@@ -219,12 +221,13 @@ static void suggest_relaxed(struct suggesting *g, int64_t tile)
 }
 
 // sum = tile * which + within
-static bool part_sum(struct pool *p, struct scope *s, uint32_t sum, int64_t tile)
+static bool part_sum(struct pool *p, struct scope *s, uint32_t sum, int64_t tile, uint32_t *ret_which)
 {
     struct sum_substitution by = {.n_old = 1, .n_new = 2, .old = {sum}};
     expr old = pool_variable(p, sum);
     by.new[0] = scope_new_sum(p, s, variable_extent(p, sum) / tile);
     by.new[1] = scope_new_sum(p, s, tile);
+    *ret_which = by.new[0];
     by.new_by_old[0] = pool_index_div(p, old, tile);
     by.new_by_old[1] = pool_index_mod(p, old, tile);
     by.old_by_new[0] =
@@ -236,16 +239,114 @@ static void suggest_tiles(struct suggesting *g, int64_t tile)
 {
     struct scope made = g->s;
     bool is_changed = false;
+    uint32_t which;
     for (int i = 0; i < g->s.n_sums; i++) {
         int64_t extent = variable_extent(g->p, g->s.sums[i]);
         if (extent > tile && extent % tile == 0 && is_in_window(g, g->s.sums[i]))
-            is_changed = part_sum(g->p, &made, g->s.sums[i], tile) || is_changed;
+            is_changed = part_sum(g->p, &made, g->s.sums[i], tile, &which) || is_changed;
     }
     if (is_changed)
         add(g, RULE_SUBSTITUTE_SUMS, scope_make(g->p, &made));
 }
 
-void suggest(struct pool *p, int tensor, struct suggestions *suggestions)
+// --- bilinear algorithms ---------------------------------------------------------------------------------------------
+
+// The scope over other axes, as the algorithm has it there.
+static void factorize_over(struct suggesting *g, const struct scope *over, const struct axis_substitution *axes,
+                           const struct factorization *by)
+{
+    int made = rule_factorize(g->p, over, by);
+    if (made != NO_SCOPE)
+        add(g, RULE_FACTORIZE, axes ? scope_copy(g->p, &g->s.type, made, axes->new_by_old) : made);
+}
+
+// In tiles of the algorithm's results.
+static void factorize_window(struct suggesting *g, const struct bilinear *b, const struct window_pair *pair, int first)
+{
+    int axis = (int)(pair->of_result - g->s.first_axis);
+    struct quotient tiles = {axis, scope_axis(g->p, &g->s, axis), b->extents[0]};
+    struct factorization by = {.algorithm = b, .iterators = {pair->of_result, pair->of_sum}, .first = first};
+    struct axis_substitution axes;
+    struct scope over = g->s;
+    if (g->s.type.dim[axis] == b->extents[0])
+        factorize_over(g, &over, NULL, &by);
+    if (g->s.type.dim[axis] <= b->extents[0] || !quotients_substitution(g->p, &g->s, &tiles, 1, &axes) ||
+        !rule_substitute_axes(g->p, &over, &axes))
+        return;
+    by.iterators[0] = over.first_axis + (uint32_t)axis + 1;
+    factorize_over(g, &over, &axes, &by);
+}
+
+static void factorize_windows(struct suggesting *g, const struct bilinear *b, int first)
+{
+    struct window_pairs pairs;
+    find_windows(g->p, &g->s, g->s.reads[first], g->s.reads[1 - first], &pairs);
+    for (int i = 0; i < pairs.n; i++) {
+        const struct window_pair *pair = &pairs.items[i];
+        if (pair->of_sum != NO_VARIABLE && pair->stride == 1 && pair->dilation == 1 &&
+            variable_extent(g->p, pair->of_sum) == b->extents[1])
+            factorize_window(g, b, pair, first);
+    }
+}
+
+// The longest axis that this read has and the other has not, or -1.
+static int longest_axis(const struct suggesting *g, int read)
+{
+    int longest = -1;
+    for (int axis = 0; axis < g->s.type.rank; axis++) {
+        uint32_t variable = g->s.first_axis + (uint32_t)axis;
+        if (g->s.type.dim[axis] > 2 && expr_mentions(g->p, g->s.reads[read], variable) &&
+            !expr_mentions(g->p, g->s.reads[1 - read], variable) &&
+            (longest < 0 || g->s.type.dim[axis] > g->s.type.dim[longest]))
+            longest = axis;
+    }
+    return longest;
+}
+
+static int longest_even_sum(const struct suggesting *g)
+{
+    int longest = -1;
+    for (int i = 0; i < g->s.n_sums; i++) {
+        int64_t extent = variable_extent(g->p, g->s.sums[i]);
+        if (extent > 2 && extent % 2 == 0 && (longest < 0 || extent > variable_extent(g->p, g->s.sums[longest])))
+            longest = i;
+    }
+    return longest;
+}
+
+// In halves of both operands.
+static void factorize_matrices(struct suggesting *g, const struct bilinear *b)
+{
+    int rows = longest_axis(g, 0), columns = longest_axis(g, 1), sum = longest_even_sum(g);
+    struct factorization by = {.algorithm = b};
+    struct axis_substitution axes;
+    struct scope over = g->s;
+    if (rows < 0 || columns < 0 || sum < 0)
+        return;
+    struct quotient halves[] = {{rows, scope_axis(g->p, &g->s, rows), (g->s.type.dim[rows] + 1) / 2},
+                                {columns, scope_axis(g->p, &g->s, columns), (g->s.type.dim[columns] + 1) / 2}};
+    if (!quotients_substitution(g->p, &g->s, halves, 2, &axes) || !rule_substitute_axes(g->p, &over, &axes) ||
+        !part_sum(g->p, &over, g->s.sums[sum], variable_extent(g->p, g->s.sums[sum]) / 2, &by.iterators[1]))
+        return;
+    by.iterators[0] = over.first_axis + (uint32_t)(rows + (columns < rows));
+    by.iterators[2] = over.first_axis + (uint32_t)(columns + (rows < columns));
+    factorize_over(g, &over, &axes, &by);
+}
+
+static void suggest_factorized(struct suggesting *g)
+{
+    struct bilinear b;
+    for (size_t i = 0; i < bilinear_count() && g->s.n_reads == 2; i++) {
+        if (!bilinear_take(i, &b))
+            continue;
+        if (!b.is_window)
+            factorize_matrices(g, &b);
+        for (int first = 0; first < 2 && b.is_window; first++)
+            factorize_windows(g, &b, first);
+    }
+}
+
+void suggest(struct pool *p, int tensor, bool factorizes, struct suggestions *suggestions)
 {
     struct suggesting g = {.p = p, .tensor = tensor, .to = suggestions};
     if (!scope_take(p, tensor, &g.s))
@@ -258,4 +359,6 @@ void suggest(struct pool *p, int tensor, struct suggestions *suggestions)
     }
     suggest_tighter(&g);
     suggest_merged(&g);
+    if (factorizes)
+        suggest_factorized(&g);
 }

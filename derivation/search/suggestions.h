@@ -9,6 +9,7 @@ enum derivation_rule {
     RULE_RELAX_SUM,
     RULE_TIGHTEN,
     RULE_MERGE_SCOPES,
+    RULE_FACTORIZE,
     RULE_COUNT
 };
 const char *derivation_rule_name(enum derivation_rule rule);
@@ -20,5 +21,5 @@ struct suggestion {
 struct suggestions {
     VEC(struct suggestion) items;
 };
-// Adds those of one tensor; none when it is an input or no sum of products.
-void suggest(struct pool *p, int tensor, struct suggestions *suggestions);
+// Adds those of one tensor; none when it is an input or no sum of products. `factorizes`: bilinear algorithms, too.
+void suggest(struct pool *p, int tensor, bool factorizes, struct suggestions *suggestions);

@@ -44,6 +44,19 @@ static const struct found_case {
      "x0 f32[1,5,8,8]\nx1 f32[6,5,7,1]\nz[i,j,k,l] f32[1,6,8,8] = sum(m < 5) sum(n < 7) sum(p < 1) "
      "(x0[i,m,k + n - 3,l + p or 0] * x1[j,m,n,p])\n",
      3, "matmul (f32 42 5) (f32 5 64)", 1},
+    {"Winograd's F(4x4, 3x3)",
+     "x0 f32[1,5,8,8]\nx1 f32[6,5,3,3]\nz[i,j,k,l] f32[1,6,8,8] = sum(m < 5) sum(n < 3) sum(p < 3) "
+     "(x0[i,m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n",
+     2, "matmul (f32 36 4 5) (f32 36 5 6)", 5},
+    {"Winograd's F(2x2, 3x3)",
+     "x0 f32[1,5,7,7]\nx1 f32[6,5,3,3]\nz[i,j,k,l] f32[1,6,7,7] = sum(m < 5) sum(n < 3) sum(p < 3) "
+     "(x0[i,m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n",
+     2, "matmul (f32 16 16 5) (f32 16 5 6)", 6},
+    {"Karatsuba's three products for windows of two",
+     "x0 f32[5,9]\nx1 f32[6,5,2]\nz[i,j] f32[6,8] = sum(m < 5) sum(n < 2) (x0[m,j + n] * x1[i,m,n])\n", 1,
+     "matmul (f32 3 6 5) (f32 3 5 4)", 4},
+    {"Strassen's product", "x0 f32[8,8]\nx1 f32[8,6]\nz[i,j] f32[8,6] = sum(m < 8) (x0[i,m] * x1[m,j])\n", 1,
+     "matmul (f32 7 4 4) (f32 7 4 3)", 4},
 };
 
 // The applications of a program, one after the other.

@@ -2,6 +2,7 @@
 // bijections. A rule that accepts changed parameters must have been right to, which values over the prime field tell; and
 // these tell scopes that were changed without a rule.
 #include "derivation/programs/check.h"
+#include "derivation/rules/factorize.h"
 #include "derivation/rules/name_operand.h"
 #include "derivation/rules/quotient.h"
 #include "derivation/rules/relax_sum.h"
@@ -165,6 +166,48 @@ static void try_operand(struct problem *p, struct random *random, struct counts 
     count(p, rule_name_operand(pool, &s, read, &as) ? scope_make(pool, &s) : NO_SCOPE, counts);
 }
 
+// --- bilinear algorithms ---------------------------------------------------------------------------------------------
+
+static const char *const small_texts[] = {
+    "x0 f32[2,4,6]\nx1 f32[3,2,3,3]\nz[j,k,l] f32[3,2,4] = sum(m < 2) sum(n < 3) sum(p < 3) "
+    "(x0[m,k + n,l + p] * x1[j,m,n,p])\n",
+    "x0 f32[2,4,8]\nx1 f32[3,2,2,3]\nz[j,k,l] f32[3,3,2] = sum(m < 2) sum(n < 2) sum(p < 3) "
+    "(x0[m,k + n,l * 2 + p] * x1[j,m,n,p])\n",
+    "x0 f32[2,2,2]\nx1 f32[2,2,2]\nz[i,j,k] f32[2,2,2] = sum(m < 2) sum(n < 2) (x0[i,j,m] * x1[m,n,k])\n",
+    "x0 f32[2,2]\nx1 f32[2,2]\nz[i,j] f32[2,2] = sum(m < 2) (x0[i,m] * x1[m,j])\n",
+};
+
+static uint32_t random_iterator(struct random *random, const struct scope *s, bool is_axis)
+{
+    return is_axis ? s->first_axis + (uint32_t)random_below(random, (uint64_t)s->type.rank)
+                   : s->sums[random_below(random, (uint64_t)s->n_sums)];
+}
+
+// All algorithms are right, and those with random iterators are accepted only where they are.
+static void algorithms_fit_or_are_refused(void **state)
+{
+    struct random random = random_seed(46);
+    struct counts counts = {0};
+    for (size_t t = 0; t < COUNT_OF(small_texts); t++) {
+        struct problem p;
+        struct scope s;
+        problem_init(&p, small_texts[t]);
+        for (uint64_t i = 0; i < some_of(600); i++) {
+            struct bilinear b;
+            struct factorization by = {.algorithm = &b, .first = (int)random_below(&random, 2)};
+            assert_true(bilinear_take(random_below(&random, bilinear_count()), &b));
+            assert_true(scope_take(&p.dv.all.pool, p.program, &s));
+            for (int k = 0; k < b.n_iterators; k++)
+                by.iterators[k] = random_iterator(&random, &s, b.is_result[k]);
+            count(&p, rule_factorize(&p.dv.all.pool, &s, &by), &counts);
+        }
+        problem_free(&p);
+    }
+    print_message("algorithms: %d refused, %d accepted\n", counts.refused, counts.accepted);
+    assert_int_equal(counts.wrong, 0);
+    assert_true(counts.accepted > 20 && counts.refused > (int)some_of(500));
+}
+
 typedef void try_step(struct problem *p, struct random *random, struct counts *counts);
 
 static void false_steps_are_refused(void **state)
@@ -231,4 +274,4 @@ static void false_programs_are_told(void **state)
     assert_true(told >= 60);
 }
 
-RUN_TESTS(TEST(false_steps_are_refused), TEST(false_programs_are_told))
+RUN_TESTS(TEST(false_steps_are_refused), TEST(algorithms_fit_or_are_refused), TEST(false_programs_are_told))
