@@ -8,7 +8,7 @@ from models import tensat
 from models.bert import bert, taso_bert
 from models.builder import GraphBuilder
 from models.densenet import densenet
-from models.einnet import csrnet, dcgan, fsrcnn, infogan
+from models.einnet import csrnet, dcgan, fsrcnn, gcn, infogan
 from models.gpt2 import gpt2
 from models.inception import inception_v3
 from models.llama import llama
@@ -172,6 +172,11 @@ MODELS = {
         Model(
             "csrnet", 13, "CSRNet, 112x112: VGG-16's first ten convolutions and six dilated ones", csrnet,
             {"image": 112, "width": 64}, {"image": 32, "width": 8},
+        ),
+        Model(
+            "gcn", 13, "GCN on ResNet-50, 224x224: 21 classes, windows of 7x7", gcn,
+            {"image": 224, "blocks": (3, 4, 6, 3), "planes": 64, "classes": 21, "size": 7},
+            {"image": 64, "blocks": (1, 1, 1, 1), "planes": 8, "classes": 5},
         ),
         Model(
             "inception-v3-tensat", 11, "Inception-v3 as measured by Tensat, 299x299: no batch norm, no head",

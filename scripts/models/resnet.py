@@ -29,15 +29,22 @@ def bottleneck(g, x, planes, stride, groups=1, width_per_group=64):
     return relu(g, g.node("Add", y, x))
 
 
-def resnet(g, image, blocks, planes, classes, block_of=bottleneck, **more):
+def resnet_stages(g, image, blocks, planes, block_of=bottleneck, **more):
+    """What each stage makes, the first one at a quarter of the image's size."""
     x = g.input("input", (1, 3, image, image))
     x = max_pool(g, relu(g, conv_norm(g, x, planes, 7, "1", stride=2)), 3, 2, 1)
+    made = []
     for stage, count in enumerate(blocks):
         for block in range(count):
             with g.scope(f"layer{stage + 1}.{block}"):
                 stride = 2 if stage and not block else 1
                 x = block_of(g, x, planes << stage, stride, **more)
-    g.output(classifier(g, x, classes))
+        made.append(x)
+    return made
+
+
+def resnet(g, image, blocks, planes, classes, **more):
+    g.output(classifier(g, resnet_stages(g, image, blocks, planes, **more)[-1], classes))
 
 
 def taso_block(g, x, filters, stride, groups, expansion):
