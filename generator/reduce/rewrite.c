@@ -241,19 +241,34 @@ static bool visit_pair_rule(const struct stepping *s, const struct rewrite_rule 
                       &(struct rewrite_step){&c, targets, &m.bindings, rule->is_reversible && !rule->is_conditional});
 }
 
-static bool visit_pair_rules(const struct stepping *s)
+// Of these rules those are asked that may match two subterms by their heads. The first subterm is the pair.
+static bool visit_pair_rules_in_word(const struct stepping *s, size_t word)
 {
     const struct rewrite_root *root = &s->r->roots[PAIR_INSTANCE][0];
     const struct measured *m = s->term;
-    for (size_t j = 0; j < root->rules.count; j++) {
-        const struct rewrite_rule *rule = &s->r->rules.items[root->rules.items[j]];
-        bool may_be_used = root->usable[s->usable][j / 64] >> j % 64 & 1;
-        for (int u = 0; u < m->n_subterms && may_be_used; u++)
-            for (int v = 0; v < m->n_subterms; v++)
-                if (u != v && !visit_pair_rule(s, rule, m->subterms[u], m->subterms[v]))
+    uint64_t of[2][MAX_TERM_NODES * MAX_NODE_OUTPUTS], some[2] = {0};
+    for (int argument = 0; argument < 2; argument++)
+        for (int u = 1; u < m->n_subterms; u++)
+            some[argument] |= of[argument][u] =
+                rules_with(root, argument, rewrite_head_at(m->key->bytes + m->subterms[u], 0))[word];
+    for (uint64_t rules = some[0] & some[1] & root->usable[s->usable][word]; rules; rules &= rules - 1) {
+        uint64_t bit = rules & -rules;
+        const struct rewrite_rule *rule =
+            &s->r->rules.items[root->rules.items[64 * word + (size_t)__builtin_ctzll(rules)]];
+        for (int u = 1; u < m->n_subterms; u++)
+            for (int v = 1; v < m->n_subterms && of[0][u] & bit; v++)
+                if (u != v && of[1][v] & bit && !visit_pair_rule(s, rule, m->subterms[u], m->subterms[v]))
                     return false;
     }
     return true;
+}
+
+static void visit_pair_rules(const struct stepping *s)
+{
+    size_t n_words = (s->r->roots[PAIR_INSTANCE][0].rules.count + 63) / 64;
+    for (size_t word = 0; word < n_words; word++)
+        if (!visit_pair_rules_in_word(s, word))
+            return;
 }
 
 void rewrite_visit(const struct rewrite_rules *r, size_t first_rule, const struct key *term, enum usable usable,

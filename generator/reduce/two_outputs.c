@@ -64,16 +64,11 @@ void two_outputs_make_half(const struct two_outputs_terms *j, uint32_t term, con
     read_half(j->family, ret_half);
 }
 
-static bool shares_node(const struct half *a, const struct half *b, int i)
-{
-    return is_node_of(a, b->key.bytes + b->starts[i], b->lengths[i], b->node_hashes[i]);
-}
-
 int two_outputs_count_nodes(const struct half *a, const struct half *b, int limit)
 {
     int n = a->n_nodes;
     for (int i = 0; i < b->n_nodes && n <= limit; i++)
-        n += !shares_node(a, b, i);
+        n += !is_node_of(a, b->key.bytes + b->starts[i], b->lengths[i], b->node_hashes[i]);
     return n <= limit ? n : limit + 1;
 }
 

@@ -68,23 +68,27 @@ def optimize(model, options, *how):
     """What is told of it: nodes, rules, the search's seconds, and percent faster with its interval."""
     fast = options.folder / "paper-fast.onnx"
     timing = SEARCH if options.estimate else ["-o", fast, "--measure-seconds", options.seconds]
-    report = run_for_json([options.program, model, "--threads", options.threads, "--costs", options.folder / f"{model.stem}.costs",
-                           "--runtime", "taso", "--quiet", *SHAPES.get(model.stem, []), *timing, *how, *options.option], {0})
+    report = run_for_json([options.program, model, "--threads", options.threads, "--runtime", "taso", "--quiet", "--costs",
+                           options.folder / f"{model.stem}.costs", *SHAPES.get(model.stem, []), *timing, *how,
+                           *options.option], {0})
     gain = report["estimated_seconds_before"] / report["estimated_seconds_after"]
     ratios = [gain] * 3 if options.estimate else [report.get(f"speedup{end}", 1) for end in ("", "_low", "_high")]
     is_kept = options.estimate or report["optimized"]
     return {"percent": [100 * (ratio - 1) for ratio in ratios] if is_kept else [0, 0, 0], "rules": report["rules_applied"],
-            "nodes": [report["nodes_before"], report.get("nodes_after", report["nodes_before"])], "search": report["search"],
+            "nodes": [report["nodes_before"], report.get("nodes_after", report["nodes_before"])],
+            "seconds": report["search"]["seconds"], "e-nodes": report["search"].get("saturation", {}).get("nodes", "-"),
             "estimated": [report["estimated_seconds_before"], report["estimated_seconds_after"]]}
 
 
 def time_of(model, options):
     """Median seconds of one run."""
-    told = run_for_json([options.runner, model, "--threads", options.threads, "--seconds", options.seconds], {0})
-    return told["files"][0]["median"]
+    told = run_for_json([options.runner, model, "--threads", options.threads, "--repeats", options.repeats], {0})
+    return told["models"][0]["median"]
 
 
 def percent_text(percent):
+    if not percent:
+        return "-"
     value, low, high = percent
     return f"{value:.1f} ({low:.1f} to {high:.1f})" if high > low else f"{value:.1f}"
 
@@ -96,20 +100,28 @@ def measure_all(kept, figure, keys, work):
     return {key: kept.results[name] for name, key in names.items() if name in kept.results}
 
 
+def percents_of(found, names, variants):
+    """By name, of each variant; None where it failed."""
+    return {name: [found[name, variant]["percent"] if (name, variant) in found else None for variant in variants]
+            for name in names}
+
+
 # --- figures: each gives a table, and a picture or None ----------------------------------------------------------------
 
 def figure_8(kept, options):
     cells = {"8b": added_poolings, "8c": added_separables}
     found = measure_all(kept, "8", [(name,) for name in cells],
                         lambda name: optimize(built(f"figure-{name}", options, cells[name]), options))
-    rows = [[name, *of["nodes"], percent_text(of["percent"]), ", ".join(f"{rule} {n}" for rule, n in of["rules"].items()) or "none"]
-            for (name,), of in found.items()]
+    rules = {name: ", ".join(f"{rule} {n}" for rule, n in of["rules"].items()) or "none" for (name,), of in found.items()}
+    rows = [[name, *of["nodes"], percent_text(of["percent"]), rules[name]] for (name,), of in found.items()]
     return markdown_table(["case", "nodes", "after", "faster by %", "rules"], rows), None
 
 
 def figure_9d(kept, options):
-    found = measure_all(kept, "9d", [(group, batch) for batch in BATCHES for group in GROUPS],
-                        lambda group, batch: time_of(built(f"figure-9d-{group}-{batch}", options, convolutions, group, batch), options))
+    def measure(group, batch):
+        return time_of(built(f"figure-9d-{group}-{batch}", options, convolutions, group, batch), options)
+
+    found = measure_all(kept, "9d", [(group, batch) for batch in BATCHES for group in GROUPS], measure)
     times = {f"batch {batch}": [found.get((group, batch)) for group in GROUPS] for batch in BATCHES}
     rows = [[name, *("-" if t is None else f"{1e3 * t:.3f}" for t in line)] for name, line in times.items()]
     relative = {name: [t and t / min(t for t in line if t) for t in line] for name, line in times.items()}
@@ -118,9 +130,11 @@ def figure_9d(kept, options):
 
 
 def figure_10(kept, options):
-    found = measure_all(kept, "10", [(name,) for name in options.models_of(NETWORKS)], lambda name: optimize(find_or_build(name, options), options))
+    found = measure_all(kept, "10", [(name,) for name in options.models_of(NETWORKS)],
+                        lambda name: optimize(find_or_build(name, options), options))
     counts = {(name, rule): n for (name,), of in found.items() for rule, n in of["rules"].items()}
-    rules = sorted({rule for _, rule in counts}, key=lambda rule: (-sum(counts.get((name, rule), 0) > 0 for (name,) in found), rule))
+    networks = {rule: sum((name, rule) in counts for (name,) in found) for _, rule in counts}
+    rules = sorted(networks, key=lambda rule: (-networks[rule], rule))
     rows = [[rule, *(counts.get((name, rule), "") for (name,) in found)] for rule in rules]
     return markdown_table(["rule", *(name for name, in found)], rows), heat_map([name for name, in found], rules, counts)
 
@@ -130,8 +144,8 @@ def figure_11(kept, options):
     found = measure_all(kept, "11", [(name, size) for name in names for size in RULE_SIZES],
                         lambda name, size: optimize(find_or_build(name, options), options, "--max-rule-ops", size))
     sizes = [size or "any" for size in RULE_SIZES]
-    percents = {name: [found[name, size]["percent"] if (name, size) in found else None for size in RULE_SIZES] for name in names}
-    rows = [[size, *(percent_text(percents[name][i]) if percents[name][i] else "-" for name in names)] for i, size in enumerate(sizes)]
+    percents = percents_of(found, names, RULE_SIZES)
+    rows = [[size, *(percent_text(percents[name][i]) for name in names)] for i, size in enumerate(sizes)]
     return markdown_table(["rules of up to", *names], rows), bars(sizes, percents, "faster by %")
 
 
@@ -139,29 +153,32 @@ def figure_tensat_4(kept, options):
     names, methods = options.models_of(TENSAT), ["backtracking", "saturation", "both"]
     found = measure_all(kept, "tensat-4", [(name, method) for name in names for method in methods],
                         lambda name, method: optimize(find_or_build(name, options), options, "--search", method))
-    percents = {method: [found[name, method]["percent"] if (name, method) in found else None for name in names] for method in methods}
-    rows = [[name, *(percent_text(percents[method][i]) if percents[method][i] else "-" for method in methods),
-             *PUBLISHED.get(name, ("-", "-"))] for i, name in enumerate(names)]
-    return markdown_table(["model", *(f"{method} %" for method in methods), "TASO %", "Tensat %"], rows), bars(names, percents, "faster by %")
+    by_name = percents_of(found, names, methods)
+    rows = [[name, *map(percent_text, by_name[name]), *PUBLISHED.get(name, ("-", "-"))] for name in names]
+    by_method = {method: [by_name[name][i] for name in names] for i, method in enumerate(methods)}
+    return (markdown_table(["model", *(f"{method} %" for method in methods), "TASO %", "Tensat %"], rows),
+            bars(names, by_method, "faster by %"))
 
 
 def figure_tensat_6(kept, options):
     names = options.models_of(TENSAT)
     found = measure_all(kept, "tensat-6", [(name, k) for name in names for k in K_MULTI],
                         lambda name, k: optimize(find_or_build(name, options), options, "--search", "saturation", "--k-multi", k))
-    percents = {name: [found[name, k]["percent"] if (name, k) in found else None for k in K_MULTI] for name in names}
-    rows = [[name, k, percent_text(of["percent"]), *(f"{1e3 * t:.3f}" for t in of["estimated"]), of["search"].get("egraph_nodes", "-"),
-             f"{of['search']['seconds']:.2f}"] for (name, k), of in found.items()]
+    percents = percents_of(found, names, K_MULTI)
+    rows = [[name, k, percent_text(of["percent"]), *(f"{1e3 * t:.3f}" for t in of["estimated"]), of["e-nodes"],
+             f"{of['seconds']:.2f}"] for (name, k), of in found.items()]
     return (markdown_table(["model", "k_multi", "faster by %", "estimated ms", "after", "e-nodes", "search s"], rows),
             bars(K_MULTI, percents, "faster by %"))
 
 
-FIGURES = {"8": figure_8, "9d": figure_9d, "10": figure_10, "11": figure_11, "tensat-4": figure_tensat_4, "tensat-6": figure_tensat_6}
+FIGURES = {"8": figure_8, "9d": figure_9d, "10": figure_10, "11": figure_11, "tensat-4": figure_tensat_4,
+           "tensat-6": figure_tensat_6}
 
 
 def main():
     parser = parser_of("paper-figures", __doc__, list(FIGURES))
     parser.add_argument("--seconds", type=float, default=3, help="of timing for each (default: %(default)s)")
+    parser.add_argument("--repeats", type=int, default=100, help="runs of each model of Figure 9d (default: %(default)s)")
     parser.add_argument("--estimate", action="store_true", help="time nothing")
     parser.add_argument("--only", metavar="MODEL", action="append", help="of the models only these; may be repeated")
     options = parser.parse_args()
