@@ -5,8 +5,7 @@
 #include "core/system/clock.h"
 #include "egraph/extraction/branch.h"
 #include "egraph/extraction/cuts.h"
-#include "egraph/extraction/greedy_dag.h"
-#include "egraph/extraction/greedy_tree.h"
+#include "egraph/extraction/greedy.h"
 #include "egraph/extraction/incumbent.h"
 #include "egraph/extraction/parts.h"
 #include "egraph/extraction/restart.h"
@@ -120,35 +119,25 @@ static void search(struct incumbent *i, struct extraction_answer *answer)
     answer->bound = fmax(0, fmin(i->bound, answer->cost) - i->slack);
 }
 
-static uint32_t find(struct incumbent *i, uint32_t *start, uint32_t *ret_choices, struct extraction_answer *ret_answer)
-{
-    if (!begin(i, start))
-        return 0;
-    *ret_answer = (struct extraction_answer){0};
-    search(i, ret_answer);
-    memcpy(ret_choices, i->choices, (size_t)i->n_found * i->problem->n_classes * sizeof *ret_choices);
-    return i->n_found;
-}
-
-bool extraction_find_best(const struct extraction_problem *p, const struct extraction_budget *budget,
-                          uint32_t *ret_choice, struct extraction_answer *ret_answer)
-{
-    struct incumbent i;
-    incumbent_init(&i, p, budget, 1);
-    uint32_t n_found = find(&i, NULL, ret_choice, ret_answer);
-    incumbent_free(&i);
-    return n_found > 0;
-}
-
 uint32_t extraction_find_cheapest(const struct extraction_problem *p, const struct extraction_budget *budget,
                                   uint32_t k, uint32_t *start, uint32_t *ret_choices, double *ret_costs,
                                   struct extraction_answer *ret_answer)
 {
     struct incumbent i;
     incumbent_init(&i, p, budget, k);
-    uint32_t n_found = find(&i, start, ret_choices, ret_answer);
-    if (n_found)
-        memcpy(ret_costs, i.costs, n_found * sizeof *ret_costs);
+    if (begin(&i, start)) {
+        *ret_answer = (struct extraction_answer){0};
+        search(&i, ret_answer);
+        memcpy(ret_choices, i.choices, (size_t)i.n_found * p->n_classes * sizeof *ret_choices);
+        memcpy(ret_costs, i.costs, i.n_found * sizeof *ret_costs);
+    }
     incumbent_free(&i);
-    return n_found;
+    return i.n_found;
+}
+
+bool extraction_find_best(const struct extraction_problem *p, const struct extraction_budget *budget,
+                          uint32_t *ret_choice, struct extraction_answer *ret_answer)
+{
+    double cost;
+    return extraction_find_cheapest(p, budget, 1, NULL, ret_choice, &cost, ret_answer) > 0;
 }

@@ -248,8 +248,7 @@ static enum ilp_status read_answer(const struct program *p, uint32_t *ret_choice
 static enum ilp_status solve(const struct extraction_problem *p, const struct ilp_question *question,
                              uint32_t *ret_choice, double *ret_bound)
 {
-    struct program program = {.problem = p, .question = question, .model = Cbc_newModel(),
-                              .scale = find_scale(p)};
+    struct program program = {.problem = p, .question = question, .model = Cbc_newModel(), .scale = find_scale(p)};
     add_columns(&program);
     if (question->form == ILP_ORDERED || question->form == ILP_ORDERED_BY_INTEGERS)
         add_order_by_components(&program);

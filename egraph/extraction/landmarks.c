@@ -2,7 +2,7 @@
 // that building it needs: itself, and what all of its nodes need, each the union of its children's. Sets begin when a
 // class is first built and only shrink, until nothing changes: the greatest fixed point.
 #include "egraph/extraction/landmarks.h"
-#include "egraph/extraction/greedy_tree.h"
+#include "egraph/extraction/greedy.h"
 #include "egraph/extraction/labels.h"
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "egraph/extraction/read_json.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
-#include "egraph/extraction/names.h"
 #include <jansson.h>
 #include <string.h>
 
@@ -153,6 +152,14 @@ static json_t *parse(const char *path, struct error *error)
         error_set(error, path, (unsigned)refusal.line, (unsigned)refusal.column, "%s", refusal.text);
     file_map_close(&map);
     return top;
+}
+
+void extraction_names_free(struct extraction_names *names)
+{
+    vec_free(&names->nodes);
+    vec_free(&names->operators);
+    vec_free(&names->classes);
+    arena_free(&names->arena);
 }
 
 bool extraction_read_json(const char *path, struct extraction_problem *ret_problem, struct extraction_names *ret_names,

@@ -17,3 +17,4 @@ struct extraction_names {
 // the place, EXIT_UNSUPPORTED when this build has no JSON reader; nothing is to be freed.
 bool extraction_read_json(const char *path, struct extraction_problem *ret_problem, struct extraction_names *ret_names,
                           struct error *error);
+void extraction_names_free(struct extraction_names *names);

@@ -2,6 +2,10 @@
 #include "core/text/error.h"
 #include "egraph/extraction/read_json.h"
 
+void extraction_names_free(struct extraction_names *names)
+{
+}
+
 bool extraction_read_json(const char *path, struct extraction_problem *ret_problem, struct extraction_names *ret_names,
                           struct error *error)
 {

@@ -11,7 +11,7 @@
 #include "core/numbers/random.h"
 #include "core/system/clock.h"
 #include "egraph/extraction/cuts.h"
-#include "egraph/extraction/greedy_dag.h"
+#include "egraph/extraction/greedy.h"
 #include "egraph/extraction/ilp.h"
 #include "egraph/extraction/incumbent.h"
 #include "egraph/extraction/labels.h"

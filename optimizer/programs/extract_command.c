@@ -11,10 +11,8 @@
 #include "core/text/text.h"
 #include "egraph/extraction/best.h"
 #include "egraph/extraction/components.h"
-#include "egraph/extraction/greedy_dag.h"
-#include "egraph/extraction/greedy_tree.h"
+#include "egraph/extraction/greedy.h"
 #include "egraph/extraction/ilp.h"
-#include "egraph/extraction/names.h"
 #include "egraph/extraction/read_json.h"
 
 struct arguments {
@@ -66,8 +64,6 @@ static void print_size(const struct extracting *e)
     printf("%u nodes, %u classes, %zu roots; the largest strongly connected component has %u classes\n", p->n_nodes,
            p->n_classes, p->roots.count, components_largest(p));
 }
-
-typedef bool greedy_fn(const struct extraction_problem *p, uint32_t *ret_choice, double *ret_cost);
 
 static bool print_greedy(struct extracting *e, const char *name, greedy_fn *greedy)
 {

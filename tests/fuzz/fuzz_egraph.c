@@ -1,9 +1,7 @@
 // E-graphs as JSON: what is read has extractions that are valid, the best one no dearer than greedy ones.
 #include "core/text/error.h"
 #include "egraph/extraction/best.h"
-#include "egraph/extraction/greedy_dag.h"
-#include "egraph/extraction/greedy_tree.h"
-#include "egraph/extraction/names.h"
+#include "egraph/extraction/greedy.h"
 #include "egraph/extraction/read_json.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -2,8 +2,7 @@
 #include "optimizer/search/saturation/extraction_problem.h"
 
 #include "core/system/clock.h"
-#include "egraph/extraction/greedy_dag.h"
-#include "egraph/extraction/greedy_tree.h"
+#include "egraph/extraction/greedy.h"
 #include <math.h>
 #include <string.h>
 

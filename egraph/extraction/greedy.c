@@ -1,13 +1,49 @@
-// Greedy extraction over DAGs. A settled class has the set of classes that it needs and that cost something; a node
+// Greedy extraction. Over DAGs a settled class has the set of classes that it needs and that cost something; a node
 // costs its own cost and the weights of the union of its children's sets. Nodes without a cost whose children need one
 // set only (splits, reshapes) share it. When the sets together are at their limit a class becomes an atom: its set is
 // itself alone, with all that it needs as its weight, so sharing below it is no longer seen; time and memory stay
 // bounded.
-#include "egraph/extraction/greedy_dag.h"
+#include "egraph/extraction/greedy.h"
 
 #include "egraph/extraction/labels.h"
 #include <float.h>
 #include <math.h>
+
+// --- over trees ------------------------------------------------------------------------------------------------------
+
+// Labels of trees would overflow where sharing doubles at every level: they end at DBL_MAX, in the order of node ids.
+struct tree_costs {
+    const struct extraction_problem *problem;
+    double *cost;   // [n_classes] of its tree
+};
+
+static double price_tree(void *context, uint32_t node)
+{
+    const struct tree_costs *t = context;
+    double cost = t->problem->nodes.items[node].cost;
+    for (uint32_t i = 0; i < extraction_n_children(t->problem, node); i++)
+        cost += t->cost[extraction_children(t->problem, node)[i]];
+    return fmin(cost, DBL_MAX);
+}
+
+static void settle_tree(void *context, uint32_t node, double cost)
+{
+    const struct tree_costs *t = context;
+    t->cost[t->problem->nodes.items[node].class_id] = cost;
+}
+
+bool extraction_greedy_tree(const struct extraction_problem *p, uint32_t *ret_choice, double *ret_cost)
+{
+    struct tree_costs trees = {p, mem_new_array(double, p->n_classes + 1)};
+    struct labels labels;
+    labels_init(&labels, p);
+    labels_set(&labels, &(struct label_pricing){&trees, price_tree, settle_tree}, ret_choice);
+    labels_free(&labels);
+    mem_free_array(trees.cost, p->n_classes + 1);
+    return extraction_settle(p, ret_choice, ret_cost);
+}
+
+// --- over DAGs -------------------------------------------------------------------------------------------------------
 
 enum { MAX_ITEMS = 1 << 26, MAX_WORK = 1 << 30 };   // of all sets, and of all unions
 
