@@ -4,36 +4,18 @@
 #include "backends/costs/choices.h"
 #include "backends/backend.h"
 #include "backends/contract/choice.h"
-#include "backends/cpu/cpu.h"
 #include "backends/costs/layout_policy.h"
+#include "backends/cpu/cpu.h"
 #include "backends/planning/planner.h"
 #include "core/formats/sexp.h"
 #include "core/text/error.h"
 #include "graph/text.h"
+#include "tests/benchmarks/listed_conv.h"
 #include "tests/support/scoped.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool print_conv(struct text *text, const char *line)
-{
-    long n, c, h, w, f, cc, kh, kw, n2, f2, oh, ow, sh, sw, dh, dw, t, l, b, r, groups;
-    if (sscanf(line,
-               "%ldx%ldx%ldx%ld %ldx%ldx%ldx%ld %ldx%ldx%ldx%ld stride %ld,%ld dilation %ld,%ld begin %ld,%ld end "
-               "%ld,%ld groups %ld",
-               &n, &c, &h, &w, &f, &cc, &kh, &kw, &n2, &f2, &oh, &ow, &sh, &sw, &dh, &dw, &t, &l, &b, &r,
-               &groups) != 21)
-        return false;
-    text_printf(text,
-                "(graph (let x (input 0) (f32 %ld %ld %ld %ld)) (let w (weight 0) (f32 %ld %ld %ld %ld))"
-                "(let v (weight 1) (f32 %ld)) (let r (reshape :shape %ld 1 1 v))"
-                "(let b (broadcast :shape %ld %ld %ld %ld r))"
-                "(let c (conv :stride %ld %ld :pad %ld %ld %ld %ld :dilation %ld %ld :group %ld x w))"
-                "(let a (ewadd c b)) (let z (relu a)) (output z))",
-                n, c, h, w, f, cc, kh, kw, f, f, n, f, oh, ow, sh, sw, t, l, b, r, dh, dw, groups);
-    return true;
-}
 
 static bool print_product(struct text *text, const char *line)
 {
@@ -79,7 +61,11 @@ static void measure_line(struct backend *b, const char *line, enum layout layout
     TEXT(text);
     const struct sexp *list;
     graph_init(&g, &arena);
-    if ((print_conv(&text, line) || print_product(&text, line)) &&
+    struct listed_conv conv;
+    bool is_conv = listed_conv_read(line, &conv);
+    if (is_conv)
+        listed_conv_print(&text, &conv);
+    if ((is_conv || print_product(&text, line)) &&
         sexp_parse(&arena, "graph", text.chars, strlen(text.chars), &list, &error) &&
         graph_parse(&list->items[0], "graph", &g, &error)) {
         uint8_t *layouts = arena_array(&arena, uint8_t, g.tensors.count);

@@ -11,6 +11,7 @@
 #include "core/numbers/random.h"
 #include "core/system/clock.h"
 #include "core/text/error.h"
+#include "tests/benchmarks/listed_conv.h"
 #include "tests/support/scoped.h"
 #include <math.h>
 #include <stdio.h>
@@ -45,18 +46,13 @@ struct bench {
 
 static bool read_shape(const char *line, struct shape *ret_shape)
 {
-    struct shape s;
-    long n, c, h, w, f, cc, kh, kw, n2, f2, oh, ow, sh, sw, dh, dw, t, l, b, r, groups;
-    if (sscanf(line,
-               "%ldx%ldx%ldx%ld %ldx%ldx%ldx%ld %ldx%ldx%ldx%ld stride %ld,%ld dilation %ld,%ld begin %ld,%ld end "
-               "%ld,%ld groups %ld",
-               &n, &c, &h, &w, &f, &cc, &kh, &kw, &n2, &f2, &oh, &ow, &sh, &sw, &dh, &dw, &t, &l, &b, &r,
-               &groups) != 21)
+    struct listed_conv c;
+    if (!listed_conv_read(line, &c))
         return false;
-    s = (struct shape){n, c, h, w, f, oh, ow, t, l, b, r};
-    *ret_shape = s;
-    return kh == 3 && kw == 3 && sh == 1 && sw == 1 && dh == 1 && dw == 1 && groups == 1 && c % LANES == 0 &&
-           f % LANES == 0;
+    *ret_shape =
+        (struct shape){c.n, c.c, c.h, c.w, c.filters, c.out[0], c.out[1], c.begin[0], c.begin[1], c.end[0], c.end[1]};
+    bool is_plain = c.stride[0] == 1 && c.stride[1] == 1 && c.dilation[0] == 1 && c.dilation[1] == 1 && c.groups == 1;
+    return is_plain && c.window[0] == 3 && c.window[1] == 3 && c.c % LANES == 0 && c.filters % LANES == 0;
 }
 
 static float *new_floats(struct bench *b, int64_t n)

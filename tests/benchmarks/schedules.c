@@ -13,6 +13,7 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "graph/text.h"
+#include "tests/benchmarks/listed_conv.h"
 #include "tuning/model/cost_model.h"
 #include "tuning/reuse/arborescence.h"
 #include "tuning/reuse/reuse.h"
@@ -43,25 +44,6 @@ struct record {
 };
 
 // --- recording -------------------------------------------------------------------------------------------------------
-
-static bool print_conv(struct text *text, const char *line)
-{
-    long n, c, h, w, f, cc, kh, kw, n2, f2, oh, ow, sh, sw, dh, dw, t, l, b, r, groups;
-    if (sscanf(line,
-               "%ldx%ldx%ldx%ld %ldx%ldx%ldx%ld %ldx%ldx%ldx%ld stride %ld,%ld dilation %ld,%ld begin %ld,%ld end "
-               "%ld,%ld groups %ld",
-               &n, &c, &h, &w, &f, &cc, &kh, &kw, &n2, &f2, &oh, &ow, &sh, &sw, &dh, &dw, &t, &l, &b, &r,
-               &groups) != 21)
-        return false;
-    text_printf(text,
-                "(graph (let x (input 0) (f32 %ld %ld %ld %ld)) (let w (weight 0) (f32 %ld %ld %ld %ld))"
-                "(let v (weight 1) (f32 %ld)) (let r (reshape :shape %ld 1 1 v))"
-                "(let b (broadcast :shape %ld %ld %ld %ld r))"
-                "(let c (conv :stride %ld %ld :pad %ld %ld %ld %ld :dilation %ld %ld :group %ld x w))"
-                "(let a (ewadd c b)) (let z (relu a)) (output z))",
-                n, c, h, w, f, cc, kh, kw, f, f, n, f, oh, ow, sh, sw, t, l, b, r, dh, dw, groups);
-    return true;
-}
 
 static void try_batch(struct backend *b, const struct plan *plan, const struct step *step, choice_list *list)
 {
@@ -139,7 +121,11 @@ static void record_line(struct record *record, struct backend *b, const char *li
     schedule_spaces spaces = {0};
     arena_init(&arena);
     graph_init(&g, &arena);
-    if (print_conv(&text, line) && sexp_parse(&arena, "graph", text.chars, strlen(text.chars), &list, &error) &&
+    struct listed_conv conv;
+    bool is_conv = listed_conv_read(line, &conv);
+    if (is_conv)
+        listed_conv_print(&text, &conv);
+    if (is_conv && sexp_parse(&arena, "graph", text.chars, strlen(text.chars), &list, &error) &&
         graph_parse(&list->items[0], "graph", &g, &error)) {
         uint8_t *layouts = arena_array(&arena, uint8_t, g.tensors.count);
         memset(layouts, LAYOUT_CHANNELS_LAST, g.tensors.count);
