@@ -36,6 +36,7 @@ def parse_arguments():
                         help="cases that tests/fuzz/malformed-models has written (default: write them for this run)")
     parser.add_argument("--only", metavar="GLOB", default="*", help="only cases with such a name")
     parser.add_argument("--few", action="store_true", help="each third of those that were changed at random")
+    parser.add_argument("--every", metavar="N", type=int, default=1, help="each Nth case alone (default: %(default)s)")
     parser.add_argument("--timeout", type=float, default=200.0, help="seconds a case may take (default: %(default)s)")
     parser.add_argument("--memory", type=float, default=1024.0, help="MiB a case may use (default: %(default)s)")
     return parser.parse_args()
@@ -119,7 +120,7 @@ def cases_in(folder, options):
         cases = sorted((folder / verdict).glob("*"))
         changed = [case for case in cases if case.name.startswith(CHANGED_AT_RANDOM)]
         left_out = set(changed) - set(changed[::3]) if options.few else set()
-        for case in cases:
+        for case in cases[::options.every]:
             if case not in left_out and fnmatch.fnmatch(case.name, options.only):
                 yield verdict, case
 
