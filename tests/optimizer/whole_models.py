@@ -2,9 +2,9 @@
 
 idioms: what exporters write for one operator of a framework (decomposed norms, attention with masks, split heads, chains of
 Shape, Gather and Concat, gates), several in a row, with and without a symbolic batch. typed: random graphs of typed
-operators. nnsmith: those of NNSmith (`pip install nnsmith`; skipped without it). Each way of searching takes its turn. What is written is loaded in ONNX Runtime and compared with the original
-there; no exit code but 0 is right, and none takes long. A model that fails is kept in the folder for temporary files, and
-the command is printed."""
+operators (tests/onnx/random_models.py). nnsmith: those of NNSmith (`pip install nnsmith`; skipped without it). Each way of
+searching takes its turn. What is written is loaded in ONNX Runtime and compared with the original there; no exit code but 0
+is right, and none takes long. A model that fails is kept in the folder for temporary files, and the command is printed."""
 import argparse
 import importlib.util
 import os
@@ -20,6 +20,9 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from small_models import session_of
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "onnx"))
+import random_models  # noqa: E402
 
 QUICK, ONE, FAKE = ["--budget", "100"], ["--threads", "1"], ["--device", "fake"]
 WAYS = [["--runtime", "taso", "--measure-seconds", "0.05", *ONE, *QUICK], ["--measure-seconds", "0.05", *ONE, *QUICK],
@@ -230,91 +233,12 @@ def idiom_model(random):
         seen.append(x)
     m.nodes.append(helper.make_node("Identity", [x], ["y"]))
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [m.batch, ROWS, WIDTH]) for name in "xy"]
-    return finish(m, [ends[0]], [ends[1]])
-
-
-def finish(m, inputs, outputs):
-    graph = helper.make_graph(m.nodes, "whole", inputs, outputs, m.weights)
+    graph = helper.make_graph(m.nodes, "whole", [ends[0]], [ends[1]], m.weights)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-# --- typed graphs ----------------------------------------------------------------------------------------------------
-
-UNARY = ["Abs", "Neg", "Relu", "Sigmoid", "Tanh", "Exp", "Sqrt", "Floor", "Ceil", "Round", "Sign", "Erf", "Softplus", "Log",
-         "Reciprocal", "LeakyRelu", "Elu", "Identity", "HardSigmoid"]
-BINARY = ["Add", "Sub", "Mul", "Div", "Max", "Min"]
-
-
 def typed_model(random):
-    """Tensors with their shapes; each step takes some of them."""
-    m = Model(random, False)
-    shapes = {"x": (2, 4, 8), "u": (2, 4, 8), "v": (4, 8)}
-    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()]
-
-    def pick(condition=lambda shape: True):
-        names = [name for name, shape in shapes.items() if condition(shape)]
-        return names[random.integers(len(names))]
-
-    def unary():
-        x = pick()
-        return m.add(str(random.choice(UNARY)), x), shapes[x]
-
-    def binary():
-        a = pick()
-        if random.random() < 0.4:
-            c = np.float32(random.choice([0, 1, -1, 0.5, 2, 1e-5, 1e5]))
-            return m.add(str(random.choice(BINARY)), a, m.weight(c)), shapes[a]
-        b = pick(lambda shape: shape == shapes[a] or shape == shapes[a][1:])
-        return m.add(str(random.choice(BINARY)), a, b), shapes[a]
-
-    def product():
-        a = pick(lambda shape: len(shape) >= 2)
-        n = int(random.choice([1, 4, 8]))
-        return m.add("MatMul", a, m.random_weight(shapes[a][-1], n)), (*shapes[a][:-1], n)
-
-    def move():
-        a = pick()
-        perm = list(map(int, random.permutation(len(shapes[a]))))
-        return m.add("Transpose", a, perm=perm), tuple(shapes[a][i] for i in perm)
-
-    def reshape():
-        a = pick()
-        shape = (*shapes[a][:-2], int(np.prod(shapes[a][-2:]))) if random.random() < 0.5 else (*shapes[a], 1)
-        return (m.add("Reshape", a, m.ints(*shape)), shape) if len(shape) <= 4 else unary()
-
-    def reduce():
-        a, axis = pick(), -1
-        op = str(random.choice(["ReduceMean", "ReduceMax", "ReduceMin", "ReduceL2"]))
-        return m.add(op, a, axes=[axis], keepdims=1), (*shapes[a][:-1], 1)
-
-    def join():
-        a = pick()
-        b = pick(lambda shape: shape == shapes[a])
-        axis = int(random.integers(len(shapes[a])))
-        shape = list(shapes[a])
-        shape[axis] *= 2
-        return m.add("Concat", a, b, axis=axis), tuple(shape)
-
-    def cut():
-        a = pick()
-        size = shapes[a][-1]
-        if size < 2:
-            return unary()
-        first, second = m.add("Split", a, m.ints(size // 2, size - size // 2), n_outputs=2, axis=-1)
-        shapes[first] = (*shapes[a][:-1], size // 2)
-        return second, (*shapes[a][:-1], size - size // 2)
-
-    def normalize():
-        a = pick()
-        return m.add(str(random.choice(["Softmax", "LogSoftmax"])), a, axis=-1), shapes[a]
-
-    steps = [unary, unary, binary, binary, binary, product, product, move, reshape, reduce, join, cut, normalize]
-    for _ in range(random.integers(3, 16)):
-        name, shape = steps[random.integers(len(steps))]()
-        shapes[name] = shape
-    read = {i for node in m.nodes for i in node.input}
-    ends = [name for name in shapes if name not in read and name not in "xuv"] or [list(shapes)[-1]]
-    return finish(m, inputs, [helper.make_tensor_value_info(name, TensorProto.FLOAT, shapes[name]) for name in ends])
+    return random_models.make(int(random.integers(1 << 30)), int(random.integers(3, 16)))
 
 
 def random_model_of_nnsmith(random):
