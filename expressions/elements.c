@@ -182,17 +182,54 @@ bool elements_fit_reals(enum dtype dtype, const void *elements, size_t n)
 
 #define PIECE 1024   // elements that are numbers at a time
 
-bool elements_are_finite(enum dtype dtype, const void *elements, size_t n)
+// Of magnitudes as bits, which are in the order of the numbers; those from `infinite` on are none.
+#define LARGEST_BITS(type, n, elements, infinite)                                                                      \
+    type largest = 0, others = 0;                                                                                      \
+    for (size_t i = 0; i < (n); i++) {                                                                                 \
+        type bits;                                                                                                     \
+        memcpy(&bits, (const char *)(elements) + i * sizeof bits, sizeof bits);                                        \
+        bits &= (type)((type)-1 >> 1);                                                                                 \
+        type finite = bits < (infinite) ? bits : 0;                                                                    \
+        others |= bits ^ finite;                                                                                       \
+        largest = finite > largest ? finite : largest;                                                                 \
+    }
+
+static double largest_float(const void *elements, size_t n, bool *ret_are_finite)
 {
-    double reals[PIECE];
+    LARGEST_BITS(uint32_t, n, elements, 0x7f800000)
+    *ret_are_finite = !others;
+    return (double)float_of_bits(largest);
+}
+
+static double largest_half(const void *elements, size_t n, bool *ret_are_finite)
+{
+    LARGEST_BITS(uint16_t, n, elements, 0x7c00)
+    *ret_are_finite = !others;
+    return (double)half_to_float(largest);
+}
+
+double elements_largest(enum dtype dtype, const void *elements, size_t n, bool *ret_are_finite)
+{
+    double reals[PIECE], largest = 0;
+    if (dtype == DTYPE_F32 || dtype == DTYPE_F16)
+        return (dtype == DTYPE_F32 ? largest_float : largest_half)(elements, n, ret_are_finite);
+    *ret_are_finite = true;
     for (size_t start = 0; start < n; start += PIECE) {
         size_t count = n - start < PIECE ? n - start : PIECE;
         elements_to_reals(dtype, (const char *)elements + start * dtype_size(dtype), count, reals);
-        for (size_t i = 0; i < count; i++)
-            if (!isfinite(reals[i]))
-                return false;
+        for (size_t i = 0; i < count; i++) {
+            *ret_are_finite = *ret_are_finite && isfinite(reals[i]);
+            largest = isfinite(reals[i]) ? fmax(largest, fabs(reals[i])) : largest;
+        }
     }
-    return true;
+    return largest;
+}
+
+bool elements_are_finite(enum dtype dtype, const void *elements, size_t n)
+{
+    bool are_finite;
+    elements_largest(dtype, elements, n, &are_finite);
+    return are_finite;
 }
 
 void elements_to_integers(enum dtype dtype, const void *elements, size_t n, int64_t *ret_integers)

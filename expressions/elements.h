@@ -13,6 +13,8 @@ void elements_from_reals(enum dtype dtype, const double *reals, size_t n, void *
 // False: an integer among them has more digits than a double.
 bool elements_fit_reals(enum dtype dtype, const void *elements, size_t n);
 bool elements_are_finite(enum dtype dtype, const void *elements, size_t n);   // all but infinities and NaN
+// The largest magnitude of those that are finite, 0 where there are none; and whether all are.
+double elements_largest(enum dtype dtype, const void *elements, size_t n, bool *ret_are_finite);
 void elements_to_integers(enum dtype dtype, const void *elements, size_t n, int64_t *ret_integers);
 void elements_from_integers(enum dtype dtype, const int64_t *integers, size_t n, void *ret_elements);
 

@@ -14,36 +14,12 @@
 #define GROWTH_OF_SMALL_MODELS ((size_t)16 << 20)   // bytes that weights may grow by in any case
 #define MOST_ELEMENTS ((int64_t)1 << 20)            // of other weights than halves
 #define NEVER_OVERFLOWS 1e9                         // in products of a few
-#define PIECE 1024
 
 static size_t most_weight_bytes(const struct optimizing *o)
 {
     size_t own = graph_weight_bytes(&o->model.graph), least = mem_sum(own, GROWTH_OF_SMALL_MODELS);
     double most = o->options->weight_growth * (double)own;
     return o->options->weight_growth <= 0 ? 0 : most > (double)least ? (size_t)most : least;
-}
-
-static uint16_t largest_half(const uint16_t *halves, int64_t n)
-{
-    uint16_t largest = 0;
-    for (int64_t i = 0; i < n; i++) {
-        uint16_t bits = halves[i] & 0x7fff, finite = bits < 0x7c00 ? bits : 0;
-        largest = finite > largest ? finite : largest;
-    }
-    return largest;
-}
-
-static double largest_real(enum dtype dtype, const char *elements, int64_t n)
-{
-    double largest = 0, reals[PIECE];
-    for (int64_t start = 0; start < n; start += PIECE) {
-        size_t count = n - start < PIECE ? (size_t)(n - start) : PIECE;
-        elements_to_reals(dtype, elements + (size_t)start * dtype_size(dtype), count, reals);
-        for (size_t i = 0; i < count; i++)
-            if (isfinite(reals[i]))
-                largest = fmax(largest, fabs(reals[i]));
-    }
-    return largest;
 }
 
 static bool is_looked_at(const struct type *type)
@@ -59,8 +35,8 @@ static double magnitude_of_weight(struct optimizing *o, size_t index)
     const void *data;
     if (!is_looked_at(type) || !imported_weight_acquire(&o->model, index, &data, &ignored))
         return NAN;
-    double largest = type->dtype == DTYPE_F16 ? half_to_float(largest_half(data, type_elements(type)))
-                                              : largest_real(type->dtype, data, type_elements(type));
+    bool are_finite;
+    double largest = elements_largest(type->dtype, data, (size_t)type_elements(type), &are_finite);
     imported_weight_release(&o->model, index, data);
     return largest;
 }

@@ -10,8 +10,9 @@
 
 #define OWN_NUMBERS(_)                                                                                                 \
     _(PRODUCTS)                                                                                                        \
-    _(BLOCKS) _(ALL_ROWS) _(BLOCK) _(N) _(K) _(D) _(K_COLUMN) _(K_ROW) _(V_COLUMN) _(V_ROW) _(Q_ROW) _(Y_ROWS)         \
-        _(S_ROW) _(AT_V) _(AT_S) _(PLACES)
+    _(BLOCKS)                                                                                                          \
+    _(ALL_ROWS) _(BLOCK) _(N) _(K) _(D) _(K_COLUMN) _(K_ROW) _(V_COLUMN) _(V_ROW) _(Q_ROW) _(Y_ROWS) _(S_ROW) _(AT_V)  \
+        _(AT_S) _(PLACES)
 #define OWN_NUMBER(name) OWN_##name,
 enum { OWN_NUMBERS(OWN_NUMBER) OWN_N_NUMBERS };   // then the distances of rows of all operands
 
@@ -147,24 +148,18 @@ static const char packing[] =
     "to[c * width + lane] = x[lane * column + c * row];\n"
     "}\n}\n";
 
-static const char softmax[] =
-    "static void NAMED(softmax)(float *s, I rows, I columns, I row)\n{\n"
-    "for (I r = 0; r < rows; r++, s += row) {\n"
-    "V most = ALL(-__builtin_inff()), sum = {0};\n"
-    "I whole = columns / LANES * LANES, left = columns - whole;\n"
-    "for (I i = 0; i < whole; i += LANES)\nmost = NAMED(max)(most, NAMED(load)(s + i));\n"
-    "if (left)\n"
-    "most = NAMED(max)(most, NAMED(first)(NAMED(load_some)(s + whole, left), left, -__builtin_inff()));\n"
-    "most = NAMED(max_all)(most);\n"
-    "for (I i = 0; i < whole; i += LANES) {\n"
-    "V e = NAMED(exp)(NAMED(load)(s + i) - most);\nNAMED(store)(s + i, e);\nsum += e;\n}\n"
-    "if (left) {\n"
-    "V e = NAMED(first)(NAMED(exp)(NAMED(load_some)(s + whole, left) - most), left, 0);\n"
-    "NAMED(store_some)(s + whole, e, left);\nsum += e;\n}\n"
-    "V share = 1 / NAMED(sum_all)(sum);\n"
-    "for (I i = 0; i < whole; i += LANES)\nNAMED(store)(s + i, NAMED(load)(s + i) * share);\n"
-    "if (left)\nNAMED(store_some)(s + whole, NAMED(load_some)(s + whole, left) * share, left);\n"
-    "}\n}\n";
+// What is behind the columns, up to a whole vector, is nothing of its own: its exponentials are 0.
+static const char softmax[] = "static void NAMED(softmax)(float *s, I rows, I columns, I row)\n{\n"
+                              "for (I r = 0; r < rows; r++, s += row) {\n"
+                              "V most = ALL(-__builtin_inff()), sum = {0};\n"
+                              "for (I i = columns; i < row; i++)\ns[i] = -__builtin_inff();\n"
+                              "for (I i = 0; i < row; i += LANES)\nmost = NAMED(max)(most, NAMED(load)(s + i));\n"
+                              "most = NAMED(max_all)(most);\n"
+                              "for (I i = 0; i < row; i += LANES) {\n"
+                              "V e = NAMED(exp)(NAMED(load)(s + i) - most);\nNAMED(store)(s + i, e);\nsum += e;\n}\n"
+                              "V share = 1 / NAMED(sum_all)(sum);\n"
+                              "for (I i = 0; i < row; i += LANES)\nNAMED(store)(s + i, NAMED(load)(s + i) * share);\n"
+                              "}\n}\n";
 
 // Addresses of an epilogue's operands at the block's first row.
 static void print_operands(struct text *text, const struct attention_definition *d, int tile)

@@ -30,13 +30,14 @@ static memory_id read_first(const struct step *s)
     return s->n_loops && s->loops[0].n_operands ? s->loops[0].operands[0].memory : NO_MEMORY;
 }
 
-// The only other step that has to do with what a step makes: NO_STEP, where there are more.
+// The only step that reads what a step makes: NO_STEP, where there are more. Lives are those of before any steps were
+// joined, which moves others to the front alone.
 static uint32_t find_other(const struct plan *plan, uint32_t step)
 {
     memory_id memory = made_by(&plan->steps.items[step]);
-    uint32_t found = NO_STEP;
-    for (uint32_t i = 0; i < plan->steps.count; i++) {
-        if (i == step || !touches(&plan->steps.items[i], memory))
+    uint32_t found = NO_STEP, last = plan->memory.items[memory].last_step;
+    for (uint32_t i = step + 1; i <= last && i < plan->steps.count; i++) {
+        if (!touches(&plan->steps.items[i], memory))
             continue;
         if (found != NO_STEP)
             return NO_STEP;

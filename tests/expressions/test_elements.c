@@ -78,4 +78,23 @@ static void integers_come_back(void **state)
     }
 }
 
-RUN_TESTS(TEST(halves_come_back), TEST(halves_are_rounded_to_even), TEST(edges_are_kept), TEST(integers_come_back))
+static void largest_are_found_among_what_is_no_number(void **state)
+{
+    static const enum dtype floats[] = {DTYPE_F16, DTYPE_BF16, DTYPE_F32, DTYPE_F64};
+    static const double finite[] = {-0.0, 3, -64, 0.5}, others[] = {2, -INFINITY, NAN, INFINITY}, none[] = {-NAN};
+    bool are_finite;
+    char elements[64];
+    for (size_t i = 0; i < COUNT_OF(floats); i++) {
+        elements_from_reals(floats[i], finite, COUNT_OF(finite), elements);
+        assert_true(elements_largest(floats[i], elements, COUNT_OF(finite), &are_finite) == 64 && are_finite);
+        assert_true(elements_largest(floats[i], elements, 0, &are_finite) == 0 && are_finite);
+        elements_from_reals(floats[i], others, COUNT_OF(others), elements);
+        assert_true(elements_largest(floats[i], elements, COUNT_OF(others), &are_finite) == 2 && !are_finite);
+        elements_from_reals(floats[i], none, 1, elements);
+        assert_true(elements_largest(floats[i], elements, 1, &are_finite) == 0 && !are_finite);
+    }
+    assert_true(elements_largest(DTYPE_I8, (const int8_t[]){3, -128}, 2, &are_finite) == 128 && are_finite);
+}
+
+RUN_TESTS(TEST(halves_come_back), TEST(halves_are_rounded_to_even), TEST(edges_are_kept), TEST(integers_come_back),
+          TEST(largest_are_found_among_what_is_no_number))

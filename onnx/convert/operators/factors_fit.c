@@ -14,7 +14,6 @@
 #include <math.h>
 
 #define SMALLEST_HALF 0x1p-14   // of full precision
-#define PIECE 1024              // elements that are numbers at a time
 
 // Integers wrap, whatever is multiplied first.
 static bool is_finite_in(enum dtype dtype, double number)
@@ -28,17 +27,16 @@ static bool is_precise(enum dtype dtype, double number)
 }
 
 // Of the weights that each factor is for: `run` in a row, again and again. What is no number is infinitely large.
-static void note_magnitudes(enum dtype dtype, const char *elements, int64_t n, uint32_t run, uint32_t n_factors,
+static void note_magnitudes(enum dtype dtype, const char *elements, int64_t n, int64_t run, uint32_t n_factors,
                             double *ret_largest)
 {
-    double reals[PIECE];
-    for (int64_t start = 0; start < n; start += PIECE) {
-        size_t count = n - start < PIECE ? (size_t)(n - start) : PIECE;
-        elements_to_reals(dtype, elements + (size_t)start * dtype_size(dtype), count, reals);
-        for (size_t i = 0; i < count; i++) {
-            double *largest = &ret_largest[(start + (int64_t)i) / run % n_factors];
-            *largest = fmax(*largest, isnan(reals[i]) ? INFINITY : fabs(reals[i]));
-        }
+    run = n_factors == 1 ? n : run;
+    for (int64_t start = 0; start < n; start += run) {
+        bool are_finite;
+        size_t count = (size_t)(n - start < run ? n - start : run);
+        double most = elements_largest(dtype, elements + (size_t)start * dtype_size(dtype), count, &are_finite);
+        double *largest = &ret_largest[start / run % n_factors];
+        *largest = fmax(*largest, are_finite ? most : INFINITY);
     }
 }
 
