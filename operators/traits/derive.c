@@ -7,6 +7,7 @@
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "operators/traits.h"
+#include "operators/traits/application.h"
 #include "operators/traits/carried_axes.h"
 #include "operators/traits/larger_sizes.h"
 #include "operators/traits/promises.h"
@@ -22,8 +23,7 @@ enum {
     WANTED_OF_OTHERS = 40,   // of large ranks, and of large sizes
     MOST_TRIES_OF_OTHERS = 60000,
     LEAST = 12,
-    MOST_INPUTS = MOST_KNOWN_INPUTS,
-    MOST_ENTRIES = 2 * MAX_RANK
+    MOST_INPUTS = MOST_KNOWN_INPUTS
 };
 static const struct scale {
     int lowest_rank, highest_rank;
@@ -32,10 +32,7 @@ static const struct scale {
 
 struct probe {
     const struct scale *scale;
-    struct type inputs[MOST_INPUTS];
-    int64_t ints[MAX_ATTRIBUTES][MOST_ENTRIES];
-    struct attribute_value attributes[MAX_ATTRIBUTES];
-    struct operator_call call;
+    struct application a;
 };
 
 // --- applications ----------------------------------------------------------------------------------------------------
@@ -91,7 +88,7 @@ static int64_t random_number(struct random *r, const struct attribute *attribute
 
 static int64_t random_int(struct random *r, const struct attribute *attribute, const struct probe *p)
 {
-    int rank = p->call.n_inputs ? p->inputs[0].rank : p->scale->highest_rank;
+    int rank = p->a.call.n_inputs ? p->a.inputs[0].rank : p->scale->highest_rank;
     bool is_axis = attribute->role == ROLE_AXIS || attribute->role == ROLE_AXES || attribute->role == ROLE_PERMUTATION;
     if (is_axis)
         return rank ? (int64_t)random_below(r, (uint64_t)rank) : 0;
@@ -105,8 +102,8 @@ static int64_t random_int(struct random *r, const struct attribute *attribute, c
 
 static uint32_t random_length(struct random *r, const struct attribute *attribute, const struct probe *p)
 {
-    uint32_t rank =
-        (uint32_t)(p->call.n_inputs ? p->inputs[0].rank : (int)random_below(r, (uint64_t)p->scale->highest_rank + 1));
+    uint32_t rank = (uint32_t)(p->a.call.n_inputs ? p->a.inputs[0].rank
+                                                  : (int)random_below(r, (uint64_t)p->scale->highest_rank + 1));
     uint32_t spatial = rank > 2 ? rank - 2 : 0;
     switch (attribute->role) {
     case ROLE_STRIDE:
@@ -164,26 +161,26 @@ static uint32_t random_shape(struct random *r, const struct type *x, int64_t *it
 
 static void fill_list(struct random *r, const struct attribute *attribute, struct probe *p, int i)
 {
-    const struct type *x = &p->inputs[0];
-    int64_t *items = p->ints[i];
+    const struct type *x = &p->a.inputs[0];
+    int64_t *items = p->a.ints[i];
     uint32_t n = random_length(r, attribute, p);
     for (uint32_t j = 0; j < n; j++)
         items[j] = random_int(r, attribute, p);
     if (attribute->role == ROLE_PERMUTATION)
         shuffle(r, items, n);
     if (attribute->role == ROLE_PART_SIZES && x->rank > 0)
-        n = random_parts(r, x->dim[p->ints[0][0]], items);
-    if (attribute->role == ROLE_SHAPE && p->call.n_inputs && !is_one_of(r, 4))
+        n = random_parts(r, x->dim[p->a.ints[0][0]], items);
+    if (attribute->role == ROLE_SHAPE && p->a.call.n_inputs && !is_one_of(r, 4))
         n = random_shape(r, x, items);
-    if (attribute->role == ROLE_SHAPE && !p->call.n_inputs && n > 1 && is_one_of(r, 2))
+    if (attribute->role == ROLE_SHAPE && !p->a.call.n_inputs && n > 1 && is_one_of(r, 2))
         items[1] = items[0];
-    p->attributes[i] = (struct attribute_value){n, items};
+    p->a.attributes[i] = (struct attribute_value){n, items};
 }
 
 static void fill_attribute(struct random *r, const struct attribute *attribute, struct probe *p, int i, bool activates)
 {
     static const double reals[] = {0.5, -0.25, 1, 2, 0, 100};
-    int64_t *value = p->ints[i];
+    int64_t *value = p->a.ints[i];
     if (attribute->kind == ATTRIBUTE_INTS) {
         fill_list(r, attribute, p, i);
         return;
@@ -198,7 +195,7 @@ static void fill_attribute(struct random *r, const struct attribute *attribute, 
         *value = activates ? random_choice(r, attribute) : 0;
     else
         *value = random_choice(r, attribute);
-    p->attributes[i] = (struct attribute_value){1, value};
+    p->a.attributes[i] = (struct attribute_value){1, value};
 }
 
 static int most_inputs_tried(const struct operator* op)
@@ -211,8 +208,8 @@ static void fill_probe(struct random *r, const struct operator* op, bool activat
 {
     int n = op->min_inputs + (int)random_below(r, (uint64_t)(most_inputs_tried(op) - op->min_inputs) + 1);
     for (int i = 0; i < n; i++)
-        p->inputs[i] = i ? random_type_after(r, p->scale, &p->inputs[i - 1]) : random_type(r, p->scale);
-    p->call = (struct operator_call){.op = op, .n_inputs = n, .inputs = p->inputs, .attributes = p->attributes};
+        p->a.inputs[i] = i ? random_type_after(r, p->scale, &p->a.inputs[i - 1]) : random_type(r, p->scale);
+    p->a.call = (struct operator_call){.op = op, .n_inputs = n, .inputs = p->a.inputs, .attributes = p->a.attributes};
     for (int i = 0; i < operator_n_attributes(op); i++)
         fill_attribute(r, &op->attributes[i], p, i, activates);
 }
@@ -264,18 +261,18 @@ static void note_form(struct definition *d, const struct operator_call *call, st
 static unsigned traits_of_kind(struct definition *d, struct probe *p, struct findings *f)
 {
     bool is_kernel = d->n_inputs == 0 && definition_output(d, 0)->rank >= 3;
-    if (p->call.op->resolve)
-        p->call.op->resolve(d, &p->call, p->attributes);
-    note_form(d, &p->call, f);
-    return (is_kernel ? TRAIT_IS_KERNEL : 0) | kind_of(d, &p->call, f);
+    if (p->a.call.op->resolve)
+        p->a.call.op->resolve(d, &p->a.call, p->a.attributes);
+    note_form(d, &p->a.call, f);
+    return (is_kernel ? TRAIT_IS_KERNEL : 0) | kind_of(d, &p->a.call, f);
 }
 
 #define SIGN_TRAITS (unsigned)(TRAIT_POSITIVE | TRAIT_KEEPS_POSITIVE)
 // Attributes at which nothing is said of signs say nothing against them.
 static bool has_positive_reals(const struct probe *p)
 {
-    for (int i = 0; i < operator_n_attributes(p->call.op); i++)
-        if (p->call.op->attributes[i].kind == ATTRIBUTE_REAL && real_from_bits(p->ints[i][0]) <= 0)
+    for (int i = 0; i < operator_n_attributes(p->a.call.op); i++)
+        if (p->a.call.op->attributes[i].kind == ATTRIBUTE_REAL && real_from_bits(p->a.ints[i][0]) <= 0)
             return false;
     return true;
 }
@@ -308,11 +305,11 @@ static void note_definition(struct definition *d, struct probe *p, struct findin
     }
     unsigned traits = definition_traits(d);
     if (!f->broken_promise && p->scale == &scales[0])
-        f->broken_promise = operator_broken_promise(&p->call, d->arena);
+        f->broken_promise = operator_broken_promise(&p->a.call, d->arena);
     traits = has_positive_reals(p) ? traits : (traits & ~(unsigned)TRAIT_PARTIAL) | SIGN_TRAITS;
     for (int i = 0; i < MOST_INPUTS && has_positive_reals(p); i++)
         f->positive_inputs &= definition_is_partial(d, 1u << i) ? ~(1u << i) : UINT32_MAX;
-    unsigned repeated = traits & TRAIT_ENTRY_BY_ENTRY ? operator_repeated_traits(&p->call, d->arena) : 0;
+    unsigned repeated = traits & TRAIT_ENTRY_BY_ENTRY ? operator_repeated_traits(&p->a.call, d->arena) : 0;
     f->of_all &= traits | repeated | traits_of_kind(d, p, f);
     f->of_some |= traits & TRAITS_OF_SOME;
     for (int i = 0; i < d->n_inputs; i++) {
@@ -337,9 +334,9 @@ static void find_traits_at(const struct scale *scale, const struct operator* op,
     for (int i = 0; i < tries && f->n < wanted; i++) {
         struct arena_mark mark = arena_mark(&arena);
         fill_probe(&r, op, activates, &p);
-        definition_clear(&d, p.call.n_inputs, p.inputs);
+        definition_clear(&d, p.a.call.n_inputs, p.a.inputs);
         d.is_silent = true;
-        if (operator_define(&d, &p.call))
+        if (operator_define(&d, &p.a.call))
             note_definition(&d, &p, f);
         arena_release(&arena, mark);
     }
