@@ -4,6 +4,7 @@
 #include "tests/support/parse_rules.h"
 #include "verifier/entailment/derivation.h"
 #include "verifier/rules/abduction.h"
+#include "verifier/rules/prove.h"
 #include "verifier/rules/rejection_reason.h"
 
 struct fixture {

@@ -10,6 +10,7 @@
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
 #include "verifier/limits.h"
+#include "verifier/rules/prove.h"
 #include "verifier/rules/rejection_reason.h"
 #include "verifier/rules/reversed.h"
 #include <inttypes.h>

@@ -3,6 +3,6 @@
 // (symbols (families N)), (law NAME), or
 // (subterms (proof ...)), the certificate of the rule between the subterms that differ.
 #pragma once
-#include "verifier/rules/prove.h"
+#include "verifier/rules/rule_report.h"
 
 const char *rule_certificate(const struct rule_report *report, struct arena *a);

@@ -10,54 +10,6 @@
 #include "verifier/text/functions.h"
 #include "verifier/text/numbers.h"
 
-const char *rule_outcome_name(enum rule_outcome outcome)
-{
-    static const char *const names[RULE_OUTCOMES] = {
-        [RULE_PROVED] = "proved",         [RULE_PROVED_UNDER_CONDITIONS] = "proved under conditions",
-        [RULE_CHECKED] = "checked",       [RULE_REFUTED] = "refuted",
-        [RULE_NOT_PROVED] = "not proved", [RULE_BREAKS_A_PROPERTY] = "false, but it follows from the properties",
-    };
-    return names[outcome];
-}
-
-const char *rule_outcome_meaning(enum rule_outcome outcome)
-{
-    static const char *const meanings[RULE_OUTCOMES] = {
-        [RULE_PROVED] = "It holds for all sizes, and may be used everywhere.",
-        [RULE_PROVED_UNDER_CONDITIONS] = "It holds for all sizes with the conditions that were added: use it with "
-                                         "these, as it is written to the output.",
-        [RULE_CHECKED] = "No instance differs, which is no proof: it is used only where sizes are known, and checked "
-                         "there each time; state a property from which it follows, or add a condition.",
-        [RULE_REFUTED] = "It is false at the instance that is shown: mend it, or add a condition that excludes this.",
-        [RULE_NOT_PROVED] = "Nothing was tried, as no instance is well-typed on both sides: look for a mistake in its "
-                            "attributes or sizes, or raise the limits.",
-        [RULE_BREAKS_A_PROPERTY] = "It is false, and so is a property of those that are named: mend that one first.",
-    };
-    return meanings[outcome];
-}
-
-const struct counterexample *rule_report_counterexample(const struct rule_report *report)
-{
-    return report->trial.text.count ? &report->trial : &report->first.counterexample;
-}
-
-void rule_report_free(struct rule_report *report)
-{
-    judgement_free(&report->first);
-    judgement_free(&report->direct);
-    counterexample_free(&report->trial);
-}
-
-bool rule_report_is_derived(const struct rule_report *report)   // from the properties
-{
-    return report->has_entailment && report->entailment.status == ENTAILMENT_PROVED;
-}
-
-bool rule_report_is_proved(const struct rule_report *report)
-{
-    return report->outcome == RULE_PROVED || report->outcome == RULE_PROVED_UNDER_CONDITIONS;
-}
-
 // The means by which a rule is judged.
 struct provers {
     struct judge *judge;
@@ -202,6 +154,9 @@ static void try_with_ranks(const struct provers *p, struct rule_report *report)
 
 // --- subterms --------------------------------------------------------------------------------------------------------
 
+static void judge_rule(const struct provers *p, const struct rule *r, struct rule_report *ret_report);
+static void finish(const struct provers *p, struct rule_report *report);
+
 // Judges the rule between the subterms in which the sides differ, which is smaller.
 static void try_subterms(const struct provers *p, struct rule_report *report)
 {
@@ -211,7 +166,9 @@ static void try_subterms(const struct provers *p, struct rule_report *report)
     struct rule *subterms = rule_of_subterms(&proved, p->arena);
     if (!subterms)
         return;
-    prove_rule(p->judge, p->theory, p->symbols, subterms, p->arena, &inside);
+    judge_rule(p, subterms, &inside);
+    if (rule_report_is_proved(&inside))
+        finish(p, &inside);
     if (rule_report_is_proved(&inside) && conditions_of_whole(subterms, &inside.added, &proved, p->arena, &added)) {
         report->outcome = inside.outcome;
         report->of_subterms = inside.proved.proof;
@@ -236,6 +193,26 @@ static void judge_refuted(const struct provers *p, struct rule_report *report)
         try_under_conditions(p, report);
 }
 
+static void judge_agreeing(const struct provers *p, struct rule_report *report)
+{
+    report->outcome = find_argument(p, report) ? RULE_PROVED : RULE_CHECKED;
+    if (report->outcome == RULE_CHECKED)
+        try_with_ranks(p, report);
+    if (report->outcome == RULE_CHECKED)
+        try_subterms(p, report);
+}
+
+static void judge_rule(const struct provers *p, const struct rule *r, struct rule_report *ret_report)
+{
+    struct equation eq = equation_of_rule(r);
+    *ret_report = (struct rule_report){.rule = r, .proved = *r};
+    judge_equation(p->judge, &eq, &ret_report->first);
+    if (ret_report->first.verdict == VERDICT_REFUTED)
+        judge_refuted(p, ret_report);
+    else
+        judge_agreeing(p, ret_report);
+}
+
 // What no argument is found for is tested at more instances.
 static void test_more(const struct provers *p, struct rule_report *report)
 {
@@ -247,22 +224,12 @@ static void test_more(const struct provers *p, struct rule_report *report)
     report->outcome = report->first.verdict == VERDICT_REFUTED ? RULE_REFUTED : RULE_CHECKED;
 }
 
-static void judge_agreeing(const struct provers *p, struct rule_report *report)
-{
-    report->outcome = find_argument(p, report) ? RULE_PROVED : RULE_CHECKED;
-    if (report->outcome == RULE_CHECKED)
-        try_with_ranks(p, report);
-    if (report->outcome == RULE_CHECKED)
-        try_subterms(p, report);
-    if (report->outcome == RULE_CHECKED)
-        test_more(p, report);
-}
-
 // Random instances at other attributes and larger sizes than those that were tested, and far ones.
 static void try_random_instances(const struct provers *p, struct rule_report *report)
 {
     struct equation eq = equation_of_rule(&report->proved);
-    if (!trials_run_usual(&p->judge->typing, &eq, rule_report_is_proved(report), &report->n_far, &report->trial))
+    enum trial_effort effort = rule_report_is_proved(report) ? TRIALS_OF_PROVED : TRIALS_OF_UNPROVED;
+    if (!trials_run_usual(&p->judge->typing, &eq, effort, &report->n_far, &report->trial))
         report->outcome = RULE_REFUTED;
 }
 
@@ -277,22 +244,23 @@ static bool was_tried_anywhere(const struct rule_report *report)
     return report->first.instances > 0 || report->direct.instances > 0 || report->n_far > 0;
 }
 
+static void finish(const struct provers *p, struct rule_report *report)
+{
+    if (report->outcome == RULE_CHECKED)
+        test_more(p, report);
+    if (holds_where_it_was_tried(report))
+        try_random_instances(p, report);
+    if (report->outcome != RULE_REFUTED && !was_tried_anywhere(report))
+        report->outcome = RULE_NOT_PROVED;
+    report->proved.proof = rule_certificate(report, p->arena);
+}
+
 void prove_rule(struct judge *j, struct theory *theory, struct symbolic_prover *symbols, const struct rule *r,
                 struct arena *a, struct rule_report *ret_report)
 {
     struct provers p = {j, theory, symbols, a};
-    struct equation eq = equation_of_rule(r);
-    *ret_report = (struct rule_report){.rule = r, .proved = *r};
-    judge_equation(j, &eq, &ret_report->first);
-    if (ret_report->first.verdict == VERDICT_REFUTED)
-        judge_refuted(&p, ret_report);
-    else
-        judge_agreeing(&p, ret_report);
-    if (holds_where_it_was_tried(ret_report))
-        try_random_instances(&p, ret_report);
-    if (ret_report->outcome != RULE_REFUTED && !was_tried_anywhere(ret_report))
-        ret_report->outcome = RULE_NOT_PROVED;
-    ret_report->proved.proof = rule_certificate(ret_report, a);
+    judge_rule(&p, r, ret_report);
+    finish(&p, ret_report);
 }
 
 // Conditions and subterms have the names of the other rule's variables.

@@ -1,5 +1,9 @@
-// Attribute terms over symbols: lists of polynomials.
-#include "verifier/symbolic_proof/family.h"
+// Attribute terms over symbols: lists of polynomials, and what conditions say of them.
+#include "verifier/symbolic_proof/attribute_lists.h"
+
+#include "operators/traits.h"
+#include "substitutions/pattern.h"
+#include "verifier/symbolic_proof/symbols.h"
 
 static bool single(const struct family *f, const struct list_of_polys *l, int64_t *ret_value)
 {
@@ -177,4 +181,58 @@ bool family_list(struct family *f, const struct attribute_term *t, struct list_o
     default:
         return look_up(f, t, ret);
     }
+}
+
+// --- conditions and nodes --------------------------------------------------------------------------------------------
+
+static bool cuts_or_pads(const struct pattern *p)
+{
+    for (uint32_t n = 0; n < p->nodes.count; n++)
+        if (operator_slices(p->nodes.items[n].op) || operator_has_role(p->nodes.items[n].op, ROLE_PADS))
+            return true;
+    return false;
+}
+
+// What random sizes seldom meet are places in tensors.
+static void assume_order(struct family *f, const struct condition *c, uint32_t entry, poly difference)
+{
+    if (cuts_or_pads(f->equation->pattern))
+        family_at_least_zero(f, difference, c, entry);
+    else
+        family_not_negative(f, difference);
+}
+
+bool family_assume_condition(struct family *f, const struct condition *c)
+{
+    struct list_of_polys a, b;
+    if (condition_is_of_variable(c->kind))
+        return true;   // assumed, and not made use of
+    if (!family_list(f, c->a, &a) || !family_list(f, c->b, &b))
+        return false;
+    if (a.n != b.n)
+        return c->kind == CONDITION_NOT_EQUAL || family_is_impossible(f);
+    for (uint32_t i = 0; i < a.n; i++) {
+        poly difference = poly_sub(f->polys, b.items[i], a.items[i]);
+        if (c->kind == CONDITION_NOT_EQUAL)
+            f->is_impossible = f->is_impossible || (a.n == 1 && difference == POLY_ZERO);
+        else if (c->kind == CONDITION_EQUAL)
+            family_equal(f, a.items[i], b.items[i]);
+        else if (c->kind == CONDITION_DIVIDES)
+            family_exact_quotient(f, b.items[i], a.items[i], c, i);
+        else
+            assume_order(f, c, i, poly_sub(f->polys, difference, poly_const(f->polys, c->kind == CONDITION_LESS)));
+    }
+    return true;
+}
+
+bool family_evaluate_attributes(struct family *f, uint32_t node)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    for (int i = 0; i < operator_n_attributes(n->op); i++) {
+        const struct attribute_pattern *a = &n->attributes[i];
+        struct attribute_term list = {.kind = TERM_LIST, .count = a->count, .operands = a->terms};
+        if (!family_list(f, &list, &f->of_node[node][i]))
+            return false;
+    }
+    return true;
 }

@@ -2,7 +2,7 @@
 //
 // Two terms match if a renaming of indices, each by plus or minus another and a number that does not depend on them,
 // makes their factors equal. The renaming is guessed from places of reads, and what it was guessed to be is checked.
-#include "verifier/symbolic_proof/sums.h"
+#include "verifier/symbolic_proof/compare.h"
 
 #include <string.h>
 

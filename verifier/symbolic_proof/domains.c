@@ -1,7 +1,8 @@
 // Functions that are not defined everywhere: where nothing takes an entry away again, both sides are undefined at the
 // same numbers (docs/theory/symbolic.md, S8).
+#include "verifier/symbolic_proof/domains.h"
+
 #include "operators/traits.h"
-#include "verifier/symbolic_proof/family.h"
 
 // The node's inputs all of whose entries are positive, by the form of what makes them; one bit each.
 static unsigned positive_inputs(const struct family *f, uint32_t node)

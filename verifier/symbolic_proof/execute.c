@@ -1,6 +1,10 @@
 // An interpreter of definitions over polynomials and normal forms, which is run again for each case.
 #include "verifier/symbolic_proof/execute.h"
 
+#include "verifier/symbolic_proof/compare.h"
+#include "verifier/symbolic_proof/lanes.h"
+#include "verifier/symbolic_proof/sum_functions.h"
+
 struct scope {
     const struct meaning *meaning;
     const struct pattern_node *node;

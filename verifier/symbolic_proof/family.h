@@ -78,53 +78,7 @@ struct family {
     struct random random;
     const char *why;   // it could not be built
 };
-// Memory for the lanes of one family after the other.
-struct lane *lanes_make(void);
-void lanes_free(struct lane *lanes);
-// The family of one row of choices, of its assumed nodes. False: it is impossible, or `why` says what is of no known
-// form.
-bool family_build(struct family *f, const struct equation *eq, node_set assumed, struct choices *choices,
-                  struct applications *applications, struct polys *polys, struct lane *lanes, struct arena *arena);
-// What typing asks of all other nodes. False: they are ill-typed at some sizes, or it is not known.
-bool family_ask_typing(struct family *f);
 void family_free(struct family *f);
-const struct type *family_type(const struct family *f, const struct lane *lane, term_id term);
 poly family_size(struct family *f, term_id term, int axis);   // may be NO_POLY
 bool family_is_impossible(struct family *f);                  // false
 bool family_fails(struct family *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
-// --- parts of it -----------------------------------------------------------------------------------------------------
-bool family_choose_outline(struct family *f);
-bool family_assume_condition(struct family *f, const struct condition *c);
-bool family_evaluate_attributes(struct family *f, uint32_t node);
-void family_add_sizes(struct family *f, uint32_t variable);
-// `n` entries: `ints`, or symbols where it is NULL.
-void family_add_list(struct family *f, uint32_t variable, enum attribute_role role, uint32_t n, const int64_t *ints);
-poly family_resolved(struct family *f, poly a);   // with the values of symbols that have one
-bool family_list(struct family *f, const struct attribute_term *t, struct list_of_polys *ret);   // its value
-bool family_keeps_domains(struct family *f);       // of functions that are not defined everywhere
-bool family_has_empty_windows(struct family *f);   // in which a maximum may have no element
-bool family_entries_are_equal(struct family *f);   // where all operators work entry by entry
-bool family_formulas_follow(struct family *f);     // by Z3, where entries are formulas of those at their place
-bool lanes_begin(struct family *f);
-// The node in all lanes, or it is left undefined, as are those that read it. False: it has no one form.
-bool lanes_define(struct family *f, uint32_t node);
-bool family_reads_undefined(const struct family *f, uint32_t node);
-bool lanes_agree(struct family *f);                        // are all integers in all lanes what they were found to be?
-bool lanes_are_defined(struct family *f, uint32_t node);   // without any change to what the lanes are
-bool lanes_remember_alike(struct family *f);   // have both sides the same split trees, whichever the inputs have?
-// For the statements of S3: assumed or asked.
-void family_equal(struct family *f, poly a, poly b);
-void family_not_negative(struct family *f, poly a);
-poly family_exact_quotient(struct family *f, poly a, poly b, const void *asked_by, uint32_t entry);   // a is a multiple
-// An entry of a list of the node, or the standard where it has none.
-poly family_entry_or(struct family *f, uint32_t node, enum attribute_role role, int entry, int64_t standard);
-// What a window leaves of an axis of the image, in single steps: the dividend of its size. NO_POLY: of no known form.
-poly family_room_of_window(struct family *f, uint32_t node, int axis, int n_axes);
-// Is it at least that by the least values of its symbols alone?
-bool family_is_obvious(const struct family *f, poly a, int64_t least);
-// As family_not_negative; assumed as an equation with a symbol of its own, by which sizes are found where it is so.
-void family_at_least_zero(struct family *f, poly a, const void *asked_by, uint32_t entry);
-poly family_remembered_cut(struct family *f, uint32_t variable, int axis);   // and the size is that and one part more
-void family_add_typing(struct family *f, uint32_t node);                     // what the node being well-typed says
-bool family_knows_typing(struct family *f, uint32_t node);                   // and is there nothing else to it?
-int64_t attribute_least(enum attribute_role role);   // of the entries of a list of sizes, parts and the like

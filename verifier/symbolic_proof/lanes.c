@@ -1,6 +1,8 @@
 // The same applications at several assignments of large random numbers: found, defined, and compared in form.
+#include "verifier/symbolic_proof/lanes.h"
+
 #include "substitutions/pattern.h"
-#include "verifier/symbolic_proof/family.h"
+#include "verifier/symbolic_proof/symbols.h"
 
 #include <string.h>
 

@@ -1,8 +1,11 @@
 // What all instances of a family have in common, chosen in the order of the text: ranks, element types, lengths of
 // lists, axes, sets of axes, permutations and choices, all that there are (docs/theory/symbolic.md, S1).
+#include "verifier/symbolic_proof/outline.h"
+
 #include "operators/traits.h"
 #include "substitutions/pattern.h"
-#include "verifier/symbolic_proof/family.h"
+#include "verifier/symbolic_proof/attribute_lists.h"
+#include "verifier/symbolic_proof/symbols.h"
 
 // --- tensors ---------------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,9 @@
 #include "verifier/symbolic_proof/recognize.h"
 
 #include "operators/traits.h"
+#include "verifier/symbolic_proof/lanes.h"
+#include "verifier/symbolic_proof/symbols.h"
+#include "verifier/symbolic_proof/typing_facts.h"
 
 // --- what is known ---------------------------------------------------------------------------------------------------
 

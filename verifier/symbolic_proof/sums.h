@@ -47,13 +47,10 @@ const struct sum *sum_of_poly(struct sums *s, poly a);
 const struct sum *sum_of_factor(struct sums *s, const struct factor *f);
 const struct sum *sum_of_products(struct sums *s, uint32_t n, const struct product *terms);   // copied
 const struct sum *sum_add(struct sums *s, const struct sum *a, const struct sum *b);
-const struct sum *sum_apply(struct sums *s, enum scalar_function fn, const struct sum *const *operands);
+const struct sum *sum_multiply(struct sums *s, const struct sum *a, const struct sum *b);
+const struct sum *sum_scale(struct sums *s, const struct sum *a, double by);
 const struct sum *sum_guarded(struct sums *s, const struct sum *a, uint32_t n_guards, const poly *guards);
 // Summed over `index` from 0 where all guards hold.
 const struct sum *sum_over(struct sums *s, const struct sum *a, atom index, uint32_t n_guards, const poly *guards);
-const struct sum *sum_element(struct sums *s, const struct sum *a);   // a formal one
-const struct sum *sum_of_bag(struct sums *s, enum scalar_function fn, const struct sum *elements);
 struct product product_substitute(struct sums *s, const struct product *t, const poly *map, size_t n_map);
 struct product product_with_fresh_indices(struct sums *s, const struct product *t);
-// Are they equal wherever all of `assumed` are at least 0? "No" means that nothing is known.
-bool sums_equal(struct sums *s, const poly *assumed, uint32_t n_assumed, const struct sum *a, const struct sum *b);

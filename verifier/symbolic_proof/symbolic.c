@@ -2,7 +2,13 @@
 #include "verifier/symbolic_proof/symbolic.h"
 
 #include "operators/traits.h"
+#include "verifier/symbolic_proof/build_family.h"
+#include "verifier/symbolic_proof/domains.h"
+#include "verifier/symbolic_proof/entries.h"
 #include "verifier/symbolic_proof/execute.h"
+#include "verifier/symbolic_proof/lanes.h"
+#include "verifier/symbolic_proof/symbols.h"
+#include "verifier/symbolic_proof/typing_facts.h"
 
 #define MOST_FAMILIES 3000
 #define MOST_ROWS 200000   // of choices
@@ -150,8 +156,7 @@ static bool answer_is_yes(const struct question *q, struct family *f, struct z3_
 {
     if (q->is_of_typing)
         return others_are_typed(f, z3);
-    return (family_keeps_domains(f) && (family_entries_are_equal(f) || pairs_are_equal(f, z3, proof))) ||
-           family_formulas_follow(f);
+    return (family_keeps_domains(f) && pairs_are_equal(f, z3, proof)) || entries_are_equal(f, z3);
 }
 
 // False: it is unknown.

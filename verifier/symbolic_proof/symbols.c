@@ -1,6 +1,7 @@
 // What has no value in a family, and what equations of sizes make of it.
+#include "verifier/symbolic_proof/symbols.h"
+
 #include "operators/traits.h"
-#include "verifier/symbolic_proof/family.h"
 
 // --- symbols ---------------------------------------------------------------------------------------------------------
 

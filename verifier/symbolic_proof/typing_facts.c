@@ -1,6 +1,9 @@
 // What an application says of sizes when it is well-typed (docs/theory/symbolic.md, S3), by traits and roles.
+#include "verifier/symbolic_proof/typing_facts.h"
+
 #include "operators/traits.h"
-#include "verifier/symbolic_proof/family.h"
+#include "verifier/symbolic_proof/lanes.h"
+#include "verifier/symbolic_proof/symbols.h"
 
 static int rank_of(const struct family *f, term_id term)
 {

@@ -16,7 +16,7 @@ void entails_init(struct entails *e, struct polys *polys, struct z3_session *ses
 void entails_free(struct entails *e)
 {
     if (e->z3)
-        Z3_solver_pop(e->z3, e->session->solver, 1);
+        Z3_solver_pop(e->z3, e->solver, 1);
     vec_free(&e->assumed);
     vec_free(&e->terms);
     vec_free(&e->facts);
@@ -25,14 +25,6 @@ void entails_free(struct entails *e)
     vec_free(&e->answers);
     vec_free(&e->points);
     key_set_free(&e->known);
-}
-
-void z3_session_end(struct z3_session *session)
-{
-    if (session->z3) {
-        Z3_solver_dec_ref(session->z3, session->solver);
-        Z3_del_context(session->z3);
-    }
 }
 
 poly poly_negated(struct polys *p, poly a)
@@ -139,7 +131,7 @@ static bool fails_at_a_point(const struct entails *e, const poly *assumed, uint3
 static void add_model(struct entails *e)
 {
     size_t n = e->terms.count;
-    Z3_model model = Z3_solver_get_model(e->z3, e->session->solver);
+    Z3_model model = Z3_solver_get_model(e->z3, e->solver);
     int64_t *values = arena_array(&e->polys->arena, int64_t, n + 1);
     if (!model || e->points.count == MOST_POINTS)
         return;
@@ -156,20 +148,6 @@ static void add_model(struct entails *e)
 }
 
 // --- Z3 --------------------------------------------------------------------------------------------------------------
-
-static void open_session(struct z3_session *s)
-{
-    Z3_config config = Z3_mk_config();
-    s->z3 = Z3_mk_context(config);
-    Z3_del_config(config);
-    s->solver = Z3_mk_simple_solver(s->z3);
-    Z3_solver_inc_ref(s->z3, s->solver);
-    Z3_params limits = Z3_mk_params(s->z3);
-    Z3_params_inc_ref(s->z3, limits);
-    Z3_params_set_uint(s->z3, limits, Z3_mk_string_symbol(s->z3, "rlimit"), STEP_LIMIT);
-    Z3_solver_set_params(s->z3, s->solver, limits);
-    Z3_params_dec_ref(s->z3, limits);
-}
 
 static Z3_ast number(struct entails *e, int64_t value)
 {
@@ -284,18 +262,17 @@ static void add_multiples(struct entails *e, const poly *assumed, uint32_t n, po
 // What is assumed for all questions is stated once, below the level of single ones.
 static void begin(struct entails *e)
 {
-    if (!e->session->z3)
-        open_session(e->session);
+    e->solver = z3_session_solver(e->session, STEP_LIMIT);
     e->z3 = e->session->z3;
-    Z3_solver_push(e->z3, e->session->solver);
+    Z3_solver_push(e->z3, e->solver);
     for (size_t i = 0; i < e->assumed.count; i++)
-        Z3_solver_assert(e->z3, e->session->solver, is_not_negative(e, e->assumed.items[i]));
+        Z3_solver_assert(e->z3, e->solver, is_not_negative(e, e->assumed.items[i]));
 }
 
 static void state_facts(struct entails *e)
 {
     for (; e->n_stated < e->facts.count; e->n_stated++)
-        Z3_solver_assert(e->z3, e->session->solver, e->facts.items[e->n_stated]);
+        Z3_solver_assert(e->z3, e->solver, e->facts.items[e->n_stated]);
 }
 
 static bool ask(struct entails *e, const poly *assumed, uint32_t n, poly asked)
@@ -309,13 +286,13 @@ static bool ask(struct entails *e, const poly *assumed, uint32_t n, poly asked)
         vec_push(&e->question, is_not_negative(e, assumed[i]));
     add_multiples(e, assumed, n, asked);
     state_facts(e);
-    Z3_solver_push(e->z3, e->session->solver);
+    Z3_solver_push(e->z3, e->solver);
     for (size_t i = 0; i < e->question.count; i++)
-        Z3_solver_assert(e->z3, e->session->solver, e->question.items[i]);
-    Z3_lbool answer = Z3_solver_check(e->z3, e->session->solver);
+        Z3_solver_assert(e->z3, e->solver, e->question.items[i]);
+    Z3_lbool answer = Z3_solver_check(e->z3, e->solver);
     if (answer == Z3_L_TRUE)
         add_model(e);
-    Z3_solver_pop(e->z3, e->session->solver, 1);
+    Z3_solver_pop(e->z3, e->solver, 1);
     return answer == Z3_L_FALSE;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 #include "core/memory/key_set.h"
 #include "verifier/symbolic_proof/polys.h"
-#include <z3.h>
+#include "verifier/symbolic_proof/z3_session.h"
 
 struct entails_product {
     struct monomial product;   // of factor 1
@@ -15,18 +15,13 @@ struct entails_point {
     const int64_t *values;
     int64_t of_other_indices;
 };
-// Made when it is needed, and used for all families of a rule: it takes longer than most questions.
-struct z3_session {
-    Z3_context z3;   // NULL: not yet
-    Z3_solver solver;
-};
-void z3_session_end(struct z3_session *session);
 
 struct entails {
     struct polys *polys;
     struct z3_session *session;
-    VEC(poly) assumed;                      // at least 0, whatever is asked: all is there before the first question
-    Z3_context z3;                          // NULL until it is needed
+    VEC(poly) assumed;   // at least 0, whatever is asked: all is there before the first question
+    Z3_context z3;       // NULL until it is needed
+    Z3_solver solver;
     VEC(Z3_ast) terms;                      // of atoms; NULL: not made yet
     VEC(struct entails_product) products;   // of several atoms
     VEC(Z3_ast) facts;                      // what is known of these

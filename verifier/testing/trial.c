@@ -26,19 +26,28 @@ bool trials_run(struct trials *t, const struct equation *eq, struct counterexamp
     return random_instances_visit(&t->search, eq);
 }
 
-bool trials_run_usual(struct typing *typing, const struct equation *eq, bool is_far, uint32_t *instances,
+#define NEAR(size)                                                                                                     \
+    {                                                                                                                  \
+        .seed = 1, .largest = (size), .wanted = 12, .attempts = 60, .step_limit = 300000                               \
+    }
+static const struct random_search near_ones = NEAR(4), wide_ones = NEAR(13);
+static const struct random_search few_far_ones = {
+    .seed = 1, .largest = 13, .wanted = 6, .attempts = 40, .step_limit = 50000, .is_far = true};
+static const struct random_search many_far_ones = {
+    .seed = 1, .largest = 13, .wanted = 120, .attempts = 1200, .step_limit = 300000, .is_far = true};
+
+#define MOST_SEARCHES 3
+bool trials_run_usual(struct typing *typing, const struct equation *eq, enum trial_effort effort, uint32_t *instances,
                       struct counterexample *ret_counterexample)
 {
-    static const struct random_search usual[] = {
-        {.seed = 1, .largest = 4, .wanted = 12, .attempts = 60, .step_limit = 300000},
-        {.seed = 1, .largest = 13, .wanted = 12, .attempts = 60, .step_limit = 300000},
-        {.seed = 1, .largest = 13, .wanted = 6, .attempts = 40, .step_limit = 50000, .is_far = true}};
+    static const struct random_search *const searches[][MOST_SEARCHES] = {
+        [TRIALS_OF_PROVED] = {&few_far_ones},
+        [TRIALS_OF_PROPERTY] = {&near_ones, &wide_ones, &few_far_ones},
+        [TRIALS_OF_UNPROVED] = {&near_ones, &wide_ones, &many_far_ones}};
     bool is_equal = true;
-    for (size_t i = 0; i < sizeof usual / sizeof *usual && is_equal; i++) {
-        struct trials t = {.search = usual[i]};
+    for (int i = 0; i < MOST_SEARCHES && searches[effort][i] && is_equal; i++) {
+        struct trials t = {.search = *searches[effort][i]};
         t.search.typing = typing;
-        if (is_far && !t.search.is_far)
-            continue;
         is_equal = trials_run(&t, eq, ret_counterexample);
         *instances += t.search.instances;
     }

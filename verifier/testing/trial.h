@@ -11,6 +11,9 @@ struct trials {
 };
 // False: the sides differ at an instance, which is printed.
 bool trials_run(struct trials *t, const struct equation *eq, struct counterexample *ret_counterexample);
-// Random instances that a verdict asks for, near and far ones or, `is_far`, these alone. Adds to their number.
-bool trials_run_usual(struct typing *typing, const struct equation *eq, bool is_far, uint32_t *instances,
+// A proved rule is tried at a few far instances, a property at near ones as well; a rule that nothing proves rests on
+// its instances alone, and far ones at which it differs are hard to meet.
+enum trial_effort { TRIALS_OF_PROVED, TRIALS_OF_PROPERTY, TRIALS_OF_UNPROVED };
+// Random instances that a verdict asks for. Adds to their number.
+bool trials_run_usual(struct typing *typing, const struct equation *eq, enum trial_effort effort, uint32_t *instances,
                       struct counterexample *ret_counterexample);
