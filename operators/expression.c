@@ -4,6 +4,8 @@
 
 #include "core/memory/arena.h"
 #include "expressions/affine.h"
+#include <stdlib.h>
+#include <string.h>
 
 enum { SHAPE, CODE };
 enum code {
@@ -373,6 +375,67 @@ static void write_index_sum(struct writing *w, expr e)
     }
 }
 
+// --- guards ----------------------------------------------------------------------------------------------------------
+
+enum { MOST_GUARDS = 16 };
+struct guard_code {
+    const int64_t *begin, *end;
+};
+
+static int compare_codes(const void *a, const void *b)
+{
+    const struct guard_code *x = a, *y = b;
+    ptrdiff_t i = 0, n = x->end - x->begin, m = y->end - y->begin;
+    while (i < n && i < m && x->begin[i] == y->begin[i])
+        i++;
+    return i < n && i < m ? (x->begin[i] > y->begin[i]) - (x->begin[i] < y->begin[i]) : (n > m) - (n < m);
+}
+
+// Conditions outside of which all is 0, each behind its code, in the order of codes: nothing else depends on it.
+static void put_guards(struct writing *w, const expr *guards, int n)
+{
+    size_t before = w->code.count, ends[MOST_GUARDS];
+    struct guard_code codes[MOST_GUARDS];
+    for (int i = 0; i < n; i++) {
+        write_expr(w, guards[i]);
+        ends[i] = w->code.count;
+    }
+    size_t count = w->code.count - before;
+    int64_t *written = mem_new_array(int64_t, count + 1);
+    memcpy(written, w->code.items + before, count * sizeof *written);
+    for (int i = 0; i < n; i++)
+        codes[i] = (struct guard_code){written + (i ? ends[i - 1] - before : 0), written + ends[i] - before};
+    qsort(codes, (size_t)n, sizeof *codes, compare_codes);
+    w->code.count = before;
+    for (int i = 0; i < n; i++) {
+        put(w, CODE_SELECT);
+        for (const int64_t *at = codes[i].begin; at < codes[i].end; at++)
+            put(w, *at);
+    }
+    mem_free_array(written, count + 1);
+}
+
+static bool is_guard(const struct definition *d, expr e)
+{
+    const struct expr_node *n = &d->nodes.items[e];
+    return n->kind == EXPR_SELECT && d->nodes.items[n->c].kind == EXPR_REAL &&
+           real_to_bits(d->nodes.items[n->c].real) == 0;
+}
+
+static void write_guards(struct writing *w, expr e)
+{
+    expr guards[MOST_GUARDS];
+    int n = 0;
+    for (; n < MOST_GUARDS && is_guard(w->d, e); e = w->d->nodes.items[e].b)
+        guards[n++] = w->d->nodes.items[e].a;
+    put_guards(w, guards, n);
+    write_expr(w, e);
+    for (int i = 0; i < n; i++) {
+        put(w, CODE_REAL);
+        put(w, 0);
+    }
+}
+
 // --- all of it -------------------------------------------------------------------------------------------------------
 
 static void write_input(struct writing *w, const struct expr_node *read)
@@ -420,6 +483,10 @@ static void write_expr(struct writing *w, expr e)
     }
     if (n->kind == EXPR_INDEX_ADD) {
         write_index_sum(w, e);
+        return;
+    }
+    if (is_guard(w->d, e)) {
+        write_guards(w, e);
         return;
     }
     write_head(w, n);

@@ -141,6 +141,15 @@ static void move_forward(struct optimizing *o, size_t first)
     }
 }
 
+// Those for all sizes, which ship.
+static void read_derived_rules(struct optimizing *o)
+{
+    struct error error;
+    char buffer[SHARED_PATH_SIZE];
+    if (!rule_set_read(&o->rules, standard_derived_rules_file(buffer), &error))
+        log_warning(o->options->log, "%s:%u:%u: %s", error.file, error.line, error.column, error.message);
+}
+
 static void print_rules(const struct optimizing *o, size_t first, struct text *out)
 {
     for (size_t i = first; i < o->rules.rules.count; i++)
@@ -153,8 +162,9 @@ void optimizing_derive_rules(struct optimizing *o)
     size_t first = o->rules.rules.count;
     uint32_t number = number_behind(&o->rules);
     bool has_egraph = o->is_of_egraph.count > 0;
-    size_t n_parts = derived_rules_add(&o->rules, &o->model.graph);
-    print_rules(o, first, &text);
+    read_derived_rules(o);
+    size_t n_shipped = o->rules.rules.count - first, n_parts = derived_rules_add(&o->rules, &o->model.graph);
+    print_rules(o, first + n_shipped, &text);
     log_info(o->options->log, "derived from %zu products and convolutions:\n%s", n_parts,
              text.count ? text.chars : "nothing");
     o->first_derived = number;

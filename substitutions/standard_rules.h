@@ -5,4 +5,5 @@
 
 // As shared_file_find.
 const char *standard_rules_file(char buffer[SHARED_PATH_SIZE]);
+const char *standard_derived_rules_file(char buffer[SHARED_PATH_SIZE]);   // for our own executor
 const char *standard_egraph_rules_file(char buffer[SHARED_PATH_SIZE]);

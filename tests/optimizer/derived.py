@@ -43,7 +43,7 @@ class Derived(unittest.TestCase):
 
     def test_is_searched_like_other_rules(self):
         rules = self.optimize("transposed", "--quiet", "--derive", "--device", "fake")["rules_applied"]
-        self.assertTrue(any(rule.startswith("derived-conv-") for rule in rules), rules)
+        self.assertTrue(any(rule.startswith("derived-conv-transposed-") for rule in rules), rules)
         rules = self.optimize("transposed", "--quiet", "--device", "fake")["rules_applied"]
         self.assertFalse(any(rule.startswith("derived-") for rule in rules), rules)
 

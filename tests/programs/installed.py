@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 BUILD, MESON = sys.argv[1], sys.argv[2:]
-SHARED = ["taso.rules", "egraph.rules", "properties/conv.properties", "spaces/default.space", "python/taso/worker.py"]
+SHARED = ["taso.rules", "egraph.rules", "derived.rules", "properties/conv.properties", "spaces/default.space", "python/taso/worker.py"]
 
 
 def run(*command, code=0):

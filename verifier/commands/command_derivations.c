@@ -1,10 +1,11 @@
-// taso-verify derivations: programs that are equal to a definition, found by search.
+// taso-verify derivations: programs that are equal to a definition, found by search; rules for all sizes, of families.
 #include "core/system/file.h"
 #include "core/text/text.h"
 #include "derivation/matching/table.h"
 #include "derivation/programs/check.h"
 #include "derivation/search/report.h"
 #include "expressions/definition_parse.h"
+#include "optimizer/derive/families.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
 #include <stdio.h>
@@ -12,6 +13,7 @@
 
 struct options {
     int64_t depth, programs, show;
+    const char *output;
     struct option_list weights;
 };
 static const struct option_spec specs[] = {{"depth", OPTION_INTEGER, offsetof(struct options, depth), .low = 0,
@@ -21,15 +23,19 @@ static const struct option_spec specs[] = {{"depth", OPTION_INTEGER, offsetof(st
                                            {"show", OPTION_INTEGER, offsetof(struct options, show), .low = 0,
                                             .high = 1000000, .metavar = "N",
                                             .help = "programs that are printed, the cheapest first"},
+                                           {"output", OPTION_TEXT, offsetof(struct options, output), .letter = 'o',
+                                            .metavar = "FILE", .help = "the rules that are derived of families"},
                                            {"weights", OPTION_LIST, offsetof(struct options, weights), .metavar = "x1",
                                             .help = "an input that is known beforehand"},
                                            {0}};
 static const struct program program = {
     .name = "taso-verify derivations",
-    .usage = "FILE [options]",
+    .usage = "FILE|FAMILIES.rules [options]",
     .summary =
         "Derives what a definition computes of other operators: prints the rules that lead there, formulas, and\n"
-        "what is an operator. Each program that is printed was compared over a prime field with the definition.",
+        "what is an operator. Each program that is printed was compared over a prime field with the definition.\n"
+        "Of rules that have their source as their target, derives the source at random sizes, and makes rules for all\n"
+        "sizes of what is found: candidates, for taso-verify rules.",
     .epilog = "The file has lines as x0 f32[4,8], x1 f32[8,5] and z[i,j] f32[4,5] = sum(k < 8) (x0[i,k] * x1[k,j]).\n"
               "Exit codes: 0 done, 1 a program is not equal, 2 wrong command line, 3 bad input.",
     .options = specs,
@@ -117,6 +123,54 @@ static int derive(struct command *c, const struct definition *d, uint32_t weight
     return code;
 }
 
+// --- families --------------------------------------------------------------------------------------------------------
+
+static bool write_rules(const struct rule_set *set, const char *path, struct error *error)
+{
+    struct text text = {0};
+    for (size_t i = 0; i < set->rules.count; i++)
+        rule_print(&text, set->rules.items[i]);
+    bool is_written = path ? file_write_text(path, text.chars ? text.chars : "", text.count, error)
+                           : fputs(text.chars ? text.chars : "", stdout) >= 0;
+    text_free(&text);
+    return is_written;
+}
+
+static bool derive_family(const struct rule *family, const struct iterator_tables *tables, struct rule_set *rules,
+                          struct error *error)
+{
+    size_t before = rules->rules.count, n = family_derive(rules, family, tables);
+    if (n == 0)
+        return error_set(error, NULL, family->line, family->column,
+                         "%s is no family: its target is not its source, or no sizes were found for it", family->name);
+    fprintf(stderr, "%s: derived at %zu sizes, %zu rules\n", family->name, n, rules->rules.count - before);
+    return true;
+}
+
+static int derive_families(struct command *c, const char *path, struct error *error)
+{
+    const struct options *options = c->options;
+    struct iterator_tables tables;
+    struct rule_set rules;
+    if (!rule_set_read(&c->rules, path, error))
+        return COMMAND_FAILED;
+    rule_set_init(&rules, &c->arena);
+    iterator_tables_compute(&c->arena, &tables);
+    bool is_done = true;
+    for (size_t i = 0; i < c->rules.rules.count && is_done; i++)
+        is_done = derive_family(c->rules.rules.items[i], &tables, &rules, error);
+    is_done = is_done && write_rules(&rules, options->output, error);
+    iterator_tables_free(&tables);
+    rule_set_free(&rules);
+    return is_done ? EXIT_DONE : COMMAND_FAILED;
+}
+
+static bool is_of_rules(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 6 && strcmp(path + n - 6, ".rules") == 0;
+}
+
 static int derive_file(struct command *c, int count, char **arguments, struct error *error)
 {
     struct definition d;
@@ -125,6 +179,8 @@ static int derive_file(struct command *c, int count, char **arguments, struct er
         error_set_code(error, EXIT_USAGE, NULL, "expected the file of a definition (see --help)");
         return COMMAND_FAILED;
     }
+    if (is_of_rules(arguments[0]))
+        return derive_families(c, arguments[0], error);
     if (!read_definition(c, arguments[0], &d, error))
         return COMMAND_FAILED;
     bool is_known = find_weights(c->options, d.n_inputs, &weights, error);
