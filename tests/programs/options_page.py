@@ -20,7 +20,9 @@ have no effect beside the others (`--tf32` without `--device cuda`, `--budget` w
 """
 OPTION, COMMAND = re.compile(r"^ {2,6}(?:-\w, )?--\S"), re.compile(r"^ {2}(\w+) {2,}\S", re.MULTILINE)
 EXTRACT = {"taso-opt": ["extract"]}   # commands beside what the program does without one
-FOREIGN = {"buildtype", "cflags", "compile", "libs", "no-deps", "prefix", "tool"}   # of meson, pip, pkg-config, onnx2trt and valgrind
+# Of meson, pip, pkg-config, onnx2trt and valgrind; of GNU parallel and Slurm.
+FOREIGN = set("""buildtype cflags compile libs no-deps prefix tool
+    joblog resume-failed sshlogin workdir array parsable cpus-per-task dependency wrap""".split())
 PAGES = [*sorted((SOURCE / "docs").glob("*/*.md")), SOURCE / "README.md", SOURCE / "CONTRIBUTING.md"]
 
 
