@@ -6,6 +6,7 @@
 #include "core/text/text.h"
 #include "properties/property.h"
 #include "verifier/rules/property_verdict.h"
+#include "verifier/rules/prove.h"
 #include "verifier/rules/rejection_reason.h"
 #include "verifier/testing/judge.h"
 #include <string.h>
