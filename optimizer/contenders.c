@@ -28,7 +28,7 @@ bool contenders_load(struct contenders *f, size_t i, struct error *error)
     c->pad = mem_alloc(c->pad_bytes);
     arena_init(&c->arena);
     struct given_weights weights = {f->o->model.weights.count, f->weights, &f->o->weight_source};
-    c->model = backend_prepare_from(f->o->backend, c->graph, c->layouts, NULL, &weights, error);
+    c->model = backend_prepare_from(f->o->backend, c->graph, c->layouts, c->choices, &weights, error);
     if (c->model) {
         c->outputs = arena_array(&c->arena, struct tensor_value, c->graph->outputs.count + 1);
         model_allocate_outputs(c->model, c->outputs, &c->arena);
@@ -129,18 +129,21 @@ static void enter_with_all_layouts(struct contenders *f, const struct graph *who
     enter(f, g, finalist, LAYOUTS_STANDARD);
     if (chooses_layouts(f->o))
         enter(f, g, finalist, LAYOUTS_BEST);
+    if (f->o->backend->tuned)
+        enter(f, g, finalist, LAYOUTS_TUNED);
     if (!interrupt_requested())
         enter(f, g, finalist, LAYOUTS_PLAIN);
 }
 
-void contenders_open(struct contenders *f, struct optimizing *o)
+static void open_empty(struct contenders *f, struct optimizing *o)
 {
     *f = (struct contenders){.o = o, .random = random_seed((uint64_t)o->options->seed)};
     arena_init(&f->arena);
-    enter_with_all_layouts(f, &o->model.graph, NOT_A_FINALIST);
-    for (size_t i = 0; i < o->finalists.count; i++)
-        if (o->finalists.items[i].result.steps.count > 0)
-            enter_with_all_layouts(f, &o->finalists.items[i].result.graph, i);
+}
+
+static void make_inputs(struct contenders *f)
+{
+    struct optimizing *o = f->o;
     struct graph whole;
     graph_cut(&whole, &o->model.graph, NULL, &o->cut);
     model_inputs_fill(&f->inputs, &whole, o->cut.n_inputs, (uint64_t)o->options->seed, INDEX_LIMIT, &f->arena);
@@ -148,6 +151,16 @@ void contenders_open(struct contenders *f, struct optimizing *o)
     f->weights = model_list_weights(&o->model, &whole);
     graph_free(&whole);
     backend_rest(o->backend);
+}
+
+void contenders_open(struct contenders *f, struct optimizing *o)
+{
+    open_empty(f, o);
+    enter_with_all_layouts(f, &o->model.graph, NOT_A_FINALIST);
+    for (size_t i = 0; i < o->finalists.count; i++)
+        if (o->finalists.items[i].result.steps.count > 0)
+            enter_with_all_layouts(f, &o->finalists.items[i].result.graph, i);
+    make_inputs(f);
 }
 
 void contenders_close(struct contenders *f)
@@ -317,6 +330,37 @@ bool optimizing_hold_contest(struct optimizing *o, size_t *ret_finalist)
     bool is_done = f.all.count == 0 || hold(&f, ret_finalist);
     contenders_close(&f);
     return is_done;
+}
+
+static void enter_way(struct contenders *f, const struct contender *way)
+{
+    struct contender c = *way;
+    struct error ignored = {0};
+    backend_has_room(f->o->backend, c.graph, &c.bytes, &ignored);
+    vec_push(&f->all, c);
+}
+
+double contenders_gain(struct optimizing *o, const struct contender ways[2])
+{
+    static const bool is_result[] = {false, true};
+    struct contenders f;
+    struct contest_outcome outcome = {.gain = {0}};
+    open_empty(&f, o);
+    enter_way(&f, &ways[0]);
+    enter_way(&f, &ways[1]);
+    make_inputs(&f);
+    const struct contest c = {.n = 2,
+                              .is_result = is_result,
+                              .seconds = o->options->measure_seconds,
+                              .loads = CONTEST_LOADS,
+                              .deadline = time_limit_of_timing(&o->time_limit),
+                              .prepares_all = true,
+                              .most_loaded = most_loaded(&f)};
+    bool is_held = hold_once(&f, &c, &outcome) && !outcome.is_disturbed && !outcome.is_undecided;
+    contenders_close(&f);
+    if (!is_held)
+        *o->error = (struct error){0};
+    return is_held && ratio_is_a_gain(&outcome.gain) ? outcome.gain.ratio : 0;
 }
 
 bool optimizing_time_result(struct optimizing *o)

@@ -9,9 +9,10 @@
 struct contender {
     const struct graph *graph;   // that can be run
     enum layout_policy policy;
-    const uint8_t *layouts;   // by the policy; NULL: the standard ones
-    double estimate;          // seconds, when it entered; 0: it cannot be estimated
-    size_t finalist;          // NOT_A_FINALIST: the original
+    const uint8_t *layouts;        // by the policy; NULL: the standard ones
+    const step_choices *choices;   // by which its steps run; NULL: by costs
+    double estimate;               // seconds, when it entered; 0: it cannot be estimated
+    size_t finalist;               // NOT_A_FINALIST: the original
     uint64_t plan_hash;
     size_t bytes;          // that it takes when it is loaded, about
     struct model *model;   // while it is loaded
@@ -42,6 +43,10 @@ void contenders_unload(struct contenders *f, size_t contender);
 double contender_estimate(struct optimizing *o, const struct contender *c);   // seconds by now
 // After loading failed: is there no room for one of them? Then that is said, and is no error any more.
 bool contenders_lacks_room(const struct contenders *f);
+
+// Is the second of two ways to run a graph faster than the first, in whole models by turns? By how many times; 0: it is
+// not, or that is not decided.
+double contenders_gain(struct optimizing *o, const struct contender ways[2]);
 
 // This machine is busy: models are timed on one thread, and that is told once.
 void optimizing_tell_of_one_thread(struct optimizing *o);

@@ -16,6 +16,7 @@
 #include "optimizer/runtime/step_costs.h"
 #include "optimizer/search/search.h"
 
+struct passes;
 struct validator;
 
 enum optimize_device { DEVICE_CPU, DEVICE_FAKE, DEVICE_CUDA };
@@ -63,7 +64,7 @@ struct optimizing {
     uint32_t n_of_backtracking;           // rules with lower numbers are those of backtracking
     uint32_t first_derived;               // and those from this one on, of which there are:
     size_t n_derived;
-    VEC(bool) is_of_egraph;               // by the numbers of rules; empty: all are
+    VEC(bool) is_of_egraph;   // by the numbers of rules; empty: all are
     struct backend *backend;
     VEC(struct estimator) workers;   // for the search; the first one has the backend above
     struct validator *validator;     // for all searches with the same rules
@@ -77,6 +78,7 @@ struct optimizing {
     enum layout_strategy layout;
     VEC(struct finalist) finalists;   // while one of them is chosen
     VEC(struct profiled_plan) profiled;
+    struct passes *passes;   // that were tuned (tuning_phase.h); NULL: none were
     struct search_result found;
     struct weight_limits weight_limits;   // of what the search finds; once the model is imported
     enum layout_policy policies[2];       // of the original and of the result, as they are run

@@ -24,8 +24,8 @@
 #include "optimizer/run/npy.h"
 #include "optimizer/runtime_verdict.h"
 #include "optimizer/search/result.h"
+#include "optimizer/tuning_phase.h"
 #include "optimizer/write_model.h"
-#include "tuning/tune_graph.h"
 #include <math.h>
 #include <string.h>
 
@@ -260,48 +260,6 @@ static void decide(struct optimizing *o)
     r->is_optimized = r->kept_reason == NULL;
 }
 
-// --- tuning ----------------------------------------------------------------------------------------------------------
-
-#define SHARE_OF_TUNING 0.5   // of its time, for the original; the other half is for what was found
-
-static bool check_tuning(struct optimizing *o)
-{
-    bool is_own = o->options->device == DEVICE_CPU && !o->runtime.is_open && !o->options->measure_command;
-    return o->options->tune_minutes == 0 || is_own ||
-           error_set_code(o->error, EXIT_USAGE, NULL,
-                          "--tune is for models that our own executor runs: with --runtime taso, or a .taso file");
-}
-
-static void show_tuning(void *context, const struct tuning_progress *p)
-{
-    progress_update(context, (uint64_t)(100 * p->seconds / p->budget), "%zu steps, %zu trials, %.3f -> %.3f ms",
-                    p->n_steps, p->n_tried, p->before * 1e3, p->now * 1e3);
-}
-
-// So that what kernels cost when tuned decides which graph is better, and that what is found runs by the best of them.
-static void tune(struct optimizing *o, const struct graph *g, int which)
-{
-    struct graph runnable;
-    struct progress progress;
-    struct tuning_report report;
-    const struct tuning_options options = {.seconds = SHARE_OF_TUNING * 60 * o->options->tune_minutes,
-                                           .seed = (uint64_t)o->options->seed,
-                                           .learns = true,
-                                           .reuses = true,
-                                           .context = &progress,
-                                           .progress = show_tuning};
-    if (o->options->tune_minutes == 0 || !graph_cut(&runnable, g, NULL, &o->cut))
-        return;
-    enum phase former = phases_enter(&o->phases, PHASE_TUNING);
-    progress_start(&progress, o->options->progress, which ? "tuning what was found" : "tuning the original", 100);
-    tune_graph(o->backend, &runnable, &options, &report);
-    progress_end(&progress);
-    phases_enter(&o->phases, former);
-    o->report.tuned[which] = report.total;
-    tuning_report_free(&report);
-    graph_free(&runnable);
-}
-
 // --- the job ---------------------------------------------------------------------------------------------------------
 
 // Nothing is known of costs.
@@ -327,17 +285,15 @@ static bool optimize_imported(struct optimizing *o)
     if (!has_room_for_check(o))
         return false;
     backend_expect_model(o->backend, optimizing_bytes_of_weights(o));
-    if (!optimizing_prepare_runtime(o) || !check_tuning(o))
+    if (!optimizing_prepare_runtime(o) || !optimizing_check_tuning(o))
         return false;
     choose_layouts(o);
     allow_errors(o);
-    tune(o, &o->model.graph, 0);
+    optimizing_tune_original(o);
     if (o->options->derives && o->model.symbols.count == 0)
         optimizing_derive_rules(o);
     if (!failed_rewrites_search(o))
         return false;
-    if (o->found.steps.count)
-        tune(o, &o->found.graph, 1);
     decide(o);
     return optimizing_write(o);
 }
@@ -389,6 +345,7 @@ static bool optimize_opened(struct optimizing *o, print_fn *print, void *context
         is_done = is_done && keep_costs(o);
         free_results(o);
     }
+    optimizing_end_tuning(o);
     close_backends(o);
     if (is_open)
         imported_model_free(&o->model);

@@ -24,6 +24,7 @@
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"
 #include "optimizer/session_costs.h"
+#include "optimizer/tuning_phase.h"
 #include "optimizer/weight_range.h"
 #include <math.h>
 
@@ -437,6 +438,8 @@ bool optimizing_search(struct optimizing *o)
     o->validator = NULL;
     validator_free(&validator);
     set_policy_of_result(o);
+    if (is_done)
+        optimizing_tune_passes(o);
     size_t best = 0;
     is_done = is_done && choose_finalist(o, &best);
     keep_finalist(o, best);

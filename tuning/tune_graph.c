@@ -6,8 +6,8 @@
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 
-bool tune_graph(struct backend *b, const struct graph *g, const struct tuning_options *options,
-                struct tuning_report *ret_report)
+bool tune_graph(struct backend *b, const struct graph *g, enum layout_policy policy,
+                const struct tuning_options *options, struct tuning_report *ret_report)
 {
     struct arena arena;
     struct plan plan = {0};
@@ -16,7 +16,7 @@ bool tune_graph(struct backend *b, const struct graph *g, const struct tuning_op
     enum layout_policy former = b->policy;
     arena_init(&arena);
     *ret_report = (struct tuning_report){0};
-    b->policy = LAYOUTS_BEST;
+    b->policy = policy;
     bool is_planned = backend_find_layouts(b, g, &arena, &layouts, &ignored);
     if (is_planned) {
         struct plan_request request = backend_plan_request(b, g, layouts, &arena);

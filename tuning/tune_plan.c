@@ -43,6 +43,11 @@ struct tuning {
     VEC(struct model_of_family) models;
 };
 
+static double now(const struct tuning *t)
+{
+    return t->options->clock ? t->options->clock(t->options->context) : clock_seconds();
+}
+
 // --- what there is to tune -------------------------------------------------------------------------------------------
 
 static struct cost_model *model_of(struct tuning *t, const char *family)
@@ -204,7 +209,7 @@ static struct tuned_step tuned_of(const struct item *item)
 // A step with several spaces runs by the best of them.
 static struct tuning_progress progress_of(const struct tuning *t)
 {
-    struct tuning_progress p = {.seconds = clock_seconds() - t->start, .budget = t->options->seconds};
+    struct tuning_progress p = {.seconds = now(t) - t->start, .budget = t->options->seconds};
     for (size_t i = 0; i < t->items.count; i++) {
         struct tuned_step own = tuned_of(&t->items.items[i]);
         p.n_tried += own.n_tried;
@@ -240,7 +245,7 @@ static void tell_and_save(struct tuning *t)
 
 static void take_turns(struct tuning *t)
 {
-    for (struct item *item = pick(t); item && clock_seconds() - t->start < t->options->seconds; item = pick(t)) {
+    for (struct item *item = pick(t); item && now(t) - t->start < t->options->seconds; item = pick(t)) {
         if (!item->is_first_done && item->parent >= 0)
             step_tuner_reuse(item->tuner, t->items.items[item->parent].tuner);
         item->is_first_done = true;
@@ -254,8 +259,9 @@ void tune_plan(struct backend *b, const struct plan *plan, const struct tuning_o
                struct tuning_report *ret_report)
 {
     struct error ignored = {0};
-    struct tuning t = {.backend = b, .plan = plan, .options = options, .start = clock_seconds()};
-    t.saved = t.start;
+    struct tuning t = {.backend = b, .plan = plan, .options = options};
+    t.start = now(&t);
+    t.saved = clock_seconds();
     for (size_t i = 0; b->methods->list_spaces && i < plan->steps.count; i++)
         if (!plan->steps.items[i].is_constant)
             add_step(&t, &plan->steps.items[i]);

@@ -22,9 +22,10 @@ struct tuning_options {
     double seconds;
     size_t most_trials;   // of each space; 0: no limit
     uint64_t seed;
-    bool learns;       // a model of costs
-    bool reuses;       // schedules of other steps (reuse_plan.h)
-    int part, parts;   // only every such step, by its text, where several share the work; parts 0: all
+    bool learns;                      // a model of costs
+    bool reuses;                      // schedules of other steps (reuse_plan.h)
+    int part, parts;                  // only every such step, by its text, where several share the work; parts 0: all
+    double (*clock)(void *context);   // on which `seconds` are counted; NULL: the clock
     void *context;
     void (*progress)(void *context, const struct tuning_progress *progress);   // now and then; may be NULL
 };

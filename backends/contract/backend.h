@@ -28,8 +28,16 @@ enum layout_policy {
     LAYOUTS_STANDARD,   // by rule, without asking for costs: channels last between operators on images, row-major else
     LAYOUTS_BEST,       // those of least cost for this graph (layout.h)
     LAYOUTS_PLAIN,      // row-major all (NCHW), as models store them
+    LAYOUTS_TUNED,      // the best with what tuning decided of fusion and layouts (struct tuned_passes)
 };
-extern const char *const layout_policy_names[];   // "standard", "best", "plain", NULL
+extern const char *const layout_policy_names[];   // "standard", "best", "plain", "tuned", NULL
+
+// What tuning knows of any graph: which tensors are PLAN_APART, and layouts of some; the others stay as they are given.
+// True: the best layouts are those for what is apart; else those where all is fused, which are known.
+struct tuned_passes {
+    void *context;
+    bool (*decide)(void *context, const struct graph *g, uint8_t *decisions);
+};
 
 struct backend_options {
     int threads;             // 0: as many as there are cores
@@ -94,13 +102,14 @@ struct backend {
     const struct backend_methods *methods;
     struct plan_target target;
     struct backend_options options;
-    enum layout_policy policy;   // of estimates and models; may be changed at any time
-    bool has_small_model;        // (backend_expect_model)
-    enum cost_repairs repairs;   // which costs of the database are measured again when they are asked for first
-    double repairs_end;          // on clock_seconds, when no more are; 0: never
-    bool meets_inexact;          // some step may run faster by a choice that is inexact
-    bool only_recalls;           // steps that the database lacks are not estimated at all; may be changed at any time
-    char device[256];            // what costs depend on: processor, threads, library and its version
+    enum layout_policy policy;          // of estimates and models; may be changed at any time
+    const struct tuned_passes *tuned;   // for LAYOUTS_TUNED; NULL: that is as LAYOUTS_BEST
+    bool has_small_model;               // (backend_expect_model)
+    enum cost_repairs repairs;          // which costs of the database are measured again when they are asked for first
+    double repairs_end;                 // on clock_seconds, when no more are; 0: never
+    bool meets_inexact;                 // some step may run faster by a choice that is inexact
+    bool only_recalls;   // steps that the database lacks are not estimated at all; may be changed at any time
+    char device[256];    // what costs depend on: processor, threads, library and its version
     struct code_cache *codes;
     struct cost_database *costs;
     struct step_memory *memory;   // costs of steps met so far

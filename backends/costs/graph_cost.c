@@ -41,7 +41,7 @@ static bool estimate_best_layouts(struct backend *b, const struct graph *g, stru
 {
     uint8_t *best;
     struct estimate chosen;
-    if (!layouts_find(b, backend_step_cost, g, b->scratch, &best, ret_estimate, error))
+    if (!layouts_find(b, backend_step_cost, g, NULL, b->scratch, &best, ret_estimate, error))
         return false;
     if (!b->meets_inexact && !b->target.chain)
         return true;

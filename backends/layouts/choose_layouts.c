@@ -166,9 +166,12 @@ static bool recall_plan(struct layout_search *s, const struct plan *plan)
 static uint8_t *layouts_of(const struct layout_search *s, const int *values)
 {
     uint8_t *layouts = arena_array(s->arena, uint8_t, s->g->tensors.count + 1);
-    memset(layouts, LAYOUT_ANY, s->g->tensors.count);
-    for (size_t i = 0; i < s->plan.choices.count; i++)
-        layouts[s->plan.choices.items[i].tensor] = s->layouts[i][values[i]];
+    for (tensor_id t = 0; t < s->g->tensors.count; t++)
+        layouts[t] = s->apart ? (s->apart[t] & PLAN_APART) | LAYOUT_ANY : LAYOUT_ANY;
+    for (size_t i = 0; i < s->plan.choices.count; i++) {
+        tensor_id t = s->plan.choices.items[i].tensor;
+        layouts[t] = (layouts[t] & PLAN_APART) | s->layouts[i][values[i]];
+    }
     return layouts;
 }
 
@@ -350,19 +353,28 @@ static bool find_values(struct layout_search *s, int *ret_values, struct estimat
     return is_done;
 }
 
-bool layouts_find(struct backend *b, price_step_fn *price, const struct graph *g, struct arena *arena,
-                  uint8_t **ret_layouts, struct estimate *ret_estimate, struct error *error)
+// What the first plan is made with: standard layouts.
+static const uint8_t *no_layouts(const struct layout_search *s)
 {
-    struct layout_search s = {.b = b, .price = price, .g = g, .arena = arena, .error = error};
+    uint8_t *layouts = s->apart ? arena_array(s->arena, uint8_t, s->g->tensors.count + 1) : NULL;
+    for (tensor_id t = 0; s->apart && t < s->g->tensors.count; t++)
+        layouts[t] = (s->apart[t] & PLAN_APART) | LAYOUT_ANY;
+    return layouts;
+}
+
+bool layouts_find(struct backend *b, price_step_fn *price, const struct graph *g, const uint8_t *apart,
+                  struct arena *arena, uint8_t **ret_layouts, struct estimate *ret_estimate, struct error *error)
+{
+    struct layout_search s = {.b = b, .price = price, .g = g, .apart = apart, .arena = arena, .error = error};
     struct estimate estimate;
-    bool is_done = make_plan(&s, NULL, &s.plan);
+    bool is_done = make_plan(&s, no_layouts(&s), &s.plan);
     if (is_done) {
         layout_number_choices(&s);
         layout_find_parts(&s);
         int *values = arena_array(arena, int, s.plan.choices.count + 1);
         is_done = find_values(&s, values, &estimate);
         if (is_done)
-            *ret_layouts = is_standard(&s, values) ? NULL : layouts_of(&s, values);
+            *ret_layouts = is_standard(&s, values) && !apart ? NULL : layouts_of(&s, values);
     }
     free_search(&s);
     if (is_done && ret_estimate)

@@ -56,6 +56,7 @@ struct layout_search {
     price_step_fn *price;
     struct layout_memory *memory;   // the backend's, or one for this search only
     const struct graph *g;
+    const uint8_t *apart;   // (layouts_find)
     struct arena *arena;
     struct error *error;
     struct plan plan;             // with standard layouts

@@ -99,6 +99,7 @@ struct step {
     const char *choice;   // how the device runs it (contract/choice.h); NULL: not chosen yet
     double error;         // of that choice; 0: it is exact
     bool is_constant;
+    bool is_apart;    // its result is (PLAN_APART)
     bool is_pinned;   // while planning: some other step reads a result, so the step must stay where it is
 };
 
@@ -175,9 +176,14 @@ struct plan_target {
 };
 struct code_cache;
 
-// What is to be known to plan. `layouts` has one enum layout for each tensor: that of the plan if there is a choice and
-// it is among those possible; LAYOUT_ANY, or NULL for all, leaves it to the standard: channels last between operators
-// on images, row-major elsewhere.
+// Added to the layout of a tensor: what reads it does not run in one kernel with what makes it (no epilogue, loop or
+// chain goes on from there, and no concatenation has it written in its place). Else neighbours are fused where they
+// can.
+#define PLAN_APART 0x80
+
+// What is to be known to plan. `layouts` has one enum layout for each tensor, and PLAN_APART: that of the plan if there
+// is a choice and it is among those possible; LAYOUT_ANY, or NULL for all, leaves it to the standard: channels last
+// between operators on images, row-major elsewhere.
 struct plan_request {
     const struct graph *graph;
     const struct plan_target *target;

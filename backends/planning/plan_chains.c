@@ -73,8 +73,8 @@ static bool reads_as_it_stands(const struct step *first, const struct step *seco
 static bool may_join(const struct plan *plan, const struct plan_target *target, uint32_t maker, uint32_t reader)
 {
     const struct step *first = &plan->steps.items[maker], *second = &plan->steps.items[reader];
-    if (maker >= reader || first->is_constant || second->is_constant || first->n_parts || second->n_parts ||
-        made_by(second) == NO_MEMORY)
+    if (maker >= reader || first->is_apart || first->is_constant || second->is_constant || first->n_parts ||
+        second->n_parts || made_by(second) == NO_MEMORY)
         return false;
     const struct plan_memory *memory = &plan->memory.items[made_by(first)];
     return memory->place == MEMORY_ARENA && !memory->has_parts && reads_as_it_stands(first, second) &&

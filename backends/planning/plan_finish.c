@@ -6,6 +6,7 @@
 #include "backends/planning/plan_chains.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/planner.h"
+#include "backends/planning/planner_state.h"
 
 #include "core/memory/arena.h"
 #include <string.h>
@@ -35,6 +36,14 @@ static void drop_empty_steps(struct plan *plan)
         if (!does_nothing(&plan->steps.items[i]))
             plan->steps.items[n++] = plan->steps.items[i];
     plan->steps.count = n;
+}
+
+static void note_apart(struct planner *p)
+{
+    for (size_t i = 0; i < p->plan->steps.count; i++) {
+        struct step *s = &p->plan->steps.items[i];
+        s->is_apart = s->last_node != NO_NODE && planner_is_apart(p, p->g->nodes.items[s->last_node].first_output);
+    }
 }
 
 static void keep_results_of_constants(struct planner *p)
@@ -70,6 +79,7 @@ void planner_finish(struct planner *p)
 {
     struct plan *plan = p->plan;
     keep_results_of_constants(p);
+    note_apart(p);
     vec_sort(&plan->steps, compare_orders);
     drop_empty_steps(plan);
     find_needs(p);

@@ -42,7 +42,7 @@ struct planner {
     struct graph_uses uses;   // by live nodes
     bool *is_planned;         // of every node: it went into a step ahead of its turn
     uint32_t clock;
-    const uint8_t *layouts;   // of tensors, or NULL
+    const uint8_t *layouts;   // of tensors, with PLAN_APART, or NULL
     bool is_traced;           // requests are noted
     node_id node;             // being planned
     tensor_id requester;      // whose choice is its own (plan.h, struct layout_request)

@@ -75,8 +75,9 @@ static bool can_join(const struct planner *p, const struct cluster *c, node_id n
         return false;
     for (int i = 0; i < stage->n_reads; i++) {
         tensor_id t = graph_inputs(p->g, node)[stage->reads[i].tensor];
-        if (number_in_cluster(c, t) < 0 ? p->tensors[t].standing == TENSOR_ABSENT
-                                        : !read_is_identity(&stage->reads[i], graph_type(p->g, t), type))
+        if (number_in_cluster(c, t) < 0
+                ? p->tensors[t].standing == TENSOR_ABSENT
+                : planner_is_apart(p, t) || !read_is_identity(&stage->reads[i], graph_type(p->g, t), type))
             return false;
     }
     return true;

@@ -43,8 +43,9 @@ static enum layout choose(struct planner *p, tensor_id t, unsigned mask, enum la
     mask = distinct_layouts(mask, layout, type);
     if ((mask & (mask - 1)) == 0)
         return layout;
-    if (p->layouts && p->layouts[t] != LAYOUT_ANY && (mask & LAYOUT_BIT(p->layouts[t])))
-        layout = (enum layout)p->layouts[t];
+    enum layout wanted = p->layouts ? (enum layout)(p->layouts[t] & ~PLAN_APART) : LAYOUT_ANY;
+    if (wanted != LAYOUT_ANY && (mask & LAYOUT_BIT(wanted)))
+        layout = wanted;
     vec_push(&p->plan->choices, ((struct layout_choice){t, mask, layout}));
     return layout;
 }

@@ -25,7 +25,7 @@ static uint32_t open_group_of(const struct planner *p, node_id node, const struc
 {
     tensor_id t = graph_inputs(p->g, node)[stage->reads[read].tensor], z = p->g->nodes.items[node].first_output;
     const struct tensor_state *s = &p->tensors[t];
-    if (s->standing != TENSOR_IN_LOOP || p->plan->steps.items[s->step].is_pinned ||
+    if (s->standing != TENSOR_IN_LOOP || planner_is_apart(p, t) || p->plan->steps.items[s->step].is_pinned ||
         !has_domain(&p->plan->steps.items[s->step].loops[0], &stage->type) ||
         !read_is_identity(&stage->reads[read], graph_type(p->g, t), &stage->type) ||
         s->is_constant != p->tensors[z].is_constant)

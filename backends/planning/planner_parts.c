@@ -118,8 +118,9 @@ static bool may_be_part(const struct looking *l, tensor_id t, const struct tenso
     const struct planner *p = l->p;
     node_id maker = p->g->tensors.items[t].producer;
     const struct node *n = &p->g->nodes.items[maker];
-    return !p->tensors[t].part && !p->tensors[t].is_constant && !l->is_output[t] && n->n_outputs == 1 &&
-           !is_view(p, maker) && type_elements(graph_type(p->g, t)) > 0 && has_place(p, maker, t, whole, start);
+    return !p->tensors[t].part && !p->tensors[t].is_constant && !planner_is_apart(p, t) && !l->is_output[t] &&
+           n->n_outputs == 1 && !is_view(p, maker) && type_elements(graph_type(p->g, t)) > 0 &&
+           has_place(p, maker, t, whole, start);
 }
 
 static const struct tensor_part *new_part(struct planner *p, struct tensor_whole *whole, const int64_t *start)

@@ -21,6 +21,11 @@ bool planner_peek(const struct planner *p, tensor_id t, struct view *ret_view)
     return true;
 }
 
+bool planner_is_apart(const struct planner *p, tensor_id t)
+{
+    return p->layouts && (p->layouts[t] & PLAN_APART);
+}
+
 unsigned planner_layouts(const struct planner *p, node_id node)
 {
     const struct layout_support *support = p->target->layouts;

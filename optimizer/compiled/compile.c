@@ -136,9 +136,12 @@ static void print_names(struct text *out, const char *what, size_t n, const char
 static void print_layouts(struct compiling *c)
 {
     text_add(&c->manifest, "(layouts");
-    for (tensor_id t = 0; c->layouts && t < c->graph.tensors.count; t++)
+    for (tensor_id t = 0; c->layouts && t < c->graph.tensors.count; t++) {
+        enum layout layout = (enum layout)(c->layouts[t] & ~PLAN_APART);
         if (c->layouts[t] != LAYOUT_ANY)
-            text_printf(&c->manifest, " (%u %s)", t, layout_name(c->layouts[t]));
+            text_printf(&c->manifest, " (%u %s%s)", t, layout == LAYOUT_ANY ? "any" : layout_name(layout),
+                        c->layouts[t] & PLAN_APART ? " apart" : "");
+    }
     text_add(&c->manifest, ")\n");
 }
 

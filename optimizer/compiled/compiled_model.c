@@ -119,12 +119,13 @@ static bool read_names(struct reading *r, const struct sexp *s, named_values *na
 static bool read_layout(struct reading *r, const struct sexp *s, uint8_t *layouts)
 {
     size_t n = r->m->graph.tensors.count;
-    if (s->kind != SEXP_LIST || s->count != 2 || n == 0 || !is_size(&s->items[0], n - 1) ||
-        s->items[1].kind != SEXP_SYMBOL)
-        return fail(r, s, "expected (TENSOR LAYOUT)");
-    for (enum layout l = 0; l < LAYOUT_COUNT; l++)
-        if (strcmp(s->items[1].text, layout_name(l)) == 0) {
-            layouts[s->items[0].integer] = (uint8_t)l;
+    bool is_apart = s->kind == SEXP_LIST && s->count == 3;
+    if (s->kind != SEXP_LIST || s->count < 2 || s->count > 3 || n == 0 || !is_size(&s->items[0], n - 1) ||
+        s->items[1].kind != SEXP_SYMBOL || (is_apart && !sexp_is_symbol(&s->items[2], "apart")))
+        return fail(r, s, "expected (TENSOR LAYOUT), or (TENSOR LAYOUT apart)");
+    for (enum layout l = 0; l <= LAYOUT_ANY; l++)
+        if (strcmp(s->items[1].text, l == LAYOUT_ANY ? "any" : layout_name(l)) == 0) {
+            layouts[s->items[0].integer] = (uint8_t)l | (is_apart ? PLAN_APART : 0);
             return true;
         }
     return fail(r, s, "there is no such layout");

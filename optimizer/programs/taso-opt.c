@@ -6,7 +6,7 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
-#include "optimizer/arguments.h"
+#include "optimizer/programs/arguments.h"
 #include "optimizer/programs/extract_command.h"
 #include "optimizer/programs/output_stream.h"
 #include "optimizer/report/collect_facts.h"

@@ -27,6 +27,7 @@
 #include "optimizer/run/output_difference.h"
 #include "optimizer/run/side_by_side.h"
 #include "optimizer/run/step_times.h"
+#include "tuning/passes.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -57,7 +58,8 @@ static const struct option_spec option_specs[] = {
      .help = "where to run: cpu, cuda"},
     {"layout", OPTION_CHOICE, offsetof(struct options, layout), .choices = layout_policy_names, .metavar = "POLICY",
      .help =
-         "layouts of tensors: standard (by rule), best (by the costs of steps, measured where unknown), plain (NCHW)"},
+         "layouts of tensors: standard (by rule), best (by the costs of steps, measured where unknown), plain (NCHW), "
+         "tuned (best, and fused as taso-opt --tune found)"},
     {"runtime", OPTION_TEXT, offsetof(struct options, runtime), .metavar = "NAME", .files = 2,
      .beside = {"--device cpu", "--no-measure-costs"},
      .help = "where both run: taso (our own executor), or onnxruntime[:PROVIDER], in the contest that taso-opt holds"},
@@ -154,6 +156,7 @@ struct subject {
 struct session {
     struct options options;
     struct backend *backend;
+    struct passes *passes;   // by what tuning has found; NULL: not asked for
     struct log log;
     size_t n;
     struct subject subjects[2];
@@ -631,6 +634,10 @@ static bool run_session(struct session *s, struct error *error)
     if (!s->backend)
         return false;
     s->backend->policy = (enum layout_policy)s->options.layout;
+    if (s->backend->policy == LAYOUTS_TUNED) {
+        s->passes = passes_new(s->backend);
+        s->backend->tuned = passes_decisions(s->passes);
+    }
     s->backend->repairs = s->options.repair ? REPAIRS_ALL : REPAIRS_NOTHING;
     if (is_in_runtime(&s->options))
         return compare_in_runtime(s, error);
@@ -671,6 +678,8 @@ static int run_program(int argc, char **argv)
     bool agrees = s.n < 2 || s.agrees;
     for (size_t i = 0; i < s.n; i++)
         close_subject(&s.subjects[i]);
+    if (s.passes)
+        passes_free(s.passes);
     backend_close(s.backend);
     return !is_done ? error_exit(NAME, &error) : agrees ? EXIT_DONE : EXIT_CHECK_FAILED;
 }

@@ -1,9 +1,10 @@
-// The model of before stays until both were timed.
+// The model of before stays until both were timed, and for good where the tuned one is not faster as a whole.
 #include "optimizer/programs/tuned_run.h"
 
 #include "core/memory/arena.h"
 #include "core/text/text.h"
 #include "optimizer/run/side_by_side.h"
+#include "tuning/former_choices.h"
 #include "tuning/tune_plan.h"
 #include <stdio.h>
 
@@ -45,7 +46,8 @@ static void tune(const struct tuned_run *run, const struct plan *plan)
     tuning_report_free(&report);
 }
 
-static bool time_both(const struct tuned_run *run, struct model *before, struct model *after, struct error *error)
+static bool time_both(const struct tuned_run *run, struct model *before, struct model *after, bool *ret_is_faster,
+                      struct error *error)
 {
     struct arena arena;
     struct sample_summary times[2];
@@ -56,19 +58,25 @@ static bool time_both(const struct tuned_run *run, struct model *before, struct 
         model_allocate_outputs(both[i].model, both[i].outputs, &arena);
     }
     bool is_done = models_time_side_by_side(both, 2, run->warmup, run->repeats, times, error);
+    *ret_is_faster = is_done && times[1].median < times[0].median;
     if (is_done)
-        printf("tuned from %.3f to %.3f ms: %.3f times as fast\n", times[0].median * 1e3, times[1].median * 1e3,
-               times[0].median / times[1].median);
+        printf("tuned from %.3f to %.3f ms: %.3f times as fast%s\n", times[0].median * 1e3, times[1].median * 1e3,
+               times[0].median / times[1].median, *ret_is_faster ? "" : ", so it stays as it was");
     arena_free(&arena);
     return is_done;
 }
 
 bool tuned_run_replace(const struct tuned_run *run, struct model **model, struct error *error)
 {
+    struct former_choices *former = former_choices_note(run->backend, model_plan(*model));
+    bool is_faster = false;
     tune(run, model_plan(*model));
     struct model *tuned = loaded_model_prepare(run->loaded, run->backend, error);
-    bool is_done = tuned && time_both(run, *model, tuned, error);
-    model_free(is_done ? *model : tuned);
-    *model = is_done ? tuned : *model;
+    bool is_done = tuned && time_both(run, *model, tuned, &is_faster, error);
+    model_free(is_faster ? *model : tuned);
+    *model = is_faster ? tuned : *model;
+    if (!is_faster)
+        former_choices_restore(former, run->backend);
+    former_choices_free(former);
     return is_done;
 }

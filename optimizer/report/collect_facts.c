@@ -231,22 +231,39 @@ static void add_errors(struct facts *f, const struct report *r)
     facts_end(f);
 }
 
+static void add_tuned_kernels(struct facts *f, const char *key, const char *label, const struct tuning_progress *p)
+{
+    facts_begin(f, FACT_LINE, key, label);
+    facts_add_count(f, "steps", "steps", p->n_steps);
+    facts_add_count(f, "trials", "trials", p->n_tried);
+    facts_add_count(f, "known_trials", "known before", p->n_recalled);
+    facts_add_real(f, "seconds_before", "from", UNIT_MILLISECONDS, p->before);
+    facts_add_real(f, "seconds_after", "to", UNIT_MILLISECONDS, p->now);
+    facts_end(f);
+}
+
+static void add_tuned_pass(struct facts *f, const char *name, const struct pass_report *p)
+{
+    facts_begin(f, FACT_LINE, name, name);
+    facts_add_count(f, "steps", "steps", p->n_steps);
+    facts_add_count(f, "gains", "gains", p->n_gains);
+    facts_add_real(f, "gain", "times as fast", UNIT_NONE, p->gain);
+    facts_end(f);
+}
+
+// The kernels of the original, then what each pass gave.
 static void add_tuning(struct facts *f, const struct report *r)
 {
-    static const char *const keys[] = {"before", "after"}, *const labels[] = {"the original's", "the result's"};
-    if (!r->tuned[0].n_steps && !r->tuned[1].n_steps)
+    const struct joint_report *j = &r->tuned.passes.joint;
+    if (!r->tuned.kernels.n_steps && j->before == 0)
         return;
-    facts_begin(f, FACT_GROUP, "tuning", "Schedules of generated kernels");
-    for (int i = 0; i < 2; i++) {
-        const struct tuning_progress *p = &r->tuned[i];
-        facts_begin(f, FACT_LINE, keys[i], labels[i]);
-        facts_add_count(f, "steps", "steps", p->n_steps);
-        facts_add_count(f, "trials", "trials", p->n_tried);
-        facts_add_count(f, "known_trials", "known before", p->n_recalled);
-        facts_add_real(f, "seconds_before", "from", UNIT_MILLISECONDS, p->before);
-        facts_add_real(f, "seconds_after", "to", UNIT_MILLISECONDS, p->now);
-        facts_end(f);
-    }
+    facts_begin(f, FACT_GROUP, "tuning", "Tuning");
+    add_tuned_kernels(f, "kernels", "the original's kernels", &r->tuned.kernels);
+    for (size_t i = 0; i < N_TUNED_PASSES; i++)
+        if (j->of[i].n_steps)
+            add_tuned_pass(f, pass_names[i], &j->of[i]);
+    facts_add_real(f, "kernels_gain", "whole model, by the original's kernels", UNIT_NONE, r->tuned.kernels_gain);
+    facts_add_real(f, "passes_gain", "whole model, by all passes", UNIT_NONE, r->tuned.passes_gain);
     facts_end(f);
 }
 

@@ -8,7 +8,7 @@
 #include "optimizer/run/phases.h"
 #include "optimizer/run/profiles.h"
 #include "optimizer/search/search.h"
-#include "tuning/tune_plan.h"
+#include "tuning/passes.h"
 #include <stdbool.h>
 
 struct facts;
@@ -76,11 +76,15 @@ struct report {
     uint64_t n_not_general;                 // applications of rules that do not hold, or have no form, at all sizes
     size_t n_finalists;                     // different results of searches with different slants
     const char *layout_strategy;
-    double seconds_with_layouts;       // estimated for the result, with the layouts that the strategy gives it
-    struct error_budget errors[2];     // of the inexact kernels of the original and of the result, in our own executor
-    double allowed_error;              // for their sum; 0: there are none
-    struct tuning_progress tuned[2];   // of the original and of what was found; n_steps 0: not at all
-    double layout_gap;                 // others may cost less by this share of the least that is possible; 0: none do
+    double seconds_with_layouts;     // estimated for the result, with the layouts that the strategy gives it
+    struct error_budget errors[2];   // of the inexact kernels of the original and of the result, in our own executor
+    double allowed_error;            // for their sum; 0: there are none
+    struct {
+        struct tuning_progress kernels;     // of the original; n_steps 0: not at all
+        struct passes_report passes;        // of all graphs; n_steps of none: not at all
+        double kernels_gain, passes_gain;   // in whole models by turns; 0: none, and what was before is back
+    } tuned;
+    double layout_gap;   // others may cost less by this share of the least that is possible; 0: none do
     struct {
         size_t folded, identities, normalizations;
     } import;

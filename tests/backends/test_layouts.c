@@ -89,7 +89,7 @@ static void check_graph(struct backend *fake, struct maker *m, uint64_t seed, si
     read_choices(fake, m, &plan);
     double n = count_assignments(&plan);
     if (n > 1 && n <= MOST_ASSIGNMENTS) {
-        if (!layouts_find(fake, backend_step_cost, &m->g, &m->arena, &layouts, &estimate, &error))
+        if (!layouts_find(fake, backend_step_cost, &m->g, NULL, &m->arena, &layouts, &estimate, &error))
             fail_msg("seed %llu: %s", (unsigned long long)seed, error.message);
         double found = seconds_with(fake, &m->g, layouts), least = least_by_trying_all(fake, m, &plan);
         if (!is_about(found, least) || !is_about(estimate.seconds, found))
@@ -141,7 +141,7 @@ static double best_seconds(struct backend *fake, struct maker *m)
     struct error error = {0};
     struct estimate estimate;
     uint8_t *layouts;
-    if (!layouts_find(fake, backend_step_cost, &m->g, &m->arena, &layouts, &estimate, &error))
+    if (!layouts_find(fake, backend_step_cost, &m->g, NULL, &m->arena, &layouts, &estimate, &error))
         fail_msg("%s", error.message);
     return estimate.seconds;
 }

@@ -1,5 +1,5 @@
 // One table makes the parser, the range checks and --help of taso-opt, and the names that the library knows.
-#include "optimizer/arguments.h"
+#include "optimizer/programs/arguments.h"
 
 // What options have an effect with.
 #define REWRITES "--no-layout layout-only"

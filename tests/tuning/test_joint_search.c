@@ -1,0 +1,320 @@
+// A joint search on made-up passes, beside the exhaustive truth: configurations are made to fit, each strategy comes near
+// the least cost, joint search finds what searching one pass after the other does not, and nothing is lost by a kill.
+#include "core/memory/hash.h"
+#include "tests/support/check.h"
+#include "tuning/joint/joint_search.h"
+
+// --- a compiler of two passes ----------------------------------------------------------------------------------------
+//
+// Values of the first decide which nodes there are for the second: a node that is copied has a copy beside it. What a
+// node costs depends on its value, its layout, and the value of the one before it.
+
+#define FIRST 5
+#define LAYOUTS 3
+#define SHARE_OF_NEIGHBOUR 0.3
+#define MOST_STORED 4096
+
+struct made_up {
+    uint64_t seed;
+    size_t n_evaluated, most_evaluated;   // 0: no limit
+    struct stored {
+        size_t pass;
+        struct pass_node node;
+        uint32_t value;
+    } store[MOST_STORED];
+    size_t n_stored;
+    bool is_forgetful;
+};
+
+static uint64_t name_of_node(size_t i, uint32_t layout)
+{
+    return 100 + 10 * i + layout;   // in the second pass: another node where the layout is another one
+}
+
+static void list_nodes(void *context, const struct joint_candidate *c, size_t pass, pass_nodes *ret_nodes)
+{
+    for (size_t i = 0; i < FIRST; i++) {
+        if (pass == 0) {
+            vec_push(ret_nodes, ((struct pass_node){i, LAYOUTS, 0}));
+            continue;
+        }
+        uint32_t layout = configuration_find(&c->of[0], i)->value;
+        vec_push(ret_nodes, ((struct pass_node){name_of_node(i, layout), 2, 0}));
+        if (layout == 2)
+            vec_push(ret_nodes, ((struct pass_node){name_of_node(i, 9), 2, 0}));
+    }
+}
+
+static double unit(const struct made_up *m, uint64_t a, uint64_t b)
+{
+    return (double)(hash_mix(hash_mix(m->seed, a), b) % 1000) / 1000;
+}
+
+static double cost_of(const struct made_up *m, const struct joint_candidate *c)
+{
+    double sum = 1;
+    uint64_t before = 0;
+    for (size_t i = 0; i < c->of[1].settings.count; i++) {
+        const struct setting *s = &c->of[1].settings.items[i];
+        sum += unit(m, s->node.fingerprint, s->value) +
+               SHARE_OF_NEIGHBOUR * unit(m, hash_mix(before, s->node.fingerprint), s->value);
+        before = s->value + 1;
+    }
+    return sum;
+}
+
+static bool evaluate(void *context, const struct joint_candidate *c, double *ret_cost)
+{
+    struct made_up *m = context;
+    *ret_cost = cost_of(m, c);
+    m->n_evaluated++;
+    return m->most_evaluated == 0 || m->n_evaluated < m->most_evaluated;
+}
+
+static struct stored *find_stored(struct made_up *m, size_t pass, uint64_t fingerprint)
+{
+    for (size_t i = 0; i < m->n_stored; i++)
+        if (m->store[i].pass == pass && m->store[i].node.fingerprint == fingerprint)
+            return &m->store[i];
+    return NULL;
+}
+
+static bool recall(void *context, size_t pass, const struct pass_node *node, uint32_t *ret_value)
+{
+    const struct stored *s = find_stored(context, pass, node->fingerprint);
+    if (s)
+        *ret_value = s->value;
+    return s != NULL;
+}
+
+static void keep(void *context, size_t pass, const struct setting *setting)
+{
+    struct made_up *m = context;
+    struct stored *s = find_stored(m, pass, setting->node.fingerprint);
+    if (m->is_forgetful)
+        return;
+    if (!s)
+        s = &m->store[m->n_stored++];
+    *s = (struct stored){pass, setting->node, setting->value};
+}
+
+static double count_evaluations(void *context)
+{
+    return (double)((struct made_up *)context)->n_evaluated;
+}
+
+static struct joint_problem problem_of(struct made_up *m, uint64_t seed)
+{
+    return (struct joint_problem){.context = m,
+                                  .n_passes = 2,
+                                  .seed = seed,
+                                  .list_nodes = list_nodes,
+                                  .evaluate = evaluate,
+                                  .recall = recall,
+                                  .keep = keep,
+                                  .clock = count_evaluations};
+}
+
+static double search(struct made_up *m, uint64_t seed, const char *text, double budget, struct joint_report *ret_report)
+{
+    static const char *const names[] = {"layout", "fusion"};
+    struct joint_problem problem = problem_of(m, seed);
+    struct pass_schedule schedule;
+    struct joint_candidate best;
+    struct error error = {0};
+    if (!pass_schedule_parse(&schedule, text, names, 2, &error))
+        fail_msg("%s", error.message);
+    joint_search(&problem, &schedule, budget, 0, &best, ret_report);
+    assert_true(best.cost == ret_report->after && best.cost == cost_of(m, &best));
+    assert_true(best.cost <= ret_report->at_start && ret_report->at_start <= ret_report->before);
+    joint_candidate_free(&best);
+    return ret_report->after;
+}
+
+// --- the truth -------------------------------------------------------------------------------------------------------
+
+static double least_of_second(const struct made_up *m, struct joint_candidate *c)
+{
+    double least = INFINITY;
+    size_t n = c->of[1].settings.count;
+    for (uint32_t bits = 0; bits < 1u << n; bits++) {
+        for (size_t i = 0; i < n; i++)
+            c->of[1].settings.items[i].value = bits >> i & 1;
+        least = fmin(least, cost_of(m, c));
+    }
+    return least;
+}
+
+static double least_of_all(struct made_up *m)
+{
+    struct joint_candidate c = {0};
+    double least = INFINITY;
+    size_t n_all = 1;
+    for (size_t i = 0; i < FIRST; i++)
+        n_all *= LAYOUTS;
+    for (size_t number = 0; number < n_all; number++) {
+        for (size_t pass = 0, rest = number; pass < 2; pass++) {
+            pass_nodes nodes = {0};
+            list_nodes(m, &c, pass, &nodes);
+            configuration_fit(&c.of[pass], &nodes, NULL, NULL, pass);
+            for (size_t i = 0; pass == 0 && i < FIRST; i++, rest /= LAYOUTS)
+                c.of[0].settings.items[i].value = (uint32_t)(rest % LAYOUTS);
+            vec_free(&nodes);
+        }
+        least = fmin(least, least_of_second(m, &c));
+    }
+    joint_candidate_free(&c);
+    return least;
+}
+
+// --- tests -----------------------------------------------------------------------------------------------------------
+
+#define PROBLEMS 12
+
+static void strategies_come_near_the_least(void **state)
+{
+    static const struct {
+        const char *schedule;
+        double most;   // times the least cost, on average
+    } cases[] = {
+        {"(exhaustive 1 (layout 1) (fusion 1))", 1.2},
+        {"(annealing 1 (layout 5) (fusion 5))", 1.04},
+        {"(evolution 1 (layout 5) (fusion 5))", 1.08},
+        {"(model 1 (layout 5) (fusion 5))", 1.08},
+        {"(annealing 0.5 (layout 1)) (annealing 0.5 (fusion 1))", 1.25},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        double sum = 0;
+        for (uint64_t seed = 1; seed <= PROBLEMS; seed++) {
+            struct made_up m = {.seed = seed};
+            struct joint_report report;
+            double least = least_of_all(&m), found = search(&m, seed, cases[i].schedule, 400, &report);
+            assert_true(found >= least - 1e-12);
+            sum += found / least;
+        }
+        print_message("%.3f times the least: %s\n", sum / PROBLEMS, cases[i].schedule);
+        assert_true(sum / PROBLEMS <= cases[i].most);
+    }
+}
+
+// At the same number of evaluations, and with what was found of nodes forgotten when they are gone.
+static void joint_search_finds_more_than_one_pass_after_the_other(void **state)
+{
+    double joint = 0, sequential = 0, forgetful = 0;
+    for (uint64_t seed = 1; seed <= 4 * PROBLEMS; seed++) {
+        struct made_up m[3] = {{.seed = seed}, {.seed = seed}, {.seed = seed}};
+        struct joint_report report;
+        double least = least_of_all(&m[0]);
+        joint += search(&m[0], seed, "(annealing 1 (layout 5) (fusion 5))", 150, &report) / least;
+        sequential +=
+            search(&m[1], seed, "(annealing 0.5 (layout 1)) (annealing 0.5 (fusion 1))", 150, &report) / least;
+        m[2].is_forgetful = true;
+        forgetful += search(&m[2], seed, "(annealing 1 (layout 5) (fusion 5))", 150, &report) / least;
+    }
+    size_t n = 4 * PROBLEMS;
+    print_message("joint %.3f, sequential %.3f, without a store %.3f times the least\n", joint / (double)n,
+                  sequential / (double)n, forgetful / (double)n);
+    assert_true(joint < sequential);
+    assert_true(joint < forgetful);
+}
+
+// Ended at every moment, it goes on from the best that there was; and the same seed finds the same.
+static void nothing_is_lost_by_a_kill(void **state)
+{
+    static const char schedule[] = "(annealing 0.5 (layout 5) (fusion 5)) (exhaustive 0.5 (layout 1) (fusion 1))";
+    struct joint_report killed, resumed, again;
+    for (size_t n = 2; n <= 100; n++) {
+        struct made_up m = {.seed = 3, .most_evaluated = n}, same = {.seed = 3, .most_evaluated = n};
+        search(&m, 7, schedule, 1000, &killed);
+        assert_int_equal(m.n_evaluated, n);
+        search(&same, 7, schedule, 1000, &again);
+        assert_true(again.after == killed.after);
+        m.n_evaluated = m.most_evaluated = 0;
+        search(&m, 8, schedule, 300, &resumed);
+        assert_true(resumed.at_start == killed.after && resumed.before == killed.before);
+    }
+}
+
+// A guess that is right makes a search better that may evaluate little.
+static double predict(void *context, const struct joint_candidate *c)
+{
+    return cost_of(context, c);
+}
+
+static void predictions_spare_evaluations(void **state)
+{
+    double with = 0, without = 0;
+    static const char *const names[] = {"layout", "fusion"};
+    struct pass_schedule schedule;
+    struct error error = {0};
+    assert_true(pass_schedule_parse(&schedule, "(annealing 1 (layout 5) (fusion 5))", names, 2, &error));
+    for (uint64_t seed = 1; seed <= PROBLEMS; seed++)
+        for (int predicts = 0; predicts < 2; predicts++) {
+            struct made_up m = {.seed = seed};
+            struct joint_problem problem = problem_of(&m, seed);
+            struct joint_report report;
+            struct joint_candidate best;
+            problem.predict = predicts ? predict : NULL;
+            joint_search(&problem, &schedule, 40, 0, &best, &report);
+            *(predicts ? &with : &without) += report.after;
+            joint_candidate_free(&best);
+        }
+    assert_true(with < without);
+}
+
+static void configurations_are_made_to_fit(void **state)
+{
+    struct made_up m = {.n_stored = 1, .store = {{1, {30, 2, 0}, 1}}};
+    struct configuration c = {0};
+    pass_nodes nodes = {0};
+    const struct pass_node all[] = {{40, 3, 2}, {10, 2, 0}, {30, 2, 0}, {20, 2, 0}, {10, 2, 0}};
+    const struct setting former[] = {{{5, 2, 0}, 1}, {{10, 2, 0}, 1}, {{20, 4, 0}, 3}};
+    for (size_t i = 0; i < COUNT_OF(former); i++)
+        vec_push(&c.settings, former[i]);
+    for (size_t i = 0; i < COUNT_OF(all); i++)
+        vec_push(&nodes, all[i]);
+    configuration_fit(&c, &nodes, recall, &m, 1);
+    // carried over; a value that is none any more; from the store; the standard one
+    const struct setting fitted[] = {{{10, 2, 0}, 1}, {{20, 2, 0}, 0}, {{30, 2, 0}, 1}, {{40, 3, 2}, 2}};
+    assert_int_equal(c.settings.count, COUNT_OF(fitted));
+    for (size_t i = 0; i < COUNT_OF(fitted); i++) {
+        assert_int_equal(c.settings.items[i].node.fingerprint, fitted[i].node.fingerprint);
+        assert_int_equal(c.settings.items[i].value, fitted[i].value);
+    }
+    vec_free(&nodes);
+    configuration_free(&c);
+}
+
+static void schedules_of_passes_are_read(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_one;
+    } cases[] = {
+        {"(annealing 0.4 (fusion 5) (layout 5)) (exhaustive 0.6 (layout 1))", true},
+        {"(evolution 1 (layout 1)) (model 1 (fusion 2))", true},
+        {"", false},
+        {"(annealing 0.4)", false},
+        {"(annealing 0 (layout 1))", false},
+        {"(annealing 1.5 (layout 1))", false},
+        {"(hoping 1 (layout 1))", false},
+        {"(annealing 1 (layout 0))", false},
+        {"(annealing 1 (tiles 1))", false},
+        {"(annealing 1 layout)", false},
+        {"(annealing 1 (layout 1)", false},
+    };
+    static const char *const names[] = {"layout", "fusion"};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct pass_schedule s;
+        struct error error = {0};
+        assert_int_equal(pass_schedule_parse(&s, cases[i].text, names, 2, &error), cases[i].is_one);
+    }
+    struct tuning_stage stage = {.n_turns = 2, .turns = {{1, 2}, {0, 3}}};
+    const size_t turns[] = {1, 1, 0, 0, 0, 1, 1, 0};
+    for (size_t i = 0; i < COUNT_OF(turns); i++)
+        assert_int_equal(stage_pass_at(&stage, i), turns[i]);
+}
+
+RUN_TESTS(TEST(strategies_come_near_the_least), TEST(joint_search_finds_more_than_one_pass_after_the_other),
+          TEST(nothing_is_lost_by_a_kill), TEST(predictions_spare_evaluations), TEST(configurations_are_made_to_fit),
+          TEST(schedules_of_passes_are_read))

@@ -1,0 +1,167 @@
+// The passes of this compiler on a device whose costs are computed: fingerprints, what is fused, the joint search beside
+// the exhaustive truth, and what is kept of it.
+#include "backends/backend.h"
+#include "backends/costs/graph_cost.h"
+#include "backends/costs/layout_policy.h"
+#include "backends/costs/step_cost.h"
+#include "backends/fake/fake.h"
+#include "backends/layouts/choose_layouts.h"
+#include "backends/planning/planner.h"
+#include "core/system/file.h"
+#include "tests/support/parse_graph.h"
+#include "tuning/neighbourhoods.h"
+#include "tuning/passes.h"
+
+// Two blocks with a residual, of different sizes in the end.
+#define NETWORK                                                                                                        \
+    "(graph (let x (input 0) (f32 1 16 8 8)) (let w (weight 0) (f32 16 16 3 3)) (let v (weight 1) (f32 16 16 1 1))"    \
+    " (let u (weight 2) (f32 32 16 1 1)) (let a (conv :stride 1 1 :pad 1 1 1 1 x w)) (let b (relu a))"                 \
+    " (let c (conv :stride 1 1 :pad 0 0 0 0 b v)) (let d (ewadd c x)) (let e (sigmoid d))"                             \
+    " (let f (conv :stride 1 1 :pad 0 0 0 0 e u)) (let g (tanh f)) (let h (ewmul g f)) (output h))"
+
+struct fixture {
+    struct arena arena;
+    struct graph g;
+    struct backend *fake;
+};
+
+static void open_fixture(struct fixture *f, uint64_t scatter)
+{
+    struct error error = {0};
+    *f = (struct fixture){0};
+    arena_init(&f->arena);
+    parse_graph(&f->g, &f->arena, NETWORK);
+    f->fake = fake_backend_open(&(struct fake_device){.has_layouts = true, .scatter = scatter}, &error);
+    assert_non_null(f->fake);
+}
+
+static void drop(struct fixture *f)
+{
+    backend_close(f->fake);
+    graph_free(&f->g);
+    arena_free(&f->arena);
+}
+
+static double count_steps(void *context)
+{
+    return (double)((struct backend *)context)->coster.measured.n_steps;
+}
+
+static struct passes_report search(struct fixture *f, const char *schedule, size_t most_steps)
+{
+    const struct graph *graphs[] = {&f->g};
+    struct passes_report report;
+    struct error error = {0};
+    struct passes *p = passes_new(f->fake);
+    const struct passes_options options = {.n_graphs = 1,
+                                           .graphs = graphs,
+                                           .schedule = schedule,
+                                           .seconds = 1e9,
+                                           .most_steps = most_steps,
+                                           .seed = 1,
+                                           .has_store = true,
+                                           .clock = count_steps,
+                                           .context = f->fake};
+    if (!passes_search(p, &options, &report, &error))
+        fail_msg("%s", error.message);
+    passes_free(p);
+    return report;
+}
+
+// Of all sets of nodes that are not fused, with the best layouts for each: the least sum.
+static double least_of_all_fusions(struct fixture *f)
+{
+    double least = INFINITY;
+    size_t n = f->g.tensors.count;
+    uint8_t *decisions = arena_array(&f->arena, uint8_t, n + 1);
+    for (uint64_t bits = 0; bits < (uint64_t)1 << n; bits++) {
+        bool is_leaf = false;
+        for (tensor_id t = 0; t < n; t++) {
+            bool is_apart = bits >> t & 1;
+            decisions[t] = LAYOUT_ANY | (is_apart ? PLAN_APART : 0);
+            is_leaf = is_leaf || (is_apart && (graph_producer(&f->g, t)->op->flags & OPERATOR_IS_LEAF));
+        }
+        struct arena arena;
+        arena_init(&arena);
+        uint8_t *layouts;
+        struct estimate e;
+        struct error error = {0};
+        if (!is_leaf) {
+            assert_true(layouts_find(f->fake, backend_step_cost, &f->g, decisions, &arena, &layouts, &e, &error));
+            least = fmin(least, e.seconds);
+        }
+        arena_free(&arena);
+    }
+    return least;
+}
+
+// Fusion alone does not change what the solver found of layouts where all is fused.
+static void joint_search_finds_the_least(void **state)
+{
+    static const struct {
+        const char *schedule;
+        double most;   // times the least; 0: what it was
+    } cases[] = {{"(exhaustive 1 (fusion 1))", 0},
+                 {"(exhaustive 1 (fusion 1) (layout 1))", 0},
+                 {"(annealing 1 (fusion 5) (layout 5))", 1.05},
+                 {"(evolution 1 (fusion 5) (layout 5))", 1.05},
+                 {"(model 1 (fusion 5) (layout 5))", 1.05}};
+    for (uint64_t scatter = 1; scatter <= 6; scatter++)
+        for (size_t i = 0; i < COUNT_OF(cases); i++) {
+            struct fixture f;
+            open_fixture(&f, scatter);
+            double least = least_of_all_fusions(&f);
+            struct passes_report report = search(&f, cases[i].schedule, 300);
+            print_message("%.4f of the least, from %.4f: %s\n", report.joint.after / least, report.joint.before / least,
+                          cases[i].schedule);
+            assert_true(report.joint.after >= least * (1 - 1e-9) && report.joint.after <= report.joint.before);
+            assert_true(cases[i].most == 0 || report.joint.after <= least * cases[i].most);
+            drop(&f);
+        }
+}
+
+// What was found is in the cost database, and a graph is planned by it, to the same cost.
+static void what_is_found_is_kept(void **state)
+{
+    for (uint64_t scatter = 1; scatter <= 10; scatter++) {
+        struct fixture f;
+        struct estimate estimate;
+        struct error error = {0};
+        open_fixture(&f, scatter);
+        struct passes_report first = search(&f, "(annealing 1 (fusion 5) (layout 5))", 60);
+        struct passes *p = passes_new(f.fake);
+        f.fake->policy = LAYOUTS_TUNED;
+        f.fake->tuned = passes_decisions(p);
+        assert_true(backend_estimate(f.fake, &f.g, &estimate, &error));
+        assert_true(fabs(estimate.seconds / first.joint.after - 1) < 1e-9);
+        passes_free(p);
+        struct passes_report second = search(&f, "(annealing 1 (fusion 5) (layout 5))", 60);
+        assert_true(second.joint.at_start == first.joint.after && second.joint.before == first.joint.before);
+        drop(&f);
+    }
+}
+
+// Equal neighbourhoods have equal fingerprints in other graphs, too, with other weights and whatever is folded of them.
+static void fingerprints_are_of_neighbourhoods(void **state)
+{
+    static const char chain[] = "(graph (let x (input 0) (f32 4 4)) (let w (weight 0) (f32 4 4)) (let m (matmul x w))"
+                                " (let a (relu m)) (let b (relu a)) (let c (relu b)) (let d (relu c)) (output d))";
+    static const char same[] = "(graph (let x (input 3) (f32 4 4)) (let w (weight 5) (f32 4 4)) (let v (exp w))"
+                               " (let m (matmul x v)) (let a (relu m)) (let b (relu a)) (let c (tanh b)) (output c))";
+    ARENA(arena);
+    GRAPH(g, &arena, chain);
+    GRAPH(h, &arena, same);
+    uint64_t of_g[16], of_h[16];
+    for (int hops = 0; hops <= 3; hops++) {
+        neighbourhoods_find(&g, hops, of_g);
+        neighbourhoods_find(&h, hops, of_h);
+        // nodes of g: x w m a b c d; of h: x w v m a b c
+        assert_true(of_g[0] == 0 && of_g[1] == 0 && of_h[2] == 0);
+        assert_int_equal(of_g[2] == of_h[3], hops < 3);
+        assert_int_equal(of_g[3] == of_h[4], hops < 2);
+        assert_int_equal(of_g[4] == of_h[5], hops < 1);
+        assert_int_equal(of_g[3] == of_g[4], hops < 1);
+    }
+}
+
+RUN_TESTS(TEST(joint_search_finds_the_least), TEST(what_is_found_is_kept), TEST(fingerprints_are_of_neighbourhoods))

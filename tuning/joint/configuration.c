@@ -1,0 +1,120 @@
+// Settings are sorted, so that two configurations are compared, and one is looked through, from front to back.
+#include "tuning/joint/configuration.h"
+
+#include <string.h>
+
+void configuration_free(struct configuration *c)
+{
+    vec_free(&c->settings);
+}
+
+void configuration_copy(struct configuration *to, const struct configuration *from)
+{
+    vec_clear(&to->settings);
+    vec_reserve(&to->settings, from->settings.count);
+    for (size_t i = 0; i < from->settings.count; i++)
+        vec_push(&to->settings, from->settings.items[i]);
+}
+
+bool configuration_equal(const struct configuration *a, const struct configuration *b)
+{
+    bool is_equal = a->settings.count == b->settings.count;
+    for (size_t i = 0; is_equal && i < a->settings.count; i++)
+        is_equal = a->settings.items[i].node.fingerprint == b->settings.items[i].node.fingerprint &&
+                   a->settings.items[i].value == b->settings.items[i].value;
+    return is_equal;
+}
+
+const struct setting *configuration_find(const struct configuration *c, uint64_t fingerprint)
+{
+    size_t low = 0, high = c->settings.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->settings.items[middle].node.fingerprint < fingerprint)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool is_found = low < c->settings.count && c->settings.items[low].node.fingerprint == fingerprint;
+    return is_found ? &c->settings.items[low] : NULL;
+}
+
+// --- fitting ---------------------------------------------------------------------------------------------------------
+
+static int compare_nodes(const void *a, const void *b)
+{
+    const struct pass_node *x = a, *y = b;
+    if (x->fingerprint != y->fingerprint)
+        return x->fingerprint < y->fingerprint ? -1 : 1;
+    return (x->n_values > y->n_values) - (x->n_values < y->n_values);
+}
+
+static uint32_t infer_value(const struct configuration *c, const struct pass_node *node, recall_value_fn *recall,
+                            void *context, size_t pass)
+{
+    const struct setting *same = configuration_find(c, node->fingerprint);
+    uint32_t value = node->standard;
+    if (same)
+        return same->value < node->n_values ? same->value : node->standard;
+    return recall && recall(context, pass, node, &value) && value < node->n_values ? value : node->standard;
+}
+
+void configuration_fit(struct configuration *c, pass_nodes *nodes, recall_value_fn *recall, void *context, size_t pass)
+{
+    struct configuration fitted = {0};
+    vec_sort(nodes, compare_nodes);
+    for (size_t i = 0; i < nodes->count; i++) {
+        const struct pass_node *node = &nodes->items[i];
+        if (i && node[-1].fingerprint == node->fingerprint)
+            continue;
+        vec_push(&fitted.settings, ((struct setting){*node, infer_value(c, node, recall, context, pass)}));
+    }
+    configuration_free(c);
+    *c = fitted;
+}
+
+// --- changing --------------------------------------------------------------------------------------------------------
+
+static void change(struct setting *s, struct random *random)
+{
+    uint32_t other = (uint32_t)random_below(random, s->node.n_values - 1);
+    s->value = other + (other >= s->value);
+}
+
+static size_t count_changeable(const struct configuration *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->settings.count; i++)
+        n += c->settings.items[i].node.n_values > 1;
+    return n;
+}
+
+bool configuration_can_change(const struct configuration *c)
+{
+    return count_changeable(c) > 0;
+}
+
+void configuration_mutate(struct configuration *c, double probability, struct random *random)
+{
+    size_t n = count_changeable(c), surely = n ? (size_t)random_below(random, n) : 0;
+    for (size_t i = 0, k = 0; i < c->settings.count; i++) {
+        struct setting *s = &c->settings.items[i];
+        if (s->node.n_values < 2)
+            continue;
+        bool is_chosen = random_unit(random) < probability;
+        if (is_chosen || k == surely)
+            change(s, random);
+        k++;
+    }
+}
+
+void configuration_cross(struct configuration *c, const struct configuration *other, double probability,
+                         struct random *random)
+{
+    for (size_t i = 0; i < c->settings.count; i++) {
+        struct setting *s = &c->settings.items[i];
+        const struct setting *of_other = configuration_find(other, s->node.fingerprint);
+        if (of_other && of_other->value < s->node.n_values && random_unit(random) < probability)
+            s->value = of_other->value;
+    }
+}

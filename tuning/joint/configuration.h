@@ -1,0 +1,37 @@
+// What passes of a compiler do to the nodes of a graph: of each pass a value for each node that it can be configured
+// at, by the node's fingerprint. Nodes with the same fingerprint get the same value (XTAT-M, Phothilimthana et al.,
+// PACT 2021, whose config[fp(n)] this is).
+#pragma once
+#include "core/memory/vec.h"
+#include "core/numbers/random.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pass_node {
+    uint64_t fingerprint;
+    uint32_t n_values, standard;   // values are 0 .. n_values - 1; standard: without any search
+};
+typedef VEC(struct pass_node) pass_nodes;
+struct setting {
+    struct pass_node node;
+    uint32_t value;
+};
+struct configuration {
+    VEC(struct setting) settings;   // ascending by fingerprint, each once
+};
+// The best value that was met of a node (ConfStore). False: none.
+typedef bool recall_value_fn(void *context, size_t pass, const struct pass_node *node, uint32_t *ret_value);
+
+void configuration_free(struct configuration *c);
+void configuration_copy(struct configuration *to, const struct configuration *from);   // `to` is one already, or zero
+bool configuration_equal(const struct configuration *a, const struct configuration *b);
+const struct setting *configuration_find(const struct configuration *c, uint64_t fingerprint);   // NULL: there is none
+// Becomes one of these nodes (InferConfig): each has the value that it has there, as the same node, else the one that
+// is recalled (NULL: none ever is), else the standard one. Sorts the nodes, and drops repetitions.
+void configuration_fit(struct configuration *c, pass_nodes *nodes, recall_value_fn *recall, void *context, size_t pass);
+bool configuration_can_change(const struct configuration *c);   // is there a node with several values?
+// Some of the settings, each with this probability, and one at least, get another value. Nothing where there is none.
+void configuration_mutate(struct configuration *c, double probability, struct random *random);
+// Each setting that both have becomes that of the other one with this probability.
+void configuration_cross(struct configuration *c, const struct configuration *other, double probability,
+                         struct random *random);

@@ -1,0 +1,184 @@
+// The main loop. Time is only asked whether it is over.
+#include "tuning/joint/joint_search.h"
+
+#include "core/memory/hash.h"
+#include "tuning/joint/strategies.h"
+#include <math.h>
+
+#define DRAWN_FOR_PREDICTION 4   // candidates, of which one is evaluated
+
+struct joint {
+    const struct joint_problem *problem;
+    struct joint_candidate best;
+    struct joint_report *report;
+    size_t n_steps, most_steps;
+    bool is_ended;   // by the problem
+};
+
+// --- fixing and evaluating -------------------------------------------------------------------------------------------
+
+static void fit_from(struct joint *j, struct joint_candidate *c, size_t pass, recall_value_fn *recall)
+{
+    const struct joint_problem *p = j->problem;
+    pass_nodes nodes = {0};
+    for (; pass < p->n_passes; pass++) {
+        vec_clear(&nodes);
+        p->list_nodes(p->context, c, pass, &nodes);
+        configuration_fit(&c->of[pass], &nodes, recall, p->context, pass);
+    }
+    vec_free(&nodes);
+}
+
+static void keep_in_store(struct joint *j)
+{
+    const struct joint_problem *p = j->problem;
+    for (size_t pass = 0; p->keep && pass < p->n_passes; pass++)
+        for (size_t i = 0; i < j->best.of[pass].settings.count; i++)
+            p->keep(p->context, pass, &j->best.of[pass].settings.items[i]);
+}
+
+static void evaluate(struct joint *j, struct joint_candidate *c)
+{
+    if (!j->problem->evaluate(j->problem->context, c, &c->cost)) {
+        c->cost = INFINITY;
+        j->is_ended = true;
+    }
+}
+
+static bool keep_if_best(struct joint *j, const struct joint_candidate *c)
+{
+    if (!(c->cost < j->best.cost))
+        return false;
+    joint_candidate_copy(&j->best, c);
+    keep_in_store(j);
+    return true;
+}
+
+// The standard candidate, or what the store makes of it: the store has what is better from here on.
+static void begin(struct joint *j)
+{
+    struct joint_candidate stored = {0};
+    fit_from(j, &j->best, 0, NULL);
+    evaluate(j, &j->best);
+    j->report->before = j->best.cost;
+    fit_from(j, &stored, 0, j->problem->recall);
+    if (!j->is_ended && !joint_candidate_equal(&stored, &j->best)) {
+        evaluate(j, &stored);
+        if (stored.cost < j->best.cost)
+            joint_candidate_copy(&j->best, &stored);
+        keep_in_store(j);
+    }
+    j->report->at_start = j->best.cost;
+    joint_candidate_free(&stored);
+}
+
+// --- steps -----------------------------------------------------------------------------------------------------------
+
+static bool draw(struct joint *j, struct strategy *s, size_t pass, struct joint_candidate *ret)
+{
+    if (!strategy_generate(s, &j->best, pass, ret))
+        return false;
+    fit_from(j, ret, pass, j->problem->recall);
+    return true;
+}
+
+static bool draw_by_prediction(struct joint *j, struct strategy *s, size_t pass, struct joint_candidate *ret)
+{
+    const struct joint_problem *p = j->problem;
+    struct joint_candidate other = {0};
+    bool is_any = draw(j, s, pass, ret);
+    double least = is_any && p->predict ? p->predict(p->context, ret) : 0;
+    for (int i = 1; is_any && p->predict && i < DRAWN_FOR_PREDICTION && draw(j, s, pass, &other); i++) {
+        double predicted = p->predict(p->context, &other);
+        if (predicted < least)
+            joint_candidate_copy(ret, &other);
+        least = fmin(least, predicted);
+    }
+    joint_candidate_free(&other);
+    return is_any;
+}
+
+// False: all was tried.
+static bool search_pass(struct joint *j, struct strategy *s, size_t pass)
+{
+    struct joint_candidate c = {0};
+    bool is_any = draw_by_prediction(j, s, pass, &c);
+    if (is_any)
+        evaluate(j, &c);
+    if (is_any && !j->is_ended) {
+        strategy_select(s, &c);
+        keep_if_best(j, &c);
+    }
+    joint_candidate_free(&c);
+    return is_any;
+}
+
+// What it costs changes with the schedules of its kernels; what others cost that are remembered is out of date.
+static bool work_on_pass(struct joint *j, struct strategy **s, const struct tuning_stage *stage, size_t pass)
+{
+    const struct joint_problem *p = j->problem;
+    bool is_any = p->work && p->work(p->context, &j->best, pass);
+    evaluate(j, &j->best);
+    strategy_free(*s);
+    *s = strategy_new(stage->strategy, &j->best, hash_mix(p->seed, j->n_steps));
+    return is_any;
+}
+
+// False: nothing was there to do.
+static bool take_step(struct joint *j, struct strategy **s, const struct tuning_stage *stage, size_t pass)
+{
+    const struct joint_problem *p = j->problem;
+    struct pass_report *report = &j->report->of[pass];
+    double former = j->best.cost, started = p->clock(p->context);
+    bool has_nodes = j->best.of[pass].settings.count > 0;
+    bool is_any = has_nodes ? search_pass(j, *s, pass) : work_on_pass(j, s, stage, pass);
+    report->spent += p->clock(p->context) - started;
+    report->n_steps += is_any;
+    if (isfinite(j->best.cost) && j->best.cost < former) {
+        report->gain *= former / j->best.cost;
+        report->n_gains++;
+    }
+    if (p->tell)
+        p->tell(p->context, j->report->before, &j->best);
+    return is_any;
+}
+
+static size_t steps_of_round(const struct tuning_stage *stage)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < stage->n_turns; i++)
+        n += stage->turns[i].n_steps;
+    return n;
+}
+
+static void run_stage(struct joint *j, const struct tuning_stage *stage, double end)
+{
+    const struct joint_problem *p = j->problem;
+    struct strategy *s = strategy_new(stage->strategy, &j->best, hash_mix(p->seed, j->n_steps));
+    size_t n_vain = 0, round = steps_of_round(stage);
+    for (size_t step = 0; n_vain < round && !j->is_ended && p->clock(p->context) < end; step++) {
+        if (j->most_steps && j->n_steps == j->most_steps)
+            break;
+        bool is_any = take_step(j, &s, stage, stage_pass_at(stage, step));
+        n_vain = is_any ? 0 : n_vain + 1;
+        j->n_steps += is_any;
+    }
+    strategy_free(s);
+}
+
+void joint_search(const struct joint_problem *problem, const struct pass_schedule *schedule, double budget,
+                  size_t most_steps, struct joint_candidate *ret_best, struct joint_report *ret_report)
+{
+    struct joint j = {.problem = problem, .report = ret_report, .most_steps = most_steps};
+    *ret_report = (struct joint_report){0};
+    for (size_t i = 0; i < MOST_PASSES; i++)
+        ret_report->of[i].gain = 1;
+    begin(&j);
+    double start = problem->clock(problem->context), end = start;
+    for (size_t i = 0; i < schedule->n_stages && !j.is_ended; i++) {
+        end = fmin(end + schedule->stages[i].share * budget, start + budget);
+        run_stage(&j, &schedule->stages[i], end);
+    }
+    ret_report->after = j.best.cost;
+    *ret_best = j.best;
+}
