@@ -286,6 +286,8 @@ static const struct {
      " (operator (conv (1 2 3 3) (_ _ 1 1))) (operator (conv :group 2 (1 2 3 3) (2 1 1 1)))"
      " (operator (poolavg :kernel 3 3 :pad 1 1 1 1 :padding counted (1 2 3 3))) (operator (enlarge :kernel 3 3 leaf)))",
      2},
+    {"five operators",
+     "(family f (inputs 1 (f32 2)) (operator (relu _)) (operator (tanh _)) (operator (concat 0 (2) (2))))", 5},
     {"concatenations on two axes",
      "(family f (inputs 2 (f32 2 3)) (operator (relu _)) (operator (concat 0 _ _)) (operator (concat 1 _ _))"
      " (operator (split 0 _)) (operator (split 1 _)))",

@@ -63,6 +63,33 @@ class Job(unittest.TestCase):
         self.assertIn("missing", done.stderr)
         self.assertFalse((self.dir / "less.rules").exists())
 
+    def test_three_processes_find_five_operators(self):
+        """As on three machines: nobody waits for another, and one is killed and goes on from what it finished."""
+        self.space.write_text("(family a (inputs 2 (f32 3)) (operator (relu _)) (operator (ewadd (3) (3)))\n"
+                              "  (operator (concat 0 (3) (3))) (operator (split 0 _)))")
+        common = "--space", str(self.space), "--max-ops", "5", "-q", "-j", "1"
+        self.run_gen(*common, "-o", self.dir / "once.rules")
+        parts = [str(self.dir / f"{i}.part") for i in (1, 2, 3)]
+        commands = [[PROGRAM, *common, "--shard", f"{i}/3", "--checkpoint", str(self.dir / f"kept{i}"), "-o", part]
+                    for i, part in enumerate(parts, 1)]
+        processes = [subprocess.Popen(command) for command in commands]
+        processes[1].kill()
+        processes[1].wait()
+        processes[1] = subprocess.Popen(commands[1])
+        self.assertEqual([process.wait() for process in processes], [0, 0, 0])
+        self.run_gen("merge", "-q", *parts, "-o", self.dir / "merged.rules")
+        once = (self.dir / "once.rules").read_text()
+        self.assertEqual(once, (self.dir / "merged.rules").read_text())
+        self.assertRegex(once, r"\(operators (5 \d|\d 5)\)")
+
+    def test_all_operators_of_the_paper_in_one_space(self):
+        """Up to three operators; the released rules that are not derived of these have four, or are false."""
+        root = pathlib.Path(__file__).resolve().parent.parent.parent
+        told = self.run_gen("--space", root / "generator/whole.space", "--max-ops", 3, "-q", "-o", self.dir / "whole.rules",
+                            "--counts", self.dir / "counts.md", "--compare", root / "tests/generator/data/taso.rules")
+        self.assertIn("| whole | 500 | 19565 | 964674 | 0 | ", (self.dir / "counts.md").read_text())
+        self.assertIn("\n116 of 133 rules are derived\n", told.stdout)
+
     def test_says_early_that_memory_is_not_kept(self):
         arguments = ("--space", self.space, "--max-ops", 2, "-o", self.dir / "early.rules")
         said = self.run_gen(*arguments, "--memory", "1M").stderr
