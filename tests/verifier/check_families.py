@@ -61,8 +61,8 @@ def main():
         path.write_text("\n".join(traces) + "\n", encoding="utf-8")
         differ, untyped = tried(program, path, "--instances", "10", "--attempts", "2000")
         left = count - len(differ | untyped)
-        print(f"{count} traces: {len(differ)} differ, {len(untyped)} are not typed, {left} agree")
-        assert left <= count // 10, "such traces are false, but where a number says nothing"
+        print(f"{count} traces: {len(differ)} differ, {len(untyped)} have no instance, {left} agree")
+        assert left <= count // 10, "hardly a trace is told: few numbers say nothing"
         family = next(rule for name, rule in rules_of(families).items() if name == "derived-conv-1x7")
         path.write_text(family, encoding="utf-8")
         again = {name: statement_of(rule) for name, rule in rules_in(run(program, "derivations", path).stdout).items()}
