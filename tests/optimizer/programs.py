@@ -223,13 +223,16 @@ def joint_is_never_worse(folder):
 
 
 def second_search_is_less_patient(model):
-    """The first search of joint is that of sequential. The second one finds nothing here, and ends after 0.6 times as
-    many graphs as are tried in vain there; it expands the graph that it begins with, too."""
+    """The first search of joint is that of sequential. It ends after so many graphs in vain, or four times as many typed
+    matches. The second one finds nothing here, and ends after 0.6 times as many graphs; it expands the graph that it
+    begins with, too."""
     patience = 20
     first, both = (search_only(model, strategy, "--patience", str(patience))["search"]
                    for strategy in ("sequential", "joint"))
     expect(both["ends"] == ["out_of_patience"] * 2, f"patience of {patience}: {both['ends']}")
-    expect(first["expanded"] - first["course"][-2]["expanded"] == patience, f"{patience} in vain: {first['course']}")
+    in_vain = first["expanded"] - first["course"][-2]["expanded"]
+    expect(in_vain == patience or (in_vain < patience and first["matches"] >= 4 * patience),
+           f"{patience} in vain: {first['matches']} matches, {first['course']}")
     expect(both["expanded"] - first["expanded"] == 1 + 0.6 * patience,
            f"less than {patience} in vain: {first['expanded']}, {both['expanded']}")
 
