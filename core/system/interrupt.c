@@ -72,10 +72,15 @@ bool interrupt_requested(void)
     return (flags && flags->is_requested) || listener_wants_end();
 }
 
-bool interrupt_is_overdue(double began)
+double interrupt_signalled_at(void)
 {
     const struct interrupt_flags *flags = of_program;
-    double requested = flags && flags->is_requested ? 1e-9 * (double)flags->requested_at : INFINITY;
+    return flags && flags->is_requested ? 1e-9 * (double)flags->requested_at : INFINITY;
+}
+
+bool interrupt_is_overdue(double began)
+{
+    double requested = interrupt_signalled_at();
     if (listener_wants_end())
         requested = fmin(requested, here.asked);
     return isfinite(requested) && clock_seconds() - fmax(requested, began) > INTERRUPT_SECONDS_OF_GRACE;

@@ -26,6 +26,7 @@ struct interrupt_listener {
 void interrupt_listen(const struct interrupt_listener *listener);
 const struct interrupt_listener *interrupt_listener(void);   // of this thread; NULL: none
 bool interrupt_requested(void);                              // by a signal, or by this thread's listener
+double interrupt_signalled_at(void);                         // by a signal, on clock_seconds; INFINITY: by none
 // Is work that began then (clock_seconds) to be given up unfinished: has it gone on for so long since an end was
 // asked for? One piece of work that may take longer asks this on its way.
 #define INTERRUPT_SECONDS_OF_GRACE 0.6

@@ -25,8 +25,10 @@
 #define HOPELESS 2.0                   // times the shortest warm-up run of its kind: drops out at once
 #define SECONDS_WHEN_INTERRUPTED 1.0   // of a load, at most
 #define LEAST_PAIRS 4                  // of runs, that say something
-// How long a contest goes on when it is interrupted, and when it begins so: the last of that are for the final.
+// How long a contest goes on when time is over, and when it begins so: the last of that are for the final. After a
+// signal there is less, whenever it began, as the rest is to end within two seconds.
 static const double SECONDS_LEFT = 2, SECONDS_FROM_BEGINNING = 6, SHARE_OF_FINAL_FROM_BEGINNING = 5.0 / 6;
+static const double SECONDS_AFTER_SIGNAL = 1.2;
 #define FAR_ABOVE 3.0              // times what a run is to take: somebody else takes the processors
 #define WIDE 2.0                   // the interval's end over its beginning: no verdict survives that
 #define SECONDS_OF_PATIENCE 10.0   // for others to end
@@ -60,12 +62,18 @@ struct stage {
     bool is_cut;    // by an interruption
 };
 
+static double end_after(double seconds)
+{
+    return fmin(clock_seconds() + seconds, interrupt_signalled_at() + SECONDS_AFTER_SIGNAL);
+}
+
 // Where there is a deadline, that was passed.
 static struct ending ending_of_contest(const struct contest *c)
 {
-    double seconds = c->deadline > 0 ? SECONDS_LEFT : SECONDS_FROM_BEGINNING;
-    return interrupt_requested() ? (struct ending){clock_seconds() + seconds, SHARE_OF_FINAL_FROM_BEGINNING * seconds}
-                                 : (struct ending){0, SECONDS_LEFT};
+    if (!interrupt_requested())
+        return (struct ending){0, SECONDS_LEFT};
+    double at = end_after(c->deadline > 0 ? SECONDS_LEFT : SECONDS_FROM_BEGINNING);
+    return (struct ending){at, SHARE_OF_FINAL_FROM_BEGINNING * fmax(0, at - clock_seconds())};
 }
 
 // Asked before each load and each run, none of which is broken off.
@@ -73,7 +81,7 @@ static bool has_to_end(struct stage *s)
 {
     struct ending *e = s->ending;
     if (e->at == 0 && interrupt_requested())
-        e->at = clock_seconds() + SECONDS_LEFT;
+        e->at = end_after(SECONDS_LEFT);
     s->is_cut = s->is_cut || (e->at > 0 && clock_seconds() >= e->at - (s->drops ? e->seconds_of_final : 0));
     return s->is_cut;
 }

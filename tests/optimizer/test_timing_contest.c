@@ -185,6 +185,23 @@ static void what_was_timed_before_an_interruption_decides(void **state)
     assert_true(ratio_is_a_gain(&outcome.gain));
 }
 
+// Whenever the contest begins: a second after the signal there is time for a few runs.
+static void a_signal_leaves_little_time(void **state)
+{
+    static const double seconds[] = {0.3, 0.2};
+    static const bool is_result[] = {false, true};
+    static struct interrupt_flags flags;
+    struct contest c = {.n = 2, .is_result = is_result, .seconds = 3, .loads = 3};
+    struct contest_outcome outcome = {.qualifying = NULL};
+    struct paper p = {.seconds = seconds, .slept = 0.05};
+    flags.requested_at = (long long)(1e9 * (clock_seconds() - 1));
+    flags.is_requested = true;
+    interrupt_set_flags(&flags);
+    assert_true(hold(&p, &c, &outcome));
+    interrupt_set_flags(NULL);
+    assert_true(p.n_runs <= 5);
+}
+
 // Runs that take many times what costs say, on a machine that others use: no factor is made of them. Where these end in
 // time it begins again; where they are alone, costs are wrong.
 static void others_are_waited_for(void **state)
@@ -374,7 +391,7 @@ static void a_load_that_fails_ends_it(void **state)
 
 RUN_TESTS(TEST(gains_are_over_the_fastest_original), TEST(loads_that_differ_prove_nothing),
           TEST(originals_alone_qualify), TEST(an_interruption_ends_it_soon),
-          TEST(what_was_timed_before_an_interruption_decides), TEST(earlier_runs_qualify),
-          TEST(long_runs_warm_up_nobody), TEST(slow_contests_end_when_they_are_decided),
+          TEST(what_was_timed_before_an_interruption_decides), TEST(a_signal_leaves_little_time),
+          TEST(earlier_runs_qualify), TEST(long_runs_warm_up_nobody), TEST(slow_contests_end_when_they_are_decided),
           TEST(small_gains_are_not_given_up), TEST(open_contests_go_on), TEST(others_are_waited_for),
           TEST(a_load_that_fails_ends_it))
