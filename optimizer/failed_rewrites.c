@@ -124,22 +124,44 @@ static bool search_again(struct optimizing *o)
     return optimizing_search_and_judge(o);
 }
 
-// What was found is told, and not used.
-static void keep_original(struct optimizing *o)
+static void drop_result(struct optimizing *o)
 {
-    o->report.failed_output = output_that_differs(o);
     graph_free(&o->found.graph);
     graph_copy(&o->found.graph, &o->model.graph);
     vec_clear(&o->found.steps);
     vec_free(&o->report.outputs);
     o->report.n_timed = 0;
+}
+
+// What was found is told, and not used.
+static void keep_original(struct optimizing *o)
+{
+    o->report.failed_output = output_that_differs(o);
+    drop_result(o);
     log_warning(o->options->log, "%s: results go on failing the check, at output %s: the original is kept",
                 o->options->input, o->report.failed_output);
 }
 
+// An output that is never finite says nothing of what was found: rewrites that assume real numbers are done without.
+static bool search_for_exact_ones(struct optimizing *o)
+{
+    if (!o->report.never_finite || o->options->keeps_nan || o->found.steps.count == 0)
+        return true;
+    log_warning(o->options->log,
+                "%s: output %s is not finite at any inputs that were tried: only rewrites that keep every bit are used",
+                o->options->input, o->report.never_finite);
+    if (o->options->is_validation_skipped || interrupt_requested() || time_limit_is_over(&o->time_limit)) {
+        drop_result(o);
+        return true;
+    }
+    o->keeps_every_bit = true;
+    o->backend->options.error_budget = 0;
+    return search_again(o);
+}
+
 bool failed_rewrites_search(struct optimizing *o)
 {
-    if (!optimizing_search_and_judge(o))
+    if (!optimizing_search_and_judge(o) || !search_for_exact_ones(o))
         return false;
     for (int i = 0; i < MOST_SEARCHES_AGAIN && fails(o) && !interrupt_requested() && leave_out_culprits(o); i++)
         if (!search_again(o))

@@ -86,6 +86,7 @@ struct optimizing {
     VEC(struct graph *) written;          // what was made of graphs to write them: constants are computed from it later
     VEC(const char *) left_out;           // rules that made results fail the check
     bool leaves_out_differences;          // and all that subtract what their sources do not
+    bool keeps_every_bit;                 // rewrites do: an output is never finite, so that no comparison tells others
     struct report report;
     struct remaining_time remaining_time;   // for what progress shows
     struct phases phases;

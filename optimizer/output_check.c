@@ -8,6 +8,7 @@
 
 #include "core/numbers/random.h"
 #include "core/system/clock.h"
+#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
@@ -79,7 +80,8 @@ static bool record_original(struct optimizing *o, struct pair *pair)
     bool is_done = true;
     for (int attempt = 0; is_done && attempt < INPUT_ATTEMPTS; attempt++) {
         const struct recording *r = &pair->recordings[0][attempt];
-        bool is_enough = outputs_are_trustworthy(&all) || clock_seconds() - started > SECONDS_OF_ATTEMPTS;
+        bool is_enough =
+            outputs_are_trustworthy(&all) || interrupt_requested() || clock_seconds() - started > SECONDS_OF_ATTEMPTS;
         if (attempt > 0 && is_enough)
             break;
         is_done = record_attempt(o, pair, 0, attempt);
@@ -139,6 +141,7 @@ static void judge(struct optimizing *o, const struct pair *pair)
     vec_free(&more);
     name_outputs(o);
     o->report.verdict = verdict_of(&o->report.outputs);
+    report_note_never_finite(&o->report, &o->report.outputs);
 }
 
 // One is there at a time: each packs a copy of the weights.
@@ -265,7 +268,7 @@ static bool check_here(struct optimizing *o, const struct tensor_value *weights)
     if (!compare_at_other_sizes(o, weights) || o->report.verdict == CHECK_FAILED)
         return o->report.verdict == CHECK_FAILED;
     return compare(o, weights) && (o->report.verdict != CHECK_UNTRUSTWORTHY || optimizing_has_large_weights(o) ||
-                                   check_with_random_weights(o, weights));
+                                   o->report.never_finite || check_with_random_weights(o, weights));
 }
 
 // By the costs of its runtime; 0: there are none, or nodes that nobody understands are a part of the time.

@@ -451,6 +451,7 @@ static bool agree_in_runtime(struct optimizing *o, const char *path, struct runt
         !compare_with_other_inputs(o, path, tolerance, v, error))
         return false;
     name_runtime_outputs(o, v);
+    report_note_never_finite(&o->report, &v->outputs);
     if (o->report.verdict == CHECK_SKIPPED)
         o->report.tolerance = tolerance;
     for (size_t i = 0; i < v->outputs.count; i++)

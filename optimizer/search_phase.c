@@ -427,7 +427,7 @@ bool optimizing_search(struct optimizing *o)
     o->remaining_time = remaining_time_of(o);
     validator_init(&validator);
     validator.sizes = o->cut.sizes;
-    validator.is_strict = o->options->keeps_nan;
+    validator.is_strict = o->options->keeps_nan || o->keeps_every_bit;
     o->validator = &validator;
     phases_enter(&o->phases, PHASE_SEARCHING);
     optimizing_limit_weights(o);

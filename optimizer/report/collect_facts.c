@@ -326,6 +326,7 @@ static void add_check(struct facts *f, const struct report *r)
     for (size_t i = 0; i < r->uncompared.count; i++)
         facts_add_text(f, NULL, NULL, r->uncompared.items[i].name);
     facts_end(f);
+    facts_add_text(f, "never_finite_output", "output that is not finite at any inputs", r->never_finite);
     facts_add_text(f, "failed_output", "output at which a rewrite failed the check", r->failed_output);
     facts_begin(f, FACT_LIST, "failed_rules", "rules that were left out for it");
     for (size_t i = 0; i < r->n_failed_rules; i++)

@@ -60,3 +60,10 @@ const char *check_verdict_name(enum check_verdict verdict)
     };
     return names[verdict];
 }
+
+void report_note_never_finite(struct report *r, const output_comparisons *outputs)
+{
+    for (size_t i = 0; i < outputs->count && !r->never_finite; i++)
+        if (!outputs->items[i].is_trustworthy && !outputs->items[i].is_finite)
+            r->never_finite = outputs->items[i].name ? outputs->items[i].name : "(without a name)";
+}

@@ -122,6 +122,7 @@ struct report {
     size_t bytes_in_file, bytes_written;    // of initializers and constants
     const char *kept_reason;                // why it is the original; NULL otherwise
     const char *refused_by;            // why the user's runtime does not run the original; NULL: nothing refuses it
+    const char *never_finite;          // an output of the original, at all inputs that were tried; NULL: none
     const char *failed_output;         // at which something that was found failed the check; NULL: nothing did
     const char *const *failed_rules;   // whose rewrites did, and which the result is without
     size_t n_failed_rules;
@@ -137,6 +138,8 @@ double report_estimate(const struct report *r, int which);
 // model but, most likely, the shortest.
 double report_estimate_error(const struct report *r, int which);
 size_t report_kept_nodes(const struct report *r);
+// Notes an output that says nothing, as the original's was not finite at any inputs.
+void report_note_never_finite(struct report *r, const output_comparisons *outputs);
 // How often rules were applied that the generator found, or, when not `of_generated`, that somebody wrote.
 uint64_t report_applications(const struct report *r, bool of_generated);
 uint64_t report_applications_of_proved(const struct report *r);   // by rules whose certificate is a proof

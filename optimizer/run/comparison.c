@@ -114,6 +114,7 @@ static void merge_round(struct output_comparison *c, const struct tensor_value *
     struct output_difference d = outputs_compare_where_finite(a, b);
     c->max_difference = fmax(c->max_difference, d.difference);
     c->max_magnitude = fmax(c->max_magnitude, d.largest);
+    c->is_finite = c->is_finite || d.is_finite;
     c->is_trustworthy = c->is_trustworthy || d.is_trustworthy;
 }
 
@@ -139,6 +140,7 @@ void outputs_merge(output_comparisons *outputs, const output_comparisons *more)
         bool is_worse = d->max_difference * c->max_magnitude > c->max_difference * d->max_magnitude ||
                         !isfinite(d->max_difference) || (!c->is_trustworthy && d->is_trustworthy);
         c->is_equal_enough = c->is_equal_enough && d->is_equal_enough;
+        c->is_finite = c->is_finite || d->is_finite;
         c->is_trustworthy = c->is_trustworthy || d->is_trustworthy;
         if (is_worse) {
             c->max_difference = d->max_difference;

@@ -10,6 +10,7 @@ struct output_comparison {
     const char *name;        // NULL until the caller names it
     double max_difference;   // max|a - b| (outputs_compare)
     double max_magnitude;    // max|a|
+    bool is_finite;          // each entry of a's output, in some round
     bool is_trustworthy;     // false: a's output is constant, zero or not finite in every round
     bool is_equal_enough;    // within the tolerance: max|a - b| <= tolerance * max|a|
 };

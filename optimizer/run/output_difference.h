@@ -7,6 +7,7 @@ struct output_difference {
     double largest;        // max|a|, a being the reference
     double difference;     // max|a - b|; infinity when one has NaN or infinity where the other has not
     double relative;       // difference / largest; exact types: 0 or infinity
+    bool is_finite;        // each entry of the reference is
     bool is_trustworthy;   // false: the reference is constant, zero, or not finite, so that agreement says nothing
 };
 // The same where the reference is finite alone: what is not says nothing, and agreement elsewhere says something.

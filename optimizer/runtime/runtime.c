@@ -32,10 +32,11 @@ bool runtime_compare(struct runtime *r, const char *a, const char *b, int n_sets
     vec_clear(ret_outputs);
     bool is_done = worker_load_file(w, "a", a, error) && worker_load_file(w, "b", b, error) &&
                    worker_compare(w, "a", "b", n_sets, &numbers, error);
-    for (size_t i = 0; is_done && i + 2 < numbers.count; i += 3) {
+    for (size_t i = 0; is_done && i + 3 < numbers.count; i += 4) {
         struct output_comparison c = {.max_difference = numbers.items[i],
                                       .max_magnitude = numbers.items[i + 1],
-                                      .is_trustworthy = numbers.items[i + 2] != 0};
+                                      .is_trustworthy = numbers.items[i + 2] != 0,
+                                      .is_finite = numbers.items[i + 3] != 0};
         c.is_equal_enough = c.max_difference <= tolerance * c.max_magnitude;
         vec_push(ret_outputs, c);
     }

@@ -150,7 +150,7 @@ bool worker_compare(struct worker *w, const char *a, const char *b, int n_sets, 
 {
     struct text line = {0};
     text_printf(&line, "outputs %s %s %d", a, b, n_sets);
-    return ask(w, &line, NULL, 0, NULL, 0, 0, error) && read_numbers(w, 3, ret_numbers, error);
+    return ask(w, &line, NULL, 0, NULL, 0, 0, error) && read_numbers(w, 4, ret_numbers, error);
 }
 
 bool worker_time_sets(struct worker *w, int n_sets, struct error *error)

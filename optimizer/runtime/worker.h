@@ -38,7 +38,8 @@ bool worker_drop(struct worker *w, const char *id, struct error *error);
 // One of the inputs called `name`, in set number `set`. Inputs that are not given are made up.
 bool worker_set_input(struct worker *w, int set, const char *name, const struct tensor_value *value,
                       struct error *error);
-// Three numbers for each output: max|a - b|, max|a|, and 1 or 0: does it say anything? The worst of all sets.
+// Four numbers for each output: max|a - b|, max|a|, and twice 1 or 0: does it say anything, and is a finite, in some
+// set? The worst of all sets.
 bool worker_compare(struct worker *w, const char *a, const char *b, int n_sets, worker_numbers *ret_numbers,
                     struct error *error);
 // From now on worker_run runs a model on so many sets, one after the other, and takes all of them for one run. The

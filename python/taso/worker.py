@@ -8,7 +8,8 @@ first line, which nobody asks for, says what runs here: `ok VERSION PROVIDER`.
     input SET DTYPE RANK D1 .. NAME_SIZE DATA_SIZE     the name and the elements of one input, kept under a set     ok
     sets N                      a timed run is one on each of the sets 0 to N-1; 1 at first     ok
     outputs A B N               runs both on the sets 0 to N-1       ok COUNT, then for each output what differs
-                                                                     (max|a-b|  max|a|  whether a says something)
+                                                                     (max|a-b|  max|a|  whether a says something, and
+                                                                     whether it is finite, each on some set)
     threads N                   models that are loaded from now on run on so many, 0: as ONNX Runtime takes     ok
     run A                       runs it on these sets                ok 1 SECONDS
     bound A COLD SECONDS LEAST  runs A alone, on inputs made up and bound where it computes, with empty caches where
@@ -124,21 +125,21 @@ def is_equal(a, b):
 
 
 def difference_of(a, b):
-    """max|a-b|, max|a|, and whether `a` says something: neither constant nor zero nor infinite."""
+    """max|a-b|, max|a|, whether `a` says something (neither constant nor zero nor infinite), and whether it is finite."""
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.dtype.kind in "biuf"):
-        return (0.0 if is_equal(a, b) else np.inf), 0.0, True
+        return (0.0 if is_equal(a, b) else np.inf), 0.0, True, True
     if a.shape != b.shape or a.dtype != b.dtype:
-        return np.inf, 0.0, True
+        return np.inf, 0.0, True, True
     is_float, x, y = a.dtype.kind == "f", a.astype(np.float64), b.astype(np.float64)
     finite = np.isfinite(x)
     x, y = x[finite], y[finite]   # what is not finite in the original says nothing
     if not np.isfinite(y).all():
-        return np.inf, 0.0, False
+        return np.inf, 0.0, False, bool(finite.all())
     largest, difference = np.abs(x).max(initial=0), np.abs(x - y).max(initial=0)
     if not is_float and difference > 0:
         difference = np.inf
     varies = x.size <= 1 or not is_float or np.ptp(x) > 1e-6 * largest
-    return float(difference), float(largest), bool(x.size and largest > 0 and varies)
+    return float(difference), float(largest), bool(x.size and largest > 0 and varies), bool(finite.all())
 
 
 def mean_of_lower_half(values):
@@ -222,8 +223,8 @@ class Worker:
         for which in range(int(count)):
             pairs = zip(*(model.run(None, self.feeds(model, which)) for model in (a, b)))
             found = [difference_of(*pair) for pair in pairs]
-            worst = [(max(d, e), max(m, n), s or t) for (d, m, s), (e, n, t) in zip(worst, found)] if which else found
-        return " ".join([str(len(worst))] + [f"{d:.9g} {m:.9g} {int(s)}" for d, m, s in worst])
+            worst = [(max(d, e), max(m, n), s or t, f or g) for (d, m, s, f), (e, n, t, g) in zip(worst, found)] if which else found
+        return " ".join([str(len(worst))] + [f"{d:.9g} {m:.9g} {int(s)} {int(f)}" for d, m, s, f in worst])
 
     def run(self, name):
         model, clock = self.models[name], self.clock

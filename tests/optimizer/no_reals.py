@@ -15,6 +15,7 @@ from small_models import session_of, small_model
 OPT = sys.argv[1]
 MAGIC = np.float32(12582912)   # 1.5 * 2^23: what is added to it is rounded to an integer
 FRIENDS = {"a": (8, 8), "b": (8, 8), "c": (8, 8)}
+SHARE = "(rule share (source (ewadd (matmul ?x ?y) (matmul ?x ?z))) (target (matmul ?x (ewadd ?y ?z))))\n"
 FRIEND_NODES = "p = MatMul(u, a)  q = MatMul(u, b)  r = MatMul(u, c)"   # that are merged in any case
 
 
@@ -107,7 +108,7 @@ def test_unchecked(folder):
 def test_inputs_are_looked_for(folder):
     """At which the original is finite: at normal numbers each of its outputs is not."""
     rules = folder / "share.rules"
-    rules.write_text("(rule share (source (ewadd (matmul ?x ?y) (matmul ?x ?z))) (target (matmul ?x (ewadd ?y ?z))))\n")
+    rules.write_text(SHARE)
     for function in "Sqrt", "Log", "Acosh", "Atanh":
         model = small_model(folder / f"{function}.onnx", f"""(float[256,32] x, float[32,256] u, float[32,256] v) => (float[256,256] y)
                             {{ s = {function}(x)  t = ReduceSum<keepdims = 1>(s)  m = Mul(t, x)
@@ -119,8 +120,25 @@ def test_inputs_are_looked_for(folder):
             expect(not outputs or all(o["trustworthy"] for o in outputs), f"{function}: {outputs}")
 
 
+def test_never_finite(folder):
+    """An output that is infinite, or no number, at all inputs says nothing: what assumes real numbers is not done to the model,
+    and the output is named. What keeps every bit may be."""
+    rules = folder / "share.rules"
+    rules.write_text(SHARE)
+    ways = {"scaled": "g0 = Mul(x, k)  g = Mul(g0, k)", "squared": "g0 = Mul(x, k)  g = Mul(g0, g0)",
+            "exponential": "g0 = Mul(x, k)  g1 = Abs(g0)  g = Exp(g1)", "divided": "g0 = Sub(x, x)  g = Div(x, g0)"}
+    for name, nodes in ways.items():
+        model = small_model(folder / f"{name}.onnx", f"""(float[256,32] x, float[32,256] u, float[32,256] v) => (float[256,256] y, float[256,32] r)
+                            {{ {nodes}  p = MatMul(g, u)  q = MatMul(g, v)  y = Add(p, q)  r = Relu(x) }}""", k=np.float32(1e30))
+        for options in ["--runtime", "taso", "--no-measure"], ["--no-measure"], ["--no-measure", "--no-validate"]:
+            done, told = optimize(name, model, "--rules", rules, *options)
+            expect(told and not told["rewrites"] and not told["optimized"], f"{name} {options}: {told and told['rewrites']}")
+            expect("output y is not finite at any inputs" in done.stderr, f"{name} {options}: {done.stderr}")
+            expect(told and "output y is not finite" in json.dumps(told["summary"]), f"{name} {options}: {told and told['summary']}")
+
+
 def main():
-    for test in test_checked, test_unchecked, test_inputs_are_looked_for:
+    for test in test_checked, test_unchecked, test_inputs_are_looked_for, test_never_finite:
         with tempfile.TemporaryDirectory() as folder:
             test(pathlib.Path(folder))
     print(f"{len(failures)} failures")

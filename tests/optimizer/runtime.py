@@ -329,7 +329,7 @@ def test_failures(folder):
     expect(len(done.lines) == 1 and "ended unexpectedly; models are timed by our own" in done.lines[0], f"{done.errors}")
     expect("speedup" in done.told and "in our own executor, " in done.text, f"our own executor timed it: {done.text}")
 
-    differs = misbehaving(folder, "differs", "    def outputs(self, *words):\n        return '3 0.5 1 1 0 1 1 0 1 1'")
+    differs = misbehaving(folder, "differs", "    def outputs(self, *words):\n        return '3 0.5 1 1 1 0 1 1 1 0 1 1 1'")
     done = Run(folder, model, *costs, python=differs)
     expect(done.out.read_bytes() == model.read_bytes() and "fails the check, at output xa" in done.told["kept_reason"],
            f"outputs that differ there: {done.told}")
@@ -447,7 +447,7 @@ def test_simplified(folder):
         expect(done.told["simplified"] and said in done.told["headline"], f"{times}: {done.told['headline']}")
         expect(is_simplified or ("slower" in done.told["not_simplified"] and done.out.read_bytes() == model.read_bytes()),
                f"the reason: {done.told}")
-    differs = misbehaving(folder, "differs", "    def outputs(self, *words):\n        return '2 0.5 1 1 0 1 1'")
+    differs = misbehaving(folder, "differs", "    def outputs(self, *words):\n        return '2 0.5 1 1 1 0 1 1 1'")
     done = Run(folder, model, *still, python=differs)
     expect(done.out.read_bytes() == model.read_bytes() and "differ" in done.told["not_simplified"], f"{done.told}")
 
