@@ -5,6 +5,7 @@
 #include "core/memory/arena.h"
 #include "core/numbers/integers.h"
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 void sizes_add_symbol(struct sizes *s, int64_t unit, const int64_t *at)
@@ -111,6 +112,9 @@ struct type sizes_type_at(const struct sizes *s, const struct type *t, const int
 
 // --- fitting ---------------------------------------------------------------------------------------------------------
 
+#define MOST_SUMMANDS 3   // symbols in a sum: five probes tell three weights and a number, and contradict others
+#define LEAST_PIVOT 1e-6
+
 static bool has_values(const struct sizes *s, const struct size_form *form, const int64_t *at)
 {
     for (int k = 0; k < N_PROBES; k++)
@@ -127,31 +131,64 @@ static bool is_sum(const struct sizes *s, const struct size_factor *f, const int
     return true;
 }
 
-// The sum of one symbol, two of them (i and j), and a number, by its values at three probes.
-static bool solve_sum_at(const struct sizes *s, uint32_t i, uint32_t j, const int64_t *at, int third,
-                         struct size_factor *ret_sum)
+// What a sum of some symbols changes by from the first probe on: a row for each other probe, with the sum's own change
+// behind those of the symbols.
+struct changes {
+    double rows[N_PROBES - 1][MOST_SUMMANDS + 1];
+    int n;
+    uint32_t symbols[MOST_SUMMANDS];
+};
+
+static void find_changes(const struct sizes *s, uint32_t set, const int64_t *at, struct changes *ret)
 {
-    const int64_t(*p)[MAX_SYMBOLS] = s->probes;
-    int64_t a = p[1][i] - p[0][i], b = i == j ? 0 : p[1][j] - p[0][j], x = at[1] - at[0];
-    int64_t c = p[third][i] - p[0][i], d = i == j ? 1 : p[third][j] - p[0][j], y = i == j ? 0 : at[third] - at[0];
-    c = i == j ? 0 : c;
-    int64_t determinant = a * d - b * c;
-    if (determinant == 0 || (x * d - b * y) % determinant || (a * y - x * c) % determinant)
-        return false;
-    *ret_sum = (struct size_factor){.divisor = 1};
-    ret_sum->weights[i] = (x * d - b * y) / determinant;
-    ret_sum->weights[j] += i == j ? 0 : (a * y - x * c) / determinant;
-    ret_sum->constant = at[0] - ret_sum->weights[i] * p[0][i] - (i == j ? 0 : ret_sum->weights[j] * p[0][j]);
-    return is_sum(s, ret_sum, at);
+    *ret = (struct changes){0};
+    for (uint32_t i = 0; i < s->n_symbols; i++)
+        if (set >> i & 1)
+            ret->symbols[ret->n++] = i;
+    for (int k = 1; k < N_PROBES; k++) {
+        for (int j = 0; j < ret->n; j++)
+            ret->rows[k - 1][j] = (double)(s->probes[k][ret->symbols[j]] - s->probes[0][ret->symbols[j]]);
+        ret->rows[k - 1][ret->n] = (double)(at[k] - at[0]);
+    }
 }
 
-// Three probes on a line say nothing of two symbols.
-static bool solve_sum(const struct sizes *s, uint32_t i, uint32_t j, const int64_t *at, struct size_factor *ret_sum)
+// Leaves one symbol in a row, by the largest number in its column. False: probes do not tell the symbols apart.
+static bool eliminate(struct changes *c, int column)
 {
-    for (int third = 2; third < N_PROBES; third++)
-        if (solve_sum_at(s, i, j, at, third, ret_sum))
-            return true;
-    return false;
+    double(*rows)[MOST_SUMMANDS + 1] = c->rows, row[MOST_SUMMANDS + 1];
+    int pivot = column;
+    for (int k = column; k < N_PROBES - 1; k++)
+        pivot = fabs(rows[k][column]) > fabs(rows[pivot][column]) ? k : pivot;
+    if (fabs(rows[pivot][column]) < LEAST_PIVOT)
+        return false;
+    memcpy(row, rows[pivot], sizeof row);
+    memcpy(rows[pivot], rows[column], sizeof row);
+    memcpy(rows[column], row, sizeof row);
+    for (int k = 0; k < N_PROBES - 1; k++) {
+        double times = k == column ? 0 : rows[k][column] / row[column];
+        for (int j = column; j <= c->n; j++)
+            rows[k][j] -= times * row[j];
+    }
+    return true;
+}
+
+// The sum of a set of symbols and a number, by its values at the probes.
+static bool solve_sum(const struct sizes *s, uint32_t set, const int64_t *at, struct size_factor *ret_sum)
+{
+    struct changes c;
+    find_changes(s, set, at, &c);
+    *ret_sum = (struct size_factor){.divisor = 1, .constant = at[0]};
+    for (int j = 0; j < c.n; j++)
+        if (!eliminate(&c, j))
+            return false;
+    for (int j = 0; j < c.n; j++) {
+        double weight = round(c.rows[j][c.n] / c.rows[j][j]);
+        if (fabs(weight) > INT32_MAX)
+            return false;
+        ret_sum->weights[c.symbols[j]] = (int64_t)weight;
+        ret_sum->constant -= (int64_t)weight * s->probes[0][c.symbols[j]];
+    }
+    return is_sum(s, ret_sum, at);
 }
 
 static int64_t common_divisor(const struct sizes *s, const struct size_factor *f, int64_t of)
@@ -207,9 +244,9 @@ static bool fit_sum(struct sizes *s, const int64_t *at, struct size_form *ret_fo
     for (int64_t k = 0; k < N_PROBES; k++)
         if (at[k] < 0 || at[k] > INT32_MAX)
             return false;
-    for (uint32_t distance = 0; distance < s->n_symbols; distance++)
-        for (uint32_t i = 0; i + distance < s->n_symbols; i++)
-            if (solve_sum(s, i, i + distance, at, &sum))
+    for (int n = 1; n <= MOST_SUMMANDS; n++)
+        for (uint32_t set = 1; set < UINT32_C(1) << s->n_symbols; set++)
+            if (__builtin_popcount(set) == n && solve_sum(s, set, at, &sum))
                 return add_sum(s, sum, ret_form);
     return false;
 }
@@ -388,102 +425,31 @@ static bool is_chosen(const int64_t *chosen, uint32_t n, int64_t size)
     return false;
 }
 
-#define LEAST_PRIME 3   // a two divides too much
-
-struct first_probe {
-    struct sizes there;
-    int64_t least;
-    const struct size_limit *limits;
-    size_t n_limits;
-    int n_left;   // candidates to try
-};
-
-bool sizes_limit(const struct sizes *s, const struct size_form *form, int64_t most, struct size_limit *ret_limit)
+// For the next symbol, from `first` on; 0: none.
+static int64_t find_size(struct sizes *there, uint32_t i, bool is_divided, int64_t first)
 {
-    *ret_limit = (struct size_limit){.constant = form->constant, .most = most};
-    for (uint32_t i = 0; i < s->n_factors; i++)
-        for (int j = 0; j < form->powers[i]; j++) {
-            if (ret_limit->n_factors == MAX_LIMIT_FACTORS)
-                return false;
-            ret_limit->factors[ret_limit->n_factors++] = s->factors[i];
-        }
-    return true;
-}
-
-static bool is_within_limit(const struct sizes *s, const struct size_limit *limit, const int64_t *binding)
-{
-    int64_t product = limit->constant;
-    for (uint32_t i = 0; i < limit->n_factors; i++)
-        if (__builtin_mul_overflow(product, factor_value(s, &limit->factors[i], binding), &product))
-            return false;
-    return product >= 0 && product <= limit->most;
-}
-
-// May a symbol have that size, where those before it are chosen and the others are as small as can be?
-static bool is_allowed(const struct first_probe *f, uint32_t i, int64_t size)
-{
-    int64_t binding[MAX_SYMBOLS];
-    memcpy(binding, f->there.probes[0], sizeof binding);
-    binding[i] = size;
-    for (uint32_t j = i + 1; j < f->there.n_symbols; j++)
-        binding[j] = sizes_round_up(&f->there, j, LEAST_PRIME);
-    for (size_t k = 0; k < f->n_limits; k++)
-        if (!is_within_limit(&f->there, &f->limits[k], binding))
-            return false;
-    return true;
-}
-
-// Sums and products grow with each symbol.
-static int64_t largest_allowed(const struct first_probe *f, uint32_t i, int64_t most)
-{
-    int64_t low = 0, high = most + 1;
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        *(is_allowed(f, i, middle) ? &low : &high) = middle;
-    }
-    return low;
-}
-
-static bool choose_from(struct first_probe *f, uint32_t i, int64_t last);
-
-// One symbol from `first` up to `end`, and those behind it.
-static bool choose_within(struct first_probe *f, uint32_t i, bool is_divided, int64_t first, int64_t end)
-{
-    struct sizes *s = &f->there;
-    int64_t unit = sizes_round_up(s, i, 1), *at = &s->probes[0][i];
-    for (int64_t size = sizes_round_up(s, i, first); size <= end && f->n_left > 0; size += unit) {
-        f->n_left--;
-        *at = size;
-        if ((is_divided || is_prime(size)) && !is_chosen(s->probes[0], i, size) && is_allowed(f, i, size) &&
-            are_told_apart(s, i + 1) && choose_from(f, i + 1, size))
-            return true;
-    }
-    *at = UNCHOSEN;
-    return false;
+    int64_t unit = sizes_round_up(there, i, 1), *at = &there->probes[0][i];
+    *at = sizes_round_up(there, i, first);
+    for (int n = 0; n < MOST_CANDIDATES; n++, *at += unit)
+        if ((is_divided || is_prime(*at)) && !is_chosen(there->probes[0], i, *at) && are_told_apart(there, i + 1))
+            return *at;
+    return 0;
 }
 
 // One symbol after the other: primes, or any sizes where quotients of primes would be none.
-static bool choose_from(struct first_probe *f, uint32_t i, int64_t last)
+bool sizes_find_first_probe(const struct sizes *s, int64_t least, int64_t *ret_probe)
 {
-    if (i == f->there.n_symbols)
-        return true;
-    int64_t divisor = largest_divisor(&f->there, i), least = f->least * divisor;
-    int64_t first = least > last ? least : last + 1;
-    int64_t end = first + MOST_CANDIDATES * sizes_round_up(&f->there, i, 1), most = largest_allowed(f, i, end);
-    return choose_within(f, i, divisor > 1, first, most) ||
-           (most < end && (choose_within(f, i, divisor > 1, most / 2 + 1, most) ||
-                           choose_within(f, i, divisor > 1, LEAST_PRIME, most / 2)));
-}
-
-bool sizes_find_first_probe(const struct sizes *s, int64_t least, const struct size_limit *limits, size_t n_limits,
-                            int64_t *ret_probe)
-{
-    struct first_probe f = {*s, least, limits, n_limits, MOST_CANDIDATES * (int)(s->n_symbols + 1)};
+    struct sizes there = *s;
+    int64_t last = 0;
     for (uint32_t i = 0; i < s->n_symbols; i++)
-        f.there.probes[0][i] = UNCHOSEN;
-    bool is_found = choose_from(&f, 0, 0);
-    memcpy(ret_probe, f.there.probes[0], s->n_symbols * sizeof *ret_probe);
-    return is_found;
+        there.probes[0][i] = UNCHOSEN;
+    for (uint32_t i = 0; i < s->n_symbols; i++) {
+        int64_t divisor = largest_divisor(s, i), first = least * divisor > last ? least * divisor : last + 1;
+        ret_probe[i] = last = find_size(&there, i, divisor > 1, first);
+        if (last == 0)
+            return false;
+    }
+    return true;
 }
 
 // --- graphs at a binding ---------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@
 #define MAX_SYMBOLS 8
 #define N_PROBES 5
 #define MAX_FACTORS 64
-#define MAX_LIMIT_FACTORS 4
 
 struct size_form {
     int64_t constant;
@@ -21,12 +20,6 @@ struct size_form {
 // weights, so that two factors are one function only if they are one.
 struct size_factor {
     int64_t constant, weights[MAX_SYMBOLS], divisor;
-};
-// A product of a number and factors that is to be from zero up to `most`.
-struct size_limit {
-    int64_t constant, most;
-    uint32_t n_factors;
-    struct size_factor factors[MAX_LIMIT_FACTORS];
 };
 struct noted_size {
     int64_t at[N_PROBES];
@@ -53,12 +46,8 @@ void sizes_add_quotient(struct sizes *s, const int64_t *at, int64_t addend, int6
 // Does each number that was noted say at the first probe by itself what it is at the others?
 bool sizes_are_told_apart(const struct sizes *s);
 // Sizes of the symbols at which what was noted would be told apart at a first probe, none below `least`, which becomes
-// that many times as large for a symbol that is divided; where that leaves none within the limits, below it, too.
-// False: none are found.
-bool sizes_find_first_probe(const struct sizes *s, int64_t least, const struct size_limit *limits, size_t n_limits,
-                            int64_t *ret_probe);
-// What a form has to be within. False: it has too many factors to be told.
-bool sizes_limit(const struct sizes *s, const struct size_form *form, int64_t most, struct size_limit *ret_limit);
+// that many times as large for a symbol that is divided. False: none are found.
+bool sizes_find_first_probe(const struct sizes *s, int64_t least, int64_t *ret_probe);
 
 // Of a number at the first probe.
 struct size_form sizes_form_of(const struct sizes *s, int64_t number);

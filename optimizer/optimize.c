@@ -141,19 +141,24 @@ static bool is_unchecked(const struct optimizing *o)
     return o->options->is_check_skipped || !runs;
 }
 
-static bool open_model(struct optimizing *o)
+static struct import_options import_options_of(const struct optimizing *o)
 {
     const struct optimize_options *options = o->options;
-    struct import_options import = {.shapes = options->shapes.items,
-                                    .shape_count = options->shapes.count,
-                                    .fold_limit = options->fold_limit,
-                                    .expands = optimizing_compiles(options),
-                                    .keeps_rounding =
-                                        options->keeps_nan || (!optimizing_compiles(options) && is_unchecked(o)),
-                                    .log = options->log};
+    bool compiles = optimizing_compiles(options);
+    return (struct import_options){.shapes = options->shapes.items,
+                                   .shape_count = options->shapes.count,
+                                   .fold_limit = options->fold_limit,
+                                   .expands = compiles,
+                                   .keeps_rounding = options->keeps_nan || (!compiles && is_unchecked(o)),
+                                   .log = options->log};
+}
+
+static bool open_model(struct optimizing *o)
+{
+    struct import_options import = import_options_of(o);
     interrupt_end_at_once(true);
-    bool is_imported = optimizing_compiles(options) ? import_model(&o->model, &o->file, &import, o->error)
-                                                    : import_symbolic(&o->model, &o->file, &import, o->error);
+    bool is_imported = optimizing_compiles(o->options) ? import_model(&o->model, &o->file, &import, o->error)
+                                                       : import_symbolic(&o->model, &o->file, &import, o->error);
     interrupt_end_at_once(false);
     if (!is_imported)
         return false;
@@ -216,8 +221,10 @@ static bool choose_sizes(struct optimizing *o)
     o->report.model = &o->model;
     o->report.bindings = &o->bindings;
     find_given_sizes(o, given);
-    if (!profiles_choose(&o->bindings, &o->model, &o->options->profiles, given, &o->cut, (uint64_t)o->options->seed,
-                         o->error))
+    struct import_options import = import_options_of(o);
+    struct profile_request request = {
+        &o->model, &import, &o->cut, &o->options->profiles, given, (uint64_t)o->options->seed};
+    if (!profiles_choose(&o->bindings, &request, o->error))
         return false;
     memcpy(o->cut.binding, o->bindings.profiles[0], sizeof o->cut.binding);
     if (o->options->search != SEARCH_BACKTRACKING)
@@ -247,6 +254,9 @@ static void decide(struct optimizing *o)
     else if (o->found.steps.count == 0 && r->failed_output)
         r->kept_reason = arena_printf(&o->model.arena, "what was found to be faster fails the check, at output %s",
                                       r->failed_output);
+    else if (o->found.steps.count == 0 && r->never_finite)
+        r->kept_reason = arena_printf(
+            &o->model.arena, "output %s is not finite at any inputs, which says nothing of rewrites", r->never_finite);
     else if (o->found.steps.count == 0)
         r->kept_reason = "no rewrite was found to be faster";
     else if (r->is_timing_cut)

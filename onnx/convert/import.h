@@ -69,6 +69,7 @@ struct imported_origin {
     uint32_t node;      // the ONNX node that produces it as it stands, or NO_ORIGIN
     uint32_t output;
 };
+#define N_RESULT_BINDINGS 2
 // Runs one node on given inputs, as graph_evaluate_node does (graph/evaluate.h).
 typedef bool run_node_fn(void *context, const struct graph *g, node_id n, const struct tensor_value *inputs,
                          struct tensor_value *ret_outputs, struct arena *arena, struct error *error);
@@ -93,6 +94,9 @@ struct imported_model {
     size_t n_unbound;                      // inputs with dimensions that are symbolic and not bound
     struct sizes sizes;                    // of import_symbolic: the graph is that of the first probe
     VEC(struct imported_symbol) symbols;   // of `sizes`
+    int64_t bindings[N_RESULT_BINDINGS]
+                    [MAX_SYMBOLS];   // at which it has a result, as far as some were found: the first and
+                                     // the last probe, or as many times less as its tables allow
     struct {
         size_t folded, identities, normalizations;
     } counts;
@@ -106,4 +110,9 @@ bool import_model(struct imported_model *m, struct onnx_file *file, const struct
 // and so is what the model computes of its shapes.
 bool import_symbolic(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
                      struct error *error);
+// Has a model with symbols a result at these sizes? No: operands do not go together there, an index lies beyond a
+// table, or a tensor is larger than any memory. `options` are those of the import.
+bool import_runs_at(const struct imported_model *m, const struct import_options *options, const int64_t *binding);
+// Halves sizes until it has one; leaves them as they are where that does not help.
+void import_fit_binding(const struct imported_model *m, const struct import_options *options, int64_t *binding);
 void imported_model_free(struct imported_model *m);

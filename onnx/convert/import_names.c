@@ -110,22 +110,76 @@ static void count_use(void *importer, const struct onnx_string *name)
         name_enter(importer, name)->uses++;
 }
 
-// Where no size is a symbol, a shape is known without the tensor.
-static bool reads_constant_shape(const struct importer *im, const struct onnx_node *n)
+static bool is_one_of(const struct onnx_node *n, const char *const *names)
 {
-    return !im->named && onnx_node_has_standard_domain(n) && onnx_string_is(&n->op_type, "Shape") &&
-           n->inputs.count > 0;
+    for (; *names; names++)
+        if (onnx_string_is(&n->op_type, *names))
+            return true;
+    return false;
+}
+
+static bool makes_tensors(const struct importer *im, const struct onnx_node *n)
+{
+    for (size_t i = 0; i < n->outputs.count; i++) {
+        const struct named_value *value = name_find(im, &n->outputs.items[i]);
+        if (value && value->is_a_tensor)
+            return true;
+    }
+    return false;
+}
+
+// Sizes that a node is told, and what is computed of these, are known without the nodes that compute them.
+static bool reads_sizes(const struct importer *im, const struct onnx_node *n, size_t input)
+{
+    static const char *const computes[] = {"Add",       "Sub",      "Mul",        "Div",  "Gather",
+                                           "Slice",     "Concat",   "Reshape",    "Cast", "Squeeze",
+                                           "Unsqueeze", "Identity", "ReduceProd", NULL};
+    static const char *const is_told[] = {"Reshape", "Expand", NULL};
+    return onnx_node_has_standard_domain(n) &&
+           ((input == 1 && is_one_of(n, is_told)) || onnx_string_is(&n->op_type, "ConstantOfShape") ||
+            (is_one_of(n, computes) && !makes_tensors(im, n)));
+}
+
+static void note_tensor(void *importer, const struct onnx_string *name)
+{
+    if (name->size)
+        name_enter(importer, name)->is_a_tensor = true;
+}
+
+// From behind: who reads what a node makes is known before the node.
+static void find_tensors(struct importer *im, const bool *is_live)
+{
+    struct name_reader reader = {note_tensor, im};
+    read_outputs(&reader, (void *)(uintptr_t)im->source);
+    for (size_t k = im->source->nodes.count; k-- > 0;) {
+        struct onnx_node *n = im->source->nodes.items[k];
+        if (!is_live[k])
+            continue;
+        for (size_t i = 0; i < n->inputs.count; i++)
+            if (!reads_sizes(im, n, i))
+                note_tensor(im, &n->inputs.items[i]);
+        for (size_t i = 0; i < n->attributes.count; i++)
+            read_names(&onnx_attribute_descriptor, n->attributes.items[i], reader);
+    }
+}
+
+// Where no size is a symbol, a shape is known without the tensor; else where nothing but sizes is made of it.
+static bool reads_shape_alone(const struct importer *im, const struct onnx_node *n)
+{
+    return onnx_node_has_standard_domain(n) && onnx_string_is(&n->op_type, "Shape") && n->inputs.count > 0 &&
+           (!im->named || !makes_tensors(im, n));
 }
 
 void names_count_uses(struct importer *im, const bool *is_live)
 {
     struct name_reader reader = {count_use, im};
     read_outputs(&reader, (void *)(uintptr_t)im->source);
+    find_tensors(im, is_live);
     for (size_t i = 0; i < im->source->nodes.count; i++) {
         struct onnx_node *n = im->source->nodes.items[i];
         if (is_live[i])
             read_names(&onnx_node_descriptor, n, reader);
-        if (is_live[i] && reads_constant_shape(im, n))
+        if (is_live[i] && reads_shape_alone(im, n))
             name_enter(im, &n->inputs.items[0])->uses_of_sizes++;
     }
 }

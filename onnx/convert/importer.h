@@ -6,7 +6,8 @@ struct named_value {
     const struct onnx_string *name;
     tensor_id tensor;                   // NO_TENSOR until it is known
     uint32_t uses;                      // by nodes, also inside of subgraphs, and as an output of the model
-    uint32_t uses_of_sizes;             // those of them that read its shape alone, which is a constant
+    uint32_t uses_of_sizes;             // those of them that read its shape alone, for sizes
+    bool is_a_tensor;                   // to whom reads it, and not numbers that say how large another is
     bool is_needed;                     // by the model's outputs
     const struct onnx_type *declared;   // what the model says of its type; NULL: nothing
 };

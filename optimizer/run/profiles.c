@@ -146,10 +146,10 @@ static double operations_of_opaque(const struct imported_model *m, node_id n, co
 }
 
 // False: it has no types there.
-static bool find_run_size(const struct imported_model *m, const struct cut_plan *plan, const int64_t *binding,
-                          struct run_size *ret)
+static bool find_run_size(const struct profile_request *r, const int64_t *binding, struct run_size *ret)
 {
-    struct cut_plan at = *plan;
+    const struct imported_model *m = r->model;
+    struct cut_plan at = *r->plan;
     struct graph runnable;
     struct run_size size = {0};
     memcpy(at.binding, binding, sizeof at.binding);
@@ -168,11 +168,10 @@ static bool find_run_size(const struct imported_model *m, const struct cut_plan 
     return true;
 }
 
-static bool is_within(const struct imported_model *m, const struct cut_plan *plan, const int64_t *binding,
-                      struct run_size most)
+static bool is_within(const struct profile_request *r, const int64_t *binding, struct run_size most)
 {
     struct run_size size;
-    return find_run_size(m, plan, binding, &size) && size.bytes <= most.bytes && size.operations <= most.operations;
+    return find_run_size(r, binding, &size) && size.bytes <= most.bytes && size.operations <= most.operations;
 }
 
 #define BYTES_OF_SMALL_MODELS (32 << 20)   // that a run of any model may make
@@ -210,18 +209,21 @@ static bool is_there_already(const struct size_bindings *b, const int64_t *bindi
     return false;
 }
 
-static void choose_checks(struct size_bindings *b, const struct imported_model *m, const struct cut_plan *plan,
-                          uint64_t seed)
+// Sizes at which the model has a result, where it has one for the profile.
+static void choose_checks(struct size_bindings *b, const struct profile_request *r)
 {
-    struct random random = random_seed(seed ^ UINT64_C(0x73697a6573));
+    const struct imported_model *m = r->model;
+    struct random random = random_seed(r->seed ^ UINT64_C(0x73697a6573));
     struct run_size most = moderate_size(m), own;
-    if (find_run_size(m, plan, b->profiles[0], &own))
+    bool runs = import_runs_at(m, r->import, b->profiles[0]);
+    if (find_run_size(r, b->profiles[0], &own))
         most = (struct run_size){2 * fmax(own.bytes, most.bytes), 2 * fmax(own.operations, most.operations)};
     for (int tries = 0; tries < MOST_TRIES && b->n_checks < N_CHECKS; tries++) {
         int64_t *binding = b->checks[b->n_checks];
         for (size_t i = 0; i < m->symbols.count; i++)
             binding[i] = random_size(m, i, b->profiles[0][i], &random);
-        b->n_checks += !is_there_already(b, binding, m->symbols.count) && is_within(m, plan, binding, most);
+        b->n_checks += !is_there_already(b, binding, m->symbols.count) && is_within(r, binding, most) &&
+                       (!runs || import_runs_at(m, r->import, binding));
     }
 }
 
@@ -242,10 +244,10 @@ void profile_print(struct text *out, const struct imported_model *m, const int64
     }
 }
 
-static bool are_typed(const struct size_bindings *b, const struct imported_model *m, const struct cut_plan *plan)
+static bool are_typed(const struct size_bindings *b, const struct profile_request *r)
 {
     for (size_t p = 0; p < b->n_profiles; p++)
-        if (!profile_is_typed(m, plan, b->profiles[p]))
+        if (!profile_is_typed(r->model, r->plan, b->profiles[p]))
             return false;
     return true;
 }
@@ -271,21 +273,35 @@ static int64_t halved(const struct imported_model *m, size_t symbol, int n)
     return sizes_round_up(&m->sizes, (uint32_t)symbol, size > 1 ? size : 1);
 }
 
-// Usual sizes are halved until a run makes and computes no more than is moderate, but for symbols that an option names;
-// they stay where that does not help.
-static void make_moderate(struct size_bindings *b, const struct imported_model *m, const struct choice *choices,
-                          const struct cut_plan *plan)
+static bool is_moderate(const struct profile_request *r, const int64_t *binding)
+{
+    return is_within(r, binding, moderate_size(r->model));
+}
+
+// Sizes of one fit any others.
+static bool is_moderate_and_runs(const struct profile_request *r, const int64_t *binding)
+{
+    for (size_t i = 0; i < r->model->symbols.count; i++)
+        if (binding[i] == 1 && standard_size(r->model, i) > 1)
+            return false;
+    return is_moderate(r, binding) && import_runs_at(r->model, r->import, binding);
+}
+
+// Usual sizes are halved until they are as wanted, but for symbols that an option names; they stay where that does not
+// help.
+static void halve_until(bool (*is_wanted)(const struct profile_request *r, const int64_t *binding),
+                        struct size_bindings *b, const struct profile_request *r, const struct choice *choices)
 {
     int64_t binding[MAX_SYMBOLS];
-    struct run_size most = moderate_size(m);
-    memcpy(binding, b->profiles[0], sizeof binding);
-    for (int n = 1; n <= MOST_HALVINGS && !is_within(m, plan, binding, most); n++)
-        for (size_t i = 0; i < m->symbols.count; i++)
-            binding[i] = choices[i].n ? binding[i] : halved(m, i, n);
-    if (!is_within(m, plan, binding, most))
-        return;
-    for (size_t p = 0; p < b->n_profiles; p++)
-        for (size_t i = 0; i < m->symbols.count; i++)
+    size_t n_symbols = r->model->symbols.count;
+    bool is_found = false;
+    for (int n = 0; n <= MOST_HALVINGS && !is_found; n++) {
+        for (size_t i = 0; i < n_symbols; i++)
+            binding[i] = choices[i].n ? b->profiles[0][i] : halved(r->model, i, n);
+        is_found = is_wanted(r, binding);
+    }
+    for (size_t p = 0; is_found && p < b->n_profiles; p++)
+        for (size_t i = 0; i < n_symbols; i++)
             b->profiles[p][i] = choices[i].n ? b->profiles[p][i] : binding[i];
 }
 
@@ -295,18 +311,21 @@ static int64_t size_for(const struct imported_model *m, size_t symbol, int attem
     return attempt == 0 ? standard_size(m, symbol) : m->sizes.probes[MOST_ATTEMPTS - attempt][symbol];
 }
 
-static bool choose_profiles(struct size_bindings *b, const struct imported_model *m, const struct choice *choices,
-                            const struct cut_plan *plan, struct error *error)
+static bool choose_profiles(struct size_bindings *b, const struct profile_request *r, const struct choice *choices,
+                            struct error *error)
 {
+    const struct imported_model *m = r->model;
     for (int attempt = 0; attempt <= MOST_ATTEMPTS; attempt++) {
         struct choice all[MAX_SYMBOLS];
         for (size_t i = 0; i < m->symbols.count; i++)
             all[i] = choices[i].n ? choices[i] : (struct choice){1, {size_for(m, i, attempt)}};
         if (!combine(b, all, m->symbols.count, error))
             return false;
-        if (attempt == 0)
-            make_moderate(b, m, choices, plan);
-        if (are_typed(b, m, plan))
+        if (attempt == 0) {
+            halve_until(is_moderate, b, r, choices);
+            halve_until(is_moderate_and_runs, b, r, choices);
+        }
+        if (are_typed(b, r))
             return true;
     }
     return say_untyped(b, m, error);
@@ -320,18 +339,16 @@ static void take_given(struct choice *choices, const struct imported_model *m, c
             choices[i] = (struct choice){1, {given[i]}};
 }
 
-bool profiles_choose(struct size_bindings *ret_bindings, const struct imported_model *m,
-                     const struct option_list *options, const int64_t *given, const struct cut_plan *plan,
-                     uint64_t seed, struct error *error)
+bool profiles_choose(struct size_bindings *ret_bindings, const struct profile_request *r, struct error *error)
 {
     struct choice choices[MAX_SYMBOLS] = {{0, {0}}};
     *ret_bindings = (struct size_bindings){0};
-    for (size_t i = 0; i < options->count; i++)
-        if (!parse_option(choices, m, options->items[i], error))
+    for (size_t i = 0; i < r->options->count; i++)
+        if (!parse_option(choices, r->model, r->options->items[i], error))
             return false;
-    take_given(choices, m, given);
-    if (!choose_profiles(ret_bindings, m, choices, plan, error))
+    take_given(choices, r->model, r->given);
+    if (!choose_profiles(ret_bindings, r, choices, error))
         return false;
-    choose_checks(ret_bindings, m, plan, seed);
+    choose_checks(ret_bindings, r);
     return true;
 }

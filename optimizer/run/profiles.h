@@ -16,13 +16,20 @@ struct size_bindings {
     int64_t checks[N_CHECKS][MAX_SYMBOLS];   // at random, near the profiles
 };
 
-// Each option is SYMBOL=SIZE,SIZE,... or several of these with spaces between; all combinations are profiles. Symbols
-// that none names have the size in `given` (one for each; 0: none), else one by where they stand (1 at the front, 224
-// for images, else 128), or one that the model was imported at, where it has no types for that. False (EXIT_USAGE): an
-// option names no symbol, or the model has no type at a profile. `plan` is of the model's graph.
-bool profiles_choose(struct size_bindings *ret_bindings, const struct imported_model *m,
-                     const struct option_list *options, const int64_t *given, const struct cut_plan *plan,
-                     uint64_t seed, struct error *error);
+struct profile_request {
+    const struct imported_model *model;
+    const struct import_options *import;   // that it was imported with
+    const struct cut_plan *plan;           // of its graph
+    const struct option_list *options;     // SYMBOL=SIZE,SIZE,... or several of these with spaces between
+    const int64_t *given;                  // for each symbol a size that the user's arrays have; 0: none
+    uint64_t seed;
+};
+
+// All combinations of what options say are profiles. Symbols that none names have the size that is given, else one by
+// where they stand (1 at the front, 224 for images, else 128), halved until the model has a result of moderate size, or
+// one that the model was imported at, where it has no types for that. False (EXIT_USAGE): an option names no symbol, or
+// the model has no type at a profile.
+bool profiles_choose(struct size_bindings *ret_bindings, const struct profile_request *r, struct error *error);
 void bindings_drop_check(struct size_bindings *b, size_t check);
 // Has the model types at these sizes?
 bool profile_is_typed(const struct imported_model *m, const struct cut_plan *plan, const int64_t *binding);

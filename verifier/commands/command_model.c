@@ -473,14 +473,18 @@ static bool compare_at(struct model_comparison *run, const struct imported_model
     return is_done;
 }
 
-// What both models are at sizes that tell symbols apart; the verdict names them and says nothing of others.
-static bool compare_at_bindings(struct model_comparison *run, const struct imported_model *m, bool *ret_equal,
-                                struct error *error)
+// What both models are at sizes that tell symbols apart, halved until the first one has a result; the verdict names
+// them and says nothing of others.
+static bool compare_at_bindings(struct model_comparison *run, const struct imported_model *m,
+                                const struct import_options *options, bool *ret_equal, struct error *error)
 {
     *ret_equal = true;
     for (int i = 0; i < N_BINDINGS; i++) {
+        int64_t binding[MAX_SYMBOLS];
         bool is_equal = false;
-        if (!compare_at(run, m, m->sizes.probes[FIRST_BINDING + i], &is_equal, error))
+        memcpy(binding, m->sizes.probes[FIRST_BINDING + i], sizeof binding);
+        import_fit_binding(m, options, binding);
+        if (!compare_at(run, m, binding, &is_equal, error))
             return false;
         *ret_equal = *ret_equal && is_equal;
     }
@@ -496,7 +500,7 @@ static bool compare_all(struct model_comparison *run, bool *ret_equal, struct er
                                            .fold_limit = run->options.fold_limit};
     if (!import_symbolic(&symbolic, &run->subjects[0].file, &options, &ignored))
         return compare_once(run, ret_equal, error);
-    bool is_done = has_named_symbols(run, &symbolic) ? compare_at_bindings(run, &symbolic, ret_equal, error)
+    bool is_done = has_named_symbols(run, &symbolic) ? compare_at_bindings(run, &symbolic, &options, ret_equal, error)
                                                      : compare_once(run, ret_equal, error);
     imported_model_free(&symbolic);
     return is_done;

@@ -1,5 +1,5 @@
-// Reading back is an import of the written file, at the sizes of the original's probes. Nothing is folded: only types
-// are wanted. A tensor that a kept node makes may be of no type that is known.
+// Reading back is an import of the written file, at sizes at which the original has a result. Nothing is folded: only
+// types are wanted. A tensor that a kept node makes may be of no type that is known.
 #include "onnx/convert/export/read_back.h"
 
 #include "core/text/error.h"
@@ -18,8 +18,8 @@ struct reading {
     struct onnx_file *written;
     struct error *error;
     struct importer im;
-    struct imported_model m;
-    int probe;
+    struct imported_model m, named;   // the latter: the original at a binding of its symbols
+    const int64_t *binding;
 };
 
 static bool is_wrong(const struct reading *r, const char *what, const char *name)
@@ -109,14 +109,15 @@ static bool are_outputs_kept(struct reading *r)
 
 // --- types -----------------------------------------------------------------------------------------------------------
 
-// Of the exported graph at the probe; what no symbol tells there is taken as it is read.
+// Of the exported graph at the binding; what no symbol tells there is taken as it is read.
 static struct type expected_type(const struct reading *r, const struct type *exported, const struct type *read)
 {
     const struct sizes *sizes = &r->original->sizes;
     if (r->original->symbols.count == 0 || !type_is_known(exported))
         return *exported;
-    struct type type = sizes_type_at(sizes, exported, sizes->probes[r->probe]);
-    for (int i = 0; r->probe > 0 && type.rank == read->rank && i < type.rank; i++)
+    struct type type = sizes_type_at(sizes, exported, r->binding);
+    bool is_first = memcmp(r->binding, sizes->probes[0], sizes->n_symbols * sizeof *r->binding) == 0;
+    for (int i = 0; !is_first && type.rank == read->rank && i < type.rank; i++)
         if (!sizes_varies(sizes, exported->dim[i]))
             type.dim[i] = read->dim[i];
     return type;
@@ -163,14 +164,14 @@ static bool are_types_read(const struct reading *r)
 
 // --- the file --------------------------------------------------------------------------------------------------------
 
-static bool is_right_at(const struct exported_types *exported, struct onnx_file *written, int probe,
+static bool is_right_at(const struct exported_types *exported, struct onnx_file *written, const int64_t *binding,
                         struct error *error)
 {
     struct import_options options = {.fold_limit = 0};
-    struct reading r = {exported, exported->model, written, error, .probe = probe};
+    struct reading r = {exported, exported->model, written, error, .named = *exported->model, .binding = binding};
+    memcpy(r.named.sizes.probes[0], binding, sizeof r.named.sizes.probes[0]);
     importer_init(&r.im, &r.m, written, &options, error);
-    r.im.named = exported->model->symbols.count > 0 ? exported->model : NULL;
-    r.im.probe = probe;
+    r.im.named = exported->model->symbols.count > 0 ? &r.named : NULL;
     r.im.never_folds = true;
     bool is_right = import_graph(&r.im) && are_inputs_kept(&r) && are_outputs_kept(&r) && are_types_read(&r);
     importer_free(&r.im);
@@ -187,6 +188,7 @@ bool exported_types_are_read_back(void *context, struct onnx_file *written, stru
         error->code = EXIT_UNSUPPORTED;
         return false;
     }
-    return is_right_at(exported, written, 0, error) &&
-           (exported->model->symbols.count == 0 || is_right_at(exported, written, N_PROBES - 1, error));
+    const struct imported_model *m = exported->model;
+    return is_right_at(exported, written, m->bindings[0], error) &&
+           (m->symbols.count == 0 || is_right_at(exported, written, m->bindings[1], error));
 }

@@ -80,6 +80,21 @@ static void recurrent(struct conversion *c, struct type *types)
     set_type(c, types, 2, type_make(x->dtype, 3, last[is_batch_first]));
 }
 
+static void gather(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0), *indices = known_input(c, 1);
+    int axis;
+    if (!x || !indices || !normalize_axis(c, int_attribute(c, "axis", 0), x->rank, &axis) ||
+        x->rank - 1 + indices->rank > MAX_RANK)
+        return;
+    struct type z = type_make(x->dtype, axis, x->dim);
+    for (int i = 0; i < indices->rank; i++)
+        z.dim[z.rank++] = indices->dim[i];
+    for (int i = axis + 1; i < x->rank; i++)
+        z.dim[z.rank++] = x->dim[i];
+    set_type(c, types, 0, z);
+}
+
 static void loss(struct conversion *c, struct type *types)
 {
     const struct type *x = known_input(c, 0), *target = known_input(c, 1);
@@ -152,6 +167,7 @@ const struct typing typings_of_inputs[] = {
     {"Dropout", dropout},
     {"EyeLike", as_first_with_dtype},
     {"GRU", recurrent},
+    {"Gather", gather},
     {"Hardmax", as_first},
     {"IsInf", as_first_of_bool},
     {"LSTM", recurrent},

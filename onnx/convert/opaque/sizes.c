@@ -1,4 +1,5 @@
 // Results whose sizes are constants or attributes: what is cut, padded, resized, gathered, or made of nothing.
+#include "core/numbers/integers.h"
 #include "onnx/convert/opaque/opaque_types.h"
 #include "onnx/convert/opaque/typing.h"
 #include "onnx/convert/operators/convert_resample.h"
@@ -139,6 +140,28 @@ static void count_of_ngrams(struct conversion *c, struct type *types)
     set_type(c, types, 0, z);
 }
 
+// Of integers.
+static void range(struct conversion *c, struct type *types)
+{
+    int64_t ends[3], length;
+    const struct type *first = known_input(c, 0);
+    if (!first || !dtype_is_integer(first->dtype))
+        return;
+    for (uint32_t i = 0; i < 3; i++) {
+        const int64_t *number;
+        uint32_t count;
+        if (!is_weight(c, input_of(c, i)) || !constant_ints(c, input_of(c, i), 1, &number, &count) || count != 1)
+            return;
+        ends[i] = number[0];
+    }
+    if (ends[2] == 0 || ends[2] == INT64_MIN || __builtin_sub_overflow(ends[0], ends[1], &length) ||
+        length == INT64_MIN)
+        return;
+    length = ends[2] > 0 ? -floor_quotient(length, ends[2]) : -floor_quotient(-length, -ends[2]);
+    if (length <= MAX_ELEMENTS)
+        set_type(c, types, 0, type_make(first->dtype, 1, (int64_t[]){length > 0 ? length : 0}));
+}
+
 static void random_numbers(struct conversion *c, struct type *types)
 {
     uint32_t rank;
@@ -164,6 +187,7 @@ const struct typing typings_of_sizes[] = {
     {"Pad", pad},
     {"RandomNormal", random_numbers},
     {"RandomUniform", random_numbers},
+    {"Range", range},
     {"Resize", resize},
     {"TfIdfVectorizer", count_of_ngrams},
     {"TopK", top_k},

@@ -153,13 +153,6 @@ static bool takes_what_is_there(int64_t size, int64_t start, int64_t end, int64_
     return step == 1 && lies_within(start, size) && (lies_within(end, size) || end >= LONGEST_AXIS);
 }
 
-// To a size that varies with the binding, and lies beyond the tensor in this one: elsewhere it may lie within.
-static bool lies_beyond(const struct conversion *c, uint32_t input, int64_t place, int64_t size)
-{
-    const struct imported_weight *w = input_of(c, input) == NO_TENSOR ? NULL : weight_of(c->model, input_of(c, input));
-    return w && w->is_of_binding && place < INT32_MAX && !lies_within(place, size);
-}
-
 static bool read_ranges(struct conversion *c, const struct type *x, struct ranges *r)
 {
     const int64_t *starts, *ends, *axes, *steps = NULL;
@@ -176,8 +169,6 @@ static bool read_ranges(struct conversion *c, const struct type *x, struct range
         if (axis_varies(c, input_of(c, 0), axis) &&
             !takes_what_is_there(x->dim[axis], starts[i], ends[i], steps ? steps[i] : 1))
             return cannot(c, "it cuts an axis of any size");
-        if (lies_beyond(c, 1, starts[i], x->dim[axis]) || lies_beyond(c, 2, ends[i], x->dim[axis]))
-            return cannot(c, "it cuts to a size beyond the tensor");
         if (!set_range(c, r, axis, x->dim[axis], starts[i], ends[i], steps ? steps[i] : 1))
             return false;
     }
@@ -318,7 +309,7 @@ static bool are_within_axis(struct conversion *c, tensor_id indices, int64_t siz
     if (!constant_ints(c, indices, SIZE_MAX, &items, &count))
         return false;
     for (uint32_t i = 0; i < count; i++)
-        if (items[i] < -size || items[i] >= size)
+        if ((c->is_unfit |= items[i] < -size || items[i] >= size))
             return cannot(c, "an index is out of range");
     return true;
 }

@@ -78,6 +78,7 @@ static bool resolve_shape(struct conversion *c, const struct type *x, const int6
         else if (ret_dim[i] < 0 || ret_dim[i] > MAX_ELEMENTS || __builtin_mul_overflow(known, ret_dim[i], &known))
             return cannot(c, "it has an impossible dimension");
     }
+    c->is_unfit |= known > 0 && (inferred < 0 ? type_elements(x) != known : type_elements(x) % known != 0);
     if (inferred >= 0 && (known == 0 || type_elements(x) % known))
         return cannot(c, "its unknown dimension has no size");
     if (inferred >= 0)

@@ -336,10 +336,16 @@ static bool convert_all(struct lockstep *l, uint32_t index, enum attempt how)
     return convert_everywhere(l, index, how, true);
 }
 
+static bool is_slice(const struct lockstep *l)
+{
+    const struct onnx_node *n = l->c[0].node;
+    return onnx_string_is(&n->op_type, "Slice") && onnx_node_has_standard_domain(n) && n->outputs.count == 1;
+}
+
 // Where a node is told by what it reads how to cut, a size beyond the tensor means the tensor's.
 static bool is_cut_by_values(const struct lockstep *l)
 {
-    if (!onnx_string_is(&l->c[0].node->op_type, "Slice"))
+    if (!is_slice(l))
         return false;
     for (uint32_t i = 1; i < l->c[0].n_inputs; i++)
         if (l->c[0].inputs[i] != NO_TENSOR && stands_for_value(l, graph_of(l, 0), l->c[0].inputs[i]))
@@ -364,37 +370,83 @@ static bool is_same_everywhere(struct lockstep *l)
 
 // --- what an opaque node makes ---------------------------------------------------------------------------------------
 
-// What a Slice takes of an axis of any size lies within it at all sizes: what lies beyond is cut off silently.
-static bool cuts_within(struct lockstep *l)
-{
+// Places that a Slice is told, which steps by ones, at each binding.
+struct cuts {
     const int64_t *starts[N_PROBES], *ends[N_PROBES], *axes[N_PROBES];
-    uint32_t n = 0;
-    for (int k = 0; k < N_PROBES; k++)
-        if (!list_of(&l->c[k], "axes", 3, &axes[k], &n) || !list_of(&l->c[k], "ends", 2, &ends[k], &n) ||
-            !list_of(&l->c[k], "starts", 1, &starts[k], &n))
+    uint32_t n;
+};
+
+static bool read_cuts_at(struct conversion *c, int k, struct cuts *ret)
+{
+    const int64_t *steps;
+    uint32_t n_ends, n_axes, n_steps;
+    if (!has_known_inputs(c, 1) || !list_of(c, "starts", 1, &ret->starts[k], &ret->n) ||
+        !list_of(c, "ends", 2, &ret->ends[k], &n_ends) || !list_of(c, "axes", 3, &ret->axes[k], &n_axes) ||
+        !list_of(c, "steps", 4, &steps, &n_steps))
+        return false;
+    for (uint32_t i = 0; steps && i < n_steps; i++)
+        if (steps[i] != 1)
             return false;
-    for (uint32_t i = 0; i < n; i++) {
-        int64_t before[N_PROBES], behind[N_PROBES];
-        int axis = 0;
-        for (int k = 0; k < N_PROBES; k++) {
-            const struct type *x = type_of(&l->c[k], l->c[k].inputs[0]);
-            int64_t start = starts[k][i], end = ends[k][i];
-            if (!normalize_axis(&l->c[k], axes[k] ? axes[k][i] : i, x->rank, &axis))
-                return false;
-            before[k] = start < 0 ? start + x->dim[axis] : start;
-            behind[k] = end >= LONGEST_AXIS ? 0 : end < 0 ? -end : x->dim[axis] - end;
-        }
-        if (axis_varies(&l->c[0], l->c[0].inputs[0], axis) &&
-            !(is_never_negative(l, before) && is_never_negative(l, behind)))
+    return ret->starts[k] && n_ends == ret->n && (!ret->axes[k] || n_axes == ret->n);
+}
+
+static bool varies(const int64_t *at)
+{
+    for (int k = 1; k < N_PROBES; k++)
+        if (at[k] != at[0])
+            return true;
+    return false;
+}
+
+// Entries that are left out at one end of an axis. False: an axis of any size may have fewer at some size.
+static bool are_left_out(struct lockstep *l, bool is_table, int64_t entries, int64_t *at)
+{
+    bool is_told_sizes = varies(at);
+    for (int k = 0; is_table && !is_told_sizes && k < N_PROBES; k++)
+        at[k] = at[k] < 0 ? 0 : at[k] > entries ? entries : at[k];
+    return is_table || is_never_negative(l, at);
+}
+
+// Entries beyond an axis are cut off silently. An axis of any size is cut within it at all sizes. A table, an axis of
+// one size, that is told sizes is taken to be as long as they say: where it is shorter, the model has no result, which
+// lockstep_check.c looks for.
+static bool note_cut(struct lockstep *l, const struct cuts *cuts, uint32_t i)
+{
+    int64_t before[N_PROBES], behind[N_PROBES];
+    int axis = 0;
+    for (int k = 0; k < N_PROBES; k++) {
+        const struct type *x = type_of(&l->c[k], l->c[k].inputs[0]);
+        int64_t start = cuts->starts[k][i], end = cuts->ends[k][i];
+        if (!normalize_axis(&l->c[k], cuts->axes[k] ? cuts->axes[k][i] : i, x->rank, &axis))
             return false;
+        before[k] = start < 0 ? start + x->dim[axis] : start;
+        behind[k] = end >= LONGEST_AXIS ? 0 : end < 0 ? -end : x->dim[axis] - end;
     }
+    bool is_table = !axis_varies(&l->c[0], l->c[0].inputs[0], axis);
+    int64_t entries = type_of(&l->c[0], l->c[0].inputs[0])->dim[axis];
+    if (!are_left_out(l, is_table, entries, before) || !are_left_out(l, is_table, entries, behind))
+        return false;
+    for (int k = 0; k < N_PROBES; k++)
+        l->types[k][0].dim[axis] -= before[k] + behind[k];
     return true;
+}
+
+static void note_types_of_cut(struct lockstep *l)
+{
+    struct cuts cuts;
+    for (int k = 0; k < N_PROBES; k++) {
+        if (!read_cuts_at(&l->c[k], k, &cuts))
+            return;
+        const struct type *x = type_of(&l->c[k], l->c[k].inputs[0]);
+        l->types[k][0] = type_make(x->dtype, x->rank, x->dim);
+    }
+    l->is_typed = true;
+    for (uint32_t i = 0; i < cuts.n; i++)
+        l->is_typed = l->is_typed && note_cut(l, &cuts, i);
 }
 
 static void note_types(struct lockstep *l)
 {
-    if (onnx_string_is(&l->c[0].node->op_type, "Slice") && !cuts_within(l))
-        return;
     for (int k = 0; k < N_PROBES; k++)
         for (uint32_t i = 0; i < l->c[k].n_outputs; i++)
             if (l->c[k].outputs[i] == NO_TENSOR)
@@ -604,7 +656,6 @@ static void keep_opaque(struct lockstep *l, uint32_t index)
         vec_last(&l->models[k]->opaques).is_kept_for_sizes = !is_known;
         vec_last(&l->models[k]->opaques).symbols = symbols;
     }
-    l->n_opaque += !is_known;
 }
 
 static void remember_values(struct lockstep *l)
@@ -646,11 +697,13 @@ static void import_node_everywhere(struct lockstep *l, uint32_t index)
         is_done = is_converted && is_same_everywhere(l);
         if (is_done)
             break;
-        if (is_converted && !l->is_typed)
+        if (!l->is_typed && is_slice(l))
+            note_types_of_cut(l);
+        else if (!l->is_typed && is_converted)
             note_types(l);
         if (is_converted && how == WITH_VALUES)
             note_values(l);
-        if (!is_converted && how == WITH_VALUES && l->n_values > 0)
+        if (!is_converted && !is_slice(l) && how == WITH_VALUES && l->n_values > 0)
             note_inferred_types(l);
         take_back_all(l);
         if (l->values[0][0] || (how == WITHOUT_FOLDING && !reads_values(l)))

@@ -16,7 +16,6 @@ struct lockstep {
     bool is_typed;       // what an attempt made of the node's outputs says their types
     struct type *types[N_PROBES];
     const void **values[N_PROBES];   // of the node's outputs, where an attempt made them known; NULL: it did not
-    size_t n_opaque;                 // nodes that are kept though they compute with no shapes
     const bool *is_denied;           // by node: it is kept, and nothing is known of what it makes
 };
 

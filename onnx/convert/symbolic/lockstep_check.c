@@ -8,8 +8,8 @@
 // cuts off never comes to the size it would have had.
 #include "onnx/convert/symbolic/lockstep_check.h"
 
-#include "core/text/error.h"
 #include "onnx/convert/import_names.h"
+#include "onnx/convert/symbolic/at_binding.h"
 #include "onnx/convert/symbolic/lockstep.h"
 #include "onnx/convert/weights.h"
 #include "onnx/format/visit.h"
@@ -22,8 +22,7 @@ static const int64_t elsewhere[] = {1, 70, 331, 601, 5003, 20011, 100003};
 
 struct trial {
     struct lockstep *l;
-    struct importer im;
-    struct imported_model model, named;
+    struct at_binding there;
     int64_t binding[MAX_SYMBOLS];
     bool *is_denied;
 };
@@ -45,7 +44,8 @@ static int64_t at_binding(struct trial *t, const int64_t *at, int64_t standard)
 
 static bool agrees_on_type(struct trial *t, tensor_id at_probes, tensor_id here)
 {
-    const struct type *probe = graph_type(graph_of(t->l, 0), at_probes), *type = graph_type(&t->model.graph, here);
+    const struct type *probe = graph_type(graph_of(t->l, 0), at_probes),
+                      *type = graph_type(&t->there.model.graph, here);
     if (!type_is_known(probe) || !type_is_known(type))
         return true;
     if (probe->rank != type->rank || probe->dtype != type->dtype)
@@ -69,11 +69,11 @@ static const int64_t *known_sizes(const struct trial *t, int k, tensor_id at_pro
 
 static bool agrees_on_sizes(struct trial *t, tensor_id at_probes, tensor_id here)
 {
-    struct imported_weight *w = weight_of(&t->model, here);
+    struct imported_weight *w = weight_of(&t->there.model, here);
     struct error ignored;
     const void *data;
     if (!w || !known_sizes(t, 0, at_probes) || !type_equal(&w->type, graph_type(graph_of(t->l, 0), at_probes)) ||
-        !imported_weight_data(&t->model, (size_t)(w - t->model.weights.items), &data, &ignored))
+        !imported_weight_data(&t->there.model, (size_t)(w - t->there.model.weights.items), &data, &ignored))
         return true;
     for (int64_t i = 0; i < type_elements(&w->type); i++) {
         int64_t at[N_PROBES], number = ((const int64_t *)data)[i];
@@ -88,7 +88,7 @@ static bool agrees_on_sizes(struct trial *t, tensor_id at_probes, tensor_id here
 
 static bool agrees_on(struct trial *t, const struct onnx_string *name)
 {
-    tensor_id at_probes = tensor_named(&t->l->importers[0], name), here = tensor_named(&t->im, name);
+    tensor_id at_probes = tensor_named(&t->l->importers[0], name), here = tensor_named(&t->there.im, name);
     return at_probes == NO_TENSOR || here == NO_TENSOR ||
            (agrees_on_type(t, at_probes, here) && agrees_on_sizes(t, at_probes, here));
 }
@@ -105,16 +105,28 @@ static bool agree_on_all(struct trial *t, const struct onnx_string *names, size_
 
 static bool is_typed_at_probes(const struct trial *t, uint32_t index)
 {
-    const struct onnx_node *n = t->im.source->nodes.items[index];
+    const struct onnx_node *n = t->there.im.source->nodes.items[index];
     tensor_id z = tensor_named(&t->l->importers[0], &n->outputs.items[0]);
     return z != NO_TENSOR && type_is_known(graph_type(graph_of(t->l, 0), z));
+}
+
+// Is nothing left of a table here? No size is nothing.
+static bool is_cut_to_nothing(const struct trial *t, const struct onnx_node *n)
+{
+    tensor_id here =
+        onnx_string_is(&n->op_type, "Slice") ? tensor_named(&t->there.im, &n->outputs.items[0]) : NO_TENSOR;
+    const struct type *type = here == NO_TENSOR ? NULL : graph_type(&t->there.model.graph, here);
+    return type && type_is_known(type) && type_elements(type) == 0;
 }
 
 // Is there a node that fails here, and whose operands fit at the probes?
 static bool cannot_run(const struct trial *t)
 {
-    for (size_t i = 0; i < t->im.unfit.count; i++)
-        if (is_typed_at_probes(t, t->im.unfit.items[i]))
+    for (size_t i = 0; i < t->there.im.unfit.count; i++)
+        if (is_typed_at_probes(t, t->there.im.unfit.items[i]))
+            return true;
+    for (size_t i = 0; i < t->there.im.source->nodes.count; i++)
+        if (is_typed_at_probes(t, (uint32_t)i) && is_cut_to_nothing(t, t->there.im.source->nodes.items[i]))
             return true;
     return false;
 }
@@ -123,8 +135,8 @@ static bool cannot_run(const struct trial *t)
 static bool deny_nodes(struct trial *t)
 {
     bool runs = !cannot_run(t), denies = false;
-    for (size_t i = 0; i < t->im.source->nodes.count; i++) {
-        const struct onnx_node *n = t->im.source->nodes.items[i];
+    for (size_t i = 0; i < t->there.im.source->nodes.count; i++) {
+        const struct onnx_node *n = t->there.im.source->nodes.items[i];
         if ((!runs && onnx_string_is(&n->op_type, "Slice")) || t->is_denied[i] ||
             agree_on_all(t, n->outputs.items, n->outputs.count) || !agree_on_all(t, n->inputs.items, n->inputs.count))
             continue;
@@ -136,13 +148,10 @@ static bool deny_nodes(struct trial *t)
 // What would be larger than any memory is no binding.
 static bool deny_at(struct trial *t)
 {
-    struct error ignored = {0};
-    memcpy(t->named.sizes.probes[0], t->binding, sizeof t->binding);
-    importer_init(&t->im, &t->model, t->l->models[0]->file, t->l->importers[0].options, &ignored);
-    t->im.named = &t->named;
-    bool denies = import_graph(&t->im) && deny_nodes(t);
-    importer_free(&t->im);
-    imported_model_free(&t->model);
+    const struct lockstep *l = t->l;
+    bool denies = at_binding_import(&t->there, l->models[0], l->models[0]->file, l->importers[0].options, t->binding) &&
+                  deny_nodes(t);
+    at_binding_free(&t->there);
     return denies;
 }
 
@@ -194,7 +203,7 @@ static size_t find_tables(const struct lockstep *l, int64_t *ret_sizes)
 
 bool find_unknown_elsewhere(struct lockstep *l, bool *is_denied)
 {
-    struct trial t = {.l = l, .named = *l->models[0], .is_denied = is_denied};
+    struct trial t = {.l = l, .is_denied = is_denied};
     int64_t tables[MOST_TABLES], largest = 0;
     size_t n_tables = find_tables(l, tables);
     uint32_t n_factors = l->sizes->n_factors;

@@ -2,17 +2,17 @@
 #include "core/text/error.h"
 #include "onnx/convert/bind_shapes.h"
 #include "onnx/convert/constant_cache.h"
+#include "onnx/convert/symbolic/at_binding.h"
 #include "onnx/convert/symbolic/lockstep.h"
 #include "onnx/convert/symbolic/lockstep_check.h"
-#include "onnx/convert/symbolic/size_limits.h"
 #include "onnx/convert/symbolic/size_multiples.h"
 #include "onnx/format/check.h"
 
 #include <string.h>
 
 // --- bindings --------------------------------------------------------------------------------------------------------
-// What a model allows is not known. Most go with sizes of all kinds, some with a few hundred (positions are learned for
-// so many), some with less. One of the bindings is larger than what models compare sizes with, where that is allowed.
+// The last one is larger than what models compare sizes with. Where tensors are larger than any memory, smaller ones
+// are tried.
 
 #define N_RANGES 3
 #define SMALL_PROBE 2   // the least sizes; that of the first symbol has many divisors
@@ -29,34 +29,20 @@ struct attempt {
     int range;
     int64_t units[MAX_SYMBOLS];
     int64_t first[MAX_SYMBOLS];   // sizes at the first probe
-    struct size_limits limits;    // as far as they are known
     bool *is_denied;              // by node; may become more
-    size_t n_opaque;
     bool is_told_apart, is_true_elsewhere;
-    bool is_limited;      // a table was found to be shorter than the sizes that were tried
-    bool has_no_limits;   // they are not to be looked for
 };
 
-// Of a symbol that the model's tables limit: parts of the largest size, in another order for each symbol. The last
-// probe has all of them.
-static int64_t size_within(int64_t most, size_t symbol, int k)
-{
-    static const int64_t sixteenths[] = {11, 6, 13};
-    int64_t size = most * sixteenths[(symbol + (size_t)k) % 3] / 16;
-    return k == N_PROBES - 1 ? most : size > 0 ? size : 1;
-}
-
+// No symbol is a sum of others at all probes.
 static void choose_probes(struct sizes *s, const struct attempt *a)
 {
     const int64_t *sizes = ranges[a->range];
     for (size_t i = 0; i < a->named->symbols.count; i++) {
-        int64_t at[N_PROBES] = {a->first[i]}, unit = a->units[i], most = a->limits.most[i];
+        int64_t at[N_PROBES] = {a->first[i]}, n = (int64_t)i, unit = a->units[i];
         for (int k = 1; k < N_PROBES; k++) {
-            int64_t size = sizes[k] + (int64_t)i * (k < 3 ? k + (k == 2) : sizes[k] / 13);
+            int64_t size = sizes[k] + n * (k < 3 ? k + (k == 2) : sizes[k] / 13) + n * n * k % N_PROBES;
             at[k] = (size + unit - 1) / unit * unit;
         }
-        for (int k = 1; most < at[N_PROBES - 1] && k < N_PROBES; k++)
-            at[k] = (size_within(most, i, k) + unit - 1) / unit * unit;
         sizes_add_symbol(s, unit, at);
     }
 }
@@ -75,9 +61,7 @@ static void free_all(struct lockstep *l, struct imported_model *models, int firs
 // After what was seen at sizes which are not told apart, or of the symbols alone.
 static bool choose_first(struct attempt *a, const struct sizes *seen, int n_attempts)
 {
-    const struct size_limits *limits = &a->limits;
-    return sizes_find_first_probe(seen, ranges[a->range][0] + n_attempts, limits->found.items, limits->found.count,
-                                  a->first);
+    return sizes_find_first_probe(seen, ranges[a->range][0] + n_attempts, a->first);
 }
 
 // The model of the first probe.
@@ -101,24 +85,21 @@ static bool import_at(struct imported_model *ret_model, struct attempt *a)
     choose_probes(l.sizes, a);
     bool is_imported = import_everywhere(&l);
     a->is_told_apart = is_imported && sizes_are_told_apart(l.sizes);
-    a->is_limited = is_imported && !a->has_no_limits && find_size_limits(&l, a->units, &a->limits);
-    a->is_true_elsewhere = a->is_told_apart && !a->is_limited && !find_unknown_elsewhere(&l, a->is_denied);
-    a->n_opaque = l.n_opaque;
+    a->is_true_elsewhere = a->is_told_apart && !find_unknown_elsewhere(&l, a->is_denied);
     others[0] = *ret_model;
     free_all(&l, others, is_imported ? 1 : 0);
     return is_imported;
 }
 
 // Numbers of the model that a symbol's prime divides would be taken for it, so that other primes are tried; and what is
-// something else elsewhere is denied. False: no sizes are told apart, or inputs would be larger than any memory, or
-// tables are shorter than the sizes that were tried (is_limited).
-static bool import_within(struct imported_model *ret_model, struct attempt *a)
+// something else elsewhere is denied. False: no sizes are told apart, or inputs would be larger than any memory.
+static bool import_at_range(struct imported_model *ret_model, struct attempt *a)
 {
     size_t n_nodes = a->file->model->graph->nodes.count + 1;
     struct sizes symbols = {0};
     choose_probes(&symbols, a);
     a->is_denied = mem_alloc_zero(n_nodes);
-    a->is_true_elsewhere = a->is_limited = false;
+    a->is_true_elsewhere = false;
     bool has_first = choose_first(a, &symbols, 0);
     for (int n = 1; n <= MOST_ATTEMPTS && has_first && !a->is_true_elsewhere; n += !a->is_told_apart) {
         if (!import_at(ret_model, a))
@@ -127,81 +108,48 @@ static bool import_within(struct imported_model *ret_model, struct attempt *a)
             has_first = choose_first(a, &ret_model->sizes, n);
         if (!a->is_true_elsewhere)
             imported_model_free(ret_model);
-        if (a->is_limited)
-            break;
     }
     sizes_free(&symbols);
     mem_free(a->is_denied, n_nodes);
     return a->is_true_elsewhere;
 }
 
-// Where no sizes within the limits are told apart there are none.
-static bool import_at_range(struct imported_model *ret_model, struct attempt *a)
-{
-    bool is_imported = import_within(ret_model, a), had_limits = a->is_limited;
-    for (int n = 0; a->is_limited && n < MOST_ATTEMPTS; n++)
-        is_imported = import_within(ret_model, a);
-    if (is_imported || !had_limits)
-        return is_imported;
-    a->has_no_limits = true;
-    size_limits_forget(&a->limits);
-    return import_within(ret_model, a);
-}
-
-static int64_t least_small_size(const struct sizes *s)
-{
-    int64_t least = s->probes[SMALL_PROBE][0];
-    for (uint32_t j = 1; j < s->n_symbols; j++)
-        least = s->probes[SMALL_PROBE][j] < least ? s->probes[SMALL_PROBE][j] : least;
-    return least;
-}
-
 // Nodes that would be no opaque ones if the symbols had sizes, but for arithmetic of shapes: all symbols the same one,
-// which many numbers divide, so that what fits together for some sizes does, and which all tables allow.
-static bool find_kept_for_sizes(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
-                                struct error *error)
+// which many numbers divide, so that what fits together for some sizes does, and at which the model has a result.
+static void find_kept_for_sizes(struct imported_model *m, struct onnx_file *file, const struct import_options *options)
 {
-    struct imported_model bound, named = *m;
-    struct importer im;
+    struct at_binding there;
+    int64_t binding[MAX_SYMBOLS];
     for (uint32_t j = 0; j < m->sizes.n_symbols; j++)
-        named.sizes.probes[0][j] = least_small_size(&m->sizes);
-    importer_init(&im, &bound, file, options, error);
-    im.named = &named;
-    bool is_imported = import_graph(&im);
-    importer_free(&im);
-    bool *is_opaque = arena_array(&bound.arena, bool, file->model->graph->nodes.count + 1);
-    for (size_t i = 0; i < bound.opaques.count; i++)
-        is_opaque[bound.opaques.items[i].node] = true;
+        binding[j] = sizes_round_up(&m->sizes, j, m->sizes.probes[SMALL_PROBE][0]);
+    import_fit_binding(m, options, binding);
+    at_binding_import(&there, m, file, options, binding);
+    bool *is_opaque = arena_array(&there.model.arena, bool, file->model->graph->nodes.count + 1);
+    for (size_t i = 0; i < there.model.opaques.count; i++)
+        is_opaque[there.model.opaques.items[i].node] = true;
     for (size_t i = 0; i < m->opaques.count; i++)
         m->opaques.items[i].is_kept_for_sizes &= !is_opaque[m->opaques.items[i].node];
-    imported_model_free(&bound);
-    return is_imported;
+    at_binding_free(&there);
 }
 
-// At the range of sizes at which the least is kept. False: there is none.
-static bool import_best(struct imported_model *ret_model, const struct imported_model *named, struct onnx_file *file,
-                        const struct import_options *options)
+static void find_bindings(struct imported_model *m, const struct import_options *options)
+{
+    for (int i = 0; i < N_RESULT_BINDINGS; i++) {
+        memcpy(m->bindings[i], m->sizes.probes[i ? N_PROBES - 1 : 0], sizeof m->bindings[i]);
+        import_fit_binding(m, options, m->bindings[i]);
+    }
+}
+
+// At the largest sizes that fit into memory. False: there are none.
+static bool import_somewhere(struct imported_model *m, const struct imported_model *named, struct onnx_file *file,
+                             const struct import_options *options)
 {
     struct attempt a = {.named = named, .file = file, .options = options};
-    size_t n_opaque = SIZE_MAX;
+    bool is_imported = false;
     find_units(named, file, options, a.units);
-    size_limits_forget(&a.limits);
-    for (; a.range < N_RANGES && n_opaque > 0; a.range++) {
-        struct imported_model next;
-        a.has_no_limits = false;
-        if (!import_at_range(&next, &a))
-            continue;
-        struct imported_model *worse = a.n_opaque >= n_opaque ? &next : n_opaque < SIZE_MAX ? ret_model : NULL;
-        if (worse)
-            imported_model_free(worse);
-        if (worse == &next)
-            continue;
-        *ret_model = next;
-        ret_model->graph.arena = &ret_model->arena;
-        n_opaque = a.n_opaque;
-    }
-    size_limits_forget(&a.limits);
-    return n_opaque < SIZE_MAX;
+    for (; a.range < N_RANGES && !is_imported; a.range++)
+        is_imported = import_at_range(m, &a);
+    return is_imported;
 }
 
 // The symbols of a model, in one that holds nothing else.
@@ -225,14 +173,13 @@ static bool import_with_constants(struct imported_model *m, struct onnx_file *fi
     if (!onnx_model_check(file->model, file->path, error))
         return false;
     bool is_done = name_symbols(&named, file, options, &has_symbols, error);
-    bool has_kept = is_done && has_symbols && import_best(m, &named, file, options);
+    bool has_kept = is_done && has_symbols && import_somewhere(m, &named, file, options);
     imported_model_free(&named);
     if (!is_done || !has_kept)
         return is_done && import_model(m, file, options, error);
-    if (find_kept_for_sizes(m, file, options, error))
-        return true;
-    imported_model_free(m);
-    return false;
+    find_kept_for_sizes(m, file, options);
+    find_bindings(m, options);
+    return true;
 }
 
 bool import_symbolic(struct imported_model *m, struct onnx_file *file, const struct import_options *options,

@@ -8,8 +8,7 @@
 #include "onnx/convert/symbolic/size_multiples.h"
 
 #include "core/numbers/random.h"
-#include "core/text/error.h"
-#include "onnx/convert/symbolic/lockstep.h"
+#include "onnx/convert/symbolic/at_binding.h"
 
 #include <string.h>
 
@@ -28,19 +27,9 @@ struct unit_search {
     struct imported_model named;   // its first probe is the binding
 };
 
-enum outcome { NOT_IMPORTED, FAILS, RUNS };
-
-static enum outcome try_binding(struct unit_search *s)
+static enum outcome try_binding(const struct unit_search *s)
 {
-    struct importer im;
-    struct imported_model model;
-    struct error ignored = {0};
-    importer_init(&im, &model, s->file, s->options, &ignored);
-    im.named = &s->named;
-    enum outcome outcome = !import_graph(&im) ? NOT_IMPORTED : im.unfit.count > 0 ? FAILS : RUNS;
-    importer_free(&im);
-    imported_model_free(&model);
-    return outcome;
+    return at_binding_try(&s->named, s->file, s->options, s->named.sizes.probes[0]);
 }
 
 // All others are multiples of whatever is tried.

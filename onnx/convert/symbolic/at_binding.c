@@ -1,0 +1,54 @@
+// A model at one binding of its symbols, with nothing symbolic: it is imported as one without symbols is.
+#include "onnx/convert/symbolic/at_binding.h"
+
+#include <string.h>
+
+bool at_binding_import(struct at_binding *b, const struct imported_model *named, struct onnx_file *file,
+                       const struct import_options *options, const int64_t *binding)
+{
+    b->error = (struct error){0};
+    b->named = *named;
+    memcpy(b->named.sizes.probes[0], binding, named->symbols.count * sizeof *binding);
+    importer_init(&b->im, &b->model, file, options, &b->error);
+    b->im.named = &b->named;
+    return import_graph(&b->im);
+}
+
+void at_binding_free(struct at_binding *b)
+{
+    importer_free(&b->im);
+    imported_model_free(&b->model);
+}
+
+enum outcome at_binding_try(const struct imported_model *named, struct onnx_file *file,
+                            const struct import_options *options, const int64_t *binding)
+{
+    struct at_binding b;
+    enum outcome outcome = !at_binding_import(&b, named, file, options, binding) ? NOT_IMPORTED
+                           : b.im.unfit.count > 0                                ? FAILS
+                                                                                 : RUNS;
+    at_binding_free(&b);
+    return outcome;
+}
+
+bool import_runs_at(const struct imported_model *m, const struct import_options *options, const int64_t *binding)
+{
+    struct import_options own = *options;
+    own.computed = options->computed ? options->computed : m->constants;
+    return at_binding_try(m, m->file, &own, binding) == RUNS;
+}
+
+void import_fit_binding(const struct imported_model *m, const struct import_options *options, int64_t *binding)
+{
+    int64_t smaller[MAX_SYMBOLS] = {0}, largest = 1;
+    for (size_t i = 0; i < m->symbols.count; i++)
+        largest = binding[i] > largest ? binding[i] : largest;
+    for (int64_t by = 1; by <= largest; by *= 2) {
+        for (size_t i = 0; i < m->symbols.count; i++)
+            smaller[i] = sizes_round_up(&m->sizes, (uint32_t)i, binding[i] / by > 1 ? binding[i] / by : 1);
+        if (import_runs_at(m, options, smaller)) {
+            memcpy(binding, smaller, m->symbols.count * sizeof *binding);
+            return;
+        }
+    }
+}
