@@ -116,11 +116,11 @@ static void forget_result(struct optimizing *o)
     o->report.n_timed = 0;
 }
 
-static bool search_again(struct optimizing *o)
+static bool search_again(struct optimizing *o, const char *reason)
 {
     forget_result(o);
     rule_set_filter(&o->rules, is_kept, o);
-    remaining_time_search_again(&o->remaining_time, "a rewrite failed the check, and it searches again");
+    remaining_time_search_again(&o->remaining_time, reason);
     return optimizing_search_and_judge(o);
 }
 
@@ -156,7 +156,7 @@ static bool search_for_exact_ones(struct optimizing *o)
     }
     o->keeps_every_bit = true;
     o->backend->options.error_budget = 0;
-    return search_again(o);
+    return search_again(o, "an output is never finite, and it searches for rewrites that keep every bit");
 }
 
 bool failed_rewrites_search(struct optimizing *o)
@@ -164,7 +164,7 @@ bool failed_rewrites_search(struct optimizing *o)
     if (!optimizing_search_and_judge(o) || !search_for_exact_ones(o))
         return false;
     for (int i = 0; i < MOST_SEARCHES_AGAIN && fails(o) && !interrupt_requested() && leave_out_culprits(o); i++)
-        if (!search_again(o))
+        if (!search_again(o, "a rewrite failed the check, and it searches again"))
             return false;
     if (fails(o))
         keep_original(o);
