@@ -141,6 +141,41 @@ static void what_is_found_is_kept(void **state)
     }
 }
 
+// The same with a step in vain, which is where it begins; candidates are chosen by the model of steps, too.
+static void the_better_graph_is_taken(void **state)
+{
+    static const char worse[] = "(graph (let x (input 0) (f32 1 16 8 8)) (let w (weight 0) (f32 16 16 3 3))"
+                                " (let a (conv :stride 1 1 :pad 1 1 1 1 x w)) (let b (relu a)) (let t (transpose :perm"
+                                " 0 2 3 1 b)) (let m (softmax 3 t)) (output m))";
+    static const char better[] = "(graph (let x (input 0) (f32 1 16 8 8)) (let w (weight 0) (f32 16 16 3 3))"
+                                 " (let a (conv :stride 1 1 :pad 1 1 1 1 x w)) (let b (relu a)) (output b))";
+    ARENA(arena);
+    GRAPH(g, &arena, worse);
+    GRAPH(h, &arena, better);
+    const struct graph *graphs[] = {&g, &h};
+    for (int predicts = 0; predicts < 2; predicts++) {
+        struct passes_report report;
+        struct error error = {0};
+        struct backend *fake = fake_backend_open(&(struct fake_device){.has_layouts = true, .scatter = 3}, &error);
+        struct passes *p = passes_new(fake);
+        const struct passes_options options = {.n_graphs = 2,
+                                               .graphs = graphs,
+                                               .schedule = "(annealing 1 (graph 1) (fusion 3))",
+                                               .seconds = 1e9,
+                                               .most_steps = 20,
+                                               .seed = 1,
+                                               .has_store = true,
+                                               .predicts = predicts,
+                                               .clock = count_steps,
+                                               .context = fake};
+        assert_true(passes_search(p, &options, &report, &error));
+        assert_int_equal(report.graph, 1);
+        assert_true(report.joint.of[PASS_GRAPH].gain > 1 && report.joint.after < report.joint.before);
+        passes_free(p);
+        backend_close(fake);
+    }
+}
+
 // Equal neighbourhoods have equal fingerprints in other graphs, too, with other weights and whatever is folded of them.
 static void fingerprints_are_of_neighbourhoods(void **state)
 {
@@ -164,4 +199,5 @@ static void fingerprints_are_of_neighbourhoods(void **state)
     }
 }
 
-RUN_TESTS(TEST(joint_search_finds_the_least), TEST(what_is_found_is_kept), TEST(fingerprints_are_of_neighbourhoods))
+RUN_TESTS(TEST(joint_search_finds_the_least), TEST(what_is_found_is_kept), TEST(the_better_graph_is_taken),
+          TEST(fingerprints_are_of_neighbourhoods))
