@@ -46,9 +46,9 @@ static const char *const chains[] = {
 // vectors and no blocks; something behind; NaN and infinities come with the values.
 #define OPERANDS(q, k, v)                                                                                              \
     "(graph (let q (input 0) (f32 " q ")) (let k (input 1) (f32 " k ")) (let v (input 2) (f32 " v "))"
+#define SCORES_BY_ROWS "(let s (matmul q k)) (let p (softmax 2 s)) (let z (matmul p v)) (output z))"
 static const char *const attentions[] = {
-    OPERANDS("3 40 16", "3 16 33",
-             "3 33 32") "(let s (matmul q k)) (let p (softmax 2 s)) (let z (matmul p v)) (output z))",
+    OPERANDS("3 40 16", "3 16 33", "3 33 32") SCORES_BY_ROWS,
     OPERANDS("2 29 32", "2 70 32",
              "2 70 17") "(let t (transpose :perm 0 2 1 k)) (let s (matmul q t)) (let p (softmax 2 s))"
                         "(let y (matmul :act relu p v)) (let z (sigmoid y)) (output z))",
@@ -62,6 +62,14 @@ static const char *const attentions[] = {
     "(graph (let q (input 0) (f32 2 2 30 20)) (let k (input 1) (f32 2 2 20 30)) (let v (input 2) (f32 2 2 30 24))"
     "(let b (input 3) (f32 2 2 30 30)) (let s (matmul q k)) (let a (ewadd s b)) (let p (softmax 3 a))"
     "(let y (matmul p v)) (let z (ewadd y v)) (output z))",
+    // Entries and rows that are masked by -inf; one channel, few rows; matrices that products share; whole vectors.
+    "(graph (let q (input 0) (f32 2 57 20)) (let k (input 1) (f32 2 20 48)) (let v (input 2) (f32 2 48 32))"
+    "(let h (input 3) (f32 2 57 48)) (let r (input 4) (f32 2 57 1)) (let i (broadcast :shape 2 57 48 r))"
+    "(let j (relu i)) (let l (relu h)) (let m (ewmul l j)) (let n (log m)) (let s (matmul q k)) (let a (ewadd s n))"
+    "(let p (softmax 2 a)) (let z (matmul p v)) (output z))",
+    OPERANDS("2 8 1", "2 1 16", "2 16 16") SCORES_BY_ROWS,
+    OPERANDS("2 29 17", "17 31", "2 31 16") SCORES_BY_ROWS,
+    OPERANDS("4 56 16", "4 16 16", "16 80") SCORES_BY_ROWS,
 };
 // A tensor that somebody else reads, or that is an output, stays.
 static const char *const no_chains[] = {
@@ -78,8 +86,8 @@ static const char *const no_chains[] = {
 static struct backend *open_device(int threads)
 {
     struct error error = {0};
-    struct backend *b = cpu_backend_open(
-        &(struct backend_options){.threads = threads, .cost_file = "", .is_guest = true}, &error);
+    struct backend *b =
+        cpu_backend_open(&(struct backend_options){.threads = threads, .cost_file = "", .is_guest = true}, &error);
     assert_non_null(b);
     return b;
 }
@@ -140,17 +148,17 @@ static void chains_agree_with_the_reference(void **state)
 
 static void attention_agrees_with_the_reference(void **state)
 {
-    size_t n = 0;
     for (int threads = 1; threads <= 3; threads++) {
         struct backend *b = open_device(threads);
         for (size_t i = 0; i < COUNT_OF(attentions); i++) {
+            size_t n = 0;
             for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++)
                 n += check_chains(b, attentions[i], &layout, false, i + 1);
             n += check_chains(b, attentions[i], NULL, false, i + 1);
+            assert_true(n > 0);
         }
         backend_close(b);
     }
-    assert_true(n >= 3 * COUNT_OF(attentions));
 }
 
 static void what_others_read_is_not_joined(void **state)
