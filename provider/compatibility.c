@@ -23,8 +23,7 @@ OrtCompiledModelCompatibility compatibility_of(const char *text)
     arena_free(&arena);
     if (sscanf(text, "taso %*[^,], form %d,", &version) != 1)
         return OrtCompiledModelCompatibility_EP_NOT_APPLICABLE;
-    return version < OLDEST_COMPILED_VERSION || version > COMPILED_VERSION
-               ? OrtCompiledModelCompatibility_EP_UNSUPPORTED
-           : is_this ? OrtCompiledModelCompatibility_EP_SUPPORTED_OPTIMAL
-                     : OrtCompiledModelCompatibility_EP_SUPPORTED_PREFER_RECOMPILATION;
+    return version != COMPILED_VERSION ? OrtCompiledModelCompatibility_EP_UNSUPPORTED
+           : is_this                   ? OrtCompiledModelCompatibility_EP_SUPPORTED_OPTIMAL
+                                       : OrtCompiledModelCompatibility_EP_SUPPORTED_PREFER_RECOMPILATION;
 }

@@ -41,11 +41,10 @@ static bool check_header(const struct header *h, size_t size, const char *path, 
         return error_set(error, path, 0, 0, "is cut short: it has %zu bytes", size);
     if (h->byte_order != OUR_BYTE_ORDER)
         return error_set_code(error, EXIT_UNSUPPORTED, path, "was compiled for processors with another byte order");
-    if (h->version < OLDEST_COMPILED_VERSION || h->version > COMPILED_VERSION)
+    if (h->version != COMPILED_VERSION)
         return error_set_code(error, EXIT_UNSUPPORTED, path,
-                              "has version %u of compiled models, and this program reads versions %d to %d: compile it "
-                              "again",
-                              h->version, OLDEST_COMPILED_VERSION, COMPILED_VERSION);
+                              "has version %u of compiled models, and this program reads version %d: compile it again",
+                              h->version, COMPILED_VERSION);
     return true;
 }
 

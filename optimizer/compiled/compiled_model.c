@@ -158,7 +158,6 @@ static bool read_choice(struct reading *r, const struct sexp *s)
 
 static bool read_choices(struct reading *r, const struct sexp *s)
 {
-    r->m->has_choices = true;
     for (size_t i = 1; i < s->count; i++)
         if (!read_choice(r, &s->items[i]))
             return false;
@@ -271,18 +270,16 @@ enum { COMPILED_BY, INPUTS, OUTPUTS, WEIGHTS, LAYOUTS, CHOICES, GRAPH, ITEMS };
 static const char *const items_of_manifest[] = {"compiled-by", "inputs",  "outputs", "weights",
                                                 "layouts",     "choices", "graph"};
 
-// By the enumeration; choices are NULL in files of version 1.
+// By the enumeration.
 static bool find_items(struct reading *r, const struct sexp *list, const struct sexp **ret_items)
 {
-    size_t at = 0;
     for (size_t i = 0; i < ITEMS; i++) {
-        bool is_there = at < list->count && sexp_is_call(&list->items[at], items_of_manifest[i]);
-        if (!is_there && i != CHOICES)
-            return sexp_error(r->error, r->path, at < list->count ? &list->items[at] : list, "expected (%s ...)",
+        if (i >= list->count || !sexp_is_call(&list->items[i], items_of_manifest[i]))
+            return sexp_error(r->error, r->path, i < list->count ? &list->items[i] : list, "expected (%s ...)",
                               items_of_manifest[i]);
-        ret_items[i] = is_there ? &list->items[at++] : NULL;
+        ret_items[i] = &list->items[i];
     }
-    return list->count == at || fail(r, &list->items[at], "nothing is expected behind the graph");
+    return list->count == ITEMS || fail(r, &list->items[ITEMS], "nothing is expected behind the graph");
 }
 
 static bool read_manifest(struct reading *r)
@@ -294,7 +291,7 @@ static bool read_manifest(struct reading *r)
         return false;
     const struct sexp *graph = items[GRAPH];
     if (!read_names(r, items[INPUTS], &m->inputs) || !read_names(r, items[OUTPUTS], &m->outputs) ||
-        !read_weights(r, items[WEIGHTS]) || (items[CHOICES] && !read_choices(r, items[CHOICES])) ||
+        !read_weights(r, items[WEIGHTS]) || !read_choices(r, items[CHOICES]) ||
         !graph_parse(graph, r->path, &m->graph, r->error))
         return false;
     count_weights(m);
@@ -355,5 +352,5 @@ void compiled_model_close(struct compiled_model *m)
 struct model *compiled_model_prepare(struct compiled_model *m, struct backend *b, struct error *error)
 {
     struct given_weights weights = {m->n_weights, m->weights, &m->source};
-    return backend_prepare_from(b, &m->graph, m->layouts, m->has_choices ? &m->choices : NULL, &weights, error);
+    return backend_prepare_from(b, &m->graph, m->layouts, &m->choices, &weights, error);
 }

@@ -14,8 +14,7 @@
 
 // To be raised when a program that reads this version would misunderstand a file: another meaning of an operator, of a
 // field of the manifest, or of the header.
-#define COMPILED_VERSION 2
-#define OLDEST_COMPILED_VERSION 1   // that is read: without choices
+#define COMPILED_VERSION 3
 
 struct stored_weight {   // one form of a weight; there may be several
     size_t index;
@@ -33,7 +32,6 @@ struct compiled_model {
     named_values inputs, outputs;
     const uint8_t *layouts;   // for backend_prepare_from; so are
     step_choices choices;
-    bool has_choices;   // else the cost database has
     VEC(struct stored_weight) stored;
     size_t n_weights;
     struct tensor_value *weights;   // those that stand plain have data

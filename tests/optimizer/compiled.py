@@ -128,9 +128,9 @@ class Compiled(unittest.TestCase):
         self.assert_refused(3, "cut short, or grew", RUN, self.variant(self.bytes + b"\0"))
 
     def test_other_versions_and_byte_orders_are_refused(self):
-        for at, text in ((12, "has version 3 of compiled models"), (8, "another byte order")):
+        for at, text in ((12, "has version 2 of compiled models"), (8, "another byte order")):
             changed = bytearray(self.bytes)
-            changed[at] = 3
+            changed[at] = 2
             self.assert_refused(4, text, RUN, self.variant(changed))
 
     def test_shapes_are_settled(self):
