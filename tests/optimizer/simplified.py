@@ -123,6 +123,11 @@ def test_normalized_products(folder):
     expect_nodes(folder, "a shape that is read, too", """(float[2,5,4] x) => (float[] y) { t = MatMul(x, w)  z = Shape(t)
                  f = Flatten<axis = 2>(t)  n = BatchNormalization(f, s, p, m, v)  r = Reshape(n, z)  y = Exp(r) }""",
                  ["MatMul", "Add", "Exp"], tolerance=1e-5, w=(4, 6), **norm)
+    expect_nodes(folder, "sizes of symbols that are read, too", """(float[b,n,4] x) => (float[] y) { t = MatMul(x, w)  z = Shape(t)
+                 f = Flatten<axis = 2>(t)  q = BatchNormalization(f, s, p, m, v)  first = Gather(z, zero)  last = Gather(z, two)
+                 d = Unsqueeze(first, zeros)  e = Unsqueeze(last, zeros)  to = Concat<axis = 0>(d, minus, e)
+                 r = Reshape(q, to)  y = Exp(r) }""", ["MatMul", "Add", "Exp"], tolerance=1e-5, sizes={"b": 2, "n": 5},
+                 w=(4, 6), zero=np.array(0), two=np.array(2), zeros=np.array([0]), minus=np.array([-1]), **norm)
     expect_nodes(folder, "a shape of a convolution", """(float[1,4,6,7] x) => (float[] y) { c = Conv<pads = [1, 1, 1, 1]>(x, k)
                  s = Shape(c)  n = BatchNormalization(c, o, o, o, o)  r = Reshape(n, s)  y = Relu(r) }""", ["Conv", "Relu"],
                  tolerance=1e-5, k=(4, 4, 3, 3), o=np.full(4, 0.5, np.float32))
