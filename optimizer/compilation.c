@@ -25,7 +25,7 @@ bool optimizing_compiles(const struct optimize_options *options)
     return options->output && ends_in(options->output, ".taso");
 }
 
-// Devices and pipes have no endings: they are given ONNX.
+// ONNX is written to what has no ending: devices and pipes.
 bool optimizing_check_ending(const struct optimize_options *options, struct error *error)
 {
     const char *output = options->output;

@@ -355,7 +355,8 @@ static void pack_part(void *argument, int part, int parts)
     tile_pack(&s->definition, &s->schedule, p->plain, p->stride, p->packed, first, groups * (part + 1) / parts - first);
 }
 
-// Groups of vectors are blocks of results, where none overlaps with another.
+// Packed weights are blocks of results, one for each group of vectors. False: these do not divide the results evenly,
+// or the convolution has groups of its own.
 static bool describe_packing(const struct tile_step *s, bool is_product, struct packing *ret_packing)
 {
     const struct tile_definition *d = &s->definition;

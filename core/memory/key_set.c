@@ -1,4 +1,4 @@
-// Found by their hash, compared byte by byte.
+// A key is found by its hash and compared byte by byte.
 #include "core/memory/key_set.h"
 
 #include "core/memory/arena.h"

@@ -1,5 +1,6 @@
-// A helper process that is talked to over a socket, which is its standard input: bytes there, lines and bytes back.
-// It has a process group of its own, so that Ctrl-C at a terminal reaches us alone, and is to end when the socket does.
+// A helper process with a socket for its standard input: bytes are sent to it, lines and bytes come back. It has a
+// process group of its own, so that Ctrl-C at a terminal reaches only the program that started it, and it is expected
+// to end when the socket is closed.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// The folders that are there stand in a list, for whom an interruption tells to remove them. A copy of the process has
+// A list has the folders that exist, so that whoever handles an interruption can remove them. A copy of the process has
 // the list, too, but the folders are not its own.
 #include "core/system/temporary.h"
 

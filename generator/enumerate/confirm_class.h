@@ -2,7 +2,7 @@
 #pragma once
 #include "generator/enumerate/find_classes.h"
 
-// The members have equal fingerprints; values are compared here. Of terms whose supports are not first only stored ones
-// need be there. Adds to `f`.
+// Compares the values of members that have equal fingerprints, and adds the terms that are kept to `f`. Of terms whose
+// supports are not first, only those that are stored have to be among the members.
 void class_confirm(const struct tensor_store *s, struct lookup *l, const struct member *members, size_t count,
                    struct findings *f);

@@ -1,4 +1,4 @@
-// Places of equal attributes are changed together, as few as keep the rule true, at each value of a table.
+// Equal values of attributes are changed together, in as few places as keep the rule true, to each value of a table.
 #include "generator/other_sizes/generalize.h"
 
 #include "generator/other_sizes/verdict_cache.h"

@@ -256,7 +256,8 @@ static bool has_failed(const struct view *v, const struct failures *f, uint32_t 
     return false;
 }
 
-// The class is connected already by the rules before `first_rule`.
+// Adds the rules that connect the members of a class. The rules before `first_rule` have already connected what they
+// can.
 static void resolve_class(struct reduction *r, struct lookup *l, uint32_t class, int level, int max_ops,
                           size_t first_rule)
 {

@@ -35,7 +35,7 @@ bool runtime_compare(struct runtime *r, const char *a, const char *b, int n_sets
                      output_comparisons *ret_outputs, struct error *error);
 // From the next load on, which is timed by what its thread did, not by what others took from it. False: it cannot.
 bool runtime_use_one_thread(struct runtime *r, struct error *error);
-// Holds a contest (optimizer/contest.h) between two models, of which b is the result: a's time over b's. Interrupted,
-// it may say nothing: then there were no loads.
+// Holds a contest (optimizer/run/contest.h) between two models, of which b is the result: a's time over b's.
+// Interrupted, it may say nothing: then there were no loads.
 bool runtime_time(struct runtime *r, const char *a, const char *b, const struct runtime_timing *timing,
                   struct side_by_side *ret_times, struct error *error);

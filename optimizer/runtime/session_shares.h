@@ -3,8 +3,8 @@
 #pragma once
 #include "optimizer/runtime/step_groups.h"
 
-// By nodes: `alone` has the seconds of the group that begins there, measured alone; `seen` those of the kernels that
-// are the node's, NAN where there are none. A group without kernels is done by the kernels of a neighbour: of those
-// that take the longest beside what their groups take alone; they share these seconds in proportion to what they take
-// alone. Groups without any neighbour that runs take nothing. `ret_seconds` is of every node that begins a group.
+// Arrays are indexed by node. `alone` has the seconds of the group that begins at a node, measured alone; `seen` those
+// of the node's own kernels, NAN where there are none. A group without kernels shares those of the neighbour whose
+// kernels take the longest, relative to its own seconds alone; they divide them in proportion to their seconds alone. A
+// group without any neighbour that runs takes nothing. `ret_seconds` is set for every node at which a group begins.
 void session_shares(const struct step_groups *groups, const double *alone, const double *seen, double *ret_seconds);

@@ -1,10 +1,10 @@
 // Equations as first-order terms, for provers that know nothing of shapes (docs/theory/soundness.md).
 //
-// Two sorts: tensors, of all ranks and one more value, "undefined", that ill-typed applications have; and lists of
-// integers, of which the empty one, an attribute that is left out, has a sort of its own. An operator is one
-// uninterpreted function of its attributes and inputs, whose result is undefined where an argument is; sizes and ranks
-// stay terms such as dim(x, [1]). Two predicates carry what equations assume: defined(t), t is well-typed; plain(t), t
-// has no split trees.
+// Three sorts: tensors of all ranks, with one more value that ill-typed applications have; lists of integers, with one
+// more value for terms that have none; and the empty list, an attribute that is left out. An operator is one
+// uninterpreted function of its attributes and inputs, which gives that further value where an argument has it; sizes
+// and ranks stay terms such as dim(x, [1]). Two predicates carry what equations assume: defined(t), t is well-typed;
+// plain(t), t has no split trees.
 #pragma once
 #include "core/memory/arena.h"
 #include "core/memory/table.h"

@@ -1,4 +1,5 @@
-// Which row types an opaque node, by its operator's name and domain; and what rows ask.
+// The table of functions that type opaque nodes has a row for each operator, found by its name and domain. What these
+// functions have in common is declared here, too.
 #pragma once
 #include "onnx/convert/opaque/typing.h"
 
