@@ -307,3 +307,8 @@ enum verdict validator_judge(struct validator *v, const struct match *m, const s
     v->not_general += verdict == VERDICT_NOT_GENERAL;
     return verdict;
 }
+
+bool verdict_is_left_to_proof(enum verdict verdict, const struct rule *r)
+{
+    return verdict == VERDICT_TOO_COSTLY && rule_claims_proof(r);
+}

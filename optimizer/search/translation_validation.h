@@ -35,3 +35,5 @@ void validator_free(struct validator *v);
 // Of a match of `g`. One that cannot be applied is no difference; one whose nodes of `g` are not the source graph is
 // none.
 enum verdict validator_judge(struct validator *v, const struct match *m, const struct graph *g);
+// An application that would take too long to validate rests on the rule's proof; without one it is not to be made.
+bool verdict_is_left_to_proof(enum verdict verdict, const struct rule *r);

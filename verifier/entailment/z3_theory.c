@@ -4,6 +4,7 @@
 #include "core/system/clock.h"
 #include "core/text/text.h"
 #include "verifier/entailment/formulas.h"
+#include "verifier/text/functions.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,8 @@ void axioms_make(struct axioms *ret_axioms, const struct property_set *propertie
     logic_init(&ret_axioms->logic);
     for (size_t i = 0; i < properties->properties.count; i++) {
         struct equation eq = equation_of_property(properties->properties.items[i]);
-        obligations_of_axiom(&ret_axioms->logic, &eq, &ret_axioms->sentences);
+        if (text_moves_partial_functions(&eq))
+            obligations_of_axiom(&ret_axioms->logic, &eq, &ret_axioms->sentences);
     }
     for (size_t i = 0; i < ret_axioms->sentences.items.count; i++)
         vec_push(&ret_axioms->triggers, triggers_of_axiom(&ret_axioms->logic, &ret_axioms->sentences.items.items[i]));

@@ -90,3 +90,70 @@ bool text_keeps_domains(const struct equation *eq)
     }
     return !is_any_partial || are_all_kept;
 }
+
+// --- properties ------------------------------------------------------------------------------------------------------
+
+// The one partial operator that entries pass, and which input of it reads each variable.
+struct passing {
+    const struct pattern *p;
+    bool is_kept;
+    const struct operator* function;       // NULL: none was met
+    uint32_t inputs[MAX_RULE_VARIABLES];   // NOT_PASSED: not met, or above it
+};
+#define NOT_PASSED UINT32_MAX
+
+static bool is_partial_anywhere(const struct pattern_node *node)
+{
+    return operator_has(node->op, TRAIT_PARTIAL) ||
+           (operator_has(node->op, TRAIT_DIVIDES) && !has_positive_reals(node));
+}
+
+static void pass_variable(struct passing *s, uint32_t variable, uint32_t input)
+{
+    bool is_first = s->inputs[variable] == NOT_PASSED;
+    s->is_kept = s->is_kept && input != NOT_PASSED && (is_first || s->inputs[variable] == input);
+    s->inputs[variable] = input;
+}
+
+static bool may_pass(const struct passing *s, const struct pattern_node *node, bool is_function, uint32_t input)
+{
+    if (!is_function)
+        return operator_moves_entries(node->op);
+    return input == NOT_PASSED && operator_works_entry_by_entry(node->op) && operator_n_attributes(node->op) == 0 &&
+           (!s->function || s->function == node->op);
+}
+
+static void pass_term(struct passing *s, term_id term, uint32_t input)
+{
+    const struct term *t = &s->p->terms.items[term];
+    const struct pattern_node *node = t->is_variable ? NULL : &s->p->nodes.items[t->index];
+    bool is_function = node && is_partial_anywhere(node);
+    if (node)
+        s->is_kept = s->is_kept && may_pass(s, node, is_function, input);
+    else
+        pass_variable(s, t->index, input);
+    if (is_function)
+        s->function = node->op;
+    for (uint32_t i = 0; node && i < node->n_inputs && s->is_kept; i++)
+        pass_term(s, node->inputs[i], is_function ? i : input);
+}
+
+static bool applies_partial_function(const struct pattern *p)
+{
+    bool applies = false;
+    for (size_t n = 0; n < p->nodes.count; n++)
+        applies = applies || is_partial_anywhere(&p->nodes.items[n]);
+    return applies;
+}
+
+bool text_moves_partial_functions(const struct equation *eq)
+{
+    struct passing s = {.p = eq->pattern, .is_kept = true};
+    for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++)
+        s.inputs[v] = NOT_PASSED;
+    for (uint32_t i = 0; i < eq->n_pairs; i++) {
+        pass_term(&s, eq->left[i], NOT_PASSED);
+        pass_term(&s, eq->right[i], NOT_PASSED);
+    }
+    return s.is_kept || !applies_partial_function(eq->pattern);
+}

@@ -93,7 +93,7 @@ bool whole_allows(struct whole *w, const struct match *m, const struct graph *g)
     enum verdict verdict = w->options->validates ? validator_judge(w->validator, m, g) : VERDICT_EQUAL;
     if (verdict == VERDICT_DIFFERENT)
         refute(w, m->rule);
-    return verdict == VERDICT_EQUAL || verdict == VERDICT_TOO_COSTLY;
+    return verdict == VERDICT_EQUAL || verdict_is_left_to_proof(verdict, m->rule);
 }
 
 static bool has_touched_node(const struct whole *w, const struct match *m)

@@ -75,7 +75,8 @@ static bool is_interrupted(void *context)
 static bool has_equal_sides(void *context, const struct match *m, const struct graph *g)
 {
     enum verdict verdict = validator_judge(context, m, g);
-    return verdict != VERDICT_DIFFERENT && verdict != VERDICT_NOT_GENERAL && verdict != VERDICT_NOT_EXACT;
+    return verdict != VERDICT_DIFFERENT && verdict != VERDICT_NOT_GENERAL && verdict != VERDICT_NOT_EXACT &&
+           (verdict != VERDICT_TOO_COSTLY || verdict_is_left_to_proof(verdict, m->rule));
 }
 
 // --- the e-graph -----------------------------------------------------------------------------------------------------

@@ -201,7 +201,8 @@ static const char some_graph[] =
     "(graph (let x (input 0) (f32 1000 1000)) (let y (input 1) (f32 1000 1000)) (let a (relu "
     "x)) (let b (relu y)) (let s (ewadd a b)) (output s))";
 
-static void search_with_wrong_rule(bool validates, size_t *ret_steps, size_t *ret_refuted)
+static void search_with_rule(const char *rule, const char *graph, bool validates, size_t *ret_steps,
+                             size_t *ret_refuted)
 {
     ARENA(a);
     struct rule_set rules FREED_BY(rule_set_free);
@@ -209,8 +210,8 @@ static void search_with_wrong_rule(bool validates, size_t *ret_steps, size_t *re
     struct search_options options = search_standard_options;
     struct search_result result;
     rule_set_init(&rules, &a);
-    parse_rules(&rules, &a, wrong_rule);
-    GRAPH(g, &a, some_graph);
+    parse_rules(&rules, &a, rule);
+    GRAPH(g, &a, graph);
     options.validates = validates;
     search_graph(&g, &rules, &cost, &options, &result);
     *ret_steps = result.steps.count;
@@ -221,13 +222,29 @@ static void search_with_wrong_rule(bool validates, size_t *ret_steps, size_t *re
 static void the_search_refutes_wrong_rules(void **state)
 {
     size_t n_steps, n_refuted;
-    search_with_wrong_rule(false, &n_steps, &n_refuted);
+    search_with_rule(wrong_rule, some_graph, false, &n_steps, &n_refuted);
     assert_int_equal(n_steps, 1);
     assert_int_equal(n_refuted, 0);
-    search_with_wrong_rule(true, &n_steps, &n_refuted);
+    search_with_rule(wrong_rule, some_graph, true, &n_steps, &n_refuted);
     assert_int_equal(n_steps, 0);
     assert_int_equal(n_refuted, 1);
 }
 
+// An entry is a sum of 20 million products: too many to compute one.
+static void what_is_only_checked_needs_validation(void **state)
+{
+    static const char graph[] = "(graph (let x (input 0) (f32 1 20000000)) (let y (input 1) (f32 20000000 1))"
+                                " (let p (matmul x y)) (let a (relu p)) (let b (relu a)) (output b))";
+#define TWICE "(rule twice (source (relu (relu (matmul ?x ?y)))) (target (relu (matmul ?x ?y)))"
+    static const char *const rules[] = {TWICE ")", TWICE " (checked (tested (instances 1))))",
+                                        TWICE " (proof (symbols (families 1))))"};
+    for (int i = 0; i < 3; i++) {
+        size_t n_steps, n_refuted;
+        search_with_rule(rules[i], graph, true, &n_steps, &n_refuted);
+        assert_int_equal(n_steps, i == 2);
+        assert_int_equal(n_refuted, 0);
+    }
+}
+
 RUN_TESTS(TEST(single_entries_are_those_of_the_whole), TEST(right_rules_pass), TEST(what_is_no_match_does_not_pass),
-          TEST(the_search_refutes_wrong_rules))
+          TEST(the_search_refutes_wrong_rules), TEST(what_is_only_checked_needs_validation))
