@@ -98,12 +98,18 @@ uint32_t plan_find_before(const struct plan *plan, const struct plan_target *tar
     return NO_STEP;
 }
 
+// A step has no array where it has none of something, as a product has no loops.
+static void append(void *to, const void *from, size_t count, size_t size)
+{
+    if (count)
+        memcpy(to, from, count * size);
+}
+
 static void add_part(struct step *joined, const struct step *part)
 {
-    memcpy(joined->operands + joined->n_operands, part->operands, (size_t)part->n_operands * sizeof *part->operands);
-    memcpy(joined->results + joined->n_results, part->results, (size_t)part->n_results * sizeof *part->results);
-    if (part->n_loops)
-        memcpy(joined->loops + joined->n_loops, part->loops, (size_t)part->n_loops * sizeof *part->loops);
+    append(joined->operands + joined->n_operands, part->operands, (size_t)part->n_operands, sizeof *part->operands);
+    append(joined->results + joined->n_results, part->results, (size_t)part->n_results, sizeof *part->results);
+    append(joined->loops + joined->n_loops, part->loops, (size_t)part->n_loops, sizeof *part->loops);
     joined->n_operands += part->n_operands;
     joined->n_results += part->n_results;
     joined->n_loops += part->n_loops;
