@@ -224,6 +224,14 @@ def test_branches(folder):
     three = "c = Conv<pads = [1, 1, 1, 1]>(x, k)  d = Conv(x, o)"
     expect_nodes(folder, "three branches", f"(float[1,4,6,7] x) => (float[] y) {{ {three}  a = Add(c, d)  z = Add(a, x)  y = Relu(z) }}",
                  ["Conv", "Relu"], tolerance=1e-5, k=(4, 4, 3, 3), o=(4, 4, 1, 1))
+    for terms in ("c, d, x", "x, d, c", "d, c", "x, c"):
+        expect_nodes(folder, f"one sum of {terms}", f"(float[1,4,6,7] x) => (float[1,4,6,7] y) {{ {three}  a = Sum({terms})  y = Relu(a) }}",
+                     ["Conv", "Relu"], tolerance=1e-5, k=(4, 4, 3, 3), o=(4, 4, 1, 1))
+    expect_nodes(folder, "a sum with another image", f"""(float[1,4,6,7] x, float[1,4,6,7] u) => (float[1,4,6,7] y)
+                 {{ {three}  a = Sum(c, u, d)  y = Relu(a) }}""", ["Conv", "Add", "Relu"], tolerance=1e-5, k=(4, 4, 3, 3), o=(4, 4, 1, 1))
+    nodes, given = branches(0, 8, ", group = 2")
+    expect_nodes(folder, "groups in one sum", f"(float[2,8,6,7] x0) => (float[] x1) {{ {nodes} }}".replace(
+        "a_0 = Add(b0_0, b1_0)  d_0 = Add(a_0, b2_0)", "d_0 = Sum(b0_0, b1_0, b2_0)"), ["Conv", "Relu"], tolerance=1e-5, **given)
     expect_nodes(folder, "the image of another", """(float[1,4,6,7] x) => (float[] y)
                  { s = Sin(x)  c = Conv(s, o)  z = Add(c, x)  y = Relu(z) }""", ["Sin", "Conv", "Add", "Relu"], o=(4, 4, 1, 1))
     expect_nodes(folder, "a branch that is read", """(float[1,4,6,7] x) => (float[] y, float[] z)

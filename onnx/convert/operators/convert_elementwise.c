@@ -4,10 +4,9 @@
 
 #include "expressions/elements.h"
 #include "onnx/convert/build.h"
-#include "onnx/convert/conversion.h"
+#include "onnx/convert/importer.h"
 #include "onnx/convert/operators/converters.h"
-#include "onnx/convert/operators/fold_into_conv.h"
-#include "onnx/convert/operators/fold_into_product.h"
+#include "onnx/convert/operators/fold_into_weights.h"
 #include "onnx/convert/operators/merge_convs.h"
 #include "onnx/convert/read_node.h"
 
@@ -93,16 +92,30 @@ static tensor_id unchanged_input(struct conversion *c, enum operator_id op)
     return (op == OP_EWADD || op == OP_EWMUL) && is_neutral(c, 0, value) ? input_of(c, 1) : NO_TENSOR;
 }
 
+// Stages of DTYPE_NONE are of the type that the inputs have.
+static tensor_id fold_inputs(struct conversion *c, enum operator_id op, enum dtype stages)
+{
+    struct summand *s = arena_array(&c->importer->scratch, struct summand, c->n_inputs + 1);
+    for (uint32_t i = 0; i < c->n_inputs; i++)
+        s[i] = (struct summand){stages == DTYPE_NONE ? input_of(c, i) : cast_to(c, input_of(c, i), stages),
+                                input_is_read_once(c, i)};
+    uint32_t n = op == OP_EWADD ? merge_convs(c, c->n_inputs, s) : c->n_inputs;
+    for (uint32_t i = 1; i < n; i++)
+        s[0].tensor = broadcast_binary(c, op, s[0].tensor, s[i].tensor);
+    return s[0].tensor;
+}
+
 bool convert_binary(struct conversion *c)
 {
     enum operator_id op = (enum operator_id)c->parameter;
     if (!has_known_inputs(c, 2))
         return false;
     tensor_id unchanged = unchanged_input(c, op);
-    if (unchanged == NO_TENSOR && op == OP_EWADD &&
-        (give_shifted_conv(c, 0, 1) || give_shifted_conv(c, 1, 0) || give_merged_convs(c)))
+    if (unchanged != NO_TENSOR)
+        return give(c, 0, unchanged);
+    if (op == OP_EWADD && (give_shifted(c, 0, 1) || give_shifted(c, 1, 0)))
         return true;
-    return give(c, 0, unchanged != NO_TENSOR ? unchanged : broadcast_binary(c, op, input_of(c, 0), input_of(c, 1)));
+    return give(c, 0, fold_inputs(c, op, DTYPE_NONE));
 }
 
 bool convert_swapped_binary(struct conversion *c)
@@ -136,8 +149,7 @@ bool convert_multiply(struct conversion *c)
     tensor_id x = input_of(c, 0), y = input_of(c, 1), unchanged = unchanged_input(c, OP_EWMUL);
     if (unchanged != NO_TENSOR)
         return give(c, 0, unchanged);
-    if (give_scaled_conv(c, 0, 1) || give_scaled_conv(c, 1, 0) || give_scaled_product(c, 0, 1) ||
-        give_scaled_product(c, 1, 0))
+    if (give_scaled(c, 0, 1) || give_scaled(c, 1, 0))
         return true;
     if (is_single(c, y))
         return give(c, 0, scale_by_weight(c, x, y));
@@ -255,18 +267,10 @@ bool convert_mod(struct conversion *c)
     return give(c, 0, is_unsigned ? z : with_sign_of_divisor(c, z, y));
 }
 
-static tensor_id fold_inputs(struct conversion *c, enum operator_id op, enum dtype stages)
-{
-    tensor_id result = cast_to(c, input_of(c, 0), stages);
-    for (uint32_t i = 1; i < c->n_inputs; i++)
-        result = broadcast_binary(c, op, result, cast_to(c, input_of(c, i), stages));
-    return result;
-}
-
 bool convert_variadic(struct conversion *c)
 {
     return c->n_inputs > 0 && has_known_inputs(c, c->n_inputs) &&
-           give(c, 0, fold_inputs(c, (enum operator_id)c->parameter, type_of(c, input_of(c, 0))->dtype));
+           give(c, 0, fold_inputs(c, (enum operator_id)c->parameter, DTYPE_NONE));
 }
 
 bool convert_mean(struct conversion *c)
@@ -427,7 +431,7 @@ bool convert_identity(struct conversion *c)
     return give(c, 0, input_of(c, 0));
 }
 
-// In inference nothing is dropped: the mask is true everywhere.
+// Nothing is dropped in inference: the mask is true everywhere.
 bool convert_dropout(struct conversion *c)
 {
     const int64_t *is_training;

@@ -4,8 +4,6 @@
 #include "onnx/convert/build.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/operators/convert_reduce.h"
-#include "onnx/convert/operators/fold_into_conv.h"
-#include "onnx/convert/operators/fold_into_product.h"
 #include "onnx/convert/operators/reductions.h"
 #include "onnx/convert/read_node.h"
 
@@ -96,9 +94,7 @@ bool read_normalization(struct conversion *c, const tensor_id *statistics, doubl
 static bool fold_into_weights(struct conversion *c)
 {
     struct channel_numbers n;
-    if (!read_normalization(c, &c->inputs[1], float_attribute(c, "epsilon", 1e-5), &n) ||
-        (!give_normalized_conv(c, 0, n.count, n.factors, n.offsets) &&
-         !give_normalized_product(c, 0, n.count, n.factors, n.offsets)))
+    if (!read_normalization(c, &c->inputs[1], float_attribute(c, "epsilon", 1e-5), &n) || !give_normalized(c, 0, &n))
         return false;
     c->model->counts.normalizations++;
     return true;

@@ -2,7 +2,11 @@
 #pragma once
 #include "onnx/convert/conversion.h"
 
-// The sum of the node's two inputs, which nothing else reads: convolutions of one image with constant kernels, one of
-// whose windows has room for the other's, or one and the image itself, plain or normalized. False: they are something
-// else.
-bool give_merged_convs(struct conversion *c);
+struct summand {
+    tensor_id tensor;
+    bool is_read_once;   // by the sum alone
+};
+// Tensors of one sum: convolutions of one image with constant kernels, one of whose windows has room for the other's,
+// or one and the image itself, plain or normalized, become one as long as there are two. Gives how many are left, the
+// first ones; the node is rewritten where these are fewer.
+uint32_t merge_convs(struct conversion *c, uint32_t n, struct summand *summands);

@@ -1,0 +1,323 @@
+// f(x, w) + b, times s plus t, is f(x, w * s) + (b * s + t), and w * s depends on weights only. f is a convolution,
+// or a product, whose columns are channels in whatever order transpositions and reshapes put them; or a ConvTranspose
+// node. Such a node is converted again with other weights, and export writes it: the convolution that it becomes here
+// is no use to others.
+#include "onnx/convert/operators/fold_into_weights.h"
+
+#include "onnx/convert/build.h"
+#include "onnx/convert/importer.h"
+#include "onnx/convert/operators/converters.h"
+#include "onnx/convert/operators/factors_fit.h"
+#include "onnx/convert/origins.h"
+#include "onnx/convert/read_node.h"
+#include "onnx/format/visit.h"
+#include "operators/traits.h"
+
+#include <math.h>
+
+#define MOST_MOVES 8   // transpositions and reshapes between weights and numbers
+
+// --- what is linear --------------------------------------------------------------------------------------------------
+
+static bool find_without_bias(struct conversion *c, tensor_id tensor, struct linear *ret)
+{
+    const struct graph *g = &c->model->graph;
+    const struct node *n = graph_producer(g, tensor);
+    bool is_conv = operator_convolves(n->op);
+    if (!is_conv && n->op->id != OP_MATMUL)
+        return false;
+    *ret = (struct linear){.node = g->tensors.items[tensor].producer,
+                           .input = g->edges.items[n->first_input],
+                           .weights = g->edges.items[n->first_input + 1],
+                           .bias = NO_TENSOR,
+                           .axis = is_conv ? 1 : type_of(c, tensor)->rank - 1,
+                           .weight_axis = is_conv ? 0 : 1};
+    return is_constant(c, ret->weights) && (is_conv || type_of(c, ret->weights)->rank == 2);
+}
+
+// The weight that was broadcast, when it varies along this axis alone; NO_TENSOR: it is something else.
+static tensor_id channels_behind(const struct conversion *c, tensor_id tensor, int axis)
+{
+    const struct graph *g = &c->model->graph;
+    const struct node *n = graph_producer(g, tensor);
+    if (n->op->id != OP_BROADCAST)
+        return NO_TENSOR;
+    tensor_id numbers = g->edges.items[n->first_input];
+    const struct type *t = type_of(c, numbers), *all = type_of(c, tensor);
+    if (t->rank != all->rank - axis || t->dim[0] != all->dim[axis] || type_elements(t) != t->dim[0])
+        return NO_TENSOR;
+    while ((n = graph_producer(g, numbers))->op->id == OP_RESHAPE)
+        numbers = g->edges.items[n->first_input];
+    return is_weight(c, numbers) ? numbers : NO_TENSOR;
+}
+
+bool find_linear(struct conversion *c, tensor_id tensor, struct linear *ret)
+{
+    const struct graph *g = &c->model->graph;
+    const struct node *n = graph_producer(g, tensor);
+    if (n->op->id != OP_EWADD)
+        return find_without_bias(c, tensor, ret);
+    for (uint32_t i = 0; i < 2; i++) {
+        tensor_id made = g->edges.items[n->first_input + i], other = g->edges.items[n->first_input + 1 - i];
+        if (!tensor_is_read_once(c, made) || !find_without_bias(c, made, ret))
+            continue;
+        ret->bias = channels_behind(c, other, ret->axis);
+        if (ret->bias != NO_TENSOR)
+            return true;
+    }
+    return false;
+}
+
+// --- moves -----------------------------------------------------------------------------------------------------------
+
+// Entry i of the axis has channel i / run % n.
+struct channels {
+    int axis;
+    int64_t run, n;
+};
+struct moved_linear {
+    struct linear linear;
+    node_id moves[MOST_MOVES];   // the last first
+    int n_moves;
+    struct channels channels;
+};
+
+static int64_t entries_behind(const struct type *t, int axis)
+{
+    int64_t n = 1;
+    for (int i = axis + 1; i < t->rank; i++)
+        n *= t->dim[i];
+    return n;
+}
+
+// Before a reshape channels lie along one axis, too, unless they are spread over several.
+static bool find_axis_before(const struct type *before, const struct type *behind, struct channels *channels)
+{
+    int64_t run = channels->run * entries_behind(behind, channels->axis);
+    for (int i = before->rank - 1; run > 0 && i >= 0; i--) {
+        int64_t inner = entries_behind(before, i);
+        if (inner == 0 || run % inner || before->dim[i] == 0 || before->dim[i] * inner % (run * channels->n))
+            continue;
+        channels->axis = i;
+        channels->run = run / inner;
+        return true;
+    }
+    return false;
+}
+
+static bool go_before(struct conversion *c, node_id move, struct channels *channels)
+{
+    const struct graph *g = &c->model->graph;
+    const struct node *n = &g->nodes.items[move];
+    if (n->op->id == OP_RESHAPE)
+        return find_axis_before(type_of(c, graph_inputs(g, move)[0]), type_of(c, n->first_output), channels);
+    channels->axis = (int)n->attributes[operator_find_role(n->op, ROLE_PERMUTATION)].ints[channels->axis];
+    return true;
+}
+
+static bool is_move(const struct graph *g, node_id n)
+{
+    return g->nodes.items[n].op->id == OP_TRANSPOSE || g->nodes.items[n].op->id == OP_RESHAPE;
+}
+
+// The ConvTranspose node that a tensor is of; NO_ORIGIN: none.
+static uint32_t transposed_node(const struct conversion *c, tensor_id tensor)
+{
+    const struct imported_origin *origin =
+        imported_model_find_origin(c->model, c->model->graph.tensors.items[tensor].value);
+    uint32_t index = origin ? origin->node : NO_ORIGIN;
+    bool is_one = index != NO_ORIGIN && onnx_string_is(&node_at(c, index)->op_type, "ConvTranspose") &&
+                  onnx_node_has_standard_domain(node_at(c, index));
+    return is_one ? index : NO_ORIGIN;
+}
+
+static bool find_moved(struct conversion *c, uint32_t input, struct channels channels, struct moved_linear *ret)
+{
+    const struct graph *g = &c->model->graph;
+    tensor_id tensor = input_of(c, input);
+    *ret = (struct moved_linear){.channels = channels};
+    if (channels.n < 1 || type_of(c, tensor)->dim[channels.axis] != channels.n || !input_is_read_once(c, input))
+        return false;
+    for (node_id n; is_move(g, n = g->tensors.items[tensor].producer); ret->moves[ret->n_moves++] = n) {
+        tensor = graph_inputs(g, n)[0];
+        if (ret->n_moves == MOST_MOVES || !go_before(c, n, &ret->channels) || !tensor_is_read_once(c, tensor) ||
+            transposed_node(c, tensor) != NO_ORIGIN)
+            return false;
+    }
+    return find_linear(c, tensor, &ret->linear) && ret->channels.axis == ret->linear.axis;
+}
+
+static tensor_id moved_again(struct conversion *c, const struct moved_linear *m, tensor_id z)
+{
+    for (int i = m->n_moves - 1; z != NO_TENSOR && i >= 0; i--) {
+        struct application a = application_at(c, m->moves[i]);
+        z = apply1(c, &a, z);
+    }
+    return z;
+}
+
+// --- other weights ---------------------------------------------------------------------------------------------------
+
+const double *bias_with_numbers(struct conversion *c, tensor_id bias, const struct channel_numbers *n)
+{
+    double *sum = arena_array(&c->importer->scratch, double, n->count + 1);
+    const double *items = NULL;
+    uint32_t count = n->count;
+    if (bias != NO_TENSOR &&
+        (!is_weight(c, bias) || !constant_reals(c, bias, SIZE_MAX, &items, &count) || count != n->count))
+        return NULL;
+    for (uint32_t i = 0; i < n->count; i++)
+        sum[i] = (items ? items[i] * (n->factors ? n->factors[i] : 1) : 0) + (n->offsets ? n->offsets[i] : 0);
+    return sum;
+}
+
+static const double *for_channels(struct conversion *c, const struct channels *channels, uint32_t n,
+                                  const double *numbers)
+{
+    double *ret = arena_array(&c->importer->scratch, double, n + 1);
+    for (uint32_t i = 0; numbers && i < n; i++)
+        ret[i] = numbers[i / channels->run % channels->n];
+    return numbers ? ret : NULL;
+}
+
+static tensor_id scaled_weights(struct conversion *c, const struct linear *l, const struct channel_numbers *n)
+{
+    int64_t count = n->count;
+    tensor_id factors = real_weight(c, type_of(c, l->weights)->dtype, 1, &count, n->factors);
+    return binary(c, OP_EWMUL, l->weights, spread_along(c, factors, l->weight_axis, l->weights));
+}
+
+static bool give_with_numbers(struct conversion *c, const struct moved_linear *m, const struct channel_numbers *numbers)
+{
+    const struct linear *l = &m->linear;
+    struct type type = *type_of(c, l->weights);
+    int64_t count = type.dim[l->weight_axis];
+    struct channel_numbers n = {(uint32_t)count, for_channels(c, &m->channels, (uint32_t)count, numbers->factors),
+                                for_channels(c, &m->channels, (uint32_t)count, numbers->offsets)};
+    const double *sum = bias_with_numbers(c, l->bias, &n);
+    if (!sum || !numbers_fit(type.dtype, n.count, sum) ||
+        (n.factors &&
+         !factors_fit_weights(c, l->weights, n.count, n.factors, (uint32_t)entries_behind(&type, l->weight_axis))))
+        return false;
+    struct application a = application_at(c, l->node);
+    tensor_id z = apply2(c, &a, l->input, n.factors ? scaled_weights(c, l, &n) : l->weights);
+    keep_rewritten(c);
+    if (z != NO_TENSOR && (n.offsets || l->bias != NO_TENSOR))
+        z = binary(c, OP_EWADD, z, spread_along(c, real_weight(c, type.dtype, 1, &count, sum), l->axis, z));
+    return give(c, 0, moved_again(c, m, z));
+}
+
+// --- ConvTranspose ---------------------------------------------------------------------------------------------------
+
+enum { IMAGE, KERNEL, BIAS, N_INPUTS };
+
+// The kernel is (C, F / groups, ...): channel f of group g is its entry f of those C that belong to g.
+static bool fit_transposed(struct conversion *c, tensor_id kernel, int64_t groups, const double *factors)
+{
+    const struct type *type = type_of(c, kernel);
+    uint32_t of_group = (uint32_t)type->dim[1];
+    bool fits = true;
+    for (uint32_t g = 0; fits && g < groups; g++)
+        fits = factors_fit_weights(c, kernel, of_group, factors + g * of_group, (uint32_t)entries_behind(type, 1));
+    return fits;
+}
+
+static tensor_id scaled_transposed(struct conversion *c, tensor_id kernel, int64_t groups, const double *factors)
+{
+    struct type type = *type_of(c, kernel);
+    int64_t split[MAX_RANK] = {groups, type.dim[0] / groups}, by_channel[MAX_RANK] = {groups, 1, type.dim[1]};
+    for (int i = 1; i < type.rank; i++)
+        split[i + 1] = type.dim[i];
+    for (int i = 3; i <= type.rank; i++)
+        by_channel[i] = 1;
+    tensor_id numbers = real_weight(c, type.dtype, type.rank + 1, by_channel, factors);
+    tensor_id parts = reshape_to(c, kernel, type.rank + 1, split);
+    numbers = broadcast_to(c, numbers, type.rank + 1, split);
+    return parts == NO_TENSOR ? parts : reshape_to(c, binary(c, OP_EWMUL, parts, numbers), type.rank, type.dim);
+}
+
+static bool give_transposed(struct conversion *c, uint32_t node, const struct channel_numbers *n)
+{
+    tensor_id output = NO_TENSOR, *inputs = arena_array(&c->model->arena, tensor_id, N_INPUTS + 1);
+    struct conversion t = *c;
+    t.node = node_at(c, node);
+    t.index = node;
+    t.inputs = c->model->node_inputs[node];
+    t.n_inputs = N_INPUTS;
+    t.n_outputs = 1;
+    if (!is_constant(c, t.inputs[KERNEL]))
+        return false;
+    struct type kernel = *type_of(c, t.inputs[KERNEL]);
+    int64_t groups = int_attribute(&t, "group", 1), channels = n->count;
+    const double *sum = bias_with_numbers(c, t.inputs[BIAS], n);
+    if (!sum || kernel.rank + 1 > MAX_RANK || !numbers_fit(kernel.dtype, n->count, sum) ||
+        kernel.dim[1] * groups != channels || (n->factors && !fit_transposed(c, t.inputs[KERNEL], groups, n->factors)))
+        return false;
+    inputs[IMAGE] = t.inputs[IMAGE];
+    inputs[KERNEL] = n->factors ? scaled_transposed(c, t.inputs[KERNEL], groups, n->factors) : t.inputs[KERNEL];
+    inputs[BIAS] = real_weight(c, kernel.dtype, 1, &channels, sum);
+    inputs[N_INPUTS] = NO_TENSOR;
+    t.inputs = inputs;
+    t.outputs = &output;
+    if (!convert_conv_transpose(&t))
+        return false;
+    stand_for(c, t.index, inputs);
+    return give(c, 0, output);
+}
+
+// --- numbers ---------------------------------------------------------------------------------------------------------
+
+bool give_normalized(struct conversion *c, uint32_t input, const struct channel_numbers *n)
+{
+    struct moved_linear m;
+    uint32_t transposed = transposed_node(c, input_of(c, input));
+    if (transposed != NO_ORIGIN)
+        return input_is_read_once(c, input) && give_transposed(c, transposed, n);
+    return type_of(c, input_of(c, input))->rank > 1 && find_moved(c, input, (struct channels){1, 1, n->count}, &m) &&
+           give_with_numbers(c, &m, n);
+}
+
+// A constant that has a number for each entry of that axis, and one only: (C, 1, 1) or (1, C, 1, 1) for axis 1.
+static bool varies_along(const struct type *t, const struct type *x, int axis)
+{
+    int own = axis - (x->rank - t->rank);
+    bool is_so = own >= 0 && t->rank <= x->rank;
+    for (int i = 0; is_so && i < t->rank; i++)
+        is_so = t->dim[i] == (i == own ? x->dim[axis] : 1);
+    return is_so;
+}
+
+static bool read_numbers(struct conversion *c, uint32_t input, uint32_t numbers, int axis, uint32_t *ret_count,
+                         const double **ret_items)
+{
+    tensor_id x = input_of(c, numbers);
+    bool are_read = is_weight(c, x) && axis >= 0 && varies_along(type_of(c, x), type_of(c, input_of(c, input)), axis) &&
+                    constant_reals(c, x, SIZE_MAX, ret_items, ret_count);
+    for (uint32_t i = 0; are_read && i < *ret_count; i++)
+        are_read = isfinite((*ret_items)[i]);
+    return are_read;
+}
+
+// Images have an axis of channels.
+static bool give_by_channel(struct conversion *c, uint32_t input, uint32_t numbers, bool are_factors)
+{
+    struct channel_numbers n = {0};
+    return type_of(c, input_of(c, input))->rank > 2 &&
+           read_numbers(c, input, numbers, 1, &n.count, are_factors ? &n.factors : &n.offsets) &&
+           give_normalized(c, input, &n);
+}
+
+bool give_shifted(struct conversion *c, uint32_t input, uint32_t offsets)
+{
+    return give_by_channel(c, input, offsets, false);
+}
+
+bool give_scaled(struct conversion *c, uint32_t input, uint32_t factors)
+{
+    struct channel_numbers n = {0};
+    struct moved_linear m;
+    int last = type_of(c, input_of(c, input))->rank - 1;
+    return give_by_channel(c, input, factors, true) ||
+           (read_numbers(c, input, factors, last, &n.count, &n.factors) &&
+            find_moved(c, input, (struct channels){last, 1, n.count}, &m) && give_with_numbers(c, &m, &n));
+}
