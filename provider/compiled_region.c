@@ -2,8 +2,8 @@
 // a time, and the other session runs meanwhile, as it does for sizes beyond those that are kept.
 #include "provider/compiled_region.h"
 
-#include "core/system/workers.h"
 #include "core/memory/memory.h"
+#include "core/system/workers.h"
 #include "core/text/error.h"
 #include "provider/variant.h"
 #include <pthread.h>
@@ -188,7 +188,7 @@ static struct variant *find_variant(struct compiled_region *c, const int64_t *di
     return NULL;
 }
 
-// Of what was restored there is no other session: the caller waits for one of ours.
+// What was restored has no other session: the caller waits for one of ours.
 static taso_session *wait_for_session(struct compiled_region *c, struct variant *v)
 {
     taso_session *session = variant_take(v);

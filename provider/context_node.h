@@ -10,7 +10,7 @@ struct context_options {
     bool is_written, is_embedded;
     const char *path;   // of the model that is written; NULL: said by the model's own
 };
-// From a session's entries; texts live as long as the arena.
+// Options from a session's entries; texts live as long as the arena.
 struct context_options context_options_read(const char *const *keys, const char *const *values, size_t n,
                                             struct arena *arena);
 

@@ -1,13 +1,15 @@
-// Field numbers are those of onnx.proto. The elements of initializers are views into ONNX Runtime's memory until the
-// file is written.
+// The elements of initializers are views into ONNX Runtime's memory until the file is written.
 #include "provider/model_bytes.h"
 
+#include "core/formats/wire.h"
 #include "core/text/error.h"
-#include "provider/message.h"
+#include "onnx/format/model.h"
+#include "onnx/format/model_write.h"
 #include <string.h>
 
-enum { MODEL_LIMIT = INT32_MAX, FIELD_INPUT = 11, FIELD_OUTPUT = 12 };
+enum { MODEL_LIMIT = INT32_MAX };
 
+typedef VEC(void *) message_list;
 struct writing {
     const struct runtime *runtime;
     const struct graph_view *view;
@@ -15,14 +17,14 @@ struct writing {
     size_t n_nodes;
     struct arena *arena;
     struct error *error;
-    struct message graph;
+    message_list proto_nodes, initializers, inputs, outputs;   // of the ONNX graph
     struct model_bytes *model;
     VEC(const char *) made, read;   // names, as pointers may differ for one value
 };
 
-static struct message part_of(const struct writing *w)
+static struct onnx_string text_of(const struct writing *w, const char *text)
 {
-    return (struct message){.arena = w->arena};
+    return (struct onnx_string){arena_string(w->arena, text), strlen(text)};
 }
 
 // --- tensors ---------------------------------------------------------------------------------------------------------
@@ -46,8 +48,8 @@ static size_t element_bytes(int element_type)
     return element_type >= 0 && element_type < (int)sizeof sizes ? sizes[element_type] : 0;
 }
 
-// A TensorProto with the elements where they are.
-static bool put_tensor(struct writing *w, struct message *m, uint32_t field, const char *name, const OrtValue *value)
+// A tensor with the elements where they are. NULL: it has none that are understood.
+static struct onnx_tensor *make_tensor(const struct writing *w, const char *name, const OrtValue *value)
 {
     const OrtApi *api = w->runtime->api;
     OrtTensorTypeAndShapeInfo *info;
@@ -55,36 +57,38 @@ static bool put_tensor(struct writing *w, struct message *m, uint32_t field, con
     const void *data;
     size_t count;
     if (!value || !runtime_is_done(w->runtime, api->GetTensorTypeAndShape(value, &info)))
-        return false;
+        return NULL;
     bool is_read = read_tensor_type(w, info, &v) &&
                    runtime_is_done(w->runtime, api->GetTensorShapeElementCount(info, &count)) &&
                    runtime_is_done(w->runtime, api->GetTensorData(value, &data));
     api->ReleaseTensorTypeAndShapeInfo(info);
     if (!is_read || element_bytes(v.element_type) == 0)
-        return false;
-    struct message tensor = part_of(w);
-    for (int i = 0; i < v.rank; i++)
-        message_put_integer(&tensor, 1, v.dims[i]);
-    message_put_integer(&tensor, 2, v.element_type);
-    message_put_text(&tensor, 8, name);
-    message_put_bytes(&tensor, 9, data, count * element_bytes(v.element_type));
-    message_put_message(m, field, &tensor);
-    return true;
+        return NULL;
+    struct onnx_tensor *t = arena_new(w->arena, struct onnx_tensor);
+    t->dims = (struct onnx_ints){.items = arena_copy_array(w->arena, v.dims, v.rank), .count = (size_t)v.rank};
+    t->data_type = v.element_type;
+    ONNX_SET(t, 2);
+    t->name = text_of(w, name);
+    t->raw_data = (struct onnx_bytes){count ? data : "", count * element_bytes(v.element_type)};
+    return t;
 }
 
 static bool put_initializer(struct writing *w, const struct graph_value *v)
 {
     const OrtValue *value = NULL;
-    if (runtime_is_done(w->runtime, w->runtime->api->ValueInfo_GetInitializerValue(v->info, &value)) &&
-        put_tensor(w, &w->graph, 5, v->name, value))
-        return true;
-    return error_set_code(w->error, EXIT_UNSUPPORTED, NULL, "the initializer %s cannot be read", v->name);
+    struct onnx_tensor *t = NULL;
+    if (runtime_is_done(w->runtime, w->runtime->api->ValueInfo_GetInitializerValue(v->info, &value)))
+        t = make_tensor(w, v->name, value);
+    if (!t)
+        return error_set_code(w->error, EXIT_UNSUPPORTED, NULL, "the initializer %s cannot be read", v->name);
+    vec_push(&w->initializers, t);
+    return true;
 }
 
 // --- attributes ------------------------------------------------------------------------------------------------------
 
 // The attribute's value as it is in memory: of a text `size` bytes, of lists `size` bytes in all.
-static const void *read_attribute(const struct writing *w, const OrtOpAttr *a, OrtOpAttrType type, size_t *ret_size)
+static void *read_attribute(const struct writing *w, const OrtOpAttr *a, OrtOpAttrType type, size_t *ret_size)
 {
     const OrtApi *api = w->runtime->api;
     size_t size = 0;
@@ -93,112 +97,104 @@ static const void *read_attribute(const struct writing *w, const OrtOpAttr *a, O
     return runtime_is_done(w->runtime, api->ReadOpAttr(a, type, data, size, ret_size)) ? data : NULL;
 }
 
-enum { KIND_FLOAT = 1, KIND_INT = 2, KIND_STRING = 3, KIND_TENSOR = 4, KIND_FLOATS = 6, KIND_INTS = 7 };
-
-static bool put_tensor_attribute(struct writing *w, struct message *m, const OrtOpAttr *a)
+// The value goes: its elements are copied.
+static bool read_tensor_attribute(const struct writing *w, const OrtOpAttr *a, struct onnx_attribute *to)
 {
     OrtValue *value = NULL;
-    bool is_put = runtime_is_done(w->runtime, w->runtime->api->OpAttr_GetTensorAttributeAsOrtValue(a, &value));
-    struct message copied = part_of(w);
-    is_put = is_put && put_tensor(w, &copied, 5, "", value);
-    if (is_put) {   // the value goes: its elements are copied
-        for (size_t i = 0; i < copied.pieces.count; i++)
-            copied.pieces.items[i].bytes =
-                arena_copy(w->arena, copied.pieces.items[i].bytes, copied.pieces.items[i].size, 1);
-        for (size_t i = 0; i < copied.pieces.count; i++)
-            vec_push(&m->pieces, copied.pieces.items[i]);
-        m->size += copied.size;
-    }
-    message_free(&copied);
+    if (runtime_is_done(w->runtime, w->runtime->api->OpAttr_GetTensorAttributeAsOrtValue(a, &value)))
+        to->t = make_tensor(w, "", value);
+    if (to->t)
+        to->t->raw_data.at = arena_copy(w->arena, to->t->raw_data.at, to->t->raw_data.size, 1);
     if (value)
         w->runtime->api->ReleaseValue(value);
-    message_put_integer(m, 20, KIND_TENSOR);
-    return is_put;
+    to->type = ONNX_ATTRIBUTE_TENSOR;
+    return to->t != NULL;
 }
 
-static bool put_value(struct writing *w, struct message *m, const OrtOpAttr *a, OrtOpAttrType type)
+static bool read_value(const struct writing *w, const OrtOpAttr *a, OrtOpAttrType type, struct onnx_attribute *to)
 {
     size_t size = 0;
     if (type == ORT_OP_ATTR_TENSOR)
-        return put_tensor_attribute(w, m, a);
-    const void *data = read_attribute(w, a, type, &size);
+        return read_tensor_attribute(w, a, to);
+    void *data = read_attribute(w, a, type, &size);
     if (!data)
         return false;
     switch (type) {
     case ORT_OP_ATTR_INT:
-        message_put_integer(m, 3, *(const int64_t *)data);
-        message_put_integer(m, 20, KIND_INT);
+        to->i = *(const int64_t *)data;
+        ONNX_SET(to, 3);
+        to->type = ONNX_ATTRIBUTE_INT;
         return true;
     case ORT_OP_ATTR_INTS:
-        for (size_t i = 0; i < size / sizeof(int64_t); i++)
-            message_put_integer(m, 8, ((const int64_t *)data)[i]);
-        message_put_integer(m, 20, KIND_INTS);
+        to->ints = (struct onnx_ints){.items = data, .count = size / sizeof(int64_t)};
+        to->type = ONNX_ATTRIBUTE_INTS;
         return true;
     case ORT_OP_ATTR_FLOAT:
-        message_put_float(m, 2, *(const float *)data);
-        message_put_integer(m, 20, KIND_FLOAT);
+        to->f = *(const float *)data;
+        ONNX_SET(to, 2);
+        to->type = ONNX_ATTRIBUTE_FLOAT;
         return true;
     case ORT_OP_ATTR_FLOATS:
-        for (size_t i = 0; i < size / sizeof(float); i++)
-            message_put_float(m, 7, ((const float *)data)[i]);
-        message_put_integer(m, 20, KIND_FLOATS);
+        to->floats = (struct onnx_floats){.items = data, .count = size / sizeof(float)};
+        to->type = ONNX_ATTRIBUTE_FLOATS;
         return true;
     case ORT_OP_ATTR_STRING:
-        message_put_bytes(m, 4, data, size);
-        message_put_integer(m, 20, KIND_STRING);
+        to->s = (struct onnx_bytes){data, size};
+        to->type = ONNX_ATTRIBUTE_STRING;
         return true;
     default:   // texts and graphs: of operators that are not taken
         return false;
     }
 }
 
-static bool put_attribute(struct writing *w, struct message *node, const OrtOpAttr *a)
+static struct onnx_attribute *make_attribute(const struct writing *w, const OrtOpAttr *a)
 {
     const OrtApi *api = w->runtime->api;
     const char *name;
     OrtOpAttrType type;
-    struct message m = part_of(w);
-    bool is_put = runtime_is_done(w->runtime, api->OpAttr_GetName(a, &name)) &&
-                  runtime_is_done(w->runtime, api->OpAttr_GetType(a, &type));
-    if (is_put)
-        message_put_text(&m, 1, name);
-    is_put = is_put && put_value(w, &m, a, type);
-    if (is_put)
-        message_put_message(node, 5, &m);
-    message_free(&m);
-    return is_put;
+    struct onnx_attribute *made = arena_new(w->arena, struct onnx_attribute);
+    if (!runtime_is_done(w->runtime, api->OpAttr_GetName(a, &name)) ||
+        !runtime_is_done(w->runtime, api->OpAttr_GetType(a, &type)) || !read_value(w, a, type, made))
+        return NULL;
+    made->name = text_of(w, name);
+    ONNX_SET(made, 20);
+    return made;
 }
 
-static bool put_attributes(struct writing *w, struct message *m, const struct graph_node *n)
+static bool make_attributes(const struct writing *w, const struct graph_node *n, struct onnx_list *ret_list)
 {
     const OrtApi *api = w->runtime->api;
     size_t count;
     if (!runtime_is_done(w->runtime, api->Node_GetNumAttributes(n->node, &count)))
         return false;
     const OrtOpAttr **attributes = arena_array(w->arena, const OrtOpAttr *, count + 1);
+    *ret_list = (struct onnx_list){arena_array(w->arena, void *, count + 1), count};
     bool is_done = runtime_is_done(w->runtime, api->Node_GetAttributes(n->node, attributes, count));
     for (size_t i = 0; i < count && is_done; i++)
-        is_done = put_attribute(w, m, attributes[i]);
+        is_done = (ret_list->items[i] = make_attribute(w, attributes[i])) != NULL;
     return is_done;
 }
 
 // --- nodes -----------------------------------------------------------------------------------------------------------
 
+static struct onnx_strings names_of(const struct writing *w, const struct graph_value *values, size_t n)
+{
+    struct onnx_strings names = {arena_array(w->arena, struct onnx_string, n + 1), n};
+    for (size_t i = 0; i < n; i++)
+        names.items[i] = text_of(w, values[i].info ? values[i].name : "");
+    return names;
+}
+
 static bool put_node(struct writing *w, const struct graph_node *n)
 {
-    struct message m = part_of(w);
-    for (size_t i = 0; i < n->n_inputs; i++)
-        message_put_text(&m, 1, n->inputs[i].info ? n->inputs[i].name : "");
-    for (size_t i = 0; i < n->n_outputs; i++)
-        message_put_text(&m, 2, n->outputs[i].info ? n->outputs[i].name : "");
-    message_put_text(&m, 3, n->name);
-    message_put_text(&m, 4, n->type);
-    message_put_text(&m, 7, n->domain);
-    bool is_put = put_attributes(w, &m, n);
-    if (is_put)
-        message_put_message(&w->graph, 1, &m);
-    message_free(&m);
-    return is_put ||
+    struct onnx_node *made = arena_new(w->arena, struct onnx_node);
+    made->inputs = names_of(w, n->inputs, n->n_inputs);
+    made->outputs = names_of(w, n->outputs, n->n_outputs);
+    made->name = text_of(w, n->name);
+    made->op_type = text_of(w, n->type);
+    made->domain = text_of(w, n->domain);
+    vec_push(&w->proto_nodes, made);
+    return make_attributes(w, n, &made->attributes) ||
            error_set_code(w->error, EXIT_UNSUPPORTED, NULL, "the attributes of node %s cannot be read", n->name);
 }
 
@@ -234,7 +230,24 @@ static bool read_symbols(struct writing *w, const OrtTensorTypeAndShapeInfo *inf
     return true;
 }
 
-static bool put_value_info(struct writing *w, uint32_t field, const struct graph_value *value,
+static struct onnx_shape *make_shape(const struct writing *w, const struct model_value *v)
+{
+    struct onnx_shape *shape = arena_new(w->arena, struct onnx_shape);
+    shape->dimensions = (struct onnx_list){arena_array(w->arena, void *, v->rank + 1), (size_t)v->rank};
+    for (int i = 0; i < v->rank; i++) {
+        struct onnx_dimension *d = arena_new(w->arena, struct onnx_dimension);
+        if (v->dims[i] >= 0) {
+            d->value = v->dims[i];
+            ONNX_SET(d, 1);
+        } else
+            d->symbol = text_of(w, v->symbols[i]);
+        shape->dimensions.items[i] = d;
+    }
+    return shape;
+}
+
+// What is known of the shapes of outputs follows.
+static bool put_value_info(struct writing *w, bool is_input, const struct graph_value *value,
                            struct model_value *ret_value)
 {
     const OrtTypeInfo *type;
@@ -244,23 +257,15 @@ static bool put_value_info(struct writing *w, uint32_t field, const struct graph
         !runtime_is_done(w->runtime, w->runtime->api->CastTypeInfoToTensorInfo(type, &info)) || !info ||
         !read_tensor_type(w, info, &v) || !read_symbols(w, info, &v) || element_bytes(v.element_type) == 0)
         return error_set_code(w->error, EXIT_UNSUPPORTED, NULL, "%s has no type that is understood", value->name);
-    struct message shape = part_of(w), tensor = part_of(w), proto = part_of(w), m = part_of(w);
-    for (int i = 0; i < v.rank; i++) {
-        struct message dim = part_of(w);
-        if (v.dims[i] >= 0)
-            message_put_integer(&dim, 1, v.dims[i]);
-        else
-            message_put_text(&dim, 2, v.symbols[i]);
-        message_put_message(&shape, 1, &dim);
-    }
-    message_put_integer(&tensor, 1, v.element_type);
-    if (field == FIELD_INPUT && has_known_rank(w, value, v.rank))   // what is known of outputs follows
-        message_put_message(&tensor, 2, &shape);
-    message_put_message(&proto, 1, &tensor);
-    message_put_text(&m, 1, v.name);
-    message_put_message(&m, 2, &proto);
-    message_put_message(&w->graph, field, &m);
-    message_free(&shape);
+    struct onnx_value_info *made = arena_new(w->arena, struct onnx_value_info);
+    made->name = text_of(w, v.name);
+    made->type = arena_new(w->arena, struct onnx_type);
+    made->type->tensor = arena_new(w->arena, struct onnx_tensor_type);
+    made->type->tensor->elem_type = v.element_type;
+    ONNX_SET(made->type->tensor, 1);
+    if (is_input && has_known_rank(w, value, v.rank))
+        made->type->tensor->shape = make_shape(w, &v);
+    vec_push(is_input ? &w->inputs : &w->outputs, made);
     *ret_value = v;
     return true;
 }
@@ -273,7 +278,7 @@ static bool take_input(struct writing *w, const struct graph_value *v)
     vec_push(&w->read, v->name);
     if (v->is_constant)
         return put_initializer(w, v);
-    if (!put_value_info(w, FIELD_INPUT, v, &value))
+    if (!put_value_info(w, true, v, &value))
         return false;
     vec_push(&w->model->inputs, value);
     return true;
@@ -314,7 +319,7 @@ static bool take_output(struct writing *w, const struct graph_value *v)
     vec_push(&w->made, v->name);
     if (!is_read_elsewhere(w, v))
         return true;
-    if (!put_value_info(w, FIELD_OUTPUT, v, &value))
+    if (!put_value_info(w, false, v, &value))
         return false;
     vec_push(&w->model->outputs, value);
     return true;
@@ -338,35 +343,90 @@ static bool put_nodes(struct writing *w)
 
 // --- the model -------------------------------------------------------------------------------------------------------
 
-static void put_model(struct writing *w, struct message *model)
+static struct onnx_list list_of(const message_list *messages)
 {
-    message_put_integer(model, 1, w->view->ir_version);
-    for (size_t i = 0; i < w->view->n_opsets; i++) {
-        struct message opset = part_of(w);
-        message_put_text(&opset, 1, w->view->domains[i]);
-        message_put_integer(&opset, 2, w->view->versions[i]);
-        message_put_message(model, 8, &opset);
+    return (struct onnx_list){messages->items, messages->count};
+}
+
+static void describe_model(const struct writing *w, struct onnx_graph *graph, struct onnx_model *ret_model)
+{
+    size_t n = w->view->n_opsets;
+    *graph = (struct onnx_graph){.nodes = list_of(&w->proto_nodes),
+                                 .name = text_of(w, "group"),
+                                 .initializers = list_of(&w->initializers),
+                                 .inputs = list_of(&w->inputs),
+                                 .outputs = list_of(&w->outputs)};
+    *ret_model = (struct onnx_model){.ir_version = w->view->ir_version, .graph = graph};
+    ONNX_SET(ret_model, 1);
+    ret_model->opsets = (struct onnx_list){arena_array(w->arena, void *, n + 1), n};
+    for (size_t i = 0; i < n; i++) {
+        struct onnx_opset *opset = arena_new(w->arena, struct onnx_opset);
+        opset->domain = text_of(w, w->view->domains[i]);
+        opset->version = w->view->versions[i];
+        ONNX_SET(opset, 2);
+        ret_model->opsets.items[i] = opset;
     }
-    message_put_text(&w->graph, 2, "group");
-    message_put_message(model, 7, &w->graph);
+}
+
+struct file_sink {
+    struct memory_file *file;
+    struct error *error;
+    size_t n_waiting;
+    bool has_failed;
+    uint8_t waiting[4096];
+};
+
+static void flush(struct file_sink *s)
+{
+    s->has_failed = s->has_failed || !memory_file_add(s->file, s->waiting, s->n_waiting, s->error);
+    s->n_waiting = 0;
+}
+
+static void put_into_file(void *target, const void *bytes, size_t size)
+{
+    struct file_sink *s = target;
+    if (s->n_waiting + size > sizeof s->waiting)
+        flush(s);
+    if (size > sizeof s->waiting) {
+        s->has_failed = s->has_failed || !memory_file_add(s->file, bytes, size, s->error);
+        return;
+    }
+    memcpy(s->waiting + s->n_waiting, bytes, size);
+    s->n_waiting += size;
+}
+
+static bool write_model(struct writing *w)
+{
+    struct onnx_graph graph;
+    struct onnx_model model;
+    struct file_sink to = {.file = &w->model->file, .error = w->error};
+    describe_model(w, &graph, &model);
+    w->model->size = onnx_message_put(&onnx_model_descriptor, &model, NULL);
+    if (w->model->size > MODEL_LIMIT)
+        return error_set_code(w->error, EXIT_UNSUPPORTED, NULL, "a model of more than 2 GiB");
+    if (!memory_file_open(&w->model->file, w->error))
+        return false;
+    onnx_message_put(&onnx_model_descriptor, &model, &(struct wire_sink){put_into_file, &to});
+    flush(&to);
+    return !to.has_failed;
 }
 
 bool model_bytes_make(struct model_bytes *ret_model, const struct runtime *r, const struct graph_view *view,
                       const size_t *nodes, size_t n_nodes, struct arena *arena, struct error *error)
 {
     *ret_model = (struct model_bytes){.file = {.descriptor = -1}};
-    struct writing w = {r, view, nodes, n_nodes, arena, error, .model = ret_model};
-    struct message model = {.arena = arena};
-    w.graph.arena = arena;
-    bool is_made = put_nodes(&w);
-    if (is_made)
-        put_model(&w, &model);
-    if (is_made && model.size > MODEL_LIMIT)
-        is_made = error_set_code(error, EXIT_UNSUPPORTED, NULL, "a model of more than 2 GiB");
-    ret_model->size = model.size;
-    is_made = is_made && memory_file_open(&ret_model->file, error) && message_write(&model, &ret_model->file, error);
-    message_free(&model);
-    message_free(&w.graph);
+    struct writing w = {.runtime = r,
+                        .view = view,
+                        .nodes = nodes,
+                        .n_nodes = n_nodes,
+                        .arena = arena,
+                        .error = error,
+                        .model = ret_model};
+    bool is_made = put_nodes(&w) && write_model(&w);
+    vec_free(&w.proto_nodes);
+    vec_free(&w.initializers);
+    vec_free(&w.inputs);
+    vec_free(&w.outputs);
     vec_free(&w.made);
     vec_free(&w.read);
     if (!is_made)

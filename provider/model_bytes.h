@@ -23,12 +23,13 @@ struct model_bytes {
     size_t size;
     VEC(struct model_value) inputs, outputs;   // names and all else in the arena
 };
-// Of the view's nodes with these numbers, in ascending order. False: error; also where a value is no tensor of known
-// rank.
+// A model of the view's nodes with these numbers, in ascending order. False: error; also where a value is no tensor of
+// known rank.
 bool model_bytes_make(struct model_bytes *ret_model, const struct runtime *r, const struct graph_view *view,
                       const size_t *nodes, size_t n_nodes, struct arena *arena, struct error *error);
-// Of an input's axis, where it is not known: that of the first axis with the same symbol, as of a single image or text.
+// A size of an input's axis, where it is not known: that of the first axis with the same symbol, as of a single image
+// or text.
 int64_t model_bytes_likely_size(const struct model_bytes *m, const struct model_value *input, int axis);
-// As the option --shape has it: of inputs that have symbols, or NULL. `dims` has all of the input's.
+// A shape as the option --shape has it: of inputs that have symbols, or NULL. `dims` has all of the input's.
 const char *model_value_shape(const struct model_value *v, const int64_t *dims, struct arena *arena);
 void model_bytes_free(struct model_bytes *m);

@@ -209,7 +209,7 @@ static struct compiled_region *restore(struct provider *p, const struct graph_vi
     return NULL;
 }
 
-// Of one graph, which is a region or an EPContext node.
+// The kernel of one graph, which is a region or an EPContext node.
 static OrtStatus *compile_one(struct provider *p, const OrtGraph *graph, const OrtNode *node,
                               OrtNodeComputeInfo **ret_info, OrtNode **ret_context)
 {

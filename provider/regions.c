@@ -17,7 +17,8 @@ static bool is_candidate(const struct graph_node *n)
     return is_standard && !n->is_taken && n->n_subgraphs == 0 && n->n_implicit == 0;
 }
 
-// At likely sizes, as regions are compiled for known ones: what the model computes of its sizes is a number then.
+// Shapes at likely sizes, as regions are compiled for known ones: what the model computes of its sizes is a number
+// then.
 static const char *const *list_shapes(const struct model_bytes *model, struct arena *arena, size_t *ret_count)
 {
     const char **shapes = arena_array(arena, const char *, model->inputs.count + 1);

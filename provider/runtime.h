@@ -16,5 +16,5 @@ struct runtime {
 // Gives false, and releases the status, where it is an error.
 bool runtime_is_done(const struct runtime *r, OrtStatus *status);
 OrtStatus *runtime_fail(const struct runtime *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-// One line in the session's log, of severity INFO.
+// A line in the session's log, of severity INFO.
 void runtime_log(const struct runtime *r, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -14,7 +14,7 @@
 
 // --- compiling -------------------------------------------------------------------------------------------------------
 
-// Of inputs that have symbols. False: too many of them.
+// Shapes of inputs that have symbols. False: too many of them.
 static bool add_shapes(const struct variant *v, taso_options *o, struct arena *arena)
 {
     struct option_list *shapes = &o->arguments.optimize.shapes;

@@ -234,6 +234,18 @@ void onnx_writer_free(struct onnx_writer *w)
     vec_free(&w->sizes);
 }
 
+size_t onnx_message_put(const struct onnx_descriptor *d, const void *message, const struct wire_sink *sink)
+{
+    struct error error;
+    struct onnx_writer w = {.sink = sink, .error = &error};
+    size_t size = onnx_writer_measure(&w, d, message);
+    if (sink)
+        onnx_writer_put(&w, d, message);
+    assert(!w.has_failed);
+    onnx_writer_free(&w);
+    return size;
+}
+
 static void put_into_memory(void *target, const void *bytes, size_t size)
 {
     uint8_t **at = target;
@@ -243,14 +255,8 @@ static void put_into_memory(void *target, const void *bytes, size_t size)
 
 struct onnx_bytes onnx_message_encode(struct arena *a, const struct onnx_descriptor *d, const void *message)
 {
-    struct error error;
-    uint8_t *bytes, *at;
-    struct wire_sink sink = {put_into_memory, &at};
-    struct onnx_writer w = {.sink = &sink, .error = &error};
-    size_t size = onnx_writer_measure(&w, d, message);
-    bytes = at = arena_alloc(a, size + 1, 1);
-    onnx_writer_put(&w, d, message);
-    assert(!w.has_failed);
-    onnx_writer_free(&w);
+    size_t size = onnx_message_put(d, message, NULL);
+    uint8_t *bytes = arena_alloc(a, size + 1, 1), *at = bytes;
+    onnx_message_put(d, message, &(struct wire_sink){put_into_memory, &at});
     return (struct onnx_bytes){bytes, size};
 }
