@@ -140,7 +140,7 @@ static void describe_cycle(const struct walk *w, const struct onnx_list *nodes, 
                  label_of(nodes->items[vec_last(&w->path)]));
 }
 
-// In the graph or one around it; NULL: none.
+// A node of the graph or of one around it; NULL: none.
 static const struct onnx_node *find_producer(const struct scope *s, const struct onnx_string *name)
 {
     for (; s; s = s->outer)

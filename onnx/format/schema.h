@@ -87,8 +87,7 @@ struct onnx_descriptor {
 };
 
 // Descriptors, one per message; a new message is a zeroed struct of `size` bytes.
-extern const struct onnx_descriptor onnx_model_descriptor, onnx_graph_descriptor, onnx_node_descriptor,
-    onnx_attribute_descriptor, onnx_tensor_descriptor, onnx_sparse_tensor_descriptor, onnx_value_info_descriptor,
-    onnx_type_descriptor, onnx_function_descriptor;
+#define ONNX_MESSAGE(label, ...) extern const struct onnx_descriptor onnx_##label##_descriptor;
+#include "onnx/format/messages.def"
 
 const struct onnx_field *onnx_find_field(const struct onnx_descriptor *d, uint32_t number);   // NULL when unknown
