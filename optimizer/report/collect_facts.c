@@ -393,38 +393,13 @@ static void add_saturation(struct facts *f, const struct report *r)
     facts_end(f);
 }
 
-static const char *label_of_count(const char *name)
-{
-    static const char *const labels[][2] = {
-        {"expanded", "graphs expanded"},
-        {"matches", "places where a rule matches"},
-        {"queued", "new graphs queued"},
-        {"duplicates", "graphs that were there already"},
-        {"cyclic", "rewrites that make a cycle"},
-        {"ill_typed", "rewrites that no types fit"},
-        {"too_costly", "graphs that cost too much"},
-        {"dropped", "graphs dropped for want of room"},
-        {"regions", "parts of the model, searched apart"},
-        {"regions_repeated", "  that are equal to another"},
-        {"costs_asked", "costs asked for"},
-        {"costs_known", "  that were known"},
-        {"work", "work done, in words of graphs to price"},
-        {"validated", "applications of rules validated"},
-        {"not_validated", "  that would have taken too long"},
-    };
-    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
-        if (strcmp(labels[i][0], name) == 0)
-            return labels[i][1];
-    return name;
-}
-
 static void add_search(struct facts *f, const struct report *r)
 {
     const struct search_result *s = r->search;
     facts_begin(f, FACT_GROUP, "search", "Search");
     facts_add_real(f, "seconds", "took", UNIT_SECONDS, s->statistics.seconds);
     add_ends(f, s);
-#define ADD_COUNT(field, name) facts_add_count(f, name, label_of_count(name), s->statistics.field);
+#define ADD_COUNT(field, name, label) facts_add_count(f, name, label, s->statistics.field);
     SEARCH_COUNTS(ADD_COUNT)
 #undef ADD_COUNT
     facts_add_count(f, "adopted", "times that a better graph was found", s->statistics.adopted);

@@ -56,5 +56,5 @@ void facts_print_group_text(struct text *out, const struct facts *f, const struc
 // The same as elements of a page: tables have their keys as ids.
 void facts_print_html(struct text *out, const struct facts *f);
 void facts_print_group_html(struct text *out, const struct facts *f, const struct fact *group);
-// For pages: nothing of the text is markup or hides.
+// Text for pages: nothing of the text is markup or hides.
 void html_add_escaped(struct text *out, const char *text);

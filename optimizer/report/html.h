@@ -2,5 +2,5 @@
 #pragma once
 #include "optimizer/report/pages.h"
 
-// One page that needs nothing else: the summary, both files to zoom into, and all facts of how it was found.
+// A page that needs nothing else: the summary, both files to zoom into, and all facts of how it was found.
 void report_print_html(struct text *out, const struct report *r, const struct facts *f);

@@ -268,7 +268,8 @@ static int compare_ranked(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-// As near as possible to where each is wanted, no two boxes over each other, the layer as a whole in the middle.
+// Boxes stand as near as possible to where each is wanted, no two boxes over each other, the layer as a whole in the
+// middle.
 static void place_layer(struct drawing *d, uint32_t layer)
 {
     uint32_t first = d->first.items[layer], n = d->first.items[layer + 1] - first;

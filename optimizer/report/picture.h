@@ -33,7 +33,7 @@ struct picture {
     struct key_set named;
     VEC(uint32_t) type_of_name;
 };
-// Of the original (0) or of what was written (1); of no file it is empty.
+// A picture of the original (0) or of what was written (1); of no file it is empty.
 void picture_make(struct picture *ret_picture, const struct report *r, int which);
 void picture_free(struct picture *p);
 

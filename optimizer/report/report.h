@@ -39,7 +39,7 @@ struct runtime_verdict {
     output_comparisons outputs;   // in the order of the model's
 };
 
-// One way to run the original or a finalist of the search, as it came through the qualifying stage of the contest.
+// A way to run the original or a finalist of the search, as it came through the qualifying stage of the contest.
 struct timed_contender {
     bool is_result;
     const char *slant;     // of the search that it is of; NULL: the original

@@ -56,7 +56,7 @@ void search_result_add_former(struct search_result *result, const struct search_
 {
     struct search_statistics *sum = &result->statistics;
     const struct search_statistics *more = &former->statistics;
-#define ADD_COUNT(field, name) sum->field += more->field;
+#define ADD_COUNT(field, name, label) sum->field += more->field;
     SEARCH_COUNTS(ADD_COUNT)
 #undef ADD_COUNT
     sum->peak_queue = more->peak_queue > sum->peak_queue ? more->peak_queue : sum->peak_queue;
@@ -67,7 +67,7 @@ void search_result_add_former(struct search_result *result, const struct search_
 
 // --- one after the other ---------------------------------------------------------------------------------------------
 
-// As if what `first` did had been priced otherwise: from `before` to `after`, each step with its share.
+// Seconds as if what `first` did had been priced otherwise: from `before` to `after`, each step with its share.
 static double map_seconds(double seconds, const struct search_result *first, double before, double after)
 {
     double fallen = first->seconds_before - first->seconds_after;

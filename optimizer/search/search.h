@@ -9,8 +9,8 @@
 //                which touches what the former ones changed, is tried within a region around its beginning, best
 //                first, as Algorithm 2 does with graphs; alpha bounds what it may cost on the way. A chain that ends
 //                cheaper is applied to the whole graph wherever the same region occurs, and descent resumes
-// If a set of rewrites makes a graph cheaper, then so does one of its connected parts: little is lost, and the work
-// depends on the number of matches instead of that of their subsets.
+// Rewrites go by connected parts: if a set of them makes a graph cheaper, then so does one of its parts. Little is
+// lost, and the work depends on the number of matches instead of that of their subsets.
 //
 // Costs of rewrites are estimated on their neighbourhoods (local_cost.h); a graph that becomes the best is priced as a
 // whole and must really be cheaper. Results depend on the graph, rules, costs and options alone; a time limit and an
@@ -80,26 +80,26 @@ struct search_point {   // of the course of a search
     double elapsed;   // seconds since it began
     double seconds;   // estimated cost of the best graph from here on
 };
-// What is counted and can be added up, and how reports call it.
+// Counts that can be added up, with what reports call them, for programs and for people.
 #define SEARCH_COUNTS(COUNT)                                                                                           \
-    COUNT(expanded, "expanded")                                                                                        \
-    COUNT(matches, "matches")                                                                                          \
-    COUNT(queued, "queued")                                                                                            \
-    COUNT(duplicates, "duplicates")                                                                                    \
-    COUNT(cyclic, "cyclic")                                                                                            \
-    COUNT(ill_typed, "ill_typed")                                                                                      \
-    COUNT(too_costly, "too_costly")                                                                                    \
-    COUNT(dropped, "dropped")                                                                                          \
-    COUNT(regions, "regions")             /* that were searched */                                                     \
-    COUNT(repeated, "regions_repeated")   /* and those that were equal to one of them */                               \
-    COUNT(priced, "costs_asked")          /* costs asked for */                                                        \
-    COUNT(remembered, "costs_known")      /* and those that were known */                                              \
-    COUNT(work, "work")                   /* done, as work_per_graph counts it */                                      \
-    COUNT(validated, "validated")         /* different applications of rules that were checked */                      \
-    COUNT(not_validated, "not_validated") /* and those that would take too long */
+    COUNT(expanded, "expanded", "graphs expanded")                                                                     \
+    COUNT(matches, "matches", "places where a rule matches")                                                           \
+    COUNT(queued, "queued", "new graphs queued")                                                                       \
+    COUNT(duplicates, "duplicates", "graphs that were there already")                                                  \
+    COUNT(cyclic, "cyclic", "rewrites that make a cycle")                                                              \
+    COUNT(ill_typed, "ill_typed", "rewrites that no types fit")                                                        \
+    COUNT(too_costly, "too_costly", "graphs that cost too much")                                                       \
+    COUNT(dropped, "dropped", "graphs dropped for want of room")                                                       \
+    COUNT(regions, "regions", "parts of the model, searched apart")                                                    \
+    COUNT(repeated, "regions_repeated", "  that are equal to another")                                                 \
+    COUNT(priced, "costs_asked", "costs asked for")                                                                    \
+    COUNT(remembered, "costs_known", "  that were known")                                                              \
+    COUNT(work, "work", "work done, in words of graphs to price")                                                      \
+    COUNT(validated, "validated", "applications of rules validated")                                                   \
+    COUNT(not_validated, "not_validated", "  that would have taken too long")
 
 struct search_statistics {
-#define COUNT_FIELD(field, name) uint64_t field;
+#define COUNT_FIELD(field, name, label) uint64_t field;
     SEARCH_COUNTS(COUNT_FIELD)
 #undef COUNT_FIELD
     uint64_t adopted;   // times that the best graph became a better one
