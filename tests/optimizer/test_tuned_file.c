@@ -64,8 +64,10 @@ static void decisions_are_in_the_file(void **state)
     const struct tuned_passes tuned = {NULL, keep_all_apart};
     struct error error = {0};
     struct random random = random_seed(1);
-    char path[] = "/tmp/taso-tuned-XXXXXX";
-    assert_true(mkstemp(path) >= 0);
+    struct temporary_folder folder = {0};
+    char path[sizeof folder.path + 16];
+    assert_true(temporary_folder_make(&folder, &error));
+    snprintf(path, sizeof path, "%s/tuned.taso", folder.path);
     for (size_t i = 0; i < COUNT_OF(x); i++)
         x[i] = (float)random_normal(&random);
     for (size_t i = 0; i < COUNT_OF(w); i++)
@@ -85,7 +87,7 @@ static void decisions_are_in_the_file(void **state)
     for (size_t i = 0; i < COUNT_OF(fused); i++)
         assert_true(fabsf(fused[i] - apart[i]) < 1e-5);
     backend_close(cpu);
-    remove(path);
+    temporary_folder_remove(&folder);
 }
 
 RUN_TESTS(TEST(decisions_are_in_the_file))
