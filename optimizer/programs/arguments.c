@@ -1,4 +1,4 @@
-// One table makes the parser, the range checks and --help of taso-opt, and the names that the library knows.
+// A table makes the parser, the range checks and --help of taso-opt, and the names that the library knows.
 #include "optimizer/programs/arguments.h"
 
 // What options have an effect with.
@@ -81,8 +81,8 @@ const struct option_spec optimize_option_specs[] = {
              "0: three quarters of what is free in the beginning"},
     {"budget", OPTION_INTEGER, FIELD(optimize.budget), .low = 0, .high = 1e9, .metavar = "N",
      .beside = {BACKTRACKS, REWRITES},
-     .help = "backtracking: graphs to expand; the search also ends when as much work was done as 2000 words of "
-             "descriptions to price for each of them, and 15000 for each node of the model"},
+     .help = "backtracking: graphs to expand; the search also ends when as much work was done as 1800 words of "
+             "descriptions to price for each of them, and 20000 for each node of the model"},
     {"patience", OPTION_INTEGER, FIELD(optimize.patience), .low = 0, .high = 1e9, .metavar = "N",
      .beside = {BACKTRACKS, REWRITES},
      .help = "backtracking: end the search when N graphs in a row were expanded, or as much work as four times as many "
