@@ -175,7 +175,7 @@ static uint32_t describe_opaque(struct text *out, struct common_graph *c, struct
     return n_told;
 }
 
-// Among the nodes of the file.
+// A place among the nodes of the file.
 static uint32_t place_of_opaque(const struct imported_model *m, node_id node)
 {
     return m->opaques.items[m->graph.nodes.items[node].attributes[0].ints[0]].node;
@@ -224,7 +224,7 @@ static const struct imported_value *value_named(const struct imported_value *val
     return NULL;
 }
 
-// For every value of a, its partner's place in b.
+// A value of a gets its partner's place in b.
 static void pair_values(const struct imported_value *a, const struct imported_value *b, size_t n, size_t *ret_partner,
                         bool *ret_by_position)
 {
@@ -236,7 +236,7 @@ static void pair_values(const struct imported_value *a, const struct imported_va
     *ret_by_position = *ret_by_position || !has_names;
 }
 
-// Of what opaque nodes make, less may be known in one model than in the other.
+// Less may be known of what an opaque node makes in one model than in the other.
 static bool may_be_equal(const struct type *x, const struct type *y)
 {
     bool may = (x->dtype == y->dtype || x->dtype == DTYPE_NONE || y->dtype == DTYPE_NONE) &&

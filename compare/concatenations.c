@@ -52,7 +52,7 @@ static bool is_part(const struct constants *k, enode_id whole, enode_id n)
     return (n < k->n_of_models || part->is_rounded || is_of_other) && (!op || !operator_repeats(op));
 }
 
-// One number everywhere is cut in any way.
+// A value that is one number everywhere is cut in any way.
 static bool is_uniform(const struct tensor_value *v)
 {
     size_t size = dtype_size(v->type.dtype), bytes = type_bytes(&v->type);
@@ -101,7 +101,7 @@ static bool is_read_so(const struct egraph *e, enode_id reader)
     return op && op->max_inputs == 1 && operator_has_role(op, ROLE_SHAPE);
 }
 
-// Where types differ in one axis alone; -1: elsewhere, too.
+// The one axis in which types differ; -1: they differ elsewhere, too.
 static int axis_between(const struct type *a, const struct type *b)
 {
     int found = -1;

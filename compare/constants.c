@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-// Of what the models compute, once; and of what rules made in one e-graph, where it is near to another constant and
-// where it is not.
+// Budgets of what the models compute, once; and of what rules made in one e-graph, where it is near to another constant
+// and where it is not.
 #define MOST_OF_MODELS 1e10
 #define MOST_OF_RULES 4e9
 #define MOST_OF_GUESSES 2e8
@@ -122,7 +122,7 @@ static void note_weight(struct constants *k, enode_id n)
         note(k, n, &content->value, content->is_computed, 0);
 }
 
-// Without a value where the budget does not have what it takes, or it depends on one that has none.
+// A class has no value where the budget does not have what it takes, or it depends on one that has none.
 static const struct constant *compute_class(struct constants *k, eclass_id c);
 
 static bool is_paid(double *spent, double operations, double most)
@@ -228,7 +228,8 @@ static tensor_id before_repeating(const struct constants *k, tensor_id t)
     return t;
 }
 
-// Of every type of the e-graph: is it that of a constant which only one of the models has, and reads where they differ?
+// A flag for every type of the e-graph: is it that of a constant which only one of the models has, and reads where they
+// differ?
 static bool *find_wanted(const struct constants *k, const struct shared_classes *shared)
 {
     const struct graph *g = &k->c->graph;
@@ -253,7 +254,7 @@ static bool is_possible_whole(const struct constants *k, const struct shared_cla
     return k->ids[t] != NO_ENODE && graph_producer(&k->c->graph, t)->op->id == OP_WEIGHT && !shared->is_shared[t];
 }
 
-// Of every type: could it be that of a part of one?
+// A flag for every type: could it be that of a part of one?
 static bool *find_types_of_parts(const struct constants *k, const struct shared_classes *shared)
 {
     const struct graph *g = &k->c->graph;
@@ -296,7 +297,7 @@ static bool is_near_to(struct constants *k, enode_id n, const double *sketch, en
     return of_other && sketches_are_near(egraph_type(e, n), sketch, of_other);
 }
 
-// Those without a value are computed: they are what `n` is going to be compared with.
+// Constants without a value are computed: they are what `n` is going to be compared with.
 static bool is_near_to_any(struct constants *k, enode_id n, const double *sketch)
 {
     bool is_near = false;

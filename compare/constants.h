@@ -43,7 +43,7 @@ struct constants {
 };
 void constants_init(struct constants *k, struct common_graph *c);
 void constants_free(struct constants *k);
-// For one e-graph.
+// A round of one e-graph.
 void constants_begin(struct constants *k, struct egraph *e, const enode_id *ids);
 void constants_end(struct constants *k);
 // Computes what was not tried yet, has the type of a constant that only one of the models has, and may be equal to

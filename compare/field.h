@@ -28,7 +28,7 @@ struct field_result {
     const char *stand_in;                              // UNKNOWN: an operator that has only a stand-in
     const char *decision;                              // AGREES: an operator that compares, or makes no reals
 };
-// With so many threads (0: as many as cores). One result for each output that is not known to be equal.
+// Comparison with so many threads (0: as many as cores). One result for each output that is not known to be equal.
 // `most_operations`: of one evaluation of both models.
 void common_graph_compare_in_field(const struct common_graph *c, uint64_t seed, double most_operations, int threads,
                                    struct field_result *ret_results);

@@ -1,4 +1,4 @@
-// Where two models that are not found to be equal begin to differ.
+// The place where two models that are not found to be equal begin to differ.
 #pragma once
 #include "compare/common_graph.h"
 

@@ -109,7 +109,7 @@ static void enter_new(struct telling *t, struct scope *s, const struct onnx_stri
     enter(s, name, (struct meant_value){.number = t->n_values++});
 }
 
-// Of the model's own graph: they are numbered as they are read.
+// Values of the model's own graph are numbered as they are read.
 static uint32_t number_of_captured(struct telling *t, const struct onnx_string *name)
 {
     struct meaning_context *c = t->context;
@@ -186,7 +186,7 @@ static bool makes_needed(const struct key_set *needed, const struct onnx_node *n
     return false;
 }
 
-// Of each node: does one of these values depend on it? Nested graphs are read, too.
+// A flag for each node: does one of these values depend on it? Nested graphs are read, too.
 static bool *find_needed(struct telling *t, const struct onnx_list *nodes, struct key_set *needed)
 {
     bool *is_needed = arena_array(t->arena, bool, nodes->count + 1);
@@ -377,7 +377,7 @@ static void tell_function(struct telling *t, const struct onnx_function *f)
     free_scope(&s);
 }
 
-// Which optional outputs are there.
+// Optional outputs are there or not.
 static void tell_presence(struct text *out, const struct onnx_strings *names)
 {
     for (size_t i = 0; i < meaning_count_named(names); i++)

@@ -69,7 +69,7 @@ static bool is_read_of(const struct definition *d, expr e, int64_t input)
     return d->nodes.items[e].kind == EXPR_READ && d->nodes.items[e].value == input;
 }
 
-// Of an elementwise operator, which reads at the place that it makes an entry for.
+// An elementwise operator reads at the place that it makes an entry for.
 static bool is_one_function(const struct definition *d, enum scalar_function *ret_fn)
 {
     const struct expr_node *body = d->n_stages == 1 ? &d->nodes.items[d->stages[0].body] : NULL;

@@ -151,7 +151,7 @@ static const char *reason_not_to_run(const struct running *x)
 
 // --- running ---------------------------------------------------------------------------------------------------------
 
-// One after the other: each holds a packed copy of its weights.
+// The sides run one after the other: each holds a packed copy of its weights.
 static bool run_side(struct running *x, int side)
 {
     struct model *m = backend_prepare(x->backend, &x->graphs[side], x->c->weights.count, x->weights, x->error);

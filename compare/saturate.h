@@ -1,8 +1,9 @@
 // Equality of two models by structure and rules: both are in one e-graph, rules that were proved add equal terms,
 // constants are computed, and congruence joins what follows, until the outputs are one or a budget is spent.
 //
-// From the inputs on: only what the models do not share is rewritten, and only where it stands on what they share. Once
-// two tensors are found to be equal the search begins anew behind them, in an e-graph without the terms that led there.
+// Saturation goes from the inputs on: only what the models do not share is rewritten, and only where it stands on what
+// they share. Once two tensors are found to be equal the search begins anew behind them, in an e-graph without the
+// terms that led there.
 #pragma once
 #include "compare/common_graph.h"
 #include "substitutions/rule.h"

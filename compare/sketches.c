@@ -67,7 +67,7 @@ static const struct entry_definition *definition_of(struct constants *k, enode_i
     return k->of_nodes.items[n].definition = made;
 }
 
-// Of the application that makes a class, and which of its outputs that is.
+// The application that makes a class, and which of its outputs that is.
 static const struct entry_definition *application_of(struct constants *k, eclass_id c, enode_id *ret_application,
                                                      uint32_t *ret_output)
 {
@@ -178,7 +178,7 @@ static bool is_at(const double *sketch, int64_t (*places)[MAX_RANK], double tole
     return true;
 }
 
-// Its entries alone are the scale: how large those of the rest of the whole are says nothing of it.
+// The part's entries alone are the scale: how large those of the rest of the whole are says nothing of it.
 bool sketch_is_of_part(const struct type *part, const double *sketch, const struct tensor_value *whole, int axis)
 {
     int64_t places[SKETCH_ENTRIES][MAX_RANK] = {{0}};

@@ -6,7 +6,7 @@
 
 #define SKETCH_ENTRIES 8
 
-// Of the class of an e-node with floating-point numbers: SKETCH_ENTRIES of them. NULL: that takes too much.
+// SKETCH_ENTRIES numbers of the class of an e-node with floating-point ones. NULL: that takes too much.
 const double *constant_sketch(struct constants *k, enode_id n);
 // What computing all entries of a class of floating-point numbers takes, as operations; infinity: it has no meaning.
 double constant_cost(struct constants *k, eclass_id c);

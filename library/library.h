@@ -15,7 +15,8 @@ struct taso_options {
 
 // Fills `ret_error` (which may be NULL) and gives its status.
 taso_status library_report_error(const struct error *error, taso_error *ret_error);
-// As taso_session_run, on the threads of who calls it, where the options say that it is a guest; `workers` may be NULL.
+// The same as taso_session_run, on the threads of who calls it, where the options say that it is a guest; `workers` may
+// be NULL.
 taso_status library_session_run(taso_session *session, const struct workers *workers, const void *const *inputs,
                                 void *const *outputs, taso_error *ret_error);
 // The text of cpu_describe_processor.

@@ -107,7 +107,7 @@ static void keep_whole_runs(struct optimizing *o, const struct contender *c, con
     mem_free_array(whole, PROFILE_MOST_RUNS);
 }
 
-// Then it is not even loaded.
+// A contender that is known is not even loaded.
 static bool is_contender_known(struct optimizing *o, const struct contender *c)
 {
     struct arena arena;

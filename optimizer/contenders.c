@@ -114,7 +114,7 @@ static void enter(struct contenders *f, const struct graph *g, size_t finalist, 
     vec_push(&f->all, fresh);
 }
 
-// Who wants no layouts chosen by costs gets none.
+// Layouts are chosen by costs unless the user wants none that are.
 static bool chooses_layouts(const struct optimizing *o)
 {
     return o->layout != STRATEGY_STANDARD && o->layout != STRATEGY_GRAPH_ONLY;
@@ -228,7 +228,7 @@ static size_t room_for_models(const struct backend *b)
     return half < BYTES_AT_ONCE ? half : BYTES_AT_ONCE;
 }
 
-// One always is.
+// The number of models loaded at once, of which there is always one.
 static size_t most_loaded(const struct contenders *f)
 {
     size_t room = room_for_models(f->o->backend), largest = 1;
@@ -277,7 +277,7 @@ void optimizing_tell_of_one_thread(struct optimizing *o)
     text_free(&load);
 }
 
-// One thread is timed by what it did: others take nothing from that but what they do to caches.
+// A single thread is timed by what it did: others take nothing from that but what they do to caches.
 static bool hold_on_one_thread(struct contenders *f, const struct contest *c, struct contest_outcome *outcome)
 {
     struct contest again = *c;

@@ -1,5 +1,5 @@
-// Every way to run the original and the finalists in our own executor: each graph under each policy of layouts that
-// gives another plan.
+// Contenders are all ways to run the original and the finalists in our own executor: each graph under each policy of
+// layouts that gives another plan.
 #pragma once
 #include "core/numbers/random.h"
 #include "core/system/progress.h"

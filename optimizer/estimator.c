@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-// Those that run each time; a split is a part of what it splits.
+// Operators that run each time; a split is a part of what it splits.
 static size_t count_operators(const struct graph *g)
 {
     bool *live = mem_new_array(bool, g->nodes.count + 1), *varies = mem_new_array(bool, g->tensors.count + 1);
@@ -61,7 +61,8 @@ static void add_estimate(struct estimate *sum, const struct estimate *more)
     sum->n_guessed += more->n_guessed;
 }
 
-// With symbols: for all profiles in sum. What is ill-typed at one of them is never cheap enough.
+// The estimate of a model with symbols is that for all profiles in sum. What is ill-typed at one of them is never cheap
+// enough.
 bool estimator_estimate(const struct estimator *e, const struct graph *g, struct estimate *ret_estimate)
 {
     if (!e->cut->is_needed)
@@ -106,8 +107,9 @@ struct estimator optimizing_estimator(struct optimizing *o)
                               .when_unknown = INFINITY};
 }
 
-// For the threads of the search: the backend itself, and more that know what the database does. All of them only recall
-// costs while others do. So the first thread has at hand what was learned of costs between jobs, and what was measured.
+// Backends for the threads of the search: the backend itself, and more that know what the database does. All of them
+// only recall costs while others do. So the first thread has at hand what was learned of costs between jobs, and what
+// was measured.
 void optimizing_open_estimators(struct optimizing *o)
 {
     size_t n = o->options->search_threads ? (size_t)o->options->search_threads : (size_t)cores_available();

@@ -12,5 +12,5 @@ double estimator_known_seconds(void *context, const struct graph *g);
 // Into o->workers, one for each thread of the search.
 void optimizing_open_estimators(struct optimizing *o);
 void optimizing_close_estimators(struct optimizing *o);
-// That share of the time of the original, for each of its operators the same.
+// A share of the time of the original, for each of its operators the same.
 double optimizing_seconds_per_operator(struct optimizing *o, double share);

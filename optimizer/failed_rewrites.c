@@ -63,7 +63,7 @@ static bool is_left_out(const struct optimizing *o, const char *name)
     return false;
 }
 
-// One that subtracts what its source does not stands for all that do: digits are lost by each of them.
+// A rewrite that subtracts what its source does not stands for all that do: digits are lost by each of them.
 static bool is_kept(const struct rule *r, const void *context)
 {
     const struct optimizing *o = context;

@@ -44,7 +44,7 @@ static int compare_kept(const void *a, const void *b)
                                     : strcmp(x->reason, y->reason);
 }
 
-// Those that something still reads: of the arithmetic of shapes often nothing is left.
+// Inputs are kept that something still reads: of the arithmetic of shapes often nothing is left.
 static void list_kept(struct optimizing *o)
 {
     const struct graph *g = &o->model.graph;

@@ -3,7 +3,7 @@
 #pragma once
 #include "optimizer/optimization.h"
 
-// Of the whole job, into o->report; and what pages tell besides: types in both files, and steps.
+// Facts of the whole job, into o->report; and what pages tell besides: types in both files, and steps.
 void optimizing_fill_report(struct optimizing *o);
 void optimizing_describe(struct optimizing *o);
 void optimizing_free_steps(struct optimizing *o);

@@ -46,7 +46,7 @@ static bool run_on_device(struct backend *b, const struct graph *g, node_id n, c
     return is_run;
 }
 
-// Where the device runs nothing, the processor does.
+// The processor runs nodes where the device runs nothing.
 static bool run_on_processor(struct optimizing *o, const struct graph *g, node_id n, const struct tensor_value *inputs,
                              struct tensor_value *ret_outputs, struct arena *arena, struct error *error)
 {
@@ -73,7 +73,7 @@ static bool run_node(void *context, const struct graph *g, node_id n, const stru
 
 // --- exporting -------------------------------------------------------------------------------------------------------
 
-// For nodes that rules made: rules that are not used any more have made none.
+// Names of rules for nodes that they made: rules that are not used any more have made none.
 static void name_rules(struct optimizing *o)
 {
     uint32_t n = 0;

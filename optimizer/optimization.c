@@ -7,7 +7,7 @@
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 
-// There are no random weights for models with more than these.
+// Models with more weights than these get no random ones.
 #define WEIGHTS_OF_A_LARGE_MODEL ((size_t)1 << 30)
 
 struct backend_options optimizing_backend_options(struct optimizing *o)

@@ -30,7 +30,7 @@ enum layout_strategy {
     STRATEGY_AUTO,   // JOINT for our own executor, STANDARD for other runtimes
 };
 
-// One of several that price graphs at the same time.
+// An estimator is one of several that price graphs at the same time.
 struct estimator {
     const struct cut_plan *cut;
     const struct size_bindings *bindings;   // of the plan's symbols

@@ -80,7 +80,7 @@ static void tell_of_unbound_inputs(const struct optimizing *o)
                     o->options->input, o->model.n_unbound, o->model.inputs.count, plural_ending(o->model.inputs.count));
 }
 
-// Of those that the model names, too.
+// Files are checked that the model names, too.
 static bool check_files(struct optimizing *o)
 {
     const struct optimize_options *options = o->options;
@@ -196,7 +196,7 @@ static bool has_room_for_check(struct optimizing *o)
                                       "%s; --no-check --no-measure optimizes without running it", o->error->message);
 }
 
-// Those of the user's arrays, for the symbols that stand in their shapes; 0: none.
+// Sizes of the user's arrays, for the symbols that stand in their shapes; 0: none.
 static void find_given_sizes(struct optimizing *o, int64_t *ret_sizes)
 {
     for (size_t i = 0; i < o->model.symbols.count; i++) {
@@ -336,7 +336,7 @@ static void free_results(struct optimizing *o)
     vec_free(&o->left_out);
 }
 
-// Who names a file wants it. What cannot be kept in the user's cache is a warning.
+// A file that is named is wanted. What cannot be kept in the user's cache is a warning.
 static bool keep_costs(struct optimizing *o)
 {
     if (!o->options->costs)

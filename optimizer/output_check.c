@@ -144,7 +144,7 @@ static void judge(struct optimizing *o, const struct pair *pair)
     report_note_never_finite(&o->report, &o->report.outputs);
 }
 
-// One is there at a time: each packs a copy of the weights.
+// Pairs are there one at a time: each packs a copy of the weights.
 static bool compare(struct optimizing *o, const struct tensor_value *weights)
 {
     struct pair pair;
@@ -240,8 +240,9 @@ static void leave_out_check(struct optimizing *o, size_t check, const struct err
         bindings_drop_check(&o->bindings, check);
 }
 
-// Of a model with symbols: at random sizes, where there is memory for these. The worst counts. Layouts by rule will do,
-// as the best ones would have costs measured at each of these sizes, and those of the profile are compared beside.
+// A model with symbols is compared at random sizes, where there is memory for these. The worst counts. Layouts by rule
+// will do, as the best ones would have costs measured at each of these sizes, and those of the profile are compared
+// beside.
 static bool compare_at_other_sizes(struct optimizing *o, const struct tensor_value *weights)
 {
     struct cut_plan profile = o->cut;

@@ -237,7 +237,7 @@ static void leave_what_gains(struct region_contest *c, struct search_result *r)
     become(c->o, r, &left, n == 0);
 }
 
-// One class alone is what the whole result is judged by; a command is not asked for more than that.
+// A class that is alone is what the whole result is judged by; a command is not asked for more than that.
 static void try_finalist(struct region_contest *c, struct search_result *r)
 {
     arena_init(&c->arena);

@@ -1,5 +1,5 @@
-// In the user's runtime it is not all or nothing: each region of a result is timed in the whole model, and what is not
-// faster there is given up.
+// A contest in the user's runtime is not all or nothing: each region of a result is timed in the whole model, and what
+// is not faster there is given up.
 #pragma once
 #include "optimizer/optimization.h"
 

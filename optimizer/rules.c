@@ -141,7 +141,7 @@ static void move_forward(struct optimizing *o, size_t first)
     }
 }
 
-// Those for all sizes, which ship.
+// Rules for all sizes, which ship.
 static void read_derived_rules(struct optimizing *o)
 {
     struct error error;

@@ -53,7 +53,7 @@ static bool is_onnxruntime_likely(const struct optimize_options *options)
            ends_with(options->output, ".onnx");
 }
 
-// That a Python has no ONNX Runtime is worth an error only to whoever asked for it.
+// A Python without ONNX Runtime is worth an error only to whoever asked for it.
 static bool is_onnxruntime_asked_for(const struct optimize_options *options)
 {
     return options->runtime || options->python;
@@ -78,7 +78,7 @@ static bool start_worker(struct optimizing *o)
     return false;
 }
 
-// Where nothing is timed the result is compared there, nevertheless.
+// The result is compared there also where nothing is timed.
 static bool is_check_wanted(const struct optimizing *o)
 {
     const struct optimize_options *options = o->options;
@@ -119,7 +119,7 @@ void optimizing_close_runtime(struct optimizing *o)
 
 // --- inputs ----------------------------------------------------------------------------------------------------------
 
-// Of a model with symbols one for each profile, then one for each of the sizes that it is checked at.
+// A model with symbols has one for each profile, then one for each of the sizes that it is checked at.
 static int n_sets(const struct optimizing *o)
 {
     return o->cut.sizes ? (int)(o->bindings.n_profiles + o->bindings.n_checks) : (int)o->options->rounds;
@@ -133,7 +133,7 @@ static const int64_t *binding_of_set(const struct optimizing *o, int set)
                                          : b->checks[(size_t)set - b->n_profiles];
 }
 
-// Those too that only nodes read which are kept as they are.
+// Inputs that only nodes read which are kept as they are get values, too.
 static void fill_inputs(struct model_inputs *ret_inputs, const struct optimizing *o, int set, struct arena *arena)
 {
     struct graph leaves;
@@ -222,7 +222,7 @@ static bool greet(struct optimizing *o)
     return true;
 }
 
-// Without them the search goes by the costs of our own executor.
+// The search without them goes by the costs of our own executor.
 static void open_step_costs(struct optimizing *o)
 {
     struct error error = {0};
@@ -294,7 +294,7 @@ static bool runs_with_integers(struct optimizing *o, struct error *error)
     return is_run;
 }
 
-// With the profile, but for one symbol.
+// A run at the profile, but for one symbol.
 static bool runs_at(struct optimizing *o, size_t symbol, int64_t size)
 {
     struct error error;
@@ -309,7 +309,7 @@ static bool runs_at(struct optimizing *o, size_t symbol, int64_t size)
     return is_run;
 }
 
-// Where nobody says sizes, one may be the sum of two others, as a mask's for what is remembered and what is new.
+// A size that nobody says may be the sum of two others, as a mask's for what is remembered and what is new.
 static bool runs_with_a_sum(struct optimizing *o)
 {
     const int64_t *profile = o->bindings.profiles[0];
@@ -419,8 +419,8 @@ static void name_runtime_outputs(struct optimizing *o, struct runtime_verdict *v
         v->outputs.items[i].name = o->model.outputs.items[i].name;
 }
 
-// With other inputs, as long as some outputs are not finite or constant. Those that the original does not take tell
-// nothing.
+// Comparisons with other inputs, as long as some outputs are not finite or constant. Those that the original does not
+// take tell nothing.
 static bool compare_with_other_inputs(struct optimizing *o, const char *path, double tolerance,
                                       struct runtime_verdict *v, struct error *error)
 {
@@ -459,7 +459,7 @@ static bool agree_in_runtime(struct optimizing *o, const char *path, struct runt
     return true;
 }
 
-// By costs that were measured there; 0: they are not known, or of a part of the model alone.
+// Seconds by costs that were measured there; 0: they are not known, or of a part of the model alone.
 static double expected_seconds(const struct optimizing *o)
 {
     double seconds = o->found.seconds_before;

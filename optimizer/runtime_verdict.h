@@ -8,7 +8,7 @@
 bool optimizing_open_runtime(struct optimizing *o);
 bool optimizing_prepare_runtime(struct optimizing *o);
 void optimizing_close_runtime(struct optimizing *o);
-// It failed at the original, or ended: from now on models are timed elsewhere, and that is said once.
+// The runtime failed at the original, or ended: from now on models are timed elsewhere, and that is said once.
 void optimizing_do_without_runtime(struct optimizing *o, const struct error *error);
 struct runtime_file {
     char path[300], data[310];   // the second: what is written beside large models
@@ -22,8 +22,8 @@ void runtime_file_remove(const struct runtime_file *f);
 // Times them by turns. False: the runtime fails at one of them.
 bool optimizing_duel_in_runtime(struct optimizing *o, const struct graph *a, const struct graph *b, double seconds,
                                 struct side_by_side *ret_times);
-// Where nothing is timed in it: compares a graph as it is written with the original as it is read, where there is an
-// ONNX Runtime that runs the original.
+// A comparison where nothing is timed in it: of a graph as it is written with the original as it is read, where there
+// is an ONNX Runtime that runs the original.
 void optimizing_check_in_runtime(struct optimizing *o, const struct graph *g, struct runtime_verdict *ret_verdict);
 // Compares a graph with the original and times both. False: the runtime is gone.
 bool optimizing_judge_in_runtime(struct optimizing *o, const struct graph *g, struct runtime_verdict *ret_verdict);

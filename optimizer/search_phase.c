@@ -189,7 +189,7 @@ static double time_left_after(double time_left, double started)
     return time_left > 0 ? fmax(time_left - spent, 1e-3) : 0;
 }
 
-// Where the first one ends may decide what the second one comes to, so it is patient with smaller gains.
+// The place where the first one ends may decide what the second one comes to, so it is patient with smaller gains.
 // A search under other prices goes other ways, and may come to something better in the end. So what sequential comes to
 // is where this one begins, where that is better than the original with its best layouts. Interrupted, that is all.
 static void search_jointly(struct optimizing *o, const struct slant *slant, double time_left,
@@ -248,7 +248,7 @@ static bool is_calibrated(const struct optimizing *o)
 
 #define SHARE_OF_FIRST 0.6   // of the time for searching, where another search may follow
 
-// Of --time, and what --total-time leaves; 0: no limit.
+// The less of --time and what --total-time leaves; 0: no limit.
 static double seconds_to_search(const struct optimizing *o, double started)
 {
     double end = time_limit_of_searching(&o->time_limit), limit = o->options->seconds;
@@ -276,7 +276,7 @@ static void search_with_slants(struct optimizing *o)
     }
 }
 
-// Of what the search gave, with layouts as they will be; where several are timed, the fastest one's replace them.
+// Layouts of what the search gave, as they will be; where several are timed, the fastest one's replace them.
 static void set_policy_of_result(struct optimizing *o)
 {
     bool is_assigned_after = o->layout == STRATEGY_SEQUENTIAL || o->layout == STRATEGY_LAYOUT_ONLY;

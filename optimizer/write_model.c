@@ -24,7 +24,7 @@ static bool add_bytes(void *context, void *tensor)
     return true;
 }
 
-// Of initializers and of constants that are nodes, those of subgraphs, too.
+// Bytes of initializers and of constants that are nodes, those of subgraphs, too.
 static size_t bytes_of_weights(struct onnx_model *model)
 {
     size_t sum = 0;
@@ -53,7 +53,7 @@ static bool write_if_wanted(struct optimizing *o, struct onnx_model *model, stru
            onnx_model_write_checked(model, &o->file, o->options->output, 0, types ? &reader : NULL, o->error);
 }
 
-// That a constant cannot be computed, or is read back as another one, is only known when it is written.
+// A constant that cannot be computed, or is read back as another one, shows only when it is written.
 static bool write_simplified(struct optimizing *o, struct onnx_model *simplified, struct exported_types *types)
 {
     if (write_if_wanted(o, simplified, types))

@@ -184,7 +184,7 @@ static bool is_stated(const struct importer *im, const char *name)
     return false;
 }
 
-// Of a dimension without a name: INPUT[AXIS], or with marks after it where the model calls another one so.
+// A dimension without a name is INPUT[AXIS], or with marks after it where the model calls another one so.
 static const char *name_of_dimension(struct importer *im, const struct onnx_value_info *input, int axis)
 {
     const struct onnx_dimension *d = input->type->tensor->shape->dimensions.items[axis];
@@ -213,7 +213,7 @@ bool find_symbols(struct importer *im, const struct type *types, struct imported
     return ret_model->symbols.count <= MAX_SYMBOLS;
 }
 
-// At one of the probes; those without a name too.
+// Symbols at one of the probes; those without a name, too.
 static void bind_probe(struct importer *im, struct type *types)
 {
     for (size_t i = 0; i < im->source->inputs.count; i++) {

@@ -251,7 +251,7 @@ static void note_scalars(struct importer *im)
     }
 }
 
-// One weight per value and type, so that equal applications stay equal.
+// A weight is made once per value and type, so that equal applications stay equal.
 tensor_id scalar_constant(struct conversion *c, enum dtype dtype, double value)
 {
     struct scalar s = {.dtype = dtype};

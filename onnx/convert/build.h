@@ -26,5 +26,5 @@ tensor_id spread_along(struct conversion *c, tensor_id vector, int axis, tensor_
 tensor_id real_weight(struct conversion *c, enum dtype dtype, int rank, const int64_t *dim, const double *values);
 tensor_id int_weight(struct conversion *c, int rank, const int64_t *dim, const int64_t *values);   // i64
 
-// In which stages are computed whose results may be too large for tensors of the type: f32 for halves, or itself.
+// The element type of stages whose results may be too large for tensors of the type: f32 for halves, or itself.
 enum dtype dtype_of_stages(enum dtype dtype);

@@ -42,7 +42,7 @@ void constant_cache_free(struct constant_cache *k)
     mem_free(k, sizeof *k);
 }
 
-// Of an omitted input everything is nothing. False: the elements are not at hand.
+// An omitted input is described by zeros. False: the elements are not at hand.
 static bool describe_input(const struct conversion *c, tensor_id input, struct known_input *ret_input)
 {
     *ret_input = (struct known_input){0};

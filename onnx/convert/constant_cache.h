@@ -4,9 +4,9 @@
 
 struct constant_cache *constant_cache_new(void);
 void constant_cache_free(struct constant_cache *k);
-// Of `options->computed`; nothing is known without one, nor of what takes few operations. An output of the node that
-// `c` converts, whose inputs are weights: NULL, or the elements, which live as long as the cache.
+// A look into `options->computed`; nothing is known without one, nor of what takes few operations. An output of the
+// node that `c` converts, whose inputs are weights: NULL, or the elements, which live as long as the cache.
 const void *constant_cache_find(const struct conversion *c, uint32_t output, double operations);
-// Where to compute an output that is to be noted then; NULL: it is not to be.
+// The arena in which to compute an output that is to be noted then; NULL: it is not to be.
 struct arena *constant_cache_arena(const struct conversion *c, uint32_t output, double operations);
 void constant_cache_note(const struct conversion *c, uint32_t output, const void *data);

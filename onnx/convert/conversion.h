@@ -36,7 +36,7 @@ enum keeping {
     KEPT,          // of constants, too: runtimes look for it behind quantized weights
     KEPT_UNREAD,   // of constants, too: what it computes is long, and opaque/ types it
 };
-// One row of the table of ONNX operators (operators.def), as import sees it.
+// A row of the table of ONNX operators (operators.def), as import sees it.
 struct converter {
     const char *name;
     int64_t first_opset, last_opset;   // of the versions whose meaning the function knows

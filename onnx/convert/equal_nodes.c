@@ -95,7 +95,7 @@ static bool is_function(const struct conversion *c)
     return row && c->opset >= row->first_opset && c->opset <= row->last_opset && strcmp(row->name, "Dropout") != 0;
 }
 
-// Of the kind of node and of the tensors that are no weights: those may be equal and yet not the same.
+// A hash of the kind of node and of the tensors that are no weights, which may be equal and yet not the same.
 static uint64_t hash_of(const struct conversion *c)
 {
     uint64_t hash = hash_bytes(c->node->op_type.text, c->node->op_type.size, c->n_inputs);

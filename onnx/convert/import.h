@@ -1,4 +1,4 @@
-// From an ONNX model to a graph of the project's operators, and back.
+// Import goes from an ONNX model to a graph of the project's operators, export back.
 //
 // Import builds one canonical form: shapes are known, broadcasts explicit, pads numbers, biases additions, batch
 // normalization folded into the convolution before it, constants computed up to a limit, identities gone. Whatever it
@@ -62,7 +62,7 @@ struct imported_opaque {
     uint32_t n_captured;
     const char **captured;   // names of the outer values
 };
-// Where a tensor of the imported graph came from.
+// The place that a tensor of the imported graph came from.
 struct imported_origin {
     tensor_id tensor;
     const char *name;   // the first ONNX value that is this tensor

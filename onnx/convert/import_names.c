@@ -146,7 +146,7 @@ static void note_tensor(void *importer, const struct onnx_string *name)
         name_enter(importer, name)->is_a_tensor = true;
 }
 
-// From behind: who reads what a node makes is known before the node.
+// Nodes are visited from behind: who reads what a node makes is known before the node.
 static void find_tensors(struct importer *im, const bool *is_live)
 {
     struct name_reader reader = {note_tensor, im};
@@ -163,7 +163,7 @@ static void find_tensors(struct importer *im, const bool *is_live)
     }
 }
 
-// Where no size is a symbol, a shape is known without the tensor; else where nothing but sizes is made of it.
+// A shape where no size is a symbol is known without the tensor; else where nothing but sizes is made of it.
 static bool reads_shape_alone(const struct importer *im, const struct onnx_node *n)
 {
     return onnx_node_has_standard_domain(n) && onnx_string_is(&n->op_type, "Shape") && n->inputs.count > 0 &&

@@ -4,7 +4,7 @@
 
 struct named_value *name_find(const struct importer *im, const struct onnx_string *name);   // NULL: unknown
 struct named_value *name_enter(struct importer *im, const struct onnx_string *name);        // finds or adds
-// Of every node of the model's graph: does an output of the model depend on it? In the importer's scratch.
+// A flag for every node of the model's graph: does an output of the model depend on it? In the importer's scratch.
 const bool *names_find_live(struct importer *im);
 void names_count_uses(struct importer *im, const bool *is_live);   // of live nodes
 void names_free(struct importer *im);

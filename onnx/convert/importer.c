@@ -119,7 +119,7 @@ static bool varies(const struct importer *im, const struct onnx_string *name)
     return false;
 }
 
-// Of a model with symbols: sizes of an input, or of what a subgraph reads.
+// Sizes of an input, or of what a subgraph reads, of a model with symbols.
 static bool reads_what_varies(struct importer *im, const struct conversion *c)
 {
     uint32_t n_captured;

@@ -31,7 +31,7 @@ struct importer {
     double folding_operations;          // that this took
     VEC(uint32_t) unfit;                // nodes whose operands have shapes that do not go together: they fail
     struct arena scratch;               // of one node's conversion
-    // Of a model with symbols, which is imported at several bindings in lockstep (lockstep.h).
+    // Parts of a model with symbols, which is imported at several bindings in lockstep (lockstep.h).
     const struct importer *peers;         // all of them, N_PROBES, this one among them; NULL: none
     const struct imported_model *named;   // that has the symbols and their sizes; NULL: symbols stay unbound
     int probe;                            // whose sizes they have

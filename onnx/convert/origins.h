@@ -1,4 +1,4 @@
-// Where tensors of an imported graph came from.
+// The places that tensors of an imported graph came from.
 #pragma once
 #include "onnx/convert/import.h"
 

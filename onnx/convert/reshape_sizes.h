@@ -8,6 +8,6 @@ struct reshape_sizes {
     int64_t list[MAX_RANK];
     bool allows_zero;   // all sizes are said, and those that are nothing at a binding mean it
 };
-// Of x to `count` sizes. False: there is no form, as a size is 0 everywhere beside others that are not known.
+// A reshape of x to `count` sizes. False: there is no form, as a size is 0 everywhere beside others that are not known.
 bool reshape_sizes_of(const struct sizes *s, const struct type *x, uint32_t count, const int64_t *sizes,
                       struct reshape_sizes *ret_said);

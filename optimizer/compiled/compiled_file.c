@@ -12,7 +12,7 @@
 #define CHECKSUM_BYTES sizeof(uint64_t)
 #define OUR_BYTE_ORDER UINT32_C(0x01020304)
 
-// Its first and last bytes are what programs that take it for text change.
+// The magic's first and last bytes are what programs that take it for text change.
 static const char magic[8] = {(char)0x89, 't', 'a', 's', 'o', '\r', '\n', (char)0x1a};
 
 struct header {

@@ -15,7 +15,7 @@ bool compiled_frame_is_at(const void *bytes, size_t size);   // by its first byt
 // False: it is no compiled model, of another version, or cut short.
 bool compiled_frame_read(struct compiled_frame *ret_frame, const char *path, const void *bytes, size_t size,
                          struct error *error);
-// As compiled_frame_read, and false when the checksum does not fit.
+// The same as compiled_frame_read, and false when the checksum does not fit.
 bool compiled_frame_check(const char *path, const void *bytes, size_t size, struct error *error);
 
 struct compiled_writer {

@@ -233,7 +233,7 @@ static bool bind_outputs(struct reading *r, const struct sexp *graph)
     return true;
 }
 
-// Every weight that the graph reads has some form; those that stand plain are given with their data.
+// All weights that the graph reads have some form; those that stand plain are given with their data.
 static bool give_weights(struct reading *r, const struct sexp *graph)
 {
     struct compiled_model *m = r->m;

@@ -12,8 +12,8 @@
 #include "core/system/file.h"
 #include "onnx/convert/import.h"
 
-// To be raised when a program that reads this version would misunderstand a file: another meaning of an operator, of a
-// field of the manifest, or of the header.
+// The version is to be raised when a program that reads this version would misunderstand a file: another meaning of an
+// operator, of a field of the manifest, or of the header.
 #define COMPILED_VERSION 3
 
 struct stored_weight {   // one form of a weight; there may be several

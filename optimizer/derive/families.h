@@ -1,7 +1,7 @@
 // Rules for all sizes, by derivation at some: a *family* is a rule whose source is its target, a part of graphs of
 // which operators are to be found for the sizes that its conditions allow. Its attributes are numbers and sizes.
 //
-// It is derived at random sizes. What has the same operators at most of them is one rule, in which integers are
+// A family is derived at random sizes. What has the same operators at most of them is one rule, in which integers are
 // attribute terms over the sizes of the family's tensors (size_terms.h): a guess, to be judged like other candidates.
 #pragma once
 #include "substitutions/rule.h"

@@ -167,7 +167,7 @@ static term multiple(struct size_terms *s, term t, int64_t factor, int64_t rest)
                       : pair(s, TERM_SUB, product, number(s, -rest));
 }
 
-// Of the form with the smallest numbers.
+// A multiple of the form with the smallest numbers.
 static term find_multiple(struct size_terms *s, const int64_t *wanted, bool of_plain_ones)
 {
     int64_t least = INT64_MAX, factor, rest;

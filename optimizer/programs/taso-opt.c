@@ -156,7 +156,7 @@ static int run_to_standard_output(struct optimize_arguments *a, const char *comm
     return code;
 }
 
-// As it was typed, but for quotes.
+// The command as it was typed, but for quotes.
 static void print_command(struct text *out, int argc, char **argv)
 {
     text_add(out, program.name);

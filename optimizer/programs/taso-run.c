@@ -142,7 +142,7 @@ static const struct program program = {
         "2 wrong usage; 3 an unreadable or invalid model; 4 unsupported; 70 internal error.",
 };
 
-// One of the models.
+// A subject is one of the models.
 struct subject {
     const char *path;
     struct loaded_model loaded;
@@ -566,7 +566,7 @@ static bool run_and_report(struct session *s, struct error *error)
            (!s->options.write_kernels || cpu_write_kernels(s->backend, s->options.write_kernels, error));
 }
 
-// Who names a file wants it, as who only measures. What else cannot be kept is a warning.
+// A file that is named is wanted, as costs are by who only measures. What else cannot be kept is a warning.
 static bool keep_costs(struct session *s, struct error *error)
 {
     return (!s->options.costs && !s->options.measure_costs) || backend_save_costs_last(s->backend, error);

@@ -1,5 +1,5 @@
 // Stages of timing: in each load of a stage every contender that is still in is run as often as the others, in rounds.
-// In the final single runs of both alternate, and each makes a ratio with the one before it and the one behind it
+// A final alternates single runs of both, and each makes a ratio with the one before it and the one behind it
 // (core/numbers/paired_ratios.h); who begins takes turns, load by load.
 #include "optimizer/run/contest.h"
 
@@ -67,7 +67,7 @@ static double end_after(double seconds)
     return fmin(clock_seconds() + seconds, interrupt_signalled_at() + SECONDS_AFTER_SIGNAL);
 }
 
-// Where there is a deadline, that was passed.
+// A deadline, where there is one, was passed.
 static struct ending ending_of_contest(const struct contest *c)
 {
     if (!interrupt_requested())
@@ -157,7 +157,8 @@ static bool is_time_over(const struct stage *s, size_t rounds, double started, d
            (rounds >= s->least_rounds && clock_seconds() - started > limit);
 }
 
-// Of several that qualify the first one changes from round to round. Two that always alternate follow each other alike.
+// Turns of several that qualify: the first one changes from round to round. Two that always alternate follow each other
+// alike.
 static size_t whose_turn(const struct stage *s, size_t round, size_t k)
 {
     size_t n = s->c->n;
@@ -183,7 +184,7 @@ static bool run_by_turns(struct stage *s)
     return true;
 }
 
-// As many runs as the first one had in its share of the time: `rounds`, 0 for the first.
+// An entrant makes as many runs as the first one had in its share of the time: `rounds`, 0 for the first.
 static bool run_one(struct stage *s, size_t i, double seconds, size_t *rounds)
 {
     bool is_done = load(s, i) && warm_up(s, i);
@@ -271,7 +272,7 @@ static double least_of_kind(const struct contest *c, bool is_result)
     return least;
 }
 
-// Who would be loaded one after the other was run so before, too.
+// Entrants that would be loaded one after the other were run so before, too.
 static void use_earlier_runs(struct stage *s)
 {
     const struct sample_summary *earlier = s->c->earlier;
@@ -291,7 +292,7 @@ static bool is_run(const struct entrant *e)
     return e->seconds.count > 0 || isfinite(e->shortest);
 }
 
-// Who was not run has a count of 0, and is the last.
+// An entrant that was not run has a count of 0, and is the last.
 static struct sample_summary summarize(struct entrant *e)
 {
     if (!is_run(e))
@@ -427,7 +428,7 @@ static bool is_decided(const struct contest_outcome *outcome)
            (gain->n_loads >= LOADS_FOR_MUCH && (intervals > SURE_INTERVALS || intervals < VAIN_INTERVALS));
 }
 
-// Its interval holds 1, and its median is not so near to 1 that more loads would hardly tell.
+// An outcome is open if its interval holds 1, and its median is not so near to 1 that more loads would hardly tell.
 static bool is_open(const struct contest_outcome *outcome)
 {
     const struct ratio_summary *gain = &outcome->gain;

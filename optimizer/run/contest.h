@@ -38,9 +38,9 @@ struct contest {
     // more need none to warm up in the final, as it is a hundredth of them. Runtimes do more in the first one.
     bool prepares_all;
     bool loads_itself;   // each run loads the model, as a command does: one of both is a load, and none warms up
-    // Of runs of each contender before the contest, one after the other (count 0: there were none); NULL: of nobody.
-    // Who was clearly behind another of its kind does not qualify; who would be loaded by itself is not run again for
-    // that.
+    // Summaries of runs of each contender before the contest, one after the other (count 0: there were none); NULL: of
+    // nobody. A contender that was clearly behind another of its kind does not qualify; one that would be loaded by
+    // itself is not run again for that.
     const struct sample_summary *earlier;
     // Of a run of each, by its costs (0: not known), or NULL: whoever takes some times as long on a machine that others
     // use is disturbed. Then the contest waits for a while, and is given up where they stay.

@@ -140,7 +140,7 @@ static bool read_header(const char *text, size_t size, struct header *ret_header
 
 // --- reading ---------------------------------------------------------------------------------------------------------
 
-// Where the elements begin; 0: nowhere.
+// The place where the elements begin; 0: there is none.
 static size_t find_elements(const uint8_t *bytes, size_t size, size_t *ret_header)
 {
     if (size < LENGTH_AT + 4 || memcmp(bytes, MAGIC, strlen(MAGIC)) != 0 || bytes[6] < 1 || bytes[6] > 3)

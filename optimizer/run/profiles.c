@@ -178,7 +178,8 @@ static bool is_within(const struct profile_request *r, const int64_t *binding, s
 #define RUNS_OF_WEIGHTS 16                 // as much as so many times its weights, too
 #define OPERATIONS_OF_BYTE 2048            // that it may take for each of these
 
-// At sizes that are chosen here: many symbols in one tensor are more memory, and work, than a small model is worth.
+// The work at sizes that are chosen here: many symbols in one tensor are more memory, and work, than a small model is
+// worth.
 static struct run_size moderate_size(const struct imported_model *m)
 {
     double bytes = 0;
@@ -305,7 +306,7 @@ static void halve_until(bool (*is_wanted)(const struct profile_request *r, const
             b->profiles[p][i] = choices[i].n ? b->profiles[p][i] : binding[i];
 }
 
-// Of a symbol that no option names: at first what is usual, then what the model was imported at.
+// The size of a symbol that no option names: at first what is usual, then what the model was imported at.
 static int64_t size_for(const struct imported_model *m, size_t symbol, int attempt)
 {
     return attempt == 0 ? standard_size(m, symbol) : m->sizes.probes[MOST_ATTEMPTS - attempt][symbol];
@@ -331,7 +332,7 @@ static bool choose_profiles(struct size_bindings *b, const struct profile_reques
     return say_untyped(b, m, error);
 }
 
-// Where no option does, and the model allows it.
+// Sizes that no option gives, where the model allows them.
 static void take_given(struct choice *choices, const struct imported_model *m, const int64_t *given)
 {
     for (size_t i = 0; i < m->symbols.count; i++)

@@ -40,7 +40,7 @@ double remaining_time_after_contest(const struct remaining_time *o)
            o->weight_bytes / BYTES_WRITTEN_PER_SECOND;
 }
 
-// Those that are loaded in turn have qualified while costs were corrected.
+// Contenders that are loaded in turn have qualified while costs were corrected.
 static size_t n_qualifying(const struct remaining_time *o)
 {
     return o->is_calibrated && o->weight_bytes > (double)BYTES_AT_ONCE ? 0 : o->n_contenders;
@@ -64,7 +64,8 @@ static double seconds_of_calibration(const struct remaining_time *o)
     return o->is_calibrated ? of_contender * (double)o->n_contenders : 0;
 }
 
-// By the turns that are done; those of the first search are asked for by remaining_time_repeats until they are.
+// An estimate by the turns that are done; those of the first search are asked for by remaining_time_repeats until they
+// are.
 static double seconds_of_another(const struct remaining_time *o)
 {
     double of_search = o->phases->seconds[PHASE_SEARCHING] / fmax(1, (double)o->n_searches);

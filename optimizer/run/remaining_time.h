@@ -29,7 +29,7 @@ struct remaining_time {
     struct countdown countdown;
 };
 
-// Of a turn of the search: more like it that are expected. The next one may be with more layouts.
+// Turns of the search that are expected after one. The next one may be with more layouts.
 double remaining_time_repeats(const struct remaining_time *o, bool is_with_more_layouts);
 double remaining_time_after_search(const struct remaining_time *o);   // all its turns
 double remaining_time_after_calibration(

@@ -60,7 +60,7 @@ void cut_plan_free(struct cut_plan *plan)
     vec_free(&plan->reads_leaves);
 }
 
-// By opaque index: is such a node live in both graphs?
+// A flag by opaque index: is such a node live in both graphs?
 static void mark_shared(const struct graph *g, const struct cut_plan *plan, bool *shared)
 {
     bool *live = mem_new_array(bool, g->nodes.count + 1);

@@ -23,7 +23,8 @@ struct cut_plan {
 void cut_plan_init(struct cut_plan *ret_plan, const struct graph *g, uint32_t n_graph_inputs);
 void cut_plan_free(struct cut_plan *plan);
 
-// Its type is known, and its elements are numbers: no strings, no complex numbers, nothing narrower than a byte.
+// A tensor has values if its type is known, and its elements are numbers: no strings, no complex numbers, nothing
+// narrower than a byte.
 bool tensor_has_values(const struct graph *g, tensor_id t);
 
 // The cut graph, in the arena of `g`, at the plan's binding. Opaque nodes of `g` that are not live in `other` (may be

@@ -1,4 +1,4 @@
-// Every other turn goes through the models backwards.
+// Models side by side: every other turn goes through the models backwards.
 #include "optimizer/run/side_by_side.h"
 
 #include "core/memory/memory.h"

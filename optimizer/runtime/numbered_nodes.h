@@ -18,6 +18,6 @@ struct numbered_nodes {
 // numbered_nodes_free frees.
 void numbered_nodes_make(struct numbered_nodes *ret_nodes, struct onnx_model *model, const struct exported_types *types,
                          struct arena *arena);
-// By the name of a kernel; SIZE_MAX: it is none of the nodes'.
+// A node by the name of a kernel; SIZE_MAX: it is none of the nodes'.
 size_t numbered_nodes_find(const struct numbered_nodes *nodes, const char *kernel);
 void numbered_nodes_free(struct numbered_nodes *nodes);

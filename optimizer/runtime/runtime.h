@@ -1,4 +1,5 @@
-// Where whole models are timed that our own executor is not to run in the end: in the runtime that the user has.
+// The place where whole models are timed that our own executor is not to run in the end: in the runtime that the user
+// has.
 //
 //   onnxruntime[:PROVIDER]   in a worker process; it also says how outputs differ there
 //   a command                that is given a model's path and prints the seconds of one run as its last word
@@ -18,7 +19,7 @@ struct runtime {
     int attempt;           // which real numbers it has as inputs (model_inputs_vary)
 };
 
-// As of struct contest.
+// The same as in struct contest.
 struct runtime_timing {
     double seconds, deadline;
     int loads;
@@ -33,7 +34,8 @@ bool runtime_compares(const struct runtime *r);
 // recordings_compare.
 bool runtime_compare(struct runtime *r, const char *a, const char *b, int n_sets, double tolerance,
                      output_comparisons *ret_outputs, struct error *error);
-// From the next load on, which is timed by what its thread did, not by what others took from it. False: it cannot.
+// A single thread from the next load on, which is timed by what it did, not by what others took from it. False: it
+// cannot.
 bool runtime_use_one_thread(struct runtime *r, struct error *error);
 // Holds a contest (optimizer/run/contest.h) between two models, of which b is the result: a's time over b's.
 // Interrupted, it may say nothing: then there were no loads.

@@ -117,7 +117,7 @@ static bool run_alone(struct step_costs *c, const struct graph *g, const void *c
     return !c->worker->is_gone && has_integers(g) && run_with_weights(c, g, &weights, is_cold, ret_cost, error);
 }
 
-// Of n exponentials of one number, one after the other.
+// The time of n exponentials of one number, one after the other.
 static bool time_chain(struct step_costs *c, int n, double *ret_seconds, struct error *error)
 {
     struct arena arena;
@@ -265,7 +265,7 @@ static bool find_in_session(const struct step_costs *c, const struct group *grou
     return true;
 }
 
-// Of one kind, or of all (OP_COUNT); NAN: no session had any.
+// The ratio of one kind, or of all (OP_COUNT); NAN: no session had any.
 static double ratio_of(const struct step_costs *c, enum operator_id kind)
 {
     double in_session = 0, alone = 0;

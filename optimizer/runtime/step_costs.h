@@ -35,7 +35,7 @@ void step_costs_note_session(struct coster *costs, const struct graph *g, const 
 double step_costs_note_original_again(struct coster *costs, const struct graph *original, double seconds);
 // Notes what former sessions showed. False: something of the graph was in none, and nothing is noted.
 bool step_costs_recall_session(struct coster *costs, const struct graph *g, bool is_original);
-// From now on groups cost what they took in sessions, on average, and all others what they take alone, times what
+// Groups cost from now on what they took in sessions, on average, and all others what they take alone, times what
 // groups of their kind take longer or shorter in sessions. Adds to `corrections` what differs from what was believed.
 void step_costs_adopt_sessions(struct coster *costs, cost_corrections *corrections);
 // The database is written now, or as it is closed, with a warning where that fails. NULL is allowed.

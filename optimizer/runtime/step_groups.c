@@ -47,7 +47,7 @@ static bool takes_part(const struct step_groups *s, node_id n, node_id maker, co
     return operator_joins(node->op) && operator_joins(anchor->op) && operator_joins(s->graph->nodes.items[maker].op);
 }
 
-// With several to choose from, the one that comes last: it can wait for the others. Chains have single readers, so
+// The one that comes last, with several to choose from: it can wait for the others. Chains have single readers, so
 // nothing outside of a group stands between its nodes.
 static void join_chain(struct step_groups *s, node_id n, uint32_t *length)
 {

@@ -187,7 +187,7 @@ bool worker_time_bound(struct worker *w, const char *id, bool is_cold, double se
     return ask(w, &line, NULL, 0, NULL, 0, seconds, error) && read_numbers(w, 1, ret_seconds, error);
 }
 
-// In place.
+// Percent signs are replaced in place.
 static void decode(char *name)
 {
     char *to = name;

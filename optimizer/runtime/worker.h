@@ -35,17 +35,17 @@ void worker_end(struct worker *w);
 bool worker_load_file(struct worker *w, const char *id, const char *path, struct error *error);
 bool worker_load_bytes(struct worker *w, const char *id, const void *bytes, size_t size, struct error *error);
 bool worker_drop(struct worker *w, const char *id, struct error *error);
-// One of the inputs called `name`, in set number `set`. Inputs that are not given are made up.
+// An input called `name`, in set number `set`. Inputs that are not given are made up.
 bool worker_set_input(struct worker *w, int set, const char *name, const struct tensor_value *value,
                       struct error *error);
 // Four numbers for each output: max|a - b|, max|a|, and twice 1 or 0: does it say anything, and is a finite, in some
 // set? The worst of all sets.
 bool worker_compare(struct worker *w, const char *a, const char *b, int n_sets, worker_numbers *ret_numbers,
                     struct error *error);
-// From now on worker_run runs a model on so many sets, one after the other, and takes all of them for one run. The
-// standard is one.
+// Sets of inputs: from now on worker_run runs a model on so many sets, one after the other, and takes all of them for
+// one run. The standard is one.
 bool worker_time_sets(struct worker *w, int n_sets, struct error *error);
-// Of models that are loaded from now on.
+// Threads of models that are loaded from now on.
 bool worker_use_threads(struct worker *w, int threads, struct error *error);
 bool worker_run(struct worker *w, const char *id, double *ret_seconds, struct error *error);
 // Seconds of at least that many runs of a model alone, for about that long, on inputs made up and bound where the

@@ -12,6 +12,6 @@ struct cost_model {
     // to be measured; then the first context is asked, while nobody else works. Costs do not depend on who is asked.
     size_t n_workers;
     void *const *workers;
-    // As graph_seconds, but NaN where something would have to be measured. NULL: nothing ever has to be.
+    // The same as graph_seconds, but NaN where something would have to be measured. NULL: nothing ever has to be.
     double (*known_seconds)(void *context, const struct graph *g);
 };

@@ -5,7 +5,7 @@
 void search_result_free(struct search_result *result);
 // The result's graph as it is now is one.
 void search_result_add_milestone(struct search_result *result, const struct graph *g);
-// Of two searches one after the other: `last` began with the graph that `first` gave, and gets its rewrites and its
+// Two searches one after the other: `last` began with the graph that `first` gave, and gets its rewrites and its
 // course in front of its own, told as if they had been priced like those of `last`: the original costs
 // `seconds_before`.
 void search_result_put_in_front(struct search_result *last, const struct search_result *first, double seconds_before);

@@ -30,7 +30,7 @@ void validator_free(struct validator *v)
 
 // --- the comparison --------------------------------------------------------------------------------------------------
 
-// One between, the first entry, the last, and more between.
+// Places: one between, the first entry, the last, and more between.
 static void choose_place(const struct type *t, struct random *random, int sample, int64_t *ret_index)
 {
     for (int i = 0; i < t->rank; i++)
@@ -81,7 +81,8 @@ static tensor_id tensor_of_term(const struct graph *instance, const struct match
     return t->is_variable ? m->variables[t->index] : graph_output_of(instance, m->nodes[t->index], t->output);
 }
 
-// At a binding of the symbols: the same nodes, made for its sizes. False: they cannot be; as they are (NULL) they can.
+// An instance at a binding of the symbols: the same nodes, made for its sizes. False: they cannot be; as they are
+// (NULL) they can.
 static bool make_instance(const struct sizes *s, const int64_t *binding, struct graph *instance, const struct match *m,
                           const struct graph *g, struct match *ret_match)
 {
@@ -151,7 +152,7 @@ static bool are_attributes_at(const struct sizes *s, int probe, const struct nod
     return true;
 }
 
-// Of the target's nodes, and of the types of what it makes.
+// A comparison of the target's nodes, and of the types of what it makes.
 static bool is_target_at(const struct sizes *s, int probe, const struct match *m, const struct graph *first,
                          const node_id *nodes, const struct graph *there, const node_id *nodes_there)
 {

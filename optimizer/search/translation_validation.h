@@ -10,7 +10,7 @@
 #include "substitutions/match.h"
 
 //
-// In a model with symbols the application is made and checked at the other probes, too (graph/sizes.h): it is general
+// An application in a model with symbols is made and checked at the other probes, too (graph/sizes.h): it is general
 // if its conditions hold at all of them, both sides are typed, and each attribute is one function of the symbols.
 enum verdict {
     VERDICT_EQUAL,
@@ -32,8 +32,8 @@ struct validator {
 };
 void validator_init(struct validator *v);
 void validator_free(struct validator *v);
-// Of a match of `g`. One that cannot be applied is no difference; one whose nodes of `g` are not the source graph is
-// none.
+// The verdict on a match of `g`. One that cannot be applied is no difference; one whose nodes of `g` are not the source
+// graph is none.
 enum verdict validator_judge(struct validator *v, const struct match *m, const struct graph *g);
 // An application that would take too long to validate rests on the rule's proof; without one it is not to be made.
 bool verdict_is_left_to_proof(enum verdict verdict, const struct rule *r);

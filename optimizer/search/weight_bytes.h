@@ -5,6 +5,6 @@
 
 struct graph;
 
-// Of all that depends on weights alone and is read by what does not, or is an output: each tensor once, and of those
-// that repeat along an axis (repeated_weight.h) one part.
+// Bytes of all that depends on weights alone and is read by what does not, or is an output: each tensor once, and of
+// those that repeat along an axis (repeated_weight.h) one part.
 size_t graph_weight_bytes(const struct graph *g);

@@ -1,9 +1,9 @@
 // What a search may make of weights: no more bytes than it is allowed, and no numbers that their element type has not.
 //
-// Where x + a + b becomes x + (a + b), and a and b are masks of halves with -65504 in them, the sum of these is
-// infinite, and so is the product of 1000 and 1000; what the original computes from left to right may be finite, and a
-// runtime that computes with wider numbers has never had an infinite one. An upper bound of each weight that is
-// computed is found from the largest entries of those that are given.
+// Weights' sums can overflow: if x + a + b becomes x + (a + b), and a and b are masks of halves with -65504 in them,
+// their sum is infinite, and so is the product of 1000 and 1000; what the original computes from left to right may be
+// finite, and a runtime that computes with wider numbers has never had an infinite one. An upper bound of each weight
+// that is computed is found from the largest entries of those that are given.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

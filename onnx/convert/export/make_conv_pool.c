@@ -104,7 +104,7 @@ static void emit_gemm(const struct making *m, const struct node *product, tensor
             set_int_attribute(m->x, n, transposed[i], 1);
 }
 
-// One number per channel and nothing else: (C, 1, 1) or (1, C, 1, 1) beside (N, C, H, W).
+// A bias is one number per channel and nothing else: (C, 1, 1) or (1, C, 1, 1) beside (N, C, H, W).
 static bool varies_along_channels(const struct type *bias, const struct type *image)
 {
     int channel = 1 - (image->rank - bias->rank);

@@ -43,7 +43,7 @@ bool make_cumulative_sum(struct making *m, const struct row *row)
     return true;
 }
 
-// Before operator set 13 softmax takes all axes from its axis on for one.
+// Softmax before operator set 13 takes all axes from its axis on for one.
 bool make_softmax(struct making *m, const struct row *row)
 {
     int64_t axis = int_of(m, "axis"), rank = output_type(m)->rank, perm[MAX_RANK];

@@ -32,7 +32,7 @@ bool make_broadcast(struct making *m, const struct row *row)
     return true;
 }
 
-// Where a range ends: one step beyond the last entry, and for a negative step beyond the first a number that means it.
+// The end of a range: one step beyond the last entry, and for a negative step beyond the first a number that means it.
 static int64_t end_of(int64_t start, int64_t size, int64_t step)
 {
     int64_t end = start + size * step;

@@ -107,7 +107,7 @@ static bool has_relu(const struct making *m)
     return int_of(m, "act") == ACTIVATION_RELU;
 }
 
-// Where the result goes before its activation.
+// The value that has its activation still before it.
 const char *inner_output(const struct making *m)
 {
     return has_relu(m) ? fresh_name(m->x, m->node->op->name) : m->output;

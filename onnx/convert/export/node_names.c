@@ -6,7 +6,7 @@
 #include "onnx/convert/export/value_names.h"
 #include "onnx/format/visit.h"
 
-// Of the node that it came from, if that had one and nobody has it.
+// The name of the node that it came from, if that had one and nobody has it.
 static bool takes_name_of_origin(struct exporter *x, struct onnx_node *made, uint32_t origin)
 {
     if (origin >= source_of(x)->nodes.count)
@@ -19,7 +19,7 @@ static bool takes_name_of_origin(struct exporter *x, struct onnx_node *made, uin
     return true;
 }
 
-// By what it makes, as values have one name each.
+// A node is named by what it makes, as values have one name each.
 static void name_by_output(struct exporter *x, struct onnx_node *made)
 {
     const char *output = made->outputs.count ? made->outputs.items[0].text : "";

@@ -109,7 +109,7 @@ static bool are_outputs_kept(struct reading *r)
 
 // --- types -----------------------------------------------------------------------------------------------------------
 
-// Of the exported graph at the binding; what no symbol tells there is taken as it is read.
+// The type in the exported graph at the binding; what no symbol tells there is taken as it is read.
 static struct type expected_type(const struct reading *r, const struct type *exported, const struct type *read)
 {
     const struct sizes *sizes = &r->original->sizes;

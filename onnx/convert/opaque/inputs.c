@@ -144,7 +144,7 @@ static void attention(struct conversion *c, struct type *types)
     set_type(c, types, 0, z);
 }
 
-// Of the sum of both inputs, which is the fourth output.
+// The sum of both inputs is the fourth output.
 static void normalized_sum(struct conversion *c, struct type *types)
 {
     const struct type *x = known_input(c, 0);

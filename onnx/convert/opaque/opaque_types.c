@@ -60,7 +60,7 @@ static void infer_by_rows(enum typing_domain domain, struct conversion *c, struc
     memcpy(c->reason, reason, sizeof reason);
 }
 
-// Of ONNX Runtime's operators, those that have the name of one of ONNX's that works entry by entry do so, too.
+// Operators of ONNX Runtime that have the name of one of ONNX's that works entry by entry do so, too.
 static bool is_called_as_a_function_of_entries(const struct onnx_node *node)
 {
     const struct converter *same = converter_find(node->op_type.text);

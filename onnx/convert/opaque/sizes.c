@@ -140,7 +140,7 @@ static void count_of_ngrams(struct conversion *c, struct type *types)
     set_type(c, types, 0, z);
 }
 
-// Of integers.
+// A range of integers.
 static void range(struct conversion *c, struct type *types)
 {
     int64_t ends[3], length;

@@ -108,7 +108,7 @@ static void end_apart(const struct conversion *c, struct apart *apart, struct ty
     imported_model_free(&apart->model);
 }
 
-// As many types as the subgraph has inputs, and outputs.
+// There are as many types as the subgraph has inputs, and outputs.
 static void import_types(const struct conversion *c, const struct onnx_graph *g, const struct type *inputs,
                          struct type *ret_outputs)
 {

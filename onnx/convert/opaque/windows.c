@@ -35,7 +35,7 @@ struct sliding {
     struct numbers strides, pads, dilations, extra;
 };
 
-// Of the node's attributes.
+// Windows by the node's attributes.
 static bool find_sliding(struct conversion *c, const struct type *x, const int64_t *kernel, struct sliding *ret)
 {
     uint32_t n = (uint32_t)x->rank - 2;
@@ -72,7 +72,7 @@ static double size_after_sliding(const struct sliding *s, uint32_t i, int64_t si
     return room < 0 ? -1 : floor(room / number_at(&s->strides, i, 1)) + 1;
 }
 
-// With one window more where some are left over, unless it would begin behind the image.
+// A size with one window more where some entries are left over, unless it would begin behind the image.
 static double size_rounded_up(const struct sliding *s, uint32_t i, int64_t size)
 {
     double stride = number_at(&s->strides, i, 1), room = (double)size + pads_at(s, i) - reach_at(s, i);
@@ -81,7 +81,7 @@ static double size_rounded_up(const struct sliding *s, uint32_t i, int64_t size)
     return room < 0 ? -1 : places - is_behind;
 }
 
-// With pads that keep the size, but for strides.
+// A size with pads that keep it, but for strides.
 static double size_of_same(const struct sliding *s, uint32_t i, int64_t size)
 {
     return ceil((double)size / number_at(&s->strides, i, 1));

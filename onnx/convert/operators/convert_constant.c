@@ -48,7 +48,7 @@ bool convert_constant(struct conversion *c)
     return cannot(c, "its value is no tensor of numbers");
 }
 
-// One number broadcast to the shape; zero without an attribute.
+// A number broadcast to the shape; zero without an attribute.
 bool convert_constant_of_shape(struct conversion *c)
 {
     const int64_t *dim;

@@ -41,8 +41,8 @@ static bool pad_to_same(struct conversion *c, struct windows *w, const struct ty
     return true;
 }
 
-// For all sizes: as many entries more as the last stride may need. No window begins in them if they are fewer than its
-// own, and runtimes take no more.
+// Pads for all sizes: as many entries more as the last stride may need. No window begins in them if they are fewer than
+// its own, and runtimes take no more.
 static bool pad_for_any_size(struct conversion *c, struct windows *w, int a)
 {
     int64_t *end = &w->pad[w->n + a];

@@ -8,6 +8,7 @@ struct window_places {
     const int64_t *stride, *pad, *dilation;
 };
 tensor_id convolve_at(struct conversion *c, const struct window_places *p, tensor_id x, tensor_id kernel);
-// By the node's strides, pads, dilations and groups; and a bias for each channel of an image, NO_TENSOR for none.
+// A convolution by the node's strides, pads, dilations and groups; and a bias for each channel of an image, NO_TENSOR
+// for none.
 tensor_id convolve(struct conversion *c, tensor_id x, tensor_id kernel);
 tensor_id add_to_channels(struct conversion *c, tensor_id image, tensor_id bias);

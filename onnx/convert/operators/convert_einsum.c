@@ -54,7 +54,7 @@ static int place_of(const struct labels *l, int label)
     return i;
 }
 
-// Those of `from` that are in the set, behind what is there.
+// Labels of `from` that are in the set, behind what is there.
 static void append(struct labels *to, const struct labels *from, uint64_t set)
 {
     for (int i = 0; i < from->n; i++)
@@ -152,7 +152,7 @@ static bool read_operands(struct einsum *e, struct term *terms)
     return true;
 }
 
-// Without an arrow: the ellipsis, then what occurs once, in the alphabet's order.
+// The result without an arrow: the ellipsis, then what occurs once, in the alphabet's order.
 static void make_output(struct einsum *e)
 {
     struct labels *l = &e->output;

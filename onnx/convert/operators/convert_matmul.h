@@ -2,5 +2,5 @@
 #pragma once
 #include "onnx/convert/conversion.h"
 
-// As MatMul does.
+// The product that MatMul makes.
 tensor_id matrix_product(struct conversion *c, tensor_id x, tensor_id y);

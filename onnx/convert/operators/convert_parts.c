@@ -121,8 +121,8 @@ static int64_t from_the_front(int64_t place, int64_t size)
     return place < 0 ? clamped(place, -size - 1, 0) + size : place;
 }
 
-// One axis of a slice. As Python does it, but for a backward one that begins before the first entry: ONNX begins it
-// there, Python has none.
+// A range along one axis of a slice, as Python does it, but for a backward one that begins before the first entry: ONNX
+// begins it there, Python has none.
 static bool set_range(struct conversion *c, struct ranges *r, int axis, int64_t size, int64_t start, int64_t end,
                       int64_t step)
 {
@@ -147,7 +147,7 @@ static bool lies_within(int64_t place, int64_t size)
     return place >= -size && place <= size;
 }
 
-// At this size of its axis. That it does so at all sizes is seen where all probes are.
+// A slice at this size of its axis. That it does so at all sizes is seen where all probes are.
 static bool takes_what_is_there(int64_t size, int64_t start, int64_t end, int64_t step)
 {
     return step == 1 && lies_within(start, size) && (lies_within(end, size) || end >= LONGEST_AXIS);

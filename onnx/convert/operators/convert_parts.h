@@ -2,5 +2,5 @@
 #pragma once
 #include "onnx/convert/conversion.h"
 
-// From `start` on `size` entries of one axis.
+// `size` entries of one axis from `start` on.
 tensor_id part_of(struct conversion *c, tensor_id x, int axis, int64_t start, int64_t size);

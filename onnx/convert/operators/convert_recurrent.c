@@ -127,7 +127,7 @@ static tensor_id activate(const struct recurrence *r, const struct chosen_functi
     return curve(r, f, x);
 }
 
-// Of the sums of gates; runtimes do not clip the state of a cell.
+// The activation of the sum of a gate; runtimes do not clip the state of a cell.
 static tensor_id activate_sum(const struct recurrence *r, const struct chosen_function *f, tensor_id sum)
 {
     return activate(r, f, isfinite(r->clip) ? clip_between(r->c, sum, -r->clip, r->clip) : sum);
@@ -149,7 +149,7 @@ static bool next_of(struct conversion *c, const struct onnx_attribute *list, siz
     return true;
 }
 
-// Of both directions, one after the other. Parameters are listed for those functions alone that have any.
+// Functions of both directions, one after the other. Parameters are listed for those functions alone that have any.
 static bool choose_functions(struct recurrence *r)
 {
     const struct onnx_attribute *names = onnx_node_find(r->c->node, "activations");
@@ -388,7 +388,7 @@ static bool give_sequence(const struct recurrence *r, tensor_id *const *outputs)
     return give(r->c, 0, y);
 }
 
-// Of a sequence that is empty runtimes give zeros, whatever its initial state is.
+// Runtimes give zeros for a sequence that is empty, whatever its initial state is.
 static tensor_id last_state(const struct recurrence *r, uint32_t initial, tensor_id state)
 {
     return input_of(r->c, initial) == NO_TENSOR ? state : while_it_lasts(r, 0, state, constant_like(r->c, state, 0));

@@ -163,7 +163,7 @@ static tensor_id softmax_on(struct conversion *c, tensor_id x, int axis)
     return apply1(c, &a, x);
 }
 
-// Before operator set 13 the axes from `axis` on are one.
+// Axes from `axis` on are one before operator set 13.
 bool convert_softmax(struct conversion *c)
 {
     int axis;
@@ -182,7 +182,7 @@ bool convert_softmax(struct conversion *c)
     return give(c, 0, reshape_to(c, z, type.rank, type.dim));
 }
 
-// One at the first maximum along an axis, else zero.
+// Hardmax is one at the first maximum along an axis, else zero.
 bool convert_hardmax(struct conversion *c)
 {
     static const double values[] = {0, 1};

@@ -84,7 +84,7 @@ struct resampling {
     double scale;       // to / from, or what the model says
 };
 
-// Where in the input the output's place lies.
+// The place in the input at which the output's lies.
 static double source_place(const struct conversion *c, const struct resampling *r, int64_t place)
 {
     double x = (double)place, centre = (x + 0.5) / r->scale - 0.5;
@@ -160,7 +160,7 @@ static double cubic_weight(double distance, double a)
     return d < 2 ? ((d - 5) * d + 8) * a * d - 4 * a : 0;
 }
 
-// One column of the matrix: the weights of the input's places for one of the output's.
+// A column of the matrix: the weights of the input's places for one of the output's.
 static void fill_column(const struct conversion *c, const struct resampling *r, int64_t place, bool is_cubic,
                         double *matrix)
 {

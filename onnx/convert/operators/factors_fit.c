@@ -26,7 +26,8 @@ static bool is_precise(enum dtype dtype, double number)
     return is_finite_in(dtype, number) && (dtype != DTYPE_F16 || number == 0 || fabs(number) >= SMALLEST_HALF);
 }
 
-// Of the weights that each factor is for: `run` in a row, again and again. What is no number is infinitely large.
+// The largest of the weights that each factor is for: `run` in a row, again and again. What is no number is infinitely
+// large.
 static void note_magnitudes(enum dtype dtype, const char *elements, int64_t n, int64_t run, uint32_t n_factors,
                             double *ret_largest)
 {
@@ -54,7 +55,7 @@ static bool find_magnitudes(struct conversion *c, tensor_id weights, uint32_t ru
     return true;
 }
 
-// Of what is computed from weights; INFINITY: no bound is known.
+// A bound of what is computed from weights; INFINITY: no bound is known.
 static double bound_of_constant(struct conversion *c, tensor_id tensor)
 {
     const struct graph *g = &c->model->graph;

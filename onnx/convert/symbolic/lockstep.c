@@ -21,7 +21,7 @@
 
 #define MOST_KNOWN 64   // elements of a value that is known
 
-// With known values for inputs; the same without computing constants; on the tensors alone.
+// An attempt with known values for inputs; the same without computing constants; on the tensors alone.
 enum attempt { WITH_VALUES, WITHOUT_FOLDING, ON_TENSORS, N_ATTEMPTS };
 
 // --- sizes -----------------------------------------------------------------------------------------------------------
@@ -35,7 +35,7 @@ static bool fit_dimension(struct lockstep *l, const struct type *const *types, i
     return sizes_fit(l->sizes, at, &form);
 }
 
-// Of equal element type and rank, with dimensions that are functions of the symbols. Those that are none are passed
+// Types of equal element type and rank, with dimensions that are functions of the symbols. Others are passed
 // over: tensors of such types may stand in a graph, as long as no attribute depends on them.
 static bool are_one_type(struct lockstep *l, const struct type *const *types, bool *ret_fits)
 {
@@ -342,7 +342,7 @@ static bool is_slice(const struct lockstep *l)
     return onnx_string_is(&n->op_type, "Slice") && onnx_node_has_standard_domain(n) && n->outputs.count == 1;
 }
 
-// Where a node is told by what it reads how to cut, a size beyond the tensor means the tensor's.
+// A size beyond the tensor means the tensor's where a node is told by what it reads how to cut.
 static bool is_cut_by_values(const struct lockstep *l)
 {
     if (!is_slice(l))
@@ -599,7 +599,7 @@ static bool pads_to_same(const struct conversion *c)
     return false;
 }
 
-// Where pads depend on the image's size, as with SAME and strides, the node is kept; what it makes has yet one size for
+// A node whose pads depend on the image's size, as with SAME and strides, is kept; what it makes has yet one size for
 // each stride that begins in the image.
 static void derive_same_sizes(struct lockstep *l)
 {

@@ -21,7 +21,7 @@
 static const int64_t ranges[N_RANGES][N_PROBES] = {
     {211, 150, 96, 331, 5003}, {101, 70, 32, 83, 397}, {13, 10, 8, 11, 29}};
 
-// One attempt: at which sizes, and what came of it.
+// An attempt: at which sizes, and what came of it.
 struct attempt {
     const struct imported_model *named;   // has the symbols
     struct onnx_file *file;
@@ -140,7 +140,7 @@ static void find_bindings(struct imported_model *m, const struct import_options 
     }
 }
 
-// At the largest sizes that fit into memory. False: there are none.
+// An import at the largest sizes that fit into memory. False: there are none.
 static bool import_somewhere(struct imported_model *m, const struct imported_model *named, struct onnx_file *file,
                              const struct import_options *options)
 {

@@ -81,7 +81,7 @@ static bool comparison_is_decided(struct lockstep *l, int64_t entry)
            (is_constantly_negative(y) && is_never_negative(l, x));
 }
 
-// By a number above zero, of what is not below it: there ONNX rounds down, too.
+// A quotient by a number above zero, of what is not below it: there ONNX rounds down, too.
 static bool quotient_is_known(struct lockstep *l, int64_t entry)
 {
     int64_t x[N_PROBES], y[N_PROBES];

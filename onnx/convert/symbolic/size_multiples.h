@@ -3,6 +3,6 @@
 #pragma once
 #include "onnx/convert/importer.h"
 
-// Of each symbol a number that divides all sizes at which the model has results; mostly one.
+// A number for each symbol that divides all sizes at which the model has results; mostly one.
 void find_units(const struct imported_model *named, struct onnx_file *file, const struct import_options *options,
                 int64_t *ret_units);

@@ -112,7 +112,7 @@ static void color_nodes(struct ordering *o, const struct match_index *index, con
         refine_colors(o, index);
 }
 
-// Of equal colours the earlier node comes first.
+// The earlier node of equal colours comes first.
 static bool is_before(const void *context, const void *x, const void *y)
 {
     const struct ordering *o = context;

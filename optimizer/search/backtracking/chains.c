@@ -9,7 +9,7 @@
 
 #define MAX_DEPTH 12
 #define WIDE_STEPS 2   // a wide expansion is ranked like a chain that is so much longer
-// In place of a proposal's number:
+// Numbers in place of a proposal's:
 #define WIDE_EXPANSION UINT32_MAX
 #define WAITING_END (UINT32_MAX - 1)
 #define WAITING_EXPANSION (UINT32_MAX - 2)
@@ -125,7 +125,7 @@ static bool is_still_of_use(void *context, const struct candidate *next)
     return next->parent != NO_STATE && !c->space.kinds.items[c->space.states.items[next->parent].kind]->is_gone;
 }
 
-// One flag for each kind of region: is something queued for it? To be freed.
+// A flag for each kind of region: is something queued for it? To be freed.
 static bool *mark_unfinished(const struct chains *c)
 {
     bool *is_unfinished = mem_alloc_zero(c->space.kinds.count + 1);
@@ -135,7 +135,7 @@ static bool *mark_unfinished(const struct chains *c)
     return is_unfinished;
 }
 
-// Where a region is not any more what it was, chains are begun anew.
+// Chains are begun anew where a region is not any more what it was.
 static void retry_in_changed_regions(struct chains *c)
 {
     bool *is_left = states_mark_sites(&c->space);
@@ -167,7 +167,7 @@ void chains_reduce(struct chains *c)
 
 // --- a step ----------------------------------------------------------------------------------------------------------
 
-// For later: what is to be done with a state that was made, in place of a proposal's number.
+// A task for later: what is to be done with a state that was made, in place of a proposal's number.
 static void queue_state(struct chains *c, uint32_t id, uint32_t task, double rank)
 {
     const struct state *s = &c->space.states.items[id];
@@ -179,7 +179,7 @@ static void queue_state(struct chains *c, uint32_t id, uint32_t task, double ran
                                               .match = s->match});
 }
 
-// When chains of close matches did not come to anything: the matches that are touched widely.
+// The matches that are touched widely, when chains of close ones did not come to anything.
 static void queue_wide_expansion(struct chains *c, uint32_t id)
 {
     const struct state *s = &c->space.states.items[id];
@@ -201,7 +201,7 @@ static void expand_widely(struct chains *c, uint32_t id)
     c->w->result->statistics.expanded += c->w->result->statistics.matches > n_matches;
 }
 
-// Only steps that add to what is promised are gone on with sooner, so that no promise holds the search for ever.
+// Steps are gone on with sooner only if they add to what is promised, so that no promise holds the search for ever.
 static void note_promise(struct chains *c, uint32_t id)
 {
     struct state *s = &c->space.states.items[id];

@@ -131,7 +131,7 @@ static bool has_alike(const proposal_list *list, const struct proposal *p)
     return false;
 }
 
-// One of each kind that is not sure. The proposals are listed by rank.
+// A proposal of each kind that is not sure. The proposals are listed by rank.
 static void list_kinds(const proposal_list *chosen, proposal_list *ret_kinds)
 {
     for (size_t i = 0; i < chosen->count; i++)

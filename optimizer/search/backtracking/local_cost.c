@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-// By turns: readers (bias, residual, activation), and what is read (producers that a backend may fuse into them).
+// Steps by turns: readers (bias, residual, activation), and what is read (producers that a backend may fuse into them).
 #define STEPS 5
 #define ENOUGH_MEMBERS 24   // no step begins with so many. Whole steps only: so equal surroundings stay equal
 #define WIDER 2             // times so many steps, where a rewrite is priced widely,

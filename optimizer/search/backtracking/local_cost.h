@@ -81,7 +81,7 @@ struct rewrite rewrite_of_match(const struct graph *g, size_t n_before, const st
                                 const struct match *m, const tensor_id *old, const tensor_id *new);
 // The difference in seconds; infinity when the cost model cannot price it.
 double pricer_change(struct pricer *p, const struct rewrite *r);
-// From now on that is what such a rewrite changes in such a neighbourhood: who priced the whole graph knows better.
+// The change that such a rewrite makes in such a neighbourhood from now on: who priced the whole graph knows better.
 void pricer_correct(struct pricer *p, const struct rewrite *r, double change);
 
 // The same in steps, for several threads. A price is what the neighbourhood costs as it is and what the rewrite
@@ -95,7 +95,7 @@ struct description {
 };
 void scribe_describe(struct scribe *s, const struct rewrite *r);
 struct description scribe_description(const struct scribe *s);   // of what was described last, until the next
-// Of the rewrite described last, from its graph; `context` is one of the cost model's.
+// The price of the rewrite described last, from its graph; `context` is one of the cost model's.
 struct price scribe_price(struct scribe *s, const struct rewrite *r, const struct cost_model *cost, void *context,
                           double before);
 // What is remembered of a description. Reads only: for several threads at once while nobody notes anything.

@@ -58,7 +58,7 @@ static double known_seconds_of_node(struct whole *w, struct region_kind *k, cons
     return k->node_seconds.items[n];
 }
 
-// Of every tensor (and one more): how many edges read it. An output is read once more, by whoever is outside.
+// Counts for every tensor (and one more): how many edges read it. An output is read once more, by whoever is outside.
 static uint32_t *count_readers(const struct graph *g)
 {
     uint32_t *counts = mem_alloc_zero((g->tensors.count + 1) * sizeof *counts);
@@ -66,7 +66,7 @@ static uint32_t *count_readers(const struct graph *g)
     return counts;
 }
 
-// Of every tensor of the region: its readers in the state; none where it is not there any more.
+// Counts for every tensor of the region: its readers in the state; none where it is not there any more.
 static uint32_t *count_readers_left(const struct state *s, const struct graph *region)
 {
     uint32_t *now = count_readers(&s->graph);

@@ -145,7 +145,7 @@ static void note_price(struct batch *b, struct batch_entry *e)
     e->price = pricer_note(b->pricer, &e->description, e->price);
 }
 
-// In the order of the entries. What nobody could price is priced now, by measuring.
+// Visits are in the order of the entries. What nobody could price is priced now, by measuring.
 static void visit_entries(struct batch *b)
 {
     for (size_t i = 0; i < b->n_entries; i++) {

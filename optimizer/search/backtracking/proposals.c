@@ -28,7 +28,7 @@ bool whole_has_to_stop(const struct whole *w)
     return interrupt_requested() || whole_is_out_of_work(w) || whole_is_out_of_time(w);
 }
 
-// Of the budget, the work, the time and patience, what ends first, in graphs of the budget.
+// The first of budget, work, time and patience to end, in graphs of the budget.
 static uint64_t graphs_done(const struct whole *w)
 {
     double share = patience_share(&w->patience, w->options, &w->result->statistics, w->pricer.work);

@@ -4,7 +4,7 @@
 
 // Adds the matches of all rules; only those with a node among `touched`, when given.
 void whole_find_proposals(struct whole *w, const bool *touched);
-// Those with such a node: what improves is priced anew, the others when nothing improves any more.
+// Proposals with such a node: what improves is priced anew, the others when nothing improves any more.
 void whole_price_proposals_near(struct whole *w, const bool *near);
 bool whole_price_stale_proposals(struct whole *w);   // false: there were none
 bool proposal_is_improving(const struct proposal *p);

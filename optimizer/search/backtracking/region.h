@@ -6,7 +6,7 @@
 #pragma once
 #include "substitutions/match.h"
 
-// Where a region is in a graph.
+// The place of a region in a graph.
 struct site {
     uint32_t number;          // the owner's
     VEC(tensor_id) tensors;   // of every tensor of the region: which one it is there
@@ -14,8 +14,8 @@ struct site {
 };
 void site_free(struct site *s);
 
-// At most about `max_nodes` nodes around the match, the nearest first. `ret_region` is initialised here in `arena`;
-// `ret_match` is the match in it.
+// A region of at most about `max_nodes` nodes around the match, the nearest first. `ret_region` is initialised here in
+// `arena`; `ret_match` is the match in it.
 void region_extract(const struct match_index *index, const struct match *m, size_t max_nodes, struct arena *arena,
                     struct graph *ret_region, struct site *ret_site, struct match *ret_match);
 

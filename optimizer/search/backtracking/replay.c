@@ -105,7 +105,8 @@ static void replay_from(struct reuse *u, struct proposal *p)
         vec_push(&u->ends, state);
 }
 
-// Also where a chain was begun already: in a region of another kind that was not gone on with so far.
+// Chains are replayed also where a chain was begun already: in a region of another kind that was not gone on with so
+// far.
 static void replay_everywhere(struct reuse *u)
 {
     struct whole *w = u->space->w;
@@ -155,9 +156,9 @@ static bool apply_ends(struct reuse *u, struct movement *ret_movement)
     return is_adopted;
 }
 
-// Where it was found, priced widely and then as a whole: what is wrong there need not be looked for elsewhere, and what
-// gains less than was estimated gains less everywhere. Else all of them together would fail, one alone would not, and
-// equal layers would be rewritten one after the other.
+// The change where it was found, priced widely and then as a whole: what is wrong there need not be looked for
+// elsewhere, and what gains less than was estimated gains less everywhere. Else all of them together would fail, one
+// alone would not, and equal layers would be rewritten one after the other.
 static bool is_good_at_first_site(struct reuse *u)
 {
     struct whole *w = u->space->w;

@@ -92,7 +92,7 @@ static void add_edge(void *context, enode_id x, enode_id y, uint32_t reason)
         add_application(ex, reason);
 }
 
-// From the outputs down: what was chosen for a class against the e-node by which it was reached.
+// Pairs from the outputs down: what was chosen for a class against the e-node by which it was reached.
 static void add_choice(struct explaining *ex, const enode_id *choice, const enode_id *outputs, size_t n_outputs)
 {
     bool *is_reached = mem_alloc_zero(ex->e->nodes.count + 1);

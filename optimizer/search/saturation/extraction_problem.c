@@ -133,7 +133,7 @@ static uint64_t scaled(uint64_t amount, uint64_t least, size_t n_nodes)
     return left > least ? left : least;
 }
 
-// In larger problems there is more to do, and each step of it takes longer.
+// Larger problems have more to do, and each step of it takes longer.
 static struct extraction_budget budget_of(const struct extraction_budget *whole, size_t n_nodes)
 {
     struct extraction_budget b = *whole;

@@ -195,7 +195,8 @@ static void note_all_known(struct node_costs *n)
             note_known(n, id);
 }
 
-// As much of what arithmetic and traffic say as known nodes of its operator take, or all nodes where none is known.
+// A price is as much of what arithmetic and traffic say as known nodes of its operator take, or all nodes where none is
+// known.
 static double estimated_price(struct node_costs *n, enode_id id)
 {
     const struct known_seconds *k = &n->known[n->e->nodes.items[id].op];

@@ -2,7 +2,7 @@
 // that alone, because backends fuse (a convolution with the addition behind it). Nodes that are known before the graph
 // runs are nearly free. Equal operations on equal types are priced once.
 //
-// Where costs have to be measured, none is for this: those that are not known are estimated, by arithmetic and traffic,
+// No cost is measured for this: those that are not known are estimated, by arithmetic and traffic,
 // as known nodes of the same operator take them.
 #pragma once
 #include "egraph/egraph.h"
@@ -27,5 +27,5 @@ void node_costs_init(struct node_costs *n, const struct egraph *e, const struct 
 void node_costs_free(struct node_costs *n);
 // Seconds; infinity: the device cannot run it.
 double node_costs_find(struct node_costs *n, enode_id node, enum node_pricing pricing);
-// Of e-nodes that are not known, equal ones have an equal number; 0: it is known, or takes no time of its own.
+// E-nodes that are not known: equal ones have an equal number; 0: it is known, or takes no time of its own.
 uint64_t node_costs_unknown(struct node_costs *n, enode_id node);

@@ -116,7 +116,7 @@ static bool build(const struct saturation *s, const struct candidate *c, struct 
     return egraph_build_graph(&s->e, c->choice, &s->origins, s->outputs.items, s->outputs.count, ret_graph);
 }
 
-// Where costs have to be measured, they are for the one that seems to be cheapest of those that little has to be
+// Costs that have to be measured are for the one that seems to be cheapest of those that little has to be
 // measured for: an estimate of much that is unknown says little. NULL: there is none.
 static const struct candidate *choose_measured(struct saturation *s, const struct candidates *all)
 {
