@@ -2,9 +2,11 @@
 #include "generator/other_sizes/generalize.h"
 
 #include "generator/other_sizes/verdict_cache.h"
+#include "substitutions/rule.h"
 #include <string.h>
 
-enum { MAX_VALUES_TO_TRY = 8 };
+// A rule may have one more, the number of groups.
+enum { MAX_VALUES_TO_TRY = 8, MAX_FREE_VALUES = MAX_RULE_VARIABLES - 1 };
 // Values to try for attributes of these roles, beside those of the rule: of windows on images, then on rows.
 static const struct values_to_try {
     enum attribute_role role;
@@ -256,7 +258,7 @@ void generalize_attributes(struct size_test *trial, struct attribute_places *ret
     if (trial->shapes->n_assignments > 0)
         shapes_sizes(trial->shapes, 0, g.other);
     find_places(&g);
-    for (int i = 0; i < g.p->n; i++)
+    for (int i = 0; i < g.p->n && g.p->n_variables < MAX_FREE_VALUES; i++)
         if (g.p->places[i].variable < 0)
             generalize_place(&g, i);
 }

@@ -4,6 +4,7 @@ kill; one line for every bad input; the protobuf export against a reader of its 
 import pathlib
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -63,10 +64,12 @@ class Job(unittest.TestCase):
         self.assertIn("missing", done.stderr)
         self.assertFalse((self.dir / "less.rules").exists())
 
+    FIVE_OPERATORS = ("(family a (inputs 2 (f32 3)) (operator (relu _)) (operator (ewadd (3) (3)))\n"
+                      "  (operator (concat 0 (3) (3))) (operator (split 0 _)))")
+
     def test_three_processes_find_five_operators(self):
         """As on three machines: nobody waits for another, and one is killed and goes on from what it finished."""
-        self.space.write_text("(family a (inputs 2 (f32 3)) (operator (relu _)) (operator (ewadd (3) (3)))\n"
-                              "  (operator (concat 0 (3) (3))) (operator (split 0 _)))")
+        self.space.write_text(self.FIVE_OPERATORS)
         common = "--space", str(self.space), "--max-ops", "5", "-q", "-j", "1"
         self.run_gen(*common, "-o", self.dir / "once.rules")
         parts = [str(self.dir / f"{i}.part") for i in (1, 2, 3)]
@@ -81,6 +84,30 @@ class Job(unittest.TestCase):
         once = (self.dir / "once.rules").read_text()
         self.assertEqual(once, (self.dir / "merged.rules").read_text())
         self.assertRegex(once, r"\(operators (5 \d|\d 5)\)")
+
+    @unittest.skipUnless(shutil.which("parallel"), "GNU parallel is not there")
+    def test_gnu_parallel_goes_on_with_the_shard_that_failed(self):
+        """The manual's commands; the second shard cannot be written at first."""
+        self.space.write_text(self.FIVE_OPERATORS)
+        parts, log = self.dir / "parts", self.dir / "five.log"
+        (parts / "2.part").mkdir(parents=True)
+        command = (f"seq 3 | parallel --joblog {log} --resume-failed -j 3 {PROGRAM} --space {self.space} --max-ops 5 "
+                   f"--shard {{}}/3 -j 1 -q -o {parts}/{{}}.part")
+
+        def run(failures):
+            done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, failures, done.stderr)
+            lines = map(str.split, log.read_text().splitlines()[1:])
+            return sorted((line[0], line[6]) for line in lines)   # number and exit code
+
+        self.assertEqual(run(1), [("1", "0"), ("2", "3"), ("3", "0")])
+        (parts / "2.part").rmdir()
+        before = {i: (parts / f"{i}.part").stat().st_mtime_ns for i in (1, 3)}
+        self.assertEqual(run(0), [("1", "0"), ("2", "0"), ("2", "3"), ("3", "0")])
+        self.assertEqual(before, {i: (parts / f"{i}.part").stat().st_mtime_ns for i in (1, 3)})
+        self.run_gen("merge", "-q", *sorted(parts.iterdir()), "-o", self.dir / "merged.rules")
+        self.run_gen("--space", self.space, "--max-ops", 5, "-q", "-j", 1, "-o", self.dir / "once.rules")
+        self.assertEqual((self.dir / "once.rules").read_text(), (self.dir / "merged.rules").read_text())
 
     def test_all_operators_of_the_paper_in_one_space(self):
         """Up to three operators; the released rules that are not derived of these have four, or are false."""
@@ -251,6 +278,18 @@ class Job(unittest.TestCase):
         self.assertIn("(transpose :perm $perm ", text)
         for perm in ("$perm", "$perm2"):
             self.assertNotIn(f"(source (transpose :perm {perm} (transpose :perm $perm ?x)))\n  (target ?x)\n  (proof", text)
+
+    def test_a_rule_has_no_more_variables_than_are_read(self):
+        """Eighteen attributes of this family's longest rules may have any value."""
+        operators = "".join(f" (conv {act} {window} (not _ _ 3 3) (_ _ 3 3))"
+                            for act in ("", ":act relu") for window in ("", ":stride 2 2 :pad 1 1 1 1"))
+        self.space.write_text("(family long (inputs 1 (f32 1 2 9 8) (f32 2 2 3 3)) (constant (iconv :shape 2 2 3 3))\n"
+                              f"  (operator {operators} (poolmax :kernel 3 3 :pad 1 1 1 1 (not _ _ 3 3))))")
+        found = self.dir / "long.rules"
+        self.run_gen("--space", self.space, "-q", "-o", found)
+        most = max(len(set(re.findall(r"\$\w+", rule))) for rule in found.read_text().split("(rule "))
+        self.assertEqual(most, 15)
+        self.run_gen("--space", self.space, "--max-ops", 2, "-q", "-o", self.dir / "short.rules", "--compare", found)
 
     def test_bad_input(self):
         cases = [
