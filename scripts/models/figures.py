@@ -1,8 +1,10 @@
 """What the searches of the benchmark models come to by how rewriting and layouts go together (Figure 12 of the TASO
-paper) and by how many operators a side of a rule may have (its Figure 11). All searches of a model use one cost
-database, FOLDER/NAME.costs, and are repeated until they measure nothing. Prints estimated milliseconds and speed-ups as
-Markdown. The exit code is 1 if joint optimization ends worse than the sequential one on any model."""
+paper), by how many operators a side of a rule may have (its Figure 11), and by method. All searches of a model use one
+cost database, FOLDER/NAME.costs, and are repeated until they measure nothing; of a method's search that is told with
+the processor seconds of the whole program. Prints estimated milliseconds and speed-ups as Markdown. The exit code is 1
+if joint optimization ends worse than the sequential one on any model."""
 
+import resource
 import sys
 
 from lib.command import run_script
@@ -12,19 +14,27 @@ STANDARD = ["nasrnn", "squeezenet", "bert-taso", "bert-taso-corrected", "resnext
             "mobilenetv2"]
 STRATEGIES = ["layout-only", "graph-only", "sequential", "joint", "standard"]
 RULE_SIZES = [1, 2, 3, 4, 0]   # operators; 0: any
+METHODS = ["backtracking", "both"]
 MOST_REPETITIONS = 6
 EQUAL = 1.0005   # ratio of costs; they are rounded in the report
 
 
+def processor_seconds():
+    """Of all programs that were run."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def search(name, options, *how):
-    """The report of a search that measured nothing: all costs were known."""
+    """The report of a search that measured nothing, as all costs were known, with the program's processor seconds."""
     model = find_or_build(name, options)
     command = [options.program, model, "--threads", options.threads, "--costs", options.folder / f"{model.stem}.costs",
                "--quiet", *SEARCH, *SHAPES.get(name, []), *options.option, *how]
     for _ in range(MOST_REPETITIONS):
+        before = processor_seconds()
         report = run_for_json(command, {0})
         if report["steps_measured"] == 0:
-            return report
+            return report | {"processor_seconds": processor_seconds() - before}
     raise RuntimeError(f"{name}: {MOST_REPETITIONS} searches in a row had something to measure")
 
 
@@ -44,21 +54,43 @@ def speedups_by_rule_size(name, options):
     return [milliseconds(report, "before") / milliseconds(report, "with_layouts") for report in reports]
 
 
-def main():
-    options = parser_of("search-figures", __doc__, STANDARD).parse_args()
-    options.folder.mkdir(parents=True, exist_ok=True)
+def tell_strategies(options):
+    """Gives the models on which joint optimization ends worse."""
     costs = {name: costs_by_strategy(name, options) for name in options.names}
-    text = markdown_table(["model", "as stored", *STRATEGIES],
-                          [[name, *(f"{cost:.3f}" for cost in of_name.values())] for name, of_name in costs.items()])
+    rows = [[name, *(f"{cost:.3f}" for cost in of_name.values())] for name, of_name in costs.items()]
+    return (markdown_table(["model", "as stored", *STRATEGIES], rows),
+            [name for name, of_name in costs.items() if of_name["joint"] > EQUAL * of_name["sequential"]])
+
+
+def tell_rule_sizes(options):
     speedups = {name: speedups_by_rule_size(name, options) for name in options.names}
-    text += "\n\n" + markdown_table(["rules of up to", *options.names],
-                                    [[size or "any", *(f"{speedups[name][i]:.3f}" for name in options.names)]
-                                     for i, size in enumerate(RULE_SIZES)])
-    tell(options, text)
-    worse = [name for name, of_name in costs.items() if of_name["joint"] > EQUAL * of_name["sequential"]]
-    for name in worse:
+    rows = [[size or "any", *(f"{speedups[name][i]:.3f}" for name in options.names)] for i, size in enumerate(RULE_SIZES)]
+    return markdown_table(["rules of up to", *options.names], rows), []
+
+
+def tell_methods(options):
+    rows = []
+    for name in options.names:
+        reports = [search(name, options, "--search", method) for method in METHODS]
+        rows.append([name, f"{milliseconds(reports[0], 'before'):.3f}",
+                     *(f"{milliseconds(report, 'with_layouts'):.3f}" for report in reports),
+                     *(f"{report['processor_seconds']:.1f}" for report in reports)])
+    return markdown_table(["model", "as stored", *METHODS, *(f"{method}, s" for method in METHODS)], rows), []
+
+
+TABLES = {"strategies": tell_strategies, "rule-sizes": tell_rule_sizes, "methods": tell_methods}
+
+
+def main():
+    parser = parser_of("search-figures", __doc__, STANDARD)
+    parser.add_argument("--table", choices=TABLES, action="append", help="only these (default: all)")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    tables, worse = zip(*(TABLES[table](options) for table in options.table or TABLES))
+    tell(options, "\n\n".join(tables))
+    for name in sum(worse, []):
         print(f"search-figures: {name}: joint optimization ends worse than sequential", file=sys.stderr)
-    return 1 if worse else 0
+    return 1 if any(worse) else 0
 
 
 run_script(main)
