@@ -88,6 +88,8 @@ struct backend_methods {
                     double best, struct step_cost *ret_cost, struct error *error);
     // A guess, where the cost is not known and may not be measured. NULL: that of a small processor.
     double (*guess)(const struct backend *b, const struct plan *plan, const struct step *step);
+    // Seconds that it takes at least, in whatever layouts and way. NULL: nothing is known.
+    double (*least)(const struct backend *b, const struct plan *plan, const struct step *step);
     // False: they are not known, and not to be measured. NULL: they never are.
     bool (*roofs)(struct backend *b, struct roofs *ret_roofs);
     const struct executor *executor;   // NULL: the device is not here, only its costs are

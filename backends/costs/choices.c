@@ -3,18 +3,23 @@
 
 #include <math.h>
 
-const char *choices_find_best(const choice_list *among, double best, time_choice_fn *time, void *context)
+const char *choices_find_best(const choice_list *among, double best, const struct choice_limits *limits,
+                              time_choice_fn *time, void *context)
 {
     const char *found = "";
     double least = INFINITY;
+    int n_worse = 0;
     if (among->count == 1)
         return among->items[0].text;
-    for (size_t i = 0; i < among->count; i++) {
+    for (size_t i = 0; i < among->count && least > limits->enough; i++) {
         struct step_cost cost;
-        if (time(context, among->items[i].text, TRIAL_SAMPLES, fmin(least, best), &cost) && cost.seconds < least) {
-            least = cost.seconds;
-            found = among->items[i].text;
-        }
+        if (limits->patience && n_worse == limits->patience)
+            break;
+        if (!time(context, among->items[i].text, TRIAL_SAMPLES, fmin(least, best), &cost))
+            continue;
+        n_worse = cost.seconds < least ? 0 : n_worse + 1;
+        found = cost.seconds < least ? among->items[i].text : found;
+        least = fmin(cost.seconds, least);
     }
     return found;
 }

@@ -133,16 +133,24 @@ static bool recall(struct backend *b, const struct step_key *key, struct step_co
     return is_known;
 }
 
-// A database that was written with the step's own text serves, too.
-static bool recall_by_text(struct backend *b, const struct plan *plan, const struct step *step,
-                           enum precision precision, struct step_cost *ret_cost)
+// A database that was written with the step's own text serves, too; and, where nothing is measured, the costs of
+// weights that are not near.
+static bool recall_otherwise(struct backend *b, const struct plan *plan, const struct step *step,
+                             enum precision precision, struct step_cost *ret_cost)
 {
-    struct step_key exact = {{0}, 1};
-    step_print(&exact.text, plan, step);
-    add_context(b, plan, step, &exact.text);
-    text_add(&exact.text, marks_of_precision[precision]);
-    bool is_known = recall(b, &exact, ret_cost);
-    step_key_free(&exact);
+    bool is_known = false;
+    for (int way = 0; !is_known && way < (b->options.never_measures ? 3 : 1); way++) {
+        struct step_key key = {{0}, 1};
+        if (way == 1)
+            key.n_parts = step_print_key(&key.text, plan, step);
+        else
+            step_print(&key.text, plan, step);
+        if (way == 0)
+            add_context(b, plan, step, &key.text);
+        text_add(&key.text, marks_of_precision[precision]);
+        is_known = recall(b, &key, ret_cost);
+        step_key_free(&key);
+    }
     return is_known;
 }
 
@@ -259,7 +267,7 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
 {
     struct step_key key = step_key_of(b, plan, step, precision);
     choice_list among = {0};
-    bool is_known = recall(b, &key, ret_cost) || recall_by_text(b, plan, step, precision, ret_cost);
+    bool is_known = recall(b, &key, ret_cost) || recall_otherwise(b, plan, step, precision, ret_cost);
     if (!is_known || has_to_be_repaired(b, ret_cost)) {
         bool is_inexact = precision != PRECISION_EXACT;
         list_choices(b, plan, step, precision, &among);
@@ -354,7 +362,7 @@ bool backend_recall_cost(struct backend *b, const struct plan *plan, const struc
 {
     enum precision precision = step_precision(b, plan, step);
     struct step_key key = step_key_of(b, plan, step, precision);
-    bool is_known = recall(b, &key, ret_cost) || recall_by_text(b, plan, step, precision, ret_cost);
+    bool is_known = recall(b, &key, ret_cost) || recall_otherwise(b, plan, step, precision, ret_cost);
     step_key_free(&key);
     return is_known;
 }

@@ -211,7 +211,8 @@ static bool time_choice(void *context, const char *choice, size_t most, double b
 static bool measure(const struct subject *subject, struct step_cost *ret_cost)
 {
     struct kernel_scope scope = kernel_scope_begin(cpu_library_threads(subject->backend));
-    const char *choice = choices_find_best(subject->among, subject->best, time_choice, (void *)subject);
+    const char *choice =
+        choices_find_best(subject->among, subject->best, &(struct choice_limits){0}, time_choice, (void *)subject);
     bool is_done = time_choice((void *)subject, choice, MOST_SAMPLES, subject->best, ret_cost);
     kernel_scope_end(&scope);
     snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s", choice);

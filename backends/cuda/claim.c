@@ -66,11 +66,15 @@ static const struct library_kernel {
     [OP_CONCAT] = {claim_concat},
 };
 
-// Images may stand either way everywhere; matrices that lie the other way cost a library nothing.
+// Images and matrices may stand either way everywhere.
 #define IMAGES LAYOUT_BIT(LAYOUT_CHANNELS_LAST)
 const struct layout_support cuda_layouts = {
-    .of_operator = {[OP_CONV] = IMAGES, [OP_POOLMAX] = IMAGES, [OP_POOLAVG] = IMAGES},
+    .of_operator = {[OP_CONV] = IMAGES,
+                    [OP_POOLMAX] = IMAGES,
+                    [OP_POOLAVG] = IMAGES,
+                    [OP_MATMUL] = LAYOUT_BIT(LAYOUT_COLUMNS) | LAYOUT_BIT(LAYOUT_MIDDLE_SWAPPED)},
     .of_loops_on_images = IMAGES,
+    .of_loops_on_matrices = LAYOUT_BIT(LAYOUT_COLUMNS),
     .least_share = 0.3,
 };
 

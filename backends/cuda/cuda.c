@@ -4,6 +4,7 @@
 #include "backends/backend.h"
 #include "backends/costs/cost_database.h"
 #include "backends/cuda/claim.h"
+#include "backends/cuda/engines.h"
 #include "backends/cuda/internal.h"
 #include "backends/cuda/kernel_cache.h"
 #include "backends/cuda/load.h"
@@ -17,7 +18,7 @@
 
 // Parts of what costs depend on: to be raised when generated kernels get faster or slower, or measuring changes.
 #define KERNEL_REVISION 1
-#define POLICY_REVISION 2
+#define POLICY_REVISION 3
 
 const struct kernel cuda_kernel_loops = {.name = "loops"}, cuda_kernel_evaluate = {.name = "evaluate"};
 
@@ -26,6 +27,7 @@ static void close_cuda(struct backend *backend)
     struct cuda_backend *b = (struct cuda_backend *)backend;
     backend_finish(backend);
     kernel_cache_free(b->kernels);
+    engines_forget(b);
     if (b->zeros)
         b->api->release(b->gpu, b->zeros);
     if (b->gpu)
@@ -35,13 +37,16 @@ static void close_cuda(struct backend *backend)
 
 static const struct backend_methods methods = {
     .name = "cuda",
+    .knows_small_models = true,
     .list_choices = cuda_list_choices,
     .measure = cuda_measure,
     .guess = cuda_guess,
+    .least = cuda_least,
     .executor = &cuda_executor,
     .close = close_cuda,
 };
-static const struct backend_methods methods_on_paper = {.name = "cuda", .guess = cuda_guess, .close = close_cuda};
+static const struct backend_methods methods_on_paper = {
+    .name = "cuda", .knows_small_models = true, .guess = cuda_guess, .least = cuda_least, .close = close_cuda};
 
 // --- names of devices ------------------------------------------------------------------------------------------------
 

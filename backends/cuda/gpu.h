@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GPU_API_VERSION 2
+#define GPU_API_VERSION 3
 #define GPU_ENTRY "taso_gpu_api"   // const struct gpu_api *taso_gpu_api(void)
 #define GPU_REASON_SIZE 512
 #define GPU_MAX_RANK 8
@@ -43,7 +43,7 @@ struct gpu_conv {
     bool has_bias, has_residual;
     enum gpu_activation activation;
 };
-// z = activation(x * y + bias[column] + residual), `batches` times. Of a matrix one stride is 1.
+// z = activation(x * y + bias[column or row] + residual), `batches` times. Of a matrix one stride is 1.
 struct gpu_matrix {
     int64_t row_stride, column_stride, batch_stride;
     int alignment;
@@ -53,7 +53,7 @@ struct gpu_product {
     bool allows_tf32;
     int64_t m, n, k, batches;
     struct gpu_matrix x, y, z, residual;   // of the last two column_stride is 1
-    bool has_bias, has_residual;
+    bool has_bias, is_bias_of_rows, has_residual;
     enum gpu_activation activation;
 };
 // How a library would run something, in words that give the same again: an engine and its settings.
@@ -109,8 +109,9 @@ struct gpu_api {
 
     int (*product_choices)(struct gpu *gpu, const struct gpu_product *product, int most, struct gpu_choice *ret_choices,
                            char *ret_reason);
-    // `choice` NULL or empty: what stands first.
-    struct gpu_plan *(*plan_conv)(struct gpu *gpu, const struct gpu_conv *conv, const char *choice, char *ret_reason);
+    // `choice` NULL or empty: what stands first. `gpu` NULL: as above; such a plan cannot be run.
+    struct gpu_plan *(*plan_conv)(struct gpu *gpu, const char *architecture, const struct gpu_conv *conv,
+                                  const char *choice, char *ret_reason);
     struct gpu_plan *(*plan_product)(struct gpu *gpu, const struct gpu_product *product, const char *choice,
                                      char *ret_reason);
     const char *(*choice_of)(const struct gpu_plan *plan);

@@ -5,6 +5,7 @@
 #include "backends/cuda/kernels.h"
 
 struct kernel_cache;
+struct known_engine;
 
 struct cuda_backend {
     struct backend base;
@@ -12,7 +13,8 @@ struct cuda_backend {
     struct gpu *gpu;   // NULL: only costs are here
     struct gpu_information information;
     struct kernel_cache *kernels;
-    void *zeros;   // for biases that are not there
+    void *zeros;                        // for biases that are not there
+    VEC(struct known_engine) engines;   // the best that were found
 };
 #define ZERO_BYTES ((size_t)1 << 20)
 

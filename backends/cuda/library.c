@@ -237,6 +237,32 @@ static struct shape_of_product shape_of(const struct type *x, const struct type 
     return s;
 }
 
+// In rows or in columns.
+static bool as_result(const struct view *v, const struct shape_of_product *s, struct gpu_matrix *ret)
+{
+    if (!as_matrices(v, s->m, s->n, s->batches, ret))
+        return false;
+    if (s->n == 1)
+        ret->column_stride = 1;
+    if (s->m == 1 && ret->column_stride == 1)
+        ret->row_stride = s->n;
+    return true;
+}
+
+// Layouts in which the result is one matrix for each batch.
+static unsigned layouts_of_product(const struct planner *p, node_id node, const struct type *type,
+                                   const struct shape_of_product *s)
+{
+    unsigned mask = planner_layouts(p, node);
+    struct gpu_matrix ignored;
+    for (enum layout l = 0; l < LAYOUT_COUNT; l++) {
+        struct view v = view_dense(NO_MEMORY, type, l);
+        if ((mask & LAYOUT_BIT(l)) && !as_result(&v, s, &ignored))
+            mask &= ~LAYOUT_BIT(l);
+    }
+    return mask;
+}
+
 static struct view matrix_operand(struct planner *p, tensor_id t, int64_t rows, int64_t columns, int64_t batches)
 {
     struct gpu_matrix ignored;
@@ -257,24 +283,13 @@ bool cuda_claim_product(const struct cuda_backend *b, struct planner *p, node_id
         return false;
     struct view operands[2] = {matrix_operand(p, inputs[0], s.m, s.k, s.batches),
                                matrix_operand(p, inputs[1], s.k, s.n, s.batches)};
-    enum layout layout = planner_choose(p, n->first_output, 0, LAYOUT_ROWS);
+    enum layout layout = planner_choose(p, n->first_output, layouts_of_product(p, node, type, &s), LAYOUT_ROWS);
     struct view result = planner_allocate_chosen(p, n->first_output, type, layout);
     planner_add_step(p, &cuda_kernel_product, node, 2, operands, 1, &result);
     return true;
 }
 
-// Of the result or a residual.
-static bool as_rows(const struct view *v, const struct shape_of_product *s, struct gpu_matrix *ret)
-{
-    if (!as_matrices(v, s->m, s->n, s->batches, ret) || (ret->column_stride != 1 && s->n > 1))
-        return false;
-    ret->column_stride = 1;
-    if (s->m == 1)
-        ret->row_stride = s->n;
-    return true;
-}
-
-// Rows must begin at addresses that are no worse than those of a result that stands alone.
+// Rows (columns) must begin at addresses that are no worse than those of a result that stands alone.
 bool cuda_product_writes_part(const struct planner *p, node_id node, const struct view *part)
 {
     const struct graph *g = planner_graph(p);
@@ -282,13 +297,44 @@ bool cuda_product_writes_part(const struct planner *p, node_id node, const struc
     struct shape_of_product s = shape_of(graph_type(g, inputs[0]), graph_type(g, inputs[1]));
     int64_t unit = 16 / (int64_t)dtype_size(part->dtype);
     struct gpu_matrix m;
-    return as_rows(part, &s, &m) && alignment_of(part) == 16 && (m.row_stride % unit == 0 || s.n % unit != 0);
+    bool is_matrix = as_result(part, &s, &m) && alignment_of(part) == 16, is_by_rows = m.column_stride == 1;
+    return is_matrix &&
+           ((is_by_rows ? m.row_stride : m.column_stride) % unit == 0 || (is_by_rows ? s.n : s.m) % unit != 0);
 }
 
 static bool accepts_behind_product(const struct planner *p, const struct step *step, const struct loop *loop)
 {
     struct fused ignored;
     return read_epilogue(planner_graph(p), step, loop, loop->rank - 1, true, &ignored);
+}
+
+static bool is_by_columns(const struct gpu_matrix *m)
+{
+    return m->column_stride != 1;
+}
+
+static struct gpu_matrix turned(const struct gpu_matrix *m)
+{
+    struct gpu_matrix t = *m;
+    t.row_stride = m->column_stride;
+    t.column_stride = m->row_stride;
+    return t;
+}
+
+// A result in columns is z' = y' * x' in rows, where the bias runs along the rows.
+static void exchange_operands(struct library_step *s)
+{
+    struct gpu_product *p = &s->product, q = *p;
+    struct view x = s->x;
+    p->m = q.n;
+    p->n = q.m;
+    p->x = turned(&q.y);
+    p->y = turned(&q.x);
+    p->z = turned(&q.z);
+    p->residual = turned(&q.residual);
+    p->is_bias_of_rows = q.has_bias;
+    s->x = s->y;
+    s->y = x;
 }
 
 static bool read_product(const struct plan *plan, const struct step *step, bool allows_tf32, struct library_step *s)
@@ -300,11 +346,12 @@ static bool read_product(const struct plan *plan, const struct step *step, bool 
     if (!find_type(s->z.dtype, &product->type) ||
         !read_epilogue(plan->graph, step, epilogue_of(step), s->z.rank - 1, true, &fused) ||
         !as_matrices(&s->x, shape.m, shape.k, shape.batches, &product->x) ||
-        !as_matrices(&s->y, shape.k, shape.n, shape.batches, &product->y) || !as_rows(&s->z, &shape, &product->z))
+        !as_matrices(&s->y, shape.k, shape.n, shape.batches, &product->y) || !as_result(&s->z, &shape, &product->z))
         return false;
     if (fused.residual) {
         struct view residual = view_of_access(fused.residual, &s->z);
-        if (!as_rows(&residual, &shape, &product->residual))
+        if (!as_result(&residual, &shape, &product->residual) ||
+            is_by_columns(&product->residual) != is_by_columns(&product->z))
             return false;
     }
     product->allows_tf32 = allows_tf32;
@@ -317,6 +364,8 @@ static bool read_product(const struct plan *plan, const struct step *step, bool 
     product->has_bias = fused.bias != NULL;
     product->has_residual = fused.residual != NULL;
     product->activation = fused.activation;
+    if (is_by_columns(&product->z))
+        exchange_operands(s);
     return true;
 }
 
@@ -345,7 +394,7 @@ bool library_step_read(const struct plan *plan, const struct step *step, bool al
 struct library_step library_step_bare(const struct library_step *s)
 {
     struct library_step bare = *s;
-    bare.has_zero_bias = bare.conv.has_bias = bare.product.has_bias = false;
+    bare.has_zero_bias = bare.conv.has_bias = bare.product.has_bias = bare.product.is_bias_of_rows = false;
     bare.conv.has_residual = bare.product.has_residual = false;
     bare.conv.activation = bare.product.activation = GPU_NO_ACTIVATION;
     bare.bias = bare.residual = NULL;

@@ -1,20 +1,22 @@
 // What a step costs on the device.
 //
 // Policy (revision POLICY_REVISION in cuda.c): random data; activations as warm as the step itself leaves them; weights
-// in several copies that take turns, more than the cache holds, as the layers of a model do. Launches are captured, as
-// many as take 200 µs, and the graph is launched twice to warm up; then samples until the median is known to 3 %. Of a
-// library's engines the first CANDIDATES are tried with a few samples each and the best is measured; as many are tried
-// for a convolution without its epilogue, which is then a kernel of its own. The words of the best are kept with the
-// cost, so that the same one runs in models. A kernel of fixed work before and after tells whether the clock changed by
-// more than CLOCK_DRIFT: then all is done again.
+// cold, as the layers of a model find them: in several copies that take turns, more than the cache holds (small ones in
+// as many as a sample has launches, the cache being swept before each sample), but for small models, whose weights stay
+// there. Launches are captured, as many as take 200 µs, and the graph is launched twice to warm up; then samples until
+// the median is known to 3 %. Of a library's engines (engines.h) each is tried with a few samples, until PATIENCE in a row were no better or none can be,
+// and the best is measured. The words of the best are kept with the cost, so that the same one runs in models. A kernel
+// of fixed work before and after tells whether the clock changed by more than CLOCK_DRIFT: then all is done again.
 #include "backends/cuda/measure.h"
 
 #include "backends/costs/choices.h"
 #include "backends/costs/sampling.h"
+#include "backends/cuda/engines.h"
 #include "backends/cuda/internal.h"
 #include "backends/cuda/kernel_cache.h"
 #include "backends/cuda/library.h"
 #include "backends/cuda/model.h"
+#include "backends/cuda/roofline.h"
 #include "backends/cuda/steps.h"
 #include "backends/planning/plan_memory.h"
 #include "core/memory/arena.h"
@@ -27,12 +29,10 @@
 #include <string.h>
 
 #define SAMPLE_SECONDS 2e-4
-#define MOST_LAUNCHES 256
-#define CANDIDATES 10
-#define MOST_COPIES 32
-#define MOST_COPIED_BYTES ((size_t)1 << 30)
+#define SWEPT_CACHES 2   // how many times the cache, for what was there to be gone
 #define CLOCK_DRIFT 0.05
 #define MOST_ATTEMPTS 3
+#define PATIENCE 3   // of engines that are no better, in a row
 #define LAUNCH_SECONDS 1e-5
 #define ALIGNMENT 256   // of what the device allocates
 #define BLOCK_BYTES ((size_t)1 << 20)
@@ -43,8 +43,9 @@ struct measurement {
     const struct step *step;
     const choice_list *among;
     struct arena arena;
-    int n_copies;
-    struct addresses at[MOST_COPIES];
+    struct rotation rotation;
+    struct addresses *at;   // of each copy
+    char *swept;            // memory that fills the cache; NULL: it need not be swept
     VEC(char *) owned;
     struct error *error;
 };
@@ -89,8 +90,8 @@ static bool give_memory(struct measurement *m, memory_id id)
     size_t distance = plan_keeps(m->plan, id) ? (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : 0;
     if (m->at[0].memory[id])
         return true;
-    char *block = make_memory(m, id, distance ? mem_product((size_t)m->n_copies, distance) : bytes);
-    for (int i = 0; block && i < m->n_copies; i++)
+    char *block = make_memory(m, id, distance ? mem_product((size_t)m->rotation.copies, distance) : bytes);
+    for (int i = 0; block && i < m->rotation.copies; i++)
         m->at[i].memory[id] = block + (size_t)i * distance;
     return block != NULL;
 }
@@ -114,15 +115,26 @@ static size_t bytes_of_weights(const struct measurement *m)
     return bytes;
 }
 
-static int count_copies(const struct measurement *m)
+struct rotation measure_rotation(size_t weight_bytes, size_t cache_bytes)
 {
-    size_t bytes = bytes_of_weights(m), wanted;
-    if (bytes == 0)
-        return 1;
-    wanted = 2 * m->b->information.cache_bytes / bytes + 1;
-    while (wanted > 1 && (wanted > MOST_COPIES || wanted * bytes > MOST_COPIED_BYTES))
-        wanted--;
-    return (int)wanted;
+    size_t wanted = weight_bytes ? SWEPT_CACHES * cache_bytes / weight_bytes + 1 : 1;
+    bool is_swept = wanted > MEASURE_MOST_LAUNCHES;
+    return (struct rotation){is_swept ? MEASURE_MOST_LAUNCHES + 1 : (int)wanted, is_swept};
+}
+
+static bool give_copies(struct measurement *m)
+{
+    size_t bytes = m->b->base.has_small_model ? 0 : bytes_of_weights(m);
+    m->rotation = measure_rotation(bytes, m->b->information.cache_bytes);
+    m->at = arena_array(&m->arena, struct addresses, m->rotation.copies);
+    for (int i = 0; i < m->rotation.copies; i++)
+        m->at[i].memory = arena_array(&m->arena, char *, m->plan->memory.count + 1);
+    if (!m->rotation.is_swept)
+        return true;
+    m->swept = cuda_allocate(m->b, SWEPT_CACHES * m->b->information.cache_bytes, m->error);
+    if (m->swept)
+        vec_push(&m->owned, m->swept);
+    return m->swept != NULL;
 }
 
 // --- time ------------------------------------------------------------------------------------------------------------
@@ -135,9 +147,16 @@ static bool fail(const struct measurement *m)
 static bool launch_in_turns(const struct measurement *m, const struct prepared_step *s, int n)
 {
     for (int i = 0; i < n; i++)
-        if (!step_launch(m->b, s, &m->at[i % m->n_copies]))
+        if (!step_launch(m->b, s, &m->at[i % m->rotation.copies]))
             return false;
     return true;
+}
+
+// The last copy, which has no other use, brings the activations back.
+static bool sweep_cache(const struct measurement *m, const struct prepared_step *s)
+{
+    return !m->swept || (m->b->api->fill(m->b->gpu, m->swept, 0, SWEPT_CACHES * m->b->information.cache_bytes) &&
+                         step_launch(m->b, s, &m->at[m->rotation.copies - 1]));
 }
 
 // Seconds of n launches, or of a graph of them.
@@ -145,6 +164,8 @@ static bool time_launches(const struct measurement *m, const struct prepared_ste
                           double *ret_seconds)
 {
     const struct gpu_api *api = m->b->api;
+    if (!sweep_cache(m, s))
+        return fail(m);
     api->note_moment(m->b->gpu, 0);
     if (!(graph ? api->launch_graph(m->b->gpu, graph) : launch_in_turns(m, s, n)))
         return fail(m);
@@ -168,8 +189,9 @@ static struct gpu_graph *capture(const struct measurement *m, const struct prepa
 // Copies take turns where a launch is short: a long one does not feel whether its weights are in the cache.
 static int count_launches(const struct measurement *m, double once)
 {
-    int launches = (int)fmin(MOST_LAUNCHES, ceil(SAMPLE_SECONDS / (once + 1e-7)));
-    return launches > 1 && launches < m->n_copies ? m->n_copies : launches;
+    int launches = (int)fmin(MEASURE_MOST_LAUNCHES, ceil(SAMPLE_SECONDS / (once + 1e-7)));
+    bool takes_turns = launches > 1 && !m->swept && launches < m->rotation.copies;
+    return takes_turns ? m->rotation.copies : launches;
 }
 
 static bool take_samples(const struct measurement *m, const struct prepared_step *s, size_t most, double best,
@@ -218,54 +240,6 @@ static bool time_choice(void *context, const char *choice, size_t most, double b
     return is_done;
 }
 
-// --- choices ---------------------------------------------------------------------------------------------------------
-
-static int ask_library(struct cuda_backend *b, const struct library_step *s, struct gpu_choice *ret_choices)
-{
-    char reason[GPU_REASON_SIZE];
-    return s->is_conv
-               ? b->api->conv_choices(b->gpu, b->information.architecture, &s->conv, CANDIDATES, ret_choices, reason)
-               : b->api->product_choices(b->gpu, &s->product, CANDIDATES, ret_choices, reason);
-}
-
-static void add_choice(choice_list *list, const char *before, const char *text)
-{
-    struct listed_choice c = {.text = ""};
-    int n = snprintf(c.text, sizeof c.text, "%s%s", before, text);
-    if (n >= 0 && (size_t)n < sizeof c.text)
-        vec_push(list, c);
-}
-
-static void add_engines(struct cuda_backend *b, const struct library_step *s, const char *before, choice_list *list)
-{
-    struct gpu_choice found[CANDIDATES];
-    int n = ask_library(b, s, found);
-    for (int i = 0; i < n; i++)
-        add_choice(list, before, found[i].text);
-}
-
-// Engines without an epilogue are others, and often faster by more than a kernel for the epilogue takes.
-void cuda_list_choices(struct backend *backend, const struct plan *plan, const struct step *step, choice_list *list)
-{
-    struct cuda_backend *b = (struct cuda_backend *)backend;
-    struct library_step s, bare;
-    if (!cuda_is_library_step(step)) {
-        add_choice(list, "", "");
-        return;
-    }
-    if (library_step_read(plan, step, b->base.options.allows_tf32, &s)) {
-        add_engines(b, &s, "", list);
-        bare = library_step_bare(&s);
-        if (s.is_conv && step->n_loops)
-            add_engines(b, &bare, CHOICE_APART, list);
-    }
-    bool is_refused = list->count == 0;
-    if (is_refused)
-        add_choice(list, "", "");   // perhaps without its epilogue
-    if (is_refused || (s.is_conv && s.conv.groups > 1))
-        add_choice(list, "", CHOICE_GENERATED);
-}
-
 // --- the clock -------------------------------------------------------------------------------------------------------
 
 // A loop of fixed work on data in the cache, long beside a launch: what it takes depends on the clock alone.
@@ -295,7 +269,8 @@ static bool time_sentinel(const struct measurement *m, double *ret_seconds)
 
 static bool measure_steadily(struct measurement *m, double least, struct step_cost *ret_cost)
 {
-    const char *best = choices_find_best(m->among, least, time_choice, m);
+    struct choice_limits limits = {1.03 * cuda_least(&m->b->base, m->plan, m->step), PATIENCE};
+    const char *best = choices_find_best(m->among, least, &limits, time_choice, m);
     double before, after;
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
         if (!time_sentinel(m, &before) || !time_choice(m, best, MOST_SAMPLES, INFINITY, ret_cost) ||
@@ -324,7 +299,7 @@ static bool give_scratch(struct measurement *m)
         step_release(m->b, &s);
     arena_free(&arena);
     char *scratch = is_done ? cuda_allocate(m->b, bytes, m->error) : NULL;
-    for (int i = 0; i < m->n_copies; i++)
+    for (int i = 0; i < m->rotation.copies; i++)
         m->at[i].scratch = scratch;
     if (scratch)
         vec_push(&m->owned, scratch);
@@ -337,14 +312,13 @@ bool cuda_measure(struct backend *backend, const struct plan *plan, const struct
     struct measurement m = {
         .b = (struct cuda_backend *)backend, .plan = plan, .step = step, .among = among, .error = error};
     arena_init(&m.arena);
-    m.n_copies = count_copies(&m);
-    for (int i = 0; i < m.n_copies; i++)
-        m.at[i].memory = arena_array(&m.arena, char *, plan->memory.count + 1);
     *ret_cost = (struct step_cost){0};
-    bool is_done = give_memories(&m) && give_scratch(&m) && measure_steadily(&m, best, ret_cost);
+    bool is_done = give_copies(&m) && give_memories(&m) && give_scratch(&m) && measure_steadily(&m, best, ret_cost);
     for (size_t i = 0; i < m.owned.count; i++)
         m.b->api->release(m.b->gpu, m.owned.items[i]);
     vec_free(&m.owned);
     arena_free(&m.arena);
+    if (is_done)
+        engines_learn(m.b, plan, step, ret_cost->choice);
     return is_done;
 }

@@ -2,6 +2,14 @@
 #pragma once
 #include "backends/cuda/internal.h"
 
-void cuda_list_choices(struct backend *b, const struct plan *plan, const struct step *step, choice_list *list);
 bool cuda_measure(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
                   double best, struct step_cost *ret_cost, struct error *error);
+
+// How the weights of a step are cold at each launch: copies that take turns, and whether the cache is swept before each
+// sample, because the launches of a sample do not touch more than it holds; then each launch has a copy of its own.
+#define MEASURE_MOST_LAUNCHES 256   // of a sample
+struct rotation {
+    int copies;
+    bool is_swept;
+};
+struct rotation measure_rotation(size_t weight_bytes, size_t cache_bytes);

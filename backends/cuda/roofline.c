@@ -1,15 +1,23 @@
 // A guess for what has not been measured: the time to move a step's bytes or to do its operations, whichever is longer,
-// at a share of what the device could do, and a launch.
+// at a share of what the device could do, and a launch. And what it takes at least: a launch, and all of its bytes out of
+// the cache or its products in the smallest tiles, wave after wave, whichever is longer.
 #include "backends/cuda/roofline.h"
 
 #include "backends/cuda/internal.h"
 #include "backends/cuda/library.h"
 #include "backends/planning/plan_memory.h"
 #include "graph/graph_whole.h"
+#include <math.h>
 
 #define LAUNCH_SECONDS 2e-6
 #define SHARE_OF_BYTES 0.7
 #define SHARE_OF_FLOPS 0.5
+#define LEAST_LAUNCH_SECONDS 1e-6
+#define CACHE_RATE 2.0    // times that of memory
+#define TILE 32           // rows and columns
+#define LEAST_DEPTH 128   // of a tile whose products several multiprocessors share
+#define MOST_SHARING 16
+#define WINOGRAD_SHARE 4.0      // products of the definition for one
 #define TENSOR_CORES_TF32 7.0   // times the rate of f32
 #define TENSOR_CORES_HALF 14.0
 
@@ -35,4 +43,57 @@ double cuda_guess(const struct backend *backend, const struct plan *plan, const 
     double moving = bytes / (SHARE_OF_BYTES * b->information.bytes_per_second);
     double computing = flops / (SHARE_OF_FLOPS * rate_of(b, step));
     return LAUNCH_SECONDS + (moving > computing ? moving : computing);
+}
+
+// --- at least --------------------------------------------------------------------------------------------------------
+
+struct tiled {
+    double rows, columns, depth, n;
+};
+
+static double seconds_of_tiles(const struct cuda_backend *b, const struct tiled *t, double rate)
+{
+    double least = INFINITY, processors = fmax(1, b->information.multiprocessors);
+    double one = 2 * fmin(TILE, t->rows) * fmin(TILE, t->columns) * t->depth * processors / rate;
+    for (int parts = 1; parts == 1 || (parts <= MOST_SHARING && t->depth >= parts * LEAST_DEPTH); parts *= 2)
+        least =
+            fmin(least, ceil(t->n * ceil(t->rows / TILE) * ceil(t->columns / TILE) * parts / processors) * one / parts);
+    return least;
+}
+
+static double elements_behind(const struct view *v, int axis)
+{
+    double n = 1;
+    for (int i = axis; i < v->rank; i++)
+        n *= (double)v->dim[i];
+    return n;
+}
+
+// A convolution of larger windows may need fewer products than its definition has.
+static double least_of_conv(const struct cuda_backend *b, const struct step *step, double rate)
+{
+    const struct view *x = &step->operands[0], *w = &step->operands[1], *z = &step->results[0];
+    double taps = elements_behind(w, 2), groups = w->dim[1] ? (double)(x->dim[1] / w->dim[1]) : 1;
+    struct tiled t = {(double)z->dim[0] * elements_behind(z, 2), (double)w->dim[0] / groups, elements_behind(w, 1),
+                      groups};
+    return seconds_of_tiles(b, &t, rate) / (taps == 1 ? 1 : fmax(taps, WINOGRAD_SHARE));
+}
+
+static double least_of_product(const struct cuda_backend *b, const struct step *step, double rate)
+{
+    const struct view *x = &step->operands[0], *z = &step->results[0];
+    struct tiled t = {(double)z->dim[z->rank - 2], (double)z->dim[z->rank - 1], (double)x->dim[x->rank - 1], 1};
+    t.n = elements_behind(z, 0) / fmax(1, t.rows * t.columns);
+    return seconds_of_tiles(b, &t, rate);
+}
+
+double cuda_least(const struct backend *backend, const struct plan *plan, const struct step *step)
+{
+    const struct cuda_backend *b = (const struct cuda_backend *)backend;
+    double moving =
+        step_distinct_bytes(step, step->kernel != &cuda_kernel_loops) / (CACHE_RATE * b->information.bytes_per_second);
+    double computing = step->kernel == &cuda_kernel_conv      ? least_of_conv(b, step, rate_of(b, step))
+                       : step->kernel == &cuda_kernel_product ? least_of_product(b, step, rate_of(b, step))
+                                                              : 0;
+    return LEAST_LAUNCH_SECONDS + fmax(moving, computing);
 }

@@ -61,7 +61,7 @@ static bool prepare_generated(struct cuda_backend *b, const struct plan *plan, c
 static struct gpu_plan *plan_library(struct cuda_backend *b, const struct library_step *s, const char *choice)
 {
     char reason[GPU_REASON_SIZE];
-    return s->is_conv ? b->api->plan_conv(b->gpu, &s->conv, choice, reason)
+    return s->is_conv ? b->api->plan_conv(b->gpu, b->information.architecture, &s->conv, choice, reason)
                       : b->api->plan_product(b->gpu, &s->product, choice, reason);
 }
 

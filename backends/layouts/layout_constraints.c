@@ -198,10 +198,10 @@ static void add_copies_of(struct formulation *f, const struct layout_part *copie
 
 double layout_least_seconds(const struct layout_search *s, const struct layout_table *t)
 {
-    return s->b->target.layouts->least_share * t->least;
+    return fmax(s->b->target.layouts->least_share * t->least, t->floor);
 }
 
-// The table as far as it is known; what is missing costs at least a share of the least.
+// The table as far as it is known; what is missing costs at least a share of the least, and its floor.
 static const double *bounds_of(const struct layout_search *s, const struct layout_table *t)
 {
     if (t->n_missing == 0)

@@ -14,6 +14,7 @@
 struct layout_table {
     size_t n_entries, n_missing;
     double *seconds, least;   // NAN where missing; least: of those for the standard layouts and for one layout for all
+    double floor;             // of STEPS: none can be less
     bool is_guessed;          // some of them
     unsigned slots;           // of NEED: all that are in some entry
 };

@@ -143,6 +143,14 @@ static size_t entries_of(const struct layout_search *s, const struct layout_part
     return part->kind == PART_COPIES ? entries * LAYOUT_SLOTS : entries;
 }
 
+static double floor_of(const struct layout_search *s, const struct layout_part *part)
+{
+    double floor = 0;
+    for (size_t i = 0; s->b->methods->least && part->kind == PART_STEPS && i < part->steps.count; i++)
+        floor += s->b->methods->least(s->b, &s->plan, &s->plan.steps.items[part->steps.items[i]]);
+    return floor;
+}
+
 void layout_find_table(struct layout_search *s, struct layout_part *part)
 {
     struct layout_memory *memory = s->memory;
@@ -151,7 +159,7 @@ void layout_find_table(struct layout_search *s, struct layout_part *part)
                               memory->key.list.count * sizeof *memory->key.list.items);
     if (part->table < memory->tables.count)
         return;
-    struct layout_table t = {.n_entries = entries_of(s, part)};
+    struct layout_table t = {.n_entries = entries_of(s, part), .floor = floor_of(s, part)};
     t.n_missing = t.n_entries;
     t.seconds = arena_array(&memory->arena, double, t.n_entries);
     for (size_t i = 0; i < t.n_entries; i++)

@@ -2,13 +2,16 @@
 // libraries, memory, capture. Outputs are poisoned before each run; the second run plays back what was captured.
 #include "backends/backend.h"
 #include "backends/costs/graph_cost.h"
+#include "backends/costs/step_cost.h"
 #include "backends/cuda/cuda.h"
+#include "backends/cuda/measure.h"
 #include "core/system/file.h"
 #include "tests/backends/graphs.h"
 #include "tests/backends/random_graphs.h"
 #include "tests/cuda/check_text.h"
 #include "tests/cuda/emulated_gpu.h"
 #include "tests/cuda/graphs.h"
+#include "tests/support/parse_graph.h"
 #include <unistd.h>
 
 // Of random graphs: most of the time their kernels are compiled.
@@ -158,6 +161,90 @@ static void keeps_an_epilogue_apart_where_that_is_faster(void **state)
     unlink(path);
 }
 
-RUN_TESTS(TEST(agrees_with_the_reference), TEST(agrees_with_channels_last), TEST(agrees_on_random_graphs),
+// --- matrices ---------------------------------------------------------------------------------------------------------
+
+static void agrees_with_matrices_in_columns(void **state)
+{
+    struct backend *device = open_device(false);
+    for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
+        check_matrices(device, conformance_graphs[i], i + 1, 2);
+    for (size_t i = 0; i < COUNT_OF(cuda_graphs); i++)
+        check_matrices(device, cuda_graphs[i], i + 1, 2);
+    backend_close(device);
+}
+
+// Figure 5 of the TASO paper: (x * y)' and y' * x', where a product is four times as fast on matrices in columns. By
+// rule both results are in rows, and the first is copied; the best layouts of the first are columns.
+static void chooses_columns_for_a_transposed_product(void **state)
+{
+    static const char *const graphs[] = {
+        "(graph " X2("(f32 12 16)", "(f32 16 20)") "(let m (matmul x y)) (let z (transpose :perm 1 0 m)) (output z))",
+        "(graph " X2("(f32 12 16)", "(f32 16 20)") "(let a (transpose :perm 1 0 x)) (let b (transpose :perm 1 0 y))"
+                                                   "(let z (matmul b a)) (output z))",
+    };
+    static const double plain[] = {5e-5, 1e-5};
+    struct error error = {0};
+    struct backend_options options = {.cost_file = "", .seconds_per_step = 1e-4};
+    setenv("TASO_EMULATED_ROWS", "4e-5", 1);
+    struct backend *device = cuda_backend_open_on(&emulated_gpu, &options, &error);
+    unsetenv("TASO_EMULATED_ROWS");
+    for (size_t i = 0; i < COUNT_OF(graphs); i++) {
+        ARENA(arena);
+        GRAPH(g, &arena, graphs[i]);
+        struct estimate estimate;
+        device->policy = LAYOUTS_PLAIN;
+        assert_true(backend_estimate(device, &g, &estimate, &error) && fabs(estimate.seconds - plain[i]) < 1e-9);
+        device->policy = LAYOUTS_BEST;
+        assert_true(backend_estimate(device, &g, &estimate, &error) && fabs(estimate.seconds - 1e-5) < 1e-9);
+        check_model(device, &g, i + 1, 2);
+    }
+    backend_close(device);
+}
+
+// --- weights ----------------------------------------------------------------------------------------------------------
+
+static void takes_copies_enough_to_be_cold(void **state)
+{
+    static const size_t cache = 62914560;
+    for (size_t bytes = 1; bytes < 4 * cache; bytes = bytes * 5 / 3 + 1) {
+        struct rotation r = measure_rotation(bytes, cache);
+        assert_true(r.copies >= 1 && r.copies <= MEASURE_MOST_LAUNCHES + 1);
+        if (r.is_swept)
+            assert_true(r.copies == MEASURE_MOST_LAUNCHES + 1 && MEASURE_MOST_LAUNCHES * bytes <= 2 * cache);
+        else
+            assert_true((size_t)r.copies * bytes > 2 * cache);
+    }
+    assert_int_equal(measure_rotation((size_t)1 << 20, cache).copies, 121);   // a product of 512 x 512
+    assert_true(measure_rotation(4096, cache).is_swept);
+    assert_int_equal(measure_rotation(0, cache).copies, 1);
+}
+
+// 100 µs where weights are not in the cache: those of 256 bytes, of which the cache holds as many as a sample has
+// launches, and of 2 KB; but not in small models.
+static void small_weights_are_cold_in_large_models(void **state)
+{
+    ARENA(arena);
+    struct error error = {0};
+    struct backend_options options = {.cost_file = "", .seconds_per_step = 1e-4};
+    setenv("TASO_EMULATED_COLD", "1e-4", 1);
+    struct backend *device = cuda_backend_open_on(&emulated_gpu, &options, &error);
+    unsetenv("TASO_EMULATED_COLD");
+    GRAPH(g, &arena,
+          "(graph " X1("(f32 4 8)") W2("(f32 8 8)", "(f32 8 64)") "(let a (matmul x w))"
+                                                                  "(let z (matmul a v)) (output z))");
+    for (int is_small = 0; is_small <= 1; is_small++) {
+        struct estimate estimate;
+        backend_expect_model(device, is_small ? 4096 : (size_t)1 << 30);
+        assert_true(backend_estimate(device, &g, &estimate, &error));
+        double wanted = 2 * (is_small ? 1e-5 : 1.1e-4);
+        if (fabs(estimate.seconds - wanted) > 1e-8)
+            fail_msg("%g seconds in a model that is %s", estimate.seconds, is_small ? "small" : "large");
+    }
+    backend_close(device);
+}
+
+RUN_TESTS(TEST(agrees_with_matrices_in_columns), TEST(chooses_columns_for_a_transposed_product),
+          TEST(takes_copies_enough_to_be_cold), TEST(small_weights_are_cold_in_large_models),
+          TEST(agrees_with_the_reference), TEST(agrees_with_channels_last), TEST(agrees_on_random_graphs),
           TEST(agrees_on_concatenations), TEST(agrees_on_random_windows), TEST(measures_and_keeps_engines),
           TEST(keeps_an_epilogue_apart_where_that_is_faster))

@@ -519,14 +519,15 @@ static void free_conv(struct gpu_plan *base)
     free(p);
 }
 
-struct gpu_plan *plugin_plan_conv(struct gpu *gpu, const struct gpu_conv *conv, const char *choice, char *ret_reason)
+struct gpu_plan *plugin_plan_conv(struct gpu *gpu, const char *architecture, const struct gpu_conv *conv,
+                                  const char *choice, char *ret_reason)
 {
     struct conv_plan *p = calloc(1, sizeof *p);
     p->base.run = run_conv;
     p->base.free = free_conv;
     p->has_bias = conv->has_bias;
     p->has_residual = conv->has_residual;
-    if (!start(&p->making, gpu, "", conv, ret_reason)) {
+    if (!start(&p->making, gpu, architecture, conv, ret_reason)) {
         free(p);
         return NULL;
     }

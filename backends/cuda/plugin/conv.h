@@ -6,4 +6,5 @@
 
 int plugin_conv_choices(struct gpu *gpu, const char *architecture, const struct gpu_conv *conv, int most,
                         struct gpu_choice *ret_choices, char *ret_reason);
-struct gpu_plan *plugin_plan_conv(struct gpu *gpu, const struct gpu_conv *conv, const char *choice, char *ret_reason);
+struct gpu_plan *plugin_plan_conv(struct gpu *gpu, const char *architecture, const struct gpu_conv *conv,
+                                  const char *choice, char *ret_reason);

@@ -1,7 +1,8 @@
 // Matrix products through cuBLASLt.
 //
 // The library thinks in columns: a row-major z = x * y is for it z' = y' * x', with y first. So its bias, which runs
-// along the rows of its result, runs along our columns. A matrix that stands the other way is marked as transposed.
+// along the rows of its result, runs along our columns. Where ours runs along the rows, all matrices are said to stand
+// in rows, and x is first. A matrix that stands the other way is marked as transposed.
 #include "backends/cuda/plugin/product.h"
 
 #include "backends/cuda/plugin/fail.h"
@@ -17,10 +18,10 @@
 struct product_plan {
     struct gpu_plan base;
     cublasLtMatmulDesc_t what;
-    cublasLtMatrixLayout_t first, second, residual, result;   // of y, of x; without a residual that is z
+    cublasLtMatrixLayout_t first, second, residual, result;   // without a residual that is z
     cublasLtMatmulAlgo_t algorithm;
     size_t workspace;
-    bool has_bias, has_residual;
+    bool has_bias, has_residual, is_x_first;
 };
 
 // --- descriptions ----------------------------------------------------------------------------------------------------
@@ -47,11 +48,21 @@ static bool is_by_columns(const struct gpu_matrix *m)
     return m->column_stride != 1;
 }
 
+static const struct gpu_matrix *first_of(const struct gpu_product *p)
+{
+    return p->is_bias_of_rows ? &p->x : &p->y;
+}
+
+static const struct gpu_matrix *second_of(const struct gpu_product *p)
+{
+    return p->is_bias_of_rows ? &p->y : &p->x;
+}
+
 static bool describe_product(const struct gpu_product *p, cublasLtMatmulDesc_t *ret_what)
 {
     bool is_tf32 = p->type == GPU_F32 && p->allows_tf32;
-    cublasOperation_t first = is_by_columns(&p->y) ? CUBLAS_OP_T : CUBLAS_OP_N;
-    cublasOperation_t second = is_by_columns(&p->x) ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublasOperation_t first = is_by_columns(first_of(p)) ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublasOperation_t second = is_by_columns(second_of(p)) ? CUBLAS_OP_T : CUBLAS_OP_N;
     cublasLtEpilogue_t epilogue = epilogue_of(p);
     cudaDataType_t bias = data_type(p->type);
     if (cublasLtMatmulDescCreate(ret_what, is_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F) !=
@@ -70,11 +81,13 @@ static bool describe_product(const struct gpu_product *p, cublasLtMatmulDesc_t *
 static bool describe_matrix(const struct gpu_product *p, const struct gpu_matrix *m, int64_t rows, int64_t columns,
                             cublasLtMatrixLayout_t *ret_layout)
 {
-    bool turned = is_by_columns(m);
+    bool turned = is_by_columns(m), in_rows = p->is_bias_of_rows, is_exchanged = turned != in_rows;
     int64_t leading = turned ? m->column_stride : m->row_stride, distance = m->batch_stride;
-    int32_t batches = (int32_t)p->batches;
-    if (cublasLtMatrixLayoutCreate(ret_layout, data_type(p->type), (uint64_t)(turned ? rows : columns),
-                                   (uint64_t)(turned ? columns : rows), leading) != CUBLAS_STATUS_SUCCESS)
+    int32_t batches = (int32_t)p->batches, order = in_rows ? CUBLASLT_ORDER_ROW : CUBLASLT_ORDER_COL;
+    if (cublasLtMatrixLayoutCreate(ret_layout, data_type(p->type), (uint64_t)(is_exchanged ? rows : columns),
+                                   (uint64_t)(is_exchanged ? columns : rows), leading) != CUBLAS_STATUS_SUCCESS ||
+        cublasLtMatrixLayoutSetAttribute(*ret_layout, CUBLASLT_MATRIX_LAYOUT_ORDER, &order, sizeof order) !=
+            CUBLAS_STATUS_SUCCESS)
         return false;
     return batches == 1 || (cublasLtMatrixLayoutSetAttribute(*ret_layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batches,
                                                              sizeof batches) == CUBLAS_STATUS_SUCCESS &&
@@ -104,9 +117,11 @@ static struct product_plan *describe(const struct gpu_product *product, char *re
     p->base.free = free_product;
     p->has_bias = product->has_bias;
     p->has_residual = product->has_residual;
+    p->is_x_first = product->is_bias_of_rows;
+    cublasLtMatrixLayout_t *x = p->is_x_first ? &p->first : &p->second, *y = p->is_x_first ? &p->second : &p->first;
     if (product->batches <= INT32_MAX && describe_product(product, &p->what) &&
-        describe_matrix(product, &product->y, product->k, product->n, &p->first) &&
-        describe_matrix(product, &product->x, product->m, product->k, &p->second) &&
+        describe_matrix(product, &product->y, product->k, product->n, y) &&
+        describe_matrix(product, &product->x, product->m, product->k, x) &&
         describe_matrix(product, product->has_residual ? &product->residual : &product->z, product->m, product->n,
                         &p->residual) &&
         describe_matrix(product, &product->z, product->m, product->n, &p->result))
@@ -121,7 +136,7 @@ static struct product_plan *describe(const struct gpu_product *product, char *re
 static bool set_preferences(const struct gpu_product *product, cublasLtMatmulPreference_t preference)
 {
     size_t workspace = GPU_WORKSPACE_BYTES;
-    uint32_t first = (uint32_t)product->y.alignment, second = (uint32_t)product->x.alignment,
+    uint32_t first = (uint32_t)first_of(product)->alignment, second = (uint32_t)second_of(product)->alignment,
              result = (uint32_t)product->z.alignment, residual = 16;
     return cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
                                                 sizeof workspace) == CUBLAS_STATUS_SUCCESS &&
@@ -189,10 +204,11 @@ static bool run_product(struct gpu *gpu, const struct gpu_plan *base, const stru
 {
     const struct product_plan *p = (const struct product_plan *)base;
     float alpha = 1, beta = p->has_residual ? 1 : 0;
+    const void *first = p->is_x_first ? o->x : o->y, *second = p->is_x_first ? o->y : o->x;
     if (p->has_bias && cublasLtMatmulDescSetAttribute(p->what, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &o->bias,
                                                       sizeof o->bias) != CUBLAS_STATUS_SUCCESS)
         return false;
-    return cublasLtMatmul(gpu->cublas, p->what, &alpha, o->y, p->first, o->x, p->second, &beta,
+    return cublasLtMatmul(gpu->cublas, p->what, &alpha, first, p->first, second, p->second, &beta,
                           p->has_residual ? o->residual : o->z, p->residual, o->z, p->result, &p->algorithm,
                           o->workspace, p->workspace, gpu->stream) == CUBLAS_STATUS_SUCCESS;
 }

@@ -1,7 +1,9 @@
-// `run_graphs [--costs FILE] [--tf32] [--type f16] [--batch N] [--repeats N] [--save FOLDER] [--serve] GRAPH...`: runs
+// `run_graphs [--costs FILE] [--tf32] [--type f16] [--batch N] [--repeats N] [--save FOLDER] [--serve] [--kernels] GRAPH...`: runs
 // graphs in text form (graph/text.h) on a GPU with random weights, and writes a line of JSON for each: the time of the
 // whole graph, captured, the sum of its steps' measured costs, and what it has. Costs are kept in FILE. Weights of few
 // entries are read from the file beside NAME.graph, NAME.values (`onnx_graph --values`), where there is one.
+//
+// With --kernels nothing is run: each step of a library is measured beside a kernel from its definition, a line each.
 //
 // With --batch a graph of one sample is run for N. With --save the folder gets what others need to do the same: the
 // graph that was run (graph), the beginning of each weight and input (weight0, ..., raw; to be repeated until it is
@@ -10,6 +12,8 @@
 #include "backends/backend.h"
 #include "backends/costs/graph_cost.h"
 #include "backends/cuda/cuda.h"
+#include "backends/cuda/library.h"
+#include "backends/cuda/measure.h"
 #include "core/formats/sexp.h"
 #include "core/numbers/random.h"
 #include "core/numbers/statistics.h"
@@ -32,7 +36,7 @@ struct running {
     const char *type;     // in place of f32; NULL: as it is
     const char *folder;   // to save to; NULL: nothing is saved
     int64_t batch;
-    bool is_serving;
+    bool is_serving, compares_kernels;
     size_t repeats;
     struct arena arena;   // of one graph
     struct graph g;
@@ -235,6 +239,22 @@ static bool serve(struct running *r, struct model *m, const struct tensor_value 
     return true;
 }
 
+// What is far slower than the library is not measured well.
+static void compare_kernels(void *context, const struct plan *plan, const struct step *step,
+                            const struct step_cost *cost)
+{
+    struct running *r = context;
+    choice_list among = {0};
+    struct step_cost generated;
+    if (!cuda_is_library_step(step) || strcmp(cost->choice, CHOICE_GENERATED) == 0)
+        return;
+    vec_push(&among, ((struct listed_choice){.text = CHOICE_GENERATED}));
+    if (cuda_measure(r->backend, plan, step, &among, cost->seconds, &generated, &r->error))
+        printf("{\"kernel\": \"%s\", \"seconds\": %.6g, \"generated\": %.6g, \"choice\": \"%s\"}\n", step->kernel->name,
+               cost->seconds, generated.seconds, cost->choice);
+    vec_free(&among);
+}
+
 static bool run_graph(struct running *r, const char *path)
 {
     struct estimate estimate;
@@ -242,6 +262,8 @@ static bool run_graph(struct running *r, const char *path)
     double largest = 0;
     if (!open_graph(r, path) || !backend_estimate(r->backend, &r->g, &estimate, &r->error))
         return false;
+    if (r->compares_kernels)
+        return backend_visit_steps(r->backend, &r->g, compare_kernels, r, &r->error);
     struct leaves weights = fill_leaves(r, operators[OP_WEIGHT], 1), inputs = fill_leaves(r, operators[OP_INPUT], 2);
     struct model *m = NULL;
     if (read_values(r, path, &weights))
@@ -285,6 +307,8 @@ int main(int argc, char **argv)
             r.folder = value_of(argc, argv, &first);
         else if (strcmp(argv[first], "--serve") == 0)
             r.is_serving = true;
+        else if (strcmp(argv[first], "--kernels") == 0)
+            r.compares_kernels = true;
         else if (strcmp(argv[first], "--tf32") == 0)
             options.allows_tf32 = true;
     }

@@ -69,6 +69,7 @@ static void agrees(void **state)
         fail_msg("%s", error.message);
     assert_true(is_well_typed(c->text, c->way->type, text, sizeof text));
     check_text(c->way->device, text, c->seed, c->way->allowed);
+    check_matrices(c->way->device, text, c->seed, c->way->allowed);
 }
 
 static void add_checks(struct CMUnitTest *tests, size_t *n, struct way *way, const char *const *graphs, size_t count)
