@@ -22,17 +22,21 @@
 
 const struct kernel cuda_kernel_loops = {.name = "loops"}, cuda_kernel_evaluate = {.name = "evaluate"};
 
-static void close_cuda(struct backend *backend)
+static void release_parts(struct cuda_backend *b)
 {
-    struct cuda_backend *b = (struct cuda_backend *)backend;
-    backend_finish(backend);
     kernel_cache_free(b->kernels);
-    engines_forget(b);
+    vec_free(&b->engines);
     if (b->zeros)
         b->api->release(b->gpu, b->zeros);
     if (b->gpu)
         b->api->close(b->gpu);
     mem_free(b, sizeof *b);
+}
+
+static void close_cuda(struct backend *backend)
+{
+    backend_finish(backend);
+    release_parts((struct cuda_backend *)backend);
 }
 
 static const struct backend_methods methods = {
@@ -124,11 +128,7 @@ struct backend *cuda_backend_open_on(const struct gpu_api *api, const struct bac
     api->get_information(gpu, &b->information);
     if (open_parts(b, options, error))
         return &b->base;
-    kernel_cache_free(b->kernels);
-    if (b->zeros)
-        api->release(gpu, b->zeros);
-    api->close(gpu);
-    mem_free(b, sizeof *b);
+    release_parts(b);
     return NULL;
 }
 

@@ -15,52 +15,28 @@
 
 #define CANDIDATES 10   // of a library's ranking
 #define MOST_NEAR 2     // engines of near shapes
-#define MOST_KIND_WORDS 40
-
-struct engine_shape {
-    uint64_t kind;
-    double sizes[4];   // logarithms
-};
-struct known_engine {
-    struct engine_shape shape;
-    char choice[CHOICE_SIZE];
-};
 
 // --- shapes ----------------------------------------------------------------------------------------------------------
 
-struct kind {
-    int64_t words[MOST_KIND_WORDS];
-    int n;
-};
-
-static void add_word(struct kind *k, int64_t word)
-{
-    k->words[k->n++] = word;
-}
-
 static struct engine_shape shape_of_conv(const struct gpu_conv *c)
 {
-    struct kind k = {.n = 0};
+    const int64_t kind[] = {c->type,       c->allows_tf32,      c->has_bias,   c->has_residual, c->activation,
+                            c->groups > 1, c->z.stride[1] == 1, c->w.dim[2],   c->w.dim[3],     c->stride[0],
+                            c->stride[1],  c->dilation[0],      c->dilation[1]};
     double places = (double)c->z.dim[0];
-    add_word(&k, c->type << 8 | c->allows_tf32 << 7 | c->has_bias << 6 | c->has_residual << 5 | (c->groups > 1) << 4 |
-                     (c->z.stride[1] == 1) << 3 | (int64_t)c->activation);
-    for (int i = 0; i < c->x.rank - 2; i++) {
-        add_word(&k, c->w.dim[2 + i]);
-        add_word(&k, c->stride[i] << 32 | c->dilation[i]);
-        places *= (double)c->z.dim[2 + i];
-    }
+    for (int i = 2; i < c->z.rank; i++)
+        places *= (double)c->z.dim[i];
     return (struct engine_shape){
-        hash_bytes(k.words, (size_t)k.n * sizeof *k.words, 1),
+        hash_bytes(kind, sizeof kind, 1),
         {log2(places), log2((double)c->w.dim[0]), log2((double)c->w.dim[1]), log2((double)c->groups)}};
 }
 
 static struct engine_shape shape_of_product(const struct gpu_product *p)
 {
-    int64_t word = p->type << 9 | p->allows_tf32 << 8 | (p->x.column_stride == 1) << 7 |
-                   (p->y.column_stride == 1) << 6 | p->has_bias << 5 | p->is_bias_of_rows << 4 | p->has_residual << 3 |
-                   (int64_t)p->activation;
+    const int64_t kind[] = {p->type,     p->allows_tf32,     p->x.column_stride == 1, p->y.column_stride == 1,
+                            p->has_bias, p->is_bias_of_rows, p->has_residual,         p->activation};
     return (struct engine_shape){
-        hash_bytes(&word, sizeof word, 2),
+        hash_bytes(kind, sizeof kind, 2),
         {log2((double)p->m), log2((double)p->n), log2((double)p->k), log2((double)p->batches)}};
 }
 
@@ -79,14 +55,19 @@ static double distance(const struct engine_shape *a, const struct engine_shape *
 
 // --- lists -----------------------------------------------------------------------------------------------------------
 
+static bool is_listed(const choice_list *list, const char *text)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i].text, text) == 0)
+            return true;
+    return false;
+}
+
 static void add_choice(choice_list *list, const char *before, const char *text)
 {
     struct listed_choice c = {.text = ""};
     int n = snprintf(c.text, sizeof c.text, "%s%s", before, text);
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->items[i].text, c.text) == 0)
-            return;
-    if (n >= 0 && (size_t)n < sizeof c.text)
+    if (n >= 0 && (size_t)n < sizeof c.text && !is_listed(list, c.text))
         vec_push(list, c);
 }
 
@@ -94,17 +75,11 @@ static void add_choice(choice_list *list, const char *before, const char *text)
 static void add_near(const struct cuda_backend *b, const struct engine_shape *shape, choice_list *list)
 {
     const struct known_engine *nearest = NULL;
-    double least = INFINITY;
     for (size_t i = 0; i < b->engines.count; i++) {
         const struct known_engine *e = &b->engines.items[i];
-        double d = distance(&e->shape, shape);
-        bool is_listed = false;
-        for (size_t k = 0; k < list->count; k++)
-            is_listed |= strcmp(list->items[k].text, e->choice) == 0;
-        if (d < least && !is_listed) {
-            least = d;
+        double least = nearest ? distance(&nearest->shape, shape) : INFINITY;
+        if (distance(&e->shape, shape) < least && !is_listed(list, e->choice))
             nearest = e;
-        }
     }
     if (nearest)
         add_choice(list, "", nearest->choice);
@@ -169,9 +144,4 @@ void engines_learn(struct cuda_backend *b, const struct plan *plan, const struct
     e.shape = shape_of(&s);
     snprintf(e.choice, sizeof e.choice, "%s", choice);
     vec_push(&b->engines, e);
-}
-
-void engines_forget(struct cuda_backend *b)
-{
-    vec_free(&b->engines);
 }

@@ -6,4 +6,3 @@
 void cuda_list_choices(struct backend *b, const struct plan *plan, const struct step *step, choice_list *list);
 // Keeps the engine that was found to be the best, for shapes that are near.
 void engines_learn(struct cuda_backend *b, const struct plan *plan, const struct step *step, const char *choice);
-void engines_forget(struct cuda_backend *b);

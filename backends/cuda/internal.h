@@ -5,7 +5,15 @@
 #include "backends/cuda/kernels.h"
 
 struct kernel_cache;
-struct known_engine;
+
+struct engine_shape {
+    uint64_t kind;
+    double sizes[4];   // logarithms
+};
+struct known_engine {
+    struct engine_shape shape;
+    char choice[CHOICE_SIZE];
+};
 
 struct cuda_backend {
     struct backend base;
@@ -14,7 +22,7 @@ struct cuda_backend {
     struct gpu_information information;
     struct kernel_cache *kernels;
     void *zeros;                        // for biases that are not there
-    VEC(struct known_engine) engines;   // the best that were found
+    VEC(struct known_engine) engines;   // that were the best (engines.h)
 };
 #define ZERO_BYTES ((size_t)1 << 20)
 
@@ -59,8 +67,6 @@ struct addresses {
 #define CHOICE_GENERATED "generated"   // of a library step: no library, a kernel from the definition
 #define CHOICE_APART "apart "          // before an engine: without the epilogue, which is a kernel of its own
 
-// --- machine code (kernel_cache.c) -----------------------------------------------------------------------------------
-
-// --- models (model.c), costs (measure.c, roofline.c) -----------------------------------------------------------------
+// --- models (model.c) ------------------------------------------------------------------------------------------------
 
 extern const struct executor cuda_executor;

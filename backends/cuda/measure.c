@@ -4,9 +4,10 @@
 // cold, as the layers of a model find them: in several copies that take turns, more than the cache holds (small ones in
 // as many as a sample has launches, the cache being swept before each sample), but for small models, whose weights stay
 // there. Launches are captured, as many as take 200 µs, and the graph is launched twice to warm up; then samples until
-// the median is known to 3 %. Of a library's engines (engines.h) each is tried with a few samples, until PATIENCE in a row were no better or none can be,
-// and the best is measured. The words of the best are kept with the cost, so that the same one runs in models. A kernel
-// of fixed work before and after tells whether the clock changed by more than CLOCK_DRIFT: then all is done again.
+// the median is known to 3 %. Of a library's engines (engines.h) each is tried with a few samples, until PATIENCE in a
+// row were no better or none can be, and the best is measured. The words of the best are kept with the cost, so that
+// the same one runs in models. A kernel of fixed work before and after tells whether the clock changed by more than
+// CLOCK_DRIFT: then all is done again.
 #include "backends/cuda/measure.h"
 
 #include "backends/costs/choices.h"
@@ -173,17 +174,16 @@ static bool time_launches(const struct measurement *m, const struct prepared_ste
     return cuda_synchronize(m->b, m->error) && (api->seconds_between(m->b->gpu, 0, 1, ret_seconds) || fail(m));
 }
 
-static struct gpu_graph *capture(const struct measurement *m, const struct prepared_step *s, int n)
+struct turns {
+    const struct measurement *m;
+    const struct prepared_step *step;
+    int n;
+};
+
+static bool launch_all_turns(void *context)
 {
-    char reason[GPU_REASON_SIZE];
-    if (!m->b->api->begin_capture(m->b->gpu, reason))
-        return NULL;
-    bool is_whole = launch_in_turns(m, s, n);
-    struct gpu_graph *graph = m->b->api->end_capture(m->b->gpu, reason);
-    if (is_whole || !graph)
-        return graph;
-    m->b->api->free_graph(graph);
-    return NULL;
+    const struct turns *t = context;
+    return launch_in_turns(t->m, t->step, t->n);
 }
 
 // Copies take turns where a launch is short: a long one does not feel whether its weights are in the cache.
@@ -205,7 +205,7 @@ static bool take_samples(const struct measurement *m, const struct prepared_step
     if (once > HOPELESS * best + LAUNCH_SECONDS)
         return true;
     int launches = count_launches(m, once);
-    struct gpu_graph *graph = capture(m, s, launches);
+    struct gpu_graph *graph = cuda_capture(m->b, launch_all_turns, &(struct turns){m, s, launches});
     bool is_done = time_launches(m, s, graph, launches, &once) && time_launches(m, s, graph, launches, &once);
     double start = clock_seconds();
     while (is_done && !samples_suffice(&samples, most, INFINITY) &&

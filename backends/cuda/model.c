@@ -217,19 +217,23 @@ static bool launch_steps(const struct cuda_model *m, struct error *error)
     return true;
 }
 
-// A device that cannot capture goes on step by step.
-static void capture(struct cuda_model *m, struct cuda_backend *b)
+struct gpu_graph *cuda_capture(struct cuda_backend *b, bool (*launch)(void *context), void *context)
 {
     char reason[GPU_REASON_SIZE];
-    struct error ignored;
-    if (m->n_steps == 0 || !b->api->begin_capture(b->gpu, reason))
-        return;
-    bool is_whole = launch_steps(m, &ignored);
+    if (!b->api->begin_capture(b->gpu, reason))
+        return NULL;
+    bool is_whole = launch(context);
     struct gpu_graph *graph = b->api->end_capture(b->gpu, reason);
-    if (is_whole)
-        m->graph = graph;
-    else if (graph)
-        b->api->free_graph(graph);
+    if (is_whole || !graph)
+        return graph;
+    b->api->free_graph(graph);
+    return NULL;
+}
+
+static bool launch_captured(void *model)
+{
+    struct error ignored;
+    return launch_steps(model, &ignored);
 }
 
 static bool launch_all(struct cuda_model *m, struct error *error)
@@ -244,8 +248,8 @@ static bool launch_all(struct cuda_model *m, struct error *error)
         return true;
     m->has_run = true;
     bool is_sound = cuda_synchronize(b, error);
-    if (is_sound)
-        capture(m, b);
+    if (is_sound && m->n_steps)
+        m->graph = cuda_capture(b, launch_captured, m);   // a device that cannot goes on step by step
     return is_sound;
 }
 
