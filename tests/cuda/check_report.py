@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Searches and `scripts/cuda-report` on the null GPU: `check_report.py ROOT BUILD TASO_OPT NULL_PLUGIN`.
 
-Where there is a toolkit, the report has its NVRTC and cuDNN; searches have names for engines. The report measures graphs in every type, kernels beside the libraries, and keeps costs; two searches of one model do
-the same work, which is far less than trying each engine for each step.
+Where there is a toolkit, the report has its NVRTC and cuDNN; searches have names for engines. The report measures graphs
+in every type, kernels beside the libraries, and keeps costs; two searches of one model do the same work, which is far
+less than trying each engine for each step.
 """
 import json
 import os
