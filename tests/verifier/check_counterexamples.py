@@ -27,6 +27,7 @@ CASES = [
 RULES = """(rule half (source (relu (ewadd ?x ?y))) (target (ewadd (relu ?x) ?y)))
 (rule fine (source (relu (relu ?x))) (target (relu ?x)))
 (rule other (source (transpose :perm $p (relu ?x))) (target (relu ?x)))
+(rule products (source (matmul ?x (matmul ?y ?z))) (target (matmul (matmul ?y ?x) ?z)))
 """
 PROPERTIES = """(property commutes (equal (ewadd ?x ?y) (ewadd ?y ?x)))
 (property square (equal (ewmul ?x ?x) ?x))
@@ -105,6 +106,9 @@ def check_rules(program, path):
     assert half["right"]["values"] == [a + b for a, b in zip(relu(x), y)]
     assert half["left"]["term"] == "(relu (ewadd ?x ?y))" and half["output"] == 0
     check_difference(half)
+    assert [tensor(half, name)["dims"] for name in "xy"] == [[], []], "there are smaller ones"
+    products = judged["products"]["counterexample"]
+    assert [tensor(products, name)["dims"] for name in "xyz"] == [[2, 2], [2, 2], [2, 1]], "there are smaller ones"
     other = judged["other"]["counterexample"]
     assert [a["name"] for a in other["attributes"]] == ["p"] and sorted(other["attributes"][0]["value"]) == [0, 1]
 

@@ -1,5 +1,5 @@
-// Steps down: of the instances at which each axis is as it is, one less, a half or 1 the first is taken that is smaller
-// and differs; of attributes, one entry goes down with each step. It ends where there is none.
+// Steps down: of the instances with fewer axes, or at which each axis is as it is, one less, a half or 1, the first is
+// taken that is smaller and differs; of attributes, one entry goes down with each step. It ends where there is none.
 #include "verifier/testing/shrink.h"
 #include "instances/random_instances.h"
 
@@ -79,6 +79,22 @@ static struct box box_below(const struct instance *in, int64_t only)
     return box;
 }
 
+// Fewer axes, too, of the sizes that there are.
+static struct box box_of_ranks(const struct instance *in)
+{
+    struct box box = box_below(in, 0);
+    for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++) {
+        const struct type *t = in->types[v];
+        uint32_t sizes = 1u << 1;
+        for (int i = 0; t && i < t->rank; i++)
+            sizes |= 1u << (t->dim[i] > MAX_TESTED_SIZE ? 1 : t->dim[i]);
+        for (int rank = 0; t && rank < t->rank; rank++)
+            for (int i = 0; i == 0 || i < rank; i++)
+                box.sizes[v][rank][i] = rank ? sizes : 1u << 1;
+    }
+    return box;
+}
+
 // --- steps -----------------------------------------------------------------------------------------------------------
 
 static bool is_difference(enum comparison c)
@@ -120,9 +136,8 @@ static bool take_smaller(void *context, struct instance *in)
     return !s->is_found && s->compared < MOST_COMPARED;
 }
 
-static bool search(struct shrinking *s, const struct attribute_value *attributes, int64_t only)
+static bool search_box(struct shrinking *s, const struct attribute_value *attributes, struct box box)
 {
-    struct box box = box_below(&s->best, only);
     struct enumeration e = {.equation = s->best.equation,
                             .typing = s->best.typing,
                             .scratch = s->best.scratch,
@@ -136,6 +151,11 @@ static bool search(struct shrinking *s, const struct attribute_value *attributes
     if (s->searches++ < MOST_SEARCHES && s->compared < MOST_COMPARED)
         enumerate_instances(&e);
     return s->is_found;
+}
+
+static bool search(struct shrinking *s, const struct attribute_value *attributes, int64_t only)
+{
+    return search_box(s, attributes, box_below(&s->best, only));
 }
 
 static bool search_with_entry(struct shrinking *s, uint32_t variable, uint32_t entry, int64_t value)
@@ -174,7 +194,7 @@ static bool lower_attributes(struct shrinking *s)
 // Where there are too many instances for all axes at once, some with equal sizes are left.
 static bool lower_sizes(struct shrinking *s)
 {
-    if (search(s, s->best.attributes, 0))
+    if (search_box(s, s->best.attributes, box_of_ranks(&s->best)) || search(s, s->best.attributes, 0))
         return true;
     for (uint32_t v = 0; v < s->best.equation->pattern->n_variables; v++)
         for (int i = 0; s->best.types[v] && i < s->best.types[v]->rank; i++)
