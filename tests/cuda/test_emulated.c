@@ -243,8 +243,44 @@ static void small_weights_are_cold_in_large_models(void **state)
     backend_close(device);
 }
 
-RUN_TESTS(TEST(agrees_with_matrices_in_columns), TEST(chooses_columns_for_a_transposed_product),
-          TEST(takes_copies_enough_to_be_cold), TEST(small_weights_are_cold_in_large_models),
-          TEST(agrees_with_the_reference), TEST(agrees_with_channels_last), TEST(agrees_on_random_graphs),
-          TEST(agrees_on_concatenations), TEST(agrees_on_random_windows), TEST(measures_and_keeps_engines),
+// --- bounds -----------------------------------------------------------------------------------------------------------
+
+static void check_bound(void *context, const struct plan *plan, const struct step *step, const struct step_cost *cost)
+{
+    struct backend *device = context;
+    double least = device->methods->least(device, plan, step);
+    assert_false(cost->is_guessed);
+    if (!(least >= 1e-6 && least <= cost->seconds))
+        fail_msg("%s: at least %g seconds, and measured to take %g", step->kernel->name, least, cost->seconds);
+}
+
+// What an H200 was measured to take, where no device is.
+static void bounds_what_was_measured(void **state)
+{
+    static const char *const graphs[] = {
+        "(graph " X1("(f32 1024 1024)") "(let y (input 1) (f32 1024 3072)) (let z (matmul x y)) (output z))",
+        "(graph " X1("(f32 1 512)") W1("(f32 512 4096)") "(let z (matmul x w)) (output z))",
+        "(graph " X1("(f32 1 256 56 56)") W1("(f32 256 256 1 1)") "(let z (conv :act relu x w)) (output z))",
+        "(graph " X1("(f32 1 448 8 8)") W1("(f32 448 1 4 1)") "(let z (conv :stride 2 1 :pad 1 0 1 0 :group 448 x w))"
+                                                              "(output z))",
+    };
+    struct error error = {0};
+    struct backend_options options = {.cost_file = getenv("TASO_RECORDED")};
+    setenv("TASO_CUDA_PLUGIN", "/nowhere", 1);
+    struct backend *device = cuda_backend_open(&options, &error);
+    if (!device)
+        fail_msg("%s", error.message);
+    for (size_t i = 0; i < COUNT_OF(graphs); i++) {
+        ARENA(arena);
+        GRAPH(g, &arena, graphs[i]);
+        assert_true(backend_visit_steps(device, &g, check_bound, device, &error));
+    }
+    backend_close(device);
+}
+
+RUN_TESTS(TEST(bounds_what_was_measured), TEST(agrees_with_matrices_in_columns),
+          TEST(chooses_columns_for_a_transposed_product), TEST(takes_copies_enough_to_be_cold),
+          TEST(small_weights_are_cold_in_large_models), TEST(agrees_with_the_reference),
+          TEST(agrees_with_channels_last), TEST(agrees_on_random_graphs), TEST(agrees_on_concatenations),
+          TEST(agrees_on_random_windows), TEST(measures_and_keeps_engines),
           TEST(keeps_an_epilogue_apart_where_that_is_faster))
