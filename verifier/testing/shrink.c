@@ -63,6 +63,17 @@ static uint32_t sizes_of_axis(int64_t size, int64_t only)
     return !only || size == only ? sizes_below(size) : 1u << (size > MAX_TESTED_SIZE ? 1 : size);
 }
 
+// Of the type's own rank, or of a smaller one: any size of an axis that it has.
+static void add_sizes(struct box *box, uint32_t variable, int rank, const struct type *t, int64_t only)
+{
+    uint32_t any = 1u << 1;
+    for (int i = 0; i < t->rank; i++)
+        any |= sizes_of_axis(t->dim[i], only);
+    box->sizes[variable][rank][0] = 1u << 1;
+    for (int i = 0; i < rank; i++)
+        box->sizes[variable][rank][i] = rank < t->rank ? any : sizes_of_axis(t->dim[i], only);
+}
+
 static struct box box_below(const struct instance *in, int64_t only)
 {
     struct box box = {.has_split_trees = instance_has_cuts(in)};
@@ -71,26 +82,9 @@ static struct box box_below(const struct instance *in, int64_t only)
         if (!t)
             continue;
         box.max_rank = t->rank > box.max_rank ? t->rank : box.max_rank;
-        box.sizes[v][t->rank][0] = 1u << 1;
-        for (int i = 0; i < t->rank; i++)
-            box.sizes[v][t->rank][i] = sizes_of_axis(t->dim[i], only);
+        for (int rank = only ? t->rank : 0; rank <= t->rank; rank++)
+            add_sizes(&box, v, rank, t, only);
         box.dtypes[v] = t->dtype == DTYPE_BOOL ? TRIES_BOOL : t->dtype == DTYPE_I64 ? TRIES_I64 : TRIES_F32;
-    }
-    return box;
-}
-
-// Fewer axes, too, of the sizes that there are.
-static struct box box_of_ranks(const struct instance *in)
-{
-    struct box box = box_below(in, 0);
-    for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++) {
-        const struct type *t = in->types[v];
-        uint32_t sizes = 1u << 1;
-        for (int i = 0; t && i < t->rank; i++)
-            sizes |= 1u << (t->dim[i] > MAX_TESTED_SIZE ? 1 : t->dim[i]);
-        for (int rank = 0; t && rank < t->rank; rank++)
-            for (int i = 0; i == 0 || i < rank; i++)
-                box.sizes[v][rank][i] = rank ? sizes : 1u << 1;
     }
     return box;
 }
@@ -136,8 +130,9 @@ static bool take_smaller(void *context, struct instance *in)
     return !s->is_found && s->compared < MOST_COMPARED;
 }
 
-static bool search_box(struct shrinking *s, const struct attribute_value *attributes, struct box box)
+static bool search(struct shrinking *s, const struct attribute_value *attributes, int64_t only)
 {
+    struct box box = box_below(&s->best, only);
     struct enumeration e = {.equation = s->best.equation,
                             .typing = s->best.typing,
                             .scratch = s->best.scratch,
@@ -151,11 +146,6 @@ static bool search_box(struct shrinking *s, const struct attribute_value *attrib
     if (s->searches++ < MOST_SEARCHES && s->compared < MOST_COMPARED)
         enumerate_instances(&e);
     return s->is_found;
-}
-
-static bool search(struct shrinking *s, const struct attribute_value *attributes, int64_t only)
-{
-    return search_box(s, attributes, box_below(&s->best, only));
 }
 
 static bool search_with_entry(struct shrinking *s, uint32_t variable, uint32_t entry, int64_t value)
@@ -194,7 +184,7 @@ static bool lower_attributes(struct shrinking *s)
 // Where there are too many instances for all axes at once, some with equal sizes are left.
 static bool lower_sizes(struct shrinking *s)
 {
-    if (search_box(s, s->best.attributes, box_of_ranks(&s->best)) || search(s, s->best.attributes, 0))
+    if (search(s, s->best.attributes, 0))
         return true;
     for (uint32_t v = 0; v < s->best.equation->pattern->n_variables; v++)
         for (int i = 0; s->best.types[v] && i < s->best.types[v]->rank; i++)

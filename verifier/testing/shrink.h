@@ -6,6 +6,6 @@
 // Another value at small integers, where the sides of `in` differ at some, in place of *difference.
 void instance_round(struct instance *in, struct difference *difference);
 // The sides of `in`, which was searched by `wanted`, differ as *difference says. Both become those of an instance of
-// the same element types with fewer axes, smaller sizes and attributes, at small integers where these tell them apart, or
-// stay as they are. The work is bounded by counts, and what is found depends on the instance alone.
+// the same element types with fewer axes, smaller sizes and attributes, at small integers where these tell them apart,
+// or stay as they are. The work is bounded by counts, and what is found depends on the instance alone.
 void instance_shrink(struct instance *in, struct difference *difference, enum wanted_sides wanted);
