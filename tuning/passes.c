@@ -16,6 +16,7 @@
 #include "operators/traits.h"
 #include "tuning/conf_store.h"
 #include "tuning/neighbourhoods.h"
+#include "tuning/saving.h"
 #include "tuning/step_model.h"
 #include "tuning/tune_graph.h"
 #include <math.h>
@@ -26,9 +27,8 @@
 #define HOPS_OF_LAYOUT 2
 #define LEAST_SLICE 2.0      // seconds of a step that works on schedules
 #define SHARE_OF_SLICE 0.1   // of the whole time
-#define SECONDS_BETWEEN_SAVES 5
-#define APART 1   // value of fusion
-#define ANEW 1    // value of the node of layouts that stands for all: solved for what is apart
+#define APART 1              // value of fusion
+#define ANEW 1               // value of the node of layouts that stands for all: solved for what is apart
 #define FINGERPRINT_OF_ALL 2
 
 const char *const pass_names[N_TUNED_PASSES] = {"graph", "fusion", "layout", "schedules"};
@@ -54,7 +54,7 @@ struct passes {
     VEC(struct known_graph) graphs;
     VEC(struct known_layouts) layouts;
     double cost;   // of the candidate that was evaluated last
-    double saved;
+    struct saving saving;
     size_t n_evaluated;
     struct step_model *model;   // NULL: none is asked for
     struct tuning_progress schedules;
@@ -413,13 +413,9 @@ static bool work(void *context, const struct joint_candidate *best, size_t pass)
 static void tell(void *context, double before, const struct joint_candidate *best)
 {
     struct passes *p = context;
-    struct error ignored = {0};
     if (p->options->progress)
         p->options->progress(p->options->context, before, best->cost, p->n_evaluated);
-    if (clock_seconds() - p->saved < SECONDS_BETWEEN_SAVES)
-        return;
-    backend_save_costs(p->backend, &ignored);
-    p->saved = clock_seconds();
+    saving_consider(&p->saving, p->backend);
 }
 
 // --- from beginning to end -------------------------------------------------------------------------------------------
@@ -478,7 +474,6 @@ bool passes_search(struct passes *p, const struct passes_options *options, struc
         return false;
     *ret_report = (struct passes_report){0};
     p->options = options;
-    p->saved = clock_seconds();
     p->model = options->predicts ? step_model_new() : NULL;
     know_graphs(p);
     const struct joint_problem problem = problem_of(p);

@@ -20,7 +20,7 @@ struct step_model {
     struct arena arena;
     struct key_set steps;
     struct words words;
-    VEC(struct ridge_row) rows;
+    VEC(struct observation) rows;
     struct ridge ridge;
     size_t n_fitted;   // rows
     bool is_believed;
@@ -77,7 +77,7 @@ static void list_features(const struct plan *plan, const struct step *step, doub
 
 static void learn(struct step_model *m, const struct plan *plan, const struct step *step, double seconds)
 {
-    struct ridge_row row = {.value = log(seconds)};
+    struct observation row = {.value = log(seconds)};
     size_t n = m->steps.keys.count, bytes;
     step_spell(plan, step, &m->words);
     bytes = m->words.list.count * sizeof *m->words.list.items;
@@ -93,7 +93,7 @@ static void learn(struct step_model *m, const struct plan *plan, const struct st
 
 static double guess(const struct step_model *m, const struct plan *plan, const struct step *step)
 {
-    double features[RIDGE_FEATURES] = {0};
+    double features[OBSERVATION_FEATURES] = {0};
     list_features(plan, step, features);
     return m->is_believed ? exp(ridge_predict(&m->ridge, features)) : 0;
 }

@@ -9,6 +9,7 @@
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "tuning/reuse/reuse.h"
+#include "tuning/timings.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #define ROUNDS 3
 #define LEAST_GAIN 0.02   // of the seconds so far
 #define MOST_BATCH 64
+#define TRIALS_OF_A_JOB 4   // of a pool of machines
 
 struct step_tuner {
     struct step_tuning tuning;
@@ -171,8 +173,9 @@ struct step_tuner *step_tuner_new(const struct step_tuning *tuning)
     t->tuning = *tuning;
     t->space = *tuning->space;
     t->best = t->settled = INFINITY;
+    t->state.before = t->state.now = INFINITY;
     size_t n = count_suitable(t);
-    if (!n || !find_choice_so_far(t)) {
+    if (!n || (!tuning->is_bridge && !find_choice_so_far(t))) {
         mem_free(t, sizeof *t);
         return NULL;
     }
@@ -205,11 +208,6 @@ const struct step_tuner_state *step_tuner_state(const struct step_tuner *t)
     return &t->state;
 }
 
-const struct schedule_space *step_tuner_space(const struct step_tuner *t)
-{
-    return &t->space;
-}
-
 // --- reuse -----------------------------------------------------------------------------------------------------------
 
 static struct reuse_loops loops_of(const struct schedule_space *s)
@@ -233,16 +231,14 @@ static void list_schedules(struct step_tuner *t)
             vec_push(&t->schedules, schedule_of(point, &f));
 }
 
-double step_tuner_reuse_trials(struct step_tuner *t, struct step_tuner *from, uint64_t seed)
+struct reuse_node step_tuner_node(struct step_tuner *t)
 {
-    struct reuse_loops own = loops_of(&t->space), other = loops_of(&from->space);
-    bool is_alike = strcmp(t->space.family, from->space.family) == 0 && t != from;
-    if (!is_alike || !reuse_is_possible(&own, &other))
-        return 0;
     list_schedules(t);
-    list_schedules(from);
-    return reuse_estimate_trials(&own, t->schedules.items, t->schedules.count, &other, from->schedules.items,
-                                 from->schedules.count, seed);
+    return (struct reuse_node){.family = t->space.family,
+                               .loops = loops_of(&t->space),
+                               .schedules = t->schedules.items,
+                               .n_schedules = t->schedules.count,
+                               .is_bridge = t->tuning.is_bridge};
 }
 
 void step_tuner_reuse(struct step_tuner *t, struct step_tuner *from)
@@ -294,126 +290,151 @@ static size_t propose_reuse(struct step_tuner *t, size_t most, int64_t *ret_poin
 
 // --- trials ----------------------------------------------------------------------------------------------------------
 
-static bool try_points(struct step_tuner *t, const int64_t *points, size_t n)
+static void add_timing(timing_list *list, const char *choice, enum precision precision)
+{
+    struct timing t = {.precision = precision};
+    snprintf(t.choice, sizeof t.choice, "%s", choice);
+    vec_push(list, t);
+}
+
+static bool time_all(const struct step_tuner *t, timing_list *timings, size_t of_a_job, double best,
+                     struct error *error)
 {
     const struct step_tuning *s = &t->tuning;
-    choice_list choices = {0};
-    for (size_t i = 0; i < n; i++) {
-        struct listed_choice choice = {.precision = t->space.precision};
-        print_point(t, points[i], choice.text);
-        vec_push(&choices, choice);
-    }
-    s->backend->methods->make_ready(s->backend, s->plan, s->step, &choices);
-    for (size_t i = 0; i < n && !interrupt_requested(); i++) {
-        struct step_cost cost;
-        double best = fmin(t->best, t->state.now);
-        bool is_had = backend_try(s->backend, s->plan, s->step, choices.items[i].text, best, &cost);
-        if (is_had || !interrupt_requested())
-            tell(t, points[i], is_had ? cost.seconds : INFINITY);
-        t->state.n_tried += is_had;
-    }
-    vec_free(&choices);
+    if (s->command)
+        return timings_ask(s->command, timings_step_key(s->backend, s->plan, s->step), timings, of_a_job, best, error);
+    timings_take(s->backend, s->plan, s->step, timings, best);
     return !interrupt_requested();
+}
+
+// Trials before an interruption are kept; nothing is known of the others.
+static bool try_points(struct step_tuner *t, const int64_t *points, size_t n, struct error *error)
+{
+    const struct step_tuning *s = &t->tuning;
+    timing_list timings = {0};
+    for (size_t i = 0; i < n; i++) {
+        char choice[CHOICE_SIZE];
+        print_point(t, points[i], choice);
+        add_timing(&timings, choice, PRECISION_EXACT);
+    }
+    bool is_done = time_all(t, &timings, TRIALS_OF_A_JOB, fmin(t->best, t->state.now), error);
+    for (size_t i = 0; i < n; i++) {
+        const struct timing *own = &timings.items[i];
+        if (own->is_had)
+            backend_keep_trial(s->backend, s->plan, s->step, own->choice, &own->cost);
+        if (own->is_had || is_done)
+            tell(t, points[i], own->is_had ? own->cost.seconds : INFINITY);
+        t->state.n_tried += own->is_had;
+    }
+    vec_free(&timings);
+    return is_done;
 }
 
 // --- the contest -----------------------------------------------------------------------------------------------------
 
-struct finalist {
-    char choice[CHOICE_SIZE];
-    struct step_cost cost;   // of the last round
-    double seconds[ROUNDS];
-    bool is_out;
-};
-
-// The choice so far is the first. What is far behind the best trial does not come in.
-static size_t pick_finalists(const struct step_tuner *t, struct finalist *ret)
+// The choice so far is the first. What is far behind the best trial does not come in. Rounds are timed by turns; the
+// last one says what choices err.
+static size_t list_contest(const struct step_tuner *t, timing_list *ret_timings)
 {
     int64_t points[FINALISTS];
-    size_t n = grid_search_best(t->search, FINALISTS, points), count = 1;
-    snprintf(ret[0].choice, sizeof ret[0].choice, "%s", t->state.choice);
+    size_t n = grid_search_best(t->search, FINALISTS, points), count;
+    const struct step_tuning *s = &t->tuning;
+    add_timing(ret_timings, t->state.choice, PRECISION_EXACT);
     for (size_t i = 0; i < n; i++) {
         struct step_cost cost;
-        struct finalist *f = &ret[count];
-        print_point(t, points[i], f->choice);
-        bool is_known = backend_recall_trial(t->tuning.backend, t->tuning.plan, t->tuning.step, f->choice, &cost);
-        count += is_known && cost.seconds <= NEAR_THE_BEST * t->best && strcmp(f->choice, ret[0].choice) != 0;
+        char choice[CHOICE_SIZE];
+        print_point(t, points[i], choice);
+        if (backend_recall_trial(s->backend, s->plan, s->step, choice, &cost) &&
+            cost.seconds <= NEAR_THE_BEST * t->best && strcmp(choice, t->state.choice) != 0)
+            add_timing(ret_timings, choice, PRECISION_EXACT);
+    }
+    count = ret_timings->count;
+    for (size_t i = count; count > 1 && i < ROUNDS * count; i++) {
+        bool is_last = i / count + 1 == ROUNDS && i % count > 0;
+        add_timing(ret_timings, ret_timings->items[i % count].choice, is_last ? t->space.precision : PRECISION_EXACT);
     }
     return count;
 }
 
-static void time_round(const struct step_tuner *t, struct finalist *finalists, size_t n, int round)
+// INFINITY: it could not be had once.
+static double typical_seconds(const timing_list *timings, size_t finalist, size_t n)
 {
-    const struct step_tuning *s = &t->tuning;
-    for (size_t i = 0; i < n; i++) {
-        struct finalist *f = &finalists[i];
-        enum precision precision = round + 1 < ROUNDS ? PRECISION_EXACT : t->space.precision;
-        bool is_last = i && round + 1 == ROUNDS;
-        f->is_out = f->is_out || !backend_time_choice(s->backend, s->plan, s->step, f->choice,
-                                                      is_last ? precision : PRECISION_EXACT, &f->cost);
-        f->seconds[round] = f->cost.seconds;
+    double seconds[ROUNDS];
+    for (size_t i = 0; i < ROUNDS; i++) {
+        const struct timing *t = &timings->items[i * n + finalist];
+        if (!t->is_had)
+            return INFINITY;
+        seconds[i] = t->cost.seconds;
     }
+    return sample_summarize(seconds, ROUNDS).median;
 }
 
-static double typical_seconds(struct finalist *f)
-{
-    return sample_summarize(f->seconds, ROUNDS).median;
-}
-
-static void adopt(struct step_tuner *t, struct finalist *f, double seconds)
+static void adopt(struct step_tuner *t, const struct timing *timing, double seconds)
 {
     const struct step_tuning *s = &t->tuning;
-    f->cost.seconds = seconds;
-    backend_adopt_choice(s->backend, s->plan, s->step, t->space.precision, &f->cost);
-    snprintf(t->state.choice, sizeof t->state.choice, "%s", f->choice);
+    struct step_cost cost = timing->cost;
+    cost.seconds = seconds;
+    backend_adopt_choice(s->backend, s->plan, s->step, t->space.precision, &cost);
+    snprintf(t->state.choice, sizeof t->state.choice, "%s", timing->choice);
 }
 
 // The ratio counts that both have when they are timed by turns: the machine may be slower now than it was at first.
-static void settle(struct step_tuner *t)
+static void settle(struct step_tuner *t, const timing_list *timings, size_t n)
 {
-    struct finalist finalists[1 + FINALISTS] = {0};
-    size_t n = pick_finalists(t, finalists), best = 0;
-    t->settled = t->best;
-    for (int round = 0; n > 1 && round < ROUNDS; round++)
-        time_round(t, finalists, n, round);
-    if (n <= 1 || interrupt_requested() || finalists[0].is_out)
-        return;
-    double so_far = typical_seconds(&finalists[0]), least = so_far * (1 - LEAST_GAIN);
-    for (size_t i = 1; i < n; i++) {
-        double seconds = finalists[i].is_out ? INFINITY : typical_seconds(&finalists[i]);
+    double so_far = typical_seconds(timings, 0, n), least = so_far * (1 - LEAST_GAIN);
+    size_t best = 0;
+    for (size_t i = 1; i < n && isfinite(so_far); i++) {
+        double seconds = typical_seconds(timings, i, n);
         best = seconds < least ? i : best;
         least = fmin(least, seconds);
     }
     if (!best)
         return;
-    adopt(t, &finalists[best], least);
+    adopt(t, &timings->items[(ROUNDS - 1) * n + best], least);
     t->state.now *= least / so_far;
     t->state.n_fruitless = 0;
 }
 
-// The machine may be faster or slower than it was when the cost database learned of it.
-static void time_choice_so_far(struct step_tuner *t)
+static bool hold_contest(struct step_tuner *t, struct error *error)
 {
-    struct step_cost cost;
-    const struct step_tuning *s = &t->tuning;
-    t->is_timed = true;
-    if (backend_time_choice(s->backend, s->plan, s->step, t->state.choice, PRECISION_EXACT, &cost))
-        t->state.before = t->state.now = cost.seconds;
+    timing_list timings = {0};
+    size_t n = list_contest(t, &timings);
+    bool is_done = n < 2 || time_all(t, &timings, timings.count, INFINITY, error);
+    t->settled = t->best;
+    if (n > 1 && is_done)
+        settle(t, &timings, n);
+    vec_free(&timings);
+    return is_done;
 }
 
-bool step_tuner_advance(struct step_tuner *t, size_t n_trials)
+// The machine may be faster or slower than it was when the cost database learned of it.
+static bool time_choice_so_far(struct step_tuner *t, struct error *error)
+{
+    timing_list timings = {0};
+    t->is_timed = true;
+    add_timing(&timings, t->state.choice, PRECISION_EXACT);
+    bool is_done = time_all(t, &timings, 1, INFINITY, error);
+    if (timings.items[0].is_had)
+        t->state.before = t->state.now = timings.items[0].cost.seconds;
+    vec_free(&timings);
+    return is_done;
+}
+
+bool step_tuner_advance(struct step_tuner *t, size_t n_trials, struct error *error)
 {
     int64_t points[MOST_BATCH];
-    if (!t->is_timed)
-        time_choice_so_far(t);
+    bool is_bridge = t->tuning.is_bridge;
+    if (!t->is_timed && !is_bridge && !time_choice_so_far(t, error))
+        return false;
     size_t most = n_trials < MOST_BATCH ? n_trials : MOST_BATCH, n = propose_reuse(t, most, points);
     if (!n)
         n = grid_search_propose(t->search, most, points);
     t->state.is_over = n == 0;
     t->state.n_fruitless++;
-    if (n && !try_points(t, points, n))
+    if (n && !try_points(t, points, n, error))
         return false;
-    if (t->best < t->settled && t->best < t->state.now)
-        settle(t);
+    if (!is_bridge && t->best < t->settled && t->best < t->state.now && !hold_contest(t, error))
+        return false;
     if (t->tuning.model)
         cost_model_fit(t->tuning.model);
     return !interrupt_requested();

@@ -3,6 +3,7 @@
 #pragma once
 #include "backends/contract/backend.h"
 #include "tuning/model/cost_model.h"
+#include "tuning/reuse/reuse_plan.h"
 #include "tuning/search/grid_search.h"
 
 struct step_tuner;
@@ -10,9 +11,11 @@ struct step_tuning {
     struct backend *backend;
     const struct plan *plan;   // with the step; outlives the tuner
     const struct step *step;
-    const struct schedule_space *space;
+    const struct schedule_space *space;   // is copied
     uint64_t seed;
     struct cost_model *model;   // of all steps with this sketch; NULL: none is learned
+    bool is_bridge;             // no model has the step: its trials are all that is wanted
+    const char *command;        // that times schedules (timings.h); NULL: they are timed here
 };
 // What is known of it.
 struct step_tuner_state {
@@ -27,11 +30,11 @@ struct step_tuner_state {
 // NULL: no schedule suits the step.
 struct step_tuner *step_tuner_new(const struct step_tuning *tuning);
 void step_tuner_free(struct step_tuner *t);
-// May it reuse the other's best schedule (reuse/reuse.h), and how many trials does that take about? 0: it may not.
-double step_tuner_reuse_trials(struct step_tuner *t, struct step_tuner *from, uint64_t seed);
+// For plans of reuse, but for the trials that it takes without; lives as long as the tuner.
+struct reuse_node step_tuner_node(struct step_tuner *t);
 // The next trials are those of reuse, until these are over.
 void step_tuner_reuse(struct step_tuner *t, struct step_tuner *from);
-// Tries so many schedules, and adopts one that gains. False: interrupted.
-bool step_tuner_advance(struct step_tuner *t, size_t n_trials);
+// Tries so many schedules, and adopts one that gains. False: it ends here, interrupted (no error), or as the command
+// failed.
+bool step_tuner_advance(struct step_tuner *t, size_t n_trials, struct error *error);
 const struct step_tuner_state *step_tuner_state(const struct step_tuner *t);
-const struct schedule_space *step_tuner_space(const struct step_tuner *t);

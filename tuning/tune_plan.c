@@ -1,6 +1,6 @@
 // Steps take turns: the next batch of trials is of the step whose seconds in a run of the model, less for each
-// batch that gained nothing, are the most. A step that is to reuse what is found of another one waits for it, and
-// adds to its urgency.
+// batch that gained nothing, are the most. A step that is to reuse what is found of another one, or of a bridge, waits
+// for it, and adds to its urgency.
 #include "tuning/tune_plan.h"
 
 #include "backends/backend.h"
@@ -11,24 +11,29 @@
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
-#include "tuning/reuse_plan.h"
+#include "tuning/bridges.h"
+#include "tuning/saving.h"
 #include "tuning/step_tuner.h"
+#include "tuning/timings.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define BATCH 12           // trials that are compiled as one unit
+#define BATCH 12   // trials that are compiled as one unit
+#define BATCH_OF_COMMAND 48
 #define MOST_FRUITLESS 8   // batches, after which a step is left
 #define SHARE_AFTER_FRUITLESS 0.6
-#define SECONDS_BETWEEN_SAVES 5
 #define TRIALS_FROM_NOTHING 24   // after which others may reuse a step's best
+#define MOST_BRIDGES 32
+#define SECONDS_FOR_BRIDGES 20   // of the whole, below which there are none
 
 struct item {   // a space of a step
     struct step_tuner *tuner;
     struct tuned_step tuned;
     uint64_t step_key;
-    int parent;   // whose best schedule it reuses, or TUNED_FROM_NOTHING
+    int parent;   // whose best schedule it reuses, TUNED_FROM_NOTHING, or NOT_TUNED
     bool is_first_done;
+    struct bridge *bridge;   // that the step is of; NULL: the plan
 };
 struct model_of_family {
     char family[16];
@@ -38,7 +43,8 @@ struct tuning {
     struct backend *backend;
     const struct plan *plan;
     const struct tuning_options *options;
-    double start, saved;
+    double start;
+    struct saving saving;
     VEC(struct item) items;
     VEC(struct model_of_family) models;
 };
@@ -56,18 +62,10 @@ static struct cost_model *model_of(struct tuning *t, const char *family)
     for (size_t i = 0; i < t->models.count; i++)
         if (strcmp(t->models.items[i].family, family) == 0)
             return t->models.items[i].model;
-    own.model = cost_model_new();
+    own.model = cost_model_new(true);
     snprintf(own.family, sizeof own.family, "%s", family);
     vec_push(&t->models, own);
     return own.model;
-}
-
-static uint64_t key_of_step(const struct tuning *t, const struct step *step)
-{
-    struct step_key key = step_key_of(t->backend, t->plan, step, PRECISION_EXACT);
-    uint64_t hash = hash_string(key.text.chars);
-    step_key_free(&key);
-    return hash;
 }
 
 static bool add_repetition(struct tuning *t, uint64_t step_key)
@@ -93,6 +91,7 @@ static void add_space(struct tuning *t, const struct step *step, uint64_t step_k
         .space = space,
         .seed = hash_mix(t->options->seed, step_key),
         .model = t->options->learns ? model_of(t, space->family) : NULL,
+        .command = t->options->command,
     });
     if (item.tuner)
         vec_push(&t->items, item);
@@ -101,7 +100,7 @@ static void add_space(struct tuning *t, const struct step *step, uint64_t step_k
 static void add_step(struct tuning *t, const struct step *step)
 {
     schedule_spaces spaces = {0};
-    uint64_t step_key = key_of_step(t, step);
+    uint64_t step_key = timings_step_key(t->backend, t->plan, step);
     bool is_ours = t->options->parts <= 1 || step_key % (uint64_t)t->options->parts == (uint64_t)t->options->part;
     if (!is_ours || add_repetition(t, step_key))
         return;
@@ -111,25 +110,98 @@ static void add_step(struct tuning *t, const struct step *step)
     vec_free(&spaces);
 }
 
+// --- reuse -----------------------------------------------------------------------------------------------------------
+
+static size_t trials_from_nothing(const struct step_tuner *t)
+{
+    size_t n = step_tuner_state(t)->n_suitable;
+    return n < TRIALS_FROM_NOTHING ? n : TRIALS_FROM_NOTHING;
+}
+
+static size_t trials_done(const struct step_tuner *t)
+{
+    return step_tuner_state(t)->n_tried + step_tuner_state(t)->n_recalled;
+}
+
+static bool is_tuned(const struct step_tuner *t)
+{
+    return trials_done(t) >= trials_from_nothing(t);
+}
+
+static struct reuse_node *list_nodes(const struct tuning *t)
+{
+    struct reuse_node *nodes = mem_new_array(struct reuse_node, t->items.count + 1);
+    for (size_t i = 0; i < t->items.count; i++) {
+        struct step_tuner *tuner = t->items.items[i].tuner;
+        nodes[i] = step_tuner_node(tuner);
+        nodes[i].from_nothing = is_tuned(tuner) ? 0 : (double)(trials_from_nothing(tuner) - trials_done(tuner));
+    }
+    return nodes;
+}
+
+static void add_bridge(struct tuning *t, const struct reuse_bridge *wanted)
+{
+    struct bridge *bridge = bridge_new(t->backend, wanted->family, &wanted->loops);
+    if (!bridge)
+        return;
+    const struct plan *plan = bridge_plan(bridge);
+    const struct step *step = bridge_step(bridge);
+    struct item item = {.step_key = timings_step_key(t->backend, plan, step), .bridge = bridge};
+    item.tuner = step_tuner_new(&(struct step_tuning){
+        .backend = t->backend,
+        .plan = plan,
+        .step = step,
+        .space = bridge_space(bridge),
+        .seed = hash_mix(t->options->seed, item.step_key),
+        .model = t->options->learns ? model_of(t, wanted->family) : NULL,
+        .is_bridge = true,
+    });
+    if (item.tuner)
+        vec_push(&t->items, item);
+    else
+        bridge_free(bridge);
+}
+
+// Bridges between those that are searched without. False: there are none.
+static bool add_bridges(struct tuning *t, const struct reuse_node *nodes, const int *parents)
+{
+    struct reuse_bridge bridges[MOST_BRIDGES];
+    bool has_time = t->options->seconds >= SECONDS_FOR_BRIDGES && !t->options->command;   // which knows no bridges
+    size_t n = t->items.count, n_bridges = reuse_plan_list_bridges(nodes, n, parents, MOST_BRIDGES, bridges);
+    for (size_t i = 0; has_time && i < n_bridges; i++)
+        add_bridge(t, &bridges[i]);
+    return t->items.count > n;
+}
+
 static void plan_reuse(struct tuning *t)
 {
-    size_t n = t->items.count;
-    struct step_tuner **tuners = mem_new_array(struct step_tuner *, n + 1);
-    int *parents = mem_new_array(int, n + 1);
-    for (size_t i = 0; i < n; i++)
-        tuners[i] = t->items.items[i].tuner;
-    reuse_plan_find(tuners, n, TRIALS_FROM_NOTHING, t->options->seed, parents);
-    for (size_t i = 0; i < n; i++)
-        t->items.items[i].parent = parents[i];
-    mem_free(tuners, (n + 1) * sizeof *tuners);
-    mem_free(parents, (n + 1) * sizeof *parents);
+    for (bool is_over = false, has_bridges = false; !is_over; has_bridges = true) {
+        size_t n = t->items.count;
+        struct reuse_node *nodes = list_nodes(t);
+        int *parents = mem_new_array(int, n + 1);
+        reuse_plan_find(nodes, n, t->options->seed, parents);
+        for (size_t i = 0; i < n; i++)
+            t->items.items[i].parent = parents[i];
+        is_over = has_bridges || !add_bridges(t, nodes, parents);
+        mem_free_array(parents, n + 1);
+        mem_free_array(nodes, n + 1);
+    }
 }
 
 // --- turns -----------------------------------------------------------------------------------------------------------
 
+// A bridge has served when others can reuse it.
+static bool has_served(const struct item *bridge)
+{
+    bool is_reusing = step_tuner_state(bridge->tuner)->is_reusing;
+    return bridge->parent < 0 ? is_tuned(bridge->tuner) : bridge->is_first_done && !is_reusing;
+}
+
 static bool is_left(const struct tuning *t, const struct item *item)
 {
     const struct step_tuner_state *s = step_tuner_state(item->tuner);
+    if (item->parent == NOT_TUNED || (item->bridge && has_served(item)))
+        return true;
     return s->is_over || s->n_fruitless >= MOST_FRUITLESS ||
            (t->options->most_trials && s->n_tried >= t->options->most_trials);
 }
@@ -148,6 +220,8 @@ static double seconds_now(const struct tuning *t, const struct item *item)
 static double own_urgency(const struct tuning *t, const struct item *item)
 {
     const struct step_tuner_state *s = step_tuner_state(item->tuner);
+    if (item->bridge)
+        return 0;
     double least = seconds_now(t, item), seconds = (double)item->tuned.n_times * least * pow(least / s->now, 4);
     return seconds * pow(SHARE_AFTER_FRUITLESS, (double)s->n_fruitless);
 }
@@ -158,7 +232,7 @@ static bool is_waiting(const struct tuning *t, const struct item *item)
     const struct item *parent = item->parent < 0 ? NULL : &t->items.items[item->parent];
     return parent && !is_left(t, parent) &&
            (is_waiting(t, parent) || step_tuner_state(parent->tuner)->is_reusing ||
-            (parent->parent < 0 ? !reuse_plan_is_tuned(parent->tuner, TRIALS_FROM_NOTHING) : !parent->is_first_done));
+            (parent->parent < 0 ? !is_tuned(parent->tuner) : !parent->is_first_done));
 }
 
 static bool waits_for(const struct tuning *t, const struct item *item, const struct item *other)
@@ -214,6 +288,8 @@ static struct tuning_progress progress_of(const struct tuning *t)
         struct tuned_step own = tuned_of(&t->items.items[i]);
         p.n_tried += own.n_tried;
         p.n_recalled += own.n_recalled;
+        if (t->items.items[i].bridge)
+            continue;
         if (i && t->items.items[i].step_key == t->items.items[i - 1].step_key)
             continue;
         double before = own.before, now = own.now;
@@ -233,23 +309,20 @@ static struct tuning_progress progress_of(const struct tuning *t)
 
 static void tell_and_save(struct tuning *t)
 {
-    struct error ignored = {0};
     struct tuning_progress p = progress_of(t);
     if (t->options->progress)
         t->options->progress(t->options->context, &p);
-    if (clock_seconds() - t->saved < SECONDS_BETWEEN_SAVES)
-        return;
-    backend_save_costs(t->backend, &ignored);
-    t->saved = clock_seconds();
+    saving_consider(&t->saving, t->backend);
 }
 
-static void take_turns(struct tuning *t)
+static void take_turns(struct tuning *t, struct error *error)
 {
+    size_t batch = t->options->command ? BATCH_OF_COMMAND : BATCH;
     for (struct item *item = pick(t); item && now(t) - t->start < t->options->seconds; item = pick(t)) {
         if (!item->is_first_done && item->parent >= 0)
             step_tuner_reuse(item->tuner, t->items.items[item->parent].tuner);
         item->is_first_done = true;
-        if (!step_tuner_advance(item->tuner, BATCH))
+        if (!step_tuner_advance(item->tuner, batch, error))
             return;
         tell_and_save(t);
     }
@@ -261,18 +334,22 @@ void tune_plan(struct backend *b, const struct plan *plan, const struct tuning_o
     struct error ignored = {0};
     struct tuning t = {.backend = b, .plan = plan, .options = options};
     t.start = now(&t);
-    t.saved = clock_seconds();
     for (size_t i = 0; b->methods->list_spaces && i < plan->steps.count; i++)
         if (!plan->steps.items[i].is_constant)
             add_step(&t, &plan->steps.items[i]);
     if (t.options->reuses)
         plan_reuse(&t);
-    take_turns(&t);
+    *ret_report = (struct tuning_report){.error = {.message = ""}};
+    take_turns(&t, &ret_report->error);
     backend_save_costs(b, &ignored);
-    *ret_report = (struct tuning_report){.total = progress_of(&t)};
+    ret_report->total = progress_of(&t);
     for (size_t i = 0; i < t.items.count; i++) {
-        vec_push(&ret_report->steps, tuned_of(&t.items.items[i]));
-        step_tuner_free(t.items.items[i].tuner);
+        const struct item *item = &t.items.items[i];
+        if (!item->bridge)
+            vec_push(&ret_report->steps, tuned_of(item));
+        step_tuner_free(item->tuner);
+        if (item->bridge)
+            bridge_free(item->bridge);
     }
     for (size_t i = 0; i < t.models.count; i++)
         cost_model_free(t.models.items[i].model);

@@ -3,6 +3,7 @@
 // the choice of each step.
 #pragma once
 #include "backends/contract/backend.h"
+#include "core/text/error.h"
 
 struct tuning_progress {
     double seconds, budget;   // since the beginning
@@ -23,7 +24,8 @@ struct tuning_options {
     size_t most_trials;   // of each space; 0: no limit
     uint64_t seed;
     bool learns;                      // a model of costs
-    bool reuses;                      // schedules of other steps (reuse_plan.h)
+    bool reuses;                      // schedules of other steps (reuse/reuse_plan.h)
+    const char *command;              // that times schedules (timings.h); NULL: they are timed here
     int part, parts;                  // only every such step, by its text, where several share the work; parts 0: all
     double (*clock)(void *context);   // on which `seconds` are counted; NULL: the clock
     void *context;
@@ -31,6 +33,7 @@ struct tuning_options {
 };
 struct tuning_report {
     struct tuning_progress total;
+    struct error error;             // of the command, which ended it; empty: none
     VEC(struct tuned_step) steps;   // one for each space of each step, in the order of the plan
 };
 // Interrupted, it ends with what was found so far. Costs derived from the database are forgotten.

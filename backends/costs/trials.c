@@ -5,7 +5,6 @@
 #include "backends/costs/step_cost.h"
 #include "core/system/clock.h"
 #include "core/text/error.h"
-#include <math.h>
 #include <stdio.h>
 
 static struct step_key key_of_trial(const struct backend *b, const struct plan *plan, const struct step *step,
@@ -27,8 +26,8 @@ bool backend_recall_trial(struct backend *b, const struct plan *plan, const stru
     return is_known && !(ret_cost->is_old && ret_cost->is_doubtful);
 }
 
-static bool measure(struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
-                    enum precision precision, double best, struct step_cost *ret_cost)
+bool backend_time_choice(struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
+                         enum precision precision, double best, struct step_cost *ret_cost)
 {
     struct listed_choice only = {.precision = precision};
     choice_list among = {0};
@@ -45,24 +44,15 @@ static bool measure(struct backend *b, const struct plan *plan, const struct ste
     return is_had;
 }
 
-bool backend_time_choice(struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
-                         enum precision precision, struct step_cost *ret_cost)
+void backend_keep_trial(struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
+                        const struct step_cost *cost)
 {
-    return measure(b, plan, step, choice, precision, INFINITY, ret_cost);
-}
-
-bool backend_try(struct backend *b, const struct plan *plan, const struct step *step, const char *choice, double best,
-                 struct step_cost *ret_cost)
-{
-    if (!measure(b, plan, step, choice, PRECISION_EXACT, best, ret_cost))
-        return false;
     struct step_key key = key_of_trial(b, plan, step, choice);
-    struct step_cost kept = *ret_cost;
+    struct step_cost kept = *cost;
     kept.choice[0] = '\0';   // the key says it
     kept.seconds /= key.n_parts;
     cost_database_add(b->costs, key.text.chars, &kept);
     step_key_free(&key);
-    return true;
 }
 
 void backend_adopt_choice(struct backend *b, const struct plan *plan, const struct step *step, enum precision precision,

@@ -6,12 +6,12 @@
 // What was tried before. What other programs disturbed in an earlier run is as if it was not there.
 bool backend_recall_trial(struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
                           struct step_cost *ret_cost);
-// Measures and keeps it; hopeless ones beside `best` seconds need not be known well. False: it cannot be had.
-bool backend_try(struct backend *b, const struct plan *plan, const struct step *step, const char *choice, double best,
-                 struct step_cost *ret_cost);
-// Measures it again, and keeps nothing. With its error where its precision is not exact.
+// Measures it, and keeps nothing; hopeless ones beside `best` seconds need not be known well. With its error where the
+// precision is not exact. False: it cannot be had.
 bool backend_time_choice(struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
-                         enum precision precision, struct step_cost *ret_cost);
+                         enum precision precision, double best, struct step_cost *ret_cost);
+void backend_keep_trial(struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
+                        const struct step_cost *cost);
 // The step runs by the choice of that cost from now on. What was derived of costs is to be forgotten (step_cost.h).
 void backend_adopt_choice(struct backend *b, const struct plan *plan, const struct step *step, enum precision precision,
                           const struct step_cost *cost);

@@ -28,6 +28,7 @@
 #include "optimizer/run/side_by_side.h"
 #include "optimizer/run/step_times.h"
 #include "tuning/passes.h"
+#include "tuning/timings.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -41,9 +42,9 @@ struct options {
     struct option_list shapes;
     int64_t threads, warmup, repeats, seed, integers, fold_limit;
     double tolerance, measure_seconds, tune;
-    const char *runtime, *python, *tune_part;
+    const char *runtime, *python, *tune_part, *tune_with;
     const char *costs, *json, *save, *inputs, *kernels, *write_kernels;
-    bool explain, estimate, plan, profile, measure_costs, repair, tf32, exact, verbose;
+    bool explain, estimate, plan, profile, measure_costs, repair, tf32, exact, tries, verbose;
 };
 static const struct options standard_options = {.warmup = 3,
                                                 .repeats = 30,
@@ -105,6 +106,12 @@ static const struct option_spec option_specs[] = {
     {"tune-part", OPTION_TEXT, offsetof(struct options, tune_part), .metavar = "I/N", .beside = {"--tune"},
      .help = "tune every Nth step alone, beginning with the Ith of the first N: for N processes or machines, whose "
              "--costs files together are one"},
+    {"tune-with", OPTION_TEXT, offsetof(struct options, tune_with), .metavar = "COMMAND", .beside = {"--tune"},
+     .help =
+         "time schedules by this command in a shell, a pool of equal machines that run taso-run MODEL --try: jobs go "
+         "in, a line each, and their answers come out in any order"},
+    {"try", OPTION_FLAG, offsetof(struct options, tries), .beside = {"--device cpu", "--no-tune"},
+     .help = "time the schedules that jobs on stdin ask for, and print their answers (taso-run --tune-with)"},
     {"tf32", OPTION_FLAG, offsetof(struct options, tf32), .beside = {"--device cuda"},
      .help = "products of f32 on tensor cores that drop bits (cuda)"},
     {"exact", OPTION_FLAG, offsetof(struct options, exact), .beside = {"--device cpu"},
@@ -540,12 +547,21 @@ static bool tune_subject(struct session *s, struct subject *subject, struct erro
                                   .inputs = subject->inputs,
                                   .seconds = 60 * s->options.tune,
                                   .seed = (uint64_t)s->options.seed,
+                                  .command = s->options.tune_with,
                                   .part = part,
                                   .parts = parts,
                                   .warmup = s->options.warmup,
                                   .repeats = s->options.repeats};
     interrupt_end_at_once(false);
     return tuned_run_replace(&run, &subject->model, error);
+}
+
+static bool try_schedules(struct session *s, struct error *error)
+{
+    struct subject *subject = &s->subjects[0];
+    s->agrees = true;
+    return load_subject(s, subject, error) && prepare_subject(s, subject, error) &&
+           timings_answer(s->backend, model_plan(subject->model), stdin, stdout, error);
 }
 
 static bool run_and_report(struct session *s, struct error *error)
@@ -641,6 +657,8 @@ static bool run_session(struct session *s, struct error *error)
     s->backend->repairs = s->options.repair ? REPAIRS_ALL : REPAIRS_NOTHING;
     if (is_in_runtime(&s->options))
         return compare_in_runtime(s, error);
+    if (s->options.tries)
+        return try_schedules(s, error);
     bool is_priced = s->options.measure_costs || !backend_can_run(s->backend);
     if (is_priced && !s->options.measure_costs && !check_that_nothing_needs_a_run(s, error))
         return false;

@@ -26,13 +26,14 @@ static void tell_progress(void *context, const struct tuning_progress *p)
             p->now * 1e3);
 }
 
-static void tune(const struct tuned_run *run, const struct plan *plan)
+static bool tune(const struct tuned_run *run, const struct plan *plan, struct error *error)
 {
     struct text text = {0};
     struct tuning_report report;
     struct teller teller = {run->program, 0};
     const struct tuning_options options = {.seconds = run->seconds,
                                            .seed = run->seed,
+                                           .command = run->command,
                                            .part = run->part,
                                            .parts = run->parts,
                                            .learns = true,
@@ -44,6 +45,10 @@ static void tune(const struct tuned_run *run, const struct plan *plan)
     text_show(stdout, text.chars);
     text_free(&text);
     tuning_report_free(&report);
+    bool is_done = !report.error.message[0];
+    if (!is_done)
+        *error = report.error;
+    return is_done;
 }
 
 static bool time_both(const struct tuned_run *run, struct model *before, struct model *after, bool *ret_is_faster,
@@ -70,8 +75,8 @@ bool tuned_run_replace(const struct tuned_run *run, struct model **model, struct
 {
     struct former_choices *former = former_choices_note(run->backend, model_plan(*model));
     bool is_faster = false;
-    tune(run, model_plan(*model));
-    struct model *tuned = loaded_model_prepare(run->loaded, run->backend, error);
+    bool is_tuned = tune(run, model_plan(*model), error);
+    struct model *tuned = is_tuned ? loaded_model_prepare(run->loaded, run->backend, error) : NULL;
     bool is_done = tuned && time_both(run, *model, tuned, &is_faster, error);
     model_free(is_faster ? *model : tuned);
     *model = is_faster ? tuned : *model;

@@ -10,6 +10,7 @@ struct tuned_run {
     const struct tensor_value *inputs;
     double seconds;   // of tuning
     uint64_t seed;
+    const char *command;       // (tuning_options)
     int part, parts;           // (tuning_options)
     int64_t warmup, repeats;   // of both when they are timed by turns
 };

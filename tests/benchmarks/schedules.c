@@ -1,7 +1,13 @@
-// `benchmark_schedules COSTS FILE...`: tries every schedule of register tiles of the convolutions that each file lists, as
-// tests/cuda/convolutions.txt does, and keeps the trials in the cost database. Searches are then compared on what they
-// would have found there: of each file one row for each way, with trials, the quality (the sum of the least of all
-// schedules over the sum of what was found), and that of the convolution that fares worst; means over SEEDS seeds.
+// `benchmark_schedules compile|record|compare|after COSTS FILE...`: ETO's experiment, on the convolutions that each file lists, as
+// tests/cuda/convolutions.txt does, with ` times N` behind those that a network has several times.
+//
+//     compile   the kernels of every schedule of register tiles of these convolutions, and of bridges between them
+//     record    tries every schedule that COSTS lacks: this alone needs a quiet machine, and may be interrupted
+//     compare   searches on what they would have found there, which is deterministic
+//     after     of two files, or four, ...: the searches of the second where the first was tuned before
+//
+// For each file there is one row for each way, with trials, the quality (the sum of the least of all schedules over the
+// sum of what was found), and that of the convolution that fares worst; means over SEEDS seeds, the worst of all.
 #include "backends/backend.h"
 #include "backends/contract/choice.h"
 #include "backends/costs/layout_policy.h"
@@ -10,53 +16,56 @@
 #include "backends/planning/planner.h"
 #include "core/formats/sexp.h"
 #include "core/memory/arena.h"
+#include "core/system/clock.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "graph/text.h"
 #include "tests/benchmarks/listed_conv.h"
+#include "tuning/bridges.h"
 #include "tuning/model/cost_model.h"
-#include "tuning/reuse/arborescence.h"
-#include "tuning/reuse/reuse.h"
+#include "tuning/reuse/reuse_plan.h"
 #include "tuning/search/grid_search.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define BATCH 32
+#define BATCH 24
 #define BATCH_OF_SEARCH 12
-#define MOST_TRIALS 96   // of a search from nothing
+#define FEWEST_TRIALS 12   // of a search from nothing
+#define MOST_TRIALS 96
 #define SEEDS 10
-#define MOST_CONVOLUTIONS 32
+#define SEED_OF_PLANS 1   // so that bridges are the same
+#define MOST_CONVOLUTIONS 48
+#define MOST_BRIDGES 64
+#define SECONDS_PER_STEP 0.004
+#define SECONDS_BETWEEN_SAVES 5
 
+enum work { COMPILE, RECORD, COMPARE, AFTER, N_WORKS };
 // A convolution whose schedules were all tried.
 struct recorded {
     struct schedule_space space;
     struct grid grid;
     struct reuse_loops loops;
-    double *seconds;   // of every point of the grid; 0: it does not suit
+    double *seconds;   // of every point of the grid; 0: it does not suit, or was not tried
     struct schedule_features *features;
     VEC(struct reuse_schedule) schedules;
-    double least;
+    double least, n_times;
+    bool is_bridge;
+    bool is_known;   // of the network that was tuned before
 };
 struct record {
-    size_t n;
-    struct recorded of[MOST_CONVOLUTIONS];
+    struct backend *backend;
+    enum work work;
+    double saved;
+    size_t n, n_bridges, n_lacking;   // convolutions, bridges behind them, schedules that were not tried
+    struct recorded of[MOST_CONVOLUTIONS + MOST_BRIDGES];
 };
 
 // --- recording -------------------------------------------------------------------------------------------------------
 
-static void try_batch(struct backend *b, const struct plan *plan, const struct step *step, choice_list *list)
-{
-    struct step_cost cost;
-    b->methods->make_ready(b, plan, step, list);
-    for (size_t i = 0; i < list->count; i++)
-        backend_try(b, plan, step, list->items[i].text, INFINITY, &cost);
-    vec_clear(list);
-}
-
 static void begin_record(struct recorded *r, const struct schedule_space *space)
 {
-    *r = (struct recorded){.space = *space, .grid = {.n_axes = space->n_axes}, .least = INFINITY};
+    *r = (struct recorded){.space = *space, .grid = {.n_axes = space->n_axes}, .least = INFINITY, .n_times = 1};
     for (int i = 0; i < space->n_axes; i++)
         r->grid.sizes[i] = space->axes[i].n;
     r->loops = (struct reuse_loops){.n = space->n_loops, .n_space = space->n_space_loops};
@@ -72,8 +81,26 @@ static void print_point(const struct recorded *r, int64_t point, char choice[CHO
     schedule_space_print(&r->space, places, choice);
 }
 
-static void try_all(struct recorded *r, struct backend *b, const struct plan *plan, const struct step *step)
+static void work_on_batch(struct record *record, const struct plan *plan, const struct step *step, choice_list *list)
 {
+    struct backend *b = record->backend;
+    struct step_cost cost;
+    struct error error;
+    if (record->work < COMPARE)
+        b->methods->make_ready(b, plan, step, list);
+    for (size_t i = 0; record->work == RECORD && i < list->count; i++)
+        if (backend_time_choice(b, plan, step, list->items[i].text, PRECISION_EXACT, INFINITY, &cost))
+            backend_keep_trial(b, plan, step, list->items[i].text, &cost);
+    vec_clear(list);
+    if (clock_seconds() - record->saved < SECONDS_BETWEEN_SAVES)
+        return;
+    backend_save_costs(b, &error);
+    record->saved = clock_seconds();
+}
+
+static void work_on_all(struct record *record, struct recorded *r, const struct plan *plan, const struct step *step)
+{
+    struct backend *b = record->backend;
     choice_list list = {0};
     for (int64_t point = 0; point < grid_count(&r->grid); point++) {
         struct listed_choice c = {.precision = PRECISION_EXACT};
@@ -83,34 +110,59 @@ static void try_all(struct recorded *r, struct backend *b, const struct plan *pl
             !backend_recall_trial(b, plan, step, c.text, &cost))
             vec_push(&list, c);
         if (list.count == BATCH)
-            try_batch(b, plan, step, &list);
+            work_on_batch(record, plan, step, &list);
     }
-    try_batch(b, plan, step, &list);
+    work_on_batch(record, plan, step, &list);
     vec_free(&list);
 }
 
-static void record_step(struct record *record, struct backend *b, const struct plan *plan, const struct step *step,
-                        const struct schedule_space *space)
+static void note_point(struct record *record, struct recorded *r, const struct plan *plan, const struct step *step,
+                       int64_t point)
 {
-    struct recorded *r = &record->of[record->n++];
-    begin_record(r, space);
-    try_all(r, b, plan, step);
-    for (int64_t point = 0; point < grid_count(&r->grid); point++) {
-        char choice[CHOICE_SIZE];
-        struct step_cost cost;
-        const struct schedule_features *f = &r->features[point];
-        print_point(r, point, choice);
-        if (!b->methods->describe_choice(b, plan, step, choice, &r->features[point]) ||
-            !backend_recall_trial(b, plan, step, choice, &cost))
-            continue;
+    struct backend *b = record->backend;
+    char choice[CHOICE_SIZE];
+    struct step_cost cost;
+    struct schedule_features *f = &r->features[point];
+    print_point(r, point, choice);
+    if (!b->methods->describe_choice(b, plan, step, choice, f))
+        return;
+    vec_push(&r->schedules,
+             ((struct reuse_schedule){point, f->blocks, f->lanes, f->packed_bytes, f->far_bytes, f->near_bytes}));
+    if (backend_recall_trial(b, plan, step, choice, &cost)) {
         r->seconds[point] = cost.seconds;
         r->least = fmin(r->least, cost.seconds);
-        vec_push(&r->schedules,
-                 ((struct reuse_schedule){point, f->blocks, f->lanes, f->packed_bytes, f->far_bytes, f->near_bytes}));
-    }
+    } else
+        record->n_lacking++;
 }
 
-static void record_line(struct record *record, struct backend *b, const char *line)
+static void record_step(struct record *record, struct recorded *r, const struct plan *plan, const struct step *step,
+                        const struct schedule_space *space)
+{
+    begin_record(r, space);
+    work_on_all(record, r, plan, step);
+    for (int64_t point = 0; point < grid_count(&r->grid); point++)
+        note_point(record, r, plan, step, point);
+}
+
+// The first space that is exact: that of whole vectors.
+static void record_plan(struct record *record, const struct plan *plan, double n_times)
+{
+    schedule_spaces spaces = {0};
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        vec_clear(&spaces);
+        record->backend->methods->list_spaces(record->backend, plan, &plan->steps.items[i], &spaces);
+        for (size_t k = 0; k < spaces.count; k++)
+            if (spaces.items[k].precision == PRECISION_EXACT && record->n < MOST_CONVOLUTIONS) {
+                struct recorded *r = &record->of[record->n++];
+                record_step(record, r, plan, &plan->steps.items[i], &spaces.items[k]);
+                r->n_times = n_times;
+                break;
+            }
+    }
+    vec_free(&spaces);
+}
+
+static void record_line(struct record *record, const char *line)
 {
     struct arena arena;
     struct graph g;
@@ -118,34 +170,126 @@ static void record_line(struct record *record, struct backend *b, const char *li
     struct error error = {0};
     struct text text = {0};
     const struct sexp *list;
-    schedule_spaces spaces = {0};
+    struct listed_conv conv;
+    double n_times = 1;
+    const char *times = strstr(line, " times ");
     arena_init(&arena);
     graph_init(&g, &arena);
-    struct listed_conv conv;
     bool is_conv = listed_conv_read(line, &conv);
     if (is_conv)
         listed_conv_print(&text, &conv);
+    if (times)
+        sscanf(times, " times %lf", &n_times);
     if (is_conv && sexp_parse(&arena, "graph", text.chars, strlen(text.chars), &list, &error) &&
         graph_parse(&list->items[0], "graph", &g, &error)) {
         uint8_t *layouts = arena_array(&arena, uint8_t, g.tensors.count);
         memset(layouts, LAYOUT_CHANNELS_LAST, g.tensors.count);
-        struct plan_request request = backend_plan_request(b, &g, layouts, &arena);
-        bool is_planned = plan_make(&plan, &request, &error);
-        for (size_t i = 0; is_planned && i < plan.steps.count; i++) {
-            b->methods->list_spaces(b, &plan, &plan.steps.items[i], &spaces);
-            if (spaces.count && record->n < MOST_CONVOLUTIONS)
-                record_step(record, b, &plan, &plan.steps.items[i], &spaces.items[spaces.count - 1]);
-            vec_clear(&spaces);
-        }
+        struct plan_request request = backend_plan_request(record->backend, &g, layouts, &arena);
+        if (plan_make(&plan, &request, &error))
+            record_plan(record, &plan, n_times);
         plan_free(&plan);
     }
     if (error.message[0])
         printf("%s\n", error.message);
-    vec_free(&spaces);
     text_free(&text);
     graph_free(&g);
     arena_free(&arena);
-    backend_save_costs(b, &error);
+}
+
+// --- plans of reuse --------------------------------------------------------------------------------------------------
+
+static size_t trials_from_nothing(const struct recorded *r, size_t most)
+{
+    return r->schedules.count < most ? r->schedules.count : most;
+}
+
+static size_t list_nodes(const struct record *record, size_t most, bool has_bridges, struct reuse_node *ret_nodes)
+{
+    size_t n = record->n + (has_bridges ? record->n_bridges : 0);
+    for (size_t i = 0; i < n; i++) {
+        const struct recorded *r = &record->of[i];
+        ret_nodes[i] = (struct reuse_node){.family = r->space.family,
+                                           .loops = r->loops,
+                                           .schedules = r->schedules.items,
+                                           .n_schedules = r->schedules.count,
+                                           .from_nothing = r->is_known ? 0 : (double)trials_from_nothing(r, most),
+                                           .is_bridge = r->is_bridge};
+    }
+    return n;
+}
+
+static void free_recorded(struct recorded *r)
+{
+    mem_free(r->seconds, (size_t)grid_count(&r->grid) * sizeof *r->seconds);
+    mem_free(r->features, (size_t)grid_count(&r->grid) * sizeof *r->features);
+    vec_free(&r->schedules);
+}
+
+// Only described as yet.
+static void add_bridge(struct record *record, const struct reuse_bridge *wanted)
+{
+    struct recorded *r = &record->of[record->n + record->n_bridges];
+    struct bridge *bridge =
+        record->n_bridges < MOST_BRIDGES ? bridge_new(record->backend, wanted->family, &wanted->loops) : NULL;
+    if (!bridge)
+        return;
+    begin_record(r, bridge_space(bridge));
+    for (int64_t point = 0; point < grid_count(&r->grid); point++)
+        note_point(record, r, bridge_plan(bridge), bridge_step(bridge), point);
+    r->is_bridge = true;
+    record->n_bridges++;
+    bridge_free(bridge);
+}
+
+static void add_bridges(struct record *record, size_t most)
+{
+    struct reuse_node nodes[MOST_CONVOLUTIONS + MOST_BRIDGES];
+    struct reuse_bridge bridges[MOST_BRIDGES];
+    int parents[MOST_CONVOLUTIONS + MOST_BRIDGES];
+    size_t n = list_nodes(record, most, false, nodes);
+    reuse_plan_find(nodes, n, SEED_OF_PLANS, parents);
+    n = list_nodes(record, most, true, nodes);   // of these each is listed once
+    for (size_t i = record->n; i < n; i++)
+        parents[i] = NOT_TUNED;
+    size_t n_bridges = reuse_plan_list_bridges(nodes, n, parents, MOST_BRIDGES, bridges);
+    for (size_t i = 0; i < n_bridges; i++)
+        add_bridge(record, &bridges[i]);
+}
+
+static void mark_bridges(const struct record *record, size_t most, bool *is_needed)
+{
+    struct reuse_node nodes[MOST_CONVOLUTIONS + MOST_BRIDGES];
+    int parents[MOST_CONVOLUTIONS + MOST_BRIDGES];
+    size_t n = list_nodes(record, most, true, nodes);
+    reuse_plan_find(nodes, n, SEED_OF_PLANS, parents);
+    for (size_t i = record->n; i < n; i++)
+        is_needed[i] = is_needed[i] || parents[i] != NOT_TUNED;
+}
+
+// Those that some plan takes are recorded; the others go.
+static void record_bridges(struct record *record)
+{
+    bool is_needed[MOST_CONVOLUTIONS + MOST_BRIDGES] = {false};
+    size_t n = record->n, n_candidates, n_lacking = record->n_lacking;   // of candidates nothing is known
+    for (size_t most = FEWEST_TRIALS; most <= MOST_TRIALS; most *= 2)
+        add_bridges(record, most);
+    for (size_t most = FEWEST_TRIALS; most <= MOST_TRIALS; most *= 2)
+        mark_bridges(record, most, is_needed);
+    n_candidates = record->n_bridges;
+    record->n_lacking = n_lacking;
+    record->n_bridges = 0;
+    for (size_t i = n; i < n + n_candidates; i++) {
+        struct recorded candidate = record->of[i], *r = &record->of[n + record->n_bridges];
+        struct reuse_loops loops = candidate.loops;
+        struct bridge *bridge = is_needed[i] ? bridge_new(record->backend, candidate.space.family, &loops) : NULL;
+        free_recorded(&candidate);
+        if (!bridge)
+            continue;
+        record_step(record, r, bridge_plan(bridge), bridge_step(bridge), bridge_space(bridge));
+        r->is_bridge = true;
+        record->n_bridges++;
+        bridge_free(bridge);
+    }
 }
 
 // --- searches --------------------------------------------------------------------------------------------------------
@@ -243,58 +387,43 @@ static struct found search_by_reuse(const struct recorded *r, const struct recor
     int64_t points[BATCH_OF_SEARCH];
     for (size_t n; (n = reuse_search_propose(search, BATCH_OF_SEARCH, points));)
         for (size_t i = 0; i < n; i++) {
-            note(&f, r, points[i]);
-            reuse_search_tell(search, points[i], r->seconds[points[i]]);
+            bool is_had = r->seconds[points[i]] > 0;
+            if (is_had)
+                note(&f, r, points[i]);
+            reuse_search_tell(search, points[i], is_had ? r->seconds[points[i]] : INFINITY);
         }
     reuse_search_free(search);
     return f;
 }
 
-static void plan_reuse(const struct record *record, size_t most, uint64_t seed, int *ret_parents)
+// Gives how many were searched from nothing.
+static size_t reuse_all(const struct record *record, size_t most, bool has_bridges, uint64_t seed,
+                        struct found *ret_found)
 {
-    struct arc arcs[MOST_CONVOLUTIONS * (MOST_CONVOLUTIONS + 1)];
-    int n = (int)record->n, into[MOST_CONVOLUTIONS + 1];
-    size_t n_arcs = 0;
-    for (int to = 0; to < n; to++) {
-        const struct recorded *a = &record->of[to];
-        size_t alone = a->schedules.count < most ? a->schedules.count : most;
-        arcs[n_arcs++] = (struct arc){n, to, (double)alone};
-        for (int from = 0; from < n; from++) {
-            const struct recorded *b = &record->of[from];
-            if (from == to || !reuse_is_possible(&a->loops, &b->loops))
-                continue;
-            double trials = reuse_estimate_trials(&a->loops, a->schedules.items, a->schedules.count, &b->loops,
-                                                  b->schedules.items, b->schedules.count, seed);
-            arcs[n_arcs++] = (struct arc){from, to, fmax(trials, 1)};
-        }
-    }
-    arborescence_find(n + 1, n, arcs, n_arcs, into);
-    for (int to = 0; to < n; to++)
-        ret_parents[to] = arcs[into[to]].from;
-}
-
-static void reuse_all(const struct record *record, size_t most, uint64_t seed, struct found *ret_found,
-                      size_t *ret_roots)
-{
-    int parents[MOST_CONVOLUTIONS], n = (int)record->n;
-    bool is_done[MOST_CONVOLUTIONS + 1] = {false};
-    struct cost_model *model = cost_model_new();
-    plan_reuse(record, most, seed, parents);
-    is_done[n] = true;
-    for (int left = n; left;)
-        for (int i = 0; i < n; i++) {
-            if (is_done[i] || !is_done[parents[i]])
-                continue;
+    struct reuse_node nodes[MOST_CONVOLUTIONS + MOST_BRIDGES];
+    int parents[MOST_CONVOLUTIONS + MOST_BRIDGES];
+    size_t n = list_nodes(record, most, has_bridges, nodes), n_roots = 0, n_left = n;
+    bool is_done[MOST_CONVOLUTIONS + MOST_BRIDGES] = {false};
+    struct cost_model *model = cost_model_new(true);
+    reuse_plan_find(nodes, n, SEED_OF_PLANS, parents);
+    while (n_left)
+        for (size_t i = 0; i < n; i++) {
+            bool is_root = parents[i] < 0, waits = !is_root && !is_done[parents[i]];
             const struct recorded *r = &record->of[i];
-            *ret_roots += parents[i] == n;
-            ret_found[i] = parents[i] == n ? search_from_nothing(r, model, most, seed)
-                                           : search_by_reuse(r, &record->of[parents[i]], &ret_found[parents[i]]);
-            if (isinf(ret_found[i].seconds))   // nothing lies in the ranges
-                ret_found[i] = search_from_nothing(r, model, most, seed);
+            if (is_done[i] || waits)
+                continue;
+            ret_found[i] = (struct found){.seconds = INFINITY};
+            if (!is_root)
+                ret_found[i] = search_by_reuse(r, &record->of[parents[i]], &ret_found[parents[i]]);
+            if (parents[i] != NOT_TUNED && isinf(ret_found[i].seconds)) {   // or nothing lies in the ranges
+                ret_found[i] = search_from_nothing(r, model, r->is_known ? MOST_TRIALS : most, seed);
+                n_roots += !r->is_known;
+            }
             is_done[i] = true;
-            left--;
+            n_left--;
         }
     cost_model_free(model);
+    return n_roots;
 }
 
 // --- the table -------------------------------------------------------------------------------------------------------
@@ -303,13 +432,17 @@ struct row {
     double trials, found, least, worst;
 };
 
-static void add_found(struct row *row, const struct record *record, const struct found *found)
+// Of bridges only the trials count; nothing of what was tuned before.
+static void add_found(struct row *row, const struct record *record, const struct found *found, size_t n)
 {
-    for (size_t i = 0; i < record->n; i++) {
-        row->trials += (double)found[i].n_trials / SEEDS;
-        row->found += found[i].seconds;
-        row->least += record->of[i].least;
-        row->worst = fmin(row->worst, record->of[i].least / found[i].seconds);
+    for (size_t i = 0; i < n; i++) {
+        const struct recorded *r = &record->of[i];
+        row->trials += r->is_known ? 0 : (double)found[i].n_trials / SEEDS;
+        if (r->is_bridge || r->is_known)
+            continue;
+        row->found += r->n_times * found[i].seconds;
+        row->least += r->n_times * r->least;
+        row->worst = fmin(row->worst, r->least / found[i].seconds);
     }
 }
 
@@ -318,80 +451,104 @@ static void print_row(const char *name, const struct row *row)
     printf("| %s | %.0f | %.1f %% | %.1f %% |\n", name, row->trials, 1e2 * row->least / row->found, 1e2 * row->worst);
 }
 
-static struct row search_all(const struct record *record, bool learns, size_t most)
+enum learning { LEARNS_NOTHING, LEARNS_RIDGE, LEARNS_TREES };
+static void compare_searches(const struct record *record, enum learning learning, size_t most)
 {
+    static const char *const names[] = {"alone", "with ridge regression", "with trees, too"};
     struct row row = {.worst = 1};
+    char text[96];
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         struct found found[MOST_CONVOLUTIONS];
-        struct cost_model *model = learns ? cost_model_new() : NULL;
+        struct cost_model *model = learning == LEARNS_NOTHING ? NULL : cost_model_new(learning == LEARNS_TREES);
         for (size_t i = 0; i < record->n; i++)
-            found[i] = search_from_nothing(&record->of[i], model, most, seed);
-        add_found(&row, record, found);
+            if (!record->of[i].is_known)
+                found[i] = search_from_nothing(&record->of[i], model, most, seed);
+        add_found(&row, record, found, record->n);
         if (model)
             cost_model_free(model);
     }
-    return row;
+    snprintf(text, sizeof text, "%zu from nothing, %s", most, names[learning]);
+    print_row(text, &row);
 }
 
-static struct row reuse_by_all(const struct record *record, size_t most, double *ret_roots)
+static void compare_reuse(const struct record *record, bool has_bridges, size_t most)
 {
     struct row row = {.worst = 1};
-    size_t roots = 0;
+    size_t n_roots = 0;
+    char text[96];
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        struct found found[MOST_CONVOLUTIONS];
-        reuse_all(record, most, seed, found, &roots);
-        add_found(&row, record, found);
+        struct found found[MOST_CONVOLUTIONS + MOST_BRIDGES];
+        n_roots = reuse_all(record, most, has_bridges, seed, found);
+        add_found(&row, record, found, record->n + (has_bridges ? record->n_bridges : 0));
     }
-    *ret_roots = (double)roots / SEEDS;
-    return row;
+    snprintf(text, sizeof text, "%zu from nothing of %zu, the others reuse%s", most, n_roots,
+             has_bridges ? ", with bridges" : "");
+    print_row(text, &row);
 }
 
 static void compare(const char *name, const struct record *record)
 {
     size_t all = 0;
     for (size_t i = 0; i < record->n; i++)
-        all += record->of[i].schedules.count;
-    printf("%s: %zu convolutions, %zu schedules\n", name, record->n, all);
-    for (size_t most = 12; most <= MOST_TRIALS; most *= 2) {
-        char text[96];
-        double roots;
-        struct row alone = search_all(record, false, most), learned = search_all(record, true, most);
-        struct row reuse = reuse_by_all(record, most, &roots);
-        snprintf(text, sizeof text, "%zu from nothing, alone", most);
-        print_row(text, &alone);
-        snprintf(text, sizeof text, "%zu from nothing, with the model", most);
-        print_row(text, &learned);
-        snprintf(text, sizeof text, "%zu from nothing of %.1f convolutions, the others reuse", most, roots);
-        print_row(text, &reuse);
+        all += record->of[i].is_known ? 0 : record->of[i].schedules.count;
+    printf("%s: %zu convolutions, %zu schedules, %zu not tried; %zu bridges\n| search | trials | "
+           "quality | worst |\n",
+           name, record->n, all, record->n_lacking, record->n_bridges);
+    for (size_t most = FEWEST_TRIALS; most <= MOST_TRIALS; most *= 2) {
+        for (enum learning learning = LEARNS_NOTHING; learning <= LEARNS_TREES; learning++)
+            compare_searches(record, learning, most);
+        for (int has_bridges = 0; has_bridges <= (record->n_bridges > 0); has_bridges++)
+            compare_reuse(record, has_bridges, most);
     }
+    fflush(stdout);
 }
 
-static void free_record(struct record *record)
+static void record_file(struct record *record, const char *path)
 {
-    for (size_t i = 0; i < record->n; i++) {
-        struct recorded *r = &record->of[i];
-        mem_free(r->seconds, (size_t)grid_count(&r->grid) * sizeof *r->seconds);
-        mem_free(r->features, (size_t)grid_count(&r->grid) * sizeof *r->features);
-        vec_free(&r->schedules);
-    }
+    char line[512];
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f))
+        record_line(record, line);
+    if (f)
+        fclose(f);
+    else
+        printf("%s cannot be read\n", path);
+}
+
+// NULL: there is none before.
+static void work_on_file(struct backend *b, enum work work, const char *before, const char *path)
+{
+    static struct record record;
+    struct error error = {0};
+    record = (struct record){.backend = b, .work = work, .saved = clock_seconds()};
+    if (before)
+        record_file(&record, before);
+    for (size_t i = 0; i < record.n; i++)
+        record.of[i].is_known = true;
+    record_file(&record, path);
+    if (!before)
+        record_bridges(&record);
+    backend_save_costs(b, &error);
+    if (work >= COMPARE)
+        compare(path, &record);
+    for (size_t i = 0; i < record.n + record.n_bridges; i++)
+        free_recorded(&record.of[i]);
 }
 
 int main(int argc, char **argv)
 {
+    static const char *const works[N_WORKS] = {"compile", "record", "compare", "after"};
     struct error error = {0};
-    const struct backend_options options = {.threads = 1, .cost_file = argv[1], .seconds_per_step = 0.02};
-    struct backend *b = argc < 2 ? NULL : cpu_backend_open(&options, &error);
-    for (int i = 2; b && i < argc; i++) {
-        char line[512];
-        struct record record = {0};
-        FILE *f = fopen(argv[i], "r");
-        while (f && fgets(line, sizeof line, f))
-            record_line(&record, b, line);
-        if (f)
-            fclose(f);
-        compare(argv[i], &record);
-        free_record(&record);
-    }
+    int work = 0;
+    while (argc > 3 && work < N_WORKS && strcmp(argv[1], works[work]) != 0)
+        work++;
+    if (argc < 4 || work == N_WORKS)
+        return 2;
+    const struct backend_options options = {.threads = 1, .cost_file = argv[2], .seconds_per_step = SECONDS_PER_STEP};
+    struct backend *b = cpu_backend_open(&options, &error);
+    int n = work == AFTER ? 2 : 1;
+    for (int i = 3; b && i + n <= argc; i += n)
+        work_on_file(b, (enum work)work, n > 1 ? argv[i] : NULL, argv[i + n - 1]);
     if (b)
         backend_close(b);
     return b ? 0 : 1;

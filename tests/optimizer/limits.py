@@ -12,7 +12,7 @@ import time
 import onnx
 
 from expectations import expect, failures
-from small_models import small_model
+from small_models import convolutions, small_model
 
 OPT = os.path.abspath(sys.argv[1])
 TOTAL, SLACK, TRIES = 4, 4, 3   # seconds; of what others do on this machine the least of some tries is free
@@ -26,12 +26,6 @@ def many_products(path, count):
                     f"[y{i}] y{i + 1} = MatMul(c{i}, w{i})")
         weights |= {f"u{i}": (64 + i, 500 + i), f"v{i}": (64 + i, 500 + i), f"w{i}": (500 + i, 65 + i)}
     return small_model(path, f"(float[32,64] x) => (float[32,{64 + count}] y{count}) {{ {' '.join(text)} }}", **weights)
-
-
-def convolutions(path):
-    """That run by generated kernels in whatever layout."""
-    return small_model(path, "(float[1,16,20,20] x) => (float[1,32,20,20] z) { a = Conv <pads = [1,1,1,1]> (x, u) b = Relu(a) "
-                       "c = Conv <pads = [1,1,1,1]> (b, v) d = Add(c, a) z = Sigmoid(d) }", u=(32, 16, 3, 3), v=(32, 32, 3, 3))
 
 
 class Run:

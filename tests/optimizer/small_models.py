@@ -21,3 +21,9 @@ def products(path, more_nodes="", more_outputs="", batch=1, more_inputs="", **mo
     nodes = " ".join(f"[product_{w}] x{w} = MatMul(x, {w})" for w in "abc")
     return small_model(path, f"({inputs}) => ({outputs}) {{ {nodes} {more_nodes} }}", **dict.fromkeys("abc", (64, 32)),
                        **more_weights)
+
+
+def convolutions(path):
+    """That run by generated kernels in whatever layout."""
+    return small_model(path, "(float[1,16,20,20] x) => (float[1,32,20,20] z) { a = Conv <pads = [1,1,1,1]> (x, u) b = Relu(a) "
+                       "c = Conv <pads = [1,1,1,1]> (b, v) d = Add(c, a) z = Sigmoid(d) }", u=(32, 16, 3, 3), v=(32, 32, 3, 3))

@@ -22,7 +22,7 @@ OPTION, COMMAND = re.compile(r"^ {2,6}(?:-\w, )?--\S"), re.compile(r"^ {2}(\w+) 
 EXTRACT = {"taso-opt": ["extract"]}   # commands beside what the program does without one
 # Of meson, pip, pkg-config, onnx2trt and valgrind; of GNU parallel and Slurm.
 FOREIGN = set("""buildtype cflags compile libs no-deps prefix tool
-    joblog resume-failed sshlogin workdir array parsable cpus-per-task dependency wrap""".split())
+    basefile joblog resume-failed sshlogin workdir array parsable cpus-per-task dependency wrap""".split())
 PAGES = [*sorted((SOURCE / "docs").glob("*/*.md")), SOURCE / "README.md", SOURCE / "CONTRIBUTING.md"]
 
 

@@ -1,8 +1,9 @@
-// Ridge regression beside its normal equations, solved plainly and for each fold anew; and what a model of costs is
-// believed of.
+// Ridge regression beside its normal equations, solved plainly and for each fold anew; trees where features matter
+// together; and what a model of costs is believed of.
 #include "tests/support/check.h"
 #include "tuning/model/cost_model.h"
 #include "tuning/model/ridge.h"
+#include "tuning/model/trees.h"
 
 #define FEATURES 6
 #define ROWS 60
@@ -31,7 +32,7 @@ static void solve_plainly(double a[FEATURES + 1][FEATURES + 2], double *ret_x)
         ret_x[i] = a[i][n] / a[i][i];
 }
 
-static void scale_of(const struct ridge_row *rows, int i, double *ret_mean, double *ret_deviation)
+static void scale_of(const struct observation *rows, int i, double *ret_mean, double *ret_deviation)
 {
     *ret_mean = *ret_deviation = 0;
     for (int k = 0; k < ROWS; k++)
@@ -41,7 +42,7 @@ static void scale_of(const struct ridge_row *rows, int i, double *ret_mean, doub
     *ret_deviation = sqrt(*ret_deviation);
 }
 
-static double standard(const struct ridge_row *rows, const struct ridge_row *row, int i)
+static double standard(const struct observation *rows, const struct observation *row, int i)
 {
     double mean, deviation;
     if (i == FEATURES)
@@ -51,11 +52,11 @@ static double standard(const struct ridge_row *rows, const struct ridge_row *row
 }
 
 // Without a fold; -1: with all.
-static void fit_plainly(const struct ridge_row *rows, int left_out, double *ret_weights)
+static void fit_plainly(const struct observation *rows, int left_out, double *ret_weights)
 {
     double a[FEATURES + 1][FEATURES + 2] = {{0}};
     for (int k = 0; k < ROWS; k++)
-        for (int i = 0; i <= FEATURES && k % RIDGE_FOLDS != left_out; i++) {
+        for (int i = 0; i <= FEATURES && k % VALIDATION_FOLDS != left_out; i++) {
             for (int j = 0; j <= FEATURES; j++)
                 a[i][j] += standard(rows, &rows[k], i) * standard(rows, &rows[k], j);
             a[i][FEATURES + 1] += standard(rows, &rows[k], i) * rows[k].value;
@@ -65,7 +66,7 @@ static void fit_plainly(const struct ridge_row *rows, int left_out, double *ret_
     solve_plainly(a, ret_weights);
 }
 
-static double predict_plainly(const struct ridge_row *rows, const double *weights, const struct ridge_row *row)
+static double predict_plainly(const struct observation *rows, const double *weights, const struct observation *row)
 {
     double sum = 0;
     for (int i = 0; i <= FEATURES; i++)
@@ -73,12 +74,12 @@ static double predict_plainly(const struct ridge_row *rows, const double *weight
     return sum;
 }
 
-static double validate_plainly(const struct ridge_row *rows)
+static double validate_plainly(const struct observation *rows)
 {
     double x[ROWS], mean_x = 0, mean_y = 0, xy = 0, xx = 0, yy = 0, weights[FEATURES + 1];
-    for (int fold = 0; fold < RIDGE_FOLDS; fold++) {
+    for (int fold = 0; fold < VALIDATION_FOLDS; fold++) {
         fit_plainly(rows, fold, weights);
-        for (int k = fold; k < ROWS; k += RIDGE_FOLDS)
+        for (int k = fold; k < ROWS; k += VALIDATION_FOLDS)
             x[k] = predict_plainly(rows, weights, &rows[k]);
     }
     for (int k = 0; k < ROWS; k++) {
@@ -93,7 +94,7 @@ static double validate_plainly(const struct ridge_row *rows)
     return xy / sqrt(xx * yy);
 }
 
-static void make_rows(struct ridge_row rows[ROWS], uint64_t seed, double noise)
+static void make_rows(struct observation rows[ROWS], uint64_t seed, double noise)
 {
     struct random r = random_seed(seed);
     memset(rows, 0, ROWS * sizeof *rows);
@@ -109,7 +110,7 @@ static void make_rows(struct ridge_row rows[ROWS], uint64_t seed, double noise)
 static void ridge_is_what_its_normal_equations_say(void **state)
 {
     for (uint64_t seed = 0; seed < 20; seed++) {
-        struct ridge_row rows[ROWS];
+        struct observation rows[ROWS];
         struct ridge m;
         double weights[FEATURES + 1];
         make_rows(rows, seed, seed % 4);
@@ -123,13 +124,92 @@ static void ridge_is_what_its_normal_equations_say(void **state)
 
 static void too_little_is_no_model(void **state)
 {
-    struct ridge_row rows[ROWS];
+    struct observation rows[ROWS];
     struct ridge m;
     make_rows(rows, 1, 0);
-    assert_false(ridge_fit(&m, rows, RIDGE_FEWEST - 1, FEATURES, PENALTY));
+    assert_false(ridge_fit(&m, rows, FEWEST_OBSERVATIONS - 1, FEATURES, PENALTY));
     for (int k = 0; k < ROWS; k++)
         rows[k].value = 2;
     assert_false(ridge_fit(&m, rows, ROWS, FEATURES, PENALTY));
+}
+
+// --- trees -----------------------------------------------------------------------------------------------------------
+
+// A step and what two features do together: no sum of weights says it.
+static double steps_and_corners(const double *f)
+{
+    return (f[0] > 0.3 ? 2 : 0) + (f[1] * f[2] > 0 ? 1 : -1);
+}
+
+static void make_corners(struct observation *rows, size_t n, uint64_t seed)
+{
+    struct random r = random_seed(seed);
+    memset(rows, 0, n * sizeof *rows);
+    for (size_t k = 0; k < n; k++) {
+        for (int i = 0; i < FEATURES; i++)
+            rows[k].features[i] = random_normal(&r);
+        rows[k].value = steps_and_corners(rows[k].features) + 0.1 * random_normal(&r);
+    }
+}
+
+static void trees_see_steps_and_corners(void **state)
+{
+    struct observation rows[400], others[200];
+    struct trees trees = {0}, again = {0};
+    struct ridge ridge;
+    struct correlation c = {0};
+    make_corners(rows, COUNT_OF(rows), 5);
+    make_corners(others, COUNT_OF(others), 6);
+    assert_true(trees_fit(&trees, rows, COUNT_OF(rows), FEATURES));
+    assert_true(ridge_fit(&ridge, rows, COUNT_OF(rows), FEATURES, PENALTY));
+    for (size_t k = 0; k < COUNT_OF(others); k++)
+        correlation_add(&c, trees_predict(&trees, others[k].features), others[k].value);
+    assert_true(trees.r > 0.85 && correlation_r(&c) > 0.85 && ridge.r < 0.75);
+    assert_true(fabs(trees.r - correlation_r(&c)) < 0.1);   // what the cross-validation promises is so
+    assert_true(trees_fit(&again, rows, COUNT_OF(rows), FEATURES));
+    assert_memory_equal(&trees, &again, sizeof trees);
+}
+
+// Least squares by a single question, of all there are.
+static void a_question_is_the_best_of_all(void **state)
+{
+    struct observation rows[40];
+    struct trees trees;
+    make_corners(rows, COUNT_OF(rows), 7);
+    assert_true(trees_fit(&trees, rows, COUNT_OF(rows), FEATURES));
+    double best = 0, asked = 0, all = 0;
+    for (size_t k = 0; k < COUNT_OF(rows); k++)
+        all += rows[k].value - trees.mean;
+    assert_true(fabs(all) < 1e-9);
+    for (int i = 0; i < FEATURES; i++)
+        for (size_t at = 0; at < COUNT_OF(rows); at++) {
+            double sum = 0, n = 0;
+            for (size_t k = 0; k < COUNT_OF(rows); k++)
+                if (rows[k].features[i] <= rows[at].features[i]) {
+                    sum += rows[k].value - trees.mean;
+                    n++;
+                }
+            double gain = sum * sum / (n + 1) + sum * sum / (COUNT_OF(rows) - n + 1);
+            bool is_asked = trees.all[0].feature[0] == i && rows[at].features[i] <= trees.all[0].threshold[0];
+            best = n >= 4 && COUNT_OF(rows) - n >= 4 ? fmax(best, gain) : best;
+            asked = is_asked && n > asked ? n : asked;
+        }
+    double sum = 0;
+    for (size_t k = 0; k < COUNT_OF(rows); k++)
+        if (rows[k].features[trees.all[0].feature[0]] <= trees.all[0].threshold[0])
+            sum += rows[k].value - trees.mean;
+    assert_true(fabs(sum * sum / (asked + 1) + sum * sum / (COUNT_OF(rows) - asked + 1) - best) < 1e-9);
+}
+
+static void too_little_is_no_trees(void **state)
+{
+    struct observation rows[40];
+    struct trees trees;
+    make_corners(rows, COUNT_OF(rows), 8);
+    assert_false(trees_fit(&trees, rows, FEWEST_OBSERVATIONS - 1, FEATURES));
+    for (size_t k = 0; k < COUNT_OF(rows); k++)
+        rows[k].value = 2;
+    assert_false(trees_fit(&trees, rows, COUNT_OF(rows), FEATURES));
 }
 
 // --- what is believed ------------------------------------------------------------------------------------------------
@@ -149,7 +229,7 @@ static double law(const double *f, size_t step)
 static void what_is_learned_of_some_steps_orders_others(void **state)
 {
     struct random r = random_seed(3);
-    struct cost_model *m = cost_model_new();
+    struct cost_model *m = cost_model_new(true);
     double features[2][COST_MODEL_FEATURES], values[2];
     size_t n_right = 0;
     for (size_t step = 0; step < 4; step++)
@@ -178,7 +258,7 @@ static void what_is_learned_of_some_steps_orders_others(void **state)
 static void noise_is_not_believed(void **state)
 {
     struct random r = random_seed(4);
-    struct cost_model *m = cost_model_new();
+    struct cost_model *m = cost_model_new(true);
     double features[COST_MODEL_FEATURES], value;
     size_t step = cost_model_add_step(m);
     for (int i = 0; i < 200; i++) {
@@ -191,5 +271,6 @@ static void noise_is_not_believed(void **state)
     cost_model_free(m);
 }
 
-RUN_TESTS(TEST(ridge_is_what_its_normal_equations_say), TEST(too_little_is_no_model),
+RUN_TESTS(TEST(ridge_is_what_its_normal_equations_say), TEST(too_little_is_no_model), TEST(trees_see_steps_and_corners),
+          TEST(a_question_is_the_best_of_all), TEST(too_little_is_no_trees),
           TEST(what_is_learned_of_some_steps_orders_others), TEST(noise_is_not_believed))

@@ -1,8 +1,9 @@
-// Arborescences beside all there are; reuse conditions, ranges and rounds by hand; and reuse beside
+// Arborescences and Steiner trees beside all there are; reuse conditions, ranges and rounds by hand; and reuse beside
 // the whole space, where what is good follows the paper's relation.
 #include "tests/support/check.h"
 #include "tuning/reuse/arborescence.h"
-#include "tuning/reuse/reuse.h"
+#include "tuning/reuse/reuse_plan.h"
+#include "tuning/reuse/steiner_tree.h"
 
 #define NODES 6
 #define ARCS 20
@@ -65,6 +66,40 @@ static void arborescences_are_the_cheapest_of_all(void **state)
         n_found += is_found && n > 3;
     }
     assert_true(n_found > 100);
+}
+
+static void steiner_trees_reach_terminals_at_nearly_least_cost(void **state)
+{
+    struct random r = random_seed(2);
+    double sum = 0, least_sum = 0;
+    for (int round = 0; round < 1500; round++) {
+        struct arc arcs[ARCS];
+        int n = 2 + (int)random_below(&r, NODES - 1), root = (int)random_below(&r, (uint64_t)n), into[NODES];
+        int tried[NODES], n_terminals = 0;
+        size_t n_arcs = make_arcs(arcs, n, &r);
+        bool is_terminal[NODES];
+        unsigned terminals = 1u << root;
+        for (int v = 0; v < n; v++) {
+            is_terminal[v] = v != root && random_below(&r, 2);
+            n_terminals += is_terminal[v];
+            terminals |= (unsigned)is_terminal[v] << v;
+        }
+        double least = INFINITY;
+        for (unsigned wanted = 0; wanted < 1u << n; wanted++)
+            if ((wanted & terminals) == terminals)
+                least = fmin(least, least_of_all(n, root, arcs, n_arcs, wanted, 0, tried));
+        bool is_found = steiner_tree_find(n, root, is_terminal, arcs, n_arcs, into);
+        assert_int_equal(is_found, isfinite(least));
+        if (!is_found)
+            continue;
+        double cost = arcs_cost(arcs, into, n);
+        for (int v = 0; v < n; v++)
+            assert_true(!is_terminal[v] || into[v] != NO_ARC);
+        assert_true(is_tree(n, root, arcs, into) && cost <= least * (n_terminals ? n_terminals : 1) + 1e-9);
+        sum += cost;
+        least_sum += least;
+    }
+    assert_true(sum <= 1.05 * least_sum);
 }
 
 // --- conditions and ranges -------------------------------------------------------------------------------------------
@@ -189,6 +224,45 @@ static void reuse_finds_good_schedules_in_few_trials(void **state)
     assert_true(ratio > 0.8 && ratio < 1.25);
 }
 
-RUN_TESTS(TEST(arborescences_are_the_cheapest_of_all), TEST(steps_reuse_what_dominates_them_or_what_they_dominate),
-          TEST(ranges_are_those_of_the_example), TEST(the_first_round_is_of_b_and_t_the_second_of_m),
-          TEST(reuse_finds_good_schedules_in_few_trials))
+// --- plans -----------------------------------------------------------------------------------------------------------
+
+static struct reuse_node node_of(const struct reuse_loops *l, struct reuse_schedule *schedules, double from_nothing,
+                                 bool is_bridge)
+{
+    struct random r = random_seed(1);
+    double ignored[SCHEDULES];
+    return (struct reuse_node){"dense", *l, schedules, make_step(l, schedules, ignored, &r), from_nothing, is_bridge};
+}
+
+static void plans_take_bridges_that_spare_trials(void **state)
+{
+    static const struct reuse_loops flat = {3, 2, {64, 16, 64}}, tall = {3, 2, {16, 64, 64}};
+    struct reuse_schedule schedules[3][SCHEDULES];
+    struct reuse_bridge bridges[4];
+    int parents[3];
+    struct reuse_node nodes[3] = {node_of(&flat, schedules[0], 200, false), node_of(&tall, schedules[1], 200, false)};
+    reuse_plan_find(nodes, 2, 1, parents);
+    assert_true(parents[0] == TUNED_FROM_NOTHING && parents[1] == TUNED_FROM_NOTHING);
+    assert_int_equal(reuse_plan_list_bridges(nodes, 2, parents, 4, bridges), 1);
+    assert_true(bridges[0].loops.extents[0] == 16 && bridges[0].loops.extents[1] == 16);
+    nodes[2] = node_of(&bridges[0].loops, schedules[2], 200, true);
+    assert_int_equal(reuse_plan_list_bridges(nodes, 3, parents, 4, bridges), 0);   // it is there
+    reuse_plan_find(nodes, 3, 1, parents);
+    int searched = parents[0] == TUNED_FROM_NOTHING ? 0 : 1;   // the bridge reuses it, and the other one the bridge
+    assert_true(parents[searched] == TUNED_FROM_NOTHING && parents[2] == searched && parents[!searched] == 2);
+    for (int i = 0; i < 3; i++)
+        nodes[i].from_nothing = 4;
+    reuse_plan_find(nodes, 3, 1, parents);
+    assert_true(parents[0] == TUNED_FROM_NOTHING && parents[1] == TUNED_FROM_NOTHING && parents[2] == NOT_TUNED);
+    nodes[1].family = "lanewise";
+    nodes[0].from_nothing = nodes[1].from_nothing = nodes[2].from_nothing = 200;
+    reuse_plan_find(nodes, 3, 1, parents);
+    assert_true(parents[0] == TUNED_FROM_NOTHING && parents[1] == TUNED_FROM_NOTHING && parents[2] == NOT_TUNED);
+    nodes[0].from_nothing = 0;   // what is tuned needs no bridge
+    assert_int_equal(reuse_plan_list_bridges(nodes, 2, parents, 4, bridges), 0);
+}
+
+RUN_TESTS(TEST(arborescences_are_the_cheapest_of_all), TEST(steiner_trees_reach_terminals_at_nearly_least_cost),
+          TEST(steps_reuse_what_dominates_them_or_what_they_dominate), TEST(ranges_are_those_of_the_example),
+          TEST(the_first_round_is_of_b_and_t_the_second_of_m), TEST(reuse_finds_good_schedules_in_few_trials),
+          TEST(plans_take_bridges_that_spare_trials))

@@ -32,7 +32,7 @@ struct strategy {
     double temperature, differences;   // sum of all, as shares of costs
     size_t n_differences;
     struct cursor cursors[MOST_PASSES];
-    VEC(struct ridge_row) rows;   // of what was evaluated
+    VEC(struct observation) rows;   // of what was evaluated
     struct ridge model;
     bool is_model_believed;
 };
@@ -131,34 +131,34 @@ static void breed(struct strategy *s, size_t pass, struct joint_candidate *ret)
 // --- the model -------------------------------------------------------------------------------------------------------
 
 // A place for each node by its fingerprint; those of several nodes add up where there are more than places.
-static void list_features(const struct joint_candidate *c, double ret[RIDGE_FEATURES])
+static void list_features(const struct joint_candidate *c, double ret[OBSERVATION_FEATURES])
 {
-    for (int i = 0; i < RIDGE_FEATURES; i++)
+    for (int i = 0; i < OBSERVATION_FEATURES; i++)
         ret[i] = 0;
     for (size_t pass = 0; pass < MOST_PASSES; pass++)
         for (size_t i = 0; i < c->of[pass].settings.count; i++) {
             const struct setting *s = &c->of[pass].settings.items[i];
             uint64_t place = random_keyed(s->node.fingerprint, (pass << 32) + s->value);
-            ret[place % RIDGE_FEATURES] += s->value == s->node.standard ? 0 : 1;
+            ret[place % OBSERVATION_FEATURES] += s->value == s->node.standard ? 0 : 1;
         }
 }
 
 static void learn(struct strategy *s, const struct joint_candidate *c)
 {
-    struct ridge_row row = {.value = log(c->cost)};
+    struct observation row = {.value = log(c->cost)};
     list_features(c, row.features);
     if (!isfinite(row.value))
         return;
     vec_push(&s->rows, row);
     if (s->rows.count % ROWS_BETWEEN_FITS == 0)
         s->is_model_believed =
-            ridge_fit(&s->model, s->rows.items, s->rows.count, RIDGE_FEATURES, PENALTY) && s->model.r >= LEAST_R;
+            ridge_fit(&s->model, s->rows.items, s->rows.count, OBSERVATION_FEATURES, PENALTY) && s->model.r >= LEAST_R;
 }
 
 // What was evaluated is not wanted again.
 static double predict(const struct strategy *s, const struct joint_candidate *c, size_t pass)
 {
-    double features[RIDGE_FEATURES];
+    double features[OBSERVATION_FEATURES];
     list_features(c, features);
     return was_evaluated(s, c, pass) ? INFINITY : ridge_predict(&s->model, features);
 }

@@ -3,16 +3,18 @@
 
 #include "core/memory/vec.h"
 #include "tuning/model/ridge.h"
+#include "tuning/model/trees.h"
 #include <math.h>
 #include <string.h>
 
 #define PENALTY 1.0
 #define LEAST_FEATURE 1e-12
+#define GROWTH_BETWEEN_TREES 1.1   // of rows
 
-_Static_assert(RIDGE_FEATURES == 2 * COST_MODEL_FEATURES, "features and their squares");
+_Static_assert(OBSERVATION_FEATURES == 2 * COST_MODEL_FEATURES, "features and their squares");
 
 struct logarithms {
-    double of_features[RIDGE_FEATURES], of_seconds;   // features, then their squares
+    double of_features[OBSERVATION_FEATURES], of_seconds;   // features, then their squares
 };
 struct row {
     size_t step;
@@ -26,12 +28,16 @@ struct cost_model {
     VEC(struct row) rows;
     VEC(struct step_sums) steps;
     struct ridge ridge;
-    bool is_fitted;
+    struct trees trees;
+    bool has_trees, is_ridge_fitted, are_trees_fitted;
+    double n_in_trees;   // rows that they were fitted to
 };
 
-struct cost_model *cost_model_new(void)
+struct cost_model *cost_model_new(bool has_trees)
 {
-    return mem_alloc_zero(sizeof(struct cost_model));
+    struct cost_model *m = mem_alloc_zero(sizeof *m);
+    m->has_trees = has_trees;
+    return m;
 }
 
 void cost_model_free(struct cost_model *m)
@@ -62,7 +68,7 @@ void cost_model_add(struct cost_model *m, size_t step, const double features[COS
     struct step_sums *s = &m->steps.items[step];
     take_logarithms(features, &row.logs);
     row.logs.of_seconds = log(seconds);
-    for (int i = 0; i < RIDGE_FEATURES; i++)
+    for (int i = 0; i < OBSERVATION_FEATURES; i++)
         s->sum.of_features[i] += row.logs.of_features[i];
     s->sum.of_seconds += row.logs.of_seconds;
     s->n++;
@@ -70,40 +76,65 @@ void cost_model_add(struct cost_model *m, size_t step, const double features[COS
 }
 
 // Where nothing was measured of a step, beside zero: that orders its schedules as well.
-static void center(const struct step_sums *s, const struct logarithms *logs, double ret_features[RIDGE_FEATURES])
+static void center(const struct step_sums *s, const struct logarithms *logs, double ret_features[OBSERVATION_FEATURES])
 {
-    for (int i = 0; i < RIDGE_FEATURES; i++)
+    for (int i = 0; i < OBSERVATION_FEATURES; i++)
         ret_features[i] = logs->of_features[i] - (s->n > 0 ? s->sum.of_features[i] / s->n : 0);
+}
+
+// For trees what features are takes the place of their squares.
+static void list_for_trees(const struct logarithms *logs, double features[OBSERVATION_FEATURES])
+{
+    memcpy(features + COST_MODEL_FEATURES, logs->of_features, COST_MODEL_FEATURES * sizeof *features);
+}
+
+static void list_observations(const struct cost_model *m, bool is_for_trees, struct observation *ret_rows)
+{
+    for (size_t i = 0; i < m->rows.count; i++) {
+        const struct row *row = &m->rows.items[i];
+        const struct step_sums *s = &m->steps.items[row->step];
+        center(s, &row->logs, ret_rows[i].features);
+        if (is_for_trees)
+            list_for_trees(&row->logs, ret_rows[i].features);
+        ret_rows[i].value = row->logs.of_seconds - s->sum.of_seconds / s->n;
+    }
 }
 
 void cost_model_fit(struct cost_model *m)
 {
-    struct ridge_row *rows = mem_new_array(struct ridge_row, m->rows.count + 1);
-    for (size_t i = 0; i < m->rows.count; i++) {
-        const struct row *row = &m->rows.items[i];
-        const struct step_sums *s = &m->steps.items[row->step];
-        center(s, &row->logs, rows[i].features);
-        rows[i].value = row->logs.of_seconds - s->sum.of_seconds / s->n;
+    size_t n = m->rows.count;
+    struct observation *rows = mem_new_array(struct observation, n + 1);
+    list_observations(m, false, rows);
+    m->is_ridge_fitted = ridge_fit(&m->ridge, rows, n, OBSERVATION_FEATURES, PENALTY);
+    if (m->has_trees && (double)n >= GROWTH_BETWEEN_TREES * m->n_in_trees) {
+        list_observations(m, true, rows);
+        m->are_trees_fitted = trees_fit(&m->trees, rows, n, OBSERVATION_FEATURES);
+        m->n_in_trees = (double)n;
     }
-    m->is_fitted = ridge_fit(&m->ridge, rows, m->rows.count, RIDGE_FEATURES, PENALTY);
-    mem_free(rows, (m->rows.count + 1) * sizeof *rows);
+    mem_free_array(rows, n + 1);
+}
+
+static bool asks_trees(const struct cost_model *m)
+{
+    return m->are_trees_fitted && (!m->is_ridge_fitted || m->trees.r > m->ridge.r);
 }
 
 double cost_model_r(const struct cost_model *m)
 {
-    return m->is_fitted ? m->ridge.r : 0;
+    return asks_trees(m) ? m->trees.r : m->is_ridge_fitted ? m->ridge.r : 0;
 }
 
 bool cost_model_predict(const struct cost_model *m, size_t step, const double features[COST_MODEL_FEATURES],
                         double *ret_value)
 {
     struct logarithms logs;
-    double centered[RIDGE_FEATURES];
-    const struct step_sums *s = &m->steps.items[step];
+    double centered[OBSERVATION_FEATURES];
     if (!(cost_model_r(m) >= COST_MODEL_LEAST_R))
         return false;
     take_logarithms(features, &logs);
-    center(s, &logs, centered);
-    *ret_value = ridge_predict(&m->ridge, centered);
+    center(&m->steps.items[step], &logs, centered);
+    if (asks_trees(m))
+        list_for_trees(&logs, centered);
+    *ret_value = asks_trees(m) ? trees_predict(&m->trees, centered) : ridge_predict(&m->ridge, centered);
     return true;
 }

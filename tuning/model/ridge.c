@@ -6,18 +6,19 @@
 #include <string.h>
 
 struct sums {
-    double of_products[RIDGE_FEATURES][RIDGE_FEATURES], with_value[RIDGE_FEATURES], features[RIDGE_FEATURES];
+    double of_products[OBSERVATION_FEATURES][OBSERVATION_FEATURES], with_value[OBSERVATION_FEATURES],
+        features[OBSERVATION_FEATURES];
     double value, n;
 };
 
-static void standardize(const struct ridge *m, const double *features, double ret_standard[RIDGE_FEATURES])
+static void standardize(const struct ridge *m, const double *features, double ret_standard[OBSERVATION_FEATURES])
 {
     for (int i = 0; i < m->n_features; i++)
         ret_standard[i] = (features[i] - m->mean[i]) * m->scale[i];
 }
 
 // A feature that is the same everywhere gets no weight.
-static void find_scales(struct ridge *m, const struct ridge_row *rows, size_t n)
+static void find_scales(struct ridge *m, const struct observation *rows, size_t n)
 {
     for (int i = 0; i < m->n_features; i++) {
         double sum = 0, squares = 0;
@@ -31,9 +32,9 @@ static void find_scales(struct ridge *m, const struct ridge_row *rows, size_t n)
     }
 }
 
-static void add_row(struct sums *s, const struct ridge *m, const struct ridge_row *row)
+static void add_row(struct sums *s, const struct ridge *m, const struct observation *row)
 {
-    double x[RIDGE_FEATURES];
+    double x[OBSERVATION_FEATURES];
     standardize(m, row->features, x);
     for (int i = 0; i < m->n_features; i++) {
         for (int j = 0; j <= i; j++)
@@ -54,7 +55,7 @@ static void add_sums(struct sums *to, const struct sums *s, double factor)
 }
 
 // L of A = L L', in place, then both triangular systems. A is positive: the penalty is on its diagonal.
-static void solve(int n, double a[RIDGE_FEATURES][RIDGE_FEATURES], double *b)
+static void solve(int n, double a[OBSERVATION_FEATURES][OBSERVATION_FEATURES], double *b)
 {
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
@@ -78,7 +79,7 @@ static void solve(int n, double a[RIDGE_FEATURES][RIDGE_FEATURES], double *b)
 // Around the means of these rows, so that the intercept bears no penalty.
 static void fit_sums(struct ridge *m, const struct sums *s, double penalty)
 {
-    double a[RIDGE_FEATURES][RIDGE_FEATURES];
+    double a[OBSERVATION_FEATURES][OBSERVATION_FEATURES];
     for (int i = 0; i < m->n_features; i++) {
         for (int j = 0; j <= i; j++)
             a[i][j] = s->of_products[i][j] - s->features[i] * s->features[j] / s->n;
@@ -93,57 +94,40 @@ static void fit_sums(struct ridge *m, const struct sums *s, double penalty)
 
 double ridge_predict(const struct ridge *m, const double *features)
 {
-    double x[RIDGE_FEATURES], sum = m->intercept;
+    double x[OBSERVATION_FEATURES], sum = m->intercept;
     standardize(m, features, x);
     for (int i = 0; i < m->n_features; i++)
         sum += m->weights[i] * x[i];
     return sum;
 }
 
-struct correlation {
-    double n, x, y, xx, yy, xy;
-};
-
-static double correlation_of(const struct correlation *c)
-{
-    double of_x = c->xx - c->x * c->x / c->n, of_y = c->yy - c->y * c->y / c->n;
-    return of_x > 0 && of_y > 0 ? (c->xy - c->x * c->y / c->n) / sqrt(of_x * of_y) : 0;
-}
-
-static void correlate_fold(struct correlation *c, const struct ridge *m, const struct ridge_row *rows, size_t n,
+static void correlate_fold(struct correlation *c, const struct ridge *m, const struct observation *rows, size_t n,
                            size_t fold)
 {
-    for (size_t k = fold; k < n; k += RIDGE_FOLDS) {
-        double x = ridge_predict(m, rows[k].features), y = rows[k].value;
-        c->n++;
-        c->x += x;
-        c->y += y;
-        c->xx += x * x;
-        c->yy += y * y;
-        c->xy += x * y;
-    }
+    for (size_t k = fold; k < n; k += VALIDATION_FOLDS)
+        correlation_add(c, ridge_predict(m, rows[k].features), rows[k].value);
 }
 
-bool ridge_fit(struct ridge *ret_ridge, const struct ridge_row *rows, size_t n, int n_features, double penalty)
+bool ridge_fit(struct ridge *ret_ridge, const struct observation *rows, size_t n, int n_features, double penalty)
 {
     struct ridge m = {.n_features = n_features};
-    struct sums folds[RIDGE_FOLDS], all = {.n = 0};
+    struct sums folds[VALIDATION_FOLDS], all = {.n = 0};
     struct correlation c = {0};
-    if (n < RIDGE_FEWEST)
+    if (n < FEWEST_OBSERVATIONS)
         return false;
     memset(folds, 0, sizeof folds);
     find_scales(&m, rows, n);
     for (size_t k = 0; k < n; k++)
-        add_row(&folds[k % RIDGE_FOLDS], &m, &rows[k]);
-    for (size_t f = 0; f < RIDGE_FOLDS; f++)
+        add_row(&folds[k % VALIDATION_FOLDS], &m, &rows[k]);
+    for (size_t f = 0; f < VALIDATION_FOLDS; f++)
         add_sums(&all, &folds[f], 1);
-    for (size_t f = 0; f < RIDGE_FOLDS; f++) {
+    for (size_t f = 0; f < VALIDATION_FOLDS; f++) {
         struct sums others = all;
         add_sums(&others, &folds[f], -1);
         fit_sums(&m, &others, penalty);
         correlate_fold(&c, &m, rows, n, f);
     }
-    m.r = correlation_of(&c);
+    m.r = correlation_r(&c);
     fit_sums(&m, &all, penalty);
     *ret_ridge = m;
     return c.yy - c.y * c.y / c.n > 0;

@@ -1,0 +1,97 @@
+"""Tuning that is killed at random moments and started again: `killed_tuning.py TASO-OPT TASO-RUN KILLS`.
+
+After each kill the cost database is whole, and has what it had before: schedules that were tried, with the seconds of then
+(but for those that other programs disturbed, which are tried again), and what was best of steps and nodes. An output is there as a whole, or not. In the end the search is let run, and knows all.
+How long a run takes that nobody kills, with a database of its own, says when to kill.
+"""
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import onnx
+
+from expectations import expect, failures
+from small_models import convolutions
+
+OPT, RUN, KILLS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), int(sys.argv[3])
+MINUTES = 0.06
+ROW = re.compile(r'\("((?:[^"\\]|\\.)*)" ([^ ]+) .*\)')
+
+
+def rows_of(costs):
+    """Each row by device and text; None: a line is none."""
+    rows, device = {}, ""
+    for line in costs.read_text().splitlines() if costs.exists() else ():
+        if line.startswith("(costs "):
+            device = line
+        elif match := ROW.fullmatch(line):
+            rows[device, match[1]] = None if line.endswith(" doubtful)") else match[2]
+        else:
+            return None
+    return rows
+
+
+def is_trial(row):
+    return " by " in row[1]
+
+
+def start(command, folder):
+    return subprocess.Popen(command, env=dict(os.environ, XDG_CACHE_HOME=str(folder / "cache")), stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
+
+
+def check_rows(before, costs, when):
+    rows = rows_of(costs)
+    expect(rows is not None, f"{when}: a row of {costs} is broken")
+    rows = rows or before
+    lost = [row for row in before if row not in rows]
+    changed = [row for row in before if is_trial(row) and before[row] and rows.get(row, before[row]) != before[row]]
+    expect(not lost and not changed, f"{when}: {len(lost)} rows are lost, {len(changed)} trials changed: {(lost + changed)[:3]}")
+    return rows
+
+
+def kill_again_and_again(name, command, costs, folder, output=None):
+    rows, chance, n_with_news, started = rows_of(costs), random.Random(1), 0, time.monotonic()
+    start([word if word != costs else costs.with_suffix(".whole") for word in command], folder).wait()
+    seconds = time.monotonic() - started
+    for i in range(KILLS):
+        process = start(command, folder)
+        time.sleep(chance.uniform(0.02, seconds))
+        process.kill()
+        process.wait()
+        n_before = len(rows)
+        rows = check_rows(rows, costs, f"{name}, kill {i}")
+        n_with_news += len(rows) > n_before
+        if output and output.exists():
+            onnx.checker.check_model(onnx.load(output))
+            output.unlink()
+    n_trials = sum(map(is_trial, rows))
+    print(f"{name}: {KILLS} kills within {seconds:.1f} s, {n_with_news} after something new, {len(rows)} rows, {n_trials} of them trials")
+    expect(n_trials > 0 and n_with_news > 0, f"{name}: what was killed had done something")
+    return rows
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        model, costs, output = convolutions(folder / "model.onnx"), folder / "all.costs", folder / "out.onnx"
+        tune = ["--threads", "1", "--tune", str(MINUTES), "--costs", costs]
+        run = [RUN, model, "--layout", "best", "--repeats", "3", *tune]
+        opt = [OPT, model, "-o", output, "--runtime", "taso", "--budget", "5", "--no-measure", "--quiet", *tune]
+        rows = kill_again_and_again("taso-run", run, costs, folder)
+        rows = kill_again_and_again("taso-opt", opt, costs, folder, output)
+        done = subprocess.run(run, env=dict(os.environ, XDG_CACHE_HOME=str(folder / "cache")), capture_output=True, text=True,
+                              check=False)
+        known = re.search(r"by (\d+) trials?, and (\d+) known before", done.stdout)
+        expect(done.returncode == 0 and known, f"what was killed goes on: {done.returncode} {done.stderr}")
+        expect(known and int(known[2]) > 0, f"the trials are known: {done.stdout}")
+        check_rows(rows, costs, "in the end")
+
+
+main()
+sys.exit(len(failures) > 0)

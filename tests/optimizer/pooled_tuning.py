@@ -1,0 +1,82 @@
+"""Schedules that others time: `pooled_tuning.py TASO-RUN`.
+
+One process and three at a time, which GNU parallel starts, try the same schedules with the same outcome, byte for byte, where
+they measure the same: here seconds follow from a schedule's text. taso-run --try answers jobs; who answers otherwise ends it.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from expectations import expect, failures
+from small_models import convolutions
+
+RUN = os.path.abspath(sys.argv[1])
+UNSUPPORTED = 4
+WORKER = '''
+import hashlib, os, pathlib, sys
+pathlib.Path(sys.argv[1], str(os.getpid())).touch()
+for line in sys.stdin:
+    number, step, best, *choices = line.rstrip("\\n").split("\\t")
+    hashes = [hashlib.sha256((step + choice[1:]).encode()).digest() for choice in choices]
+    print(number, *(f"{1e-6 * (100 + h[0] + h[1] / 256):.4e} 0.010 {1e-7 if c[0] != '0' else 0:.1e} 0"
+                    for c, h in zip(choices, hashes)), sep="\\t", flush=True)
+'''
+
+
+def tune(model, costs, command, seconds=60):
+    done = subprocess.run([RUN, model, "--threads", "1", "--layout", "best", "--repeats", "1", "--warmup", "0", "--costs", costs,
+                           "--tune", str(seconds / 60), "--tune-with", command], capture_output=True, text=True, check=False)
+    report = re.sub(r" in \d+ s ", " ", "\n".join(line for line in done.stdout.splitlines() if " tried " in line or " by " in line))
+    trials = "\n".join(line for line in costs.read_text().splitlines() if " by " in line)
+    return done, report, trials
+
+
+def parallel():
+    """GNU parallel, which others have a program of the same name as."""
+    path = shutil.which("parallel")
+    told = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout if path else ""
+    return path if told.startswith("GNU parallel") else None
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        model, first = convolutions(folder / "model.onnx"), folder / "first.costs"
+        worker = folder / "worker.py"
+        worker.write_text(WORKER)
+        subprocess.run([RUN, model, "--threads", "1", "--layout", "best", "--repeats", "1", "--costs", first], check=True,
+                       capture_output=True)
+        commands = {"one": f"{sys.executable} {worker} {folder}/one"}
+        if gnu := parallel():
+            commands["three"] = f"{gnu} --will-cite -j 3 --pipe -N 1 {sys.executable} {worker} {folder}/three"
+        outcomes = {}
+        for count, command in commands.items():
+            costs = folder / f"{count}.costs"
+            shutil.copy(first, costs)
+            (folder / count).mkdir()
+            done, *outcomes[count] = tune(model, costs, command)
+            print(f"{count}: {len(list((folder / count).iterdir()))} processes, {outcomes[count][1].count(chr(10)) + 1} trials")
+            expect(done.returncode == 0 and outcomes[count][1], f"{count}: {done.returncode} {done.stderr} {done.stdout}")
+        if gnu:
+            expect(outcomes["one"] == outcomes["three"], f"one and three differ: {outcomes}")
+        costs = folder / "itself.costs"
+        shutil.copy(first, costs)
+        done, _, trials = tune(model, costs, f"{RUN} {model} --threads 1 --layout best --costs {first} --try", seconds=3)
+        expect(done.returncode == 0 and trials, f"taso-run --try answers: {done.returncode} {done.stderr}")
+        for command in ("false", "cat", "true"):
+            done, *_ = tune(model, costs, command)
+            expect(done.returncode == UNSUPPORTED and "schedules" in done.stderr, f"{command}: {done.returncode} {done.stderr}")
+        done = subprocess.run([RUN, model, "--threads", "1", "--costs", first, "--try"], input="1\t00\t1e-3\t0 tile\n", text=True,
+                              capture_output=True, check=False)
+        expect(done.returncode == 3 and "no step" in done.stderr, f"a job for another model: {done.returncode} {done.stderr}")
+        if not gnu:
+            print("GNU parallel is not installed")
+    return 0 if gnu else 77
+
+
+code = main()
+sys.exit(1 if failures else code)
