@@ -68,7 +68,7 @@ static uint32_t bound_root(struct incumbent *i, bool *is_dropped)
 static bool reduce_root(struct incumbent *i, bool *is_dropped, struct extraction_answer *answer)
 {
     enum { MAX_ROUNDS = 20, ONE_IN = 20 };
-    struct reduction_limits limits = {.is_dropped = is_dropped, .keeps_all = i->k > 1, .is_thorough = true};
+    struct reduction_limits limits = {.is_dropped = is_dropped, .is_thorough = true};
     for (int round = 0;; round++) {
         reduction_free(&i->root);
         if (!reduction_make(i->problem, &limits, &i->root)) {

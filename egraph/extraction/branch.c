@@ -99,7 +99,6 @@ static bool reduce_and_bound(struct branching *b)
 {
     struct reduction_limits limits = {.is_dropped = b->is_dropped, .needed = b->needed.items};
     limits.n_needed = (uint32_t)b->needed.count;
-    limits.keeps_all = b->incumbent->k > 1;
     double cost;
     if (!reduction_make(b->problem, &limits, &b->reduction))
         return false;

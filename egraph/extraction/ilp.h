@@ -10,8 +10,7 @@ struct extraction_problem;
 enum ilp_form {
     ILP_UNORDERED,   // the paper's constraints (1) to (3), one for each node and child: where there are no cycles
     ILP_ORDERED,     // with (4) and (5), a real order of the classes, within strongly connected components
-    ILP_ORDERED_BY_INTEGERS,   // the same with integers for an order
-    ILP_SHORT,                 // as ILP_UNORDERED, one constraint for each class and child: fewer and tighter
+    ILP_SHORT,       // as ILP_UNORDERED, one constraint for each class and child: fewer and tighter
 };
 enum ilp_status {
     ILP_OPTIMAL,

@@ -133,9 +133,8 @@ static void add_children_of_class(struct program *p, uint32_t class_id)
 static void add_order(struct program *p, const uint32_t *component, const uint32_t *size)
 {
     const struct extraction_problem *e = p->problem;
-    char is_integer = p->question->form == ILP_ORDERED_BY_INTEGERS;
     for (uint32_t c = 0; c < e->n_classes; c++)
-        Cbc_addCol(p->model, "", 0, size[component[c]] - 1, 0, is_integer, 0, NULL, NULL);
+        Cbc_addCol(p->model, "", 0, size[component[c]] - 1, 0, 0, 0, NULL, NULL);
     for (uint32_t n = 0; n < e->n_nodes; n++)
         for (uint32_t i = 0; i < extraction_n_children(e, n); i++) {
             uint32_t own = e->nodes.items[n].class_id, child = extraction_children(e, n)[i];
@@ -250,7 +249,7 @@ static enum ilp_status solve(const struct extraction_problem *p, const struct il
 {
     struct program program = {.problem = p, .question = question, .model = Cbc_newModel(), .scale = find_scale(p)};
     add_columns(&program);
-    if (question->form == ILP_ORDERED || question->form == ILP_ORDERED_BY_INTEGERS)
+    if (question->form == ILP_ORDERED)
         add_order_by_components(&program);
     add_rows(&program);
     set_limits(&program);

@@ -44,8 +44,6 @@ static bool reduce_quickly(struct draft *d, const struct reduction_limits *limit
             return false;
         reduce_spread_needs(d);
         reduce_kill_unreached(d);
-        if (!limits->keeps_all)
-            reduce_kill_dominated(d);
         reduce_pay_needed(d);
         reduce_forget_needed(d);
         reduce_put_away(d);

@@ -1,6 +1,6 @@
-// Makes extraction problems smaller without losing their optimum: classes that cannot be built or are not reached go,
-// and nodes that another one of their class can always replace; a class with one node is put into those who read it
-// where that adds nothing; what every selection has is paid once and no longer read.
+// Makes extraction problems smaller without losing a selection: classes that cannot be built or are not reached go; a
+// class with one node is put into those who read it where that adds nothing; what every selection has is paid once and
+// no longer read.
 #pragma once
 #include "egraph/extraction/problem.h"
 
@@ -18,7 +18,6 @@ struct reduction_limits {
     const uint32_t *needed;   // classes that are needed besides the roots
     uint32_t n_needed;
     bool is_thorough;   // find all classes that every selection needs, which takes longer
-    bool keeps_all;     // every selection has its counterpart, not only a cheapest one
 };
 
 // False: there is no valid selection (under the limits), and nothing is to be freed.

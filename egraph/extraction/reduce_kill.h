@@ -4,4 +4,3 @@ struct draft;
 
 void reduce_kill_unbuildable(struct draft *d);   // nodes with a child that cannot be built without a cycle
 void reduce_kill_unreached(struct draft *d);
-void reduce_kill_dominated(struct draft *d);   // nodes that cost no less and read no less than another of their class

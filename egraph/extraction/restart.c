@@ -67,7 +67,7 @@ static double seconds_left(const struct incumbent *i)
 static bool restrict_problem(struct restarting *r, struct reduction *ret_restricted, struct cut_list *ret_cuts)
 {
     const struct incumbent *i = r->incumbent;
-    struct reduction_limits limits = {.rank = r->rank, .is_dropped = r->is_dropped, .keeps_all = i->k > 1};
+    struct reduction_limits limits = {.rank = r->rank, .is_dropped = r->is_dropped};
     memset(r->is_dropped, 0, r->problem->n_nodes);
     for (bool is_last = false;; is_last = true) {
         if (!reduction_make(r->problem, &limits, ret_restricted))

@@ -293,11 +293,6 @@ static void check_ordered_program(const struct extraction_problem *p, const stru
     check_program(p, all, ILP_ORDERED);
 }
 
-static void check_program_ordered_by_integers(const struct extraction_problem *p, const struct selections *all)
-{
-    check_program(p, all, ILP_ORDERED_BY_INTEGERS);
-}
-
 static void check_programs_without_order(const struct extraction_problem *p, const struct selections *all)
 {
     if (components_largest(p) > 1)
@@ -335,7 +330,6 @@ static void programs_find_the_optimum(void **state)
         skip();
     check_random_problems(check_ordered_program, 13, 1500);
     check_problems(small_problem_make_merges, check_ordered_program, 21, 50);
-    check_random_problems(check_program_ordered_by_integers, 24, 200);
     check_random_problems(check_programs_without_order, 14, 3000);
     check_random_problems(check_program_of_small_costs, 25, 300);
 }

@@ -121,20 +121,13 @@ static void apply_what_is_left(struct search *s)
 
 static void run(struct search *s)
 {
-    struct movement m;
-    bool is_adopted;
     if (has_to_stop(s))
         return;
     s->result->statistics.expanded++;
     whole_find_proposals(&s->whole, NULL);
     note_better(s);
-    do {
-        search_on(s);
-        apply_what_is_left(s);
-        is_adopted = chains_end(&s->chains, &m);
-        if (is_adopted)
-            follow(s, &m);
-    } while (is_adopted);
+    search_on(s);
+    apply_what_is_left(s);
 }
 
 static void count_applications(struct search *s)

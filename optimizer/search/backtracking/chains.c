@@ -11,8 +11,7 @@
 #define WIDE_STEPS 2   // a wide expansion is ranked like a chain that is so much longer
 // Numbers in place of a proposal's:
 #define WIDE_EXPANSION UINT32_MAX
-#define WAITING_END (UINT32_MAX - 1)
-#define WAITING_EXPANSION (UINT32_MAX - 2)
+#define WAITING_EXPANSION (UINT32_MAX - 1)
 
 void chains_init(struct chains *c, struct whole *w)
 {
@@ -233,31 +232,12 @@ static bool apply_if_better(struct chains *c, uint32_t id, double least, struct 
     return false;
 }
 
-// A chain has become cheaper, but what its parent promised is more, and this step added nothing to that: it would be
-// lost. So the end waits until the others that promise more have been tried.
-static bool has_to_wait(struct chains *c, uint32_t id)
-{
-    struct state *s = &c->space.states.items[id];
-    const struct state *parent = &c->space.states.items[s->parent];
-    if (parent->credit <= -s->change)
-        return false;
-    s->promise = states_promise_of(&c->space, id);
-    return s->promise <= parent->promise;
-}
-
 // Most of what follows a step with a promise adds nothing to it, and has got its rank from it: so it waits behind what
 // keeps the promise.
 static void queue_expansion(struct chains *c, uint32_t id)
 {
     const struct state *s = &c->space.states.items[id];
     queue_state(c, id, WAITING_EXPANSION, s->change + s->depth * c->step_price);
-}
-
-// Ranked like what is next of the parent, without its promise.
-static void queue_end(struct chains *c, uint32_t id)
-{
-    const struct state *s = &c->space.states.items[id];
-    queue_state(c, id, WAITING_END, s->change + (s->depth - 1 + WIDE_STEPS) * c->step_price);
 }
 
 // The region is priced in its new state: sums of estimates drift. One step changes what its match does. What seems to
@@ -278,10 +258,6 @@ static bool try_state(struct chains *c, uint32_t parent, const struct candidate 
     if (c->space.states.items[parent].parent == NO_STATE)
         states_set_change(&c->space, id, next->change);
     double change = states_price_state(&c->space, id);
-    if (change < -next->least && has_to_wait(c, id)) {
-        queue_end(c, id);
-        return false;
-    }
     if (change < -next->least && apply_if_better(c, id, next->least, ret_movement))
         return true;
     if (!whole_is_within_alpha(c->w, change))
@@ -320,44 +296,8 @@ bool chains_step(struct chains *c, bool *ret_is_adopted, struct movement *ret_mo
         expand_widely(c, next->parent);
     else if (is_still_of_use(c, next) && next->proposal == WAITING_EXPANSION)
         expand_closely(c, next->parent);
-    else if (is_still_of_use(c, next) && next->proposal == WAITING_END)
-        *ret_is_adopted = apply_if_better(c, next->parent, next->least, ret_movement);
     else if (is_still_of_use(c, next))
         *ret_is_adopted = try_state(c, next->parent, next, ret_movement);
     candidate_free(next);
     return true;
-}
-
-static const struct candidate *best_waiting_end(const struct chains *c)
-{
-    const struct candidate *best = NULL;
-    for (size_t i = 0; i < c->queue.heap.count; i++) {
-        const struct candidate *e = c->queue.heap.items[i];
-        bool is_better =
-            !best || e->seconds < best->seconds || (e->seconds == best->seconds && e->number < best->number);
-        if (e->proposal == WAITING_END && e->parent != NO_STATE && is_better)
-            best = e;
-    }
-    return best;
-}
-
-static bool is_other(void *context, const struct candidate *e)
-{
-    const uint64_t *number = context;
-    return e->number != *number;
-}
-
-bool chains_end(struct chains *c, struct movement *ret_movement)
-{
-    const struct candidate *best;
-    while ((best = best_waiting_end(c)) != NULL) {
-        uint64_t number = best->number;
-        uint32_t state = best->parent;
-        double least = best->least;
-        bool is_of_use = is_still_of_use(c, best);
-        queue_keep(&c->queue, is_other, &number);
-        if (is_of_use && apply_if_better(c, state, least, ret_movement))
-            return true;
-    }
-    return false;
 }

@@ -25,6 +25,3 @@ void chains_reduce(struct chains *c);
 // Tries the next one. False: nothing is left. *ret_is_adopted: the whole graph became a better one, and what stands in
 // ret_movement is to be followed.
 bool chains_step(struct chains *c, bool *ret_is_adopted, struct movement *ret_movement);
-// The end, when nothing comes of what promised more: adopts the best of the chains that had become cheaper and waited
-// for what promised more. False: none is left.
-bool chains_end(struct chains *c, struct movement *ret_movement);

@@ -95,18 +95,6 @@ static void correct_price(struct whole *w, const struct match *m, double change)
     attempt_end(w, &a);
 }
 
-static bool gains_widely(struct whole *w, const struct proposal *p)
-{
-    struct attempt a;
-    double change = INFINITY;
-    if (attempt_begin(w, &p->match, &a)) {
-        a.rewrite.is_wide = true;
-        change = pricer_change(&w->pricer, &a.rewrite);
-    }
-    attempt_end(w, &a);
-    return change < -p->least;
-}
-
 // What a proposal changes alone in the whole graph is from now on the estimate of those that look like it, here and in
 // graphs to come.
 static void make_sure(struct whole *w, const struct proposal *p, double change)
@@ -149,29 +137,14 @@ static void price_alone(struct whole *w, const proposal_list *kinds, double *ret
     mem_free_array(matches, kinds->count);
 }
 
-// What gains nothing when more of what surrounds it is priced is left out: most that is wrong is found so, for a small
-// part of what a whole graph takes. False: some were.
-static bool leave_out_unlikely(struct whole *w, proposal_list *kinds)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < kinds->count; i++)
-        if (gains_widely(w, kinds->items[i]))
-            kinds->items[n++] = kinds->items[i];
-        else
-            make_sure(w, kinds->items[i], 0);
-    bool is_any_left_out = n < kinds->count;
-    kinds->count = n;
-    return !is_any_left_out;
-}
-
-// Each kind is priced alone, first widely and then with the whole graph. What gains nothing may still begin a chain.
+// Each kind is priced alone, with the whole graph. What gains nothing may still begin a chain.
 // False: some of them gain nothing.
 static bool make_all_sure(struct whole *w, proposal_list *chosen)
 {
     proposal_list kinds = {0};
     if (!whole_has_to_stop(w))
         list_kinds(chosen, &kinds);
-    bool is_good = leave_out_unlikely(w, &kinds);
+    bool is_good = true;
     double *seconds = mem_new_array(double, kinds.count);
     price_alone(w, &kinds, seconds);
     for (size_t i = 0; i < kinds.count; i++) {

@@ -242,46 +242,6 @@ static void leads_all_readers_away_in_every_layer(void **state)
     tear_down(&f);
 }
 
-// A part that tanh reads has to be copied out of what it was split from.
-static double seconds_with_copies(void *context, const struct graph *g)
-{
-    double seconds = made_up_seconds(context, g);
-    struct match_index index;
-    ARENA(a);
-    match_index_init(&index, g);
-    for (node_id n = 0; n < g->nodes.count; n++) {
-        const struct node *node = &g->nodes.items[n];
-        if (!index.is_live[n] || index.is_weight[n] || node->op->id != OP_TANH)
-            continue;
-        seconds += graph_producer(g, graph_inputs(g, n)[0])->op->id == OP_SPLIT ? 8.5e-7 : 0;
-    }
-    match_index_free(&index);
-    return seconds;
-}
-
-// As above. When x (l w1) has been made, it may share x with x l, which gains a little; but then x l stays for ever.
-static void small_gains_wait_for_large_promises(void **state)
-{
-    TEXT(text);
-    struct search_options options = search_standard_options;
-    struct cost_model cost = {seconds_with_copies, NULL, 0, NULL};
-    const char *const names[] = {"matmul-strassen"};
-    text_add(&text, "(graph (let x (input 0) (f32 8 8)) (let l (weight 0) (f32 8 8)) (let p (matmul x l))");
-    for (int i = 1; i <= 3; i++)
-        text_printf(&text, "(let w%d (weight %d) (f32 8 8)) (let q%d (matmul p w%d)) (let r%d (tanh q%d))", i, i, i, i,
-                    i, i);
-    text_add(&text, "(output r1 r2 r3))");
-    FIXTURE(&f, text.chars);
-    options.disabled = names;
-    options.n_disabled = COUNT_OF(names);
-    search(&f, &cost, &options);
-    assert_true(f.result.seconds_after < f.result.seconds_before - 1.9e-6);
-    // Stopped while the small gain waits, it is not lost.
-    options.budget = 4;
-    search(&f, &cost, &options);
-    assert_true(f.result.seconds_after < f.result.seconds_before);
-}
-
 // What it used is disabled, again and again, until it finds nothing.
 static void uses_no_disabled_rule(void **state)
 {
@@ -405,7 +365,6 @@ static void queue_gives_the_cheapest_and_drops_the_costliest(void **state)
 RUN_TESTS(TEST(finds_the_cheapest_graph), TEST(gives_the_same_graph_again), TEST(keeps_the_original_with_no_budget),
           TEST(keeps_the_values_of_random_graphs), TEST(threads_change_nothing),
           TEST(finds_a_chain_once_and_uses_it_everywhere), TEST(uses_a_chain_everywhere_that_gains_less_than_estimated),
-          TEST(leads_all_readers_away), TEST(leads_all_readers_away_in_every_layer),
-          TEST(small_gains_wait_for_large_promises), TEST(uses_no_disabled_rule), TEST(uses_no_rule_that_is_too_large),
-          TEST(weights_are_counted_once), TEST(keeps_no_graph_of_larger_weights), TEST(adds_no_weights_that_overflow),
-          TEST(queue_gives_the_cheapest_and_drops_the_costliest))
+          TEST(leads_all_readers_away), TEST(leads_all_readers_away_in_every_layer), TEST(uses_no_disabled_rule),
+          TEST(uses_no_rule_that_is_too_large), TEST(weights_are_counted_once), TEST(keeps_no_graph_of_larger_weights),
+          TEST(adds_no_weights_that_overflow), TEST(queue_gives_the_cheapest_and_drops_the_costliest))
