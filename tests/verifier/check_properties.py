@@ -294,22 +294,13 @@ def complaint(ran, code, wanted, unwanted):
     return f"does not say {missing}, says {present}" if missing or present else None
 
 
-def check_memory(program, folder):
-    """Properties are known by their texts, to the program that validated them; gives what is wrong."""
-    path, cache = folder / "known.properties", folder / "taso/properties"
-
-    def says(body, wanted):
-        path.write_text(f"(property p (equal (relu (relu ?x)) {body}))", encoding="utf-8")
-        environment = {"HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
-        ran = subprocess.run([program, "properties", path], capture_output=True, text=True, check=False, env=environment)
-        return [] if wanted in ran.stdout else [f"{body} is not {wanted}:\n{ran.stdout}{ran.stderr}"]
-
-    wrong = says("(relu ?x)", "1 proved") + says("(relu ?x)", "1 validated before") + says("?x", "1 refuted")
-    wrong += says("(relu ?x)", "1 validated before")
-    program_line, *known = cache.read_text(encoding="utf-8").splitlines(keepends=True)
-    for text in ('(program "0")\n' + "".join(known), program_line + "(holds", "\0"):
-        cache.write_text(text, encoding="utf-8")
-        wrong += says("(relu ?x)", "1 proved")
+def check_shipped(program, folder):
+    """Those that ship are known by their whole texts; gives what is wrong."""
+    path, wrong = folder / "shipped.properties", []
+    for body, wanted in ("(relu ?x)", "1 that ship"), ("?x", "1 refuted"):
+        path.write_text(f"(property relu-of-relu (equal (relu (relu ?x)) {body}))", encoding="utf-8")
+        ran = subprocess.run([program, "properties", path], capture_output=True, text=True, check=False)
+        wrong += [] if wanted in ran.stdout else [f"{body} is not {wanted}:\n{ran.stdout}{ran.stderr}"]
     return "\n".join(wrong)
 
 
@@ -326,8 +317,7 @@ def check_axioms(program, folder):
         (axioms / "own.properties").write_text(properties, encoding="utf-8")
         rules.write_text(f"(rule r (source {sides[0]}) (target {sides[1]}))", encoding="utf-8")
         command = [program, "rules", "--properties", axioms, rules, "-o", proved]
-        environment = {"HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
-        ran = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
         said = ran.stdout + ran.stderr + proved.read_text(encoding="utf-8")
         return [] if ran.returncode == code and wanted in said else [f"exit code {ran.returncode}, no {wanted}:\n{said}"]
 
@@ -349,14 +339,13 @@ def main():
                 continue
             path.write_text(text, encoding="utf-8")
             command = [program, "properties", str(path), *(options[0] if options else ALL)]
-            environment = {"HOME": name, "XDG_CACHE_HOME": name}
-            ran = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, env=environment)
+            ran = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
             reason = complaint(ran, code, wanted, unwanted)
             failures += reason is not None
             print(f"{case}: {reason or 'ok'}{chr(10) + ran.stdout + ran.stderr if reason else ''}")
-        reason = check_memory(program, pathlib.Path(name))
+        reason = check_shipped(program, pathlib.Path(name))
         failures += reason != ""
-        print(f"what was validated before: {reason or 'ok'}")
+        print(f"what ships: {reason or 'ok'}")
         reason = check_axioms(program, pathlib.Path(name))
         failures += reason != ""
         print(f"what proofs rest on: {reason or 'ok'}")

@@ -4,12 +4,12 @@
 #include "core/system/in_hand.h"
 #include "core/text/json.h"
 #include "core/text/text.h"
+#include "properties/shipped_properties.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
 #include "verifier/entailment/z3_theory.h"
 #include "verifier/limits.h"
 #include "verifier/rules/property_verdict.h"
-#include "verifier/rules/validation_cache.h"
 #include "verifier/symbolic_proof/symbolic.h"
 #include "verifier/testing/judge.h"
 #include <inttypes.h>
@@ -23,7 +23,7 @@ struct options {
     bool all, quiet, theory;
 };
 static const struct option_spec specs[] = {
-    {"all", OPTION_FLAG, offsetof(struct options, all), .help = "validate every property, not only what changed"},
+    {"all", OPTION_FLAG, offsetof(struct options, all), .help = "validate every property, also those that ship"},
     {"bound", OPTION_INTEGER, offsetof(struct options, bound), .low = 0, .high = 8, .metavar = "N",
      .help = "try every size up to N (0: up to the first at which there are instances), and ask for no argument"},
     {"theory", OPTION_FLAG, offsetof(struct options, theory),
@@ -49,14 +49,14 @@ static const struct program program = {
 
 struct outcome {
     struct property_verdict verdict;
-    bool is_known;   // validated by an earlier run
+    bool is_known;   // it ships: the suite has validated it
     double seconds;
 };
 struct properties_run {
     const struct options *options;
     struct arena *arena;
     struct property_set *set;
-    struct known_results known;
+    struct property_set shipped;
     struct outcome *outcomes;   // of each property
     struct in_hand in_hand;
     double seconds;
@@ -75,7 +75,7 @@ static void validate(struct properties_run *run, struct judge *judge, struct sym
     struct judgement tested;
     struct equation eq = equation_of_property(p);
     double started = clock_seconds();
-    o->is_known = !run->options->all && !run->options->bound && known_has(&run->known, p);
+    o->is_known = !run->options->all && !run->options->bound && shipped_properties_have(&run->shipped, p);
     if (!o->is_known) {
         judge_equation(judge, &eq, &tested);
         o->verdict = property_verdict_find(p, &tested, judge, symbols);
@@ -118,14 +118,6 @@ static void validate_all(struct properties_run *run)
     run->seconds = clock_seconds() - started;
 }
 
-static void remember_good_ones(struct properties_run *run)
-{
-    for (size_t i = 0; !run->options->bound && i < run->set->properties.count; i++)
-        if (!run->outcomes[i].is_known && is_good(run, &run->outcomes[i]))
-            known_add(&run->known, run->set->properties.items[i]);
-    known_save(&run->known);
-}
-
 static enum property_standing standing_of(const struct properties_run *run, size_t i)
 {
     const struct outcome *o = &run->outcomes[i];
@@ -139,7 +131,7 @@ static void print_outcome(const struct properties_run *run, size_t i)
     struct text out = {0};
     text_printf(&out, "%s: ", p->name);
     if (o->is_known)
-        text_printf(&out, "%s (validated before)\n", property_standing_name(standing_of(run, i)));
+        text_printf(&out, "%s (it ships)\n", property_standing_name(standing_of(run, i)));
     else {
         property_verdict_print(&out, &o->verdict);
         text_printf(&out, ", %.0f ms\n", 1e3 * o->seconds);
@@ -198,7 +190,7 @@ static bool print_all(const struct properties_run *run)
             print_outcome(run, i);
     }
     print_meanings(run);
-    printf("properties: %zu, in %.1f s, at %" PRIu64 " instance%s: %" PRIu64 " validated before",
+    printf("properties: %zu, in %.1f s, at %" PRIu64 " instance%s: %" PRIu64 " that ship",
            run->set->properties.count, run->seconds, instances, plural_ending(instances), known);
     for (int i = 0; i < PROPERTY_STANDINGS; i++)
         printf(", %" PRIu64 " %s", counts[i], property_standing_name((enum property_standing)i));
@@ -313,16 +305,15 @@ static int run_on(struct command *c, int count, char **files, struct error *erro
     struct properties_run run = {.options = c->options, .arena = &c->arena, .set = &c->properties};
     if (!check_files(&run, files, count, error) || !read_all(&run, files, count, error))
         return COMMAND_FAILED;
-    known_load(&run.known);
+    shipped_properties_read(&run.shipped, &c->arena);
     validate_all(&run);
-    remember_good_ones(&run);
     bool is_all_good = print_all(&run);
     bool is_written = write_json(&run, error);
     if (run.options->theory && !examine_theory(&run))
         is_all_good = false;
     for (size_t i = 0; i < run.set->properties.count; i++)
         property_verdict_free(&run.outcomes[i].verdict);
-    known_free(&run.known);
+    property_set_free(&run.shipped);
     return !is_written ? COMMAND_FAILED : is_all_good ? EXIT_DONE : EXIT_CHECK_FAILED;
 }
 

@@ -5,14 +5,12 @@
 #include "properties/shipped_properties.h"
 #include "substitutions/pattern.h"
 #include "verifier/rules/property_verdict.h"
-#include "verifier/rules/validation_cache.h"
 #include "verifier/symbolic_proof/symbolic.h"
 #include "verifier/testing/judge.h"
 
 struct validation {
     struct arena arena;
     struct property_set shipped;
-    struct known_results known;
     struct judge judge;
     struct symbolic_prover symbols;
     const struct log *log;
@@ -22,7 +20,6 @@ static void validation_begin(struct validation *v, const struct log *log)
 {
     arena_init(&v->arena);
     shipped_properties_read(&v->shipped, &v->arena);
-    known_load(&v->known);
     judge_init(&v->judge);
     symbolic_prover_init(&v->symbols);
     v->log = log;
@@ -32,7 +29,6 @@ static void validation_end(struct validation *v)
 {
     symbolic_prover_free(&v->symbols);
     judge_free(&v->judge);
-    known_free(&v->known);
     property_set_free(&v->shipped);
     arena_free(&v->arena);
 }
@@ -58,7 +54,7 @@ void true_properties_keep(struct property_set *set, const struct log *log)
     validation_begin(&v, log);
     for (size_t i = 0; i < set->properties.count; i++) {
         struct property *p = set->properties.items[i];
-        if (shipped_properties_have(&v.shipped, p) || known_has(&v.known, p) || is_good_now(&v, p))
+        if (shipped_properties_have(&v.shipped, p) || is_good_now(&v, p))
             set->properties.items[n_kept++] = p;
         else
             pattern_free(&p->pattern);

@@ -5,6 +5,5 @@
 
 struct log;
 
-// Leaves out the properties that neither ship, nor were validated by an earlier run of this program, nor are proved
-// now. Says to the log which, and why.
+// Leaves out the properties that neither ship nor are proved now. Says to the log which, and why.
 void true_properties_keep(struct property_set *set, const struct log *log);
