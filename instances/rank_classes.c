@@ -1,7 +1,7 @@
 // Union-find over tensors by operators that keep ranks, and ranks that lists of attributes leave.
 #include "instances/rank_classes.h"
 
-#include "core/memory/union_find.h"
+#include "core/memory/small_union_find.h"
 #include <string.h>
 
 struct making {

@@ -4,7 +4,7 @@
 #include "tests/support/parse_rules.h"
 #include "verifier/limits.h"
 #include "verifier/rules/prove.h"
-#include "verifier/testing/trial.h"
+#include "verifier/testing/random_trials.h"
 
 struct expected {
     const char *text;

@@ -3,7 +3,7 @@
 #include "core/text/text.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
-#include "verifier/testing/trial.h"
+#include "verifier/testing/random_trials.h"
 #include <inttypes.h>
 #include <omp.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "verifier/laws/laws.h"
 #include "verifier/symbolic_proof/symbolic.h"
 #include "verifier/testing/judge.h"
-#include "verifier/testing/trial.h"
+#include "verifier/testing/random_trials.h"
 #include <inttypes.h>
 
 const char *property_standing_name(enum property_standing standing)

@@ -6,7 +6,7 @@
 #include "verifier/rules/abduction.h"
 #include "verifier/rules/certificate.h"
 #include "verifier/rules/subterms.h"
-#include "verifier/testing/trial.h"
+#include "verifier/testing/random_trials.h"
 #include "verifier/text/functions.h"
 #include "verifier/text/numbers.h"
 

@@ -1,7 +1,7 @@
 // Element types by text: both sides of an output have one, and nothing computes with integers.
 #include "verifier/text/numbers.h"
 
-#include "core/memory/union_find.h"
+#include "core/memory/small_union_find.h"
 #include "operators/traits.h"
 #include <math.h>
 

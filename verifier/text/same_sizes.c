@@ -2,7 +2,7 @@
 // work entry by entry have inputs and a result of the same sizes, and `concat` but for the axis that it joins.
 #include "verifier/text/same_sizes.h"
 
-#include "core/memory/union_find.h"
+#include "core/memory/small_union_find.h"
 #include "operators/traits.h"
 
 #define NO_AXIS UINT16_MAX

@@ -1,5 +1,5 @@
 // Both sides are computed at random instances; one at which they differ is made small and told.
-#include "verifier/testing/trial.h"
+#include "verifier/testing/random_trials.h"
 
 #include "verifier/testing/comparison.h"
 #include "verifier/testing/shrink.h"
