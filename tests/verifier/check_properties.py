@@ -306,6 +306,7 @@ def check_shipped(program, folder):
 
 WINDOWS = "(poolmax :kernel 2 2 :dilation $d (poolmax :kernel 2 2 ?x))", "(poolmax :kernel (+ $d 2) ?x)"
 SUMS = "(relu (ewadd ?x (neg ?x)))", "(relu (sub ?x ?x))"
+CASTS = "(ewadd (cast :to f32 ?x) (cast :to f32 ?y))", "(cast :to f32 (ewadd ?x ?y))"
 
 
 def check_axioms(program, folder):
@@ -324,6 +325,8 @@ def check_axioms(program, folder):
     wrong = says(WINDOWS, f"(property windows (equal {' '.join(WINDOWS)}))", 1, "no proof rests on windows, which is refuted")
     minus = "(property minus (equal (sub ?x ?y) (ewadd ?x (neg ?y))))"
     wrong += says(SUMS, minus, 0, "(properties minus)")
+    casts = f'(property casts (axiom "A sum.") (equal {" ".join(CASTS)}))'
+    wrong += says(CASTS, casts, 1, "r: checked")
     twelve = "(transpose :perm $p " * 12 + "?x" + ")" * 12
     turns = f"(property turns (equal (relu {twelve}) (relu ?x)) (where (defined {twelve})))"
     return "\n".join(wrong + says((f"(relu {twelve})", "(relu ?x)"), turns, 1, "no proof rests on turns, which is refuted"))

@@ -99,8 +99,26 @@ static void join_types_of_other_inputs(struct same_types *s, const struct patter
         }
 }
 
-// The types, by what stands for each, that are no floating-point ones, or may be others: by name, or by who takes no
-// such numbers (places).
+// Does the text say that the term has floating-point numbers?
+static bool is_float_by_text(const struct same_types *s, term_id term)
+{
+    bool is_float = false;
+    for (uint32_t type = DTYPE_NONE + 1; type < DTYPE_COUNT && !is_float; type++)
+        is_float = dtype_is_float((enum dtype)type) &&
+                   union_find_root(s->parents, type) == union_find_root(s->parents, item_of_term(term));
+    return is_float;
+}
+
+static bool converts(const struct pattern_node *node)
+{
+    for (int i = 0; node->n_inputs && i < operator_n_attributes(node->op); i++)
+        if (node->op->attributes[i].kind == ATTRIBUTE_DTYPE)
+            return true;
+    return false;
+}
+
+// The types, by what stands for each, that are no floating-point ones, or may be others: by name, by who takes no such
+// numbers (places), or by who converts numbers of any type.
 static void find_other_numbers(const struct same_types *s, bool *ret_are_others)
 {
     for (uint32_t type = DTYPE_NONE + 1; type < DTYPE_COUNT; type++)
@@ -111,7 +129,8 @@ static void find_other_numbers(const struct same_types *s, bool *ret_are_others)
         if (node && makes_other_numbers(node))
             ret_are_others[union_find_root(s->parents, item_of_term(t))] = true;
         for (uint32_t i = 0; node && i < node->n_inputs; i++)
-            if (!operator_input_may_be_float(node->op, i))
+            if (!operator_input_may_be_float(node->op, i) ||
+                (converts(node) && !is_float_by_text(s, node->inputs[i])))
                 ret_are_others[union_find_root(s->parents, item_of_term(node->inputs[i]))] = true;
     }
 }
