@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Laws that are proved by hand hold far beyond what proofs try: `check_laws.py TASO-VERIFY LAWS.def SCHEMAS.def
+"""Laws that are proved by hand hold far beyond what proofs try: `check_laws.py TASO-VERIFY LAWS.def
 written.rules laws.md [--few [N]]`.
 
-Each law of both files becomes a rule or a property, which `taso-verify try` runs at random, with the written rules: as
+Each law becomes a rule or a property, which `taso-verify try` runs at random, with the written rules: as
 models are, and at high ranks, long axes and large attributes. None differs, and each has instances; with --few, a fifth
 of them, and of each Nth law alone. The proofs say which text of a written rule is proved.
 """
@@ -19,11 +19,11 @@ FEW = {AS_MODELS: ["--instances", "8"], FAR: ["--instances", "4", "--attempts", 
 STRING = r'"(?:[^"\\]|\\.)*"'
 
 
-def read(path, macro):
+def read(path):
     """Number and text of each entry."""
     text = pathlib.Path(path).read_text(encoding="utf-8")
-    entries = re.findall(rf"^{macro}\(({STRING}),\s*((?:{STRING}\s*)+)\)", text, re.MULTILINE)
-    assert len(entries) == len(re.findall(rf"^{macro}\(", text, re.MULTILINE)) > 0, f"{path} is not read"
+    entries = re.findall(rf"^LAW\(({STRING}),\s*((?:{STRING}\s*)+)\)", text, re.MULTILINE)
+    assert len(entries) == len(re.findall(r"^LAW\(", text, re.MULTILINE)) > 0, f"{path} is not read"
     return [(number.strip('"'), "".join(part[1:-1] for part in re.findall(STRING, of))) for number, of in entries]
 
 
@@ -58,25 +58,6 @@ def as_file(name, text):
     return f"(property {name} (equal {left} {right})" + (f" (where {' '.join(said)}))" if said else ")")
 
 
-def variables(text):
-    return set(re.findall(r"[?$][a-z]+", text))
-
-
-def as_rules(name, text):
-    """`(equal A B) (where C)`, of instances at which both sides are well-typed. What counts as padding may be of one side.
-    Pads of a tensor are at least 0, as all entries are that stand for one another in instances of laws."""
-    (left, right), where = words(words(text)[0][len("(equal "):-1]), " ".join(words(text)[1:])[len("(where "):-1]
-    pads = {pad for pads in re.findall(r":pads ([^?(]*)", text) for pad in variables(pads)}
-    where += "".join(f" (<= 0 {pad})" for pad in sorted(pads))
-    conditions = f" (where {where})" if where else ""
-    if "(at $" in left or not {v for v in variables(right) if v[0] == "?"} <= variables(left):
-        left, right = right, left
-    for padding in ("ignored", "counted") if variables(right) - variables(left) else ("",):
-        for variable in variables(right) - variables(left):
-            right = right.replace(f":padding {variable}", f":padding {padding}")
-        yield f"(rule {name}{'-' * bool(padding)}{padding} (source {left}) (target {right}){conditions})"
-
-
 def written_rules(path, proofs):
     """The rules of a file. What is proved under a rule's name is that rule."""
     text = re.sub(r"^;.*", "", pathlib.Path(path).read_text(encoding="utf-8"), flags=re.MULTILINE)
@@ -89,11 +70,9 @@ def written_rules(path, proofs):
 
 
 def main():
-    program, laws, schemas, written, proofs, *few = sys.argv[1:]
+    program, laws, written, proofs, *few = sys.argv[1:]
     each = int(few[1]) if few[1:] else 1
-    texts = [as_file(number, text) for number, text in read(laws, "LAW")]
-    for i, (number, text) in enumerate(read(schemas, "SCHEMA")):
-        texts += as_rules(f"{number}-{i}", text)
+    texts = [as_file(number, text) for number, text in read(laws)]
     texts = texts[::each] + written_rules(written, proofs)
     with tempfile.TemporaryDirectory() as folder:
         files = [pathlib.Path(folder) / f"laws.{kind}" for kind in ("rules", "properties")]

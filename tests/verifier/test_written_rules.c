@@ -1,10 +1,15 @@
-// The first rules of substitutions/written.rules are proved by hand as they stand, and nothing like them is.
+// Winograd's convolutions in substitutions/written.rules are proved by hand as they stand, and nothing like them is.
 #include "tests/support/check.h"
 #include "verifier/laws/laws.h"
 #include "verifier/laws/written_rules.h"
 #include <ctype.h>
 
-#define N_LAWS 5
+#define N_LAWS 4
+static const char *beginning_of_laws(void)
+{
+    return strstr(written_rules_file, "(rule conv-winograd-even");
+}
+
 // Behind it stands what is proved with symbols for sizes.
 static const char *end_of_laws(void)
 {
@@ -57,7 +62,7 @@ static void expect_one_law_less(const char *at, size_t length, const char *inste
 static void knows_none_with_another_number(void **state)
 {
     uint64_t n_numbers = 0, steps = 1000 / some_of(1000);
-    const char *text = strstr(written_rules_file, "(rule "), *end = end_of_laws();
+    const char *text = beginning_of_laws(), *end = end_of_laws();
     for (size_t length; text < end; text += length + strspn(text + length, " ()\n")) {
         length = strcspn(text, " ()\n");
         if (length == 0 || strspn(text, "0123456789") != length)
@@ -65,7 +70,7 @@ static void knows_none_with_another_number(void **state)
         if (n_numbers++ % steps == 0)
             expect_one_law_less(text, length, *text == '1' ? "2" : "1");
     }
-    assert_true(n_numbers > 500);
+    assert_true(n_numbers > 300);
 }
 
 static void knows_none_with_another_word(void **state)
@@ -73,11 +78,11 @@ static void knows_none_with_another_word(void **state)
     static const struct {
         const char *word, *other;
     } cases[] = {
-        {"ewadd ", "sub "},     {"(neg ", "(abs "},       {"?x3 ", "?x0 "},        {"(dtype ?x f32)", "(dtype ?x f64)"},
-        {"(dtype ?x f32)", ""}, {"(= (dim ?k 2) 3)", ""}, {"(= (rank ?y) 2)", ""},
+        {"ewadd ", "sub "},     {"(neg ", "(abs "},       {"?x3 ", "?x0 "}, {"(dtype ?x f32)", "(dtype ?x f64)"},
+        {"(dtype ?x f32)", ""}, {"(= (dim ?k 2) 3)", ""},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        const char *at = strstr(written_rules_file, cases[i].word);
+        const char *at = strstr(beginning_of_laws(), cases[i].word);
         assert_non_null(at);
         for (; at && at < end_of_laws(); at = strstr(at + 1, cases[i].word))
             expect_one_law_less(at, strlen(cases[i].word), cases[i].other);

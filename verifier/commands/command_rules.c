@@ -287,8 +287,6 @@ static void print_report(const struct rules_run *run, const struct rule_report *
     }
     if (report->reversed)
         text_printf(&out, " as %s is, its reverse", report->reversed->rule->name);
-    else if (report->of_subterms)
-        text_add(&out, " as the subterms that differ are equal");
     else if (rule_report_is_proved(report))
         text_add(&out, rule_report_is_derived(report) ? " from the properties"
                        : report->law                  ? " by hand"
@@ -323,16 +321,15 @@ static void print_slowest(struct rules_run *run)
 
 static void print_all(const struct rules_run *run)
 {
-    uint64_t counts[RULE_OUTCOMES] = {0}, symbols = 0, laws = 0, derived = 0, of_subterms = 0;
+    uint64_t counts[RULE_OUTCOMES] = {0}, symbols = 0, laws = 0, derived = 0;
     double z3_seconds = 0;
     for (size_t i = 0; i < run->set->rules.count; i++) {
         const struct rule_report *report = &run->reports[i];
-        bool is_proved = rule_report_is_proved(report), is_whole = is_proved && !report->of_subterms;
+        bool is_proved = rule_report_is_proved(report);
         counts[report->outcome]++;
-        derived += is_whole && rule_report_is_derived(report);
-        symbols += is_whole && report->families;
-        laws += is_whole && report->law;
-        of_subterms += is_proved && report->of_subterms;
+        derived += is_proved && rule_report_is_derived(report);
+        symbols += is_proved && report->families;
+        laws += is_proved && report->law;
         z3_seconds += report->entailment.seconds;
         if (!run->options->quiet)
             print_report(run, report);
@@ -344,8 +341,8 @@ static void print_all(const struct rules_run *run)
     for (int i = 0; i < RULE_OUTCOMES; i++)
         printf("%s %" PRIu64 " %s", i ? "," : "", counts[i], rule_outcome_name((enum rule_outcome)i));
     printf("\nof the proved ones %" PRIu64 " follow from the properties (%.1f s of Z3), %" PRIu64
-           " are proved with symbols for sizes, %" PRIu64 " by hand, and %" PRIu64 " by their subterms\n",
-           derived, z3_seconds, symbols, laws, of_subterms);
+           " are proved with symbols for sizes, and %" PRIu64 " by hand\n",
+           derived, z3_seconds, symbols, laws);
 }
 
 static bool check_files(struct rules_run *run, const char *path, struct error *error)

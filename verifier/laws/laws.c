@@ -5,7 +5,6 @@
 
 #include "core/text/text.h"
 #include "substitutions/pattern.h"
-#include "verifier/laws/schemas.h"
 #include "verifier/laws/written_rules.h"
 #include <string.h>
 
@@ -110,7 +109,6 @@ const char *law_of_equation(const struct equation *eq)
 {
     if (eq->pattern->nodes.count > MOST_NODES)
         return written_rule_of_equation(eq);
-    const char *number = schema_of_equation(eq);
-    number = number ? number : law_of_text(eq, true);
+    const char *number = law_of_text(eq, true);
     return number ? number : law_of_text(eq, false);
 }

@@ -1,6 +1,6 @@
 // Equations that are proved by hand, one by one, in docs/theory/laws.md: those whose windows, groups or shapes are
 // terms that no theorem about forms speaks of. They are known by their text and by nothing else, whatever variables are
-// called; of some every instance counts (schemas.h).
+// called.
 #pragma once
 #include "instances/equation.h"
 

@@ -4,5 +4,5 @@
 
 extern const char written_rules_file[];   // its text, when the project was built
 
-// "L63", under which the proof is; NULL: the equation is none of these rules, whatever their variables are called.
+// "L64", under which the proof is; NULL: the equation is none of these rules, whatever their variables are called.
 const char *written_rule_of_equation(const struct equation *eq);

@@ -35,8 +35,6 @@ static void print_tests(struct text *out, const struct rule_report *report)
 
 const char *rule_certificate(const struct rule_report *report, struct arena *a)
 {
-    if (report->of_subterms)
-        return arena_printf(a, "(proof (subterms %s))", report->of_subterms);
     struct text out = {0};
     text_add(&out, rule_report_is_proved(report) ? "(proof" : "(checked");
     if (rule_report_is_proved(report))

@@ -1,7 +1,6 @@
 // The certificate of a rule: (proof ARGUMENT ... (tested ...)), or (checked (tested ...)) where there is no argument.
 // An argument is (properties NAME ...), from which Z3 derives it, with (axioms NAME ...), which of them are axioms;
-// (symbols (families N)), (law NAME), or
-// (subterms (proof ...)), the certificate of the rule between the subterms that differ.
+// (symbols (families N)), or (law NAME).
 #pragma once
 #include "verifier/rules/rule_report.h"
 

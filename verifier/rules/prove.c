@@ -1,11 +1,10 @@
-// What is tried for a rule, in order: small instances, an argument, conditions and subterms, far instances.
+// What is tried for a rule, in order: small instances, an argument, conditions, far instances.
 #include "verifier/rules/prove.h"
 
 #include "verifier/laws/laws.h"
 #include "verifier/limits.h"
 #include "verifier/rules/abduction.h"
 #include "verifier/rules/certificate.h"
-#include "verifier/rules/subterms.h"
 #include "verifier/testing/random_trials.h"
 #include "verifier/text/functions.h"
 #include "verifier/text/numbers.h"
@@ -152,34 +151,6 @@ static void try_with_ranks(const struct provers *p, struct rule_report *report)
         is_proved_with_what_suffices(p, report);
 }
 
-// --- subterms --------------------------------------------------------------------------------------------------------
-
-static void judge_rule(const struct provers *p, const struct rule *r, struct rule_report *ret_report);
-static void finish(const struct provers *p, struct rule_report *report);
-
-// Judges the rule between the subterms in which the sides differ, which is smaller.
-static void try_subterms(const struct provers *p, struct rule_report *report)
-{
-    struct rule proved = *report->rule;
-    struct rule_report inside;
-    struct found_condition added;
-    struct rule *subterms = rule_of_subterms(&proved, p->arena);
-    if (!subterms)
-        return;
-    judge_rule(p, subterms, &inside);
-    if (rule_report_is_proved(&inside))
-        finish(p, &inside);
-    if (rule_report_is_proved(&inside) && conditions_of_whole(subterms, &inside.added, &proved, p->arena, &added)) {
-        report->outcome = inside.outcome;
-        report->of_subterms = inside.proved.proof;
-        report->added = added;
-        report->proved = proved;
-        rule_add_conditions(&report->proved, &added, p->arena);
-    }
-    rule_report_free(&inside);
-    rule_free(subterms);
-}
-
 // --- verdicts --------------------------------------------------------------------------------------------------------
 
 static void judge_refuted(const struct provers *p, struct rule_report *report)
@@ -198,8 +169,6 @@ static void judge_agreeing(const struct provers *p, struct rule_report *report)
     report->outcome = find_argument(p, report) ? RULE_PROVED : RULE_CHECKED;
     if (report->outcome == RULE_CHECKED)
         try_with_ranks(p, report);
-    if (report->outcome == RULE_CHECKED)
-        try_subterms(p, report);
 }
 
 static void judge_rule(const struct provers *p, const struct rule *r, struct rule_report *ret_report)
@@ -263,11 +232,11 @@ void prove_rule(struct judge *j, struct theory *theory, struct symbolic_prover *
     finish(&p, ret_report);
 }
 
-// Conditions and subterms have the names of the other rule's variables.
+// Conditions have the names of the other rule's variables.
 bool prove_rule_reversed(const struct rule_report *reversed, const struct rule *r, struct rule_report *ret_report)
 {
     bool holds = reversed->outcome == RULE_PROVED || (reversed->outcome == RULE_CHECKED && !reversed->added.count);
-    if (!holds || reversed->of_subterms)
+    if (!holds)
         return false;
     *ret_report = *reversed;
     ret_report->rule = r;

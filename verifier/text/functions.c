@@ -41,16 +41,6 @@ static bool is_partial(const struct pattern *p, const struct pattern_node *node)
     return true;
 }
 
-bool text_is_defined_everywhere(const struct pattern *p, term_id term)
-{
-    const struct term *t = &p->terms.items[term];
-    const struct pattern_node *node = t->is_variable ? NULL : &p->nodes.items[t->index];
-    bool is_defined = !node || !is_partial(p, node);
-    for (uint32_t i = 0; node && i < node->n_inputs && is_defined; i++)
-        is_defined = text_is_defined_everywhere(p, node->inputs[i]);
-    return is_defined;
-}
-
 static bool is_met(const struct pattern *p, unsigned traits)
 {
     for (size_t n = 0; n < p->nodes.count; n++)

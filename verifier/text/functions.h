@@ -2,8 +2,6 @@
 #pragma once
 #include "instances/equation.h"
 
-// Has the term a value whatever its variables are?
-bool text_is_defined_everywhere(const struct pattern *p, term_id term);
 // Are both sides undefined at the same numbers? Coefficients are positive where nothing subtracts, so that no term is
 // lost; maxima, choices and zeros may lose one.
 bool text_keeps_domains(const struct equation *eq);

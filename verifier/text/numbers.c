@@ -145,12 +145,13 @@ static bool computes_of_its_type(const struct pattern_node *node)
     return computes;
 }
 
-const struct operator* text_computes_integers(const struct equation *eq)
+// May an operator compute with integers, by the text?
+static bool computes_integers(const struct equation *eq)
 {
     bool are_others[DTYPE_COUNT + MAX_TERMS] = {0};
     struct same_types s;
     if (!find_same_types(eq, &s))
-        return eq->pattern->nodes.items[0].op;
+        return true;
     for (term_id t = 0; t < s.p->terms.count; t++)
         if (node_of_term(s.p, t))
             join_types_of_other_inputs(&s, node_of_term(s.p, t));
@@ -158,8 +159,8 @@ const struct operator* text_computes_integers(const struct equation *eq)
     for (term_id t = 0; t < s.p->terms.count; t++)
         if (node_of_term(s.p, t) && are_others[union_find_root(s.parents, item_of_term(t))] &&
             computes_of_its_type(node_of_term(s.p, t)))
-            return node_of_term(s.p, t)->op;
-    return NULL;
+            return true;
+    return false;
 }
 
 // --- real numbers ----------------------------------------------------------------------------------------------------
@@ -177,7 +178,7 @@ static bool names_infinity(const struct attribute *attribute, const struct attri
 
 bool text_is_of_real_numbers(const struct equation *eq)
 {
-    bool is_of_reals = text_computes_integers(eq) == NULL;
+    bool is_of_reals = !computes_integers(eq);
     for (size_t n = 0; n < eq->pattern->nodes.count; n++) {
         const struct pattern_node *node = &eq->pattern->nodes.items[n];
         is_of_reals = is_of_reals && !operator_has(node->op, TRAIT_ASKS_NUMBER) && !makes_other_numbers(node);

@@ -5,7 +5,5 @@
 
 // Does the text say that both sides of each output have one element type, whatever those of variables are?
 bool text_has_element_types(const struct equation *eq);
-// An operator that computes with what are integers by the text, or NULL.
-const struct operator* text_computes_integers(const struct equation *eq);
 // Is nothing computed with integers, made one, infinite by a number in the text, or asked whether it is a number?
 bool text_is_of_real_numbers(const struct equation *eq);
