@@ -12,6 +12,7 @@ from models.einnet import csrnet, dcgan, fsrcnn, gcn, infogan
 from models.gpt2 import gpt2
 from models.inception import inception_v3
 from models.llama import llama
+from models.longformer import longformer
 from models.mobilenet import efficientnet_b0, mobilenet_v2, mobilenet_v3
 from models.nasnet import nasnet_a
 from models.nasrnn import nasrnn
@@ -177,6 +178,11 @@ MODELS = {
             "gcn", 13, "GCN on ResNet-50, 224x224: 21 classes, windows of 7x7", gcn,
             {"image": 224, "blocks": (3, 4, 6, 3), "planes": 64, "classes": 21, "size": 7},
             {"image": 64, "blocks": (1, 1, 1, 1), "planes": 8, "classes": 5},
+        ),
+        Model(
+            "longformer", 13, "a layer of Longformer: 10,000 positions, 8 heads of 64, bands of 2,001 in steps of 4", longformer,
+            {"length": 10000, "width": 512, "heads": 8, "block": 1000, "side": 1000, "dilation": 4},
+            {"length": 64, "width": 32, "heads": 2, "block": 16, "side": 6, "dilation": 2},
         ),
         Model(
             "inception-v3-tensat", 11, "Inception-v3 as measured by Tensat, 299x299: no batch norm, no head",

@@ -161,6 +161,10 @@ def unsqueeze(x, axes):
     return np.expand_dims(x, tuple(int(a) for a in axes))
 
 
+def pad(x, pads):
+    return np.pad(x, list(zip(pads[: x.ndim], pads[x.ndim :])))
+
+
 def cast(x, to):
     return x.astype({1: np.float64, 7: np.int64, 9: bool}[to])
 
@@ -190,6 +194,7 @@ OPERATORS = {
     "MaxPool": pool_maximum,
     "Mul": np.multiply,
     "Neg": np.negative,
+    "Pad": pad,
     "Pow": np.power,
     "Range": np.arange,
     "ReduceMean": mean,
