@@ -35,20 +35,8 @@ bool optimizing_check_ending(const struct optimize_options *options, struct erro
                           "ends neither in .onnx nor in .taso, so nothing says what is to be written there");
 }
 
-// What derivation finds has no form in ONNX.
-static bool check_derivation(const struct optimize_options *options, struct error *error)
-{
-    bool is_of_ours = !options->measure_command && (!options->runtime || strcmp(options->runtime, "taso") == 0);
-    if (!options->derives || (is_of_ours && (!options->output || optimizing_compiles(options))))
-        return true;
-    return error_set_code(error, EXIT_USAGE, options->output,
-                          "operators that --derive finds are none of ONNX: write FILE.taso, for our own executor");
-}
-
 bool optimizing_check_compilation(const struct optimize_options *options, struct error *error)
 {
-    if (!check_derivation(options, error))
-        return false;
     if (!optimizing_compiles(options))
         return true;
     if (options->measure_command || (options->runtime && strcmp(options->runtime, "taso") != 0))

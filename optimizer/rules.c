@@ -2,12 +2,14 @@
 // A rule that both files have stands once.
 #include "optimizer/rules.h"
 
+#include "optimizer/compilation.h"
 #include "optimizer/derive/derived_rules.h"
 #include "optimizer/optimization.h"
 
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
+#include "operators/traits.h"
 #include "substitutions/standard_rules.h"
 #include "substitutions/trusted_rules.h"
 #include <string.h>
@@ -141,6 +143,14 @@ static void move_forward(struct optimizing *o, size_t first)
     }
 }
 
+static bool is_of_onnx(const struct rule *r, const void *context)
+{
+    bool is = true;
+    for (size_t i = 0; i < r->pattern.nodes.count && is; i++)
+        is = !operator_has_role(r->pattern.nodes.items[i].op, ROLE_CODE);
+    return is;
+}
+
 // Rules for all sizes, which ship.
 static void read_derived_rules(struct optimizing *o)
 {
@@ -148,6 +158,8 @@ static void read_derived_rules(struct optimizing *o)
     char buffer[SHARED_PATH_SIZE];
     if (!rule_set_read(&o->rules, standard_derived_rules_file(buffer), &error))
         log_warning(o->options->log, "%s:%u:%u: %s", error.file, error.line, error.column, error.message);
+    if (!optimizing_compiles(o->options))
+        rule_set_filter(&o->rules, is_of_onnx, NULL);
 }
 
 static void print_rules(const struct optimizing *o, size_t first, struct text *out)
@@ -163,7 +175,8 @@ void optimizing_derive_rules(struct optimizing *o)
     uint32_t number = number_behind(&o->rules);
     bool has_egraph = o->is_of_egraph.count > 0;
     read_derived_rules(o);
-    size_t n_shipped = o->rules.rules.count - first, n_parts = derived_rules_add(&o->rules, &o->model.graph);
+    size_t n_shipped = o->rules.rules.count - first,
+           n_parts = derived_rules_add(&o->rules, &o->model.graph, !optimizing_compiles(o->options));
     print_rules(o, first + n_shipped, &text);
     log_info(o->options->log, "derived from %zu products and convolutions:\n%s", n_parts,
              text.count ? text.chars : "nothing");

@@ -31,6 +31,20 @@ void application_print(struct text *out, const struct derivation *dv, const stru
     print_attributes(out, a);
 }
 
+void applications_print(struct text *out, struct derivation *dv, int program)
+{
+    struct tensor_list tensors;
+    size_t before = out->count;
+    program_tensors(&dv->all.pool, program, &tensors);
+    for (int i = 0; i < tensors.n; i++) {
+        const struct application *a = derivation_application(dv, tensors.items[i]);
+        if (a && !depends_on_weights_alone(dv, a->result)) {
+            text_add(out, out->count > before ? "; " : "");
+            application_print(out, dv, a);
+        }
+    }
+}
+
 static void print_role(struct text *out, struct derivation *dv, int tensor)
 {
     const struct application *a = derivation_application(dv, tensor);

@@ -1,5 +1,6 @@
 // Parts of sums are all subsets; axes are substituted by quotients that indices have or ask for, each alone and as many
-// as go together; sums in windows are parted in tiles of few sizes, and relaxed to multiples of these.
+// as go together, and long ones by tiles where two make a band; sums in windows are parted in tiles of few sizes, and
+// relaxed to multiples of these.
 #include "derivation/search/suggestions.h"
 
 #include "derivation/matching/windows.h"
@@ -13,6 +14,8 @@
 #include "expressions/affine.h"
 
 enum { MOST_QUOTIENTS = 16, SMALLEST_TILE = 2, LARGEST_TILE = 3, MOST_SPLIT_SUMS = 6 };
+// A band is computed as products of tiles of its rows, which are wider than it by a tile.
+enum { TILES_OF_BAND = 4, SMALLEST_TILE_OF_BAND = 8 };
 
 const char *derivation_rule_name(enum derivation_rule rule)
 {
@@ -112,6 +115,27 @@ static void find_skews_and_tiles(struct suggesting *g, const struct affine_form 
     }
 }
 
+// Two axes of one factor in an index: rows and the columns of their band. Either may be skewed by the other, and rows
+// taken in tiles, a quarter as long as the band.
+static void find_band(struct suggesting *g, const struct affine_form *f, int rows, int columns)
+{
+    int axis = axis_of_term(g, &f->terms[rows]), other = axis_of_term(g, &f->terms[columns]);
+    if (rows == columns || axis < 0 || other < 0 || f->terms[rows].factor != f->terms[columns].factor)
+        return;
+    int64_t size = g->s.type.dim[axis], n = (TILES_OF_BAND * size - 1) / g->s.type.dim[other] + 1;
+    int64_t tile = (size + n - 1) / n;
+    add_quotient(g, axis, pool_index_add(g->p, f->terms[rows].atom, f->terms[columns].atom), 1);
+    if (tile >= SMALLEST_TILE_OF_BAND && tile < size)
+        add_quotient(g, axis, f->terms[rows].atom, tile);
+}
+
+static void find_bands(struct suggesting *g, const struct affine_form *f)
+{
+    for (int i = 0; i < f->n; i++)
+        for (int k = 0; k < f->n; k++)
+            find_band(g, f, i, k);
+}
+
 // A quotient or remainder of what is of axes alone.
 static void find_phases(struct suggesting *g, expr index, int64_t divisor)
 {
@@ -127,8 +151,10 @@ static void find_quotients(struct suggesting *g, expr index)
 {
     const struct expr_node n = g->p->d.nodes.items[index];
     struct affine_form f;
-    if (affine_form_of(&g->p->d, index, &f))
+    if (affine_form_of(&g->p->d, index, &f)) {
         find_skews_and_tiles(g, &f);
+        find_bands(g, &f);
+    }
     if (n.kind == EXPR_INDEX_DIV || n.kind == EXPR_INDEX_MOD)
         find_phases(g, n.a, n.value);
     for (int i = 0; n.kind != EXPR_VARIABLE && n.kind != EXPR_INTEGER && i < f.n; i++)

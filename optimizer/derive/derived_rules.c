@@ -1,5 +1,6 @@
-// A node that contracts two operands is derived together with what moves the entries of these in front of it: the zeros
-// of a transposed convolution. Parts that are alike are derived once.
+// A node that contracts two operands is derived together with what moves the entries of these in front of it, the zeros
+// of a transposed convolution, and with what cuts its result, the band of a product. Parts that are alike are derived
+// once.
 #include "optimizer/derive/derived_rules.h"
 
 #include "core/memory/arena.h"
@@ -17,7 +18,9 @@ enum { MOST_PART_NODES = 12, MOST_RULES_OF_PART = 6 };
 struct walk {
     const struct graph *g;
     struct iterator_tables tables;
-    bool *is_constant;           // by tensors
+    bool *is_constant;   // by tensors
+    struct graph_uses uses;
+    bool of_onnx;
     VEC(const char *) sources;   // that were met
     struct rule_set *rules;
 };
@@ -26,6 +29,7 @@ struct walk {
 
 struct cutting {
     const struct walk *walk;
+    node_id contraction;
     struct part part;
     int n_nodes;
     tensor_id leaves[MOST_LEAVES];   // of the model
@@ -57,7 +61,8 @@ static tensor_id add_node(struct cutting *c, node_id id);
 static tensor_id add_operand(struct cutting *c, tensor_id t)
 {
     const struct graph *g = c->walk->g;
-    if (c->walk->is_constant[t] || !moves_entries(graph_producer(g, t)))
+    bool is_leaf = c->walk->is_constant[t] || !moves_entries(graph_producer(g, t));
+    if (is_leaf && g->tensors.items[t].producer != c->contraction)
         return add_leaf(c, t);
     return add_node(c, g->tensors.items[t].producer);
 }
@@ -105,13 +110,48 @@ static void derive_part(struct walk *w, const struct part *p, const struct opera
     vec_push(&w->sources, source);
 }
 
+// Behind a node: the only one that reads it, if that moves entries, or NO_NODE.
+static node_id mover_behind(const struct walk *w, node_id id)
+{
+    tensor_id t = w->g->nodes.items[id].first_output;
+    const uint32_t *first = w->uses.first;
+    node_id reader = first[t + 1] == first[t] + 1 ? w->uses.nodes[first[t]] : NO_NODE;
+    return reader != NO_NODE && moves_entries(&w->g->nodes.items[reader]) ? reader : NO_NODE;
+}
+
+static bool changes_size(const struct graph *g, node_id id)
+{
+    return type_elements(graph_type(g, g->nodes.items[id].first_output)) !=
+           type_elements(graph_type(g, graph_inputs(g, id)[0]));
+}
+
+// The last of those behind the node that drops entries or adds some; the node itself where none does.
+static node_id last_cut(const struct walk *w, node_id id)
+{
+    node_id last = id;
+    for (node_id at = mover_behind(w, id); at != NO_NODE; at = mover_behind(w, at))
+        last = changes_size(w->g, at) ? at : last;
+    return last;
+}
+
+static bool is_contracted_elsewhere(const struct walk *w, tensor_id t, node_id id)
+{
+    for (uint32_t i = w->uses.first[t]; i < w->uses.first[t + 1]; i++)
+        if (w->uses.nodes[i] != id && operator_has(w->g->nodes.items[w->uses.nodes[i]].op, TRAIT_CONTRACTS))
+            return true;
+    return false;
+}
+
 static void derive_node(struct walk *w, node_id id)
 {
     struct arena arena;
-    struct cutting c = {.walk = w};
+    struct cutting c = {.walk = w, .contraction = id};
     arena_init(&arena);
     part_init(&c.part, &arena);
-    c.part.result = add_node(&c, id);
+    c.part.is_of_onnx = w->of_onnx;
+    c.part.result = add_node(&c, last_cut(w, id));
+    for (int i = 0; i < c.part.n_leaves; i++)
+        c.part.is_shared = c.part.is_shared || is_contracted_elsewhere(w, c.leaves[i], id);
     if (!c.is_too_large) {
         graph_add_output(&c.part.graph, c.part.result);
         derive_part(w, &c.part, w->g->nodes.items[id].op);
@@ -140,18 +180,21 @@ static void find_constants(const struct graph *g, bool *ret_is_constant)
     }
 }
 
-size_t derived_rules_add(struct rule_set *set, const struct graph *g)
+size_t derived_rules_add(struct rule_set *set, const struct graph *g, bool of_onnx)
 {
-    struct walk w = {.g = g, .is_constant = mem_new_array(bool, g->tensors.count + 1), .rules = set};
+    struct walk w = {
+        .g = g, .of_onnx = of_onnx, .is_constant = mem_new_array(bool, g->tensors.count + 1), .rules = set};
     bool *live = mem_new_array(bool, g->nodes.count + 1);
     graph_mark_live(g, live);
     find_constants(g, w.is_constant);
+    graph_uses_init(&w.uses, g, live);
     iterator_tables_compute(set->arena, &w.tables);
     for (node_id id = 0; id < g->nodes.count; id++)
         if (live[id] && !interrupt_requested() && can_be_derived(&w, id))
             derive_node(&w, id);
     size_t n_parts = w.sources.count;
     iterator_tables_free(&w.tables);
+    graph_uses_free(&w.uses);
     mem_free_array(live, g->nodes.count + 1);
     mem_free_array(w.is_constant, g->tensors.count + 1);
     vec_free(&w.sources);

@@ -10,6 +10,8 @@ struct part {
     int n_leaves;
     struct type leaves[MOST_LEAVES];
     uint32_t weights;   // leaves that are known before the graph runs, one bit each
+    bool is_of_onnx;    // what is found is to be made of operators that ONNX has
+    bool is_shared;     // a leaf is contracted elsewhere, too: products of it as it is may be merged
     tensor_id result;
 };
 

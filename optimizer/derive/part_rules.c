@@ -8,10 +8,12 @@
 #include "derivation/programs/cost.h"
 #include "derivation/search/report.h"
 #include "operators/expression.h"
+#include "operators/traits.h"
+#include "optimizer/derive/standard_form.h"
 #include "substitutions/pattern.h"
 #include <string.h>
 
-enum { DEPTH = 4, MOST_PROGRAMS = 400 };
+enum { DEPTH = 4, MOST_PROGRAMS = 400, MOST_LOOKED_AT = 200 };
 
 // --- sources ---------------------------------------------------------------------------------------------------------
 
@@ -68,13 +70,19 @@ struct rule *part_rule_start(const struct part *p, struct arena *a)
 
 // --- targets ---------------------------------------------------------------------------------------------------------
 
+// A rule's operators; those of one operator that cost the same are one way with other axes.
+struct way {
+    const char *applications;
+    const struct operator* first;
+    double cost;
+};
 struct deriving {
     const struct part *part;
     struct derivation dv;
     int original;   // program
     const char *name;
     struct rule_set *to;
-    VEC(const char *) ways;   // of the rules
+    VEC(struct way) ways;   // of the rules
 };
 
 struct target {
@@ -112,6 +120,9 @@ static bool add_other(struct target *t, int tensor, term_id *ret_term)
     struct attribute_value attributes[MAX_ATTRIBUTES] = {0};
     bool is_reshape = is_view(p, tensor);
     tensors_read(p, tensor, &read);
+    if (!is_reshape && t->g->part->is_of_onnx)
+        return read.n == 1 &&
+               standard_form_add(p, tensor, term_of(t, read.items[0]), &t->rule->pattern, t->g->to->arena, ret_term);
     const struct type *type = definition_tensor(&p->d, tensor);
     attributes[0] = (struct attribute_value){(uint32_t)type->rank, type->dim};
     if (!is_reshape && !expression_attributes(&p->d, tensor, read.n, read.items, t->g->dv.arena, attributes))
@@ -163,27 +174,35 @@ static bool add_target(struct deriving *g, int program, struct rule *r)
 
 // --- programs --------------------------------------------------------------------------------------------------------
 
-// The applications of a program, which programs that differ in eOperators alone share.
-static const char *way_of(struct deriving *g, int program)
+static const struct operator* first_operator(struct deriving *g, int program)
+{
+    struct tensor_list tensors;
+    const struct application *a = NULL;
+    program_tensors(&g->dv.all.pool, program, &tensors);
+    for (int i = 0; i < tensors.n && !a; i++)
+        if (!depends_on_weights_alone(&g->dv, tensors.items[i]))
+            a = derivation_application(&g->dv, tensors.items[i]);
+    return a ? a->op : NULL;
+}
+
+static struct way way_of(struct deriving *g, const struct derived_program *program)
 {
     struct text text = {0};
-    struct tensor_list tensors;
-    program_tensors(&g->dv.all.pool, program, &tensors);
-    for (int i = 0; i < tensors.n; i++) {
-        const struct application *a = derivation_application(&g->dv, tensors.items[i]);
-        if (a && !depends_on_weights_alone(&g->dv, a->result))
-            application_print(&text, &g->dv, a);
-    }
-    const char *way = text.count ? arena_string(g->dv.arena, text.chars) : NULL;
+    struct way way = {.first = first_operator(g, program->program), .cost = program->cost};
+    applications_print(&text, &g->dv, program->program);
+    way.applications = arena_string(g->dv.arena, text.count ? text.chars : "");
     text_free(&text);
     return way;
 }
 
-static bool is_known_way(const struct deriving *g, const char *way)
+static bool is_known_way(const struct deriving *g, const struct way *way)
 {
-    for (size_t i = 0; i < g->ways.count; i++)
-        if (strcmp(g->ways.items[i], way) == 0)
+    for (size_t i = 0; i < g->ways.count; i++) {
+        const struct way *known = &g->ways.items[i];
+        if (strcmp(known->applications, way->applications) == 0 ||
+            (known->first == way->first && known->cost == way->cost))
             return true;
+    }
     return false;
 }
 
@@ -196,21 +215,48 @@ static bool is_original(struct deriving *g, int program)
     return is_alone && a && a->op == graph_producer(graph, g->part->result)->op;
 }
 
-static void add_rule(struct deriving *g, int program)
+static void add_rule(struct deriving *g, const struct derived_program *derived)
 {
     const struct check_limits check = {.n_random = 20, .most_work = 1e6};
-    const char *way = way_of(g, program);
-    if (!way || is_original(g, program) || is_known_way(g, way) ||
-        !programs_agree(&g->dv, g->original, program, 1, &check))
+    int program = derived->program;
+    struct way way = way_of(g, derived);
+    if (!way.first || is_original(g, program) || is_known_way(g, &way))
         return;
     struct rule *r = part_rule_start(g->part, g->to->arena);
-    if (!add_target(g, program, r)) {
+    if (!add_target(g, program, r) || !programs_agree(&g->dv, g->original, program, 1, &check)) {
         rule_free(r);
         return;
     }
     r->name = arena_printf(g->to->arena, "%s-%zu", g->name, g->ways.count);
     vec_push(&g->ways, way);
     vec_push(&g->to->rules, r);
+}
+
+// Is nothing computed before the operators, so that others may read the same?
+static bool begins_with_operators(struct deriving *g, int program)
+{
+    struct tensor_list tensors;
+    program_tensors(&g->dv.all.pool, program, &tensors);
+    for (int i = 0; i + 1 < tensors.n; i++)
+        if (!depends_on_weights_alone(&g->dv, tensors.items[i]) && !is_view(&g->dv.all.pool, tensors.items[i]) &&
+            !derivation_application(&g->dv, tensors.items[i]))
+            return false;
+    return true;
+}
+
+// A contraction without windows.
+static bool is_product(const struct operator* op)
+{
+    return op && !operator_has_role(op, ROLE_STRIDE);
+}
+
+static void add_for_sharing(struct deriving *g, const struct search *s)
+{
+    size_t before = g->ways.count;
+    for (size_t i = 0; i < s->results.count && g->ways.count == before; i++)
+        if (begins_with_operators(g, s->results.items[i].program) &&
+            is_product(first_operator(g, s->results.items[i].program)))
+            add_rule(g, &s->results.items[i]);
 }
 
 static void derive_program(struct deriving *g, size_t most)
@@ -221,8 +267,10 @@ static void derive_program(struct deriving *g, size_t most)
     limits.most_programs = MOST_PROGRAMS;
     limits.factorizes = false;   // expressions of several terms have no kernels that are fast
     search_run(&search, &g->dv, g->original, &limits);
-    for (size_t i = 0; i < search.results.count && g->ways.count < most; i++)
-        add_rule(g, search.results.items[i].program);
+    for (size_t i = 0; i < search.results.count && i < MOST_LOOKED_AT && g->ways.count < most; i++)
+        add_rule(g, &search.results.items[i]);
+    if (g->part->is_shared)
+        add_for_sharing(g, &search);
     search_free(&search);
 }
 

@@ -120,8 +120,8 @@ const struct option_spec optimize_option_specs[] = {
      .group = "The search"},
     {"rules", OPTION_TEXT, FIELD(optimize.rules), .metavar = "FILE", .beside = {REWRITES}, .help = "the substitutions"},
     {"derive", OPTION_FLAG, FIELD(optimize.derives), .beside = {REWRITES, "--no-only-proved", "--no-strict-nan"},
-     .help = "look for new operators, too, that hold for the products and convolutions of this model: what is written "
-             "is FILE.taso then, as they are none of ONNX"},
+     .help = "look for new operators, too, that hold for the products and convolutions of this model; in a FILE.onnx "
+             "only what operators of ONNX are enough for"},
     {"without", OPTION_LIST, FIELD(optimize.without), .metavar = "RULE", .beside = {REWRITES},
      .help = "do not use this rule"},
     {"only-proved", OPTION_FLAG, FIELD(optimize.only_proved), .beside = {REWRITES},

@@ -121,7 +121,7 @@ HELP = {
     "rules":
         "the substitutions",
     "derive":
-        "look for new operators, too, that hold for the products and convolutions of this model: what is written is FILE.taso then, as they are none of ONNX",
+        "look for new operators, too, that hold for the products and convolutions of this model; in a FILE.onnx only what operators of ONNX are enough for",
     "without":
         "do not use this rule",
     "only_proved":

@@ -44,6 +44,9 @@ static const struct found_case {
      "x0 f32[1,5,8,8]\nx1 f32[6,5,7,1]\nz[i,j,k,l] f32[1,6,8,8] = sum(m < 5) sum(n < 7) sum(p < 1) "
      "(x0[i,m,k + n - 3,l + p or 0] * x1[j,m,n,p])\n",
      3, "matmul (f32 42 5) (f32 5 64)", 1},
+    {"dilated product of a matrix and a band as products of tiles without dilation",
+     "x0 f32[2,48,5]\nx1 f32[2,48,5]\nz[i,j,k] f32[2,48,33] = sum(m < 5) (x0[i,j,m] * x1[i,j + k * 2 - 32,m or 0])\n",
+     3, "matmul (f32 12 8 5) (f32 12 5 40)", 3},
     {"Winograd's F(4x4, 3x3)",
      "x0 f32[1,5,8,8]\nx1 f32[6,5,3,3]\nz[i,j,k,l] f32[1,6,8,8] = sum(m < 5) sum(n < 3) sum(p < 3) "
      "(x0[i,m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n",
@@ -59,27 +62,13 @@ static const struct found_case {
      "matmul (f32 7 4 4) (f32 7 4 3)", 4},
 };
 
-// The applications of a program, one after the other.
-static void print_applications(struct text *out, struct derivation *dv, int program)
-{
-    struct tensor_list tensors;
-    program_tensors(&dv->all.pool, program, &tensors);
-    for (int i = 0; i < tensors.n; i++) {
-        const struct application *a = derivation_application(dv, tensors.items[i]);
-        if (a && !depends_on_weights_alone(dv, a->result)) {
-            text_add(out, out->count ? "; " : "");
-            application_print(out, dv, a);
-        }
-    }
-}
-
 static const struct derived_program *find_wanted(const struct search *s, const struct found_case *c)
 {
     for (size_t i = 0; i < s->results.count; i++) {
         struct text text = {0};
         const struct derived_program *r = &s->results.items[i];
         struct program_cost cost = program_cost(s->dv, r->program);
-        print_applications(&text, s->dv, r->program);
+        applications_print(&text, s->dv, r->program);
         bool is_wanted = text.count && strcmp(text.chars, c->wanted) == 0 && cost.n_others <= c->most_others;
         text_free(&text);
         if (is_wanted)

@@ -31,6 +31,7 @@ BAD = {
     "lint-operators": [[ABSENT]],
     "lint-rooms": [[ABSENT]],
     "lint-style": [[ABSENT]],
+    "derivation-table": [[ABSENT]],
     "disturbed-costs": [[ABSENT]],
     "memory-table": [[ABSENT]],
     "onnx-tests-table": [[ABSENT]],

@@ -3,6 +3,7 @@
 #include "core/text/text.h"
 #include "derivation/matching/table.h"
 #include "derivation/programs/check.h"
+#include "derivation/programs/cost.h"
 #include "derivation/search/report.h"
 #include "expressions/definition_parse.h"
 #include "optimizer/derive/families.h"
@@ -13,21 +14,28 @@
 
 struct options {
     int64_t depth, programs, show;
-    const char *output;
+    bool forgets, does_not_converge;
+    const char *output, *made_of;
     struct option_list weights;
 };
-static const struct option_spec specs[] = {{"depth", OPTION_INTEGER, offsetof(struct options, depth), .low = 0,
-                                            .high = 12, .metavar = "N", .help = "steps of explorative derivation"},
-                                           {"programs", OPTION_INTEGER, offsetof(struct options, programs), .low = 1,
-                                            .high = 1000000, .metavar = "N", .help = "programs that are explored"},
-                                           {"show", OPTION_INTEGER, offsetof(struct options, show), .low = 0,
-                                            .high = 1000000, .metavar = "N",
-                                            .help = "programs that are printed, the cheapest first"},
-                                           {"output", OPTION_TEXT, offsetof(struct options, output), .letter = 'o',
-                                            .metavar = "FILE", .help = "the rules that are derived of families"},
-                                           {"weights", OPTION_LIST, offsetof(struct options, weights), .metavar = "x1",
-                                            .help = "an input that is known beforehand"},
-                                           {0}};
+static const struct option_spec specs[] = {
+    {"depth", OPTION_INTEGER, offsetof(struct options, depth), .low = 0, .high = 12, .metavar = "N",
+     .help = "steps of explorative derivation"},
+    {"programs", OPTION_INTEGER, offsetof(struct options, programs), .low = 1, .high = 1000000, .metavar = "N",
+     .help = "programs that are explored"},
+    {"show", OPTION_INTEGER, offsetof(struct options, show), .low = 0, .high = 1000000, .metavar = "N",
+     .help = "programs that are printed, the cheapest first"},
+    {"made-of", OPTION_TEXT, offsetof(struct options, made_of), .metavar = "TEXT",
+     .help = "programs are printed of these operators alone, as \"matmul (f32 54 5) (f32 5 49)\""},
+    {"no-fingerprints", OPTION_FLAG, offsetof(struct options, forgets),
+     .help = "programs that were met are explored again, to count them"},
+    {"no-converging", OPTION_FLAG, offsetof(struct options, does_not_converge),
+     .help = "operators are recognized and not derived toward, to count them"},
+    {"output", OPTION_TEXT, offsetof(struct options, output), .letter = 'o', .metavar = "FILE",
+     .help = "the rules that are derived of families"},
+    {"weights", OPTION_LIST, offsetof(struct options, weights), .metavar = "x1",
+     .help = "an input that is known beforehand"},
+    {0}};
 static const struct program program = {
     .name = "taso-verify derivations",
     .usage = "FILE|FAMILIES.rules [options]",
@@ -70,6 +78,21 @@ static bool find_weights(const struct options *options, int n_inputs, uint32_t *
 
 // --- output ----------------------------------------------------------------------------------------------------------
 
+static void print_cost(struct text *out, const char *which, struct program_cost cost)
+{
+    text_printf(out, "%s: %.0f operations, %.0f bytes, %d operators, %d eOperators\n", which,
+                cost.operations + cost.others, cost.bytes, cost.n_applications, cost.n_others);
+}
+
+static bool is_made_of(const struct search *s, size_t place, const char *wanted)
+{
+    struct text text = {0};
+    applications_print(&text, s->dv, s->results.items[place].program);
+    bool is = !wanted || (text.chars && strcmp(text.chars, wanted) == 0);
+    text_free(&text);
+    return is;
+}
+
 static bool show_result(const struct search *s, int original, size_t place)
 {
     static const struct check_limits limits = {.n_random = 64, .most_work = 1e8};
@@ -79,18 +102,23 @@ static bool show_result(const struct search *s, int original, size_t place)
     text_printf(&text, "%zu: %s, as many as %.0f bytes moved, by ", place + 1, agrees ? "equal" : "NOT EQUAL", r->cost);
     search_print_path(&text, s, r->state);
     text_add(&text, s->states.items[r->state].before < 0 ? "matching alone\n" : "\n");
+    print_cost(&text, "original", program_cost(s->dv, original));
+    print_cost(&text, "derived", program_cost(s->dv, r->program));
     program_print(&text, s->dv, r->program);
     printf("%s\n", text.chars);
     text_free(&text);
     return agrees;
 }
 
-static int show_search(const struct search *s, int original, size_t wanted)
+static int show_search(const struct search *s, int original, const struct options *options)
 {
     struct text counters = {0};
-    size_t n_wrong = 0;
-    for (size_t i = 0; i < s->results.count && i < wanted; i++)
-        n_wrong += !show_result(s, original, i);
+    size_t n_wrong = 0, n_shown = 0;
+    for (size_t i = 0; i < s->results.count && n_shown < (size_t)options->show; i++)
+        if (is_made_of(s, i, options->made_of)) {
+            n_wrong += !show_result(s, original, i);
+            n_shown++;
+        }
     search_print_counters(&counters, s);
     printf("%s", counters.chars);
     text_free(&counters);
@@ -107,6 +135,8 @@ static int derive(struct command *c, const struct definition *d, uint32_t weight
     int code = COMMAND_FAILED;
     limits.depth = (int)options->depth;
     limits.most_programs = (size_t)options->programs;
+    limits.forgets = options->forgets;
+    limits.does_not_converge = options->does_not_converge;
     iterator_tables_compute(&c->arena, &tables);
     derivation_begin(&dv, &c->arena, d->n_inputs, d->inputs, &tables);
     dv.weights = weights;
@@ -115,7 +145,7 @@ static int derive(struct command *c, const struct definition *d, uint32_t weight
         error_set(error, NULL, 0, 0, "derivation is of one output of floating-point numbers");
     else {
         search_run(&s, &dv, original, &limits);
-        code = show_search(&s, original, (size_t)options->show);
+        code = show_search(&s, original, options);
         search_free(&s);
     }
     derivation_end(&dv);
