@@ -32,9 +32,9 @@ struct conversion {
 // reaches: what they compute serves to type them, to fold them, and to run them ourselves (import_options.expands).
 enum keeping {
     CONVERTED,
-    KEPT_UNLESS_CONSTANT,
-    KEPT,          // of constants, too: runtimes look for it behind quantized weights
-    KEPT_UNREAD,   // of constants, too: what it computes is long, and opaque/ types it
+    KEPT_UNLESS_CONSTANT,   // nor what an earlier node gives
+    KEPT,                   // of constants, too: runtimes look for it behind quantized weights
+    KEPT_UNREAD,            // of constants, too: what it computes is long, and opaque/ types it
 };
 // A row of the table of ONNX operators (operators.def), as import sees it.
 struct converter {

@@ -118,6 +118,10 @@ def unary(c):
         c.attributes.update(detect_positive=c.pick(0, 1), detect_negative=c.pick(0, 1))
 
 
+def complement(c):
+    c.data(c.whole(c.shape(), c.pick(*(np.dtype(f"{sign}int{bits}").type for sign in ("", "u") for bits in (8, 16, 32, 64)))))
+
+
 def where(c):
     shape = c.shape(0, 3)
     parts = [[n if c.chance(0.7) else 1 for n in shape] for _ in range(3)]
@@ -142,5 +146,6 @@ def variadic(c):
 
 TABLE = [
     (arithmetic, None, 4), (mod, "Mod", 2), (power, "Pow", 2), (clip, "Clip", 3), (cast, "Cast", 4),
-    (compare, None, 2), (unary, None, 5), (where, "Where", 1), (logic, None, 1), (variadic, None, 1),
+    (compare, None, 2), (unary, None, 5), (complement, "BitwiseNot", 1), (where, "Where", 1), (logic, None, 1),
+    (variadic, None, 1),
 ]

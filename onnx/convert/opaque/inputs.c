@@ -157,7 +157,6 @@ const struct typing typings_of_inputs[] = {
     {"Bernoulli", as_first_with_dtype},
     {"BitShift", broadcast},
     {"BitwiseAnd", broadcast},
-    {"BitwiseNot", as_first},
     {"BitwiseOr", broadcast},
     {"BitwiseXor", broadcast},
     {"Cast", cast},
