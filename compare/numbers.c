@@ -164,33 +164,6 @@ static bool run_side(struct running *x, int side)
 
 // --- comparing -------------------------------------------------------------------------------------------------------
 
-static double entry_of(const struct tensor_value *v, int64_t place)
-{
-    double value;
-    elements_to_reals(v->type.dtype, (const char *)v->data + (size_t)place * dtype_size(v->type.dtype), 1, &value);
-    return value;
-}
-
-static bool is_further_apart(double a, double b, double than)
-{
-    double difference = a == b || (isnan(a) && isnan(b)) ? 0 : isfinite(a) && isfinite(b) ? fabs(a - b) : INFINITY;
-    return difference > than;
-}
-
-static void find_place(const struct tensor_value *a, const struct tensor_value *b, struct numbers_result *r)
-{
-    double largest = -1;
-    for (int64_t i = 0; i < type_elements(&a->type); i++) {
-        double x = entry_of(a, i), y = entry_of(b, i);
-        if (!is_further_apart(x, y, largest))
-            continue;
-        largest = x == y ? 0 : isfinite(x) && isfinite(y) ? fabs(x - y) : INFINITY;
-        r->place = i;
-        r->a = x;
-        r->b = y;
-    }
-}
-
 // The worst of all rounds; one in which the output varies is enough to trust it.
 static void compare_output(struct running *x, size_t i, struct numbers_result *r)
 {
@@ -199,9 +172,12 @@ static void compare_output(struct running *x, size_t i, struct numbers_result *r
         const struct tensor_value *a = &x->outputs[0].values[n * (size_t)round + i],
                                   *b = &x->outputs[1].values[n * (size_t)round + i];
         struct output_difference d = outputs_compare(a, b);
-        if (d.difference > r->difference || round == 0)
-            find_place(a, b, r);
-        r->difference = fmax(r->difference, d.difference);
+        if (d.difference > r->difference || round == 0) {
+            r->difference = d.difference;
+            r->place = d.place;
+            r->a = d.a;
+            r->b = d.b;
+        }
         r->magnitude = fmax(r->magnitude, d.largest);
         r->is_trustworthy = r->is_trustworthy || d.is_trustworthy;
     }

@@ -38,11 +38,6 @@ static bool send_inputs(struct runtime *r, const struct files_in_runtime *f, str
 
 // --- told ------------------------------------------------------------------------------------------------------------
 
-static double relative_difference(const struct output_comparison *o)
-{
-    return o->max_magnitude > 0 ? o->max_difference / o->max_magnitude : o->max_difference;
-}
-
 static const char *name_of_output(const struct files_in_runtime *f, size_t i)
 {
     return i < f->model->n_outputs ? f->model->outputs[i].name : "";

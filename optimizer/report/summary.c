@@ -135,11 +135,6 @@ static const output_comparisons *comparison_of(const struct report *r)
     return r->in_runtime.outputs.count ? &r->in_runtime.outputs : r->outputs.count ? &r->outputs : none;
 }
 
-static double relative_difference(const struct output_comparison *o)
-{
-    return o->max_magnitude > 0 ? o->max_difference / o->max_magnitude : o->max_difference;
-}
-
 // "3e-7"
 static void print_short(struct text *out, double value)
 {

@@ -132,6 +132,11 @@ void recordings_compare(const struct recording *a, const struct recording *b, do
     }
 }
 
+double relative_difference(const struct output_comparison *o)
+{
+    return o->max_magnitude > 0 ? o->max_difference / o->max_magnitude : o->max_difference;
+}
+
 void outputs_merge(output_comparisons *outputs, const output_comparisons *more)
 {
     for (size_t i = 0; i < outputs->count && i < more->count; i++) {

@@ -15,6 +15,7 @@ struct output_comparison {
     bool is_equal_enough;    // within the tolerance: max|a - b| <= tolerance * max|a|
 };
 typedef VEC(struct output_comparison) output_comparisons;
+double relative_difference(const struct output_comparison *o);   // the absolute one where all is zero
 
 struct model_inputs {
     size_t count;

@@ -12,16 +12,23 @@ struct comparison {
     bool is_lenient;
 };
 
-static void compare_entry(struct comparison *c, double a, double b)
+static double distance(double a, double b)
 {
-    if (!isfinite(a)) {
-        c->d.is_finite = false;
-        if (!c->is_lenient && !(a == b || (isnan(a) && isnan(b))))
-            c->d.difference = INFINITY;
-        return;
+    return a == b || (isnan(a) && isnan(b)) ? 0 : isfinite(a) && isfinite(b) ? fabs(a - b) : INFINITY;
+}
+
+static void compare_entry(struct comparison *c, size_t place, double a, double b)
+{
+    c->d.is_finite = c->d.is_finite && isfinite(a);
+    double difference = c->is_lenient && !isfinite(a) ? 0 : distance(a, b);
+    if (place == 0 || difference > c->d.difference) {
+        c->d.difference = difference;
+        c->d.place = (int64_t)place;
+        c->d.a = a;
+        c->d.b = b;
     }
-    double difference = isfinite(b) ? fabs(a - b) : INFINITY;
-    c->d.difference = difference > c->d.difference ? difference : c->d.difference;
+    if (!isfinite(a))
+        return;
     c->d.largest = fabs(a) > c->d.largest ? fabs(a) : c->d.largest;
     c->least = a < c->least ? a : c->least;
     c->most = a > c->most ? a : c->most;
@@ -40,7 +47,7 @@ static struct output_difference compare(const struct tensor_value *reference, co
         elements_to_reals(reference->type.dtype, (const char *)reference->data + at * size, count, a);
         elements_to_reals(other->type.dtype, (const char *)other->data + at * size, count, b);
         for (size_t i = 0; i < count; i++)
-            compare_entry(&c, a[i], b[i]);
+            compare_entry(&c, at + i, a[i], b[i]);
     }
     c.d.relative = c.d.difference == 0 ? 0 : c.d.largest > 0 ? c.d.difference / c.d.largest : INFINITY;
     if (!dtype_is_float(reference->type.dtype) && c.d.difference > 0)

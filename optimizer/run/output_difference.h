@@ -6,6 +6,8 @@
 struct output_difference {
     double largest;        // max|a|, a being the reference
     double difference;     // max|a - b|; infinity when one has NaN or infinity where the other has not
+    int64_t place;         // the first with that difference
+    double a, b;           // there
     double relative;       // difference / largest; exact types: 0 or infinity
     bool is_finite;        // each entry of the reference is
     bool is_trustworthy;   // false: the reference is constant, zero, or not finite, so that agreement says nothing
