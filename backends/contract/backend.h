@@ -86,6 +86,8 @@ struct backend_methods {
     // False: the device failed at it.
     bool (*measure)(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
                     double best, struct step_cost *ret_cost, struct error *error);
+    // Told once of each step whose cost was found, or measured, and its choice. NULL: it does not want to know.
+    void (*learn)(struct backend *b, const struct plan *plan, const struct step *step, const struct step_cost *cost);
     // A guess, where the cost is not known and may not be measured. NULL: that of a small processor.
     double (*guess)(const struct backend *b, const struct plan *plan, const struct step *step);
     // Seconds that it takes at least, in whatever layouts and way. NULL: nothing is known.

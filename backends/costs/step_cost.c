@@ -303,6 +303,8 @@ static bool find_price(struct backend *b, const struct plan *plan, const struct 
     bool is_found = find_or_measure(b, plan, step, precision, best, &cost, error);
     if (is_found)
         p->of[precision] = cost;
+    if (is_found && b->methods->learn)
+        b->methods->learn(b, plan, step, &cost);
     return is_found;
 }
 

@@ -44,6 +44,7 @@ static const struct backend_methods methods = {
     .knows_small_models = true,
     .list_choices = cuda_list_choices,
     .measure = cuda_measure,
+    .learn = engines_learn,
     .guess = cuda_guess,
     .least = cuda_least,
     .executor = &cuda_executor,

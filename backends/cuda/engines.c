@@ -135,13 +135,16 @@ void cuda_list_choices(struct backend *backend, const struct plan *plan, const s
 
 // --- what was found --------------------------------------------------------------------------------------------------
 
-void engines_learn(struct cuda_backend *b, const struct plan *plan, const struct step *step, const char *choice)
+void engines_learn(struct backend *backend, const struct plan *plan, const struct step *step,
+                   const struct step_cost *cost)
 {
+    struct cuda_backend *b = (struct cuda_backend *)backend;
     struct library_step s;
     struct known_engine e;
-    if (!*choice || !cuda_is_library_step(step) || !library_step_read(plan, step, b->base.options.allows_tf32, &s))
+    if (!*cost->choice || !cuda_is_library_step(step) ||
+        !library_step_read(plan, step, b->base.options.allows_tf32, &s))
         return;
     e.shape = shape_of(&s);
-    snprintf(e.choice, sizeof e.choice, "%s", choice);
+    snprintf(e.choice, sizeof e.choice, "%s", cost->choice);
     vec_push(&b->engines, e);
 }

@@ -5,4 +5,4 @@
 
 void cuda_list_choices(struct backend *b, const struct plan *plan, const struct step *step, choice_list *list);
 // Keeps the engine that was found to be the best, for shapes that are near.
-void engines_learn(struct cuda_backend *b, const struct plan *plan, const struct step *step, const char *choice);
+void engines_learn(struct backend *b, const struct plan *plan, const struct step *step, const struct step_cost *cost);

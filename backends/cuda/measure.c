@@ -12,7 +12,6 @@
 
 #include "backends/costs/choices.h"
 #include "backends/costs/sampling.h"
-#include "backends/cuda/engines.h"
 #include "backends/cuda/internal.h"
 #include "backends/cuda/kernel_cache.h"
 #include "backends/cuda/library.h"
@@ -318,7 +317,5 @@ bool cuda_measure(struct backend *backend, const struct plan *plan, const struct
         m.b->api->release(m.b->gpu, m.owned.items[i]);
     vec_free(&m.owned);
     arena_free(&m.arena);
-    if (is_done)
-        engines_learn(m.b, plan, step, ret_cost->choice);
     return is_done;
 }

@@ -298,8 +298,9 @@ static void free_plan(struct gpu_plan *plan)
 // has a residual.
 static double seconds_of(const struct gpu *gpu, const struct work *w)
 {
-    const struct gpu_product *p = w->plan && !w->plan->is_conv ? &w->plan->product : NULL;
-    if (p && gpu->rows_seconds > 0 && p->x.column_stride == 1 && p->y.column_stride == 1)
+    const struct gpu_product *p = w->plan ? &w->plan->product : NULL;
+    if (p && gpu->rows_seconds > 0 &&
+        (w->plan->is_conv ? w->plan->conv.z.stride[1] != 1 : p->x.column_stride == 1 && p->y.column_stride == 1))
         return gpu->rows_seconds;
     if (w->plan && strcmp(w->plan->choice.text, "engine 0") == 0)
         return 4e-3;

@@ -4,7 +4,8 @@
 // clock goes on by a fixed time for each piece of work, so that costs are the same however busy this machine is.
 //
 // It takes a library's work $TASO_EMULATED_COLD seconds more (none where that is not set) when its weights are not in
-// the cache, which keeps what was touched last. A product of two matrices in rows takes it $TASO_EMULATED_ROWS seconds, where that is set.
+// the cache, which keeps what was touched last. A product of two matrices in rows, or a convolution of images in rows,
+// takes it $TASO_EMULATED_ROWS seconds, where that is set.
 //
 // Convolutions with more groups than one have no engine here, so that kernels from definitions take their place, and
 // products no gelu, so that it is done behind them.
