@@ -70,15 +70,14 @@ static bool is_all(const struct attribute_value *value, int64_t wanted)
     return true;
 }
 
-bool cpu_is_conv_of_3x3(const struct plan *plan, const struct step *step)
+bool cpu_is_dense_conv(const struct plan *plan, const struct step *step)
 {
     if (step->kernel != &cpu_kernel_conv.base)
         return false;
     const struct node *n = &plan->graph->nodes.items[step->node];
     const struct view *weights = &step->operands[1];
-    return weights->rank == 4 && weights->dim[2] == 3 && weights->dim[3] == 3 && plan_keeps(plan, weights->memory) &&
-           is_all(cpu_attribute(n, ROLE_STRIDE), 1) && is_all(cpu_attribute(n, ROLE_DILATION), 1) &&
-           cpu_attribute_int(n, ROLE_GROUPS) == 1;
+    return weights->rank == 4 && plan_keeps(plan, weights->memory) && is_all(cpu_attribute(n, ROLE_STRIDE), 1) &&
+           is_all(cpu_attribute(n, ROLE_DILATION), 1) && cpu_attribute_int(n, ROLE_GROUPS) == 1;
 }
 
 // --- preparing -------------------------------------------------------------------------------------------------------
@@ -144,7 +143,7 @@ static void run_epilogue_apart(struct cpu_primitive *c, const struct step_reques
     onednn_free(c->primitive);
     cpu_read_epilogue(r->plan->graph, r->step, NULL, 1, &c->epilogue);
     c->primitive = make_primitive(c, r, algorithm);
-    c->loops = cpu_compile_epilogue(r, 0);
+    c->loops = cpu_compile_epilogue(r);
 }
 
 void *cpu_prepare_conv(const struct step_request *r, enum onednn_algorithm algorithm)
@@ -194,7 +193,9 @@ static bool is_in_blocks(const struct view *image)
 
 static bool takes_winograd(const struct plan *plan, const struct step *step)
 {
-    return cpu_is_conv_of_3x3(plan, step) && is_in_blocks(&step->operands[0]) && is_in_blocks(&step->results[0]);
+    const struct view *weights = &step->operands[1];
+    return cpu_is_dense_conv(plan, step) && weights->dim[2] == 3 && weights->dim[3] == 3 &&
+           is_in_blocks(&step->operands[0]) && is_in_blocks(&step->results[0]);
 }
 
 static void list_winograd(const struct cpu_backend *b, const struct plan *plan, const struct step *step,

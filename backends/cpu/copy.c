@@ -1,5 +1,5 @@
-// Moving boxes of entries: rows where both sides are contiguous, tiles where one side is transposed.
-#include "backends/cpu/loops_internal.h"
+// Rows are copied as memory is; what is transposed goes by tiles that stay in the nearest cache.
+#include "backends/cpu/copy.h"
 
 #include <string.h>
 
@@ -75,7 +75,7 @@ void copy_box(char *to, const char *from, int rank, const int64_t *dim, const in
 {
     int last = rank - 1;
     int along = from_stride[last] == size ? -1 : axis_along_source(rank, dim, from_stride, size);
-    int64_t place[LOOP_MAX_RANK] = {0};
+    int64_t place[COPY_MOST_AXES] = {0};
     for (;;) {
         if (along >= 0)
             (dim[last] < TILE ? copy_scattered : copy_tiles)(to, from, dim, to_stride, from_stride, along, last, size);

@@ -29,14 +29,14 @@
 #include <unistd.h>
 
 // Part of what costs depend on: to be raised when kernels get faster or slower, so that old costs are not believed.
-#define KERNEL_REVISION 12
+#define KERNEL_REVISION 13
 #define MOST_TRIES 3   // for a run without disturbance
 
 // --- loops as a kernel -----------------------------------------------------------------------------------------------
 
 static void *prepare_loops(const struct step_request *r)
 {
-    return loops_prepare(r->step, r->backend->vector, r->backend->threads, r->arena);
+    return loops_prepare(r->step, r->backend->threads, r->arena);
 }
 
 static bool run_loops(void *state, const struct execution *e)
@@ -410,7 +410,7 @@ void cpu_describe_processor(char *ret_text, size_t size)
 {
     char name[128];
     read_processor_name(name, sizeof name);
-    snprintf(ret_text, size, "%s %s", name, vector_functions_best()->name);
+    snprintf(ret_text, size, "%s %s", name, cpu_machine_here()->name);
 }
 
 static void describe_device(const struct cpu_backend *b, char *ret_text, size_t size)
@@ -419,7 +419,7 @@ static void describe_device(const struct cpu_backend *b, char *ret_text, size_t 
     int major, minor, patch;
     read_processor_name(name, sizeof name);
     onednn_version(&major, &minor, &patch);
-    snprintf(ret_text, size, "%s, %s, %d thread%s, oneDNN %d.%d.%d%s, kernels %d", name, b->vector->name, b->threads,
+    snprintf(ret_text, size, "%s, %s, %d thread%s, oneDNN %d.%d.%d%s, kernels %d", name, b->machine->name, b->threads,
              b->threads == 1 ? "" : "s", major, minor, patch, b->is_guest ? " with 1 thread" : "", KERNEL_REVISION);
 }
 
@@ -455,8 +455,9 @@ struct backend *cpu_backend_open(const struct backend_options *options, struct e
     target.context = b;
     b->threads = options->threads > 0 ? options->threads : cores_available();
     b->patience = cpu_patience_after(INFINITY, 0, 0);
-    b->vector = vector_functions_best();
-    b->programs = cpu_open_programs(b->vector, options->log);
+    b->machine = cpu_machine_here();
+    b->programs =
+        programs_open(&(struct programs_options){.instruction_set = b->machine->instruction_set, .log = options->log});
     b->is_guest = options->is_guest && b->threads > 1 && programs_have_compiler(b->programs);
     b->onednn = onednn_open();
     describe_device(b, device, sizeof device);

@@ -1,5 +1,5 @@
-// The device "cpu": convolutions, matrix products and pooling by oneDNN, everything else by vectorized loops, on all
-// cores. Every operator with a definition runs.
+// The device "cpu": convolutions, matrix products and pooling by oneDNN or generated kernels, everything else by these
+// or loops, on all cores. Every operator with a definition runs.
 //
 // Models may be run from any thread; what the calling one has of OpenMP is as before afterwards (kernel_scope.h).
 #pragma once

@@ -2,19 +2,19 @@
 #pragma once
 #include "backends/contract/backend.h"
 #include "backends/cpu/onednn/onednn.h"
-#include "backends/cpu/vector/vector.h"
 #include "core/memory/arena.h"
 
+struct compiled_loops;
+struct cpu_machine;
 struct kept_memory;
 struct memory_probe;
-struct compiled_loops;
 struct programs;
 struct workers;
 
 struct cpu_backend {
     struct backend base;
     struct onednn *onednn;
-    const struct vector_functions *vector;
+    const struct cpu_machine *machine;
     struct programs *programs;   // generated kernels
     int threads;
     bool is_guest;                // the library's steps take one thread, all others those of model_run_on
@@ -106,9 +106,8 @@ bool cpu_read_epilogue(const struct graph *g, const struct step *step, const str
                        struct cpu_epilogue *ret_epilogue);
 void cpu_epilogue_arguments(const struct cpu_epilogue *e, const struct loop *loop, char *const *memory,
                             struct onednn_arguments *ret_arguments);
-// The epilogue as loops of its own behind the operator, or NULL where there is none. They share the first `n_shared`
-// axes, which have no blocks, with what runs before them (loops_run_place).
-struct compiled_loops *cpu_compile_epilogue(const struct step_request *r, int n_shared);
+// The epilogue as loops of its own behind the operator, or NULL where there is none.
+struct compiled_loops *cpu_compile_epilogue(const struct step_request *r);
 
 #define CPU_PACKED_OPERAND 1   // of all kernels that pack one
 // A weight that the source of the model has packed so, and NULL otherwise: then its plain memory is to be provided. The

@@ -143,11 +143,10 @@ void cpu_epilogue_arguments(const struct cpu_epilogue *e, const struct loop *loo
         ret_arguments->operands[i] = address_of_operand(loop, e->operands[i], memory);
 }
 
-struct compiled_loops *cpu_compile_epilogue(const struct step_request *r, int n_shared)
+struct compiled_loops *cpu_compile_epilogue(const struct step_request *r)
 {
     if (r->step->n_loops == 0)
         return NULL;
-    struct step epilogue = {
-        .n_loops = 1, .loops = loop_copy_without_blocks(&r->step->loops[0], r->arena), .n_shared = n_shared};
-    return loops_prepare(&epilogue, r->backend->vector, r->backend->threads, r->arena);
+    struct step epilogue = {.n_loops = 1, .loops = loop_copy_without_blocks(&r->step->loops[0], r->arena)};
+    return loops_prepare(&epilogue, r->backend->threads, r->arena);
 }

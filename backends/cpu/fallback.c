@@ -2,9 +2,9 @@
 //
 // Where a definition is a sum of products, and there is a compiler, a kernel is generated from it (generated/sums.h);
 // else the interpreter evaluates it, which is slow, and right.
+#include "backends/cpu/copy.h"
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/loops.h"
-#include "backends/cpu/loops_internal.h"
 #include "backends/cpu/parallel.h"
 #include "backends/generated/sums.h"
 #include "backends/programs/programs.h"
@@ -129,7 +129,7 @@ struct cpu_fallback *cpu_fallback_prepare(const struct step_request *r)
     struct cpu_fallback *f = arena_new(r->arena, struct cpu_fallback);
     f->node = &r->plan->graph->nodes.items[r->step->node];
     f->step = r->step;
-    f->epilogue = cpu_compile_epilogue(r, 0);
+    f->epilogue = cpu_compile_epilogue(r);
     return f;
 }
 

@@ -20,33 +20,28 @@
 #define FEW_TILES 14    // of a block: what accumulators hold at once
 #define MORE_TILES 56   // where weights of many channels come from far, so that they are read less often
 #define MANY_CHANNELS 256
+#define WIDEST_WINDOW 7
 #define SMALL_IMAGE 14   // pixels of an edge up to which tiles of 2x2 may suit better: fewer of them lie outside
 
 // --- instruction sets ------------------------------------------------------------------------------------------------
 
-static const struct cpu_machine machines[] = {
-    {"avx512", "x86-64-v4", 16, 32},
-    {"avx2", "x86-64-v3", 8, 16},
 #if defined(__x86_64__)
-    {"baseline", "x86-64-v2", 4, 16},
+const struct cpu_machine *cpu_machine_here(void)
+{
+    static const struct cpu_machine avx512 = {"avx512", "x86-64-v4", 16, 32}, avx2 = {"avx2", "x86-64-v3", 8, 16},
+                                    baseline = {"baseline", "x86-64-v2", 4, 16};
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl"))
+        return &avx512;
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &avx2 : &baseline;
+}
 #else
-    {"baseline", "armv8-a", 4, 32},
+const struct cpu_machine *cpu_machine_here(void)
+{
+    static const struct cpu_machine machine = {"baseline", "armv8-a", 4, 32};
+    return &machine;
+}
 #endif
-};
-
-const struct cpu_machine *cpu_machine_of(const struct vector_functions *vector)
-{
-    size_t last = sizeof machines / sizeof *machines - 1, i = 0;
-    while (i < last && strcmp(machines[i].name, vector->name) != 0)
-        i++;
-    return &machines[i];
-}
-
-struct programs *cpu_open_programs(const struct vector_functions *vector, const struct log *log)
-{
-    return programs_open(
-        &(struct programs_options){.instruction_set = cpu_machine_of(vector)->instruction_set, .log = log});
-}
 
 // --- the step as a definition ----------------------------------------------------------------------------------------
 
@@ -82,24 +77,26 @@ struct generated_conv {
 static bool define_sizes(struct generated_conv *c, const struct cpu_backend *b, const struct plan *plan,
                          const struct step *step)
 {
-    const struct cpu_machine *machine = cpu_machine_of(b->vector);
-    struct onednn_window w = cpu_window_of(&plan->graph->nodes.items[step->node], 2, (const int64_t[2]){3, 3});
+    const struct cpu_machine *machine = b->machine;
+    struct onednn_window w = cpu_window_of(&plan->graph->nodes.items[step->node], 2, step->operands[1].dim + 2);
     c->source = step->operands[0];
     c->target = step->results[0];
-    c->definition = (struct winograd_definition){.lanes = machine->lanes,
-                                                 .registers = machine->registers,
-                                                 .images = c->source.dim[0],
-                                                 .channels = c->source.dim[1],
-                                                 .results = c->target.dim[1],
-                                                 .height = c->source.dim[2],
-                                                 .width = c->source.dim[3],
-                                                 .result_height = c->target.dim[2],
-                                                 .result_width = c->target.dim[3],
-                                                 .pad_top = w.pad_begin[0],
-                                                 .pad_left = w.pad_begin[1]};
+    c->definition =
+        (struct winograd_definition){.lanes = machine->lanes,
+                                     .registers = machine->registers,
+                                     .window = {(int)step->operands[1].dim[2], (int)step->operands[1].dim[3]},
+                                     .images = c->source.dim[0],
+                                     .channels = c->source.dim[1],
+                                     .results = c->target.dim[1],
+                                     .height = c->source.dim[2],
+                                     .width = c->source.dim[3],
+                                     .result_height = c->target.dim[2],
+                                     .result_width = c->target.dim[3],
+                                     .pad_top = w.pad_begin[0],
+                                     .pad_left = w.pad_begin[1]};
     return image_of_view(&c->source, machine->lanes, &c->definition.source) &&
            image_of_view(&c->target, machine->lanes, &c->definition.target) &&
-           winograd_suits(&c->definition, &(struct winograd_schedule){4, FEW_TILES});
+           winograd_suits(&c->definition, &(struct winograd_schedule){2, FEW_TILES});
 }
 
 // At most a bias, a residual and a relu.
@@ -123,7 +120,7 @@ static bool define_epilogue(struct generated_conv *c, const struct step_request 
     c->loop = r->step->n_loops ? &r->step->loops[0] : NULL;
     if (cpu_read_epilogue(r->plan->graph, r->step, c->loop, 1, &c->epilogue) && takes_epilogue(c))
         return true;
-    c->loops = cpu_compile_epilogue(r, 0);
+    c->loops = cpu_compile_epilogue(r);
     c->loop = NULL;
     return cpu_read_epilogue(r->plan->graph, r->step, NULL, 1, &c->epilogue) && takes_epilogue(c);
 }
@@ -132,17 +129,30 @@ static bool define_epilogue(struct generated_conv *c, const struct step_request 
 
 static bool takes(const struct plan *plan, const struct step *step)
 {
-    return cpu_is_conv_of_3x3(plan, step);
+    const struct view *weights = &step->operands[1];
+    return cpu_is_dense_conv(plan, step) && weights->dim[2] <= WIDEST_WINDOW && weights->dim[3] <= WIDEST_WINDOW;
 }
 
-static void add_choice(choice_list *list, enum precision precision, int m, int64_t tiles)
+static void add_choice(choice_list *list, const struct winograd_definition *d, enum precision precision, int m,
+                       int64_t tiles)
 {
     struct listed_choice c = {.precision = precision};
     struct text text = {0};
+    if (!winograd_suits(d, &(struct winograd_schedule){m, tiles}))
+        return;
     winograd_schedule_print(&text, &(struct winograd_schedule){m, tiles});
     snprintf(c.text, sizeof c.text, WAY " %s", text.chars);
     text_free(&text);
     vec_push(list, c);
+}
+
+// Other windows than 3x3: few products are saved along one axis, so weights are to be read seldom.
+static void list_others(const struct winograd_definition *d, choice_list *list)
+{
+    for (int m = 4; m >= 2; m -= 2) {
+        add_choice(list, d, PRECISION_FAST, m, 2 * FEW_TILES);
+        add_choice(list, d, PRECISION_FAST, m, MORE_TILES);
+    }
 }
 
 static void list(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list)
@@ -152,12 +162,16 @@ static void list(const struct cpu_backend *b, const struct plan *plan, const str
         return;
     const struct winograd_definition *d = &c.definition;
     int64_t pixels = d->images * d->result_height * d->result_width;
-    add_choice(list, PRECISION_FAST, 4, FEW_TILES);
+    if (d->window[0] != 3 || d->window[1] != 3) {
+        list_others(d, list);
+        return;
+    }
+    add_choice(list, d, PRECISION_FAST, 4, FEW_TILES);
     if (d->channels >= MANY_CHANNELS && pixels > 4 * 4 * 2 * FEW_TILES)
-        add_choice(list, PRECISION_FAST, 4, MORE_TILES);
+        add_choice(list, d, PRECISION_FAST, 4, MORE_TILES);
     if (d->result_height <= SMALL_IMAGE && d->result_width <= SMALL_IMAGE)
-        add_choice(list, PRECISION_FAST, 2, 2 * FEW_TILES);
-    add_choice(list, PRECISION_CAREFUL, 2, 2 * FEW_TILES);
+        add_choice(list, d, PRECISION_FAST, 2, 2 * FEW_TILES);
+    add_choice(list, d, PRECISION_CAREFUL, 2, 2 * FEW_TILES);
 }
 
 static void list_spaces(const struct cpu_backend *b, const struct plan *plan, const struct step *step,
@@ -222,7 +236,7 @@ static void pack_part(void *argument, int part, int parts)
 static bool pack_weights(struct generated_conv *c, const struct step_request *r)
 {
     const struct view *w = &r->step->operands[CPU_PACKED_OPERAND];
-    if (w->block || w->stride[3] != 1 || w->stride[2] != 3 || !cpu_provide_plain(r))
+    if (w->block || w->stride[3] != 1 || w->stride[2] != w->dim[3] || !cpu_provide_plain(r))
         return false;
     c->weights = arena_alloc(r->arena, winograd_weights_floats(&c->definition, &c->schedule) * sizeof(float), 64);
     parallel_for(NULL, c->threads, pack_part,
@@ -306,7 +320,8 @@ const struct cpu_way cpu_way_generated = {WAY, takes, list, &kernel, list_spaces
 
 // --- loops -----------------------------------------------------------------------------------------------------------
 
-#define FEW_PLACES 2048   // of a step's loops: what is shorter is not worth a compiler's time
+#define FEW_PLACES 2048     // of a step's loops: what is shorter is not worth a compiler's time
+#define MANY_PLACES 32768   // worth it whatever is computed
 
 struct generated_rows {
     rows_run_fn *run;
@@ -321,7 +336,7 @@ static bool takes_rows(const struct plan *plan, const struct step *step)
     return step->kernel == &cpu_kernel_loops.base;
 }
 
-// Functions that take longer than memory does, and what goes over its rows several times.
+// Functions that take longer than memory does, and what goes over its rows several times, if there is something of it.
 static bool is_worth_generating(const struct step *step)
 {
     bool is_hard = false;
@@ -336,7 +351,7 @@ static bool is_worth_generating(const struct step *step)
                        (fn == FN_EXP || fn == FN_SIGMOID || fn == FN_TANH || fn == FN_ERF));
         }
     }
-    return is_hard && places >= FEW_PLACES;
+    return places >= (is_hard ? FEW_PLACES : MANY_PLACES);
 }
 
 static void list_rows(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list)
@@ -344,7 +359,7 @@ static void list_rows(const struct cpu_backend *b, const struct plan *plan, cons
     struct text text = {0};
     struct rows_kernel k = {0};
     struct listed_choice c = {.text = "rows"};
-    if (is_worth_generating(step) && rows_print(&text, step, cpu_machine_of(b->vector)->lanes, &k))
+    if (is_worth_generating(step) && rows_print(&text, step, b->machine->lanes, &k))
         vec_push(list, c);
     rows_kernel_free(&k);
     text_free(&text);
@@ -356,7 +371,7 @@ static void *prepare_rows(const struct step_request *r)
     struct rows_kernel k = {0};
     struct generated_rows *s = arena_new(r->arena, struct generated_rows);
     void *address = NULL;
-    if (rows_print(&text, r->step, cpu_machine_of(r->backend->vector)->lanes, &k))
+    if (rows_print(&text, r->step, r->backend->machine->lanes, &k))
         address = cpu_find_function(r, text.chars);
     s->n_addresses = (int)k.accesses.count;
     s->accesses = arena_copy_array(r->arena, k.accesses.items, k.accesses.count);

@@ -4,9 +4,10 @@
 //            of x are rows.
 //   matmul   x[b...,M,K] · y[b...,K,N] of any two tensors: all products at once, where the library has a kernel for how
 //            they stand, which works in memory of the model's; else one product per batch index, all of them over the
-//            threads when there are enough; transposed operands and any batch strides as they are; the epilogue runs on
-//            each product while it is in the cache. The result may be row- or column-major, or stand so that exchanging
-//            its middle axes (the heads of an attention) makes it row-major.
+//            threads when there are enough; transposed operands and any batch strides as they are. The result may be
+//            row- or column-major, or stand so that exchanging its middle axes (the heads of an attention) makes it
+//            row-major.
+#include "backends/cpu/functions.h"
 #include "backends/cpu/kernel_scope.h"
 #include "backends/cpu/loops.h"
 #include "backends/cpu/parallel.h"
@@ -131,7 +132,6 @@ struct prepared_matmul {
     int64_t m, n, k, n_products;
     int n_batch, threads;
     bool has_relu;
-    const struct vector_functions *vector;
     struct compiled_loops *epilogue;        // or NULL
     struct onednn_primitive *all_at_once;   // or NULL: one by one
     char x_transposed, y_transposed, z_transposed;
@@ -241,9 +241,8 @@ static void *prepare_matmul(const struct step_request *r)
     s->n = s->z.dim[s->n_batch + 1];
     s->k = s->x.dim[s->n_batch + 1];
     s->threads = r->backend->threads;
-    s->vector = r->backend->vector;
     s->has_relu = cpu_attribute_int(n, ROLE_ACTIVATION) != 0;
-    s->epilogue = cpu_compile_epilogue(r, s->n_batch);
+    s->epilogue = cpu_compile_epilogue(r);
     set_orientation(&s->z, &s->z_transposed, &s->z_leading);
     set_orientation(&s->x, &s->x_transposed, &s->x_leading);
     set_orientation(&s->y, &s->y_transposed, &s->y_leading);
@@ -293,14 +292,13 @@ static bool run_product(const struct prepared_matmul *s, char *const *memory, in
     int64_t rows = is_plain ? s->m : s->n, columns = is_plain ? s->n : s->m;
     bool is_done = multiply(s, matrix_at(&s->x, s, memory, place), matrix_at(&s->y, s, memory, place), z);
     for (int64_t i = 0; s->has_relu && i < rows; i++)
-        s->vector->apply[FN_RELU](z + i * s->z_leading, z + i * s->z_leading, NULL, NULL, columns);
+        functions_apply(FN_RELU, z + i * s->z_leading, z + i * s->z_leading, NULL, NULL, columns);
     return is_done;
 }
 
 struct products_run {
     const struct prepared_matmul *products;
     char *const *memory;
-    bool has_own_epilogue;
     atomic_bool has_failed;
 };
 
@@ -313,21 +311,14 @@ static void run_products(void *argument, int part, int parts)
     for (int64_t i = s->n_products * part / parts; i < s->n_products * (part + 1) / parts; i++) {
         if (!run_product(s, r->memory, i))
             r->has_failed = true;
-        if (r->has_own_epilogue) {
-            int64_t place[MAX_RANK];
-            places_of_product(s, i, place);
-            loops_run_place(s->epilogue, r->memory, place, part);
-        }
     }
     kernel_scope_end(&scope);
 }
 
 static bool run_over_threads(const struct prepared_matmul *s, const struct execution *e)
 {
-    struct products_run r = {s, e->memory, s->epilogue && loops_share_axes(s->epilogue), false};
+    struct products_run r = {s, e->memory, false};
     parallel_for(e->workers, s->threads, run_products, &r);
-    if (s->epilogue && !r.has_own_epilogue)
-        loops_run(s->epilogue, e->workers, e->memory);
     return !r.has_failed;
 }
 
@@ -352,9 +343,10 @@ static bool run_matmul(void *state, const struct execution *e)
 {
     const struct prepared_matmul *s = state;
     double work = (double)s->n_products * (double)s->m * (double)s->n * (double)s->k;
-    if (!s->all_at_once && s->n_products >= s->threads && s->threads > 1 && work > 1e5)
-        return run_over_threads(s, e);
-    bool is_done = s->all_at_once ? run_all_at_once(s, e) : run_one_by_one(s, e->memory);
+    bool suits_threads = s->n_products >= s->threads && s->threads > 1 && work > 1e5;
+    bool is_done = s->all_at_once  ? run_all_at_once(s, e)
+                   : suits_threads ? run_over_threads(s, e)
+                                   : run_one_by_one(s, e->memory);
     if (is_done && s->epilogue)
         loops_run(s->epilogue, e->workers, e->memory);
     return is_done;

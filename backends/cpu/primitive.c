@@ -43,7 +43,7 @@ static struct compiled_loops *compile_move(const struct view *from, const struct
     struct loop copy = {.rank = from->rank, .n_operands = 1, .n_results = 1, .operands = &read, .results = &written};
     memcpy(copy.dim, from->dim, sizeof from->dim);
     struct step step = {.n_loops = 1, .loops = loop_copy_without_blocks(&copy, r->arena)};
-    return loops_prepare(&step, r->backend->vector, r->backend->threads, r->arena);
+    return loops_prepare(&step, r->backend->threads, r->arena);
 }
 
 void cpu_primitive_find_written(struct cpu_primitive *p, const struct step_request *r)

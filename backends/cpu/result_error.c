@@ -70,15 +70,16 @@ static double entry(const struct comparing *c, const struct view *v, const int64
 static void sum_terms(const struct comparing *c, struct place *p)
 {
     const struct view *image = &c->step.operands[0], *weights = &c->step.operands[1];
+    int64_t height = weights->dim[2], width = weights->dim[3];
     double sum = 0, squares = 0;
     for (int64_t channel = 0; channel < image->dim[1]; channel++)
-        for (int64_t k = 0; k < 9; k++) {
-            int64_t row = p->index[2] + k / 3 - c->window.pad_begin[0];
-            int64_t column = p->index[3] + k % 3 - c->window.pad_begin[1];
+        for (int64_t k = 0; k < height * width; k++) {
+            int64_t row = p->index[2] + k / width - c->window.pad_begin[0];
+            int64_t column = p->index[3] + k % width - c->window.pad_begin[1];
             if (row < 0 || row >= image->dim[2] || column < 0 || column >= image->dim[3])
                 continue;
             double term = entry(c, image, (const int64_t[4]){p->index[0], channel, row, column}) *
-                          entry(c, weights, (const int64_t[4]){p->index[1], channel, k / 3, k % 3});
+                          entry(c, weights, (const int64_t[4]){p->index[1], channel, k / width, k % width});
             sum += term;
             squares += term * term;
         }
@@ -158,10 +159,10 @@ static bool define(struct comparing *c, const struct step_request *r)
     c->request = r;
     c->step = *r->step;
     c->step.n_loops = 0;
-    if (!cpu_is_conv_of_3x3(r->plan, r->step) || !cpu_read_epilogue(r->plan->graph, r->step, NULL, 1, &own) ||
+    if (!cpu_is_dense_conv(r->plan, r->step) || !cpu_read_epilogue(r->plan->graph, r->step, NULL, 1, &own) ||
         view_elements(&c->step.results[0]) == 0)
         return false;
-    c->window = cpu_window_of(&r->plan->graph->nodes.items[r->step->node], 2, (const int64_t[2]){3, 3});
+    c->window = cpu_window_of(&r->plan->graph->nodes.items[r->step->node], 2, r->step->operands[1].dim + 2);
     c->has_relu = own.ops.n == 1 && own.ops.items[0].kind == POSTOP_RELU;
     return own.ops.n == c->has_relu && c->step.operands[0].dtype == DTYPE_F32 &&
            c->step.operands[1].dtype == DTYPE_F32 && c->step.results[0].dtype == DTYPE_F32;

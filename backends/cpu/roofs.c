@@ -4,6 +4,7 @@
 #include "backends/costs/cost_database.h"
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/kernel_scope.h"
+#include "backends/cpu/memory_probe.h"
 #include "backends/cpu/parallel.h"
 #include "core/system/clock.h"
 #include <math.h>
@@ -46,11 +47,8 @@ static bool copy(struct roofing *r)
 static void read_part(void *argument, int part, int parts)
 {
     const struct roofing *r = argument;
-    float ones[ROWS];
-    r->backend->vector->fill(ones, 1, ROWS);
     for (int i = PIECES * part / parts; i < PIECES * (part + 1) / parts; i++)
-        r->backend->vector->combine_rows(r->sums + (size_t)i * COLUMNS, ones, r->from + (size_t)i * PIECE, ROWS,
-                                         COLUMNS);
+        memory_read(r->sums + (size_t)i * COLUMNS, r->from + (size_t)i * PIECE, ROWS, COLUMNS);
 }
 
 static bool read_all(struct roofing *r)
@@ -97,8 +95,8 @@ static void open_roofing(struct roofing *r, struct cpu_backend *b)
     r->from = arena_array(&r->arena, float, PIECES *PIECE);
     r->to = arena_array(&r->arena, float, PIECES *PIECE);
     r->sums = arena_array(&r->arena, float, (size_t)PIECES *COLUMNS);
-    b->vector->fill(r->from, 1, PIECES * PIECE);
-    b->vector->fill(r->to, 1, PIECES * PIECE);
+    for (size_t i = 0; i < PIECES * PIECE; i++)
+        r->from[i] = r->to[i] = 1;
 }
 
 static const struct roof {

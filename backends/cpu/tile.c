@@ -114,7 +114,7 @@ static bool is_product(const struct step *step)
 
 bool cpu_tile_define(struct tile_step *s, const struct cpu_backend *b, const struct plan *plan, const struct step *step)
 {
-    const struct cpu_machine *machine = cpu_machine_of(b->vector);
+    const struct cpu_machine *machine = b->machine;
     struct tile_definition *d = &s->definition;
     *d = (struct tile_definition){.lanes = machine->lanes, .registers = machine->registers};
     s->source = &step->operands[0];
@@ -441,7 +441,7 @@ static void *prepare(const struct step_request *r)
         !cpu_tile_define(s, r->backend, r->plan, r->step))
         return NULL;
     if (!cpu_tile_define_epilogue(s, r->step, r->arena))
-        k->loops = cpu_compile_epilogue(r, 0);
+        k->loops = cpu_compile_epilogue(r);
     join_rows(&s->definition);
     if (!narrow_as_scheduled(s) || !tile_suits(&s->definition, &s->schedule) ||
         r->step->operands[CPU_PACKED_OPERAND].block || !find_kernel(k, r))

@@ -42,15 +42,22 @@ void bilinear_make(int m, int r, const double *points, struct bilinear *ret_form
     *ret_form = f;
 }
 
-// Exact in f32 with their powers and products. Others that are as cheap are worse: 0, 1, -1, 2, -2 by four times.
-static const double points_of_2[] = {0, 1, -1}, points_of_4[] = {0, 0.75, -0.75, 1.5, -1.5};
+// By the number of products. Exact in f32 with their powers and products; others that are as cheap are worse: for
+// windows of 3 the points 0, 1, -1, 2, -2 by four times.
+static const double points[][BILINEAR_MOST] = {
+    [1] = {0},
+    [4] = {0, 1, -1},
+    [6] = {0, 0.75, -0.75, 1.5, -1.5},
+    [8] = {0, 0.5, -0.5, 1, -1, 2, -2},
+};
 
-bool bilinear_of_windows_of_3(int m, struct bilinear *ret_form)
+bool bilinear_find(int m, int r, struct bilinear *ret_form)
 {
-    const double *points = m == 2 ? points_of_2 : m == 4 ? points_of_4 : NULL;
-    if (points)
-        bilinear_make(m, 3, points, ret_form);
-    return points != NULL;
+    int n = m + r - 1;
+    bool is_known = m > 0 && r > 0 && n <= BILINEAR_MOST && (n == 1 || points[n][1] != 0) && (n == 1 || r > 1);
+    if (is_known)
+        bilinear_make(m, r, points[n], ret_form);
+    return is_known;
 }
 
 static double square_of_row(const double *row)
@@ -122,7 +129,7 @@ static void add_term(struct product *p, double factor, const char *name, int num
         return;
     text_add(p->text, factor < 0 ? " - " : *has_terms ? " + " : "");
     if (fabs(factor) != 1)
-        text_printf(p->text, "%.9gf * ", fabs(factor));
+        text_printf(p->text, "%#.9gf * ", fabs(factor));
     text_printf(p->text, "%s%d", name, number);
     *has_terms = true;
 }

@@ -14,8 +14,9 @@ struct bilinear {
 };
 // `points` are m + r - 2 different numbers.
 void bilinear_make(int m, int r, const double *points, struct bilinear *ret_form);
-// The form of the table of points for r = 3 and that m, 2 or 4. False: there is none.
-bool bilinear_of_windows_of_3(int m, struct bilinear *ret_form);
+// The form of the table of points, of which there are for 4, 6 and 8 products; of one result and a window of one place,
+// which changes nothing. False: there is none.
+bool bilinear_find(int m, int r, struct bilinear *ret_form);
 // How much larger errors of rounding become than those of the plain sum, in so many dimensions: of independent data,
 // the root of the sum of squares of all that is multiplied and added for a result.
 double bilinear_amplification(const struct bilinear *form, int dimensions);

@@ -111,21 +111,17 @@ bool tile_describe(const struct tile_definition *d, const struct tile_schedule *
 
 // --- Winograd --------------------------------------------------------------------------------------------------------
 
-static int64_t winograd_tiles(const struct winograd_definition *d, int m)
-{
-    return d->images * divide_up(d->result_height, m) * divide_up(d->result_width, m);
-}
-
 // Blocks are nearly equal, so each number of blocks gives a size; of many numbers some.
 void winograd_list_schedules(const struct winograd_definition *d, struct schedule_space *space)
 {
     const int64_t results[] = {d->images, d->results, d->result_height, d->result_width};
-    list_loops(space, "winograd", results, 4, &d->channels, 1);
+    const int64_t sums[] = {d->channels, d->window[0], d->window[1]};
+    list_loops(space, "winograd", results, 4, sums, 3);
     struct schedule_axis *m = add_axis(space, "m"), *tiles = add_axis(space, "tiles");
     schedule_axis_add(m, 2);
     schedule_axis_add(m, 4);
     for (int edge = 4; edge >= 2; edge -= 2)
-        for (int64_t n = 1, all = winograd_tiles(d, edge); n <= all; n += 1 + n / 4)
+        for (int64_t n = 1, all = winograd_tiles(d, &(struct winograd_schedule){edge, 1}); n <= all; n += 1 + n / 4)
             if (divide_up(all, n) <= MOST_WINOGRAD_TILES)
                 schedule_axis_add(tiles, divide_up(all, n));
 }
@@ -135,13 +131,13 @@ bool winograd_describe(const struct winograd_definition *d, const struct winogra
 {
     if (!winograd_suits(d, s))
         return false;
-    double places = (s->m + 2) * (s->m + 2), channels = (double)d->channels, results = (double)d->results;
-    double all = (double)winograd_tiles(d, s->m), blocks = (double)divide_up((int64_t)all, s->tiles);
+    double places = winograd_places(d, s), channels = (double)d->channels, results = (double)d->results;
+    double all = (double)winograd_tiles(d, s), blocks = (double)divide_up((int64_t)all, s->tiles);
     double block = all / blocks, weights = places * channels * results;
-    *ret = (struct schedule_features){.reduction = 9 * channels};
+    *ret = (struct schedule_features){.reduction = d->window[0] * d->window[1] * channels};
     ret->space = (double)(d->images * d->result_height * d->result_width) * results;
     ret->operations = 2 * all * weights;
-    ret->useful = ret->space * 9 * channels / (all * s->m * s->m * 9 * channels * results);
+    ret->useful = ret->space / (all * winograd_edge(d, s, 0) * winograd_edge(d, s, 1) * results);
     ret->blocks = blocks;
     ret->lanes = all * results;
     ret->packed_bytes = BYTES * blocks * places * block * (channels + results);

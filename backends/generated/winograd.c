@@ -8,12 +8,14 @@
 #include <string.h>
 
 #define MOST_TILES 512
+#define MOST_WINDOW (BILINEAR_MOST * BILINEAR_MOST)
 #define AT_ONCE 4            // results whose weights are transformed: all numbers of lanes are multiples
 #define SUMMED_CHANNELS 32   // at once: sums of sums lose fewer digits
 #define SPARE_REGISTERS 4    // for weights and an entry of a tile
 
-struct shape {   // of a kernel
-    struct bilinear form;
+struct shape {                  // of a kernel
+    struct bilinear forms[2];   // of rows, of columns
+    int places;
     int64_t tile_rows, tile_columns, tiles, blocks, block_tiles;
     int vectors;             // of a group of results
     int64_t chunks;          // of a block's tiles: as many as accumulators suffice for
@@ -31,12 +33,39 @@ static int vectors_of_group(const struct winograd_definition *d)
     return d->results / d->lanes % 2 == 0 ? 2 : 1;
 }
 
+int winograd_edge(const struct winograd_definition *d, const struct winograd_schedule *s, int axis)
+{
+    return d->window[axis] == 1 ? 1 : s->m;
+}
+
+static bool find_forms(const struct winograd_definition *d, const struct winograd_schedule *s,
+                       struct bilinear ret_forms[2])
+{
+    for (int axis = 0; axis < 2; axis++)
+        if (!bilinear_find(winograd_edge(d, s, axis), d->window[axis], &ret_forms[axis]))
+            return false;
+    return true;
+}
+
+int winograd_places(const struct winograd_definition *d, const struct winograd_schedule *s)
+{
+    struct bilinear forms[2];
+    return find_forms(d, s, forms) ? forms[0].n * forms[1].n : 0;
+}
+
+int64_t winograd_tiles(const struct winograd_definition *d, const struct winograd_schedule *s)
+{
+    return d->images * divide_up(d->result_height, winograd_edge(d, s, 0)) *
+           divide_up(d->result_width, winograd_edge(d, s, 1));
+}
+
 static struct shape shape_of(const struct winograd_definition *d, const struct winograd_schedule *s)
 {
     struct shape k = {.vectors = vectors_of_group(d)};
-    bilinear_of_windows_of_3(s->m, &k.form);
-    k.tile_rows = divide_up(d->result_height, s->m);
-    k.tile_columns = divide_up(d->result_width, s->m);
+    find_forms(d, s, k.forms);
+    k.places = k.forms[0].n * k.forms[1].n;
+    k.tile_rows = divide_up(d->result_height, k.forms[0].m);
+    k.tile_columns = divide_up(d->result_width, k.forms[1].m);
     k.tiles = d->images * k.tile_rows * k.tile_columns;
     k.blocks = divide_up(k.tiles, s->tiles);
     k.block_tiles = divide_up(k.tiles, k.blocks);
@@ -65,7 +94,7 @@ bool winograd_schedule_parse(const char *text, struct winograd_schedule *ret_sch
 
 bool winograd_suits(const struct winograd_definition *d, const struct winograd_schedule *s)
 {
-    return (s->m == 2 || s->m == 4) && s->tiles >= 1 && s->tiles <= MOST_TILES && d->channels > 0 && d->results > 0 &&
+    return winograd_places(d, s) > 1 && s->tiles >= 1 && s->tiles <= MOST_TILES && d->channels > 0 && d->results > 0 &&
            d->channels % d->lanes == 0 && d->results % d->lanes == 0 && d->result_height > 0 && d->result_width > 0 &&
            d->images > 0;
 }
@@ -79,29 +108,34 @@ int64_t winograd_groups(const struct winograd_definition *d)
 
 size_t winograd_weights_floats(const struct winograd_definition *d, const struct winograd_schedule *s)
 {
-    int n = s->m + 2;
-    return (size_t)n * (size_t)n * (size_t)d->channels * (size_t)d->results;
+    return (size_t)winograd_places(d, s) * (size_t)d->channels * (size_t)d->results;
 }
 
 size_t winograd_scratch_floats(const struct winograd_definition *d, const struct winograd_schedule *s)
 {
     struct shape k = shape_of(d, s);
-    size_t places = (size_t)k.form.n * (size_t)k.form.n;
-    size_t floats = places * ((size_t)k.place_stride + (size_t)k.block_tiles * (size_t)(k.vectors * d->lanes));
+    size_t floats =
+        (size_t)k.places * ((size_t)k.place_stride + (size_t)k.block_tiles * (size_t)(k.vectors * d->lanes));
     return (floats + 31) & ~(size_t)15;
 }
 
 // G w G' of the windows of neighbouring results, in double precision; their places stand `place` apart.
-static void transform_windows(const struct bilinear *f, double w[9][AT_ONCE], int64_t place, float *ret_u)
+static void transform_windows(const struct bilinear forms[2], double w[MOST_WINDOW][AT_ONCE], int64_t place,
+                              float *ret_u)
 {
-    double half[3][AT_ONCE];
-    for (int i = 0; i < f->n; i++) {
-        for (int j = 0; j < 3; j++)
+    const struct bilinear *rows = &forms[0], *columns = &forms[1];
+    for (int i = 0; i < rows->n; i++) {
+        double half[BILINEAR_MOST][AT_ONCE] = {{0}};
+        for (int j = 0; j < rows->r * columns->r; j++)
             for (int l = 0; l < AT_ONCE; l++)
-                half[j][l] = f->g[i][0] * w[j][l] + f->g[i][1] * w[3 + j][l] + f->g[i][2] * w[6 + j][l];
-        for (int j = 0; j < f->n; j++, ret_u += place)
-            for (int l = 0; l < AT_ONCE; l++)
-                ret_u[l] = (float)(half[0][l] * f->g[j][0] + half[1][l] * f->g[j][1] + half[2][l] * f->g[j][2]);
+                half[j % columns->r][l] += rows->g[i][j / columns->r] * w[j][l];
+        for (int j = 0; j < columns->n; j++, ret_u += place)
+            for (int l = 0; l < AT_ONCE; l++) {
+                double sum = 0;
+                for (int m = 0; m < columns->r; m++)
+                    sum += columns->g[j][m] * half[m][l];
+                ret_u[l] = (float)sum;
+            }
     }
 }
 
@@ -109,16 +143,15 @@ void winograd_pack(const struct winograd_definition *d, const struct winograd_sc
                    int64_t result_stride, int64_t channel_stride, float *ret_u, int64_t first_group, int64_t n_groups)
 {
     struct shape k = shape_of(d, s);
-    int64_t width = (int64_t)k.vectors * d->lanes, place = d->channels * width;
-    double w[9][AT_ONCE];
+    int64_t width = (int64_t)k.vectors * d->lanes, place = d->channels * width, size = d->window[0] * d->window[1];
+    double w[MOST_WINDOW][AT_ONCE];
     for (int64_t group = first_group; group < first_group + n_groups; group++)
         for (int64_t channel = 0; channel < d->channels; channel++)
             for (int64_t lane = 0; lane < width; lane += AT_ONCE) {
                 const float *from = weights + (group * width + lane) * result_stride + channel * channel_stride;
-                for (int64_t i = 0; i < 9 * AT_ONCE; i++)
-                    w[i % 9][i / 9] = (double)from[i / 9 * result_stride + i % 9];
-                transform_windows(&k.form, w, place,
-                                  ret_u + group * k.form.n * k.form.n * place + channel * width + lane);
+                for (int64_t i = 0; i < size * AT_ONCE; i++)
+                    w[i % size][i / size] = (double)from[i / size * result_stride + i % size];
+                transform_windows(k.forms, w, place, ret_u + group * k.places * place + channel * width + lane);
             }
 }
 
@@ -169,8 +202,11 @@ static void print_names(struct text *t, const struct winograd_definition *d, con
         text_printf(t, "#undef %s\n#define %s numbers[%d]\n", numbers[i], numbers[i], i);
     define(t, "LANES", d->lanes);
     define(t, "VECTORS", k->vectors);
-    define(t, "M", k->form.m);
-    define(t, "N", k->form.n);
+    define(t, "ROWS", k->forms[0].m);
+    define(t, "COLUMNS", k->forms[1].m);
+    define(t, "PLACE_ROWS", k->forms[0].n);
+    define(t, "PLACE_COLUMNS", k->forms[1].n);
+    define(t, "PLACES", k->places);
     define(t, "BLOCK_TILES", k->block_tiles);
     define(t, "SUMMED", SUMMED_CHANNELS / d->lanes);
     text_printf(t,
@@ -203,28 +239,32 @@ static void print_transform_along(struct text *t, int rows, int columns, const d
 static void print_source_transform(struct text *t, const struct shape *k)
 {
     text_add(t, "static inline void NAMED(transform_tile)(const float *x, I row, I pixel, float *v, I place)\n"
-                "{\nV half[N][N];\nfor (int i = 0; i < N; i++, x += row) {\n");
-    print_transform_along(t, k->form.n, k->form.n, k->form.b, "FROM(x + %d * pixel)", "half[i][%d] = z%d");
-    text_add(t, "}\nfor (int j = 0; j < N; j++, v += place) {\n");
-    print_transform_along(t, k->form.n, k->form.n, k->form.b, "half[%d][j]", "AT(v + %d * N * place) = z%d");
-    text_add(t, "}\n}\n"
-                "static void NAMED(transform_border)(const float *x, I top, I left, float *v, const I *numbers)\n"
-                "{\nfloat tile[N * N * LANES] = {0};\n"
-                "for (int i = 0; i < N; i++)\nfor (int j = 0; j < N; j++)\n"
-                "if (top + i >= 0 && top + i < HEIGHT && left + j >= 0 && left + j < WIDTH)\n"
-                "AT(tile + (i * N + j) * LANES) = FROM(x + (top + i) * X_ROW + (left + j) * X_PIXEL);\n"
-                "NAMED(transform_tile)(tile, N * LANES, LANES, v, PLACE);\n}\n"
-                "static void NAMED(transform_source)(const float *x, I first, I count, float *v, const I *numbers)\n"
-                "{\nfor (I t = 0; t < count; t++) {\n"
-                "I tile = first + t, image = tile / (TILE_ROWS * TILE_COLUMNS);\n"
-                "I top = tile / TILE_COLUMNS % TILE_ROWS * M - PAD_TOP, left = tile % TILE_COLUMNS * M - PAD_LEFT;\n"
-                "int is_inside = top >= 0 && left >= 0 && top + N <= HEIGHT && left + N <= WIDTH;\n"
-                "for (I c = 0; c < CHANNEL_BLOCKS; c++) {\n"
-                "const float *from = x + image * X_IMAGE + c * X_BLOCK;\n"
-                "float *to = v + (c * BLOCK_TILES + t) * LANES;\n"
-                "if (is_inside)\n"
-                "NAMED(transform_tile)(from + top * X_ROW + left * X_PIXEL, X_ROW, X_PIXEL, to, PLACE);\n"
-                "else\nNAMED(transform_border)(from, top, left, to, numbers);\n}\n}\n}\n");
+                "{\nV half[PLACE_ROWS][PLACE_COLUMNS];\n"
+                "for (int i = 0; i < PLACE_ROWS; i++, x += row) {\n");
+    print_transform_along(t, k->forms[1].n, k->forms[1].n, k->forms[1].b, "FROM(x + %d * pixel)", "half[i][%d] = z%d");
+    text_add(t, "}\nfor (int j = 0; j < PLACE_COLUMNS; j++, v += place) {\n");
+    print_transform_along(t, k->forms[0].n, k->forms[0].n, k->forms[0].b, "half[%d][j]",
+                          "AT(v + %d * PLACE_COLUMNS * place) = z%d");
+    text_add(
+        t,
+        "}\n}\n"
+        "static void NAMED(transform_border)(const float *x, I top, I left, float *v, const I *numbers)\n"
+        "{\nfloat tile[PLACES * LANES] = {0};\n"
+        "for (int i = 0; i < PLACE_ROWS; i++)\nfor (int j = 0; j < PLACE_COLUMNS; j++)\n"
+        "if (top + i >= 0 && top + i < HEIGHT && left + j >= 0 && left + j < WIDTH)\n"
+        "AT(tile + (i * PLACE_COLUMNS + j) * LANES) = FROM(x + (top + i) * X_ROW + (left + j) * X_PIXEL);\n"
+        "NAMED(transform_tile)(tile, PLACE_COLUMNS * LANES, LANES, v, PLACE);\n}\n"
+        "static void NAMED(transform_source)(const float *x, I first, I count, float *v, const I *numbers)\n"
+        "{\nfor (I t = 0; t < count; t++) {\n"
+        "I tile = first + t, image = tile / (TILE_ROWS * TILE_COLUMNS);\n"
+        "I top = tile / TILE_COLUMNS % TILE_ROWS * ROWS - PAD_TOP, left = tile % TILE_COLUMNS * COLUMNS - PAD_LEFT;\n"
+        "int is_inside = top >= 0 && left >= 0 && top + PLACE_ROWS <= HEIGHT && left + PLACE_COLUMNS <= WIDTH;\n"
+        "for (I c = 0; c < CHANNEL_BLOCKS; c++) {\n"
+        "const float *from = x + image * X_IMAGE + c * X_BLOCK;\n"
+        "float *to = v + (c * BLOCK_TILES + t) * LANES;\n"
+        "if (is_inside)\n"
+        "NAMED(transform_tile)(from + top * X_ROW + left * X_PIXEL, X_ROW, X_PIXEL, to, PLACE);\n"
+        "else\nNAMED(transform_border)(from, top, left, to, numbers);\n}\n}\n}\n");
 }
 
 // A relu of NaN is NaN.
@@ -232,14 +272,14 @@ static void print_result_transform(struct text *t, const struct shape *k)
 {
     text_add(t,
              "static inline void NAMED(transform_result)(const float *m, const float *bias, const float *r, float *y, "
-             "I top, I left, const I *numbers)\n{\nV half[M][N], done[M][M];\n"
-             "for (int j = 0; j < N; j++, m += BLOCK_TILES * VECTORS * LANES) {\n");
-    print_transform_along(t, k->form.m, k->form.n, k->form.a, "FROM(m + %d * N * BLOCK_TILES * VECTORS * LANES)",
-                          "half[%d][j] = z%d");
-    text_add(t, "}\nV b = {0};\nif (bias)\nb = FROM(bias);\nfor (int i = 0; i < M; i++) {\n");
-    print_transform_along(t, k->form.m, k->form.n, k->form.a, "half[i][%d]", "done[i][%d] = z%d + b");
-    text_add(t, "}\nI rows = RESULT_HEIGHT - top < M ? RESULT_HEIGHT - top : M;\n"
-                "I columns = RESULT_WIDTH - left < M ? RESULT_WIDTH - left : M;\n"
+             "I top, I left, const I *numbers)\n{\nV half[ROWS][PLACE_COLUMNS], done[ROWS][COLUMNS];\n"
+             "for (int j = 0; j < PLACE_COLUMNS; j++, m += BLOCK_TILES * VECTORS * LANES) {\n");
+    print_transform_along(t, k->forms[0].m, k->forms[0].n, k->forms[0].a,
+                          "FROM(m + %d * PLACE_COLUMNS * BLOCK_TILES * VECTORS * LANES)", "half[%d][j] = z%d");
+    text_add(t, "}\nV b = {0};\nif (bias)\nb = FROM(bias);\nfor (int i = 0; i < ROWS; i++) {\n");
+    print_transform_along(t, k->forms[1].m, k->forms[1].n, k->forms[1].a, "half[i][%d]", "done[i][%d] = z%d + b");
+    text_add(t, "}\nI rows = RESULT_HEIGHT - top < ROWS ? RESULT_HEIGHT - top : ROWS;\n"
+                "I columns = RESULT_WIDTH - left < COLUMNS ? RESULT_WIDTH - left : COLUMNS;\n"
                 "I y_row = Y_ROW, y_pixel = Y_PIXEL, r_row = R_ROW, r_pixel = R_PIXEL, has_relu = RELU;\n"
                 "y += top * y_row + left * y_pixel;\n"
                 "for (I i = 0; i < rows; i++)\nfor (I j = 0; j < columns; j++) {\nV z = done[i][j];\n"
@@ -250,7 +290,7 @@ static void print_result_transform(struct text *t, const struct shape *k)
                 "I group, I first, I count, const I *numbers)\n{\n"
                 "for (I t = 0; t < count; t++) {\n"
                 "I tile = first + t, image = tile / (TILE_ROWS * TILE_COLUMNS);\n"
-                "I top = tile / TILE_COLUMNS % TILE_ROWS * M, left = tile % TILE_COLUMNS * M;\n"
+                "I top = tile / TILE_COLUMNS % TILE_ROWS * ROWS, left = tile % TILE_COLUMNS * COLUMNS;\n"
                 "for (I q = 0; q < VECTORS; q++) {\nI block = group * VECTORS + q;\n"
                 "NAMED(transform_result)(m + (t * VECTORS + q) * LANES, bias ? bias + block * LANES : bias, "
                 "r ? r + image * R_IMAGE + block * R_BLOCK : r, y + image * Y_IMAGE + block * Y_BLOCK, top, left, "
@@ -293,7 +333,7 @@ static void print_products(struct text *t, const struct shape *k)
         print_product(t, k, k->chunk + 1);
     text_add(t, "static void NAMED(multiply)(const float *v, const float *u, float *m, I count, I channel_blocks, "
                 "I place_stride)\n{\n"
-                "for (int place = 0; place < N * N; place++, v += place_stride, m += BLOCK_TILES * VECTORS * LANES)\n"
+                "for (int place = 0; place < PLACES; place++, v += place_stride, m += BLOCK_TILES * VECTORS * LANES)\n"
                 "for (I c = 0, n; c < channel_blocks; c += n, u += n * LANES * VECTORS * LANES) {\n"
                 "n = channel_blocks - c < SUMMED ? channel_blocks - c : SUMMED;\n");
     for (int64_t i = 0, at = 0; i < k->chunks; i++) {
@@ -324,12 +364,12 @@ void winograd_print(struct text *text, const struct winograd_definition *d, cons
              "I end_block = is_by_blocks ? BLOCKS * (part + 1) / parts : BLOCKS;\n"
              "I begin = is_by_blocks ? 0 : GROUPS * part / parts;\n"
              "I end = is_by_blocks ? GROUPS : GROUPS * (part + 1) / parts;\n"
-             "float *v = scratch, *m = scratch + N * N * PLACE;\n"
+             "float *v = scratch, *m = scratch + PLACES * PLACE;\n"
              "for (; block < end_block && begin < end; block++) {\n"
              "I first = TILES * block / BLOCKS, count = TILES * (block + 1) / BLOCKS - first;\n"
              "NAMED(transform_source)(x, first, count, v, numbers);\n"
              "for (I group = begin; group < end; group++) {\n"
-             "NAMED(multiply)(v, u + group * (N * N) * CHANNEL_BLOCKS * LANES * VECTORS * LANES, m, count, "
+             "NAMED(multiply)(v, u + group * PLACES * CHANNEL_BLOCKS * LANES * VECTORS * LANES, m, count, "
              "CHANNEL_BLOCKS, PLACE);\n"
              "NAMED(transform_results)(m, bias, residual, y, group, first, count, numbers);\n}\n}\n}\n");
 }

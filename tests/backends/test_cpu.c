@@ -5,6 +5,8 @@
 #include "backends/cpu/cache_conditions.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/functions.h"
+#include "backends/cpu/loops.h"
 #include "backends/cpu/memory_probe.h"
 #include "backends/planning/planner.h"
 #include "tests/backends/check_model.h"
@@ -530,50 +532,70 @@ static void keeps_the_usual_speed_of_memory(void **state)
     assert_int_equal(remove(folder), 0);
 }
 
-// Where weights blow up what is rounded, a column that is summed in another order would stand out in a softmax.
-static void equal_columns_have_equal_sums(void **state)
+// One result for each of `rows` rows of n entries, or for each of n columns of `rows` entries.
+static void reduce_matrix(enum scalar_function f, float *x, int64_t rows, int64_t n, bool is_by_rows, float *z)
 {
-    enum { ROWS = 83, COLUMNS = 1000 };
-    static float x[ROWS], w[ROWS * COLUMNS], z[COLUMNS];
-    struct random random = random_seed(1);
-    for (int row = 0; row < ROWS; row++) {
-        float weight = (float)random_normal(&random);
-        x[row] = (float)random_normal(&random);
-        for (int column = 0; column < COLUMNS; column++)
-            w[row * COLUMNS + column] = weight;
-    }
-    vector_functions_best()->combine_rows(z, x, w, ROWS, COLUMNS);
-    for (int column = 1; column < COLUMNS; column++)
-        assert_memory_equal(&z[column], &z[0], sizeof z[0]);
+    struct instruction reduce = {.kind = INSTRUCTION_REDUCE, .fn = (uint8_t)f};
+    int64_t along = is_by_rows ? 1 : n, across = is_by_rows ? n : 1;
+    struct loop_access read = {.memory = 0, .dtype = DTYPE_F32, .stride = {across, along}};
+    struct loop_result written = {VALUE_OF_INSTRUCTION, {.memory = 1, .dtype = DTYPE_F32, .stride = {1}}};
+    struct loop loop = {.rank = 1,
+                        .n_reduced = 1,
+                        .dim = {is_by_rows ? rows : n, is_by_rows ? n : rows},
+                        .n_operands = 1,
+                        .n_instructions = 1,
+                        .n_results = 1,
+                        .operands = &read,
+                        .instructions = &reduce,
+                        .results = &written};
+    struct step step = {.n_loops = 1, .loops = &loop};
+    struct arena arena;
+    arena_init(&arena);
+    loops_run(loops_prepare(&step, 2, &arena), NULL, (char *[]){(char *)x, (char *)z});
+    arena_free(&arena);
 }
 
-// A NaN anywhere is found, at every length around those of vectors; sums are right at each.
+// A NaN anywhere is found, at every length around those of vectors and blocks; sums are right at each.
 static void reductions_see_every_entry(void **state)
 {
-    enum { MOST = 150 };
-    const struct vector_functions *vector = vector_functions_best();
-    float a[MOST];
-    for (int n = 1; n <= MOST; n++) {
-        for (int i = 0; i < n; i++)
+    enum { MOST = 300, ROWS = 2 };
+    static float a[ROWS * MOST], z[MOST];
+    for (int n = 1; n <= MOST; n += n < 70 ? 1 : 23) {
+        for (int i = 0; i < ROWS * n; i++)
             a[i] = (float)(i % 7);
         double sum = 0;
-        for (int i = 0; i < n; i++)
+        for (int i = n; i < ROWS * n; i++)
             sum += (double)a[i];
-        assert_true((double)vector->sum(a, n) == sum);
+        reduce_matrix(FN_ADD, a, ROWS, n, true, z);
+        assert_true((double)z[1] == sum);
         for (int i = 0; i < n; i++) {
-            float kept = a[i];
-            a[i] = 100;
-            assert_true(vector->max(a, n) == 100);
-            a[i] = -100;
-            assert_true(vector->min(a, n) == -100);
-            a[i] = NAN;
-            assert_true(isnan(vector->max(a, n)) && isnan(vector->min(a, n)));
-            a[i] = kept;
+            float kept = a[n + i];
+            a[n + i] = 100;
+            reduce_matrix(FN_MAX, a, ROWS, n, true, z);
+            assert_true(z[0] <= 6 && z[1] == 100);
+            reduce_matrix(FN_MAX, a, ROWS, n, false, z);
+            assert_true(z[i] == 100);
+            a[n + i] = NAN;
+            reduce_matrix(FN_MIN, a, ROWS, n, true, z);
+            assert_true(z[0] == 0 && isnan(z[1]));
+            reduce_matrix(FN_MIN, a, ROWS, n, false, z);
+            assert_true(isnan(z[i]));
+            a[n + i] = kept;
         }
     }
 }
 
-// The curves are computed as whole vectors at the end of a block, too: no entry beyond it is touched.
+// Nothing is reduced, and no memory read.
+static void reductions_of_nothing_have_their_start(void **state)
+{
+    float x = 1, z[3] = {7, 7, 7};
+    reduce_matrix(FN_ADD, &x, 3, 0, true, z);
+    assert_true(z[0] == 0 && z[1] == 0 && z[2] == 0);
+    reduce_matrix(FN_MAX, &x, 0, 3, false, z);
+    assert_true(z[0] == -INFINITY && z[2] == -INFINITY);
+}
+
+// No entry beyond a block is touched, and what is computed of one entry does not depend on its place in the block.
 static void ends_of_blocks_are_left_alone(void **state)
 {
     static const enum scalar_function curves[] = {FN_EXP, FN_ERF, FN_TANH, FN_LOG, FN_SIGMOID};
@@ -584,8 +606,8 @@ static void ends_of_blocks_are_left_alone(void **state)
     for (size_t k = 0; k < COUNT_OF(curves); k++)
         for (int n = 1; n <= MOST; n++) {
             z[n] = -7;
-            vector_functions_best()->apply[curves[k]](z, a, NULL, NULL, n);
-            vector_functions_best()->apply[curves[k]](&one, &a[n - 1], NULL, NULL, 1);
+            functions_apply(curves[k], z, a, NULL, NULL, n);
+            functions_apply(curves[k], &one, &a[n - 1], NULL, NULL, 1);
             assert_true(z[n] == -7 && fabsf(z[n - 1] - one) <= 1e-6f * fabsf(one));
         }
 }
@@ -595,5 +617,5 @@ RUN_TESTS(TEST(agrees_with_the_reference), TEST(sums_of_halves_are_no_halves), T
           TEST(measures_steps), TEST(measuring_leaves_nothing_in_memory), TEST(measuring_keeps_its_memory),
           TEST(a_whole_run_counts_more_than_a_share), TEST(patience_with_disturbed_steps_ends),
           TEST(epilogues_in_rows_are_not_slow), TEST(weights_are_cold_packed_or_not),
-          TEST(packed_weights_are_there_once), TEST(keeps_the_usual_speed_of_memory),
-          TEST(equal_columns_have_equal_sums), TEST(reductions_see_every_entry), TEST(ends_of_blocks_are_left_alone))
+          TEST(packed_weights_are_there_once), TEST(keeps_the_usual_speed_of_memory), TEST(reductions_see_every_entry),
+          TEST(reductions_of_nothing_have_their_start), TEST(ends_of_blocks_are_left_alone))

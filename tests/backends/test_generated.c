@@ -36,18 +36,39 @@ static void forms_are_correlations(void **state)
     check_form(4, 3, (double[]){0, 1, -1, 2, -2});
     check_form(2, 7, (double[]){0, 0.75, -0.75, 1.5, -1.5, 0.5, -0.5});
     check_form(1, 3, (double[]){0, 1});
+    check_form(1, 1, NULL);
+}
+
+// All that the table of points has: of some results and a window.
+static void forms_of_the_table_are_correlations(void **state)
+{
+    int found = 0;
+    for (int m = 0; m <= BILINEAR_MOST + 1; m++)
+        for (int r = 0; r <= BILINEAR_MOST + 1; r++) {
+            struct bilinear f;
+            if (!bilinear_find(m, r, &f))
+                continue;
+            found++;
+            assert_true(f.m == m && f.r == r);
+            for (int i = 0; i < m; i++)
+                for (int k = 0; k < r; k++)
+                    for (int l = 0; l < f.n; l++)
+                        assert_true(fabs(entry_of_form(&f, i, k, l) - (l == i + k)) < 1e-12);
+        }
+    assert_int_equal(found, 1 + 3 + 5 + 7);   // 1, 4, 6 and 8 products, of any window but that of one place
 }
 
 static void points_are_the_better_ones(void **state)
 {
     struct bilinear f, usual;
-    assert_true(bilinear_of_windows_of_3(4, &f));
-    assert_false(bilinear_of_windows_of_3(3, &f));
-    assert_true(bilinear_of_windows_of_3(4, &f));
+    assert_false(bilinear_find(3, 3, &f));
+    assert_true(bilinear_find(4, 3, &f));
     bilinear_make(4, 3, (double[]){0, 1, -1, 2, -2}, &usual);
     assert_true(2 * bilinear_amplification(&f, 2) < bilinear_amplification(&usual, 2));
-    assert_true(bilinear_of_windows_of_3(2, &f));
+    assert_true(bilinear_find(2, 3, &f));
     assert_true(bilinear_amplification(&f, 2) < 3);
+    assert_true(bilinear_find(2, 7, &f));
+    assert_true(bilinear_amplification(&f, 1) < 5);
 }
 
 // --- kernels ---------------------------------------------------------------------------------------------------------
@@ -93,12 +114,17 @@ static float *new_floats(size_t n, int misplaced, struct random *random)
     return all + misplaced;
 }
 
+static int64_t places_of_window(const struct winograd_definition *d)
+{
+    return d->window[0] * d->window[1];
+}
+
 static struct values make_values(const struct trial *t, struct random *random)
 {
     const struct winograd_definition *d = &t->d;
     struct values v;
     v.n_x = (size_t)(d->images * d->channels * d->height * d->width);
-    v.n_w = (size_t)(d->results * d->channels * 9);
+    v.n_w = (size_t)(d->results * d->channels * places_of_window(d));
     v.n_y = (size_t)(d->images * d->results * d->result_height * d->result_width);
     v.x = new_floats(v.n_x, t->misplaced, random);
     v.w = new_floats(v.n_w, t->misplaced, random);
@@ -129,12 +155,12 @@ static void add_window(const struct winograd_definition *d, const struct values 
                        int64_t column, double *ret_sum, double *ret_norm)
 {
     for (int64_t c = 0; c < d->channels; c++)
-        for (int64_t i = 0; i < 9; i++) {
-            int64_t y = row + i / 3 - d->pad_top, x = column + i % 3 - d->pad_left;
+        for (int64_t i = 0; i < places_of_window(d); i++) {
+            int64_t y = row + i / d->window[1] - d->pad_top, x = column + i % d->window[1] - d->pad_left;
             if (y < 0 || x < 0 || y >= d->height || x >= d->width)
                 continue;
-            double term =
-                (double)v->x[place_in(&d->source, d->lanes, n, c, y, x)] * v->w[(f * d->channels + c) * 9 + i];
+            double term = (double)v->x[place_in(&d->source, d->lanes, n, c, y, x)] *
+                          v->w[(f * d->channels + c) * places_of_window(d) + i];
             *ret_sum += term;
             *ret_norm += fabs(term);
         }
@@ -162,7 +188,8 @@ static void run_kernel(const struct trial *t, struct values *v, const struct pro
     winograd_run_fn *run;
     assert_non_null(address);
     memcpy(&run, &address, sizeof run);
-    winograd_pack(&t->d, &t->s, v->w, t->d.channels * 9, 9, v->u, 0, winograd_groups(&t->d));
+    int64_t window = places_of_window(&t->d);
+    winograd_pack(&t->d, &t->s, v->w, t->d.channels * window, window, v->u, 0, winograd_groups(&t->d));
     for (size_t i = 0; i < v->n_y; i++)
         v->y[i] = NAN;
     size_t scratch = winograd_scratch_floats(&t->d, &t->s);
@@ -196,15 +223,21 @@ static void check_trial(struct programs *service, struct trial *t, struct random
     run_kernel(t, &v, &program);
     for (size_t i = 0; i < v.n_y; i++)
         if (!(fabs(v.y[i] - v.expected[i]) <= ERROR_OF_SUMS * v.norm[i]))
-            fail_msg("%d lanes, m %d, tiles %d, %dx%d: entry %zu is %.9g for %.9g", t->d.lanes, t->s.m, (int)t->s.tiles,
-                     (int)t->d.height, (int)t->d.width, i, v.y[i], v.expected[i]);
+            fail_msg("%d lanes, window %dx%d, m %d, tiles %d, %dx%d: entry %zu is %.9g for %.9g", t->d.lanes,
+                     t->d.window[0], t->d.window[1], t->s.m, (int)t->s.tiles, (int)t->d.height, (int)t->d.width, i,
+                     v.y[i], v.expected[i]);
     free_values(t, &v);
 }
+
+// By which the table of points has a form for tiles of two.
+static const int windows[][2] = {{3, 3}, {1, 7}, {3, 3}, {7, 1}, {5, 5}, {3, 3}, {1, 3}, {3, 5}};
 
 static struct trial random_trial(const struct machine *m, int number, struct random *random)
 {
     struct trial t = {.s = {.m = 2 + 2 * (number & 1)}, .is_channels_last = number & 2, .parts = 1 + number / 4 % 3};
     struct winograd_definition *d = &t.d;
+    memcpy(d->window, windows[number % (int)COUNT_OF(windows)], sizeof d->window);
+    t.s.m = d->window[0] == 7 || d->window[1] == 7 ? 2 : t.s.m;
     d->lanes = m->lanes;
     d->registers = m->registers;
     d->images = 1 + (int64_t)random_below(random, 2);
@@ -226,7 +259,7 @@ static struct trial random_trial(const struct machine *m, int number, struct ran
     return t;
 }
 
-#define TRIALS 16
+#define TRIALS 24
 
 static void kernels_compute_convolutions(void **state)
 {
@@ -260,6 +293,7 @@ static void all_residues_of_tiles_are_computed(void **state)
         struct trial t = {.s = {.m = 4, .tiles = 3}, .parts = 1};
         t.d = (struct winograd_definition){.lanes = machines[n - 1].lanes,
                                            .registers = machines[n - 1].registers,
+                                           .window = {3, 3},
                                            .images = 1,
                                            .channels = machines[n - 1].lanes,
                                            .results = machines[n - 1].lanes,
@@ -286,6 +320,7 @@ static void nan_stays_within_its_tiles(void **state)
     int lanes = machines[0].lanes;
     t.d = (struct winograd_definition){.lanes = lanes,
                                        .registers = machines[0].registers,
+                                       .window = {3, 3},
                                        .images = 1,
                                        .channels = lanes,
                                        .results = lanes,
@@ -447,6 +482,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(forms_are_correlations),
+        TEST(forms_of_the_table_are_correlations),
         TEST(points_are_the_better_ones),
         TEST(kernels_compute_convolutions),
         TEST(all_residues_of_tiles_are_computed),

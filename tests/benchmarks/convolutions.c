@@ -128,6 +128,7 @@ static void add_generated(struct bench *b, int m, int tiles, bool is_last)
     const struct shape *s = &b->s;
     struct winograd_schedule schedule = {m, tiles};
     struct winograd_definition d = {.lanes = LANES,
+                                    .window = {3, 3},
                                     .registers = REGISTERS,
                                     .images = 1,
                                     .channels = s->c,

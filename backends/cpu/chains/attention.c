@@ -105,7 +105,7 @@ static struct tile_image image_of(int rank, const int64_t *stride, int lanes)
 static bool define_tile(struct cpu_attention *a, int tile, const struct step_request *r, const struct step *s)
 {
     struct tile_definition *d = &a->definition.tiles[tile];
-    const struct cpu_machine *machine = cpu_machine_of(r->backend->vector);
+    const struct cpu_machine *machine = r->backend->machine;
     const struct view *x = &s->operands[0], *y = &s->operands[1], *z = &s->results[0];
     const struct loop *l = s->n_loops ? &s->loops[0] : NULL;
     *d = (struct tile_definition){.lanes = machine->lanes,

@@ -1,0 +1,552 @@
+// An instruction is one call for a block of values. Loops of a step run one after the other.
+//
+//   axes      those of results, then the reduced ones, the first of each kind of one place; those that follow one
+//             another for all accesses are one
+//   a block   what lies within `unit` places on each axis: many on the last two of results, or on the last two reduced
+//             ones where reading goes along these, and one on all others
+#include "backends/cpu/loops.h"
+
+#include "backends/cpu/copy.h"
+#include "backends/cpu/functions.h"
+#include "backends/cpu/parallel.h"
+#include "core/memory/arena.h"
+#include <math.h>
+#include <string.h>
+
+#define BLOCK 1024   // values of a block at most
+#define MOST_AXES (LOOP_MAX_RANK + 2)
+#define MOST_VALUES 192
+#define ROWS_OF_PARTIAL_SUM 32
+#define WORTH_A_THREAD 20000.0   // scalar operations: below these another thread costs more than it saves
+#define FEWEST_COLUMNS 8         // that are worth a vector
+
+struct compiled_access {
+    memory_id memory;
+    enum dtype dtype;
+    int64_t size, offset, stride[MOST_AXES];   // bytes of an entry; entries
+};
+struct compiled_loop {
+    const struct loop *loop;
+    bool is_copy, goes_along_reduced;
+    int rank, n_reduced;   // of axes as above
+    int64_t dim[MOST_AXES], unit[MOST_AXES];
+    struct compiled_access *operands, *results;
+    int reduction;   // its number among the instructions; their number: there is none
+    double work;
+};
+struct compiled_loops {
+    int threads, n_loops;
+    struct compiled_loop *loops;
+    float *scratch;
+    size_t scratch_of_thread;   // floats
+};
+
+// --- axes ------------------------------------------------------------------------------------------------------------
+
+static int64_t size_of_stride(int64_t stride)
+{
+    return stride < 0 ? -stride : stride;
+}
+
+// Axes from..to (those of size 1 left out) with the strides of one access in descending order. Gives their number.
+static int order_axes(const struct loop *l, int from, int to, const struct loop_access *leading, int *ret_order)
+{
+    int n = 0;
+    for (int i = from; i < to; i++) {
+        int at = n;
+        if (l->dim[i] == 1)
+            continue;
+        for (; at > 0 && size_of_stride(leading->stride[ret_order[at - 1]]) < size_of_stride(leading->stride[i]); at--)
+            ret_order[at] = ret_order[at - 1];
+        ret_order[at] = i;
+        n++;
+    }
+    return n;
+}
+
+static int n_accesses(const struct compiled_loop *c)
+{
+    return c->loop->n_operands + c->loop->n_results;
+}
+
+static bool are_one(const struct compiled_loop *c, int outer, int inner)
+{
+    for (int i = 0; i < n_accesses(c); i++)
+        if (c->operands[i].stride[outer] != c->operands[i].stride[inner] * c->dim[inner])
+            return false;
+    return true;
+}
+
+static void set_axis(struct compiled_loop *c, int axis, int64_t dim, int from)
+{
+    const struct loop *l = c->loop;
+    c->dim[axis] = dim;
+    for (int i = 0; i < l->n_operands; i++)
+        c->operands[i].stride[axis] = from < 0 ? 0 : l->operands[i].stride[from];
+    for (int i = 0; i < l->n_results; i++)
+        c->results[i].stride[axis] = from < 0 || from >= l->rank ? 0 : l->results[i].to.stride[from];
+}
+
+// Axes from..to behind one of a single place at `first`. Gives how many they are then, at least two.
+static int place_axes(struct compiled_loop *c, int from, int to, const struct loop_access *leading, int first)
+{
+    int order[LOOP_MAX_RANK], n_ordered = order_axes(c->loop, from, to, leading, order), n = 0;
+    set_axis(c, first + n++, 1, -1);
+    for (int i = 0; i < n_ordered; i++) {
+        int at = first + n++;
+        set_axis(c, at, c->loop->dim[order[i]], order[i]);
+        if (n > 2 && are_one(c, at - 1, at)) {
+            set_axis(c, at - 1, c->dim[at - 1] * c->dim[at], order[i]);
+            n--;
+        }
+    }
+    if (n == 1)
+        set_axis(c, first + n++, 1, -1);
+    return n;
+}
+
+static const struct loop_access *operand_of_most_reduced(const struct loop *l)
+{
+    const struct loop_access *best = &l->operands[0];
+    int most = -1;
+    for (int i = 0; i < l->n_operands; i++) {
+        int n = 0;
+        for (int a = l->rank; a < l->rank + l->n_reduced; a++)
+            n += l->operands[i].stride[a] != 0;
+        if (n > most) {
+            most = n;
+            best = &l->operands[i];
+        }
+    }
+    return best;
+}
+
+// Along results where that walks through memory and the reduced axes do not.
+static bool reads_along_reduced(const struct compiled_loop *c)
+{
+    int inner = c->rank - 1, reduced = c->rank + c->n_reduced - 1, along_results = 0, along_reduced = 0;
+    for (int i = 0; i < c->loop->n_operands; i++) {
+        along_results += c->operands[i].stride[inner] == 1;
+        along_reduced += c->operands[i].stride[reduced] == 1;
+    }
+    return c->n_reduced && (c->dim[inner] < FEWEST_COLUMNS ||
+                            (along_results <= along_reduced && c->dim[reduced] >= FEWEST_COLUMNS / 2));
+}
+
+// --- blocks ----------------------------------------------------------------------------------------------------------
+
+static int inner_axis(const struct compiled_loop *c)
+{
+    return c->rank + (c->goes_along_reduced ? c->n_reduced : 0) - 1;
+}
+
+static int64_t blocks_on(const struct compiled_loop *c, int axis)
+{
+    return (c->dim[axis] + c->unit[axis] - 1) / c->unit[axis];
+}
+
+static int64_t count_blocks(const struct compiled_loop *c, int first, int n)
+{
+    int64_t blocks = 1;
+    for (int i = first; i < first + n; i++)
+        blocks *= blocks_on(c, i);
+    return blocks;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+// Where there are few blocks every thread gets its share of the columns.
+static void cut_into_blocks(struct compiled_loop *c, int threads)
+{
+    int inner = inner_axis(c), outer = inner - 1;
+    int64_t share = (c->dim[inner] + threads - 1) / threads;
+    for (int i = 0; i < c->rank + c->n_reduced; i++)
+        c->unit[i] = 1;
+    c->unit[inner] = c->dim[inner] ? smaller(BLOCK, c->dim[inner]) : 1;
+    if (!c->goes_along_reduced && count_blocks(c, 0, c->rank) < threads && share >= FEWEST_COLUMNS)
+        c->unit[inner] = smaller(c->unit[inner], share);
+    if (c->unit[inner] == c->dim[inner])
+        c->unit[outer] = c->dim[outer] ? smaller(BLOCK / c->dim[inner], c->dim[outer]) : 1;
+}
+
+// --- preparing -------------------------------------------------------------------------------------------------------
+
+static struct compiled_access access_from(const struct loop_access *a)
+{
+    return (struct compiled_access){
+        .memory = a->memory, .dtype = a->dtype, .size = (int64_t)dtype_size(a->dtype), .offset = a->offset};
+}
+
+static void prepare_accesses(struct compiled_loop *c, struct arena *arena)
+{
+    const struct loop *l = c->loop;
+    c->operands = arena_array(arena, struct compiled_access, l->n_operands + l->n_results + 1);
+    c->results = c->operands + l->n_operands;
+    for (int i = 0; i < l->n_operands; i++)
+        c->operands[i] = access_from(&l->operands[i]);
+    for (int i = 0; i < l->n_results; i++)
+        c->results[i] = access_from(&l->results[i].to);
+}
+
+static bool is_plain_copy(const struct loop *l)
+{
+    return l->n_instructions == 0 && l->n_reduced == 0 && l->n_results == 1 && l->n_operands == 1 &&
+           l->operands[0].dtype == l->results[0].to.dtype;
+}
+
+static void prepare_loop(struct compiled_loop *c, const struct loop *l, int threads, struct arena *arena)
+{
+    c->loop = l;
+    c->is_copy = is_plain_copy(l);
+    prepare_accesses(c, arena);
+    c->rank = place_axes(c, 0, l->rank, &l->results[0].to, 0);
+    if (l->n_reduced)
+        c->n_reduced = place_axes(c, l->rank, l->rank + l->n_reduced, operand_of_most_reduced(l), c->rank);
+    while (c->reduction < l->n_instructions && l->instructions[c->reduction].kind != INSTRUCTION_REDUCE)
+        c->reduction++;
+    c->goes_along_reduced = reads_along_reduced(c);
+    cut_into_blocks(c, threads);
+    c->work = 2 + l->n_instructions + l->n_operands;
+    for (int i = 0; i < c->rank + c->n_reduced; i++)
+        c->work *= (double)c->dim[i];
+}
+
+struct compiled_loops *loops_prepare(const struct step *step, int threads, struct arena *arena)
+{
+    struct compiled_loops *loops = arena_new(arena, struct compiled_loops);
+    int most = 0;
+    loops->threads = threads;
+    loops->n_loops = step->n_loops;
+    loops->loops = arena_array(arena, struct compiled_loop, step->n_loops + 1);
+    for (int i = 0; i < step->n_loops; i++) {
+        const struct loop *l = &step->loops[i];
+        prepare_loop(&loops->loops[i], l, threads, arena);
+        most = l->n_operands + l->n_instructions > most ? l->n_operands + l->n_instructions : most;
+    }
+    loops->scratch_of_thread = ((size_t)most + 1) * BLOCK;
+    loops->scratch = arena_alloc(arena, loops->scratch_of_thread * sizeof(float) * (size_t)threads, 64);
+    return loops;
+}
+
+// --- values ----------------------------------------------------------------------------------------------------------
+
+// One thread at work on one loop.
+struct running {
+    const struct compiled_loop *loop;
+    char *const *memory;
+    float *scratch;                    // a slot for each operand, then for each instruction, then for a partial sum
+    int64_t place[MOST_AXES];          // the first of the block
+    int64_t rows, columns;             // of the block
+    int inner;                         // the axis of columns
+    const float *value[MOST_VALUES];   // operands, then instructions
+    const char *loaded[MOST_VALUES];   // of an operand: what its slot has of memory
+    int64_t n_loaded[MOST_VALUES];
+};
+
+static int number_of(const struct running *r, uint16_t value)
+{
+    return value & VALUE_OF_INSTRUCTION ? r->loop->loop->n_operands + (value & ~VALUE_OF_INSTRUCTION) : value;
+}
+
+static const float *value_of(const struct running *r, uint16_t value)
+{
+    return r->value[number_of(r, value)];
+}
+
+static float *slot_of(const struct running *r, int number)
+{
+    return r->scratch + (size_t)number * BLOCK;
+}
+
+static char *address_of(const struct running *r, const struct compiled_access *a)
+{
+    int64_t offset = a->offset;
+    for (int i = 0; i < r->loop->rank + r->loop->n_reduced; i++)
+        offset += r->place[i] * a->stride[i];
+    return r->memory[a->memory] + offset * a->size;
+}
+
+static void enter_block(struct running *r, int inner)
+{
+    const struct compiled_loop *c = r->loop;
+    r->inner = inner;
+    r->columns = smaller(c->unit[inner], c->dim[inner] - r->place[inner]);
+    r->rows = smaller(c->unit[inner - 1], c->dim[inner - 1] - r->place[inner - 1]);
+}
+
+// How the values of a block stand in memory: rows that follow one another are one.
+struct span {
+    int64_t rows, columns, outer, inner;   // strides
+};
+
+static struct span span_of(const struct running *r, const struct compiled_access *a)
+{
+    struct span s = {r->rows, r->columns, a->stride[r->inner - 1], a->stride[r->inner]};
+    if (s.columns == 1)
+        s = (struct span){1, s.rows, 0, s.outer};
+    else if (s.rows == 1 || s.outer == s.inner * s.columns)
+        s = (struct span){1, s.rows * s.columns, 0, s.inner};
+    return s;
+}
+
+static bool is_dense(const struct compiled_access *a, const struct span *s)
+{
+    return a->dtype == DTYPE_F32 && s->rows == 1 && (s->inner == 1 || s->columns == 1);
+}
+
+// What all blocks of a row read is loaded once.
+static const float *load(struct running *r, int operand)
+{
+    const struct compiled_access *a = &r->loop->operands[operand];
+    const char *from = address_of(r, a);
+    struct span s = span_of(r, a);
+    float *slot = slot_of(r, operand);
+    if (is_dense(a, &s))
+        return (const float *)(const void *)from;
+    if (r->loaded[operand] == from && r->n_loaded[operand] >= s.rows * s.columns)
+        return slot;
+    r->loaded[operand] = from;
+    r->n_loaded[operand] = s.rows * s.columns;
+    for (int64_t row = 0; row < s.rows; row++)
+        functions_load(a->dtype, slot + row * s.columns, from + row * s.outer * a->size, s.inner, s.columns);
+    return slot;
+}
+
+static bool is_reduced(const struct compiled_loop *c, int operand)
+{
+    for (int i = c->rank; i < c->rank + c->n_reduced; i++)
+        if (c->operands[operand].stride[i] != 0)
+            return true;
+    return false;
+}
+
+// Behind a reduction nothing reads what it goes over.
+static void load_operands(struct running *r, bool is_behind)
+{
+    for (int i = 0; i < r->loop->loop->n_operands; i++)
+        if (!is_behind || !is_reduced(r->loop, i))
+            r->value[i] = load(r, i);
+}
+
+static void fill(float *z, float value, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        z[i] = value;
+}
+
+static void set_constants(struct running *r)
+{
+    const struct loop *l = r->loop->loop;
+    for (int i = 0; i < l->n_instructions; i++) {
+        r->value[l->n_operands + i] = slot_of(r, l->n_operands + i);
+        if (l->instructions[i].kind == INSTRUCTION_CONSTANT)
+            fill(slot_of(r, l->n_operands + i), (float)l->instructions[i].constant, BLOCK);
+    }
+}
+
+// Where the value is stored as it is, it is computed there; else in its slot.
+static float *room_for(const struct running *r, int instruction)
+{
+    const struct loop *l = r->loop->loop;
+    for (int i = 0; i < l->n_results; i++) {
+        const struct compiled_access *a = &r->loop->results[i];
+        struct span s = span_of(r, a);
+        if (l->results[i].value == (VALUE_OF_INSTRUCTION | instruction) && is_dense(a, &s))
+            return (float *)(void *)address_of(r, a);
+    }
+    return slot_of(r, l->n_operands + instruction);
+}
+
+static void run_instructions(struct running *r, int from, int to)
+{
+    const struct loop *l = r->loop->loop;
+    for (int i = from; i < to; i++) {
+        const struct instruction *at = &l->instructions[i];
+        int arity = function_arity((enum scalar_function)at->fn);
+        if (at->kind != INSTRUCTION_APPLY)
+            continue;
+        const float *a = value_of(r, at->a), *b = arity > 1 ? value_of(r, at->b) : NULL;
+        float *z = i < r->loop->reduction ? slot_of(r, l->n_operands + i) : room_for(r, i);
+        functions_apply((enum scalar_function)at->fn, z, a, b, arity > 2 ? value_of(r, at->c) : NULL,
+                        r->rows * r->columns);
+        r->value[l->n_operands + i] = z;
+    }
+}
+
+static void store_results(const struct running *r)
+{
+    const struct loop *l = r->loop->loop;
+    for (int i = 0; i < l->n_results; i++) {
+        const struct compiled_access *a = &r->loop->results[i];
+        const float *value = value_of(r, l->results[i].value);
+        struct span s = span_of(r, a);
+        char *to = address_of(r, a);
+        for (int64_t row = 0; row < s.rows && (const char *)value != to; row++)
+            functions_store(a->dtype, to + row * s.outer * a->size, s.inner, value + row * s.columns, s.columns);
+    }
+}
+
+// --- blocks of results -----------------------------------------------------------------------------------------------
+
+// To the index-th block on n axes.
+static void go_to(struct running *r, int first, int n, int64_t index)
+{
+    for (int i = first + n - 1; i >= first; i--) {
+        int64_t blocks = blocks_on(r->loop, i);
+        r->place[i] = index % blocks * r->loop->unit[i];
+        index /= blocks;
+    }
+}
+
+static void go_on(struct running *r, int first, int n)
+{
+    for (int i = first + n - 1; i >= first; i--) {
+        r->place[i] += r->loop->unit[i];
+        if (r->place[i] < r->loop->dim[i])
+            return;
+        r->place[i] = 0;
+    }
+}
+
+static void map_block(struct running *r)
+{
+    enter_block(r, r->loop->rank - 1);
+    load_operands(r, false);
+    run_instructions(r, 0, r->loop->loop->n_instructions);
+    store_results(r);
+}
+
+static float start_of_reduction(enum scalar_function f)
+{
+    return f == FN_ADD ? 0 : f == FN_MUL ? 1 : f == FN_MAX ? -INFINITY : INFINITY;
+}
+
+// The value of a block that is reduced.
+static const float *next_block(struct running *r, const struct instruction *reduce)
+{
+    const struct compiled_loop *c = r->loop;
+    enter_block(r, inner_axis(c));
+    load_operands(r, false);
+    run_instructions(r, 0, c->reduction);
+    go_on(r, c->rank, c->n_reduced);
+    return value_of(r, reduce->a);
+}
+
+static void reduce_rows(struct running *r, const struct instruction *reduce, float *z)
+{
+    enum scalar_function f = (enum scalar_function)reduce->fn;
+    int64_t n = count_blocks(r->loop, r->loop->rank, r->loop->n_reduced);
+    *z = start_of_reduction(f);
+    for (int64_t i = 0; i < n; i++) {
+        const float *value = next_block(r, reduce);
+        *z = functions_reduce(f, *z, value, r->rows * r->columns);
+    }
+}
+
+// Sums go to a partial one first, which is added to the whole one every so often: errors grow with the number of
+// partial sums, not of terms.
+static void reduce_columns(struct running *r, const struct instruction *reduce, float *z)
+{
+    const struct compiled_loop *c = r->loop;
+    enum scalar_function f = (enum scalar_function)reduce->fn;
+    float *partial = slot_of(r, c->loop->n_operands + c->loop->n_instructions);
+    int64_t n = count_blocks(c, c->rank, c->n_reduced), size = r->rows * r->columns;
+    fill(z, start_of_reduction(f), size);
+    for (int64_t i = 0; i < n; i++) {
+        if (i % ROWS_OF_PARTIAL_SUM == 0)
+            fill(partial, start_of_reduction(f), size);
+        const float *value = next_block(r, reduce);
+        functions_apply(f, partial, partial, value, NULL, size);
+        if ((i + 1) % ROWS_OF_PARTIAL_SUM == 0 || i + 1 == n)
+            functions_apply(f, z, z, partial, NULL, size);
+    }
+}
+
+static void reduce_block(struct running *r)
+{
+    const struct compiled_loop *c = r->loop;
+    const struct instruction *reduce = &c->loop->instructions[c->reduction];
+    float *z = slot_of(r, c->loop->n_operands + c->reduction);
+    enter_block(r, c->rank - 1);
+    (c->goes_along_reduced ? reduce_rows : reduce_columns)(r, reduce, z);
+    enter_block(r, c->rank - 1);
+    load_operands(r, true);
+    run_instructions(r, c->reduction + 1, c->loop->n_instructions);
+    store_results(r);
+}
+
+// --- copies ----------------------------------------------------------------------------------------------------------
+
+// The outermost axis that is long enough to be shared among threads.
+static int axis_to_share(const struct compiled_loop *c, int threads)
+{
+    int best = 0;
+    for (int i = 0; i < c->rank; i++) {
+        if (c->dim[i] >= 4 * threads)
+            return i;
+        if (c->dim[i] > c->dim[best])
+            best = i;
+    }
+    return best;
+}
+
+static void copy_part(struct running *r, int part, int parts)
+{
+    const struct compiled_loop *c = r->loop;
+    const struct compiled_access *source = &c->operands[0], *target = &c->results[0];
+    int64_t dim[MOST_AXES], source_stride[MOST_AXES], target_stride[MOST_AXES];
+    int axis = axis_to_share(c, parts);
+    for (int i = 0; i < c->rank; i++) {
+        dim[i] = c->dim[i];
+        source_stride[i] = source->stride[i] * source->size;
+        target_stride[i] = target->stride[i] * target->size;
+    }
+    r->place[axis] = c->dim[axis] * part / parts;
+    dim[axis] = c->dim[axis] * (part + 1) / parts - r->place[axis];
+    if (dim[axis] > 0)
+        copy_box(address_of(r, target), address_of(r, source), c->rank, dim, target_stride, source_stride,
+                 target->size);
+}
+
+// --- running ---------------------------------------------------------------------------------------------------------
+
+struct loop_run {
+    const struct compiled_loops *loops;
+    const struct compiled_loop *loop;
+    char *const *memory;
+};
+
+static void run_part(void *argument, int part, int parts)
+{
+    const struct loop_run *run = argument;
+    const struct compiled_loop *c = run->loop;
+    struct running r = {.loop = c,
+                        .memory = run->memory,
+                        .scratch = run->loops->scratch + run->loops->scratch_of_thread * (size_t)part};
+    int64_t blocks = count_blocks(c, 0, c->rank);
+    if (c->is_copy) {
+        copy_part(&r, part, parts);
+        return;
+    }
+    set_constants(&r);
+    go_to(&r, 0, c->rank, blocks * part / parts);
+    for (int64_t i = blocks * part / parts; i < blocks * (part + 1) / parts; i++) {
+        if (c->n_reduced)
+            reduce_block(&r);
+        else
+            map_block(&r);
+        go_on(&r, 0, c->rank);
+    }
+}
+
+void loops_run(const struct compiled_loops *loops, const struct workers *workers, char *const *memory)
+{
+    for (int i = 0; i < loops->n_loops; i++) {
+        struct loop_run run = {loops, &loops->loops[i], memory};
+        double worth = run.loop->work / WORTH_A_THREAD + 1;
+        parallel_for(workers, worth < loops->threads ? (int)worth : loops->threads, run_part, &run);
+    }
+}
