@@ -250,10 +250,26 @@ static bool is_exponent_of_type(struct conversion *c, tensor_id exponent, enum d
     return true;
 }
 
+// A square or a cube as products, which more kernels and rules know; of narrower types each would be rounded.
+static tensor_id power_as_product(struct conversion *c, tensor_id x, tensor_id exponent)
+{
+    const double *value;
+    uint32_t count;
+    struct type type = *type_of(c, x);
+    if ((type.dtype != DTYPE_F32 && type.dtype != DTYPE_F64) || type_of(c, exponent)->rank > type.rank ||
+        !is_single(c, exponent) || !constant_reals(c, exponent, 1, &value, &count) || (value[0] != 2 && value[0] != 3))
+        return NO_TENSOR;
+    tensor_id square = binary(c, OP_EWMUL, x, x);
+    return value[0] == 2 ? square : binary(c, OP_EWMUL, square, x);
+}
+
 bool convert_power(struct conversion *c)
 {
     if (!has_known_inputs(c, 2))
         return false;
+    tensor_id product = power_as_product(c, input_of(c, 0), input_of(c, 1));
+    if (product != NO_TENSOR)
+        return give(c, 0, product);
     if (!dtype_is_float(type_of(c, input_of(c, 0))->dtype) && !is_square_or_cube(c, input_of(c, 1)))
         return cannot(c, "an integer to a power that is no square and no cube");
     if (!is_exponent_of_type(c, input_of(c, 1), type_of(c, input_of(c, 0))->dtype))
