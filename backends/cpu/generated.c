@@ -149,9 +149,11 @@ static void add_choice(choice_list *list, const struct winograd_definition *d, e
 // Other windows than 3x3: few products are saved along one axis, so weights are to be read seldom.
 static void list_others(const struct winograd_definition *d, choice_list *list)
 {
-    for (int m = 4; m >= 2; m -= 2) {
-        add_choice(list, d, PRECISION_FAST, m, 2 * FEW_TILES);
-        add_choice(list, d, PRECISION_FAST, m, MORE_TILES);
+    bool has_larger = winograd_suits(d, &(struct winograd_schedule){4, MORE_TILES});
+    for (int m = 2; m <= 4; m += 2) {
+        enum precision precision = m == 2 && has_larger ? PRECISION_CAREFUL : PRECISION_FAST;
+        add_choice(list, d, precision, m, 2 * FEW_TILES);
+        add_choice(list, d, precision, m, MORE_TILES);
     }
 }
 
