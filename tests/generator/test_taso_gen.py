@@ -249,6 +249,16 @@ class Job(unittest.TestCase):
         ):
             self.assertIn(rule, text)
 
+    def test_axes_are_exchanged_before_or_after_what_goes_entry_by_entry(self):
+        """Of exchanges at several ranks one rule is made for all of them."""
+        path = self.dir / "exchanged.rules"
+        self.run_gen("--families", "matrices,exchanged-entries,exchanged-entries-in-batches", "--max-ops", 3, "-q", "-o", path)
+        text = path.read_text()
+        for name in ("ewadd", "ewmul"):
+            self.assertIn(f"(source ({name} (transpose :perm $perm ?x) (transpose :perm $perm ?y)))\n"
+                          f"  (target (transpose :perm $perm ({name} ?y ?x)))", text)
+        self.assertIn("(source (relu (transpose :perm $perm ?x)))\n  (target (transpose :perm $perm (relu ?x)))", text)
+
     def test_compare(self):
         """Rules of others: one that follows, one that is false, one of an operator that no family has."""
         others = self.dir / "others.rules"
