@@ -1,7 +1,6 @@
 // Axes in a dividend are parted by its divisor, and axes of what is read by what the guards say (a row that ends is
-// none of a flat index). Iterators that are in an index with others, or in a quotient, are *taken*: one value at a
-// time, of sums to be added, of axes to be concatenated. What is read for each value is a slice, of axes in another
-// order.
+// none of a flat index). Iterators that are in an index with others, or in a quotient, are *taken*: a value at a time,
+// of sums to be added, of axes to be concatenated. What is read for each value is a slice, of axes in another order.
 //
 //     z[f,i,j] = sum(r < 3) sum(s < 3) t[9 * f + 3 * r + s, i + r - 1, j + s - 1 or 0]     r, s are taken: nine slices
 #include "optimizer/derive/standard_form.h"
