@@ -49,3 +49,5 @@ int64_t equation_size_by_condition(const struct equation *eq, uint32_t variable,
 uint32_t equation_axes_asked_for(const struct equation *eq, uint32_t variable);
 // What the node says of the attribute with that role; an empty list where it has none.
 const struct attribute_pattern *pattern_node_attribute(const struct pattern_node *node, enum attribute_role role);
+// An attribute of the pattern that is the variable; NULL: none is it alone.
+const struct attribute *pattern_attribute_of_variable(const struct pattern *p, uint32_t variable);

@@ -24,23 +24,13 @@ static void add_group(struct groups *g, const struct group *group)
         g->items[g->count++] = *group;
 }
 
-static const struct attribute *attribute_of_variable(const struct pattern *p, uint32_t variable)
-{
-    for (size_t n = 0; n < p->nodes.count; n++)
-        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
-            const struct attribute_pattern *value = &p->nodes.items[n].attributes[i];
-            if (value->count == 1 && value->terms[0]->kind == TERM_VARIABLE && value->terms[0]->value == variable)
-                return &p->nodes.items[n].op->attributes[i];
-        }
-    return NULL;
-}
-
 // Activations that may have to be one.
 static void add_equal_choices(struct groups *g, const struct pattern *p)
 {
     for (uint32_t v = 0; v < p->n_attribute_variables; v++)
         for (uint32_t w = 0; w < v; w++) {
-            const struct attribute *of_v = attribute_of_variable(p, v), *of_w = attribute_of_variable(p, w);
+            const struct attribute *of_v = pattern_attribute_of_variable(p, v),
+                                   *of_w = pattern_attribute_of_variable(p, w);
             if (!of_v || !of_w || of_v->kind != ATTRIBUTE_CHOICE || of_v->choices != of_w->choices)
                 continue;
             struct group equal = {1,
@@ -55,7 +45,7 @@ static void add_condition_on_list(struct groups *g, const struct pattern *p, enu
                                   enum attribute_term_kind fold, int64_t value)
 {
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
-        const struct attribute *of_v = attribute_of_variable(p, v);
+        const struct attribute *of_v = pattern_attribute_of_variable(p, v);
         if (!of_v || of_v->role != role)
             continue;
         const struct attribute_term *variable = attribute_term_make(TERM_VARIABLE, v, NULL, g->arena);
@@ -84,7 +74,7 @@ static int64_t choice_in_text(const struct pattern *p, const char *const *choice
 static void add_choices(struct groups *g, const struct pattern *p, bool are_of_text)
 {
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
-        const struct attribute *of_v = attribute_of_variable(p, v);
+        const struct attribute *of_v = pattern_attribute_of_variable(p, v);
         if (!of_v || of_v->kind != ATTRIBUTE_CHOICE)
             continue;
         int64_t choice = are_of_text ? choice_in_text(p, of_v->choices) : 0;
@@ -98,7 +88,7 @@ static void add_choices(struct groups *g, const struct pattern *p, bool are_of_t
 static bool has_choices_in_text(const struct pattern *p)
 {
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
-        const struct attribute *of_v = attribute_of_variable(p, v);
+        const struct attribute *of_v = pattern_attribute_of_variable(p, v);
         if (of_v && of_v->kind == ATTRIBUTE_CHOICE && choice_in_text(p, of_v->choices))
             return true;
     }
@@ -207,48 +197,7 @@ static bool has_groups(const struct pattern *p)
     return false;
 }
 
-// --- sizes that have been equal -------------------------------------------------------------------------------------
-
-// Rows and channels of variables, of images and of kernels: a bit for each pair that has been equal at all instances.
-#define SIZES_OF_VARIABLE 2
-#define MAX_SIZES (SIZES_OF_VARIABLE * MAX_RULE_VARIABLES)
-struct equal_sizes {
-    bool are_met;
-    uint64_t with[MAX_SIZES];
-};
-
-static int64_t size_at(const struct instance *in, uint32_t size)
-{
-    const struct type *t = in->types[size / SIZES_OF_VARIABLE];
-    return t && t->rank > SIZES_OF_VARIABLE ? t->dim[size % SIZES_OF_VARIABLE] : 0;
-}
-
-static bool note_equal_sizes(void *context, struct instance *in)
-{
-    struct equal_sizes *e = context;
-    for (uint32_t x = 0; x < SIZES_OF_VARIABLE * in->equation->pattern->n_variables; x++)
-        for (uint32_t y = 0; y < x; y++)
-            if (size_at(in, x) == 0 || size_at(in, x) != size_at(in, y))
-                e->with[x] &= ~((uint64_t)1 << y);
-    e->are_met = true;
-    return true;
-}
-
-// What typing says of sizes a prover does not know. As a condition it can be asked without an argument.
-static void add_equal_sizes(struct groups *g, struct judge *j, const struct rule *r)
-{
-    struct equation eq = equation_of_rule(r);
-    struct equal_sizes e = {0};
-    memset(e.with, 0xff, sizeof e.with);
-    judge_visit_instances(j, &eq, note_equal_sizes, &e);
-    for (uint32_t x = 0; e.are_met && x < SIZES_OF_VARIABLE * r->pattern.n_variables; x++) {
-        uint64_t before = e.with[x] & (((uint64_t)1 << x) - 1);
-        uint32_t y = before ? (uint32_t)__builtin_ctzll(before) : x;
-        if (y != x)
-            add_equality(g, dim_of(y / SIZES_OF_VARIABLE, y % SIZES_OF_VARIABLE, g->arena),
-                         dim_of(x / SIZES_OF_VARIABLE, x % SIZES_OF_VARIABLE, g->arena));
-    }
-}
+// --- what suffices ---------------------------------------------------------------------------------------------------
 
 static struct found_condition join_groups(const struct groups *g, uint32_t kept)
 {
@@ -270,7 +219,7 @@ static bool suffices(struct theory *theory, const struct rule *r, const struct g
 
 // What is asked first is what most rules lack. Conditions of later stages are not looked at where those before suffice.
 #define STAGES 4
-static void add_stage(struct groups *g, struct judge *j, const struct rule *r, bool are_of_text, int stage)
+static void add_stage(struct groups *g, const struct rule *r, bool are_of_text, int stage)
 {
     switch (stage) {
     case 0:
@@ -288,18 +237,17 @@ static void add_stage(struct groups *g, struct judge *j, const struct rule *r, b
         break;
     default:
         add_condition_on_list(g, &r->pattern, ROLE_WINDOW_PADS, TERM_SUM, 0);
-        add_equal_sizes(g, j, r);
     }
 }
 
-static struct found_condition find_by_stages(struct judge *j, struct theory *theory, const struct rule *r,
-                                             bool are_of_text, struct arena *a)
+static struct found_condition find_by_stages(struct theory *theory, const struct rule *r, bool are_of_text,
+                                             struct arena *a)
 {
     struct groups g = {.arena = a};
     bool is_enough = false;
     for (int stage = 0; stage < STAGES && !is_enough; stage++) {
         uint32_t before = g.count;
-        add_stage(&g, j, r, are_of_text, stage);
+        add_stage(&g, r, are_of_text, stage);
         is_enough = g.count > before && suffices(theory, r, &g, (1u << g.count) - 1);
     }
     if (!is_enough)
@@ -311,9 +259,8 @@ static struct found_condition find_by_stages(struct judge *j, struct theory *the
     return join_groups(&g, kept);
 }
 
-struct found_condition find_sufficient_condition(struct judge *j, struct theory *theory, const struct rule *r,
-                                                 struct arena *a)
+struct found_condition find_sufficient_condition(struct theory *theory, const struct rule *r, struct arena *a)
 {
-    struct found_condition found = find_by_stages(j, theory, r, false, a);
-    return found.count || !has_choices_in_text(&r->pattern) ? found : find_by_stages(j, theory, r, true, a);
+    struct found_condition found = find_by_stages(theory, r, false, a);
+    return found.count || !has_choices_in_text(&r->pattern) ? found : find_by_stages(theory, r, true, a);
 }

@@ -8,5 +8,4 @@
 #include "verifier/rules/find_conditions.h"
 
 // Conditions that are allocated in `a`; count 0: none were found.
-struct found_condition find_sufficient_condition(struct judge *j, struct theory *theory, const struct rule *r,
-                                                 struct arena *a);
+struct found_condition find_sufficient_condition(struct theory *theory, const struct rule *r, struct arena *a);

@@ -100,7 +100,7 @@ static bool is_proved_with_what_suffices(const struct provers *p, struct rule_re
     struct equation eq = equation_of_rule(&report->proved);
     if (!p->theory || !text_is_of_real_numbers(&eq) || !text_keeps_domains(&eq))
         return false;
-    struct found_condition sufficient = find_sufficient_condition(p->judge, p->theory, &report->proved, p->arena);
+    struct found_condition sufficient = find_sufficient_condition(p->theory, &report->proved, p->arena);
     return is_proved_with(p, &sufficient, report);
 }
 

@@ -11,7 +11,7 @@
 static void print_variable(struct text *out, const struct instance *in, uint32_t variable)
 {
     static const struct attribute integers = {.kind = ATTRIBUTE_INTS};
-    const struct attribute *attribute = attribute_of_variable(in->equation->pattern, variable);
+    const struct attribute *attribute = pattern_attribute_of_variable(in->equation->pattern, variable);
     text_printf(out, "$%s = ", in->equation->pattern->attribute_variables[variable]);
     attribute_print(out, attribute ? attribute : &integers, &in->attributes[variable]);
 }

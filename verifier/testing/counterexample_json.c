@@ -7,17 +7,6 @@
 #include "verifier/testing/comparison.h"
 #include "verifier/testing/number_values.h"
 
-const struct attribute *attribute_of_variable(const struct pattern *p, uint32_t variable)
-{
-    for (size_t n = 0; n < p->nodes.count; n++)
-        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
-            const struct attribute_pattern *a = &p->nodes.items[n].attributes[i];
-            if (a->count == 1 && a->terms[0]->kind == TERM_VARIABLE && a->terms[0]->value == variable)
-                return &p->nodes.items[n].op->attributes[i];
-        }
-    return NULL;
-}
-
 static void add_text(struct text *out, const char *key, struct text *value)
 {
     json_add_string(out, key, value->chars ? value->chars : "");
@@ -65,7 +54,7 @@ static void add_variables(struct text *out, const struct instance *in, const str
 static void add_attribute(struct text *out, const struct instance *in, uint32_t variable)
 {
     const struct attribute_value *value = &in->attributes[variable];
-    const struct attribute *attribute = attribute_of_variable(in->equation->pattern, variable);
+    const struct attribute *attribute = pattern_attribute_of_variable(in->equation->pattern, variable);
     struct text printed = {0};
     json_begin(out, NULL, '{');
     json_add_string(out, "name", in->equation->pattern->attribute_variables[variable]);

@@ -32,7 +32,6 @@ struct test {
     bool only_one_sided;                          // those in which both sides are well-typed were
     bool is_over, is_covered;
     judge_visit_fn *visit;
-    bool (*visit_only)(void *context, struct instance *in);
     void *context;
 };
 
@@ -83,10 +82,7 @@ static bool test_instance(void *context, struct instance *in)
         return true;
     t->of_attributes++;
     t->result->instances++;
-    if (t->visit_only)
-        t->is_over = !t->visit_only(t->context, in);
-    else
-        compare_and_note(t, in);
+    compare_and_note(t, in);
     if (t->result->instances >= t->j->instance_limit)
         t->result->was_cut_short = t->is_over = true;
     return !t->is_over && t->of_attributes < t->most_of_attributes;
@@ -168,7 +164,7 @@ static void test_box(struct test *t)
 static bool is_done(const struct test *t)
 {
     return t->result->verdict == VERDICT_REFUTED || t->result->instances >= t->j->instance_limit ||
-           steps_left(t) == 0 || ((t->visit || t->visit_only) && t->is_over);
+           steps_left(t) == 0 || (t->visit && t->is_over);
 }
 
 // --- which boxes -----------------------------------------------------------------------------------------------------
@@ -276,15 +272,6 @@ void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit
 {
     struct judgement scratch = {0};
     struct test t = {.equation = eq, .result = &scratch, .visit = visit, .context = context};
-    test_all(j, &t);
-    judgement_free(&scratch);
-}
-
-void judge_visit_instances(struct judge *j, const struct equation *eq,
-                           bool (*visit)(void *context, struct instance *in), void *context)
-{
-    struct judgement scratch = {0};
-    struct test t = {.equation = eq, .result = &scratch, .visit_only = visit, .context = context};
     test_all(j, &t);
     judgement_free(&scratch);
 }

@@ -24,6 +24,3 @@ void judge_equation(struct judge *j, const struct equation *eq, struct judgement
 // All instances, with their outcomes, for who wants to find conditions. False: stop.
 typedef bool judge_visit_fn(void *context, struct instance *in, enum comparison outcome);
 void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit_fn *visit, void *context);
-// The same, of which none is compared.
-void judge_visit_instances(struct judge *j, const struct equation *eq,
-                           bool (*visit)(void *context, struct instance *in), void *context);
