@@ -99,7 +99,7 @@ head_id typing_head(struct typing *t, const struct operator* op, const struct at
 {
     vec_clear(&t->key);
     vec_push(&t->key, (int64_t)op->id);
-    for (int i = 0; i < operator_n_attributes(op); i++) {
+    for (int i = 0, n = operator_n_attributes(op); i < n; i++) {
         vec_push(&t->key, (int64_t)attributes[i].count);
         for (uint32_t j = 0; j < attributes[i].count; j++)
             vec_push(&t->key, attributes[i].ints[j]);

@@ -373,7 +373,7 @@ const struct attribute_term *attribute_pattern_as_term(struct arena *a, const st
 bool pattern_evaluate_attributes(const struct pattern_node *node, const struct term_bindings *b, struct arena *a,
                                  struct attribute_value *ret_values)
 {
-    for (int i = 0; i < operator_n_attributes(node->op); i++)
+    for (int i = 0, n = operator_n_attributes(node->op); i < n; i++)
         if (!evaluate_attribute(&node->attributes[i], b, a, &ret_values[i]))
             return false;
     return true;
