@@ -194,8 +194,9 @@ static bool inputs_agree(struct typing *t, head_id head, uint32_t n_inputs, cons
 // KEY_NONE: there is no room for it.
 static uint32_t number_of_question(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
 {
-    uint32_t question[MAX_TYPED_INPUTS + 1] = {head};
+    uint32_t question[MAX_TYPED_INPUTS + 1];
     size_t size = (n_inputs + 1) * sizeof *question;
+    question[0] = head;
     if (n_inputs)
         memcpy(question + 1, inputs, n_inputs * sizeof *inputs);
     return are_many(t) ? key_set_find(&t->questions, question, size)
