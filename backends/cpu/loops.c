@@ -64,14 +64,9 @@ static int order_axes(const struct loop *l, int from, int to, const struct loop_
     return n;
 }
 
-static int n_accesses(const struct compiled_loop *c)
-{
-    return c->loop->n_operands + c->loop->n_results;
-}
-
 static bool are_one(const struct compiled_loop *c, int outer, int inner)
 {
-    for (int i = 0; i < n_accesses(c); i++)
+    for (int i = 0; i < c->loop->n_operands + c->loop->n_results; i++)
         if (c->operands[i].stride[outer] != c->operands[i].stride[inner] * c->dim[inner])
             return false;
     return true;
