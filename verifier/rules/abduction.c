@@ -41,18 +41,18 @@ static void add_equal_choices(struct groups *g, const struct pattern *p)
         }
 }
 
-static void add_condition_on_list(struct groups *g, const struct pattern *p, enum attribute_role role,
-                                  enum attribute_term_kind fold, int64_t value)
+// Lists whose entries are all 1.
+static void add_ones(struct groups *g, const struct pattern *p, enum attribute_role role)
 {
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
         const struct attribute *of_v = pattern_attribute_of_variable(p, v);
         if (!of_v || of_v->role != role)
             continue;
         const struct attribute_term *variable = attribute_term_make(TERM_VARIABLE, v, NULL, g->arena);
-        struct group none = {1,
-                             {condition_equal(attribute_term_make(fold, 0, variable, g->arena),
-                                              attribute_term_make(TERM_INTEGER, value, NULL, g->arena))}};
-        add_group(g, &none);
+        struct group ones = {1,
+                             {condition_equal(attribute_term_make(TERM_PRODUCT, 0, variable, g->arena),
+                                              attribute_term_make(TERM_INTEGER, 1, NULL, g->arena))}};
+        add_group(g, &ones);
     }
 }
 
@@ -218,25 +218,22 @@ static bool suffices(struct theory *theory, const struct rule *r, const struct g
 }
 
 // What is asked first is what most rules lack. Conditions of later stages are not looked at where those before suffice.
-#define STAGES 4
+#define STAGES 3
 static void add_stage(struct groups *g, const struct rule *r, bool are_of_text, int stage)
 {
     switch (stage) {
     case 0:
         add_equal_choices(g, &r->pattern);
         add_small_kernels(g, &r->pattern);
-        add_condition_on_list(g, &r->pattern, ROLE_DILATION, TERM_PRODUCT, 1);
+        add_ones(g, &r->pattern, ROLE_DILATION);
         break;
     case 1:
         add_choices(g, &r->pattern, are_of_text);
-        add_condition_on_list(g, &r->pattern, ROLE_STRIDE, TERM_PRODUCT, 1);
-        break;
-    case 2:
-        if (has_groups(&r->pattern))
-            add_sizes_of_groups(g, &r->pattern);
+        add_ones(g, &r->pattern, ROLE_STRIDE);
         break;
     default:
-        add_condition_on_list(g, &r->pattern, ROLE_WINDOW_PADS, TERM_SUM, 0);
+        if (has_groups(&r->pattern))
+            add_sizes_of_groups(g, &r->pattern);
     }
 }
 
