@@ -5,6 +5,8 @@ Where there is a toolkit, the report has its NVRTC and cuDNN; searches have name
 in every type, kernels beside the libraries, and keeps costs; two searches of one model find the same, with far less
 work than trying each engine for each step.
 """
+import importlib.machinery
+import importlib.util
 import json
 import os
 import pathlib
@@ -44,6 +46,16 @@ def the_report_is_whole(folder):
     assert costs.count("(costs 3 ") == 2 and '"conv conv ' in costs and ', tf32")' in costs, costs
 
 
+def what_takes_too_long_keeps_what_it_has(folder):
+    loader = importlib.machinery.SourceFileLoader("cuda_report", str(ROOT / "scripts/cuda-report"))
+    report = importlib.util.module_from_spec(importlib.util.spec_from_loader("cuda_report", loader))
+    loader.exec_module(report)
+    waiting = "trap 'echo kept; exit' TERM; echo begun; while :; do sleep 0.1; done"
+    assert report.run(["sh", "-c", waiting], 2) == (124, "begun\nkept\nout of time\n")
+    assert report.run(["sh", "-c", "echo done; exit 3"], 60) == (3, "done\n")
+    assert report.run(["true"], 0)[0] == 124
+
+
 def chain_of_convolutions(path):
     """Each layer has its own size, so that none has a cost when it is met."""
     weights, lines, channels = {}, [], 16
@@ -75,7 +87,7 @@ def searches_measure_little(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for test in [the_report_is_whole, searches_measure_little]:
+        for test in [the_report_is_whole, what_takes_too_long_keeps_what_it_has, searches_measure_little]:
             test(pathlib.Path(name))
             print("passed:", test.__name__, flush=True)
 

@@ -18,6 +18,7 @@
 #include "core/numbers/random.h"
 #include "core/numbers/statistics.h"
 #include "core/system/file.h"
+#include "core/system/signals.h"
 #include "core/text/error.h"
 #include "expressions/elements.h"
 #include "graph/text.h"
@@ -294,6 +295,7 @@ int main(int argc, char **argv)
     struct backend_options options = {.cost_file = "", .seconds_per_step = 0.02};
     bool is_failed = false;
     int first = 1;
+    signals_install();   // what was measured until then is kept
     for (; first < argc && strncmp(argv[first], "--", 2) == 0; first++) {
         if (strcmp(argv[first], "--costs") == 0)
             options.cost_file = value_of(argc, argv, &first);
