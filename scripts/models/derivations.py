@@ -2,7 +2,7 @@
 was evaluated on, and prints two tables. Of a case: the rules that lead to it, programs that were met of those that rules
 led to (with and without fingerprints, EinNet's Figure 19), programs of operators that were found with and without
 converging derivation (Figure 18), the time of the model before and after `taso-opt --derive` on this CPU, and what an
-H200's roofs say of both. Of a model: seconds of a cold and a warm search, and what it gains in our own executor.
+H200's roofs say of both. Of a model: seconds of a cold and a warm run, and what it gains in our own executor.
 Results are kept in FOLDER, case by case; what is there is not measured again."""
 
 import dataclasses
@@ -35,10 +35,10 @@ class Case:
 def conv(channels, size, filters, window, pad, dilation=1):
     """A convolution of one image as a definition, and as a model."""
     (r, s), (p, q) = window, pad
-    places = [f"{axis} + {tap} * {dilation} - {begin}" for axis, tap, begin in (("k", "n", p), ("l", "o", q))]
+    places = [f"{axis} + {tap} * {dilation} - {begin}" for axis, tap, begin in (("k", "n", p), ("l", "p", q))]
     definition = (f"x0 f32[1,{channels},{size},{size}]\nx1 f32[{filters},{channels},{r},{s}]\n"
-                  f"z[i,j,k,l] f32[1,{filters},{size},{size}] = sum(m < {channels}) sum(n < {r}) sum(o < {s}) "
-                  f"(x0[i,m,{places[0]},{places[1]} or 0] * x1[j,m,n,o])\n")
+                  f"z[i,j,k,l] f32[1,{filters},{size},{size}] = sum(m < {channels}) sum(n < {r}) sum(p < {s}) "
+                  f"(x0[i,m,{places[0]},{places[1]} or 0] * x1[j,m,n,p])\n")
     model = (f"(float[1,{channels},{size},{size}] x) => (float[1,{filters},{size},{size}] y) "
              f"{{ y = Conv<pads = [{p}, {q}, {p}, {q}], dilations = [{dilation}, {dilation}]>(x, k) }}")
     return {"definition": definition, "model": model, "weights": (filters, channels, r, s)}
@@ -190,16 +190,14 @@ def derived_rules(report):
 
 def row_of_model(name, result):
     cold, warm = result["cold"], result["warm"]
-    return [name, f"{cold['search']['seconds']:.1f}", f"{warm['search']['seconds']:.1f}", *times(warm), derived_rules(warm)]
+    return [name, f"{cold['seconds']:.1f}", f"{warm['seconds']:.1f}", *times(warm), derived_rules(warm)]
 
 
-MODEL_COLUMNS = ["model", "cold search s", "warm s", "before ms", "after ms", "times as fast (95 %)", "derived rules"]
+MODEL_COLUMNS = ["model", "cold s", "warm s", "before ms", "after ms", "times as fast (95 %)", "derived rules"]
 
 
 def parse_arguments():
-    arguments = parser_of("derivation-table", __doc__, [])
-    arguments.add_argument("names", metavar="NAME", nargs="*", default=["cases", *MODELS],
-                           help="models, or cases for all of these (default: cases, and EinNet's seven models)")
+    arguments = parser_of("derivation-table", __doc__, ["cases", *MODELS])
     arguments.add_argument("--seconds", type=float, default=2, help="of timing for each (default: %(default)s)")
     arguments.add_argument("--only-tell", action="store_true", help="measure nothing, print what was measured")
     return arguments.parse_args()
