@@ -344,7 +344,41 @@ static void note(struct found *f, const struct recorded *r, int64_t point)
     }
 }
 
-static struct found search_from_nothing(const struct recorded *r, struct cost_model *model, size_t most, uint64_t seed)
+static const struct reuse_schedule *schedule_of(const struct recorded *r, int64_t point)
+{
+    size_t i = 0;
+    while (r->schedules.items[i].point != point)
+        i++;
+    return &r->schedules.items[i];
+}
+
+// Those of reuse first; once they are over, whoever goes on has others.
+static size_t propose(struct grid_search *search, struct reuse_search *reuse, bool goes_on, size_t most,
+                      int64_t *ret_points)
+{
+    size_t n = reuse ? reuse_search_propose(reuse, most, ret_points) : 0;
+    for (size_t i = 0; i < n; i++)
+        grid_search_take(search, ret_points[i]);
+    return n || !goes_on ? n : grid_search_propose(search, most, ret_points);
+}
+
+static void tell(struct searching *s, struct grid_search *search, struct reuse_search *reuse, struct found *f,
+                 int64_t point)
+{
+    double features[COST_MODEL_FEATURES], seconds = s->r->seconds[point] > 0 ? s->r->seconds[point] : INFINITY;
+    if (reuse)
+        reuse_search_tell(reuse, point, seconds);
+    if (isinf(seconds))
+        return;
+    note(f, s->r, point);
+    grid_search_tell(search, point, seconds);
+    list_features(&s->r->features[point], features);
+    if (s->model)
+        cost_model_add(s->model, s->step, features, seconds);
+}
+
+static struct found search(const struct recorded *r, struct cost_model *model, struct reuse_search *reuse, bool goes_on,
+                           size_t most, uint64_t seed)
 {
     struct searching s = {r, model, model ? cost_model_add_step(model) : 0};
     struct found f = {.seconds = INFINITY};
@@ -353,15 +387,9 @@ static struct found search_from_nothing(const struct recorded *r, struct cost_mo
     int64_t points[BATCH_OF_SEARCH];
     while (f.n_trials < most) {
         size_t left = most - f.n_trials;
-        size_t n = grid_search_propose(search, left < BATCH_OF_SEARCH ? left : BATCH_OF_SEARCH, points);
-        for (size_t i = 0; i < n; i++) {
-            double features[COST_MODEL_FEATURES];
-            note(&f, r, points[i]);
-            grid_search_tell(search, points[i], r->seconds[points[i]]);
-            list_features(&r->features[points[i]], features);
-            if (model)
-                cost_model_add(model, s.step, features, r->seconds[points[i]]);
-        }
+        size_t n = propose(search, reuse, goes_on, left < BATCH_OF_SEARCH ? left : BATCH_OF_SEARCH, points);
+        for (size_t i = 0; i < n; i++)
+            tell(&s, search, reuse, &f, points[i]);
         if (model)
             cost_model_fit(model);
         if (!n)
@@ -371,33 +399,24 @@ static struct found search_from_nothing(const struct recorded *r, struct cost_mo
     return f;
 }
 
-static const struct reuse_schedule *schedule_of(const struct recorded *r, int64_t point)
+static struct found search_from_nothing(const struct recorded *r, struct cost_model *model, size_t most, uint64_t seed)
 {
-    size_t i = 0;
-    while (r->schedules.items[i].point != point)
-        i++;
-    return &r->schedules.items[i];
+    return search(r, model, NULL, true, most, seed);
 }
 
-static struct found search_by_reuse(const struct recorded *r, const struct recorded *of, const struct found *best)
+// By reuse alone, or up to so many trials.
+static struct found search_by_reuse(const struct recorded *r, const struct recorded *of, const struct found *best,
+                                    struct cost_model *model, size_t goes_on_to, uint64_t seed)
 {
-    struct found f = {.seconds = INFINITY};
-    struct reuse_search *search =
+    struct reuse_search *reuse =
         reuse_search_new(&r->loops, r->schedules.items, r->schedules.count, &of->loops, schedule_of(of, best->point));
-    int64_t points[BATCH_OF_SEARCH];
-    for (size_t n; (n = reuse_search_propose(search, BATCH_OF_SEARCH, points));)
-        for (size_t i = 0; i < n; i++) {
-            bool is_had = r->seconds[points[i]] > 0;
-            if (is_had)
-                note(&f, r, points[i]);
-            reuse_search_tell(search, points[i], is_had ? r->seconds[points[i]] : INFINITY);
-        }
-    reuse_search_free(search);
+    struct found f = search(r, model, reuse, goes_on_to > 0, goes_on_to ? goes_on_to : SIZE_MAX, seed);
+    reuse_search_free(reuse);
     return f;
 }
 
 // Gives how many were searched from nothing.
-static size_t reuse_all(const struct record *record, size_t most, bool has_bridges, uint64_t seed,
+static size_t reuse_all(const struct record *record, size_t most, bool has_bridges, size_t goes_on_to, uint64_t seed,
                         struct found *ret_found)
 {
     struct reuse_node nodes[MOST_CONVOLUTIONS + MOST_BRIDGES];
@@ -414,7 +433,8 @@ static size_t reuse_all(const struct record *record, size_t most, bool has_bridg
                 continue;
             ret_found[i] = (struct found){.seconds = INFINITY};
             if (!is_root)
-                ret_found[i] = search_by_reuse(r, &record->of[parents[i]], &ret_found[parents[i]]);
+                ret_found[i] =
+                    search_by_reuse(r, &record->of[parents[i]], &ret_found[parents[i]], model, goes_on_to, seed);
             if (parents[i] != NOT_TUNED && isinf(ret_found[i].seconds)) {   // or nothing lies in the ranges
                 ret_found[i] = search_from_nothing(r, model, r->is_known ? MOST_TRIALS : most, seed);
                 n_roots += !r->is_known;
@@ -471,18 +491,20 @@ static void compare_searches(const struct record *record, enum learning learning
     print_row(text, &row);
 }
 
-static void compare_reuse(const struct record *record, bool has_bridges, size_t most)
+static void compare_reuse(const struct record *record, bool has_bridges, size_t goes_on_to, size_t most)
 {
     struct row row = {.worst = 1};
     size_t n_roots = 0;
     char text[96];
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         struct found found[MOST_CONVOLUTIONS + MOST_BRIDGES];
-        n_roots = reuse_all(record, most, has_bridges, seed, found);
+        n_roots = reuse_all(record, most, has_bridges, goes_on_to, seed, found);
         add_found(&row, record, found, record->n + (has_bridges ? record->n_bridges : 0));
     }
     snprintf(text, sizeof text, "%zu from nothing of %zu, the others reuse%s", most, n_roots,
              has_bridges ? ", with bridges" : "");
+    if (goes_on_to)
+        snprintf(text, sizeof text, "others reuse, and go on to %zu", goes_on_to);
     print_row(text, &row);
 }
 
@@ -498,7 +520,9 @@ static void compare(const char *name, const struct record *record)
         for (enum learning learning = LEARNS_NOTHING; learning <= LEARNS_TREES; learning++)
             compare_searches(record, learning, most);
         for (int has_bridges = 0; has_bridges <= (record->n_bridges > 0); has_bridges++)
-            compare_reuse(record, has_bridges, most);
+            compare_reuse(record, has_bridges, 0, most);
+        if (record->work == AFTER)
+            compare_reuse(record, false, most / 3, most);
     }
     fflush(stdout);
 }
