@@ -275,6 +275,8 @@ static bool match(struct difference *d, const struct product *x, const struct pr
         r.map[i] = NO_POLY;
     if (!have_alike_factors(x, &fresh))
         return false;
+    if (x->n_indices == 0)   // there is nothing to rename
+        return check_renaming(&r, ret);
     collect_reads(x, &r.of_x);
     collect_reads(&fresh, &r.of_y);
     return r.of_x.n == r.of_y.n && r.of_x.n < 32 && pair_reads(&r, 0, 0, ret);
@@ -355,6 +357,36 @@ static void add_terms(struct difference *d, const struct sum *a, double sign)
     }
 }
 
+static bool cancel_all(struct difference *d)
+{
+    for (int i = 0; i < MOST_STEPS && d->n > 0 && !d->s->why; i++)
+        if (!cancel_some(d))
+            break;
+    return d->n == 0 && !d->s->why;
+}
+
+// A sum over few places is the sum of its terms, of which others may be equal to one. False: nothing is such a sum, or
+// the terms are too many.
+static bool write_out(struct difference *d)
+{
+    bool is_written = false;
+    atom index;
+    int64_t places;
+    for (uint32_t i = 0; i < d->n; i++) {
+        struct product t = d->terms[i];
+        if (!product_find_short_index(d->s, &t, &index, &places))
+            continue;
+        if (d->n + (uint32_t)places > MOST_DIFFERENCES)
+            return false;
+        d->terms[i] = d->terms[--d->n];
+        for (int64_t place = 0; place < places; place++)
+            d->n += product_at_place(d->s, &t, index, place, &d->terms[d->n]);
+        is_written = true;
+        i = UINT32_MAX;   // from the first one again
+    }
+    return is_written;
+}
+
 bool sums_equal(struct sums *s, const poly *assumed, uint32_t n_assumed, const struct sum *a, const struct sum *b)
 {
     struct difference *d = arena_new(s->arena, struct difference);
@@ -363,8 +395,5 @@ bool sums_equal(struct sums *s, const poly *assumed, uint32_t n_assumed, const s
     d->n_assumed = n_assumed;
     add_terms(d, a, 1);
     add_terms(d, b, -1);
-    for (int i = 0; i < MOST_STEPS && d->n > 0 && !s->why; i++)
-        if (!cancel_some(d))
-            break;
-    return d->n == 0 && !s->why;
+    return cancel_all(d) || (!s->why && write_out(d) && cancel_all(d));
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define MOST_TERMS 64
+#define MOST_PLACES 4                  // of an index that is written out
 #define MOST_BYTES ((size_t)1 << 29)   // of one family
 const struct sum SUM_ZERO;
 
@@ -335,6 +336,31 @@ static const struct sum *count_free_indices(struct sums *s, const struct product
     }
     const struct sum *sum = sum_of_products(s, 1, &left);
     return places ? sum_multiply(s, sum, places) : sum;
+}
+
+bool product_find_short_index(const struct sums *s, const struct product *t, atom *ret_index, int64_t *ret_places)
+{
+    for (uint32_t i = 0; i < t->n_indices; i++)
+        for (uint32_t j = 0; j < t->n_guards; j++) {
+            poly last = poly_add(s->polys, t->guards[j], poly_of_atom(s->polys, t->indices[i]));
+            if (poly_is_const(s->polys, last, ret_places) && ++*ret_places <= MOST_PLACES) {
+                *ret_index = t->indices[i];
+                return true;
+            }
+        }
+    return false;
+}
+
+bool product_at_place(struct sums *s, const struct product *t, atom index, int64_t place, struct product *ret_product)
+{
+    *ret_product = *t;
+    replace_index(s, ret_product, index, poly_const(s->polys, place));
+    for (uint32_t i = 0; i < ret_product->n_guards; i++) {
+        int64_t number;
+        if (poly_is_const(s->polys, ret_product->guards[i], &number) && number < 0)
+            return false;
+    }
+    return true;
 }
 
 const struct sum *sum_over(struct sums *s, const struct sum *a, atom index, uint32_t n_guards, const poly *guards)

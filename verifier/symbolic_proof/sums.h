@@ -54,3 +54,7 @@ const struct sum *sum_guarded(struct sums *s, const struct sum *a, uint32_t n_gu
 const struct sum *sum_over(struct sums *s, const struct sum *a, atom index, uint32_t n_guards, const poly *guards);
 struct product product_substitute(struct sums *s, const struct product *t, const poly *map, size_t n_map);
 struct product product_with_fresh_indices(struct sums *s, const struct product *t);
+// An index that a guard lets have a few places only, and the product at one of these. False: there is none; a guard
+// does not hold there.
+bool product_find_short_index(const struct sums *s, const struct product *t, atom *ret_index, int64_t *ret_places);
+bool product_at_place(struct sums *s, const struct product *t, atom index, int64_t place, struct product *ret_product);
