@@ -1,4 +1,4 @@
-"""What the last rules of written.rules gain in ONNX Runtime: small models whose convolutions are of rows, or whose weights
+"""What the rules of written.rules gain in ONNX Runtime: small models whose convolutions are of rows, or whose weights
 are batches of one matrix, before and after taso-opt."""
 
 import pathlib

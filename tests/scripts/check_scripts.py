@@ -45,7 +45,6 @@ BAD = {
     "search-scaling": [["--program", "./absent"]],
     "taso-rules": [[ABSENT], [NONSENSE]],
     "tensat-rules": [[ABSENT], ["."]],
-    "written-table": [[ABSENT], [NONSENSE]],
     "true-costs": [[ABSENT]],
     "unproved-table": [[ABSENT]],
     "xla-table": [[NONSENSE], [NONSENSE, ABSENT]],

@@ -1,12 +1,9 @@
 #!/usr/bin/env python3
-"""Laws that are proved by hand hold far beyond what proofs try: `check_laws.py TASO-VERIFY LAWS.def
-written.rules laws.md [--few [N]]`.
+"""Laws that are proved by hand hold far beyond what proofs try: `check_laws.py TASO-VERIFY LAWS.def [--few [N]]`.
 
-Each law becomes a rule or a property, which `taso-verify try` runs at random, with the written rules: as
-models are, and at high ranks, long axes and large attributes. None differs, and each has instances; with --few, a fifth
-of them, and of each Nth law alone. The proofs say which text of a written rule is proved.
+Each law becomes a rule or a property, which `taso-verify try` runs at random: as models are, and at high ranks, long
+axes and large attributes. None differs, and each has instances; with --few, a fifth of them, and of each Nth law alone.
 """
-import hashlib
 import pathlib
 import re
 import subprocess
@@ -58,22 +55,10 @@ def as_file(name, text):
     return f"(property {name} (equal {left} {right})" + (f" (where {' '.join(said)}))" if said else ")")
 
 
-def written_rules(path, proofs):
-    """The rules of a file. What is proved under a rule's name is that rule."""
-    text = re.sub(r"^;.*", "", pathlib.Path(path).read_text(encoding="utf-8"), flags=re.MULTILINE)
-    rules = [" ".join(f"(rule {rule}".split()) for rule in text.split("(rule ")[1:]]
-    proved = pathlib.Path(proofs).read_text(encoding="utf-8")
-    for rule in rules:
-        name, digest = rule.split()[1], hashlib.sha256(rule.encode()).hexdigest()[:12]
-        assert f"(`{name}`" not in proved or f"(`{name}`, {digest})" in proved, f"{name} is {digest}: is the proof of it?"
-    return rules
-
-
 def main():
-    program, laws, written, proofs, *few = sys.argv[1:]
+    program, laws, *few = sys.argv[1:]
     each = int(few[1]) if few[1:] else 1
-    texts = [as_file(number, text) for number, text in read(laws)]
-    texts = texts[::each] + written_rules(written, proofs)
+    texts = [as_file(number, text) for number, text in read(laws)][::each]
     with tempfile.TemporaryDirectory() as folder:
         files = [pathlib.Path(folder) / f"laws.{kind}" for kind in ("rules", "properties")]
         for file, head in zip(files, ("(rule ", "(property ")):

@@ -6,6 +6,7 @@
 #include "derivation/programs/cost.h"
 #include "derivation/search/report.h"
 #include "expressions/definition_parse.h"
+#include "optimizer/derive/bilinear_rules.h"
 #include "optimizer/derive/families.h"
 #include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
@@ -16,6 +17,7 @@ struct options {
     int64_t depth, programs, show;
     bool forgets, does_not_converge;
     const char *output, *made_of;
+    bool is_bilinear;
     struct option_list weights;
 };
 static const struct option_spec specs[] = {
@@ -33,17 +35,19 @@ static const struct option_spec specs[] = {
      .help = "operators are recognized and not derived toward, to count them"},
     {"output", OPTION_TEXT, offsetof(struct options, output), .letter = 'o', .metavar = "FILE",
      .help = "the rules that are derived of families"},
+    {"bilinear", OPTION_FLAG, offsetof(struct options, is_bilinear),
+     .help = "rules of the table of bilinear algorithms, instead of a file"},
     {"weights", OPTION_LIST, offsetof(struct options, weights), .metavar = "x1",
      .help = "an input that is known beforehand"},
     {0}};
 static const struct program program = {
     .name = "taso-verify derivations",
-    .usage = "FILE|FAMILIES.rules [options]",
+    .usage = "FILE|FAMILIES.rules|--bilinear [options]",
     .summary =
         "Derives what a definition computes of other operators: prints the rules that lead there, formulas, and\n"
         "what is an operator. Each program that is printed was compared over a prime field with the definition.\n"
         "Of rules that have their source as their target, derives the source at random sizes, and makes rules for all\n"
-        "sizes of what is found: candidates, for taso-verify rules.",
+        "sizes of what is found: candidates, for taso-verify rules. So are those that it makes of bilinear algorithms.",
     .epilog = "The file has lines as x0 f32[4,8], x1 f32[8,5] and z[i,j] f32[4,5] = sum(k < 8) (x0[i,k] * x1[k,j]).\n"
               "Exit codes: 0 done, 1 a program is not equal, 2 wrong command line, 3 bad input.",
     .options = specs,
@@ -195,6 +199,17 @@ static int derive_families(struct command *c, const char *path, struct error *er
     return is_done ? EXIT_DONE : COMMAND_FAILED;
 }
 
+// Of the table of algorithms: as they are printed by themselves.
+static int make_bilinear(struct command *c, struct error *error)
+{
+    struct text text = {0};
+    bilinear_rules_print(&text);
+    bool is_done = rule_set_parse(&c->rules, "bilinear", text.chars, text.count, error) &&
+                   write_rules(&c->rules, ((const struct options *)c->options)->output, error);
+    text_free(&text);
+    return is_done ? EXIT_DONE : COMMAND_FAILED;
+}
+
 static bool is_of_rules(const char *path)
 {
     size_t n = strlen(path);
@@ -205,7 +220,10 @@ static int derive_file(struct command *c, int count, char **arguments, struct er
 {
     struct definition d;
     uint32_t weights;
-    if (count != 1) {
+    bool is_bilinear = ((const struct options *)c->options)->is_bilinear;
+    if (is_bilinear && count == 0)
+        return make_bilinear(c, error);
+    if (is_bilinear || count != 1) {
         error_set_code(error, EXIT_USAGE, NULL, "expected the file of a definition (see --help)");
         return COMMAND_FAILED;
     }

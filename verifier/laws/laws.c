@@ -5,7 +5,6 @@
 
 #include "core/text/text.h"
 #include "substitutions/pattern.h"
-#include "verifier/laws/written_rules.h"
 #include <string.h>
 
 static const struct law {
@@ -108,7 +107,7 @@ static const char *law_of_text(const struct equation *eq, bool names_weights)
 const char *law_of_equation(const struct equation *eq)
 {
     if (eq->pattern->nodes.count > MOST_NODES)
-        return written_rule_of_equation(eq);
+        return NULL;
     const char *number = law_of_text(eq, true);
     return number ? number : law_of_text(eq, false);
 }
