@@ -75,7 +75,7 @@ def four_branches(is_merged, wrong=0.0, is_split_again=False):
 
 def convolved_rows(is_by_winograd, wrong=0.0):
     """A convolution, its bias and ReLU; or (by Winograd) even and odd rows of the result from sums of rows of the image,
-    side by side, with the bias added last and ReLU where both stand together."""
+    side by side, with the bias added last."""
     kernel, bias, images = random(8, 8, 3, 3, seed=50), random(8, seed=51), ("float[1,8,8,8] x", "float[1,8,8,8] y")
     if not is_by_winograd:
         return model("c = Conv<pads = [1, 1, 1, 1]>(x, k, bias)  y = Relu(c)", *images, k=kernel, bias=bias)
@@ -85,11 +85,12 @@ def convolved_rows(is_by_winograd, wrong=0.0):
     nodes = [f"x{i} = Conv<strides = [2, 1], pads = [1, 0, 1, 0], group = 8>(x, r{i})" for i in range(4)]
     nodes += [f"p{i} = Conv<pads = [0, 1, 0, 1]>(x{i}, k{i})" for i in range(4)]
     return model(" ".join(nodes) + """
-        n2 = Conv<group = 8>(p2, minus)  s = Add(p2, p0)  t = Add(s, p1)  even = Add(t, b)
-        u = Add(n2, p3)  v = Add(u, p1)  odd = Add(v, b)
-        both = Concat<axis = 3>(even, odd)  r = Relu(both)  y = Reshape(r, shape)""", *images,
+        n2 = Conv<group = 8>(p2, minus)  s = Add(p2, p0)  t = Add(s, p1)  even = Add(t, bias)
+        u = Add(n2, p3)  v = Add(u, p1)  odd = Add(v, bias)
+        a = Relu(even)  b = Relu(odd)  e = Reshape(a, row)  o = Reshape(b, row)
+        both = Concat<axis = 3>(e, o)  y = Reshape(both, shape)""", *images,
         k0=k0, k1=k0 + k2 + k1, k2=k0 + k2 - k1, k3=k2 + np.float32(wrong), minus=-np.ones((8, 1, 1, 1), np.float32),
-        b=bias.reshape(8, 1, 1), shape=np.array([1, 8, 8, 8]), **given)
+        bias=bias.reshape(8, 1, 1), row=np.array([1, 8, 4, 1, 8]), shape=np.array([1, 8, 8, 8]), **given)
 
 
 def chain(changed=None, axis=-1, is_swapped=False):
