@@ -104,6 +104,9 @@ def test_chains_of_reshapes(folder):
 
 def test_normalized_products(folder):
     """BatchNormalization behind a product is a part of its weights, however its columns come to be channels."""
+    for large, left in ((1 << 20, ["MatMul", "Add"]), (1 << 30, ["MatMul", "Add", "Mul"])):   # a bias that would wrap stays
+        expect_nodes(folder, f"integers of {large}", "(int32[5,4] x) => (int32[5,2] y) { t = MatMul(x, w)  u = Add(t, e)  y = Mul(u, s) }",
+                     left, w=np.arange(8, dtype=np.int32).reshape(4, 2), e=np.array([large, 5], np.int32), s=np.array([4, 3], np.int32))
     random = np.random.default_rng(9)
     norm = {name: random.random(6).astype(np.float32) + 0.5 for name in "spmv"}
     normalized = "n = BatchNormalization({}, s, p, m, v)  y = Relu(n)"

@@ -158,7 +158,13 @@ static tensor_id moved_again(struct conversion *c, const struct moved_linear *m,
 
 // --- other weights ---------------------------------------------------------------------------------------------------
 
-const double *bias_with_numbers(struct conversion *c, tensor_id bias, const struct channel_numbers *n)
+// Integers wrap, and doubles do not: what leaves the type, or the integers that doubles have, is left to the runtime.
+static bool is_exact(enum dtype dtype, double number)
+{
+    return dtype_is_float(dtype) || fabs(number) < fmin(ldexp(1, 8 * (int)dtype_size(dtype) - 1), 0x1p53);
+}
+
+const double *bias_with_numbers(struct conversion *c, tensor_id bias, enum dtype dtype, const struct channel_numbers *n)
 {
     double *sum = arena_array(&c->importer->scratch, double, n->count + 1);
     const double *items = NULL;
@@ -166,8 +172,14 @@ const double *bias_with_numbers(struct conversion *c, tensor_id bias, const stru
     if (bias != NO_TENSOR &&
         (!is_weight(c, bias) || !constant_reals(c, bias, SIZE_MAX, &items, &count) || count != n->count))
         return NULL;
-    for (uint32_t i = 0; i < n->count; i++)
-        sum[i] = (items ? items[i] * (n->factors ? n->factors[i] : 1) : 0) + (n->offsets ? n->offsets[i] : 0);
+    for (uint32_t i = 0; i < n->count; i++) {
+        double factor = n->factors ? n->factors[i] : 1, offset = n->offsets ? n->offsets[i] : 0;
+        double product = items ? items[i] * factor : 0;
+        sum[i] = product + offset;
+        if (!is_exact(dtype, factor) || !is_exact(dtype, offset) || !is_exact(dtype, product) ||
+            !is_exact(dtype, sum[i]))
+            return NULL;
+    }
     return sum;
 }
 
@@ -194,7 +206,7 @@ static bool give_with_numbers(struct conversion *c, const struct moved_linear *m
     int64_t count = type.dim[l->weight_axis];
     struct channel_numbers n = {(uint32_t)count, for_channels(c, &m->channels, (uint32_t)count, numbers->factors),
                                 for_channels(c, &m->channels, (uint32_t)count, numbers->offsets)};
-    const double *sum = bias_with_numbers(c, l->bias, &n);
+    const double *sum = bias_with_numbers(c, l->bias, type.dtype, &n);
     if (!sum || !numbers_fit(type.dtype, n.count, sum) ||
         (n.factors &&
          !factors_fit_weights(c, l->weights, n.count, n.factors, (uint32_t)entries_behind(&type, l->weight_axis))))
@@ -249,7 +261,7 @@ static bool give_transposed(struct conversion *c, uint32_t node, const struct ch
         return false;
     struct type kernel = *type_of(c, t.inputs[KERNEL]);
     int64_t groups = int_attribute(&t, "group", 1), channels = n->count;
-    const double *sum = bias_with_numbers(c, t.inputs[BIAS], n);
+    const double *sum = bias_with_numbers(c, t.inputs[BIAS], kernel.dtype, n);
     if (!sum || kernel.rank + 1 > MAX_RANK || !numbers_fit(kernel.dtype, n->count, sum) ||
         kernel.dim[1] * groups != channels || (n->factors && !fit_transposed(c, t.inputs[KERNEL], groups, n->factors)))
         return false;

@@ -15,8 +15,8 @@ struct channel_numbers {
     const double *factors, *offsets;   // NULL: none
 };
 bool find_linear(struct conversion *c, tensor_id tensor, struct linear *ret);   // false: something else makes it
-// bias * factors + offsets; NULL: the bias (NO_TENSOR: none) is no constant of so many channels.
-const double *bias_with_numbers(struct conversion *c, tensor_id bias, const struct channel_numbers *n);
+// bias * factors + offsets; NULL: the bias (NO_TENSOR: none) is no constant of so many channels, or integers wrap.
+const double *bias_with_numbers(struct conversion *c, tensor_id bias, enum dtype, const struct channel_numbers *n);
 
 // Gives what makes an input, and nothing else reads, with its channels, which lie along axis 1, times factors plus
 // offsets: a convolution or a product, maybe behind transpositions and reshapes, or a ConvTranspose node, which then

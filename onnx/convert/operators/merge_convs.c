@@ -129,9 +129,9 @@ static tensor_id merged(struct conversion *c, const struct linear *large, const 
         return NO_TENSOR;
     struct type kernel = *type_of(c, large->weights);
     struct channel_numbers n = {.count = (uint32_t)kernel.dim[0]};
-    if (small->bias != NO_TENSOR && !(n.offsets = bias_with_numbers(c, small->bias, &n)))
+    if (small->bias != NO_TENSOR && !(n.offsets = bias_with_numbers(c, small->bias, kernel.dtype, &n)))
         return NO_TENSOR;
-    const double *sum = bias_with_numbers(c, large->bias, &n);
+    const double *sum = bias_with_numbers(c, large->bias, kernel.dtype, &n);
     if (!sum || !numbers_fit(kernel.dtype, n.count, sum))
         return NO_TENSOR;
     struct application conv = application_at(c, large->node), pad = application_of(c, OP_PAD);
