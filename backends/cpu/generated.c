@@ -252,8 +252,8 @@ static void *prepare(const struct step_request *r)
     c->threads = r->backend->threads;
     const char *schedule = strchr(r->step->choice, ' ');
     if (!schedule || !winograd_schedule_parse(schedule + 1, &c->schedule) ||
-        !define_sizes(c, r->backend, r->plan, r->step) || !define_epilogue(c, r) || !find_kernel(c, r) ||
-        !pack_weights(c, r))
+        !define_sizes(c, r->backend, r->plan, r->step) || !winograd_suits(&c->definition, &c->schedule) ||
+        !define_epilogue(c, r) || !find_kernel(c, r) || !pack_weights(c, r))
         return NULL;
     winograd_list_numbers(&c->definition, &c->schedule, c->numbers);
     c->scratch_floats = winograd_scratch_floats(&c->definition, &c->schedule);

@@ -281,6 +281,23 @@ static void choices_that_cannot_be_had_do_no_harm(void **state)
     backend_close(b);
 }
 
+// The window has forms for tiles of two results and none for four.
+static void tiles_without_a_form_do_no_harm(void **state)
+{
+    static const char *const models[] = {"(graph (let x (input 0) (f32 1 16 14 14)) (let w (weight 0) (f32 16 16 7 7)) "
+                                         "(let c (conv :pad 3 3 3 3 x w)) (output c))",
+                                         "(graph (let x (input 0) (f32 1 16 14 14)) (let w (weight 0) (f32 16 16 1 7)) "
+                                         "(let c (conv :pad 0 3 0 3 x w)) (output c))"};
+    struct backend *b = open_device(1, 1e-5);
+    for (size_t i = 0; i < COUNT_OF(models); i++) {
+        ARENA(arena);
+        GRAPH(g, &arena, models[i]);
+        const uint8_t *layouts = same_layouts(&g, &arena, LAYOUT_BLOCKS_OF_16);
+        count_prepared_by(b, &g, layouts, "generated (winograd m:4 tiles:28)", &arena);   // and compared
+    }
+    backend_close(b);
+}
+
 // --- results in their place in a concatenation -----------------------------------------------------------------------
 
 static size_t count_concatenating(struct backend *b, const struct graph *g, const uint8_t *layouts, struct arena *arena)
@@ -623,7 +640,8 @@ static void near_steps_choose_alike(void **state)
 
 RUN_TESTS(TEST(all_ways_agree_with_the_reference), TEST(schedules_of_spaces_agree_with_the_reference),
           TEST(parts_are_written_in_place), TEST(choices_that_cannot_be_had_do_no_harm),
-          TEST(errors_stay_within_the_budget), TEST(careful_choices_take_what_is_left), TEST(only_gains_are_taken),
+          TEST(tiles_without_a_form_do_no_harm), TEST(errors_stay_within_the_budget),
+          TEST(careful_choices_take_what_is_left), TEST(only_gains_are_taken),
           TEST(estimates_are_sums_of_what_is_chosen), TEST(generated_rows_agree_with_the_reference),
           TEST(measured_errors_are_those_of_the_kernel), TEST(both_kinds_are_measured_once),
           TEST(near_steps_choose_alike))
