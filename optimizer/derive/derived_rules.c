@@ -160,12 +160,20 @@ static void derive_node(struct walk *w, node_id id)
     arena_free(&arena);
 }
 
+static bool has_entries(const struct graph *g, node_id id)
+{
+    bool has_some = type_elements(graph_type(g, g->nodes.items[id].first_output)) > 0;
+    for (uint32_t i = 0; i < g->nodes.items[id].n_inputs; i++)
+        has_some = has_some && type_elements(graph_type(g, graph_inputs(g, id)[i])) > 0;
+    return has_some;
+}
+
 static bool can_be_derived(const struct walk *w, node_id id)
 {
     const struct graph *g = w->g;
     const struct node *n = &g->nodes.items[id];
     return n->n_inputs == OPERANDS && n->n_outputs == 1 && operator_has(n->op, TRAIT_CONTRACTS) &&
-           graph_type(g, n->first_output)->dtype == DTYPE_F32 && !w->is_constant[n->first_output];
+           graph_type(g, n->first_output)->dtype == DTYPE_F32 && !w->is_constant[n->first_output] && has_entries(g, id);
 }
 
 static void find_constants(const struct graph *g, bool *ret_is_constant)

@@ -55,6 +55,12 @@ class Derived(unittest.TestCase):
         rules = self.optimize("grown", "--quiet", "--device", "fake")["rules_applied"]
         self.assertFalse(any(rule.startswith("derived-") for rule in rules), rules)
 
+    def test_leaves_tensors_without_entries(self):
+        for x, k in (([0, 4, 8, 8], (4, 4, 3, 3)), ([1, 4, 8, 8], (0, 4, 3, 3))):
+            text = f"(float{x} x) => (float[{x[0]},{k[0]},8,8] y) {{ y = Conv<pads = [1, 1, 1, 1]>(x, k) }}"
+            small_model(self.folder / "empty.onnx", text, k=k)
+            self.optimize("empty", "--quiet", "--derive", "--device", "fake")
+
     def test_computes_what_the_model_does(self):
         for name in MODELS:
             compiled = self.folder / f"{name}.taso"
