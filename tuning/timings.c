@@ -85,7 +85,10 @@ static bool read_answer(char *line, timing_list *timings, size_t of_a_job)
     bool is_read = word && !*end && first < timings->count && first % of_a_job == 0;
     while (is_read && (word = strtok_r(NULL, "\t\n", &rest)))
         is_read = n < of_a_job && first + n < timings->count && read_timing(word, &timings->items[first + n++]);
-    return is_read && (n == of_a_job || first + n == timings->count);
+    if (!is_read || (n != of_a_job && first + n != timings->count) || timings->items[first].is_answered)
+        return false;
+    timings->items[first].is_answered = true;
+    return true;
 }
 
 static size_t read_answers(FILE *from, timing_list *timings, size_t of_a_job)
@@ -119,6 +122,8 @@ static bool ask(const char *command, const char *jobs, timing_list *timings, siz
     if (from)
         n = read_answers(from, timings, of_a_job);
     bool is_done = from && pclose(from) == 0;
+    if (interrupt_requested())
+        return false;
     return (is_done && n == n_jobs) || error_set_code(error, EXIT_UNSUPPORTED, NULL,
                                                       "the command that tries schedules %s: %zu of %zu jobs answered",
                                                       is_done ? "answers too little" : "fails", n, n_jobs);

@@ -15,7 +15,7 @@
 struct timing {
     char choice[CHOICE_SIZE];
     enum precision precision;
-    bool is_had;
+    bool is_had, is_answered;
     struct step_cost cost;
 };
 typedef VEC(struct timing) timing_list;
@@ -25,7 +25,7 @@ uint64_t timings_step_key(struct backend *b, const struct plan *plan, const stru
 void timings_take(struct backend *b, const struct plan *plan, const struct step *step, timing_list *timings,
                   double best);
 // Jobs for a command in a shell, so many timings in each, which are neighbours. False: it fails, or answers something
-// else (EXIT_UNSUPPORTED).
+// else (EXIT_UNSUPPORTED), or the user interrupts it (no error).
 bool timings_ask(const char *command, uint64_t step_key, timing_list *timings, size_t of_a_job, double best,
                  struct error *error);
 // The work of that command, for steps of this plan. False: a job is none, or its step is none of the plan.

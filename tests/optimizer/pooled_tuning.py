@@ -67,7 +67,8 @@ def main():
         shutil.copy(first, costs)
         done, _, trials = tune(model, costs, f"{RUN} {model} --threads 1 --layout best --costs {first} --try", seconds=3)
         expect(done.returncode == 0 and trials, f"taso-run --try answers: {done.returncode} {done.stderr}")
-        for command in ("false", "cat", "true"):
+        repeated = commands["one"] + " | awk 'NR == 1 { first = $0 } { print first }'"
+        for command in ("false", "cat", "true", repeated):
             done, *_ = tune(model, costs, command)
             expect(done.returncode == UNSUPPORTED and "schedules" in done.stderr, f"{command}: {done.returncode} {done.stderr}")
         done = subprocess.run([RUN, model, "--threads", "1", "--costs", first, "--try"], input="1\t00\t1e-3\t0 tile\n", text=True,
