@@ -276,7 +276,7 @@ static bool match(struct difference *d, const struct product *x, const struct pr
     if (!have_alike_factors(x, &fresh))
         return false;
     if (x->n_indices == 0)   // there is nothing to rename
-        return check_renaming(&r, ret);
+        return sums_have_room(d->s) && check_renaming(&r, ret);
     collect_reads(x, &r.of_x);
     collect_reads(&fresh, &r.of_y);
     return r.of_x.n == r.of_y.n && r.of_x.n < 32 && pair_reads(&r, 0, 0, ret);
