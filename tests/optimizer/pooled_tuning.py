@@ -69,6 +69,7 @@ def main():
         expect(done.returncode == 0 and trials, f"taso-run --try answers: {done.returncode} {done.stderr}")
         repeated = commands["one"] + " | awk 'NR == 1 { first = $0 } { print first }'"
         for command in ("false", "cat", "true", repeated):
+            shutil.copy(first, costs)
             done, *_ = tune(model, costs, command)
             expect(done.returncode == UNSUPPORTED and "schedules" in done.stderr, f"{command}: {done.returncode} {done.stderr}")
         done = subprocess.run([RUN, model, "--threads", "1", "--costs", first, "--try"], input="1\t00\t1e-3\t0 tile\n", text=True,
