@@ -188,7 +188,7 @@ static struct variant *find_variant(struct compiled_region *c, const int64_t *di
     return NULL;
 }
 
-// What was restored has no other session: the caller waits for one of ours.
+// A restored region has no other session: the caller waits for one of ours.
 static taso_session *wait_for_session(struct compiled_region *c, struct variant *v)
 {
     taso_session *session = variant_take(v);

@@ -127,7 +127,7 @@ INLINED float fast_log(float x)
 
 // --- scalar functions ------------------------------------------------------------------------------------------------
 
-// As expressions/functions.def has them; <tgmath.h> makes its functions those of float, and these are faster.
+// Functions as expressions/functions.def has them; <tgmath.h> makes its functions those of float, and these are faster.
 #undef exp
 #undef tanh
 #undef erf
@@ -219,7 +219,7 @@ float functions_reduce(enum scalar_function f, float start, const float *a, int6
 
 // --- moving ----------------------------------------------------------------------------------------------------------
 
-// One entry, of any type.
+// An entry, of any type.
 static float real_of(enum dtype dtype, const char *from)
 {
     double real;

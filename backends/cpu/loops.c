@@ -153,7 +153,7 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-// Where there are few blocks every thread gets its share of the columns.
+// Every thread gets its share of the columns where there are few blocks.
 static void cut_into_blocks(struct compiled_loop *c, int threads)
 {
     int inner = inner_axis(c), outer = inner - 1;
@@ -228,7 +228,7 @@ struct compiled_loops *loops_prepare(const struct step *step, int threads, struc
 
 // --- values ----------------------------------------------------------------------------------------------------------
 
-// One thread at work on one loop.
+// A thread at work on a loop.
 struct running {
     const struct compiled_loop *loop;
     char *const *memory;
@@ -292,7 +292,7 @@ static bool is_dense(const struct compiled_access *a, const struct span *s)
     return a->dtype == DTYPE_F32 && s->rows == 1 && (s->inner == 1 || s->columns == 1);
 }
 
-// What all blocks of a row read is loaded once.
+// Entries that all blocks of a row read are loaded once.
 static const float *load(struct running *r, int operand)
 {
     const struct compiled_access *a = &r->loop->operands[operand];
@@ -342,7 +342,7 @@ static void set_constants(struct running *r)
     }
 }
 
-// Where the value is stored as it is, it is computed there; else in its slot.
+// A value behind a reduction is computed where it is stored as it is; any other in its slot.
 static float *room_for(const struct running *r, int instruction)
 {
     const struct loop *l = r->loop->loop;

@@ -27,7 +27,7 @@ struct memory_probe {
 #define AHEAD 128   // floats
 enum { STREAMS = 8 };
 
-// One row of each stream.
+// A row of each stream.
 static void add_rows(float *restrict sums, const float *from, int64_t apart, int64_t n)
 {
     for (int64_t i = 0; i < n; i += LINE) {

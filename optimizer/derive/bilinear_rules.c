@@ -97,7 +97,7 @@ static void name_common_pairs(struct text *t, struct sums *s)
         name_pair(t, s, &p);
 }
 
-// Of a row: what is added, the shared ones last, then what is subtracted.
+// Terms of a row: what is added, the shared ones last, then what is subtracted.
 static int list_addends(const struct sums *s, int row, int *ret_addends, int *ret_n_added)
 {
     int n = 0;
@@ -203,7 +203,7 @@ static void print_source(struct text *t, const struct windows *w)
     text_add(t, w->has_relu ? " ?b))))\n" : ")\n");
 }
 
-// What the sums of an image's rows are multiplied by, so that those of the kernel's rows have no factors.
+// Factors that the sums of an image's rows are multiplied by, so that those of the kernel's rows have no factors.
 static double scale_of(const struct bilinear *b, int product)
 {
     double first = 0;

@@ -253,7 +253,7 @@ static bool is_constant(const struct lowering *l, expr e)
     return l->p->d.nodes.items[e].kind == EXPR_INTEGER;
 }
 
-// What has to be taken, one after the other: NULL when nothing has.
+// A guard that is not constant, or an index without iterators: variables in it have to be taken one after the other.
 static bool find_trouble(struct lowering *l, expr *ret)
 {
     for (int i = 0; i < l->s.n_guards; i++)
