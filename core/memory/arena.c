@@ -14,7 +14,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -31,7 +30,7 @@
 #define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
 #endif
 
-enum { SMALLEST_BLOCK = 1 << 10, LARGEST_STEP = 1 << 24, HUGE_PAGE = 1 << 21 };
+enum { SMALLEST_BLOCK = 1 << 10, LARGEST_STEP = 1 << 24 };
 
 struct arena_block {
     struct arena_block *older, *newer;
@@ -92,17 +91,6 @@ static void link_after_current(struct arena *a, struct arena_block *b)
         a->block->newer = b;
 }
 
-// Large blocks in huge pages where the system has them: what reads weights once through misses the TLB less.
-static void ask_for_huge_pages(void *bytes, size_t size)
-{
-#ifdef MADV_HUGEPAGE
-    uintptr_t begin = ((uintptr_t)bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    uintptr_t end = ((uintptr_t)bytes + size) / HUGE_PAGE * HUGE_PAGE;
-    if (begin < end)
-        madvise((void *)begin, end - begin, MADV_HUGEPAGE);
-#endif
-}
-
 static void free_block(struct arena *a, struct arena_block *b)
 {
     a->total -= block_bytes(b);
@@ -125,7 +113,7 @@ static void add_block(struct arena *a, size_t size, size_t align)
     size_t capacity = capacity_of_next_block(a, size, align);
     free_kept_blocks(a, capacity);
     struct arena_block *b = mem_alloc(sizeof *b + capacity);
-    ask_for_huge_pages(b, sizeof *b + capacity);
+    mem_ask_for_huge_pages(b, sizeof *b + capacity);
     b->used = 0;
     b->capacity = capacity;
     ASAN_POISON_MEMORY_REGION(b->bytes, capacity);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #ifdef __GLIBC__
@@ -206,4 +207,14 @@ void mem_set_at_end(void (*hook)(void))
 void mem_set_out_of_memory(void (*hook)(size_t size))
 {
     atomic_store(&out_of_memory_hook, hook ? hook : report_and_exit);
+}
+
+void mem_ask_for_huge_pages(void *bytes, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    const uintptr_t page = (uintptr_t)1 << 21;
+    uintptr_t begin = ((uintptr_t)bytes + page - 1) / page * page, end = ((uintptr_t)bytes + size) / page * page;
+    if (begin < end)
+        madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#endif
 }

@@ -24,6 +24,8 @@ void mem_keep_freed(void);
 void mem_give_back_large(void);
 // Memory that was freed goes back to the system, also what lies between blocks that are in use.
 void mem_give_back(void);
+// Memory of this range in huge pages, where the system has them: what reads a lot once through misses the TLB less.
+void mem_ask_for_huge_pages(void *bytes, size_t size);
 void mem_set_out_of_memory(void (*hook)(size_t size));   // must not return
 void mem_set_at_end(void (*hook)(void));   // what is to be cleared away when no other hook ends the process
 

@@ -325,7 +325,7 @@ bool compiled_model_read(struct compiled_model *ret_model, const char *path, con
 bool compiled_model_open(struct compiled_model *ret_model, const char *path, struct error *error)
 {
     struct file_map map;
-    if (!file_map_open(&map, path, error))
+    if (!file_map_read(&map, path, error))
         return false;
     bool is_read = compiled_frame_check(path, map.bytes, map.size, error) &&
                    compiled_model_read(ret_model, path, map.bytes, map.size, error);

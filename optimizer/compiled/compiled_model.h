@@ -1,6 +1,6 @@
 // Compiled models: optimized graphs with their layouts and with their weights as this program's executor reads them, in
-// files that are mapped (docs/manual/compiled.md). Whoever opens one plans its steps again, so that another processor,
-// or another release, runs it too: only weights that its kernels want otherwise are packed again.
+// files that are read as they are (docs/manual/compiled.md). Whoever opens one plans its steps again, so that another
+// processor, or another release, runs it too: only weights that its kernels want otherwise are packed again.
 //
 //     0    header     enum of numbers below, little-endian
 //     48   manifest   text: names, where weights stand and how they are packed, layouts, choices of steps, the graph

@@ -47,17 +47,26 @@ static void empty_folder(void)
     assert_int_equal(mkdir(folder, 0700), 0);
 }
 
-static void check_content(const char *path, const void *bytes, size_t size)
+typedef bool open_fn(struct file_map *map, const char *path, struct error *error);
+static open_fn *const ways_to_open[] = {file_map_open, file_map_read};
+
+static void check_content_by(open_fn *open, const char *path, const void *bytes, size_t size)
 {
     struct file_map map;
     struct error error;
-    assert_true(file_map_open(&map, path, &error));
+    assert_true(open(&map, path, &error));
     assert_int_equal(map.size, size);
     assert_non_null(map.bytes);
     if (size)
         assert_memory_equal(map.bytes, bytes, size);
     file_map_close(&map);
     assert_null(map.bytes);
+}
+
+static void check_content(const char *path, const void *bytes, size_t size)
+{
+    for (int way = 0; way < 2; way++)
+        check_content_by(ways_to_open[way], path, bytes, size);
 }
 
 static unsigned mode_of(const char *path)
@@ -225,20 +234,38 @@ static void a_disk_that_fills_up_leaves_nothing(void **state)
     assert_int_equal(files_in_folder(), 0);
 }
 
-static void only_regular_files_are_mapped(void **state)
+static void refuse(const char *path, const char *reason)
 {
+    for (int way = 0; way < 2; way++) {
+        struct file_map map;
+        struct error error;
+        assert_false(ways_to_open[way](&map, path, &error));
+        assert_string_equal(error.message, reason);
+        file_map_close(&map);
+    }
+}
+
+static void only_regular_files_are_opened(void **state)
+{
+    empty_folder();
+    refuse(path_of("absent"), "cannot open: No such file or directory");
+    refuse(folder, "is a folder");
+    refuse("/dev/null", "is not a regular file");
+    assert_int_equal(mkfifo(path_of("pipe"), 0600), 0);
+    refuse(path_of("pipe"), "is not a regular file");
+}
+
+static void what_was_read_stays_when_the_file_is_cut_short(void **state)
+{
+    static char ones[40000];
     struct file_map map;
     struct error error;
     empty_folder();
-    assert_false(file_map_open(&map, path_of("absent"), &error));
-    assert_string_equal(error.message, "cannot open: No such file or directory");
-    assert_false(file_map_open(&map, folder, &error));
-    assert_string_equal(error.message, "is a folder");
-    assert_false(file_map_open(&map, "/dev/null", &error));
-    assert_string_equal(error.message, "is not a regular file");
-    assert_int_equal(mkfifo(path_of("pipe"), 0600), 0);
-    assert_false(file_map_open(&map, path_of("pipe"), &error));
-    assert_string_equal(error.message, "is not a regular file");
+    memset(ones, 1, sizeof ones);
+    assert_true(file_write_text(path_of("model"), ones, sizeof ones, &error));
+    assert_true(file_map_read(&map, path_of("model"), &error));
+    assert_int_equal(truncate(path_of("model"), 10000), 0);
+    assert_memory_equal(map.bytes, ones, sizeof ones);
     file_map_close(&map);
 }
 
@@ -335,7 +362,8 @@ int main(void)
         TEST(a_full_device_is_an_error),
         TEST(devices_are_written_and_not_replaced),
         TEST(a_disk_that_fills_up_leaves_nothing),
-        TEST(only_regular_files_are_mapped),
+        TEST(only_regular_files_are_opened),
+        TEST(what_was_read_stays_when_the_file_is_cut_short),
         TEST(a_map_that_is_cut_short_is_a_bad_file),
         TEST(locks_survive_a_replacement),
         TEST(the_cache_folder_is_made),
