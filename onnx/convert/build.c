@@ -176,8 +176,6 @@ tensor_id reshape_to(struct conversion *c, tensor_id x, int rank, const int64_t 
 
 tensor_id transpose_by(struct conversion *c, tensor_id x, const int64_t *perm)
 {
-    if (x == NO_TENSOR)
-        return x;
     struct application a = application_of(c, OP_TRANSPOSE);
     set_ints(c, &a, "perm", (uint32_t)type_of(c, x)->rank, perm);
     return apply1(c, &a, x);
@@ -285,8 +283,8 @@ tensor_id scale_by(struct conversion *c, tensor_id x, double value)
 
 tensor_id spread_along(struct conversion *c, tensor_id vector, int axis, tensor_id like)
 {
-    if (vector == NO_TENSOR || like == NO_TENSOR)
-        return NO_TENSOR;
+    if (like == NO_TENSOR)
+        return like;
     struct type type = *type_of(c, like);
     int64_t dim[MAX_RANK] = {type.dim[axis]};
     int rank = type.rank - axis;

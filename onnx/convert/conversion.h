@@ -36,10 +36,13 @@ enum keeping {
     KEPT,                   // of constants, too: runtimes look for it behind quantized weights
     KEPT_UNREAD,            // of constants, too: what it computes is long, and opaque/ types it
 };
+#define ALL_INPUTS UINT32_MAX   // one at least
+
 // A row of the table of ONNX operators (operators.def), as import sees it.
 struct converter {
     const char *name;
     int64_t first_opset, last_opset;   // of the versions whose meaning the function knows
+    uint32_t n_inputs;                 // that must be there, of known types; ALL_INPUTS; 0: the function asks itself
     bool (*convert)(struct conversion *c);
     int parameter;   // handed to it as c->parameter
     enum keeping keeping;

@@ -3,8 +3,6 @@
 // its own, as ONNX Runtime does of what dequantizes for it, makes a copy by itself.
 #include "onnx/convert/equal_nodes.h"
 
-#include "onnx/convert/importer.h"
-
 #include "core/memory/hash.h"
 #include "core/text/error.h"
 #include "onnx/convert/read_node.h"

@@ -2,7 +2,6 @@
 #include "onnx/convert/import_names.h"
 
 #include "core/memory/hash.h"
-#include "onnx/convert/importer.h"
 #include "onnx/format/visit.h"
 
 #include <string.h>

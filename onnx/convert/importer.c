@@ -403,8 +403,9 @@ static const struct converter *find_row(struct conversion *c)
 
 static bool gives_all_outputs(struct conversion *c, const struct converter *row)
 {
+    uint32_t n_needed = row->n_inputs == ALL_INPUTS ? c->n_inputs + !c->n_inputs : row->n_inputs;
     c->parameter = row->parameter;
-    bool is_converted = row->convert(c);
+    bool is_converted = (n_needed == 0 || has_known_inputs(c, n_needed)) && row->convert(c);
     for (uint32_t i = 0; is_converted && i < c->n_outputs; i++)
         if (c->outputs[i] == NO_TENSOR && wants_output(c, i))
             is_converted = cannot(c, "its output %u is not known", i + 1);

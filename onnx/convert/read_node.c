@@ -24,6 +24,12 @@ bool cannot(struct conversion *c, const char *format, ...)
     return false;
 }
 
+tensor_id no_tensor(struct conversion *c, const char *reason)
+{
+    cannot(c, "%s", reason);
+    return NO_TENSOR;
+}
+
 bool give(struct conversion *c, uint32_t output, tensor_id tensor)
 {
     if (tensor == NO_TENSOR)
@@ -77,7 +83,8 @@ bool wants_output(const struct conversion *c, uint32_t output)
 
 const struct type *type_of(const struct conversion *c, tensor_id tensor)
 {
-    return graph_type(&c->model->graph, tensor);
+    static const struct type none;
+    return tensor == NO_TENSOR ? &none : graph_type(&c->model->graph, tensor);
 }
 
 bool has_known_inputs(struct conversion *c, uint32_t n)
@@ -206,6 +213,26 @@ bool constant_reals(struct conversion *c, tensor_id tensor, size_t limit, const 
     elements_to_reals(type->dtype, data, n, items);
     *ret_items = items;
     *ret_count = (uint32_t)n;
+    return true;
+}
+
+bool constant_int(struct conversion *c, tensor_id tensor, int64_t *ret_number)
+{
+    const int64_t *items;
+    uint32_t count;
+    if (!constant_ints(c, tensor, 1, &items, &count) || count != 1)
+        return cannot(c, "an input is no single number");
+    *ret_number = items[0];
+    return true;
+}
+
+bool constant_real(struct conversion *c, tensor_id tensor, double *ret_number)
+{
+    const double *items;
+    uint32_t count;
+    if (!constant_reals(c, tensor, 1, &items, &count) || count != 1)
+        return cannot(c, "an input is no single number");
+    *ret_number = items[0];
     return true;
 }
 

@@ -4,6 +4,7 @@
 
 // Refuses: `return cannot(c, "mode %s", mode);`
 bool cannot(struct conversion *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+tensor_id no_tensor(struct conversion *c, const char *reason);   // NO_TENSOR
 // Gives an output; false when it is NO_TENSOR.
 bool give(struct conversion *c, uint32_t output, tensor_id tensor);
 // The graph has a better form than this node: export does not restore it.
@@ -16,8 +17,8 @@ bool wants_output(const struct conversion *c, uint32_t output);   // does anythi
 // Does one node alone read it? Also what no name of the model stands for, as it is a part of what one node makes.
 // Reading a shape that is known without the tensor does not count.
 bool tensor_is_read_once(const struct conversion *c, tensor_id tensor);
-bool input_is_read_once(const struct conversion *c, uint32_t input);   // by each of its names
-const struct type *type_of(const struct conversion *c, tensor_id tensor);
+bool input_is_read_once(const struct conversion *c, uint32_t input);        // by each of its names
+const struct type *type_of(const struct conversion *c, tensor_id tensor);   // of NO_TENSOR: one of rank 0
 // Are the first n inputs there, and all that are there of known type? Otherwise cannot.
 bool has_known_inputs(struct conversion *c, uint32_t n);
 // Attributes of the node (node.h), with the standard value.
@@ -36,6 +37,8 @@ bool constant_ints(struct conversion *c, tensor_id tensor, size_t limit, const i
                    uint32_t *ret_count);
 bool constant_reals(struct conversion *c, tensor_id tensor, size_t limit, const double **ret_items,
                     uint32_t *ret_count);
+bool constant_int(struct conversion *c, tensor_id tensor, int64_t *ret_number);   // of one entry
+bool constant_real(struct conversion *c, tensor_id tensor, double *ret_number);
 bool is_filled_with(struct conversion *c, tensor_id tensor, double value);   // a constant: all entries are this number
 // A list that older operator sets have as an attribute and newer ones as a constant input; *ret_items NULL when absent.
 bool list_of(struct conversion *c, const char *attribute, uint32_t input, const int64_t **ret_items,

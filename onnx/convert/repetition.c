@@ -4,7 +4,6 @@
 
 #include "core/memory/hash.h"
 #include "core/memory/table.h"
-#include "onnx/convert/importer.h"
 #include "operators/traits.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 // Types that ONNX states, as types of the graph.
 #include "onnx/convert/types.h"
 
-#include "onnx/convert/importer.h"
 #include "onnx/format/visit.h"
 
 int64_t size_of_symbol(const struct importer *im, const struct onnx_string *symbol)

@@ -3,7 +3,6 @@
 #include "onnx/convert/weights.h"
 
 #include "core/text/error.h"
-#include "onnx/convert/importer.h"
 #include "onnx/format/model_file.h"
 #include "onnx/format/tensor.h"
 

@@ -6,7 +6,6 @@
 
 #include "core/memory/key_set.h"
 #include "core/text/error.h"
-#include "onnx/format/model.h"
 #include "onnx/format/visit.h"
 
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #include "core/text/error.h"
 #include "onnx/format/external.h"
 #include "onnx/format/foreign.h"
-#include "onnx/format/model.h"
 #include "onnx/format/model_read.h"
 #include "onnx/format/tensor.h"
 #include "onnx/format/visit.h"

@@ -10,7 +10,6 @@
 
 #include "core/formats/wire.h"
 #include "core/text/error.h"
-#include "onnx/format/model.h"
 
 #include <string.h>
 

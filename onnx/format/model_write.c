@@ -7,8 +7,6 @@
 #include "core/formats/wire.h"
 #include "core/memory/vec.h"
 #include "core/text/error.h"
-#include "onnx/format/model.h"
-#include "onnx/format/writer.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 // Walking over a model by the tables of schema.c, and the small helpers that everybody uses.
 #include "onnx/format/visit.h"
 
-#include "onnx/format/model.h"
-
 #include <string.h>
 
 static bool visit_field(const struct onnx_field *f, char *message, const struct onnx_descriptor *wanted,

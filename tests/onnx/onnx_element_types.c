@@ -11,7 +11,7 @@ static const struct {
     const char *name;
     int64_t first_opset;
 } operators[] = {
-#define ONNX_OPERATOR(name, first, last, import, op, export) {name, first},
+#define ONNX_OPERATOR(name, first, last, inputs, import, op, export) {name, first},
 #include "onnx/convert/operators/operators.def"
     {"Gemm", 7},
     {"GlobalAveragePool", 7},

@@ -3,7 +3,6 @@
 
 #include "core/text/error.h"
 #include "expressions/elements.h"
-#include "onnx/convert/export/exporter.h"
 #include "onnx/convert/export/value_names.h"
 #include "onnx/convert/fold_constants.h"
 #include "onnx/convert/importer.h"

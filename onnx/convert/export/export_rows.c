@@ -8,7 +8,7 @@
 #include "operators/extra_operators.h"
 
 static const struct row rows[OP_COUNT] = {
-#define ONNX_OPERATOR(name, first, last, import, op, export) [OP_##op] = {name, first, make_##export},
+#define ONNX_OPERATOR(name, first, last, inputs, import, op, export) [OP_##op] = {name, first, make_##export},
 #define EXPORTED_OPERATOR(op, name, first, export) [OP_##op] = {name, first, make_##export},
 #include "onnx/convert/operators/operators.def"
 };

@@ -36,7 +36,7 @@ const char *inner_output(const struct making *m);
 bool finish_with_activation(const struct making *m, const char *inner);
 
 // The functions make_... that operators.def names.
-#define ONNX_OPERATOR(name, first, last, import, op, export)                                                           \
+#define ONNX_OPERATOR(name, first, last, inputs, import, op, export)                                                   \
     bool make_##export(struct making * m, const struct row *row);
 #define EXPORTED_OPERATOR(op, name, first, export) bool make_##export(struct making * m, const struct row *row);
 #include "onnx/convert/operators/operators.def"

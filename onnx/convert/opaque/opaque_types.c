@@ -3,7 +3,6 @@
 
 #include "onnx/convert/importer.h"
 #include "onnx/convert/opaque/subgraphs.h"
-#include "onnx/convert/opaque/typing.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/read_node.h"
 #include "onnx/format/visit.h"

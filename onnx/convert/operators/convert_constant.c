@@ -58,7 +58,7 @@ bool convert_constant_of_shape(struct conversion *c)
     double value = 0;
     enum dtype dtype = DTYPE_F32;
     const struct onnx_attribute *a = onnx_node_find(c->node, "value");
-    if (!has_known_inputs(c, 1) || !constant_ints(c, input_of(c, 0), MAX_RANK, &dim, &rank))
+    if (!constant_ints(c, input_of(c, 0), MAX_RANK, &dim, &rank))
         return false;
     if (a && a->t) {
         struct type type = type_of_tensor(a->t);
@@ -114,21 +114,19 @@ static bool count_range(enum dtype dtype, double first, double limit, double ste
 
 bool convert_range(struct conversion *c)
 {
-    const double *first, *limit, *step;
-    double length;
-    uint32_t count;
-    if (!has_known_inputs(c, 3) || !constant_reals(c, input_of(c, 0), 1, &first, &count) ||
-        !constant_reals(c, input_of(c, 1), 1, &limit, &count) || !constant_reals(c, input_of(c, 2), 1, &step, &count))
+    double first, limit, step, length;
+    if (!constant_real(c, input_of(c, 0), &first) || !constant_real(c, input_of(c, 1), &limit) ||
+        !constant_real(c, input_of(c, 2), &step))
         return false;
     enum dtype dtype = type_of(c, input_of(c, 0))->dtype;
-    if (!step[0] || !count_range(dtype, first[0], limit[0], step[0], &length))
+    if (!step || !count_range(dtype, first, limit, step, &length))
         return cannot(c, "its length depends on how it is rounded");
     if (length > (double)c->importer->options->fold_limit)
         return cannot(c, "it is longer than the limit of folding");
     int64_t n = (int64_t)length;
     double *values = arena_array(&c->importer->scratch, double, n + 1);
     for (int64_t i = 0; i < n; i++)
-        values[i] = first[0] + (double)i * step[0];
+        values[i] = first + (double)i * step;
     keep_rewritten(c);
     return give(c, 0, real_weight(c, dtype, 1, &n, values));
 }

@@ -135,12 +135,8 @@ tensor_id convolve_at(struct conversion *c, const struct window_places *p, tenso
 tensor_id convolve(struct conversion *c, tensor_id x, tensor_id kernel)
 {
     struct windows w;
-    if (x == NO_TENSOR || kernel == NO_TENSOR)
-        return NO_TENSOR;
-    if (type_of(c, kernel)->rank != type_of(c, x)->rank || type_of(c, x)->rank < 3) {
-        cannot(c, "image and kernel differ in rank");
-        return NO_TENSOR;
-    }
+    if (type_of(c, kernel)->rank != type_of(c, x)->rank || type_of(c, x)->rank < 3)
+        return no_tensor(c, "image and kernel differ in rank");
     if (!read_windows(c, type_of(c, x), &type_of(c, kernel)->dim[2], &w))
         return NO_TENSOR;
     return convolve_at(c, &(struct window_places){w.n, w.stride, w.pad, w.dilation}, x, kernel);
@@ -150,17 +146,14 @@ tensor_id add_to_channels(struct conversion *c, tensor_id image, tensor_id bias)
 {
     if (bias == NO_TENSOR || image == NO_TENSOR)
         return image;
-    if (type_of(c, bias)->rank != 1) {
-        cannot(c, "the bias is no vector");
-        return NO_TENSOR;
-    }
+    if (type_of(c, bias)->rank != 1)
+        return no_tensor(c, "the bias is no vector");
     return binary(c, OP_EWADD, image, spread_along(c, bias, 1, image));
 }
 
 bool convert_conv(struct conversion *c)
 {
-    return has_known_inputs(c, 2) &&
-           give(c, 0, add_to_channels(c, convolve(c, input_of(c, 0), input_of(c, 1)), input_of(c, 2)));
+    return give(c, 0, add_to_channels(c, convolve(c, input_of(c, 0), input_of(c, 1)), input_of(c, 2)));
 }
 
 static bool apply_pool(struct conversion *c, struct application *a, const struct windows *w)
@@ -175,7 +168,7 @@ bool convert_max_pool(struct conversion *c)
     struct windows w;
     if (wants_output(c, 1))
         return cannot(c, "the places of the maxima are used");
-    if (!has_known_inputs(c, 1) || !read_windows(c, type_of(c, input_of(c, 0)), NULL, &w))
+    if (!read_windows(c, type_of(c, input_of(c, 0)), NULL, &w))
         return false;
     struct application a = application_of(c, OP_POOLMAX);
     return apply_pool(c, &a, &w);
@@ -185,7 +178,7 @@ bool convert_average_pool(struct conversion *c)
 {
     struct windows w;
     bool counts_pads = int_attribute(c, "count_include_pad", 0) != 0;
-    if (!has_known_inputs(c, 1) || !read_windows(c, type_of(c, input_of(c, 0)), NULL, &w))
+    if (!read_windows(c, type_of(c, input_of(c, 0)), NULL, &w))
         return false;
     if (counts_pads && w.rounds_up)
         return cannot(c, "it counts pads and rounds up");
@@ -196,8 +189,6 @@ bool convert_average_pool(struct conversion *c)
 
 bool convert_global_pool(struct conversion *c)
 {
-    if (!has_known_inputs(c, 1))
-        return false;
     const struct type *x = type_of(c, input_of(c, 0));
     struct windows w = {.n = x->rank - 2};
     if (w.n < 1 || w.n > MAX_RANK - 2)

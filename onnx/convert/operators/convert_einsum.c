@@ -264,7 +264,7 @@ static bool multiply_entries(struct einsum *e, const struct term *a, const struc
     if (!has_place_for(e, z.axes.n))
         return false;
     tensor_id x = spread_over(e, first, &z.axes), y = spread_over(e, other, &z.axes);
-    z.x = x == NO_TENSOR || y == NO_TENSOR ? NO_TENSOR : binary(e->c, OP_EWMUL, x, y);
+    z.x = binary(e->c, OP_EWMUL, x, y);
     *ret_product = z;
     return true;
 }
@@ -337,8 +337,6 @@ bool convert_einsum(struct conversion *c)
     struct einsum e = {.c = c};
     if (c->n_inputs == 0 || !equation || !equation->s.at)
         return cannot(c, "it has no operands or no equation");
-    if (!has_known_inputs(c, c->n_inputs))
-        return false;
     e.text = without_spaces(c, &equation->s);
     struct term *terms = arena_array(&c->importer->scratch, struct term, c->n_inputs);
     if (!read_operands(&e, terms) || !read_output(&e))

@@ -47,8 +47,6 @@ bool convert_plain(struct conversion *c)
 {
     struct application a = application_of(c, (enum operator_id)c->parameter);
     uint32_t n = (uint32_t)a.op->min_inputs;
-    if (!has_known_inputs(c, n))
-        return false;
     for (int i = 0; i < operator_n_attributes(a.op); i++)
         if (!take_attribute(c, &a, &a.op->attributes[i]))
             return false;
@@ -58,8 +56,6 @@ bool convert_plain(struct conversion *c)
 bool convert_swish(struct conversion *c)
 {
     double alpha = float_attribute(c, "alpha", 1);
-    if (!has_known_inputs(c, 1))
-        return false;
     if (alpha == 1)
         return give(c, 0, unary(c, OP_SILU, input_of(c, 0)));
     tensor_id gate = unary(c, OP_SIGMOID, scale_by(c, input_of(c, 0), alpha));
@@ -79,8 +75,6 @@ static bool follows_its_like(const struct conversion *c)
 // All bits of x are others in -x - 1, and are x's again after that.
 bool convert_bitwise_not(struct conversion *c)
 {
-    if (!has_known_inputs(c, 1))
-        return false;
     tensor_id x = input_of(c, 0);
     const struct graph *g = &c->model->graph;
     if (follows_its_like(c)) {
@@ -136,8 +130,6 @@ static tensor_id fold_inputs(struct conversion *c, enum operator_id op, enum dty
 bool convert_binary(struct conversion *c)
 {
     enum operator_id op = (enum operator_id)c->parameter;
-    if (!has_known_inputs(c, 2))
-        return false;
     tensor_id unchanged = unchanged_input(c, op);
     if (unchanged != NO_TENSOR)
         return give(c, 0, unchanged);
@@ -148,8 +140,7 @@ bool convert_binary(struct conversion *c)
 
 bool convert_swapped_binary(struct conversion *c)
 {
-    return has_known_inputs(c, 2) &&
-           give(c, 0, broadcast_binary(c, (enum operator_id)c->parameter, input_of(c, 1), input_of(c, 0)));
+    return give(c, 0, broadcast_binary(c, (enum operator_id)c->parameter, input_of(c, 1), input_of(c, 0)));
 }
 
 static bool is_single(const struct conversion *c, tensor_id x)
@@ -164,16 +155,12 @@ static tensor_id scale_by_weight(struct conversion *c, tensor_id x, tensor_id nu
     int64_t dim[MAX_RANK];
     if (!common_shape(c, type_of(c, x), type_of(c, number), &rank, dim))
         return NO_TENSOR;
-    number = reshape_to(c, number, 0, NULL);
-    x = reshape_to(c, x, rank, dim);
-    return number == NO_TENSOR || x == NO_TENSOR ? NO_TENSOR
-                                                 : binary(c, OP_EWMUL, x, broadcast_to(c, number, rank, dim));
+    number = broadcast_to(c, reshape_to(c, number, 0, NULL), rank, dim);
+    return binary(c, OP_EWMUL, reshape_to(c, x, rank, dim), number);
 }
 
 bool convert_multiply(struct conversion *c)
 {
-    if (!has_known_inputs(c, 2))
-        return false;
     tensor_id x = input_of(c, 0), y = input_of(c, 1), unchanged = unchanged_input(c, OP_EWMUL);
     if (unchanged != NO_TENSOR)
         return give(c, 0, unchanged);
@@ -210,25 +197,23 @@ static bool is_power_of_two(double value)
 
 bool convert_divide(struct conversion *c)
 {
-    const double *value;
-    uint32_t count;
-    if (!has_known_inputs(c, 2) || divides_by_zero(c, input_of(c, 1)))
+    double value;
+    if (divides_by_zero(c, input_of(c, 1)))
         return false;
     tensor_id x = input_of(c, 0), y = input_of(c, 1);
     struct type type = *type_of(c, x), divisor = *type_of(c, y);
-    if (type.dtype == DTYPE_F32 && divisor.rank <= type.rank && is_single(c, y) &&
-        constant_reals(c, y, 1, &value, &count) && is_power_of_two(value[0]))
-        return give(c, 0, scale_by(c, x, 1 / value[0]));
+    if (type.dtype == DTYPE_F32 && divisor.rank <= type.rank && is_single(c, y) && constant_real(c, y, &value) &&
+        is_power_of_two(value))
+        return give(c, 0, scale_by(c, x, 1 / value));
     return give(c, 0, broadcast_binary(c, OP_DIV, x, y));
 }
 
 // Runtimes raise integers to powers in floating point, but for squares and cubes.
 static bool is_square_or_cube(struct conversion *c, tensor_id exponent)
 {
-    const int64_t *value;
-    uint32_t count;
+    int64_t value;
     return is_weight(c, exponent) && dtype_is_integer(type_of(c, exponent)->dtype) &&
-           constant_ints(c, exponent, 1, &value, &count) && count == 1 && (value[0] == 2 || value[0] == 3);
+           constant_int(c, exponent, &value) && (value == 2 || value == 3);
 }
 
 // Is it the same number in the other type, or near enough, as it is no whole number there that may be odd?
@@ -253,20 +238,17 @@ static bool is_exponent_of_type(struct conversion *c, tensor_id exponent, enum d
 // A square or a cube as products, which more kernels and rules know; of narrower types each would be rounded.
 static tensor_id power_as_product(struct conversion *c, tensor_id x, tensor_id exponent)
 {
-    const double *value;
-    uint32_t count;
+    double value;
     struct type type = *type_of(c, x);
     if ((type.dtype != DTYPE_F32 && type.dtype != DTYPE_F64) || type_of(c, exponent)->rank > type.rank ||
-        !is_single(c, exponent) || !constant_reals(c, exponent, 1, &value, &count) || (value[0] != 2 && value[0] != 3))
+        !is_single(c, exponent) || !constant_real(c, exponent, &value) || (value != 2 && value != 3))
         return NO_TENSOR;
     tensor_id square = binary(c, OP_EWMUL, x, x);
-    return value[0] == 2 ? square : binary(c, OP_EWMUL, square, x);
+    return value == 2 ? square : binary(c, OP_EWMUL, square, x);
 }
 
 bool convert_power(struct conversion *c)
 {
-    if (!has_known_inputs(c, 2))
-        return false;
     tensor_id product = power_as_product(c, input_of(c, 0), input_of(c, 1));
     if (product != NO_TENSOR)
         return give(c, 0, product);
@@ -280,7 +262,7 @@ bool convert_power(struct conversion *c)
 
 static tensor_id is_negative(struct conversion *c, tensor_id x)
 {
-    return x == NO_TENSOR ? x : binary(c, OP_LESS, x, constant_like(c, x, 0));
+    return binary(c, OP_LESS, x, constant_like(c, x, 0));
 }
 
 // fmod has the sign of the dividend, Mod of integers that of the divisor. Where they differ z + y has that, and does
@@ -296,7 +278,7 @@ static tensor_id with_sign_of_divisor(struct conversion *c, tensor_id z, tensor_
 
 bool convert_mod(struct conversion *c)
 {
-    if (!has_known_inputs(c, 2) || divides_by_zero(c, input_of(c, 1)))
+    if (divides_by_zero(c, input_of(c, 1)))
         return false;
     bool has_sign_of_dividend = int_attribute(c, "fmod", 0) == 1;
     if (has_sign_of_dividend && type_of(c, input_of(c, 0))->dtype == DTYPE_I64)
@@ -313,14 +295,11 @@ bool convert_mod(struct conversion *c)
 
 bool convert_variadic(struct conversion *c)
 {
-    return c->n_inputs > 0 && has_known_inputs(c, c->n_inputs) &&
-           give(c, 0, fold_inputs(c, (enum operator_id)c->parameter, DTYPE_NONE));
+    return give(c, 0, fold_inputs(c, (enum operator_id)c->parameter, DTYPE_NONE));
 }
 
 bool convert_mean(struct conversion *c)
 {
-    if (c->n_inputs == 0 || !has_known_inputs(c, c->n_inputs))
-        return false;
     enum dtype dtype = type_of(c, input_of(c, 0))->dtype;
     tensor_id sum = fold_inputs(c, OP_EWADD, dtype_of_stages(dtype));
     return give(c, 0, cast_to(c, scale_by(c, sum, 1.0 / c->n_inputs), dtype));
@@ -330,8 +309,6 @@ bool convert_where(struct conversion *c)
 {
     struct type common = {0};
     tensor_id inputs[3];
-    if (!has_known_inputs(c, 3))
-        return false;
     for (uint32_t i = 0; i < 3; i++)
         if (!common_shape(c, &common, type_of(c, input_of(c, i)), &common.rank, common.dim))
             return false;
@@ -344,15 +321,9 @@ bool convert_where(struct conversion *c)
 // A bound of clip: an attribute up to operator set 10, an input later. False: it is not constant.
 static bool read_bound(struct conversion *c, const char *attribute, uint32_t input, double standard, double *ret_bound)
 {
-    const double *items;
-    uint32_t count;
     *ret_bound = float_attribute(c, attribute, standard);
-    if (c->opset < 11 || input_of(c, input) == NO_TENSOR)
-        return true;
-    if (!is_weight(c, input_of(c, input)) || !constant_reals(c, input_of(c, input), 1, &items, &count) || count != 1)
-        return false;
-    *ret_bound = items[0];
-    return true;
+    return c->opset < 11 || input_of(c, input) == NO_TENSOR ||
+           (is_weight(c, input_of(c, input)) && constant_real(c, input_of(c, input), ret_bound));
 }
 
 tensor_id clip_between(struct conversion *c, tensor_id x, double low, double high)
@@ -360,17 +331,15 @@ tensor_id clip_between(struct conversion *c, tensor_id x, double low, double hig
     struct application a = application_of(c, OP_CLIP);
     set_real(c, &a, "min", low);
     set_real(c, &a, "max", high);
-    return x == NO_TENSOR ? x : apply1(c, &a, x);
+    return apply1(c, &a, x);
 }
 
 static tensor_id bounded_by(struct conversion *c, enum operator_id op, tensor_id x, tensor_id bound)
 {
     if (bound == NO_TENSOR || x == NO_TENSOR)
         return x;
-    if (type_elements(type_of(c, bound)) != 1) {
-        cannot(c, "a bound is no single number");
-        return NO_TENSOR;
-    }
+    if (type_elements(type_of(c, bound)) != 1)
+        return no_tensor(c, "a bound is no single number");
     return broadcast_binary(c, op, x, reshape_to(c, bound, 0, NULL));
 }
 
@@ -392,8 +361,6 @@ static bool clip_by_tensors(struct conversion *c, double largest)
 bool convert_clip(struct conversion *c)
 {
     double low, high;
-    if (!has_known_inputs(c, 1))
-        return false;
     enum dtype dtype = type_of(c, input_of(c, 0))->dtype;
     double largest = dtype_largest(c->opset < 11 ? DTYPE_F32 : dtype);
     bool is_constant = read_bound(c, "min", 1, -largest, &low) && read_bound(c, "max", 2, largest, &high);
@@ -406,8 +373,6 @@ bool convert_clip(struct conversion *c)
 
 bool convert_parametric_relu(struct conversion *c)
 {
-    if (!has_known_inputs(c, 2))
-        return false;
     struct type x = *type_of(c, input_of(c, 0));
     return give(c, 0, binary(c, OP_PRELU, input_of(c, 0), broadcast_to(c, input_of(c, 1), x.rank, x.dim)));
 }
@@ -459,13 +424,11 @@ static bool give_cast(struct conversion *c, enum dtype to)
 
 bool convert_cast(struct conversion *c)
 {
-    return has_known_inputs(c, 1) && give_cast(c, dtype_from_onnx(int_attribute(c, "to", 0)));
+    return give_cast(c, dtype_from_onnx(int_attribute(c, "to", 0)));
 }
 
 bool convert_cast_like(struct conversion *c)
 {
-    if (!has_known_inputs(c, 1) || input_of(c, 1) == NO_TENSOR)
-        return cannot(c, "an input is missing or of unknown type");
     return give_cast(c, type_of(c, input_of(c, 1))->dtype);
 }
 
@@ -478,10 +441,8 @@ bool convert_identity(struct conversion *c)
 // Nothing is dropped in inference: the mask is true everywhere.
 bool convert_dropout(struct conversion *c)
 {
-    const int64_t *is_training;
-    uint32_t count;
-    if (input_of(c, 2) != NO_TENSOR &&
-        (!constant_ints(c, input_of(c, 2), 1, &is_training, &count) || count != 1 || is_training[0]))
+    int64_t is_training;
+    if (input_of(c, 2) != NO_TENSOR && (!constant_int(c, input_of(c, 2), &is_training) || is_training))
         return cannot(c, "it is in training mode");
     if (!wants_output(c, 1))
         return convert_identity(c);
@@ -498,8 +459,6 @@ bool convert_dropout(struct conversion *c)
 bool convert_is_infinite(struct conversion *c)
 {
     bool positive = int_attribute(c, "detect_positive", 1), negative = int_attribute(c, "detect_negative", 1);
-    if (!has_known_inputs(c, 1))
-        return false;
     tensor_id x = input_of(c, 0);
     if (!positive && !negative)
         return cannot(c, "it detects nothing");

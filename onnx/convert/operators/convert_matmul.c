@@ -2,7 +2,6 @@
 #include "onnx/convert/operators/convert_matmul.h"
 
 #include "onnx/convert/build.h"
-#include "onnx/convert/conversion.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/read_node.h"
 
@@ -22,7 +21,7 @@ static bool has_entries(struct conversion *c)
 // part of it is not.
 bool convert_gemm(struct conversion *c)
 {
-    if (!has_known_inputs(c, 2) || !has_entries(c))
+    if (!has_entries(c))
         return false;
     tensor_id a = input_of(c, 0), b = input_of(c, 1), bias = input_of(c, 2);
     enum dtype dtype = type_of(c, a)->dtype;
@@ -39,7 +38,7 @@ bool convert_gemm(struct conversion *c)
         return give(c, 0, cast_to(c, z, dtype));
     struct type type = *type_of(c, z);
     bias = broadcast_to(c, scale_by(c, cast_to(c, bias, wide), beta), type.rank, type.dim);
-    return give(c, 0, bias == NO_TENSOR ? NO_TENSOR : cast_to(c, binary(c, OP_EWADD, z, bias), dtype));
+    return give(c, 0, cast_to(c, binary(c, OP_EWADD, z, bias), dtype));
 }
 
 // Leading axes of both are made equal; a right side that is one matrix for all stays one.
@@ -66,13 +65,9 @@ static bool align_batches(struct conversion *c, tensor_id *x, tensor_id *y)
 // A vector is a row on the left and a column on the right; its axis is dropped from the result.
 tensor_id matrix_product(struct conversion *c, tensor_id x, tensor_id y)
 {
-    if (x == NO_TENSOR || y == NO_TENSOR)
-        return NO_TENSOR;
     struct type tx = *type_of(c, x), ty = *type_of(c, y);
-    if (tx.rank == 0 || ty.rank == 0) {
-        cannot(c, "a factor is a scalar");
-        return NO_TENSOR;
-    }
+    if (tx.rank == 0 || ty.rank == 0)
+        return no_tensor(c, "a factor is a scalar");
     if (tx.rank == 1)
         x = reshape_to(c, x, 2, (int64_t[]){1, tx.dim[0]});
     if (ty.rank == 1)
@@ -93,5 +88,5 @@ tensor_id matrix_product(struct conversion *c, tensor_id x, tensor_id y)
 
 bool convert_matmul(struct conversion *c)
 {
-    return has_known_inputs(c, 2) && has_entries(c) && give(c, 0, matrix_product(c, input_of(c, 0), input_of(c, 1)));
+    return has_entries(c) && give(c, 0, matrix_product(c, input_of(c, 0), input_of(c, 1)));
 }

@@ -14,11 +14,11 @@ bool convert_lp_normalization(struct conversion *c)
 {
     struct axes axes = {.count = 1};
     int axis;
-    if (!has_known_inputs(c, 1) || !dtype_is_float(type_of(c, input_of(c, 0))->dtype))
+    if (!dtype_is_float(type_of(c, input_of(c, 0))->dtype))
         return cannot(c, "its input is not of real numbers");
     enum dtype dtype = type_of(c, input_of(c, 0))->dtype;
     tensor_id x = cast_to(c, input_of(c, 0), dtype_of_stages(dtype));
-    if (x == NO_TENSOR || !normalize_axis(c, int_attribute(c, "axis", -1), type_of(c, x)->rank, &axis))
+    if (!normalize_axis(c, int_attribute(c, "axis", -1), type_of(c, x)->rank, &axis))
         return false;
     if (int_attribute(c, "p", 2) != 1 && int_attribute(c, "p", 2) != 2)
         return cannot(c, "its norm is neither a sum of magnitudes nor one of squares");
@@ -28,7 +28,7 @@ bool convert_lp_normalization(struct conversion *c)
                          ? reduce_by(c, OP_REDUCESUM, unary(c, OP_ABS, x), &axes, true)
                          : unary(c, OP_SQRT, reduce_by(c, OP_REDUCESUM, binary(c, OP_EWMUL, x, x), &axes, true));
     norm = binary(c, OP_MAX, norm, constant_like(c, norm, 0x1p-126));
-    tensor_id z = norm == NO_TENSOR ? norm : binary(c, OP_DIV, x, broadcast_to(c, norm, type.rank, type.dim));
+    tensor_id z = binary(c, OP_DIV, x, broadcast_to(c, norm, type.rank, type.dim));
     return give(c, 0, cast_to(c, z, dtype));
 }
 
@@ -36,7 +36,7 @@ bool convert_lp_normalization(struct conversion *c)
 bool convert_mean_variance_normalization(struct conversion *c)
 {
     struct axes axes;
-    if (!has_known_inputs(c, 1) || !dtype_is_float(type_of(c, input_of(c, 0))->dtype))
+    if (!dtype_is_float(type_of(c, input_of(c, 0))->dtype))
         return cannot(c, "its input is not of real numbers");
     enum dtype dtype = type_of(c, input_of(c, 0))->dtype;
     tensor_id x = cast_to(c, input_of(c, 0), dtype_of_stages(dtype));
@@ -48,14 +48,11 @@ bool convert_mean_variance_normalization(struct conversion *c)
     if (!has_attribute(c, "axes"))
         axes = (struct axes){.count = 3, .axis = {0, 2, 3}};
     tensor_id mean = reduce_by(c, OP_REDUCEMEAN, x, &axes, true);
-    if (mean == NO_TENSOR)
-        return give(c, 0, mean);
     tensor_id centred = binary(c, OP_SUB, x, broadcast_to(c, mean, type.rank, type.dim));
     tensor_id variance = reduce_by(c, OP_REDUCEMEAN, binary(c, OP_EWMUL, centred, centred), &axes, true);
     tensor_id deviation = add_scalar(c, unary(c, OP_SQRT, variance), 1e-9);
-    if (deviation != NO_TENSOR)
-        deviation = binary(c, OP_DIV, centred, broadcast_to(c, deviation, type.rank, type.dim));
-    return give(c, 0, cast_to(c, deviation, dtype));
+    tensor_id z = binary(c, OP_DIV, centred, broadcast_to(c, deviation, type.rank, type.dim));
+    return give(c, 0, cast_to(c, z, dtype));
 }
 
 struct batch_statistics {
@@ -117,8 +114,6 @@ bool convert_batch_normalization(struct conversion *c)
             return cannot(c, "it is in training mode");
     if (int_attribute(c, "training_mode", 0) || !int_attribute(c, "spatial", 1))
         return cannot(c, "it is in training mode, or not per channel");
-    if (!has_known_inputs(c, 5))
-        return false;
     if (fold_into_weights(c))
         return true;
     c->reason[0] = 0;
@@ -144,12 +139,12 @@ static bool give_statistics(struct conversion *c, tensor_id x, int axis, double 
     if (int_attribute(c, "stash_type", 1) != 1)
         return cannot(c, "its mean is of another type than f32");
     x = type.dtype == DTYPE_F64 ? x : cast_to(c, x, DTYPE_F32);
-    tensor_id mean = x == NO_TENSOR ? x : reduce_by(c, OP_REDUCEMEAN, x, &axes, true);
-    if (mean == NO_TENSOR || (wants_output(c, 1) && !give(c, 1, cast_to(c, mean, DTYPE_F32))))
+    tensor_id mean = reduce_by(c, OP_REDUCEMEAN, x, &axes, true);
+    if (wants_output(c, 1) && !give(c, 1, cast_to(c, mean, DTYPE_F32)))
         return false;
     tensor_id centred = binary(c, OP_SUB, x, broadcast_to(c, mean, type.rank, type.dim));
     tensor_id variance = reduce_by(c, OP_REDUCEMEAN, binary(c, OP_EWMUL, centred, centred), &axes, true);
-    tensor_id deviation = variance == NO_TENSOR ? NO_TENSOR : unary(c, OP_SQRT, add_scalar(c, variance, epsilon));
+    tensor_id deviation = unary(c, OP_SQRT, add_scalar(c, variance, epsilon));
     return !wants_output(c, 2) || give(c, 2, cast_to(c, unary(c, OP_RECIPROCAL, deviation), DTYPE_F32));
 }
 
@@ -159,15 +154,13 @@ bool convert_layer_normalization(struct conversion *c)
     tensor_id inputs[3];
     double epsilon = float_attribute(c, "epsilon", 1e-5);
     uint32_t n = input_of(c, 2) != NO_TENSOR && c->parameter == OP_LAYERNORM ? 3 : 2;
-    if (!has_known_inputs(c, n))
-        return false;
     struct type x = *type_of(c, input_of(c, 0));
     if (!normalize_axis(c, int_attribute(c, "axis", -1), x.rank, &axis))
         return false;
     inputs[0] = input_of(c, 0);
     for (uint32_t i = 1; i < n; i++) {
         inputs[i] = cast_to(c, input_of(c, i), x.dtype);
-        if (inputs[i] == NO_TENSOR || type_of(c, inputs[i])->rank > x.rank - axis)
+        if (type_of(c, inputs[i])->rank > x.rank - axis)
             return cannot(c, "its scale varies along axes that are not normalized");
         inputs[i] = broadcast_to(c, inputs[i], x.rank - axis, &x.dim[axis]);
     }
@@ -183,14 +176,13 @@ static tensor_id per_channel(struct conversion *c, tensor_id vector, int64_t gro
     if (c->opset >= 21 || groups < 1 || channels % groups)
         return vector;
     tensor_id column = reshape_to(c, vector, 2, (int64_t[]){groups, 1});
-    tensor_id matrix =
-        column == NO_TENSOR ? column : broadcast_to(c, column, 2, (int64_t[]){groups, channels / groups});
-    return matrix == NO_TENSOR ? matrix : reshape_to(c, matrix, 1, &channels);
+    tensor_id matrix = broadcast_to(c, column, 2, (int64_t[]){groups, channels / groups});
+    return reshape_to(c, matrix, 1, &channels);
 }
 
 bool convert_group_normalization(struct conversion *c)
 {
-    if (!has_known_inputs(c, 3) || type_of(c, input_of(c, 0))->rank < 2)
+    if (type_of(c, input_of(c, 0))->rank < 2)
         return cannot(c, "it has no channels");
     int64_t groups = int_attribute(c, "num_groups", 0), channels = type_of(c, input_of(c, 0))->dim[1];
     struct application a = application_of(c, OP_GROUPNORM);

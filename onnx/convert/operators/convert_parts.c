@@ -3,7 +3,6 @@
 
 #include "onnx/convert/bind_shapes.h"
 #include "onnx/convert/build.h"
-#include "onnx/convert/conversion.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/operators/convert_resample.h"
 #include "onnx/convert/operators/converters.h"
@@ -41,8 +40,7 @@ static uint32_t parts_with_entries(struct conversion *c, int axis, tensor_id *re
 bool convert_concat(struct conversion *c)
 {
     int axis;
-    if (c->n_inputs == 0 || !has_known_inputs(c, c->n_inputs) ||
-        !normalize_axis(c, int_attribute(c, "axis", 1), type_of(c, input_of(c, 0))->rank, &axis))
+    if (!normalize_axis(c, int_attribute(c, "axis", 1), type_of(c, input_of(c, 0))->rank, &axis))
         return cannot(c, "it joins nothing");
     c->is_unfit |= c->n_inputs > 1 && !fit_beside_axis(c, axis);
     tensor_id *parts = arena_array(&c->importer->scratch, tensor_id, c->n_inputs + 1);
@@ -91,8 +89,6 @@ bool convert_split(struct conversion *c)
 {
     int axis;
     int64_t sizes[MAX_OUTPUTS];
-    if (!has_known_inputs(c, 1))
-        return false;
     struct type x = *type_of(c, input_of(c, 0));
     if (!normalize_axis(c, int_attribute(c, "axis", 0), x.rank, &axis) || !part_sizes(c, x.dim[axis], sizes))
         return false;
@@ -203,8 +199,6 @@ bool convert_slice(struct conversion *c)
 {
     struct ranges r = {0};
     bool is_whole = true;
-    if (!has_known_inputs(c, 1))
-        return false;
     struct type x = *type_of(c, input_of(c, 0));
     for (int i = 0; i < x.rank; i++) {
         r.size[i] = x.dim[i];
@@ -224,8 +218,6 @@ bool convert_slice(struct conversion *c)
 
 tensor_id part_of(struct conversion *c, tensor_id x, int axis, int64_t start, int64_t size)
 {
-    if (x == NO_TENSOR)
-        return x;
     struct type type = *type_of(c, x);
     struct ranges r = {0};
     for (int i = 0; i < type.rank; i++) {
@@ -262,23 +254,14 @@ static bool read_pads(struct conversion *c, int rank, int64_t *ret_pads)
 
 static bool read_pad_value(struct conversion *c, double *ret_value)
 {
-    const double *items;
-    uint32_t count;
     *ret_value = float_attribute(c, "value", 0);
-    if (c->opset < 11 || input_of(c, 2) == NO_TENSOR)
-        return true;
-    if (!constant_reals(c, input_of(c, 2), 1, &items, &count) || count != 1)
-        return cannot(c, "its value is not constant");
-    *ret_value = items[0];
-    return true;
+    return c->opset < 11 || input_of(c, 2) == NO_TENSOR || constant_real(c, input_of(c, 2), ret_value);
 }
 
 bool convert_pad(struct conversion *c)
 {
     int64_t pads[2 * MAX_RANK] = {0};
     double value;
-    if (!has_known_inputs(c, 1))
-        return false;
     int rank = type_of(c, input_of(c, 0))->rank;
     bool pads_nothing = true;
     if (!read_pads(c, rank, pads))
@@ -317,37 +300,28 @@ static bool are_within_axis(struct conversion *c, tensor_id indices, int64_t siz
 bool convert_gather(struct conversion *c)
 {
     int axis;
-    return has_known_inputs(c, 2) &&
-           normalize_axis(c, int_attribute(c, "axis", 0), type_of(c, input_of(c, 0))->rank, &axis) &&
+    return normalize_axis(c, int_attribute(c, "axis", 0), type_of(c, input_of(c, 0))->rank, &axis) &&
            are_within_axis(c, input_of(c, 1), type_of(c, input_of(c, 0))->dim[axis]) && convert_plain(c);
 }
 
 bool convert_one_hot(struct conversion *c)
 {
-    const int64_t *depth;
-    uint32_t count;
+    int64_t depth;
     int axis;
-    if (!has_known_inputs(c, 3) || !constant_ints(c, input_of(c, 1), 1, &depth, &count) || count != 1 ||
+    if (!constant_int(c, input_of(c, 1), &depth) ||
         !normalize_axis(c, int_attribute(c, "axis", -1), type_of(c, input_of(c, 0))->rank + 1, &axis))
-        return cannot(c, "its depth is not constant");
+        return false;
     struct application a = application_of(c, OP_ONEHOT);
     set_int(c, &a, "axis", axis);
-    set_int(c, &a, "depth", depth[0]);
+    set_int(c, &a, "depth", depth);
     return give(c, 0, apply2(c, &a, input_of(c, 0), input_of(c, 2)));
 }
 
 bool convert_trilu(struct conversion *c)
 {
-    const int64_t *diagonal;
     int64_t k = 0;
-    uint32_t count;
-    if (!has_known_inputs(c, 1))
+    if (input_of(c, 1) != NO_TENSOR && !constant_int(c, input_of(c, 1), &k))
         return false;
-    if (input_of(c, 1) != NO_TENSOR) {
-        if (!constant_ints(c, input_of(c, 1), 1, &diagonal, &count) || count != 1)
-            return cannot(c, "its diagonal is not constant");
-        k = diagonal[0];
-    }
     struct application a = application_of(c, OP_TRILU);
     set_int(c, &a, "part", int_attribute(c, "upper", 1) ? 0 : 1);
     set_int(c, &a, "k", k);

@@ -43,8 +43,6 @@ static tensor_id repeat_in_blocks(struct conversion *c, tensor_id parameter, con
 static tensor_id spread(struct conversion *c, tensor_id parameter, int64_t axis, tensor_id like)
 {
     int along;
-    if (parameter == NO_TENSOR || like == NO_TENSOR)
-        return NO_TENSOR;
     struct type type = *type_of(c, parameter), whole = *type_of(c, like);
     if (!type_is_known(&type) || !type_is_known(&whole))
         return NO_TENSOR;
@@ -65,8 +63,7 @@ static tensor_id without_zero(struct conversion *c, tensor_id q, tensor_id zero,
     tensor_id whole = cast_to(c, q, DTYPE_I32);
     if (zero == NO_TENSOR)
         return whole;
-    tensor_id all = spread(c, cast_to(c, zero, DTYPE_I32), axis, whole);
-    return all == NO_TENSOR ? NO_TENSOR : binary(c, OP_SUB, whole, all);
+    return binary(c, OP_SUB, whole, spread(c, cast_to(c, zero, DTYPE_I32), axis, whole));
 }
 
 // ---- quantizing ----
@@ -84,17 +81,13 @@ static bool bounds_of(enum dtype dtype, double *ret_low, double *ret_high)
 static tensor_id quantized(struct conversion *c, tensor_id quotient, tensor_id zero, int64_t axis, enum dtype to)
 {
     double low, high;
-    if (quotient == NO_TENSOR)
-        return quotient;
     if (!bounds_of(to, &low, &high)) {
         cannot(c, "integers of type %s are not computed with", dtype_name(to));
         return NO_TENSOR;
     }
     tensor_id z = cast_to(c, unary(c, OP_ROUND, quotient), DTYPE_F32);
-    if (zero != NO_TENSOR) {
-        tensor_id all = spread(c, cast_to(c, zero, DTYPE_F32), axis, z);
-        z = all == NO_TENSOR ? NO_TENSOR : binary(c, OP_EWADD, z, all);
-    }
+    if (zero != NO_TENSOR)
+        z = binary(c, OP_EWADD, z, spread(c, cast_to(c, zero, DTYPE_F32), axis, z));
     return cast_to(c, clip_between(c, z, low, high), to);
 }
 
@@ -110,8 +103,7 @@ static tensor_id divided(struct conversion *c, tensor_id x, tensor_id scale, int
     if (!dtype_is_float(precision))
         return NO_TENSOR;
     x = cast_to(c, x, precision);
-    tensor_id all = spread(c, cast_to(c, scale, precision), axis, x);
-    return all == NO_TENSOR ? NO_TENSOR : binary(c, OP_DIV, x, all);
+    return binary(c, OP_DIV, x, spread(c, cast_to(c, scale, precision), axis, x));
 }
 
 // What a runtime makes of no number, as an integer, is its own affair: constants among which there is one, or that are
@@ -132,8 +124,7 @@ static bool is_finite_constant(struct conversion *c, tensor_id x, bool is_diviso
 
 bool convert_quantize_linear(struct conversion *c)
 {
-    if (!has_known_inputs(c, 2) || !is_finite_constant(c, input_of(c, 0), false) ||
-        !is_finite_constant(c, input_of(c, 1), true))
+    if (!is_finite_constant(c, input_of(c, 0), false) || !is_finite_constant(c, input_of(c, 1), true))
         return false;
     int64_t axis = int_attribute(c, "axis", 1);
     tensor_id zero = input_of(c, 2);
@@ -143,16 +134,13 @@ bool convert_quantize_linear(struct conversion *c)
 
 bool convert_dequantize_linear(struct conversion *c)
 {
-    if (!has_known_inputs(c, 2))
-        return false;
     int64_t axis = int_attribute(c, "axis", 1);
     tensor_id scale = input_of(c, 1);
     enum dtype dtype = type_of(c, scale)->dtype, to = dtype_attribute(c, "output_dtype", dtype);
     if (!dtype_is_float(dtype) || !dtype_is_float(to) || !dtype_is_integer(type_of(c, input_of(c, 0))->dtype))
         return cannot(c, "it does not make reals of integers");
     tensor_id z = cast_to(c, without_zero(c, input_of(c, 0), input_of(c, 2), axis), dtype);
-    scale = spread(c, scale, axis, z);
-    return give(c, 0, scale == NO_TENSOR ? NO_TENSOR : cast_to(c, binary(c, OP_EWMUL, z, scale), to));
+    return give(c, 0, cast_to(c, binary(c, OP_EWMUL, z, spread(c, scale, axis, z)), to));
 }
 
 static tensor_id extreme_of(struct conversion *c, enum operator_id op, tensor_id x)
@@ -166,8 +154,6 @@ static tensor_id extreme_of(struct conversion *c, enum operator_id op, tensor_id
 // The scale makes 255 of the span of all values and 0; of zeros alone runtimes make 1.
 bool convert_dynamic_quantize_linear(struct conversion *c)
 {
-    if (!has_known_inputs(c, 1))
-        return false;
     tensor_id x = input_of(c, 0), zero = scalar_constant(c, DTYPE_F32, 0), steps = scalar_constant(c, DTYPE_F32, 255);
     int64_t n = type_elements(type_of(c, x));
     if (type_of(c, x)->dtype != DTYPE_F32 || n == 0)
@@ -183,7 +169,7 @@ bool convert_dynamic_quantize_linear(struct conversion *c)
                                           binary(c, OP_DIV, binary(c, OP_SUB, high, low), steps)});
     tensor_id place = binary(c, OP_DIV, binary(c, OP_SUB, zero, low), scale);
     tensor_id zero_point = cast_to(c, unary(c, OP_ROUND, clip_between(c, place, 0, 255)), DTYPE_U8);
-    tensor_id y = scale == NO_TENSOR ? scale : quantized(c, divided(c, x, scale, 1), zero_point, 1, DTYPE_U8);
+    tensor_id y = quantized(c, divided(c, x, scale, 1), zero_point, 1, DTYPE_U8);
     return give(c, 0, y) && (c->n_outputs < 2 || give(c, 1, scale)) && (c->n_outputs < 3 || give(c, 2, zero_point));
 }
 
@@ -196,8 +182,6 @@ bool convert_dynamic_quantize_linear(struct conversion *c)
 
 bool convert_matmul_integer(struct conversion *c)
 {
-    if (!has_known_inputs(c, 2))
-        return false;
     tensor_id a = input_of(c, 0), b = input_of(c, 1);
     return give(c, 0,
                 matrix_product(c, without_zero(c, a, input_of(c, 2), type_of(c, a)->rank > 1 ? ROWS : 0),
@@ -206,9 +190,9 @@ bool convert_matmul_integer(struct conversion *c)
 
 bool convert_conv_integer(struct conversion *c)
 {
-    return has_known_inputs(c, 2) && give(c, 0,
-                                          convolve(c, without_zero(c, input_of(c, 0), input_of(c, 2), 1),
-                                                   without_zero(c, input_of(c, 1), input_of(c, 3), 0)));
+    return give(c, 0,
+                convolve(c, without_zero(c, input_of(c, 0), input_of(c, 2), 1),
+                         without_zero(c, input_of(c, 1), input_of(c, 3), 0)));
 }
 
 struct requantization {
@@ -223,16 +207,12 @@ static tensor_id requantized(struct conversion *c, tensor_id sum, const struct r
     tensor_id a = spread(c, cast_to(c, r->a_scale, DTYPE_F32), r->a_axis, z);
     tensor_id b = spread(c, cast_to(c, r->b_scale, DTYPE_F32), r->b_axis, z);
     tensor_id y = spread(c, cast_to(c, r->y_scale, DTYPE_F32), r->a_axis, z);
-    if (a == NO_TENSOR || b == NO_TENSOR || y == NO_TENSOR)
-        return NO_TENSOR;
     z = binary(c, OP_EWMUL, z, binary(c, OP_DIV, binary(c, OP_EWMUL, a, b), y));
     return quantized(c, z, r->y_zero, r->a_axis, type_of(c, r->y_zero)->dtype);
 }
 
 bool convert_qlinear_matmul(struct conversion *c)
 {
-    if (!has_known_inputs(c, 8))
-        return false;
     tensor_id a = input_of(c, 0), b = input_of(c, 3);
     struct requantization r = {input_of(c, 1), input_of(c, 4), input_of(c, 6), input_of(c, 7), ROWS, COLUMNS};
     if (type_of(c, a)->rank < 2 || type_of(c, b)->rank < 2)
@@ -244,8 +224,6 @@ bool convert_qlinear_matmul(struct conversion *c)
 
 bool convert_qlinear_conv(struct conversion *c)
 {
-    if (!has_known_inputs(c, 8))
-        return false;
     struct requantization r = {input_of(c, 1), input_of(c, 4), input_of(c, 6), input_of(c, 7), 1, 1};
     tensor_id sum = convolve(c, without_zero(c, input_of(c, 0), input_of(c, 2), 1),
                              without_zero(c, input_of(c, 3), input_of(c, 5), 0));

@@ -80,7 +80,7 @@ static tensor_id one_minus(const struct recurrence *r, tensor_id x)
 
 static tensor_id swapped(struct conversion *c, tensor_id x)
 {
-    return x == NO_TENSOR ? x : transpose_by(c, x, (int64_t[]){1, 0, 2});
+    return transpose_by(c, x, (int64_t[]){1, 0, 2});
 }
 
 // The i-th of n equal parts of a vector of rows, in every row of the batch.
@@ -118,8 +118,6 @@ static tensor_id curve(const struct recurrence *r, const struct chosen_function 
 
 static tensor_id activate(const struct recurrence *r, const struct chosen_function *f, tensor_id x)
 {
-    if (x == NO_TENSOR)
-        return x;
     if (f->function->scales)
         return scale_by(r->c, unary(r->c, OP_TANH, scale_by(r->c, x, f->beta)), f->alpha);
     if (f->function->op == OP_COUNT)
@@ -233,8 +231,6 @@ static void step_lstm(const struct recurrence *r, struct direction *d, int64_t t
 static tensor_id of_direction(const struct recurrence *r, uint32_t input, int64_t direction)
 {
     tensor_id x = input_of(r->c, input);
-    if (x == NO_TENSOR)
-        return x;
     struct type type = *type_of(r->c, x);
     return reshape_to(r->c, part_of(r->c, x, 0, direction, 1), type.rank - 1, &type.dim[1]);
 }
@@ -323,7 +319,7 @@ static bool read_recurrence(struct recurrence *r)
     for (uint32_t i = 0; i < c->n_inputs; i++)
         if (c->inputs[i] != NO_TENSOR && !type_is_known(type_of(c, c->inputs[i])))
             return cannot(c, "the type of input %u is not known", i + 1);
-    if (!has_known_inputs(c, 3) || type_of(c, input_of(c, 0))->rank != 3 || type_of(c, input_of(c, 2))->rank != 3)
+    if (type_of(c, input_of(c, 0))->rank != 3 || type_of(c, input_of(c, 2))->rank != 3)
         return cannot(c, "its inputs are no sequences and no weights of gates");
     r->is_batch_first = int_attribute(c, "layout", 0) == 1;
     r->x = r->is_batch_first ? swapped(c, input_of(c, 0)) : input_of(c, 0);

@@ -3,7 +3,6 @@
 
 #include "onnx/convert/build.h"
 #include "onnx/convert/conversion.h"
-#include "onnx/convert/operators/reductions.h"
 #include "onnx/convert/read_node.h"
 
 #include <math.h>
@@ -42,8 +41,6 @@ tensor_id reduce_by(struct conversion *c, enum operator_id op, tensor_id x, cons
 static bool begin_reduction(struct conversion *c, struct axes *ret_axes, bool *ret_keeps_axes)
 {
     *ret_keeps_axes = int_attribute(c, "keepdims", 1) != 0;
-    if (!has_known_inputs(c, 1))
-        return false;
     if (type_elements(type_of(c, input_of(c, 0))) == 0)
         return cannot(c, "it reduces nothing, of which runtimes make various shapes");
     return read_axes(c, type_of(c, input_of(c, 0))->rank, ret_axes);
@@ -111,7 +108,7 @@ bool convert_reduce_log_sum_exp(struct conversion *c)
     if (axes.is_nothing || type_elements(&type) == 0)
         return cannot(c, "there is nothing to reduce");
     tensor_id maximum = reduce_by(c, OP_REDUCEMAX, x, &axes, true);
-    tensor_id spread = maximum == NO_TENSOR ? NO_TENSOR : broadcast_to(c, maximum, type.rank, type.dim);
+    tensor_id spread = broadcast_to(c, maximum, type.rank, type.dim);
     tensor_id sum = reduce_by(c, OP_REDUCESUM, unary(c, OP_EXP, binary(c, OP_SUB, x, spread)), &axes, true);
     tensor_id z = binary(c, OP_EWADD, unary(c, OP_LOG, sum), maximum);
     if (z == NO_TENSOR || keeps)
@@ -131,8 +128,7 @@ bool convert_reduce_log_sum_exp(struct conversion *c)
 bool convert_arg_reduce(struct conversion *c)
 {
     int axis;
-    if (!has_known_inputs(c, 1) ||
-        !normalize_axis(c, int_attribute(c, "axis", 0), type_of(c, input_of(c, 0))->rank, &axis))
+    if (!normalize_axis(c, int_attribute(c, "axis", 0), type_of(c, input_of(c, 0))->rank, &axis))
         return false;
     struct application a = application_of(c, (enum operator_id)c->parameter);
     set_int(c, &a, "axis", axis);
@@ -143,12 +139,10 @@ bool convert_arg_reduce(struct conversion *c)
 
 bool convert_cumulative_sum(struct conversion *c)
 {
-    const int64_t *items;
-    uint32_t count;
+    int64_t named;
     int axis;
-    if (!has_known_inputs(c, 2) || !constant_ints(c, input_of(c, 1), 1, &items, &count) || count != 1 ||
-        !normalize_axis(c, items[0], type_of(c, input_of(c, 0))->rank, &axis))
-        return cannot(c, "its axis is not constant");
+    if (!constant_int(c, input_of(c, 1), &named) || !normalize_axis(c, named, type_of(c, input_of(c, 0))->rank, &axis))
+        return false;
     struct application a = application_of(c, OP_CUMSUM);
     set_int(c, &a, "axis", axis);
     set_int(c, &a, "exclusive", int_attribute(c, "exclusive", 0) != 0);
@@ -167,8 +161,6 @@ static tensor_id softmax_on(struct conversion *c, tensor_id x, int axis)
 bool convert_softmax(struct conversion *c)
 {
     int axis;
-    if (!has_known_inputs(c, 1))
-        return false;
     tensor_id x = input_of(c, 0);
     struct type type = *type_of(c, x);
     if (!normalize_axis(c, int_attribute(c, "axis", c->opset < 13 ? 1 : -1), type.rank, &axis))
@@ -188,8 +180,6 @@ bool convert_hardmax(struct conversion *c)
     static const double values[] = {0, 1};
     int axis;
     int64_t two = 2;
-    if (!has_known_inputs(c, 1))
-        return false;
     struct type x = *type_of(c, input_of(c, 0));
     if (!normalize_axis(c, int_attribute(c, "axis", c->opset < 13 ? 1 : -1), x.rank, &axis))
         return false;

@@ -3,7 +3,6 @@
 #include "onnx/convert/operators/convert_resample.h"
 
 #include "onnx/convert/build.h"
-#include "onnx/convert/conversion.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/read_node.h"
@@ -14,8 +13,6 @@
 
 static tensor_id choose_on_axis(struct conversion *c, tensor_id x, int axis, int64_t n, const int64_t *places)
 {
-    if (x == NO_TENSOR)
-        return x;
     struct application a = application_of(c, OP_GATHER);
     set_int(c, &a, "axis", axis);
     return apply2(c, &a, x, int_weight(c, 1, &n, places));
@@ -62,10 +59,8 @@ tensor_id pad_by_entries(struct conversion *c, tensor_id x, const int64_t *pads)
             continue;
         if (type.dim[axis] == 0 || !is_of_size_of_axes(begin) || !is_of_size_of_axes(end))
             return NO_TENSOR;
-        if ((begin < 0 && end > 0) || (begin > 0 && end < 0)) {
-            cannot(c, "it repeats entries of an axis that it cuts, which may come first");
-            return NO_TENSOR;
-        }
+        if ((begin < 0 && end > 0) || (begin > 0 && end < 0))
+            return no_tensor(c, "it repeats entries of an axis that it cuts, which may come first");
         int64_t n = type.dim[axis] + begin + end;
         if (n < 0 || n > LARGEST_AXIS)
             return NO_TENSOR;
@@ -272,8 +267,6 @@ static bool resize_axes(struct conversion *c, const struct type *type, const str
 bool convert_resize(struct conversion *c)
 {
     struct resampling axes[MAX_RANK];
-    if (!has_known_inputs(c, 1))
-        return false;
     if (int_attribute(c, "antialias", 0) || !has_known_coordinates(c) ||
         !text_attribute_is(c, "keep_aspect_ratio_policy", "stretch", "stretch"))
         return cannot(c, "it smooths, or keeps the aspect ratio");
@@ -288,8 +281,6 @@ bool convert_resize(struct conversion *c)
 bool convert_upsample(struct conversion *c)
 {
     struct resampling axes[MAX_RANK];
-    if (!has_known_inputs(c, 1))
-        return false;
     struct type x = *type_of(c, input_of(c, 0));
     keep_all_axes(&x, axes);
     return read_scales(c, 1, &x, axes) && resize_axes(c, &x, axes);

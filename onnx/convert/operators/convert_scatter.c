@@ -42,14 +42,6 @@ static bool read_constant(struct conversion *c, uint32_t input, struct constant 
     return ret_constant->data || cannot(c, "input %u cannot be computed", input + 1);
 }
 
-static bool read_constants(struct conversion *c, uint32_t n, struct constant *ret_constants)
-{
-    bool is_read = has_known_inputs(c, n);
-    for (uint32_t i = n; is_read && i-- > 0;)
-        is_read = read_constant(c, i, &ret_constants[i]);
-    return is_read;
-}
-
 static int64_t elements_between(const struct type *t, int from, int to)
 {
     int64_t n = 1;
@@ -181,7 +173,8 @@ static bool begin_scatter(struct conversion *c, struct constant *ret_inputs)
 {
     if (!text_attribute_is(c, "reduction", "none", "none"))
         return cannot(c, "it reduces what is there with its updates");
-    return read_constants(c, 3, ret_inputs);
+    return read_constant(c, 2, &ret_inputs[2]) && read_constant(c, 1, &ret_inputs[1]) &&
+           read_constant(c, 0, &ret_inputs[0]);
 }
 
 bool convert_scatter_nd(struct conversion *c)
@@ -238,7 +231,7 @@ bool convert_gather_nd(struct conversion *c)
     struct constant x = {0}, indices;
     struct places p;
     int64_t batch = int_attribute(c, "batch_dims", 0), dim[2 * MAX_RANK];
-    if (!has_known_inputs(c, 2) || !read_constant(c, 1, &indices))
+    if (!read_constant(c, 1, &indices))
         return false;
     if (batch < 0 || batch > MAX_RANK)
         return cannot(c, "it has %lld batch axes", (long long)batch);

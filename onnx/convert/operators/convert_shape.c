@@ -38,8 +38,6 @@ bool convert_transpose(struct conversion *c)
     int64_t perm[MAX_RANK], dim[MAX_RANK];
     bool is_identity = true;
     const int64_t *items = ints_attribute(c, "perm", &count);
-    if (!has_known_inputs(c, 1))
-        return false;
     int rank = type_of(c, input_of(c, 0))->rank;
     if (count && count != (uint32_t)rank)
         return cannot(c, "its permutation has %u entries", count);
@@ -91,7 +89,7 @@ bool convert_reshape(struct conversion *c)
     const int64_t *items;
     uint32_t count;
     int64_t dim[MAX_RANK];
-    return has_known_inputs(c, 2) && constant_ints(c, input_of(c, 1), MAX_RANK, &items, &count) &&
+    return constant_ints(c, input_of(c, 1), MAX_RANK, &items, &count) &&
            resolve_shape(c, type_of(c, input_of(c, 0)), items, count, dim) &&
            give_reshaped(c, input_of(c, 0), (int)count, dim);
 }
@@ -99,8 +97,6 @@ bool convert_reshape(struct conversion *c)
 bool convert_flatten(struct conversion *c)
 {
     int64_t dim[2] = {1, 1};
-    if (!has_known_inputs(c, 1))
-        return false;
     struct type x = *type_of(c, input_of(c, 0));
     int64_t axis = int_attribute(c, "axis", 1);
     if (axis < -x.rank || axis > x.rank)
@@ -118,7 +114,7 @@ bool convert_squeeze(struct conversion *c)
     bool is_dropped[MAX_RANK] = {0};
     int64_t dim[MAX_RANK];
     int rank = 0;
-    if (!has_known_inputs(c, 1) || !list_of(c, "axes", 1, &items, &count))
+    if (!list_of(c, "axes", 1, &items, &count))
         return false;
     if (items && count == 0)
         return cannot(c, "its list of axes is empty: to the standard none, to runtimes all");
@@ -147,7 +143,7 @@ bool convert_unsqueeze(struct conversion *c)
     uint32_t count;
     bool is_new[MAX_RANK] = {0};
     int64_t dim[MAX_RANK];
-    if (!has_known_inputs(c, 1) || !list_of(c, "axes", 1, &items, &count))
+    if (!list_of(c, "axes", 1, &items, &count))
         return false;
     struct type x = *type_of(c, input_of(c, 0));
     int rank = x.rank + (int)count, next = 0;
@@ -169,7 +165,7 @@ bool convert_expand(struct conversion *c)
     const int64_t *items;
     uint32_t count;
     struct type wanted = {0};
-    if (!has_known_inputs(c, 2) || !constant_ints(c, input_of(c, 1), MAX_RANK, &items, &count))
+    if (!constant_ints(c, input_of(c, 1), MAX_RANK, &items, &count))
         return false;
     for (uint32_t i = 0; i < count; i++)
         if (items[i] < 0 || items[i] > MAX_ELEMENTS)
@@ -193,7 +189,7 @@ bool convert_tile(struct conversion *c)
 {
     const int64_t *items;
     uint32_t count;
-    if (!has_known_inputs(c, 2) || !constant_ints(c, input_of(c, 1), MAX_RANK, &items, &count))
+    if (!constant_ints(c, input_of(c, 1), MAX_RANK, &items, &count))
         return false;
     tensor_id z = input_of(c, 0);
     if (count != (uint32_t)type_of(c, z)->rank)
@@ -215,8 +211,6 @@ bool convert_tile(struct conversion *c)
 bool convert_depth_to_space(struct conversion *c)
 {
     int64_t b = int_attribute(c, "blocksize", 0);
-    if (!has_known_inputs(c, 1))
-        return false;
     struct type x = *type_of(c, input_of(c, 0));
     if (x.rank != 4 || b < 1 || b > MAX_BLOCK || x.dim[1] % (b * b))
         return cannot(c, "its blocks do not fit");
@@ -232,8 +226,6 @@ bool convert_depth_to_space(struct conversion *c)
 bool convert_space_to_depth(struct conversion *c)
 {
     int64_t b = int_attribute(c, "blocksize", 0);
-    if (!has_known_inputs(c, 1))
-        return false;
     struct type x = *type_of(c, input_of(c, 0));
     if (x.rank != 4 || b < 1 || b > MAX_BLOCK || x.dim[2] % b || x.dim[3] % b)
         return cannot(c, "its blocks do not fit");

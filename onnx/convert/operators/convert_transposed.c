@@ -63,8 +63,6 @@ static bool read_transposed(struct conversion *c, const struct type *x, const st
 
 static tensor_id pad_with_zeros(struct conversion *c, tensor_id x, const int64_t *pads)
 {
-    if (x == NO_TENSOR)
-        return x;
     struct application a = application_of(c, OP_PAD);
     set_ints(c, &a, "pads", 2 * (uint32_t)type_of(c, x)->rank, pads);
     return apply1(c, &a, x);
@@ -110,8 +108,6 @@ static tensor_id turned_around(struct conversion *c, tensor_id k, const struct t
 // (G * C, F, ...) to (G * F, C, ...)
 static tensor_id with_channels_exchanged(struct conversion *c, tensor_id k, const struct transposed *t)
 {
-    if (k == NO_TENSOR)
-        return k;
     struct type type = *type_of(c, k);
     int64_t split[MAX_RANK] = {t->group, type.dim[0] / t->group, type.dim[1]};
     int64_t merged[MAX_RANK] = {t->group * type.dim[1], type.dim[0] / t->group};
@@ -170,8 +166,6 @@ static tensor_id kernel_of_blocks(struct conversion *c, tensor_id k, const struc
 // (N, s... * F, d...) to (N, F, d * s...)
 static tensor_id spread_blocks(struct conversion *c, tensor_id z, const struct type *k, const struct transposed *t)
 {
-    if (z == NO_TENSOR)
-        return z;
     struct type type = *type_of(c, z);
     int64_t split[MAX_RANK] = {type.dim[0]}, perm[MAX_RANK] = {0, 1 + t->n};
     int64_t merged[MAX_RANK] = {type.dim[0], k->dim[1]};
@@ -189,8 +183,6 @@ static tensor_id spread_blocks(struct conversion *c, tensor_id z, const struct t
 bool convert_conv_transpose(struct conversion *c)
 {
     struct transposed t;
-    if (!has_known_inputs(c, 2))
-        return false;
     struct type x = *type_of(c, input_of(c, 0)), k = *type_of(c, input_of(c, 1));
     if (!read_transposed(c, &x, &k, &t))
         return false;

@@ -7,12 +7,12 @@
 #include <string.h>
 
 static const struct converter converters[] = {
-#define ONNX_OPERATOR(name, first, last, import, op, export)                                                           \
-    {name, first, last, convert_##import, OP_##op, CONVERTED, NULL},
-#define IMPORTED_OPERATOR(name, first, last, import, parameter)                                                        \
-    {name, first, last, convert_##import, parameter, CONVERTED, NULL},
-#define KEPT_OPERATOR(name, first, last, import, keeping, reason)                                                      \
-    {name, first, last, convert_##import, 0, keeping, reason},
+#define ONNX_OPERATOR(name, first, last, inputs, import, op, export)                                                   \
+    {name, first, last, inputs, convert_##import, OP_##op, CONVERTED, NULL},
+#define IMPORTED_OPERATOR(name, first, last, inputs, import, parameter)                                                \
+    {name, first, last, inputs, convert_##import, parameter, CONVERTED, NULL},
+#define KEPT_OPERATOR(name, first, last, inputs, import, keeping, reason)                                              \
+    {name, first, last, inputs, convert_##import, 0, keeping, reason},
 #include "onnx/convert/operators/operators.def"
 };
 

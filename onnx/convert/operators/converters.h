@@ -5,7 +5,7 @@
 
 struct conversion;
 
-#define ONNX_OPERATOR(name, first, last, import, op, export) bool convert_##import(struct conversion *c);
-#define IMPORTED_OPERATOR(name, first, last, import, parameter) bool convert_##import(struct conversion *c);
-#define KEPT_OPERATOR(name, first, last, import, keeping, reason) bool convert_##import(struct conversion *c);
+#define ONNX_OPERATOR(name, first, last, inputs, import, op, export) bool convert_##import(struct conversion *c);
+#define IMPORTED_OPERATOR(name, first, last, inputs, import, parameter) bool convert_##import(struct conversion *c);
+#define KEPT_OPERATOR(name, first, last, inputs, import, keeping, reason) bool convert_##import(struct conversion *c);
 #include "onnx/convert/operators/operators.def"

@@ -7,13 +7,11 @@
 // all sizes is known that way: comparisons and roundings are not, as they may come out otherwise at other bindings.
 #include "onnx/convert/symbolic/lockstep.h"
 
-#include "core/text/error.h"
 #include "onnx/convert/bind_shapes.h"
 #include "onnx/convert/equal_nodes.h"
 #include "onnx/convert/read_node.h"
 #include "onnx/convert/reshape_sizes.h"
 #include "onnx/convert/symbolic/shape_arithmetic.h"
-#include "onnx/convert/weights.h"
 #include "onnx/format/visit.h"
 #include "operators/traits.h"
 

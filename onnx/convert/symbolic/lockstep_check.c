@@ -10,7 +10,6 @@
 
 #include "onnx/convert/import_names.h"
 #include "onnx/convert/symbolic/at_binding.h"
-#include "onnx/convert/symbolic/lockstep.h"
 #include "onnx/convert/weights.h"
 #include "onnx/format/visit.h"
 
