@@ -1,4 +1,5 @@
-// A recursive descent over one text; what stands for an index and what for a scalar is known by the place.
+// A recursive descent over one text; what stands for an index and what for a scalar is known by the place. After the
+// first failure nothing is left to be read, so that whoever reads goes on with zeros, and looks once, at the end.
 #include "expressions/definition_parse.h"
 
 #include "core/memory/arena.h"
@@ -18,7 +19,7 @@ struct parser {
     struct definition *d;
     VEC(struct type) inputs;
     VEC(uint32_t) heights;   // of the definition's nodes, as trees
-    bool is_declared[MAX_VARIABLES], is_in_scope[MAX_VARIABLES];
+    bool is_declared[MAX_VARIABLES], is_in_scope[MAX_VARIABLES], has_failed;
     struct error *error;
 };
 
@@ -26,7 +27,11 @@ struct parser {
 
 static bool fail(struct parser *p, const char *what)
 {
-    return error_set(p->error, p->file, p->line, (unsigned)(p->at - p->line_start) + 1, "%s", what);
+    if (!p->has_failed)
+        error_set(p->error, p->file, p->line, (unsigned)(p->at - p->line_start) + 1, "%s", what);
+    p->has_failed = true;
+    p->at = p->end;
+    return false;
 }
 
 static void skip_blanks(struct parser *p)
@@ -80,16 +85,11 @@ static void peek_word(struct parser *p, char *ret_word)
     ret_word[n] = '\0';
 }
 
-static bool word_is_next(struct parser *p, const char *word)
+static bool take_word(struct parser *p, const char *word)
 {
     char next[WORD_LENGTH];
     peek_word(p, next);
-    return strcmp(next, word) == 0;
-}
-
-static bool take_word(struct parser *p, const char *word)
-{
-    bool is_next = word_is_next(p, word);
+    bool is_next = strcmp(next, word) == 0;
     p->at += is_next ? strlen(word) : 0;
     return is_next;
 }
@@ -101,48 +101,45 @@ static bool expect_word(struct parser *p, const char *word)
     return take_word(p, word) || fail(p, what);
 }
 
-static bool parse_integer(struct parser *p, int64_t least, int64_t *ret_value)
+// `least` where it fails.
+static int64_t parse_integer(struct parser *p, int64_t least)
 {
     int64_t value = 0;
     skip_blanks(p);
     const char *at = p->at;
-    bool is_negative = at < p->end && *at == '-';
+    bool is_negative = at < p->end && *at == '-', fits = true;
     at += is_negative;
     if (at == p->end || !isdigit((unsigned char)*at))
-        return fail(p, "expected an integer");
-    for (; at < p->end && isdigit((unsigned char)*at); at++) {
-        int64_t digit = *at - '0';
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, is_negative ? -digit : digit, &value))
-            return fail(p, "an integer of more than 64 bits");
+        fail(p, "expected an integer");
+    for (; at < p->end && isdigit((unsigned char)*at) && fits; at++) {
+        int64_t digit = is_negative ? '0' - *at : *at - '0';
+        fits = !__builtin_mul_overflow(value, 10, &value) && !__builtin_add_overflow(value, digit, &value);
     }
-    if (value < least)
-        return fail(p, least == 1 ? "expected a positive integer" : "expected an integer that is not negative");
-    p->at = at;
-    *ret_value = value;
-    return true;
+    if (!fits)
+        fail(p, "an integer of more than 64 bits");
+    else if (value < least)
+        fail(p, least == 1 ? "expected a positive integer" : "expected an integer that is not negative");
+    p->at = p->has_failed ? p->end : at;
+    return p->has_failed ? least : value;
 }
 
-static bool parse_real(struct parser *p, double *ret_value)
+static double parse_real(struct parser *p)
 {
-    char digits[64];
+    char digits[64], *end;
     size_t n = 0;
     skip_blanks(p);
-    while (p->at + n < p->end && n + 1 < sizeof digits &&
-           (isalnum((unsigned char)p->at[n]) || strchr("+-.", p->at[n]))) {
+    for (bool is_end = false; !is_end && p->at + n < p->end && n + 1 < sizeof digits; n += !is_end) {
         bool is_sign = p->at[n] == '+' || p->at[n] == '-';
-        if (is_sign && n && p->at[n - 1] != 'e')
-            break;
+        is_end = is_sign ? n && p->at[n - 1] != 'e' : !isalnum((unsigned char)p->at[n]) && p->at[n] != '.';
         digits[n] = p->at[n];
-        n++;
     }
     digits[n] = '\0';
-    char *end;
-    *ret_value = strtod(digits, &end);
+    double value = strtod(digits, &end);
     if (n == 0 || *end)
-        return fail(p, "expected a value");
-    p->at += n;
-    return true;
+        fail(p, "expected a value");
+    else
+        p->at += n;
+    return value;
 }
 
 // --- variables and tensors -------------------------------------------------------------------------------------------
@@ -159,26 +156,29 @@ static bool variable_of_word(const char *word, uint32_t *ret_variable)
     return true;
 }
 
-static bool parse_variable(struct parser *p, uint32_t *ret_variable)
+static uint32_t parse_variable(struct parser *p)
 {
     char word[WORD_LENGTH];
+    uint32_t variable = 0;
     peek_word(p, word);
-    if (!variable_of_word(word, ret_variable))
-        return fail(p, "expected a variable");
-    p->at += strlen(word);
-    return true;
+    if (variable_of_word(word, &variable))
+        p->at += strlen(word);
+    else
+        fail(p, "expected a variable");
+    return variable;
 }
 
-static bool declare(struct parser *p, uint32_t variable, int64_t extent)
+static void declare(struct parser *p, uint32_t variable, int64_t extent)
 {
     bool is_other = p->is_declared[variable] && p->d->extents.items[variable] != extent;
-    if (p->is_in_scope[variable] || is_other)
-        return fail(p, "the variable stands for another range already");
+    if (p->has_failed || p->is_in_scope[variable] || is_other) {
+        fail(p, "the variable stands for another range already");
+        return;
+    }
     p->is_declared[variable] = p->is_in_scope[variable] = true;
     while (p->d->extents.count <= variable)
         vec_push(&p->d->extents, 1);
     p->d->extents.items[variable] = extent;
-    return true;
 }
 
 static bool number_of_word(const char *word, int64_t *ret_number)
@@ -208,121 +208,95 @@ static bool find_tensor(struct parser *p, const char *word, int *ret_tensor)
 
 // --- index expressions -----------------------------------------------------------------------------------------------
 
-static bool parse_index(struct parser *p, expr *ret);
-static bool parse_scalar(struct parser *p, expr *ret);
+static expr parse_index(struct parser *p);
+static expr parse_scalar(struct parser *p);
 
-static bool enter(struct parser *p)
+static void enter(struct parser *p)
 {
-    return ++p->depth <= MAX_DEPTH || fail(p, "nested too deeply");
+    if (++p->depth > MAX_DEPTH)
+        fail(p, "nested too deeply");
 }
 
-static bool parse_index_variable(struct parser *p, expr *ret)
+// Up to the bracket that closes what was opened.
+static expr parse_to_bracket(struct parser *p, expr parse(struct parser *))
 {
-    uint32_t variable;
-    if (!parse_variable(p, &variable))
-        return false;
-    if (!p->is_in_scope[variable])
-        return fail(p, "the variable has no range here");
-    *ret = index_variable(p->d, variable);
-    return true;
-}
-
-static bool parse_index_in_brackets(struct parser *p, expr *ret)
-{
-    if (!enter(p) || !parse_index(p, ret) || !expect(p, ")"))
-        return false;
+    enter(p);
+    expr e = parse(p);
+    expect(p, ")");
     p->depth--;
-    return true;
+    return e;
 }
 
-static bool parse_index_operand(struct parser *p, expr *ret)
+static expr parse_index_operand(struct parser *p)
 {
-    int64_t value;
-    expr scalar;
     if (take(p, "("))
-        return parse_index_in_brackets(p, ret);
+        return parse_to_bracket(p, parse_index);
     if (take_word(p, "index")) {
-        if (!expect(p, "(") || !enter(p) || !parse_scalar(p, &scalar) || !expect(p, ")"))
-            return false;
-        p->depth--;
-        *ret = index_of(p->d, scalar);
-        return true;
+        expect(p, "(");
+        return index_of(p->d, parse_to_bracket(p, parse_scalar));
     }
-    skip_blanks(p);
-    if (p->at < p->end && isalpha((unsigned char)*p->at))
-        return parse_index_variable(p, ret);
-    if (!parse_integer(p, INT64_MIN, &value))
-        return false;
-    *ret = index_integer(p->d, value);
-    return true;
+    if (p->at == p->end || !isalpha((unsigned char)*p->at))
+        return index_integer(p->d, parse_integer(p, INT64_MIN));
+    uint32_t variable = parse_variable(p);
+    if (p->has_failed || !p->is_in_scope[variable])
+        return fail(p, "the variable has no range here"), index_integer(p->d, 0);
+    return index_variable(p->d, variable);
 }
 
-static bool parse_index_term(struct parser *p, expr *ret)
+static expr parse_index_term(struct parser *p)
 {
-    int64_t value;
-    if (!parse_index_operand(p, ret))
-        return false;
-    for (;;) {
-        if (take(p, "*")) {
-            if (!parse_integer(p, INT64_MIN, &value))
-                return false;
-            *ret = index_mul(p->d, *ret, value);
-        } else if (take(p, "/")) {
-            if (!parse_integer(p, 1, &value))
-                return false;
-            *ret = index_div(p->d, *ret, value);
-        } else if (take_word(p, "mod")) {
-            if (!parse_integer(p, 1, &value))
-                return false;
-            *ret = index_mod(p->d, *ret, value);
-        } else
-            return true;
-    }
+    expr term = parse_index_operand(p);
+    for (;;)
+        if (take(p, "*"))
+            term = index_mul(p->d, term, parse_integer(p, INT64_MIN));
+        else if (take(p, "/"))
+            term = index_div(p->d, term, parse_integer(p, 1));
+        else if (take_word(p, "mod"))
+            term = index_mod(p->d, term, parse_integer(p, 1));
+        else
+            return term;
 }
 
-static bool parse_index(struct parser *p, expr *ret)
+static expr parse_index(struct parser *p)
 {
-    expr term;
-    if (!parse_index_term(p, ret))
-        return false;
+    expr sum = parse_index_term(p);
     for (;;) {
         bool is_difference = next_is(p, "-");
         if (!take(p, "+") && !take(p, "-"))
-            return true;
-        if (!parse_index_term(p, &term))
-            return false;
+            return sum;
+        expr term = parse_index_term(p);
         const struct expr_node *n = &p->d->nodes.items[term];
         if (is_difference && n->kind == EXPR_INTEGER && n->value != INT64_MIN)
-            *ret = index_offset(p->d, *ret, -n->value);
+            sum = index_offset(p->d, sum, -n->value);
         else
-            *ret = index_add(p->d, *ret, is_difference ? index_mul(p->d, term, -1) : term);
+            sum = index_add(p->d, sum, is_difference ? index_mul(p->d, term, -1) : term);
     }
 }
 
 // --- scalar expressions ----------------------------------------------------------------------------------------------
 
-static bool parse_operand(struct parser *p, expr *ret);
+static expr parse_operand(struct parser *p);
 
-static bool parse_read(struct parser *p, const char *name, expr *ret)
+static expr parse_read(struct parser *p, const char *name)
 {
     expr index[MAX_RANK];
-    int tensor, n = 0;
+    int tensor;
     if (!find_tensor(p, name, &tensor))
-        return fail(p, "no tensor of this name stands before this one");
-    int rank = definition_tensor(p->d, tensor)->rank;
+        return fail(p, "no tensor of this name stands before this one"), scalar_real(p->d, 0);
     p->at += strlen(name);
-    if (!expect(p, "["))
-        return false;
-    for (; n < rank; n++)
-        if ((n && !expect(p, ",")) || !parse_index(p, &index[n]))
-            return false;
+    expect(p, "[");
+    for (int n = 0; n < definition_tensor(p->d, tensor)->rank; n++) {
+        if (n)
+            expect(p, ",");
+        index[n] = parse_index(p);
+    }
     enum outside outside = OUTSIDE_NEVER;
     if (take_word(p, "or"))
         outside = take_word(p, "lowest") ? OUTSIDE_LOWEST : OUTSIDE_ZERO;
-    if ((outside == OUTSIDE_ZERO && !expect(p, "0")) || !expect(p, "]"))
-        return false;
-    *ret = scalar_read_or(p->d, tensor, index, outside);
-    return true;
+    if (outside == OUTSIDE_ZERO)
+        expect(p, "0");
+    expect(p, "]");
+    return scalar_read_or(p->d, tensor, index, outside);
 }
 
 static bool reduction_of_name(const char *name, enum scalar_function *ret_fn)
@@ -353,17 +327,19 @@ static bool range_is_next(struct parser *p)
     return is_range;
 }
 
-static bool parse_reduction(struct parser *p, enum scalar_function fn, expr *ret)
+static expr parse_reduction(struct parser *p, enum scalar_function fn)
 {
-    uint32_t variable;
-    int64_t extent;
-    expr body;
-    if (!expect(p, "(") || !parse_variable(p, &variable) || !expect(p, "<") || !parse_integer(p, 0, &extent) ||
-        !expect(p, ")") || !declare(p, variable, extent) || !parse_operand(p, &body))
-        return false;
+    expect(p, "(");
+    uint32_t variable = parse_variable(p);
+    expect(p, "<");
+    int64_t extent = parse_integer(p, 0);
+    expect(p, ")");
+    declare(p, variable, extent);
+    expr body = parse_operand(p);
+    if (p->has_failed)
+        return body;
     p->is_in_scope[variable] = false;
-    *ret = scalar_reduce(p->d, fn, index_variable(p->d, variable), body);
-    return true;
+    return scalar_reduce(p->d, fn, index_variable(p->d, variable), body);
 }
 
 static bool function_of_name(const char *name, enum scalar_function *ret_fn)
@@ -376,116 +352,86 @@ static bool function_of_name(const char *name, enum scalar_function *ret_fn)
     return false;
 }
 
-static bool parse_call(struct parser *p, enum scalar_function fn, expr *ret)
+static expr parse_call(struct parser *p, enum scalar_function fn)
 {
     expr operands[3] = {0};
-    if (!expect(p, "("))
-        return false;
-    for (int i = 0; i < function_arity(fn); i++)
-        if ((i && !expect(p, ",")) || !parse_scalar(p, &operands[i]))
-            return false;
-    *ret = scalar_apply(p->d, fn, operands[0], operands[1], operands[2]);
-    return expect(p, ")");
+    expect(p, "(");
+    for (int i = 0; i < function_arity(fn); i++) {
+        if (i)
+            expect(p, ",");
+        operands[i] = parse_scalar(p);
+    }
+    expect(p, ")");
+    return scalar_apply(p->d, fn, operands[0], operands[1], operands[2]);
 }
 
-static bool parse_select(struct parser *p, expr *ret)
+static expr parse_select(struct parser *p)
 {
-    expr index, one, other;
-    if (!parse_index(p, &index) || !expect(p, ">=") || !expect(p, "0") || !expect_word(p, "then") ||
-        !parse_operand(p, &one) || !expect_word(p, "else") || !parse_operand(p, &other))
-        return false;
-    *ret = scalar_select(p->d, index, one, other);
-    return true;
+    expr index = parse_index(p);
+    expect(p, ">=");
+    expect(p, "0");
+    expect_word(p, "then");
+    expr one = parse_operand(p);
+    expect_word(p, "else");
+    return scalar_select(p->d, index, one, parse_operand(p));
 }
 
-static bool parse_scalar_of(struct parser *p, expr *ret)
-{
-    expr index;
-    if (!expect(p, "(") || !parse_index(p, &index) || !expect(p, ")"))
-        return false;
-    *ret = scalar_of(p->d, index);
-    return true;
-}
-
-static bool parse_named(struct parser *p, const char *name, expr *ret)
+static expr parse_named(struct parser *p, const char *name)
 {
     enum scalar_function fn;
-    size_t length = strlen(name);
     const char *start = p->at;
-    p->at += length;
+    p->at += strlen(name);
     if (strcmp(name, "if") == 0)
-        return parse_select(p, ret);
-    if (strcmp(name, "scalar") == 0)
-        return parse_scalar_of(p, ret);
+        return parse_select(p);
+    if (strcmp(name, "scalar") == 0) {
+        expect(p, "(");
+        return scalar_of(p->d, parse_to_bracket(p, parse_index));
+    }
     if (reduction_of_name(name, &fn) && range_is_next(p))
-        return parse_reduction(p, fn, ret);
+        return parse_reduction(p, fn);
     if (function_of_name(name, &fn))
-        return parse_call(p, fn, ret);
+        return parse_call(p, fn);
     p->at = start;
-    return parse_read(p, name, ret);
+    return parse_read(p, name);
 }
 
-static bool parse_operand(struct parser *p, expr *ret)
+static expr parse_operand(struct parser *p)
 {
     char name[WORD_LENGTH];
-    double value;
-    bool is_parsed;
-    if (!enter(p))
-        return false;
     peek_word(p, name);
     if (take(p, "("))
-        is_parsed = parse_scalar(p, ret) && expect(p, ")");
-    else if (*name && strcmp(name, "nan") != 0)
-        is_parsed = parse_named(p, name, ret);
-    else {
-        is_parsed = parse_real(p, &value);
-        if (is_parsed)
-            *ret = scalar_real(p->d, value);
-    }
+        return parse_to_bracket(p, parse_scalar);
+    if (!*name || strcmp(name, "nan") == 0)
+        return scalar_real(p->d, parse_real(p));
+    enter(p);
+    expr e = parse_named(p, name);
     p->depth--;
-    return is_parsed;
+    return e;
 }
 
-static bool take_sign(struct parser *p, const char *signs, const enum scalar_function *functions,
-                      enum scalar_function *ret_fn)
+// Parts with signs between them, which are functions.
+static expr parse_chain(struct parser *p, expr parse_part(struct parser *), const char *signs,
+                        const enum scalar_function *functions)
 {
-    skip_blanks(p);
-    const char *sign = p->at < p->end && *p->at ? strchr(signs, *p->at) : NULL;
-    if (!sign)
-        return false;
-    p->at++;
-    *ret_fn = functions[sign - signs];
-    return true;
-}
-
-static bool parse_product(struct parser *p, expr *ret)
-{
-    static const enum scalar_function functions[] = {FN_MUL, FN_DIV};
-    enum scalar_function fn;
-    expr other;
-    if (!parse_operand(p, ret))
-        return false;
-    while (take_sign(p, "*/", functions, &fn)) {
-        if (!parse_operand(p, &other))
-            return false;
-        *ret = scalar_apply(p->d, fn, *ret, other, 0);
+    expr e = parse_part(p);
+    for (;;) {
+        skip_blanks(p);
+        const char *sign = p->at < p->end && *p->at ? strchr(signs, *p->at) : NULL;
+        if (!sign)
+            return e;
+        p->at++;
+        e = scalar_apply(p->d, functions[sign - signs], e, parse_part(p), 0);
     }
-    return true;
 }
 
-static bool parse_scalar(struct parser *p, expr *ret)
+static expr parse_product(struct parser *p)
 {
-    static const enum scalar_function functions[] = {FN_ADD, FN_SUB};
-    enum scalar_function fn;
-    expr other;
-    if (!parse_product(p, ret))
-        return false;
-    while (take_sign(p, "+-", functions, &fn)) {
-        if (!parse_product(p, &other))
-            return false;
-        *ret = scalar_apply(p->d, fn, *ret, other, 0);
-    }
-    return true;
+    return parse_chain(p, parse_operand, "*/", (const enum scalar_function[]){FN_MUL, FN_DIV});
+}
+
+static expr parse_scalar(struct parser *p)
+{
+    return parse_chain(p, parse_product, "+-", (const enum scalar_function[]){FN_ADD, FN_SUB});
 }
 
 // --- heights ---------------------------------------------------------------------------------------------------------
@@ -501,129 +447,130 @@ static uint32_t height_of(const struct parser *p, expr e)
 }
 
 // A chain of sums is a tree as high as it is long, whatever the brackets are. Nodes stand behind their operands.
-static bool check_height(struct parser *p, expr body)
+static void check_height(struct parser *p, expr body)
 {
     while (p->heights.count < p->d->nodes.count) {
         uint32_t height = height_of(p, (expr)p->heights.count);
         vec_push(&p->heights, height);
     }
-    return p->heights.items[body] <= MAX_HEIGHT || fail(p, "nested too deeply");
+    if (p->heights.items[body] > MAX_HEIGHT)
+        fail(p, "nested too deeply");
 }
 
 // --- lines -----------------------------------------------------------------------------------------------------------
 
-static bool parse_type(struct parser *p, struct type *ret_type)
+static struct type parse_type(struct parser *p)
 {
     char name[WORD_LENGTH];
     int64_t dim[MAX_RANK];
     int rank = 0;
-    enum dtype dtype;
+    enum dtype dtype = DTYPE_NONE;
     peek_word(p, name);
-    if (!dtype_from_name(name, &dtype))
-        return fail(p, "expected an element type");
-    p->at += strlen(name);
-    if (!expect(p, "["))
-        return false;
-    for (; !next_is(p, "]"); rank++) {
+    if (dtype_from_name(name, &dtype))
+        p->at += strlen(name);
+    else
+        fail(p, "expected an element type");
+    expect(p, "[");
+    for (; !p->has_failed && !next_is(p, "]"); rank++)
         if (rank == MAX_RANK)
-            return fail(p, "more axes than tensors have");
-        if ((rank && !expect(p, ",")) || !parse_integer(p, 0, &dim[rank]))
-            return false;
-    }
-    *ret_type = type_make(dtype, rank, dim);
-    return expect(p, "]") && (type_has_allowed_size(ret_type) || fail(p, "the tensor is too large"));
+            return fail(p, "more axes than tensors have"), (struct type){0};
+        else if (!rank || expect(p, ","))
+            dim[rank] = parse_integer(p, 0);
+    struct type type = type_make(dtype, p->has_failed ? 0 : rank, dim);
+    if (expect(p, "]") && !type_has_allowed_size(&type))
+        fail(p, "the tensor is too large");
+    return type;
 }
 
-static bool parse_input(struct parser *p)
+static void parse_input(struct parser *p)
 {
-    struct type type;
     int64_t number;
     char name[WORD_LENGTH];
     peek_word(p, name);
     if (!number_of_word(name, &number) || number != (int64_t)p->inputs.count || number == MAX_INPUTS)
-        return fail(p, "inputs are x0, x1, ... in this order");
-    p->at += strlen(name);
-    if (!parse_type(p, &type))
-        return false;
+        fail(p, "inputs are x0, x1, ... in this order");
+    else
+        p->at += strlen(name);
+    struct type type = parse_type(p);
     vec_push(&p->inputs, type);
-    return true;
 }
 
-// The variables of a stage are numbered one after the other.
-static bool parse_stage_variables(struct parser *p, uint32_t *ret_variables, int *ret_n)
+// The variables of a stage are numbered one after the other. How many there are.
+static int parse_stage_variables(struct parser *p, uint32_t *ret_variables)
 {
     int n = 0;
-    if (!expect(p, "["))
-        return false;
-    for (; !next_is(p, "]"); n++) {
+    expect(p, "[");
+    for (; !p->has_failed && !next_is(p, "]"); n++) {
         if (n == MAX_RANK)
-            return fail(p, "more axes than tensors have");
-        if ((n && !expect(p, ",")) || !parse_variable(p, &ret_variables[n]))
-            return false;
+            return fail(p, "more axes than tensors have"), 0;
+        if (n)
+            expect(p, ",");
+        ret_variables[n] = parse_variable(p);
         if (ret_variables[n] != ret_variables[0] + (uint32_t)n)
-            return fail(p, "the variables of a tensor follow one another: i, j, k, l, m, n, p, ...");
+            fail(p, "the variables of a tensor follow one another: i, j, k, l, m, n, p, ...");
     }
-    *ret_n = n;
-    return expect(p, "]");
+    expect(p, "]");
+    return n;
 }
 
-static bool check_stage_name(struct parser *p, const char *name, bool *ret_is_output)
+static bool parse_stage_name(struct parser *p)
 {
     const struct definition *d = p->d;
+    char name[WORD_LENGTH];
     int64_t number = 0;
-    bool is_only = strcmp(name, "z") == 0;
-    *ret_is_output = *name == 'z';
+    peek_word(p, name);
+    bool is_only = strcmp(name, "z") == 0, is_output = *name == 'z';
     if (d->n_stages == MAX_STAGES || d->n_outputs == MAX_OUTPUTS)
         return fail(p, "too many tensors");
     if ((*name != 'z' && *name != 't') || (!is_only && !number_of_word(name, &number)))
         return fail(p, "expected an input x0, an output z or z0, or a tensor t0");
-    if (number != (*ret_is_output ? d->n_outputs : d->n_stages))
+    if (number != (is_output ? d->n_outputs : d->n_stages))
         return fail(p, "outputs are z0, z1, ... in this order, and t1 is the second tensor that is no input");
-    return true;
+    p->at += strlen(name);
+    return is_output;
 }
 
-static bool parse_stage(struct parser *p)
+static void parse_stage(struct parser *p)
 {
     struct definition *d = p->d;
-    char name[WORD_LENGTH];
     uint32_t variables[MAX_RANK + 1] = {0};
-    int n;
-    bool is_output;
-    struct type type;
-    expr body;
-    peek_word(p, name);
-    if (!check_stage_name(p, name, &is_output))
-        return false;
-    p->at += strlen(name);
-    if (!parse_stage_variables(p, variables, &n) || !parse_type(p, &type))
-        return false;
-    if (type.rank != n)
-        return fail(p, "a variable for each axis is needed");
+    bool is_output = parse_stage_name(p);
+    int n = parse_stage_variables(p, variables);
+    struct type type = parse_type(p);
+    if (p->has_failed || type.rank != n) {
+        fail(p, "a variable for each axis is needed");
+        return;
+    }
     int tensor = stage_add_over(d, &type, n ? variables[0] : (uint32_t)d->extents.count);
     if (is_output)
         d->outputs[d->n_outputs++] = (uint16_t)(tensor - d->n_inputs);
     for (int i = 0; i < n; i++)
-        if (!declare(p, variables[i], type.dim[i]))
-            return false;
-    if (!expect(p, "=") || !parse_scalar(p, &body) || !check_height(p, body))
-        return false;
+        declare(p, variables[i], type.dim[i]);
+    expect(p, "=");
+    expr body = parse_scalar(p);
+    check_height(p, body);
     stage_set_body(d, tensor, body);
     for (int i = 0; i < n; i++)
         p->is_in_scope[variables[i]] = false;
-    return true;
 }
 
-static bool parse_lines(struct parser *p)
+static void end_line(struct parser *p)
 {
-    for (skip_empty_lines(p); next_is(p, "x"); skip_empty_lines(p))
-        if (!parse_input(p) || (p->at < p->end && !next_is(p, "\n") && !fail(p, "expected the end of the line")))
-            return false;
+    if (p->at < p->end && !next_is(p, "\n"))
+        fail(p, "expected the end of the line");
+    skip_empty_lines(p);
+}
+
+static void parse_lines(struct parser *p)
+{
+    for (skip_empty_lines(p); next_is(p, "x"); end_line(p))
+        parse_input(p);
     p->d->n_inputs = (int)p->inputs.count;
     p->d->inputs = p->inputs.count ? arena_copy_array(p->arena, p->inputs.items, p->inputs.count) : NULL;
-    for (; p->at < p->end; skip_empty_lines(p))
-        if (!parse_stage(p) || (p->at < p->end && !next_is(p, "\n") && !fail(p, "expected the end of the line")))
-            return false;
-    return p->d->n_outputs > 0 || fail(p, "a definition has an output");
+    for (; p->at < p->end; end_line(p))
+        parse_stage(p);
+    if (p->d->n_outputs == 0)
+        fail(p, "a definition has an output");
 }
 
 bool definition_parse(struct arena *a, const char *file, const char *text, size_t size,
@@ -639,10 +586,10 @@ bool definition_parse(struct arena *a, const char *file, const char *text, size_
                        .arena = a,
                        .d = &d,
                        .error = error};
-    bool is_parsed = parse_lines(&p);
+    parse_lines(&p);
     vec_free(&p.inputs);
     vec_free(&p.heights);
-    if (!is_parsed) {
+    if (p.has_failed) {
         definition_free(&d);
         return false;
     }
