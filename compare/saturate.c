@@ -285,7 +285,7 @@ static bool is_rule_used(void *context, const struct rule *r)
 
 static void begin(struct saturating *x)
 {
-    egraph_init(&x->e, 0);
+    egraph_init(&x->e);
     x->ids = mem_new_array(enode_id, x->c->graph.tensors.count + 1);
     add_models(x);
     constants_begin(&x->constants, &x->e, x->ids);

@@ -7,22 +7,18 @@
 
 #include "core/memory/hash.h"
 #include "egraph/intern.h"
-#include "egraph/values.h"
 #include "operators/traits.h"
 #include <assert.h>
 #include <string.h>
 
-void egraph_init(struct egraph *e, int64_t most_entries)
+void egraph_init(struct egraph *e)
 {
     *e = (struct egraph){.is_clean = true};
     arena_init(&e->arena);
-    e->values = most_entries > 0 ? evalues_new(most_entries) : NULL;
 }
 
 void egraph_free(struct egraph *e)
 {
-    if (e->values)
-        evalues_free(e->values);
     vec_free(&e->nodes);
     vec_free(&e->edges);
     vec_free(&e->classes);
@@ -157,15 +153,13 @@ static enode_id append(struct egraph *e, struct enode n, const enode_id *given, 
     vec_push(&e->leader, id);
     vec_push(&e->next, id);
     vec_push(&e->forest, ((struct efrom){NO_ENODE, 0}));
-    vec_push(&e->classes, ((struct eclass){NO_EDGE, NO_EDGE, 0, 1, false, false, 0, e->epoch}));
+    vec_push(&e->classes, ((struct eclass){NO_EDGE, NO_EDGE, 0, 1, false, false, e->epoch}));
     for (uint32_t i = 0; i < n.n_children; i++) {
         vec_push(&e->edges, ((struct eedge){children[i], given[is_swapped ? 1 - i : i], id, NO_EDGE}));
         link_parent(e, children[i], n.first_edge + i);
     }
     struct eclass *class = &e->classes.items[id];
     analyse(e, id, &class->is_weight, &class->is_given);
-    if (e->values)
-        class->fingerprint = evalues_add(e->values, e, id);
     table_insert(&e->by_structure, hash, id);
     e->n_classes++;
     e->n_live++;
@@ -246,7 +240,6 @@ static void join(struct egraph *e, eclass_id winner, eclass_id loser)
     w->n_parents += l->n_parents;
     w->n_nodes += l->n_nodes;
     w->changed = e->epoch;
-    w->fingerprint = w->fingerprint ? w->fingerprint : l->fingerprint;
     bool is_more = learn(e, w, l->is_weight, l->is_given), is_less = learn(e, l, w->is_weight, w->is_given);
     if (is_more || is_less)
         vec_push(&e->analysis_pending, winner);
@@ -260,8 +253,6 @@ enum union_result egraph_union(struct egraph *e, enode_id a, enode_id b, uint32_
     const struct eclass *cx = &e->classes.items[x], *cy = &e->classes.items[y];
     if (e->nodes.items[x].type != e->nodes.items[y].type)
         return UNION_OTHER_TYPE;
-    if (reason != REASON_CONGRUENCE && cx->fingerprint && cy->fingerprint && cx->fingerprint != cy->fingerprint)
-        return UNION_OTHER_VALUE;
     bool is_kept = cx->n_parents > cy->n_parents || (cx->n_parents == cy->n_parents && x < y);
     enode_id moved = is_kept ? b : a, other = is_kept ? a : b;
     reroot(e, moved);

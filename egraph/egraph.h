@@ -13,8 +13,7 @@
 // union and the next rebuild only egraph_find, egraph_add and egraph_union may be called. Every union keeps its reason
 // in a forest over e-nodes, from which egraph_explain reads why two are equal.
 //
-// Analysis of a class: its type, whether it is known before the graph runs, and, of tensors that are small enough, the
-// fingerprint of its value over the prime field. Unions of unequal types or fingerprints are refused.
+// Analysis of a class: its type, and whether it is known before the graph runs. Unions of unequal types are refused.
 #pragma once
 #include "core/memory/arena.h"
 #include "core/memory/table.h"
@@ -44,10 +43,9 @@ struct eedge {
 };
 struct eclass {   // of canonical ids
     uint32_t first_parent, last_parent, n_parents, n_nodes;
-    bool is_weight;         // known before the graph runs
-    bool is_given;          // a weight as the model has it, or one transposed
-    uint64_t fingerprint;   // 0: unknown
-    uint32_t changed;       // the epoch in which it last got nodes, or more became known of it
+    bool is_weight;     // known before the graph runs
+    bool is_given;      // a weight as the model has it, or one transposed
+    uint32_t changed;   // the epoch in which it last got nodes, or more became known of it
 };
 struct etype {
     uint32_t count;
@@ -57,7 +55,7 @@ struct etype {
 // Why a union was made.
 #define REASON_CONGRUENCE UINT32_MAX
 #define REASON_GIVEN (UINT32_MAX - 1)   // by the owner, from the outside
-enum union_result { UNION_NEW, UNION_KNOWN, UNION_OTHER_TYPE, UNION_OTHER_VALUE };
+enum union_result { UNION_NEW, UNION_KNOWN, UNION_OTHER_TYPE };
 
 struct efrom {         // an edge of the proof forest
     enode_id parent;   // NO_ENODE: a root
@@ -77,14 +75,12 @@ struct egraph {
     VEC(struct etype) types;
     VEC(const struct attribute_value *) attributes;
     VEC(uint8_t) attribute_owners;        // the operator of each entry of `attributes`
-    struct evalues *values;               // of small tensors; NULL: no fingerprints
     uint32_t epoch;                       // the owner's clock: only ever set forward
     size_t n_classes, n_unions, n_live;   // live: nodes that are not redundant
     bool is_clean;
 };
 
-// `most_entries`: tensors with up to that many entries are evaluated for fingerprints; 0: none are.
-void egraph_init(struct egraph *e, int64_t most_entries);
+void egraph_init(struct egraph *e);
 void egraph_free(struct egraph *e);
 
 // --- building --------------------------------------------------------------------------------------------------------
@@ -93,7 +89,7 @@ enode_id egraph_add(struct egraph *e, const struct operator* op, uint32_t attrib
                     uint32_t n_children, const enode_id *children);
 // An output of an application: itself where it has only one.
 enode_id egraph_add_output(struct egraph *e, enode_id application, uint32_t output);
-// Equal values from here on, unless types or fingerprints tell otherwise.
+// Equal values from here on, unless types tell otherwise.
 enum union_result egraph_union(struct egraph *e, enode_id a, enode_id b, uint32_t reason);
 void egraph_rebuild(struct egraph *e);   // closes under congruence
 void egraph_filter(struct egraph *e, enode_id n);

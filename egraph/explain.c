@@ -1,8 +1,6 @@
 // Paths in the proof forest: from both ends up to where they meet.
 #include "egraph/explain.h"
 
-#include "egraph/egraph.h"
-
 static size_t depth_of(const struct egraph *e, enode_id n)
 {
     size_t depth = 0;

@@ -140,7 +140,7 @@ static void unite_outputs(struct applying *a)
         enum union_result result = egraph_union(a->x->e, source, target, reason);
         is_new = is_new || result == UNION_NEW;
         a->of_rule->unions += result == UNION_NEW;
-        a->of_rule->is_refuted = result == UNION_OTHER_TYPE || result == UNION_OTHER_VALUE;
+        a->of_rule->is_refuted = result == UNION_OTHER_TYPE;
     }
     if (is_new)
         record(a);

@@ -2,7 +2,6 @@
 #include "egraph/intern.h"
 
 #include "core/memory/hash.h"
-#include "egraph/egraph.h"
 #include <string.h>
 
 static bool is_same_type(const void *owner, uint32_t id, const void *key)

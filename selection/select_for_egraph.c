@@ -64,7 +64,7 @@ static bool follows_at(const struct deriving *d, const struct example *example)
     enode_id *of_source = mem_new_array(enode_id, source->tensors.count + 1);
     enode_id *of_target = mem_new_array(enode_id, target->tensors.count + 1);
     struct egraph e;
-    egraph_init(&e, 0);
+    egraph_init(&e);
     egraph_add_graph(&e, source, of_source);
     explore(d, &e);
     egraph_add_graph(&e, target, of_target);

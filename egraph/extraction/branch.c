@@ -8,7 +8,6 @@
 #include "core/memory/heap.h"
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/greedy.h"
-#include "egraph/extraction/incumbent.h"
 #include <math.h>
 #include <string.h>
 

@@ -13,7 +13,6 @@
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/greedy.h"
 #include "egraph/extraction/ilp.h"
-#include "egraph/extraction/incumbent.h"
 #include "egraph/extraction/labels.h"
 #include <math.h>
 #include <string.h>

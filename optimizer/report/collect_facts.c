@@ -1,8 +1,6 @@
 // All facts of a report, with the keys that programs know them by. What is said first, and of what, is summary.c's.
 #include "optimizer/report/collect_facts.h"
 
-#include "optimizer/report/report.h"
-
 #include "core/text/text.h"
 #include "optimizer/report/facts.h"
 #include "optimizer/report/step_text.h"

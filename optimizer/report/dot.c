@@ -2,7 +2,6 @@
 #include "optimizer/report/dot.h"
 
 #include "core/text/text.h"
-#include "optimizer/report/pages.h"
 #include "optimizer/report/picture.h"
 #include "optimizer/report/report.h"
 

@@ -4,7 +4,6 @@
 #include "core/text/text.h"
 #include "optimizer/report/facts.h"
 #include "optimizer/report/page_files.h"
-#include "optimizer/report/pages.h"
 #include "optimizer/report/picture.h"
 #include "optimizer/report/report.h"
 #include <inttypes.h>

@@ -2,8 +2,6 @@
 // again, which then stands right above the prompt.
 #include "optimizer/report/report_text.h"
 
-#include "optimizer/report/report.h"
-
 #include "core/text/text.h"
 #include "optimizer/report/facts.h"
 #include <string.h>

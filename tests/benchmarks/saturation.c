@@ -197,7 +197,7 @@ static void explore(const struct graph *g, const struct rule_set *rules, const s
     options.threads = (uint32_t)a->threads;
     options.filtering = (enum cycle_filtering)a->cycles;
     options.most_matches = (uint32_t)a->matches;
-    egraph_init(&e, 0);
+    egraph_init(&e);
     egraph_add_graph(&e, g, ids);
     for (size_t i = 0; i < g->outputs.count; i++)
         vec_push(&outputs, ids[g->outputs.items[i]]);

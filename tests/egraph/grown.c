@@ -16,7 +16,7 @@ void grown_init(struct grown *g)
     struct type t[2] = {type_make(DTYPE_F32, 2, (const int64_t[]){2, 3}),
                         type_make(DTYPE_F32, 2, (const int64_t[]){2, 3})};
     *g = (struct grown){0};
-    egraph_init(&g->e, 0);
+    egraph_init(&g->e);
     g->tensor = egraph_intern_type(&g->e, 1, t);
     g->tuple = egraph_intern_type(&g->e, 2, t);
     for (int64_t i = 0; i < 4; i++)

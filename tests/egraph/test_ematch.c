@@ -120,7 +120,7 @@ static size_t try_graph(struct trial *t, uint64_t seed)
     ematches alone = {0}, shared = {0};
     graph_init(&t->g, &t->scratch);
     random_graph_fill(&t->g, &t->rules, &r, 10);
-    egraph_init(&t->e, 0);
+    egraph_init(&t->e);
     t->ids = arena_array(&t->scratch, enode_id, t->g.tensors.count + 1);
     egraph_add_graph(&t->e, &t->g, t->ids);
     number_nodes(t);

@@ -238,7 +238,7 @@ static void note_course(struct saturation *s, double started)
 
 static void begin(struct saturation *s)
 {
-    egraph_init(&s->e, 0);
+    egraph_init(&s->e);
     add_graph(s);
     explore(s);
 }

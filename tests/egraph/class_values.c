@@ -1,9 +1,8 @@
 // The values of a node's outputs stand one behind the other; a projection's are those of its place in the tuple's.
-#include "egraph/values.h"
+#include "tests/egraph/class_values.h"
 
 #include "core/memory/hash.h"
 #include "core/numbers/random.h"
-#include "egraph/egraph.h"
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/field.h"
 #include <string.h>
@@ -13,26 +12,10 @@
 
 struct evalues {
     struct arena arena, scratch;
-    VEC(uint64_t *) of_nodes;   // NULL: unknown
+    uint64_t **of_nodes;     // NULL: unknown
+    enode_id *first_known;   // of each class: a node with a value; NO_ENODE
     int64_t most_entries;
 };
-
-struct evalues *evalues_new(int64_t most_entries)
-{
-    struct evalues *v = mem_alloc_zero(sizeof *v);
-    v->most_entries = most_entries;
-    arena_init(&v->arena);
-    arena_init(&v->scratch);
-    return v;
-}
-
-void evalues_free(struct evalues *v)
-{
-    vec_free(&v->of_nodes);
-    arena_free(&v->arena);
-    arena_free(&v->scratch);
-    mem_free(v, sizeof *v);
-}
 
 // Of floating-point tensors; an operator that counts with others has its meaning only at small integers. 0: too many.
 static int64_t entries_of(const struct evalues *v, const struct etype *t)
@@ -53,16 +36,11 @@ static void fill_leaf(const struct egraph *e, enode_id n, uint64_t *ret_entries,
         ret_entries[i] = field_reduce(random_keyed(key, (uint64_t)i));
 }
 
-// The value that some node of the child's class has.
+// The value that the first node of the child's class has of which one is known; NULL: none has.
 static const uint64_t *value_of_child(const struct evalues *v, const struct egraph *e, enode_id child)
 {
-    enode_id n = child;
-    do {
-        if (v->of_nodes.items[n])
-            return v->of_nodes.items[n];
-        n = e->next.items[n];
-    } while (n != child);
-    return NULL;
+    enode_id first = v->first_known[egraph_find(e, child)];
+    return first == NO_ENODE ? NULL : v->of_nodes[first];
 }
 
 static uint64_t *project(struct evalues *v, const struct egraph *e, enode_id n, uint64_t *ret_entries)
@@ -121,15 +99,41 @@ static uint64_t *value_of(struct evalues *v, const struct egraph *e, enode_id n,
     return entries;
 }
 
-uint64_t evalues_add(struct evalues *v, const struct egraph *e, uint32_t n)
+static void evaluate_node(struct evalues *v, const struct egraph *e, enode_id n, int64_t count)
 {
-    int64_t count = entries_of(v, &e->types.items[e->nodes.items[n].type]);
     struct arena_mark before = arena_mark(&v->arena), scratch = arena_mark(&v->scratch);
-    uint64_t *entries = value_of(v, e, n, count);
+    v->of_nodes[n] = value_of(v, e, n, count);
     arena_release(&v->scratch, scratch);
-    if (!entries)
+    if (!v->of_nodes[n])
         arena_release(&v->arena, before);
-    vec_push(&v->of_nodes, entries);
-    uint64_t hash = entries ? hash_bytes(entries, (size_t)count * sizeof *entries, KEY) : 0;
-    return entries && hash == 0 ? 1 : hash;
+}
+
+// Is the node's value that of its class, where both are known?
+static bool agrees_with_class(struct evalues *v, const struct egraph *e, enode_id n, int64_t count)
+{
+    const uint64_t *known = value_of_child(v, e, n);
+    if (!known && v->of_nodes[n])
+        v->first_known[egraph_find(e, n)] = n;
+    return !known || !v->of_nodes[n] || memcmp(known, v->of_nodes[n], (size_t)count * sizeof *known) == 0;
+}
+
+bool classes_have_one_value(const struct egraph *e, int64_t most_entries, enode_id *ret_a, enode_id *ret_b)
+{
+    struct evalues v = {.most_entries = most_entries};
+    bool have_one = true;
+    arena_init(&v.arena);
+    arena_init(&v.scratch);
+    v.of_nodes = arena_array(&v.arena, uint64_t *, e->nodes.count + 1);
+    v.first_known = arena_array(&v.arena, enode_id, e->nodes.count + 1);
+    memset(v.first_known, 0xff, e->nodes.count * sizeof *v.first_known);
+    for (enode_id n = 0; have_one && n < e->nodes.count; n++) {
+        int64_t count = entries_of(&v, &e->types.items[e->nodes.items[n].type]);
+        evaluate_node(&v, e, n, count);
+        have_one = agrees_with_class(&v, e, n, count);
+        *ret_a = n;
+        *ret_b = v.first_known[egraph_find(e, n)];
+    }
+    arena_free(&v.arena);
+    arena_free(&v.scratch);
+    return have_one;
 }
