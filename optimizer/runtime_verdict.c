@@ -230,6 +230,8 @@ static void open_step_costs(struct optimizing *o)
                                          .cost_file = o->options->costs,
                                          .opset = o->model.opset,
                                          .weight_bytes = optimizing_bytes_of_weights(o),
+                                         .tries_costs =
+                                             !o->options->is_timing_skipped && !o->options->is_calibration_skipped,
                                          .log = o->options->log};
     o->step_costs = step_costs_open(&o->runtime.worker, &options, &error);
     if (!o->step_costs)

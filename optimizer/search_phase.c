@@ -5,6 +5,7 @@
 #include "optimizer/search_phase.h"
 
 #include "backends/backend.h"
+#include "backends/costs/step_cost.h"
 #include "graph/graph_whole.h"
 #include "optimizer/calibration.h"
 #include "optimizer/contenders.h"
@@ -370,20 +371,24 @@ static bool search_until_costs_agree(struct optimizing *o)
 
 #define SECONDS_OF_REPAIRS 3
 
-// What other programs disturbed when it was measured is measured again first, as far as the original has it. Not where
-// nothing is timed: then the same database leads to the same result.
+// What other programs disturbed when it was measured is measured again first, as far as the original has it, and runs
+// that left costs are tried by some of these, unless costs are believed by request. Not where nothing is timed: then
+// the same database leads to the same result.
 static void repair_doubtful_costs(struct optimizing *o)
 {
     struct estimator e = optimizing_estimator(o);
+    size_t n_measured = o->backend->coster.measured.n_steps;
     if (o->options->is_timing_skipped)
         return;
     o->backend->policy = policy_of_search(o->layout);
-    o->backend->repairs = REPAIRS_DOUBTFUL;
+    o->backend->repairs = o->options->is_calibration_skipped ? REPAIRS_DOUBTFUL : REPAIRS_ON_TRIAL;
     o->backend->repairs_end = clock_seconds() + SECONDS_OF_REPAIRS;
     double of_run = estimator_seconds(&e, &o->model.graph);
     o->remaining_time.of_run = isfinite(of_run) ? of_run : 0;
     o->backend->repairs = REPAIRS_NOTHING;
     struct error error = {0};
+    if (o->backend->coster.measured.n_steps > n_measured)
+        backend_forget_costs(o->backend);
     if (!backend_save_costs(o->backend, &error))
         log_info(o->options->log, "%s", error.message);
 }

@@ -130,7 +130,7 @@ static bool profile_at(struct optimizing *o, const struct graph *g, const struct
     s.map = arena_array(&arena, tensor_id, g->tensors.count + 1);
     bool is_done = true;
     if (graph_cut_mapped(&s.runnable, g, NULL, cut, s.map)) {
-        bool is_known = step_costs_recall_session(o->step_costs, &s.runnable, g == &o->model.graph);
+        bool is_known = step_costs_know_session(o->step_costs, &s.runnable);
         is_done = is_known || profile(&s, error);
         *ret_is_profiled = *ret_is_profiled || !is_known;
         graph_free(&s.runnable);

@@ -59,6 +59,7 @@ struct step_cost {
     bool is_guessed, is_doubtful;   // doubtful: other programs came between, so it is to be measured again
     bool is_in_model;               // taken from a running model
     bool is_old;                    // read from the database, not measured by this program
+    uint32_t run;                   // of the program that measured it; 0: not known
     double error;                   // what an inexact choice errs more than exact ones, as a share; 0: exact
     char choice[CHOICE_SIZE];       // how the device ran it, where it had several ways; empty otherwise
 };
@@ -98,7 +99,7 @@ struct backend_methods {
     void (*rest)(struct backend *b);   // NULL: nothing to give back (backend_rest)
     void (*close)(struct backend *b);
 };
-enum cost_repairs { REPAIRS_NOTHING, REPAIRS_DOUBTFUL, REPAIRS_ALL };
+enum cost_repairs { REPAIRS_NOTHING, REPAIRS_DOUBTFUL, REPAIRS_ON_TRIAL, REPAIRS_ALL };
 
 // Each device's struct begins with this one.
 struct backend {

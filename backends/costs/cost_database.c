@@ -3,6 +3,7 @@
 #include "backends/costs/cost_database.h"
 
 #include "backends/contract/backend.h"
+#include "backends/costs/cost_trial.h"
 #include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
@@ -10,12 +11,14 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#define FORMAT_VERSION 3
+#define FORMAT_VERSION 4
 #define OLDEST_FORMAT 1   // that is read
 #define LEAST_SECONDS 1e-9
 #define MOST_SECONDS 1e5
@@ -28,14 +31,17 @@
 struct cost_entry {
     const char *device, *text, *choice;
     double seconds, spread, error;
+    uint32_t run;
     bool is_doubtful, is_in_model;
-    bool is_own;   // measured in this run
+    bool is_own;   // measured in this run, or confirmed
 };
 struct cost_database {
     struct arena arena;
     const char *path, *device;
     VEC(struct cost_entry) entries;
     struct table table;   // by device and text
+    uint32_t run;         // this one
+    cost_trials trials;   // of the others
     size_t n_added, n_dropped;
     struct error first_dropped;
 };
@@ -109,14 +115,20 @@ static void put_entry(struct cost_database *costs, const char *device, const cha
     e->error = as_written(cost->error, ERROR_FORMAT);
     e->is_doubtful = cost->is_doubtful;
     e->is_in_model = cost->is_in_model;
+    e->run = is_own ? costs->run : cost->run;
     e->is_own = is_own;
     e->choice = arena_string(&costs->arena, cost->choice);
+}
+
+static bool is_refuted(const struct cost_database *costs, const struct cost_entry *e)
+{
+    return !e->is_own && cost_trials_refute(&costs->trials, e->run);
 }
 
 bool cost_database_find(const struct cost_database *costs, const char *text, struct step_cost *ret_cost)
 {
     uint32_t id = find_entry(costs, costs->device, text);
-    if (id == TABLE_NONE)
+    if (id == TABLE_NONE || is_refuted(costs, &costs->entries.items[id]))
         return false;
     const struct cost_entry *e = &costs->entries.items[id];
     *ret_cost = (struct step_cost){.seconds = e->seconds,
@@ -124,7 +136,8 @@ bool cost_database_find(const struct cost_database *costs, const char *text, str
                                    .error = e->error,
                                    .is_doubtful = e->is_doubtful,
                                    .is_in_model = e->is_in_model,
-                                   .is_old = !e->is_own};
+                                   .is_old = !e->is_own,
+                                   .run = e->run};
     snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s", e->choice);
     return true;
 }
@@ -134,12 +147,46 @@ void cost_database_add(struct cost_database *costs, const char *text, const stru
     uint32_t id = find_entry(costs, costs->device, text);
     struct step_cost added = *cost;
     added.is_doubtful = cost->is_doubtful || !is_plausible(cost->seconds);
-    if (id != TABLE_NONE && added.is_doubtful && is_shorter(&costs->entries.items[id], &added)) {
+    if (id != TABLE_NONE && added.is_doubtful && !is_refuted(costs, &costs->entries.items[id]) &&
+        is_shorter(&costs->entries.items[id], &added)) {
         costs->entries.items[id].is_own = true;
         return;
     }
     put_entry(costs, costs->device, text, &added, true);
     costs->n_added += is_plausible(added.seconds);
+}
+
+bool cost_database_is_on_trial(const struct cost_database *costs, const char *text, const struct step_cost *found)
+{
+    return found->is_old && (found->is_doubtful || cost_trials_ask_for(&costs->trials, text, found));
+}
+
+static size_t count_of_run(const struct cost_database *costs, uint32_t run)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < costs->entries.count; i++) {
+        const struct cost_entry *e = &costs->entries.items[i];
+        n += !e->is_own && e->run == run && strcmp(e->device, costs->device) == 0;
+    }
+    return n;
+}
+
+void cost_database_try(struct cost_database *costs, const char *text, const struct step_cost *now,
+                       const struct log *log)
+{
+    struct step_cost kept;
+    bool is_kept = cost_database_find(costs, text, &kept) && kept.is_old && !kept.is_doubtful;
+    if (!is_kept) {
+        cost_database_add(costs, text, now);
+        return;
+    }
+    const struct cost_trial *trial = cost_trials_note(&costs->trials, &kept, now);
+    if (trial->is_refuted)
+        cost_trial_tell(trial, count_of_run(costs, kept.run), log);
+    if (cost_trials_agree(&kept, now))
+        costs->entries.items[find_entry(costs, costs->device, text)].is_own = true;
+    else
+        cost_database_add(costs, text, now);
 }
 
 const char *cost_database_device(const struct cost_database *costs, size_t entry)
@@ -184,6 +231,15 @@ static bool read_error(const struct sexp *s, struct step_cost *cost)
     return true;
 }
 
+static bool read_run(const struct sexp *s, struct step_cost *cost)
+{
+    if (!sexp_is_call(s, "run") || s->count != 2 || s->items[1].kind != SEXP_INTEGER || s->items[1].integer < 0 ||
+        s->items[1].integer > UINT32_MAX)
+        return false;
+    cost->run = (uint32_t)s->items[1].integer;
+    return true;
+}
+
 // What may follow text, seconds and spread: the choice, then marks.
 static bool read_marks(const struct sexp *s, struct step_cost *cost)
 {
@@ -194,7 +250,7 @@ static bool read_marks(const struct sexp *s, struct step_cost *cost)
             cost->is_in_model = true;
         else if (sexp_is_symbol(&s->items[i], DOUBTFUL))
             cost->is_doubtful = true;
-        else if (!read_error(&s->items[i], cost))
+        else if (!read_error(&s->items[i], cost) && !read_run(&s->items[i], cost))
             return false;
     }
     return true;
@@ -256,6 +312,7 @@ bool cost_database_open(struct cost_database **ret_costs, const char *path, cons
     arena_init(&costs->arena);
     costs->path = path ? arena_string(&costs->arena, path) : NULL;
     costs->device = arena_string(&costs->arena, device);
+    costs->run = (uint32_t)time(NULL);
     if (path && access(path, F_OK) == 0 && !read_file(costs, path, error)) {
         cost_database_free(costs);
         return false;
@@ -273,13 +330,19 @@ static int compare_entries(const void *a, const void *b)
     return by_device ? by_device : strcmp(x->text, y->text);
 }
 
+// A run is judged by one device's costs: what it left of others stays.
+static bool is_refuted_here(const struct cost_database *costs, const struct cost_entry *e)
+{
+    return is_refuted(costs, e) && strcmp(e->device, costs->device) == 0;
+}
+
 static struct cost_entry *sort_entries_to_keep(const struct cost_database *costs, size_t *ret_count,
                                                struct arena *arena)
 {
     struct cost_entry *sorted = arena_array(arena, struct cost_entry, costs->entries.count + 1);
     size_t count = 0;
     for (size_t i = 0; i < costs->entries.count; i++)
-        if (is_plausible(costs->entries.items[i].seconds))
+        if (is_plausible(costs->entries.items[i].seconds) && !is_refuted_here(costs, &costs->entries.items[i]))
             sorted[count++] = costs->entries.items[i];
     qsort(sorted, count, sizeof *sorted, compare_entries);
     *ret_count = count;
@@ -309,6 +372,8 @@ static void print_entries(struct text *out, const struct cost_database *costs)
         }
         if (sorted[i].error > 0)
             text_printf(out, " (error " ERROR_FORMAT ")", sorted[i].error);
+        if (sorted[i].run)
+            text_printf(out, " (run %" PRIu32 ")", sorted[i].run);
         text_add(out, sorted[i].is_in_model ? " " IN_MODEL : "");
         text_add(out, sorted[i].is_doubtful ? " " DOUBTFUL ")\n" : ")\n");
     }
@@ -350,6 +415,7 @@ bool cost_database_write_last(struct cost_database *costs, struct error *error)
 void cost_database_free(struct cost_database *costs)
 {
     vec_free(&costs->entries);
+    vec_free(&costs->trials);
     table_free(&costs->table);
     arena_free(&costs->arena);
     mem_free(costs, sizeof *costs);

@@ -197,7 +197,10 @@ static bool measure(struct backend *b, const struct plan *plan, const struct ste
     log_debug(b->options.log, "measured %.3g s: %s", ret_cost->seconds, key->text.chars);
     *near = *ret_cost;
     ret_cost->seconds /= key->n_parts;
-    cost_database_add(b->costs, key->text.chars, ret_cost);
+    if (b->repairs == REPAIRS_ON_TRIAL)
+        cost_database_try(b->costs, key->text.chars, ret_cost, b->options.log);
+    else
+        cost_database_add(b->costs, key->text.chars, ret_cost);
     return recall(b, key, ret_cost);
 }
 
@@ -234,9 +237,10 @@ static void guess(struct backend *b, const struct plan *plan, const struct step 
     log_debug(b->options.log, "guessed %.3g s: %s", ret_cost->seconds, key->text.chars);
 }
 
-static bool has_to_be_repaired(const struct backend *b, const struct step_cost *known)
+static bool has_to_be_repaired(const struct backend *b, const struct step_key *key, const struct step_cost *known)
 {
-    bool is_wanted = b->repairs == REPAIRS_ALL || (b->repairs == REPAIRS_DOUBTFUL && known->is_doubtful);
+    bool is_wanted = b->repairs == REPAIRS_ALL || (b->repairs != REPAIRS_NOTHING && known->is_doubtful) ||
+                     (b->repairs == REPAIRS_ON_TRIAL && cost_database_is_on_trial(b->costs, key->text.chars, known));
     return is_wanted && known->is_old && !b->only_recalls && !b->options.never_measures && !interrupt_requested() &&
            (b->repairs_end == 0 || clock_seconds() < b->repairs_end);
 }
@@ -268,9 +272,11 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
     struct step_key key = step_key_of(b, plan, step, precision);
     choice_list among = {0};
     bool is_known = recall(b, &key, ret_cost) || recall_otherwise(b, plan, step, precision, ret_cost);
-    if (!is_known || has_to_be_repaired(b, ret_cost)) {
+    if (!is_known || has_to_be_repaired(b, &key, ret_cost)) {
         bool is_inexact = precision != PRECISION_EXACT;
         list_choices(b, plan, step, precision, &among);
+        if (is_known && b->repairs == REPAIRS_ON_TRIAL && !ret_cost->is_doubtful)
+            keep_near_choice(ret_cost, &among);
         is_known = true;
         if (is_inexact && (is_never_measured(b, plan, step) || !among.count))
             *ret_cost = (struct step_cost){.seconds = INFINITY};

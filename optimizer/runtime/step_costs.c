@@ -32,8 +32,7 @@
 #define KEPT_REALS 64      // constants of so many numbers are measured with their own: exponents, bounds, scales
 #define KEPT_BYTES ((size_t)1 << 20)   // and those of integers, which are indices
 
-#define IN_SESSION "session "   // before a group's text: what it took in sessions of whole models
-#define LEAST_RATIO 0.25        // of costs in sessions to those alone, of one kind of groups
+#define LEAST_RATIO 0.25   // of costs in sessions to those alone, of one kind of groups
 #define MOST_RATIO 4.0
 #define MOST_LAID 10.0   // times what groups take themselves, and the other way round, for what is around them
 #define CORRECTED 0.05   // share of a cost: what a session differs from it by more is told
@@ -42,6 +41,7 @@
 struct session_note {
     const char *text;
     double seconds, alone;   // alone: of one, NAN where it is not known
+    double adopted;          // of one; NAN: not yet
     uint32_t n;
     enum operator_id kind;
     bool is_of_original;
@@ -64,9 +64,25 @@ struct step_costs {
 
 // --- measuring -------------------------------------------------------------------------------------------------------
 
+// Runs that other programs came between are told as less than 0. They have to do where there are few others.
+static bool drop_disturbed(double *seconds, size_t *n)
+{
+    size_t n_quiet = 0;
+    for (size_t i = 0; i < *n; i++)
+        n_quiet += seconds[i] >= 0;
+    bool are_enough = n_quiet >= ENOUGH_RUNS;
+    size_t kept = 0;
+    for (size_t i = 0; i < *n; i++)
+        if (seconds[i] >= 0 || !are_enough)
+            seconds[kept++] = fabs(seconds[i]);
+    *n = kept;
+    return are_enough;
+}
+
 // What is left of the runs when those that were disturbed are gone.
 static struct step_cost summarize(double *seconds, size_t n)
 {
+    bool is_quiet = drop_disturbed(seconds, &n);
     double shortest = INFINITY;
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
@@ -77,7 +93,7 @@ static struct step_cost summarize(double *seconds, size_t n)
     struct sample_summary summary = sample_summarize(seconds, kept);
     return (struct step_cost){.seconds = summary.median,
                               .spread = summary.spread,
-                              .is_doubtful = summary.spread > DOUBTFUL_SPREAD || kept < ENOUGH_RUNS};
+                              .is_doubtful = !is_quiet || summary.spread > DOUBTFUL_SPREAD || kept < ENOUGH_RUNS};
 }
 
 static bool run_with_weights(struct step_costs *c, const struct graph *g, const struct alone_weights *weights,
@@ -189,7 +205,7 @@ struct group {
     const void *const *elements;
     bool is_cold;
     enum operator_id kind;
-    struct text text;   // by what its costs are known, alone (behind IN_SESSION) and in sessions
+    struct text text;   // by what its costs are known
 };
 
 static bool measure(struct step_costs *c, const struct group *group, const char *text, struct step_cost *ret_cost)
@@ -228,41 +244,49 @@ static double note_failure(struct step_costs *c, const struct graph *g, const st
     return seconds;
 }
 
-static const char *alone_text(const struct group *group)
+static double measured_cost(struct step_costs *c, const struct group *group)
 {
-    return group->text.chars + sizeof IN_SESSION - 1;
+    const char *text = group->text.chars;
+    struct step_cost cost = {0};
+    if (c->worker->is_gone || !measure(c, group, text, &cost))
+        return note_failure(c, &group->graph, &group->text);
+    cost_database_try(c->costs, text, &cost, c->options.log);
+    cost_database_find(c->costs, text, &cost);
+    return cost.seconds;
 }
 
-static double measured_cost(struct step_costs *c, const struct group *group, const struct text *text)
+// What is on trial is not known where nothing may be measured: then somebody asks who may.
+static bool find_alone(const struct step_costs *c, const struct group *group, double *ret_seconds)
 {
-    struct step_cost cost = {0};
-    if (c->worker->is_gone || !measure(c, group, text->chars, &cost))
-        return note_failure(c, &group->graph, text);
-    cost_database_add(c->costs, text->chars, &cost);
-    cost_database_find(c->costs, text->chars, &cost);
-    return cost.seconds;
+    struct step_cost cost;
+    if (!cost_database_find(c->costs, group->text.chars, &cost) || cost.seconds >= LONGEST_STEP ||
+        (c->options.tries_costs && cost_database_is_on_trial(c->costs, group->text.chars, &cost) &&
+         !interrupt_requested()))
+        return false;
+    *ret_seconds = cost.seconds;
+    return true;
 }
 
 static double cost_alone(struct step_costs *c, const struct group *group, bool only_recalls)
 {
-    struct step_cost cost = {0};
-    struct text text = {(char *)(uintptr_t)alone_text(group), group->text.count - (sizeof IN_SESSION - 1), 0};
-    uint32_t failure = find_failure(c, &text);
-    bool is_known = cost_database_find(c->costs, text.chars, &cost) && cost.seconds < LONGEST_STEP;
-    return is_known                ? cost.seconds
-           : failure != KEY_NONE   ? c->guesses.items[failure]
-           : only_recalls          ? NAN
-           : interrupt_requested() ? INFINITY
-                                   : measured_cost(c, group, &text);
+    double seconds;
+    uint32_t failure = find_failure(c, &group->text);
+    return find_alone(c, group, &seconds) ? seconds
+           : failure != KEY_NONE          ? c->guesses.items[failure]
+           : only_recalls                 ? NAN
+           : interrupt_requested()        ? INFINITY
+                                          : measured_cost(c, group);
 }
 
-static bool find_in_session(const struct step_costs *c, const struct group *group, double *ret_seconds)
+static struct session_note *note_of(const struct step_costs *c, const struct group *group)
 {
-    struct step_cost cost;
-    if (!cost_database_find(c->costs, group->text.chars, &cost))
-        return false;
-    *ret_seconds = cost.seconds;
-    return true;
+    uint32_t id = key_set_find(&c->noted, group->text.chars, group->text.count + 1);
+    return id != KEY_NONE ? &c->notes.items[id] : NULL;
+}
+
+static bool is_adopted(const struct session_note *note)
+{
+    return note && !isnan(note->adopted);
 }
 
 // The ratio of one kind, or of all (OP_COUNT); NAN: no session had any.
@@ -288,10 +312,10 @@ static double ratio_of_kind(const struct step_costs *c, enum operator_id kind)
 
 static double cost_of_group(struct step_costs *c, const struct group *group, bool only_recalls)
 {
-    double seconds;
-    if (c->are_adopted && find_in_session(c, group, &seconds))
-        return seconds;
-    seconds = cost_alone(c, group, only_recalls);
+    const struct session_note *note = note_of(c, group);
+    if (is_adopted(note))
+        return note->adopted;
+    double seconds = cost_alone(c, group, only_recalls);
     return c->are_adopted ? seconds * ratio_of_kind(c, group->kind) : seconds;
 }
 
@@ -325,7 +349,7 @@ static void extract_group(struct step_costs *c, const struct step_groups *groups
     step_groups_extract(groups, first, &ret_group->graph, weights);
     ret_group->is_cold = has_cold_weights(c, &ret_group->graph);
     ret_group->kind = step_groups_kind(groups, first);
-    text_add(&ret_group->text, ret_group->is_cold ? IN_SESSION "cold " : IN_SESSION);
+    text_add(&ret_group->text, ret_group->is_cold ? "cold " : "");
     graph_print(&ret_group->text, &ret_group->graph);
     if (!c->original)
         return;
@@ -404,8 +428,8 @@ static void note_group(struct step_costs *c, const struct group *group, double a
 {
     uint32_t id = key_set_add(&c->noted, &c->arena, group->text.chars, group->text.count + 1);
     if (id == c->notes.count)
-        vec_push(&c->notes,
-                 ((struct session_note){c->noted.keys.items[id].bytes, .alone = alone, .kind = group->kind}));
+        vec_push(&c->notes, ((struct session_note){c->noted.keys.items[id].bytes, .alone = alone, .adopted = NAN,
+                                                   .kind = group->kind}));
     c->notes.items[id].seconds += seconds;
     c->notes.items[id].n++;
     c->notes.items[id].is_of_original = is_original;
@@ -413,8 +437,8 @@ static void note_group(struct step_costs *c, const struct group *group, double a
 
 static struct session_note *note_of_original(const struct step_costs *c, const struct group *group)
 {
-    uint32_t id = key_set_find(&c->noted, group->text.chars, group->text.count + 1);
-    return id != KEY_NONE && c->notes.items[id].is_of_original ? &c->notes.items[id] : NULL;
+    struct session_note *note = note_of(c, group);
+    return note && note->is_of_original ? note : NULL;
 }
 
 // What the original has costs what it does there, and all that a rewrite makes longer or shorter around it is counted
@@ -470,36 +494,31 @@ double step_costs_note_original_again(struct coster *coster, const struct graph 
     return noted > 0 ? fmax(seconds / noted, 1) : 1;
 }
 
-bool step_costs_recall_session(struct coster *coster, const struct graph *g, bool is_original)
+bool step_costs_know_session(struct coster *coster, const struct graph *g)
 {
     struct step_costs *c = (struct step_costs *)coster;
     struct grouped r;
     bool are_known = true;
     open_grouped(c, g, &r);
     for (node_id n = 0; are_known && n < g->nodes.count; n++)
-        are_known = !step_groups_is_first(&r.groups, n) || find_in_session(c, &r.all[n], &r.seconds[n]);
-    if (are_known)
-        note_grouped(c, &r, is_original);
+        are_known = !step_groups_is_first(&r.groups, n) || is_adopted(note_of(c, &r.all[n]));
     close_grouped(&r);
     return are_known;
 }
 
-static void adopt_note(struct step_costs *c, const struct session_note *note, cost_corrections *corrections)
+static void adopt_note(struct session_note *note, cost_corrections *corrections)
 {
-    struct step_cost known = {.seconds = INFINITY};
-    struct step_cost cost = {.seconds = fmax(note->seconds / note->n, LEAST_COST), .is_in_model = true};
-    if (!cost_database_find(c->costs, note->text, &known))
-        cost_database_find(c->costs, note->text + sizeof IN_SESSION - 1, &known);
-    cost_database_add(c->costs, note->text, &cost);
-    if (!(fabs(cost.seconds - known.seconds) <= CORRECTED * known.seconds))
-        vec_push(corrections, ((struct cost_correction){note->text, known.seconds, cost.seconds, note->n}));
+    double known = fmin(isnan(note->adopted) ? note->alone : note->adopted, INFINITY);
+    note->adopted = fmax(note->seconds / note->n, LEAST_COST);
+    if (!(fabs(note->adopted - known) <= CORRECTED * known))
+        vec_push(corrections, ((struct cost_correction){note->text, known, note->adopted, note->n}));
 }
 
 void step_costs_adopt_sessions(struct coster *coster, cost_corrections *corrections)
 {
     struct step_costs *c = (struct step_costs *)coster;
     for (size_t i = 0; i < c->notes.count; i++)
-        adopt_note(c, &c->notes.items[i], corrections);
+        adopt_note(&c->notes.items[i], corrections);
     c->are_adopted = c->notes.count > 0;
 }
 

@@ -1,6 +1,7 @@
 // What graphs cost in the user's runtime: the sum of what their groups of nodes (step_groups.h) were measured to take
-// there, each as a small model, and, once there were some, in sessions of whole models. Costs are kept by the group's
-// text in a cost database, under the runtime's version and provider.
+// there, each as a small model, and, once there were some, in sessions of whole models. What they take alone is kept
+// by the group's text in a cost database, under the runtime's version and provider; what sessions show is of this model
+// and hour, and is not kept.
 #pragma once
 #include "backends/contract/coster.h"
 #include "backends/costs/in_model.h"
@@ -16,6 +17,7 @@ struct step_costs_options {
     const char *cost_file;   // as of backend_options
     int64_t opset;           // of the models that are measured
     size_t weight_bytes;     // of the whole model: large ones push each other out of the caches
+    bool tries_costs;        // that are kept, by measuring some again
     const struct log *log;
 };
 // `w` has greeted and outlives it. Estimates are of graphs without opaque nodes; several threads may ask at the same
@@ -33,8 +35,8 @@ void step_costs_note_session(struct coster *costs, const struct graph *g, const 
 // A session of the original, which is noted, was run once more, and took so long. Other programs only make it longer:
 // if it was shorter than what was noted, that is made shorter. How many times slower it was than what is noted now.
 double step_costs_note_original_again(struct coster *costs, const struct graph *original, double seconds);
-// Notes what former sessions showed. False: something of the graph was in none, and nothing is noted.
-bool step_costs_recall_session(struct coster *costs, const struct graph *g, bool is_original);
+// Was all of the graph in sessions that were adopted?
+bool step_costs_know_session(struct coster *costs, const struct graph *g);
 // Groups cost from now on what they took in sessions, on average, and all others what they take alone, times what
 // groups of their kind take longer or shorter in sessions. Adds to `corrections` what differs from what was believed.
 void step_costs_adopt_sessions(struct coster *costs, cost_corrections *corrections);

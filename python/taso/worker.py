@@ -13,7 +13,7 @@ first line, which nobody asks for, says what runs here: `ok VERSION PROVIDER`.
     threads N                   models that are loaded from now on run on so many, 0: as ONNX Runtime takes     ok
     run A                       runs it on these sets                ok 1 SECONDS
     bound A COLD SECONDS LEAST  runs A alone, on inputs made up and bound where it computes, with empty caches where
-                                COLD is 1     ok COUNT, then seconds
+                                COLD is 1     ok COUNT, then seconds, less than 0 of runs that other programs disturbed
     profile SET SECONDS LEAST SIZE BESIDE     SIZE bytes, then BESIDE bytes: paths. Loads the first model for this alone
                                 and runs it on one set, with its profile and without; the latter by turns with the second
                                 one, where that is named     ok COUNT SECONDS of a run, SECONDS of the other's or 0, then
@@ -26,6 +26,7 @@ session for the same model is another sample of where its weights come to lie in
 import json
 import os
 import re
+import resource
 import select
 import signal
 import socket
@@ -140,6 +141,11 @@ def difference_of(a, b):
         difference = np.inf
     varies = x.size <= 1 or not is_float or np.ptp(x) > 1e-6 * largest
     return float(difference), float(largest), bool(x.size and largest > 0 and varies), bool(finite.all())
+
+
+def involuntary_switches():
+    """How often other programs took a processor from a thread of this one."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
 
 
 def mean_of_lower_half(values):
@@ -266,10 +272,11 @@ class Worker:
         while len(taken) < int(least) or (len(taken) < MOST_RUNS and time.monotonic() < end):
             self.connection.check()
             flushed += 1
-            started = clock()
+            switches, started = involuntary_switches(), clock()
             for _ in range(repeats):
                 model.run_with_iobinding(binding)
-            taken.append((clock() - started) / repeats)
+            once = (clock() - started) / repeats
+            taken.append(once if involuntary_switches() == switches else -once)
         return " ".join([str(len(taken))] + [f"{t:.9g}" for t in taken])
 
     def repeat(self, models, feed, seconds, least):

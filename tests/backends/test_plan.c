@@ -486,11 +486,71 @@ static void what_was_only_read_replaces_nothing(void **state)
     rmdir(folder);
 }
 
+static void write_run(const char *path, const double *kept)
+{
+    struct error error = {0};
+    struct text text = {0};
+    text_add(&text, "(costs 4 \"one\")\n");
+    for (int i = 0; i < 3; i++)
+        text_printf(&text, "(\"%c\" %g 0.1 (run 7))\n", 'a' + i, kept[i]);
+    text_add(&text, "(\"rest\" 1e-3 0.1 (run 7))\n(\"other\" 1e-3 0.1 (run 8))\n");
+    assert_true(file_write_text(path, text.chars, text.count, &error));
+    text_free(&text);
+}
+
+// Costs of a run are measured again, and take 1 ms. What else it left is believed then, now and in the file, or not, and
+// that is told in one line.
+static void try_run(const char *path, const double *kept, bool is_doubtful, bool is_refuted)
+{
+    struct error error = {0};
+    struct cost_database *costs;
+    struct step_cost cost, now = {.seconds = 1e-3, .is_doubtful = is_doubtful};
+    char *told = NULL;
+    size_t size;
+    struct log log = {open_memstream(&told, &size), "test", LOG_WARNING};
+    write_run(path, kept);
+    assert_true(cost_database_open(&costs, path, "one", &error));
+    for (const char *const *name = (const char *const[]){"a", "b", "c", NULL}; *name; name++)
+        if (cost_database_find(costs, *name, &cost)) {
+            assert_true(cost_database_is_on_trial(costs, *name, &cost));
+            cost_database_try(costs, *name, &now, &log);
+            assert_true(cost_database_find(costs, *name, &cost) && !cost_database_is_on_trial(costs, *name, &cost));
+        }
+    fclose(log.out);
+    assert_true((strstr(told, "are measured again\n") == told + size - 19) == is_refuted && (size > 0) == is_refuted);
+    free(told);
+    assert_true(cost_database_find(costs, "rest", &cost) == !is_refuted);
+    assert_true(cost_database_find(costs, "other", &cost) && cost_database_is_on_trial(costs, "other", &cost));
+    cost_database_add(costs, "new", &(struct step_cost){.seconds = 1});
+    assert_true(cost_database_write(costs, &error));
+    cost_database_free(costs);
+    assert_true(cost_database_open(&costs, path, "one", &error));
+    assert_true(cost_database_find(costs, "rest", &cost) == !is_refuted && cost_database_find(costs, "other", &cost));
+    cost_database_free(costs);
+}
+
+// What another run left beside other programs is refuted by some of its costs, whatever is right of the others; and none
+// is too short by a measurement that is itself disturbed.
+static void runs_are_tried(void **state)
+{
+    char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/c.costs", folder);
+    try_run(path, (const double[]){1.1e-3, 0.9e-3, 1e-3}, false, false);
+    try_run(path, (const double[]){1e-3, 1e-3, 4e-3}, false, false);   // one is replaced
+    try_run(path, (const double[]){1e-3, 2e-3, 2e-3}, false, true);
+    try_run(path, (const double[]){0.5e-3, 0.5e-3, 1e-3}, false, true);
+    try_run(path, (const double[]){0.5e-3, 0.5e-3, 0.5e-3}, true, false);
+    try_run(path, (const double[]){2e-3, 2e-3, 2e-3}, true, true);
+    unlink(path);
+    rmdir(folder);
+}
+
 // Files without marks are read; those of a format to come are refused.
 static void older_formats_are_read(void **state)
 {
     static const char older[] = "(costs 1 \"one\")\n(\"x\" 1e-3 0.1)\n";
-    static const char newer[] = "(costs 4 \"one\")\n", marked[] = "(costs 2 \"one\")\n(\"x\" 1e-3 0.1 nonsense)\n";
+    static const char newer[] = "(costs 5 \"one\")\n", marked[] = "(costs 2 \"one\")\n(\"x\" 1e-3 0.1 nonsense)\n";
     char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
     struct error error = {0};
     struct cost_database *costs;
@@ -500,7 +560,7 @@ static void older_formats_are_read(void **state)
     expect_cost(path, "x", 1e-3, false, false);
     assert_true(file_write_text(path, newer, sizeof newer - 1, &error));
     assert_false(cost_database_open(&costs, path, "one", &error));
-    assert_non_null(strstr(error.message, "format 4"));
+    assert_non_null(strstr(error.message, "format 5"));
     assert_true(file_write_text(path, marked, sizeof marked - 1, &error));
     assert_false(cost_database_open(&costs, path, "one", &error));
     unlink(path);
@@ -627,5 +687,5 @@ RUN_TESTS(TEST(multiply_adds_count_as_two), TEST(plans_steps), TEST(writes_parts
           TEST(lays_memory_out_in_the_best_order), TEST(loops_alike_have_one_key), TEST(long_sums_share_a_key),
           TEST(databases_survive_and_merge), TEST(doubtful_costs_are_kept_as_such),
           TEST(of_two_times_within_models_the_shorter_stays), TEST(what_was_only_read_replaces_nothing),
-          TEST(older_formats_are_read), TEST(writers_at_the_same_time_lose_nothing),
+          TEST(runs_are_tried), TEST(older_formats_are_read), TEST(writers_at_the_same_time_lose_nothing),
           TEST(implausible_costs_are_dropped))

@@ -51,7 +51,7 @@ def costs_are_measured_and_used(root, tools, folder, plugin):
     done = run(tools[0], model, "--device", "cuda", "--measure-costs", "--costs", costs, plugin=plugin)
     assert "(0 guessed)" in done.stdout, done.stdout
     text = costs.read_text()
-    assert text.startswith('(costs 3 "processor, c, 1 multiprocessors') and '"engine 1"' in text, text[:500]
+    assert text.startswith('(costs 4 "processor, c, 1 multiprocessors') and '"engine 1"' in text, text[:500]
     assert "doubtful" not in text, "the clock of the emulated device knows no other programs"
     other = folder / "emulated-again.costs"
     run(tools[0], model, "--device", "cuda", "--measure-costs", "--costs", other, plugin=plugin)

@@ -43,7 +43,7 @@ def the_report_is_whole(folder):
     assert all(step["seconds"] > 0 and step["generated"] > 0 for step in kernels), kernels
     assert "| one.graph | conv | 1 |" in done.stdout and "## Beside others" not in done.stdout, done.stdout
     costs = (out / "cuda.costs").read_text()
-    assert costs.count("(costs 3 ") == 2 and '"conv conv ' in costs and ', tf32")' in costs, costs
+    assert costs.count("(costs 4 ") == 2 and '"conv conv ' in costs and ', tf32")' in costs, costs
 
 
 def what_takes_too_long_keeps_what_it_has(folder):

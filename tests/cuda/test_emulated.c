@@ -119,7 +119,7 @@ static void measures_and_keeps_engines(void **state)
     struct file_map map;
     assert_true(file_map_open(&map, path, &error));
     const char *text = arena_string_n(&arena, (const char *)map.bytes, map.size);
-    assert_non_null(strstr(text, "(costs 3 \"processor, c, 1 multiprocessors, 10 GB/s, 100 GFLOP/s, emulation, "));
+    assert_non_null(strstr(text, "(costs 4 \"processor, c, 1 multiprocessors, 10 GB/s, 100 GFLOP/s, emulation, "));
     assert_non_null(strstr(text, "\"engine 1\""));
     assert_non_null(strstr(text, "\"generated\""));
     assert_null(strstr(text, "\"engine 0\""));

@@ -84,7 +84,7 @@ def test_repair(folder):
 def costs_bound_by_reading(model, costs):
     """What the model takes, and the entry of how fast memory is, which is made with it. Beside other programs a product may be
     too slow to be bound by reading, however often it is measured: then the entry is made up."""
-    entry = re.compile(r'\n(\("memory: [^"]*") [^)]*\)')
+    entry = re.compile(r'\n(\("memory: [^"]*") .*\)(?=\n)')
     for _ in range(4):
         costs.unlink(missing_ok=True)
         usual = estimate_of(model, "--costs", costs)

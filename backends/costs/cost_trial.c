@@ -1,0 +1,85 @@
+// Trials of runs by the ratios of what was kept to what it takes now.
+#include "backends/costs/cost_trial.h"
+
+#include "core/memory/hash.h"
+#include "core/text/log.h"
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#define FIRST_COSTS 3         // of a run, all of which are measured again
+#define SHARE_OF_OTHERS 8     // one in so many
+#define LEAST_SECONDS 3e-5    // of a cost that says something: shorter ones scatter
+#define MOST_SPREAD 0.3       // and these
+#define MOST_WRONG 1.3        // times too long, or too short
+#define LEAST_REFUTING 2      // costs that are wrong
+#define SHARE_OF_REFUTING 4   // and more than one in so many
+
+static const struct cost_trial *find_trial(const cost_trials *trials, uint32_t run)
+{
+    for (size_t i = 0; i < trials->count; i++)
+        if (trials->items[i].run == run)
+            return &trials->items[i];
+    return NULL;
+}
+
+bool cost_trials_refute(const cost_trials *trials, uint32_t run)
+{
+    const struct cost_trial *trial = find_trial(trials, run);
+    return trial && trial->is_refuted;
+}
+
+// What was taken from a running model is not what a step takes alone.
+static bool says_something(const struct step_cost *kept)
+{
+    return kept->seconds >= LEAST_SECONDS && kept->spread <= MOST_SPREAD && !kept->is_in_model;
+}
+
+bool cost_trials_ask_for(const cost_trials *trials, const char *text, const struct step_cost *kept)
+{
+    const struct cost_trial *trial = find_trial(trials, kept->run);
+    bool is_first = !trial || trial->n_noted < FIRST_COSTS;
+    return says_something(kept) && (is_first || hash_string(text) % SHARE_OF_OTHERS == 0);
+}
+
+bool cost_trials_agree(const struct step_cost *kept, const struct step_cost *now)
+{
+    double ratio = kept->seconds / now->seconds;
+    return ratio <= MOST_WRONG && (ratio * MOST_WRONG >= 1 || now->is_doubtful);
+}
+
+static struct cost_trial *trial_of(cost_trials *trials, uint32_t run)
+{
+    if (!find_trial(trials, run))
+        vec_push(trials, ((struct cost_trial){.run = run, .least = INFINITY}));
+    return (struct cost_trial *)(uintptr_t)find_trial(trials, run);
+}
+
+const struct cost_trial *cost_trials_note(cost_trials *trials, const struct step_cost *kept,
+                                          const struct step_cost *now)
+{
+    struct cost_trial *trial = trial_of(trials, kept->run);
+    double ratio = kept->seconds / now->seconds;
+    trial->n_noted++;
+    trial->n_wrong += !cost_trials_agree(kept, now);
+    trial->least = fmin(trial->least, ratio);
+    trial->most = fmax(trial->most, ratio);
+    trial->is_refuted = trial->n_wrong >= LEAST_REFUTING && trial->n_wrong * SHARE_OF_REFUTING > trial->n_noted;
+    return trial;
+}
+
+static void print_time(char *ret_text, size_t size, uint32_t run)
+{
+    time_t seconds = run;
+    struct tm parts;
+    if (run == 0 || !localtime_r(&seconds, &parts) || !strftime(ret_text, size, "of %Y-%m-%d %H:%M", &parts))
+        snprintf(ret_text, size, "without a date");
+}
+
+void cost_trial_tell(const struct cost_trial *trial, size_t n_costs, const struct log *log)
+{
+    char when[64];
+    print_time(when, sizeof when, trial->run);
+    log_warning(log, "costs %s are %.2g to %.2g times what steps take now: all %zu of them are measured again", when,
+                trial->least, trial->most, n_costs);
+}
