@@ -142,7 +142,7 @@ static void collect_lists(struct collector *c, enum attribute_role role)
         collect_range(c, &other_lists);
 }
 
-// One entry of a list.
+// Values of an entry of a list.
 static void collect_entries(struct collector *c, enum attribute_role role)
 {
     for (size_t i = 0; i < sizeof list_ranges / sizeof *list_ranges; i++)
@@ -249,7 +249,7 @@ static const struct attribute *find_attribute(const struct pattern *p, uint32_t 
     return NULL;
 }
 
-// Of attributes of windows; 0: of none.
+// The entries that lists of windows have for each axis; 0: the attribute is none.
 static uint32_t entries_per_axis(const struct attribute *attribute)
 {
     for (size_t i = 0; attribute->kind == ATTRIBUTE_INTS && i < sizeof list_examples / sizeof *list_examples; i++)
@@ -290,7 +290,7 @@ static bool is_divided_in_term(const struct attribute_term *t, uint32_t variable
     return is_divided;
 }
 
-// Of numbers that are halved it takes 2 and 4.
+// The largest number of groups: 2 and 4 of numbers that are halved.
 static int64_t largest_group(const struct pattern *p, uint32_t variable)
 {
     for (size_t n = 0; n < p->nodes.count; n++)

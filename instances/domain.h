@@ -22,7 +22,7 @@ struct domain {
     bool goes_alone;      // of the others of this kind all but one are to have the first value of its length
     node_set nodes;       // the nodes that have the variable as a whole attribute
 };
-// Of the attribute variable `variable` of `p`, for tensors of ranks up to max_rank. Allocated in `a`.
+// The domain of the attribute variable `variable` of `p`, for tensors of ranks up to max_rank. Allocated in `a`.
 struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int max_rank, enum domain_extent extent,
                                  struct arena *a);
 int64_t largest_integer_of_term(const struct attribute_term *t);   // that stands in it; 0: none

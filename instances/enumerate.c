@@ -7,7 +7,7 @@
 
 #define MAX_SEARCHED 32   // conditions
 
-// What is known when so many variables are bound, and was not before.
+// Nodes and conditions that are known when so many variables are bound, and were not before.
 struct level {
     uint32_t variable;     // that is bound next
     node_set nodes;        // to be typed
@@ -68,7 +68,7 @@ static bool bind_attributes(struct search *s)
 
 // --- the order of the search -----------------------------------------------------------------------------------------
 
-// One of those that the node waits for which waits for the fewest.
+// A variable of those that the node waits for which waits for the fewest.
 static uint32_t choose_variable(const struct search *s, uint32_t left)
 {
     uint32_t chosen = left;

@@ -1,4 +1,4 @@
-// What is to be proved: pairs of terms of one pattern that shall be equal. Rules and properties both become equations.
+// An equation to be proved: pairs of terms of one pattern that shall be equal. Rules and properties both become one.
 #pragma once
 #include "properties/property.h"
 
@@ -35,19 +35,19 @@ node_set equation_nodes_of_term(const struct pattern *p, term_id term);
 node_set equation_nodes_of_pairs(const struct equation *eq);   // of both sides
 // The nodes that are well-typed where these sides are, and all that is assumed.
 node_set equation_required_nodes(const struct equation *eq, enum wanted_sides wanted);
-// One bit per tensor variable: those whose sizes or ranks are mentioned, and those that the node depends on at all.
+// Tensor variables, one bit each: those whose sizes or ranks are mentioned, and those that the node depends on at all.
 uint32_t equation_variables_of_term(const struct attribute_term *t);
 uint32_t equation_variables_of_condition(const struct condition *c);
 uint32_t equation_variables_of_attributes(const struct pattern_node *node);
 uint32_t equation_variables_of_node(const struct pattern *p, uint32_t node);
-// One bit per attribute variable that is mentioned: in the term, in the node's attributes.
+// Attribute variables, one bit each, that are mentioned: in the term, in the node's attributes.
 uint32_t attribute_variables_of_term(const struct attribute_term *t);
 uint32_t attribute_variables_of_node(const struct pattern_node *node);
 // The size that a condition names of the axis; 0: none does.
 int64_t equation_size_by_condition(const struct equation *eq, uint32_t variable, int axis);
 // The axes of the tensor variable whose sizes matter to anything, one bit each: all, if an operator reads it.
 uint32_t equation_axes_asked_for(const struct equation *eq, uint32_t variable);
-// What the node says of the attribute with that role; an empty list where it has none.
+// The node's attribute with that role; an empty list where it has none.
 const struct attribute_pattern *pattern_node_attribute(const struct pattern_node *node, enum attribute_role role);
 // An attribute of the pattern that is the variable; NULL: none is it alone.
 const struct attribute *pattern_attribute_of_variable(const struct pattern *p, uint32_t variable);

@@ -6,7 +6,7 @@
 
 #define MAX_RANK_CLASSES (MAX_RULE_NODES + MAX_RULE_VARIABLES)
 
-// Of the nodes of one set, which must all be well-typed.
+// Classes of terms that have one rank, where the nodes of one set must all be well-typed.
 struct rank_classes {
     node_set nodes;
     uint8_t class_of_node[MAX_RULE_NODES], class_of_variable[MAX_RULE_VARIABLES];
@@ -17,9 +17,9 @@ struct ranks_left {
 };
 void rank_classes_make(struct rank_classes *ret_classes, struct ranks_left *ret_left, const struct pattern *p,
                        node_set nodes);
-// Those of `nodes` that are in the set have lists of windows for `axes` spatial axes.
+// Nodes of `nodes` that are in the set have lists of windows for `axes` spatial axes.
 void ranks_left_restrict(struct ranks_left *left, const struct rank_classes *classes, node_set nodes, uint32_t axes);
-// As the node's lists of windows ask, with these attributes.
+// Restricts ranks as the node's lists of windows ask, with these attributes.
 void ranks_left_restrict_node(struct ranks_left *left, const struct rank_classes *classes, const struct pattern *p,
                               uint32_t node, const struct attribute_value *attributes);
 // False: some class has no rank left, so that some node of the set is ill-typed.

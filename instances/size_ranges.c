@@ -28,7 +28,7 @@ struct box box_uniform(int max_rank, int bound)
     return box;
 }
 
-// Of the axes from `first` on up to `end`, of tensors of that rank and above.
+// Adds sizes of the axes from `first` on up to `end`, of tensors of that rank and above.
 static void add_sizes(struct box *box, int least_rank, int first, int end, uint32_t sizes)
 {
     for (int v = 0; v < MAX_RULE_VARIABLES; v++)
@@ -37,7 +37,7 @@ static void add_sizes(struct box *box, int least_rank, int first, int end, uint3
                 box->sizes[v][r][a] |= sizes;
 }
 
-// What is read in windows stands behind the axes of images and channels. Only these need larger sizes: one more axis of
+// Axes that windows are on stand behind those of images and channels. Only these need larger sizes: one more axis of
 // size 7 is seven times as many types.
 void box_add_spatial_sizes(struct box *box, int size)
 {

@@ -19,11 +19,11 @@ void box_copy_dtypes(struct box *box, const struct box *from);
 enum { LARGEST_SIZE_EXPLORED = 6 };
 // All sizes up to `size`, and those without which numbers in the equation (groups, dilations, parts) say nothing.
 struct box box_to_explore(const struct equation *eq, int max_rank, int size);
-// Where groups divide axes: all sizes up to the number of groups, or LARGEST_REMAINDERS, of filters and channels.
+// Adds all sizes up to the number of groups, or LARGEST_REMAINDERS, of filters and channels, where groups divide axes.
 // False: there are no groups.
 enum { LARGEST_REMAINDERS = 8, LARGEST_GROUPS_TRIED = 3 };
 bool box_add_remainders_of_groups(struct box *box, const struct equation *eq);
-// Those that kernels named by numbers need on the axes that windows are on. False: there are none.
+// Adds the sizes that kernels named by numbers need on the axes that windows are on. False: there are none.
 bool box_add_sizes_of_kernels(struct box *box, const struct pattern *p);
 // All sizes up to `size` for the axes that windows are on.
 void box_add_spatial_sizes(struct box *box, int size);

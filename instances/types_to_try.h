@@ -7,5 +7,5 @@ struct types_to_try {
     uint32_t count;
     const type_id *items;
 };
-// Of these ranks, one bit each, in e->scratch. Where there are too many the enumeration is cut short.
+// Finds types of these ranks, one bit each, in e->scratch. The enumeration is cut short where there are too many.
 void types_to_try_find(struct enumeration *e, uint32_t variable, uint16_t ranks, struct types_to_try *ret_types);

@@ -1,5 +1,5 @@
-// What the commands on rules and properties share: options are read, rules and properties have a place for as long as
-// the command runs, and an error is told.
+// The part that commands on rules and properties share: options are read, rules and properties have a place for as long
+// as the command runs, and an error is told.
 #pragma once
 #include "core/memory/arena.h"
 #include "core/text/error.h"
@@ -17,7 +17,7 @@ struct command {
     struct property_set properties;
 };
 
-// What is done about the rest of the command line: the exit code, or COMMAND_FAILED when *error says why.
+// The work on the rest of the command line: gives the exit code, or COMMAND_FAILED when *error says why.
 typedef int command_work(struct command *c, int count, char **arguments, struct error *error);
 #define COMMAND_FAILED (-1)
 
@@ -25,11 +25,11 @@ typedef int command_work(struct command *c, int count, char **arguments, struct 
 int command_run(const struct program *program, void *options, int argc, char **argv, command_work *work);
 // An object with the one list `key`, of these items (JSON, after each other).
 bool command_write_list(const char *path, const char *key, const struct text *items, struct error *error);
-// Of files, which are `wanted` where there is none.
+// Reads the rules of files, which are `wanted` where there is none.
 bool command_read_rules(struct command *c, int count, char **paths, const char *wanted, struct error *error);
 // Reads the equations of files of rules and of properties (*.properties), of which there must be one.
 bool command_read_equations(struct command *c, int count, char **paths, struct equation **ret_equations, size_t *ret_n,
                             struct error *error);
-// Of a folder, those that proofs may rest on; the others are named on stderr.
+// Reads the properties of a folder that proofs may rest on; the others are named on stderr.
 bool command_read_true_properties(struct command *c, const struct program *program, const char *folder,
                                   struct error *error);

@@ -199,7 +199,7 @@ static int derive_families(struct command *c, const char *path, struct error *er
     return is_done ? EXIT_DONE : COMMAND_FAILED;
 }
 
-// Of the table of algorithms: as they are printed by themselves.
+// Rules of the table of algorithms, as they are printed by themselves.
 static int make_bilinear(struct command *c, struct error *error)
 {
     struct text text = {0};

@@ -307,7 +307,7 @@ static void print_numbers_stage(const struct model_comparison *run, struct text 
 
 // --- the verdict -----------------------------------------------------------------------------------------------------
 
-// What the numbers say of all outputs and of what opaque nodes read: those belong to every output.
+// Do the numbers of all outputs agree, and of what opaque nodes read? Those belong to every output.
 static bool agree_in_numbers(const struct model_comparison *run, bool must_be_trustworthy)
 {
     const struct numbers_report *report = &run->numbers;
@@ -424,7 +424,7 @@ static bool read_rules(struct model_comparison *run, struct error *error)
     return true;
 }
 
-// Of both models as they are imported now.
+// Compares both models as they are imported now.
 static bool compare_once(struct model_comparison *run, bool *ret_equal, struct error *error)
 {
     bool is_done = import_subject(run, 0, error) && import_subject(run, 1, error) &&
@@ -442,7 +442,7 @@ static bool compare_once(struct model_comparison *run, bool *ret_equal, struct e
 
 // --- symbols ---------------------------------------------------------------------------------------------------------
 
-// Of the bindings at which models with symbols are imported, those with the smallest sizes.
+// Bindings with the smallest sizes, of those at which models with symbols are imported.
 enum { FIRST_BINDING = 1, N_BINDINGS = 2 };
 
 // A dimension without a number that has a name of its own is one of the model's; others are called INPUT[AXIS].
@@ -473,7 +473,7 @@ static bool compare_at(struct model_comparison *run, const struct imported_model
     return is_done;
 }
 
-// What both models are at sizes that tell symbols apart, halved until the first one has a result; the verdict names
+// Compares both models at sizes that tell symbols apart, halved until the first one has a result; the verdict names
 // them and says nothing of others.
 static bool compare_at_bindings(struct model_comparison *run, const struct imported_model *m,
                                 const struct import_options *options, bool *ret_equal, struct error *error)

@@ -247,8 +247,8 @@ static struct property_set properties_that_hold(const struct properties_run *run
     return set;
 }
 
-// Those written last are looked at first, and what follows from others is not used any more: so all that are named can
-// be left out together.
+// Properties written last are looked at first, and what follows from others is not used any more: so all that are named
+// can be left out together.
 static void print_redundant_ones(const struct properties_run *run)
 {
     struct property_set set = properties_that_hold(run);

@@ -78,7 +78,7 @@ static void make_axioms(struct rules_run *run, const struct property_set *proper
     axioms_make(&run->axioms, properties);
 }
 
-// Of each thread.
+// The provers of each thread.
 struct provers {
     struct judge judge;
     struct theory *theory;   // NULL: no properties
@@ -93,7 +93,6 @@ static void prove_one(struct rules_run *run, struct provers *p, int64_t i)
     run->reports[i].seconds = clock_thread_seconds() - begun;
 }
 
-// Of a rule and the one that is it read backwards the first is judged, and the second where that does not prove it.
 static void set_limits(struct judge *judge, const struct options *options)
 {
     judge->adds_conditions = options->conditions;
@@ -101,7 +100,8 @@ static void set_limits(struct judge *judge, const struct options *options)
     judge->instance_limit = (uint64_t)options->instances;
 }
 
-// `original`: the rule that this one is read backwards, which was judged; NO_RULE: none.
+// A rule that is another one read backwards is judged itself where that does not prove it. `original`: the other one,
+// which was judged; NO_RULE: there is none.
 static void prove_in_turn(struct rules_run *run, struct provers *p, int64_t i, uint32_t original)
 {
     const struct rule *rule = run->set->rules.items[i];

@@ -110,7 +110,7 @@ static void visit(struct search *s, logic_term term, uint32_t from, const char *
     }
 }
 
-// What the term can be rewritten to by one property at its root or below; `rebuild` puts the result in place.
+// A place in a term, where one property rewrites what stands there; `rebuild` puts the result in place.
 struct place {
     const struct place *above;
     logic_term term;

@@ -14,8 +14,8 @@ struct derivation {
     struct logic logic;   // of the terms
     VEC(struct derivation_step) steps;
 };
-// Of the first obligation's goal number `goal`. False: no chain within the limit of terms (the search is over terms of
-// limited size, so a proof may exist that it misses). The derivation is to be freed in any case.
+// Derives the first obligation's goal number `goal`. False: no chain within the limit of terms (the search is over
+// terms of limited size, so a proof may exist that it misses). The derivation is to be freed in any case.
 bool property_derivation_find(struct derivation *ret_derivation, const struct axioms *axioms, const struct equation *eq,
                               uint32_t goal, const struct entailment *proof, uint32_t term_limit);
 void property_derivation_free(struct derivation *d);

@@ -1,4 +1,4 @@
-// One Z3 context: sorts, functions, axioms behind literals, and the facts that typing gives.
+// Formulas in a Z3 context: sorts, functions, axioms behind literals, and the facts that typing gives.
 #include "verifier/entailment/formulas.h"
 
 #include <assert.h>
@@ -349,7 +349,7 @@ static Z3_ast some_value(struct formulas *f, const char *what, uint32_t number, 
     return named_constant(f, name, sort);
 }
 
-// Of a symbol whose first argument is a tensor, and which says something of its type.
+// A symbol whose first argument is a tensor, and which says something of its type, says the same of both.
 static void say_the_same_of_twins(struct formulas *f, uint32_t symbol, Z3_ast one, Z3_ast twin)
 {
     const struct logic_symbol *s = &f->logic->symbols.items[symbol];

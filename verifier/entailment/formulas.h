@@ -18,8 +18,8 @@ void formulas_clear(struct formulas *f);
 // `is_named`: behind a literal, which a proof that uses the axiom names.
 void formulas_add_axiom(struct formulas *f, const struct sentence *axiom, const struct triggers *triggers,
                         bool is_named);
-// What holds of the symbols whatever the axioms are: arguments of what is defined are defined; where no split tree goes
-// in none comes out; how known integers compare.
+// Facts about the symbols that hold whatever the axioms are: arguments of what is defined are defined; where no
+// split tree goes in none comes out; how known integers compare.
 void formulas_add_structure(struct formulas *f, const struct relevance *r);
 // The assumptions, and the goals denied.
 void formulas_add_obligation(struct formulas *f, const struct sentence *s);

@@ -1,7 +1,7 @@
-// What has to be proved of an equation, as sentences that are so for tensors of all ranks.
+// Obligations: what has to be proved of an equation, as sentences that are so for tensors of all ranks.
 //
-// Where a list of a window is left out, or all of its entries are said to be alike, how many entries it has follows
-// from the rank of an image. Where nothing says that rank there is a sentence for each that it can have.
+// The number of entries of a list of a window that is left out, or whose entries are said to be alike, follows from the
+// rank of an image. Nothing may say that rank: then there is a sentence for each that it can have.
 #pragma once
 #include "verifier/entailment/sentences.h"
 

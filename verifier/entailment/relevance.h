@@ -20,7 +20,8 @@ struct triggers {
 // do together. None: no term of the axiom has all of its variables. What they point to is in the logic's arena.
 struct triggers triggers_of_axiom(struct logic *l, const struct sentence *axiom);
 
-// What an obligation can reach. In an order that depends on nothing but the obligation and the axioms.
+// Symbols and axioms that an obligation can reach, in an order that depends on nothing but the obligation and the
+// axioms.
 struct relevance {
     const struct logic *logic;
     bool *has_symbol;   // by number; of `n_symbols`

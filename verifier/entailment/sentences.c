@@ -434,7 +434,7 @@ static void assume_what_a_match_checks(struct translation *tr, struct sentence *
             vec_push(&s->truths, logic_predicate(tr->l, "plain", tr->tensors[v]));
 }
 
-// Where both sides of a strong equation are ill-typed there is nothing to show.
+// Nothing is to be shown where both sides of a strong equation are ill-typed.
 static void assume_that_a_side_is_defined(struct translation *tr, struct sentence *s)
 {
     for (size_t i = 0; i < s->goals.count; i++) {
@@ -495,7 +495,8 @@ static uint64_t variables_below(const struct logic *l, logic_term term)
     return variables;
 }
 
-// Where a variable is undefined both sides of an axiom are, or what it assumes is not so; if not that is assumed.
+// An undefined variable makes both sides of an axiom undefined, or what it assumes false; if not it is assumed to be
+// defined.
 static void assume_that_variables_are_defined(struct translation *tr, struct sentence *s)
 {
     uint64_t strict = UINT64_MAX, guarded = 0;

@@ -227,8 +227,8 @@ struct entailment theory_prove_within(struct theory *t, const struct equation *e
 
 // --- contradictions --------------------------------------------------------------------------------------------------
 
-// Of the axiom's conditions at an instance, of which there is one for each combination of ranks, nothing looks at
-// values: a twin of one tensor, of the same type, meets them all.
+// The axiom's conditions at an instance, of which there is one for each combination of ranks, do not look at values: a
+// twin of one tensor, of the same type, meets them all.
 static bool makes_twins_equal(struct theory *t, const struct relevance *reach, const struct sentence *axiom,
                               uint32_t variable, struct entailment *ret_core)
 {

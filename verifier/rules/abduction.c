@@ -7,7 +7,7 @@
 #define MAX_GROUPS 16
 #define MAX_OF_GROUP 3
 
-// What goes together: a kernel of one entry is three conditions.
+// Conditions that go together: a kernel of one entry is three of them.
 struct group {
     uint32_t count;
     struct condition conditions[MAX_OF_GROUP];
@@ -217,7 +217,7 @@ static bool suffices(struct theory *theory, const struct rule *r, const struct g
     return theory_prove(theory, &eq, NULL).status == ENTAILMENT_PROVED;
 }
 
-// What is asked first is what most rules lack. Conditions of later stages are not looked at where those before suffice.
+// Conditions that most rules lack are asked first. Those of later stages are not looked at where those before suffice.
 #define STAGES 3
 static void add_stage(struct groups *g, const struct rule *r, bool are_of_text, int stage)
 {

@@ -19,6 +19,6 @@ struct condition condition_equal(const struct attribute_term *x, const struct at
 void rule_add_conditions(struct rule *r, const struct found_condition *added, struct arena *a);
 // Conditions are allocated in `a`. The equation failed at some instance.
 struct found_condition find_weakest_condition(struct judge *j, const struct equation *eq, struct arena *a);
-// What the equation says of the spatial axes that it names, said of images alone: tensors of open rank have rank 4, and
-// those of which one spatial axis is asked to be 1 have both so. Gives only what is new.
+// Conditions that say of images alone what the equation says of the spatial axes that it names: tensors of open rank
+// have rank 4, and those of which one spatial axis is asked to be 1 have both so. Gives only what is new.
 struct found_condition find_condition_on_ranks(const struct equation *eq, struct arena *a);

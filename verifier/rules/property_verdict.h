@@ -29,7 +29,7 @@ struct property_verdict {
     struct text unknown;           // why they do not
 };
 void property_verdict_free(struct property_verdict *v);
-// What has no text: none is known.
+// A counterexample without text: none is known.
 const struct counterexample *property_verdict_counterexample(const struct property_verdict *v);
 bool property_verdict_is_good(const struct property_verdict *v);   // proofs may rest on it
 // `tested` is what the judge made of its instances, and is taken over. `symbols` may be NULL: nothing else is asked.

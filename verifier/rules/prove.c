@@ -1,4 +1,4 @@
-// What is tried for a rule, in order: small instances, an argument, conditions, far instances.
+// Judging a rule, in order: small instances, an argument, conditions, far instances.
 #include "verifier/rules/prove.h"
 
 #include "verifier/laws/laws.h"
@@ -94,7 +94,7 @@ static bool is_proved_with(const struct provers *p, const struct found_condition
     return false;
 }
 
-// What rules usually lack, all at once: it is enough if they follow from the properties then.
+// Conditions that rules usually lack, all at once: it is enough if they follow from the properties then.
 static bool is_proved_with_what_suffices(const struct provers *p, struct rule_report *report)
 {
     struct equation eq = equation_of_rule(&report->proved);
@@ -104,7 +104,8 @@ static bool is_proved_with_what_suffices(const struct provers *p, struct rule_re
     return is_proved_with(p, &sufficient, report);
 }
 
-// Of a rule for which no argument is found, and where conditions are chosen. Gives the limit there was.
+// A rule for which no argument is found has more instances, and one for which conditions are chosen. Gives the limit
+// there was.
 static uint64_t ask_for_more_instances(struct judge *j)
 {
     uint64_t usual = j->instance_limit;
@@ -182,7 +183,7 @@ static void judge_rule(const struct provers *p, const struct rule *r, struct rul
         judge_agreeing(p, ret_report);
 }
 
-// What no argument is found for is tested at more instances.
+// A rule for which no argument is found is tested at more instances.
 static void test_more(const struct provers *p, struct rule_report *report)
 {
     struct equation eq = equation_of_rule(report->rule);

@@ -5,7 +5,7 @@
 #include "core/memory/key_set.h"
 #include "operators/operator.h"
 
-// What is met while a rule is written down as numbers, in the order of its first places.
+// Variables or nodes that are met while a rule is written down as numbers, in the order of their first places.
 struct met {
     uint32_t count, things[MAX_RULE_NODES];   // all three kinds have as many at most
 };

@@ -1,4 +1,4 @@
-// What was found of a rule, in words and in a few questions.
+// Reports on rules, in words and in a few questions.
 #include "verifier/rules/rule_report.h"
 
 const char *rule_outcome_name(enum rule_outcome outcome)

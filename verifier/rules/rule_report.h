@@ -1,4 +1,4 @@
-// What was found of a rule: a verdict, the argument for it, and what was tested.
+// A report on a rule: the verdict, the argument for it, and what was tested.
 #pragma once
 #include "core/text/text.h"
 #include "verifier/entailment/z3_theory.h"

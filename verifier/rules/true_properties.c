@@ -1,4 +1,4 @@
-// Those that ship cost a comparison each, so that only an author's own are judged.
+// Properties that ship cost a comparison each, so that only an author's own are judged.
 #include "verifier/rules/true_properties.h"
 
 #include "core/text/log.h"

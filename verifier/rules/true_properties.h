@@ -1,5 +1,5 @@
-// What a proof of a rule may rest on: properties that are proved, and axioms. One that is only checked may be false
-// where no test gets to, and then whatever follows from it is false there.
+// Properties that a proof of a rule may rest on: those that are proved, and axioms. One that is only checked may be
+// false where no test gets to, and then whatever follows from it is false there.
 #pragma once
 #include "properties/property.h"
 

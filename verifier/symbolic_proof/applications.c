@@ -1,4 +1,4 @@
-// One definition for each kind of application, at the first of a few small sizes that it takes.
+// A definition for each kind of application, at the first of a few small sizes that it takes.
 #include "verifier/symbolic_proof/applications.h"
 
 #include "substitutions/attribute_term.h"

@@ -21,7 +21,7 @@ struct applied {
     uint32_t n_outputs;
     const struct type *outputs;   // ranks and element types
 };
-// What was asked is remembered.
+// Applications that were asked for, with the answers.
 struct applications {
     struct arena arena;
     struct key_set keys;

@@ -193,7 +193,7 @@ static bool cuts_or_pads(const struct pattern *p)
     return false;
 }
 
-// What random sizes seldom meet are places in tensors.
+// Places in tensors are what random sizes seldom meet.
 static void assume_order(struct family *f, const struct condition *c, uint32_t entry, poly difference)
 {
     if (cuts_or_pads(f->equation->pattern))

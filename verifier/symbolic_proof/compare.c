@@ -71,7 +71,7 @@ struct renaming {
     uint32_t tries;
 };
 
-// One index of y that is not known yet is what makes the places equal. False: they differ whatever it is.
+// An index of y that is not known yet is what makes the places equal. False: they differ whatever it is.
 static bool solve_places(struct renaming *r, poly x, poly y)
 {
     struct polys *p = r->d->s->polys;

@@ -36,7 +36,7 @@ struct formulas {
     struct value of_nodes[MAX_RULE_NODES], of_variables[MAX_RULE_VARIABLES];
     bool has_failed;
 };
-// What of one node is read.
+// The definition of a node, as it is read.
 struct reading {
     struct formulas *fs;
     const struct pattern_node *node;
@@ -251,7 +251,7 @@ static void state_of_remainder(struct formulas *fs, Z3_ast a, Z3_ast b, Z3_ast r
     state_if(fs, both(fs, is_defined, Z3_mk_lt(fs->z3, size_of(fs, a), size_of(fs, b))), Z3_mk_eq(fs->z3, result, a));
 }
 
-// Where the exponent is this number.
+// The power where the exponent is this number.
 static void state_of_power(struct formulas *fs, Z3_ast a, Z3_ast b, Z3_ast result, int exponent)
 {
     Z3_ast power = number(fs, 1, 1), is_this = Z3_mk_eq(fs->z3, b, number(fs, exponent, 1));
@@ -352,7 +352,7 @@ static bool fails(struct formulas *fs)
     return false;
 }
 
-// What is defined where both are; NULL: always.
+// Both are defined; NULL: always.
 static Z3_ast where_both(const struct formulas *fs, Z3_ast a, Z3_ast b)
 {
     return a && b && a != b ? both(fs, a, b) : a ? a : b;
@@ -394,7 +394,7 @@ static struct value extremum(const struct formulas *fs, struct value x, struct v
     return (struct value){.term = Z3_mk_ite(fs->z3, is_first, a, b)};
 }
 
-// What is not chosen need not be defined.
+// The value that is not chosen need not be defined.
 static struct value choice(const struct formulas *fs, struct value condition, struct value x, struct value y)
 {
     bool are_truths = x.is_truth && y.is_truth;
@@ -539,7 +539,7 @@ static bool value_of_function(const struct reading *r, const struct expr_node *n
     return apply(r->fs, (enum scalar_function)n->fn, x, ret_value);
 }
 
-// Of rank 0, or at the entry's own place, where there is one.
+// The tensor that is read has rank 0, or is read at the entry's own place, where there is one.
 static bool is_read_here(const struct definition *d, const struct expr_node *n)
 {
     if (n->b != OUTSIDE_NEVER)

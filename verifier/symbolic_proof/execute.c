@@ -221,7 +221,7 @@ static const struct sum *execute_select(struct execution *ex, const struct scope
     return sum_add(ex->sums, yes, no);
 }
 
-// What the body adds to a sum, or to the elements of a bag.
+// The part that the body adds to a sum, or to the elements of a bag.
 static const struct sum *part_of(struct execution *ex, enum scalar_function fn, const struct sum *body)
 {
     if (fn == FN_ADD || body == &LOWEST)

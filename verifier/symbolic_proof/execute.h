@@ -11,7 +11,7 @@
 
 #define MOST_DECISIONS 24
 #define MOST_CASES 200
-// What is assumed of one index, or, in the outermost one, of the outputs' indices and sizes.
+// Assumptions on one index, or, in the outermost frame, on the outputs' indices and sizes.
 struct frame {
     uint32_t n, n_ranges;   // the first guards are ranges, the others decisions
     poly guards[MOST_DECISIONS + 2 * MAX_RANK];

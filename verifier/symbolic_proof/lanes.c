@@ -36,7 +36,7 @@ static int64_t random_value(struct random *r, const struct symbol *s, uint64_t c
     return s->low + (int64_t)random_below(r, (uint64_t)(s->high - s->low + 1));
 }
 
-// Those that others say. False: some symbol is less than its least value.
+// Values that those of other symbols say. False: some symbol is less than its least value.
 static bool solve_values(struct family *f, struct lane *lane)
 {
     for (uint32_t i = 0; i < f->n_symbols; i++)
@@ -338,7 +338,7 @@ static bool remembers_alike(struct family *f, struct lane *lane, uint32_t withou
     return are_alike;
 }
 
-// What a view makes of an axis is the axis itself where sizes happen to be equal: all of them are. False: nothing is
+// A view makes of an axis the axis itself where sizes happen to be equal: here all of them are. False: nothing is
 // well-typed there.
 static bool find_lane_of_equal_sizes(struct family *f, struct lane *lane)
 {
@@ -381,7 +381,7 @@ bool lanes_begin(struct family *f)
     return true;
 }
 
-// Of lanes that were chosen anew, too: are all integers what they were found to be?
+// Are all integers what they were found to be, in lanes that were chosen anew, too?
 static bool integers_are_so(struct family *f, uint32_t node, const struct lane *lane)
 {
     const struct definition *d = &lane->definitions[node];

@@ -1,5 +1,6 @@
-// What all instances of a family have in common, chosen in the order of the text: ranks, element types, lengths of
-// lists, axes, sets of axes, permutations and choices, all that there are (docs/theory/symbolic.md, S1).
+// The outline of a family, which all of its instances have in common, chosen in the order of the text: ranks,
+// element types, lengths of lists, axes, sets of axes, permutations and choices, all that there are
+// (docs/theory/symbolic.md, S1).
 #include "verifier/symbolic_proof/outline.h"
 
 #include "operators/traits.h"
@@ -71,8 +72,8 @@ static bool is_read(const struct pattern *p, uint32_t variable)
     return false;
 }
 
-// One of each class that operators tell apart, and another type of floating-point numbers, as constants have one of
-// their own.
+// Element types: one of each class that operators tell apart, and another one of floating-point numbers, as constants
+// have one of their own.
 #define OTHER_FLOAT DTYPE_F64
 static enum dtype choose_dtype(struct family *f, uint32_t variable)
 {
@@ -110,8 +111,8 @@ static int attribute_of_variable(const struct pattern_node *n, uint32_t variable
     return -1;
 }
 
-// Where the variable stands alone first, of the nodes that are assumed, beside a tensor that has a type if there is
-// such a node. NULL: nowhere.
+// The first node, of those that are assumed, where the variable stands alone, beside a tensor that has a type if
+// there is such a node. NULL: none.
 static const struct pattern_node *node_of_variable(const struct family *f, uint32_t variable)
 {
     const struct pattern *p = f->equation->pattern;
@@ -429,7 +430,7 @@ static bool has_outputs_read(const struct family *f, uint32_t node)
     return true;
 }
 
-// Of arithmetic with integers nothing is claimed, and no rule is applied where its operators compute any.
+// Nothing is claimed of arithmetic with integers, and no rule is applied where its operators compute any.
 static bool computes_integers(const struct family *f, uint32_t node)
 {
     bool computes = false;

@@ -55,8 +55,8 @@ static bool is_zero_by_typing(struct family *f, poly a)
     return is_zero;
 }
 
-// Where the lanes of one, or of the difference of two, are one number that it is not at all sizes (a quotient of what
-// is smaller than its divisor in all lanes), integers would be taken for what they are not.
+// Integers would be taken for what they are not where the lanes of one known integer, or of the difference of two, are
+// one number that it is not at all sizes (a quotient of what is smaller than its divisor in all lanes).
 static void must_be_told_apart(struct family *f, const struct known_integers *known)
 {
     for (size_t i = 0; i < known->items.count; i++)

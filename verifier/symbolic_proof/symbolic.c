@@ -144,7 +144,7 @@ static bool others_are_typed(struct family *f, struct z3_session *z3)
     return are_typed;
 }
 
-// What is asked of each family: are both sides equal, or are all nodes well-typed where the assumed ones are?
+// A question asked of each family: are both sides equal, or are all nodes well-typed where the assumed ones are?
 struct question {
     const struct equation *equation;
     node_set assumed;
@@ -248,7 +248,7 @@ static bool are_typed_together(struct symbolic_prover *prover, const struct equa
            (is_typed_where(prover, eq, eq->left, z3, proof) && is_typed_where(prover, eq, eq->right, z3, proof));
 }
 
-// What is assumed of definitions (A1) is not so of an operator that was seen to be another function elsewhere.
+// The assumption on definitions (A1) is not so of an operator that was seen to be another function elsewhere.
 static bool are_forms_lasting(const struct equation *eq, struct text *ret_why)
 {
     for (uint32_t n = 0; n < eq->pattern->nodes.count; n++) {

@@ -18,8 +18,8 @@ struct symbolic_prover {
 };
 void symbolic_prover_init(struct symbolic_prover *prover);
 void symbolic_prover_free(struct symbolic_prover *prover);
-// Where all terms of the equation are well-typed both sides have one type and the same values; and where it is strong
-// and its guards are well-typed, one side is if the other is, and both have the same split trees.
+// Proves that both sides have one type and the same values where all terms of the equation are well-typed; and where it
+// is strong and its guards are well-typed, that one side is if the other is, and both have the same split trees.
 void symbolic_prove(struct symbolic_prover *prover, const struct equation *eq, struct symbolic_proof *ret_proof);
 // The latter alone.
 void symbolic_prove_typing(struct symbolic_prover *prover, const struct equation *eq, struct symbolic_proof *ret_proof);

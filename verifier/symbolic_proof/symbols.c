@@ -1,4 +1,4 @@
-// What has no value in a family, and what equations of sizes make of it.
+// Symbols, which have no value in a family, and what equations of sizes make of them.
 #include "verifier/symbolic_proof/symbols.h"
 
 #include "operators/traits.h"

@@ -10,7 +10,8 @@ int64_t attribute_least(enum attribute_role role);   // of the entries of a list
 poly family_resolved(struct family *f, poly a);      // with the values of symbols that have one
 void family_equal(struct family *f, poly a, poly b);
 void family_not_negative(struct family *f, poly a);
-// As family_not_negative; assumed as an equation with a symbol of its own, by which sizes are found where it is so.
+// The same as family_not_negative, but assumed as an equation with a symbol of its own, by which sizes are found
+// where it is so.
 void family_at_least_zero(struct family *f, poly a, const void *asked_by, uint32_t entry);
 poly family_exact_quotient(struct family *f, poly a, poly b, const void *asked_by, uint32_t entry);   // a is a multiple
 // Is it at least that by the least values of its symbols alone?

@@ -1,4 +1,4 @@
-// What an application says of sizes when it is well-typed (docs/theory/symbolic.md, S3), by traits and roles.
+// Equations of sizes that a well-typed application meets (docs/theory/symbolic.md, S3), by traits and roles.
 #include "verifier/symbolic_proof/typing_facts.h"
 
 #include "operators/traits.h"
@@ -10,7 +10,7 @@ static int rank_of(const struct family *f, term_id term)
     return family_type(f, &f->lanes[0], term)->rank;
 }
 
-// What is to be said is of no known form: nothing is assumed, and nothing is shown.
+// A fact about sizes of no known form: nothing is assumed, and nothing is shown.
 static void is_lost(struct family *f)
 {
     if (f->asks)
@@ -217,7 +217,7 @@ static bool multiply_sizes(struct family *f, poly size, uint32_t *n_sizes, poly 
     return true;
 }
 
-// As many entries as before.
+// A view has as many entries as its input.
 static void is_viewed(struct family *f, uint32_t node)
 {
     const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
@@ -257,8 +257,8 @@ static void is_enlarged(struct family *f, uint32_t node)
 
 // --- cuts ------------------------------------------------------------------------------------------------------------
 
-// Where the axis of the term was joined: the size of the first part on every way to a concatenation, or to an input
-// that remembers one. Split trees have a meet only where these are equal.
+// The place at which the axis of the term was joined: the size of the first part on every way to a concatenation, or to
+// an input that remembers one. Split trees have a meet only where these are equal.
 struct ways {
     poly cut;                // NO_POLY: none has led to one yet
     bool leads_to_nothing;   // to an input that remembers none
@@ -285,7 +285,7 @@ static uint32_t count_variables(const struct definition *d, expr index, uint32_t
     return of_a + (n->kind == EXPR_INDEX_ADD ? count_variables(d, n->b, variable, mentions) : 0);
 }
 
-// One index of a read, of what has the axis: by its variable alone it is a way. With other variables beside it there is
+// An index of a read of what has the axis: by its variable alone it is a way. With other variables beside it there is
 // none; with numbers, or where sizes differ, there is at some sizes.
 static void follow_index(struct family *f, uint32_t node, int stage, int axis, const struct expr_node *read, int i,
                          struct ways *ways)
@@ -395,7 +395,7 @@ static bool constant_is_defined(struct family *f, uint32_t node, struct definiti
     return operator_define(d, &call);
 }
 
-// What a constant asks of one size where all others are 1: nothing, that it is odd, or 1. False: something else.
+// A constant asks of one size, where all others are 1, nothing, that it is odd, or 1. False: something else.
 enum asked_size { SIZE_ANY, SIZE_ODD, SIZE_ONE };
 static bool find_asked_size(struct family *f, uint32_t node, struct definition *d, uint32_t entry, bool is_of_pair,
                             enum asked_size *ret_asked)

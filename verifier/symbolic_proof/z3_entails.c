@@ -1,5 +1,5 @@
-// What is obvious is seen from signs alone; of the rest Z3 is asked, for which a product of atoms is a number of its
-// own, no less than each of its factors: linear arithmetic is decided, and fast.
+// Inequalities that are obvious are seen from signs alone; of the others Z3 is asked, for which a product of atoms is a
+// number of its own, no less than each of its factors: linear arithmetic is decided, and fast.
 #include "verifier/symbolic_proof/z3_entails.h"
 
 #include "core/numbers/integers.h"
@@ -127,7 +127,7 @@ static bool fails_at_a_point(const struct entails *e, const poly *assumed, uint3
 }
 
 #define MOST_POINTS 200
-// What Z3 found, where products of atoms are what they are.
+// The point that Z3 found, where products of atoms are what they are.
 static void add_model(struct entails *e)
 {
     size_t n = e->terms.count;
@@ -242,7 +242,7 @@ static Z3_ast is_not_negative(struct entails *e, poly a)
     return Z3_mk_ge(e->z3, term_of(e, a), number(e, 0));
 }
 
-// What holds of an index holds times a number that is not negative: of those numbers that are factors of an index in
+// An inequality of an index holds times a number that is not negative: of those numbers that are factors of an index in
 // what is asked.
 static void add_multiples(struct entails *e, const poly *assumed, uint32_t n, poly asked)
 {
@@ -259,7 +259,7 @@ static void add_multiples(struct entails *e, const poly *assumed, uint32_t n, po
         }
 }
 
-// What is assumed for all questions is stated once, below the level of single ones.
+// Assumptions for all questions are stated once, below the level of single ones.
 static void begin(struct entails *e)
 {
     e->solver = z3_session_solver(e->session, STEP_LIMIT);

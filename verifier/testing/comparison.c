@@ -106,7 +106,7 @@ static void compare_numbers(const struct instance *in, const struct number_value
     ret->kind = differs || (is_on_one && !overflows) ? COMPARISON_OTHER_VALUE : ret->kind;
 }
 
-// Where there are few entries each has to be of the one sign, or truth value, at which the sides differ.
+// Each of few entries has to be of the one sign, or truth value, at which the sides differ.
 static uint64_t assignments_of(const struct instance *in)
 {
     return count_input_entries(in) <= FEW_ENTRIES ? ASSIGNMENTS_OF_FEW : ASSIGNMENTS;

@@ -263,7 +263,7 @@ void judge_equation(struct judge *j, const struct equation *eq, struct judgement
     struct test t = {.equation = eq, .result = ret_result};
     *ret_result = (struct judgement){.verdict = VERDICT_AGREES};
     test_all(j, &t);
-    // What asks for an input that was cut twice might be refuted by one that was cut more often alone.
+    // An equation that asks for an input that was cut twice might be refuted by one that was cut more often alone.
     if (!t.is_covered && ret_result->verdict == VERDICT_AGREES)
         ret_result->verdict = VERDICT_NOT_COVERED;
 }

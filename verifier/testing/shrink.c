@@ -63,7 +63,7 @@ static uint32_t sizes_of_axis(int64_t size, int64_t only)
     return !only || size == only ? sizes_below(size) : 1u << (size > MAX_TESTED_SIZE ? 1 : size);
 }
 
-// Of the type's own rank, or of a smaller one: any size of an axis that it has.
+// Any size of an axis that the type has, for tensors of its own rank, or of a smaller one.
 static void add_sizes(struct box *box, uint32_t variable, int rank, const struct type *t, int64_t only)
 {
     uint32_t any = 1u << 1;
@@ -181,7 +181,7 @@ static bool lower_attributes(struct shrinking *s)
     return false;
 }
 
-// Where there are too many instances for all axes at once, some with equal sizes are left.
+// Some instances with equal sizes are left where there are too many for all axes at once.
 static bool lower_sizes(struct shrinking *s)
 {
     if (search(s, s->best.attributes, 0))

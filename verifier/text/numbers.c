@@ -17,7 +17,7 @@ static uint32_t item_of_term(term_id term)
     return DTYPE_COUNT + term;
 }
 
-// What an attribute says, or what the operator makes of inputs of any type; DTYPE_NONE: that of inputs.
+// The type that an attribute says, or that the operator makes of inputs of any type; DTYPE_NONE: that of inputs.
 static enum dtype type_that_is_made(const struct pattern_node *node)
 {
     for (int i = 0; i < operator_n_attributes(node->op); i++) {
@@ -88,7 +88,7 @@ static const struct pattern_node *node_of_term(const struct pattern *p, term_id 
     return p->terms.items[term].is_variable ? NULL : &p->nodes.items[p->terms.items[term].index];
 }
 
-// What is compared has one type, too.
+// Inputs that are compared have one type, too.
 static void join_types_of_other_inputs(struct same_types *s, const struct pattern_node *node)
 {
     uint32_t first = MOST_KNOWN_INPUTS;
@@ -135,7 +135,7 @@ static void find_other_numbers(const struct same_types *s, bool *ret_are_others)
     }
 }
 
-// Who takes truth values alone does not compute with numbers.
+// An operator that takes truth values alone does not compute with numbers.
 static bool computes_of_its_type(const struct pattern_node *node)
 {
     bool computes = false;
