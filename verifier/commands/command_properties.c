@@ -190,8 +190,8 @@ static bool print_all(const struct properties_run *run)
             print_outcome(run, i);
     }
     print_meanings(run);
-    printf("properties: %zu, in %.1f s, at %" PRIu64 " instance%s: %" PRIu64 " that ship",
-           run->set->properties.count, run->seconds, instances, plural_ending(instances), known);
+    printf("properties: %zu, in %.1f s, at %" PRIu64 " instance%s: %" PRIu64 " that ship", run->set->properties.count,
+           run->seconds, instances, plural_ending(instances), known);
     for (int i = 0; i < PROPERTY_STANDINGS; i++)
         printf(", %" PRIu64 " %s", counts[i], property_standing_name((enum property_standing)i));
     printf("\n");

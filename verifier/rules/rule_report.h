@@ -28,9 +28,9 @@ struct rule_report {
     struct entailment entailment;   // of the rule as it stands when that is refuted, else of the proved one
     bool has_entailment;
     const struct rule_report *reversed;   // that of the rule which is this one read backwards, if it is proved by that
-    uint32_t families;   // of which symbols for sizes prove it, where nothing else does; 0: they do not
-    const char *law;           // its name, if it is proved by hand
-    uint32_t n_far;            // random instances beyond what was tested
+    uint32_t families;             // of which symbols for sizes prove it, where nothing else does; 0: they do not
+    const char *law;               // its name, if it is proved by hand
+    uint32_t n_far;                // random instances beyond what was tested
     struct counterexample trial;   // the counterexample among these, if there is one
     double seconds;                // of one core, that the rule took; no verdict depends on it
 };
