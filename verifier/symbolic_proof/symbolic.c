@@ -66,10 +66,8 @@ static bool is_contradictory(struct family *f, struct z3_session *z3)
 // Sizes that were tried are points at which little follows.
 static void add_lanes(struct entails *e, const struct family *f)
 {
-    static const int64_t indices[] = {60, 20, 7, 3, 1, 0};
-    for (size_t i = 0; i < sizeof indices / sizeof *indices; i++)
-        for (int l = 0; l < 3; l++)
-            entails_add_point(e, f->lanes[l].values, f->n_symbols, indices[i]);
+    for (int l = 0; l < LANES; l++)
+        points_give(&e->points, f->lanes[l].values, f->n_symbols, e->assumed.items, (uint32_t)e->assumed.count);
 }
 
 static bool pairs_are_equal(struct family *f, struct z3_session *z3, struct symbolic_proof *proof)

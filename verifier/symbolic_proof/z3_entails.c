@@ -2,8 +2,8 @@
 // number of its own, no less than each of its factors: linear arithmetic is decided, and fast.
 #include "verifier/symbolic_proof/z3_entails.h"
 
-#include "core/numbers/integers.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define STEP_LIMIT 300000   // of Z3, for one question
@@ -11,6 +11,7 @@
 void entails_init(struct entails *e, struct polys *polys, struct z3_session *session)
 {
     *e = (struct entails){.polys = polys, .session = session};
+    points_init(&e->points, polys);
 }
 
 void entails_free(struct entails *e)
@@ -23,7 +24,7 @@ void entails_free(struct entails *e)
     vec_free(&e->question);
     vec_free(&e->products);
     vec_free(&e->answers);
-    vec_free(&e->points);
+    points_free(&e->points);
     key_set_free(&e->known);
 }
 
@@ -64,87 +65,6 @@ static bool is_obvious(struct polys *p, const poly *assumed, uint32_t n, poly as
         if (assumed[i] == asked || is_never_negative(p, poly_sub(p, asked, assumed[i])))
             return true;
     return false;
-}
-
-// --- counterexamples -------------------------------------------------------------------------------------------------
-
-static bool value_at(const struct polys *p, const struct entails_point *at, poly a, int64_t *ret_value);
-
-static bool value_of_atom(const struct polys *p, const struct entails_point *at, atom x, int64_t *ret_value)
-{
-    const struct atom_value *v = &p->atoms.items[x];
-    int64_t a, b;
-    if (v->kind == ATOM_QUOTIENT) {
-        bool is_known = value_at(p, at, v->dividend, &a) && value_at(p, at, v->divisor, &b) && b >= 1;
-        *ret_value = is_known ? floor_quotient(a, b) : 0;
-        return is_known;
-    }
-    *ret_value = x < at->n ? at->values[x] : v->kind == ATOM_INDEX ? at->of_other_indices : v->least;
-    return *ret_value >= v->least && *ret_value != INT64_MIN;
-}
-
-static bool value_at(const struct polys *p, const struct entails_point *at, poly a, int64_t *ret_value)
-{
-    *ret_value = 0;
-    for (uint32_t i = 0; i < p->polys.items[a].n; i++) {
-        const struct monomial *m = &p->polys.items[a].monomials[i];
-        int64_t product = m->factor, value;
-        for (uint32_t j = 0; j < m->n; j++)
-            if (!value_of_atom(p, at, m->atoms[j], &value) || __builtin_mul_overflow(product, value, &product))
-                return false;
-        if (__builtin_add_overflow(*ret_value, product, ret_value))
-            return false;
-    }
-    return true;
-}
-
-static bool all_hold_at(const struct polys *p, const struct entails_point *at, const poly *assumed, uint32_t n)
-{
-    int64_t value;
-    for (uint32_t i = 0; i < n; i++)
-        if (!value_at(p, at, assumed[i], &value) || value < 0)
-            return false;
-    return true;
-}
-
-void entails_add_point(struct entails *e, const int64_t *values, size_t n, int64_t of_other_indices)
-{
-    struct entails_point point = {n, values, of_other_indices};
-    if (all_hold_at(e->polys, &point, e->assumed.items, (uint32_t)e->assumed.count))
-        vec_push(&e->points, point);
-}
-
-// The latest ones first: questions come in rows of similar ones.
-static bool fails_at_a_point(const struct entails *e, const poly *assumed, uint32_t n, poly asked)
-{
-    int64_t value;
-    for (size_t i = e->points.count; i-- > 0;) {
-        const struct entails_point *at = &e->points.items[i];
-        if (value_at(e->polys, at, asked, &value) && value < 0 && all_hold_at(e->polys, at, assumed, n))
-            return true;
-    }
-    return false;
-}
-
-#define MOST_POINTS 200
-// The point that Z3 found, where products of atoms are what they are.
-static void add_model(struct entails *e)
-{
-    size_t n = e->terms.count;
-    Z3_model model = Z3_solver_get_model(e->z3, e->solver);
-    int64_t *values = arena_array(&e->polys->arena, int64_t, n + 1);
-    if (!model || e->points.count == MOST_POINTS)
-        return;
-    Z3_model_inc_ref(e->z3, model);
-    for (size_t x = 0; x < n; x++) {
-        const struct atom_value *v = &e->polys->atoms.items[x];
-        Z3_ast value;
-        values[x] = v->kind == ATOM_INDEX ? 0 : v->least;
-        if (e->terms.items[x] && Z3_model_eval(e->z3, model, e->terms.items[x], true, &value))
-            Z3_get_numeral_int64(e->z3, value, &values[x]);
-    }
-    Z3_model_dec_ref(e->z3, model);
-    entails_add_point(e, values, n, 0);
 }
 
 // --- Z3 --------------------------------------------------------------------------------------------------------------
@@ -290,8 +210,6 @@ static bool ask(struct entails *e, const poly *assumed, uint32_t n, poly asked)
     for (size_t i = 0; i < e->question.count; i++)
         Z3_solver_assert(e->z3, e->solver, e->question.items[i]);
     Z3_lbool answer = Z3_solver_check(e->z3, e->solver);
-    if (answer == Z3_L_TRUE)
-        add_model(e);
     Z3_solver_pop(e->z3, e->solver, 1);
     return answer == Z3_L_FALSE;
 }
@@ -324,7 +242,7 @@ bool entails(struct entails *e, const poly *assumed, uint32_t n, poly asked)
     if (is_never_negative(e->polys, asked) || is_obvious(e->polys, assumed, n, asked) ||
         is_obvious(e->polys, e->assumed.items, (uint32_t)e->assumed.count, asked))
         return true;
-    return !fails_at_a_point(e, assumed, n, asked) && ask_once(e, assumed, n, asked);
+    return !points_refute(&e->points, assumed, n, asked) && ask_once(e, assumed, n, asked);
 }
 
 bool entails_nothing(struct entails *e, const poly *assumed, uint32_t n)
