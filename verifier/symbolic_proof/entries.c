@@ -4,9 +4,9 @@
 // and argument, of which a few laws are stated.
 #include "verifier/symbolic_proof/entries.h"
 
+#include "verifier/inequalities/z3_session.h"
 #include "verifier/symbolic_proof/lanes.h"
 #include "verifier/symbolic_proof/symbols.h"
-#include "verifier/symbolic_proof/z3_session.h"
 #include <math.h>
 #include <stdio.h>
 

@@ -8,9 +8,9 @@
 #pragma once
 #include "core/numbers/random.h"
 #include "instances/equation.h"
+#include "verifier/inequalities/polys.h"
 #include "verifier/symbolic_proof/applications.h"
 #include "verifier/symbolic_proof/choices.h"
-#include "verifier/symbolic_proof/polys.h"
 
 #define LANES 10
 #define MOST_SYMBOLS 160

@@ -8,7 +8,7 @@
 // are those of another, however the sum is cut.
 #pragma once
 #include "expressions/definition.h"
-#include "verifier/symbolic_proof/z3_entails.h"
+#include "verifier/inequalities/z3_entails.h"
 
 enum factor_kind { FACTOR_READ, FACTOR_FUNCTION, FACTOR_BAG, FACTOR_ELEMENT, FACTOR_ATOM, FACTOR_REAL };
 struct sum;

@@ -1,5 +1,5 @@
 // Indices are given values one after the other, each within what is left of its range, until none is left.
-#include "verifier/symbolic_proof/points.h"
+#include "verifier/inequalities/points.h"
 
 #include "core/numbers/integers.h"
 

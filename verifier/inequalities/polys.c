@@ -1,5 +1,5 @@
 // Polynomials are kept once each, sorted, in a table by value.
-#include "verifier/symbolic_proof/polys.h"
+#include "verifier/inequalities/polys.h"
 
 #include "core/memory/hash.h"
 #include "core/numbers/integers.h"

@@ -2,8 +2,8 @@
 // "no" means that nothing is known.
 #pragma once
 #include "core/memory/key_set.h"
-#include "verifier/symbolic_proof/points.h"
-#include "verifier/symbolic_proof/z3_session.h"
+#include "verifier/inequalities/points.h"
+#include "verifier/inequalities/z3_session.h"
 
 struct entails_product {
     struct monomial product;   // of factor 1

@@ -1,6 +1,6 @@
 // Inequalities that are obvious are seen from signs alone; of the others Z3 is asked, for which a product of atoms is a
 // number of its own, no less than each of its factors: linear arithmetic is decided, and fast.
-#include "verifier/symbolic_proof/z3_entails.h"
+#include "verifier/inequalities/z3_entails.h"
 
 #include <stdio.h>
 #include <stdlib.h>

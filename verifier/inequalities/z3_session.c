@@ -1,5 +1,5 @@
 // A context, in which equal terms are one, until the rule is judged.
-#include "verifier/symbolic_proof/z3_session.h"
+#include "verifier/inequalities/z3_session.h"
 
 Z3_context z3_session_context(struct z3_session *session)
 {

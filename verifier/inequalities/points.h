@@ -2,7 +2,7 @@
 // where a point is found at which these hold and it does not, which takes a small part of the time of asking Z3.
 #pragma once
 #include "core/numbers/random.h"
-#include "verifier/symbolic_proof/polys.h"
+#include "verifier/inequalities/polys.h"
 
 // Values of all atoms: of the first `n`, and 0 of indices beyond these. Symbols beyond have their least values.
 struct point {
