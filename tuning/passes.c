@@ -4,6 +4,7 @@
 #include "backends/backend.h"
 #include "backends/costs/graph_cost.h"
 #include "backends/costs/layout_policy.h"
+#include "backends/costs/step_cost.h"
 #include "backends/instructions/code_cache.h"
 #include "backends/planning/plan_chains.h"
 #include "backends/planning/planner.h"
@@ -25,22 +26,21 @@
 
 #define HOPS_OF_FUSION 5
 #define HOPS_OF_LAYOUT 2
-#define LEAST_SLICE 2.0      // seconds of a step that works on schedules
-#define SHARE_OF_SLICE 0.1   // of the whole time
-#define APART 1              // value of fusion
-#define ANEW 1               // value of the node of layouts that stands for all: solved for what is apart
+#define SHARE_OF_SLICE 0.01   // of the whole time: a step that works on schedules, but at least a batch of them
+#define APART 1               // value of fusion
+#define ANEW 1                // value of the node of layouts that stands for all: solved for what is apart
 #define FINGERPRINT_OF_ALL 2
 
 const char *const pass_names[N_TUNED_PASSES] = {"graph", "fusion", "layout", "schedules"};
-const char *const standard_pass_schedule =
-    "(annealing 0.6 (graph 1) (fusion 5) (layout 5) (schedules 1)) (exhaustive 0.1 (fusion 1)) (exhaustive 0.3 "
-    "(schedules 1))";
+#define EXPECTED "(schedules 3) (fusion 2) (graph 1) (layout 1)"
+const char *const standard_pass_schedule = "(exhaustive 0.6 by-gain " EXPECTED ") (annealing 1 by-gain " EXPECTED ")";
 
 struct known_graph {
     const struct graph *graph;
     uint64_t *of_fusion, *of_layout;   // of every node
-    VEC(uint64_t) fusible;             // of fusion
-    uint8_t *solved;                   // the best layouts where all is fused; LAYOUT_ANY where there is no choice
+    double *seconds;                   // of the step that computes it, where all is fused
+    VEC(node_id) fusible;
+    uint8_t *solved;   // the best layouts where all is fused; LAYOUT_ANY where there is no choice
 };
 struct known_layouts {   // of a tensor
     uint64_t fingerprint;
@@ -56,7 +56,8 @@ struct passes {
     double cost;   // of the candidate that was evaluated last
     struct saving saving;
     size_t n_evaluated;
-    struct step_model *model;   // NULL: none is asked for
+    struct step_model *model;      // NULL: none is asked for
+    struct graph_tuning *tuning;   // of the schedules of a candidate; NULL: none so far
     struct tuning_progress schedules;
 };
 
@@ -143,7 +144,7 @@ static bool may_be_fused(struct passes *p, const struct graph *g, const struct g
 static void note_fusible(struct known_graph *k, node_id node)
 {
     if (node != NO_NODE && k->of_fusion[node])
-        vec_push(&k->fusible, k->of_fusion[node]);
+        vec_push(&k->fusible, node);
 }
 
 static void note_fusible_nodes(struct passes *p, struct known_graph *k)
@@ -174,6 +175,17 @@ static void note_chains(struct passes *p, struct known_graph *k, const struct pl
             note_fusible(k, plan->steps.items[i].last_node);
 }
 
+static void note_seconds(struct passes *p, struct known_graph *k, const struct plan *plan)
+{
+    struct step_cost cost;
+    for (uint32_t i = 0; i < plan->steps.count; i++) {
+        const struct step *step = &plan->steps.items[i];
+        if (!step->is_constant && backend_recall_cost(p->backend, plan, step, &cost))
+            for (node_id n = step->first_node; n != NO_NODE; n = plan->next_node[n])
+                k->seconds[n] = cost.seconds;
+    }
+}
+
 static void look_at_best_layouts(struct passes *p, struct known_graph *k)
 {
     struct arena arena;
@@ -187,8 +199,10 @@ static void look_at_best_layouts(struct passes *p, struct known_graph *k)
     memset(k->solved, LAYOUT_ANY, n);
     if (backend_find_layouts(p->backend, k->graph, &arena, &layouts, &ignored) && layouts)
         memcpy(k->solved, layouts, n);
-    if (make_plan(p, k->graph, layouts, &arena, &plan))
+    if (make_plan(p, k->graph, layouts, &arena, &plan)) {
         note_chains(p, k, &plan);
+        note_seconds(p, k, &plan);
+    }
     plan_free(&plan);
     arena_free(&arena);
 }
@@ -197,7 +211,8 @@ static struct known_graph know_graph(const struct graph *g)
 {
     struct known_graph k = {.graph = g,
                             .of_fusion = mem_new_array(uint64_t, g->nodes.count + 1),
-                            .of_layout = mem_new_array(uint64_t, g->nodes.count + 1)};
+                            .of_layout = mem_new_array(uint64_t, g->nodes.count + 1),
+                            .seconds = mem_alloc_zero((g->nodes.count + 1) * sizeof(double))};
     neighbourhoods_find(g, HOPS_OF_FUSION, k.of_fusion);
     neighbourhoods_find(g, HOPS_OF_LAYOUT, k.of_layout);
     return k;
@@ -207,6 +222,7 @@ static void forget_graph(struct known_graph *k)
 {
     mem_free_array(k->of_fusion, k->graph->nodes.count + 1);
     mem_free_array(k->of_layout, k->graph->nodes.count + 1);
+    mem_free_array(k->seconds, k->graph->nodes.count + 1);
     mem_free(k->solved, k->solved ? k->graph->tensors.count + 1 : 0);
     vec_free(&k->fusible);
 }
@@ -215,7 +231,7 @@ static void forget_graph(struct known_graph *k)
 
 static uint32_t value_of(struct passes *p, size_t pass, uint64_t fingerprint)
 {
-    struct pass_node node = {fingerprint, pass == PASS_FUSION ? 2 : 1 + LAYOUT_COUNT, 0};
+    struct pass_node node = {fingerprint, pass == PASS_FUSION ? 2 : 1 + LAYOUT_COUNT, 0, 0};
     const struct setting *s = p->in_force ? configuration_find(&p->in_force->of[pass], fingerprint) : NULL;
     uint32_t value = s ? s->value : 0;
     if (!p->in_force)
@@ -278,7 +294,7 @@ static const struct known_graph *graph_of(const struct passes *p, const struct j
     return &p->graphs.items[of_graph->settings.count ? of_graph->settings.items[0].value : p->options->standard_graph];
 }
 
-static void note_layouts(struct passes *p, uint64_t fingerprint, unsigned mask, pass_nodes *ret_nodes)
+static void note_layouts(struct passes *p, uint64_t fingerprint, unsigned mask, double seconds, pass_nodes *ret_nodes)
 {
     size_t i = 0;
     while (i < p->layouts.count && p->layouts.items[i].fingerprint != fingerprint)
@@ -286,7 +302,7 @@ static void note_layouts(struct passes *p, uint64_t fingerprint, unsigned mask, 
     if (i == p->layouts.count)
         vec_push(&p->layouts, ((struct known_layouts){fingerprint, mask}));
     uint32_t n_values = 1 + (uint32_t)__builtin_popcount(p->layouts.items[i].mask);
-    vec_push(ret_nodes, ((struct pass_node){fingerprint, n_values, 0}));
+    vec_push(ret_nodes, ((struct pass_node){fingerprint, n_values, 0, seconds}));
 }
 
 // Which tensors have a choice depends on what is fused, and on no layout.
@@ -300,12 +316,12 @@ static void list_layouts(struct passes *p, const struct known_graph *k, pass_nod
     decide_nodes(p, k, decisions);
     bool is_planned = make_plan(p, k->graph, decisions, &arena, &plan);
     if (is_planned && plan.choices.count)
-        vec_push(ret_nodes, ((struct pass_node){FINGERPRINT_OF_ALL, 2, 0}));
+        vec_push(ret_nodes, ((struct pass_node){FINGERPRINT_OF_ALL, 2, 0, 0}));
     for (size_t i = 0; is_planned && i < plan.choices.count; i++) {
         const struct layout_choice *c = &plan.choices.items[i];
-        uint64_t fingerprint = k->of_layout[k->graph->tensors.items[c->tensor].producer];
-        if (fingerprint)
-            note_layouts(p, fingerprint, c->mask, ret_nodes);
+        node_id maker = k->graph->tensors.items[c->tensor].producer;
+        if (k->of_layout[maker])
+            note_layouts(p, k->of_layout[maker], c->mask, k->seconds[maker], ret_nodes);
     }
     plan_free(&plan);
     arena_free(&arena);
@@ -316,11 +332,13 @@ static void list_nodes(void *context, const struct joint_candidate *c, size_t pa
     struct passes *p = context;
     const struct passes_options *o = p->options;
     if (pass == PASS_GRAPH && o->n_graphs > 1)
-        vec_push(ret_nodes, ((struct pass_node){graph_key(o->graphs[0]), (uint32_t)o->n_graphs, o->standard_graph}));
+        vec_push(ret_nodes, ((struct pass_node){graph_key(o->graphs[0]), (uint32_t)o->n_graphs, o->standard_graph, 0}));
     p->in_force = c;
     const struct known_graph *k = pass == PASS_GRAPH ? NULL : graph_of(p, c);
-    for (size_t i = 0; pass == PASS_FUSION && i < k->fusible.count; i++)
-        vec_push(ret_nodes, ((struct pass_node){k->fusible.items[i], 2, 0}));
+    for (size_t i = 0; pass == PASS_FUSION && i < k->fusible.count; i++) {
+        node_id n = k->fusible.items[i];
+        vec_push(ret_nodes, ((struct pass_node){k->of_fusion[n], 2, 0, k->seconds[n]}));
+    }
     if (pass == PASS_LAYOUT)
         list_layouts(p, k, ret_nodes);
     p->in_force = NULL;
@@ -390,24 +408,46 @@ static double clock_of(void *context)
     return p->options->clock ? p->options->clock(p->options->context) : clock_seconds();
 }
 
-static bool work(void *context, const struct joint_candidate *best, size_t pass)
+static void end_tuning(struct passes *p)
 {
-    struct passes *p = context;
-    struct tuning_report report;
-    const struct tuning_options options = {.seconds = fmax(LEAST_SLICE, SHARE_OF_SLICE * p->options->seconds),
+    if (!p->tuning)
+        return;
+    struct tuning_progress progress = plan_tuning_progress(graph_tuning_of_plan(p->tuning));
+    add_schedules(&p->schedules, &progress);
+    graph_tuning_free(p->tuning);
+    p->tuning = NULL;
+}
+
+static double slice_of(const struct passes *p)
+{
+    return SHARE_OF_SLICE * p->options->seconds;
+}
+
+static void begin_tuning(struct passes *p, const struct graph *g)
+{
+    const struct tuning_options options = {.seconds = slice_of(p),
                                            .seed = p->options->seed,
                                            .learns = true,
                                            .reuses = true,
                                            .clock = clock_of,
                                            .context = p};
+    end_tuning(p);
+    p->tuning = graph_tuning_new(p->backend, g, LAYOUTS_TUNED, &options);
+}
+
+// Schedules of another plan are begun anew: the database knows what was tried.
+static bool work(void *context, const struct joint_candidate *best, size_t pass)
+{
+    struct passes *p = context;
+    struct error ignored = {0};
+    const struct graph *g = graph_of(p, best)->graph;
     if (pass != PASS_SCHEDULES || !p->backend->methods->list_spaces)
         return false;
     put_in_force(p, best);
-    tune_graph(p->backend, graph_of(p, best)->graph, LAYOUTS_TUNED, &options, &report);
+    if (!p->tuning || !graph_tuning_holds(p->tuning, p->backend, g, LAYOUTS_TUNED))
+        begin_tuning(p, g);
     p->in_force = NULL;
-    add_schedules(&p->schedules, &report.total);
-    tuning_report_free(&report);
-    return report.total.n_tried > 0;
+    return p->tuning && plan_tuning_advance(graph_tuning_of_plan(p->tuning), slice_of(p), &ignored);
 }
 
 static void tell(void *context, double before, const struct joint_candidate *best)
@@ -478,6 +518,7 @@ bool passes_search(struct passes *p, const struct passes_options *options, struc
     know_graphs(p);
     const struct joint_problem problem = problem_of(p);
     joint_search(&problem, &schedule, options->seconds, options->most_steps, &best, &ret_report->joint);
+    end_tuning(p);
     ret_report->graph =
         best.of[PASS_GRAPH].settings.count ? best.of[PASS_GRAPH].settings.items[0].value : options->standard_graph;
     ret_report->n_apart = count_changed(&best.of[PASS_FUSION]);

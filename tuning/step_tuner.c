@@ -21,6 +21,8 @@
 #define LEAST_GAIN 0.02   // of the seconds so far
 #define MOST_BATCH 64
 #define TRIALS_OF_A_JOB 4   // of a pool of machines
+#define FORMER_BATCH 12     // known trials count as so many that gained nothing,
+#define MOST_FORMER 4       // up to so many times
 
 struct step_tuner {
     struct step_tuning tuning;
@@ -32,6 +34,7 @@ struct step_tuner {
     struct reuse_search *reuse;             // NULL: nothing is reused, or not any more
     VEC(struct reuse_schedule) schedules;   // all that suit, listed when they are asked for first
     bool is_timed;                          // the choice at first
+    double known;                           // what the database says of the choice so far
     struct step_tuner_state state;
 };
 
@@ -162,7 +165,7 @@ static bool find_choice_so_far(struct step_tuner *t)
         return false;
     const struct step_cost *exact = &prices.of[PRECISION_EXACT], *own = &prices.of[t->space.precision];
     const struct step_cost *best = own->seconds > 0 && own->seconds < exact->seconds ? own : exact;
-    t->state.before = t->state.now = best->seconds;
+    t->state.before = t->state.now = t->known = best->seconds;
     snprintf(t->state.choice, sizeof t->state.choice, "%s", best->choice);
     return true;
 }
@@ -190,6 +193,9 @@ struct step_tuner *step_tuner_new(const struct step_tuning *tuning)
     });
     t->state.n_suitable = n;
     recall_trials(t);
+    t->state.n_fruitless = t->state.n_recalled / FORMER_BATCH;
+    if (t->state.n_fruitless > MOST_FORMER)
+        t->state.n_fruitless = MOST_FORMER;
     start_from_listed(t);
     return t;
 }
@@ -378,7 +384,8 @@ static void adopt(struct step_tuner *t, const struct timing *timing, double seco
     snprintf(t->state.choice, sizeof t->state.choice, "%s", timing->choice);
 }
 
-// The ratio counts that both have when they are timed by turns: the machine may be slower now than it was at first.
+// The ratio counts that both have when they are timed by turns: the machine may be slower now than it was when it
+// measured what this is compared with.
 static void settle(struct step_tuner *t, const timing_list *timings, size_t n)
 {
     double so_far = typical_seconds(timings, 0, n), least = so_far * (1 - LEAST_GAIN);
@@ -390,7 +397,8 @@ static void settle(struct step_tuner *t, const timing_list *timings, size_t n)
     }
     if (!best)
         return;
-    adopt(t, &timings->items[(ROUNDS - 1) * n + best], least);
+    t->known = fmin(least, t->known * least / so_far);
+    adopt(t, &timings->items[(ROUNDS - 1) * n + best], t->known);
     t->state.now *= least / so_far;
     t->state.n_fruitless = 0;
 }

@@ -22,7 +22,7 @@ struct step_tuner_state {
     double before, now;           // seconds by its choice at first and now, as they were timed beside each other
     size_t n_tried, n_recalled;   // schedules: by this tuner; found in the database
     size_t n_suitable;            // of the space
-    size_t n_fruitless;           // batches since the last gain
+    size_t n_fruitless;           // batches since the last gain, and of former trials some
     bool is_reusing;              // another step's best
     bool is_over;                 // every schedule was tried
     char choice[CHOICE_SIZE];     // by which it runs now

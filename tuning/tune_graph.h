@@ -7,3 +7,12 @@ struct graph;
 // As tune_plan. False: it cannot be planned, and the report is empty.
 bool tune_graph(struct backend *b, const struct graph *g, enum layout_policy policy,
                 const struct tuning_options *options, struct tuning_report *ret_report);
+// The same in parts. NULL: it cannot be planned.
+struct graph_tuning;
+struct graph_tuning *graph_tuning_new(struct backend *b, const struct graph *g, enum layout_policy policy,
+                                      const struct tuning_options *options);
+// Would it be planned the same by now?
+bool graph_tuning_holds(const struct graph_tuning *t, struct backend *b, const struct graph *g,
+                        enum layout_policy policy);
+struct plan_tuning *graph_tuning_of_plan(struct graph_tuning *t);
+void graph_tuning_free(struct graph_tuning *t);

@@ -39,24 +39,24 @@ struct model_of_family {
     char family[16];
     struct cost_model *model;
 };
-struct tuning {
+struct plan_tuning {
     struct backend *backend;
     const struct plan *plan;
-    const struct tuning_options *options;
+    struct tuning_options options;
     double start;
     struct saving saving;
     VEC(struct item) items;
     VEC(struct model_of_family) models;
 };
 
-static double now(const struct tuning *t)
+static double now(const struct plan_tuning *t)
 {
-    return t->options->clock ? t->options->clock(t->options->context) : clock_seconds();
+    return t->options.clock ? t->options.clock(t->options.context) : clock_seconds();
 }
 
 // --- what there is to tune -------------------------------------------------------------------------------------------
 
-static struct cost_model *model_of(struct tuning *t, const char *family)
+static struct cost_model *model_of(struct plan_tuning *t, const char *family)
 {
     struct model_of_family own = {.model = NULL};
     for (size_t i = 0; i < t->models.count; i++)
@@ -68,7 +68,7 @@ static struct cost_model *model_of(struct tuning *t, const char *family)
     return own.model;
 }
 
-static bool add_repetition(struct tuning *t, uint64_t step_key)
+static bool add_repetition(struct plan_tuning *t, uint64_t step_key)
 {
     bool is_repeated = false;
     for (size_t i = 0; i < t->items.count; i++)
@@ -79,7 +79,8 @@ static bool add_repetition(struct tuning *t, uint64_t step_key)
     return is_repeated;
 }
 
-static void add_space(struct tuning *t, const struct step *step, uint64_t step_key, const struct schedule_space *space)
+static void add_space(struct plan_tuning *t, const struct step *step, uint64_t step_key,
+                      const struct schedule_space *space)
 {
     struct item item = {.step_key = step_key, .parent = TUNED_FROM_NOTHING, .tuned = {.step = step, .n_times = 1}};
     if (space->precision != PRECISION_EXACT && t->backend->options.error_budget == 0)
@@ -89,19 +90,19 @@ static void add_space(struct tuning *t, const struct step *step, uint64_t step_k
         .plan = t->plan,
         .step = step,
         .space = space,
-        .seed = hash_mix(t->options->seed, step_key),
-        .model = t->options->learns ? model_of(t, space->family) : NULL,
-        .command = t->options->command,
+        .seed = hash_mix(t->options.seed, step_key),
+        .model = t->options.learns ? model_of(t, space->family) : NULL,
+        .command = t->options.command,
     });
     if (item.tuner)
         vec_push(&t->items, item);
 }
 
-static void add_step(struct tuning *t, const struct step *step)
+static void add_step(struct plan_tuning *t, const struct step *step)
 {
     schedule_spaces spaces = {0};
     uint64_t step_key = timings_step_key(t->backend, t->plan, step);
-    bool is_ours = t->options->parts <= 1 || step_key % (uint64_t)t->options->parts == (uint64_t)t->options->part;
+    bool is_ours = t->options.parts <= 1 || step_key % (uint64_t)t->options.parts == (uint64_t)t->options.part;
     if (!is_ours || add_repetition(t, step_key))
         return;
     t->backend->methods->list_spaces(t->backend, t->plan, step, &spaces);
@@ -128,7 +129,7 @@ static bool is_tuned(const struct step_tuner *t)
     return trials_done(t) >= trials_from_nothing(t);
 }
 
-static struct reuse_node *list_nodes(const struct tuning *t)
+static struct reuse_node *list_nodes(const struct plan_tuning *t)
 {
     struct reuse_node *nodes = mem_new_array(struct reuse_node, t->items.count + 1);
     for (size_t i = 0; i < t->items.count; i++) {
@@ -139,7 +140,7 @@ static struct reuse_node *list_nodes(const struct tuning *t)
     return nodes;
 }
 
-static void add_bridge(struct tuning *t, const struct reuse_bridge *wanted)
+static void add_bridge(struct plan_tuning *t, const struct reuse_bridge *wanted)
 {
     struct bridge *bridge = bridge_new(t->backend, wanted->family, &wanted->loops);
     if (!bridge)
@@ -152,8 +153,8 @@ static void add_bridge(struct tuning *t, const struct reuse_bridge *wanted)
         .plan = plan,
         .step = step,
         .space = bridge_space(bridge),
-        .seed = hash_mix(t->options->seed, item.step_key),
-        .model = t->options->learns ? model_of(t, wanted->family) : NULL,
+        .seed = hash_mix(t->options.seed, item.step_key),
+        .model = t->options.learns ? model_of(t, wanted->family) : NULL,
         .is_bridge = true,
     });
     if (item.tuner)
@@ -163,23 +164,23 @@ static void add_bridge(struct tuning *t, const struct reuse_bridge *wanted)
 }
 
 // Bridges between those that are searched without. False: there are none.
-static bool add_bridges(struct tuning *t, const struct reuse_node *nodes, const int *parents)
+static bool add_bridges(struct plan_tuning *t, const struct reuse_node *nodes, const int *parents)
 {
     struct reuse_bridge bridges[MOST_BRIDGES];
-    bool has_time = t->options->seconds >= SECONDS_FOR_BRIDGES && !t->options->command;   // which knows no bridges
+    bool has_time = t->options.seconds >= SECONDS_FOR_BRIDGES && !t->options.command;   // which knows no bridges
     size_t n = t->items.count, n_bridges = reuse_plan_list_bridges(nodes, n, parents, MOST_BRIDGES, bridges);
     for (size_t i = 0; has_time && i < n_bridges; i++)
         add_bridge(t, &bridges[i]);
     return t->items.count > n;
 }
 
-static void plan_reuse(struct tuning *t)
+static void plan_reuse(struct plan_tuning *t)
 {
     for (bool is_over = false, has_bridges = false; !is_over; has_bridges = true) {
         size_t n = t->items.count;
         struct reuse_node *nodes = list_nodes(t);
         int *parents = mem_new_array(int, n + 1);
-        reuse_plan_find(nodes, n, t->options->seed, parents);
+        reuse_plan_find(nodes, n, t->options.seed, parents);
         for (size_t i = 0; i < n; i++)
             t->items.items[i].parent = parents[i];
         is_over = has_bridges || !add_bridges(t, nodes, parents);
@@ -197,17 +198,17 @@ static bool has_served(const struct item *bridge)
     return bridge->parent < 0 ? is_tuned(bridge->tuner) : bridge->is_first_done && !is_reusing;
 }
 
-static bool is_left(const struct tuning *t, const struct item *item)
+static bool is_left(const struct plan_tuning *t, const struct item *item)
 {
     const struct step_tuner_state *s = step_tuner_state(item->tuner);
     if (item->parent == NOT_TUNED || (item->bridge && has_served(item)))
         return true;
     return s->is_over || s->n_fruitless >= MOST_FRUITLESS ||
-           (t->options->most_trials && s->n_tried >= t->options->most_trials);
+           (t->options.most_trials && s->n_tried >= t->options.most_trials);
 }
 
 // What the step takes by the best of all its spaces.
-static double seconds_now(const struct tuning *t, const struct item *item)
+static double seconds_now(const struct plan_tuning *t, const struct item *item)
 {
     double least = INFINITY;
     for (size_t i = 0; i < t->items.count; i++)
@@ -217,7 +218,7 @@ static double seconds_now(const struct tuning *t, const struct item *item)
 }
 
 // A space that is far behind another one of its step hardly gains.
-static double own_urgency(const struct tuning *t, const struct item *item)
+static double own_urgency(const struct plan_tuning *t, const struct item *item)
 {
     const struct step_tuner_state *s = step_tuner_state(item->tuner);
     if (item->bridge)
@@ -227,7 +228,7 @@ static double own_urgency(const struct tuning *t, const struct item *item)
 }
 
 // Until the step that it reuses is tuned.
-static bool is_waiting(const struct tuning *t, const struct item *item)
+static bool is_waiting(const struct plan_tuning *t, const struct item *item)
 {
     const struct item *parent = item->parent < 0 ? NULL : &t->items.items[item->parent];
     return parent && !is_left(t, parent) &&
@@ -235,7 +236,7 @@ static bool is_waiting(const struct tuning *t, const struct item *item)
             (parent->parent < 0 ? !is_tuned(parent->tuner) : !parent->is_first_done));
 }
 
-static bool waits_for(const struct tuning *t, const struct item *item, const struct item *other)
+static bool waits_for(const struct plan_tuning *t, const struct item *item, const struct item *other)
 {
     while (item->parent >= 0 && is_waiting(t, item)) {
         item = &t->items.items[item->parent];
@@ -246,7 +247,7 @@ static bool waits_for(const struct tuning *t, const struct item *item, const str
 }
 
 // With that of all who wait for it.
-static double urgency(const struct tuning *t, const struct item *item)
+static double urgency(const struct plan_tuning *t, const struct item *item)
 {
     double sum = own_urgency(t, item);
     for (size_t i = 0; i < t->items.count; i++)
@@ -256,7 +257,7 @@ static double urgency(const struct tuning *t, const struct item *item)
 }
 
 // NULL: all are left.
-static struct item *pick(struct tuning *t)
+static struct item *pick(struct plan_tuning *t)
 {
     struct item *best = NULL;
     for (size_t i = 0; i < t->items.count; i++) {
@@ -281,9 +282,9 @@ static struct tuned_step tuned_of(const struct item *item)
 }
 
 // A step with several spaces runs by the best of them.
-static struct tuning_progress progress_of(const struct tuning *t)
+struct tuning_progress plan_tuning_progress(const struct plan_tuning *t)
 {
-    struct tuning_progress p = {.seconds = now(t) - t->start, .budget = t->options->seconds};
+    struct tuning_progress p = {.seconds = now(t) - t->start, .budget = t->options.seconds};
     for (size_t i = 0; i < t->items.count; i++) {
         struct tuned_step own = tuned_of(&t->items.items[i]);
         p.n_tried += own.n_tried;
@@ -307,55 +308,80 @@ static struct tuning_progress progress_of(const struct tuning *t)
     return p;
 }
 
-static void tell_and_save(struct tuning *t)
+static void tell_and_save(struct plan_tuning *t)
 {
-    struct tuning_progress p = progress_of(t);
-    if (t->options->progress)
-        t->options->progress(t->options->context, &p);
+    struct tuning_progress p = plan_tuning_progress(t);
+    if (t->options.progress)
+        t->options.progress(t->options.context, &p);
     saving_consider(&t->saving, t->backend);
 }
 
-static void take_turns(struct tuning *t, struct error *error)
+static bool try_batch(struct plan_tuning *t, struct item *item, struct error *error)
 {
-    size_t batch = t->options->command ? BATCH_OF_COMMAND : BATCH;
-    for (struct item *item = pick(t); item && now(t) - t->start < t->options->seconds; item = pick(t)) {
-        if (!item->is_first_done && item->parent >= 0)
-            step_tuner_reuse(item->tuner, t->items.items[item->parent].tuner);
-        item->is_first_done = true;
-        if (!step_tuner_advance(item->tuner, batch, error))
-            return;
-        tell_and_save(t);
+    if (!item->is_first_done && item->parent >= 0)
+        step_tuner_reuse(item->tuner, t->items.items[item->parent].tuner);
+    item->is_first_done = true;
+    if (!step_tuner_advance(item->tuner, t->options.command ? BATCH_OF_COMMAND : BATCH, error))
+        return false;
+    tell_and_save(t);
+    return true;
+}
+
+bool plan_tuning_advance(struct plan_tuning *t, double seconds, struct error *error)
+{
+    double start = now(t);
+    struct item *item = pick(t);
+    bool goes_on = item != NULL;
+    for (; goes_on && item; item = now(t) - start < seconds ? pick(t) : NULL)
+        goes_on = try_batch(t, item, error);
+    backend_forget_costs(t->backend);
+    return goes_on;
+}
+
+struct plan_tuning *plan_tuning_new(struct backend *b, const struct plan *plan, const struct tuning_options *options)
+{
+    struct plan_tuning *t = mem_alloc_zero(sizeof *t);
+    t->backend = b;
+    t->plan = plan;
+    t->options = *options;
+    t->start = now(t);
+    for (size_t i = 0; b->methods->list_spaces && i < plan->steps.count; i++)
+        if (!plan->steps.items[i].is_constant)
+            add_step(t, &plan->steps.items[i]);
+    if (t->options.reuses)
+        plan_reuse(t);
+    return t;
+}
+
+void plan_tuning_free(struct plan_tuning *t)
+{
+    for (size_t i = 0; i < t->items.count; i++) {
+        step_tuner_free(t->items.items[i].tuner);
+        if (t->items.items[i].bridge)
+            bridge_free(t->items.items[i].bridge);
     }
+    for (size_t i = 0; i < t->models.count; i++)
+        cost_model_free(t->models.items[i].model);
+    vec_free(&t->items);
+    vec_free(&t->models);
+    mem_free(t, sizeof *t);
 }
 
 void tune_plan(struct backend *b, const struct plan *plan, const struct tuning_options *options,
                struct tuning_report *ret_report)
 {
     struct error ignored = {0};
-    struct tuning t = {.backend = b, .plan = plan, .options = options};
-    t.start = now(&t);
-    for (size_t i = 0; b->methods->list_spaces && i < plan->steps.count; i++)
-        if (!plan->steps.items[i].is_constant)
-            add_step(&t, &plan->steps.items[i]);
-    if (t.options->reuses)
-        plan_reuse(&t);
+    struct plan_tuning *t = plan_tuning_new(b, plan, options);
     *ret_report = (struct tuning_report){.error = {.message = ""}};
-    take_turns(&t, &ret_report->error);
+    double left = options->seconds - (now(t) - t->start);
+    if (left > 0)
+        plan_tuning_advance(t, left, &ret_report->error);
     backend_save_costs(b, &ignored);
-    ret_report->total = progress_of(&t);
-    for (size_t i = 0; i < t.items.count; i++) {
-        const struct item *item = &t.items.items[i];
-        if (!item->bridge)
-            vec_push(&ret_report->steps, tuned_of(item));
-        step_tuner_free(item->tuner);
-        if (item->bridge)
-            bridge_free(item->bridge);
-    }
-    for (size_t i = 0; i < t.models.count; i++)
-        cost_model_free(t.models.items[i].model);
-    vec_free(&t.items);
-    vec_free(&t.models);
-    backend_forget_costs(b);
+    ret_report->total = plan_tuning_progress(t);
+    for (size_t i = 0; i < t->items.count; i++)
+        if (!t->items.items[i].bridge)
+            vec_push(&ret_report->steps, tuned_of(&t->items.items[i]));
+    plan_tuning_free(t);
 }
 
 // --- the report ------------------------------------------------------------------------------------------------------

@@ -41,3 +41,12 @@ void tune_plan(struct backend *b, const struct plan *plan, const struct tuning_o
                struct tuning_report *ret_report);
 void tuning_report_free(struct tuning_report *report);
 void tuning_report_print(struct text *text, const struct tuning_report *report, const struct plan *plan);
+
+// The same in parts, for whoever does other things between them. The backend and the plan outlive it.
+struct plan_tuning;
+struct plan_tuning *plan_tuning_new(struct backend *b, const struct plan *plan, const struct tuning_options *options);
+// For so long, but at least a batch of trials. False: nothing is left to try, the command failed, or the user wants an
+// end.
+bool plan_tuning_advance(struct plan_tuning *t, double seconds, struct error *error);
+struct tuning_progress plan_tuning_progress(const struct plan_tuning *t);
+void plan_tuning_free(struct plan_tuning *t);

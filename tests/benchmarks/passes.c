@@ -1,16 +1,19 @@
-// `benchmark_passes SECONDS MODEL.onnx...`: XTAT's experiment. Searches of several kinds tune each model for so long, on
-// one thread, from an empty cost database. Nothing is measured twice: what a step took, and how long it took to find
-// that, is recorded, and counts for each search that asks for it. So all are compared on the same costs at equal time,
-// which is that of measuring and compiling, and the search's own. For each search: what the model takes by the sum of
-// its steps before, and after a quarter, half and all of the time; how many times less time it needed than the
-// sequential one to be as good as that was in the end, within a thousandth (0: it never was); steps, and what each pass
-// gave.
+// `benchmark_passes RECORD SECONDS MODEL.onnx...`: XTAT's experiment. Searches of several kinds tune each model for so
+// long, on one thread, from an empty cost database. Nothing is measured twice: what a step took, and what processor time
+// it took to compile and to measure that, is kept in the file RECORD (a cost database of its own), and counts for each
+// search that asks for it. So all are compared on the same costs at equal time, which is that of compiling, of measuring
+// and the search's own, and a record replays anywhere. For each search: what the model takes by the sum of its steps
+// before, and after a quarter, half and all of the time; how many times less time it needed than the sequential one to be
+// as good as that was in the end, within a thousandth (0: it never was); steps, and what each pass gave. In the end, of
+// all models for which the sequential one found anything.
 #include "tuning/passes.h"
 
 #include "backends/backend.h"
+#include "backends/costs/cost_database.h"
 #include "backends/cpu/cpu.h"
 #include "backends/planning/plan_text.h"
 #include "core/memory/arena.h"
+#include "core/memory/hash.h"
 #include "core/memory/key_set.h"
 #include "core/system/clock.h"
 #include "core/text/error.h"
@@ -21,108 +24,178 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
-#define SECONDS_PER_STEP 0.01
+#define SECONDS_PER_STEP 0.004
 #define MOST_POINTS 4096
 #define WITHIN 1.001
+#define MOST_MODELS 64
+#define LEAST_SECONDS 1e-7   // of a row
+#define LEAST_SECONDS_OF_SEARCH 1e-3
+#define HASH_OF_NOTHING 0x7461736f
 
+#define SEQUENTIAL(strategy)                                                                                           \
+    "(" strategy " 0.25 (layout 1)) (" strategy " 0.25 (fusion 1)) (exhaustive 0.5 (schedules 1))"
+#define JOINT(strategy) "(" strategy " 1 by-gain (schedules 3) (fusion 2) (layout 1))"
 static const struct {
     const char *name, *schedule;
     bool has_store, predicts;
 } kinds[] = {
-    {"sequential", "(annealing 0.25 (layout 1)) (annealing 0.25 (fusion 1)) (exhaustive 0.5 (schedules 1))", true,
-     false},
-    {"joint", "(annealing 0.5 (fusion 5) (layout 5) (schedules 1)) (exhaustive 0.5 (schedules 1))", true, false},
-    {"joint, no store", "(annealing 0.5 (fusion 5) (layout 5) (schedules 1)) (exhaustive 0.5 (schedules 1))", false,
-     false},
-    {"joint, a model of steps", "(annealing 0.5 (fusion 5) (layout 5) (schedules 1)) (exhaustive 0.5 (schedules 1))",
-     true, true},
-    {"joint, exhaustive", "(exhaustive 0.5 (fusion 5) (layout 5) (schedules 1)) (exhaustive 0.5 (schedules 1))", true,
-     false},
-    {"joint, evolution", "(evolution 0.5 (fusion 5) (layout 5) (schedules 1)) (exhaustive 0.5 (schedules 1))", true,
-     false},
-    {"joint, model", "(model 0.5 (fusion 5) (layout 5) (schedules 1)) (exhaustive 0.5 (schedules 1))", true, false},
+    {"sequential", SEQUENTIAL("annealing"), true, false},
+    {"sequential, exhaustive", SEQUENTIAL("exhaustive"), true, false},
+    {"joint, annealing", JOINT("annealing"), true, false},
+    {"joint, annealing, no ConfStore", JOINT("annealing"), false, false},
+    {"joint, annealing, a model of steps", JOINT("annealing"), true, true},
+    {"joint, exhaustive", JOINT("exhaustive"), true, false},
+    {"joint, evolution", JOINT("evolution"), true, false},
+    {"joint, model", JOINT("model"), true, false},
 };
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
+#define N_SEQUENTIAL 2   // the first kinds: what all are compared with
+struct outcome {         // of a kind, on a model
+    double gain;
+    struct beside {
+        bool is_any;       // did the sequential search find anything?
+        bool is_reached;   // was it as good as that?
+        double less_time;
+    } beside[N_SEQUENTIAL];
+};
+struct experiment {
+    struct cost_database *record;
+    double seconds;
+    size_t n_models;
+    struct outcome outcomes[N_KINDS][MOST_MODELS];
+};
+
 // --- what was measured -----------------------------------------------------------------------------------------------
 
-struct recorded {
-    bool is_had;
-    struct step_cost cost;
-    double seconds;   // that it took to find out
-};
 // Stands in front of the methods of a backend.
 struct recorder {
     struct backend_methods methods;
     const struct backend_methods *real;
-    struct record {
-        struct arena arena;
-        struct key_set keys;
-        VEC(struct recorded) all;
-    } * record;
+    struct cost_database *record;
+    struct arena arena;
+    struct key_set compiled;        // in this search
     double spent;                   // on answers, by the record
     double started, spent_itself;   // processor time: of the search, and on finding answers
 };
+typedef char row_key[40];
 
 static struct recorder *recorder_of(struct backend *b)
 {
     return (struct recorder *)b->methods;
 }
 
-static void print_question(struct text *text, const struct plan *plan, const struct step *step,
-                           const choice_list *among)
+// A hash is as good as the question here: a collision would be one answer that is wrong.
+static void name_row(row_key ret, const char *kind, const struct plan *plan, const struct step *step,
+                     const struct listed_choice *choices, size_t n)
 {
-    step_print(text, plan, step);
-    for (size_t i = 0; i < among->count; i++)
-        text_printf(text, " %d %s", among->items[i].precision, among->items[i].text);
+    struct text text = {0};
+    step_print(&text, plan, step);
+    for (size_t i = 0; i < n; i++)
+        text_printf(&text, " %d %s", choices[i].precision, choices[i].text);
+    snprintf(ret, sizeof(row_key), "%s %016llx", kind,
+             (unsigned long long)hash_bytes(text.chars, text.count, HASH_OF_NOTHING));
+    text_free(&text);
 }
 
-// The number of its answer; n: it is new.
-static uint32_t find_answer(struct recorder *r, const struct text *question)
+// With compilers, which are other processes.
+static double processor_seconds(void)
 {
-    return key_set_add(&r->record->keys, &r->record->arena, question->chars, question->count);
+    struct rusage own, children;
+    getrusage(RUSAGE_SELF, &own);
+    getrusage(RUSAGE_CHILDREN, &children);
+    return (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec + children.ru_utime.tv_sec + children.ru_stime.tv_sec) +
+           1e-6 * (double)(own.ru_utime.tv_usec + own.ru_stime.tv_usec + children.ru_utime.tv_usec +
+                           children.ru_stime.tv_usec);
+}
+
+// Of something that is done, and recorded.
+struct timed {
+    double processor, own;
+};
+static struct timed begin_timing(void)
+{
+    return (struct timed){processor_seconds(), clock_cpu_seconds()};
+}
+
+static double end_timing(struct recorder *r, const struct timed *t)
+{
+    r->spent_itself += clock_cpu_seconds() - t->own;
+    return fmax(processor_seconds() - t->processor, LEAST_SECONDS);
+}
+
+static void keep_seconds(struct recorder *r, const char *row, double seconds)
+{
+    const struct step_cost cost = {.seconds = seconds};
+    cost_database_add(r->record, row, &cost);
+}
+
+// What cannot be had has no row of costs.
+static void find_out(struct recorder *r, struct backend *b, const struct plan *plan, const struct step *step,
+                     const choice_list *among, double best, struct step_cost cost, const char *measured,
+                     const char *took)
+{
+    struct error ignored = {0};
+    struct timed t = begin_timing();
+    bool is_had = r->real->measure(b, plan, step, among, best, &cost, &ignored);
+    cost.is_doubtful = false;
+    keep_seconds(r, took, end_timing(r, &t));
+    if (is_had)
+        cost_database_add(r->record, measured, &cost);
 }
 
 static bool measure(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
                     double best, struct step_cost *ret_cost, struct error *error)
 {
     struct recorder *r = recorder_of(b);
-    struct text question = {0};
-    print_question(&question, plan, step, among);
-    uint32_t number = find_answer(r, &question);
-    if (number == r->record->all.count) {
-        struct recorded fresh = {.cost = *ret_cost};
-        double started = clock_cpu_seconds();
-        fresh.is_had = r->real->measure(b, plan, step, among, best, &fresh.cost, error);
-        fresh.seconds = clock_cpu_seconds() - started;
-        r->spent_itself += fresh.seconds;
-        vec_push(&r->record->all, fresh);
-    }
-    const struct recorded *answer = &r->record->all.items[number];
-    r->spent += answer->seconds;
-    *ret_cost = answer->cost;
-    text_free(&question);
-    return answer->is_had;
+    struct step_cost seconds;
+    row_key measured, took;
+    name_row(measured, "measured", plan, step, among->items, among->count);
+    name_row(took, "took", plan, step, among->items, among->count);
+    if (!cost_database_find(r->record, took, &seconds))
+        find_out(r, b, plan, step, among, best, *ret_cost, measured, took);
+    r->spent += cost_database_find(r->record, took, &seconds) ? seconds.seconds : 0;
+    bool is_had = cost_database_find(r->record, measured, ret_cost);
+    ret_cost->is_old = false;
+    return is_had || error_set(error, NULL, 0, 0, "cannot be measured");
 }
 
+static void compile(struct recorder *r, struct backend *b, const struct plan *plan, const struct step *step,
+                    const choice_list *new)
+{
+    struct timed t = begin_timing();
+    r->real->make_ready(b, plan, step, new);
+    double seconds = end_timing(r, &t);
+    for (size_t i = 0; i < new->count; i++) {
+        row_key row;
+        name_row(row, "compiled", plan, step, &new->items[i], 1);
+        keep_seconds(r, row, seconds / (double)new->count);
+    }
+}
+
+// Each choice has its share of the unit that it was compiled in.
 static void make_ready(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among)
 {
     struct recorder *r = recorder_of(b);
-    struct text question = {0};
-    text_add(&question, "compile ");
-    print_question(&question, plan, step, among);
-    uint32_t number = find_answer(r, &question);
-    if (number == r->record->all.count) {
-        struct recorded fresh = {.is_had = true};
-        double started = clock_seconds(), processor_started = clock_cpu_seconds();
-        r->real->make_ready(b, plan, step, among);
-        fresh.seconds = clock_seconds() - started;
-        r->spent_itself += clock_cpu_seconds() - processor_started;
-        vec_push(&r->record->all, fresh);
+    choice_list new = {0};
+    row_key row;
+    struct step_cost cost;
+    for (size_t i = 0; i < among->count; i++) {
+        name_row(row, "compiled", plan, step, &among->items[i], 1);
+        if (!cost_database_find(r->record, row, &cost))
+            vec_push(&new, among->items[i]);
     }
-    r->spent += r->record->all.items[number].seconds;
-    text_free(&question);
+    if (new.count)
+        compile(r, b, plan, step, &new);
+    for (size_t i = 0; i < among->count; i++) {
+        name_row(row, "compiled", plan, step, &among->items[i], 1);
+        size_t n = r->compiled.keys.count;
+        if (key_set_add(&r->compiled, &r->arena, row, strlen(row)) == n && cost_database_find(r->record, row, &cost))
+            r->spent += cost.seconds;
+    }
+    vec_free(&new);
 }
 
 // --- one search ------------------------------------------------------------------------------------------------------
@@ -152,22 +225,24 @@ static void note(void *context, double before, double now, size_t n_evaluated)
 static double cost_at(const struct trajectory *t, double seconds)
 {
     double cost = t->report.joint.before;
-    for (size_t i = 0; i < t->n && t->points[i].seconds <= seconds; i++)
+    for (size_t i = 0; i < t->n && t->points[i].seconds - t->report.joint.started <= seconds; i++)
         cost = t->points[i].cost;
     return cost;
 }
 
-// INFINITY: it never was.
+// From when the costs of the standard candidate are known. INFINITY: it never was.
 static double time_to(const struct trajectory *t, double cost)
 {
+    if (t->report.joint.before <= cost)
+        return 0;
     for (size_t i = 0; i < t->n; i++)
         if (t->points[i].cost <= cost)
-            return t->points[i].seconds;
+            return t->points[i].seconds - t->report.joint.started;
     return INFINITY;
 }
 
-static bool search(struct trajectory *t, const struct graph *g, struct record *record, double seconds, size_t kind,
-                   struct error *error)
+static bool search(struct trajectory *t, const struct graph *g, struct cost_database *record, double seconds,
+                   size_t kind, struct error *error)
 {
     const struct backend_options options = {.threads = 1, .cost_file = "", .seconds_per_step = SECONDS_PER_STEP};
     struct backend *b = cpu_backend_open(&options, error);
@@ -176,6 +251,7 @@ static bool search(struct trajectory *t, const struct graph *g, struct record *r
         return false;
     t->recorder =
         (struct recorder){.methods = *b->methods, .real = b->methods, .record = record, .started = clock_cpu_seconds()};
+    arena_init(&t->recorder.arena);
     t->recorder.methods.measure = measure;
     t->recorder.methods.make_ready = make_ready;
     b->methods = &t->recorder.methods;
@@ -193,44 +269,62 @@ static bool search(struct trajectory *t, const struct graph *g, struct record *r
     bool is_done = passes_search(p, &asked, &t->report, error);
     passes_free(p);
     b->methods = t->recorder.real;
+    key_set_free(&t->recorder.compiled);
+    arena_free(&t->recorder.arena);
     backend_close(b);
     return is_done;
 }
 
 // --- the table -------------------------------------------------------------------------------------------------------
 
-static void print_row(const char *name, const struct trajectory *t, double seconds, double aim, double time_of_aim)
+static struct beside compare_with(const struct trajectory *t, const struct trajectory *sequential, double seconds)
+{
+    double aim = sequential->report.joint.after * WITHIN, time = time_to(t, aim), its_time = time_to(sequential, aim);
+    return (struct beside){.is_any = its_time > 0,
+                           .is_reached = isfinite(time),
+                           .less_time = its_time / fmax(fmin(time, seconds), LEAST_SECONDS_OF_SEARCH)};
+}
+
+static void print_row(const char *name, const struct trajectory *t, double seconds, const struct outcome *o)
 {
     const struct joint_report *j = &t->report.joint;
-    printf("| %s | %.3f | %.3f | %.3f | %.3f | %.2f |", name, j->before * 1e3, cost_at(t, seconds / 4) * 1e3,
-           cost_at(t, seconds / 2) * 1e3, j->after * 1e3, time_of_aim / time_to(t, aim));
+    printf("| %s | %.3f | %.3f | %.3f | %.3f |", name, j->before * 1e3, cost_at(t, seconds / 4) * 1e3,
+           cost_at(t, seconds / 2) * 1e3, j->after * 1e3);
+    for (size_t i = 0; i < N_SEQUENTIAL; i++)
+        printf(" %.2f |", o->beside[i].is_any && o->beside[i].is_reached ? o->beside[i].less_time : 0);
     for (size_t i = PASS_FUSION; i < N_TUNED_PASSES; i++)
         printf(" %zu, %.3f |", j->of[i].n_steps, j->of[i].gain);
     printf("\n");
     fflush(stdout);
 }
 
-static bool compare(const char *path, const struct graph *g, double seconds, struct error *error)
+static void tell_outcomes(struct experiment *e, const struct trajectory *all)
+{
+    for (size_t i = 0; i < N_KINDS; i++) {
+        struct outcome *o = &e->outcomes[i][e->n_models];
+        o->gain = all[i].report.joint.before / all[i].report.joint.after;
+        for (size_t k = 0; k < N_SEQUENTIAL; k++)
+            o->beside[k] = compare_with(&all[i], &all[k], e->seconds);
+        print_row(kinds[i].name, &all[i], e->seconds, o);
+    }
+    e->n_models++;
+}
+
+static bool compare(struct experiment *e, const char *path, const struct graph *g, struct error *error)
 {
     static struct trajectory trajectories[N_KINDS];
-    struct record record = {0};
     bool is_done = true;
-    arena_init(&record.arena);
-    printf("%s, %.0f s\n| search | before | quarter | half | all | less time | fusion | layout | schedules |\n", path,
-           seconds);
-    for (size_t i = 0; is_done && i < N_KINDS; i++) {
-        is_done = search(&trajectories[i], g, &record, seconds, i, error);
-        double aim = trajectories[0].report.joint.after * WITHIN;
-        if (is_done)
-            print_row(kinds[i].name, &trajectories[i], seconds, aim, time_to(&trajectories[0], aim));
-    }
-    vec_free(&record.all);
-    key_set_free(&record.keys);
-    arena_free(&record.arena);
+    printf("%s, %.0f s\n| search | before | quarter | half | all | less time | than exhaustive | fusion | layout | "
+           "schedules |\n",
+           path, e->seconds);
+    for (size_t i = 0; is_done && i < N_KINDS; i++)
+        is_done = search(&trajectories[i], g, e->record, e->seconds, i, error) && cost_database_write(e->record, error);
+    if (is_done)
+        tell_outcomes(e, trajectories);
     return is_done;
 }
 
-static bool compare_on_file(const char *path, double seconds, struct error *error)
+static bool compare_on_file(struct experiment *e, const char *path, struct error *error)
 {
     struct onnx_file file;
     struct imported_model model;
@@ -239,22 +333,70 @@ static bool compare_on_file(const char *path, double seconds, struct error *erro
         return false;
     bool is_done = import_model(&model, &file, &options, error);
     if (is_done) {
-        is_done = compare(path, &model.graph, seconds, error);
+        is_done = compare(e, path, &model.graph, error);
         imported_model_free(&model);
     }
     onnx_file_close(&file);
     return is_done;
 }
 
+static int compare_doubles(const void *a, const void *b)
+{
+    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
+
+// A search that was never as good counts as if it had been in the end.
+static void print_comparison(const struct experiment *e, size_t kind, size_t with)
+{
+    double ratios[MOST_MODELS], logs = 0;
+    size_t n = 0, n_never = 0, n_twice = 0;
+    for (size_t i = 0; i < e->n_models; i++) {
+        const struct beside *o = &e->outcomes[kind][i].beside[with];
+        if (!o->is_any)
+            continue;
+        n_never += !o->is_reached;
+        n_twice += o->is_reached && o->less_time >= 2;
+        logs += log(o->less_time);
+        ratios[n++] = o->less_time;
+    }
+    qsort(ratios, n, sizeof *ratios, compare_doubles);
+    if (n)
+        printf(" %.2f | %.2f to %.2f to %.2f | %zu | %zu | %zu |", exp(logs / (double)n), ratios[n / 4], ratios[n / 2],
+               ratios[3 * n / 4], n, n_twice, n_never);
+}
+
+static void print_summary(const struct experiment *e, size_t kind)
+{
+    double logs = 0, most = 1;
+    for (size_t i = 0; i < e->n_models; i++) {
+        logs += log(e->outcomes[kind][i].gain);
+        most = fmax(most, e->outcomes[kind][i].gain);
+    }
+    printf("| %s | %.4f, up to %.3f |", kinds[kind].name, exp(logs / (double)e->n_models), most);
+    for (size_t i = 0; i < N_SEQUENTIAL; i++)
+        print_comparison(e, kind, i);
+    printf("\n");
+}
+
 int main(int argc, char **argv)
 {
-    int n_failed = argc < 3;
-    for (int i = 2; i < argc; i++) {
-        struct error error = {0};
-        if (!compare_on_file(argv[i], strtod(argv[1], NULL), &error)) {
+    static struct experiment e;
+    struct error error = {0};
+    int n_failed = 0;
+    if (argc < 4 || argc > 3 + MOST_MODELS || !cost_database_open(&e.record, argv[1], "a record", &error)) {
+        fprintf(stderr, "benchmark_passes RECORD SECONDS MODEL.onnx...: %s\n", error.message);
+        return 2;
+    }
+    e.seconds = strtod(argv[2], NULL);
+    for (int i = 3; i < argc; i++)
+        if (!compare_on_file(&e, argv[i], &error)) {
             fprintf(stderr, "%s: %s\n", argv[i], error.message);
             n_failed++;
         }
-    }
+    printf("%zu models; beside each sequential search: times less time, by quartiles, models, of them twice, never\n",
+           e.n_models);
+    for (size_t kind = 0; e.n_models && kind < N_KINDS; kind++)
+        print_summary(&e, kind);
+    cost_database_free(e.record);
     return n_failed > 0;
 }

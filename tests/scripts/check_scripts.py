@@ -46,6 +46,7 @@ BAD = {
     "taso-rules": [[ABSENT], [NONSENSE]],
     "tensat-rules": [[ABSENT], ["."]],
     "true-costs": [[ABSENT]],
+    "tuning-table": [[ABSENT]],
     "unproved-table": [[ABSENT]],
     "xla-table": [[NONSENSE], [NONSENSE, ABSENT]],
 }

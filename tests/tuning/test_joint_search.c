@@ -3,6 +3,7 @@
 #include "core/memory/hash.h"
 #include "tests/support/check.h"
 #include "tuning/joint/joint_search.h"
+#include "tuning/joint/pass_turns.h"
 
 // --- a compiler of two passes ----------------------------------------------------------------------------------------
 //
@@ -35,13 +36,13 @@ static void list_nodes(void *context, const struct joint_candidate *c, size_t pa
 {
     for (size_t i = 0; i < FIRST; i++) {
         if (pass == 0) {
-            vec_push(ret_nodes, ((struct pass_node){i, LAYOUTS, 0}));
+            vec_push(ret_nodes, ((struct pass_node){i, LAYOUTS, 0, 0}));
             continue;
         }
         uint32_t layout = configuration_find(&c->of[0], i)->value;
-        vec_push(ret_nodes, ((struct pass_node){name_of_node(i, layout), 2, 0}));
+        vec_push(ret_nodes, ((struct pass_node){name_of_node(i, layout), 2, 0, 0}));
         if (layout == 2)
-            vec_push(ret_nodes, ((struct pass_node){name_of_node(i, 9), 2, 0}));
+            vec_push(ret_nodes, ((struct pass_node){name_of_node(i, 9), 2, 0, 0}));
     }
 }
 
@@ -264,22 +265,23 @@ static void predictions_spare_evaluations(void **state)
 
 static void configurations_are_made_to_fit(void **state)
 {
-    struct made_up m = {.n_stored = 1, .store = {{1, {30, 2, 0}, 1}}};
+    struct made_up m = {.n_stored = 1, .store = {{1, {30, 2, 0, 0}, 1}}};
     struct configuration c = {0};
     pass_nodes nodes = {0};
-    const struct pass_node all[] = {{40, 3, 2}, {10, 2, 0}, {30, 2, 0}, {20, 2, 0}, {10, 2, 0}};
-    const struct setting former[] = {{{5, 2, 0}, 1}, {{10, 2, 0}, 1}, {{20, 4, 0}, 3}};
+    const struct pass_node all[] = {{40, 3, 2, 0}, {10, 2, 0, 1}, {30, 2, 0, 0}, {20, 2, 0, 0}, {10, 2, 0, 2}};
+    const struct setting former[] = {{{5, 2, 0, 0}, 1}, {{10, 2, 0, 0}, 1}, {{20, 4, 0, 0}, 3}};
     for (size_t i = 0; i < COUNT_OF(former); i++)
         vec_push(&c.settings, former[i]);
     for (size_t i = 0; i < COUNT_OF(all); i++)
         vec_push(&nodes, all[i]);
     configuration_fit(&c, &nodes, recall, &m, 1);
     // carried over; a value that is none any more; from the store; the standard one
-    const struct setting fitted[] = {{{10, 2, 0}, 1}, {{20, 2, 0}, 0}, {{30, 2, 0}, 1}, {{40, 3, 2}, 2}};
+    const struct setting fitted[] = {{{10, 2, 0, 3}, 1}, {{20, 2, 0, 0}, 0}, {{30, 2, 0, 0}, 1}, {{40, 3, 2, 0}, 2}};
     assert_int_equal(c.settings.count, COUNT_OF(fitted));
     for (size_t i = 0; i < COUNT_OF(fitted); i++) {
         assert_int_equal(c.settings.items[i].node.fingerprint, fitted[i].node.fingerprint);
         assert_int_equal(c.settings.items[i].value, fitted[i].value);
+        assert_true(c.settings.items[i].node.weight == fitted[i].node.weight);
     }
     vec_free(&nodes);
     configuration_free(&c);
@@ -302,6 +304,9 @@ static void schedules_of_passes_are_read(void **state)
         {"(annealing 1 (tiles 1))", false},
         {"(annealing 1 layout)", false},
         {"(annealing 1 (layout 1)", false},
+        {"(annealing 1 by-gain (layout 1) (fusion 3))", true},
+        {"(annealing 1 by-gain)", false},
+        {"(annealing 1 by-chance (layout 1))", false},
     };
     static const char *const names[] = {"layout", "fusion"};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -309,12 +314,46 @@ static void schedules_of_passes_are_read(void **state)
         struct error error = {0};
         assert_int_equal(pass_schedule_parse(&s, cases[i].text, names, 2, &error), cases[i].is_one);
     }
+}
+
+static void passes_take_turns(void **state)
+{
     struct tuning_stage stage = {.n_turns = 2, .turns = {{1, 2}, {0, 3}}};
+    struct pass_turns t;
     const size_t turns[] = {1, 1, 0, 0, 0, 1, 1, 0};
-    for (size_t i = 0; i < COUNT_OF(turns); i++)
-        assert_int_equal(stage_pass_at(&stage, i), turns[i]);
+    size_t pass = 2, n = 0;
+    pass_turns_begin(&t, &stage, 100);
+    for (size_t i = 0; i < COUNT_OF(turns); i++) {
+        assert_true(pass_turns_next(&t, &pass));
+        assert_int_equal(pass, turns[i]);
+        pass_turns_note(&t, true, 1, 1);
+    }
+    for (; pass_turns_next(&t, &pass); n++)
+        pass_turns_note(&t, false, 1, 1);
+    assert_int_equal(n, 5);   // a whole round in vain
+}
+
+// Without gains they share the time by what is expected of them; what gains goes on; what is over begins again once
+// another one gained.
+static void passes_that_gain_take_more_turns(void **state)
+{
+    struct tuning_stage stage = {.is_by_gain = true, .n_turns = 2, .turns = {{1, 3}, {0, 1}}};
+    struct pass_turns t;
+    size_t pass, n[2] = {0};
+    pass_turns_begin(&t, &stage, 100);
+    for (size_t i = 0; i < 400 && pass_turns_next(&t, &pass); i++, n[pass]++)
+        pass_turns_note(&t, true, 1, 1);
+    assert_in_range(n[1], 280, 320);
+    n[0] = n[1] = 0;
+    for (size_t i = 0; i < 40 && pass_turns_next(&t, &pass); i++, n[pass]++)
+        pass_turns_note(&t, true, 1, pass == 0 ? 1.01 : 1);
+    assert_in_range(n[0], 30, 40);
+    pass_turns_begin(&t, &stage, 100);
+    for (n[0] = n[1] = 0; pass_turns_next(&t, &pass) && n[0] + n[1] < 4; n[pass]++)
+        pass_turns_note(&t, pass == 0 && n[0] == 0, 1, pass == 0 && n[0] == 0 ? 1.01 : 1);
+    assert_int_equal(n[1], 2);   // in vain, and again
 }
 
 RUN_TESTS(TEST(strategies_come_near_the_least), TEST(joint_search_finds_more_than_one_pass_after_the_other),
           TEST(nothing_is_lost_by_a_kill), TEST(predictions_spare_evaluations), TEST(configurations_are_made_to_fit),
-          TEST(schedules_of_passes_are_read))
+          TEST(schedules_of_passes_are_read), TEST(passes_take_turns), TEST(passes_that_gain_take_more_turns))

@@ -65,8 +65,10 @@ void configuration_fit(struct configuration *c, pass_nodes *nodes, recall_value_
     vec_sort(nodes, compare_nodes);
     for (size_t i = 0; i < nodes->count; i++) {
         const struct pass_node *node = &nodes->items[i];
-        if (i && node[-1].fingerprint == node->fingerprint)
+        if (i && node[-1].fingerprint == node->fingerprint) {
+            vec_last(&fitted.settings).node.weight += node->weight;
             continue;
+        }
         vec_push(&fitted.settings, ((struct setting){*node, infer_value(c, node, recall, context, pass)}));
     }
     configuration_free(c);
@@ -81,11 +83,16 @@ static void change(struct setting *s, struct random *random)
     s->value = other + (other >= s->value);
 }
 
+static bool is_changeable(const struct setting *s)
+{
+    return s->node.n_values > 1;
+}
+
 static size_t count_changeable(const struct configuration *c)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->settings.count; i++)
-        n += c->settings.items[i].node.n_values > 1;
+        n += is_changeable(&c->settings.items[i]);
     return n;
 }
 
@@ -94,17 +101,47 @@ bool configuration_can_change(const struct configuration *c)
     return count_changeable(c) > 0;
 }
 
+static double mean_weight(const struct configuration *c)
+{
+    double sum = 0;
+    for (size_t i = 0; i < c->settings.count; i++)
+        sum += is_changeable(&c->settings.items[i]) ? c->settings.items[i].node.weight : 0;
+    return sum > 0 ? sum / (double)count_changeable(c) : 1;
+}
+
+static double chance_of(const struct setting *s, double mean)
+{
+    return is_changeable(s) ? mean + s->node.weight : 0;
+}
+
+static double sum_of_chances(const struct configuration *c, double mean)
+{
+    double sum = 0;
+    for (size_t i = 0; i < c->settings.count; i++)
+        sum += chance_of(&c->settings.items[i], mean);
+    return sum;
+}
+
+// By half alike, by half by weight. SIZE_MAX: there is none.
+static size_t draw_by_weight(const struct configuration *c, struct random *random)
+{
+    double mean = mean_weight(c), left = sum_of_chances(c, mean) * random_unit(random);
+    size_t drawn = SIZE_MAX;
+    for (size_t i = 0; left >= 0 && i < c->settings.count; i++) {
+        const struct setting *s = &c->settings.items[i];
+        drawn = is_changeable(s) ? i : drawn;
+        left -= chance_of(s, mean);
+    }
+    return drawn;
+}
+
 void configuration_mutate(struct configuration *c, double probability, struct random *random)
 {
-    size_t n = count_changeable(c), surely = n ? (size_t)random_below(random, n) : 0;
-    for (size_t i = 0, k = 0; i < c->settings.count; i++) {
-        struct setting *s = &c->settings.items[i];
-        if (s->node.n_values < 2)
-            continue;
-        bool is_chosen = random_unit(random) < probability;
-        if (is_chosen || k == surely)
-            change(s, random);
-        k++;
+    size_t surely = draw_by_weight(c, random);
+    for (size_t i = 0; i < c->settings.count; i++) {
+        bool is_chosen = is_changeable(&c->settings.items[i]) && random_unit(random) < probability;
+        if (is_chosen || i == surely)
+            change(&c->settings.items[i], random);
     }
 }
 

@@ -10,6 +10,7 @@
 struct pass_node {
     uint64_t fingerprint;
     uint32_t n_values, standard;   // values are 0 .. n_values - 1; standard: without any search
+    double weight;                 // seconds that its value may change: of two, the heavier one is tried first
 };
 typedef VEC(struct pass_node) pass_nodes;
 struct setting {
@@ -27,10 +28,11 @@ void configuration_copy(struct configuration *to, const struct configuration *fr
 bool configuration_equal(const struct configuration *a, const struct configuration *b);
 const struct setting *configuration_find(const struct configuration *c, uint64_t fingerprint);   // NULL: there is none
 // Becomes one of these nodes (InferConfig): each has the value that it has there, as the same node, else the one that
-// is recalled (NULL: none ever is), else the standard one. Sorts the nodes, and drops repetitions.
+// is recalled (NULL: none ever is), else the standard one. Sorts the nodes; of repetitions only the weight counts.
 void configuration_fit(struct configuration *c, pass_nodes *nodes, recall_value_fn *recall, void *context, size_t pass);
 bool configuration_can_change(const struct configuration *c);   // is there a node with several values?
-// Some of the settings, each with this probability, and one at least, get another value. Nothing where there is none.
+// Some of the settings, each with this probability, and one at least, the heavier the likelier, get another value.
+// Nothing where there is none.
 void configuration_mutate(struct configuration *c, double probability, struct random *random);
 // Each setting that both have becomes that of the other one with this probability.
 void configuration_cross(struct configuration *c, const struct configuration *other, double probability,

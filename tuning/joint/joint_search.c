@@ -2,6 +2,7 @@
 #include "tuning/joint/joint_search.h"
 
 #include "core/memory/hash.h"
+#include "tuning/joint/pass_turns.h"
 #include "tuning/joint/strategies.h"
 #include <math.h>
 
@@ -113,56 +114,52 @@ static bool search_pass(struct joint *j, struct strategy *s, size_t pass)
     return is_any;
 }
 
-// What it costs changes with the schedules of its kernels; what others cost that are remembered is out of date.
-static bool work_on_pass(struct joint *j, struct strategy **s, const struct tuning_stage *stage, size_t pass)
+// The best costs something else since; of the others the strategy takes that they gained as much.
+static bool work_on_pass(struct joint *j, struct strategy *s, size_t pass)
 {
     const struct joint_problem *p = j->problem;
+    double former = j->best.cost;
     bool is_any = p->work && p->work(p->context, &j->best, pass);
     evaluate(j, &j->best);
-    strategy_free(*s);
-    *s = strategy_new(stage->strategy, &j->best, hash_mix(p->seed, j->n_steps));
+    if (isfinite(j->best.cost) && isfinite(former))
+        strategy_rescale(s, j->best.cost / former);
     return is_any;
 }
 
-// False: nothing was there to do.
-static bool take_step(struct joint *j, struct strategy **s, const struct tuning_stage *stage, size_t pass)
+static void take_step(struct joint *j, struct strategy *s, struct pass_turns *turns, size_t pass)
 {
     const struct joint_problem *p = j->problem;
     struct pass_report *report = &j->report->of[pass];
     double former = j->best.cost, started = p->clock(p->context);
     bool has_nodes = j->best.of[pass].settings.count > 0;
-    bool is_any = has_nodes ? search_pass(j, *s, pass) : work_on_pass(j, s, stage, pass);
-    report->spent += p->clock(p->context) - started;
+    bool is_any = has_nodes ? search_pass(j, s, pass) : work_on_pass(j, s, pass);
+    bool is_gain = isfinite(j->best.cost) && j->best.cost < former;
+    double gain = is_gain ? former / j->best.cost : 1, spent = p->clock(p->context) - started;
+    report->spent += spent;
     report->n_steps += is_any;
-    if (isfinite(j->best.cost) && j->best.cost < former) {
-        report->gain *= former / j->best.cost;
-        report->n_gains++;
-    }
+    report->gain *= gain;
+    report->n_gains += is_gain;
+    j->n_steps += is_any;
+    pass_turns_note(turns, is_any, spent, gain);
     if (p->tell)
         p->tell(p->context, j->report->before, &j->best);
-    return is_any;
 }
 
-static size_t steps_of_round(const struct tuning_stage *stage)
+static bool has_time(const struct joint *j, double end)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < stage->n_turns; i++)
-        n += stage->turns[i].n_steps;
-    return n;
+    bool has_steps = !j->most_steps || j->n_steps < j->most_steps;
+    return has_steps && !j->is_ended && j->problem->clock(j->problem->context) < end;
 }
 
 static void run_stage(struct joint *j, const struct tuning_stage *stage, double end)
 {
     const struct joint_problem *p = j->problem;
     struct strategy *s = strategy_new(stage->strategy, &j->best, hash_mix(p->seed, j->n_steps));
-    size_t n_vain = 0, round = steps_of_round(stage);
-    for (size_t step = 0; n_vain < round && !j->is_ended && p->clock(p->context) < end; step++) {
-        if (j->most_steps && j->n_steps == j->most_steps)
-            break;
-        bool is_any = take_step(j, &s, stage, stage_pass_at(stage, step));
-        n_vain = is_any ? 0 : n_vain + 1;
-        j->n_steps += is_any;
-    }
+    struct pass_turns turns;
+    size_t pass;
+    pass_turns_begin(&turns, stage, end - p->clock(p->context));
+    while (has_time(j, end) && pass_turns_next(&turns, &pass))
+        take_step(j, s, &turns, pass);
     strategy_free(s);
 }
 
@@ -175,6 +172,7 @@ void joint_search(const struct joint_problem *problem, const struct pass_schedul
         ret_report->of[i].gain = 1;
     begin(&j);
     double start = problem->clock(problem->context), end = start;
+    ret_report->started = start;
     for (size_t i = 0; i < schedule->n_stages && !j.is_ended; i++) {
         end = fmin(end + schedule->stages[i].share * budget, start + budget);
         run_stage(&j, &schedule->stages[i], end);

@@ -38,6 +38,7 @@ struct pass_report {
 struct joint_report {
     double before, after;   // cost of the standard candidate and of the best
     double at_start;        // of the better of the standard one and of the one that the store knew
+    double started;         // on the clock, when the budget began
     struct pass_report of[MOST_PASSES];
 };
 // Gives the best candidate; the caller frees it. The budget begins when the first candidates have their costs.

@@ -46,11 +46,12 @@ static bool read_stage(struct pass_schedule *ret, const struct sexp *s, const ch
         return sexp_error(error, NAME_OF_TEXT, s, "expected (STRATEGY SHARE (PASS STEPS) ...), with a share up to 1");
     stage.strategy = (enum strategy_kind)strategy;
     stage.share = s->items[1].real;
-    for (size_t i = 2; i < s->count; i++)
+    stage.is_by_gain = sexp_is_symbol(&s->items[2], "by-gain");
+    for (size_t i = 2 + stage.is_by_gain; i < s->count; i++)
         if (!read_turn(&stage, &s->items[i], names, n_names, error))
             return false;
     ret->stages[ret->n_stages++] = stage;
-    return true;
+    return stage.n_turns > 0 || sexp_error(error, NAME_OF_TEXT, s, "expected passes behind by-gain");
 }
 
 bool pass_schedule_parse(struct pass_schedule *ret, const char *text, const char *const *names, size_t n_names,
@@ -67,14 +68,4 @@ bool pass_schedule_parse(struct pass_schedule *ret, const char *text, const char
         is_read = error_set(error, NAME_OF_TEXT, 0, 0, "has no stage");
     arena_free(&arena);
     return is_read;
-}
-
-size_t stage_pass_at(const struct tuning_stage *s, size_t step)
-{
-    size_t all = 0, i = 0;
-    for (size_t k = 0; k < s->n_turns; k++)
-        all += s->turns[k].n_steps;
-    for (step %= all; step >= s->turns[i].n_steps; i++)
-        step -= s->turns[i].n_steps;
-    return s->turns[i].pass;
 }

@@ -20,7 +20,8 @@
 
 struct cursor {   // of the exhaustive search in a pass
     bool is_begun;
-    size_t node;
+    VEC(uint64_t) done;   // nodes of this round
+    uint64_t node;        // whose values are tried
     uint32_t value;
     double cost;   // of the best when the round began
 };
@@ -52,23 +53,60 @@ static void add_to_population(struct strategy *s, const struct joint_candidate *
 
 // --- exhaustive ------------------------------------------------------------------------------------------------------
 
+static bool is_done(const struct cursor *at, uint64_t node)
+{
+    bool is_found = false;
+    for (size_t i = 0; !is_found && i < at->done.count; i++)
+        is_found = at->done.items[i] == node;
+    return is_found;
+}
+
+// NULL: all are done.
+static const struct setting *find_heaviest(const struct cursor *at, const struct configuration *c)
+{
+    const struct setting *heaviest = NULL;
+    for (size_t i = 0; i < c->settings.count; i++) {
+        const struct setting *s = &c->settings.items[i];
+        if ((!heaviest || s->node.weight > heaviest->node.weight) && !is_done(at, s->node.fingerprint))
+            heaviest = s;
+    }
+    return heaviest;
+}
+
+static void begin_round(struct cursor *at, double cost)
+{
+    vec_clear(&at->done);
+    at->is_begun = true;
+    at->cost = cost;
+}
+
+static void go_to(struct cursor *at, uint64_t node)
+{
+    at->value = node == at->node ? at->value : 0;
+    at->node = node;
+}
+
 static bool next_value(struct strategy *s, const struct joint_candidate *best, size_t pass, struct joint_candidate *ret)
 {
     struct cursor *at = &s->cursors[pass];
-    const struct configuration *c = &best->of[pass];
-    for (;; at->node++, at->value = 0) {
-        if (!at->is_begun || (at->node >= c->settings.count && best->cost < at->cost))
-            *at = (struct cursor){.is_begun = true, .cost = best->cost};
-        if (at->node >= c->settings.count)
-            return false;
-        const struct setting *setting = &c->settings.items[at->node];
-        at->value += at->value == setting->value;
-        if (at->value >= setting->node.n_values)
-            continue;
-        joint_candidate_copy(ret, best);
-        ret->of[pass].settings.items[at->node].value = at->value++;
-        return true;
+    const struct setting *setting = find_heaviest(at, &best->of[pass]);
+    if (!at->is_begun || (!setting && best->cost < at->cost)) {
+        begin_round(at, best->cost);
+        setting = find_heaviest(at, &best->of[pass]);
     }
+    for (; setting; setting = find_heaviest(at, &best->of[pass])) {
+        go_to(at, setting->node.fingerprint);
+        at->value += at->value == setting->value;
+        if (at->value < setting->node.n_values)
+            break;
+        vec_push(&at->done, at->node);
+        at->value = 0;
+    }
+    if (!setting)
+        return false;
+    joint_candidate_copy(ret, best);
+    ret->of[pass].settings.items[setting - best->of[pass].settings.items].value = at->value++;
+    return true;
 }
 
 // --- annealing -------------------------------------------------------------------------------------------------------
@@ -196,6 +234,8 @@ void strategy_free(struct strategy *s)
     vec_free(&s->population);
     vec_free(&s->rows);
     vec_free(&s->evaluated);
+    for (size_t pass = 0; pass < MOST_PASSES; pass++)
+        vec_free(&s->cursors[pass].done);
     mem_free(s, sizeof *s);
 }
 
@@ -223,4 +263,14 @@ void strategy_select(struct strategy *s, const struct joint_candidate *evaluated
         add_to_population(s, evaluated, POPULATION);
     if (s->kind == TUNE_BY_MODEL)
         learn(s, evaluated);
+}
+
+void strategy_rescale(struct strategy *s, double ratio)
+{
+    for (size_t i = 0; i < s->population.count; i++)
+        s->population.items[i].cost *= ratio;
+    for (size_t pass = 0; pass < MOST_PASSES; pass++)
+        s->cursors[pass].cost *= ratio;
+    for (size_t i = 0; i < s->rows.count; i++)
+        s->rows.items[i].value += log(ratio);
 }

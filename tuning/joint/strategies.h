@@ -1,6 +1,7 @@
 // Strategies of a joint search, as its functions GenerateCandidates and SelectCandidates (XTAT, Table I):
 //
-//     exhaustive   each other value of each node in turn, from the best so far; over once a round gains nothing
+//     exhaustive   each other value of each node in turn, the heaviest first, from the best so far; over once a round
+//                  gains nothing
 //     annealing    nodes of the current candidate change with a probability that falls with the temperature; the new
 //                  one is taken if it costs less, or with exp(-difference / temperature), which is counted in the
 //                  typical difference of all so far; cold, it is heated anew
@@ -20,3 +21,5 @@ void strategy_free(struct strategy *s);
 bool strategy_generate(struct strategy *s, const struct joint_candidate *best, size_t pass,
                        struct joint_candidate *ret);
 void strategy_select(struct strategy *s, const struct joint_candidate *evaluated);   // one that was generated
+// What was evaluated takes so many times as much since, for a reason that no configuration has.
+void strategy_rescale(struct strategy *s, double ratio);
