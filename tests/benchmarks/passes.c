@@ -1,11 +1,11 @@
 // `benchmark_passes RECORD SECONDS MODEL.onnx...`: XTAT's experiment. Searches of several kinds tune each model for so
-// long, on one thread, from an empty cost database. Nothing is measured twice: what a step took, and what processor time
-// it took to compile and to measure that, is kept in the file RECORD (a cost database of its own), and counts for each
-// search that asks for it. So all are compared on the same costs at equal time, which is that of compiling, of measuring
-// and the search's own, and a record replays anywhere. For each search: what the model takes by the sum of its steps
-// before, and after a quarter, half and all of the time; how many times less time it needed than the sequential one to be
-// as good as that was in the end, within a thousandth (0: it never was); steps, and what each pass gave. In the end, of
-// all models for which the sequential one found anything.
+// long, on one thread, from an empty cost database. Nothing is measured twice: what a step took, and what processor
+// time it took to compile and to measure that, is kept in the file RECORD (a cost database of its own), and counts for
+// each search that asks for it. So all are compared on the same costs at equal time, which is that of compiling, of
+// measuring and the search's own, and a record replays anywhere. For each search: what the model takes by the sum of
+// its steps before, and after a quarter, half and all of the time; how many times less time it needed than the
+// sequential one to be as good as that was in the end, within a thousandth (0: it never was); steps, and what each
+// pass gave. In the end, of all models for which the sequential one found anything.
 #include "tuning/passes.h"
 
 #include "backends/backend.h"
@@ -36,7 +36,7 @@
 
 #define SEQUENTIAL(strategy)                                                                                           \
     "(" strategy " 0.25 (layout 1)) (" strategy " 0.25 (fusion 1)) (exhaustive 0.5 (schedules 1))"
-#define JOINT(strategy) "(" strategy " 1 by-gain (schedules 3) (fusion 2) (layout 1))"
+#define JOINT(strategy) "(" strategy " 1 by-gain (schedules 6) (fusion 2) (layout 1))"
 static const struct {
     const char *name, *schedule;
     bool has_store, predicts;

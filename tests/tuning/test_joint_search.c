@@ -202,7 +202,7 @@ static void strategies_come_near_the_least(void **state)
 static void joint_search_finds_more_than_one_pass_after_the_other(void **state)
 {
     double joint = 0, sequential = 0, forgetful = 0;
-    for (uint64_t seed = 1; seed <= 4 * PROBLEMS; seed++) {
+    for (uint64_t seed = 1; seed <= 16 * PROBLEMS; seed++) {
         struct made_up m[3] = {{.seed = seed}, {.seed = seed}, {.seed = seed}};
         struct joint_report report;
         double least = least_of_all(&m[0]);
@@ -212,7 +212,7 @@ static void joint_search_finds_more_than_one_pass_after_the_other(void **state)
         m[2].is_forgetful = true;
         forgetful += search(&m[2], seed, "(annealing 1 (layout 5) (fusion 5))", 150, &report) / least;
     }
-    size_t n = 4 * PROBLEMS;
+    size_t n = 16 * PROBLEMS;
     print_message("joint %.3f, sequential %.3f, without a store %.3f times the least\n", joint / (double)n,
                   sequential / (double)n, forgetful / (double)n);
     assert_true(joint < sequential);

@@ -7,7 +7,8 @@
 #define HOTTEST 1.0    // temperature, in typical differences between candidates
 #define COOLING 0.97   // from step to step
 #define COLDEST 0.02
-#define MUTATION_WHEN_HOT 0.1   // of each node
+#define MUTATION_WHEN_HOT 0.1   // of each node,
+#define MORE_WHEN_HOT 1.0       // but so many on average at most
 #define POPULATION 100
 #define CROSSOVER 0.2
 #define MUTATION 0.01
@@ -111,10 +112,13 @@ static bool next_value(struct strategy *s, const struct joint_candidate *best, s
 
 // --- annealing -------------------------------------------------------------------------------------------------------
 
+// Costs are sums, so a candidate that differs in many nodes tells no more than several that differ in one, and is
+// better only if these are together.
 static void anneal(struct strategy *s, size_t pass, struct joint_candidate *ret)
 {
     joint_candidate_copy(ret, &vec_last(&s->population));
-    configuration_mutate(&ret->of[pass], MUTATION_WHEN_HOT * s->temperature, &s->random);
+    double n = (double)ret->of[pass].settings.count, probability = fmin(MUTATION_WHEN_HOT, MORE_WHEN_HOT / n);
+    configuration_mutate(&ret->of[pass], probability * s->temperature, &s->random);
 }
 
 static void accept_or_not(struct strategy *s, const struct joint_candidate *c)
