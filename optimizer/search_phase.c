@@ -370,19 +370,21 @@ static bool search_until_costs_agree(struct optimizing *o)
 }
 
 #define SECONDS_OF_REPAIRS 3
+#define SHARE_OF_REPAIRS 0.25   // of the time for searching, at most
 
 // What other programs disturbed when it was measured is measured again first, as far as the original has it, and runs
 // that left costs are tried by some of these, unless costs are believed by request. Not where nothing is timed: then
-// the same database leads to the same result.
+// the same database leads to the same result; but guests are timed by others.
 static void repair_doubtful_costs(struct optimizing *o)
 {
     struct estimator e = optimizing_estimator(o);
     size_t n_measured = o->backend->coster.measured.n_steps;
-    if (o->options->is_timing_skipped)
+    if (o->options->is_timing_skipped && !o->options->is_guest)
         return;
     o->backend->policy = policy_of_search(o->layout);
     o->backend->repairs = o->options->is_calibration_skipped ? REPAIRS_DOUBTFUL : REPAIRS_ON_TRIAL;
-    o->backend->repairs_end = clock_seconds() + SECONDS_OF_REPAIRS;
+    double limit = o->options->seconds > 0 ? SHARE_OF_REPAIRS * o->options->seconds : SECONDS_OF_REPAIRS;
+    o->backend->repairs_end = clock_seconds() + fmin(SECONDS_OF_REPAIRS, limit);
     double of_run = estimator_seconds(&e, &o->model.graph);
     o->remaining_time.of_run = isfinite(of_run) ? of_run : 0;
     o->backend->repairs = REPAIRS_NOTHING;

@@ -420,7 +420,7 @@ static void describe_device(const struct cpu_backend *b, char *ret_text, size_t 
     read_processor_name(name, sizeof name);
     onednn_version(&major, &minor, &patch);
     snprintf(ret_text, size, "%s, %s, %d thread%s, oneDNN %d.%d.%d%s, kernels %d", name, b->machine->name, b->threads,
-             b->threads == 1 ? "" : "s", major, minor, patch, b->is_guest ? " with 1 thread" : "", KERNEL_REVISION);
+             b->threads == 1 ? "" : "s", major, minor, patch, b->is_guest ? " in parts" : "", KERNEL_REVISION);
 }
 
 // What is swept is there for as many threads as it was opened for.
@@ -459,7 +459,7 @@ struct backend *cpu_backend_open(const struct backend_options *options, struct e
     b->programs =
         programs_open(&(struct programs_options){.instruction_set = b->machine->instruction_set, .log = options->log});
     b->is_guest = options->is_guest && b->threads > 1 && programs_have_compiler(b->programs);
-    b->onednn = onednn_open();
+    b->onednn = onednn_open(b->is_guest ? b->threads : 1);
     describe_device(b, device, sizeof device);
     if (!b->onednn)
         error_set_code(error, EXIT_UNSUPPORTED, NULL, "oneDNN does not serve this processor");

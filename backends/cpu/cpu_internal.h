@@ -17,7 +17,7 @@ struct cpu_backend {
     const struct cpu_machine *machine;
     struct programs *programs;   // generated kernels
     int threads;
-    bool is_guest;                // the library's steps take one thread, all others those of model_run_on
+    bool is_guest;                // the library's steps run as parts of one thread each, on the threads of model_run_on
     bool has_warned;              // cpu_is_busy
     struct memory_probe *probe;   // NULL before its first use
     char *sweep;                  // cpu_sweep_bytes for each thread; NULL before its first use

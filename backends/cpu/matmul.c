@@ -328,7 +328,7 @@ static bool run_all_at_once(const struct prepared_matmul *s, const struct execut
                                  .weights = address_of_view(e->memory, &s->y),
                                  .target = address_of_view(e->memory, &s->z),
                                  .scratch = e->scratch};
-    return onednn_run(s->all_at_once, &a);
+    return onednn_run(s->all_at_once, e->workers, &a);
 }
 
 static bool run_one_by_one(const struct prepared_matmul *s, char *const *memory)

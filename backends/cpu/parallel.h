@@ -1,5 +1,5 @@
-// All work of steps that several threads share goes through this; oneDNN's primitives alone know OpenMP themselves
-// (kernel_scope.h).
+// All work of steps that several threads share goes through this; oneDNN's primitives know OpenMP themselves, where
+// they are not cut into parts (kernel_scope.h, onednn/parts.h).
 #pragma once
 #include "core/system/workers.h"
 

@@ -133,7 +133,7 @@ bool cpu_primitive_run(void *state, const struct execution *e)
                                  .scratch = e->scratch};
     if (p->has_weights)
         cpu_epilogue_arguments(&p->epilogue, p->loop, e->memory, &a);
-    bool is_done = onednn_run(p->primitive, &a);
+    bool is_done = onednn_run(p->primitive, e->workers, &a);
     if (is_done && p->move)
         loops_run(p->move, e->workers, (char *[]){a.target, e->memory[p->target.memory]});
     if (is_done && p->loops)

@@ -28,7 +28,7 @@ typedef bool work_fn(struct roofing *r);
 
 static bool multiply(struct roofing *r)
 {
-    return onednn_run(r->product, &r->arguments);
+    return onednn_run(r->product, NULL, &r->arguments);
 }
 
 static void copy_part(void *argument, int part, int parts)

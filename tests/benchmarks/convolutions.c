@@ -187,7 +187,7 @@ static bool run(struct contender *c)
 {
     struct onednn_arguments a = {.source = c->x, .weights = c->weights, .target = c->y, .scratch = c->scratch};
     if (c->primitive)
-        return onednn_run(c->primitive, &a);
+        return onednn_run(c->primitive, NULL, &a);
     c->run(c->x, c->weights, NULL, NULL, c->y, c->scratch, c->numbers, 0, 1);
     return true;
 }
@@ -327,7 +327,7 @@ int main(int argc, char **argv)
         else
             b.shows_all = b.shows_all || strcmp(argv[i], "all=1") == 0;
     b.rounds = b.rounds < 1 ? 1 : b.rounds > MOST_ROUNDS ? MOST_ROUNDS : b.rounds;
-    b.library = onednn_open();
+    b.library = onednn_open(1);
     b.programs = programs_open(&(struct programs_options){.instruction_set = "x86-64-v4"});
     struct kernel_scope scope = kernel_scope_begin(1);
     for (int i = 0; b.library && i < n; i++) {

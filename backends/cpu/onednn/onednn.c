@@ -1,14 +1,19 @@
 // What all oneDNN primitives share: the engine, memory descriptions of views, and attributes made of epilogues.
 #include "backends/cpu/onednn/onednn.h"
 
+#include "backends/cpu/kernel_scope.h"
 #include "backends/cpu/onednn/onednn_version.h"
+#include "backends/cpu/onednn/parts.h"
+#include "backends/cpu/parallel.h"
 #include "core/memory/memory.h"
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 struct onednn {
     dnnl_engine_t engine;
     dnnl_stream_t stream;
+    int parts;   // of a primitive
 };
 enum { SOURCE, WEIGHTS, BIAS, TARGET, SCRATCH, OPERANDS, MOST_ARGUMENTS = OPERANDS + POSTOPS_MAX };
 struct onednn_primitive {
@@ -17,11 +22,19 @@ struct onednn_primitive {
     dnnl_primitive_t primitive;
     int n_operands;
     dnnl_exec_arg_t arguments[MOST_ARGUMENTS];   // by the enumeration above; memory is NULL where there is none
+    struct part *parts;                          // that run instead of the primitive, or NULL
+    int n_parts;
+};
+struct part {
+    struct onednn_primitive *primitive;
+    struct onednn *library;      // of its own: nothing is said of primitives that share a stream
+    size_t at[MOST_ARGUMENTS];   // of what the whole is given, in bytes
 };
 
-struct onednn *onednn_open(void)
+struct onednn *onednn_open(int parts)
 {
     struct onednn *o = mem_alloc_zero(sizeof *o);
+    o->parts = parts;
     if (dnnl_engine_create(&o->engine, dnnl_cpu, 0) == dnnl_success &&
         dnnl_stream_create(&o->stream, o->engine, dnnl_stream_default_flags) == dnnl_success)
         return o;
@@ -31,6 +44,8 @@ struct onednn *onednn_open(void)
 
 void onednn_close(struct onednn *o)
 {
+    if (!o)
+        return;
     if (o->stream)
         dnnl_stream_destroy(o->stream);
     if (o->engine)
@@ -185,33 +200,23 @@ static bool finish_primitive(struct onednn_primitive *p, bool has_weights, bool 
            dnnl_primitive_create(&p->primitive, p->desc) == dnnl_success;
 }
 
-enum primitive_kind { CONVOLUTION, MATMUL, POOLING, LRN };
-struct request {
-    enum primitive_kind kind;
-    const struct onednn_tensor *source, *weights, *bias, *target;
-    const struct onednn_window *window;
-    const struct onednn_lrn *lrn;
-    dnnl_alg_kind_t convolution, pooling;
-    const struct postops *ops;
-};
-
-static dnnl_status_t describe(struct onednn_primitive *p, const struct request *r, onednn_desc source,
+static dnnl_status_t describe(struct onednn_primitive *p, const struct onednn_request *r, onednn_desc source,
                               onednn_desc weights, onednn_desc bias, onednn_desc target,
                               dnnl_primitive_attr_t attributes)
 {
     dnnl_engine_t engine = p->library->engine;
     if (r->kind == CONVOLUTION)
-        return onednn_describe_convolution(&p->desc, engine, r->convolution, source, weights, bias, target,
-                                           r->source->rank - 2, r->window, attributes);
+        return onednn_describe_convolution(&p->desc, engine, (dnnl_alg_kind_t)r->algorithm, source, weights, bias,
+                                           target, r->source->rank - 2, r->window, attributes);
     if (r->kind == MATMUL)
         return onednn_describe_matmul(&p->desc, engine, source, weights, bias, target, attributes);
     if (r->kind == LRN)
         return onednn_describe_lrn(&p->desc, engine, source, target, r->lrn, attributes);
-    return onednn_describe_pooling(&p->desc, engine, r->pooling, source, target, r->source->rank - 2, r->window,
-                                   attributes);
+    return onednn_describe_pooling(&p->desc, engine, (dnnl_alg_kind_t)r->algorithm, source, target, r->source->rank - 2,
+                                   r->window, attributes);
 }
 
-static struct onednn_primitive *make_primitive(struct onednn *o, const struct request *r)
+static struct onednn_primitive *make_whole(struct onednn *o, const struct onednn_request *r)
 {
     struct onednn_primitive *p = mem_alloc_zero(sizeof *p);
     dnnl_primitive_attr_t attributes = NULL;
@@ -235,6 +240,82 @@ static struct onednn_primitive *make_primitive(struct onednn *o, const struct re
     return NULL;
 }
 
+// --- parts -----------------------------------------------------------------------------------------------------------
+
+static const char *name_of_kernel(const struct onednn_primitive *p)
+{
+    const char *name = "";
+    dnnl_primitive_desc_query(p->desc, dnnl_query_impl_info_str, 0, (void *)&name);
+    return name;
+}
+
+static bool find_weights(const struct onednn_primitive *whole, const struct onednn_request *r,
+                         const struct onednn_primitive *own, struct onednn_part *part)
+{
+    struct packing all, some;
+    return !r->weights || !r->weights->is_free ||
+           (onednn_describe_weights(whole, &all) && onednn_describe_weights(own, &some) &&
+            onednn_find_weights(part, &all, &some, &part->weights_at));
+}
+
+static void place_arguments(struct part *p, const struct onednn_part *part, size_t *scratch)
+{
+    const int64_t at[] = {part->source_at, part->weights_at, part->bias_at, part->target_at};
+    for (int i = 0; i < SCRATCH; i++)
+        p->at[i] = (size_t)at[i] * sizeof(float);
+    p->at[SCRATCH] = *scratch;
+    for (int i = 0; i < p->primitive->n_operands; i++)
+        p->at[OPERANDS + i] = (size_t)part->operands_at[i] * sizeof(float);
+    *scratch += (onednn_scratch_bytes(p->primitive) + 63) / 64 * 64;
+}
+
+// False: the library would run the part otherwise than the whole, or its weights are no run of the whole's.
+static bool make_part(struct onednn_primitive *whole, const struct onednn_request *r, int number, size_t *scratch)
+{
+    struct part *p = &whole->parts[number];
+    struct onednn_part part;
+    onednn_make_part(r, number, whole->n_parts, &part);
+    p->library = onednn_open(1);
+    p->primitive = p->library ? make_whole(p->library, &part.request) : NULL;
+    if (!p->primitive || strcmp(name_of_kernel(p->primitive), name_of_kernel(whole)) != 0 ||
+        !find_weights(whole, r, p->primitive, &part))
+        return false;
+    place_arguments(p, &part, scratch);
+    return true;
+}
+
+static void free_parts(struct onednn_primitive *p)
+{
+    for (int i = 0; p->parts && i < p->n_parts; i++) {
+        onednn_free(p->parts[i].primitive);
+        onednn_close(p->parts[i].library);
+    }
+    if (p->parts)
+        mem_free(p->parts, (size_t)p->n_parts * sizeof *p->parts);
+    p->parts = NULL;
+}
+
+static void make_parts(struct onednn_primitive *whole, const struct onednn_request *r, int n)
+{
+    size_t scratch = 0;
+    bool is_done = true;
+    whole->n_parts = n;
+    whole->parts = mem_alloc_zero((size_t)n * sizeof *whole->parts);
+    for (int i = 0; is_done && i < n; i++)
+        is_done = make_part(whole, r, i, &scratch);
+    if (!is_done)
+        free_parts(whole);
+}
+
+static struct onednn_primitive *make_primitive(struct onednn *o, const struct onednn_request *r)
+{
+    struct onednn_primitive *p = make_whole(o, r);
+    int n = p && o->parts > 1 ? onednn_count_parts(r, o->parts) : 1;
+    if (n > 1)
+        make_parts(p, r, n);
+    return p;
+}
+
 struct onednn_primitive *onednn_convolution(struct onednn *o, enum onednn_algorithm algorithm,
                                             const struct onednn_tensor *source, const struct onednn_tensor *weights,
                                             const struct onednn_tensor *bias, const struct onednn_tensor *target,
@@ -242,14 +323,14 @@ struct onednn_primitive *onednn_convolution(struct onednn *o, enum onednn_algori
 {
     static const dnnl_alg_kind_t algorithms_of_convolution[] = {
         [ONEDNN_DIRECT] = dnnl_convolution_direct, [ONEDNN_WINOGRAD] = dnnl_convolution_winograd};
-    return make_primitive(o, &(struct request){.kind = CONVOLUTION,
-                                               .convolution = algorithms_of_convolution[algorithm],
-                                               .source = source,
-                                               .weights = weights,
-                                               .bias = bias,
-                                               .target = target,
-                                               .window = window,
-                                               .ops = ops});
+    return make_primitive(o, &(struct onednn_request){.kind = CONVOLUTION,
+                                                      .algorithm = (int)algorithms_of_convolution[algorithm],
+                                                      .source = source,
+                                                      .weights = weights,
+                                                      .bias = bias,
+                                                      .target = target,
+                                                      .window = window,
+                                                      .ops = ops});
 }
 
 struct onednn_primitive *onednn_matmul(struct onednn *o, const struct onednn_tensor *source,
@@ -257,7 +338,7 @@ struct onednn_primitive *onednn_matmul(struct onednn *o, const struct onednn_ten
                                        const struct onednn_tensor *target, const struct postops *ops)
 {
     return make_primitive(
-        o, &(struct request){
+        o, &(struct onednn_request){
                .kind = MATMUL, .source = source, .weights = weights, .bias = bias, .target = target, .ops = ops});
 }
 
@@ -268,20 +349,21 @@ struct onednn_primitive *onednn_pooling(struct onednn *o, enum onednn_pooling ki
                                             [ONEDNN_MEAN_OF_INSIDE] = dnnl_pooling_avg_exclude_padding,
                                             [ONEDNN_MEAN_OF_ALL] = dnnl_pooling_avg_include_padding};
     return make_primitive(
-        o, &(struct request){
-               .kind = POOLING, .source = source, .target = target, .window = window, .pooling = kinds[kind]});
+        o, &(struct onednn_request){
+               .kind = POOLING, .source = source, .target = target, .window = window, .algorithm = (int)kinds[kind]});
 }
 
 struct onednn_primitive *onednn_lrn(struct onednn *o, const struct onednn_tensor *source,
                                     const struct onednn_tensor *target, const struct onednn_lrn *lrn)
 {
-    return make_primitive(o, &(struct request){.kind = LRN, .source = source, .target = target, .lrn = lrn});
+    return make_primitive(o, &(struct onednn_request){.kind = LRN, .source = source, .target = target, .lrn = lrn});
 }
 
 void onednn_free(struct onednn_primitive *p)
 {
     if (!p)
         return;
+    free_parts(p);
     for (int i = 0; i < MOST_ARGUMENTS; i++)
         if (p->arguments[i].memory)
             dnnl_memory_destroy(p->arguments[i].memory);
@@ -292,6 +374,11 @@ void onednn_free(struct onednn_primitive *p)
     mem_free(p, sizeof *p);
 }
 
+int onednn_parts(const struct onednn_primitive *p)
+{
+    return p->parts ? p->n_parts : 1;
+}
+
 static size_t bytes_of(const struct onednn_primitive *p, dnnl_query_t what)
 {
     onednn_desc desc = p ? dnnl_primitive_desc_query_md(p->desc, what, 0) : NULL;
@@ -300,7 +387,8 @@ static size_t bytes_of(const struct onednn_primitive *p, dnnl_query_t what)
 
 size_t onednn_scratch_bytes(const struct onednn_primitive *p)
 {
-    return bytes_of(p, dnnl_query_scratchpad_md);
+    const struct part *last = p && p->parts ? &p->parts[p->n_parts - 1] : NULL;
+    return last ? last->at[SCRATCH] + onednn_scratch_bytes(last->primitive) : bytes_of(p, dnnl_query_scratchpad_md);
 }
 
 size_t onednn_weights_bytes(const struct onednn_primitive *p)
@@ -317,8 +405,7 @@ bool onednn_describe_weights(const struct onednn_primitive *p, struct packing *r
 // Those that are made of products, or of the definition.
 bool onednn_applies_slowly(const struct onednn_primitive *p)
 {
-    const char *name = "";
-    dnnl_primitive_desc_query(p->desc, dnnl_query_impl_info_str, 0, (void *)&name);
+    const char *name = name_of_kernel(p);
     return strstr(name, "gemm") || strstr(name, "ref");
 }
 
@@ -349,19 +436,51 @@ bool onednn_pack_weights(struct onednn_primitive *p, const struct onednn_tensor 
     return is_done;
 }
 
-bool onednn_run(struct onednn_primitive *p, const struct onednn_arguments *a)
+static void *address_of(const struct onednn_arguments *a, int which)
 {
     void *const addresses[] = {a->source, a->weights, a->bias, a->target, a->scratch};
+    return which < OPERANDS ? addresses[which] : a->operands[which - OPERANDS];
+}
+
+// `at`: bytes beyond each of the addresses.
+static bool run_whole(struct onednn_primitive *p, const struct onednn_arguments *a, const size_t *at)
+{
     dnnl_exec_arg_t arguments[MOST_ARGUMENTS];
     int n = 0;
     for (int i = 0; i < OPERANDS + p->n_operands; i++) {
         if (!p->arguments[i].memory)
             continue;
-        void *address = i < OPERANDS ? addresses[i] : a->operands[i - OPERANDS];
-        if (dnnl_memory_set_data_handle(p->arguments[i].memory, address) != dnnl_success)
+        if (dnnl_memory_set_data_handle(p->arguments[i].memory, (char *)address_of(a, i) + at[i]) != dnnl_success)
             return false;
         arguments[n++] = p->arguments[i];
     }
     return dnnl_primitive_execute(p->primitive, p->library->stream, n, arguments) == dnnl_success &&
            dnnl_stream_wait(p->library->stream) == dnnl_success;
+}
+
+struct parts_run {
+    struct onednn_primitive *whole;
+    const struct onednn_arguments *arguments;
+    atomic_bool has_failed;
+};
+
+static void run_part(void *context, int part, int parts)
+{
+    struct parts_run *r = context;
+    const struct part *p = &r->whole->parts[part];
+    struct kernel_scope scope = kernel_scope_begin(1);
+    (void)parts;
+    if (!run_whole(p->primitive, r->arguments, p->at))
+        r->has_failed = true;
+    kernel_scope_end(&scope);
+}
+
+bool onednn_run(struct onednn_primitive *p, const struct workers *workers, const struct onednn_arguments *a)
+{
+    static const size_t nowhere[MOST_ARGUMENTS];
+    struct parts_run r = {p, a, false};
+    if (!p->parts)
+        return run_whole(p, a, nowhere);
+    parallel_for(workers, p->n_parts, run_part, &r);
+    return !r.has_failed;
 }

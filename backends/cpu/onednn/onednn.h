@@ -8,6 +8,7 @@
 
 struct onednn;
 struct onednn_primitive;
+struct workers;
 
 #define ONEDNN_MAX_RANK 12
 struct onednn_tensor {
@@ -29,7 +30,9 @@ struct onednn_lrn {   // across channels: x / (bias + alpha / size * (sum of squ
     float alpha, beta, bias;
 };
 
-struct onednn *onednn_open(void);   // NULL: the library refuses this processor
+// Primitives are made to run as up to so many parts, each of which is one thread's, where they can be cut; with 1
+// whole, on the library's own threads. NULL: the library refuses this processor.
+struct onednn *onednn_open(int parts);
 void onednn_close(struct onednn *o);
 void onednn_forget_primitives(void);   // those that the library keeps, of all threads, beside those in use
 int onednn_block_of_channels(void);    // that its kernels for this processor prefer
@@ -48,6 +51,7 @@ struct onednn_primitive *onednn_pooling(struct onednn *o, enum onednn_pooling ki
 struct onednn_primitive *onednn_lrn(struct onednn *o, const struct onednn_tensor *source,
                                     const struct onednn_tensor *target, const struct onednn_lrn *lrn);
 void onednn_free(struct onednn_primitive *p);
+int onednn_parts(const struct onednn_primitive *p);   // that run at the same time
 
 // Does a convolution apply post-operations other than a relu entry by entry? That can take a hundred times as long as
 // the convolution.
@@ -65,4 +69,5 @@ struct onednn_arguments {
     void *source, *weights, *bias, *target, *scratch;
     void *operands[POSTOPS_MAX];
 };
-bool onednn_run(struct onednn_primitive *p, const struct onednn_arguments *arguments);
+// `workers` run the parts (parallel.h).
+bool onednn_run(struct onednn_primitive *p, const struct workers *workers, const struct onednn_arguments *arguments);
