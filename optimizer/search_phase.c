@@ -438,6 +438,8 @@ bool optimizing_search(struct optimizing *o)
     o->validator = &validator;
     phases_enter(&o->phases, PHASE_SEARCHING);
     optimizing_limit_weights(o);
+    if (o->options->is_guest && o->options->seconds > 0)
+        o->backend->choices_end = clock_seconds() + o->options->seconds;
     price_original_in_runtime(o);
     repair_doubtful_costs(o);
     bool is_done = search_until_costs_agree(o);

@@ -112,6 +112,7 @@ struct backend {
     bool has_small_model;               // (backend_expect_model)
     enum cost_repairs repairs;          // which costs of the database are measured again when they are asked for first
     double repairs_end;                 // on clock_seconds, when no more are; 0: never
+    double choices_end;                 // the same, when steps are only measured in the standard way, as doubtful
     bool meets_inexact;                 // some step may run faster by a choice that is inexact
     bool only_recalls;   // steps that the database lacks are not estimated at all; may be changed at any time
     char device[256];    // what costs depend on: processor, threads, library and its version

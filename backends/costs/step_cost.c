@@ -167,6 +167,11 @@ static struct step_prices *prices_of(struct backend *b, const struct plan *plan,
     return &p->prices.items[id];
 }
 
+static bool is_late(const struct backend *b)
+{
+    return b->choices_end > 0 && clock_seconds() > b->choices_end;
+}
+
 // The choice of a step that differs in the epilogue alone, and the standard one.
 static void keep_near_choice(const struct step_cost *near, choice_list *among)
 {
@@ -188,13 +193,14 @@ static bool measure(struct backend *b, const struct plan *plan, const struct ste
     *ret_cost = (struct step_cost){.error = near->error};
     snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s", near->choice);
     double started = clock_seconds(), processor_started = clock_cpu_seconds();
-    bool is_measured = b->methods->measure(b, plan, step, among, best, ret_cost, error);
+    bool is_last_resort = is_late(b), is_measured = b->methods->measure(b, plan, step, among, best, ret_cost, error);
     b->coster.measured.seconds += clock_seconds() - started;
     b->coster.measured.processor_seconds += clock_cpu_seconds() - processor_started;
     b->coster.measured.n_steps++;
     if (!is_measured)
         return false;
     log_debug(b->options.log, "measured %.3g s: %s", ret_cost->seconds, key->text.chars);
+    ret_cost->is_doubtful = ret_cost->is_doubtful || is_last_resort;
     *near = *ret_cost;
     ret_cost->seconds /= key->n_parts;
     if (b->repairs == REPAIRS_ON_TRIAL)
@@ -260,6 +266,15 @@ static void list_choices(struct backend *b, const struct plan *plan, const struc
     list->count = n;
 }
 
+static void keep_standard_choice(choice_list *among)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < among->count; i++)
+        if (!*among->items[i].text)
+            among->items[n++] = among->items[i];
+    among->count = n;
+}
+
 static bool is_never_measured(const struct backend *b, const struct plan *plan, const struct step *step)
 {
     return b->options.never_measures || (!b->methods->has_exact_costs && is_too_large_to_measure(plan, step));
@@ -275,7 +290,9 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
     if (!is_known || has_to_be_repaired(b, &key, ret_cost)) {
         bool is_inexact = precision != PRECISION_EXACT;
         list_choices(b, plan, step, precision, &among);
-        if (is_known && b->repairs == REPAIRS_ON_TRIAL && !ret_cost->is_doubtful)
+        if (is_late(b))
+            keep_standard_choice(&among);
+        else if (is_known && b->repairs == REPAIRS_ON_TRIAL && !ret_cost->is_doubtful)
             keep_near_choice(ret_cost, &among);
         is_known = true;
         if (is_inexact && (is_never_measured(b, plan, step) || !among.count))

@@ -12,12 +12,21 @@ _BESIDE = [pathlib.Path(__file__).parent, pathlib.Path(__file__).parents[4]]   #
 
 
 def library_path() -> str:
-    """The plugin: the file that TASO_PROVIDER names, or the one that was installed with this package."""
+    """The plugin: the file that TASO_PROVIDER names, or the one that was installed with this package, or with
+    onnxruntime-ep-taso."""
     named = os.environ.get("TASO_PROVIDER")
-    for path in [pathlib.Path(named)] if named else [folder / _LIBRARY for folder in _BESIDE]:
+    for path in [pathlib.Path(named)] if named else [*(folder / _LIBRARY for folder in _BESIDE), *_packaged()]:
         if path.is_file():
             return str(path.resolve())
     raise FileNotFoundError(f"{named or _LIBRARY} is not there: this build of taso has no provider for ONNX Runtime")
+
+
+def _packaged():
+    try:
+        import onnxruntime_ep_taso
+    except ImportError:
+        return []
+    return [pathlib.Path(onnxruntime_ep_taso.get_library_path())]
 
 
 def register(session_options: Any = None, **options: Any) -> list:

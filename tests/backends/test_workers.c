@@ -1,9 +1,10 @@
 // Models of a guest run on threads of whoever calls: those of several sessions at once, each with workers of its own,
 // give what they give one after the other, and ask nobody else.
 #include "backends/backend.h"
-#include "core/system/workers.h"
+#include "backends/costs/graph_cost.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/cpu_internal.h"
+#include "core/system/workers.h"
 #include "tests/backends/check_model.h"
 #include "tests/support/parse_graph.h"
 #include <pthread.h>
@@ -137,4 +138,31 @@ static void who_is_no_guest_runs_on_threads_of_his_own(void **state)
     close_session(&s);
 }
 
-RUN_TESTS(TEST(sessions_run_at_once_on_their_callers_threads), TEST(who_is_no_guest_runs_on_threads_of_his_own))
+static void expect_standard_way(void *context, const struct plan *plan, const struct step *step,
+                                const struct step_cost *cost)
+{
+    assert_true(cost->is_doubtful && !*cost->choice);
+    ++*(int *)context;
+}
+
+// A guest has a time by which it is to be ready: what is not known then is measured in the standard way, for the next
+// time to do better.
+static void steps_have_one_way_when_it_is_late(void **state)
+{
+    struct backend_options options = {.threads = WORKERS, .cost_file = "", .is_guest = true, .seconds_per_step = 1e-5};
+    struct error error = {0};
+    struct arena arena;
+    struct graph graph;
+    int n_steps = 0;
+    arena_init(&arena);
+    struct backend *b = cpu_backend_open(&options, &error);
+    parse_graph(&graph, &arena, graph_text);
+    b->choices_end = 1e-9;
+    assert_true(backend_visit_steps(b, &graph, expect_standard_way, &n_steps, &error) && n_steps > 4);
+    backend_close(b);
+    graph_free(&graph);
+    arena_free(&arena);
+}
+
+RUN_TESTS(TEST(sessions_run_at_once_on_their_callers_threads), TEST(who_is_no_guest_runs_on_threads_of_his_own),
+          TEST(steps_have_one_way_when_it_is_late))

@@ -333,6 +333,12 @@ for again in range(4):
             path, name = told.stdout.split()
             self.assertEqual((pathlib.Path(path).read_bytes(), name), (pathlib.Path(LIBRARY).read_bytes(), NAME))
             self.assertTrue((pathlib.Path(path).parent / "share/taso/taso.rules").is_file())
+            environment = {**os.environ, "PYTHONPATH": str(script.parents[1] / "python")}
+            environment.pop("TASO_PROVIDER", None)
+            command = "from taso import provider; print(provider.library_path())"
+            told = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True, cwd=folder,
+                                  env=environment)
+            self.assertEqual(told.stdout.strip(), path)   # for taso.register
 
     def test_options(self):
         model = parse("g (float[2] x) => (float[2] z) { z = Relu(x) }")
