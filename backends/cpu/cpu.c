@@ -10,6 +10,7 @@
 #include "backends/cpu/kernel_scope.h"
 #include "backends/cpu/loops.h"
 #include "backends/cpu/memory_probe.h"
+#include "backends/cpu/parallel.h"
 #include "backends/cpu/preparation_order.h"
 #include "backends/cpu/ways.h"
 #include "backends/instructions/code_cache.h"
@@ -459,7 +460,7 @@ struct backend *cpu_backend_open(const struct backend_options *options, struct e
     b->programs =
         programs_open(&(struct programs_options){.instruction_set = b->machine->instruction_set, .log = options->log});
     b->is_guest = options->is_guest && b->threads > 1 && programs_have_compiler(b->programs);
-    b->onednn = onednn_open(b->is_guest ? b->threads : 1);
+    b->onednn = onednn_open(b->is_guest ? b->threads : 1, parallel_for_library);
     describe_device(b, device, sizeof device);
     if (!b->onednn)
         error_set_code(error, EXIT_UNSUPPORTED, NULL, "oneDNN does not serve this processor");

@@ -8,7 +8,6 @@
 //            row- or column-major, or stand so that exchanging its middle axes (the heads of an attention) makes it
 //            row-major.
 #include "backends/cpu/functions.h"
-#include "backends/cpu/kernel_scope.h"
 #include "backends/cpu/loops.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/primitive.h"
@@ -302,23 +301,20 @@ struct products_run {
     atomic_bool has_failed;
 };
 
-// The library does each product with one thread.
 static void run_products(void *argument, int part, int parts)
 {
     struct products_run *r = argument;
     const struct prepared_matmul *s = r->products;
-    struct kernel_scope scope = kernel_scope_begin(1);
     for (int64_t i = s->n_products * part / parts; i < s->n_products * (part + 1) / parts; i++) {
         if (!run_product(s, r->memory, i))
             r->has_failed = true;
     }
-    kernel_scope_end(&scope);
 }
 
 static bool run_over_threads(const struct prepared_matmul *s, const struct execution *e)
 {
     struct products_run r = {s, e->memory, false};
-    parallel_for(e->workers, s->threads, run_products, &r);
+    parallel_for_library(e->workers, s->threads, run_products, &r);
     return !r.has_failed;
 }
 

@@ -5,3 +5,5 @@
 
 // NULL: OpenMP.
 void parallel_for(const struct workers *w, int parts, parallel_function *function, void *argument);
+// The same with the library's kernels within the parts, each of which is one thread to it.
+void parallel_for_library(const struct workers *w, int parts, parallel_function *function, void *argument);

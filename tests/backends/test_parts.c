@@ -1,6 +1,7 @@
 // Primitives that are cut into parts for several threads give what whole ones give, and are cut where that pays: images,
 // channels in blocks, rows where channels stand last, rows and columns of products.
 #include "backends/cpu/onednn/onednn.h"
+#include "backends/cpu/parallel.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "tests/support/check.h"
@@ -120,7 +121,7 @@ static float *run(const struct sample *s, int parts, struct arena *arena, int *r
 {
     struct random random = random_seed(11);
     struct tensors t = tensors_of(s);
-    struct onednn *o = onednn_open(parts);
+    struct onednn *o = onednn_open(parts, parallel_for_library);
     struct onednn_primitive *p = make(o, s, &t);
     assert_non_null(p);
     int64_t n = elements(&t.target);

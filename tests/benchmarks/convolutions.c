@@ -327,7 +327,7 @@ int main(int argc, char **argv)
         else
             b.shows_all = b.shows_all || strcmp(argv[i], "all=1") == 0;
     b.rounds = b.rounds < 1 ? 1 : b.rounds > MOST_ROUNDS ? MOST_ROUNDS : b.rounds;
-    b.library = onednn_open(1);
+    b.library = onednn_open(1, NULL);
     b.programs = programs_open(&(struct programs_options){.instruction_set = "x86-64-v4"});
     struct kernel_scope scope = kernel_scope_begin(1);
     for (int i = 0; b.library && i < n; i++) {

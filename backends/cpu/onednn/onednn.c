@@ -1,10 +1,8 @@
 // What all oneDNN primitives share: the engine, memory descriptions of views, and attributes made of epilogues.
 #include "backends/cpu/onednn/onednn.h"
 
-#include "backends/cpu/kernel_scope.h"
 #include "backends/cpu/onednn/onednn_version.h"
 #include "backends/cpu/onednn/parts.h"
-#include "backends/cpu/parallel.h"
 #include "core/memory/memory.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,6 +12,7 @@ struct onednn {
     dnnl_engine_t engine;
     dnnl_stream_t stream;
     int parts;   // of a primitive
+    onednn_for_parts *for_parts;
 };
 enum { SOURCE, WEIGHTS, BIAS, TARGET, SCRATCH, OPERANDS, MOST_ARGUMENTS = OPERANDS + POSTOPS_MAX };
 struct onednn_primitive {
@@ -31,10 +30,11 @@ struct part {
     size_t at[MOST_ARGUMENTS];   // of what the whole is given, in bytes
 };
 
-struct onednn *onednn_open(int parts)
+struct onednn *onednn_open(int parts, onednn_for_parts *for_parts)
 {
     struct onednn *o = mem_alloc_zero(sizeof *o);
     o->parts = parts;
+    o->for_parts = for_parts;
     if (dnnl_engine_create(&o->engine, dnnl_cpu, 0) == dnnl_success &&
         dnnl_stream_create(&o->stream, o->engine, dnnl_stream_default_flags) == dnnl_success)
         return o;
@@ -275,7 +275,7 @@ static bool make_part(struct onednn_primitive *whole, const struct onednn_reques
     struct part *p = &whole->parts[number];
     struct onednn_part part;
     onednn_make_part(r, number, whole->n_parts, &part);
-    p->library = onednn_open(1);
+    p->library = onednn_open(1, NULL);
     p->primitive = p->library ? make_whole(p->library, &part.request) : NULL;
     if (!p->primitive || strcmp(name_of_kernel(p->primitive), name_of_kernel(whole)) != 0 ||
         !find_weights(whole, r, p->primitive, &part))
@@ -468,11 +468,9 @@ static void run_part(void *context, int part, int parts)
 {
     struct parts_run *r = context;
     const struct part *p = &r->whole->parts[part];
-    struct kernel_scope scope = kernel_scope_begin(1);
     (void)parts;
     if (!run_whole(p->primitive, r->arguments, p->at))
         r->has_failed = true;
-    kernel_scope_end(&scope);
 }
 
 bool onednn_run(struct onednn_primitive *p, const struct workers *workers, const struct onednn_arguments *a)
@@ -481,6 +479,6 @@ bool onednn_run(struct onednn_primitive *p, const struct workers *workers, const
     struct parts_run r = {p, a, false};
     if (!p->parts)
         return run_whole(p, a, nowhere);
-    parallel_for(workers, p->n_parts, run_part, &r);
+    p->library->for_parts(workers, p->n_parts, run_part, &r);
     return !r.has_failed;
 }

@@ -4,11 +4,11 @@
 #include "backends/contract/packing.h"
 #include "backends/planning/postops.h"
 #include "backends/planning/view.h"
+#include "core/system/workers.h"
 #include <stddef.h>
 
 struct onednn;
 struct onednn_primitive;
-struct workers;
 
 #define ONEDNN_MAX_RANK 12
 struct onednn_tensor {
@@ -31,8 +31,10 @@ struct onednn_lrn {   // across channels: x / (bias + alpha / size * (sum of squ
 };
 
 // Primitives are made to run as up to so many parts, each of which is one thread's, where they can be cut; with 1
-// whole, on the library's own threads. NULL: the library refuses this processor.
-struct onednn *onednn_open(int parts);
+// whole, on the library's own threads. `for_parts` runs the parts, within each of which the library has one thread.
+// NULL: the library refuses this processor.
+typedef void onednn_for_parts(const struct workers *workers, int parts, parallel_function *function, void *argument);
+struct onednn *onednn_open(int parts, onednn_for_parts *for_parts);
 void onednn_close(struct onednn *o);
 void onednn_forget_primitives(void);   // those that the library keeps, of all threads, beside those in use
 int onednn_block_of_channels(void);    // that its kernels for this processor prefer
@@ -69,5 +71,5 @@ struct onednn_arguments {
     void *source, *weights, *bias, *target, *scratch;
     void *operands[POSTOPS_MAX];
 };
-// `workers` run the parts (parallel.h).
+// `workers` are handed to whoever runs the parts.
 bool onednn_run(struct onednn_primitive *p, const struct workers *workers, const struct onednn_arguments *arguments);
