@@ -6,6 +6,7 @@
 #include "core/memory/hash.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
+#include "expressions/elements.h"
 #include "graph/graph_whole.h"
 #include "graph/undone_reshapes.h"
 #include "onnx/convert/initial_state.h"
@@ -334,6 +335,45 @@ static bool add_view(struct common_graph *c, const struct graph *from, const str
     return true;
 }
 
+// --- what changes nothing --------------------------------------------------------------------------------------------
+
+static bool is_filled_with(const struct tensor_value *v, double number)
+{
+    double entry;
+    for (int64_t i = 0; i < type_elements(&v->type); i++) {
+        elements_to_reals(v->type.dtype, (const char *)v->data + (size_t)i * dtype_size(v->type.dtype), 1, &entry);
+        if (entry != number)
+            return false;
+    }
+    return true;
+}
+
+// Is it this number everywhere, as a model has it, or repeated or moved?
+static bool is_number(const struct common_graph *c, tensor_id t, double number)
+{
+    const struct node *n = graph_producer(&c->graph, t);
+    while (operator_repeats(n->op) || operator_is_view(n->op))
+        n = graph_producer(&c->graph, c->graph.edges.items[n->first_input]);
+    const struct tensor_value *v = n->op->id == OP_WEIGHT ? &c->weights.items[n->attributes[0].ints[0]].value : NULL;
+    return v && v->data && dtype_is_float(v->type.dtype) && is_filled_with(v, number);
+}
+
+// Adding zeros or multiplying by ones: one model may have such constants where another has none.
+static bool add_unchanged(const struct common_graph *c, const struct node *node, const tensor_id *inputs,
+                          tensor_id *ret_unchanged)
+{
+    bool is_sum = operator_adds(node->op), is_neutral = false;
+    bool may_be = (node->op->flags & OPERATOR_IS_ELEMENTWISE) && (node->op->flags & OPERATOR_IS_COMMUTATIVE) &&
+                  (is_sum || operator_adds_nothing(node->op));
+    for (int i = 0; may_be && !is_neutral && i < 2; i++) {
+        is_neutral = is_number(c, inputs[i], is_sum ? 0 : 1);
+        *ret_unchanged = is_neutral ? inputs[1 - i] : *ret_unchanged;
+    }
+    return is_neutral;
+}
+
+// --- the models ------------------------------------------------------------------------------------------------------
+
 static bool copy_node(struct common_graph *c, struct common_side *side, node_id n, struct error *error)
 {
     const struct graph *g = &side->model->graph;
@@ -351,6 +391,8 @@ static bool copy_node(struct common_graph *c, struct common_side *side, node_id 
                           error);
     if (node->n_inputs == 1 && (add_view_as_written(c, g, node, many[0], &side->tensors[node->first_output]) ||
                                 add_view(c, g, node, many[0], &side->tensors[node->first_output])))
+        return true;
+    if (add_unchanged(c, node, many, &side->tensors[node->first_output]))
         return true;
     if (node->op->flags & OPERATOR_IS_OPAQUE)
         added = add_opaque(c, side, n, many);

@@ -42,14 +42,11 @@ static const struct tensor_value *value_of(const struct constants *k, enode_id n
     return &k->of_nodes.items[n].value;
 }
 
-// What is repeated is no part, as it is concatenated before; nor is what rules only moved, unless they cut it out of
-// weights that the model of the whole has not: that is what both models have cut in different ways.
-static bool is_part(const struct constants *k, enode_id whole, enode_id n)
+// What is repeated is no part, as it is concatenated before.
+static bool is_part(const struct constants *k, enode_id n)
 {
     const struct operator* op = egraph_operator(k->e, n);
-    const struct constant *part = &k->of_nodes.items[n];
-    bool is_of_other = !(part->sides & k->of_nodes.items[whole].sides);
-    return (n < k->n_of_models || part->is_rounded || is_of_other) && (!op || !operator_repeats(op));
+    return !op || !operator_repeats(op);
 }
 
 // A value that is one number everywhere is cut in any way.
@@ -68,7 +65,7 @@ static enode_id find_part(const struct concatenation *x, int64_t offset)
     for (size_t i = 0; i < k->known.count; i++) {
         enode_id n = k->known.items[i];
         const struct tensor_value *part = value_of(k, n);
-        if (!is_part(k, x->whole, n) || egraph_find(k->e, n) == egraph_find(k->e, x->whole) ||
+        if (!is_part(k, n) || egraph_find(k->e, n) == egraph_find(k->e, x->whole) ||
             !type_is_part(&whole->type, &part->type, x->axis, left) || part->type.dim[x->axis] <= most ||
             !is_slice(whole, part, x->axis, offset))
             continue;

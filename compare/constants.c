@@ -3,7 +3,6 @@
 #include "compare/constants.h"
 
 #include "compare/concatenations.h"
-#include "compare/sketches.h"
 #include "core/text/error.h"
 #include "expressions/elements.h"
 #include "graph/evaluate.h"
@@ -11,19 +10,22 @@
 #include <math.h>
 #include <string.h>
 
-// Budgets of what the models compute, once; and of what rules made in one e-graph, where it is near to another constant
-// and where it is not.
+// Budgets of what the models compute, once; and of what rules made in one e-graph: all weights may be moved so often.
 #define MOST_OF_MODELS 1e10
-#define MOST_OF_RULES 4e9
-#define MOST_OF_GUESSES 2e8
-#define MOST_OF_ONE 1e9   // of these: some seconds
-#define MOST_OF_CHEAP 1e8
+#define LEAST_FOR_RULES 2.5e8
+#define MOVES_OF_WEIGHTS 3
+#define MOST_OF_ONE 1e9     // of these: some seconds
 #define MOVING_AN_ENTRY 8   // as so many operations
 
 void constants_init(struct constants *k, struct common_graph *c)
 {
     size_t n = c->graph.tensors.count;
-    *k = (struct constants){.c = c, .is_thrifty = true};
+    double entries = 0;
+    *k = (struct constants){.c = c};
+    for (size_t i = 0; i < c->weights.count; i++)
+        if (c->weights.items[i].value.data)
+            entries += (double)type_elements(&c->weights.items[i].value.type);
+    k->most_of_rules = fmax(LEAST_FOR_RULES, MOVES_OF_WEIGHTS * MOVING_AN_ENTRY * entries);
     arena_init(&k->arena);
     k->of_tensors = memset(arena_array(&k->arena, struct constant, n + 1), 0, (n + 1) * sizeof(struct constant));
 }
@@ -106,12 +108,11 @@ static bool is_equal(struct constants *k, struct constant *a, struct constant *b
 
 // --- values ----------------------------------------------------------------------------------------------------------
 
-static void note(struct constants *k, enode_id n, const struct tensor_value *value, bool is_rounded, uint8_t sides)
+static void note(struct constants *k, enode_id n, const struct tensor_value *value, bool is_rounded)
 {
     struct constant *of = &k->of_nodes.items[n];
     of->value = *value;
     of->is_rounded = is_rounded;
-    of->sides |= sides;
     vec_push(&k->known, n);
 }
 
@@ -119,7 +120,7 @@ static void note_weight(struct constants *k, enode_id n)
 {
     const struct content *content = &k->c->weights.items[egraph_attributes(k->e, n)[0].ints[0]];
     if (content->value.data)
-        note(k, n, &content->value, content->is_computed, 0);
+        note(k, n, &content->value, content->is_computed);
 }
 
 // A class has no value where the budget does not have what it takes, or it depends on one that has none.
@@ -130,12 +131,6 @@ static bool is_paid(double *spent, double operations, double most)
     bool is_affordable = *spent + operations <= most;
     *spent += is_affordable ? operations : 0;
     return is_affordable;
-}
-
-static bool pay_for_rules(struct constants *k, double operations)
-{
-    return k->is_guessing ? is_paid(&k->spent_on_guesses, operations, MOST_OF_GUESSES)
-                          : is_paid(&k->spent_on_rules, operations, MOST_OF_RULES);
 }
 
 // False: the budget does not have what the application takes, or it is ill-typed.
@@ -153,7 +148,7 @@ static bool pay_for(struct constants *k, const struct operator_call *call, const
         operations += MOVING_AN_ENTRY * (double)type_elements(&made->types[i]);
     if (!is_affordable || is_of_models)
         return is_affordable && is_paid(&k->spent_on_models, operations, MOST_OF_MODELS);
-    return operations <= MOST_OF_ONE && pay_for_rules(k, operations);
+    return operations <= MOST_OF_ONE && is_paid(&k->spent_on_rules, operations, k->most_of_rules);
 }
 
 // All outputs of an application, whose types must be those of the e-node.
@@ -175,7 +170,6 @@ static bool run_application(struct constants *k, enode_id n, struct tensor_value
         inputs[i] = input->value;
         types[i] = input->value.type;
         made_of->is_rounded = made_of->is_rounded || input->is_rounded;
-        made_of->sides |= input->sides;
     }
     const struct operator_call call = {
         .op = op, .attributes = egraph_attributes(e, n), .n_inputs = (int)node->n_children, .inputs = types};
@@ -198,16 +192,16 @@ static void compute_node(struct constants *k, enode_id n)
     enode_id application = is_projection ? constants_oldest_node(e, egraph_edges(e, n)[0].child) : n;
     size_t count = e->types.items[e->nodes.items[application].type].count;
     struct tensor_value *outputs = arena_array(&k->scratch, struct tensor_value, count);
-    k->of_nodes.items[n].tried = k->is_guessing ? TRIED_AS_GUESS : TRIED;
+    k->of_nodes.items[n].is_tried = true;
     if (run_application(k, application, outputs, &made_of))
-        note(k, n, &outputs[is_projection ? node->attributes : 0], made_of.is_rounded, made_of.sides);
+        note(k, n, &outputs[is_projection ? node->attributes : 0], made_of.is_rounded);
 }
 
 static const struct constant *compute_class(struct constants *k, eclass_id c)
 {
     const struct constant *known = constants_find_known(k, c);
     enode_id oldest = constants_oldest_node(k->e, c);
-    if (!known && k->of_nodes.items[oldest].tried < (k->is_guessing ? TRIED_AS_GUESS : TRIED))
+    if (!known && !k->of_nodes.items[oldest].is_tried)
         compute_node(k, oldest);
     return known ? known : constants_find_known(k, c);
 }
@@ -287,72 +281,11 @@ static bool join_with_equals(struct constants *k, enode_id n)
     return false;
 }
 
-static bool is_near_to(struct constants *k, enode_id n, const double *sketch, enode_id other)
-{
-    const struct egraph *e = k->e;
-    const double *of_other =
-        e->nodes.items[n].type == e->nodes.items[other].type && egraph_find(e, n) != egraph_find(e, other)
-            ? constant_sketch(k, other)
-            : NULL;
-    return of_other && sketches_are_near(egraph_type(e, n), sketch, of_other);
-}
-
-// Constants without a value are computed: they are what `n` is going to be compared with.
-static bool is_near_to_any(struct constants *k, enode_id n, const double *sketch)
-{
-    bool is_near = false;
-    for (size_t i = 0; i < k->sketched.count; i++)
-        if (is_near_to(k, n, sketch, k->sketched.items[i]))
-            is_near = compute_class(k, egraph_find(k->e, k->sketched.items[i])) || is_near;
-    for (size_t i = 0; !is_near && i < k->known.count; i++)
-        is_near = is_near_to(k, n, sketch, k->known.items[i]);
-    return is_near;
-}
-
-static bool could_be_part(const struct constants *k, const struct type *type, const double *sketch, tensor_id whole)
-{
-    const struct tensor_value *value = &k->of_nodes.items[k->ids[whole]].value;
-    bool is_found = false;
-    for (int axis = 0; value->data && !is_found && axis < value->type.rank; axis++)
-        is_found = type_is_part(&value->type, type, axis, value->type.dim[axis] - 1) &&
-                   sketch_is_of_part(type, sketch, value, axis);
-    return is_found;
-}
-
-static bool could_be_part_of_any(const struct constants *k, const struct shared_classes *shared, enode_id n,
-                                 const double *sketch)
-{
-    bool is_found = false;
-    for (tensor_id t = 0; !is_found && t < k->c->graph.tensors.count; t++)
-        is_found = is_possible_whole(k, shared, t) && could_be_part(k, egraph_type(k->e, n), sketch, t);
-    return is_found;
-}
-
-// False: it equals nothing, and is no part of anything.
-static bool has_to_be_computed(struct constants *k, const struct shared_classes *shared, enode_id n, bool is_part)
-{
-    const double *sketch = constant_sketch(k, n);
-    k->is_guessing = false;
-    k->is_guessing = !sketch || !is_near_to_any(k, n, sketch);
-    if (!sketch || !k->is_guessing || (is_part && could_be_part_of_any(k, shared, n, sketch)))
-        return true;
-    vec_push(&k->sketched, n);
-    return false;
-}
-
-static bool is_too_dear(struct constants *k, enode_id n)
-{
-    eclass_id c = egraph_find(k->e, n);
-    return k->is_thrifty && n >= k->n_of_models && !constants_find_known(k, c) && constant_cost(k, c) > MOST_OF_CHEAP;
-}
-
-static bool try_node(struct constants *k, const struct shared_classes *shared, enode_id n, bool is_part)
+static bool try_node(struct constants *k, enode_id n)
 {
     struct arena_mark mark = arena_mark(&k->scratch);
-    eclass_id c = egraph_find(k->e, n);
     k->of_nodes.items[n].is_compared = true;
-    if (!constants_find_known(k, c) && has_to_be_computed(k, shared, n, is_part))
-        compute_class(k, c);
+    compute_class(k, egraph_find(k->e, n));
     arena_release(&k->scratch, mark);
     return join_with_equals(k, n);
 }
@@ -366,22 +299,12 @@ static void extend_to_new_nodes(struct constants *k)
     }
 }
 
-static void note_sides(struct constants *k)
-{
-    const struct common_graph *c = k->c;
-    for (tensor_id t = 0; t < c->graph.tensors.count; t++)
-        for (int side = 0; side < 2 && k->ids[t] != NO_ENODE; side++)
-            if (c->graph.tensors.items[t].producer < c->n_nodes &&
-                c->sides[side].is_live[c->graph.tensors.items[t].producer])
-                k->of_nodes.items[k->ids[t]].sides |= (uint8_t)(1 << side);
-}
-
 void constants_begin(struct constants *k, struct egraph *e, const enode_id *ids)
 {
     k->e = e;
     k->ids = ids;
     k->n_of_models = e->nodes.count;
-    k->spent_on_rules = k->spent_on_guesses = 0;
+    k->spent_on_rules = 0;
     arena_init(&k->values);
     arena_init(&k->scratch);
     extend_to_new_nodes(k);
@@ -390,7 +313,6 @@ void constants_begin(struct constants *k, struct egraph *e, const enode_id *ids)
             k->of_nodes.items[ids[t]] = k->of_tensors[t];
             vec_push(&k->known, ids[t]);
         }
-    note_sides(k);
 }
 
 static void keep(struct constants *k, tensor_id t, const struct constant *made)
@@ -409,11 +331,7 @@ void constants_end(struct constants *k)
             keep(k, t, made);
     }
     vec_free(&k->of_nodes);
-    for (size_t i = 0; i < k->definitions.count; i++)
-        definition_free(k->definitions.items[i]);
-    vec_free(&k->definitions);
     vec_free(&k->known);
-    vec_free(&k->sketched);
     arena_free(&k->values);
     arena_free(&k->scratch);
 }
@@ -425,8 +343,7 @@ bool constants_join(struct constants *k, const struct shared_classes *shared)
     bool is_any_new = false;
     extend_to_new_nodes(k);
     for (enode_id n = 0; n < k->of_nodes.count; n++)
-        if (is_to_be_tried(k, is_wanted, is_part, n) && !is_too_dear(k, n) &&
-            try_node(k, shared, n, is_part[k->e->nodes.items[n].type])) {
+        if (is_to_be_tried(k, is_wanted, is_part, n) && try_node(k, n)) {
             is_any_new = true;
             egraph_rebuild(k->e);
         }

@@ -7,19 +7,11 @@
 #include "compare/common_graph.h"
 #include "egraph/egraph.h"
 
-// What was too dear as a guess may be paid for as what is near to another constant.
-enum constant_tried { NOT_TRIED, TRIED_AS_GUESS, TRIED };
-
 struct constant {
     struct tensor_value value;   // without data: it is not known
     double largest;              // entry, once it was asked for
-    bool is_measured, is_rounded;
-    enum constant_tried tried;
-    bool is_compared;   // with the others, by its sketch at least
-    uint8_t sides;      // bit i: it depends on a weight of model i
-    bool is_sketched, is_defined;
-    double *sketch;   // sketches.h
-    const struct entry_definition *definition;
+    bool is_measured, is_rounded, is_tried;
+    bool is_compared;   // with the others
 };
 struct constants {
     struct common_graph *c;
@@ -28,27 +20,22 @@ struct constants {
     double spent_on_models;         // operations, entries that are copied counting as one
     size_t n_computed, n_rounded;   // the latter: pairs that are equal but for rounding
     double largest_rounding;        // of these, as a share of the largest entry
-    bool is_thrifty;                // what rules made and is dear is not computed, as rules may tell what it equals
     // of one e-graph
     struct egraph *e;
     const enode_id *ids;   // of every tensor of the common graph
     size_t n_of_models;    // e-nodes, which stand before those that rules made
     struct arena values, scratch;
     VEC(struct constant) of_nodes;
-    VEC(enode_id) known;      // e-nodes with values that others are compared with
-    VEC(enode_id) sketched;   // e-nodes with a sketch that was near to no other one, and without a value
-    VEC(struct definition *) definitions;
-    double spent_on_rules, spent_on_guesses;
-    bool is_guessing;   // what is computed now was not found to be near to another one
+    VEC(enode_id) known;   // e-nodes with values that others are compared with
+    double spent_on_rules, most_of_rules;
 };
 void constants_init(struct constants *k, struct common_graph *c);
 void constants_free(struct constants *k);
 // A round of one e-graph.
 void constants_begin(struct constants *k, struct egraph *e, const enode_id *ids);
 void constants_end(struct constants *k);
-// Computes what was not tried yet, has the type of a constant that only one of the models has, and may be equal to
-// another constant, or a part of one that only one of the models has. Needs a clean e-graph, and leaves one. False:
-// nothing was joined.
+// Computes what was not tried yet and has the type of a constant that only one of the models has, or of a part of one.
+// Needs a clean e-graph, and leaves one. False: nothing was joined.
 bool constants_join(struct constants *k, const struct shared_classes *shared);
 
 static inline enode_id constants_oldest_node(const struct egraph *e, eclass_id c)

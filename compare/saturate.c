@@ -6,7 +6,6 @@
 #include "compare/constants.h"
 #include "compare/nested_concats.h"
 #include "compare/nested_splits.h"
-#include "compare/neutral.h"
 #include "core/system/interrupt.h"
 #include "core/system/progress.h"
 #include "egraph/convert.h"
@@ -89,16 +88,8 @@ static void note_classes(struct saturating *x)
 static void join_constants(struct saturating *x)
 {
     note_classes(x);
-    while (neutral_join(&x->constants) || constants_join(&x->constants, &x->shared) ||
-           concatenations_join(&x->constants, &x->shared))
+    while (constants_join(&x->constants, &x->shared) || concatenations_join(&x->constants, &x->shared))
         note_classes(x);
-}
-
-static void join_dear_constants(struct saturating *x)
-{
-    x->constants.is_thrifty = false;
-    join_constants(x);
-    x->constants.is_thrifty = true;
 }
 
 static void add_given_facts(struct saturating *x)
@@ -334,8 +325,8 @@ static bool has_to_stop(const struct saturating *x)
     return interrupt_requested() || x->s->rounds >= x->budget->most_rounds;
 }
 
-// Rounds of one reach, and more while each finds something: what led to it may lead further. Constants that take long
-// are computed where nothing is found without. True: the models have more in common than before.
+// Rounds of one reach, and more while each finds something: what led to it may lead further. True: the models have more
+// in common than before.
 static bool makes_progress(struct saturating *x)
 {
     size_t before = x->shared.count, last = before;
@@ -346,8 +337,6 @@ static bool makes_progress(struct saturating *x)
         last = x->shared.count;
         explore(x, round);
     }
-    if (x->shared.count == before)
-        join_dear_constants(x);
     return x->shared.count > before;
 }
 
