@@ -300,8 +300,10 @@ static bool optimize_imported(struct optimizing *o)
     choose_layouts(o);
     allow_errors(o);
     optimizing_tune_original(o);
-    if (o->options->derives && o->model.symbols.count == 0)
+    if (o->options->derives && o->model.symbols.count == 0) {
+        phases_enter(&o->phases, PHASE_DERIVING);
         optimizing_derive_rules(o);
+    }
     if (!failed_rewrites_search(o))
         return false;
     decide(o);

@@ -119,6 +119,7 @@ bool cpu_packs_whole_weight(const struct plan *plan, const struct step *step);
 // For steps that the library refuses: slow, and right (fallback.c).
 struct cpu_fallback;
 struct cpu_fallback *cpu_fallback_prepare(const struct step_request *r);
+bool cpu_fallback_is_generated(const struct cpu_fallback *f);   // or the interpreter evaluates it
 bool cpu_fallback_run(const struct cpu_fallback *f, const struct execution *e);
 
 // --- measuring (measure.c) -------------------------------------------------------------------------------------------

@@ -18,10 +18,7 @@
 
 #define WORTH_THREADS 1e5   // operations
 
-struct prepared_evaluation {
-    const struct graph *graph;
-    const struct step *step;
-    struct tensor_value *inputs, *outputs;
+struct sums_kernel {
     sums_run_fn *run;   // or NULL
     int threads;
 };
@@ -37,23 +34,54 @@ static sums_run_fn *load_kernel(const struct step_request *r, const char *text)
     return run;
 }
 
-static void find_sums_kernel(struct prepared_evaluation *s, const struct step_request *r)
+// Of dense operands.
+static struct sums_kernel find_sums_kernel(const struct step_request *r)
 {
     const struct node *n = &r->plan->graph->nodes.items[r->step->node];
     struct type *types = arena_array(r->arena, struct type, r->step->n_operands + 1);
     struct operator_call call = {n->op, r->step->n_operands, types, n->attributes};
+    struct sums_kernel kernel = {.threads = 1};
     struct text text = {0};
     struct definition d;
-    for (int i = 0; i < r->step->n_operands; i++)
-        types[i] = s->inputs[i].type;
+    for (int i = 0; i < r->step->n_operands; i++) {
+        const struct view *v = &r->step->operands[i];
+        types[i] = type_make(v->dtype, v->rank, v->dim);
+    }
     definition_init(&d, r->arena, call.n_inputs, types);
     if (operator_define(&d, &call) && sums_print(&text, &d, r->arena)) {
-        s->run = load_kernel(r, text.chars);
-        s->threads = definition_flops(&d) > WORTH_THREADS ? r->backend->threads : 1;
+        kernel.run = load_kernel(r, text.chars);
+        kernel.threads = definition_flops(&d) > WORTH_THREADS ? r->backend->threads : 1;
     }
     definition_free(&d);
     text_free(&text);
+    return kernel;
 }
+
+struct sums_run {
+    sums_run_fn *run;
+    const float **x;
+    float *y;
+};
+
+static void run_part(void *argument, int part, int parts)
+{
+    const struct sums_run *r = argument;
+    r->run(r->x, r->y, part, parts);
+}
+
+static void run_sums(const struct sums_kernel *kernel, const struct execution *e, const float **x, char *y)
+{
+    parallel_for(e->workers, kernel->threads, run_part, &(struct sums_run){kernel->run, x, (float *)(void *)y});
+}
+
+// --- of dense tensors ------------------------------------------------------------------------------------------------
+
+struct prepared_evaluation {
+    const struct graph *graph;
+    const struct step *step;
+    struct tensor_value *inputs, *outputs;
+    struct sums_kernel kernel;
+};
 
 static void *prepare_evaluation(const struct step_request *r)
 {
@@ -66,28 +94,16 @@ static void *prepare_evaluation(const struct step_request *r)
         const struct view *v = &r->step->operands[i];
         s->inputs[i].type = type_make(v->dtype, v->rank, v->dim);
     }
-    find_sums_kernel(s, r);
+    s->kernel = find_sums_kernel(r);
     return s;
 }
 
-struct sums_run {
-    sums_run_fn *run;
+static void run_kernel(const struct prepared_evaluation *s, const struct execution *e)
+{
     const float *x[MAX_OUTPUTS];
-    float *y;
-};
-
-static void run_part(void *argument, int part, int parts)
-{
-    const struct sums_run *r = argument;
-    r->run(r->x, r->y, part, parts);
-}
-
-static void run_sums(const struct prepared_evaluation *s, const struct execution *e)
-{
-    struct sums_run r = {.run = s->run, .y = (float *)(void *)address_of_view(e->memory, &s->step->results[0])};
     for (int i = 0; i < s->step->n_operands; i++)
-        r.x[i] = (const float *)(const void *)address_of_view(e->memory, &s->step->operands[i]);
-    parallel_for(e->workers, s->threads, run_part, &r);
+        x[i] = (const float *)(const void *)address_of_view(e->memory, &s->step->operands[i]);
+    run_sums(&s->kernel, e, x, address_of_view(e->memory, &s->step->results[0]));
 }
 
 static bool run_interpreter(const struct prepared_evaluation *s, char *const *memory)
@@ -107,9 +123,9 @@ static bool run_interpreter(const struct prepared_evaluation *s, char *const *me
 static bool run_evaluation(void *state, const struct execution *e)
 {
     const struct prepared_evaluation *s = state;
-    if (!s->run)
+    if (!s->kernel.run)
         return run_interpreter(s, e->memory);
-    run_sums(s, e);
+    run_kernel(s, e);
     return true;
 }
 
@@ -121,6 +137,7 @@ const struct cpu_kernel cpu_kernel_evaluate = {
 struct cpu_fallback {
     const struct node *node;
     const struct step *step;
+    struct sums_kernel kernel;
     struct compiled_loops *epilogue;   // or NULL
 };
 
@@ -129,8 +146,14 @@ struct cpu_fallback *cpu_fallback_prepare(const struct step_request *r)
     struct cpu_fallback *f = arena_new(r->arena, struct cpu_fallback);
     f->node = &r->plan->graph->nodes.items[r->step->node];
     f->step = r->step;
+    f->kernel = find_sums_kernel(r);
     f->epilogue = cpu_compile_epilogue(r);
     return f;
+}
+
+bool cpu_fallback_is_generated(const struct cpu_fallback *f)
+{
+    return f->kernel.run != NULL;
 }
 
 // Between a view and a dense tensor of its shape, whichever way.
@@ -155,10 +178,27 @@ static void copy_view(const struct view *plain, char *strided, char *dense, bool
         copy_box(strided, dense, rank, dim, there, here, size);
 }
 
+// Of dense inputs, a dense output.
+static bool compute(const struct cpu_fallback *f, const struct execution *e, const struct type *types,
+                    const struct tensor_value *inputs, struct tensor_value *ret_output, struct arena *arena)
+{
+    const struct view *result = &f->step->results[0];
+    struct operator_call call = {f->node->op, f->step->n_operands, types, f->node->attributes};
+    const float *x[MAX_OUTPUTS];
+    struct error error;
+    if (!f->kernel.run)
+        return graph_evaluate_call(&call, inputs, 1, ret_output, arena, &error);
+    for (int i = 0; i < f->step->n_operands; i++)
+        x[i] = inputs[i].data;
+    ret_output->type = type_make(result->dtype, result->rank, result->dim);
+    ret_output->data = value_allocate(arena, &ret_output->type);
+    run_sums(&f->kernel, e, x, ret_output->data);
+    return true;
+}
+
 bool cpu_fallback_run(const struct cpu_fallback *f, const struct execution *e)
 {
     struct arena arena;
-    struct error error;
     arena_init(&arena);
     int n = f->step->n_operands;
     struct type *types = arena_array(&arena, struct type, n + 1);
@@ -169,9 +209,8 @@ bool cpu_fallback_run(const struct cpu_fallback *f, const struct execution *e)
         inputs[i].data = value_allocate(&arena, &types[i]);
         copy_view(v, address_of_view(e->memory, v), inputs[i].data, true);
     }
-    struct operator_call call = {f->node->op, n, types, f->node->attributes};
-    bool is_done = graph_evaluate_call(&call, inputs, 1, &output, &arena, &error);
     const struct view *result = &f->step->results[0];
+    bool is_done = compute(f, e, types, inputs, &output, &arena);
     if (is_done)
         copy_view(result, address_of_view(e->memory, result), output.data, false);
     if (is_done && f->epilogue)

@@ -73,7 +73,8 @@ size_t cpu_primitive_scratch_bytes(const void *state)
 
 bool cpu_primitive_describe_weights(const void *state, struct packing *ret_packing)
 {
-    return onednn_describe_weights(((const struct cpu_primitive *)state)->primitive, ret_packing);
+    const struct cpu_primitive *p = state;
+    return p->primitive && onednn_describe_weights(p->primitive, ret_packing);
 }
 
 int cpu_primitive_packed_operand(const void *state)
@@ -106,12 +107,33 @@ static bool give_weights(struct cpu_primitive *p, const struct step_request *r)
                           r->step->kernel->name);
 }
 
+static bool fall_back(struct cpu_primitive *p, const struct step_request *r)
+{
+    p->fallback = !p->has_weights || cpu_provide_plain(r) ? cpu_fallback_prepare(r) : NULL;
+    return p->fallback != NULL;
+}
+
+// What the library computes by its definition takes longer than a kernel that is generated from ours.
+static void leave_reference(struct cpu_primitive *p, const struct step_request *r)
+{
+    if (!onednn_is_reference(p->primitive) || !fall_back(p, r))
+        return;
+    if (!cpu_fallback_is_generated(p->fallback)) {
+        p->fallback = NULL;
+        return;
+    }
+    onednn_free(p->primitive);
+    p->primitive = NULL;
+}
+
 void *cpu_primitive_finish(struct cpu_primitive *p, const struct step_request *r)
 {
-    if (!p->primitive) {
-        p->fallback = !p->has_weights || cpu_provide_plain(r) ? cpu_fallback_prepare(r) : NULL;
-        return p->fallback ? p : NULL;
-    }
+    if (p->primitive)
+        leave_reference(p, r);
+    if (p->fallback)
+        return p;
+    if (!p->primitive)
+        return fall_back(p, r) ? p : NULL;
     if (!p->has_weights || give_weights(p, r))
         return p;
     cpu_primitive_free(p);

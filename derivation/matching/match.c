@@ -459,8 +459,7 @@ static bool match_windows(struct matching m, struct match_list *matches)
     match.equal = scope_copied_whole(m.p, match.equal);
     if (!is_known(matches, &match))
         vec_push(&matches->items, match);
-    if (!derivation_application(m.dv, result))
-        vec_push(&m.dv->applications, application);
+    derivation_add_application(m.dv, &application);
     return true;
 }
 

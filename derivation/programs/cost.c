@@ -35,52 +35,78 @@ static double bytes_of(const struct pool *p, int tensor)
     return (double)type_bytes(definition_tensor(&p->d, tensor));
 }
 
-static double bytes_moved(const struct pool *p, int tensor)
+static double bytes_moved(struct derivation *dv, int tensor)
 {
     struct tensor_list read;
-    double bytes = bytes_of(p, tensor);
-    tensors_read(p, tensor, &read);
+    double bytes = bytes_of(&dv->all.pool, tensor);
+    tensors_read(dv, tensor, &read);
     for (int i = 0; i < read.n; i++)
-        bytes += bytes_of(p, read.items[i]);
+        bytes += bytes_of(&dv->all.pool, read.items[i]);
     return bytes;
 }
 
 // A multiplication for each read but the first, and an addition for each term but the first.
-static double operations_of(struct pool *p, int tensor)
+static double operations_of_scope(const struct pool *p, const struct scope *s)
+{
+    double terms = 1;
+    for (int i = 0; i < s->n_sums; i++)
+        terms *= (double)variable_extent(p, s->sums[i]);
+    double of_entry = terms * (s->n_reads > 1 ? s->n_reads - 1 : 0) + terms - 1;
+    return of_entry * (double)type_elements(&s->type);
+}
+
+static const struct tensor_facts *price(struct derivation *dv, int tensor)
 {
     struct scope s;
-    double terms = 1;
-    if (!scope_take(p, tensor, &s))
-        return (double)type_elements(definition_tensor(&p->d, tensor));
-    for (int i = 0; i < s.n_sums; i++)
-        terms *= (double)variable_extent(p, s.sums[i]);
-    double of_entry = terms * (s.n_reads > 1 ? s.n_reads - 1 : 0) + terms - 1;
-    return of_entry * (double)type_elements(&s.type);
+    struct pool *p = &dv->all.pool;
+    struct tensor_facts facts = *tensor_facts_of(dv, tensor);
+    if (!facts.is_priced) {
+        bool is_sum = scope_take(p, tensor, &s);
+        facts.is_priced = true;
+        facts.is_free = facts.is_of_weights || is_view(p, tensor);
+        facts.is_worth_an_operator = is_sum && s.n_reads == OPERANDS && s.n_sums > 0 && !facts.is_of_weights;
+        facts.operations =
+            is_sum ? operations_of_scope(p, &s) : (double)type_elements(definition_tensor(&p->d, tensor));
+        facts.bytes = bytes_moved(dv, tensor);
+        *tensor_facts_of(dv, tensor) = facts;
+    }
+    return tensor_facts_of(dv, tensor);
 }
 
 bool is_worth_an_operator(struct derivation *dv, int tensor)
 {
-    struct scope s;
-    struct pool *p = &dv->all.pool;
-    return scope_take(p, tensor, &s) && s.n_reads == OPERANDS && s.n_sums > 0 && !depends_on_weights_alone(dv, tensor);
+    return price(dv, tensor)->is_worth_an_operator;
 }
 
 struct program_cost program_cost(struct derivation *dv, int program)
 {
-    struct pool *p = &dv->all.pool;
     struct program_cost cost = {0};
     struct tensor_list tensors;
-    program_tensors(p, program, &tensors);
+    program_tensors(dv, program, &tensors);
     for (int i = 0; i < tensors.n; i++) {
-        int tensor = tensors.items[i];
-        if (depends_on_weights_alone(dv, tensor) || is_view(p, tensor))
+        const struct tensor_facts *facts = price(dv, tensors.items[i]);
+        if (facts->is_free)
             continue;
-        bool is_operator = derivation_application(dv, tensor) != NULL;
+        bool is_operator = derivation_application(dv, tensors.items[i]) != NULL;
         cost.n_applications += is_operator;
         cost.n_others += !is_operator;
-        *(is_operator ? &cost.operations : &cost.others) += operations_of(p, tensor);
-        cost.bytes += bytes_moved(p, tensor);
+        *(is_operator ? &cost.operations : &cost.others) += facts->operations;
+        cost.bytes += facts->bytes;
     }
     cost.total = cost.bytes + cost.operations / OPERATIONS_PER_BYTE + cost.others;
+    return cost;
+}
+
+double program_least_cost(struct derivation *dv, int program)
+{
+    double cost = 0;
+    struct tensor_list tensors;
+    program_tensors(dv, program, &tensors);
+    for (int i = 0; i < tensors.n; i++) {
+        const struct tensor_facts *facts = price(dv, tensors.items[i]);
+        bool may_be_operator = facts->is_worth_an_operator || derivation_application(dv, tensors.items[i]);
+        if (!facts->is_free)
+            cost += facts->bytes + facts->operations / (may_be_operator ? OPERATIONS_PER_BYTE : 1);
+    }
     return cost;
 }

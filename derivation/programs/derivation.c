@@ -1,11 +1,13 @@
 // Programs: read in, walked, and changed at one tensor.
 #include "derivation/programs/derivation.h"
 
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
 #include "derivation/scopes/scope.h"
 #include "derivation/scopes/substitution.h"
 
 void derivation_begin(struct derivation *dv, struct arena *arena, int n_inputs, const struct type *inputs,
-                     const struct iterator_tables *tables)
+                      const struct iterator_tables *tables)
 {
     *dv = (struct derivation){.arena = arena, .tables = tables};
     composition_init(&dv->all, arena, n_inputs, inputs);
@@ -16,6 +18,8 @@ void derivation_end(struct derivation *dv)
 {
     composition_free(&dv->all);
     vec_free(&dv->applications);
+    vec_free(&dv->facts);
+    table_free(&dv->applied);
 }
 
 int derivation_normal(struct derivation *dv, int tensor)
@@ -38,22 +42,43 @@ int derivation_add(struct derivation *dv, const struct definition *d)
     return program;
 }
 
-const struct application *derivation_application(const struct derivation *dv, int tensor)
+static bool is_result(const void *owner, uint32_t id, const void *key)
 {
-    for (size_t i = 0; i < dv->applications.count; i++)
-        if (dv->applications.items[i].result == tensor)
-            return &dv->applications.items[i];
-    return NULL;
+    return ((const struct derivation *)owner)->applications.items[id].result == *(const int *)key;
 }
 
-// --- walks -----------------------------------------------------------------------------------------------------------
+static uint32_t find_application(const struct derivation *dv, int tensor)
+{
+    return table_find(&dv->applied, hash_mix((uint64_t)tensor, 0), is_result, dv, &tensor);
+}
 
-static void add_tensor(struct tensor_list *list, int tensor)
+const struct application *derivation_application(const struct derivation *dv, int tensor)
+{
+    uint32_t found = find_application(dv, tensor);
+    return found == TABLE_NONE ? NULL : &dv->applications.items[found];
+}
+
+void derivation_add_application(struct derivation *dv, const struct application *application)
+{
+    if (find_application(dv, application->result) != TABLE_NONE)
+        return;
+    table_insert(&dv->applied, hash_mix((uint64_t)application->result, 0), (uint32_t)dv->applications.count);
+    vec_push(&dv->applications, *application);
+}
+
+// --- what is read ----------------------------------------------------------------------------------------------------
+
+static bool has_tensor(const struct tensor_list *list, int tensor)
 {
     for (int i = 0; i < list->n; i++)
         if (list->items[i] == tensor)
-            return;
-    if (list->n < MOST_TENSORS)
+            return true;
+    return false;
+}
+
+static void add_tensor(struct tensor_list *list, int tensor)
+{
+    if (!has_tensor(list, tensor) && list->n < MOST_TENSORS)
         list->items[list->n++] = tensor;
 }
 
@@ -66,40 +91,63 @@ static void add_reads(const struct pool *p, expr e, struct tensor_list *list)
         add_reads(p, below.items[i], list);
 }
 
-void tensors_read(const struct pool *p, int tensor, struct tensor_list *ret_tensors)
+static struct tensor_facts look_at(struct derivation *dv, int tensor)
 {
-    ret_tensors->n = 0;
-    if (tensor >= p->d.n_inputs)
-        add_reads(p, p->d.stages[tensor - p->d.n_inputs].body, ret_tensors);
+    const struct pool *p = &dv->all.pool;
+    struct tensor_list read = {.n = 0};
+    struct tensor_facts facts = {.is_known = true, .is_of_weights = true};
+    add_reads(p, p->d.stages[tensor - p->d.n_inputs].body, &read);
+    for (int i = 0; i < read.n; i++)
+        facts.is_of_weights = facts.is_of_weights && depends_on_weights_alone(dv, read.items[i]);
+    facts.n_read = read.n;
+    facts.read = arena_copy_array(dv->arena, read.items, read.n);
+    return facts;
 }
 
-static void add_below(const struct pool *p, int tensor, struct tensor_list *list)
+struct tensor_facts *tensor_facts_of(struct derivation *dv, int tensor)
+{
+    size_t number = (size_t)(tensor - dv->all.pool.d.n_inputs);
+    while (dv->facts.count <= number)
+        vec_push(&dv->facts, ((struct tensor_facts){.is_known = false}));
+    if (!dv->facts.items[number].is_known) {
+        struct tensor_facts facts = look_at(dv, tensor);   // looks at others
+        dv->facts.items[number] = facts;
+    }
+    return &dv->facts.items[number];
+}
+
+void tensors_read(struct derivation *dv, int tensor, struct tensor_list *ret_tensors)
+{
+    ret_tensors->n = 0;
+    if (tensor < dv->all.pool.d.n_inputs)
+        return;
+    const struct tensor_facts *facts = tensor_facts_of(dv, tensor);
+    for (int i = 0; i < facts->n_read; i++)
+        ret_tensors->items[ret_tensors->n++] = facts->read[i];
+}
+
+bool depends_on_weights_alone(struct derivation *dv, int tensor)
+{
+    if (tensor < dv->all.pool.d.n_inputs)
+        return tensor < MOST_WEIGHTS && (dv->weights >> tensor & 1);
+    return tensor_facts_of(dv, tensor)->is_of_weights;
+}
+
+static void add_below(struct derivation *dv, int tensor, struct tensor_list *list)
 {
     struct tensor_list read;
-    if (tensor < p->d.n_inputs)
+    if (tensor < dv->all.pool.d.n_inputs || has_tensor(list, tensor))
         return;
-    tensors_read(p, tensor, &read);
+    tensors_read(dv, tensor, &read);
     for (int i = 0; i < read.n; i++)
-        add_below(p, read.items[i], list);
+        add_below(dv, read.items[i], list);
     add_tensor(list, tensor);
 }
 
-void program_tensors(const struct pool *p, int program, struct tensor_list *ret_tensors)
+void program_tensors(struct derivation *dv, int program, struct tensor_list *ret_tensors)
 {
     ret_tensors->n = 0;
-    add_below(p, program, ret_tensors);
-}
-
-bool depends_on_weights_alone(const struct derivation *dv, int tensor)
-{
-    struct tensor_list read;
-    if (tensor < dv->all.pool.d.n_inputs)
-        return tensor < MOST_WEIGHTS && (dv->weights >> tensor & 1);
-    tensors_read(&dv->all.pool, tensor, &read);
-    for (int i = 0; i < read.n; i++)
-        if (!depends_on_weights_alone(dv, read.items[i]))
-            return false;
-    return true;
+    add_below(dv, program, ret_tensors);
 }
 
 // --- changes ---------------------------------------------------------------------------------------------------------
@@ -114,7 +162,7 @@ int derivation_replace(struct derivation *dv, int program, int tensor, int by)
         return by;
     if (program < tensor || program < p->d.n_inputs)
         return program;
-    tensors_read(p, program, &read);
+    tensors_read(dv, program, &read);
     for (int i = 0; i < read.n; i++) {
         struct substitution s = {.tensor = read.items[i]};
         s.by_tensor = derivation_replace(dv, read.items[i], tensor, by);

@@ -35,7 +35,7 @@ void applications_print(struct text *out, struct derivation *dv, int program)
 {
     struct tensor_list tensors;
     size_t before = out->count;
-    program_tensors(&dv->all.pool, program, &tensors);
+    program_tensors(dv, program, &tensors);
     for (int i = 0; i < tensors.n; i++) {
         const struct application *a = derivation_application(dv, tensors.items[i]);
         if (a && !depends_on_weights_alone(dv, a->result)) {
@@ -60,7 +60,7 @@ void program_print(struct text *out, struct derivation *dv, int program)
 {
     struct definition d;
     struct tensor_list tensors;
-    program_tensors(&dv->all.pool, program, &tensors);
+    program_tensors(dv, program, &tensors);
     composition_extract(&dv->all, program, &d);
     definition_print_typed(out, &d);
     definition_free(&d);

@@ -12,8 +12,9 @@ struct search_limits {
     int depth;
     size_t most_programs;
     double most_operations;   // of an explored program, as a multiple of the original's
-    bool factorizes;          // bilinear algorithms are tried
-    bool forgets;             // for measuring what fingerprints save: programs are explored again
+    double most_cost;   // of programs that operators are looked for in, as a multiple of the cheapest; 0: no limit
+    bool factorizes;    // bilinear algorithms are tried
+    bool forgets;       // for measuring what fingerprints save: programs are explored again
     bool does_not_converge;   // for measuring what that saves: operators are looked for, but never derived toward
 };
 extern const struct search_limits search_standard_limits;
@@ -38,14 +39,21 @@ struct search_matches {
     int tensor;
     struct match_list list;
 };
+struct search_suggestions {
+    int tensor;
+    struct suggestions list;
+};
 struct search {
     struct derivation *dv;
     struct search_limits limits;
     VEC(struct search_state) states;
     VEC(struct derived_program) results;   // each program once, the cheapest first
-    VEC(struct search_matches) matches;    // of scopes that were looked at
-    struct table known, matched, found;    // states by programs, matches by tensors, results by programs
+    VEC(struct search_matches) matches;    // of scopes that were looked at; so are these:
+    VEC(struct search_suggestions) suggestions;
+    struct table known, found;         // states and results, by programs
+    struct table matched, suggested;   // by tensors
     struct search_counters counters;
+    double cheapest;   // of the results
 };
 void search_run(struct search *s, struct derivation *dv, int program, const struct search_limits *limits);
 void search_free(struct search *s);

@@ -8,6 +8,7 @@
 #include "derivation/rules/merge_scopes.h"
 #include "derivation/rules/quotient.h"
 #include "derivation/rules/relax_sum.h"
+#include "derivation/rules/solve_sum.h"
 #include "derivation/rules/split_sum.h"
 #include "derivation/rules/substitute_sums.h"
 #include "derivation/rules/tighten.h"
@@ -20,7 +21,7 @@ enum { TILES_OF_BAND = 4, SMALLEST_TILE_OF_BAND = 8 };
 const char *derivation_rule_name(enum derivation_rule rule)
 {
     static const char *const names[RULE_COUNT] = {"split sum", "substitute axes", "substitute sums", "relax sum",
-                                                  "tighten",   "merge scopes",    "factorize"};
+                                                  "solve sum", "tighten",         "merge scopes",    "factorize"};
     return names[rule];
 }
 
@@ -246,6 +247,31 @@ static void suggest_relaxed(struct suggesting *g, int64_t tile)
         add(g, RULE_RELAX_SUM, scope_make(g->p, &made));
 }
 
+// Relaxed to a multiple of the phases, where there are fewer terms.
+static bool solve(struct pool *p, struct scope *s, int sum, int guard)
+{
+    struct scope made = *s;
+    expr index;
+    int64_t divisor, extent = variable_extent(p, s->sums[sum]);
+    if (!guard_of_remainder(p, s->guards[guard], &index, &divisor) || !expr_mentions(p, index, s->sums[sum]) ||
+        (extent % divisor != 0 && !rule_relax_sum(p, &made, sum, multiple_of(extent, divisor))) ||
+        !rule_solve_sum(p, &made, sum, guard))
+        return false;
+    *s = made;
+    return true;
+}
+
+// All guards that say of a sum which terms are left.
+static void suggest_solved(struct suggesting *g)
+{
+    struct scope made = g->s;
+    for (int guard = made.n_guards; guard-- > 0;)
+        for (int sum = 0; guard < made.n_guards && sum < made.n_sums; sum++)
+            solve(g->p, &made, sum, guard);
+    if (made.n_guards < g->s.n_guards)
+        add(g, RULE_SOLVE_SUM, scope_make(g->p, &made));
+}
+
 // sum = tile * which + within
 static bool part_sum(struct pool *p, struct scope *s, uint32_t sum, int64_t tile, uint32_t *ret_which)
 {
@@ -383,6 +409,7 @@ void suggest(struct pool *p, int tensor, bool factorizes, struct suggestions *su
         suggest_relaxed(&g, tile);
         suggest_tiles(&g, tile);
     }
+    suggest_solved(&g);
     suggest_tighter(&g);
     suggest_merged(&g);
     if (factorizes)

@@ -139,10 +139,22 @@ static void drop_term(struct affine_form *f, int place)
     memmove(&f->terms[place], &f->terms[place + 1], (size_t)(f->n - place) * sizeof *f->terms);
 }
 
+static bool is_sorted(const struct affine_form *f)
+{
+    for (int i = 0; i < f->n; i++)
+        if (f->terms[i].factor == 0 || (i > 0 && f->terms[i - 1].atom >= f->terms[i].atom))
+            return false;
+    return true;
+}
+
 // Each atom once, in their order, none 0 times.
 static void sort_terms(struct affine_form *f)
 {
-    struct affine_form sorted = {.base = f->base};
+    struct affine_form sorted;
+    if (is_sorted(f))
+        return;
+    sorted.base = f->base;
+    sorted.n = 0;
     for (int i = 0; i < f->n; i++) {
         int at = sorted.n;
         while (at > 0 && sorted.terms[at - 1].atom > f->terms[i].atom)
@@ -246,7 +258,13 @@ expr pool_index_mul(struct pool *p, expr a, int64_t factor)
 
 // --- quotients and remainders ----------------------------------------------------------------------------------------
 
-// a = divisor * whole + rest, by the numbers in the sum.
+static void add_part(struct affine_form *f, expr atom, int64_t factor)
+{
+    if (factor != 0)
+        f->terms[f->n++] = (struct scaled_atom){atom, factor};
+}
+
+// a = divisor * whole + rest, by the numbers in the sum: in the rest all factors are smaller than the divisor.
 static bool take_multiples(const struct pool *p, expr a, int64_t divisor, struct affine_form *ret_whole,
                            struct affine_form *ret_rest)
 {
@@ -256,10 +274,8 @@ static bool take_multiples(const struct pool *p, expr a, int64_t divisor, struct
     *ret_whole = (struct affine_form){.base = floor_quotient(f.base, divisor)};
     *ret_rest = (struct affine_form){.base = f.base - divisor * ret_whole->base};
     for (int i = 0; i < f.n; i++) {
-        bool is_multiple = f.terms[i].factor % divisor == 0;
-        struct affine_form *to = is_multiple ? ret_whole : ret_rest;
-        int64_t factor = is_multiple ? f.terms[i].factor / divisor : f.terms[i].factor;
-        to->terms[to->n++] = (struct scaled_atom){f.terms[i].atom, factor};
+        add_part(ret_whole, f.terms[i].atom, f.terms[i].factor / divisor);
+        add_part(ret_rest, f.terms[i].atom, f.terms[i].factor % divisor);
     }
     return true;
 }

@@ -6,9 +6,9 @@
 // as many others. So equal scopes have equal expressions, and are one, too.
 //
 // The normal form keeps every value, to the last bit:
-//   indices     integer + sum of factor * atom, the atoms in order and each once; an iterator of one place is 0; what a
-//               divisor divides stands outside of a quotient, and not in a remainder; one that its range decides is
-//               gone; n * (e / n) + e mod n is e
+//   indices     integer + sum of factor * atom, the atoms in order and each once; an iterator of one place is 0;
+//               multiples of a divisor stand outside of a quotient, and not in a remainder, whose factors are smaller
+//               than it; one that its range decides is gone; n * (e / n) + e mod n is e
 //   reads       none says what it gives outside of a tensor that it does not leave
 //   conditions  those that the range decides, or one outside, are gone; they stand outside of functions and of those
 //               reductions over whose variable they are not

@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { MOST_PART_NODES = 12, MOST_RULES_OF_PART = 6 };
+#define LEAST_SHARE 0.005   // of the operations of all contractions, that a node has to do: else little is gained
 
 struct walk {
     const struct graph *g;
@@ -21,6 +22,7 @@ struct walk {
     bool *is_constant;   // by tensors
     struct graph_uses uses;
     bool of_onnx;
+    double least_flops;
     VEC(const char *) sources;   // that were met
     struct rule_set *rules;
 };
@@ -39,7 +41,7 @@ struct cutting {
 static bool moves_entries(const struct node *n)
 {
     return n->n_inputs == 1 && n->n_outputs == 1 && n->op->define &&
-           (operator_moves_entries(n->op) || operator_has_role(n->op, ROLE_PADS));
+           (operator_moves_entries(n->op) || operator_slices(n->op) || operator_has_role(n->op, ROLE_PADS));
 }
 
 static tensor_id add_leaf(struct cutting *c, tensor_id t)
@@ -168,12 +170,20 @@ static bool has_entries(const struct graph *g, node_id id)
     return has_some;
 }
 
-static bool can_be_derived(const struct walk *w, node_id id)
+static bool is_contraction(const struct walk *w, node_id id)
 {
     const struct graph *g = w->g;
     const struct node *n = &g->nodes.items[id];
     return n->n_inputs == OPERANDS && n->n_outputs == 1 && operator_has(n->op, TRAIT_CONTRACTS) &&
            graph_type(g, n->first_output)->dtype == DTYPE_F32 && !w->is_constant[n->first_output] && has_entries(g, id);
+}
+
+static double flops_of_contractions(const struct walk *w, const bool *live)
+{
+    double flops = 0;
+    for (node_id id = 0; id < w->g->nodes.count; id++)
+        flops += live[id] && is_contraction(w, id) ? graph_node_flops(w->g, id) : 0;
+    return flops;
 }
 
 static void find_constants(const struct graph *g, bool *ret_is_constant)
@@ -196,9 +206,10 @@ size_t derived_rules_add(struct rule_set *set, const struct graph *g, bool of_on
     graph_mark_live(g, live);
     find_constants(g, w.is_constant);
     graph_uses_init(&w.uses, g, live);
+    w.least_flops = LEAST_SHARE * flops_of_contractions(&w, live);
     iterator_tables_compute(set->arena, &w.tables);
     for (node_id id = 0; id < g->nodes.count; id++)
-        if (live[id] && !interrupt_requested() && can_be_derived(&w, id))
+        if (live[id] && !interrupt_requested() && is_contraction(&w, id) && graph_node_flops(g, id) >= w.least_flops)
             derive_node(&w, id);
     size_t n_parts = w.sources.count;
     iterator_tables_free(&w.tables);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { DEPTH = 4, MOST_PROGRAMS = 400, MOST_LOOKED_AT = 200 };
+#define MOST_TIMES_CHEAPEST 2.0   // that a program may cost, by bytes and operations, before code is made for it
 
 // --- sources ---------------------------------------------------------------------------------------------------------
 
@@ -119,7 +120,7 @@ static bool add_other(struct target *t, int tensor, term_id *ret_term)
     struct tensor_list read;
     struct attribute_value attributes[MAX_ATTRIBUTES] = {0};
     bool is_reshape = is_view(p, tensor);
-    tensors_read(p, tensor, &read);
+    tensors_read(&t->g->dv, tensor, &read);
     if (!is_reshape && t->g->part->is_of_onnx)
         return read.n == 1 &&
                standard_form_add(p, tensor, term_of(t, read.items[0]), &t->rule->pattern, t->g->to->arena, ret_term);
@@ -150,7 +151,7 @@ static bool add_tensor(struct target *t, int tensor)
     if (a)
         memcpy(read.items, a->operands, sizeof a->operands);
     else
-        tensors_read(&t->g->dv.all.pool, tensor, &read);
+        tensors_read(&t->g->dv, tensor, &read);
     for (int i = 0; i < read.n; i++)
         if (!add_tensor(t, read.items[i]))
             return false;
@@ -178,7 +179,7 @@ static const struct operator* first_operator(struct deriving *g, int program)
 {
     struct tensor_list tensors;
     const struct application *a = NULL;
-    program_tensors(&g->dv.all.pool, program, &tensors);
+    program_tensors(&g->dv, program, &tensors);
     for (int i = 0; i < tensors.n && !a; i++)
         if (!depends_on_weights_alone(&g->dv, tensors.items[i]))
             a = derivation_application(&g->dv, tensors.items[i]);
@@ -217,7 +218,7 @@ static bool is_original(struct deriving *g, int program)
 
 static void add_rule(struct deriving *g, const struct derived_program *derived)
 {
-    const struct check_limits check = {.n_random = 20, .most_work = 1e6};
+    const struct check_limits check = {.n_random = 20, .most_work = 2e5};
     int program = derived->program;
     struct way way = way_of(g, derived);
     if (!way.first || is_original(g, program) || is_known_way(g, &way))
@@ -236,7 +237,7 @@ static void add_rule(struct deriving *g, const struct derived_program *derived)
 static bool begins_with_operators(struct deriving *g, int program)
 {
     struct tensor_list tensors;
-    program_tensors(&g->dv.all.pool, program, &tensors);
+    program_tensors(&g->dv, program, &tensors);
     for (int i = 0; i + 1 < tensors.n; i++)
         if (!depends_on_weights_alone(&g->dv, tensors.items[i]) && !is_view(&g->dv.all.pool, tensors.items[i]) &&
             !derivation_application(&g->dv, tensors.items[i]))
@@ -250,10 +251,19 @@ static bool is_product(const struct operator* op)
     return op && !operator_has_role(op, ROLE_STRIDE);
 }
 
+// Those that are cheap enough come first.
+static size_t count_cheap(const struct search *s)
+{
+    size_t n = 0;
+    while (n < s->results.count && s->results.items[n].cost <= MOST_TIMES_CHEAPEST * s->results.items[0].cost)
+        n++;
+    return n;
+}
+
 static void add_for_sharing(struct deriving *g, const struct search *s)
 {
     size_t before = g->ways.count;
-    for (size_t i = 0; i < s->results.count && g->ways.count == before; i++)
+    for (size_t i = 0; i < count_cheap(s) && g->ways.count == before; i++)
         if (begins_with_operators(g, s->results.items[i].program) &&
             is_product(first_operator(g, s->results.items[i].program)))
             add_rule(g, &s->results.items[i]);
@@ -265,9 +275,10 @@ static void derive_program(struct deriving *g, size_t most)
     struct search_limits limits = search_standard_limits;
     limits.depth = DEPTH;
     limits.most_programs = MOST_PROGRAMS;
+    limits.most_cost = MOST_TIMES_CHEAPEST;
     limits.factorizes = false;   // expressions of several terms have no kernels that are fast
     search_run(&search, &g->dv, g->original, &limits);
-    for (size_t i = 0; i < search.results.count && i < MOST_LOOKED_AT && g->ways.count < most; i++)
+    for (size_t i = 0; i < count_cheap(&search) && i < MOST_LOOKED_AT && g->ways.count < most; i++)
         add_rule(g, &search.results.items[i]);
     if (g->part->is_shared)
         add_for_sharing(g, &search);

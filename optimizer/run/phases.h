@@ -3,6 +3,7 @@
 
 #define PHASES(X)                                                                                                      \
     X(PHASE_IMPORTING, "importing")                                                                                    \
+    X(PHASE_DERIVING, "deriving") /* rules for the model's products (derive/derived_rules.h) */                        \
     X(PHASE_SEARCHING, "searching")                                                                                    \
     X(PHASE_LOADING, "loading")     /* models, to be run for costs or timed */                                         \
     X(PHASE_TUNING, "tuning")       /* schedules of kernels */                                                         \

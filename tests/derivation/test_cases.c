@@ -28,6 +28,11 @@ static const struct found_case {
      "(if 0 - ((k - n + 1) mod 2) >= 0 then (if 0 - ((l - p + 1) mod 2) >= 0 then "
      "(x0[i,m,(k - n + 1) / 2,(l - p + 1) / 2 or 0] * x1[m,j,n,p]) else 0.0) else 0.0)\n",
      3, "matmul (f32 48 5) (f32 5 16)", 1},
+    {"transposed convolution as one convolution of all phases",
+     "x0 f32[1,5,4,4]\nx1 f32[5,3,4,4]\nz[i,j,k,l] f32[1,3,8,8] = sum(m < 5) sum(n < 4) sum(p < 4) "
+     "(if 0 - ((k - n + 1) mod 2) >= 0 then (if 0 - ((l - p + 1) mod 2) >= 0 then "
+     "(x0[i,m,(k - n + 1) / 2,(l - p + 1) / 2 or 0] * x1[m,j,n,p]) else 0.0) else 0.0)\n",
+     3, "conv (f32 1 5 4 4) (f32 12 5 2 2) :stride 1 1 :pad 1 1 1 1 :dilation 1 1", 1},
     {"dilated convolution as one without dilation",
      "x0 f32[1,5,8,8]\nx1 f32[6,5,3,3]\nz[i,j,k,l] f32[1,6,8,8] = sum(m < 5) sum(n < 3) sum(p < 3) "
      "(x0[i,m,k + n * 2 - 2,l + p * 2 - 2 or 0] * x1[j,m,n,p])\n",

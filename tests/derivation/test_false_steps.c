@@ -6,6 +6,7 @@
 #include "derivation/rules/name_operand.h"
 #include "derivation/rules/quotient.h"
 #include "derivation/rules/relax_sum.h"
+#include "derivation/rules/solve_sum.h"
 #include "derivation/rules/substitute_sums.h"
 #include "derivation/rules/tighten.h"
 #include "tests/derivation/problem.h"
@@ -18,19 +19,25 @@ static const char *const texts[] = {
     "x0 f32[2,9]\nx1 f32[3,2,4]\nz[i,j,k] f32[3,12,4] = sum(m < 2) (x0[m,j - 2 or 0] * x1[i,m,k])\n",
     "x0 f32[20]\nx1 f32[6,6]\nz[k] f32[6] = sum(m < 6) sum(n < 4) (x0[k + m * 2 + n] * x1[k,m])\n",
     "x0 f32[4,4]\nx1 f32[4,4]\nz[i,j] f32[4,4] = sum(m < 4) (x0[i,m] * x1[m,j])\n",
+    "x0 f32[2,9]\nx1 f32[2,3,6]\nz[j,k] f32[3,9] = sum(m < 2) sum(n < 6) (x0[m,k - n + 2 or 0] * x1[m,j,n])\n",
 };
 
 struct counts {
     int refused, accepted, wrong;   // accepted ones agree; wrong ones do not
 };
 
-static void count(struct problem *p, int program, struct counts *counts)
+static void count_equal(struct problem *p, int original, int program, struct counts *counts)
 {
     bool is_accepted = program != NO_SCOPE,
-         agrees = is_accepted && programs_agree_everywhere(&p->dv, p->program, program, 3);
+         agrees = is_accepted && programs_agree_everywhere(&p->dv, original, program, 3);
     counts->refused += !is_accepted;
     counts->accepted += agrees;
     counts->wrong += is_accepted && !agrees;
+}
+
+static void count(struct problem *p, int program, struct counts *counts)
+{
+    count_equal(p, p->program, program, counts);
 }
 
 static int one_off(struct random *random)
@@ -113,6 +120,31 @@ static void try_relaxing(struct problem *p, struct random *random, struct counts
     int sum = (int)random_below(random, (uint64_t)s.n_sums);
     int64_t extent = variable_extent(pool, s.sums[sum]) - 1 + (int64_t)random_below(random, 4);
     count(p, rule_relax_sum(pool, &s, sum, extent) ? scope_make(pool, &s) : NO_SCOPE, counts);
+}
+
+// A guard of an axis and a sum, with all numbers at random.
+static expr random_guard(struct pool *p, struct random *random, const struct scope *s, uint32_t sum)
+{
+    static const int64_t factors[] = {-2, -1, 1, 1, 2}, signs[] = {-2, -1, -1, -1, 1};
+    expr axis = scope_axis(p, s, (int)random_below(random, (uint64_t)s->type.rank));
+    expr index = pool_index_mul(p, pool_variable(p, sum), factors[random_below(random, COUNT_OF(factors))]);
+    index = pool_index_add(p, index, pool_integer(p, (int64_t)random_below(random, 3) - 1));
+    index = pool_index_add(p, index, random_below(random, 4) ? axis : pool_integer(p, 1));
+    index = pool_index_mod(p, index, 2 + (int64_t)random_below(random, 2));
+    index = pool_index_mul(p, index, signs[random_below(random, COUNT_OF(signs))]);
+    return pool_index_add(p, index, pool_integer(p, random_below(random, 3) == 0));
+}
+
+static void try_solving(struct problem *p, struct random *random, struct counts *counts)
+{
+    struct pool *pool = &p->dv.all.pool;
+    struct scope s;
+    assert_true(scope_take(pool, p->program, &s));
+    int sum = (int)random_below(random, (uint64_t)s.n_sums), other = (int)random_below(random, (uint64_t)s.n_sums);
+    s.n_guards = 1;
+    s.guards[0] = random_guard(pool, random, &s, s.sums[random_below(random, 3) ? sum : other]);
+    int original = scope_make(pool, &s);
+    count_equal(p, original, rule_solve_sum(pool, &s, sum, 0) ? scope_make(pool, &s) : NO_SCOPE, counts);
 }
 
 static void try_tightening(struct problem *p, struct random *random, struct counts *counts)
@@ -212,8 +244,8 @@ typedef void try_step(struct problem *p, struct random *random, struct counts *c
 
 static void false_steps_are_refused(void **state)
 {
-    static try_step *const steps[] = {try_axes, try_sums, try_relaxing, try_tightening, try_operand};
-    static const char *const names[] = {"axes", "sums", "relaxing", "tightening", "operands"};
+    static try_step *const steps[] = {try_axes, try_sums, try_relaxing, try_solving, try_tightening, try_operand};
+    static const char *const names[] = {"axes", "sums", "relaxing", "solving", "tightening", "operands"};
     struct random random = random_seed(44);
     int refused = 0;
     for (size_t k = 0; k < COUNT_OF(steps); k++) {

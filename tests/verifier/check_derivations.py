@@ -37,7 +37,7 @@ def main():
         code, out, _ = run(str(path), "--depth", "3", "--weights", "x1")
         assert code == 0 and out.startswith("1: equal, "), out
         assert "split sum, substitute axes, tighten\n" in out and "is matmul (f32 48 5) (f32 5 16)\n" in out, out
-        assert "110 states of 180 steps" in out, out
+        assert "217 states of 333 steps" in out, out
         code, out, error = run(str(path), "--weights", "x2")
         assert code == 2 and not out and "no input x2" in error, error
         path.write_text("x0 i64[4]\nz[i] i64[4] = x0[i]\n", encoding="utf-8")

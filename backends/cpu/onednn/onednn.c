@@ -409,6 +409,11 @@ bool onednn_applies_slowly(const struct onednn_primitive *p)
     return strstr(name, "gemm") || strstr(name, "ref");
 }
 
+bool onednn_is_reference(const struct onednn_primitive *p)
+{
+    return strncmp(name_of_kernel(p), "ref", 3) == 0;
+}
+
 // --- running ---------------------------------------------------------------------------------------------------------
 
 bool onednn_pack_weights(struct onednn_primitive *p, const struct onednn_tensor *plain, const void *from, void *to)

@@ -58,6 +58,7 @@ int onednn_parts(const struct onednn_primitive *p);   // that run at the same ti
 // Does a convolution apply post-operations other than a relu entry by entry? That can take a hundred times as long as
 // the convolution.
 bool onednn_applies_slowly(const struct onednn_primitive *p);
+bool onednn_is_reference(const struct onednn_primitive *p);   // the definition, entry by entry
 // 0 for NULL.
 size_t onednn_scratch_bytes(const struct onednn_primitive *p);
 size_t onednn_weights_bytes(const struct onednn_primitive *p);
