@@ -1,5 +1,5 @@
-// Breadth first: a state's suggestions make the states of the next depth. What a scope can become, and what operators it
-// can be, is found once for each scope, however many programs have it.
+// Breadth first: a state's suggestions make the states of the next depth. What a scope can become, and what operators
+// it can be, is found once for each scope, however many programs have it.
 #include "derivation/search/search.h"
 
 #include "core/memory/hash.h"

@@ -36,7 +36,7 @@ def main():
         path.write_text(CONV, encoding="utf-8")
         code, out, _ = run(str(path), "--depth", "3", "--weights", "x1")
         assert code == 0 and out.startswith("1: equal, "), out
-        assert "split sum, substitute axes, tighten\n" in out and "is matmul (f32 48 5) (f32 5 16)\n" in out, out
+        assert "by solve sum, substitute axes\n" in out and "is conv (f32 1 5 4 4) (f32 12 5 2 2) " in out, out
         assert "217 states of 333 steps" in out, out
         code, out, error = run(str(path), "--weights", "x2")
         assert code == 2 and not out and "no input x2" in error, error
