@@ -43,7 +43,7 @@ except Exception as failure:   # told in answer to the greeting, whatever it is
 else:
     IMPORT_FAILURE = None
 
-WARM_UP_RUNS, MOST_RUNS, MOST_PROFILED_RUNS = 2, 2000, 25
+WARM_UP_RUNS, MOST_RUNS, MOST_PROFILED_RUNS, LOADS_OF_A_PROFILE = 2, 2000, 25, 3
 LEAST_SAMPLE_SECONDS = 1e-4   # of a model alone: short ones are repeated in it
 UNBOUND_SIZE = 16   # of a symbolic dimension that is not the first
 # numpy's names of ours, and of ONNX Runtime's.
@@ -290,6 +290,19 @@ class Worker:
                 seconds_of_runs.append(self.clock() - started)
         return taken
 
+    def wholes(self, models, paths, feed, seconds, least):
+        """What runs of each file take, by turns, on average over loads, the first of which are `models`, as far as these
+        go: where weights come to lie in memory makes a session faster or slower by percents for as long as it lives."""
+        loads = []
+        for _ in range(LOADS_OF_A_PROFILE):
+            models += [self.runtime.InferenceSession(path, self.options(), providers=[self.provider])
+                       for path in paths[len(models):]]
+            self.repeat(models, feed, 0, WARM_UP_RUNS)
+            taken = self.repeat(models, feed, seconds / LOADS_OF_A_PROFILE, -(-least // LOADS_OF_A_PROFILE))
+            loads.append([mean_of_lower_half(of_model) for of_model in taken])
+            models.clear()
+        return [sum(of_file) / len(loads) for of_file in zip(*loads)]
+
     def profile(self, which, seconds, least, size, size_beside):
         path, beside = (os.fsdecode(self.connection.read_bytes(int(n))) for n in (size, size_beside))
         options = self.options()
@@ -304,10 +317,8 @@ class Worker:
         finally:
             os.unlink(profile)
         models = [model]
-        if beside:
-            models.append(self.runtime.InferenceSession(beside, self.options(), providers=[self.provider]))
-            self.repeat(models[1:], feed, 0, WARM_UP_RUNS)
-        wholes = [mean_of_lower_half(taken) for taken in self.repeat(models, feed, float(seconds) / 2, int(least))] + [0]
+        del model   # there is room for as many as are timed
+        wholes = self.wholes(models, [path, *([beside] if beside else [])], feed, float(seconds) / 2, int(least)) + [0]
         words = [f"{urllib.parse.quote(name, safe='')} {taken:.9g}" for name, taken in kernels]
         return " ".join([str(len(words)), f"{wholes[0]:.9g}", f"{wholes[1]:.9g}"] + words)
 
