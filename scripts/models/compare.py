@@ -17,8 +17,7 @@ import time
 
 import numpy as np
 
-from models.optimizing import parse_shape
-from models.runtime import PROVIDERS, prepare, random_inputs, session_of
+from models.runtime import PROVIDERS, parse_shape, prepare, random_inputs, session_of
 
 SEEDS = (1, 2)
 WARM_UP, LEAST_PAIRS, SECONDS_OF_PAIRS = 2, 2, 0.4   # of each load

@@ -1,5 +1,6 @@
 """Running a model file in ONNX Runtime on seeded inputs."""
 
+import argparse
 import re
 
 import numpy as np
@@ -52,6 +53,14 @@ def random_inputs(session, seed, shapes=None):
         else:
             inputs[parameter.name] = random.integers(0, 2 if dtype is np.bool_ else INTEGERS_BELOW, shape).astype(dtype)
     return inputs
+
+
+def parse_shape(text):
+    name, _, dimensions = text.rpartition("=")
+    try:
+        return name, [int(d) for d in dimensions.split(",") if d]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=1,2,3") from None
 
 
 def run(session, inputs):

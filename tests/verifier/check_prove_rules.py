@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts/prove-rules"
-TABLE = SCRIPT.with_name("unproved-table")
+RESULTS = SCRIPT.with_name("results")
 # Two that pay, two that are wrong, one that pays for no model, and one that only moves.
 CANDIDATES = """; Substitutions that somebody made up.
 
@@ -105,8 +105,8 @@ def main():
                 path.unlink()
         assert prove(verify, folder, folder / "third.rules") == first, "other bytes after an interruption"
         assert (folder / "egraph.rules").read_bytes() == for_egraphs, "other bytes for e-graphs after an interruption"
-        done = subprocess.run([sys.executable, TABLE, folder / "kept/rejected.rules"], check=True, capture_output=True,
-                              text=True)
+        done = subprocess.run([RESULTS, "unproved", folder / "kept/rejected.rules"], check=True, capture_output=True, text=True,
+                              env=dict(os.environ, TASO_PYTHON=sys.executable))
         rows = [line for line in done.stdout.splitlines() if line.startswith("| refuted: the sides have different")]
         assert rows and sum(int(row.split("|")[2]) for row in rows) == 2, done.stdout
 

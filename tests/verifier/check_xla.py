@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""XLA's rules are judged as docs/results/xla.md says: `check_xla.py TASO-VERIFY XLA-TABLE XLA.rules MUTANTS.rules XLA.md`.
+"""XLA's rules are judged as docs/results/xla.md says: `check_xla.py TASO-VERIFY RESULTS XLA.rules MUTANTS.rules XLA.md`.
 
-The summary of the page is what scripts/xla-table prints; what is said to be aimed at is reached, and of the false rules that
+The summary of the page is what scripts/results xla prints; what is said to be aimed at is reached, and of the false rules that
 look like these none is proved.
 """
+import os
 import re
 import subprocess
 import sys
@@ -12,8 +13,8 @@ STATED, PROVED = 140, 120
 
 
 def main():
-    program, table, rules, mutants, page = sys.argv[1:]
-    ran = subprocess.run([sys.executable, table, program, rules], capture_output=True, text=True, check=True)
+    program, results, rules, mutants, page = sys.argv[1:]
+    ran = subprocess.run([results, "xla", program, rules], env=dict(os.environ, TASO_PYTHON=sys.executable), capture_output=True, text=True, check=True)
     printed = ran.stdout.splitlines()
     with open(page, encoding="utf-8") as file:
         written = file.read().splitlines()

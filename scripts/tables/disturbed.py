@@ -14,8 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from lib.command import run_script
-from models.optimizing import SEARCH, SHAPES, add_numbers_of_threads, find_or_build, markdown_table, parser_of, run_for_json, tell
+from tables.common import SEARCH, SHAPES, add_numbers_of_threads, find_or_build, markdown_table, parser_of, run_for_json, tell
 
 STANDARD = ["squeezenet", "nasrnn", "mobilenetv2"]
 COLUMNS = ["model", "threads", "quiet ms", "quiet again", "disturbed", "doubtful", "repaired", "steps apart", "repaired apart", "result"]
@@ -24,7 +23,7 @@ SPINNING = "while True: pass"
 
 
 def parse_arguments():
-    parser = parser_of("disturbed-costs", __doc__, STANDARD)
+    parser = parser_of(__doc__, STANDARD)
     add_numbers_of_threads(parser)
     parser.add_argument("--spinning", type=int, default=2, help="programs that spin (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=1, help="databases of each kind (default: %(default)s)")
@@ -112,8 +111,7 @@ def row_of(name, threads, options):
     return [name, threads, *(cell(column, told) for column in COLUMNS[2:])], is_good(told)
 
 
-def main():
-    options = parse_arguments()
+def main(options):
     options.folder.mkdir(parents=True, exist_ok=True)
     rows, bad = [], []
     for name in options.names:
@@ -124,9 +122,5 @@ def main():
             print(markdown_table(COLUMNS, rows[-1:]).splitlines()[-1], file=sys.stderr, flush=True)
     tell(options, markdown_table(COLUMNS, rows))
     if bad:
-        print(f"disturbed-costs: not mended: {', '.join(bad)}", file=sys.stderr)
+        print(f"{sys.argv[0]}: not mended: {', '.join(bad)}", file=sys.stderr)
     return 1 if bad else 0
-
-
-if __name__ == "__main__":
-    run_script(main)

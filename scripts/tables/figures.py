@@ -1,4 +1,4 @@
-"""Figures of the TASO and Tensat papers, measured here: `paper-figures [FIGURE...]`, all when none is named.
+"""Figures of the TASO and Tensat papers, measured here: `results figures [FIGURE...]`, all when none is named.
 
     8          the two rewrites of NasNet-A: poolings that are added, and separable convolutions that are added
     9d         32 convolutions of ResNeXt-50 in groups of several sizes, by batch
@@ -15,11 +15,10 @@ costs of the search tell."""
 
 import onnx
 
-from lib.command import run_script
 from models.builder import GraphBuilder
 from models.layers import average_pool, conv_alone
-from models.optimizing import SEARCH, SHAPES, Kept, find_or_build, markdown_table, parser_of, run_for_json, tell
-from models.plots import bars, heat_map, lines
+from tables.common import PUBLISHED, SEARCH, SHAPES, Kept, find_or_build, markdown_table, parser_of, run_for_json, tell
+from tables.plots import bars, heat_map, lines
 
 NETWORKS = ["resnet50-taso", "nasnet-a", "resnext50-taso", "nasrnn", "bert-taso"]
 TENSAT = ["bert-taso", "resnext50-taso", "nasnet-a", "nasrnn", "inception-v3-tensat", "squeezenet-tensat", "vgg19-tensat"]
@@ -27,9 +26,6 @@ GROUPS, BATCHES = [1, 2, 4, 8, 16, 32], [1, 4, 16]
 RULE_SIZES = [1, 2, 3, 4, 0]   # 0: any
 K_MULTI = [0, 1, 2, 3]
 WIDTH, IMAGE, CHANNELS = 4, 56, 128   # of one convolution of ResNeXt-50's first stage; of the cell of NasNet-A
-# Of Tensat's Figure 4, in its Table 1: how many percent faster TASO and Tensat made them on a T4.
-PUBLISHED = {"bert-taso": (8.5, 9.2), "resnext50-taso": (5.5, 8.8), "nasnet-a": (1.9, 7.3), "nasrnn": (45.4, 68.9),
-             "inception-v3-tensat": (6.3, 10.0), "squeezenet-tensat": (6.7, 24.5), "vgg19-tensat": (8.9, 8.9)}
 
 
 def added_poolings(g):
@@ -175,8 +171,8 @@ FIGURES = {"8": figure_8, "9d": figure_9d, "10": figure_10, "11": figure_11, "te
            "tensat-6": figure_tensat_6}
 
 
-def main():
-    parser = parser_of("paper-figures", __doc__, list(FIGURES))
+def parse_arguments():
+    parser = parser_of(__doc__, list(FIGURES))
     parser.add_argument("--seconds", type=float, default=3, help="of timing for each (default: %(default)s)")
     parser.add_argument("--repeats", type=int, default=100, help="runs of each model of Figure 9d (default: %(default)s)")
     parser.add_argument("--estimate", action="store_true", help="time nothing")
@@ -185,6 +181,10 @@ def main():
     if unknown := set(options.names) - FIGURES.keys():
         parser.error(f"no such figure: {', '.join(unknown)}")
     options.models_of = lambda names: options.only or names
+    return options
+
+
+def main(options):
     kept = Kept("paper-estimates" if options.estimate else "paper", options)
     texts = []
     for name in options.names:
@@ -195,7 +195,3 @@ def main():
             (options.folder / f"figure-{name}.svg").write_text(picture, encoding="utf-8")
     tell(options, "".join(kept.told_failures()), "\n\n".join(texts))
     return 1 if kept.failures else 0
-
-
-if __name__ == "__main__":
-    run_script(main)

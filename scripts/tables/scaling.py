@@ -1,11 +1,9 @@
-#!/usr/bin/env python3
 """How the time of a search grows with the graph: searches synthetic graphs of repeated blocks with a made-up cost.
 
-    search-scaling [--program BENCHMARK] [--out PLOT.svg] [--data ROWS.csv] [--limit NODES]
+    results scaling [--program BENCHMARK] [--out PLOT.svg] [--data ROWS.csv] [--limit NODES]
 
 Prints a row for each graph as Markdown, then for each family the exponent e of seconds = c * nodes^e, fitted to all
 graphs that take longer than 50 ms. The plot has both axes logarithmic."""
-import argparse
 import csv
 import math
 import pathlib
@@ -13,14 +11,13 @@ import re
 import subprocess
 import sys
 
-from lib.command import run_script
+from tables.common import bare_parser, markdown_table
+from tables.plots import logarithmic_lines
 
 # Blocks of each family, and about how many nodes one has.
 FAMILIES = {"inception": (19, [50, 100, 200, 400, 800, 1100]), "attention": (34, [12, 50, 100, 200, 400, 600]),
             "rnn": (45, [5, 20, 50, 100, 200, 400])}
 ROW = re.compile(r"(\w+):(\d+)\s+(\d+) ->\s+(\d+) nodes,.*\(\s*([-\d.]+) %\),\s+([\d.]+) s,.* (\d+) matches.* (\d+) MiB")
-COLORS = {"inception": "#c2410c", "attention": "#1d4ed8", "rnn": "#15803d"}
-WIDTH, HEIGHT, MARGIN = 640, 420, 60
 
 
 def measure(program, limit):
@@ -49,9 +46,9 @@ def points_of(rows, family):
 
 
 def print_table(rows):
-    print("| graph | nodes | after | estimated gain | matches priced | seconds | MiB |\n|---|---|---|---|---|---|---|")
-    for family, blocks, nodes, after, gain, seconds, matches, memory in rows:
-        print(f"| {family}, {blocks} | {nodes:,} | {after:,} | {gain:.1f} % | {matches:,} | {seconds:.2f} | {memory} |")
+    print(markdown_table(["graph", "nodes", "after", "estimated gain", "matches priced", "seconds", "MiB"],
+                         [[f"{family}, {blocks}", f"{nodes:,}", f"{after:,}", f"{gain:.1f} %", f"{matches:,}", f"{seconds:.2f}", memory]
+                          for family, blocks, nodes, after, gain, seconds, matches, memory in rows]))
     for family in FAMILIES:
         e = exponent(points_of(rows, family))
         print(f"\n{family}: seconds grow as nodes^{e:.2f}" if e is not None else f"\n{family}: too few graphs to tell")
@@ -64,54 +61,23 @@ def write_data(rows, path):
         out.writerows(rows)
 
 
-def plot(rows):
-    def scale(value, low, high, size):
-        return math.log(value / low) / math.log(high / low) * size
-
-    xs, ys = [row[2] for row in rows], [max(row[5], 1e-3) for row in rows]
-    low_x, high_x = 10 ** math.floor(math.log10(min(xs))), 10 ** math.ceil(math.log10(max(xs)))
-    low_y, high_y = 10 ** math.floor(math.log10(min(ys))), 10 ** math.ceil(math.log10(max(ys)))
-
-    def at(nodes, seconds):
-        return (MARGIN + scale(nodes, low_x, high_x, WIDTH - 2 * MARGIN),
-                HEIGHT - MARGIN - scale(max(seconds, 1e-3), low_y, high_y, HEIGHT - 2 * MARGIN))
-
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">',
-           f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>']
-    for value in (10 ** i for i in range(round(math.log10(low_x)), round(math.log10(high_x)) + 1)):
-        x, y = at(value, low_y)
-        out.append(f'<path d="M{x:.1f} {y:.1f}V{MARGIN}" stroke="#ddd"/>'
-                   f'<text x="{x:.1f}" y="{y + 18:.1f}" text-anchor="middle">{value:,}</text>')
-    for i in range(round(math.log10(low_y)), round(math.log10(high_y)) + 1):
-        x, y = at(low_x, 10.0 ** i)
-        out.append(f'<path d="M{x:.1f} {y:.1f}H{WIDTH - MARGIN}" stroke="#ddd"/>'
-                   f'<text x="{x - 6:.1f}" y="{y + 4:.1f}" text-anchor="end">{10.0 ** i:g} s</text>')
-    for number, family in enumerate(FAMILIES):
-        points = [at(*point) for point in points_of(rows, family)]
-        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        out.append(f'<polyline points="{line}" fill="none" stroke="{COLORS[family]}" stroke-width="2"/>')
-        out += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{COLORS[family]}"/>' for x, y in points]
-        out.append(f'<text x="{MARGIN + 12}" y="{MARGIN + 16 * (number + 1)}" fill="{COLORS[family]}">{family}</text>')
-    out.append(f'<text x="{WIDTH / 2}" y="{HEIGHT - 12}" text-anchor="middle">nodes</text></svg>')
-    return "\n".join(out) + "\n"
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parse_arguments():
+    parser = bare_parser(__doc__)
     parser.add_argument("--program", default="build/tests/benchmarks/benchmark_search", help="(default: %(default)s)")
     parser.add_argument("--out", metavar="PLOT.svg", type=pathlib.Path)
     parser.add_argument("--data", metavar="ROWS.csv", type=pathlib.Path)
     parser.add_argument("--limit", metavar="NODES", type=int, default=30000, help="no larger graphs (default: %(default)s)")
     options = parser.parse_args()
-    rows = measure(options.program, options.limit)
-    if not rows:
+    if all(size * min(counts) > options.limit for size, counts in FAMILIES.values()):
         parser.error("no graph is that small")
+    return options
+
+
+def main(options):
+    rows = measure(options.program, options.limit)
     print_table(rows)
     if options.data:
         write_data(rows, options.data)
     if options.out:
-        options.out.write_text(plot(rows), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    run_script(main)
+        picture = logarithmic_lines({family: points_of(rows, family) for family in FAMILIES}, "nodes", "s")
+        options.out.write_text(picture, encoding="utf-8")

@@ -9,8 +9,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper, parser
 
-from lib.command import run_script
-from models.optimizing import markdown_table, parser_of, run_for_json, tell
+from tables.common import markdown_table, parser_of, run_for_json, tell
 
 FRAMES, CHANNELS, BLOCKS = 400, 256, 4
 # A convolution module of a Conformer: pointwise, gated, by 31 frames of each channel, normalized, SiLU, pointwise.
@@ -67,16 +66,16 @@ def row_of(name, options, folder):
     return [name, *times, f"{told['speedup']:.2f}", f"{told['speedup_low']:.2f} to {told['speedup_high']:.2f}"]
 
 
-def main():
-    parser = parser_of("runtime-forms", __doc__, list(MODELS))
-    options = parser.parse_args()
+def parse_arguments():
+    options_parser = parser_of(__doc__, list(MODELS))
+    options = options_parser.parse_args()
     if unknown := set(options.names) - MODELS.keys():
-        parser.error(f"no such model: {', '.join(unknown)}")
+        options_parser.error(f"no such model: {', '.join(unknown)}")
+    return options
+
+
+def main(options):
     with tempfile.TemporaryDirectory() as folder:
         rows = [row_of(name, options, pathlib.Path(folder)) for name in options.names]
     tell(options, markdown_table(COLUMNS, rows))
     return 0
-
-
-if __name__ == "__main__":
-    run_script(main)

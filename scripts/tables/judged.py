@@ -1,10 +1,8 @@
-#!/usr/bin/env python3
-"""The tables of docs/results/judged-rules.md: `judged-tables TASO-VERIFY graph_subst.pb TENSAT-FOLDER`.
+"""The tables of docs/results/judged-rules.md: `results judged TASO-VERIFY graph_subst.pb TENSAT-FOLDER`.
 
 Judges the rules that TASO released (scripts/taso-rules reads them) and those that Tensat published (scripts/tensat-rules
 says which files), and prints one row for all that the program judges alike.
 """
-import argparse
 import collections
 import pathlib
 import re
@@ -12,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from lib.command import run_script
+from tables.common import ROOT, bare_parser
 
 VERDICT = re.compile(r"^([a-z]+-\S*\d): (proved under conditions|proved|checked|refuted|not proved|false[^(]*)(.*)$")
 NOT_DERIVED = "(not derived from the properties)"
@@ -55,34 +53,30 @@ def table(title, verdicts):
         alike.setdefault(verdict_of(verdict, rest), []).append(name)
     derived = sum(NOT_DERIVED not in rest for _, _, rest in verdicts)
     told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
-    yield f"## {title}\n\n{len(verdicts)} rules: {told}; {derived} follow from the properties too.\n"
-    yield "| verdict | holds where | from the properties | rules |\n|---|---|---|---|"
-    yield from (f"| {told} | {ranges(names)} |" for told, names in alike.items())
+    return (f"## {title}\n\n{len(verdicts)} rules: {told}; {derived} follow from the properties too.\n\n"
+            "| verdict | holds where | from the properties | rules |\n|---|---|---|---|\n"
+            + "\n".join(f"| {told} | {ranges(names)} |" for told, names in alike.items()) + "\n")
 
 
 def convert(script, published, path):
-    converter = pathlib.Path(__file__).with_name(script)
+    converter = ROOT / "scripts" / script
     ran = subprocess.run([sys.executable, str(converter), published], capture_output=True, text=True, check=False)
     if ran.returncode != 0:
         sys.exit(ran.stderr.strip())
     path.write_text(ran.stdout, encoding="utf-8")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parse_arguments():
+    parser = bare_parser(__doc__)
     for name in ("program", "protobuf", "tensat"):
         parser.add_argument(name)
-    options = parser.parse_args()
-    program, protobuf, tensat = options.program, options.protobuf, options.tensat
+    return parser.parse_args()
+
+
+def main(options):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        taso_rules, tensat_rules = folder / "taso.rules", folder / "tensat.rules"
-        convert("taso-rules", protobuf, taso_rules)
-        convert("tensat-rules", tensat, tensat_rules)
-        print("\n".join(table("TASO's released rules", judge(program, taso_rules, folder))))
-        print()
-        print("\n".join(table("Tensat's rules", judge(program, tensat_rules, folder))))
-
-
-if __name__ == "__main__":
-    run_script(main)
+        for title, script, published in (("TASO's released rules", "taso-rules", options.protobuf),
+                                         ("Tensat's rules", "tensat-rules", options.tensat)):
+            convert(script, published, folder / f"{script}.rules")
+            print(table(title, judge(options.program, folder / f"{script}.rules", folder)))

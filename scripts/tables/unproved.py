@@ -1,15 +1,13 @@
-#!/usr/bin/env python3
-"""What keeps generated rules from being proved: `unproved-table REJECTED.rules` prints a table of reasons and how many rules
+"""What keeps generated rules from being proved: `results unproved REJECTED.rules` prints a table of reasons and how many rules
 have each.
 
 REJECTED.rules, which has each rule with its reason, is what `taso-verify rules` writes beside the proved rules (scripts/prove-rules keeps it).
 """
-import argparse
 import collections
 import pathlib
 import re
 
-from lib.command import run_script
+from tables.common import bare_parser
 
 REJECTED = re.compile(r"^; ([a-z ]+): (.*)\n(?:;.*\n)*\(rule (\S+)", re.MULTILINE)
 
@@ -20,17 +18,16 @@ def reason_of(verdict, told):
     return f"{verdict}: {told.rstrip(' :')}"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parse_arguments():
+    parser = bare_parser(__doc__)
     parser.add_argument("rejected", type=pathlib.Path, metavar="REJECTED.rules")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main(options):
     text = options.rejected.read_text(encoding="utf-8")
     reasons = {found[3]: reason_of(found[1], found[2]) for found in REJECTED.finditer(text)}
     print("| verdict and reason | rules | for instance |\n|---|--:|---|")
     for reason, n in collections.Counter(reasons.values()).most_common():
         examples = sorted(name for name in reasons if reasons[name] == reason)[:2]
         print(f"| {reason} | {n} | {' '.join(f'`{name}`' for name in examples)} |")
-
-
-if __name__ == "__main__":
-    run_script(main)

@@ -7,8 +7,7 @@ if joint optimization ends worse than the sequential one on any model."""
 import resource
 import sys
 
-from lib.command import run_script
-from models.optimizing import SEARCH, SHAPES, find_or_build, markdown_table, parser_of, run_for_json, tell
+from tables.common import SEARCH, SHAPES, find_or_build, markdown_table, parser_of, run_for_json, tell
 
 STANDARD = ["nasrnn", "squeezenet", "bert-taso", "bert-taso-corrected", "resnext50-taso", "inception-v3", "nasnet-a",
             "mobilenetv2"]
@@ -81,16 +80,16 @@ def tell_methods(options):
 TABLES = {"strategies": tell_strategies, "rule-sizes": tell_rule_sizes, "methods": tell_methods}
 
 
-def main():
-    parser = parser_of("search-figures", __doc__, STANDARD)
+def parse_arguments():
+    parser = parser_of(__doc__, STANDARD)
     parser.add_argument("--table", choices=TABLES, action="append", help="only these (default: all)")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main(options):
     options.folder.mkdir(parents=True, exist_ok=True)
     tables, worse = zip(*(TABLES[table](options) for table in options.table or TABLES))
     tell(options, "\n\n".join(tables))
     for name in sum(worse, []):
-        print(f"search-figures: {name}: joint optimization ends worse than sequential", file=sys.stderr)
+        print(f"{sys.argv[0]}: {name}: joint optimization ends worse than sequential", file=sys.stderr)
     return 1 if any(worse) else 0
-
-
-run_script(main)

@@ -6,25 +6,21 @@ Results are kept in FOLDER/runtime.json, one by one, and so is the table of --ma
 again, so that a run can be cut at any time and goes on when it is called again. A model on which something fails is a line that says so, and the exit code is
 1; so it is where a result is slower than 0.99 of the original with its whole interval."""
 
-import datetime
 import sys
 
-from lib.command import run_script
 from models.exports import EXPORTS
-from models.optimizing import (BENCHMARKS, ROOT, SHAPES, Kept, by_threads, machine, markdown_table, model_of,
-                               parser_of, run_for_json, shapes_of, tell, write_markdown)
+from tables.common import BENCHMARKS, ROOT, SHAPES, by_threads, make_table, model_of, parser_of, run_for_json, shapes_of
 
 COLUMNS = ["model", "sizes", "threads", "nodes", "written", "taso-opt says", "before ms", "after ms", "speed-up", "95 %", ""]
 SLOWER = 0.99
 
 
 def parse_arguments():
-    parser = parser_of("bench-runtime", __doc__, BENCHMARKS + [f"exports/{name}" for name in EXPORTS])
+    parser = parser_of(__doc__, BENCHMARKS + [f"exports/{name}" for name in EXPORTS])
     parser.set_defaults(threads=None)
     parser.add_argument("--counts", metavar="N", type=int, nargs="+", default=[1, 2],
                         help="numbers of threads, each a line of the table (default: 1 2); --threads N is one alone")
     parser.add_argument("--seconds", type=float, default=20, help="of comparing for each (default: %(default)s)")
-    parser.add_argument("--only-tell", action="store_true", help="measure nothing, print what was measured")
     return parser.parse_args()
 
 
@@ -72,32 +68,9 @@ def row_of(name, threads, result):
             f"{report['nodes_before']} to {report['nodes_after']}", written(report), f"{said:.3f}" if said else "-", *measured]
 
 
-def text_of(kept, wanted):
-    rows = [row_of(*wanted[key], kept.results[key]) for key in wanted if key in kept.results]
-    return markdown_table(COLUMNS, rows) + kept.told_failures()
-
-
-def heading(options):
-    return (f"# Original against result, in ONNX Runtime\n\nMade by `scripts/bench-runtime`, {datetime.date.today()}, on "
-            f"{machine()}.\n*taso-opt says* is the speed-up that it measured when it decided, the rest is measured "
-            f"afterwards, in processes of its own:\nmedians, and the median ratio of loads with its interval. Where the "
-            f"original is written nothing is timed.\n\n")
-
-
-def main():
-    options = parse_arguments()
-    counts = [options.threads] if options.threads else options.counts
-    wanted = by_threads(options.names, counts)
-    kept = Kept("runtime", options)
-
-    def tell_row(key):
-        write_markdown(options, heading(options) + text_of(kept, wanted) + "\n")
-        print(*row_of(*wanted[key], kept.results[key]), flush=True)
-
-    if not options.only_tell:
-        kept.measure(wanted, lambda key: measure(*wanted[key], options), tell_row)
-    tell(options, text_of(kept, wanted), heading(options))
-    return 1 if kept.failures or any(is_slower(kept.results[key]) for key in wanted if key in kept.results) else 0
-
-
-run_script(main)
+def main(options):
+    wanted = by_threads(options.names, [options.threads] if options.threads else options.counts)
+    return make_table("runtime", options, wanted, measure, COLUMNS, row_of, "Original against result, in ONNX Runtime",
+                      "*taso-opt says* is the speed-up that it measured when it decided, the rest is measured afterwards, in processes "
+                      "of its own:\nmedians, and the median ratio of loads with its interval. Where the original is written nothing is "
+                      "timed.", is_bad=is_slower)

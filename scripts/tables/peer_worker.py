@@ -1,5 +1,5 @@
 """One load of a model in another runtime: `peer_worker.py PEER MODEL THREADS SECONDS [--shape NAME=DIMS]...` prints the
-shortest and the median run as JSON. Runs in the environment of compare-peers."""
+shortest and the median run as JSON. Runs in the environment of `results peers`."""
 
 import json
 import os

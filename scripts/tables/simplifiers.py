@@ -9,8 +9,6 @@ what they wait: the median of loads, in which models take turns, with the least 
 symbolic dimensions run at the sizes of taso-opt's profile. A model is one of build-models, a file, or one in --models, as
 those of export-models, which are not built."""
 
-import argparse
-import datetime
 import json
 import os
 import pathlib
@@ -21,11 +19,10 @@ import time
 import numpy as np
 import onnx
 
-from lib.command import run_script
-from models.catalog import MODELS
 from models.exports import EXPORTS
-from models.optimizing import BENCHMARKS, ROOT, machine, markdown_table, model_of, parse_shape, parser_of, shapes_of, write_markdown
-from models.simplifier_worker import TOOLS
+from tables.common import BENCHMARKS, ROOT, heading, markdown_table, model_of, parse_known_models, parser_of, shapes_of
+from tables.common import write_markdown
+from tables.simplifier_worker import TOOLS
 
 OURS = "taso"
 SEARCHED = "taso, searched"
@@ -33,26 +30,20 @@ SMALL_DIFFERENCE, DIFFERS = 1e-5, 1e-4
 
 
 def parse_arguments():
-    parser = parser_of("compare-simplifiers", __doc__, BENCHMARKS + [f"exports/{name}" for name in EXPORTS])
+    parser = parser_of(__doc__, BENCHMARKS + [f"exports/{name}" for name in EXPORTS])
     parser.set_defaults(threads=1)
-    parser.add_argument("--only-check-arguments", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--tools", metavar="NAME", nargs="+", choices=TOOLS, default=list(TOOLS), help="besides ours")
     parser.add_argument("--search", metavar="SECONDS", type=int, help="let taso-opt search for so long, too")
     parser.add_argument("--loads", type=int, default=5, help="of each result; 0: no timing (default: %(default)s)")
     parser.add_argument("--runs", type=int, default=8, help="for each load (default: %(default)s)")
     parser.add_argument("--limit", type=int, default=600, help="seconds for a tool (default: %(default)s)")
-    options = parser.parse_args()
-    for name in options.names:
-        is_there = options.models and (options.models / f"{name}.onnx").is_file()
-        if name not in MODELS and not is_there and not pathlib.Path(name).is_file():
-            parser.error(f"no model is called '{name}', and no file; see build-models --list")
-    return options
+    return parse_known_models(parser)
 
 
 def command_of(tool, model, out, options):
     if tool in TOOLS:
         python = pathlib.Path(os.environ["TASO_SIMPLIFIERS"]) / "bin/python"
-        return [python, "-B", ROOT / "scripts/models/simplifier_worker.py", tool, model, out]
+        return [python, "-B", ROOT / "scripts/tables/simplifier_worker.py", tool, model, out]
     ours = [options.program, model, "-o", out, "--quiet", "--json", out.with_suffix(".json"), *options.option]
     return ours + (["--budget", "0", "--device", "fake"] if tool == OURS
                    else ["--time", str(options.search), "--runtime", "onnxruntime", "--python", sys.executable])
@@ -97,7 +88,7 @@ def largest_difference(expected, found):
 
 def inputs_of(model, report):
     """Random inputs of the sizes that taso-opt took, from its report."""
-    from models.runtime import random_inputs, session_of
+    from models.runtime import parse_shape, random_inputs, session_of
     sizes = (json.loads(report.read_text(encoding="utf-8")).get("symbols") or {}).get("profiles", [{}])[0]
     shapes = dict(parse_shape(text) for text in shapes_of(model, sizes)[1::2])
     return random_inputs(session_of(model), 1, shapes)
@@ -162,27 +153,13 @@ def compare(name, options, notes):
     return [shown, nodes_of(model)] + [", ".join(cells.get(tool, ["none"])) for tool in tools_of(options)]
 
 
-def heading(options):
-    names = " ".join(pathlib.Path(name).name if pathlib.Path(name).is_file() else name for name in options.names)
-    search = f"--search {options.search} " if options.search else ""
-    return (f"# Beside other simplifiers\n\n{machine()}, threads: {options.threads}, {datetime.date.today()}; "
-            f"`scripts/compare-simplifiers {search}--loads {options.loads} --runs {options.runs} {names}`.\n\n")
-
-
-def main():
-    options = parse_arguments()
-    if options.only_check_arguments:
-        return 0
+def main(options):
     options.folder.mkdir(parents=True, exist_ok=True)
     notes, rows = [], []
     for name in options.names:
         rows.append(compare(name, options, notes))
         print(*rows[-1], sep=" | ", flush=True)
-        text = heading(options) + markdown_table(["model", "original", *tools_of(options)], rows) + "\n"
+        text = heading("Beside other simplifiers") + markdown_table(["model", "original", *tools_of(options)], rows) + "\n"
         write_markdown(options, text + "".join(f"\n- {note}" for note in notes) + "\n" * bool(notes))
     print(*notes, sep="\n")
     return 0
-
-
-if __name__ == "__main__":
-    run_script(main)

@@ -2,14 +2,12 @@
 file and what is written. Results are kept in FOLDER/memory.json, model by model: what is there is not measured again; remove
 the file to begin anew. Cost databases are kept in FOLDER, too."""
 
-import datetime
 import os
 import pathlib
 import subprocess
 import time
 
-from lib.command import run_script
-from models.optimizing import SHAPES, Kept, find_or_build, markdown_table, parser_of, tell
+from tables.common import SHAPES, by_name, find_or_build, make_table, parser_of
 
 STANDARD = ["efficientnet-b0", "resnet50", "inception-v3", "bert-taso-corrected", "bert", "gpt2", "vgg19"]
 COLUMNS = ["model", "file MiB", "written MiB", "taso-opt MiB", "times the file", "times the larger", "seconds", "taso-run MiB",
@@ -17,7 +15,7 @@ COLUMNS = ["model", "file MiB", "written MiB", "taso-opt MiB", "times the file",
 
 
 def parse_arguments():
-    parser = parser_of("memory-table", __doc__, STANDARD)
+    parser = parser_of(__doc__, STANDARD)
     parser.set_defaults(threads=1)
     return parser.parse_args()
 
@@ -52,21 +50,7 @@ def row(name, told):
             f"{told['taso-run'] / told['file']:.2f}"]
 
 
-def heading(options):
-    more = "".join(f" --option={option}" for option in options.option)
-    return (f"# Memory\n\nResident at the peak, {datetime.date.today()}, by\n\n    scripts/memory-table --threads {options.threads}"
-            f"{' --small' if options.small else ''}{more} {' '.join(options.names)}\n\n*Written* is what `taso-opt` wrote: the original, "
-            "simplified, where nothing was gained. What is timed has the weights of both, one after the other.\n\n")
-
-
-def main():
-    options = parse_arguments()
-    kept = Kept("memory", options)
-    kept.measure(options.names, lambda name: measure(name, options))
-    text = markdown_table(COLUMNS, [row(name, kept.results[name]) for name in options.names if name in kept.results])
-    tell(options, text + kept.told_failures(), heading(options))
-    return 1 if kept.failures else 0
-
-
-if __name__ == "__main__":
-    run_script(main)
+def main(options):
+    return make_table("memory", options, by_name(options.names), measure, COLUMNS, row, "Memory",
+                      "Resident at the peak. *Written* is what `taso-opt` wrote: the original, simplified, where nothing was gained. "
+                      "What is timed has the weights of both, one after the other.")

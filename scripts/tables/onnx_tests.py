@@ -1,8 +1,7 @@
 """Writes docs/results/onnx-tests.md from what the test programs say of ONNX's own tests, and prints their names by reason.
 
-`table.py BUILD`: BUILD is a build folder with tests/onnx/onnx_expect and onnx_pass.
+`results onnx-tests [BUILD]`: BUILD is a build folder with tests/onnx/onnx_expect and onnx_pass.
 """
-import argparse
 import collections
 import pathlib
 import subprocess
@@ -12,14 +11,14 @@ import textwrap
 import onnx
 import onnxruntime
 
-from lib.command import run_script
+from tables.common import ROOT, bare_parser
 
-HERE = pathlib.Path(__file__).resolve().parent
+TESTS = ROOT / "tests/onnx"
 GROUPS = ["node", "simple", "pytorch-converted", "pytorch-operator", "light"]
 
 
 def lines_of(script, *arguments):
-    done = subprocess.run([sys.executable, HERE / script, *arguments], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, TESTS / script, *arguments], capture_output=True, text=True)
     return done.stdout.splitlines()
 
 
@@ -91,10 +90,14 @@ def count_table(executed, bound):
             *rows]
 
 
-def main():
-    parser = argparse.ArgumentParser(prog="onnx-tests-table", description=__doc__.splitlines()[0])
+def parse_arguments():
+    parser = bare_parser(__doc__)
     parser.add_argument("build", nargs="?", default="build", type=pathlib.Path, help="(default: %(default)s)")
-    build = parser.parse_args().build.resolve()
+    return parser.parse_args()
+
+
+def main(options):
+    build = options.build.resolve()
     executed = verdicts_of_execution(build)
     bound = verdicts_of_execution(build, "--bind")
     not_run, failed, summary = verdicts_of_writing(build)
@@ -105,7 +108,7 @@ def main():
     out = [
         "# ONNX's own tests",
         "",
-        f"The tests that come with onnx {onnx.__version__}; written by `scripts/onnx-tests-table`, which "
+        f"The tests that come with onnx {onnx.__version__}; written by `scripts/results onnx-tests`, which "
         "prints each test's name, too.",
         "",
         "## Reading and writing",
@@ -129,7 +132,5 @@ def main():
         "",
         *by_reason(kept),
     ]
-    (HERE.parents[1] / "docs/results/onnx-tests.md").write_text("\n".join(out))
+    (ROOT / "docs/results/onnx-tests.md").write_text("\n".join(out))
 
-
-run_script(main)

@@ -1,28 +1,25 @@
-#!/usr/bin/env python3
 """Searches the seven models of Tensat's Table 1 at its dimensions, and prints its Tables 1, 3, 4, 5 and Figure 6 anew.
 
-`saturation-tables BUILD MODELS`: BUILD is a build folder (with tests/benchmarks/benchmark_saturation), MODELS the folder
+`results saturation BUILD MODELS`: BUILD is a build folder (with tests/benchmarks/benchmark_saturation), MODELS the folder
 that scripts/build-models has filled. Costs are made up (launch, arithmetic, traffic), so they compare searches and
 extractions, not devices. Times are processor seconds of one thread.
 """
-import argparse
 import json
 import os
 import pathlib
 import subprocess
 
-from lib.command import run_script
+from tables.common import PUBLISHED, ROOT, bare_parser
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Of Tensat's Table 1: seconds of TASO and of Tensat, and by how many percent what they found is faster on a T4.
+# Of Tensat's Table 1: seconds of TASO and of Tensat.
 MODELS = {
-    "bert-taso": (13.6, 1.4, 8.5, 9.2),
-    "resnext50-taso": (25.3, 0.7, 5.5, 8.8),
-    "nasnet-a": (1226, 10.6, 1.9, 7.3),
-    "nasrnn": (177.3, 0.5, 45.4, 68.9),
-    "inception-v3-tensat": (68.6, 5.1, 6.3, 10.0),
-    "squeezenet-tensat": (16.4, 0.3, 6.7, 24.5),
-    "vgg19-tensat": (8.9, 0.4, 8.9, 8.9),
+    "bert-taso": (13.6, 1.4),
+    "resnext50-taso": (25.3, 0.7),
+    "nasnet-a": (1226, 10.6),
+    "nasrnn": (177.3, 0.5),
+    "inception-v3-tensat": (68.6, 5.1),
+    "squeezenet-tensat": (16.4, 0.3),
+    "vgg19-tensat": (8.9, 0.4),
 }
 KEPT, VANILLA, EFFICIENT = 0, 1, 2   # enum cycle_filtering
 UNORDERED, ORDERED, ORDERED_BY_INTEGERS = 0, 1, 2   # enum ilp_form
@@ -83,14 +80,14 @@ def print_searches(arguments):
     kinds = ("backtracking", "saturation", "both")
     head("model", "original ms", *kinds, "saturation by Tensat's rules", *(f"faster by %: {kind}" for kind in kinds),
          "e-graphs", "seconds", "TASO %", "Tensat %", "seconds")
-    for model, (taso_seconds, tensat_seconds, taso, tensat) in MODELS.items():
+    for model, (taso_seconds, tensat_seconds) in MODELS.items():
         found = search(arguments, model, ROOT / "substitutions/egraph.rules")
         by_tensat = arguments.tensat_rules and search(arguments, model, arguments.tensat_rules)
         row(model, *(f"{1e3 * found[kind]:.3f}" for kind in ("before", *kinds)),
             f"{1e3 * by_tensat['saturation']:.3f}" if by_tensat else "-",
             *(percent(found["before"], found[kind]) for kind in kinds),
             ", ".join(str(found[f"{kind}_egraphs"]) for kind in kinds[1:]),
-            ", ".join(f"{found[f'{kind}_cpu']:.1f}" for kind in kinds), taso, tensat,
+            ", ".join(f"{found[f'{kind}_cpu']:.1f}" for kind in kinds), *PUBLISHED[model],
             f"{taso_seconds}, {tensat_seconds}")
 
 
@@ -140,8 +137,8 @@ TABLES = {"searches": print_searches, "explorations": print_explorations, "progr
           "limits": print_limits}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parse_arguments():
+    parser = bare_parser(__doc__)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("models", type=pathlib.Path)
     parser.add_argument("--small", action="store_true", help="the small variants")
@@ -150,11 +147,10 @@ def main():
                         help="those of Tensat's rules that are proved (docs/results/judged-rules.md)")
     parser.add_argument("--program-seconds", type=int, default=60, help="for one integer program")
     parser.add_argument("--table", choices=TABLES, action="append", help="only these")
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def main(arguments):
     for name in arguments.table or TABLES:
         TABLES[name](arguments)
         print(flush=True)
-
-
-if __name__ == "__main__":
-    run_script(main)

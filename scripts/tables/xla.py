@@ -1,18 +1,16 @@
-#!/usr/bin/env python3
-"""The table of docs/results/xla.md: `xla-table TASO-VERIFY [tests/verifier/xla.rules]`.
+"""The table of docs/results/xla.md: `results xla TASO-VERIFY [tests/verifier/xla.rules]`.
 
 Judges the rules of XLA's algebraic simplifier and prints a row for each, also for those that cannot be stated.
 """
-import argparse
 import collections
 import pathlib
 import re
 import subprocess
 import sys
 
-from lib.command import run_script
+from tables.common import ROOT, bare_parser
 
-RULES = pathlib.Path(__file__).parents[1] / "tests" / "verifier" / "xla.rules"
+RULES = ROOT / "tests/verifier/xla.rules"
 OTHERS = "; === "   # in the file, before what TensorRight does not state
 SECTION, MISSING = re.compile(r"^; --- (.*?) -+$"), re.compile(r"^; not stated: (\S+): (.*)$")
 VERDICT = re.compile(r"^(\S+): (proved|checked|refuted|not proved)\b(.*)$", re.MULTILINE)
@@ -56,18 +54,17 @@ def summary(rows, verdicts):
         yield f"| {label} | {len(part)} | " + " | ".join(str(counts[kind]) for kind in kinds) + " |"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parse_arguments():
+    parser = bare_parser(__doc__)
     parser.add_argument("program", metavar="TASO-VERIFY")
     parser.add_argument("rules", type=pathlib.Path, nargs="?", default=RULES)
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main(options):
     rows, verdicts = list(rows_of(options.rules.read_text(encoding="utf-8"))), judge(options.program, options.rules)
     print("\n".join(summary(rows, verdicts)))
     print("\n| rule | family | TensorRight | verdict | by, or for want of |\n|---|---|---|---|---|")
     for row in rows:
         verdict, rest = verdict_of(row, verdicts)
         print(f"| `{row[0]}` | {row[1]} | {'states it' if row[2] else ''} | {verdict} | {rest} |")
-
-
-if __name__ == "__main__":
-    run_script(main)

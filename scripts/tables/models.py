@@ -5,21 +5,19 @@ table beside what TASO and Tensat published. Results are kept in FOLDER/results.
 measured again, so a run can be made in pieces; remove the file to begin anew. A model on which something fails is a line
 that says so, and the exit code is 1."""
 
-from lib.command import run_script
-from models.optimizing import BENCHMARKS, ROOT, SEARCH, SHAPES, Kept, find_or_build, markdown_table, parser_of, run_for_json, tell
+from tables.common import BENCHMARKS, PUBLISHED, ROOT, SEARCH, SHAPES, by_name, find_or_build, make_table, markdown_table, parser_of
+from tables.common import percent, run_for_json
 
-# Speed-up in percent by TASO and by Tensat on an NVIDIA T4, both from the Tensat paper (Yang et al., MLSys 2021).
-PUBLISHED = {"bert-taso": (8.5, 9.2), "bert-taso-corrected": (8.5, 9.2), "resnext50-taso": (5.5, 8.8),
-             "nasnet-a": (1.9, 7.3), "nasrnn": (45.4, 68.9), "inception-v3": (6.3, 10.0), "squeezenet": (6.7, 24.5),
-             "vgg19": (8.9, 8.9)}
+# Models of ours that those of PUBLISHED stand for.
+ALIAS = {"bert-taso-corrected": "bert-taso", "inception-v3": "inception-v3-tensat", "squeezenet": "squeezenet-tensat",
+         "vgg19": "vgg19-tensat"}
 COLUMNS = ["model", "nodes", "search: warm s", "cold s", "MiB", "rewrites", "estimated %", "own %", "ONNX Runtime %",
            "TASO, Tensat %", "before ms", "estimate off", "after ms", "estimate off"]
 
 
 def parse_arguments():
-    parser = parser_of("bench-models", __doc__, BENCHMARKS)
+    parser = parser_of(__doc__, BENCHMARKS)
     parser.add_argument("--seconds", type=float, default=5, help="of timing for each (default: %(default)s)")
-    parser.add_argument("--only-tell", action="store_true", help="measure nothing, print what was measured")
     return parser.parse_args()
 
 
@@ -39,12 +37,6 @@ def measure(name, options):
 
 
 # --- telling ----------------------------------------------------------------------------------------------------------
-
-def percent(ratios):
-    """Of a ratio with its interval: low, itself, high."""
-    low, ratio, high = (100 * (ratio - 1) for ratio in ratios)
-    return f"{ratio:+.1f} ({low:+.1f} to {high:+.1f})"
-
 
 def estimated_gain(report):
     """By the costs that are believed in the end, where both were timed; else by those of the search."""
@@ -79,7 +71,7 @@ def times_and_errors(report):
 def row_of(name, result):
     report = result["report"]
     gain = estimated_gain(report)
-    published = PUBLISHED.get(name)
+    published = PUBLISHED.get(ALIAS.get(name, name))
     return [name, report["nodes_before"], f"{result['warm']:.1f}", f"{result['cold']:.1f}",
             f"{result['memory'] / 2**20:.0f}", len(report["rewrites"]), f"{100 * (gain - 1):+.1f}", own_gain(report),
             ort_gain(result["ort"]), f"{published[0]}, {published[1]}" if published else "-", *times_and_errors(report)]
@@ -90,24 +82,10 @@ def rules_of(name, result):
     return f"- {name}: " + (", ".join(f"{rule} {n}" for rule, n in rules) or "none")
 
 
-def text_of(results, names):
-    done = [name for name in names if name in results]
-    table = markdown_table(COLUMNS, [row_of(name, results[name]) for name in done])
-    return "\n".join([table, "", "Rules used, and how often:", "", *(rules_of(name, results[name]) for name in done)])
+def text_of(done):
+    table = markdown_table(COLUMNS, [row_of(*label, result) for label, result in done])
+    return "\n".join([table, "", "Rules used, and how often:", "", *(rules_of(*label, result) for label, result in done)])
 
 
-def main():
-    options = parse_arguments()
-    kept = Kept("results", options)
-
-    def tell_row(name):
-        print(" ".join(f"{column}={value}" for column, value in zip(COLUMNS, row_of(name, kept.results[name]))), flush=True)
-
-    if not options.only_tell:
-        kept.measure(options.names, lambda name: measure(name, options), tell_row)
-    text = text_of(kept.results, options.names) + kept.told_failures()
-    tell(options, text, f"Measured by `scripts/bench-models`, {options.threads} threads.\n\n")
-    return 1 if kept.failures else 0
-
-
-run_script(main)
+def main(options):
+    return make_table("results", options, by_name(options.names), measure, COLUMNS, row_of, "Benchmark models", text_of=text_of)

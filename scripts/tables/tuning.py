@@ -3,13 +3,11 @@ compiled models run by turns. Medians of all rounds of the medians of each. Resu
 model: what is there is not measured again; remove the file to begin anew. Exit code 1 where a tuned model is slower than the
 untuned one by more than 1 %. A NAME may be a file."""
 
-import math
 import re
 import shutil
 import statistics
 
-from lib.command import run_script
-from models.optimizing import SHAPES, Kept, markdown_table, model_of, parser_of, run_for_json, tell
+from tables.common import SHAPES, by_name, make_table, model_of, parser_of, run_for_json
 
 STANDARD = ["squeezenet", "mobilenetv2", "efficientnet-b0", "resnet18"]
 COLUMNS = ["model", "steps", "inexact kernels", "before ms", "after ms", "times as fast", "by round"]
@@ -17,7 +15,7 @@ LARGEST_LOSS = 0.01
 
 
 def parse_arguments():
-    parser = parser_of("tuning-table", __doc__, STANDARD)
+    parser = parser_of(__doc__, STANDARD)
     parser.set_defaults(threads=1)
     parser.add_argument("--minutes", type=float, default=4, help="of tuning, for each model (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="in which both are loaded and timed (default: %(default)s)")
@@ -56,17 +54,11 @@ def row(name, told):
             f"{gain(told):.3f}", ", ".join(f"{before / after:.3f}" for before, after in told["rounds"])]
 
 
-def main():
-    options = parse_arguments()
-    kept = Kept("tuning", options)
-    kept.measure(options.names, lambda name: measure(name, options), lambda name: print(*row(name, kept.results[name]), flush=True))
-    all_told = [kept.results[name] for name in options.names if name in kept.results]
-    text = markdown_table(COLUMNS, [row(name, kept.results[name]) for name in options.names if name in kept.results])
-    if all_told:
-        text += f"\n\nGeometric mean of {len(all_told)}: {math.prod(map(gain, all_told)) ** (1 / len(all_told)):.3f} times as fast."
-    tell(options, text + kept.told_failures())
-    return 1 if kept.failures or any(gain(told) < 1 - LARGEST_LOSS for told in all_told) else 0
+def note_of(done):
+    gains = [gain(told) for _, told in done]
+    return f"\n\nGeometric mean of {len(gains)}: {statistics.geometric_mean(gains):.3f} times as fast." if gains else ""
 
 
-if __name__ == "__main__":
-    run_script(main)
+def main(options):
+    return make_table("tuning", options, by_name(options.names), measure, COLUMNS, row, "Tuning", notes=note_of,
+                      is_bad=lambda told: gain(told) < 1 - LARGEST_LOSS)

@@ -4,13 +4,9 @@ choose against the standard ones, timed whole; and what the search takes, from b
 Results are kept in FOLDER/true-costs.json, one by one: what is there is not measured again, so a run can be interrupted;
 remove the file to begin anew. A model on which something fails is a line that says so, and the exit code is 1."""
 
-import datetime
-import sys
 import time
 
-from lib.command import run_script
-from models.optimizing import (SHAPES, Kept, add_numbers_of_threads, by_threads, find_or_build, markdown_table, parser_of,
-                               run_for_json, tell)
+from tables.common import SHAPES, add_numbers_of_threads, by_threads, find_or_build, make_table, markdown_table, parser_of, run_for_json
 
 STANDARD = ["squeezenet", "bert-taso-corrected", "mobilenetv2", "nasrnn", "bert", "resnet50", "vit", "gpt2", "efficientnet-b0",
             "resnext50-taso", "inception-v3"]
@@ -23,7 +19,7 @@ AGREES, NOT_SLOWER = 0.10, 1.02
 
 
 def parse_arguments():
-    parser = parser_of("true-costs", __doc__, STANDARD)
+    parser = parser_of(__doc__, STANDARD)
     add_numbers_of_threads(parser)
     return parser.parse_args()
 
@@ -64,24 +60,24 @@ def layouts_of(report, which):
     return fastest["standard"], fastest.get("best")
 
 
-def agreement_row(label, told):
+def agreement_row(name, threads, told):
     pairs = [agreement_of(told["report"], which) for which in ("before", "after")]
-    return [*label, *(cell for pair in pairs for cell in
+    return [name, threads, *(cell for pair in pairs for cell in
                       ((f"{pair[0]:.2f}", f"{pair[1]:.2f}", f"{100 * pair[2]:+.1f} %") if pair else ["-"] * 3))]
 
 
-def layouts_row(label, told):
+def layouts_row(name, threads, told):
     cells = []
     for which in ("original", "result"):
         pair = layouts_of(told["report"], which)
         cells += ["-"] * 3 if not pair else [f"{pair[0]:.2f}"] + (
             ["the same", "1"] if pair[1] is None else [f"{pair[1]:.2f}", f"{pair[1] / pair[0]:.3f}"])
-    return [*label, *cells]
+    return [name, threads, *cells]
 
 
-def search_row(label, told):
+def search_row(name, threads, told):
     report = told["report"]
-    return [*label, f"{told['seconds']:.1f}", report["steps_measured"], f"{report['seconds_measuring']:.1f}", report["searches"],
+    return [name, threads, f"{told['seconds']:.1f}", report["steps_measured"], f"{report['seconds_measuring']:.1f}", report["searches"],
             *(f"{told[what] / 2**20:.0f}" for what in ("file", "written")), f"{report['peak_memory_bytes'] / 2**20:.0f}",
             f"{report['peak_memory_bytes'] / told['file']:.2f}"]
 
@@ -96,29 +92,12 @@ def text_of(rows):
               if (pair := layouts_of(told["report"], which)) and pair[1]]
     return "\n".join([
         f"Sums are within {100 * AGREES:.0f} % of the shortest run {count(lambda e: abs(e) <= AGREES, errors)} times.", "",
-        markdown_table(AGREEMENT, [agreement_row(*row) for row in rows]), "",
+        markdown_table(AGREEMENT, [agreement_row(*label, told) for label, told in rows]), "",
         f"Chosen layouts take at most {NOT_SLOWER} times what standard ones take {count(lambda r: r <= NOT_SLOWER, ratios)} times, "
-        "by lower quartiles of one load.", "", markdown_table(LAYOUTS, [layouts_row(*row) for row in rows]), "",
-        "The whole command, with an empty cost database:", "", markdown_table(SEARCH, [search_row(*row) for row in rows])])
+        "by lower quartiles of one load.", "", markdown_table(LAYOUTS, [layouts_row(*label, told) for label, told in rows]), "",
+        "The whole command, with an empty cost database:", "", markdown_table(SEARCH, [search_row(*label, told) for label, told in rows])])
 
 
-def heading(options):
-    more = "".join(f" --option={option}" for option in options.option) + "".join(f" --threads {n}" for n in options.threads)
-    return (f"# True costs\n\n{datetime.date.today()}, by\n\n    scripts/true-costs{' --small' if options.small else ''}{more} "
-            f"{' '.join(options.names)}\n\n")
-
-
-def main():
-    options = parse_arguments()
-    options.threads = options.threads or [1, 2]
-    wanted = by_threads(options.names, options.threads)
-    kept = Kept("true-costs", options)
-    kept.measure(wanted, lambda key: measure(*wanted[key], options),
-                 lambda key: print(*search_row(wanted[key], kept.results[key]), file=sys.stderr, flush=True))
-    text = text_of([(wanted[key], kept.results[key]) for key in wanted if key in kept.results]) + kept.told_failures()
-    tell(options, text, heading(options))
-    return 1 if kept.failures else 0
-
-
-if __name__ == "__main__":
-    run_script(main)
+def main(options):
+    wanted = by_threads(options.names, options.threads or [1, 2])
+    return make_table("true-costs", options, wanted, measure, SEARCH, search_row, "True costs", text_of=text_of)

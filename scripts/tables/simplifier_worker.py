@@ -1,4 +1,4 @@
-"""One tool on one model: `simplifier_worker.py TOOL MODEL OUT`. Runs in the environment of compare-simplifiers."""
+"""One tool on one model: `simplifier_worker.py TOOL MODEL OUT`. Runs in the environment of `results simplifiers`."""
 
 import sys
 

@@ -1,5 +1,6 @@
-"""Pictures as SVG: lines over categories, bars in groups with intervals, and a heat map of counts."""
+"""Pictures as SVG: lines over categories and over numbers, bars in groups with intervals, and a heat map of counts."""
 
+import math
 from xml.sax.saxutils import escape
 
 COLORS = ["#c2410c", "#1d4ed8", "#15803d", "#7e22ce", "#a16207", "#0f766e", "#be123c"]
@@ -37,15 +38,41 @@ def legend(names):
     return [text(MARGIN + i * step, MARGIN - 16, name, "start", f'fill="{COLORS[i % len(COLORS)]}"') for i, name in enumerate(names)]
 
 
+def polylines(series):
+    """`series`: by name the places of its points."""
+    parts = []
+    for color, points in zip(COLORS * len(series), series.values()):
+        parts.append(f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}" fill="none" stroke="{color}" stroke-width="2"/>')
+        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{color}"/>' for x, y in points]
+    return parts + legend(series)
+
+
 def lines(categories, series, xlabel, ylabel):
     """`series`: by name a value for each category; None: no value."""
     values = [value for line in series.values() for value in line if value is not None]
     parts, x_of, y_of = axes(categories, 0, max(values, default=1) * 1.05, xlabel, ylabel)
-    for color, line in zip(COLORS * len(series), series.values()):
-        points = [(x_of(i), y_of(value)) for i, value in enumerate(line) if value is not None]
-        parts.append(f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}" fill="none" stroke="{color}" stroke-width="2"/>')
-        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{color}"/>' for x, y in points]
-    return svg(WIDTH, HEIGHT, parts + legend(series))
+    return svg(WIDTH, HEIGHT, parts + polylines({
+        name: [(x_of(i), y_of(value)) for i, value in enumerate(line) if value is not None] for name, line in series.items()}))
+
+
+def logarithmic_lines(series, xlabel, ylabel, least=1e-3):
+    """`series`: by name points, the values of which are `least` or more; both axes are in powers of ten."""
+    def scale(values, begin, end):
+        low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+        return range(low, high + 1), lambda value: begin + (end - begin) * (math.log10(value) - low) / (high - low)
+
+    points = [(x, max(y, least)) for line in series.values() for x, y in line]
+    xs, x_of = scale([x for x, _ in points], MARGIN, WIDTH - MARGIN)
+    ys, y_of = scale([y for _, y in points], HEIGHT - MARGIN, MARGIN)
+    parts = [text(WIDTH / 2, HEIGHT - 12, xlabel), text(MARGIN, MARGIN - 36, ylabel, "start")]
+    for x in xs:
+        parts += [f'<path d="M{x_of(10.0**x):.1f} {HEIGHT - MARGIN}V{MARGIN}" stroke="#ddd"/>',
+                  text(x_of(10.0**x), HEIGHT - MARGIN + 18, f"{10.0**x:,g}")]
+    for y in ys:
+        parts += [f'<path d="M{MARGIN} {y_of(10.0**y):.1f}H{WIDTH - MARGIN}" stroke="#ddd"/>',
+                  text(MARGIN - 6, y_of(10.0**y) + 4, f"{10.0**y:g}", "end")]
+    return svg(WIDTH, HEIGHT, parts + polylines({
+        name: [(x_of(x), y_of(max(y, least))) for x, y in line] for name, line in series.items()}))
 
 
 def bars(categories, series, ylabel):

@@ -14,8 +14,7 @@ from onnx import helper, numpy_helper, parser
 import numpy as np
 import onnx
 
-from lib.command import run_script
-from models.optimizing import ROOT, Kept, find_or_build, machine, markdown_table, parser_of, run_for_json, tell
+from tables.common import ROOT, Kept, find_or_build, heading, markdown_table, parser_of, run_for_json, tell
 
 MODELS = ["infogan", "dcgan", "fsrcnn", "gcn", "resnet18", "csrnet", "longformer"]
 VERIFY = ROOT / "build/verifier/taso-verify"
@@ -197,28 +196,22 @@ MODEL_COLUMNS = ["model", "cold s", "warm s", "before ms", "after ms", "times as
 
 
 def parse_arguments():
-    arguments = parser_of("derivation-table", __doc__, ["cases", *MODELS])
-    arguments.add_argument("--seconds", type=float, default=2, help="of timing for each (default: %(default)s)")
-    arguments.add_argument("--only-tell", action="store_true", help="measure nothing, print what was measured")
-    return arguments.parse_args()
+    parser = parser_of(__doc__, ["cases", *MODELS])
+    parser.add_argument("--seconds", type=float, default=2, help="of timing for each (default: %(default)s)")
+    return parser.parse_args()
 
 
 def table(columns, rows):
     return markdown_table(columns, rows) + "\n\n" if rows else ""
 
 
-def main():
-    options = parse_arguments()
+def main(options):
     kept, cases = Kept("derivations", options), {case.name: case for case in CASES if "cases" in options.names}
     models = [name for name in options.names if name != "cases"]
-    if not options.only_tell:
-        kept.measure(cases, lambda name: measure_case(cases[name], options), lambda key: print(key, flush=True))
-        kept.measure(models, lambda name: measure_model(name, options), lambda key: print(key, flush=True))
+    kept.measure(cases, lambda name: measure_case(cases[name], options), lambda key: print(key, flush=True))
+    kept.measure(models, lambda name: measure_model(name, options), lambda key: print(key, flush=True))
     found = kept.results
     text = table(CASE_COLUMNS, [row_of_case(cases[name], found[name]) for name in cases if name in found])
     text += table(MODEL_COLUMNS, [row_of_model(name, found[name]) for name in models if name in found])
-    tell(options, text.rstrip() + kept.told_failures(), f"Made by `scripts/derivation-table` on {machine()}, {options.threads} threads.\n\n")
+    tell(options, text.rstrip() + kept.told_failures(), heading("Derivation"))
     return 1 if kept.failures else 0
-
-
-run_script(main)

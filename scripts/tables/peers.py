@@ -7,18 +7,15 @@ run can be made in pieces; remove the file to begin anew. A cell is the shortest
 median of the rounds' medians, in milliseconds. A runtime that is not installed or fails at a model is told of below the
 table."""
 
-import argparse
-import datetime
 import json
 import os
 import pathlib
 import statistics
 import subprocess
 
-from lib.command import run_script
-from models.catalog import MODELS
-from models.optimizing import ALL, ROOT, SHAPES, Kept, by_threads, find_or_build, machine, markdown_table, parser_of, run_for_json, tell
-from models.peer_worker import PEERS, PROVIDER
+from tables.common import ALL, ROOT, SHAPES, add_timing, by_threads, find_or_build, make_table, parse_known_models, parser_of, run_for_json
+from tables.common import threads_of
+from tables.peer_worker import PEERS, PROVIDER
 
 WRITTEN = "ONNX Runtime, optimized"
 OURS = ["ours", "ours, compiled", WRITTEN, PROVIDER]
@@ -27,19 +24,12 @@ COLUMNS = ["model", "threads", *PEERS.values(), *OURS, *RATIOS]
 
 
 def parse_arguments():
-    parser = parser_of("compare-peers", __doc__, ALL)
-    parser.set_defaults(threads=None)
-    parser.add_argument("--only-check-arguments", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--rounds", type=int, default=5, help="loads of each (default: %(default)s)")
-    parser.add_argument("--seconds", type=float, default=1, help="of timing for each load (default: %(default)s)")
+    parser = parser_of(__doc__, ALL)
+    add_timing(parser, 5, 1)
     parser.add_argument("--provider", type=pathlib.Path, metavar="FILE",
                         help="libonnxruntime_providers_taso.so (default: none is timed)")
     parser.add_argument("--peers", metavar="NAME", nargs="+", choices=PEERS, default=list(PEERS), help="runtimes")
-    options = parser.parse_args()
-    for name in options.names:
-        if name not in MODELS and not (options.models and list(options.models.glob(f"{name}*.onnx"))):
-            parser.error(f"no model is called '{name}'; see build-models --list")
-    return options
+    return parse_known_models(parser)
 
 
 def optimize(model, fast, costs, threads, shapes, options, runtime=None):
@@ -56,7 +46,7 @@ def python_of_peers():
 
 def time_peer(peer, model, threads, shapes, seconds, **ours):
     """The times of a load in one of the others. RuntimeError: why there are none."""
-    command = [python_of_peers(), "-B", ROOT / "scripts/models/peer_worker.py", peer, model, threads, seconds, *shapes]
+    command = [python_of_peers(), "-B", ROOT / "scripts/tables/peer_worker.py", peer, model, threads, seconds, *shapes]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": str(ROOT / "scripts"), **ours}
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, env=environment, timeout=600)
     if done.returncode:
@@ -91,16 +81,15 @@ def runners(name, model, threads, options):
     return found
 
 
-def measure(name, threads, options, failures):
-    """By column: all loads' times."""
-    found = runners(name, find_or_build(name, options), threads, options)
-    times, names = {column: [] for column in found}, list(found)
-    for i in range(options.rounds):
+def times_by_turns(name, timers, rounds, failures):
+    """By column: all loads' times. `timers` has by column what gives the times of a load; another column begins each round."""
+    times, names = {column: [] for column in timers}, list(timers)
+    for i in range(rounds):
         for column in names[i % len(names):] + names[:i % len(names)]:
             if (name, column) in failures:
                 continue
             try:
-                times[column].append(found[column]())
+                times[column].append(timers[column]())
             except (RuntimeError, subprocess.TimeoutExpired) as failure:
                 failures[name, column] = str(failure)
     return {column: loads for column, loads in times.items() if loads}
@@ -120,38 +109,24 @@ def row(name, threads, times):
     return [name, threads, *(cell(times.get(column)) for column in [*PEERS.values(), *OURS]), *ratios]
 
 
-def means(rows):
-    """Of the ratios, the geometric ones, as a row."""
-    mean_of = lambda ratios: f"{statistics.geometric_mean(ratios):.2f}" if ratios else "-"
-    columns = [[float(row[-k]) for row in rows if row[-k] != "-"] for k in range(len(RATIOS), 0, -1)]
-    return ["geometric mean", *[""] * (len(COLUMNS) - len(RATIOS) - 1), *map(mean_of, columns)]
+def means(rows, n_ratios):
+    """Of the ratios, which stand last, the geometric ones, as a row."""
+    columns = [[float(row[-k]) for row in rows if row[-k] != "-"] for k in range(n_ratios, 0, -1)]
+    told = [f"{statistics.geometric_mean(ratios):.2f}" if ratios else "-" for ratios in columns]
+    return [["geometric mean", *[""] * (len(rows[0]) - n_ratios - 1), *told]] if rows else []
 
 
-def heading(options):
-    return (f"# Our executor beside others\n\n{machine()}, {os.cpu_count()} cores, {datetime.date.today()}; "
-            f"`scripts/compare-peers --rounds {options.rounds} --seconds {options.seconds:g} {'--small ' if options.small else ''}{' '.join(options.names)}`. "
-            "Milliseconds of the shortest run and, in brackets, the median of the loads' medians. The last columns are above "
-            "1 where ours is faster.\n\n")
+def notes_of(failures):
+    return "".join(f"\n- {column} does not run {name}: {reason}" for (name, column), reason in failures.items())
 
 
-def main():
-    options = parse_arguments()
-    if options.only_check_arguments:
-        return 0
-    counts = [options.threads] if options.threads else sorted({1, min(2, os.cpu_count() or 1)})
-    wanted = by_threads(options.names, counts)
-    kept, failures = Kept("peers", options), {}
+def main(options):
+    failures = {}
 
-    def row_of(key):
-        return row(*wanted[key], kept.results[key])
+    def measure(name, threads, options):
+        return times_by_turns(name, runners(name, find_or_build(name, options), threads, options), options.rounds, failures)
 
-    kept.measure(wanted, lambda key: measure(*wanted[key], options, failures),
-                 lambda key: print(markdown_table(COLUMNS, [row_of(key)]).splitlines()[-1], flush=True))
-    rows = [row_of(key) for key in wanted if key in kept.results]
-    notes = "".join(f"\n\n- {column} does not run {name}: {reason}" for (name, column), reason in failures.items())
-    tell(options, heading(options) + markdown_table(COLUMNS, [*rows, means(rows)]) + notes + kept.told_failures())
-    return 1 if kept.failures else 0
-
-
-if __name__ == "__main__":
-    run_script(main)
+    return make_table("peers", options, by_threads(options.names, threads_of(options)), measure, COLUMNS, row,
+                      "Our executor beside others",
+                      "Milliseconds of the shortest run and, in brackets, the median of the loads' medians. The last columns are above "
+                      "1 where ours is faster.", last=lambda rows: means(rows, len(RATIOS)), notes=lambda _: notes_of(failures))

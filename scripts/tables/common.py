@@ -1,10 +1,12 @@
-"""What scripts that measure taso-opt on models have in common: arguments, models, results that are kept, tables."""
+"""What tables share: arguments, models, results that are kept, tables that are made model by model, Markdown."""
 
 import argparse
+import datetime
 import json
 import os
 import pathlib
 import platform
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -19,10 +21,21 @@ BENCHMARKS = ["nasrnn", "squeezenet", "bert-taso", "bert-taso-corrected", "resne
 ALL = [*BENCHMARKS, "unet", "resnet18", "mobilenetv3"]   # beside other runtimes
 
 
-def parser_of(program, says, names):
+# Of Tensat's Table 1 (Yang et al., MLSys 2021): how many percent faster TASO and Tensat made models on an NVIDIA T4.
+PUBLISHED = {"bert-taso": (8.5, 9.2), "resnext50-taso": (5.5, 8.8), "nasnet-a": (1.9, 7.3), "nasrnn": (45.4, 68.9),
+             "inception-v3-tensat": (6.3, 10.0), "squeezenet-tensat": (6.7, 24.5), "vgg19-tensat": (8.9, 8.9)}
+
+
+# --- arguments ---------------------------------------------------------------------------------------------------------
+
+def bare_parser(says):
+    return argparse.ArgumentParser(prog=sys.argv[0], description=says, conflict_handler="resolve",
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def parser_of(says, names):
     """Of which models, where they and their cost databases are, and how they are optimized."""
-    parser = argparse.ArgumentParser(prog=program, description=says, conflict_handler="resolve",
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = bare_parser(says)
     parser.add_argument("names", metavar="NAME", nargs="*", default=names, help="models (default: %(default)s)")
     parser.add_argument("--small", action="store_true", help="the small variants")
     parser.add_argument("--folder", metavar="FOLDER", type=pathlib.Path, default=ROOT / "build/bench",
@@ -33,6 +46,7 @@ def parser_of(program, says, names):
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of the model (default: %(default)s)")
     parser.add_argument("--option", metavar="OPTION", action="append", default=[], help="more options for taso-opt")
     parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the table to this file, too")
+    parser.add_argument("--only-tell", action="store_true", help="measure nothing, print what was measured")
     return parser
 
 
@@ -41,6 +55,30 @@ def add_numbers_of_threads(parser):
                         help="of the models; may be repeated (default: 1 and 2)")
 
 
+def add_timing(parser, rounds, seconds):
+    """By 1 and 2 threads, unless --threads names one number."""
+    parser.set_defaults(threads=None)
+    parser.add_argument("--rounds", type=int, default=rounds, help="loads of each (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=seconds, help="of timing for each load (default: %(default)s)")
+
+
+def parse_known_models(parser):
+    """Names are those of build-models, of files, or of files in --models."""
+    from models.catalog import MODELS
+    options = parser.parse_args()
+    for name in options.names:
+        is_there = options.models and list(options.models.glob(f"{name}*.onnx"))
+        if name not in MODELS and not is_there and not pathlib.Path(name).is_file():
+            parser.error(f"no model is called '{name}', and no file; see build-models --list")
+    return options
+
+
+def threads_of(options):
+    return [options.threads] if options.threads else sorted({1, min(2, os.cpu_count() or 1)})
+
+
+# --- results -----------------------------------------------------------------------------------------------------------
+
 class Kept:
     """Results in FOLDER/NAME.json, by key: what is there is not measured again, so that a run can be cut at any time."""
 
@@ -48,11 +86,11 @@ class Kept:
         options.folder.mkdir(parents=True, exist_ok=True)
         self.path = options.folder / f"{name}{'-small' if options.small else ''}.json"
         self.results = json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else {}
-        self.failures = []
+        self.failures, self.only_tells = [], options.only_tell
 
     def measure(self, keys, work, tell=lambda key: None):
         """Those that are not there by `work`; a model on which something fails is a line, and has no result."""
-        for key in [key for key in keys if key not in self.results]:
+        for key in [key for key in keys if key not in self.results and not self.only_tells]:
             try:
                 self.results[key] = work(key)
                 replace_text(self.path, json.dumps(self.results))
@@ -65,12 +103,41 @@ class Kept:
         return "".join(f"\n\nFailed: {failure}" for failure in self.failures)
 
 
+def make_table(file, options, wanted, measure, columns, row, title, says="", text_of=None, last=lambda rows: [],
+               notes=lambda done: "", is_bad=lambda result: False):
+    """The whole course of a table: `wanted` has by key what measure and row are given, `text_of` makes more than one table of
+    (arguments, result), `last` rows behind the others, and `notes` what stands below. What there is is written after each result. Gives the exit code."""
+    kept = Kept(file, options)
+
+    def done():
+        return [(wanted[key], kept.results[key]) for key in wanted if key in kept.results]
+
+    def text():
+        rows = [row(*arguments, result) for arguments, result in done()]
+        return (text_of(done()) if text_of else markdown_table(columns, rows + last(rows))) + notes(done()) + kept.told_failures()
+
+    def tell_row(key):
+        write_markdown(options, heading(title, says) + text() + "\n")
+        print(markdown_table(columns, [row(*wanted[key], kept.results[key])]).splitlines()[-1], file=sys.stderr, flush=True)
+
+    kept.measure(wanted, lambda key: measure(*wanted[key], options), tell_row)
+    tell(options, text(), heading(title, says))
+    return 1 if kept.failures or any(is_bad(result) for _, result in done()) else 0
+
+
+def heading(title, says=""):
+    return (f"# {title}\n\n{machine()}, {os.cpu_count()} cores, {datetime.date.today()}, by\n\n"
+            f"    scripts/{sys.argv[0]} {shlex.join(sys.argv[1:])}\n\n{says}{chr(10) * 2 if says else ''}")
+
+
 def replace_text(path, text):
     """As a whole, whenever it is cut."""
     whole = path.with_name(path.name + ".new")
     whole.write_text(text, encoding="utf-8")
     os.replace(whole, path)
 
+
+# --- models ------------------------------------------------------------------------------------------------------------
 
 def model_of(name, options):
     return pathlib.Path(name) if pathlib.Path(name).is_file() else find_or_build(name, options)
@@ -87,14 +154,6 @@ def find_or_build(name, options):
     return options.folder / file
 
 
-def parse_shape(text):
-    name, _, dimensions = text.rpartition("=")
-    try:
-        return name, [int(d) for d in dimensions.split(",") if d]
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=1,2,3") from None
-
-
 def shapes_of(model, sizes):
     """The shape of each input that has symbols, as an option."""
     shapes = []
@@ -106,6 +165,8 @@ def shapes_of(model, sizes):
     return shapes
 
 
+# --- commands ----------------------------------------------------------------------------------------------------------
+
 def run_for_json(command, accepted):
     """Runs a command that takes --json, and gives what it wrote. RuntimeError unless its exit code is accepted."""
     with tempfile.TemporaryDirectory() as folder:
@@ -116,10 +177,16 @@ def run_for_json(command, accepted):
         return json.loads(path.read_text(encoding="utf-8"))
 
 
+def by_name(names):
+    return {name: (name,) for name in names}
+
+
 def by_threads(names, counts):
     """The keys of results of each model by each number of threads."""
     return {f"{name} {threads}": (name, threads) for name in names for threads in counts}
 
+
+# --- text --------------------------------------------------------------------------------------------------------------
 
 def machine():
     for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
@@ -137,6 +204,12 @@ def tell(options, text, heading=""):
     """On standard output, and behind the heading in the file of --markdown."""
     print(text)
     write_markdown(options, heading + text + "\n")
+
+
+def percent(ratios):
+    """Of a ratio with its interval: low, itself, high."""
+    low, ratio, high = (100 * (ratio - 1) for ratio in ratios)
+    return f"{ratio:+.1f} ({low:+.1f} to {high:+.1f})"
 
 
 def markdown_table(columns, rows):
