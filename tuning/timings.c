@@ -6,13 +6,12 @@
 #include "core/memory/hash.h"
 #include "core/system/file.h"
 #include "core/system/interrupt.h"
+#include "core/system/shell.h"
 #include "core/system/temporary.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,16 +100,12 @@ static size_t read_answers(FILE *from, timing_list *timings, size_t of_a_job)
     return n;
 }
 
-// Our threads block the signals that end programs (core/system/interrupt.c); the command is to be ended by them.
 static FILE *start(const char *command, const char *jobs)
 {
-    sigset_t none, ours;
     struct text line = {0};
-    text_printf(&line, "(%s) < '%s'", command, jobs);
-    sigemptyset(&none);
-    pthread_sigmask(SIG_SETMASK, &none, &ours);
-    FILE *from = popen(line.chars, "re");
-    pthread_sigmask(SIG_SETMASK, &ours, NULL);
+    text_printf(&line, "(%s) < ", command);
+    shell_add_word(&line, jobs);
+    FILE *from = shell_start(line.chars);
     text_free(&line);
     return from;
 }

@@ -1,25 +1,14 @@
 // Times models by a command of the user's, which prints seconds.
 #include "optimizer/runtime/command.h"
 
+#include "core/system/shell.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_PRINTED (1 << 20)
-
-static void add_quoted(struct text *line, const char *path)
-{
-    text_add(line, " '");
-    for (; *path; path++)
-        if (*path == '\'')
-            text_add(line, "'\\''");
-        else
-            text_add_n(line, path, 1);
-    text_add(line, "'");
-}
 
 // False: it prints without end.
 static bool read_all(FILE *from, struct text *ret_text)
@@ -42,23 +31,13 @@ static bool read_last_word(struct text *printed, double *ret_seconds)
     return word && *end == '\0' && isfinite(*ret_seconds) && *ret_seconds > 0;
 }
 
-// Our threads block the signals that end programs (core/system/interrupt.c); the command is to be ended by them.
-static FILE *start(const char *line)
-{
-    sigset_t none, ours;
-    sigemptyset(&none);
-    pthread_sigmask(SIG_SETMASK, &none, &ours);
-    FILE *from = popen(line, "re");
-    pthread_sigmask(SIG_SETMASK, &ours, NULL);
-    return from;
-}
-
 bool command_measure(const char *command, const char *path, double *ret_seconds, struct error *error)
 {
     struct text line = {0}, printed = {0};
     text_add(&line, command);
-    add_quoted(&line, path);
-    FILE *from = start(line.chars);
+    text_add(&line, " ");
+    shell_add_word(&line, path);
+    FILE *from = shell_start(line.chars);
     text_free(&line);
     if (!from)
         return error_set_code(error, EXIT_UNSUPPORTED, NULL, "the command that measures cannot be started");

@@ -45,6 +45,8 @@ def parallel():
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        os.environ["TMPDIR"] = str(folder / "it's a folder")   # of jobs
+        os.mkdir(os.environ["TMPDIR"])
         model, first = convolutions(folder / "model.onnx"), folder / "first.costs"
         worker = folder / "worker.py"
         worker.write_text(WORKER)
