@@ -4,7 +4,6 @@ says what it is and what is measured for it.
 import argparse
 import importlib
 import os
-import pathlib
 import subprocess
 import sys
 

@@ -9,7 +9,7 @@ import tempfile
 
 import numpy as np
 
-from expectations import expect, failures
+from expectations import expect
 from small_models import session_of  # noqa: F401
 
 ROOT, OPT, RUN = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -59,10 +59,3 @@ def priced_too_high(model, costs):
     expect(n_priced, f"steps to price: {priced}")
     costs.write_text(priced)
     return [*fixed, "--no-calibrate"]
-
-
-def run_tests(*tests):
-    for test in tests:
-        test(FOLDER)
-    print(f"{len(failures)} failures")
-    sys.exit(bool(failures))

@@ -7,8 +7,8 @@ import sys
 
 import onnx
 
-from commands import OPT, QUICK, ROOT, RUN, UNTIMED, optimize, priced_too_high, run, run_tests, succeed
-from expectations import expect, tests_of
+from commands import FOLDER, OPT, QUICK, ROOT, RUN, UNTIMED, optimize, priced_too_high, run, succeed
+from expectations import expect, run_tests, tests_of
 from small_models import products, small_model
 
 
@@ -171,4 +171,4 @@ def test_finalists(folder):
     expect(told["search"]["validated"] >= len(told["rules_applied"]), f"validated: {told['search']}")
 
 
-run_tests(*tests_of(globals()))
+run_tests(tests_of(globals()), FOLDER)

@@ -4,13 +4,12 @@ import json
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from expectations import expect, failures, tests_of
+from expectations import expect, run_tests, tests_of
 from small_models import model_of, session_of, small_model
 
 sys.path.insert(0, sys.argv[1] + "/tests/onnx")
@@ -706,13 +705,4 @@ def test_standard_sizes(folder):
                 expect(8 * entries * (nodes.count("=") + 1) <= most, f"standard sizes: {at}")
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        for test in tests_of(globals())[1::3 if "--few" in sys.argv else 1]:
-            test(pathlib.Path(name))
-    print(f"{len(failures)} failures")
-    return 1 if failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+run_tests(tests_of(globals())[1::3 if "--few" in sys.argv else 1])

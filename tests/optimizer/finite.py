@@ -9,8 +9,8 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from commands import ON_PAPER, OPT, UNTIMED, relative_difference, run_tests, session_of, succeed
-from expectations import expect, tests_of
+from commands import FOLDER, ON_PAPER, OPT, UNTIMED, relative_difference, session_of, succeed
+from expectations import expect, run_tests, tests_of
 from small_models import small_model
 
 LARGE = {"float": (np.float32, 1e36), "double": (np.float64, 1e306), "float16": (np.float16, 6e4)}
@@ -100,4 +100,4 @@ def test_still_folded(folder):
     expect(len(onnx.load(folder / "mask.fast.onnx").graph.node) == 1, "an infinite mask is folded")
 
 
-run_tests(*tests_of(globals()))
+run_tests(tests_of(globals()), FOLDER)

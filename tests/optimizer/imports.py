@@ -2,15 +2,14 @@
 one by one and in all, and those that nothing needs: `imports.py TASO-OPT`."""
 import html
 import json
-import pathlib
 import resource
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
 import onnx
 
+from expectations import run_tests, tests_of
 from small_models import small_model
 
 OPT = sys.argv[1]
@@ -143,13 +142,4 @@ def test_dead_constants(folder):
     assert [n.op_type for n in written.graph.node] == ["Relu"] and not written.graph.initializer
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        for test in (test_kept, test_fold_limit, test_fold_work, test_constants_of_all_bindings,
-                     test_memory_of_constants_of_all_bindings, test_constants_of_symbolic_types, test_chosen_by_constants,
-                     test_dead_constants):
-            test(pathlib.Path(name))
-            print(f"{test.__name__}: passed")
-
-
-main()
+run_tests(tests_of(globals()))

@@ -5,17 +5,16 @@ products are joined and compared, and the report says what was not.
 """
 import json
 import os
-import pathlib
 import resource
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
 import onnx
 import onnxruntime
 from onnx import TensorProto
 
+from expectations import run_tests, tests_of
 from small_models import small_model
 
 OPT, RUN = sys.argv[1:]
@@ -100,7 +99,4 @@ def test_large_inputs(folder):
         assert told["peak_memory_bytes"] < 1 << 30, f"filled what nobody reads: {told['peak_memory_bytes']} bytes"
 
 
-with tempfile.TemporaryDirectory() as temporary:
-    test_element_types(pathlib.Path(temporary))
-    test_unknown_sizes(pathlib.Path(temporary))
-    test_large_inputs(pathlib.Path(temporary))
+run_tests(tests_of(globals()))

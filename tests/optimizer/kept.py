@@ -3,8 +3,9 @@ import numpy as np
 import onnx
 from onnx import numpy_helper, parser
 
-from commands import ON_PAPER, OPT, QUICK, UNTIMED, optimize, priced_too_high, relative_difference, run_tests, session_of, succeed
-from expectations import expect, tests_of
+from commands import FOLDER, ON_PAPER, OPT, QUICK, UNTIMED
+from commands import optimize, priced_too_high, relative_difference, session_of, succeed
+from expectations import expect, run_tests, tests_of
 from small_models import products, small_model
 
 
@@ -225,4 +226,4 @@ def test_symbols(folder):
     expect(dimension.dim_param == "batch", f"unbound: {done.stderr}")
 
 
-run_tests(*tests_of(globals()))
+run_tests(tests_of(globals()), FOLDER)

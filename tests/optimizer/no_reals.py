@@ -2,14 +2,12 @@
 is rounded on purpose, what overflows. Rewrites that fail there are found and done without, and the rest is rewritten."""
 import json
 import os
-import pathlib
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
-from expectations import expect, failures
+from expectations import expect, run_tests, tests_of
 from small_models import session_of, small_model
 
 OPT = sys.argv[1]
@@ -137,13 +135,4 @@ def test_never_finite(folder):
             expect(told and "output y is not finite" in json.dumps(told["summary"]), f"{name} {options}: {told and told['summary']}")
 
 
-def main():
-    for test in test_checked, test_unchecked, test_inputs_are_looked_for, test_never_finite:
-        with tempfile.TemporaryDirectory() as folder:
-            test(pathlib.Path(folder))
-    print(f"{len(failures)} failures")
-    return 1 if failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+run_tests(tests_of(globals()))

@@ -13,8 +13,8 @@ import sys
 import numpy as np
 import onnx
 
-from commands import ON_PAPER, OPT, QUICK, ROOT, RUN, optimize, relative_difference, run, run_tests, session_of, succeed
-from expectations import expect
+from commands import FOLDER, ON_PAPER, OPT, QUICK, ROOT, RUN, optimize, relative_difference, run, session_of, succeed
+from expectations import expect, run_tests
 from small_models import products, small_model
 
 TOLERANCE = 1e-5
@@ -237,4 +237,4 @@ def second_search_is_less_patient(model):
            f"less than {patience} in vain: {first['expanded']}, {both['expanded']}")
 
 
-run_tests({"models": test_models, "usage": test_usage, "layouts": test_layouts, "memory": test_memory}[sys.argv[4]])
+run_tests([{"models": test_models, "usage": test_usage, "layouts": test_layouts, "memory": test_memory}[sys.argv[4]]], FOLDER)

@@ -3,8 +3,8 @@ import re
 
 import numpy as np
 
-from commands import ON_PAPER, OPT, QUICK, ROOT, optimize, priced_too_high, run, run_tests, succeed
-from expectations import expect, tests_of
+from commands import FOLDER, ON_PAPER, OPT, QUICK, ROOT, optimize, priced_too_high, run, succeed
+from expectations import expect, run_tests, tests_of
 from small_models import small_model
 
 
@@ -119,4 +119,4 @@ def test_rounded(folder):
                 " (target (matmul (ewmul ?x (broadcast :shape (dims ?x) ?z)) ?y)) (where (= (rank ?z) 0))")
 
 
-run_tests(*tests_of(globals()))
+run_tests(tests_of(globals()), FOLDER)

@@ -1,17 +1,15 @@
 """taso-opt with models timed elsewhere: `runtime.py TASO-OPT TASO-RUN [--few]`. ONNX Runtime runs in this Python; workers
-that misbehave, and commands that print what a test wants, are scripts. With --few nothing is simplified or symbolic."""
+that misbehave, and commands that print what a test wants, are scripts. With --few each third test is run."""
 import json
 import os
-import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
 import onnx
 
-from expectations import expect, failures
+from expectations import expect, run_tests, tests_of
 from small_models import products, small_model
 
 OPT, RUN = sys.argv[1:3]
@@ -503,16 +501,4 @@ def test_files(folder):
         expect(run(slow, fast, *wrong).returncode == 2, f"wrong usage: {wrong}")
 
 
-def main():
-    tests = [test_files, test_measured_there, test_steps, test_sessions, test_disturbed_sessions, test_kept_under_load, test_regions, test_indices,
-             test_constants, test_step_that_fails, test_doubts,
-             test_refused_there, test_wrong_requests, test_failures, test_command]
-    for test in tests + [test_simplified, test_symbolic] * ("--few" not in sys.argv):
-        with tempfile.TemporaryDirectory() as folder:
-            test(pathlib.Path(folder))
-    print(f"{len(failures)} failures")
-    return 1 if failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+run_tests(tests_of(globals())[:: 3 if "--few" in sys.argv else 1])

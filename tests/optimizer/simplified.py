@@ -5,8 +5,8 @@ Each case is a model, and how many nodes are left of it; what is written gives t
 import numpy as np
 import onnx
 
-from commands import OPT, relative_difference, run_tests, session_of, succeed
-from expectations import expect, tests_of
+from commands import FOLDER, OPT, relative_difference, session_of, succeed
+from expectations import expect, run_tests, tests_of
 from small_models import small_model
 
 NUMPY = {"float": np.float32, "double": np.float64, "float16": np.float16, "int32": np.int32, "int64": np.int64, "bool": bool}
@@ -273,4 +273,4 @@ def test_signs_of_zeros(folder):
         expect(np.array_equal(np.signbit(before), np.signbit(after)), f"{name}: {before} and not {after}")
 
 
-run_tests(*tests_of(globals()))
+run_tests(tests_of(globals()), FOLDER)
