@@ -3,6 +3,7 @@ compiled models run by turns. Medians of all rounds of the medians of each. Resu
 model: what is there is not measured again; remove the file to begin anew. Exit code 1 where a tuned model is slower than the
 untuned one by more than 1 %. A NAME may be a file."""
 
+import pathlib
 import re
 import shutil
 import statistics
@@ -50,7 +51,7 @@ def gain(told):
 
 
 def row(name, told):
-    return [name, *("{} to {}".format(*told[what]) for what in ("steps", "inexact")), *(f"{1e3 * x:.2f}" for x in medians(told)),
+    return [pathlib.Path(name).stem, *("{} to {}".format(*told[what]) for what in ("steps", "inexact")), *(f"{1e3 * x:.2f}" for x in medians(told)),
             f"{gain(told):.3f}", ", ".join(f"{before / after:.3f}" for before, after in told["rounds"])]
 
 

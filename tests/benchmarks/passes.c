@@ -36,7 +36,7 @@
 
 #define SEQUENTIAL(strategy)                                                                                           \
     "(" strategy " 0.25 (layout 1)) (" strategy " 0.25 (fusion 1)) (exhaustive 0.5 (schedules 1))"
-#define JOINT(strategy) "(" strategy " 1 by-gain (schedules 6) (fusion 2) (layout 1))"
+#define JOINT(strategy) "(" strategy " 1 by-gain (layout 1) (fusion 2) (schedules 6))"
 static const struct {
     const char *name, *schedule;
     bool has_store, predicts;

@@ -1,4 +1,4 @@
-"""Tuning that is killed at random moments and started again: `killed_tuning.py TASO-OPT TASO-RUN KILLS`.
+"""Tuning that is killed at random moments and started again: `killed_tuning.py TASO-OPT TASO-RUN KILLS [MODEL.onnx [MINUTES]]`.
 
 After each kill the cost database is whole, and has what it had before: schedules that were tried, with the seconds of then
 (but for those that other programs disturbed, which are tried again), and what was best of steps and nodes. An output is there as a whole, or not. In the end the search is let run, and knows all.
@@ -19,7 +19,8 @@ from expectations import expect, failures
 from small_models import convolutions
 
 OPT, RUN, KILLS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), int(sys.argv[3])
-MINUTES = 0.06
+MODEL = pathlib.Path(sys.argv[4]).absolute() if len(sys.argv) > 4 else None
+MINUTES = float(sys.argv[5]) if len(sys.argv) > 5 else 0.06
 ROW = re.compile(r'\("((?:[^"\\]|\\.)*)" ([^ ]+) .*\)')
 
 
@@ -79,7 +80,7 @@ def kill_again_and_again(name, command, costs, folder, output=None):
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        model, costs, output = convolutions(folder / "model.onnx"), folder / "all.costs", folder / "out.onnx"
+        model, costs, output = MODEL or convolutions(folder / "model.onnx"), folder / "all.costs", folder / "out.onnx"
         tune = ["--threads", "1", "--tune", str(MINUTES), "--costs", costs]
         run = [RUN, model, "--layout", "best", "--repeats", "3", *tune]
         opt = [OPT, model, "-o", output, "--runtime", "taso", "--budget", "5", "--no-measure", "--quiet", *tune]

@@ -333,15 +333,18 @@ static void passes_take_turns(void **state)
     assert_int_equal(n, 5);   // a whole round in vain
 }
 
-// Without gains they share the time by what is expected of them; what gains goes on; what is over begins again once
-// another one gained.
+// Each is tried first; without gains they share the time by what is expected of them; what gains goes on; what is over
+// begins again once another one gained.
 static void passes_that_gain_take_more_turns(void **state)
 {
     struct tuning_stage stage = {.is_by_gain = true, .n_turns = 2, .turns = {{1, 3}, {0, 1}}};
     struct pass_turns t;
     size_t pass, n[2] = {0};
     pass_turns_begin(&t, &stage, 100);
-    for (size_t i = 0; i < 400 && pass_turns_next(&t, &pass); i++, n[pass]++)
+    for (size_t i = 0; i < 4 && pass_turns_next(&t, &pass); i++, n[pass]++)
+        pass_turns_note(&t, true, 1, 1);
+    assert_true(n[0] == 2 && n[1] == 2);
+    for (size_t i = 0; i < 396 && pass_turns_next(&t, &pass); i++, n[pass]++)
         pass_turns_note(&t, true, 1, 1);
     assert_in_range(n[1], 280, 320);
     n[0] = n[1] = 0;
