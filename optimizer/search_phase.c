@@ -249,10 +249,19 @@ static bool is_calibrated(const struct optimizing *o)
 
 #define SHARE_OF_FIRST 0.6   // of the time for searching, where another search may follow
 
+#define SHARE_OF_CHOICES 0.7   // of a guest's --time, in which steps are measured in all their ways
+
+// A guest's --time has begun with what the original costs.
+static double seconds_of_time(const struct optimizing *o, double started)
+{
+    double limit = o->options->seconds, end = o->backend->choices_end + (1 - SHARE_OF_CHOICES) * limit;
+    return o->backend->choices_end > 0 ? fmax(end - started, 1e-3) : limit;
+}
+
 // The less of --time and what --total-time leaves; 0: no limit.
 static double seconds_to_search(const struct optimizing *o, double started)
 {
-    double end = time_limit_of_searching(&o->time_limit), limit = o->options->seconds;
+    double end = time_limit_of_searching(&o->time_limit), limit = seconds_of_time(o, started);
     if (end == 0)
         return limit;
     double left = fmax(end - started, 1e-3) * (is_calibrated(o) && o->report.n_searches == 0 ? SHARE_OF_FIRST : 1);
@@ -439,7 +448,7 @@ bool optimizing_search(struct optimizing *o)
     phases_enter(&o->phases, PHASE_SEARCHING);
     optimizing_limit_weights(o);
     if (o->options->is_guest && o->options->seconds > 0)
-        o->backend->choices_end = clock_seconds() + o->options->seconds;
+        o->backend->choices_end = clock_seconds() + SHARE_OF_CHOICES * o->options->seconds;
     price_original_in_runtime(o);
     repair_doubtful_costs(o);
     bool is_done = search_until_costs_agree(o);

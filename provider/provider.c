@@ -108,6 +108,8 @@ static int compare_sizes(const void *a, const void *b)
     return x->n != y->n ? (x->n < y->n) - (x->n > y->n) : (x->nodes[0] > y->nodes[0]) - (x->nodes[0] < y->nodes[0]);
 }
 
+#define SHARE_OF_SEARCH 0.6   // of a region's time: the rest is for preparing and timing it
+
 // The largest regions first, as long as there is time. Each searches for its share, and is timed for a second or two.
 static void judge_regions(struct provider *p, const struct graph_view *view, struct regions *regions,
                           OrtEpGraphSupportInfo *info)
@@ -121,7 +123,8 @@ static void judge_regions(struct provider *p, const struct graph_view *view, str
             runtime_log(&p->runtime, "taso: %zu nodes are left to ONNX Runtime: the time is over", n_left);
             return;
         }
-        p->options->arguments.optimize.seconds = left * (double)regions->items.items[i].n / (double)n_left / 2;
+        p->options->arguments.optimize.seconds =
+            left * (double)regions->items.items[i].n / (double)n_left * SHARE_OF_SEARCH;
         n_left -= regions->items.items[i].n;
         judge_region(p, view, &regions->items.items[i], info);
     }
