@@ -1,4 +1,4 @@
-"""One load of a model in another runtime: `peer_worker.py PEER MODEL THREADS SECONDS [--shape NAME=DIMS]...` prints the
+"""One load of a model in another runtime: `-m tables.peer_worker PEER MODEL THREADS SECONDS [--shape NAME=DIMS]...` prints the
 shortest and the median run as JSON. Runs in the environment of `results peers`."""
 
 import json

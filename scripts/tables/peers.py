@@ -46,7 +46,7 @@ def python_of_peers():
 
 def time_peer(peer, model, threads, shapes, seconds, **ours):
     """The times of a load in one of the others. RuntimeError: why there are none."""
-    command = [python_of_peers(), "-B", ROOT / "scripts/tables/peer_worker.py", peer, model, threads, seconds, *shapes]
+    command = [python_of_peers(), "-B", "-m", "tables.peer_worker", peer, model, threads, seconds, *shapes]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": str(ROOT / "scripts"), **ours}
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, env=environment, timeout=600)
     if done.returncode:

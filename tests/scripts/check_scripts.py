@@ -12,6 +12,8 @@ import sys
 import tempfile
 import traceback
 
+import onnx.parser
+
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 PROGRAM = os.path.abspath(sys.argv[0])
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -90,6 +92,22 @@ def complaints_about(script, bad, run_with):
             yield f"{script} {' '.join(arguments)}: {reason}: {ran.stderr.strip()[-600:]}"
 
 
+def check_peer(folder):
+    """A load of a model in ONNX Runtime, as `results peers` and `results providers` ask for it."""
+    from tables import peers
+    model = folder / "relu.onnx"
+    onnx.save(onnx.parser.parse_model('<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[2] y) { y = Relu(x) }'),
+              model)
+    (folder / "bin").mkdir()
+    python = folder / "bin/python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    os.environ["TASO_PEERS"] = str(folder)
+    times = peers.time_peer("onnxruntime", model, 1, [], 0.01)
+    if not 0 < times["best"] <= times["median"]:
+        yield f"times of a peer: {times}"
+
+
 def main():
     scripts = sorted(p.name for p in (ROOT / "scripts").iterdir() if p.is_file() and os.access(p, os.X_OK))
     assert BAD.keys() | {"demo", "test"} == set(scripts), set(scripts) ^ BAD.keys()
@@ -100,6 +118,7 @@ def main():
         for script in scripts:
             found += complaints_about(script, BAD.get(script, []), lambda arguments, script=script: run(script, arguments, folder))
         os.chdir(folder)
+        found += check_peer(folder)
         for table in results.TABLES:
             found += complaints_about(f"results {table}", OF_RESULTS.get(table, [[ABSENT]]),
                                       lambda arguments, table=table: run_results([table, *arguments]))
