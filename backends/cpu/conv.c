@@ -143,7 +143,7 @@ static void run_epilogue_apart(struct cpu_primitive *c, const struct step_reques
     onednn_free(c->primitive);
     cpu_read_epilogue(r->plan->graph, r->step, NULL, 1, &c->epilogue);
     c->primitive = make_primitive(c, r, algorithm);
-    c->loops = cpu_compile_epilogue(r);
+    c->loops = cpu_prepare_behind(r);
 }
 
 void *cpu_prepare_conv(const struct step_request *r, enum onednn_algorithm algorithm)

@@ -4,7 +4,6 @@
 #include "backends/cpu/onednn/onednn.h"
 #include "core/memory/arena.h"
 
-struct compiled_loops;
 struct cpu_machine;
 struct kept_memory;
 struct memory_probe;
@@ -106,8 +105,10 @@ bool cpu_read_epilogue(const struct graph *g, const struct step *step, const str
                        struct cpu_epilogue *ret_epilogue);
 void cpu_epilogue_arguments(const struct cpu_epilogue *e, const struct loop *loop, char *const *memory,
                             struct onednn_arguments *ret_arguments);
-// The epilogue as loops of its own behind the operator, or NULL where there is none.
-struct compiled_loops *cpu_compile_epilogue(const struct step_request *r);
+// The epilogue as loops of its own behind the operator, generated where that is worth it; NULL: there is none.
+struct cpu_behind;
+struct cpu_behind *cpu_prepare_behind(const struct step_request *r);
+void cpu_run_behind(const struct cpu_behind *behind, const struct execution *e);   // NULL is allowed
 
 #define CPU_PACKED_OPERAND 1   // of all kernels that pack one
 // A weight that the source of the model has packed so, and NULL otherwise: then its plain memory is to be provided. The

@@ -1,6 +1,6 @@
 // From an operator's own activation and a plan's epilogue to post-operations, and to the addresses of their operands.
 #include "backends/cpu/cpu_internal.h"
-#include "backends/cpu/loops.h"
+#include "backends/cpu/ways.h"
 #include "backends/planning/plan_blocks.h"
 #include "backends/planning/planner.h"
 #include "backends/planning/planner_state.h"
@@ -143,10 +143,38 @@ void cpu_epilogue_arguments(const struct cpu_epilogue *e, const struct loop *loo
         ret_arguments->operands[i] = address_of_operand(loop, e->operands[i], memory);
 }
 
-struct compiled_loops *cpu_compile_epilogue(const struct step_request *r)
+// --- behind the kernel -----------------------------------------------------------------------------------------------
+
+struct cpu_behind {
+    const struct cpu_kernel *kernel;
+    void *state;
+};
+
+struct cpu_behind *cpu_prepare_behind(const struct step_request *r)
 {
+    struct cpu_behind *behind = arena_new(r->arena, struct cpu_behind);
+    struct step_request request = *r;
+    choice_list list = {0};
     if (r->step->n_loops == 0)
         return NULL;
-    struct step epilogue = {.n_loops = 1, .loops = loop_copy_without_blocks(&r->step->loops[0], r->arena)};
-    return loops_prepare(&epilogue, r->backend->threads, r->arena);
+    struct step step = {.kernel = &cpu_kernel_loops.base,
+                        .node = NO_NODE,
+                        .n_loops = 1,
+                        .loops = loop_copy_without_blocks(&r->step->loops[0], r->arena)};
+    request.step = &step;
+    cpu_way_rows.list(r->backend, r->plan, &step, &list);
+    behind->kernel = cpu_way_rows.kernel;
+    behind->state = list.count ? behind->kernel->prepare(&request) : NULL;
+    if (!behind->state) {
+        behind->kernel = &cpu_kernel_loops;
+        behind->state = behind->kernel->prepare(&request);
+    }
+    vec_free(&list);
+    return behind;
+}
+
+void cpu_run_behind(const struct cpu_behind *behind, const struct execution *e)
+{
+    if (behind)
+        behind->kernel->run(behind->state, e);
 }

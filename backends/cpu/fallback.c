@@ -4,7 +4,6 @@
 // else the interpreter evaluates it, which is slow, and right.
 #include "backends/cpu/copy.h"
 #include "backends/cpu/cpu_internal.h"
-#include "backends/cpu/loops.h"
 #include "backends/cpu/parallel.h"
 #include "backends/generated/sums.h"
 #include "backends/programs/programs.h"
@@ -138,7 +137,7 @@ struct cpu_fallback {
     const struct node *node;
     const struct step *step;
     struct sums_kernel kernel;
-    struct compiled_loops *epilogue;   // or NULL
+    struct cpu_behind *epilogue;   // or NULL
 };
 
 struct cpu_fallback *cpu_fallback_prepare(const struct step_request *r)
@@ -147,7 +146,7 @@ struct cpu_fallback *cpu_fallback_prepare(const struct step_request *r)
     f->node = &r->plan->graph->nodes.items[r->step->node];
     f->step = r->step;
     f->kernel = find_sums_kernel(r);
-    f->epilogue = cpu_compile_epilogue(r);
+    f->epilogue = cpu_prepare_behind(r);
     return f;
 }
 
@@ -213,8 +212,8 @@ bool cpu_fallback_run(const struct cpu_fallback *f, const struct execution *e)
     bool is_done = compute(f, e, types, inputs, &output, &arena);
     if (is_done)
         copy_view(result, address_of_view(e->memory, result), output.data, false);
-    if (is_done && f->epilogue)
-        loops_run(f->epilogue, e->workers, e->memory);
+    if (is_done)
+        cpu_run_behind(f->epilogue, e);
     arena_free(&arena);
     return is_done;
 }

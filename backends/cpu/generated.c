@@ -3,7 +3,6 @@
 #include "backends/cpu/generated.h"
 
 #include "backends/cpu/conv.h"
-#include "backends/cpu/loops.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/ways.h"
 #include "backends/generated/rows.h"
@@ -21,6 +20,10 @@
 #define MORE_TILES 56   // where weights of many channels come from far, so that they are read less often
 #define MANY_CHANNELS 256
 #define WIDEST_WINDOW 7
+#define LEAST_HALVED 128   // channels, and results, of a product that is worth Strassen's
+#define FEW_PAIRS 32       // of its rows, in a block
+#define MORE_PAIRS 112
+#define LEAST_ROWS 32    // and its rows
 #define SMALL_IMAGE 14   // pixels of an edge up to which tiles of 2x2 may suit better: fewer of them lie outside
 
 // --- instruction sets ------------------------------------------------------------------------------------------------
@@ -43,30 +46,97 @@ const struct cpu_machine *cpu_machine_here(void)
 }
 #endif
 
+// --- steps as images -------------------------------------------------------------------------------------------------
+
+static bool has_one_row(const struct view *v)
+{
+    return v->dim[2] == 1 || v->stride[2] == v->dim[3] * v->stride[3];
+}
+
+// As the step's own images are.
+static bool make_image(const struct cpu_images *images, struct view *v)
+{
+    int last = v->rank - 1;
+    int64_t pixel;
+    if (images->is_product) {
+        if (v->block || !view_find_rows(v->rank, v->dim, v->stride, &pixel))
+            return false;
+        *v = (struct view){.memory = v->memory,
+                           .dtype = v->dtype,
+                           .rank = 4,
+                           .dim = {1, v->dim[last], 1, view_elements(v) / v->dim[last]},
+                           .stride = {0, v->stride[last], 0, pixel},
+                           .offset = v->offset};
+    } else if (images->has_one_row) {
+        if (v->rank != 4 || !has_one_row(v))
+            return false;
+        v->dim[3] *= v->dim[2];
+        v->dim[2] = 1;
+        v->stride[2] = 0;
+    }
+    return v->rank == 4;
+}
+
+static void exchange_weights(struct view *w)
+{
+    *w = (struct view){.memory = w->memory,
+                       .dtype = w->dtype,
+                       .rank = 4,
+                       .dim = {w->dim[1], w->dim[0], 1, 1},
+                       .stride = {w->stride[1], w->stride[0], 1, 1},
+                       .offset = w->offset};
+}
+
+bool cpu_step_as_images(const struct plan *plan, const struct step *step, struct cpu_images *ret_images)
+{
+    struct cpu_images i = {.is_product = step->kernel == &cpu_kernel_linear.base};
+    if (!i.is_product && !cpu_is_dense_conv(plan, step))
+        return false;
+    i.source = step->operands[0];
+    i.weights = step->operands[1];
+    i.target = step->results[0];
+    if (!plan_keeps(plan, i.weights.memory) || view_elements(&i.target) == 0)
+        return false;
+    if (i.is_product)
+        exchange_weights(&i.weights);
+    else
+        i.has_one_row = i.weights.dim[2] == 1 && i.weights.dim[3] == 1 && has_one_row(&i.source) &&
+                        has_one_row(&i.target) && i.source.dim[2] == i.target.dim[2] &&
+                        i.source.dim[3] == i.target.dim[3];
+    *ret_images = i;
+    return make_image(&i, &ret_images->source) && make_image(&i, &ret_images->target);
+}
+
 // --- the step as a definition ----------------------------------------------------------------------------------------
 
 // Channels in runs of so many lanes.
-static bool image_of(int rank, const int64_t *stride, int block, int block_axis, int lanes,
-                     struct winograd_image *ret_image)
-{
-    bool is_last = !block && stride[1] == 1;
-    *ret_image = (struct winograd_image){stride[0], is_last ? lanes : stride[1], stride[2], stride[3]};
-    return rank == 4 && (is_last || (block == lanes && block_axis == 1));
-}
-
 static bool image_of_view(const struct view *v, int lanes, struct winograd_image *ret_image)
 {
-    return image_of(v->rank, v->stride, v->block, v->block_axis, lanes, ret_image);
+    bool is_last = !v->block && v->stride[1] == 1;
+    *ret_image = (struct winograd_image){v->stride[0], is_last ? lanes : v->stride[1], v->stride[2], v->stride[3]};
+    return is_last || (v->block == lanes && v->block_axis == 1);
+}
+
+// An operand of the epilogue.
+static bool image_of_access(const struct cpu_images *images, const struct loop *l, const struct loop_access *a,
+                            int lanes, struct winograd_image *ret_image)
+{
+    struct view v = {.rank = l->rank, .block = a->block, .block_axis = a->block_variable};
+    if (l->rank > MAX_RANK)
+        return false;
+    memcpy(v.dim, l->dim, (size_t)l->rank * sizeof *v.dim);
+    memcpy(v.stride, a->stride, (size_t)l->rank * sizeof *v.stride);
+    return make_image(images, &v) && image_of_view(&v, lanes, ret_image);
 }
 
 struct generated_conv {
     struct winograd_definition definition;
     struct winograd_schedule schedule;
-    struct view source, target;
+    struct cpu_images images;
     const struct loop *loop;   // the epilogue, or NULL
     struct cpu_epilogue epilogue;
     bool has_residual;
-    struct compiled_loops *loops;   // the epilogue behind the kernel where that does not take it
+    struct cpu_behind *loops;   // the epilogue behind the kernel where that does not take it
     winograd_run_fn *run;
     int64_t numbers[WINOGRAD_N_NUMBERS];
     size_t scratch_floats;   // of each part
@@ -78,24 +148,26 @@ static bool define_sizes(struct generated_conv *c, const struct cpu_backend *b, 
                          const struct step *step)
 {
     const struct cpu_machine *machine = b->machine;
-    struct onednn_window w = cpu_window_of(&plan->graph->nodes.items[step->node], 2, step->operands[1].dim + 2);
-    c->source = step->operands[0];
-    c->target = step->results[0];
-    c->definition =
-        (struct winograd_definition){.lanes = machine->lanes,
-                                     .registers = machine->registers,
-                                     .window = {(int)step->operands[1].dim[2], (int)step->operands[1].dim[3]},
-                                     .images = c->source.dim[0],
-                                     .channels = c->source.dim[1],
-                                     .results = c->target.dim[1],
-                                     .height = c->source.dim[2],
-                                     .width = c->source.dim[3],
-                                     .result_height = c->target.dim[2],
-                                     .result_width = c->target.dim[3],
-                                     .pad_top = w.pad_begin[0],
-                                     .pad_left = w.pad_begin[1]};
-    return image_of_view(&c->source, machine->lanes, &c->definition.source) &&
-           image_of_view(&c->target, machine->lanes, &c->definition.target) &&
+    struct onednn_window w = {{0}};
+    if (!cpu_step_as_images(plan, step, &c->images))
+        return false;
+    const struct view *source = &c->images.source, *weights = &c->images.weights, *target = &c->images.target;
+    if (!c->images.is_product)
+        w = cpu_window_of(&plan->graph->nodes.items[step->node], 2, weights->dim + 2);
+    c->definition = (struct winograd_definition){.lanes = machine->lanes,
+                                                 .registers = machine->registers,
+                                                 .window = {(int)weights->dim[2], (int)weights->dim[3]},
+                                                 .images = source->dim[0],
+                                                 .channels = source->dim[1],
+                                                 .results = target->dim[1],
+                                                 .height = source->dim[2],
+                                                 .width = source->dim[3],
+                                                 .result_height = target->dim[2],
+                                                 .result_width = target->dim[3],
+                                                 .pad_top = w.pad_begin[0],
+                                                 .pad_left = w.pad_begin[1]};
+    return image_of_view(source, machine->lanes, &c->definition.source) &&
+           image_of_view(target, machine->lanes, &c->definition.target) &&
            winograd_suits(&c->definition, &(struct winograd_schedule){2, FEW_TILES});
 }
 
@@ -107,8 +179,7 @@ static bool takes_epilogue(struct generated_conv *c)
     c->has_residual = false;
     if (at < ops->n && ops->items[at].kind == POSTOP_ADD && ops->items[at].operand == OPERAND_FULL) {
         const struct loop_access *a = &c->loop->operands[ops->items[at].operand_number];
-        c->has_residual = image_of(c->loop->rank, a->stride, a->block, a->block_variable, c->definition.lanes,
-                                   &c->definition.residual);
+        c->has_residual = image_of_access(&c->images, c->loop, a, c->definition.lanes, &c->definition.residual);
         at += c->has_residual;
     }
     c->definition.has_relu = at < ops->n && ops->items[at].kind == POSTOP_RELU;
@@ -117,12 +188,13 @@ static bool takes_epilogue(struct generated_conv *c)
 
 static bool define_epilogue(struct generated_conv *c, const struct step_request *r)
 {
+    int channel_axis = c->images.is_product ? r->step->results[0].rank - 1 : 1;
     c->loop = r->step->n_loops ? &r->step->loops[0] : NULL;
-    if (cpu_read_epilogue(r->plan->graph, r->step, c->loop, 1, &c->epilogue) && takes_epilogue(c))
+    if (cpu_read_epilogue(r->plan->graph, r->step, c->loop, channel_axis, &c->epilogue) && takes_epilogue(c))
         return true;
-    c->loops = cpu_compile_epilogue(r);
+    c->loops = cpu_prepare_behind(r);
     c->loop = NULL;
-    return cpu_read_epilogue(r->plan->graph, r->step, NULL, 1, &c->epilogue) && takes_epilogue(c);
+    return cpu_read_epilogue(r->plan->graph, r->step, NULL, channel_axis, &c->epilogue) && takes_epilogue(c);
 }
 
 // --- choices ---------------------------------------------------------------------------------------------------------
@@ -130,7 +202,8 @@ static bool define_epilogue(struct generated_conv *c, const struct step_request 
 static bool takes(const struct plan *plan, const struct step *step)
 {
     const struct view *weights = &step->operands[1];
-    return cpu_is_dense_conv(plan, step) && weights->dim[2] <= WIDEST_WINDOW && weights->dim[3] <= WIDEST_WINDOW;
+    return step->kernel == &cpu_kernel_linear.base ||
+           (cpu_is_dense_conv(plan, step) && weights->dim[2] <= WIDEST_WINDOW && weights->dim[3] <= WIDEST_WINDOW);
 }
 
 static void add_choice(choice_list *list, const struct winograd_definition *d, enum precision precision, int m,
@@ -144,6 +217,16 @@ static void add_choice(choice_list *list, const struct winograd_definition *d, e
     snprintf(c.text, sizeof c.text, WAY " %s", text.chars);
     text_free(&text);
     vec_push(list, c);
+}
+
+// An eighth of the products is saved: it has to be worth the transforms.
+static void list_strassen(const struct winograd_definition *d, int64_t pixels, choice_list *list)
+{
+    if (d->channels < LEAST_HALVED || d->results < LEAST_HALVED || pixels < LEAST_ROWS)
+        return;
+    if (pixels > 2 * FEW_PAIRS)
+        add_choice(list, d, PRECISION_FAST, 2, FEW_PAIRS);
+    add_choice(list, d, PRECISION_FAST, 2, MORE_PAIRS);
 }
 
 // Other windows than 3x3: few products are saved along one axis, so weights are to be read seldom.
@@ -164,6 +247,10 @@ static void list(const struct cpu_backend *b, const struct plan *plan, const str
         return;
     const struct winograd_definition *d = &c.definition;
     int64_t pixels = d->images * d->result_height * d->result_width;
+    if (d->window[0] == 1 && d->window[1] == 1) {
+        list_strassen(d, pixels, list);
+        return;
+    }
     if (d->window[0] != 3 || d->window[1] != 3) {
         list_others(d, list);
         return;
@@ -237,7 +324,7 @@ static void pack_part(void *argument, int part, int parts)
 
 static bool pack_weights(struct generated_conv *c, const struct step_request *r)
 {
-    const struct view *w = &r->step->operands[CPU_PACKED_OPERAND];
+    const struct view *w = &c->images.weights;
     if (w->block || w->stride[3] != 1 || w->stride[2] != w->dim[3] || !cpu_provide_plain(r))
         return false;
     c->weights = arena_alloc(r->arena, winograd_weights_floats(&c->definition, &c->schedule) * sizeof(float), 64);
@@ -281,14 +368,13 @@ static bool run(void *state, const struct execution *e)
     if (c->loop)
         cpu_epilogue_arguments(&c->epilogue, c->loop, e->memory, &a);
     struct conv_run r = {.conv = c,
-                         .x = (const float *)address_of_view(e->memory, &c->source),
+                         .x = (const float *)address_of_view(e->memory, &c->images.source),
                          .bias = a.bias,
                          .residual = c->has_residual ? a.operands[0] : NULL,
-                         .y = (float *)address_of_view(e->memory, &c->target),
+                         .y = (float *)address_of_view(e->memory, &c->images.target),
                          .scratch = (float *)e->scratch};
     parallel_for(e->workers, c->threads, run_part, &r);
-    if (c->loops)
-        loops_run(c->loops, e->workers, e->memory);
+    cpu_run_behind(c->loops, e);
     return true;
 }
 

@@ -342,10 +342,13 @@ static void set_constants(struct running *r)
     }
 }
 
-// A value behind a reduction is computed where it is stored as it is; any other in its slot.
+// The last value is computed where it is stored as it is, when nothing is read any more that may have stood there; any
+// other in its slot.
 static float *room_for(const struct running *r, int instruction)
 {
     const struct loop *l = r->loop->loop;
+    if (instruction + 1 < l->n_instructions)
+        return slot_of(r, l->n_operands + instruction);
     for (int i = 0; i < l->n_results; i++) {
         const struct compiled_access *a = &r->loop->results[i];
         struct span s = span_of(r, a);
@@ -364,7 +367,7 @@ static void run_instructions(struct running *r, int from, int to)
         if (at->kind != INSTRUCTION_APPLY)
             continue;
         const float *a = value_of(r, at->a), *b = arity > 1 ? value_of(r, at->b) : NULL;
-        float *z = i < r->loop->reduction ? slot_of(r, l->n_operands + i) : room_for(r, i);
+        float *z = room_for(r, i);
         functions_apply((enum scalar_function)at->fn, z, a, b, arity > 2 ? value_of(r, at->c) : NULL,
                         r->rows * r->columns);
         r->value[l->n_operands + i] = z;

@@ -8,7 +8,6 @@
 //            row- or column-major, or stand so that exchanging its middle axes (the heads of an attention) makes it
 //            row-major.
 #include "backends/cpu/functions.h"
-#include "backends/cpu/loops.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/primitive.h"
 #include "backends/planning/planner.h"
@@ -131,7 +130,7 @@ struct prepared_matmul {
     int64_t m, n, k, n_products;
     int n_batch, threads;
     bool has_relu;
-    struct compiled_loops *epilogue;        // or NULL
+    struct cpu_behind *epilogue;            // or NULL
     struct onednn_primitive *all_at_once;   // or NULL: one by one
     char x_transposed, y_transposed, z_transposed;
     int64_t x_leading, y_leading, z_leading;
@@ -241,7 +240,7 @@ static void *prepare_matmul(const struct step_request *r)
     s->k = s->x.dim[s->n_batch + 1];
     s->threads = r->backend->threads;
     s->has_relu = cpu_attribute_int(n, ROLE_ACTIVATION) != 0;
-    s->epilogue = cpu_compile_epilogue(r);
+    s->epilogue = cpu_prepare_behind(r);
     set_orientation(&s->z, &s->z_transposed, &s->z_leading);
     set_orientation(&s->x, &s->x_transposed, &s->x_leading);
     set_orientation(&s->y, &s->y_transposed, &s->y_leading);
@@ -343,8 +342,8 @@ static bool run_matmul(void *state, const struct execution *e)
     bool is_done = s->all_at_once  ? run_all_at_once(s, e)
                    : suits_threads ? run_over_threads(s, e)
                                    : run_one_by_one(s, e->memory);
-    if (is_done && s->epilogue)
-        loops_run(s->epilogue, e->workers, e->memory);
+    if (is_done)
+        cpu_run_behind(s->epilogue, e);
     return is_done;
 }
 

@@ -158,7 +158,7 @@ bool cpu_primitive_run(void *state, const struct execution *e)
     bool is_done = onednn_run(p->primitive, e->workers, &a);
     if (is_done && p->move)
         loops_run(p->move, e->workers, (char *[]){a.target, e->memory[p->target.memory]});
-    if (is_done && p->loops)
-        loops_run(p->loops, e->workers, e->memory);
+    if (is_done)
+        cpu_run_behind(p->loops, e);
     return is_done;
 }

@@ -15,7 +15,7 @@ struct cpu_primitive {
     struct onednn_tensor plain_weights;   // as they stand
     const struct loop *loop;              // the epilogue, or NULL
     struct cpu_epilogue epilogue;         // what the primitive does of it
-    struct compiled_loops *loops;         // the epilogue, where they run it behind the primitive, or NULL
+    struct cpu_behind *loops;             // the epilogue, where they run it behind the primitive, or NULL
     bool has_weights, has_constant_weights;
     char *packed;
 };

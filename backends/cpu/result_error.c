@@ -1,7 +1,7 @@
 // Both are run on the same data, and compared at some places with what the definition gives there.
 #include "backends/cpu/result_error.h"
 
-#include "backends/cpu/conv.h"
+#include "backends/cpu/generated.h"
 #include "backends/cpu/ways.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
@@ -20,6 +20,7 @@ struct place {
 struct comparing {
     const struct step_request *request;
     struct step step;   // without the epilogue
+    struct cpu_images images;
     struct onednn_window window;
     bool has_relu;   // of the operator itself
     struct arena arena;
@@ -69,7 +70,7 @@ static double entry(const struct comparing *c, const struct view *v, const int64
 
 static void sum_terms(const struct comparing *c, struct place *p)
 {
-    const struct view *image = &c->step.operands[0], *weights = &c->step.operands[1];
+    const struct view *image = &c->images.source, *weights = &c->images.weights;
     int64_t height = weights->dim[2], width = weights->dim[3];
     double sum = 0, squares = 0;
     for (int64_t channel = 0; channel < image->dim[1]; channel++)
@@ -91,7 +92,7 @@ static void choose_places(struct comparing *c, struct random *random)
 {
     for (int i = 0; i < N_PLACES; i++) {
         for (int axis = 0; axis < 4; axis++)
-            c->places[i].index[axis] = (int64_t)random_below(random, (uint64_t)c->step.results[0].dim[axis]);
+            c->places[i].index[axis] = (int64_t)random_below(random, (uint64_t)c->images.target.dim[axis]);
         sum_terms(c, &c->places[i]);
     }
 }
@@ -126,7 +127,7 @@ static bool find_error(struct comparing *c, const char *choice, double *ret_erro
         return false;
     for (int i = 0; i < N_PLACES; i++) {
         const struct place *p = &c->places[i];
-        double d = entry(c, &c->step.results[0], p->index) - p->value;
+        double d = entry(c, &c->images.target, p->index) - p->value;
         difference += d * d;
         size += p->value * p->value;
         norm += p->norm * p->norm;
@@ -159,10 +160,11 @@ static bool define(struct comparing *c, const struct step_request *r)
     c->request = r;
     c->step = *r->step;
     c->step.n_loops = 0;
-    if (!cpu_is_dense_conv(r->plan, r->step) || !cpu_read_epilogue(r->plan->graph, r->step, NULL, 1, &own) ||
-        view_elements(&c->step.results[0]) == 0)
+    c->window = (struct onednn_window){{0}};
+    if (!cpu_step_as_images(r->plan, r->step, &c->images) || !cpu_read_epilogue(r->plan->graph, r->step, NULL, 1, &own))
         return false;
-    c->window = cpu_window_of(&r->plan->graph->nodes.items[r->step->node], 2, r->step->operands[1].dim + 2);
+    if (!c->images.is_product)
+        c->window = cpu_window_of(&r->plan->graph->nodes.items[r->step->node], 2, r->step->operands[1].dim + 2);
     c->has_relu = own.ops.n == 1 && own.ops.items[0].kind == POSTOP_RELU;
     return own.ops.n == c->has_relu && c->step.operands[0].dtype == DTYPE_F32 &&
            c->step.operands[1].dtype == DTYPE_F32 && c->step.results[0].dtype == DTYPE_F32;

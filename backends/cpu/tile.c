@@ -3,7 +3,6 @@
 #include "backends/cpu/tile.h"
 
 #include "backends/cpu/generated.h"
-#include "backends/cpu/loops.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/ways.h"
 #include "backends/generated/schedule_spaces.h"
@@ -23,30 +22,13 @@
 
 struct tile_kernel {
     struct tile_step step;
-    struct compiled_loops *loops;   // the epilogue behind the kernel, or NULL
+    struct cpu_behind *loops;   // the epilogue behind the kernel, or NULL
     tile_run_fn *run;
     float *weights;
     bool is_product;
 };
 
 // --- the step as a definition ----------------------------------------------------------------------------------------
-
-// Axes in front of the last two of a product's operand as one: its rows.
-static bool rows_of(int rank, const int64_t *dim, const int64_t *stride, int64_t *ret_stride)
-{
-    int64_t places = 1;
-    *ret_stride = 0;
-    for (int i = rank - 2; i >= 0; i--) {
-        if (dim[i] == 1)
-            continue;
-        if (places == 1)
-            *ret_stride = stride[i];
-        else if (stride[i] != *ret_stride * places)
-            return false;
-        places *= dim[i];
-    }
-    return true;
-}
 
 static bool image_of(int rank, const int64_t *dim, const int64_t *stride, int block, int block_axis, int lanes,
                      bool is_product, struct tile_image *ret_image)
@@ -55,7 +37,7 @@ static bool image_of(int rank, const int64_t *dim, const int64_t *stride, int bl
     i.block = block ? stride[1] : lanes * i.lane;
     if (block && (is_product || block != lanes || block_axis != 1))
         return false;
-    bool is_image = is_product ? rows_of(rank, dim, stride, &i.pixel) : rank == 4;
+    bool is_image = is_product ? view_find_rows(rank, dim, stride, &i.pixel) : rank == 4;
     if (is_image && !is_product) {
         i.image = stride[0];
         i.row = stride[2];
@@ -441,7 +423,7 @@ static void *prepare(const struct step_request *r)
         !cpu_tile_define(s, r->backend, r->plan, r->step))
         return NULL;
     if (!cpu_tile_define_epilogue(s, r->step, r->arena))
-        k->loops = cpu_compile_epilogue(r);
+        k->loops = cpu_prepare_behind(r);
     join_rows(&s->definition);
     if (!narrow_as_scheduled(s) || !tile_suits(&s->definition, &s->schedule) ||
         r->step->operands[CPU_PACKED_OPERAND].block || !find_kernel(k, r))
@@ -477,8 +459,7 @@ static bool run(void *state, const struct execution *e)
                          (float *)address_of_view(e->memory, s->target)};
     cpu_tile_find_addresses(s, e->memory);
     parallel_for(e->workers, s->threads, run_part, &r);
-    if (k->loops)
-        loops_run(k->loops, e->workers, e->memory);
+    cpu_run_behind(k->loops, e);
     return true;
 }
 

@@ -27,7 +27,7 @@ static double divisor_of(const double *points, int n, int at)
 
 void bilinear_make(int m, int r, const double *points, struct bilinear *ret_form)
 {
-    struct bilinear f = {.m = m, .r = r, .n = m + r - 1};
+    struct bilinear f = {.m = m, .r = r, .n = m + r - 1, .inputs = m + r - 1};
     int last = f.n - 1;
     for (int j = 0; j < last; j++) {
         for (int i = 0; i < m; i++)
@@ -58,6 +58,19 @@ bool bilinear_find(int m, int r, struct bilinear *ret_form)
     if (is_known)
         bilinear_make(m, r, points[n], ret_form);
     return is_known;
+}
+
+void bilinear_make_strassen(struct bilinear *ret_form)
+{
+    *ret_form = (struct bilinear){
+        .m = 4,
+        .r = 4,
+        .n = 7,
+        .inputs = 4,
+        .b = {{1, 0, 0, 1}, {0, 1, 0, 1}, {1}, {0, 0, 0, 1}, {1, 0, 1}, {-1, 1}, {0, 0, 1, -1}},
+        .g = {{1, 0, 0, 1}, {1}, {0, 1, 0, -1}, {-1, 0, 1}, {0, 0, 0, 1}, {1, 1}, {0, 0, 1, 1}},
+        .a = {{1, 0, 0, 1, -1, 0, 1}, {0, 1, 0, 1}, {0, 0, 1, 0, 1}, {1, -1, 1, 0, 0, 1}},
+    };
 }
 
 static double square_of_row(const double *row)

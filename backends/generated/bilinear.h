@@ -1,7 +1,8 @@
 // Short correlations y[i] = sum(k) d[i + k] g[k], i below m, k below r, by m + r - 1 products instead of m r:
-//     y = A [ (G g) * (B d) ]                A: m x n, G: n x r, B: n x n, n = m + r - 1
+//     y = A [ (G g) * (B d) ]                A: m x n, G: n x r, B: n x inputs; n = inputs = m + r - 1
 // (Toom 1963, Cook 1966, Winograd 1980), from a table of n - 1 points; the last one is infinity. For images in two
-// dimensions each matrix is applied along both axes.
+// dimensions each matrix is applied along both axes. And the product of two matrices of 2 x 2 by seven products
+// (Strassen 1969), in the same form.
 #pragma once
 #include <stdbool.h>
 
@@ -9,7 +10,7 @@ struct text;
 
 #define BILINEAR_MOST 8
 struct bilinear {
-    int m, r, n;
+    int m, r, n, inputs;   // entries of y and g, products, entries of d
     double a[BILINEAR_MOST][BILINEAR_MOST], g[BILINEAR_MOST][BILINEAR_MOST], b[BILINEAR_MOST][BILINEAR_MOST];
 };
 // `points` are m + r - 2 different numbers.
@@ -17,6 +18,8 @@ void bilinear_make(int m, int r, const double *points, struct bilinear *ret_form
 // The form of the table of points, of which there are for 4, 6 and 8 products; of one result and a window of one place,
 // which changes nothing. False: there is none.
 bool bilinear_find(int m, int r, struct bilinear *ret_form);
+// Y = D G, their entries column by column, those of G row by row.
+void bilinear_make_strassen(struct bilinear *ret_form);
 // How much larger errors of rounding become than those of the plain sum, in so many dimensions: of independent data,
 // the root of the sum of squares of all that is multiplied and added for a result.
 double bilinear_amplification(const struct bilinear *form, int dimensions);

@@ -131,18 +131,19 @@ bool winograd_describe(const struct winograd_definition *d, const struct winogra
 {
     if (!winograd_suits(d, s))
         return false;
-    double places = winograd_places(d, s), channels = (double)d->channels, results = (double)d->results;
+    double halves = winograd_halves(d), channels = (double)d->channels / halves, results = (double)d->results / halves;
+    double places = winograd_places(d, s);
     double all = (double)winograd_tiles(d, s), blocks = (double)divide_up((int64_t)all, s->tiles);
     double block = all / blocks, weights = places * channels * results;
-    *ret = (struct schedule_features){.reduction = d->window[0] * d->window[1] * channels};
-    ret->space = (double)(d->images * d->result_height * d->result_width) * results;
+    *ret = (struct schedule_features){.reduction = d->window[0] * d->window[1] * (double)d->channels};
+    ret->space = (double)(d->images * d->result_height * d->result_width * d->results);
     ret->operations = 2 * all * weights;
-    ret->useful = ret->space / (all * winograd_edge(d, s, 0) * winograd_edge(d, s, 1) * results);
+    ret->useful = ret->space / (all * winograd_edge(d, s, 0) * winograd_edge(d, s, 1) * (double)d->results);
     ret->blocks = blocks;
     ret->lanes = all * results;
     ret->packed_bytes = BYTES * blocks * places * block * (channels + results);
     ret->near_bytes = BYTES * all * places * (channels + results + channels * results / d->lanes);
-    ret->far_bytes = BYTES * (blocks * weights + ret->space + (double)(d->images * d->height * d->width) * channels);
+    ret->far_bytes = BYTES * (blocks * weights + ret->space + (double)(d->images * d->height * d->width * d->channels));
     ret->tile_vectors = block;
     ret->vector_loads = 1 + 1 / block;
     ret->unrolled = places;

@@ -9,12 +9,15 @@
 
 #define MOST_TILES 512
 #define MOST_WINDOW (BILINEAR_MOST * BILINEAR_MOST)
-#define AT_ONCE 4            // results whose weights are transformed: all numbers of lanes are multiples
-#define SUMMED_CHANNELS 32   // at once: sums of sums lose fewer digits
-#define SPARE_REGISTERS 4    // for weights and an entry of a tile
+#define AT_ONCE 4              // results whose weights are transformed: all numbers of lanes are multiples
+#define SUMMED_CHANNELS 32     // at once: sums of sums lose fewer digits
+#define SUMMED_OF_HALVES 128   // by Strassen's products, which lose fewer
+#define PREFETCHED 16          // channels ahead
+#define SPARE_REGISTERS 4      // for weights and an entry of a tile
 
 struct shape {                  // of a kernel
     struct bilinear forms[2];   // of rows, of columns
+    int halves;                 // of channels, and of results, that a tile has
     int places;
     int64_t tile_rows, tile_columns, tiles, blocks, block_tiles;
     int vectors;             // of a group of results
@@ -28,19 +31,29 @@ static int64_t divide_up(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
+int winograd_halves(const struct winograd_definition *d)
+{
+    return d->window[0] * d->window[1] == 1 ? 2 : 1;
+}
+
 static int vectors_of_group(const struct winograd_definition *d)
 {
-    return d->results / d->lanes % 2 == 0 ? 2 : 1;
+    return d->results / d->lanes / winograd_halves(d) % 2 == 0 ? 2 : 1;
 }
 
 int winograd_edge(const struct winograd_definition *d, const struct winograd_schedule *s, int axis)
 {
-    return d->window[axis] == 1 ? 1 : s->m;
+    bool has_pairs = axis == 1 && winograd_halves(d) == 2;
+    return d->window[axis] == 1 && !has_pairs ? 1 : s->m;
 }
 
 static bool find_forms(const struct winograd_definition *d, const struct winograd_schedule *s,
                        struct bilinear ret_forms[2])
 {
+    if (winograd_halves(d) == 2) {
+        bilinear_make_strassen(&ret_forms[1]);
+        return s->m == 2 && bilinear_find(1, 1, &ret_forms[0]);
+    }
     for (int axis = 0; axis < 2; axis++)
         if (!bilinear_find(winograd_edge(d, s, axis), d->window[axis], &ret_forms[axis]))
             return false;
@@ -61,18 +74,18 @@ int64_t winograd_tiles(const struct winograd_definition *d, const struct winogra
 
 static struct shape shape_of(const struct winograd_definition *d, const struct winograd_schedule *s)
 {
-    struct shape k = {.vectors = vectors_of_group(d)};
+    struct shape k = {.halves = winograd_halves(d), .vectors = vectors_of_group(d)};
     find_forms(d, s, k.forms);
     k.places = k.forms[0].n * k.forms[1].n;
-    k.tile_rows = divide_up(d->result_height, k.forms[0].m);
-    k.tile_columns = divide_up(d->result_width, k.forms[1].m);
+    k.tile_rows = divide_up(d->result_height, winograd_edge(d, s, 0));
+    k.tile_columns = divide_up(d->result_width, winograd_edge(d, s, 1));
     k.tiles = d->images * k.tile_rows * k.tile_columns;
     k.blocks = divide_up(k.tiles, s->tiles);
     k.block_tiles = divide_up(k.tiles, k.blocks);
     k.chunks = divide_up(k.block_tiles, (d->registers - SPARE_REGISTERS) / k.vectors);
     k.chunk = k.block_tiles / k.chunks;
     k.larger = k.block_tiles % k.chunks;
-    k.place_stride = d->channels * k.block_tiles + d->lanes;
+    k.place_stride = d->channels / k.halves * k.block_tiles + d->lanes;
     return k;
 }
 
@@ -94,8 +107,9 @@ bool winograd_schedule_parse(const char *text, struct winograd_schedule *ret_sch
 
 bool winograd_suits(const struct winograd_definition *d, const struct winograd_schedule *s)
 {
+    int least = d->lanes * winograd_halves(d);
     return winograd_places(d, s) > 1 && s->tiles >= 1 && s->tiles <= MOST_TILES && d->channels > 0 && d->results > 0 &&
-           d->channels % d->lanes == 0 && d->results % d->lanes == 0 && d->result_height > 0 && d->result_width > 0 &&
+           d->channels % least == 0 && d->results % least == 0 && d->result_height > 0 && d->result_width > 0 &&
            d->images > 0;
 }
 
@@ -103,12 +117,13 @@ bool winograd_suits(const struct winograd_definition *d, const struct winograd_s
 
 int64_t winograd_groups(const struct winograd_definition *d)
 {
-    return d->results / d->lanes / vectors_of_group(d);
+    return d->results / d->lanes / winograd_halves(d) / vectors_of_group(d);
 }
 
 size_t winograd_weights_floats(const struct winograd_definition *d, const struct winograd_schedule *s)
 {
-    return (size_t)winograd_places(d, s) * (size_t)d->channels * (size_t)d->results;
+    size_t halves = (size_t)winograd_halves(d);
+    return (size_t)winograd_places(d, s) * ((size_t)d->channels / halves) * ((size_t)d->results / halves);
 }
 
 size_t winograd_scratch_floats(const struct winograd_definition *d, const struct winograd_schedule *s)
@@ -119,6 +134,12 @@ size_t winograd_scratch_floats(const struct winograd_definition *d, const struct
     return (floats + 31) & ~(size_t)15;
 }
 
+static void add_multiple(double to[AT_ONCE], double factor, const double from[AT_ONCE])
+{
+    for (int l = 0; factor != 0 && l < AT_ONCE; l++)
+        to[l] += factor * from[l];
+}
+
 // G w G' of the windows of neighbouring results, in double precision; their places stand `place` apart.
 static void transform_windows(const struct bilinear forms[2], double w[MOST_WINDOW][AT_ONCE], int64_t place,
                               float *ret_u)
@@ -126,31 +147,46 @@ static void transform_windows(const struct bilinear forms[2], double w[MOST_WIND
     const struct bilinear *rows = &forms[0], *columns = &forms[1];
     for (int i = 0; i < rows->n; i++) {
         double half[BILINEAR_MOST][AT_ONCE] = {{0}};
-        for (int j = 0; j < rows->r * columns->r; j++)
+        for (int k = 0; k < rows->r; k++)
+            for (int m = 0; m < columns->r; m++)
+                add_multiple(half[m], rows->g[i][k], w[k * columns->r + m]);
+        for (int j = 0; j < columns->n; j++, ret_u += place) {
+            double sum[AT_ONCE] = {0};
+            for (int m = 0; m < columns->r; m++)
+                add_multiple(sum, columns->g[j][m], half[m]);
             for (int l = 0; l < AT_ONCE; l++)
-                half[j % columns->r][l] += rows->g[i][j / columns->r] * w[j][l];
-        for (int j = 0; j < columns->n; j++, ret_u += place)
-            for (int l = 0; l < AT_ONCE; l++) {
-                double sum = 0;
-                for (int m = 0; m < columns->r; m++)
-                    sum += columns->g[j][m] * half[m][l];
-                ret_u[l] = (float)sum;
-            }
+                ret_u[l] = (float)sum[l];
+        }
     }
+}
+
+// Entries of a window: halves of channels by halves of results, where it has one place. Gives their number.
+static int list_entries(const struct winograd_definition *d, int64_t result_stride, int64_t channel_stride,
+                        int64_t ret_distances[MOST_WINDOW])
+{
+    int n = winograd_halves(d) == 2 ? 4 : d->window[0] * d->window[1];
+    for (int i = 0; i < n; i++)
+        ret_distances[i] = winograd_halves(d) == 1
+                               ? i
+                               : i / 2 * (d->channels / 2) * channel_stride + i % 2 * (d->results / 2) * result_stride;
+    return n;
 }
 
 void winograd_pack(const struct winograd_definition *d, const struct winograd_schedule *s, const float *weights,
                    int64_t result_stride, int64_t channel_stride, float *ret_u, int64_t first_group, int64_t n_groups)
 {
     struct shape k = shape_of(d, s);
-    int64_t width = (int64_t)k.vectors * d->lanes, place = d->channels * width, size = d->window[0] * d->window[1];
+    int64_t width = (int64_t)k.vectors * d->lanes, channels = d->channels / k.halves, place = channels * width;
+    int64_t distances[MOST_WINDOW];
+    int n = list_entries(d, result_stride, channel_stride, distances);
     double w[MOST_WINDOW][AT_ONCE];
     for (int64_t group = first_group; group < first_group + n_groups; group++)
-        for (int64_t channel = 0; channel < d->channels; channel++)
+        for (int64_t channel = 0; channel < channels; channel++)
             for (int64_t lane = 0; lane < width; lane += AT_ONCE) {
                 const float *from = weights + (group * width + lane) * result_stride + channel * channel_stride;
-                for (int64_t i = 0; i < size * AT_ONCE; i++)
-                    w[i % size][i / size] = (double)from[i / size * result_stride + i % size];
+                for (int i = 0; i < n; i++)
+                    for (int l = 0; l < AT_ONCE; l++)
+                        w[i][l] = (double)from[l * result_stride + distances[i]];
                 transform_windows(k.forms, w, place, ret_u + group * k.places * place + channel * width + lane);
             }
 }
@@ -169,7 +205,7 @@ void winograd_list_numbers(const struct winograd_definition *d, const struct win
                            int64_t ret_numbers[WINOGRAD_N_NUMBERS])
 {
     struct shape k = shape_of(d, s);
-    const int64_t first[] = {d->channels / d->lanes,
+    const int64_t first[] = {d->channels / d->lanes / k.halves,
                              winograd_groups(d),
                              d->height,
                              d->width,
@@ -202,13 +238,19 @@ static void print_names(struct text *t, const struct winograd_definition *d, con
         text_printf(t, "#undef %s\n#define %s numbers[%d]\n", numbers[i], numbers[i], i);
     define(t, "LANES", d->lanes);
     define(t, "VECTORS", k->vectors);
+    define(t, "HALVES", k->halves);
     define(t, "ROWS", k->forms[0].m);
-    define(t, "COLUMNS", k->forms[1].m);
+    define(t, "COLUMNS", k->forms[1].m / k->halves);
+    define(t, "SOURCE_ROWS", k->forms[0].inputs);
+    define(t, "SOURCE_COLUMNS", k->forms[1].inputs / k->halves);
     define(t, "PLACE_ROWS", k->forms[0].n);
     define(t, "PLACE_COLUMNS", k->forms[1].n);
     define(t, "PLACES", k->places);
     define(t, "BLOCK_TILES", k->block_tiles);
-    define(t, "SUMMED", SUMMED_CHANNELS / d->lanes);
+    define(t, "CHUNK", k->chunk);
+    define(t, "LARGER", k->larger);
+    define(t, "SHARE", divide_up(k->vectors * d->lanes, k->chunks));
+    define(t, "SUMMED", (k->halves == 1 ? SUMMED_CHANNELS : SUMMED_OF_HALVES) / d->lanes);
     text_printf(t,
                 "#undef I\n#define I __INT64_TYPE__\n"
                 "typedef float NAMED(vector) __attribute__((vector_size(%d)));\n"
@@ -221,50 +263,65 @@ static void print_names(struct text *t, const struct winograd_definition *d, con
 
 // --- transforms ------------------------------------------------------------------------------------------------------
 
+// `from` and `to` are forms of a place, which they may have several times.
 static void print_transform_along(struct text *t, int rows, int columns, const double m[BILINEAR_MOST][BILINEAR_MOST],
                                   const char *from, const char *to)
 {
     for (int i = 0; i < columns; i++) {
         text_printf(t, "V x%d = ", i);
-        text_printf(t, from, i);
+        text_printf(t, from, i, i);
         text_add(t, ";\n");
     }
     bilinear_print_product(t, "V", rows, columns, m);
     for (int i = 0; i < rows; i++) {
-        text_printf(t, to, i, i);
+        text_printf(t, to, i, i, i);
         text_add(t, ";\n");
     }
 }
 
+// Where tiles from `first` on stand, one after the other.
+#define FIRST_TILE                                                                                                     \
+    "I image = first / (TILE_ROWS * TILE_COLUMNS), row = first / TILE_COLUMNS % TILE_ROWS, "                           \
+    "column = first % TILE_COLUMNS;\n"
+#define NEXT_TILE                                                                                                      \
+    ", column = column + 1 == TILE_COLUMNS ? 0 : column + 1, row = column ? row : row + 1 == TILE_ROWS ? 0 : row + "   \
+    "1, "                                                                                                              \
+    "image += !column && !row"
+
 static void print_source_transform(struct text *t, const struct shape *k)
 {
-    text_add(t, "static inline void NAMED(transform_tile)(const float *x, I row, I pixel, float *v, I place)\n"
-                "{\nV half[PLACE_ROWS][PLACE_COLUMNS];\n"
-                "for (int i = 0; i < PLACE_ROWS; i++, x += row) {\n");
-    print_transform_along(t, k->forms[1].n, k->forms[1].n, k->forms[1].b, "FROM(x + %d * pixel)", "half[i][%d] = z%d");
+    text_add(t, "static inline void NAMED(transform_tile)(const float *x, I row, I pixel, I half, float *v, I place)\n"
+                "{\nV done[SOURCE_ROWS][PLACE_COLUMNS];\n"
+                "for (int i = 0; i < SOURCE_ROWS; i++, x += row) {\n");
+    print_transform_along(t, k->forms[1].n, k->forms[1].inputs, k->forms[1].b,
+                          "FROM(x + %d %% SOURCE_COLUMNS * pixel + %d / SOURCE_COLUMNS * half)", "done[i][%d] = z%d");
     text_add(t, "}\nfor (int j = 0; j < PLACE_COLUMNS; j++, v += place) {\n");
-    print_transform_along(t, k->forms[0].n, k->forms[0].n, k->forms[0].b, "half[%d][j]",
+    print_transform_along(t, k->forms[0].n, k->forms[0].inputs, k->forms[0].b, "done[%d][j]",
                           "AT(v + %d * PLACE_COLUMNS * place) = z%d");
     text_add(
         t,
         "}\n}\n"
-        "static void NAMED(transform_border)(const float *x, I top, I left, float *v, const I *numbers)\n"
-        "{\nfloat tile[PLACES * LANES] = {0};\n"
-        "for (int i = 0; i < PLACE_ROWS; i++)\nfor (int j = 0; j < PLACE_COLUMNS; j++)\n"
+        "static void NAMED(transform_border)(const float *x, I top, I left, I half, float *v, const I *numbers)\n"
+        "{\nfloat tile[HALVES * SOURCE_ROWS * SOURCE_COLUMNS * LANES] = {0};\n"
+        "for (int h = 0; h < HALVES; h++)\n"
+        "for (int i = 0; i < SOURCE_ROWS; i++)\nfor (int j = 0; j < SOURCE_COLUMNS; j++)\n"
         "if (top + i >= 0 && top + i < HEIGHT && left + j >= 0 && left + j < WIDTH)\n"
-        "AT(tile + (i * PLACE_COLUMNS + j) * LANES) = FROM(x + (top + i) * X_ROW + (left + j) * X_PIXEL);\n"
-        "NAMED(transform_tile)(tile, PLACE_COLUMNS * LANES, LANES, v, PLACE);\n}\n"
+        "AT(tile + ((h * SOURCE_ROWS + i) * SOURCE_COLUMNS + j) * LANES) = "
+        "FROM(x + h * half + (top + i) * X_ROW + (left + j) * X_PIXEL);\n"
+        "NAMED(transform_tile)(tile, SOURCE_COLUMNS * LANES, LANES, SOURCE_ROWS * SOURCE_COLUMNS * LANES, v, PLACE);\n"
+        "}\n"
         "static void NAMED(transform_source)(const float *x, I first, I count, float *v, const I *numbers)\n"
-        "{\nfor (I t = 0; t < count; t++) {\n"
-        "I tile = first + t, image = tile / (TILE_ROWS * TILE_COLUMNS);\n"
-        "I top = tile / TILE_COLUMNS % TILE_ROWS * ROWS - PAD_TOP, left = tile % TILE_COLUMNS * COLUMNS - PAD_LEFT;\n"
-        "int is_inside = top >= 0 && left >= 0 && top + PLACE_ROWS <= HEIGHT && left + PLACE_COLUMNS <= WIDTH;\n"
+        "{\nI half = CHANNEL_BLOCKS * X_BLOCK;\n" FIRST_TILE "for (I t = 0; t < count; t++" NEXT_TILE ") {\n"
+        "I top = row * ROWS - PAD_TOP, left = column * COLUMNS - PAD_LEFT;\n"
+        "I larger = LARGER * (CHUNK + 1), size = CHUNK + (t < larger), start = t - (t < larger ? t : t - larger) % "
+        "size;\n"
+        "int is_inside = top >= 0 && left >= 0 && top + SOURCE_ROWS <= HEIGHT && left + SOURCE_COLUMNS <= WIDTH;\n"
         "for (I c = 0; c < CHANNEL_BLOCKS; c++) {\n"
         "const float *from = x + image * X_IMAGE + c * X_BLOCK;\n"
-        "float *to = v + (c * BLOCK_TILES + t) * LANES;\n"
+        "float *to = v + (start * CHANNEL_BLOCKS + c * size + t - start) * LANES;\n"
         "if (is_inside)\n"
-        "NAMED(transform_tile)(from + top * X_ROW + left * X_PIXEL, X_ROW, X_PIXEL, to, PLACE);\n"
-        "else\nNAMED(transform_border)(from, top, left, to, numbers);\n}\n}\n}\n");
+        "NAMED(transform_tile)(from + top * X_ROW + left * X_PIXEL, X_ROW, X_PIXEL, half, to, PLACE);\n"
+        "else\nNAMED(transform_border)(from, top, left, half, to, numbers);\n}\n}\n}\n");
 }
 
 // A relu of NaN is NaN.
@@ -272,25 +329,30 @@ static void print_result_transform(struct text *t, const struct shape *k)
 {
     text_add(t,
              "static inline void NAMED(transform_result)(const float *m, const float *bias, const float *r, float *y, "
-             "I top, I left, const I *numbers)\n{\nV half[ROWS][PLACE_COLUMNS], done[ROWS][COLUMNS];\n"
+             "I top, I left, const I *numbers)\n{\nV half[ROWS][PLACE_COLUMNS], done[HALVES][ROWS][COLUMNS];\n"
              "for (int j = 0; j < PLACE_COLUMNS; j++, m += BLOCK_TILES * VECTORS * LANES) {\n");
     print_transform_along(t, k->forms[0].m, k->forms[0].n, k->forms[0].a,
                           "FROM(m + %d * PLACE_COLUMNS * BLOCK_TILES * VECTORS * LANES)", "half[%d][j] = z%d");
-    text_add(t, "}\nV b = {0};\nif (bias)\nb = FROM(bias);\nfor (int i = 0; i < ROWS; i++) {\n");
-    print_transform_along(t, k->forms[1].m, k->forms[1].n, k->forms[1].a, "half[i][%d]", "done[i][%d] = z%d + b");
+    text_add(t, "}\nfor (int i = 0; i < ROWS; i++) {\n");
+    print_transform_along(t, k->forms[1].m, k->forms[1].n, k->forms[1].a, "half[i][%d]",
+                          "done[%d / COLUMNS][i][%d %% COLUMNS] = z%d");
     text_add(t, "}\nI rows = RESULT_HEIGHT - top < ROWS ? RESULT_HEIGHT - top : ROWS;\n"
                 "I columns = RESULT_WIDTH - left < COLUMNS ? RESULT_WIDTH - left : COLUMNS;\n"
                 "I y_row = Y_ROW, y_pixel = Y_PIXEL, r_row = R_ROW, r_pixel = R_PIXEL, has_relu = RELU;\n"
+                "I blocks = GROUPS * VECTORS, y_half = blocks * Y_BLOCK, r_half = blocks * R_BLOCK;\n"
                 "y += top * y_row + left * y_pixel;\n"
-                "for (I i = 0; i < rows; i++)\nfor (I j = 0; j < columns; j++) {\nV z = done[i][j];\n"
-                "if (r)\nz += FROM(r + (top + i) * r_row + (left + j) * r_pixel);\n"
+                "#pragma GCC unroll 2\nfor (int h = 0; h < HALVES; h++) {\nV b = {0};\nif (bias)\n"
+                "b = FROM(bias + h * blocks * LANES);\n"
+                "#pragma GCC unroll 4\nfor (int i = 0; i < ROWS; i++)\n"
+                "#pragma GCC unroll 4\nfor (int j = 0; j < COLUMNS; j++) {\nif (i >= rows || j >= columns)\ncontinue;\n"
+                "V z = done[h][i][j] + b;\n"
+                "if (r)\nz += FROM(r + h * r_half + (top + i) * r_row + (left + j) * r_pixel);\n"
                 "if (has_relu)\nz = (V)((NAMED(mask))z & ~(z < 0));\n"
-                "AT(y + i * y_row + j * y_pixel) = z;\n}\n}\n"
+                "AT(y + h * y_half + i * y_row + j * y_pixel) = z;\n}\n}\n}\n"
                 "static void NAMED(transform_results)(const float *m, const float *bias, const float *r, float *y, "
-                "I group, I first, I count, const I *numbers)\n{\n"
-                "for (I t = 0; t < count; t++) {\n"
-                "I tile = first + t, image = tile / (TILE_ROWS * TILE_COLUMNS);\n"
-                "I top = tile / TILE_COLUMNS % TILE_ROWS * ROWS, left = tile % TILE_COLUMNS * COLUMNS;\n"
+                "I group, I first, I count, const I *numbers)\n{\n" FIRST_TILE "for (I t = 0; t < count; t++" NEXT_TILE
+                ") {\n"
+                "I top = row * ROWS, left = column * COLUMNS;\n"
                 "for (I q = 0; q < VECTORS; q++) {\nI block = group * VECTORS + q;\n"
                 "NAMED(transform_result)(m + (t * VECTORS + q) * LANES, bias ? bias + block * LANES : bias, "
                 "r ? r + image * R_IMAGE + block * R_BLOCK : r, y + image * Y_IMAGE + block * Y_BLOCK, top, left, "
@@ -299,19 +361,24 @@ static void print_result_transform(struct text *t, const struct shape *k)
 
 // --- products --------------------------------------------------------------------------------------------------------
 
-// Of so many tiles with a group of results, at one place, for channels that are summed by themselves.
+// Code for so many tiles by a group of results, at one place, for channels that are summed by themselves. Each chunk of
+// tiles fetches its share of the next weights, which come from far.
 static void print_product(struct text *t, const struct shape *k, int64_t tiles)
 {
     text_printf(t,
-                "static inline void NAMED(multiply_%d)(const float *v, const float *u, float *m, I channel_blocks, "
-                "int is_first)\n{\n",
+                "static inline void NAMED(multiply_%d)(const float *v, const float *u, const float *next, float *m, "
+                "I channel_blocks, int is_first)\n{\n",
                 (int)tiles);
     for (int64_t i = 0; i < tiles * k->vectors; i++)
         text_printf(t, "V a%d = {0};\n", (int)i);
-    text_add(t, "for (I c = 0; c < channel_blocks; c++, v += BLOCK_TILES * LANES)\n"
-                "for (int l = 0; l < LANES; l++, u += VECTORS * LANES) {\nfloat x;\n");
+    text_printf(t,
+                "for (I c = 0; c < channel_blocks; c++, v += %d * LANES)\n"
+                "for (int l = 0; l < LANES; l++, u += VECTORS * LANES, next += SHARE) {\nfloat x;\n"
+                "__builtin_prefetch(next, 0, 2);\n",
+                (int)tiles);
     for (int q = 0; q < k->vectors; q++)
-        text_printf(t, "V u%d = FROM(u + %d * LANES);\n", q, q);
+        text_printf(t, "V u%d = FROM(u + %d * LANES);\n__builtin_prefetch(u + (%d * VECTORS + %d) * LANES);\n", q, q,
+                    PREFETCHED, q);
     for (int64_t i = 0; i < tiles; i++) {
         text_printf(t, "x = v[%d * LANES + l];\n", (int)i);
         for (int q = 0; q < k->vectors; q++)
@@ -339,9 +406,9 @@ static void print_products(struct text *t, const struct shape *k)
     for (int64_t i = 0, at = 0; i < k->chunks; i++) {
         int64_t tiles = k->chunk + (i < k->larger);
         text_printf(t,
-                    "if (%d < count)\nNAMED(multiply_%d)(v + (c * BLOCK_TILES + %d) * LANES, u, "
-                    "m + %d * VECTORS * LANES, n, c == 0);\n",
-                    (int)at, (int)tiles, (int)at, (int)at);
+                    "if (%d < count)\nNAMED(multiply_%d)(v + (%d * channel_blocks + c * %d) * LANES, u, "
+                    "u + n * LANES * (VECTORS * LANES + %d * SHARE), m + %d * VECTORS * LANES, n, c == 0);\n",
+                    (int)at, (int)tiles, (int)at, (int)tiles, (int)i, (int)at);
         at += tiles;
     }
     text_add(t, "}\n}\n");

@@ -2,7 +2,10 @@
 // tiles are transformed, multiplied for each group of results, transformed back with bias, residual and relu, and
 // stored, all within the near caches.
 //
-//     V [place][channel block][tile][lane]      transformed images of a block
+// Windows of one place, which products have, too, are done by Strassen's seven products: a tile is two pixels of a row
+// by both halves of the channels, and gives two pixels by both halves of the results.
+//
+//     V [place][chunk of tiles][channel block][tile][lane]    transformed images of a block
 //     U [result group][place][channel][lanes of the group]    transformed weights, packed when the step is prepared
 //     M [place][tile][lanes of the group]       products
 //
@@ -23,13 +26,13 @@ struct winograd_definition {
     int lanes;                           // of the vectors of the instruction set: 16, 8, 4
     int registers;                       // vectors that it has
     int window[2];                       // rows, columns
-    int64_t images, channels, results;   // channels and results are multiples of lanes
+    int64_t images, channels, results;   // the last two: multiples of lanes, of twice as many for windows of one place
     int64_t height, width, result_height, result_width, pad_top, pad_left;
     struct winograd_image source, target, residual;
     bool has_relu;   // of the sum with bias and residual
 };
 struct winograd_schedule {
-    int m;           // results of a tile along each axis on which the window has several places
+    int m;           // results of a tile along each axis on which the window has several places; 2: Strassen's
     int64_t tiles;   // of a block, at most
 };
 // `(winograd m:4 tiles:14)`
@@ -44,9 +47,11 @@ bool winograd_suits(const struct winograd_definition *d, const struct winograd_s
     _(GROUPS)                                                                                                          \
     _(HEIGHT)                                                                                                          \
     _(WIDTH)                                                                                                           \
-    _(RESULT_HEIGHT) _(RESULT_WIDTH) _(PAD_TOP) _(PAD_LEFT) _(TILE_ROWS) _(TILE_COLUMNS) _(TILES) _(BLOCKS) _(PLACE)   \
-        _(RELU) _(X_IMAGE) _(X_BLOCK) _(X_ROW) _(X_PIXEL) _(Y_IMAGE) _(Y_BLOCK) _(Y_ROW) _(Y_PIXEL) _(R_IMAGE)         \
-            _(R_BLOCK) _(R_ROW) _(R_PIXEL)
+    _(RESULT_HEIGHT)                                                                                                   \
+    _(RESULT_WIDTH)                                                                                                    \
+    _(PAD_TOP)                                                                                                         \
+    _(PAD_LEFT) _(TILE_ROWS) _(TILE_COLUMNS) _(TILES) _(BLOCKS) _(PLACE) _(RELU) _(X_IMAGE) _(X_BLOCK) _(X_ROW)        \
+        _(X_PIXEL) _(Y_IMAGE) _(Y_BLOCK) _(Y_ROW) _(Y_PIXEL) _(R_IMAGE) _(R_BLOCK) _(R_ROW) _(R_PIXEL)
 #define WINOGRAD_NUMBER(name) WINOGRAD_##name,
 enum winograd_number { WINOGRAD_NUMBERS(WINOGRAD_NUMBER) WINOGRAD_N_NUMBERS };
 void winograd_list_numbers(const struct winograd_definition *d, const struct winograd_schedule *s,
@@ -63,6 +68,7 @@ size_t winograd_weights_floats(const struct winograd_definition *d, const struct
 void winograd_pack(const struct winograd_definition *d, const struct winograd_schedule *s, const float *weights,
                    int64_t result_stride, int64_t channel_stride, float *ret_u, int64_t first_group, int64_t n_groups);
 int64_t winograd_groups(const struct winograd_definition *d);   // of results
+int winograd_halves(const struct winograd_definition *d);       // of channels, and of results, that a tile has
 // Products of a tile; 0: there is no such form.
 int winograd_places(const struct winograd_definition *d, const struct winograd_schedule *s);
 int winograd_edge(const struct winograd_definition *d, const struct winograd_schedule *s, int axis);   // of a tile

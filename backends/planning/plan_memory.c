@@ -202,16 +202,20 @@ static void add_loop(struct step_work *work, const struct loop *l, bool is_epilo
         work->bytes_written += distinct_bytes(l->results[i].to.dtype, l->rank, l->dim, l->results[i].to.stride);
 }
 
-// Winograd's convolutions of 3x3 have (m + 2)^2 products at m^2 places, where the definition has nine at each. The
-// library's are with m = 4.
+// Winograd's convolutions have m + r - 1 products for m results of r places on each axis where the window has several.
+// The library's are with m = 4. Windows of one place, and products, have Strassen's.
 static double share_of_products(const struct step *step)
 {
     const char *found = step->choice ? strstr(step->choice, "winograd") : NULL;
+    const struct view *weights = &step->operands[1];
     int m = 4;
+    double share = 1;
     if (!found)
         return 1;
     sscanf(found, "winograd m:%2d", &m);
-    return m > 0 ? (m + 2.0) * (m + 2) / (9.0 * m * m) : 1;
+    for (int i = 2; m > 0 && i < weights->rank; i++)
+        share *= weights->dim[i] == 1 ? 1 : ((double)m + (double)weights->dim[i] - 1) / (double)(m * weights->dim[i]);
+    return share < 1 ? share : 7.0 / 8;
 }
 
 struct step_work step_work(const struct plan *plan, const struct step *s)

@@ -153,6 +153,22 @@ static int merge_axes(const struct view *v, struct merged_axis *to)
     return n;
 }
 
+bool view_find_rows(int rank, const int64_t *dim, const int64_t *stride, int64_t *ret_stride)
+{
+    int64_t places = 1;
+    *ret_stride = 0;
+    for (int i = rank - 2; i >= 0; i--) {
+        if (dim[i] == 1)
+            continue;
+        if (places == 1)
+            *ret_stride = stride[i];
+        else if (stride[i] != *ret_stride * places)
+            return false;
+        places *= dim[i];
+    }
+    return true;
+}
+
 // Cuts merged axes, from the last one on, into the wanted dimensions.
 bool view_reshape(const struct view *v, int rank, const int64_t *dim, struct view *ret_view)
 {

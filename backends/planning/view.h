@@ -41,6 +41,8 @@ bool view_has_layout(const struct view *v, enum layout layout);
 // Is it a run of channels of a tensor of that layout, at addresses that are multiples of 16 bytes, pixel by pixel where
 // channels stand last? Only row-major and channels-last tensors of three axes and more are known to have such parts.
 bool view_is_part(const struct view *v, enum layout layout);
+// The stride of all axes but the last as one, which are the rows of a product. False: there is no such stride.
+bool view_find_rows(int rank, const int64_t *dim, const int64_t *stride, int64_t *ret_stride);
 // The view with other dimensions over the same entries in row-major order; false when strides cannot express that.
 bool view_reshape(const struct view *v, int rank, const int64_t *dim, struct view *ret_view);
 // Strides that put entries densely in the order in which `v` has its axes; false when v is not dense itself.

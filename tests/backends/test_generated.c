@@ -5,6 +5,7 @@
 #include "backends/generated/rows.h"
 #include "backends/generated/winograd.h"
 #include "backends/programs/programs.h"
+#include "tests/backends/elsewhere.h"
 #include "tests/backends/machines.h"
 #include "tests/support/check.h"
 #include <unistd.h>
@@ -37,6 +38,18 @@ static void forms_are_correlations(void **state)
     check_form(2, 7, (double[]){0, 0.75, -0.75, 1.5, -1.5, 0.5, -0.5});
     check_form(1, 3, (double[]){0, 1});
     check_form(1, 1, NULL);
+}
+
+// Entry (r, p) of the product is the sum of (c, p) of the first operand by (c, r) of the second.
+static void strassens_form_is_a_product(void **state)
+{
+    struct bilinear f;
+    bilinear_make_strassen(&f);
+    assert_true(f.m == 4 && f.r == 4 && f.inputs == 4 && f.n == 7);
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 4; k++)
+            for (int l = 0; l < 4; l++)
+                assert_true(entry_of_form(&f, i, k, l) == (i / 2 == k % 2 && k / 2 == l / 2 && i % 2 == l % 2));
 }
 
 // All that the table of points has: of some results and a window.
@@ -210,7 +223,11 @@ static void find_kernel(struct programs *service, const struct trial *t, struct 
         fail_msg("%s", error.message);
 }
 
-#define ERROR_OF_SUMS 2e-6   // of the sum of the terms' sizes
+// Of the sum of the terms' sizes.
+static double error_of_sums(const struct trial *t)
+{
+    return places_of_window(&t->d) == 1 ? 4e-6 : 2e-6;
+}
 
 static void check_trial(struct programs *service, struct trial *t, struct random *random)
 {
@@ -222,7 +239,7 @@ static void check_trial(struct programs *service, struct trial *t, struct random
     compute_expected(t, &v);
     run_kernel(t, &v, &program);
     for (size_t i = 0; i < v.n_y; i++)
-        if (!(fabs(v.y[i] - v.expected[i]) <= ERROR_OF_SUMS * v.norm[i]))
+        if (!(fabs(v.y[i] - v.expected[i]) <= error_of_sums(t) * v.norm[i]))
             fail_msg("%d lanes, window %dx%d, m %d, tiles %d, %dx%d: entry %zu is %.9g for %.9g", t->d.lanes,
                      t->d.window[0], t->d.window[1], t->s.m, (int)t->s.tiles, (int)t->d.height, (int)t->d.width, i,
                      v.y[i], v.expected[i]);
@@ -230,19 +247,22 @@ static void check_trial(struct programs *service, struct trial *t, struct random
 }
 
 // By which the table of points has a form for tiles of two.
-static const int windows[][2] = {{3, 3}, {1, 7}, {3, 3}, {7, 1}, {5, 5}, {3, 3}, {1, 3}, {3, 5}};
+static const int windows[][2] = {{3, 3}, {1, 7}, {3, 3}, {7, 1}, {5, 5}, {3, 3}, {1, 3}, {3, 5}, {1, 1}};
 
 static struct trial random_trial(const struct machine *m, int number, struct random *random)
 {
     struct trial t = {.s = {.m = 2 + 2 * (number & 1)}, .is_channels_last = number & 2, .parts = 1 + number / 4 % 3};
     struct winograd_definition *d = &t.d;
     memcpy(d->window, windows[number % (int)COUNT_OF(windows)], sizeof d->window);
-    t.s.m = d->window[0] == 7 || d->window[1] == 7 ? 2 : t.s.m;
+    bool has_halves = d->window[0] * d->window[1] == 1;
+    t.s.m = d->window[0] == 7 || d->window[1] == 7 || has_halves ? 2 : t.s.m;
     d->lanes = m->lanes;
     d->registers = m->registers;
     d->images = 1 + (int64_t)random_below(random, 2);
     d->channels = d->lanes * (1 + (int64_t)random_below(random, 3));
     d->results = d->lanes * (1 + (int64_t)random_below(random, 5));
+    d->channels *= 1 + has_halves;
+    d->results *= 1 + has_halves;
     d->pad_top = (int64_t)random_below(random, 3);
     d->pad_left = (int64_t)random_below(random, 3);
     d->height = 1 + (int64_t)random_below(random, 13);
@@ -275,6 +295,72 @@ static void kernels_compute_convolutions(void **state)
         }
         programs_close(service);
     }
+}
+
+static void add_numbers(struct text *text, const struct trial *t)
+{
+    int64_t numbers[WINOGRAD_N_NUMBERS];
+    winograd_list_numbers(&t->d, &t->s, numbers);
+    text_add(text, "static const I NAMED(numbers)[] = {");
+    for (int i = 0; i < WINOGRAD_N_NUMBERS; i++)
+        text_printf(text, "%lld,", (long long)numbers[i]);
+    text_add(text, "};\n");
+}
+
+static void add_wanted(struct text *text, const struct trial *t, const struct values *v)
+{
+    float *wanted = calloc(v->n_y, sizeof *wanted), *allowed = calloc(v->n_y, sizeof *allowed);
+    for (size_t i = 0; i < v->n_y; i++) {
+        wanted[i] = (float)v->expected[i];
+        allowed[i] = (float)(error_of_sums(t) * v->norm[i]);
+    }
+    add_floats(text, "wanted", wanted, v->n_y);
+    add_floats(text, "allowed", allowed, v->n_y);
+    free(wanted);
+    free(allowed);
+}
+
+static void add_trial(struct text *text, const struct trial *t, int number, struct random *random)
+{
+    struct values v = make_values(t, random);
+    int64_t window = places_of_window(&t->d);
+    winograd_pack(&t->d, &t->s, v.w, t->d.channels * window, window, v.u, 0, winograd_groups(&t->d));
+    compute_expected(t, &v);
+    text_printf(text, "#undef NAMED\n#define NAMED(name) trial_%d_##name\n", number);
+    winograd_print(text, &t->d, &t->s);
+    add_floats(text, "x", v.x, v.n_x);
+    add_floats(text, "u", v.u, winograd_weights_floats(&t->d, &t->s));
+    add_floats(text, "bias", v.bias, (size_t)t->d.results);
+    add_floats(text, "residual", v.residual, v.n_y);
+    add_numbers(text, t);
+    add_wanted(text, t, &v);
+    text_printf(text,
+                "static float NAMED(y)[%zu], NAMED(scratch)[%zu] __attribute__((aligned(64)));\n"
+                "int NAMED(fails)(void)\n{\nint n_false = 0;\nfor (int part = 0; part < %d; part++)\n"
+                "NAMED(run)(NAMED(x), NAMED(u), %s, %s, NAMED(y), NAMED(scratch), NAMED(numbers), part, %d);\n"
+                "for (int i = 0; i < %zu; i++)\n"
+                "n_false += !(__builtin_fabsf(NAMED(y)[i] - NAMED(wanted)[i]) <= NAMED(allowed)[i]);\n"
+                "return n_false;\n}\n",
+                v.n_y, winograd_scratch_floats(&t->d, &t->s), t->parts, t->has_bias ? "NAMED(bias)" : "0",
+                t->has_residual ? "NAMED(residual)" : "0", t->parts, v.n_y);
+    free_values(t, &v);
+}
+
+static void kernels_run_on_aarch64(void **state)
+{
+    const struct machine machine = {.lanes = 4, .registers = 32};
+    struct random random = random_seed(10);
+    TEXT(text);
+    TEXT(calls);
+    if (!has_elsewhere())
+        skip();
+    for (int i = 0; i < TRIALS; i++) {
+        struct trial t = random_trial(&machine, i, &random);
+        complete(&t);
+        add_trial(&text, &t, i, &random);
+        text_printf(&calls, " || trial_%d_fails()", i);
+    }
+    assert_int_equal(run_elsewhere(&text, &calls), 0);
 }
 
 // Every residue of an image's size by that of tiles, in blocks that tiles fill and that they do not.
@@ -343,7 +429,7 @@ static void nan_stays_within_its_tiles(void **state)
         bool is_own = llabs(row - 6) <= 1 && llabs(column - 6) <= 1;
         bool shares_tile = row >= 4 && row < 8 && column >= 4 && column < 8;
         assert_true(!is_own || isnan(v.y[at]));
-        assert_true(shares_tile || fabs(v.y[at] - v.expected[at]) <= ERROR_OF_SUMS * v.norm[at]);
+        assert_true(shares_tile || fabs(v.y[at] - v.expected[at]) <= error_of_sums(&t) * v.norm[at]);
     }
     free_values(&t, &v);
     programs_close(service);
@@ -483,8 +569,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(forms_are_correlations),
         TEST(forms_of_the_table_are_correlations),
+        TEST(strassens_form_is_a_product),
         TEST(points_are_the_better_ones),
         TEST(kernels_compute_convolutions),
+        TEST(kernels_run_on_aarch64),
         TEST(all_residues_of_tiles_are_computed),
         TEST(nan_stays_within_its_tiles),
         TEST(schedules_are_read_as_they_are_printed),

@@ -4,6 +4,7 @@
 #include "backends/generated/tile.h"
 #include "backends/planning/plan.h"
 #include "backends/programs/programs.h"
+#include "tests/backends/elsewhere.h"
 #include "tests/backends/machines.h"
 #include "tests/support/check.h"
 #include <unistd.h>
@@ -282,19 +283,6 @@ static void kernels_compute_convolutions(void **state)
 }
 
 // --- another processor -----------------------------------------------------------------------------------------------
-//
-// Kernels, their operands and what is wanted become one program, which a cross compiler makes and an emulator runs.
-
-#define CROSS_COMPILER "/usr/bin/aarch64-linux-gnu-gcc"
-#define EMULATOR "/usr/bin/qemu-aarch64"
-
-static void add_floats(struct text *text, const char *name, const float *values, size_t n)
-{
-    text_printf(text, "static const float NAMED(%s)[] = {", name);
-    for (size_t i = 0; i < n; i++)
-        text_printf(text, "%a,", values[i]);
-    text_add(text, "0};\n");
-}
 
 static void add_numbers(struct text *text, const struct trial *t)
 {
@@ -349,27 +337,12 @@ static void add_trial(struct text *text, const struct trial *t, int number, stru
     free_values(t, &v);
 }
 
-static int run_elsewhere(const struct text *text)
-{
-    char folder[] = "/tmp/taso_aarch64_XXXXXX", command[512];
-    assert_non_null(mkdtemp(folder));
-    snprintf(command, sizeof command, "%s/a.c", folder);
-    FILE *file = fopen(command, "w");
-    assert_true(file && fputs(text->chars, file) >= 0 && fclose(file) == 0);
-    snprintf(command, sizeof command,
-             CROSS_COMPILER
-             " -std=gnu17 -O2 -w -ffp-contract=fast -fno-math-errno -march=armv8-a -static %s/a.c -o %s/a"
-             " && " EMULATOR " %s/a; code=$?; rm -r %s; exit $code",
-             folder, folder, folder, folder);
-    return system(command);
-}
-
 static void kernels_run_on_aarch64(void **state)
 {
     const struct machine machine = {.lanes = 4, .registers = 32};
     struct random random = random_seed(12);
     struct text text = {0}, calls = {0};
-    if (access(CROSS_COMPILER, X_OK) || access(EMULATOR, X_OK))
+    if (!has_elsewhere())
         skip();
     for (int i = 0; i < TRIALS; i++) {
         struct trial t = random_trial(&machine, i, &random);
@@ -379,8 +352,7 @@ static void kernels_run_on_aarch64(void **state)
         add_trial(&text, &t, i, &random);
         text_printf(&calls, " || trial_%d_fails()", i);
     }
-    text_printf(&text, "int main(void)\n{\nreturn 0%s;\n}\n", calls.chars);
-    assert_int_equal(run_elsewhere(&text), 0);
+    assert_int_equal(run_elsewhere(&text, &calls), 0);
     text_free(&text);
     text_free(&calls);
 }

@@ -67,6 +67,24 @@ static const char *const graphs_with_ways[] = {
     "(let c (matmul x w)) (let z (ewadd c y)) (output z))",
 };
 
+// Windows of one place, and products, of which half the channels are multiplied at once: odd numbers of pixels, rows
+// that are one and that are not, every epilogue that the kernel takes, and one that it does not.
+static const char *const graphs_with_halves[] = {
+    GROUPED(1, 128, 7, 7, 128, 1, 128, "1 1", "",
+            "(let v (weight 1) (f32 128))" BIAS(1, 7, 7, 128) "(let a (ewadd c b)) (let z (relu a)) (output z)"),
+    GROUPED(2, 128, 5, 9, 256, 1, 128, "1 1", "", "(let z (relu c)) (output z)"),
+    "(graph (let x (input 0) (f32 1 128 6 8)) (let w (weight 0) (f32 128 128 1 1)) (let y (input 1) (f32 1 128 6 8))"
+    "(let c (conv x w)) (let a (ewadd c y)) (let z (relu a)) (output z))",
+    "(graph (let x (input 0) (f32 1 128 6 9)) (let (s t) (split 3 :sizes 7 2 x)) (let w (weight 0) (f32 128 128 1 1))"
+    "(let c (conv s w)) (output c))",
+    "(graph (let x (input 0) (f32 3 13 128)) (let w (weight 0) (f32 128 160)) (let v (weight 1) (f32 160))"
+    "(let y (input 1) (f32 3 13 160)) (let b (broadcast :shape 3 13 160 v)) (let c (matmul x w)) (let a (ewadd c b))"
+    "(let z (ewadd a y)) (output z))",
+    "(graph (let x (input 0) (f32 61 160)) (let w (weight 0) (f32 160 128)) (let v (weight 1) (f32 128))"
+    "(let b (broadcast :shape 61 128 v)) (let c (matmul x w)) (let a (ewadd c b)) (let s (sigmoid a))"
+    "(let z (ewmul a s)) (output z))",
+};
+
 static const char *const graphs_with_parts[] = {
     "(graph (let x (input 0) (f32 1 16 9 9)) (let u (weight 0) (f32 32 16 1 1)) (let v (weight 1) (f32 48 16 3 3))"
     "(let a (conv x u)) (let r (relu a)) (let b (conv :pad 1 1 1 1 x v)) (let s (relu b)) (let c (concat 1 r s))"
@@ -212,6 +230,9 @@ static void all_ways_agree_with_the_reference(void **state)
             for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++)
                 if (!is_left_out(i + layout + (size_t)threads))
                     n += check_all_ways(b, graphs_with_ways[i], layout, add_choices, i + 1);
+        for (size_t i = 0; i < COUNT_OF(graphs_with_halves); i++)
+            for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++)
+                n += check_all_ways(b, graphs_with_halves[i], layout, add_choices, i + 1);
         for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
             if (!is_left_out(i + (size_t)threads))
                 n += check_all_ways(b, conformance_graphs[i], LAYOUT_BLOCKS_OF_16, add_choices, i + 1);

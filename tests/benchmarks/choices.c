@@ -42,6 +42,8 @@ static void measure_step(struct backend *b, const struct plan *plan, const struc
         if (!b->methods->measure(b, plan, step, &one, INFINITY, &cost, &error))
             cost.seconds = NAN;
         printf("  %s %.1f", i ? list.items[i].text : "library", 1e6 * cost.seconds);
+        if (cost.error > 0)
+            printf(" (error %.2g)", cost.error);
         if (!i)
             library = cost.seconds;
         else if (cost.seconds < least)
