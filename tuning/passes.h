@@ -20,7 +20,7 @@ struct passes;
 
 enum { PASS_GRAPH, PASS_FUSION, PASS_LAYOUT, PASS_SCHEDULES, N_TUNED_PASSES };
 extern const char *const pass_names[N_TUNED_PASSES];
-// By annealing, and each time what gains most.
+// One value after the other, the heaviest nodes first, then by annealing; each time what gains most.
 extern const char *const standard_pass_schedule;
 
 struct passes_options {
