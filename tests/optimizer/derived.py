@@ -7,6 +7,7 @@ operators, and one product of what were two convolutions of one image.
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,15 @@ LARGE = {
     "wide": ("""(float[1,512,14,14] x) => (float[1,512,14,14] y)
                 { c = Conv<pads = [2, 2, 2, 2], dilations = [2, 2]>(x, k) y = Relu(c) }""", (512, 512, 3, 3)),
 }
+
+
+# A block of Longformer's attention: of 16 rows of products each has every second column from its own on.
+BAND = """(float[4,16,8] q, float[4,8,40] k) => (float[4,16,13] y)
+{ wide = Constant<value_ints = [4, 640]>() ends = Constant<value_ints = [0, 0, 0, 16]>()
+  shifted = Constant<value_ints = [4, 16, 41]>() from = Constant<value_ints = [0]>() to = Constant<value_ints = [25]>()
+  axis = Constant<value_ints = [2]>() step = Constant<value_ints = [2]>()
+  all = MatMul(q, k) flat = Reshape(all, wide) longer = Pad(flat, ends) rows = Reshape(longer, shifted)
+  y = Slice(rows, from, to, axis, step) }"""
 
 
 class Derived(unittest.TestCase):
@@ -60,6 +70,15 @@ class Derived(unittest.TestCase):
             text = f"(float{x} x) => (float[{x[0]},{k[0]},8,8] y) {{ y = Conv<pads = [1, 1, 1, 1]>(x, k) }}"
             small_model(self.folder / "empty.onnx", text, k=k)
             self.optimize("empty", "--quiet", "--derive", "--device", "fake")
+
+    def test_cuts_a_dilated_band_from_undilated_products(self):
+        small_model(self.folder / "band.onnx", BAND)
+        done = self.program(OPT, self.folder / "band.onnx", "-o", self.folder / "band.taso", "-v", "--derive", "--threads", "1",
+                            "--time", "0.1", "--no-measure", "--no-check")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rules = re.findall(r"\(source \(slice .*\n.*\(matmul \(expression :shape (8 8 8) .*\(expression :shape (8 8 20) ",
+                           done.stdout + done.stderr)
+        self.assertTrue(rules, done.stdout + done.stderr)
 
     def test_computes_what_the_model_does(self):
         for name in MODELS:
