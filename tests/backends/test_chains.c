@@ -135,6 +135,8 @@ static void chains_agree_with_the_reference(void **state)
 {
     size_t n = 0;
     for (int threads = 1; threads <= 3; threads++) {
+        if (is_left_out((size_t)threads, 2))
+            continue;
         struct backend *b = open_device(threads);
         for (size_t i = 0; i < COUNT_OF(chains); i++) {
             for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++)
@@ -143,12 +145,14 @@ static void chains_agree_with_the_reference(void **state)
         }
         backend_close(b);
     }
-    assert_true(n >= 3 * COUNT_OF(chains));
+    assert_true(n >= (getenv("TASO_FEW") ? 1 : 3) * COUNT_OF(chains));
 }
 
 static void attention_agrees_with_the_reference(void **state)
 {
     for (int threads = 1; threads <= 3; threads++) {
+        if (is_left_out((size_t)threads, 2))
+            continue;
         struct backend *b = open_device(threads);
         for (size_t i = 0; i < COUNT_OF(attentions); i++) {
             size_t n = 0;

@@ -136,6 +136,8 @@ static void check_results(const struct search *s, int original)
 static void all_programs_are_equal(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        if (is_left_out(i, 3))
+            continue;
         struct problem p;
         struct search s;
         struct search_limits limits = {.depth = 4, .most_programs = 200, .most_operations = 8};
