@@ -15,6 +15,7 @@ TABLES = {
     "derivations": "what is derived of EinNet's cases and models",
     "disturbed": "what other programs do to costs, and what repairing mends",
     "figures": "figures of the TASO and Tensat papers",
+    "float64": "how far outputs are off those in double precision, in our executor and in ONNX Runtime",
     "forms": "what the rules of written.rules gain in ONNX Runtime",
     "judged": "verdicts on the rules of TASO and Tensat",
     "memory": "peaks of memory of taso-opt and taso-run",
