@@ -9,6 +9,7 @@
 
 struct attempt {
     const struct random_search *search;
+    struct typing *typing;
     const struct equation *equation;
     struct random random;
     struct arena scratch;
@@ -243,7 +244,7 @@ static bool keep(void *context, struct instance *in)
 static void find_instance(struct attempt *a)
 {
     struct enumeration e = {.equation = a->equation,
-                            .typing = a->search->typing,
+                            .typing = a->typing,
                             .scratch = &a->scratch,
                             .box = &a->box,
                             .wanted = a->wanted,
@@ -273,15 +274,20 @@ static bool show(struct random_search *s, struct instance *in, enum wanted_sides
     return s->visit(s->context, in, wanted);
 }
 
-static bool run_attempt(struct random_search *s, const struct equation *eq, uint64_t key, bool has_other_dtypes)
+// No attempt asks what another one did, so that all is forgotten: what is asked again soon stays in the cache.
+static bool run_attempt(struct random_search *s, struct typing *typing, const struct equation *eq, uint64_t key,
+                        bool has_other_dtypes)
 {
     static const int ranks[] = {1, 2, 2, 2, 3, 3, 4, 4, 5}, ranks_with_windows[] = {3, 4, 4, 4, 4, 4, 4, 5};
     static const int far_ranks[] = {1, 2, 3, 4, 5, 5, 6}, far_ranks_with_windows[] = {3, 4, 4, 5, 5, 6};
-    struct attempt a = {
-        .search = s, .equation = eq, .random = random_seed(key), .has_windows = has_windows(eq->pattern)};
+    struct attempt a = {.search = s,
+                        .typing = typing,
+                        .equation = eq,
+                        .random = random_seed(key),
+                        .has_windows = has_windows(eq->pattern)};
     bool goes_on = true;
     arena_init(&a.scratch);
-    typing_trim(s->typing);
+    typing_forget(typing);
     bool is_far = s->is_far;
     a.rank = is_far && a.has_windows ? far_ranks_with_windows[random_below(&a.random, 6)]
              : is_far                ? far_ranks[random_below(&a.random, 7)]
@@ -305,10 +311,13 @@ bool random_instances_visit(struct random_search *s, const struct equation *eq)
 {
     uint64_t key = hash_mix(s->seed, hash_string(eq->name));
     bool goes_on = true;
+    struct typing typing;
     s->instances = 0;
+    typing_init(&typing);
     // Integers and truth values where there are no instances of real numbers alone.
     for (int others = 0; others < 2 && s->instances == 0; others++)
         for (uint32_t i = 0; i < s->attempts && s->instances < s->wanted && goes_on; i++)
-            goes_on = run_attempt(s, eq, random_keyed(key, i), others);
+            goes_on = run_attempt(s, &typing, eq, random_keyed(key, i), others);
+    typing_free(&typing);
     return goes_on;
 }

@@ -7,7 +7,6 @@ enum {
     MOST_TRIED_ENTRIES = 1 << 14,   // of an instance: what reads far apart does so in few entries, too
 };
 struct random_search {
-    struct typing *typing;
     uint64_t seed;
     int largest;           // size of an axis of the variables, up to LARGEST_TRIED
     uint32_t wanted;       // instances

@@ -2,6 +2,7 @@
 #include "instances/typing.h"
 
 #include "core/memory/hash.h"
+#include "expressions/evaluation/evaluate.h"
 #include "expressions/type_identity.h"
 #include <assert.h>
 #include <string.h>
@@ -40,8 +41,7 @@ static bool are_many(const struct typing *t)
     return t->questions.keys.count >= MOST_QUESTIONS;
 }
 
-// Keeps the memory.
-static void forget(struct typing *t)
+void typing_forget(struct typing *t)
 {
     struct arena_mark beginning = {0};
     vec_clear(&t->types);
@@ -58,7 +58,7 @@ static void forget(struct typing *t)
 void typing_trim(struct typing *t)
 {
     if (arena_used(&t->arena) >= MOST_BYTES || are_many(t))
-        forget(t);
+        typing_forget(t);
 }
 
 // --- types -----------------------------------------------------------------------------------------------------------
@@ -247,4 +247,12 @@ const struct definition *typing_definition(struct typing *t, const struct typed_
     (void)is_typed;
     known->definition = keep_definition(t, &t->meaning);
     return known->definition;
+}
+
+const struct evaluation_plan *typing_plan(struct typing *t, const struct typed_call *call)
+{
+    struct typed_call *known = (struct typed_call *)call;
+    if (!known->plan)
+        known->plan = evaluation_plan_make(typing_definition(t, call), &t->arena);
+    return known->plan;
 }

@@ -20,7 +20,8 @@ struct typed_call {
     const type_id *inputs, *outputs;
     const struct attribute_value *attributes;
     const struct operator* op;
-    struct definition *definition;   // NULL until typing_definition made it
+    struct definition *definition;        // NULL until typing_definition made it
+    const struct evaluation_plan *plan;   // NULL until typing_plan made it
 };
 #define RECENT_AGREEMENTS 4096
 
@@ -51,8 +52,9 @@ struct typing {
 
 void typing_init(struct typing *t);
 void typing_free(struct typing *t);
-// Forgets everything when it has grown large. Type numbers, calls and definitions given before are void then.
-void typing_trim(struct typing *t);
+// Forgets everything, and keeps the memory. Type numbers, calls and definitions given before are void then.
+void typing_forget(struct typing *t);
+void typing_trim(struct typing *t);   // where it has grown large
 type_id typing_add(struct typing *t, const struct type *type);
 const struct type *typing_type(const struct typing *t, type_id id);
 // The number of an operator with attributes; valid until typing_trim.
@@ -62,3 +64,5 @@ const struct attribute_value *typing_attributes(const struct typing *t, head_id 
 const struct typed_call *typing_apply(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs);
 // The meaning of a typed call, made on first use.
 const struct definition *typing_definition(struct typing *t, const struct typed_call *call);
+// The definition, prepared for evaluation: most calls are evaluated at several numbers.
+const struct evaluation_plan *typing_plan(struct typing *t, const struct typed_call *call);

@@ -105,7 +105,7 @@ static void judge_property(taso_verdicts *v, struct judge *judge, struct symboli
     struct text reason = {0}, text = {0};
     struct equation eq = equation_of_property(p);
     judge_equation(judge, &eq, &tested);
-    struct property_verdict verdict = property_verdict_find(p, &tested, judge, symbols);
+    struct property_verdict verdict = property_verdict_find(p, &tested, symbols);
     const struct text *counterexample = &property_verdict_counterexample(&verdict)->text;
     if (counterexample->count)
         text_add(&reason, counterexample->chars);

@@ -352,12 +352,11 @@ static bool add_drawn(void *context, struct instance *in, enum wanted_sides want
     return true;
 }
 
-void examples_add_random(struct examples *e, const struct rule *r, struct typing *typing, uint32_t n)
+void examples_add_random(struct examples *e, const struct rule *r, uint32_t n)
 {
     struct equation eq = equation_of_rule(r);
     struct drawing d = {e, r};
-    struct random_search search = {.typing = typing,
-                                   .seed = 1,
+    struct random_search search = {.seed = 1,
                                    .largest = 8,
                                    .wanted = n,
                                    .attempts = 10 * n,

@@ -14,7 +14,7 @@ struct examples {
 // All leaves are inputs.
 void examples_make(struct examples *ret_examples, const struct rule *r, struct typing *typing);
 // Adds up to `n` at random attributes and sizes, of ranks up to 4.
-void examples_add_random(struct examples *e, const struct rule *r, struct typing *typing, uint32_t n);
+void examples_add_random(struct examples *e, const struct rule *r, uint32_t n);
 void examples_set_weights(struct examples *e, uint32_t weights);   // these leaves become weights
 void examples_free(struct examples *e);
 // Are the first and the last entry of each output equal over the prime field, as far as they are cheap? Cases of signs

@@ -223,7 +223,7 @@ static void require_verdict(struct fixture *f, const struct expected *expected)
     judge_equation(&f->judge, &eq, &result);
     uint32_t n_random = 0;
     if (result.verdict == VERDICT_AGREES &&
-        !trials_run_usual(&f->judge.typing, &eq, TRIALS_OF_PROPERTY, &n_random, &result.counterexample))
+        !trials_run_usual(&eq, TRIALS_OF_PROPERTY, &n_random, &result.counterexample))
         result.verdict = VERDICT_REFUTED;
     const char *said = result.counterexample.text.chars;
     if (result.verdict != expected->verdict || (expected->says && !(said && strstr(said, expected->says))))

@@ -216,7 +216,7 @@ static void check_sufficient(const char *properties, const char *text, const cha
     TEXT(printed);
     FIXTURE(&f, properties);
     struct equation eq = read_rule(&f, text);
-    struct found_condition found = find_sufficient_condition(f.theory, vec_last(&f.rules.rules), &f.arena);
+    struct found_condition found = find_sufficient_condition(f.theory, NULL, vec_last(&f.rules.rules), &f.arena);
     for (uint32_t i = 0; i < found.count; i++)
         pattern_print_condition(&printed, eq.pattern, &found.conditions[i]);
     assert_int_equal(found.count > 0, conditions != NULL);

@@ -74,7 +74,7 @@ static void derive(const struct rule *rule, const struct reach *reach, int64_t r
     struct examples examples;
     struct reach_chain chain;
     examples_make(&examples, rule, typing);
-    examples_add_random(&examples, rule, typing, (uint32_t)random);
+    examples_add_random(&examples, rule, (uint32_t)random);
     examples_set_weights(&examples, rule_weights(rule));
     ret->n_examples = examples.items.count;
     for (size_t i = 0; i < examples.items.count; i++)

@@ -78,7 +78,7 @@ static void validate(struct properties_run *run, struct judge *judge, struct sym
     o->is_known = !run->options->all && !run->options->bound && shipped_properties_have(&run->shipped, p);
     if (!o->is_known) {
         judge_equation(judge, &eq, &tested);
-        o->verdict = property_verdict_find(p, &tested, judge, symbols);
+        o->verdict = property_verdict_find(p, &tested, symbols);
     }
     o->seconds = clock_seconds() - started;
 }

@@ -55,27 +55,20 @@ static void try_all(struct try_run *run, struct arena *arena)
     int threads = o->threads ? (int)o->threads : omp_get_max_threads();
     struct in_hand in_hand;
     in_hand_start(&in_hand, arena, o->quiet ? NULL : stderr, "equations", run->n, threads);
-#pragma omp parallel num_threads(threads)
-    {
-        struct typing typing;
-        typing_init(&typing);
-#pragma omp for schedule(dynamic)
-        for (int64_t i = 0; i < (int64_t)run->n; i++) {
-            struct result *result = &run->results[i];
-            struct trials trials = {.search = {.typing = &typing,
-                                               .seed = (uint64_t)o->seed,
-                                               .largest = (int)o->largest,
-                                               .is_far = o->far,
-                                               .wanted = (uint32_t)o->instances,
-                                               .attempts = (uint32_t)o->attempts,
-                                               .step_limit = (uint64_t)o->steps}};
-            in_hand_take(&in_hand, omp_get_thread_num(), run->equations[i].name);
-            result->is_equal = trials_run(&trials, &run->equations[i], &result->counterexample);
-            result->instances = trials.search.instances;
-            result->overflows = trials.overflows;
-            in_hand_finish(&in_hand, omp_get_thread_num());
-        }
-        typing_free(&typing);
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+    for (int64_t i = 0; i < (int64_t)run->n; i++) {
+        struct result *result = &run->results[i];
+        struct trials trials = {.search = {.seed = (uint64_t)o->seed,
+                                           .largest = (int)o->largest,
+                                           .is_far = o->far,
+                                           .wanted = (uint32_t)o->instances,
+                                           .attempts = (uint32_t)o->attempts,
+                                           .step_limit = (uint64_t)o->steps}};
+        in_hand_take(&in_hand, omp_get_thread_num(), run->equations[i].name);
+        result->is_equal = trials_run(&trials, &run->equations[i], &result->counterexample);
+        result->instances = trials.search.instances;
+        result->overflows = trials.overflows;
+        in_hand_finish(&in_hand, omp_get_thread_num());
     }
     in_hand_end(&in_hand);
 }

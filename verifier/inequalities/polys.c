@@ -336,3 +336,32 @@ bool poly_evaluate(const struct polys *p, poly a, const int64_t *symbols, int64_
     }
     return true;
 }
+
+// --- signs -----------------------------------------------------------------------------------------------------------
+
+// Adds what the product of the atoms and the factor is at least. False: it has no known bound, or a large one.
+static bool add_least(const struct polys *p, const struct monomial *m, int64_t factor, int64_t *sum)
+{
+    for (uint32_t i = 0; i < m->n; i++) {
+        int64_t least = p->atoms.items[m->atoms[i]].least;
+        if (factor != 0 && (least < 0 || factor < 0 || __builtin_mul_overflow(factor, least, &factor)))
+            return false;
+    }
+    return !__builtin_add_overflow(*sum, factor, sum);
+}
+
+// Both are ascending, and equal monomials meet.
+bool poly_is_never_less(const struct polys *p, poly a, poly b)
+{
+    const struct poly_value *x = &p->polys.items[a], *y = &p->polys.items[b];
+    int64_t sum = 0, factor;
+    for (uint32_t i = 0, j = 0; i < x->n || j < y->n;) {
+        int order = i == x->n ? 1 : j == y->n ? -1 : compare_atoms(&x->monomials[i], &y->monomials[j]);
+        const struct monomial *m = order <= 0 ? &x->monomials[i] : &y->monomials[j];
+        if (__builtin_sub_overflow(order <= 0 ? x->monomials[i++].factor : 0, order >= 0 ? y->monomials[j++].factor : 0,
+                                   &factor) ||
+            !add_least(p, m, factor, &sum))
+            return false;
+    }
+    return sum >= 0;
+}

@@ -59,5 +59,6 @@ poly poly_mod(struct polys *p, poly a, poly b);
 poly poly_substitute(struct polys *p, poly a, const poly *map, size_t n_map);
 bool poly_mentions(const struct polys *p, poly a, atom x);
 int poly_level(const struct polys *p, poly a);   // the largest of its atoms; 0: sizes and indices of outputs alone
+bool poly_is_never_less(const struct polys *p, poly a, poly b);   // by the least values of atoms alone
 // The value at values of all symbols; false: too large, or an index is met.
 bool poly_evaluate(const struct polys *p, poly a, const int64_t *symbols, int64_t *ret_value);

@@ -35,34 +35,10 @@ poly poly_negated(struct polys *p, poly a)
 
 // --- without Z3 ------------------------------------------------------------------------------------------------------
 
-// A lower bound of the monomial at the least values of its atoms. False: none is known.
-static bool least_of_monomial(const struct polys *p, const struct monomial *m, int64_t *ret_least)
-{
-    *ret_least = m->factor;
-    for (uint32_t i = 0; i < m->n; i++) {
-        int64_t least = p->atoms.items[m->atoms[i]].least;
-        if (least < 0 || m->factor < 0)
-            return false;
-        *ret_least *= least;
-    }
-    return true;
-}
-
-static bool is_never_negative(const struct polys *p, poly a)
-{
-    int64_t sum = 0, least;
-    for (uint32_t i = 0; i < p->polys.items[a].n; i++) {
-        if (!least_of_monomial(p, &p->polys.items[a].monomials[i], &least))
-            return false;
-        sum += least;
-    }
-    return sum >= 0;
-}
-
-static bool is_obvious(struct polys *p, const poly *assumed, uint32_t n, poly asked)
+static bool is_obvious(const struct polys *p, const poly *assumed, uint32_t n, poly asked)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (assumed[i] == asked || is_never_negative(p, poly_sub(p, asked, assumed[i])))
+        if (assumed[i] == asked || poly_is_never_less(p, asked, assumed[i]))
             return true;
     return false;
 }
@@ -239,7 +215,7 @@ bool entails(struct entails *e, const poly *assumed, uint32_t n, poly asked)
     int64_t value;
     if (poly_is_const(e->polys, asked, &value) && value >= 0)
         return true;
-    if (is_never_negative(e->polys, asked) || is_obvious(e->polys, assumed, n, asked) ||
+    if (poly_is_never_less(e->polys, asked, POLY_ZERO) || is_obvious(e->polys, assumed, n, asked) ||
         is_obvious(e->polys, e->assumed.items, (uint32_t)e->assumed.count, asked))
         return true;
     return !points_refute(&e->points, assumed, n, asked) && ask_once(e, assumed, n, asked);

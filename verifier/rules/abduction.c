@@ -208,13 +208,22 @@ static struct found_condition join_groups(const struct groups *g, uint32_t kept)
     return all;
 }
 
-static bool suffices(struct theory *theory, const struct rule *r, const struct groups *g, uint32_t kept)
+// A rule, and who is asked whether it holds under conditions.
+struct abduction {
+    struct theory *theory;
+    struct judge *judge;   // NULL: the rule agrees at all instances
+    const struct rule *rule;
+    struct groups groups;
+};
+
+static bool suffices(struct abduction *a, uint32_t kept)
 {
-    struct rule with = *r;
-    struct found_condition conditions = join_groups(g, kept);
-    rule_add_conditions(&with, &conditions, g->arena);
+    struct rule with = *a->rule;
+    struct found_condition conditions = join_groups(&a->groups, kept);
+    rule_add_conditions(&with, &conditions, a->groups.arena);
     struct equation eq = equation_of_rule(&with);
-    return theory_prove(theory, &eq, NULL).status == ENTAILMENT_PROVED;
+    return !(a->judge && judge_finds_difference(a->judge, &eq)) &&
+           theory_prove(a->theory, &eq, NULL).status == ENTAILMENT_PROVED;
 }
 
 // Conditions that most rules lack are asked first. Those of later stages are not looked at where those before suffice.
@@ -237,27 +246,29 @@ static void add_stage(struct groups *g, const struct rule *r, bool are_of_text, 
     }
 }
 
-static struct found_condition find_by_stages(struct theory *theory, const struct rule *r, bool are_of_text,
-                                             struct arena *a)
+static struct found_condition find_by_stages(struct abduction *a, bool are_of_text)
 {
-    struct groups g = {.arena = a};
+    struct groups *g = &a->groups;
     bool is_enough = false;
+    g->count = 0;
     for (int stage = 0; stage < STAGES && !is_enough; stage++) {
-        uint32_t before = g.count;
-        add_stage(&g, r, are_of_text, stage);
-        is_enough = g.count > before && suffices(theory, r, &g, (1u << g.count) - 1);
+        uint32_t before = g->count;
+        add_stage(g, a->rule, are_of_text, stage);
+        is_enough = g->count > before && suffices(a, (1u << g->count) - 1);
     }
     if (!is_enough)
         return (struct found_condition){0};
-    uint32_t kept = (1u << g.count) - 1;
-    for (uint32_t i = g.count; i-- > 0;)
-        if (suffices(theory, r, &g, kept & ~(1u << i)))
+    uint32_t kept = (1u << g->count) - 1;
+    for (uint32_t i = g->count; i-- > 0;)
+        if (suffices(a, kept & ~(1u << i)))
             kept &= ~(1u << i);
-    return join_groups(&g, kept);
+    return join_groups(g, kept);
 }
 
-struct found_condition find_sufficient_condition(struct theory *theory, const struct rule *r, struct arena *a)
+struct found_condition find_sufficient_condition(struct theory *theory, struct judge *judge, const struct rule *r,
+                                                 struct arena *a)
 {
-    struct found_condition found = find_by_stages(theory, r, false, a);
-    return found.count || !has_choices_in_text(&r->pattern) ? found : find_by_stages(theory, r, true, a);
+    struct abduction abduction = {.theory = theory, .judge = judge, .rule = r, .groups = {.arena = a}};
+    struct found_condition found = find_by_stages(&abduction, false);
+    return found.count || !has_choices_in_text(&r->pattern) ? found : find_by_stages(&abduction, true);
 }

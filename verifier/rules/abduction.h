@@ -7,5 +7,7 @@
 #include "verifier/entailment/z3_theory.h"
 #include "verifier/rules/find_conditions.h"
 
-// Conditions that are allocated in `a`; count 0: none were found.
-struct found_condition find_sufficient_condition(struct theory *theory, const struct rule *r, struct arena *a);
+// Conditions that are allocated in `a`; count 0: none were found. `judge`: the rule is false as it stands, so that Z3
+// is asked of no conditions under which it is false as well; NULL: it agrees at all instances.
+struct found_condition find_sufficient_condition(struct theory *theory, struct judge *judge, const struct rule *r,
+                                                 struct arena *a);

@@ -77,12 +77,11 @@ static bool is_proved(const struct equation *eq, struct symbolic_prover *symbols
 }
 
 struct property_verdict property_verdict_find(const struct property *p, const struct judgement *tested,
-                                              struct judge *judge, struct symbolic_prover *symbols)
+                                              struct symbolic_prover *symbols)
 {
     struct property_verdict v = {.standing = standing_of_tests(tested), .tested = *tested};
     struct equation eq = equation_of_property(p);
-    if (v.standing == PROPERTY_CHECKED && symbols &&
-        !trials_run_usual(&judge->typing, &eq, TRIALS_OF_PROPERTY, &v.n_far, &v.trial))
+    if (v.standing == PROPERTY_CHECKED && symbols && !trials_run_usual(&eq, TRIALS_OF_PROPERTY, &v.n_far, &v.trial))
         v.standing = PROPERTY_REFUTED;
     if (v.standing == PROPERTY_CHECKED && symbols)
         v.standing = is_proved(&eq, symbols, &v) ? PROPERTY_PROVED : p->axiom ? PROPERTY_AXIOM : PROPERTY_CHECKED;

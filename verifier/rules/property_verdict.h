@@ -34,5 +34,5 @@ const struct counterexample *property_verdict_counterexample(const struct proper
 bool property_verdict_is_good(const struct property_verdict *v);   // proofs may rest on it
 // `tested` is what the judge made of its instances, and is taken over. `symbols` may be NULL: nothing else is asked.
 struct property_verdict property_verdict_find(const struct property *p, const struct judgement *tested,
-                                              struct judge *judge, struct symbolic_prover *symbols);
+                                              struct symbolic_prover *symbols);
 void property_verdict_print(struct text *out, const struct property_verdict *v);   // on one line, without a newline

@@ -100,7 +100,8 @@ static bool is_proved_with_what_suffices(const struct provers *p, struct rule_re
     struct equation eq = equation_of_rule(&report->proved);
     if (!p->theory || !text_is_of_real_numbers(&eq) || !text_keeps_domains(&eq))
         return false;
-    struct found_condition sufficient = find_sufficient_condition(p->theory, &report->proved, p->arena);
+    struct judge *judge = report->outcome == RULE_REFUTED ? p->judge : NULL;
+    struct found_condition sufficient = find_sufficient_condition(p->theory, judge, &report->proved, p->arena);
     return is_proved_with(p, &sufficient, report);
 }
 
@@ -199,7 +200,7 @@ static void try_random_instances(const struct provers *p, struct rule_report *re
 {
     struct equation eq = equation_of_rule(&report->proved);
     enum trial_effort effort = rule_report_is_proved(report) ? TRIALS_OF_PROVED : TRIALS_OF_UNPROVED;
-    if (!trials_run_usual(&p->judge->typing, &eq, effort, &report->n_far, &report->trial))
+    if (!trials_run_usual(&eq, effort, &report->n_far, &report->trial))
         report->outcome = RULE_REFUTED;
 }
 

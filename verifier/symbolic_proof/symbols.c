@@ -158,30 +158,13 @@ poly family_exact_quotient(struct family *f, poly a, poly b, const void *asked_b
     return quotient;
 }
 
-bool family_is_obvious(const struct family *f, poly a, int64_t least)
-{
-    const struct poly_value v = f->polys->polys.items[a];
-    int64_t sum = 0;
-    for (uint32_t i = 0; i < v.n; i++) {
-        int64_t product = v.monomials[i].factor;
-        for (uint32_t j = 0; j < v.monomials[i].n; j++) {
-            int64_t of_atom = f->polys->atoms.items[v.monomials[i].atoms[j]].least;
-            if (of_atom < 0 || product < 0 || __builtin_mul_overflow(product, of_atom, &product))
-                return false;
-        }
-        if (__builtin_add_overflow(sum, product, &sum))
-            return false;
-    }
-    return sum >= least;
-}
-
 void family_at_least_zero(struct family *f, poly a, const void *asked_by, uint32_t entry)
 {
     int64_t number;
     poly resolved = a == NO_POLY || f->asks ? a : family_resolved(f, a);
     if (resolved == NO_POLY || f->asks || poly_is_const(f->polys, resolved, &number))
         family_not_negative(f, resolved);
-    else if (!family_is_obvious(f, resolved, 0))
+    else if (!poly_is_never_less(f->polys, resolved, POLY_ZERO))
         family_equal(f, resolved, symbol_asked_by(f, asked_by, entry, 0, largest_rest(f)));
 }
 

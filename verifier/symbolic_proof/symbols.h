@@ -14,6 +14,4 @@ void family_not_negative(struct family *f, poly a);
 // where it is so.
 void family_at_least_zero(struct family *f, poly a, const void *asked_by, uint32_t entry);
 poly family_exact_quotient(struct family *f, poly a, poly b, const void *asked_by, uint32_t entry);   // a is a multiple
-// Is it at least that by the least values of its symbols alone?
-bool family_is_obvious(const struct family *f, poly a, int64_t least);
 poly family_remembered_cut(struct family *f, uint32_t variable, int axis);   // and the size is that and one part more

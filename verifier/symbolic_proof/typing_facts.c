@@ -464,8 +464,8 @@ static void is_sliced(struct family *f, uint32_t node)
             continue;
         }
         poly last = poly_add(p, start, poly_mul(p, poly_sub(p, count, one), step));
-        bool goes_on = family_is_obvious(f, poly_sub(p, step, one), 0);
-        bool goes_back = family_is_obvious(f, poly_sub(p, poly_scale(p, step, -1), one), 0);
+        bool goes_on = poly_is_never_less(p, step, one);
+        bool goes_back = poly_is_never_less(p, poly_scale(p, step, -1), one);
         family_at_least_zero(f, poly_sub(p, count, one), n, 4 * (uint32_t)a);
         if (!goes_back) {
             family_at_least_zero(f, start, n, 4 * (uint32_t)a + 1);

@@ -275,3 +275,18 @@ void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit
     test_all(j, &t);
     judgement_free(&scratch);
 }
+
+static bool stop_at_difference(void *context, struct instance *in, enum comparison outcome)
+{
+    bool *differs = context;
+    (void)in;
+    *differs = !is_fine(outcome);
+    return !*differs;
+}
+
+bool judge_finds_difference(struct judge *j, const struct equation *eq)
+{
+    bool differs = false;
+    judge_each_instance(j, eq, stop_at_difference, &differs);
+    return differs;
+}

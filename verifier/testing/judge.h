@@ -24,3 +24,5 @@ void judge_equation(struct judge *j, const struct equation *eq, struct judgement
 // All instances, with their outcomes, for who wants to find conditions. False: stop.
 typedef bool judge_visit_fn(void *context, struct instance *in, enum comparison outcome);
 void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit_fn *visit, void *context);
+// Do the sides differ at an instance that judge_equation would try? Nothing is told of it, and so it is not made small.
+bool judge_finds_difference(struct judge *j, const struct equation *eq);

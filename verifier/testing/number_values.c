@@ -85,7 +85,7 @@ static void evaluate_node_numerically(const struct instance *in, struct number_v
     for (int i = 0; i < d->n_outputs; i++)
         v->of_node[node][i] = arena_array(in->scratch, double, type_elements(definition_output(d, i)) + 1);
     if (has_floats(d))
-        evaluate_f64(d, inputs, v->of_node[node], in->scratch);
+        evaluate_plan_f64(typing_plan(in->typing, in->calls[node]), inputs, v->of_node[node], in->scratch);
     else
         evaluate_integers(d, inputs, v->of_node[node], in->scratch);
 }

@@ -37,7 +37,7 @@ static const struct random_search many_far_ones = {
     .seed = 1, .largest = 13, .wanted = 120, .attempts = 1200, .step_limit = 300000, .is_far = true};
 
 #define MOST_SEARCHES 3
-bool trials_run_usual(struct typing *typing, const struct equation *eq, enum trial_effort effort, uint32_t *instances,
+bool trials_run_usual(const struct equation *eq, enum trial_effort effort, uint32_t *instances,
                       struct counterexample *ret_counterexample)
 {
     static const struct random_search *const searches[][MOST_SEARCHES] = {
@@ -47,7 +47,6 @@ bool trials_run_usual(struct typing *typing, const struct equation *eq, enum tri
     bool is_equal = true;
     for (int i = 0; i < MOST_SEARCHES && searches[effort][i] && is_equal; i++) {
         struct trials t = {.search = *searches[effort][i]};
-        t.search.typing = typing;
         is_equal = trials_run(&t, eq, ret_counterexample);
         *instances += t.search.instances;
     }

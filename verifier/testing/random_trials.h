@@ -15,5 +15,5 @@ bool trials_run(struct trials *t, const struct equation *eq, struct counterexamp
 // its instances alone, and far ones at which it differs are hard to meet.
 enum trial_effort { TRIALS_OF_PROVED, TRIALS_OF_PROPERTY, TRIALS_OF_UNPROVED };
 // Random instances that a verdict asks for. Adds to their number.
-bool trials_run_usual(struct typing *typing, const struct equation *eq, enum trial_effort effort, uint32_t *instances,
+bool trials_run_usual(const struct equation *eq, enum trial_effort effort, uint32_t *instances,
                       struct counterexample *ret_counterexample);
