@@ -404,7 +404,7 @@ static expr parse_operand(struct parser *p)
     if (!*name || strcmp(name, "nan") == 0)
         return scalar_real(p->d, parse_real(p));
     enter(p);
-    expr e = parse_named(p, name);
+    expr e = p->has_failed ? scalar_real(p->d, 0) : parse_named(p, name);
     p->depth--;
     return e;
 }

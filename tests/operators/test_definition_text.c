@@ -6,6 +6,8 @@
 #include "expressions/evaluation/evaluate.h"
 #include "tests/operators/typed_call.h"
 #include "tests/support/check.h"
+#include <stdlib.h>
+#include <string.h>
 
 static const char *examples_path;
 
@@ -153,23 +155,37 @@ static void what_is_no_definition_is_refused(void **state)
     }
 }
 
-static void deep_text_is_refused(void **state)
+// Of a block that ends where the text does, so that what is read behind it is seen.
+static void check_too_deep(const struct text *text)
 {
     ARENA(a);
     struct error error;
     struct definition d;
+    char *block = malloc(text->count);
+    assert_non_null(block);
+    memcpy(block, text->chars, text->count);
+    assert_false(definition_parse(&a, "text", block, text->count, &d, &error));
+    assert_string_equal(error.message, "nested too deeply");
+    free(block);
+}
+
+static void deep_text_is_refused(void **state)
+{
     TEXT(text);
     text_add(&text, "z[i] f32[2] = ");
     for (int i = 0; i < 100000; i++)
         text_add(&text, i % 2 ? "(" : "exp(");
-    assert_false(definition_parse(&a, "text", text.chars, text.count, &d, &error));
-    assert_string_equal(error.message, "nested too deeply");
+    check_too_deep(&text);
+    text_clear(&text);
+    text_add(&text, "x0 f32[2]\nz[i] f32[2] = ");   // and no longer than it is deep
+    for (int i = 0; i < 201; i++)
+        text_add(&text, "exp(");
+    check_too_deep(&text);
     text_clear(&text);
     text_add(&text, "z[i] f32[2] = 1");   // no bracket, and as deep
     for (int i = 0; i < 1000000; i++)
         text_add(&text, " + 1");
-    assert_false(definition_parse(&a, "text", text.chars, text.count, &d, &error));
-    assert_string_equal(error.message, "nested too deeply");
+    check_too_deep(&text);
 }
 
 int main(int argc, char **argv)
