@@ -13,7 +13,7 @@ import tempfile
 from tables.common import ROOT, bare_parser
 
 VERDICT = re.compile(r"^([a-z]+-\S*\d): (proved under conditions|proved|checked|refuted|not proved|false[^(]*)(.*)$")
-NOT_DERIVED = "(not derived from the properties)"
+ARGUMENT = re.compile(r" (?:(from the properties)|with (symbols) for sizes|(by hand)|as (.*) is, its reverse)$")
 
 
 def judge(program, rules, folder):
@@ -39,22 +39,20 @@ def ranges(names):
 
 
 def verdict_of(verdict, rest):
-    derived = "no" if NOT_DERIVED in rest else "yes"
-    conditions = re.sub(r" \((not derived from|from) .*| from the properties \(.*", "", rest).strip()
-    where = f"`{conditions}`" if conditions.startswith("(") else "both sides are well-typed"
-    if "proved" not in verdict or verdict == "not proved":
-        where = "not known"
-    return f"{verdict} | {where} | {derived}"
+    argument = ARGUMENT.search(rest)
+    conditions = rest[:argument.start()].strip() if argument else ""
+    where = f"`{conditions}`" if conditions else "both sides are well-typed" if argument else "not known"
+    return f"{verdict} | {where} | {next(filter(None, argument.groups())) if argument else '-'}"
 
 
 def table(title, verdicts):
     counts, alike = collections.Counter(verdict for _, verdict, _ in verdicts), {}
     for name, verdict, rest in verdicts:
         alike.setdefault(verdict_of(verdict, rest), []).append(name)
-    derived = sum(NOT_DERIVED not in rest for _, _, rest in verdicts)
+    derived = sum("from the properties" in rest for _, _, rest in verdicts)
     told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
-    return (f"## {title}\n\n{len(verdicts)} rules: {told}; {derived} follow from the properties too.\n\n"
-            "| verdict | holds where | from the properties | rules |\n|---|---|---|---|\n"
+    return (f"## {title}\n\n{len(verdicts)} rules: {told}; {derived} are derived from the properties.\n\n"
+            "| verdict | holds where | argument | rules |\n|---|---|---|---|\n"
             + "\n".join(f"| {told} | {ranges(names)} |" for told, names in alike.items()) + "\n")
 
 
