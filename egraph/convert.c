@@ -105,7 +105,7 @@ static bool needs_children(struct building *b, enode_id n)
     return is_missing;
 }
 
-// Of an e-node that stands for others: the graph's node is the same for all that are congruent.
+// The origin of an e-node that stands for others: the graph's node is the same for all that are congruent.
 static node_id origin_node(const struct building *b, enode_id n)
 {
     return b->origins && n < b->origins->node_of.count ? b->origins->node_of.items[n] : NO_NODE;

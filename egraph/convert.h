@@ -7,7 +7,7 @@
 // live.
 void egraph_add_graph(struct egraph *e, const struct graph *g, enode_id *ret_ids);
 
-// Where e-nodes came from, so that what is as it was in a graph is written as it was: its origin, and the value keys of
+// Origins of e-nodes, so that what is as it was in a graph is written as it was: the node there, and the value keys of
 // its tensors, which all tensors of the class inherit.
 struct egraph_origins {
     const struct graph *graph;

@@ -275,7 +275,7 @@ static void mark_redundant(struct egraph *e, enode_id n, enode_id kept)
     egraph_union(e, n, kept, REASON_CONGRUENCE);
 }
 
-// Of a commutative node both edges may change places; the lists of parents tell owners only, so they stay right.
+// Edges of a commutative node may change places; the lists of parents tell owners only, so they stay right.
 static void replace_children(const struct egraph *e, const struct enode *n, struct eedge *edges,
                              const eclass_id *children)
 {

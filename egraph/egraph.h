@@ -109,7 +109,7 @@ static inline const struct operator* egraph_operator(const struct egraph *e, eno
 {
     return e->nodes.items[n].op == PROJECTION ? NULL : operators[e->nodes.items[n].op];
 }
-// Of a tensor.
+// The type of a tensor.
 static inline const struct type *egraph_type(const struct egraph *e, enode_id n)
 {
     return e->types.items[e->nodes.items[n].type].types;

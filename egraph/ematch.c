@@ -30,8 +30,8 @@ struct ematch_instruction {
     uint32_t rule;
     const struct attribute_pattern *constant;
     struct ematch_instruction *children, *next;
-    // Of a search: is any rule used that ends below here, does one look above what is bound, and since when have all
-    // been searched for?
+    // State of a search: is any rule used that ends below here, does one look above what is bound, and since when have
+    // all been searched for?
     bool is_used, climbs;
     uint32_t since;
 };

@@ -30,7 +30,7 @@ struct exploration_options {
     uint32_t most_matches, ban;   // of a rule in a round before it is banned, and for how many; both double each time
     uint32_t threads;             // 0: all cores
     enum cycle_filtering filtering;
-    // Where rules begin to match: whether this e-node may be that of the first source term. NULL: anywhere.
+    // Rules begin to match at the e-nodes for which this holds, as that of their first source term. NULL: anywhere.
     bool (*is_root)(void *context, enode_id n);
     bool (*is_used)(void *context, const struct rule *r);   // NULL: all rules are
     bool may_share;                                         // as in ematch.h

@@ -29,7 +29,7 @@ struct instances {
 };
 void instances_init(struct instances *x, struct egraph *e, const struct rule_set *rules);
 void instances_free(struct instances *x);
-// Of rule number `rule` at these classes for its variables and these e-nodes for the nodes of its source.
+// The instance of rule number `rule` at these classes for its variables and these e-nodes for the nodes of its source.
 const struct rule_instance *instances_find(struct instances *x, uint32_t rule, const eclass_id *variables,
                                            const enode_id *nodes);
 // Is the application right at these shapes? `g` holds the source graph alone.

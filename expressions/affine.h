@@ -39,6 +39,6 @@ struct index_range {
 #define INDEX_UNBOUNDED ((int64_t)1 << 60)
 int64_t index_saturated(int64_t value);
 int64_t index_saturated_product(int64_t a, int64_t b);
-// Of an index expression over all values of its variables; each part is taken for itself, so the range may be too wide.
+// The range of an index expression over its variables; each part is taken for itself, so it may be too wide.
 struct index_range index_range(const struct definition *d, expr index);
 bool index_stays_inside(const struct definition *d, expr index, int64_t size);   // from 0 to size - 1

@@ -182,7 +182,7 @@ bool elements_fit_reals(enum dtype dtype, const void *elements, size_t n)
 
 #define PIECE 1024   // elements that are numbers at a time
 
-// Of magnitudes as bits, which are in the order of the numbers; those from `infinite` on are none.
+// The largest of magnitudes as bits, which are in the order of the numbers; those from `infinite` on are none.
 #define LARGEST_BITS(type, n, elements, infinite)                                                                      \
     type largest = 0, others = 0;                                                                                      \
     for (size_t i = 0; i < (n); i++) {                                                                                 \

@@ -74,7 +74,7 @@ static inline double reading_of_short(uint64_t value, uint64_t ends)
     return (double)m * real_of_bits(is_negative, last + 1 <= SHORT_BITS ? last + 1 : last + 1 - FIELD_BITS, 0);
 }
 
-// Of all values of a bucket the same, as relu does not tell them apart; of the negatives the negative.
+// A bucket's values all have one reading, as relu does not tell them apart; the negatives have the negative.
 static inline double reading_of_bucket(uint64_t key, uint64_t value)
 {
     bool is_upper = value > FIELD_PRIME / 2;

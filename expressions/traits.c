@@ -176,7 +176,7 @@ static bool goes_along_axis(const struct definition *d, expr e)
 
 // --- places ----------------------------------------------------------------------------------------------------------
 
-// One of the inputs that are read at the variable, from `least` on; n_inputs: none.
+// An input that is read at the variable, from `least` on; n_inputs: none.
 static int64_t input_along(const struct definition *d, expr e, int64_t variable, int64_t least)
 {
     const struct expr_node *n = &d->nodes.items[e];

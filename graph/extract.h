@@ -7,7 +7,7 @@ struct graph_extraction {
     struct graph *to;
     void *context;
     tensor_id *moved;   // of every tensor of `from`: where it is in `to`, or NO_TENSOR. NULL: `find` and `note` know it
-    // Where a tensor is that is read and `moved` does not have: a leaf that is made for it now. NULL: none is read.
+    // Finds a tensor that is read and `moved` does not have: a leaf that is made for it now. NULL: none is read.
     tensor_id (*find)(void *context, tensor_id tensor);
     void (*note)(void *context, tensor_id tensor, tensor_id there);   // an output of a node that was copied, or NULL
     // Adds what stands for a node; NO_NODE: it cannot be. NULL: graph_add_copy does.

@@ -104,7 +104,7 @@ static inline tensor_id graph_output_of(const struct graph *g, node_id node, uin
     return g->nodes.items[node].first_output + output;
 }
 
-// Who reads a tensor: consumers of tensor t are items[first[t] .. first[t + 1]), each a node, once per edge.
+// Readers of tensors: consumers of tensor t are items[first[t] .. first[t + 1]), each a node, once per edge.
 struct graph_uses {
     uint32_t *first;
     node_id *nodes;

@@ -20,6 +20,6 @@ bool graph_replace(struct graph *ret_result, const struct graph *g, size_t n, co
 bool node_is_same_operation(const struct node *x, const struct node *y);
 uint64_t graph_key(const struct graph *g);                        // of the live nodes and outputs
 bool graph_equal(const struct graph *a, const struct graph *b);   // same structure from the outputs down
-// As graph_equal, and tells of every node of `a` which one of `b` it is; their numbers need not be the same (NO_NODE:
-// no output depends on it).
+// Compares as graph_equal does, and tells of every node of `a` which one of `b` it is; their numbers need not be the
+// same (NO_NODE: no output depends on it).
 bool graph_pair(const struct graph *a, const struct graph *b, node_id *ret_partners);

@@ -251,7 +251,7 @@ static bool fit_sum(struct sizes *s, const int64_t *at, struct size_form *ret_fo
     return false;
 }
 
-// Where one factor divides another at the first probe, the order decides.
+// Factors of which one divides another at the first probe are told apart by their order.
 static bool fit_product(const struct sizes *s, const int64_t *at, struct size_form *ret_form)
 {
     *ret_form = sizes_form_of(s, at[0]);

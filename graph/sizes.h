@@ -49,7 +49,7 @@ bool sizes_are_told_apart(const struct sizes *s);
 // that many times as large for a symbol that is divided. False: none are found.
 bool sizes_find_first_probe(const struct sizes *s, int64_t least, int64_t *ret_probe);
 
-// Of a number at the first probe.
+// The form of a number at the first probe.
 struct size_form sizes_form_of(const struct sizes *s, int64_t number);
 bool sizes_varies(const struct sizes *s, int64_t number);
 bool sizes_type_varies(const struct sizes *s, const struct type *t);

@@ -237,7 +237,7 @@ static bool mentions(const struct definition *d, expr e, int64_t variable)
     return is_there;
 }
 
-// Where a variable of a sum is read first, and how far apart its steps are there.
+// The first place where a variable of a sum is read, and how far apart its steps are there.
 struct first_place {
     int64_t variable, place, step;
 };

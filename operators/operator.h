@@ -92,11 +92,11 @@ struct operator
     // Builds the definition from d->inputs and the attributes, or refuses with a reason. Arity, known input types and
     // attribute lengths of scalars have been checked. Must depend on nothing else.
     bool (*define)(struct definition * d, const struct operator_call *call);
-    // Of one input and the attributes alone, when operator_check_attributes holds: inputs for which it differs are
-    // never well-typed together. A cheap way to refuse most combinations of many types. NULL: only what the flags say
-    // is known.
+    // A hash of one input and the attributes alone, when operator_check_attributes holds: inputs for which it differs
+    // are never well-typed together. A cheap way to refuse most combinations of many types. NULL: only what the flags
+    // say is known.
     uint64_t (*agreement)(const struct operator_call *call, int input);
-    // Of the attributes alone: are there no inputs that they go with? NULL: that is not known.
+    // Are there no inputs that these attributes go with? NULL: that is not known.
     bool (*refuses)(const struct attribute_value *attributes);
     // After a successful define: makes explicit in `ret_attributes` (a copy of the call's) what was left to the input
     // types. Values are allocated in d->arena. NULL: nothing ever is.
@@ -133,7 +133,7 @@ bool attribute_value_equal(const struct attribute_value *a, const struct attribu
 // An entry of a list that may be left empty.
 int64_t attribute_entry_or(const struct attribute_value *value, int entry, int64_t standard);
 struct attribute_value attribute_value_copy(struct arena *a, const struct attribute_value *value);
-// Of all attributes of the operator.
+// Copies all attributes of the operator.
 const struct attribute_value *attributes_copy(struct arena *a, const struct operator* op,
                                               const struct attribute_value *values);
 // Fills `ret_values` (operator_n_attributes entries, ints allocated in `a` or static) with the standard values;

@@ -43,7 +43,7 @@ bool property_set_read(struct property_set *set, const char *path, struct error 
 bool property_set_parse(struct property_set *set, const char *file, const char *text, size_t size, struct error *error);
 // Reads every *.properties file of a folder, in the order of their names.
 bool property_set_read_folder(struct property_set *set, const char *folder, struct error *error);
-// Of the properties that come with the programs; as shared_file_find.
+// The folder of the properties that come with the programs; as shared_file_find.
 const char *property_standard_folder(char buffer[SHARED_PATH_SIZE]);
 const struct property *property_find(const struct property_set *set, const char *name);   // NULL: none
 void property_print(struct text *out, const struct property *p);                          // parse after print is equal

@@ -26,8 +26,8 @@ static const struct shape_search {
                 {SIZES_UP_TO(2), 4, DOMAIN_SOME, 1000000, 1000000},
                 {SIZES_UP_TO(3), 3, DOMAIN_SMALL, 1000000, 1000000}};
 
-// Of the instances with the same ranks and axes, the first and the last one of the best score: what is small in one is
-// large in the other.
+// Cases of instances with the same ranks and axes: the first and the last one of the best score. What is small in one
+// is large in the other.
 struct shape_case {
     uint64_t group;
     int score;

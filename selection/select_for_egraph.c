@@ -85,7 +85,7 @@ static uint64_t operators_of(const struct rule *r, uint32_t first, uint32_t end)
     return set;
 }
 
-// Of those whose operators there can be.
+// Chooses among rules whose operators there can be.
 static void choose_reachable(struct deriving *d, const struct asked *a)
 {
     uint64_t available = operators_of(a->rule, 0, a->rule->n_source_nodes), before;

@@ -59,7 +59,7 @@ bool attribute_term_evaluate(const struct attribute_term *t, const struct term_b
 // A term of at most one operand (NULL: none), which is kept.
 const struct attribute_term *attribute_term_make(enum attribute_term_kind kind, int64_t value,
                                                  const struct attribute_term *operand, struct arena *a);
-// Of several operands, which are copied to `a`.
+// A term of several operands, which are copied to `a`.
 const struct attribute_term *attribute_term_of(struct arena *a, enum attribute_term_kind kind, uint32_t count,
                                                const struct attribute_term *const *operands);
 bool attribute_term_equal(const struct attribute_term *a, const struct attribute_term *b);

@@ -277,7 +277,7 @@ static bool is_in(const node_list *nodes, size_t n, node_id node)
     return false;
 }
 
-// Those that are not among the nodes yet: one may read several tensors that could be its input.
+// Adds readers that are not among the nodes yet: one may read several tensors that could be its input.
 static void add_readers(const struct matching *s, tensor_id tensor, const struct operator* op, node_list *ret_nodes)
 {
     const struct graph_uses *uses = &s->index->uses;

@@ -1,4 +1,4 @@
-// Where a rule applies in a graph, and applying it there.
+// Matches of a rule in a graph, and applying it there.
 #pragma once
 #include "graph/graph.h"
 #include "substitutions/rule.h"

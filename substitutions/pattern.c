@@ -248,7 +248,7 @@ static bool parse_attribute(struct pattern *p, const struct attribute *attribute
     return true;
 }
 
-// Those that are not given have their standard values.
+// Attributes that are not given have their standard values.
 static bool parse_attributes(struct pattern *p, const struct call_text *call, const char *file, struct arena *a,
                              struct attribute_pattern **ret_patterns, struct error *error)
 {

@@ -1,4 +1,4 @@
-// Where the rules are that ship with the programs.
+// Places of the rules that ship with the programs.
 #include "substitutions/standard_rules.h"
 
 const char *standard_rules_file(char buffer[SHARED_PATH_SIZE])

@@ -4,5 +4,5 @@
 #pragma once
 #include "graph/graph.h"
 
-// Of every node; 0 for leaves, for what no output depends on, and for what is computed of weights alone.
+// Fingerprints of every node; 0 for leaves, for what no output depends on, and for what is computed of weights alone.
 void neighbourhoods_find(const struct graph *g, int hops, uint64_t *ret_fingerprints);

@@ -260,7 +260,7 @@ void step_tuner_reuse(struct step_tuner *t, struct step_tuner *from)
     t->state.is_reusing = true;
 }
 
-// Of those that were tried before reuse knows what they take.
+// Points that were tried before are left out, as reuse knows what they take.
 static size_t keep_untried(struct step_tuner *t, int64_t *points, size_t n)
 {
     size_t kept = 0;

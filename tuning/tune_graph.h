@@ -4,7 +4,7 @@
 
 struct graph;
 
-// As tune_plan. False: it cannot be planned, and the report is empty.
+// Tunes as tune_plan does. False: it cannot be planned, and the report is empty.
 bool tune_graph(struct backend *b, const struct graph *g, enum layout_policy policy,
                 const struct tuning_options *options, struct tuning_report *ret_report);
 // The same in parts. NULL: it cannot be planned.

@@ -14,7 +14,7 @@ struct workers;
 // Values of weights that are in memory only while somebody needs them.
 struct weight_source {
     void *context;
-    // Of the weight with this index, until it is released as often as it was acquired. NULL: error.
+    // Acquires the weight with this index, until it is released as often. NULL: error.
     const void *(*acquire)(void *context, size_t index, struct error *error);
     void (*release)(void *context, size_t index, const void *data);
     // The weight packed so, in `bytes` bytes aligned to 64, as long as the source is there; NULL: it has none. NULL
@@ -44,10 +44,10 @@ struct executor {
     // `workers` may be NULL, and need not be asked.
     bool (*run)(struct model *m, const struct workers *workers, const struct tensor_value *inputs,
                 struct tensor_value *outputs, struct error *error);
-    // As run, with the seconds of every step of the plan, which are 0 before.
+    // Runs, with the seconds of every step of the plan, which are 0 before.
     bool (*profile)(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs,
                     double *ret_seconds, struct error *error);
-    // As run, with its time.
+    // Runs, with the time of the whole.
     bool (*time)(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, double *ret_seconds,
                  struct error *error);
     // Bytes of the device's own memory, where models are; NULL: they are in the program's.
@@ -78,7 +78,7 @@ bool model_run(struct model *m, const struct tensor_value *inputs, struct tensor
 // them alone, where it can: on the processor, where kernels can be generated; else its own threads run.
 bool model_run_on(struct model *m, const struct workers *workers, const struct tensor_value *inputs,
                   struct tensor_value *outputs, struct error *error);
-// As model_run, with its time as the device has it: moving inputs and outputs between its memory and ours is left out.
+// Runs as model_run does, with the time as the device has it: moving inputs and outputs to and from it is left out.
 bool model_time(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, double *ret_seconds,
                 struct error *error);
 void model_allocate_outputs(const struct model *m, struct tensor_value *ret_outputs, struct arena *arena);

@@ -97,7 +97,7 @@ static bool find_blocks_of_axes(const struct packing *p, int64_t *ret_blocks)
     return true;
 }
 
-// One more than the last entry's place; 0: it is none that a memory has.
+// The end of the last entry's place; 0: it is none that a memory has.
 static int64_t span_of_blocks(const struct packing *p)
 {
     int64_t blocks[PACKING_MAX_RANK], span = 1;

@@ -43,7 +43,7 @@ static int64_t place_of(const struct schedule_axis *axis, long long value)
     return i < axis->n ? i : -1;
 }
 
-// Of " name:value"; NULL: it does not begin so.
+// The rest behind " name:value"; NULL: it does not begin so.
 static const char *parse_axis(const struct schedule_axis *axis, const char *text, int64_t *ret_place)
 {
     size_t n = strlen(axis->name);

@@ -1,4 +1,4 @@
-// One that fails is no candidate; where all do it is what models run then.
+// Trials of choices. A choice that fails is no candidate; where all do it is what models run then.
 #include "backends/costs/choices.h"
 
 #include <math.h>

@@ -14,8 +14,8 @@ void backend_choose(struct backend *b, struct plan *plan);
 // The same, where what is not known is measured; the sum of costs is added to the estimate. False: as of
 // backend_step_cost.
 bool backend_choose_priced(struct backend *b, struct plan *plan, struct estimate *estimate, struct error *error);
-// As they are given, but no inexact ones where there is no budget at all; the others run in their standard way. NULL:
-// backend_choose.
+// Chooses what is given, but no inexact choices where there is no budget at all; the other steps run in their standard
+// way. NULL: backend_choose.
 void backend_choose_given(struct backend *b, struct plan *plan, const step_choices *given);
 // Adds the choices that are not the standard one, in the order of steps, each step's text once; texts are in the arena.
 void plan_list_choices(const struct plan *plan, struct arena *arena, step_choices *list);

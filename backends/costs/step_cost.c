@@ -216,7 +216,7 @@ static size_t bytes_of(const struct plan *plan, memory_id id)
     return mem_product((size_t)m->elements, dtype_size(m->dtype));
 }
 
-// Of what a step reads and writes, at most.
+// Bytes that a step reads and writes, at most.
 static size_t bytes_of_step(const struct plan *plan, const struct step *step)
 {
     size_t bytes = 0;

@@ -1,4 +1,4 @@
-// Where what a step reads and writes lies when it begins: one model of memory for every step that is measured alone.
+// Caches when a step that is measured alone begins: where what it reads and writes lies. One model for all steps.
 //
 //   operands   just written, the first one last, by the threads that share the work: in the near caches as far as they
 //              fit there

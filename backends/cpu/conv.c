@@ -118,7 +118,7 @@ static bool is_at_most_relu(const struct postops *ops)
     return ops->n == 0 || (ops->n == 1 && ops->items[0].kind == POSTOP_RELU);
 }
 
-// Of the result's shape: it stands as the target does, or densely.
+// Has an operand the result's shape? It stands as the target does, or densely.
 static bool has_full_operand(const struct postops *ops)
 {
     for (int i = 0; i < ops->n; i++)
@@ -127,8 +127,8 @@ static bool has_full_operand(const struct postops *ops)
     return false;
 }
 
-// Where the library would be slow at it, where what it reads stands otherwise than what the primitive writes, or where
-// the library has an algorithm only without it.
+// An epilogue runs apart where the library would be slow at it, where what it reads stands otherwise than what the
+// primitive writes, or where the library has an algorithm only without it.
 static bool is_epilogue_apart(const struct cpu_primitive *c, enum onednn_algorithm algorithm)
 {
     if (!c->primitive)

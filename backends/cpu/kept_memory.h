@@ -1,4 +1,4 @@
-// Where weights and what is computed from them lie while a model is prepared, step by step: each has memory from the
+// Memory of weights, and of what is computed from them, while a model is prepared, step by step: each has some from the
 // first step that touches it to the last one, and after that only if a step reads it in every run. What a kernel has
 // packed it does not read again. So at most the weights of a few steps are there beside the packed ones.
 #pragma once

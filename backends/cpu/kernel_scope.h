@@ -11,6 +11,6 @@
 struct kernel_scope {
     int threads, threads_before;
 };
-// Of this thread and those of OpenMP, of which `threads` work together. Scopes nest.
+// A scope is of this thread and those of OpenMP, of which `threads` work together. Scopes nest.
 struct kernel_scope kernel_scope_begin(int threads);
 void kernel_scope_end(const struct kernel_scope *scope);

@@ -219,10 +219,10 @@ static bool measure(const struct subject *subject, struct step_cost *ret_cost)
     return is_done;
 }
 
-// Where threads wait for each other and other programs take processors from them, hardly a run is whole, and a step of
-// 50 us takes a time slice. What one thread takes is known by its own processor time: a share of it for each thread is
-// a doubtful cost that errs by what threads do not gain, and not by a hundred times: a fifth where two of them read
-// weights of 1 MB.
+// A share is taken where threads wait for each other and other programs take processors from them: hardly a run is
+// whole, and a step of 50 us takes a time slice. What one thread takes is known by its own processor time: a share of
+// it for each thread is a doubtful cost that errs by what threads do not gain, and not by a hundred times: a fifth
+// where two of them read weights of 1 MB.
 static bool measure_share(const struct subject *subject, struct step_cost *ret_cost)
 {
     struct cpu_backend *b = subject->backend;
@@ -295,7 +295,7 @@ static bool measure_beside_others(const struct subject *subject, struct step_cos
     return !(ret_cost->is_doubtful || cpu_is_busy(b)) || measure_share_too(subject, ret_cost);
 }
 
-// One that gains nothing is not looked at, as it will not be taken; nor one whose error is known.
+// Errors of choices that gain nothing are not looked for, as they will not be taken; nor those that are known.
 static bool find_error(const struct subject *subject, const struct step_cost *near, struct step_cost *ret_cost)
 {
     struct step_request r = {subject->backend, subject->plan, subject->step, NULL, NULL, subject->error};

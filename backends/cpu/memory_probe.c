@@ -68,7 +68,7 @@ double memory_probe_usual(const struct memory_probe *p)
     return p->usual;
 }
 
-// Of the reads that nothing came between: with few of them it is doubtful.
+// The cost of reads that nothing came between: with few of them it is doubtful.
 static struct step_cost measure_read(struct memory_probe *p)
 {
     double *samples = mem_new_array(double, N_SAMPLES);

@@ -56,7 +56,7 @@ void cpu_primitive_find_written(struct cpu_primitive *p, const struct step_reque
     p->move = compile_move(&p->written, &p->target, r);
 }
 
-// Where in scratch memory.
+// The place in scratch memory.
 static size_t place_of_written(const struct cpu_primitive *p)
 {
     return (onednn_scratch_bytes(p->primitive) + 63) / 64 * 64;

@@ -211,7 +211,7 @@ static void add_dense_of(choice_list *list, const struct tile_definition *d, int
     add_choice(list, d, pixels, vectors, tiles_that_stay(d, pixels));
 }
 
-// As wide as vectors of results allow, and narrower: what there is of both depends on the processor's loads.
+// Tiles as wide as vectors of results allow, and narrower ones: which is faster depends on the processor's loads.
 static void add_dense(choice_list *list, const struct tile_definition *d)
 {
     int widest = tile_best_vectors(d);

@@ -14,10 +14,10 @@ struct cpu_way {
     const char *name;   // the first word of its choices
     // Is it a step of a kind that the way may run, on some machine?
     bool (*takes)(const struct plan *plan, const struct step *step);
-    // Of such a step: adds what is worth a trial here. By the step's shape alone, as costs of the list are kept.
+    // Adds what is worth a trial here for such a step. By the step's shape alone, as costs of the list are kept.
     void (*list)(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list);
     const struct cpu_kernel *kernel;
-    // Of such a step: adds all its schedules, for who searches them; NULL: it has none.
+    // Adds all schedules of such a step, for who searches them; NULL: it has none.
     void (*list_spaces)(const struct cpu_backend *b, const struct plan *plan, const struct step *step,
                         schedule_spaces *list);
     // What a choice comes to, and adds the text of its kernel, if `kernel` is not NULL. False: it does not suit.

@@ -8,8 +8,8 @@
 
 struct gpu_api;
 
-// Where there is no GPU, but options->cost_file has costs of one, those are used: such a device prices graphs and
-// cannot run them (backend_can_run). NULL: neither is there (EXIT_UNSUPPORTED, one line), or the file is malformed.
+// Costs in options->cost_file are used where there is no GPU: such a device prices graphs and cannot run them
+// (backend_can_run). NULL: neither is there (EXIT_UNSUPPORTED, one line), or the file is malformed.
 struct backend *cuda_backend_open(const struct backend_options *options, struct error *error);
 // The same on a given plugin.
 struct backend *cuda_backend_open_on(const struct gpu_api *api, const struct backend_options *options,

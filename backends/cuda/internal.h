@@ -59,7 +59,7 @@ struct prepared_step {
     struct library_step library;
     size_t scratch_bytes;
 };
-// Where memories of a plan are on the device; `scratch` is shared by all steps.
+// Addresses of a plan's memories on the device; `scratch` is shared by all steps.
 struct addresses {
     char **memory;
     char *scratch;

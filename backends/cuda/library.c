@@ -128,7 +128,7 @@ bool cuda_claim_conv(const struct cuda_backend *b, struct planner *p, node_id no
     return true;
 }
 
-// Where channels stand last, pixels of the whole must begin at addresses that suit an engine.
+// Pixels of the whole must begin at addresses that suit an engine, where channels stand last.
 bool cuda_conv_writes_part(const struct planner *p, node_id node, const struct view *part)
 {
     return view_has_layout(part, LAYOUT_ROWS) || view_has_layout(part, LAYOUT_CHANNELS_LAST)

@@ -1,4 +1,4 @@
-// Where the plugin is looked for, and what is said when it cannot be used.
+// Places where the plugin is looked for, and what is said when it cannot be used.
 #include "backends/cuda/load.h"
 
 #include "backends/cuda/gpu.h"

@@ -1,4 +1,4 @@
-// Where the plugin is looked for, and what is said when it cannot be used.
+// The plugin: where it is looked for, and what is said when it cannot be used.
 #pragma once
 #include "backends/cuda/gpu.h"
 

@@ -89,7 +89,7 @@ static bool is_apart(const char *choice)
     return strncmp(choice, CHOICE_APART, strlen(CHOICE_APART)) == 0;
 }
 
-// As `choice` says; else as the library likes best, with its epilogue or without. False: not by the library.
+// Prepares as `choice` says; else as the library likes best, with its epilogue or without. False: not by the library.
 static bool prepare_library(struct cuda_backend *b, const struct step *step, const char *choice, struct arena *arena,
                             struct prepared_step *s, struct error *error)
 {

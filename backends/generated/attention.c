@@ -131,7 +131,7 @@ static void print_turn(struct text *text, int lanes)
     text_add(text, "}\n");
 }
 
-// As tile.h packs weights: in groups of so many columns, of which the last overlaps with the one before.
+// Packing is that of weights in tile.h: in groups of so many columns, of which the last overlaps with the one before.
 static const char packing[] =
     "static void NAMED(pack)(const float *from, float *to, I columns, I rows, I column, I row, I width)\n{\n"
     "for (I done = 0; done < columns; done += width, to += rows * width) {\n"

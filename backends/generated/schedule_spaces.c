@@ -34,7 +34,7 @@ static int64_t tiles_of(const struct tile_definition *d, int64_t pixels)
     return d->images * d->result_height * divide_up(d->result_width, pixels);
 }
 
-// Those of a row that is longer than any tile need not divide it well.
+// Rows that are longer than any tile need not be divided well.
 static void list_widths(const struct tile_definition *d, struct schedule_axis *axis)
 {
     for (int64_t n = divide_up(d->result_width, MOST_PIXELS); n <= d->result_width; n++)

@@ -46,8 +46,8 @@ bool tile_is_lanewise(const struct tile_definition *d);
 bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s);
 // Vectors of a dense tile: so many that the fewest are computed twice, of 1 to 5.
 int tile_best_vectors(const struct tile_definition *d);
-// As many lanes as the schedule says; `operands` are the definition's. 24 channels are three vectors of eight, or
-// two of sixteen, of which a half is computed twice. False: an image of results has blocks of channels.
+// Narrows to as many lanes as the schedule says; `operands` are the definition's. 24 channels are three vectors of
+// eight, or two of sixteen, of which a half is computed twice. False: an image of results has blocks of channels.
 bool tile_narrow(struct tile_definition *d, struct tile_image *operands, int lanes);
 bool tile_takes_epilogue(const struct tile_definition *d);
 

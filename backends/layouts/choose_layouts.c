@@ -230,7 +230,7 @@ static bool search_exactly(struct layout_search *s, int *ret_values, struct assi
     }
 }
 
-// Of the layouts that are looked at, when no entry is missing.
+// Seconds of the layouts that are looked at, when no entry is missing.
 static double seconds_looked_at(const struct layout_search *s)
 {
     double seconds = 0;

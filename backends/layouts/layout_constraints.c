@@ -65,8 +65,8 @@ static double most_seconds_of(const struct layout_table *copies, unsigned slots)
     return most;
 }
 
-// Of a reader and the set: what the set lacks costs at least as much as to put it into the set, so that it never pays
-// to leave it out. (Infinity would do, but is no help in comparing values.)
+// A need joins a reader and the set: what the set lacks costs at least as much as to put it into the set, so that it
+// never pays to leave it out. (Infinity would do, but is no help in comparing values.)
 static void add_need(struct formulation *f, const struct layout_part *copies, const struct layout_part *need,
                      uint32_t set, unsigned slots)
 {
@@ -253,7 +253,7 @@ static unsigned layouts_of_scope(const struct layout_search *s, const uint32_t *
     return layouts;
 }
 
-// As layouts_find_among_known does, with all the slots that may be needed.
+// Scopes are as layouts_find_among_known has them, with all the slots that may be needed.
 static void add_scopes_of_copies(struct formulation *f, const struct layout_part *copies)
 {
     const struct layout_search *s = f->s;

@@ -35,7 +35,7 @@ uint32_t layout_choice_of_memory(const struct layout_search *s, memory_id m)
     return layout_choice_of(s, s->plan.memory.items[m].chooser);
 }
 
-// Where there is no room for it, it is none: what the part costs would depend on what its table does not have.
+// A choice that has no room there is none: what the part costs would depend on what its table does not have.
 static void add_to_scope(struct layout_search *s, struct layout_part *part, uint32_t choice)
 {
     for (size_t i = 0; choice != NO_LAYOUT_PART && i < part->scope.count; i++)

@@ -79,7 +79,7 @@ static void write_node(struct layout_search *s, node_id id)
         write_type(s, graph_type(s->g, graph_inputs(s->g, id)[i]));
 }
 
-// Of a memory: only one output of the graph can be that itself.
+// Outputs of the graph that are a memory: only one can be that itself.
 static int64_t count_outputs_before(const struct layout_search *s, const struct layout_request *r)
 {
     int64_t n = 0;
@@ -88,7 +88,7 @@ static int64_t count_outputs_before(const struct layout_search *s, const struct 
     return n;
 }
 
-// Of a tensor: each may be a copy of its own.
+// Outputs of the graph that are a tensor: each may be a copy of its own.
 static int64_t count_outputs(const struct layout_search *s, const struct layout_request *r)
 {
     uint32_t need = layout_find_need(s, r->tensor, NO_NODE);

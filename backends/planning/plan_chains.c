@@ -14,7 +14,7 @@ static bool touches(const struct step *s, memory_id memory)
     return false;
 }
 
-// Where a step writes its only result, loops that of the last of them; NO_MEMORY: there are several.
+// The memory of a step's only result, of loops that of the last of them; NO_MEMORY: there are several.
 static memory_id made_by(const struct step *s)
 {
     const struct loop *last = s->n_loops ? &s->loops[s->n_loops - 1] : NULL;

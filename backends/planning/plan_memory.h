@@ -5,8 +5,8 @@
 
 bool step_next_memory(const struct step *s, struct touched_memory *t);
 double loop_places(const struct loop *l);   // those of the reduction included
-// Of all that the step reads and writes, of each place once. An epilogue reads what else it needs: its own tensor is
-// the step's result.
+// Bytes of all that the step reads and writes, of each place once. An epilogue reads what else it needs: its own tensor
+// is the step's result.
 double step_distinct_bytes(const struct step *s, bool has_epilogue);
 struct step_work step_work(const struct plan *plan, const struct step *s);   // bytes as above
 // Offsets of all ARENA memories, such that none overlaps another that lives at the same time; only for running.

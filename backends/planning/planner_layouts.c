@@ -13,7 +13,7 @@ static bool are_alike(const struct view *a, const struct view *b)
     return a->block == b->block;
 }
 
-// Those of the mask that suit the type and differ from each other and from the standard, and the standard.
+// Layouts of the mask that suit the type and differ from each other and from the standard, and the standard.
 static unsigned distinct_layouts(unsigned mask, enum layout standard, const struct type *type)
 {
     struct view kept[LAYOUT_COUNT];

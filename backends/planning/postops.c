@@ -67,7 +67,7 @@ static bool has_factors(const struct loop *l, const struct instruction *product,
            (is_times(l, product->b, factor, ret_x) && is_with_constant(l, product->a, FN_ADD, ret_constant, ret_y));
 }
 
-// Of two operands, one that is x: the other one.
+// The other one of two operands, where one is x.
 static bool has_operand(const struct instruction *i, uint16_t x, uint16_t *ret_other)
 {
     *ret_other = i->a == x ? i->b : i->a;

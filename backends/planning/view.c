@@ -51,7 +51,7 @@ static void order_of_axes(enum layout layout, int rank, int *ret_order)
     }
 }
 
-// Where there is one block, or nothing stands behind the channels, blocks are no different from a plain arrangement.
+// Blocks are no different from a plain arrangement where there is one, or nothing stands behind the channels.
 static bool put_in_blocks(int rank, const int64_t *dim, int block, int64_t *ret_stride)
 {
     int64_t behind = 1;
@@ -99,7 +99,7 @@ bool view_has_layout(const struct view *v, enum layout layout)
     return true;
 }
 
-// As if axis 1 had as many entries as its neighbour's stride has room for.
+// A part is a view as if axis 1 had as many entries as its neighbour's stride has room for.
 bool view_is_part(const struct view *v, enum layout layout)
 {
     struct type type = type_make(v->dtype, v->rank, v->dim);

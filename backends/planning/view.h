@@ -1,4 +1,4 @@
-// Where the entries of a tensor stand in memory: any affine arrangement over one piece of memory.
+// Views: where the entries of a tensor stand in memory, by any affine arrangement over one piece of memory.
 //     entry [i0, i1, ...] stands at   offset + i0 * stride[0] + i1 * stride[1] + ...     counted in elements
 // Transposing, slicing, splitting, broadcasting and most reshapes only change the view: they cost nothing. The layouts
 // of images are views too: channels last is stride 1 on axis 1. One axis may stand in blocks (nChw16c):

@@ -27,13 +27,13 @@ void programs_close(struct programs *p);                                  // wha
 
 bool programs_have_compiler(struct programs *p);   // looks for it
 
-// One that is loaded. Its text defines functions under names of its own by NAMED(name), and includes nothing.
+// A program that is loaded. Its text defines functions under names of its own by NAMED(name), and includes nothing.
 struct program {
     void *library;
     char prefix[48];
 };
-// Of every text; those that are not there yet are compiled together. False: of one at least there is none, for the
-// reason that the error has; it stays so, and nothing is tried again.
+// Finds the program of every text; those that are not there yet are compiled together. False: of one at least there is
+// none, for the reason that the error has; it stays so, and nothing is tried again.
 bool programs_find(struct programs *p, const char *const *texts, size_t n, struct program *ret_programs,
                    struct error *error);
 // By dlsym; NULL: the text has no such function.

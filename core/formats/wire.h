@@ -29,7 +29,7 @@ bool wire_count_varints(struct wire_range r, size_t *ret_count);
 uint32_t wire_load32(const uint8_t *bytes);
 uint64_t wire_load64(const uint8_t *bytes);
 
-// Where encoded bytes go: a file being written, or memory.
+// A sink takes encoded bytes: a file being written, or memory.
 struct wire_sink {
     void (*put)(void *target, const void *bytes, size_t size);
     void *target;

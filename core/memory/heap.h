@@ -13,7 +13,7 @@ typedef bool heap_order(const void *context, const void *a, const void *b);
     (vec_push((v), (item)), heap_raise((v)->items, sizeof *(v)->items, (v)->count - 1, (is_before), (context)))
 #define heap_pop(v, is_before, context)                                                                                \
     (heap_take((v)->items, sizeof *(v)->items, (v)->count, (is_before), (context)), vec_pop(v))
-// Of a VEC in any order.
+// Makes a heap of a VEC in any order.
 #define heap_make(v, is_before, context)                                                                               \
     heap_order_all((v)->items, sizeof *(v)->items, (v)->count, (is_before), (context))
 

@@ -1,4 +1,4 @@
-// Of the whole process, as a test that asks whether anything is left must see every thread, and a hook must be
+// Memory of the whole process, as a test that asks whether anything is left must see every thread, and a hook must be
 // reachable from any depth: the bytes in use, their limit, and what is done when there are no more. Programs set the
 // last two.
 #define _GNU_SOURCE   // program_invocation_short_name
@@ -54,7 +54,7 @@ static _Noreturn void fail_for_lack_of_memory(size_t size)
     abort();
 }
 
-// Where a block of the old size becomes one of the new size.
+// Can a block of the old size become one of the new size within the limit?
 static bool is_possible(size_t old_size, size_t new_size)
 {
     size_t limit = atomic_load_explicit(&most_bytes, memory_order_relaxed);

@@ -71,7 +71,7 @@ static int quota(void)
     return cores ? cores : cores_of_quota(GROUPS "/cpu", "");
 }
 
-// Of those that the kernel tells of in a set for so many; 0: it has more.
+// Processors that the kernel tells of in a set for so many; 0: it has more.
 static int cores_of_set(size_t processors)
 {
     cpu_set_t *set = CPU_ALLOC(processors);

@@ -2,8 +2,8 @@
 #pragma once
 #include <stdbool.h>
 
-// Those that it may run on, but no more than the time that its control groups give it is worth: a thread beyond that
-// waits most of the time, and the others wait for it. At least one. What else runs now does not count.
+// Processors that the program may run on, but no more than the time that its control groups give it is worth: a thread
+// beyond that waits most of the time, and the others wait for it. At least one. What else runs now does not count.
 int cores_available(void);
 bool cores_are_limited(void);   // by control groups, not by affinity
 // The least quota of a group and those above it, in whole processors, where version 2 of control groups lies below

@@ -51,7 +51,7 @@ static bool fail(struct error *error, const struct used_file *f, const char *rea
     return error_set(error, f->path, 0, 0, "%s cannot be written: %s", f->name, reason);
 }
 
-// Where standard input or output may be meant, no file of that name is made or missed.
+// A name that may mean standard input or output is not one of a file that is made or missed.
 static bool check_name(const struct used_file *f, struct error *error)
 {
     struct stat ignored;

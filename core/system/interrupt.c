@@ -1,4 +1,4 @@
-// Who may ask long work to end: signals, where a program has a thread for them, and a listener of the thread that
+// Requests that long work ends: by signals, where a program has a thread for them, or by a listener of the thread that
 // works, for the library in others. Of the process are the program's flags alone, which nothing but its main sets.
 #include "core/system/interrupt.h"
 

@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-// Of a program that has a thread for signals (signals.h). NULL, as in the beginning: signals are not ours.
+// Flags of a program that has a thread for signals (signals.h). NULL, as in the beginning: signals are not ours.
 struct interrupt_flags {
     atomic_bool is_requested, ends_at_once, ends_soon;
     atomic_int signal;           // the first one,

@@ -45,7 +45,7 @@ static void ask_to_stop_or_end(int signal_number)
         (void)!write(ending[1], &end, sizeof end);
 }
 
-// Those that are not ignored.
+// Signals that are not ignored.
 static void list_signals(sigset_t *ret_signals)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
@@ -115,7 +115,7 @@ _Noreturn void signals_end_process(int signal_number, int code)
         pause();
 }
 
-// Of a thread that writes where nobody reads.
+// The handler of a thread that writes where nobody reads.
 static void end_without_reader(int signal_number)
 {
     signals_end_process(signal_number, 0);

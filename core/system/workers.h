@@ -1,4 +1,4 @@
-// Who works on the parts of a step: threads of ours, or the pool of a program that a model is a guest of.
+// Workers on the parts of a step: threads of ours, or the pool of a program that a model is a guest of.
 #pragma once
 
 typedef void parallel_function(void *argument, int part, int parts);

@@ -264,7 +264,7 @@ static bool is_among(const char *choices, const char *choice)
     }
 }
 
-// Of a flag, a choice, a text, or a real number that is not 0.
+// Is there a value: of a flag, a choice, a text, or a real number that is not 0?
 static bool is_set(const struct parser *p, const struct option_spec *s, const char *choices)
 {
     const unsigned char *field = p->fields + s->offset;

@@ -123,7 +123,7 @@ void text_add_quoted(struct text *t, const char *chars)
     text_add(t, "\"");
 }
 
-// As UTF-16, which JSON escapes are.
+// Adds a code point as UTF-16, which JSON escapes are.
 static void add_json_escape(struct text *t, uint32_t code)
 {
     if (code < 0x10000)

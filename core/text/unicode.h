@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Of the well-formed character at `s` (Unicode 15, table 3-7), with its code point; 0 when there is none.
+// Bytes of the well-formed character at `s` (Unicode 15, table 3-7), with its code point; 0 when there is none.
 size_t unicode_length(const char *s, uint32_t *ret_code);
 // Controls (C0, DEL, C1), marks that turn the direction of text, and characters without width: what a name may hold to
 // look like another, or to be obeyed by a terminal.

@@ -124,7 +124,7 @@ static uint32_t drop_too_dear(struct branching *b)
     return n_dropped;
 }
 
-// As often as it makes the problem a good deal smaller.
+// Reduces as often as it makes the problem a good deal smaller.
 static bool reduce_and_drop(struct branching *b)
 {
     enum { MAX_ROUNDS = 20, ONE_IN = 10 };

@@ -180,7 +180,7 @@ static int place_of_term(const struct affine_form *f, expr atom, int64_t factor)
     return -1;
 }
 
-// One n * (e / n) + e mod n that becomes e. False: there is none.
+// Joins one n * (e / n) + e mod n, which becomes e. False: there is none.
 static bool join_remainder(struct pool *p, struct affine_form *f)
 {
     for (int i = 0; i < f->n; i++) {

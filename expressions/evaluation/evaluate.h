@@ -29,9 +29,9 @@ bool evaluate_f64_or_stop(const struct definition *d, const double *const *input
 bool evaluate_i64_or_stop(const struct definition *d, const int64_t *const *inputs, int64_t *const *outputs,
                           struct arena *scratch);
 
-// Who evaluates a definition many times plans it once: what does not depend on values is then done once (for small
-// tensors that is half of the work). A plan is made in `arena`, keeps a pointer to `d`, and may be used by several
-// threads at a time. It depends on shapes, not on split trees.
+// A plan is made once of a definition that is evaluated many times: what does not depend on values is then done once
+// (for small tensors that is half of the work). It is made in `arena`, keeps a pointer to `d`, and may be used by
+// several threads at a time. It depends on shapes, not on split trees.
 const struct evaluation_plan *evaluation_plan_make(const struct definition *d, struct arena *arena);
 void evaluate_plan_f64(const struct evaluation_plan *plan, const double *const *inputs, double *const *outputs,
                        struct arena *scratch);

@@ -28,7 +28,7 @@ static int compare_ranked(const void *a, const void *b)
     return x->id < y->id ? -1 : 1;
 }
 
-// As those of one sum for each entry are.
+// Operands of one sum for each entry are.
 static bool are_in_order(const struct ranked *ranked, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++)

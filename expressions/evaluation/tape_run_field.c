@@ -61,7 +61,7 @@ static double reading_of(const struct tape *t, const uint64_t *v, uint16_t value
     return readings[value];
 }
 
-// As FN_MAX and FN_MIN do for two.
+// Picks the largest or smallest of several values, as FN_MAX and FN_MIN do of two.
 static void pick_values(const struct tape *t, const struct run *r, uint64_t *v, struct arena *scratch)
 {
     const uint16_t *o = r->operands;

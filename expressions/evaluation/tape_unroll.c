@@ -136,7 +136,7 @@ static uint32_t unroll_apply(struct unrolling *u, const struct expr_node *n)
     return u->is_too_large ? 0 : apply_to_values(u, fn, x);
 }
 
-// Of what is reduced: a term of a sum has two factors, of which the second is 1 where it is no product.
+// A term of a sum has two factors, of which the second is 1 where it is no product.
 static void push_term(struct unrolling *u, enum scalar_function fn, uint32_t a, uint32_t b)
 {
     if (u->is_too_large || u->stack.count > MAX_TAPE_OPERANDS) {

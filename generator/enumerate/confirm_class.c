@@ -97,7 +97,7 @@ static bool depends_on(const struct class *c, const struct key *term, int input)
     return rule_graph_judge(&graph, c->l) != VERDICT_EQUAL;
 }
 
-// Of the first member that has a key.
+// The key of the first member that has one.
 static bool key_of_first(const struct class *c, struct key *ret_key)
 {
     for (size_t i = 0; i < c->count; i++)

@@ -241,7 +241,7 @@ static bool visit_pair_rule(const struct stepping *s, const struct rewrite_rule 
                       &(struct rewrite_step){&c, targets, &m.bindings, rule->is_reversible && !rule->is_conditional});
 }
 
-// Of these rules those are asked that may match two subterms by their heads. The first subterm is the pair.
+// Rules that may match two subterms by their heads are asked. The first subterm is the pair.
 static bool visit_pair_rules_in_word(const struct stepping *s, size_t word)
 {
     const struct rewrite_root *root = &s->r->roots[PAIR_INSTANCE][0];

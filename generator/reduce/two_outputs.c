@@ -192,7 +192,7 @@ static void index_pair(struct two_outputs_terms *j, uint64_t a, uint64_t b, uint
     vec_push(&j->pairs.items[found].targets, target);
 }
 
-// Of two targets the smaller one is found: with b operators it shares none with the other only where 2 b <= max_ops,
+// The smaller one of two targets is found: with b operators it shares none with the other only where 2 b <= max_ops,
 // and one only where 2 b <= max_ops + 1.
 static void index_small_target(struct two_outputs_terms *j, uint32_t target)
 {

@@ -159,7 +159,7 @@ static bool takes_it_twice(const struct operator_call *call, int axis, struct ar
 
 // --- values ----------------------------------------------------------------------------------------------------------
 
-// Where the axis is in the outputs.
+// The axis of the outputs that this one of the input becomes.
 static int axis_of_output(const struct application *a, int axis)
 {
     int perm = operator_find_role(a->call.op, ROLE_PERMUTATION), axes = operator_find_role(a->call.op, ROLE_AXES);

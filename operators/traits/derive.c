@@ -354,7 +354,7 @@ static bool has_axes_carried(const struct operator* op, const struct findings *f
     return has_role || (f->of_all & (TRAIT_ENTRY_BY_ENTRY | TRAIT_CONTRACTS));
 }
 
-// Of operators with an axis that do not keep ranks nothing is argued of others, nor of those of one rank.
+// Operators with an axis that do not keep ranks, and those of one rank, are argued of at no others.
 static const char *what_is_of_no_form(const struct operator* op, const struct findings *f)
 {
     bool carries_axes = !f->drops_axes || (operator_has_role(op, ROLE_AXIS) && !(f->of_all & TRAIT_KEEPS_RANK));
@@ -410,7 +410,7 @@ static bool has_true_flags(const struct operator* op, unsigned traits)
     return is_true;
 }
 
-// Of an operator whose inputs may all have others.
+// The output type of an operator whose inputs may all have others.
 static enum dtype output_type(const struct operator* op, const struct findings *f)
 {
     bool is_one = op->min_inputs > 0 && op->max_inputs != VARIADIC && f->other_types == (1u << op->max_inputs) - 1 &&
@@ -418,7 +418,7 @@ static enum dtype output_type(const struct operator* op, const struct findings *
     return is_one ? (enum dtype)__builtin_ctzll(f->output_types) : DTYPE_NONE;
 }
 
-// Where an operator takes any number of inputs, those that are not tried are like the last one that is.
+// Inputs that are not tried, of an operator that takes any number, are like the last one that is.
 static unsigned of_all_inputs(const struct operator* op, unsigned of_tried)
 {
     int last = most_inputs_tried(op) - 1;

@@ -33,7 +33,7 @@ static bool *expressions_of(const struct definition *d, enum expr_kind kind, str
     return is_such;
 }
 
-// Of entries: how many there are, and other numbers, may be made in several ways.
+// Functions of entries: how many there are, and other numbers, may be made in several ways.
 static struct count_of_functions functions_of(const struct definition *d, struct arena *scratch)
 {
     struct count_of_functions count = {0};

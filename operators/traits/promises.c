@@ -120,7 +120,7 @@ static bool is_same_when_resolved(const struct compared *c)
     return !is_defined || is_same(c, &explicit, c->values.inputs, false);
 }
 
-// Of another value, not what it is: whether it is typed, and how.
+// Types at another value, not what is computed: whether it is typed, and how.
 static bool has_types_of_choice(const struct compared *c, int attribute, int64_t choice)
 {
     struct application other;

@@ -332,7 +332,7 @@ static void print_target(struct text *t, const struct windows *w, const struct s
     text_add(t, w->behind ? "))))\n" : ")))\n");
 }
 
-// Where the result has many more channels than the image, adding up its parts costs more than the products that are
+// A result with many more channels than the image has makes adding up its parts cost more than the products that are
 // saved.
 static void print_conditions(struct text *t, const struct windows *w)
 {

@@ -42,8 +42,8 @@ struct contest {
     // nobody. A contender that was clearly behind another of its kind does not qualify; one that would be loaded by
     // itself is not run again for that.
     const struct sample_summary *earlier;
-    // Of a run of each, by its costs (0: not known), or NULL: whoever takes some times as long on a machine that others
-    // use is disturbed. Then the contest waits for a while, and is given up where they stay.
+    // Seconds that a run of each takes, by its costs (0: not known), or NULL: whoever takes some times as long on a
+    // machine that others use is disturbed. Then the contest waits for a while, and is given up where they stay.
     const double *expected;
 };
 struct contest_outcome {

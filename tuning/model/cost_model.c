@@ -75,7 +75,7 @@ void cost_model_add(struct cost_model *m, size_t step, const double features[COS
     vec_push(&m->rows, row);
 }
 
-// Where nothing was measured of a step, beside zero: that orders its schedules as well.
+// Features of a step of which nothing was measured are taken from zero: that orders its schedules as well.
 static void center(const struct step_sums *s, const struct logarithms *logs, double ret_features[OBSERVATION_FEATURES])
 {
     for (int i = 0; i < OBSERVATION_FEATURES; i++)

@@ -402,7 +402,7 @@ bool onednn_describe_weights(const struct onednn_primitive *p, struct packing *r
     return desc && onednn_desc_read(desc, ret_packing);
 }
 
-// Those that are made of products, or of the definition.
+// Kernels that are made of products, or of the definition, are slow.
 bool onednn_applies_slowly(const struct onednn_primitive *p)
 {
     const char *name = name_of_kernel(p);

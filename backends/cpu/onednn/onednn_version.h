@@ -12,7 +12,7 @@ typedef const dnnl_memory_desc_t *onednn_desc;
 dnnl_format_tag_t onednn_tag(const struct onednn_tensor *t);   // of one that is free or stands in blocks
 onednn_desc onednn_desc_make(const struct onednn_tensor *t);   // NULL on failure
 void onednn_desc_free(onednn_desc desc);
-// Of f32 in blocks without anything beside. False: it is arranged in some other way.
+// Reads a description of f32 in blocks without anything beside. False: it is arranged in some other way.
 bool onednn_desc_read(onednn_desc desc, struct packing *ret_packing);
 dnnl_status_t onednn_append_curve(dnnl_post_ops_t ops, dnnl_alg_kind_t kind, float alpha, float beta);
 

@@ -10,7 +10,7 @@
 
 const struct assignment_limits assignment_standard_limits = {.entries = (size_t)1 << 16, .work = 1 << 20};
 
-// Of the tables of an approximate solution.
+// Entries of the tables of an approximate solution.
 enum { ENTRIES_OF_BOUND = 1 << 8, ENTRIES_OF_MOVES = 1 << 9 };
 
 // A problem without the variables that have one value.

@@ -1,5 +1,5 @@
-// Where the cheapest variable takes too large a table, the one with the most neighbours keeps its value, for which
-// others are preferred the next time.
+// Conditioning: where the cheapest variable takes too large a table, the one with the most neighbours keeps its value,
+// for which others are preferred the next time.
 #include "backends/layouts/solver/conditioning.h"
 
 #include "backends/layouts/solver/variable_elimination.h"

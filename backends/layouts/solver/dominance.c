@@ -23,7 +23,7 @@ static void list_tables(struct reduction *r)
             r->list[r->first[r->tables[i].variables[k] + 1]++] = i;
 }
 
-// Of the table seen as [outer][value of the variable][inner].
+// Splits the table, seen as [outer][value of the variable][inner].
 static void split_around(const struct reduction *r, const struct cost_table *t, uint32_t variable, size_t *ret_outer,
                          size_t *ret_inner)
 {
@@ -65,7 +65,7 @@ static double saved_at(const struct reduction *r, const struct cost_table *t, ui
     return from == to ? 0 : from - to;
 }
 
-// Where the others stand so, is it clear that changing from a to b saves nothing?
+// Is it clear, while the others stand so, that changing from a to b saves nothing?
 static bool saves_nothing_at(const struct reduction *r, uint32_t variable, int a, int b, bool at_last)
 {
     double saved = 0;

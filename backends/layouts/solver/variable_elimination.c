@@ -146,7 +146,7 @@ struct combinations {
     int *values;   // of the scope
 };
 
-// Of the scope that was collected.
+// Begins a walk over the scope that was collected.
 static struct combinations begin_walk(struct elimination *e, const factor_list *some)
 {
     struct combinations w = {.entries = (size_t)(entries_of_scope(e) / e->n_values[e->scope.items[0]])};

@@ -28,7 +28,7 @@ struct decision {
     const uint32_t *others;
     uint8_t *values;
 };
-// Of eliminating a variable; out of date when its `entries` are others by now.
+// The cost of eliminating a variable; out of date when its `entries` are others by now.
 struct prospect {
     double work;
     uint32_t variable;
