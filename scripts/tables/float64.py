@@ -1,7 +1,7 @@
 """How far the outputs of benchmark models are off those in double precision, of max|output|: in our executor with the kernels
 that cost databases of FOLDER choose (MODEL-THREADS.costs, as compare-peers leaves them; else they are measured), inexact ones
 among them, and in ONNX Runtime. The model is made one of double precision, and ONNX's reference runs it,
-in which convolutions and poolings are sums of windows here. Inputs are random. Results are kept in FOLDER/float64.json.
+in which convolutions and poolings are those of windows here. Inputs are random. Results are kept in FOLDER/float64.json.
 The exit code is 1 when an output of ours is off by more than --tolerance."""
 
 import os
@@ -36,12 +36,22 @@ def windows_of(x, kernel, strides, pads, dilations, fill):
     return sliding_window_view(x, spans, (2, 3))[:, :, ::strides[0], ::strides[1], ::dilations[0], ::dilations[1]]
 
 
+def pads_of(x, kernel, strides, pads, auto_pad):
+    if not auto_pad.startswith("SAME"):
+        return pads or [0] * 4
+    all_of = [max(0, (-(-n // s) - 1) * s + k - n) for n, k, s in zip(x.shape[2:], kernel, strides)]
+    begin = [(n + (auto_pad == "SAME_LOWER")) // 2 for n in all_of]
+    return [*begin, *(n - b for n, b in zip(all_of, begin))]
+
+
 class Conv(OpRun):
-    """In two dimensions, with explicit pads."""
+    """In two dimensions."""
     op_domain = ""
 
-    def _run(self, x, w, bias=None, auto_pad=None, dilations=None, group=1, kernel_shape=None, pads=None, strides=None):
-        windows = windows_of(x, w.shape[2:], strides or [1, 1], pads or [0] * 4, dilations or [1, 1], 0)
+    def _run(self, x, w, bias=None, auto_pad="NOTSET", dilations=None, group=1, kernel_shape=None, pads=None, strides=None):
+        kernel, strides, dilations = w.shape[2:], strides or [1, 1], dilations or [1, 1]
+        pads = pads_of(x, [(k - 1) * d + 1 for k, d in zip(kernel, dilations)], strides, pads, auto_pad or "NOTSET")
+        windows = windows_of(x, kernel, strides, pads, dilations, 0)
         if group == x.shape[1] == w.shape[0]:
             y = np.einsum("nchwij,cij->nchw", windows, w[:, 0])
         else:
@@ -73,6 +83,25 @@ class AveragePool(Pool):
         counted = np.ones_like(x[:1, :1]) if not count_include_pad else None
         of = np.prod(kernel_shape) if counted is None else self.windows(counted, kernel_shape, strides, pads, 0, 0).sum((4, 5))
         return (sums / of,)
+
+
+class BatchNormalization(OpRun):
+    """As it is where nothing is trained: the reference's, before version 14 of the operator, takes statistics of the batch."""
+    op_domain = ""
+
+    def _run(self, x, scale, bias, mean, variance, epsilon=1e-5, momentum=None, spatial=None, training_mode=0):
+        factor, shape = scale / np.sqrt(variance + epsilon), (-1, *[1] * (x.ndim - 2))
+        return (x * factor.reshape(shape) + (bias - mean * factor).reshape(shape),)
+
+
+class LayerNormalization(OpRun):
+    """The reference's is in single precision."""
+    op_domain = ""
+
+    def _run(self, x, scale, bias=0, axis=-1, epsilon=1e-5, stash_type=1):
+        axes = tuple(range(axis % x.ndim, x.ndim))
+        d = x - x.mean(axes, keepdims=True)
+        return (d / np.sqrt((d * d).mean(axes, keepdims=True) + epsilon) * scale + bias,)
 
 
 def widen(tensor):
@@ -117,7 +146,7 @@ def measure(name, options):
     shapes = dict(parse_shape(s) for s in SHAPES.get(name, [])[1::2])
     theirs = session_of(path, options.threads)
     inputs = random_inputs(theirs, SEED, shapes)
-    double = ReferenceEvaluator(in_double_precision(onnx.load(path)), new_ops=[Conv, MaxPool, AveragePool])
+    double = ReferenceEvaluator(in_double_precision(onnx.load(path)), new_ops=[Conv, MaxPool, AveragePool, BatchNormalization, LayerNormalization])
     given = {n: a.astype("f8") if a.dtype == np.float32 else a for n, a in inputs.items()}
     wanted = dict(zip(double.output_names, double.run(None, given)))
     outputs = dict(zip(wanted, theirs.run(list(wanted), inputs)))
