@@ -1,5 +1,5 @@
-// Where a definition divides, or takes roots, logarithms and the like, of what may be outside of the domain: by the
-// signs that the form of its expressions says. What is not seen to be inside counts as outside.
+// Definitions that divide, or take roots, logarithms and the like, of what may be outside of the domain: by the signs
+// that the form of their expressions says. What is not seen to be inside counts as outside.
 #include "expressions/definition.h"
 #include "expressions/traits.h"
 
@@ -37,7 +37,7 @@ static enum sign sign_of_sum(enum sign a, enum sign b)
     return smaller(a, b) == SIGN_ANY ? SIGN_ANY : larger(a, b);
 }
 
-// Where both factors are one node it is a square.
+// A product of a node with itself is a square.
 static enum sign sign_of_product(const struct expr_node *n, enum sign a, enum sign b)
 {
     return n->a == n->b ? larger(a, SIGN_NOT_NEGATIVE) : smaller(a, b);

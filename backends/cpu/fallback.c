@@ -33,7 +33,7 @@ static sums_run_fn *load_kernel(const struct step_request *r, const char *text)
     return run;
 }
 
-// Of dense operands.
+// The kernel of a sum over dense operands.
 static struct sums_kernel find_sums_kernel(const struct step_request *r)
 {
     const struct node *n = &r->plan->graph->nodes.items[r->step->node];
@@ -177,7 +177,7 @@ static void copy_view(const struct view *plain, char *strided, char *dense, bool
         copy_box(strided, dense, rank, dim, there, here, size);
 }
 
-// Of dense inputs, a dense output.
+// Computes a dense output of dense inputs.
 static bool compute(const struct cpu_fallback *f, const struct execution *e, const struct type *types,
                     const struct tensor_value *inputs, struct tensor_value *ret_output, struct arena *arena)
 {

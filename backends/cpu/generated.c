@@ -53,7 +53,7 @@ static bool has_one_row(const struct view *v)
     return v->dim[2] == 1 || v->stride[2] == v->dim[3] * v->stride[3];
 }
 
-// As the step's own images are.
+// Makes an image stand as the step's own do.
 static bool make_image(const struct cpu_images *images, struct view *v)
 {
     int last = v->rank - 1;

@@ -279,7 +279,7 @@ static void print_transform_along(struct text *t, int rows, int columns, const d
     }
 }
 
-// Where tiles from `first` on stand, one after the other.
+// Places of tiles from `first` on, one after the other.
 #define FIRST_TILE                                                                                                     \
     "I image = first / (TILE_ROWS * TILE_COLUMNS), row = first / TILE_COLUMNS % TILE_ROWS, "                           \
     "column = first % TILE_COLUMNS;\n"

@@ -65,5 +65,5 @@ struct tensor_list {
 void tensors_read(struct derivation *dv, int tensor, struct tensor_list *ret_tensors);
 void program_tensors(struct derivation *dv, int program, struct tensor_list *ret_tensors);
 bool depends_on_weights_alone(struct derivation *dv, int tensor);
-// Of a scope; until the next tensor is looked at.
+// Facts of a scope; until the next tensor is looked at.
 struct tensor_facts *tensor_facts_of(struct derivation *dv, int tensor);

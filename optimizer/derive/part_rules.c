@@ -251,7 +251,7 @@ static bool is_product(const struct operator* op)
     return op && !operator_has_role(op, ROLE_STRIDE);
 }
 
-// Those that are cheap enough come first.
+// Results that are cheap enough come first.
 static size_t count_cheap(const struct search *s)
 {
     size_t n = 0;

@@ -51,6 +51,7 @@ PLANTED = [
     ("lint-style", {"verifier/laws/a.c": HEAD}, "verifier/laws/a.c:1: which laws"),
     ("lint-style", {"core/text/a.c": HEAD + "void twice(int a,\n           int b)\n{\n}\n",
                     "graph/a.c": HEAD + "int twice(void)\n{\n}\n"}, "graph/a.c:2: twice stands in core/text/a.c, too"),
+    ("lint-style", {"core/a.c": HEAD + "int b;\n// Of two.\nint a;\n"}, "core/a.c:3: the comment does not begin with what"),
     ("lint-style", {"core/a.h": "// " + "a" * 118 + "\n"}, "core/a.h:1: 121 columns"),
     ("lint-style", {"core/a.c": HEAD + LONG_FUNCTION}, "core/a.c:3: a function of 81 lines"),
     ("lint-style", {f"library/a{i}.c": HEAD for i in range(40)}, "library: 4"),

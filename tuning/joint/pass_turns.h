@@ -16,6 +16,6 @@ struct pass_turns {
 };
 void pass_turns_begin(struct pass_turns *ret, const struct tuning_stage *stage, double seconds);
 bool pass_turns_next(struct pass_turns *t, size_t *ret_pass);   // false: nothing is left to do in any
-// Of the step of the pass that was given last: whether there was anything to do, what it took, and how many times as
-// fast the best is since, at least 1.
+// Notes of the step of the pass that was given last whether there was anything to do, what it took, and how many times
+// as fast the best is since, at least 1.
 void pass_turns_note(struct pass_turns *t, bool is_any, double seconds, double gain);

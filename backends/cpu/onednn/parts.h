@@ -25,6 +25,6 @@ struct onednn_part {
 // How many parts, at most `most`, the request has. 1: it stays whole.
 int onednn_count_parts(const struct onednn_request *whole, int most);
 void onednn_make_part(const struct onednn_request *whole, int part, int parts, struct onednn_part *ret_part);
-// Where a part's weights begin in those of the whole. False: they are no run of them.
+// Finds the place where a part's weights begin in those of the whole. False: they are no run of them.
 bool onednn_find_weights(const struct onednn_part *part, const struct packing *whole, const struct packing *own,
                          int64_t *ret_at);
