@@ -10,7 +10,6 @@
 #include "graph/graph_whole.h"
 #include "graph/undone_reshapes.h"
 #include "onnx/convert/initial_state.h"
-#include "onnx/convert/origins.h"
 #include "onnx/convert/weights.h"
 #include "onnx/format/model_write.h"
 #include "onnx/format/visit.h"

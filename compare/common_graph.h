@@ -6,7 +6,7 @@
 //                   tensors makes equal ones; what draws random numbers equals nothing but its counterpart in the order
 //   other nodes     hash-consed by operator, attributes and inputs
 #pragma once
-#include "onnx/convert/import.h"
+#include "onnx/convert/imported_model.h"
 
 struct common_side {
     struct imported_model *model;

@@ -1,4 +1,6 @@
 // The job from top to bottom: device, rules, model, search, check, and what is written.
+#include "onnx/convert/import/import.h"
+#include "onnx/convert/symbolic/import_symbolic.h"
 #include "onnx/format/model_file.h"
 #include "optimizer/compilation.h"
 #include "optimizer/fill_report.h"

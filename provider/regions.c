@@ -4,7 +4,7 @@
 #include "provider/regions.h"
 
 #include "core/text/error.h"
-#include "onnx/convert/import.h"
+#include "onnx/convert/import/import.h"
 #include "onnx/format/model_file.h"
 #include "provider/model_bytes.h"
 #include <string.h>

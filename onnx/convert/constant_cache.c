@@ -11,14 +11,14 @@
 #define WORTH_KEEPING 1e5        // operations and elements
 #define MOST_BYTES (256 << 20)   // of all that is kept
 
-struct known_input {
+struct input_of_constant {
     const struct onnx_tensor *tensor;   // NULL: the data counts
     struct type type;
     const void *data;
 };
 struct computed_constant {
     uint32_t node, output, n_inputs;
-    const struct known_input *inputs;
+    const struct input_of_constant *inputs;
     struct type type;
     const void *data;
 };
@@ -43,19 +43,19 @@ void constant_cache_free(struct constant_cache *k)
 }
 
 // An omitted input is described by zeros. False: the elements are not at hand.
-static bool describe_input(const struct conversion *c, tensor_id input, struct known_input *ret_input)
+static bool describe_input(const struct conversion *c, tensor_id input, struct input_of_constant *ret_input)
 {
-    *ret_input = (struct known_input){0};
+    *ret_input = (struct input_of_constant){0};
     if (input == NO_TENSOR)
         return true;
     const struct imported_weight *w = weight_of(c->model, input);
     if (!w || w->sparse || w->is_of_binding || (!w->tensor && !w->data))
         return false;
-    *ret_input = (struct known_input){w->tensor, w->type, w->tensor ? NULL : w->data};
+    *ret_input = (struct input_of_constant){w->tensor, w->type, w->tensor ? NULL : w->data};
     return true;
 }
 
-static bool is_same_input(const struct known_input *a, const struct known_input *b)
+static bool is_same_input(const struct input_of_constant *a, const struct input_of_constant *b)
 {
     if (a->tensor != b->tensor || !a->data != !b->data)
         return false;
@@ -66,7 +66,7 @@ static bool is_same_input(const struct known_input *a, const struct known_input 
 static bool has_same_inputs(const struct computed_constant *known, const struct conversion *c)
 {
     for (uint32_t i = 0; i < c->n_inputs; i++) {
-        struct known_input input;
+        struct input_of_constant input;
         if (!describe_input(c, c->inputs[i], &input) || !is_same_input(&known->inputs[i], &input))
             return false;
     }
@@ -119,7 +119,7 @@ const void *constant_cache_find(const struct conversion *c, uint32_t output, dou
 struct arena *constant_cache_arena(const struct conversion *c, uint32_t output, double operations)
 {
     struct constant_cache *k = c->importer->options->computed;
-    struct known_input ignored;
+    struct input_of_constant ignored;
     if (!k || !is_worth_keeping(c, output, operations) || k->bytes > MOST_BYTES)
         return NULL;
     for (uint32_t i = 0; i < c->n_inputs; i++)
@@ -131,7 +131,7 @@ struct arena *constant_cache_arena(const struct conversion *c, uint32_t output, 
 void constant_cache_note(const struct conversion *c, uint32_t output, const void *data)
 {
     struct constant_cache *k = c->importer->options->computed;
-    struct known_input *inputs = arena_array(&k->arena, struct known_input, c->n_inputs + 1);
+    struct input_of_constant *inputs = arena_array(&k->arena, struct input_of_constant, c->n_inputs + 1);
     for (uint32_t i = 0; i < c->n_inputs; i++) {
         describe_input(c, c->inputs[i], &inputs[i]);
         inputs[i].type = type_make(inputs[i].type.dtype, inputs[i].type.rank, inputs[i].type.dim);

@@ -4,7 +4,7 @@
 // says why, and the node becomes opaque. Building is monadic: an application of NO_TENSOR, or one that is refused, is
 // NO_TENSOR, so a converter checks once, at `give`.
 #pragma once
-#include "onnx/convert/import.h"
+#include "onnx/convert/imported_model.h"
 #include "onnx/format/node.h"
 
 struct importer;
@@ -27,28 +27,6 @@ struct conversion {
     struct type *known_types;   // of the outputs of a node that is kept; NULL: what it computes was not understood
     char reason[240];
 };
-
-// Some operators are understood and yet kept as opaque nodes, since runtimes have kernels for them that nothing else
-// reaches: what they compute serves to type them, to fold them, and to run them ourselves (import_options.expands).
-enum keeping {
-    CONVERTED,
-    KEPT_UNLESS_CONSTANT,   // nor what an earlier node gives
-    KEPT,                   // of constants, too: runtimes look for it behind quantized weights
-    KEPT_UNREAD,            // of constants, too: what it computes is long, and opaque/ types it
-};
-#define ALL_INPUTS UINT32_MAX   // one at least
-
-// A row of the table of ONNX operators (operators.def), as import sees it.
-struct converter {
-    const char *name;
-    int64_t first_opset, last_opset;   // of the versions whose meaning the function knows
-    uint32_t n_inputs;                 // that must be there, of known types; ALL_INPUTS; 0: the function asks itself
-    bool (*convert)(struct conversion *c);
-    int parameter;   // handed to it as c->parameter
-    enum keeping keeping;
-    const char *reason;   // why it is kept
-};
-const struct converter *converter_find(const char *name);   // operators/converters.c, which has the rows
 
 // --- building --------------------------------------------------------------------------------------------------------
 struct application {

@@ -2,6 +2,8 @@
 #pragma once
 #include "onnx/convert/conversion.h"
 
+#define LONGEST_AXIS 1000000000   // for the end of any axis exporters write this, INT32_MAX or INT64_MAX
+
 struct named_value {
     const struct onnx_string *name;
     tensor_id tensor;                   // NO_TENSOR until it is known
@@ -18,6 +20,9 @@ struct bound_symbol {
 struct importer {
     struct imported_model *model;
     const struct onnx_graph *source;
+    // Subgraphs are imported as the model is: a graph whose inputs and outer values have names already. What it
+    // declares is not read. import_begin sets it.
+    void (*import_subgraph)(struct importer *im);
     const struct import_options *options;
     struct error *error;
     VEC(struct named_value) values;
@@ -48,32 +53,7 @@ static inline const struct onnx_node *node_at(const struct conversion *c, uint32
     return c->importer->source->nodes.items[index];
 }
 
-// --- importer.c ------------------------------------------------------------------------------------------------------
 void importer_init(struct importer *im, struct imported_model *m, struct onnx_file *file,
                    const struct import_options *options, struct error *error);
 void importer_free(struct importer *im);
-// Leaves, and which nodes an output depends on.
-bool import_begin(struct importer *im, const bool **ret_is_live);
-struct conversion import_begin_node(struct importer *im, uint32_t index);   // the rest lives in the scratch arena
-bool import_convert(struct importer *im, struct conversion *c);             // false: c->reason, and nothing was added
-void import_infer_types(struct importer *im, struct conversion *c, struct type *ret_types);
-// A node of its own, or the outputs of `equal`: of an earlier one that import_find_equal found, or TABLE_NONE.
-void import_opaque(struct importer *im, struct conversion *c, const struct type *types, uint32_t equal);
-void import_define_outputs(struct importer *im, const struct conversion *c);
-void import_take_back(struct importer *im, struct graph_mark mark);
-void import_outputs(struct importer *im);
-bool import_graph(struct importer *im);                   // all of it
 int64_t standard_opset(const struct onnx_list *opsets);   // the version of the standard domain; 0: there is none
-// Whose inputs and outer values have names already. What it declares is not read.
-void import_subgraph(struct importer *im);
-
-// --- opaque/, which imports subgraphs --------------------------------------------------------------------------------
-
-// Types of what opaque nodes make: the graph behind an operator that we do not execute can still be optimized. Fills in
-// those of ret_types (one per output of the node) that the operator's definition determines; leaves the others.
-void infer_opaque_types(struct conversion *c, struct type *ret_types);
-bool has_subgraphs(const struct onnx_node *n);
-const struct onnx_function *function_called_by(const struct conversion *c);   // of the model's; NULL: none
-
-// --- bind_shapes.c ---------------------------------------------------------------------------------------------------
-#define LONGEST_AXIS 1000000000   // for the end of any axis exporters write this, INT32_MAX or INT64_MAX

@@ -1,6 +1,6 @@
 // Weights: leaves of the graph whose elements are known.
 #pragma once
-#include "onnx/convert/import.h"
+#include "onnx/convert/imported_model.h"
 #include "onnx/convert/importer.h"
 
 // All elements of a weight, contiguous, in the form of its element type, aligned: a view into the file where possible.

@@ -10,7 +10,7 @@
 #include "backends/contract/backend.h"
 #include "core/memory/arena.h"
 #include "core/system/file.h"
-#include "onnx/convert/import.h"
+#include "onnx/convert/imported_model.h"
 
 // The version is to be raised when a program that reads this version would misunderstand a file: another meaning of an
 // operator, of a field of the manifest, or of the header.

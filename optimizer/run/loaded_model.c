@@ -8,6 +8,7 @@
 #include "core/text/text.h"
 #include "expressions/elements.h"
 #include "graph/graph_whole.h"
+#include "onnx/convert/import/import.h"
 #include "onnx/format/check.h"
 #include "onnx/format/model_file.h"
 #include "onnx/format/visit.h"

@@ -1,7 +1,7 @@
 // A model from a file, ONNX or compiled, for whoever only runs it.
 #pragma once
 #include "backends/contract/backend.h"
-#include "onnx/convert/import.h"
+#include "onnx/convert/imported_model.h"
 #include "optimizer/compiled/compiled_model.h"
 
 // Stays where it is while it is open.

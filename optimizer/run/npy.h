@@ -1,7 +1,7 @@
 // Tensors as .npy files of NumPy: what taso-run --save writes and --inputs reads.
 #pragma once
 #include "expressions/value.h"
-#include "onnx/convert/import.h"
+#include "onnx/convert/imported_model.h"
 
 struct arena;
 struct error;

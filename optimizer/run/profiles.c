@@ -5,6 +5,7 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "graph/graph_whole.h"
+#include "onnx/convert/symbolic/import_symbolic.h"
 #include "optimizer/run/runnable.h"
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // The sizes that a model with symbols is optimized for, and those that its result is checked at.
 #pragma once
 #include "core/text/options.h"
-#include "onnx/convert/import.h"
+#include "onnx/convert/imported_model.h"
 
 struct cut_plan;
 struct error;

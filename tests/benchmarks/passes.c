@@ -18,7 +18,7 @@
 #include "core/system/clock.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
-#include "onnx/convert/import.h"
+#include "onnx/convert/import/import.h"
 #include "onnx/format/model_file.h"
 #include <math.h>
 #include <stdio.h>

@@ -16,7 +16,7 @@
 #include "egraph/explore.h"
 #include "egraph/extraction/components.h"
 #include "egraph/extraction/ilp.h"
-#include "onnx/convert/import.h"
+#include "onnx/convert/import/import.h"
 #include "onnx/format/model_file.h"
 #include "optimizer/search/result.h"
 #include "optimizer/search/saturation/extraction_problem.h"

@@ -7,7 +7,7 @@
 #include "core/memory/memory.h"
 #include "core/text/error.h"
 #include "graph/graph.h"
-#include "onnx/convert/import.h"
+#include "onnx/convert/import/import.h"
 #include "onnx/format/model_file.h"
 #include "optimizer/search/result.h"
 #include "tests/benchmarks/search_cost.h"

@@ -9,7 +9,7 @@
 #include "backends/cuda/library.h"
 #include "backends/cuda/load.h"
 #include "core/text/error.h"
-#include "onnx/convert/import.h"
+#include "onnx/convert/import/import.h"
 #include "onnx/format/model_file.h"
 #include "tests/cuda/planning.h"
 #include <stdio.h>

@@ -1,7 +1,8 @@
 // Sizes for inputs and symbols, as command lines give them, of a model that stands behind them: each line is one, and a
 // byte 0 ends them. What is imported at them passes every check, with symbols that stay and without.
 #include "core/text/error.h"
-#include "onnx/convert/import.h"
+#include "onnx/convert/import/import.h"
+#include "onnx/convert/symbolic/import_symbolic.h"
 #include "onnx/format/model_file.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/graph_check.h"

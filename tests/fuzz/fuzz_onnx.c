@@ -1,5 +1,6 @@
 // ONNX models: opened, checked, imported as a graph that passes every check, and exported again; those of an odd number
 // of bytes as what is run here and not written is imported, and of the others half are written anew.
+#include "onnx/convert/import/import.h"
 #include "onnx/format/check.h"
 #include "tests/fuzz/exported.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,5 +1,6 @@
 // Models whose symbols stay: imported at several bindings in lockstep, as a graph that passes every check, has types at
 // each of these bindings, and is exported again; those of an odd number of bytes anew.
+#include "onnx/convert/symbolic/import_symbolic.h"
 #include "tests/fuzz/exported.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/graph_check.h"

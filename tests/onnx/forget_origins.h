@@ -1,6 +1,6 @@
 // No node of the graph is as it was in the model: all are written as a rewrite would.
 #pragma once
-#include "onnx/convert/import.h"
+#include "onnx/convert/imported_model.h"
 
 static inline void forget_origins(struct imported_model *m)
 {

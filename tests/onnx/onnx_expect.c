@@ -7,6 +7,7 @@
 #include "core/text/error.h"
 #include "expressions/elements.h"
 #include "graph/graph_whole.h"
+#include "onnx/convert/import/import.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/types.h"
 #include "onnx/convert/weights.h"

@@ -6,7 +6,7 @@
 #include "core/text/text.h"
 #include "expressions/elements.h"
 #include "graph/text.h"
-#include "onnx/convert/import.h"
+#include "onnx/convert/import/import.h"
 #include "onnx/convert/weights.h"
 #include "onnx/format/model_file.h"
 #include "tests/support/graph_check.h"

@@ -3,6 +3,7 @@
 // to stderr. The test scripts drive it.
 #include "core/text/error.h"
 #include "onnx/convert/export/export.h"
+#include "onnx/convert/import/import.h"
 #include "onnx/format/check.h"
 #include "onnx/format/model_file.h"
 #include "onnx/format/model_save.h"

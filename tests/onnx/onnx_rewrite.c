@@ -6,6 +6,7 @@
 #include "core/text/error.h"
 #include "graph/graph_whole.h"
 #include "onnx/convert/export/export.h"
+#include "onnx/convert/import/import.h"
 #include "onnx/format/check.h"
 #include "onnx/format/model_file.h"
 #include "onnx/format/model_save.h"

@@ -3,6 +3,7 @@
 #include "core/system/file.h"
 #include "onnx/convert/export/export.h"
 #include "onnx/convert/export/export_alone.h"
+#include "onnx/convert/symbolic/import_symbolic.h"
 #include "onnx/format/model_file.h"
 #include "onnx/format/model_save.h"
 #include "tests/support/parse_graph.h"

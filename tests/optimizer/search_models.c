@@ -3,7 +3,7 @@
 // costs may be on some machine: each step's by its arithmetic and memory traffic, times a random factor of 0.3 to 2.
 #include "core/memory/memory.h"
 #include "core/text/error.h"
-#include "onnx/convert/import.h"
+#include "onnx/convert/import/import.h"
 #include "onnx/format/model_file.h"
 #include "optimizer/search/result.h"
 #include "optimizer/search/saturation/saturation.h"

@@ -7,6 +7,8 @@
 #include "core/text/log.h"
 #include "core/text/options.h"
 #include "core/text/text.h"
+#include "onnx/convert/import/import.h"
+#include "onnx/convert/symbolic/import_symbolic.h"
 #include "onnx/format/check.h"
 #include "onnx/format/model_file.h"
 #include "onnx/format/visit.h"

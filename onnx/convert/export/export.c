@@ -14,7 +14,6 @@
 #include "onnx/convert/export/value_names.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/initial_state.h"
-#include "onnx/convert/origins.h"
 #include "onnx/convert/repetition.h"
 
 #include <string.h>

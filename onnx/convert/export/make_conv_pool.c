@@ -4,7 +4,6 @@
 
 #include "onnx/convert/export/export_nodes.h"
 #include "onnx/convert/export/making.h"
-#include "onnx/convert/origins.h"
 
 #include "onnx/convert/export/value_names.h"
 #include "onnx/format/visit.h"

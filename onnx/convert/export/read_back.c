@@ -4,6 +4,7 @@
 
 #include "core/text/error.h"
 #include "core/text/text.h"
+#include "onnx/convert/import/import_nodes.h"
 #include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"
 #include "onnx/format/check.h"

@@ -1,6 +1,6 @@
 // A written file, read again: does it say what the graph says that it was exported from?
 #pragma once
-#include "onnx/convert/import.h"
+#include "onnx/convert/imported_model.h"
 
 // The tensors that export gave names to, with the types that they have in the exported graph.
 struct exported_type {

@@ -2,7 +2,6 @@
 // name; what is new gets one that the old model has nowhere.
 #include "onnx/convert/export/value_names.h"
 
-#include "onnx/convert/origins.h"
 #include "onnx/format/visit.h"
 
 #include <string.h>

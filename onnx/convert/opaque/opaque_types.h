@@ -1,7 +1,12 @@
-// The table of functions that type opaque nodes has a row for each operator, found by its name and domain. What these
-// functions have in common is declared here, too.
+// Types of what opaque nodes make: the graph behind an operator that we do not execute can still be optimized. A table
+// has a row for each operator, found by its name and domain.
 #pragma once
 #include "onnx/convert/opaque/typing.h"
+
+// Types of outputs that the operator's definition determines; others are left as they are.
+void infer_opaque_types(struct conversion *c, struct type *ret_types);
+
+// ---- what the rows' functions have in common ----
 
 const struct type *known_input(const struct conversion *c, uint32_t input);   // NULL: missing, or not known
 struct type without_splits(const struct type *t);

@@ -91,6 +91,7 @@ static bool begin_apart(const struct conversion *c, const struct onnx_graph *g, 
     ret->options.computed = NULL;
     importer_init(&ret->importer, &ret->model, c->model->file, &ret->options, &ret->ignored);
     ret->importer.source = g;
+    ret->importer.import_subgraph = outer->import_subgraph;
     ret->importer.depth = outer->depth + 1;
     ret->importer.n_nodes_apart = outer->n_nodes_apart;
     ret->model.opset = c->opset;
@@ -100,7 +101,7 @@ static bool begin_apart(const struct conversion *c, const struct onnx_graph *g, 
 static void end_apart(const struct conversion *c, struct apart *apart, struct type *ret_outputs)
 {
     struct importer *im = &apart->importer;
-    import_subgraph(im);
+    c->importer->import_subgraph(im);
     for (size_t i = 0; i < apart->model.outputs.count; i++)
         ret_outputs[i] = plain(graph_type(&apart->model.graph, apart->model.outputs.items[i].tensor));
     c->importer->n_nodes_apart = im->n_nodes_apart;

@@ -1,6 +1,5 @@
 // Import's side of the table of ONNX operators, found by name.
 #include "onnx/convert/operators/converters.h"
-#include "onnx/convert/conversion.h"
 #include "operators/extra_operators.h"
 
 #include <stdlib.h>

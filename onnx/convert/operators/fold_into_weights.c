@@ -8,7 +8,6 @@
 #include "onnx/convert/importer.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/operators/factors_fit.h"
-#include "onnx/convert/origins.h"
 #include "onnx/convert/read_node.h"
 #include "onnx/format/visit.h"
 #include "operators/traits.h"

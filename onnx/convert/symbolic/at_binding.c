@@ -1,6 +1,8 @@
 // A model at one binding of its symbols, with nothing symbolic: it is imported as one without symbols is.
 #include "onnx/convert/symbolic/at_binding.h"
 
+#include "onnx/convert/import/import_nodes.h"
+
 #include <string.h>
 
 bool at_binding_import(struct at_binding *b, const struct imported_model *named, struct onnx_file *file,
@@ -29,26 +31,4 @@ enum outcome at_binding_try(const struct imported_model *named, struct onnx_file
                                                                                  : RUNS;
     at_binding_free(&b);
     return outcome;
-}
-
-bool import_runs_at(const struct imported_model *m, const struct import_options *options, const int64_t *binding)
-{
-    struct import_options own = *options;
-    own.computed = options->computed ? options->computed : m->constants;
-    return at_binding_try(m, m->file, &own, binding) == RUNS;
-}
-
-void import_fit_binding(const struct imported_model *m, const struct import_options *options, int64_t *binding)
-{
-    int64_t smaller[MAX_SYMBOLS] = {0}, largest = 1;
-    for (size_t i = 0; i < m->symbols.count; i++)
-        largest = binding[i] > largest ? binding[i] : largest;
-    for (int64_t by = 1; by <= largest; by *= 2) {
-        for (size_t i = 0; i < m->symbols.count; i++)
-            smaller[i] = sizes_round_up(&m->sizes, (uint32_t)i, binding[i] / by > 1 ? binding[i] / by : 1);
-        if (import_runs_at(m, options, smaller)) {
-            memcpy(binding, smaller, m->symbols.count * sizeof *binding);
-            return;
-        }
-    }
 }

@@ -1,10 +1,11 @@
 // Nodes that are kept, of operators that are understood (quantization, recurrences, what depends on sizes), are
 // functions of what they read: of two that do the same to the same tensors one is enough. A reader that wants a node of
 // its own, as ONNX Runtime does of what dequantizes for it, makes a copy by itself.
-#include "onnx/convert/equal_nodes.h"
+#include "onnx/convert/import/equal_nodes.h"
 
 #include "core/memory/hash.h"
 #include "core/text/error.h"
+#include "onnx/convert/operators/converters.h"
 #include "onnx/convert/read_node.h"
 #include "onnx/convert/weights.h"
 #include "onnx/format/model_write.h"

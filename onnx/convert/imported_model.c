@@ -1,5 +1,7 @@
-// Origins are found by value keys, which rewrites keep. The first name of a tensor stays.
-#include "onnx/convert/origins.h"
+// An imported model, and origins of its tensors: they are found by value keys, which rewrites keep.
+#include "onnx/convert/imported_model.h"
+
+#include "onnx/convert/constant_cache.h"
 
 static bool has_value(const void *owner, uint32_t id, const void *key)
 {
@@ -20,4 +22,20 @@ void origin_remember(struct imported_model *m, tensor_id tensor, const char *nam
         return;
     table_insert(&m->origin_by_value, value, (uint32_t)m->origins.count);
     vec_push(&m->origins, ((struct imported_origin){tensor, name, node, output}));
+}
+
+void imported_model_free(struct imported_model *m)
+{
+    graph_free(&m->graph);
+    vec_free(&m->inputs);
+    vec_free(&m->outputs);
+    vec_free(&m->weights);
+    vec_free(&m->opaques);
+    vec_free(&m->origins);
+    vec_free(&m->symbols);
+    sizes_free(&m->sizes);
+    table_free(&m->origin_by_value);
+    arena_free(&m->arena);
+    if (m->constants)
+        constant_cache_free(m->constants);
 }

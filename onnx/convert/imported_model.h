@@ -1,11 +1,12 @@
-// Import goes from an ONNX model to a graph of the project's operators, export back.
+// An imported model: a graph of the project's operators, and what export needs to go back (import/import.h,
+// export/export.h).
 //
 // Import builds one canonical form: shapes are known, broadcasts explicit, pads numbers, biases additions, batch
 // normalization folded into the convolution before it, constants computed up to a limit, identities gone. Whatever it
 // cannot express so is an opaque node, and so is whatever depends on a type that nobody knows.
 //
 // Nothing is lost by that: import remembers for each tensor of the graph the ONNX value and node that it came from, by
-// its value key. Export (export.h) writes the original node for every part of the graph that still is as it was
+// its value key. Export writes the original node for every part of the graph that still is as it was
 // imported, and new nodes only where a rewrite changed something.
 #pragma once
 #include "expressions/value.h"
@@ -102,17 +103,8 @@ struct imported_model {
     } counts;
 };
 
-// `file` must outlive the model. Shapes that name no input or symbol, or contradict the model, are errors (EXIT_USAGE).
-bool import_model(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
-                  struct error *error);
-// The same of a model that keeps its symbols, as far as there are any: dimensions without a number that no option
-// binds. What is the same function of them at several bindings is in the graph, whatever the sizes; all else is opaque,
-// and so is what the model computes of its shapes.
-bool import_symbolic(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
-                     struct error *error);
-// Has a model with symbols a result at these sizes? No: operands do not go together there, an index lies beyond a
-// table, or a tensor is larger than any memory. `options` are those of the import.
-bool import_runs_at(const struct imported_model *m, const struct import_options *options, const int64_t *binding);
-// Halves sizes until it has one; leaves them as they are where that does not help.
-void import_fit_binding(const struct imported_model *m, const struct import_options *options, int64_t *binding);
 void imported_model_free(struct imported_model *m);
+// The origin of a tensor with this value key; NULL when it is none of the model's.
+const struct imported_origin *imported_model_find_origin(const struct imported_model *m, uint64_t value);
+// An output of a node of the model, or a leaf (NO_ORIGIN), unless the value has an origin already.
+void origin_remember(struct imported_model *m, tensor_id tensor, const char *name, uint32_t node, uint32_t output);

@@ -1,7 +1,10 @@
 // Models whose symbols stay: at which bindings they are imported in lockstep, and which nodes are kept for their sizes.
+#include "onnx/convert/symbolic/import_symbolic.h"
+
 #include "core/text/error.h"
 #include "onnx/convert/bind_shapes.h"
 #include "onnx/convert/constant_cache.h"
+#include "onnx/convert/import/import.h"
 #include "onnx/convert/symbolic/at_binding.h"
 #include "onnx/convert/symbolic/lockstep.h"
 #include "onnx/convert/symbolic/lockstep_check.h"
@@ -44,6 +47,28 @@ static void choose_probes(struct sizes *s, const struct attempt *a)
             at[k] = (size + unit - 1) / unit * unit;
         }
         sizes_add_symbol(s, unit, at);
+    }
+}
+
+bool import_runs_at(const struct imported_model *m, const struct import_options *options, const int64_t *binding)
+{
+    struct import_options own = *options;
+    own.computed = options->computed ? options->computed : m->constants;
+    return at_binding_try(m, m->file, &own, binding) == RUNS;
+}
+
+void import_fit_binding(const struct imported_model *m, const struct import_options *options, int64_t *binding)
+{
+    int64_t smaller[MAX_SYMBOLS] = {0}, largest = 1;
+    for (size_t i = 0; i < m->symbols.count; i++)
+        largest = binding[i] > largest ? binding[i] : largest;
+    for (int64_t by = 1; by <= largest; by *= 2) {
+        for (size_t i = 0; i < m->symbols.count; i++)
+            smaller[i] = sizes_round_up(&m->sizes, (uint32_t)i, binding[i] / by > 1 ? binding[i] / by : 1);
+        if (import_runs_at(m, options, smaller)) {
+            memcpy(binding, smaller, m->symbols.count * sizeof *binding);
+            return;
+        }
     }
 }
 
