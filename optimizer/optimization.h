@@ -14,7 +14,8 @@
 #include "optimizer/run/time_limit.h"
 #include "optimizer/runtime/runtime.h"
 #include "optimizer/runtime/step_costs.h"
-#include "optimizer/search/search.h"
+#include "optimizer/search/result.h"
+#include "optimizer/search/weight_limits.h"
 
 struct passes;
 struct validator;

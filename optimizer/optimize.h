@@ -3,6 +3,7 @@
 #include "core/system/files_used.h"
 #include "core/text/options.h"
 #include "optimizer/report/report.h"
+#include <stdio.h>
 
 struct error;
 struct log;

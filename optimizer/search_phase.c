@@ -21,6 +21,7 @@
 #include "optimizer/region_contest.h"
 #include "optimizer/rules.h"
 #include "optimizer/runtime_verdict.h"
+#include "optimizer/search/backtracking/backtracking.h"
 #include "optimizer/search/result.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"

@@ -7,7 +7,7 @@
 #include "optimizer/run/comparison.h"
 #include "optimizer/run/phases.h"
 #include "optimizer/run/profiles.h"
-#include "optimizer/search/search.h"
+#include "optimizer/search/result.h"
 #include "tuning/passes.h"
 #include <stdbool.h>
 

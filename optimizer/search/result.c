@@ -1,8 +1,6 @@
 // The result of a search, and of two searches as one.
 #include "optimizer/search/result.h"
 
-#include "optimizer/search/search.h"
-
 #include <string.h>
 
 static void free_milestones(struct search_result *result)

@@ -18,6 +18,7 @@
 #include "egraph/extraction/ilp.h"
 #include "onnx/convert/import/import.h"
 #include "onnx/format/model_file.h"
+#include "optimizer/search/backtracking/backtracking.h"
 #include "optimizer/search/result.h"
 #include "optimizer/search/saturation/extraction_problem.h"
 #include "tests/benchmarks/search_cost.h"

@@ -1,6 +1,5 @@
 // `search [MODEL.onnx | NAME:N]...`: times the search with a made-up cost on models, or on synthetic graphs of N
 // repeated blocks. Prints a row for each: nodes before and after, estimated gain, seconds, and what the search did.
-#include "optimizer/search/search.h"
 #include "backends/backend.h"
 #include "backends/costs/graph_cost.h"
 #include "backends/cpu/cpu.h"
@@ -9,6 +8,7 @@
 #include "graph/graph.h"
 #include "onnx/convert/import/import.h"
 #include "onnx/format/model_file.h"
+#include "optimizer/search/backtracking/backtracking.h"
 #include "optimizer/search/result.h"
 #include "tests/benchmarks/search_cost.h"
 #include "tests/support/scoped.h"

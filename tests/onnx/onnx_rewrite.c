@@ -10,6 +10,7 @@
 #include "onnx/format/check.h"
 #include "onnx/format/model_file.h"
 #include "onnx/format/model_save.h"
+#include "optimizer/search/backtracking/backtracking.h"
 #include "optimizer/search/result.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"

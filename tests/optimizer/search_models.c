@@ -5,6 +5,7 @@
 #include "core/text/error.h"
 #include "onnx/convert/import/import.h"
 #include "onnx/format/model_file.h"
+#include "optimizer/search/backtracking/backtracking.h"
 #include "optimizer/search/result.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "tests/benchmarks/search_cost.h"

@@ -1,12 +1,12 @@
 // The search: greedy descent, then chains, until patience or the budget ends.
-#include "optimizer/search/backtracking/greedy.h"
-#include "optimizer/search/backtracking/proposals.h"
-#include "optimizer/search/search.h"
+#include "optimizer/search/backtracking/backtracking.h"
 
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/system/progress.h"
 #include "optimizer/search/backtracking/chains.h"
+#include "optimizer/search/backtracking/greedy.h"
+#include "optimizer/search/backtracking/proposals.h"
 
 const struct search_options search_standard_options = {.alpha = 1.05,
                                                        .least_gain = 0.001,

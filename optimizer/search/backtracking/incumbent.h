@@ -4,11 +4,11 @@
 // After an adoption only what is near the change is matched and priced anew; all other matches move along.
 #pragma once
 #include "core/system/progress.h"
+#include "optimizer/search/backtracking/backtracking.h"
 #include "optimizer/search/backtracking/local_cost.h"
 #include "optimizer/search/backtracking/parallel_cost.h"
 #include "optimizer/search/backtracking/patience.h"
 #include "optimizer/search/backtracking/region.h"
-#include "optimizer/search/search.h"
 #include "optimizer/search/translation_validation.h"
 #include "substitutions/rule_index.h"
 

@@ -1,7 +1,7 @@
 // How long a search goes on without gaining: by graphs expanded, by matches, and by what it takes to price these, as
 // where each graph has many, or their neighbourhoods are large, it takes fewer of them to see that nothing comes.
 #pragma once
-#include "optimizer/search/search.h"
+#include "optimizer/search/backtracking/backtracking.h"
 
 struct patience {
     uint64_t graphs, matches, work;   // when it last began anew

@@ -8,7 +8,10 @@
 #pragma once
 #include "egraph/explore.h"
 #include "egraph/extraction/best.h"
-#include "optimizer/search/search.h"
+#include "optimizer/search/cost_model.h"
+#include "optimizer/search/result.h"
+#include "optimizer/search/weight_limits.h"
+#include <stdio.h>
 
 struct saturation_options {
     struct exploration_options exploration;   // without its choice of rules

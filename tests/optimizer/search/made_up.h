@@ -1,8 +1,8 @@
 // What the tests of the search share: made-up costs, and a graph with the rules and what a search made of it.
 #pragma once
 #include "graph/graph_whole.h"
+#include "optimizer/search/backtracking/backtracking.h"
 #include "optimizer/search/result.h"
-#include "optimizer/search/search.h"
 #include "substitutions/match_index.h"
 #include "tests/support/graph_check.h"
 #include "tests/support/graph_values.h"
