@@ -1,7 +1,8 @@
 // Definitions that divide, or take roots, logarithms and the like, of what may be outside of the domain: by the signs
 // that the form of their expressions says. What is not seen to be inside counts as outside.
+#include "expressions/definedness.h"
+
 #include "expressions/definition.h"
-#include "expressions/traits.h"
 
 enum sign { SIGN_ANY, SIGN_NOT_NEGATIVE, SIGN_POSITIVE };
 

@@ -1,6 +1,7 @@
 // Traits by walks over the bodies of all stages. Each trait says no where the walk meets what it does not know.
 #include "expressions/traits.h"
 
+#include "expressions/definedness.h"
 #include "expressions/definition.h"
 #include "expressions/f64_functions.h"
 

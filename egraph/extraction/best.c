@@ -124,7 +124,7 @@ uint32_t extraction_find_cheapest(const struct extraction_problem *p, const stru
                                   struct extraction_answer *ret_answer)
 {
     struct incumbent i;
-    incumbent_init(&i, p, budget, k);
+    incumbent_init(&i, p, budget, k, extraction_find_cheapest);
     if (begin(&i, start)) {
         *ret_answer = (struct extraction_answer){0};
         search(&i, ret_answer);
@@ -133,11 +133,4 @@ uint32_t extraction_find_cheapest(const struct extraction_problem *p, const stru
     }
     incumbent_free(&i);
     return i.n_found;
-}
-
-bool extraction_find_best(const struct extraction_problem *p, const struct extraction_budget *budget,
-                          uint32_t *ret_choice, struct extraction_answer *ret_answer)
-{
-    double cost;
-    return extraction_find_cheapest(p, budget, 1, NULL, ret_choice, &cost, ret_answer) > 0;
 }

@@ -31,14 +31,12 @@ struct extraction_answer {
     uint32_t reduced_nodes;   // what the reductions left for the search
 };
 
-// ret_choice: n_classes items, settled. False: some root cannot be built (ret_answer is untouched). Never worse than
-// greedy extraction.
-bool extraction_find_best(const struct extraction_problem *p, const struct extraction_budget *budget,
-                          uint32_t *ret_choice, struct extraction_answer *ret_answer);
-// The k cheapest selections, all different; fewer where there are no more. `start`: a valid selection to begin with,
-// which may be changed, and is among them unless k are cheaper; NULL: none. ret_choices: k times n_classes items,
-// ret_costs: k; cheapest first, those of equal cost in the order of being found. Gives how many; 0 as false above.
-uint32_t extraction_find_cheapest(const struct extraction_problem *p, const struct extraction_budget *budget,
-                                  uint32_t k, uint32_t *start, uint32_t *ret_choices, double *ret_costs,
-                                  struct extraction_answer *ret_answer);
+// The k cheapest selections, all different and settled; fewer where there are no more. The first is never worse than
+// greedy extraction. `start`: a valid selection to begin with, which may be changed, and is among them unless k are
+// cheaper; NULL: none. ret_choices: k times n_classes items, ret_costs: k; cheapest first, those of equal cost in the
+// order of being found. Gives how many; 0: some root cannot be built (ret_answer is untouched).
+typedef uint32_t extraction_search(const struct extraction_problem *p, const struct extraction_budget *budget,
+                                   uint32_t k, uint32_t *start, uint32_t *ret_choices, double *ret_costs,
+                                   struct extraction_answer *ret_answer);
+extraction_search extraction_find_cheapest;
 const char *extraction_end_text(enum extraction_end end);

@@ -6,6 +6,7 @@
 struct incumbent {
     const struct extraction_problem *problem;
     const struct extraction_budget *budget;
+    extraction_search *find_cheapest;   // of a part or a restriction, which is a problem, too
     struct reduction root;   // what the search works on: selections that are still of interest have counterparts in it
     uint32_t k, n_found;     // selections that are wanted, that there are
     uint32_t *choices;   // [k + 1][n_classes of `problem`] settled, all different, cheapest first; the last is scratch
@@ -18,7 +19,7 @@ struct incumbent {
 };
 
 void incumbent_init(struct incumbent *i, const struct extraction_problem *p, const struct extraction_budget *budget,
-                    uint32_t k);
+                    uint32_t k, extraction_search *find_cheapest);
 void incumbent_free(struct incumbent *i);
 void incumbent_set_slack(struct incumbent *i);                           // once the first selections are there
 uint32_t *incumbent_choice(const struct incumbent *i, uint32_t place);   // the k-th: scratch

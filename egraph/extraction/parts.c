@@ -136,7 +136,7 @@ static void search_part(struct parts *p, struct found *f, double share)
     uint32_t *start = mem_new_array(uint32_t, f->problem.n_classes + 1);
     bool has_start = begin_part(p, f, start);
     f->count =
-        extraction_find_cheapest(&f->problem, &budget, k, has_start ? start : NULL, f->choices, f->costs, &answer);
+        p->incumbent->find_cheapest(&f->problem, &budget, k, has_start ? start : NULL, f->choices, f->costs, &answer);
     mem_free_array(start, f->problem.n_classes + 1);
     add_answer(p, &answer);
 }

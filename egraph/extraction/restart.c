@@ -111,10 +111,11 @@ static bool solve_by_branching(const struct restarting *r, const struct extracti
 {
     struct extraction_budget budget = *r->incumbent->budget;
     struct extraction_answer answer;
+    double cost;
     budget.branches /= 10;
     budget.restarts = 0;
     budget.seconds = seconds_left(r->incumbent);
-    return extraction_find_best(p, &budget, choice, &answer);
+    return r->incumbent->find_cheapest(p, &budget, 1, NULL, choice, &cost, &answer) > 0;
 }
 
 // Gives whether something cheaper was found.

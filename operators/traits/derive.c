@@ -6,6 +6,7 @@
 // large sizes, or numbers of its attributes, either (TRAIT_CHANGES_FORM).
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
+#include "expressions/definedness.h"
 #include "operators/traits.h"
 #include "operators/traits/application.h"
 #include "operators/traits/carried_axes.h"

@@ -165,8 +165,10 @@ static void cuts_bound_every_selection(void **state)
 static void check_best(const struct extraction_problem *p, const struct selections *all)
 {
     uint32_t choice[MAX_SMALL_CLASSES];
+    double cost;
     struct extraction_answer answer;
-    assert_int_equal(extraction_find_best(p, &extraction_standard_budget, choice, &answer), all->list.count > 0);
+    assert_int_equal(extraction_find_cheapest(p, &extraction_standard_budget, 1, NULL, choice, &cost, &answer),
+                     all->list.count > 0);
     if (!all->list.count)
         return;
     assert_true(answer.cost == least_cost(all));
@@ -211,8 +213,9 @@ static void check_restarts(const struct extraction_problem *p, const struct sele
 {
     struct extraction_budget budget = {.restarts = 20, .patience = 20, .program_nodes = p->n_nodes % 2, .seed = 3};
     uint32_t choice[MAX_SMALL_CLASSES];
+    double cost;
     struct extraction_answer answer;
-    assert_int_equal(extraction_find_best(p, &budget, choice, &answer), all->list.count > 0);
+    assert_int_equal(extraction_find_cheapest(p, &budget, 1, NULL, choice, &cost, &answer), all->list.count > 0);
     if (!all->list.count)
         return;
     assert_true(is_among(all, answer.cost, choice, p->n_classes));
@@ -251,9 +254,10 @@ static void check_interrupted(const struct extraction_problem *p, const struct s
 {
     struct extraction_budget budget = extraction_standard_budget;
     uint32_t choice[MAX_SMALL_CLASSES];
+    double cost;
     struct extraction_answer answer;
     budget.is_interrupted = is_always_interrupted;
-    assert_int_equal(extraction_find_best(p, &budget, choice, &answer), all->list.count > 0);
+    assert_int_equal(extraction_find_cheapest(p, &budget, 1, NULL, choice, &cost, &answer), all->list.count > 0);
     if (!all->list.count)
         return;
     assert_true(is_among(all, answer.cost, choice, p->n_classes));

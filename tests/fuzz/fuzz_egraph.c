@@ -12,13 +12,13 @@ static void extract(const struct extraction_problem *p)
     struct extraction_budget budget = extraction_standard_budget;
     struct extraction_answer answer;
     uint32_t *choice = mem_new_array(uint32_t, p->n_classes + 1);
-    double trees, dags, best;
+    double trees, dags, best, cost;
     bool is_possible = extraction_greedy_tree(p, choice, &trees);
     FUZZ_REQUIRE(extraction_greedy_dag(p, choice, &dags) == is_possible);
     budget.branches = 10;
     budget.restarts = 2;
     budget.ilp_nodes = 10;
-    FUZZ_REQUIRE(extraction_find_best(p, &budget, choice, &answer) == is_possible);
+    FUZZ_REQUIRE(extraction_find_cheapest(p, &budget, 1, NULL, choice, &cost, &answer) == is_possible);
     if (is_possible)
         FUZZ_REQUIRE(extraction_settle(p, choice, &best) && best == answer.cost && best <= trees && best <= dags &&
                      answer.bound <= best);

@@ -2,6 +2,7 @@
 // same numbers (docs/theory/symbolic.md, S8).
 #include "verifier/symbolic_proof/domains.h"
 
+#include "expressions/definedness.h"
 #include "operators/traits.h"
 
 // The node's inputs all of whose entries are positive, by the form of what makes them; one bit each.
