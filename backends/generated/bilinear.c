@@ -46,7 +46,9 @@ void bilinear_make(int m, int r, const double *points, struct bilinear *ret_form
 // windows of 3 the points 0, 1, -1, 2, -2 by four times.
 static const double points[][BILINEAR_MOST] = {
     [1] = {0},
+    [3] = {0, 1},
     [4] = {0, 1, -1},
+    [5] = {0, -1, 0.625, 1.5},
     [6] = {0, 0.75, -0.75, 1.5, -1.5},
     [8] = {0, 0.5, -0.5, 1, -1, 2, -2},
 };

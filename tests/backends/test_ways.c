@@ -58,6 +58,7 @@ static const char *const graphs_with_ways[] = {
     GROUPED(1, 48, 14, 14, 32, 1, 48, "1 7", ":pad 0 3 0 3", "(output c)"),
     GROUPED(1, 16, 2, 2, 16, 1, 16, "3 3", ":pad 4 4 4 4 :dilation 3 3", "(output c)"),
     GROUPED(1, 32, 12, 10, 48, 1, 32, "1 3", ":pad 1 1 1 1", "(let z (relu c)) (output z)"),
+    GROUPED(1, 32, 12, 10, 48, 1, 32, "2 2", ":pad 1 1 1 1", "(let z (relu c)) (output z)"),
     "(graph (let x (input 0) (f32 1 16 14 14)) (let w (weight 0) (f32 96 16 1 1)) (let g (input 1) (f32 1 96 1 1))"
     "(let y (input 2) (f32 1 96 14 14)) (let b (broadcast :shape 1 96 14 14 g)) (let c (conv x w)) (let m (ewmul c b))"
     "(let z (ewadd m y)) (output z))",
