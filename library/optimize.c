@@ -11,7 +11,6 @@
 #include "optimizer/report/facts.h"
 #include "optimizer/report/html.h"
 #include "optimizer/report/pages.h"
-#include "optimizer/report/report_text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +50,7 @@ static void keep_report(void *context, const struct report *r)
     *report = mem_alloc_zero(sizeof **report);
     struct facts facts;
     report_collect(&facts, r);
-    report_print(&(*report)->text, &facts, false);
+    facts_print_text(&(*report)->text, &facts, false);
     facts_print_json(&(*report)->json, &facts);
     report_print_html(&(*report)->html, r, &facts);
     facts_free(&facts);

@@ -18,13 +18,11 @@
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
+#include "optimizer/limits.def"
 #include "optimizer/run/contest.h"
-#include "optimizer/run/profile_runs.h"
 #include <math.h>
 
-#define WARM_UP_SECONDS 0.05   // of runs after which none warms up any more
-#define MOST_DISTURBED 3       // times the least number of runs: then disturbed ones have to do
-#define HOPELESS 1.5           // times the least estimate of the same graph's plans
+#define MOST_DISTURBED 3   // times the least number of runs: then disturbed ones have to do
 
 struct profile {
     const struct plan *plan;
@@ -153,7 +151,7 @@ static bool is_hopeless(const struct contenders *f, const struct contender *c)
     for (size_t i = 0; i < f->all.count; i++) {
         const struct contender *other = &f->all.items[i];
         is_any_better = is_any_better || (other->finalist == c->finalist && other->estimate > 0 &&
-                                          c->estimate > HOPELESS * other->estimate);
+                                          c->estimate > HOPELESS_PLAN * other->estimate);
     }
     return is_any_better;
 }

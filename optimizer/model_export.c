@@ -9,10 +9,9 @@
 #include "graph/extract.h"
 #include "graph/graph_whole.h"
 #include "graph/undone_reshapes.h"
+#include "optimizer/limits.def"
 
 // --- constants -------------------------------------------------------------------------------------------------------
-
-#define FLOPS_FOR_A_DEVICE 1e7   // what takes more is not for the reference
 
 static tensor_id add_input(void *context, tensor_id t)
 {

@@ -10,17 +10,15 @@
 #include "core/text/log.h"
 #include "graph/graph_whole.h"
 #include "optimizer/estimator.h"
+#include "optimizer/limits.def"
 #include "optimizer/runtime_verdict.h"
 #include "optimizer/search/result.h"
 #include "optimizer/search/rewritten_regions.h"
 #include <math.h>
 #include <string.h>
 
-#define SHARE_OF_REGIONS 0.5   // of the time for measuring, for all classes of a finalist
-#define SHARE_OF_DUELS 0.5     // the same for all duels of finalists
-#define MOST_CLASSES 6         // that are tried one by one; what is left is one more
-#define SEEN 0.003             // share of the model's time: what gains less is tried with others
-#define MOST_TIMES_LONGER 4    // than the time for measuring it goes on, with what loading takes
+#define MOST_CLASSES 6        // that are tried one by one; what is left is one more
+#define MOST_TIMES_LONGER 4   // than the time for measuring it goes on, with what loading takes
 
 struct judged_kind {
     uint64_t kind;

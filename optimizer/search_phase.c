@@ -10,6 +10,7 @@
 #include "optimizer/calibration.h"
 #include "optimizer/contenders.h"
 #include "optimizer/estimator.h"
+#include "optimizer/limits.def"
 #include "optimizer/optimization.h"
 
 #include "core/system/clock.h"
@@ -85,9 +86,6 @@ static void forget_slant(struct optimizing *o, const struct graph *g, struct sea
 
 // What a search is to another one that is done for the same result.
 enum turn { TURN_ONLY, TURN_BEFORE_ANOTHER, TURN_GOES_ON };
-
-#define SHARE_OF_RENEWING_GAIN 0.25   // for a search that another one goes on from
-#define SHARE_OF_PATIENCE 0.6         // for the one that goes on: most was tried
 
 static void take_turn(struct search_options *options, enum turn turn)
 {
@@ -248,10 +246,6 @@ static bool is_calibrated(const struct optimizing *o)
                                             : o->options->device == DEVICE_CPU && !optimizing_has_large_weights(o));
 }
 
-#define SHARE_OF_FIRST 0.6   // of the time for searching, where another search may follow
-
-#define SHARE_OF_CHOICES 0.7   // of a guest's --time, in which steps are measured in all their ways
-
 // A guest's --time has begun with what the original costs.
 static double seconds_of_time(const struct optimizing *o, double started)
 {
@@ -332,7 +326,6 @@ static bool choose_finalist(struct optimizing *o, size_t *ret_best)
 // --- from corrected costs --------------------------------------------------------------------------------------------
 
 #define MOST_SEARCHES 3
-#define ENOUGH_AGREEMENT 0.05   // estimates that change by less are not worth another search
 
 static void free_finalists(struct optimizing *o)
 {
@@ -380,7 +373,6 @@ static bool search_until_costs_agree(struct optimizing *o)
 }
 
 #define SECONDS_OF_REPAIRS 3
-#define SHARE_OF_REPAIRS 0.25   // of the time for searching, at most
 
 // What other programs disturbed when it was measured is measured again first, as far as the original has it, and runs
 // that left costs are tried by some of these, unless costs are believed by request. Not where nothing is timed: then

@@ -9,13 +9,13 @@
 #include "core/text/log.h"
 #include "onnx/convert/export/read_back.h"
 #include "optimizer/estimator.h"
+#include "optimizer/limits.def"
 #include "optimizer/model_export.h"
 #include "optimizer/runtime/numbered_nodes.h"
 #include "optimizer/runtime_verdict.h"
 #include <math.h>
 #include <string.h>
 
-#define SECONDS_OF_A_PROFILE 1.0   // half of it with a profile, half without; after the least number of runs
 #define LEAST_RUNS 5
 
 // A graph at the sizes that it is run with.

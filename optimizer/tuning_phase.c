@@ -11,10 +11,9 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "optimizer/contenders.h"
+#include "optimizer/limits.def"
 #include "tuning/former_choices.h"
 #include "tuning/tune_graph.h"
-
-#define SHARE_OF_ORIGINAL 0.4   // of the time for tuning; the rest is for all passes
 
 // A graph as it was run before tuning.
 struct former {

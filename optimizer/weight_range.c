@@ -3,6 +3,7 @@
 #include "optimizer/weight_range.h"
 
 #include "onnx/convert/weights.h"
+#include "optimizer/limits.def"
 #include "optimizer/optimization.h"
 
 #include "core/memory/memory.h"
@@ -13,7 +14,6 @@
 
 #define GROWTH_OF_SMALL_MODELS ((size_t)16 << 20)   // bytes that weights may grow by in any case
 #define MOST_ELEMENTS ((int64_t)1 << 20)            // of other weights than halves
-#define NEVER_OVERFLOWS 1e9                         // in products of a few
 
 static size_t most_weight_bytes(const struct optimizing *o)
 {

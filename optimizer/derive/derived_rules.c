@@ -11,10 +11,10 @@
 #include "graph/graph_whole.h"
 #include "operators/traits.h"
 #include "optimizer/derive/part_rules.h"
+#include "optimizer/limits.def"
 #include <string.h>
 
 enum { MOST_PART_NODES = 12, MOST_RULES_OF_PART = 6 };
-#define LEAST_SHARE 0.005   // of the operations of all contractions, that a node has to do: else little is gained
 
 struct walk {
     const struct graph *g;

@@ -10,11 +10,11 @@
 #include "operators/expression.h"
 #include "operators/traits.h"
 #include "optimizer/derive/standard_form.h"
+#include "optimizer/limits.def"
 #include "substitutions/pattern.h"
 #include <string.h>
 
 enum { DEPTH = 4, MOST_PROGRAMS = 400, MOST_LOOKED_AT = 200 };
-#define MOST_TIMES_CHEAPEST 2.0   // that a program may cost, by bytes and operations, before code is made for it
 
 // --- sources ---------------------------------------------------------------------------------------------------------
 

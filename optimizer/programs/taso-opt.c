@@ -15,7 +15,6 @@
 #include "optimizer/report/facts.h"
 #include "optimizer/report/html.h"
 #include "optimizer/report/pages.h"
-#include "optimizer/report/report_text.h"
 #include "substitutions/standard_rules.h"
 #include <string.h>
 #include <time.h>
@@ -90,7 +89,7 @@ static void print_report(void *context, const struct report *r)
         told.output = "-";
     report_collect(&facts, &told);
     if (!p->arguments->is_quiet) {
-        report_print(&text, &facts, p->arguments->is_explained);
+        facts_print_text(&text, &facts, p->arguments->is_explained);
         text_show(p->is_streamed ? stderr : stdout, text.chars);
     }
     write_reports(p, &told, &facts);

@@ -331,14 +331,19 @@ static void print_group(struct text *out, const struct facts *f, uint32_t at)
     }
 }
 
-void facts_print_text(struct text *out, const struct facts *f)
+void facts_print_text(struct text *out, const struct facts *f, bool is_explained)
 {
-    print_group(out, f, 0);
-}
-
-void facts_print_group_text(struct text *out, const struct facts *f, const struct fact *group)
-{
-    print_group(out, f, (uint32_t)(group - f->items.items));
+    const char *headline = facts_find(f, "headline")->text;
+    text_add_shown(out, headline);
+    text_add(out, "\n");
+    print_group(out, f, (uint32_t)(facts_find(f, "summary") - f->items.items));
+    if (is_explained) {
+        text_add(out, "\n");
+        print_group(out, f, 0);
+        text_add(out, "\n");
+    }
+    text_add_shown(out, headline);
+    text_add(out, "\n");
 }
 
 // --- pages -----------------------------------------------------------------------------------------------------------

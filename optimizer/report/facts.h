@@ -50,9 +50,9 @@ void facts_add_flag(struct facts *f, const char *key, const char *label, bool va
 const struct fact *facts_find(const struct facts *f, const char *key);
 
 void facts_print_json(struct text *out, const struct facts *f);
-// Everything that has a label: values first, then groups and tables with headings.
-void facts_print_text(struct text *out, const struct facts *f);
-void facts_print_group_text(struct text *out, const struct facts *f, const struct fact *group);
+// The headline, the lines of the summary, where it `is_explained` everything that has a label, values first, then
+// groups and tables with headings; and the headline again, which then stands right above the prompt.
+void facts_print_text(struct text *out, const struct facts *f, bool is_explained);
 // The same as elements of a page: tables have their keys as ids.
 void facts_print_html(struct text *out, const struct facts *f);
 void facts_print_group_html(struct text *out, const struct facts *f, const struct fact *group);

@@ -2,15 +2,13 @@
 #include "optimizer/report/summary.h"
 
 #include "core/text/text.h"
+#include "optimizer/limits.def"
 #include "optimizer/report/facts.h"
 #include "optimizer/report/report.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LEAST_SHOWN_GAIN 1.005
-#define LARGEST_EQUAL_DIFFERENCE 0.03
 
 // --- where it was seen -----------------------------------------------------------------------------------------------
 
@@ -476,8 +474,6 @@ static void print_tuned(struct text *out, const struct report *r)
         print_tuned_passes(out, &r->tuned.passes, r->tuned.passes_gain);
     }
 }
-
-#define LONG_SHARE 0.03   // of all the time: phases below it are not named
 
 static void print_took(struct text *out, const struct report *r)
 {

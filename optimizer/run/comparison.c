@@ -5,6 +5,7 @@
 #include "core/numbers/random.h"
 #include "expressions/elements.h"
 #include "graph/graph_whole.h"
+#include "optimizer/limits.def"
 #include "optimizer/run/output_difference.h"
 #include <assert.h>
 #include <math.h>
@@ -97,8 +98,6 @@ bool model_record(struct model *m, const struct graph *g, size_t n_inputs, const
     arena_free(&scratch);
     return is_run;
 }
-
-#define TOLERANCE_OF_HALVES 1e-2   // and of TF32, which has as many bits
 
 double comparison_tolerance(const struct graph *g, bool allows_tf32, double wanted)
 {

@@ -8,32 +8,19 @@
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/system/machine_load.h"
+#include "optimizer/limits.def"
 #include <math.h>
 #include <time.h>
 
 #define WARM_UP_RUNS 2
-#define WARM_UP_SECONDS 0.05   // of runs, after which no further one warms up
-#define QUALIFYING_ROUNDS 2    // at least
-#define FINAL_RUNS 11          // at least, of all loads together
+#define QUALIFYING_ROUNDS 2   // at least
+#define FINAL_RUNS 11         // at least, of all loads together
 #define MOST_ROUNDS 2000
 #define TIMES_LONGER 4        // than planned an open final goes on where nobody says until when
 #define LOADS_FOR_NOTHING 3   // of the final, after its time is over, that may show that there is no gain,
 #define LOADS_FOR_MUCH 4      // or a large one: so many times the interval; or next to none beside it
-#define SURE_INTERVALS 3.3
-#define VAIN_INTERVALS 0.15
-#define SHARE_OF_QUALIFYING 0.4        // of the time
-#define HOPELESS 2.0                   // times the shortest warm-up run of its kind: drops out at once
-#define SECONDS_WHEN_INTERRUPTED 1.0   // of a load, at most
-#define LEAST_PAIRS 4                  // of runs, that say something
-// How long a contest goes on when time is over, and when it begins so: the last of that are for the final. After a
-// signal there is less, whenever it began, as the rest is to end within two seconds.
-static const double SECONDS_LEFT = 2, SECONDS_FROM_BEGINNING = 6, SHARE_OF_FINAL_FROM_BEGINNING = 5.0 / 6;
-static const double SECONDS_AFTER_SIGNAL = 1.2;
-#define FAR_ABOVE 3.0              // times what a run is to take: somebody else takes the processors
-#define WIDE 2.0                   // the interval's end over its beginning: no verdict survives that
-#define SECONDS_OF_PATIENCE 10.0   // for others to end
+#define LEAST_PAIRS 4         // of runs, that say something
 #define NANOSECONDS_OF_WAITING 500000000L
-#define BEHIND 1.15   // times the shortest run of its kind, after the least number of rounds: drops out
 
 struct entrant {
     bool is_out, is_loaded;
@@ -170,7 +157,7 @@ static bool run_by_turns(struct stage *s)
     for (size_t i = 0; i < s->c->n; i++)
         if (is_to_run(&s->entrants[i]) && !(load(s, i) && warm_up(s, i)))
             return false;
-    drop_who_is_behind(s, HOPELESS);
+    drop_who_is_behind(s, HOPELESS_RUN);
     double started = clock_seconds();
     for (size_t round = 0; !is_time_over(s, round, started, s->seconds); round++) {
         for (size_t k = 0; k < s->c->n; k++) {
@@ -487,7 +474,7 @@ static bool hold_final(const struct contest_runner *e, const struct contest *c, 
         s.entrants[i].is_out = i != outcome->original && i != outcome->result;
     bool is_done = run_loads(&s, outcome);
     bool is_wide = is_done && !outcome->is_disturbed && !outcome->is_undecided && outcome->gain.low <= 1 &&
-                   outcome->gain.high >= 1 && outcome->gain.high > WIDE * outcome->gain.low;
+                   outcome->gain.high >= 1 && outcome->gain.high > WIDE_INTERVAL * outcome->gain.low;
     outcome->is_disturbed = outcome->is_disturbed || (is_wide && is_shared(e));
     for (int i = 0; is_done && !outcome->is_undecided && !outcome->is_disturbed && i < 2; i++)
         outcome->times[i] =
@@ -499,6 +486,12 @@ static bool hold_final(const struct contest_runner *e, const struct contest *c, 
 double contest_runs_to_warm_up(double of_run)
 {
     return of_run >= CONTEST_LONG_RUN ? 0 : of_run > WARM_UP_SECONDS ? 1 : WARM_UP_RUNS;
+}
+
+double profile_runs_seconds(double of_run)
+{
+    return of_run * contest_runs_to_warm_up(of_run) +
+           fmin(PROFILE_MOST_RUNS * of_run, fmax(PROFILE_SECONDS, PROFILE_LEAST_RUNS * of_run));
 }
 
 static double expected_seconds_of_load(double of_load, double of_run, double n_rounds)

@@ -46,6 +46,8 @@ struct contest {
     // machine that others use is disturbed. Then the contest waits for a while, and is given up where they stay.
     const double *expected;
 };
+#define PROFILE_LEAST_RUNS 3   // of a model, for the costs of its steps
+#define PROFILE_MOST_RUNS 15
 struct contest_outcome {
     size_t original, result;             // the fastest of each kind; n: no result takes part
     struct sample_summary times[2];      // of one run of these in the final, seconds; without it of the original
@@ -55,8 +57,8 @@ struct contest_outcome {
     bool is_disturbed;                   // given up, as others use this machine: nothing is filled in
     bool is_undecided;                   // interrupted before there was an answer: only `qualifying` is filled in
 };
-#define CONTEST_LONG_RUN 0.15                         // seconds
 double contest_runs_to_warm_up(double of_run);        // of a model of ours, one run of which takes so long
+double profile_runs_seconds(double of_run);           // about how long all runs for the costs of its steps take
 size_t contest_most_loads(const struct contest *c);   // if there is a final that its loads decide
 // About how long such a contest takes, with a result in it, by what loading and running a contender takes.
 double contest_expected_seconds(size_t n, int loads, double seconds, double of_load, double of_run);

@@ -1,16 +1,13 @@
 // Sums of loads and runs.
 #include "optimizer/run/remaining_time.h"
 
+#include "optimizer/limits.def"
 #include "optimizer/run/contest.h"
-#include "optimizer/run/profile_runs.h"
 #include <math.h>
 
-#define BYTES_LOADED_PER_SECOND 4e8   // until a model was loaded
-#define BYTES_WRITTEN_PER_SECOND 5e8
 #define LOADS_OF_CHECK 2            // of the original and the result, one after the other
 #define RUNS_OF_CHECK 2             // of each
 #define TIMES_WITH_MORE_LAYOUTS 2   // of what a turn took with one layout for all, for one that measures others
-#define SHARE_OF_LATER 0.5          // of what a turn or a search took, for a later one: most steps are known
 
 // How many times longer all lasts than processors work for it, files apart. With several threads that is below 1 where
 // nobody disturbs.

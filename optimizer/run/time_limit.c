@@ -2,14 +2,11 @@
 #include "optimizer/run/time_limit.h"
 
 #include "core/system/clock.h"
+#include "optimizer/limits.def"
 #include "optimizer/run/phases.h"
 #include "optimizer/run/remaining_time.h"
 #include <math.h>
 #include <stddef.h>
-
-#define MOST_OF_TIMING 0.3   // shares of the whole
-#define MOST_OF_REST 0.3
-#define SECONDS_OF_REST 0.5   // beside what is expected of the check and writing
 
 static double seconds_of_rest(const struct time_limit *l)
 {

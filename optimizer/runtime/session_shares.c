@@ -3,9 +3,8 @@
 
 #include "core/memory/arena.h"
 #include "operators/traits.h"
+#include "optimizer/limits.def"
 #include <math.h>
-
-#define LEAST_ALONE 1e-9   // seconds of a group that was too short to be measured
 
 struct edge {
     node_id from, to;   // groups, by their first nodes

@@ -13,29 +13,19 @@
 #include "core/text/log.h"
 #include "graph/text.h"
 #include "onnx/convert/export/export_alone.h"
+#include "optimizer/limits.def"
 #include "optimizer/runtime/session_shares.h"
 #include "optimizer/runtime/step_groups.h"
 #include <math.h>
 #include <string.h>
 
-#define SECONDS_PER_GROUP 0.03
 #define LEAST_RUNS 7
 #define ENOUGH_RUNS 4                     // that nobody disturbed
-#define DISTURBED 1.4                     // times the shortest run: somebody else was there
-#define DOUBTFUL_SPREAD 0.3               // of the runs that count
 #define LARGEST_GROUP ((size_t)1 << 30)   // bytes of made-up weights: what needs more is guessed
 #define CACHED ((size_t)32 << 20)         // of all weights of a model: these stay in the caches between runs
 #define WORTH_COOLING ((size_t)1 << 17)   // of a group's
-#define GUESSED_BYTES_PER_SECOND 5e9
-#define LEAST_COST 1e-8
-#define LONGEST_STEP 1e5   // seconds: what is there as longer was kept for what failed, and is measured again
-#define KEPT_REALS 64      // constants of so many numbers are measured with their own: exponents, bounds, scales
+#define KEPT_REALS 64   // constants of so many numbers are measured with their own: exponents, bounds, scales
 #define KEPT_BYTES ((size_t)1 << 20)   // and those of integers, which are indices
-
-#define LEAST_RATIO 0.25   // of costs in sessions to those alone, of one kind of groups
-#define MOST_RATIO 4.0
-#define MOST_LAID 10.0   // times what groups take themselves, and the other way round, for what is around them
-#define CORRECTED 0.05   // share of a cost: what a session differs from it by more is told
 
 // A group in sessions: the sum of what all its occurrences took. Its kind is that of step_groups_kind.
 struct session_note {

@@ -4,12 +4,10 @@
 #include "core/system/clock.h"
 #include "core/system/shared_files.h"
 #include "core/text/error.h"
+#include "optimizer/limits.def"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SECONDS_TO_START 60.0
-#define SECONDS_TO_ANSWER 600.0   // beside what it was asked to take
 
 static const char *python_of(const char *chosen)
 {

@@ -4,13 +4,12 @@
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "graph/field_entries.h"
+#include "optimizer/limits.def"
 #include "optimizer/search/exact_application.h"
 
 #define KEY 0x7461736f
 #define MAX_WORDS ((size_t)1 << 20)
-#define ENTRIES 4             // of every output
-#define OPERATIONS 2e5        // for all entries, unless a single one takes more
-#define MAX_OPERATIONS 15e6   // for one entry
+#define ENTRIES 4   // of every output
 
 void validator_init(struct validator *v)
 {
@@ -46,11 +45,11 @@ static enum verdict compare_tensors(struct field_entries *x, tensor_id old, tens
     struct random random = random_seed(x->key);
     if (x->is_untyped)
         return VERDICT_UNTYPED;
-    if (cost > MAX_OPERATIONS)
+    if (cost > OPERATIONS_OF_AN_ENTRY)
         return VERDICT_TOO_COSTLY;
     for (int sample = 0; type_elements(t) > 0 && sample < ENTRIES; sample++) {
         int64_t index[MAX_RANK];
-        if (sample > 0 && cost * (sample + 1) > OPERATIONS)
+        if (sample > 0 && cost * (sample + 1) > OPERATIONS_OF_ENTRIES)
             break;
         choose_place(t, &random, sample, index);
         if (field_entry(x, old, index) != field_entry(x, new, index))

@@ -47,6 +47,8 @@ PLANTED = [
     ("lint-rooms", {"library/a.c": HEAD + "\n" * 200}, "above the budget in scripts/rooms.txt"),
     ("lint-rooms", {f"generator/{a}.c": HEAD + f"void call_{a}(void)\n{{\n    call_{b}();\n}}\n" for a, b in ("xy", "yx")},
      "generator/x.c: calls itself by way of generator/y.c"),
+    ("lint-rooms", {"optimizer/a.c": HEAD + "#define HALF 0.5\n"},
+     "optimizer/a.c:2: a number that tunes stands in optimizer/limits.def"),
     ("lint-style", {"core/a.c": "int a;\n"}, "core/a.c:1: a comment that says what the file is should stand first"),
     ("lint-style", {"verifier/laws/a.c": HEAD}, "verifier/laws/a.c:1: which laws"),
     ("lint-style", {"core/text/a.c": HEAD + "void twice(int a,\n           int b)\n{\n}\n",

@@ -5,11 +5,10 @@
 #include "core/memory/hash.h"
 #include "graph/graph.h"
 #include "graph/graph_whole.h"
+#include "optimizer/limits.def"
 #include <math.h>
 
 #define MAX_WORDS ((size_t)1 << 22)
-#define ROUNDING 1e-9             // of a sum
-#define COST_OF_CONSTANTS 1e-12   // seconds: of equal graphs, the one with less to compute beforehand
 
 void node_costs_free(struct node_costs *n)
 {
@@ -107,10 +106,6 @@ static double known_price(const struct cost_model *cost, const struct graph *g, 
 {
     return (cost->known_seconds ? cost->known_seconds : cost->graph_seconds)(cost->context, g);
 }
-
-#define LAUNCH 1e-6   // seconds
-#define BYTES_PER_SECOND 1e10
-#define FLOPS_PER_SECOND 1e11
 
 static double bytes_of(const struct graph *g, tensor_id t)
 {
