@@ -1,8 +1,8 @@
 """How far the outputs of benchmark models are off those in double precision, of max|output|: in our executor with the kernels
-that cost databases of FOLDER choose (MODEL-THREADS.costs, as compare-peers leaves them; else they are measured), inexact ones
-among them, and in ONNX Runtime. The model is made one of double precision, and ONNX's reference runs it,
-in which convolutions and poolings are those of windows here. Inputs are random. Results are kept in FOLDER/float64.json.
-The exit code is 1 when an output of ours is off by more than --tolerance."""
+that cost databases of FOLDER choose (MODEL-THREADS.costs, as the table of peers leaves them; else they are measured), inexact
+ones among them, and in ONNX Runtime. The model is made one of double precision, and ONNX's reference runs it, in which
+convolutions and poolings are those of windows here. Inputs are random. Results are kept in FOLDER/float64.json. The exit code
+is 1 when an output of ours is off by more than --tolerance."""
 
 import os
 import sys

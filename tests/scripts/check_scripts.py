@@ -24,8 +24,6 @@ ABSENT, NONSENSE = "absent", "nonsense"
 BAD = {
     "build-provider-wheel": [[ABSENT, "out"]],
     "build-models": [[ABSENT], ["squeezenet-small", "--out", f"{NONSENSE}/below"]],
-    "compare-peers": [[ABSENT]],
-    "compare-providers": [[ABSENT]],
     "compare-ort": [[ABSENT, ABSENT], [NONSENSE, NONSENSE]],
     "cuda-report": [["graphs", ABSENT, "out", ABSENT], ["run", f"{NONSENSE}/below"]],
     "embed-text": [["name", ABSENT, "out"]],
@@ -42,7 +40,6 @@ BAD = {
     "results": [[ABSENT]],
     "taso-rules": [[ABSENT], [NONSENSE]],
     "tensat-rules": [[ABSENT], ["."]],
-    "tuning-table": [[ABSENT]],
 }
 # Of `results NAME`, which is asked in this process.
 OF_RESULTS = {
