@@ -51,7 +51,7 @@ def agrees(before, after):
     return np.abs(values[0] - values[1]).max() < 1e-4 * np.abs(values[0]).max()
 
 
-def test_model(path, folder, is_compared):
+def check_model(path, folder, is_compared):
     code, said, told = optimize(path, folder)
     assert code == 0, f"{path.name}: {code} {said}"
     assert told["rewrites"] and told["check"] in ("passed", "untrustworthy"), f"{path.name}: {told['check']}"
@@ -67,16 +67,16 @@ def test_element_types(folder):
     for kind in kinds:
         path, of = folder / f"{kind}.onnx", kind.lower()
         save(path, "t = Identity(s)  z = Concat<axis = 0>(t, t)", f"{of}[3] s", f"{of}[6] z", 21)
-        test_model(path, folder, kind in COMPUTED)
+        check_model(path, folder, kind in COMPUTED)
         save(path, "z = Identity(s)", f"{of}[3] s", f"{of}[3] z", 21)
-        test_model(path, folder, kind in COMPUTED)
+        check_model(path, folder, kind in COMPUTED)
 
 
 def test_unknown_sizes(folder):
     for name, of in (("symbol", "float[N,64]"), ("symbol", "float[?,64]"), ("no rank", "float[]")):
         path = folder / f"{name}.onnx"
         save(path, "z = Relu(s)", f"{of} s", f"{of} z", 17)
-        test_model(path, folder, name == "symbol")
+        check_model(path, folder, name == "symbol")
 
 
 def test_large_inputs(folder):

@@ -4,7 +4,6 @@
 #include "core/numbers/integers.h"
 
 #define NO_VALUE INT64_MIN
-#define MOST_INEQUALITIES 128
 #define MOST_INDICES 64
 
 void points_init(struct points *p, const struct polys *polys)
