@@ -287,7 +287,7 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
     struct step_key key = step_key_of(b, plan, step, precision);
     choice_list among = {0};
     bool is_known = recall(b, &key, ret_cost) || recall_otherwise(b, plan, step, precision, ret_cost);
-    if (!is_known || has_to_be_repaired(b, &key, ret_cost)) {
+    if (!is_known || (!is_late(b) && has_to_be_repaired(b, &key, ret_cost))) {
         bool is_inexact = precision != PRECISION_EXACT;
         list_choices(b, plan, step, precision, &among);
         if (is_late(b))

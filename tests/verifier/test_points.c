@@ -57,6 +57,21 @@ static void refutes_what_fails_somewhere(void **state)
     end(&w);
 }
 
+// i * floor((i - 5) / 2) is -2 at 1, though i is never negative.
+static void a_factor_that_may_be_zero_hides_no_other_sign(void **state)
+{
+    struct polys p;
+    polys_init(&p);
+    poly i = poly_of_atom(&p, atom_index(&p, 0));
+    poly half = poly_floor(&p, poly_sub(&p, i, poly_const(&p, 5)), poly_const(&p, 2));
+    poly product = poly_mul(&p, i, half);
+    assert_false(poly_is_never_less(&p, product, POLY_ZERO));
+    assert_true(poly_is_never_less(&p, product, product));
+    assert_true(poly_is_never_less(&p, poly_add(&p, product, i), product));
+    assert_false(poly_is_never_less(&p, product, poly_add(&p, product, i)));
+    polys_free(&p);
+}
+
 static void never_refutes_what_follows(void **state)
 {
     for (int64_t h = 1; h < 12; h++)
@@ -93,5 +108,5 @@ static void keeps_points_that_meet_what_is_assumed(void **state)
     end(&w);
 }
 
-RUN_TESTS(TEST(refutes_what_fails_somewhere), TEST(never_refutes_what_follows),
-          TEST(keeps_points_that_meet_what_is_assumed))
+RUN_TESTS(TEST(refutes_what_fails_somewhere), TEST(a_factor_that_may_be_zero_hides_no_other_sign),
+          TEST(never_refutes_what_follows), TEST(keeps_points_that_meet_what_is_assumed))

@@ -5,6 +5,7 @@
 
 #define NO_VALUE INT64_MIN
 #define MOST_INDICES 64
+#define MOST_MODERATE ((int64_t)1 << 60)   // what no bound of a range overflows by
 
 void points_init(struct points *p, const struct polys *polys)
 {
@@ -117,7 +118,12 @@ static void collect_indices(struct search *s, poly a)
         }
 }
 
-// The polynomial as factor * x + rest. False: another atom in it has no value yet, or it is no such sum.
+static bool is_moderate(int64_t value)
+{
+    return value > -MOST_MODERATE && value < MOST_MODERATE;
+}
+
+// The polynomial as factor * x + rest, both moderate. False: another atom in it has no value yet, or it is no such sum.
 static bool part_at(const struct search *s, poly a, atom x, int64_t *ret_factor, int64_t *ret_rest)
 {
     const struct polys *p = s->points->polys;
@@ -136,7 +142,7 @@ static bool part_at(const struct search *s, poly a, atom x, int64_t *ret_factor,
         if (n_of_x > 1 || __builtin_add_overflow(*sum, product, sum))
             return false;
     }
-    return true;
+    return is_moderate(*ret_factor) && is_moderate(*ret_rest);
 }
 
 // The range of x that is left by factor * x + rest >= 0.

@@ -342,12 +342,15 @@ bool poly_evaluate(const struct polys *p, poly a, const int64_t *symbols, int64_
 // Adds what the product of the atoms and the factor is at least. False: it has no known bound, or a large one.
 static bool add_least(const struct polys *p, const struct monomial *m, int64_t factor, int64_t *sum)
 {
-    for (uint32_t i = 0; i < m->n; i++) {
+    if (factor < 0 && m->n > 0)
+        return false;
+    int64_t product = factor;
+    for (uint32_t i = 0; factor != 0 && i < m->n; i++) {
         int64_t least = p->atoms.items[m->atoms[i]].least;
-        if (factor != 0 && (least < 0 || factor < 0 || __builtin_mul_overflow(factor, least, &factor)))
+        if (least < 0 || __builtin_mul_overflow(product, least, &product))
             return false;
     }
-    return !__builtin_add_overflow(*sum, factor, sum);
+    return !__builtin_add_overflow(*sum, product, sum);
 }
 
 // Both are ascending, and equal monomials meet.
