@@ -44,7 +44,6 @@ else:
     IMPORT_FAILURE = None
 
 WARM_UP_RUNS, MOST_RUNS, MOST_PROFILED_RUNS, LOADS_OF_A_PROFILE = 2, 2000, 25, 3
-MOST_OF_SHORTEST, CLOCK_TICK = 1.2, 1e-6   # of a kernel's runs that nobody disturbed
 LEAST_SAMPLE_SECONDS = 1e-4   # of a model alone: short ones are repeated in it
 UNBOUND_SIZE = 16   # of a symbolic dimension that is not the first
 # numpy's names of ours, and of ONNX Runtime's.
@@ -155,12 +154,6 @@ def mean_of_lower_half(values):
     return sum(half) / len(half)
 
 
-def mean_of_undisturbed(values):
-    """Of kernels, which other programs make longer by time slices: few runs may be whole."""
-    near = [value for value in values if value <= MOST_OF_SHORTEST * min(values) + CLOCK_TICK]
-    return sum(near) / len(near)
-
-
 def kernels_of(events):
     """Name and seconds of every kernel of a profile, in the order in which they ran first. Those within another one's
     time are of its subgraphs, and a part of it. The runs that warm up are left out."""
@@ -172,7 +165,7 @@ def kernels_of(events):
         end = event["ts"] + event["dur"]
         key = event["args"].get("node_index"), event["name"][:-len(suffix)]
         kernels.setdefault(key, []).append(1e-6 * event["dur"])
-    return [(name, mean_of_undisturbed(taken[min(WARM_UP_RUNS, len(taken) - 1):])) for (_, name), taken in kernels.items()]
+    return [(name, mean_of_lower_half(taken[min(WARM_UP_RUNS, len(taken) - 1):])) for (_, name), taken in kernels.items()]
 
 
 class Worker:
@@ -283,8 +276,7 @@ class Worker:
             for _ in range(repeats):
                 model.run_with_iobinding(binding)
             once = (clock() - started) / repeats
-            is_disturbed = clock is time.perf_counter and involuntary_switches() > switches   # else it is its own work alone
-            taken.append(-once if is_disturbed else once)
+            taken.append(once if involuntary_switches() == switches else -once)
         return " ".join([str(len(taken))] + [f"{t:.9g}" for t in taken])
 
     def repeat(self, models, feed, seconds, least):
