@@ -158,7 +158,7 @@ void contenders_open(struct contenders *f, struct optimizing *o)
     open_empty(f, o);
     enter_with_all_layouts(f, &o->model.graph, NOT_A_FINALIST);
     for (size_t i = 0; i < o->finalists.count; i++)
-        if (o->finalists.items[i].result.steps.count > 0)
+        if (optimizing_is_rewritten(o, i))
             enter_with_all_layouts(f, &o->finalists.items[i].result.graph, i);
     make_inputs(f);
 }

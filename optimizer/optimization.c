@@ -48,6 +48,11 @@ bool optimizing_is_timed(const struct optimizing *o)
     return !o->options->is_timing_skipped && (o->runtime.is_open || o->checker == o->backend);
 }
 
+bool optimizing_is_rewritten(const struct optimizing *o, size_t finalist)
+{
+    return o->finalists.items[finalist].result.steps.count > 0;
+}
+
 bool optimizing_is_cut(struct optimizing *o)
 {
     if (!interrupt_requested())

@@ -103,6 +103,7 @@ bool optimizing_has_large_weights(const struct optimizing *o);   // too large fo
 
 // Models are timed by the device or the runtime that the model is optimized for, or not at all.
 bool optimizing_is_timed(const struct optimizing *o);
+bool optimizing_is_rewritten(const struct optimizing *o, size_t finalist);
 
 // A device failed as somebody asked us to end while it was at work: nothing is known of the result then, and that is in
 // the report instead of the error.

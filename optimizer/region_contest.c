@@ -261,11 +261,6 @@ static void try_finalist(struct region_contest *c, struct search_result *r)
 
 // --- the best one ----------------------------------------------------------------------------------------------------
 
-static bool is_rewritten(const struct optimizing *o, size_t i)
-{
-    return o->finalists.items[i].result.steps.count > 0;
-}
-
 static bool is_repeated(const struct optimizing *o, size_t i)
 {
     for (size_t k = 0; k < i; k++)
@@ -289,11 +284,11 @@ size_t optimizing_hold_contest_of_regions(struct optimizing *o)
     double seconds = SHARE_OF_DUELS * o->options->measure_seconds / (double)(n > 1 ? n - 1 : 1);
     c.deadline = clock_seconds() + MOST_TIMES_LONGER * o->options->measure_seconds;
     for (size_t i = 0; i < n; i++) {
-        if (!is_rewritten(o, i) || (i > 0 && is_time_over(&c)))
+        if (!optimizing_is_rewritten(o, i) || (i > 0 && is_time_over(&c)))
             continue;
         try_finalist(&c, &o->finalists.items[i].result);
-        if (!is_rewritten(o, best) || (is_rewritten(o, i) && best != i && !is_repeated(o, i) && !is_time_over(&c) &&
-                                       is_faster_than(o, i, best, seconds)))
+        if (!optimizing_is_rewritten(o, best) || (optimizing_is_rewritten(o, i) && best != i && !is_repeated(o, i) &&
+                                                  !is_time_over(&c) && is_faster_than(o, i, best, seconds)))
             best = i;
     }
     vec_free(&c.judged);

@@ -412,7 +412,7 @@ bool optimizing_duel_in_runtime(struct optimizing *o, const struct graph *a, con
         optimizing_do_without_runtime(o, &error);
     runtime_file_remove(&files[0]);
     runtime_file_remove(&files[1]);
-    return is_done;
+    return is_done && ret_times->gain.n_loads > 0;
 }
 
 static void name_runtime_outputs(struct optimizing *o, struct runtime_verdict *v)

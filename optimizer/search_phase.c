@@ -43,12 +43,13 @@ struct slant {
     const char *name;
     double operator_share;   // of the original's time comes on top, for each of its operators as much
     double least_gain;       // of a rewrite; 0: the search's standard
+    double hope;             // share that groups cost less which no session of the user's runtime had
 };
 
 static const struct slant slants[] = {
-    {"as estimated", 0, 0},
-    {"few operators", 0.1, 0},
-    {"large gains", 0, 0.01},
+    {"as estimated", 0, 0, 0},
+    {"few operators", 0.1, 0, 0.3},
+    {"large gains", 0, 0.01, 0},
 };
 enum { N_SLANTS = sizeof slants / sizeof *slants };
 
@@ -158,6 +159,8 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
         options.least_gain = slant->least_gain;
     if (o->options->search == SEARCH_SATURATION && !o->cut.sizes)
         options.budget = 0;
+    if (o->step_costs)
+        step_costs_hope(o->step_costs, slant->hope);
     struct rule_set rules;
     optimizing_rules_of_backtracking(o, &rules);
     bool is_rewritten = o->layout != STRATEGY_LAYOUT_ONLY;
@@ -170,6 +173,8 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
         saturate(o, &cost, time_left, ret_result);
     vec_free(&rules.rules);
     vec_free(&workers);
+    if (o->step_costs)
+        step_costs_hope(o->step_costs, 0);
     if (own.per_operator > 0)
         forget_slant(o, g, ret_result);
 }
@@ -274,7 +279,9 @@ static void search_with_slants(struct optimizing *o)
             break;
         struct finalist next = {.slant = slants[i].name};
         search(o, &slants[i], left, &next.result);
-        if (i == 0 || is_new(o, &next.result))
+        log_info(o->options->log, "%s: %.4g ms by estimates instead of %.4g, in %zu rewrites", slants[i].name,
+                 1e3 * next.result.seconds_after, 1e3 * next.result.seconds_before, next.result.steps.count);
+        if (o->finalists.count == 0 || is_new(o, &next.result))
             vec_push(&o->finalists, next);
         else
             search_result_free(&next.result);
@@ -292,7 +299,7 @@ static void set_policy_of_result(struct optimizing *o)
 static size_t first_that_is_rewritten(const struct optimizing *o)
 {
     for (size_t i = 0; i < o->finalists.count; i++)
-        if (o->finalists.items[i].result.steps.count > 0)
+        if (optimizing_is_rewritten(o, i))
             return i;
     return 0;
 }
@@ -313,8 +320,7 @@ static void keep_finalist(struct optimizing *o, size_t kept)
 static bool choose_finalist(struct optimizing *o, size_t *ret_best)
 {
     *ret_best = first_that_is_rewritten(o);
-    bool is_rewritten = o->finalists.items[*ret_best].result.steps.count > 0;
-    if (!optimizing_is_timed(o) || (interrupt_requested() && !is_rewritten))
+    if (!optimizing_is_timed(o) || (interrupt_requested() && !optimizing_is_rewritten(o, *ret_best)))
         return true;
     phases_enter(&o->phases, PHASE_TIMING);
     if (!o->runtime.is_open)
@@ -327,11 +333,32 @@ static bool choose_finalist(struct optimizing *o, size_t *ret_best)
 
 #define MOST_SEARCHES 3
 
-static void free_finalists(struct optimizing *o)
+// By the costs that are known now. SIZE_MAX: none costs less than the original.
+static size_t find_cheapest(struct optimizing *o)
 {
+    struct estimator e = optimizing_estimator(o);
+    double least = estimator_seconds(&e, &o->model.graph);
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < o->finalists.count; i++) {
+        double seconds = estimator_seconds(&e, &o->finalists.items[i].result.graph);
+        best = optimizing_is_rewritten(o, i) && seconds < least ? i : best;
+        least = best == i ? seconds : least;
+    }
+    return best;
+}
+
+// What running models have shown to gain stays: another search may not find the way to it again.
+static void leave_cheapest(struct optimizing *o)
+{
+    size_t best = find_cheapest(o), n = 0;
     for (size_t i = 0; i < o->finalists.count; i++)
-        search_result_free(&o->finalists.items[i].result);
-    vec_clear(&o->finalists);
+        if (i == best)
+            o->finalists.items[n++] = o->finalists.items[i];
+        else
+            search_result_free(&o->finalists.items[i].result);
+    o->finalists.count = n;
+    if (n > 0)
+        forget_slant(o, &o->model.graph, &o->finalists.items[0].result);
 }
 
 static void search_with_workers(struct optimizing *o)
@@ -366,7 +393,7 @@ static bool search_until_costs_agree(struct optimizing *o)
         if (change < ENOUGH_AGREEMENT || o->report.n_searches == MOST_SEARCHES || interrupt_requested() ||
             !backend_save_costs(o->backend, &error))
             return true;
-        free_finalists(o);
+        leave_cheapest(o);
         remaining_time_search_again(&o->remaining_time, "costs differ in the models, and it searches again");
         search_with_workers(o);
     }

@@ -162,7 +162,7 @@ static void list_graphs(struct optimizing *o, graph_list *ret_graphs)
     if (o->finalists.count == 0)
         vec_push(ret_graphs, &o->model.graph);
     for (size_t i = 0; i < o->finalists.count; i++)
-        if (o->finalists.items[i].result.steps.count > 0)
+        if (optimizing_is_rewritten(o, i))
             vec_push(ret_graphs, &o->finalists.items[i].result.graph);
 }
 

@@ -170,7 +170,7 @@ static void add_graphs(struct tuned_graphs *t)
 {
     add_graph(t, &t->o->model.graph);
     for (size_t i = 0; i < t->o->finalists.count; i++)
-        if (t->o->finalists.items[i].result.steps.count > 0)
+        if (optimizing_is_rewritten(t->o, i))
             add_graph(t, &t->o->finalists.items[i].result.graph);
 }
 

@@ -50,6 +50,7 @@ struct step_costs {
     struct key_set noted;                   // texts of groups that were seen in sessions
     VEC(struct session_note) notes;         // of each
     bool are_adopted;                       // notes are believed
+    double hope;                            // share that other groups cost less
 };
 
 // --- measuring -------------------------------------------------------------------------------------------------------
@@ -306,7 +307,7 @@ static double cost_of_group(struct step_costs *c, const struct group *group, boo
     if (is_adopted(note))
         return note->adopted;
     double seconds = cost_alone(c, group, only_recalls);
-    return c->are_adopted ? seconds * ratio_of_kind(c, group->kind) : seconds;
+    return c->are_adopted ? seconds * ratio_of_kind(c, group->kind) * (1 - c->hope) : seconds;
 }
 
 static bool is_kept(const struct type *type)
@@ -510,6 +511,12 @@ void step_costs_adopt_sessions(struct coster *coster, cost_corrections *correcti
     for (size_t i = 0; i < c->notes.count; i++)
         adopt_note(&c->notes.items[i], corrections);
     c->are_adopted = c->notes.count > 0;
+}
+
+void step_costs_hope(struct coster *coster, double share)
+{
+    struct step_costs *c = (struct step_costs *)coster;
+    c->hope = share;
 }
 
 // --- opening ---------------------------------------------------------------------------------------------------------

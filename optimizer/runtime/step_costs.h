@@ -40,6 +40,9 @@ bool step_costs_know_session(struct coster *costs, const struct graph *g);
 // Groups cost from now on what they took in sessions, on average, and all others what they take alone, times what
 // groups of their kind take longer or shorter in sessions. Adds to `corrections` what differs from what was believed.
 void step_costs_adopt_sessions(struct coster *costs, cost_corrections *corrections);
+// Groups that no session had cost less by this share from now on: measured a few times alone, they scatter by more than
+// rewrites gain. A session shows what is found so before it is believed.
+void step_costs_hope(struct coster *costs, double share);
 // The database is written now, or as it is closed, with a warning where that fails. NULL is allowed.
 bool step_costs_save_last(struct coster *costs, struct error *error);
 void step_costs_close(struct coster *costs);
