@@ -11,7 +11,6 @@
 #include "graph/undone_reshapes.h"
 #include "onnx/convert/initial_state.h"
 #include "onnx/convert/weights.h"
-#include "onnx/format/model_write.h"
 #include "onnx/format/visit.h"
 #include "operators/traits.h"
 #include <string.h>
@@ -398,7 +397,6 @@ static bool copy_node(struct common_graph *c, struct common_side *side, node_id 
     else if (!add_known(c, node, many, &added))
         return error_set_code(error, EXIT_INTERNAL, side->model->file->path, "%s cannot be added again: %s",
                               node->op->name, graph_refusal(&c->graph));
-    c->n_opaque += (node->op->flags & OPERATOR_IS_OPAQUE) != 0;
     for (uint32_t i = 0; i < c->graph.nodes.items[added].n_outputs; i++)
         side->tensors[node->first_output + i] = graph_output_of(&c->graph, added, i);
     return true;

@@ -29,7 +29,6 @@ struct common_graph {
     size_t n_inputs, n_outputs, n_nodes;   // n_nodes: the models'; what is added by rules stands behind
     tensor_id *class_of;                   // of every tensor: the first of those that are known to be equal
     bool has_other_names;                  // inputs or outputs are paired by position
-    size_t n_opaque;
     VEC(struct content) weights, opaques;
     struct table weight_by_content, opaque_by_content;
 };

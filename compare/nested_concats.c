@@ -2,7 +2,6 @@
 #include "compare/nested_concats.h"
 
 #include "egraph/intern.h"
-#include "operators/traits.h"
 
 static enode_id concatenate(struct egraph *e, int axis, enode_id a, enode_id b)
 {

@@ -2,7 +2,6 @@
 #include "compare/nested_splits.h"
 
 #include "egraph/intern.h"
-#include "operators/traits.h"
 
 #define MOST_PARTS 8
 

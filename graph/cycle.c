@@ -3,7 +3,6 @@
 // producer has to be looked at.
 #include "graph/cycle.h"
 
-#include "graph/graph.h"
 #include <assert.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 // Operations on whole graphs: liveness, uses, replacement, comparison.
 #include "graph/graph_whole.h"
 
-#include "graph/graph.h"
-
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "graph/extract.h"

@@ -1,7 +1,6 @@
 // Rules and properties as equations, and what their text says of operators and sizes.
 #include "instances/equation.h"
 
-#include "operators/traits.h"
 #include "substitutions/pattern.h"
 
 struct equation equation_of_rule(const struct rule *r)

@@ -2,7 +2,6 @@
 #include "instances/known_ranks.h"
 
 #include "operators/traits.h"
-#include "substitutions/pattern.h"
 
 int known_rank(const struct known_ranks *r, term_id term)
 {

@@ -10,7 +10,6 @@
 #include "optimizer/report/collect_facts.h"
 #include "optimizer/report/facts.h"
 #include "optimizer/report/html.h"
-#include "optimizer/report/pages.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "substitutions/match_index.h"
 
 #include "graph/graph_whole.h"
-#include "substitutions/match.h"
 
 #include "operators/traits.h"
 

@@ -7,7 +7,6 @@
 #include "core/text/text.h"
 #include "graph/call_text.h"
 #include "operators/traits.h"
-#include "substitutions/rule.h"
 #include <inttypes.h>
 #include <string.h>
 

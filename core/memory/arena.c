@@ -7,7 +7,6 @@
 // AddressSanitizer the free part of every block is poisoned, so that a use after arena_release is found; a release
 // poisons what it frees alone, as the rest of a block may be 16 MiB.
 #include "core/memory/arena.h"
-#include "core/memory/memory.h"
 #include <assert.h>
 #include <stdarg.h>
 #include <stdbool.h>

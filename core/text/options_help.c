@@ -3,7 +3,6 @@
 #include "core/text/options_help.h"
 
 #include "core/text/json.h"
-#include "core/text/options.h"
 #include "core/text/text.h"
 #include <inttypes.h>
 #include <string.h>

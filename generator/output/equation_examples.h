@@ -2,8 +2,6 @@
 #pragma once
 #include "generator/reduce/minimal_equations.h"
 
-struct arena;
-
 struct equation_examples {
     int n, n_places;
     const struct size_place *places;

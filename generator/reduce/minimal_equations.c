@@ -227,10 +227,8 @@ static bool try_pair(struct reduction *r, struct lookup *l, const struct found_m
     struct rule_graph graph, general;
     *ret_is_new = false;
     r->counts.tried++;
-    if (is_derived(r, &a->key, &b->key, max_ops)) {
-        r->counts.derived++;
+    if (is_derived(r, &a->key, &b->key, max_ops))
         return true;
-    }
     if (!make_directed(r, a, b, &graph))
         return false;
     general = graph;

@@ -16,7 +16,6 @@ struct equation {
 };
 struct reduce_counts {
     uint64_t tried;         // pairs from two parts of a class
-    uint64_t derived;       // connected by a longer derivation
     uint64_t false_sizes;   // false at other sizes
     uint64_t false_reals;   // false on floating-point numbers
     uint64_t untested;      // no two other assignments of sizes

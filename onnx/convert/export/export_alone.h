@@ -3,7 +3,6 @@
 #include "graph/graph.h"
 #include "onnx/format/model.h"
 
-struct arena;
 struct error;
 
 // Elements of weights by their number. Made-up real numbers are 2 where there is one, and small ones else.

@@ -6,7 +6,6 @@
 #include "onnx/convert/export/value_names.h"
 #include "onnx/convert/fold_constants.h"
 #include "onnx/convert/importer.h"
-#include "onnx/convert/read_node.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
 // are all weights are computed at once, up to the limit.
 #include "onnx/convert/import/import_nodes.h"
 
-#include "core/text/error.h"
 #include "core/text/log.h"
 #include "expressions/elements.h"
 #include "onnx/convert/bind_shapes.h"
@@ -20,7 +19,6 @@
 #include "onnx/convert/repetition.h"
 #include "onnx/convert/types.h"
 #include "onnx/convert/weights.h"
-#include "onnx/format/visit.h"
 
 #include <inttypes.h>
 #include <string.h>

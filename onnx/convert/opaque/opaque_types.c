@@ -1,7 +1,6 @@
 // Which row types an opaque node, by its operator's name and domain; and what rows ask.
 #include "onnx/convert/opaque/opaque_types.h"
 
-#include "onnx/convert/importer.h"
 #include "onnx/convert/opaque/subgraphs.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/read_node.h"

@@ -4,7 +4,6 @@
 
 #include "onnx/convert/bind_shapes.h"
 #include "onnx/convert/build.h"
-#include "onnx/convert/importer.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/read_node.h"
 

@@ -7,7 +7,6 @@
 #include "onnx/convert/operators/convert_resample.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/read_node.h"
-#include "onnx/convert/weights.h"
 
 // ---- joining and cutting ----
 
