@@ -6,7 +6,6 @@
 #include "backends/costs/in_model.h"
 #include "backends/costs/layout_policy.h"
 #include "backends/costs/step_cost.h"
-#include "backends/costs/step_key.h"
 #include "backends/instructions/code_cache.h"
 #include "backends/layouts/layout_tables.h"
 #include "backends/planning/plan_memory.h"
@@ -90,9 +89,9 @@ static bool estimate(struct coster *c, const struct graph *g, bool only_recalls,
 {
     struct backend *b = (struct backend *)c;
     struct error ignored = {0};
-    b->only_recalls = only_recalls;
+    b->measuring.only_recalls = only_recalls;
     bool is_known = backend_estimate(b, g, ret_estimate, &ignored);
-    b->only_recalls = false;
+    b->measuring.only_recalls = false;
     return is_known;
 }
 

@@ -11,7 +11,6 @@
 #include "backends/costs/layout_policy.h"
 #include "backends/costs/step_cost.h"
 #include "backends/planning/planner.h"
-#include "optimizer/contenders.h"
 
 #include "backends/costs/in_model.h"
 #include "core/system/clock.h"
@@ -101,7 +100,7 @@ static void keep_whole_runs(struct optimizing *o, const struct contender *c, con
     for (size_t k = 0; k < p->n_runs; k++)
         for (size_t i = 0; i < p->plan->steps.count; i++)
             whole[k] = (i ? whole[k] : 0) + p->seconds[i * PROFILE_MOST_RUNS + k];
-    vec_push(&o->profiled, ((struct profiled_plan){c->plan_hash, sample_summarize(whole, p->n_runs)}));
+    vec_push(&o->results.profiled, ((struct profiled_plan){c->plan_hash, sample_summarize(whole, p->n_runs)}));
     mem_free_array(whole, PROFILE_MOST_RUNS);
 }
 
@@ -164,7 +163,7 @@ static double adopt_notes(struct contenders *f)
     double *before = arena_array(&f->arena, double, n + 1), most = 0;
     for (size_t i = 0; i < n; i++)
         before[i] = contender_estimate(o, &f->all.items[i]);
-    backend_adopt_in_model(o->backend, &o->report.corrections);
+    backend_adopt_in_model(o->backend, &o->report.costs.corrections);
     for (size_t i = 0; i < n; i++)
         if (before[i] > 0)
             most = fmax(most, fabs(contender_estimate(o, &f->all.items[i]) / before[i] - 1));
@@ -175,17 +174,17 @@ bool optimizing_calibrate(struct optimizing *o, double *ret_change)
 {
     struct contenders f;
     bool is_any = false, is_done = true;
-    phases_enter(&o->phases, PHASE_PROFILING);
-    vec_clear(&o->profiled);
+    phases_enter(&o->time.phases, PHASE_PROFILING);
+    vec_clear(&o->results.profiled);
     contenders_open(&f, o);
     *ret_change = 0;
     struct progress progress;
     progress_start(&progress, o->options->progress, "costs within the models", f.all.count);
-    progress.countdown = &o->remaining_time.countdown;
-    o->remaining_time.n_contenders = f.all.count;
+    progress.countdown = &o->time.remaining.countdown;
+    o->time.remaining.n_contenders = f.all.count;
     for (size_t i = 0; is_done && i < f.all.count && !interrupt_requested(); i++) {
         is_done = is_hopeless(&f, &f.all.items[i]) || profile_contender(&f, i, &is_any, o->error);
-        progress.later = remaining_time_after_calibration(&o->remaining_time);
+        progress.later = remaining_time_after_calibration(&o->time.remaining);
         progress_update(&progress, i + 1, NULL);
     }
     progress_end(&progress);
@@ -193,7 +192,7 @@ bool optimizing_calibrate(struct optimizing *o, double *ret_change)
     if (is_done && is_any) {
         *ret_change = adopt_notes(&f);
         log_info(o->options->log, "%zu costs differ in the models; estimates change by up to %.1f %%",
-                 o->report.corrections.count, 1e2 * *ret_change);
+                 o->report.costs.corrections.count, 1e2 * *ret_change);
     }
     contenders_close(&f);
     return is_done;

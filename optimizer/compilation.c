@@ -4,7 +4,6 @@
 
 #include "backends/backend.h"
 #include "optimizer/compiled/compile.h"
-#include "optimizer/optimization.h"
 
 #include "core/system/file.h"
 #include "core/text/error.h"

@@ -23,7 +23,7 @@
 bool contenders_load(struct contenders *f, size_t i, struct error *error)
 {
     struct contender *c = &f->all.items[i];
-    enum phase former = phases_enter(&f->o->phases, PHASE_LOADING);
+    enum phase former = phases_enter(&f->o->time.phases, PHASE_LOADING);
     c->pad_bytes = (size_t)random_below(&f->random, LARGEST_PAD) + 1;
     c->pad = mem_alloc(c->pad_bytes);
     arena_init(&c->arena);
@@ -34,9 +34,9 @@ bool contenders_load(struct contenders *f, size_t i, struct error *error)
         model_allocate_outputs(c->model, c->outputs, &c->arena);
         backend_give_back_preparing(f->o->backend);
     }
-    phases_enter(&f->o->phases, former);
-    f->o->remaining_time.loading = f->o->phases.seconds[PHASE_LOADING];
-    f->o->remaining_time.n_loads++;
+    phases_enter(&f->o->time.phases, former);
+    f->o->time.remaining.loading = f->o->time.phases.seconds[PHASE_LOADING];
+    f->o->time.remaining.n_loads++;
     if (c->model)
         return true;
     arena_free(&c->arena);
@@ -117,14 +117,14 @@ static void enter(struct contenders *f, const struct graph *g, size_t finalist, 
 // Layouts are chosen by costs unless the user wants none that are.
 static bool chooses_layouts(const struct optimizing *o)
 {
-    return o->layout != STRATEGY_STANDARD && o->layout != STRATEGY_GRAPH_ONLY;
+    return o->search.layout != STRATEGY_STANDARD && o->search.layout != STRATEGY_GRAPH_ONLY;
 }
 
 // The plain ones are seldom the fastest: who was interrupted does not wait for them.
 static void enter_with_all_layouts(struct contenders *f, const struct graph *whole, size_t finalist)
 {
     struct graph *g = arena_new(&f->arena, struct graph);
-    graph_cut(g, whole, finalist == NOT_A_FINALIST ? NULL : &f->o->model.graph, &f->o->cut);
+    graph_cut(g, whole, finalist == NOT_A_FINALIST ? NULL : &f->o->model.graph, &f->o->inputs.cut);
     vec_push(&f->graphs, g);
     enter(f, g, finalist, LAYOUTS_STANDARD);
     if (chooses_layouts(f->o))
@@ -145,9 +145,9 @@ static void make_inputs(struct contenders *f)
 {
     struct optimizing *o = f->o;
     struct graph whole;
-    graph_cut(&whole, &o->model.graph, NULL, &o->cut);
-    model_inputs_fill(&f->inputs, &whole, o->cut.n_inputs, (uint64_t)o->options->seed, INDEX_LIMIT, &f->arena);
-    model_inputs_give(&f->inputs, &o->given);
+    graph_cut(&whole, &o->model.graph, NULL, &o->inputs.cut);
+    model_inputs_fill(&f->inputs, &whole, o->inputs.cut.n_inputs, (uint64_t)o->options->seed, INDEX_LIMIT, &f->arena);
+    model_inputs_give(&f->inputs, &o->inputs.given);
     f->weights = model_list_weights(&o->model, &whole);
     graph_free(&whole);
     backend_rest(o->backend);
@@ -157,9 +157,9 @@ void contenders_open(struct contenders *f, struct optimizing *o)
 {
     open_empty(f, o);
     enter_with_all_layouts(f, &o->model.graph, NOT_A_FINALIST);
-    for (size_t i = 0; i < o->finalists.count; i++)
+    for (size_t i = 0; i < o->results.finalists.count; i++)
         if (optimizing_is_rewritten(o, i))
-            enter_with_all_layouts(f, &o->finalists.items[i].result.graph, i);
+            enter_with_all_layouts(f, &o->results.finalists.items[i].result.graph, i);
     make_inputs(f);
 }
 
@@ -193,11 +193,11 @@ static void report_contender(struct optimizing *o, const struct contender *c, co
 {
     bool is_result = c->finalist != NOT_A_FINALIST;
     struct timed_contender told = {.is_result = is_result,
-                                   .slant = is_result ? o->finalists.items[c->finalist].slant : NULL,
+                                   .slant = is_result ? o->results.finalists.items[c->finalist].slant : NULL,
                                    .layouts = layout_policy_names[c->policy],
                                    .estimate = contender_estimate(o, c),
                                    .seconds = *times};
-    vec_push(&o->report.contenders, told);
+    vec_push(&o->report.timing.contenders, told);
 }
 
 static void report_outcome(struct contenders *f, const struct contest_outcome *outcome, bool is_interleaved)
@@ -206,17 +206,17 @@ static void report_outcome(struct contenders *f, const struct contest_outcome *o
     const size_t numbers[2] = {outcome->original, outcome->result};
     for (size_t i = 0; i < f->all.count; i++)
         report_contender(f->o, &f->all.items[i], &outcome->qualifying[i]);
-    r->n_timed = outcome->result < f->all.count ? 2 : 1;
-    for (int i = 0; i < r->n_timed; i++) {
+    r->timing.n_timed = outcome->result < f->all.count ? 2 : 1;
+    for (int i = 0; i < r->timing.n_timed; i++) {
         const struct contender *c = &f->all.items[numbers[i]];
-        r->layouts[i] = layout_policy_names[c->policy];
-        r->estimates[i] = r->contenders.items[numbers[i]].estimate;
-        r->times[i] = outcome->times[i];
-        f->o->policies[i] = c->policy;
+        r->timing.layouts[i] = layout_policy_names[c->policy];
+        r->timing.estimates[i] = r->timing.contenders.items[numbers[i]].estimate;
+        r->timing.times[i] = outcome->times[i];
+        f->o->results.policies[i] = c->policy;
     }
-    r->is_interleaved = is_interleaved;
-    r->gain = outcome->gain;
-    r->is_faster = r->n_timed == 2 && ratio_is_a_gain(&outcome->gain);
+    r->timing.is_interleaved = is_interleaved;
+    r->timing.gain = outcome->gain;
+    r->timing.is_faster = r->timing.n_timed == 2 && ratio_is_a_gain(&outcome->gain);
 }
 
 // Bytes for loaded contenders: little of the program's memory, half of a device's own.
@@ -241,9 +241,9 @@ static const struct sample_summary *list_profiles(struct contenders *f)
 {
     struct sample_summary *list = arena_array(&f->arena, struct sample_summary, f->all.count + 1);
     for (size_t i = 0; i < f->all.count; i++)
-        for (size_t k = 0; k < f->o->profiled.count; k++)
-            if (f->o->profiled.items[k].hash == f->all.items[i].plan_hash)
-                list[i] = f->o->profiled.items[k].seconds;
+        for (size_t k = 0; k < f->o->results.profiled.count; k++)
+            if (f->o->results.profiled.items[k].hash == f->all.items[i].plan_hash)
+                list[i] = f->o->results.profiled.items[k].seconds;
     return list;
 }
 
@@ -260,8 +260,8 @@ static bool hold_once(struct contenders *f, const struct contest *c, struct cont
     struct contest_runner runner = {f, load, run, unload, NULL};
     f->n_loads = 0;
     progress_start(&f->progress, f->o->options->progress, "timing the models", contest_most_loads(c));
-    f->progress.countdown = &f->o->remaining_time.countdown;
-    f->progress.later = remaining_time_after_contest(&f->o->remaining_time);
+    f->progress.countdown = &f->o->time.remaining.countdown;
+    f->progress.later = remaining_time_after_contest(&f->o->time.remaining);
     bool is_held = contest_hold(&runner, c, outcome, f->o->error);
     progress_end(&f->progress);
     return is_held;
@@ -273,7 +273,7 @@ void optimizing_tell_of_one_thread(struct optimizing *o)
     machine_print_load(&load);
     log_warning(o->options->log, "this machine is busy (%s): models are timed on one thread",
                 load.chars ? load.chars : "");
-    o->report.is_on_one_thread = true;
+    o->report.timing.is_on_one_thread = true;
     text_free(&load);
 }
 
@@ -298,7 +298,7 @@ static bool hold(struct contenders *f, size_t *ret_finalist)
                         .is_result = is_result,
                         .seconds = f->o->options->measure_seconds,
                         .loads = CONTEST_LOADS,
-                        .deadline = time_limit_of_timing(&f->o->time_limit),
+                        .deadline = time_limit_of_timing(&f->o->time.limit),
                         .prepares_all = true,
                         .earlier = list_profiles(f),
                         .expected = list_estimates(f),
@@ -311,9 +311,9 @@ static bool hold(struct contenders *f, size_t *ret_finalist)
         is_held = hold_on_one_thread(f, &c, &outcome);
     if (!is_held)
         return optimizing_is_cut(f->o) || contenders_lacks_room(f);
-    f->o->report.is_timing_disturbed = outcome.is_disturbed;
-    f->o->report.is_timing_cut = outcome.is_undecided || outcome.is_disturbed;
-    if (f->o->report.is_timing_cut)
+    f->o->report.timing.is_disturbed = outcome.is_disturbed;
+    f->o->report.timing.is_cut = outcome.is_undecided || outcome.is_disturbed;
+    if (f->o->report.timing.is_cut)
         return true;
     if (outcome.result < n)
         *ret_finalist = f->all.items[outcome.result].finalist;
@@ -353,7 +353,7 @@ double contenders_gain(struct optimizing *o, const struct contender ways[2])
                               .is_result = is_result,
                               .seconds = o->options->measure_seconds,
                               .loads = CONTEST_LOADS,
-                              .deadline = time_limit_of_timing(&o->time_limit),
+                              .deadline = time_limit_of_timing(&o->time.limit),
                               .prepares_all = true,
                               .most_loaded = most_loaded(&f)};
     bool is_held = hold_once(&f, &c, &outcome) && !outcome.is_disturbed && !outcome.is_undecided;
@@ -365,10 +365,10 @@ double contenders_gain(struct optimizing *o, const struct contender ways[2])
 
 bool optimizing_time_result(struct optimizing *o)
 {
-    struct finalist only = {.slant = o->report.slant, .result = o->found};
+    struct finalist only = {.slant = o->report.found.slant, .result = o->results.found};
     size_t unused;
-    vec_push(&o->finalists, only);
+    vec_push(&o->results.finalists, only);
     bool is_done = optimizing_hold_contest(o, &unused);
-    vec_free(&o->finalists);
+    vec_free(&o->results.finalists);
     return is_done;
 }

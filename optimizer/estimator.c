@@ -5,13 +5,11 @@
 #include "backends/backend.h"
 #include "backends/costs/step_cost.h"
 #include "graph/graph_whole.h"
-#include "optimizer/optimization.h"
 
 #include "core/memory/memory.h"
 #include "core/system/cores.h"
 #include "core/text/error.h"
 #include "operators/traits.h"
-#include "optimizer/output_check.h"
 #include <math.h>
 #include <string.h>
 
@@ -100,10 +98,10 @@ double estimator_known_seconds(void *context, const struct graph *g)
 
 struct estimator optimizing_estimator(struct optimizing *o)
 {
-    return (struct estimator){.cut = &o->cut,
-                              .bindings = &o->bindings,
+    return (struct estimator){.cut = &o->inputs.cut,
+                              .bindings = &o->inputs.bindings,
                               .backend = o->backend,
-                              .in_runtime = o->step_costs,
+                              .in_runtime = o->search.step_costs,
                               .when_unknown = INFINITY};
 }
 
@@ -117,7 +115,7 @@ void optimizing_open_estimators(struct optimizing *o)
     struct error error = {0};
     chosen.log = NULL;
     for (size_t i = 0; n > 1 && i < n; i++) {
-        struct backend *b = i == 0 || o->step_costs ? o->backend : optimizing_open_device(o, &chosen, &error);
+        struct backend *b = i == 0 || o->search.step_costs ? o->backend : optimizing_open_device(o, &chosen, &error);
         if (!b)
             break;
         backend_expect_model(b, optimizing_bytes_of_weights(o));
@@ -125,15 +123,15 @@ void optimizing_open_estimators(struct optimizing *o)
         worker.backend = b;
         worker.when_unknown = NAN;
         worker.only_recalls = true;
-        vec_push(&o->workers, worker);
+        vec_push(&o->search.workers, worker);
     }
 }
 
 void optimizing_close_estimators(struct optimizing *o)
 {
-    for (size_t i = 1; i < o->workers.count && !o->step_costs; i++)
-        backend_close(o->workers.items[i].backend);
-    vec_free(&o->workers);
+    for (size_t i = 1; i < o->search.workers.count && !o->search.step_costs; i++)
+        backend_close(o->search.workers.items[i].backend);
+    vec_free(&o->search.workers);
 }
 
 double optimizing_seconds_per_operator(struct optimizing *o, double share)

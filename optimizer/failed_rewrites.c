@@ -5,7 +5,6 @@
 #include "optimizer/failed_rewrites.h"
 
 #include "core/system/interrupt.h"
-#include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
 #include "optimizer/judgement.h"
@@ -20,7 +19,8 @@
 
 static bool fails(const struct optimizing *o)
 {
-    return o->found.steps.count > 0 && (o->report.verdict == CHECK_FAILED || o->report.in_runtime.differs);
+    return o->results.found.steps.count > 0 &&
+           (o->report.check.verdict == CHECK_FAILED || o->report.there.result.differs);
 }
 
 static const char *name_of_difference(const output_comparisons *outputs)
@@ -33,19 +33,19 @@ static const char *name_of_difference(const output_comparisons *outputs)
 
 static const char *output_that_differs(const struct optimizing *o)
 {
-    const char *name = name_of_difference(&o->report.outputs);
-    name = name ? name : name_of_difference(&o->report.in_runtime.outputs);
+    const char *name = name_of_difference(&o->report.check.outputs);
+    name = name ? name : name_of_difference(&o->report.there.result.outputs);
     return name ? name : "(without a name)";
 }
 
 // Between two graphs of which the first agrees and the second does not: by their numbers of milestones, 0 the original.
 static bool find_first_that_differs(struct optimizing *o, size_t *ret_milestone)
 {
-    size_t agrees = 0, differs = o->found.milestones.count;
+    size_t agrees = 0, differs = o->results.found.milestones.count;
     while (agrees + 1 < differs) {
         size_t middle = agrees + (differs - agrees) / 2;
         bool is_equal;
-        if (!optimizing_compare(o, &o->found.milestones.items[middle - 1].graph, &is_equal))
+        if (!optimizing_compare(o, &o->results.found.milestones.items[middle - 1].graph, &is_equal))
             return false;
         *(is_equal ? &agrees : &differs) = middle;
     }
@@ -57,8 +57,8 @@ static bool find_first_that_differs(struct optimizing *o, size_t *ret_milestone)
 
 static bool is_left_out(const struct optimizing *o, const char *name)
 {
-    for (size_t i = 0; i < o->left_out.count; i++)
-        if (strcmp(o->left_out.items[i], name) == 0)
+    for (size_t i = 0; i < o->rules.left_out.count; i++)
+        if (strcmp(o->rules.left_out.items[i], name) == 0)
             return true;
     return false;
 }
@@ -67,10 +67,10 @@ static bool is_left_out(const struct optimizing *o, const char *name)
 static bool is_kept(const struct rule *r, const void *context)
 {
     const struct optimizing *o = context;
-    for (size_t i = 0; i < o->left_out.count; i++)
-        if (strcmp(o->left_out.items[i], r->name) == 0)
+    for (size_t i = 0; i < o->rules.left_out.count; i++)
+        if (strcmp(o->rules.left_out.items[i], r->name) == 0)
             return false;
-    return !(o->leaves_out_differences && rule_introduces_differences(r));
+    return !(o->rules.leaves_out_differences && rule_introduces_differences(r));
 }
 
 static void leave_out_step(struct optimizing *o, const struct rule *r, struct text *names)
@@ -79,8 +79,8 @@ static void leave_out_step(struct optimizing *o, const struct rule *r, struct te
         return;
     text_add(names, names->count ? ", " : "");
     text_add(names, r->name);
-    vec_push(&o->left_out, arena_string(&o->arena, r->name));
-    o->leaves_out_differences = o->leaves_out_differences || rule_introduces_differences(r);
+    vec_push(&o->rules.left_out, arena_string(&o->arena, r->name));
+    o->rules.leaves_out_differences = o->rules.leaves_out_differences || rule_introduces_differences(r);
 }
 
 // False: the device failed, or no rewrite is to blame.
@@ -88,16 +88,17 @@ static bool leave_out_culprits(struct optimizing *o)
 {
     struct text names = {0};
     size_t last;
-    if (o->found.milestones.count == 0 || !find_first_that_differs(o, &last))
+    if (o->results.found.milestones.count == 0 || !find_first_that_differs(o, &last))
         return false;
-    const struct search_milestone *all = o->found.milestones.items;
-    for (size_t i = last > 1 ? all[last - 2].n_steps : 0; i < all[last - 1].n_steps && i < o->found.steps.count; i++)
-        leave_out_step(o, o->found.steps.items[i].rule, &names);
+    const struct search_milestone *all = o->results.found.milestones.items;
+    for (size_t i = last > 1 ? all[last - 2].n_steps : 0; i < all[last - 1].n_steps && i < o->results.found.steps.count;
+         i++)
+        leave_out_step(o, o->results.found.steps.items[i].rule, &names);
     bool is_any = names.count > 0;
-    o->report.failed_output = output_that_differs(o);
+    o->report.check.failed_output = output_that_differs(o);
     if (is_any)
         log_warning(o->options->log, "%s: the check fails at output %s by a rewrite of %s: it searches without that",
-                    o->options->input, o->report.failed_output, names.chars);
+                    o->options->input, o->report.check.failed_output, names.chars);
     text_free(&names);
     return is_any;
 }
@@ -106,55 +107,55 @@ static bool leave_out_culprits(struct optimizing *o)
 
 static void forget_result(struct optimizing *o)
 {
-    vec_free(&o->report.outputs);
-    vec_free(&o->report.in_runtime.outputs);
-    vec_free(&o->report.contenders);
-    vec_free(&o->report.corrections);
-    memset(&o->report.in_runtime, 0, sizeof o->report.in_runtime);
-    search_result_free(&o->found);
-    o->found = (struct search_result){0};
-    o->report.n_timed = 0;
+    vec_free(&o->report.check.outputs);
+    vec_free(&o->report.there.result.outputs);
+    vec_free(&o->report.timing.contenders);
+    vec_free(&o->report.costs.corrections);
+    memset(&o->report.there.result, 0, sizeof o->report.there.result);
+    search_result_free(&o->results.found);
+    o->results.found = (struct search_result){0};
+    o->report.timing.n_timed = 0;
 }
 
 static bool search_again(struct optimizing *o, const char *reason)
 {
     forget_result(o);
-    rule_set_filter(&o->rules, is_kept, o);
-    remaining_time_search_again(&o->remaining_time, reason);
+    rule_set_filter(&o->rules.set, is_kept, o);
+    remaining_time_search_again(&o->time.remaining, reason);
     return optimizing_search_and_judge(o);
 }
 
 static void drop_result(struct optimizing *o)
 {
-    graph_free(&o->found.graph);
-    graph_copy(&o->found.graph, &o->model.graph);
-    vec_clear(&o->found.steps);
-    vec_free(&o->report.outputs);
-    o->report.n_timed = 0;
+    graph_free(&o->results.found.graph);
+    graph_copy(&o->results.found.graph, &o->model.graph);
+    vec_clear(&o->results.found.steps);
+    vec_free(&o->report.check.outputs);
+    o->report.timing.n_timed = 0;
 }
 
 // What was found is told, and not used.
 static void keep_original(struct optimizing *o)
 {
-    o->report.failed_output = output_that_differs(o);
+    o->report.check.failed_output = output_that_differs(o);
     drop_result(o);
     log_warning(o->options->log, "%s: results go on failing the check, at output %s: the original is kept",
-                o->options->input, o->report.failed_output);
+                o->options->input, o->report.check.failed_output);
 }
 
 // An output that is never finite says nothing of what was found: rewrites that assume real numbers are done without.
 static bool search_for_exact_ones(struct optimizing *o)
 {
-    if (!o->report.never_finite || o->options->keeps_nan || o->found.steps.count == 0)
+    if (!o->report.check.never_finite || o->options->keeps_nan || o->results.found.steps.count == 0)
         return true;
     log_warning(o->options->log,
                 "%s: output %s is not finite at any inputs that were tried: only rewrites that keep every bit are used",
-                o->options->input, o->report.never_finite);
-    if (o->options->is_validation_skipped || interrupt_requested() || time_limit_is_over(&o->time_limit)) {
+                o->options->input, o->report.check.never_finite);
+    if (o->options->is_validation_skipped || interrupt_requested() || time_limit_is_over(&o->time.limit)) {
         drop_result(o);
         return true;
     }
-    o->keeps_every_bit = true;
+    o->rules.keeps_every_bit = true;
     o->backend->options.error_budget = 0;
     return search_again(o, "an output is never finite, and it searches for rewrites that keep every bit");
 }

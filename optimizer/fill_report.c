@@ -3,7 +3,6 @@
 #include "optimizer/fill_report.h"
 
 #include "graph/graph_whole.h"
-#include "optimizer/optimization.h"
 
 #include "core/system/cores.h"
 #include "core/text/error.h"
@@ -14,10 +13,11 @@
 static void list_uncompared(struct optimizing *o)
 {
     const struct graph *g = &o->model.graph;
-    for (size_t i = 0; o->report.verdict != CHECK_SKIPPED && i < o->model.outputs.count; i++) {
+    for (size_t i = 0; o->report.check.verdict != CHECK_SKIPPED && i < o->model.outputs.count; i++) {
         const struct imported_value *output = &o->model.outputs.items[i];
         if (!tensor_has_values(g, output->tensor))
-            vec_push(&o->report.uncompared, ((struct uncompared_output){output->name, graph_type(g, output->tensor)}));
+            vec_push(&o->report.check.uncompared,
+                     ((struct uncompared_output){output->name, graph_type(g, output->tensor)}));
     }
 }
 
@@ -61,24 +61,24 @@ static void list_kept(struct optimizing *o)
 
 static void add_measured(struct report *r, const struct coster *c)
 {
-    r->n_steps_measured += c->measured.n_steps;
-    r->seconds_measuring += c->measured.seconds;
-    r->processor_seconds_measuring += c->measured.processor_seconds;
+    r->costs.n_steps_measured += c->measured.n_steps;
+    r->costs.seconds_measuring += c->measured.seconds;
+    r->costs.processor_seconds_measuring += c->measured.processor_seconds;
 }
 
 // What cannot be planned has no kernels.
 static void sum_errors(struct optimizing *o)
 {
-    const struct graph *graphs[2] = {&o->model.graph, &o->found.graph};
-    o->report.allowed_error = o->backend->options.error_budget;
-    for (int i = 0; o->report.allowed_error > 0 && i < 2; i++) {
+    const struct graph *graphs[2] = {&o->model.graph, &o->results.found.graph};
+    o->report.costs.allowed_error = o->backend->options.error_budget;
+    for (int i = 0; o->report.costs.allowed_error > 0 && i < 2; i++) {
         struct graph runnable;
         struct error ignored = {0};
-        graph_cut(&runnable, graphs[i], graphs[1 - i], &o->cut);
-        o->backend->policy = o->policies[i];
-        o->backend->only_recalls = true;
-        backend_error_budget(o->backend, &runnable, &o->report.errors[i], &ignored);
-        o->backend->only_recalls = false;
+        graph_cut(&runnable, graphs[i], graphs[1 - i], &o->inputs.cut);
+        o->backend->policy = o->results.policies[i];
+        o->backend->measuring.only_recalls = true;
+        backend_error_budget(o->backend, &runnable, &o->report.costs.errors[i], &ignored);
+        o->backend->measuring.only_recalls = false;
         graph_free(&runnable);
     }
 }
@@ -108,26 +108,28 @@ static struct node_types count_types(const struct onnx_graph *g, struct arena *a
 static void tell_of_files(struct optimizing *o)
 {
     struct report *r = &o->report;
-    r->files[0] = o->file.model->graph;
+    r->written.files[0] = o->file.model->graph;
     for (int i = 0; i < 2; i++)
-        if (r->files[i])
-            r->types[i] = count_types(r->files[i], &o->model.arena);
+        if (r->written.files[i])
+            r->written.types[i] = count_types(r->written.files[i], &o->model.arena);
 }
 
 void optimizing_fill_report(struct optimizing *o)
 {
     struct report *r = &o->report;
-    r->input = o->options->input;
-    r->output = o->options->output;
-    r->device = o->backend->device;
-    r->n_threads = r->is_on_one_thread ? 1 : o->options->threads > 0 ? (int)o->options->threads : cores_available();
-    r->is_on_gpu = o->options->device == DEVICE_CUDA;
-    r->is_computed = o->options->device == DEVICE_FAKE;
+    r->job.input = o->options->input;
+    r->job.output = o->options->output;
+    r->job.device = o->backend->device;
+    r->job.n_threads = r->timing.is_on_one_thread ? 1
+                       : o->options->threads > 0  ? (int)o->options->threads
+                                                  : cores_available();
+    r->job.is_on_gpu = o->options->device == DEVICE_CUDA;
+    r->job.is_computed = o->options->device == DEVICE_FAKE;
     tell_of_files(o);
-    r->search = &o->found;
-    r->rules = &o->rules;
-    r->failed_rules = o->left_out.items;
-    r->n_failed_rules = o->left_out.count;
+    r->found.search = &o->results.found;
+    r->found.rules = &o->rules.set;
+    r->check.failed_rules = o->rules.left_out.items;
+    r->check.n_failed_rules = o->rules.left_out.count;
     list_uncompared(o);
     r->import.folded = o->model.counts.folded;
     r->import.identities = o->model.counts.identities;
@@ -135,13 +137,13 @@ void optimizing_fill_report(struct optimizing *o)
     list_kept(o);
     add_measured(r, &o->backend->coster);
     sum_errors(o);
-    if (o->step_costs)
-        add_measured(r, o->step_costs);
+    if (o->search.step_costs)
+        add_measured(r, o->search.step_costs);
     r->peak_memory = mem_peak_resident();
-    phases_enter(&o->phases, o->phases.now);
-    r->phases = &o->phases;
+    phases_enter(&o->time.phases, o->time.phases.now);
+    r->phases = &o->time.phases;
     for (int i = 0; i < N_PHASES; i++)
-        r->seconds += o->phases.seconds[i];
+        r->seconds += o->time.phases.seconds[i];
 }
 
 static void add_type(struct exported_types *types, const char *name, tensor_id t)
@@ -178,17 +180,18 @@ static const struct exported_types *types_of_original(struct optimizing *o)
 // says less; a graph that cannot be planned was not searched either.
 void optimizing_describe(struct optimizing *o)
 {
-    const struct graph *graphs[2] = {&o->model.graph, &o->found.graph};
-    o->report.file_types[0] = types_of_original(o);
-    if (!o->report.file_types[1])
-        o->report.file_types[1] = o->report.file_types[0];
-    for (int i = 0; i < 2 && !o->step_costs; i++) {
+    const struct graph *graphs[2] = {&o->model.graph, &o->results.found.graph};
+    o->report.written.file_types[0] = types_of_original(o);
+    if (!o->report.written.file_types[1])
+        o->report.written.file_types[1] = o->report.written.file_types[0];
+    for (int i = 0; i < 2 && !o->search.step_costs; i++) {
         struct graph runnable;
         struct error error = {0};
-        graph_cut(&runnable, graphs[i], graphs[1 - i], &o->cut);
-        graph_steps_init(&o->steps[i]);
-        o->backend->policy = o->policies[i];
-        o->report.steps[i] = graph_steps_collect(&o->steps[i], o->backend, &runnable, &error) ? &o->steps[i] : NULL;
+        graph_cut(&runnable, graphs[i], graphs[1 - i], &o->inputs.cut);
+        graph_steps_init(&o->results.steps[i]);
+        o->backend->policy = o->results.policies[i];
+        o->report.written.steps[i] =
+            graph_steps_collect(&o->results.steps[i], o->backend, &runnable, &error) ? &o->results.steps[i] : NULL;
         graph_free(&runnable);
     }
 }
@@ -196,5 +199,5 @@ void optimizing_describe(struct optimizing *o)
 void optimizing_free_steps(struct optimizing *o)
 {
     for (int i = 0; i < 2; i++)
-        graph_steps_free(&o->steps[i]);
+        graph_steps_free(&o->results.steps[i]);
 }

@@ -13,18 +13,18 @@
 
 const char *optimizing_reason_not_to_check(const struct optimizing *o)
 {
-    return o->found.steps.count == 0       ? "nothing was changed"
-           : !backend_can_run(o->checker)  ? "this device runs nothing"
-           : o->report.is_timing_disturbed ? "this machine is busy"
-           : o->report.is_timing_cut       ? "interrupted"
-           : o->options->is_check_skipped  ? "by request"
-                                           : NULL;
+    return o->results.found.steps.count == 0 ? "nothing was changed"
+           : !backend_can_run(o->checker)    ? "this device runs nothing"
+           : o->report.timing.is_disturbed   ? "this machine is busy"
+           : o->report.timing.is_cut         ? "interrupted"
+           : o->options->is_check_skipped    ? "by request"
+                                             : NULL;
 }
 
 static bool can_be_judged(const struct optimizing *o)
 {
     bool is_checked_here = backend_can_run(o->checker) && !o->options->is_check_skipped;
-    return o->found.steps.count > 0 && (is_checked_here || o->runtime.is_open);
+    return o->results.found.steps.count > 0 && (is_checked_here || o->runtime.is_open);
 }
 
 // A cost database that lacks steps of the result is not silent about it.
@@ -36,7 +36,7 @@ static void tell_of_guesses(const struct optimizing *o)
     struct error error = {0};
     if (o->checker == o->backend)
         return;
-    graph_cut(&runnable, &o->found.graph, NULL, &o->cut);
+    graph_cut(&runnable, &o->results.found.graph, NULL, &o->inputs.cut);
     if (backend_estimate(o->backend, &runnable, &estimate, &error) && estimate.n_guessed &&
         backend_list_guesses(o->backend, &runnable, &text, &error)) {
         log_warning(o->options->log, "costs are guessed of %u of the result's %u step%s; --verbose lists them",
@@ -52,12 +52,12 @@ static bool has_room_for_result(struct optimizing *o)
 {
     struct graph runnable;
     struct error error = {0};
-    graph_cut(&runnable, &o->found.graph, &o->model.graph, &o->cut);
-    o->report.is_too_large = !backend_has_room(o->checker, &runnable, NULL, &error);
-    if (o->report.is_too_large)
+    graph_cut(&runnable, &o->results.found.graph, &o->model.graph, &o->inputs.cut);
+    o->report.timing.is_too_large = !backend_has_room(o->checker, &runnable, NULL, &error);
+    if (o->report.timing.is_too_large)
         log_warning(o->options->log, "%s: the result: %s", o->options->input, error.message);
     graph_free(&runnable);
-    return !o->report.is_too_large;
+    return !o->report.timing.is_too_large;
 }
 
 static bool have_equal_outputs(const struct graph *a, const struct graph *b)
@@ -74,11 +74,11 @@ static bool is_typed_at_probes(struct optimizing *o)
     bool is_typed = true;
     for (int k = 0; is_typed && k < N_PROBES; k++) {
         struct graph before, after;
-        struct cut_plan at = o->cut;
+        struct cut_plan at = o->inputs.cut;
         memcpy(at.binding, o->model.sizes.probes[k], sizeof at.binding);
-        if (!graph_cut(&before, &o->model.graph, &o->found.graph, &at))
+        if (!graph_cut(&before, &o->model.graph, &o->results.found.graph, &at))
             return false;
-        is_typed = graph_cut(&after, &o->found.graph, &o->model.graph, &at);
+        is_typed = graph_cut(&after, &o->results.found.graph, &o->model.graph, &at);
         if (is_typed) {
             is_typed = have_equal_outputs(&before, &after);
             graph_free(&after);
@@ -91,20 +91,20 @@ static bool is_typed_at_probes(struct optimizing *o)
 // Nothing is left of a result that is none for all sizes.
 static void refuse_result_of_some_sizes(struct optimizing *o)
 {
-    if (!o->cut.sizes || o->found.steps.count == 0 || is_typed_at_probes(o))
+    if (!o->inputs.cut.sizes || o->results.found.steps.count == 0 || is_typed_at_probes(o))
         return;
     log_warning(o->options->log, "%s: the result has no types at some sizes, and is dropped", o->options->input);
-    graph_free(&o->found.graph);
-    graph_copy(&o->found.graph, &o->model.graph);
-    vec_clear(&o->found.steps);
+    graph_free(&o->results.found.graph);
+    graph_copy(&o->results.found.graph, &o->model.graph);
+    vec_clear(&o->results.found.steps);
 }
 
 static bool judge(struct optimizing *o)
 {
-    if (can_be_judged(o) && !o->report.is_timing_cut && has_room_for_result(o) && !optimizing_judge(o))
+    if (can_be_judged(o) && !o->report.timing.is_cut && has_room_for_result(o) && !optimizing_judge(o))
         return false;
-    if (o->options->is_timing_skipped && o->found.steps.count > 0 && o->report.verdict != CHECK_FAILED)
-        optimizing_check_in_runtime(o, &o->found.graph, &o->report.in_runtime);
+    if (o->options->is_timing_skipped && o->results.found.steps.count > 0 && o->report.check.verdict != CHECK_FAILED)
+        optimizing_check_in_runtime(o, &o->results.found.graph, &o->report.there.result);
     return true;
 }
 
@@ -114,7 +114,7 @@ bool optimizing_search_and_judge(struct optimizing *o)
         return false;
     refuse_result_of_some_sizes(o);
     tell_of_guesses(o);
-    o->report.verdict = CHECK_SKIPPED;
-    o->report.verdict_reason = optimizing_reason_not_to_check(o);
+    o->report.check.verdict = CHECK_SKIPPED;
+    o->report.check.reason = optimizing_reason_not_to_check(o);
     return judge(o);
 }

@@ -76,11 +76,11 @@ static bool run_node(void *context, const struct graph *g, node_id n, const stru
 static void name_rules(struct optimizing *o)
 {
     uint32_t n = 0;
-    for (size_t i = 0; i < o->rules.rules.count; i++)
-        n = o->rules.rules.items[i]->number >= n ? o->rules.rules.items[i]->number + 1 : n;
+    for (size_t i = 0; i < o->rules.set.rules.count; i++)
+        n = o->rules.set.rules.items[i]->number >= n ? o->rules.set.rules.items[i]->number + 1 : n;
     const char **names = arena_array(&o->model.arena, const char *, n + 1);
-    for (size_t i = 0; i < o->rules.rules.count; i++)
-        names[o->rules.rules.items[i]->number] = o->rules.rules.items[i]->name;
+    for (size_t i = 0; i < o->rules.set.rules.count; i++)
+        names[o->rules.set.rules.items[i]->number] = o->rules.set.rules.items[i]->name;
     o->model.rule_names = names;
     o->model.n_rule_names = n;
 }
@@ -91,15 +91,15 @@ static const struct graph *without_undone_reshapes(struct optimizing *o, const s
     struct graph *written = arena_new(&o->arena, struct graph);
     if (o->model.symbols.count > 0 || !graph_leave_out_undone_reshapes(written, g))
         return g;
-    vec_push(&o->written, written);
+    vec_push(&o->results.written, written);
     return written;
 }
 
 void optimizing_free_written(struct optimizing *o)
 {
-    for (size_t i = 0; i < o->written.count; i++)
-        graph_free(o->written.items[i]);
-    vec_free(&o->written);
+    for (size_t i = 0; i < o->results.written.count; i++)
+        graph_free(o->results.written.items[i]);
+    vec_free(&o->results.written);
 }
 
 bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_model **ret_model,

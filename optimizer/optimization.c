@@ -50,14 +50,14 @@ bool optimizing_is_timed(const struct optimizing *o)
 
 bool optimizing_is_rewritten(const struct optimizing *o, size_t finalist)
 {
-    return o->finalists.items[finalist].result.steps.count > 0;
+    return o->results.finalists.items[finalist].result.steps.count > 0;
 }
 
 bool optimizing_is_cut(struct optimizing *o)
 {
     if (!interrupt_requested())
         return false;
-    o->report.is_timing_cut = true;
+    o->report.timing.is_cut = true;
     *o->error = (struct error){0};
     return true;
 }

@@ -55,43 +55,66 @@ struct profiled_plan {
     struct sample_summary seconds;
 };
 
+// Rules of all searches.
+struct job_rules {
+    struct rule_set set;
+    uint32_t n_of_backtracking;   // those with lower numbers are of backtracking
+    uint32_t first_derived;       // and those from this one on were derived, so many:
+    size_t n_derived;
+    VEC(bool) is_of_egraph;        // by the numbers of rules; empty: all are
+    VEC(const char *) left_out;    // names of those that made results fail the check
+    bool leaves_out_differences;   // and all that subtract what their sources do not
+    bool keeps_every_bit;          // rewrites do: an output is never finite, so that no comparison tells others
+};
+
+// What models run on, and at which sizes.
+struct job_inputs {
+    struct model_inputs given;   // by the user; count 0: none
+    struct cut_plan cut;
+    struct size_bindings bindings;   // where the model has symbols
+};
+
+// What searches go by.
+struct job_search {
+    VEC(struct estimator) workers;        // the first one has the job's backend
+    struct coster *step_costs;            // of the job's runtime; NULL: those of the backend
+    struct validator *validator;          // for all searches with the same rules
+    struct weight_limits weight_limits;   // of what is found; once the model is imported
+    enum layout_strategy layout;
+};
+
+struct job_results {
+    struct search_result found;
+    VEC(struct finalist) finalists;   // while one of them is chosen
+    VEC(struct profiled_plan) profiled;
+    struct passes *passes;            // that were tuned (tuning_phase.h); NULL: none were
+    enum layout_policy policies[2];   // of the original and of the result, as they are run
+    struct graph_steps steps[2];      // of the original and of the result
+    VEC(struct graph *) written;      // what was made of graphs to write them: constants are computed from it later
+    struct temporary_folder folder;   // of models that are timed in the runtime, once there are some
+};
+
+struct job_time {
+    struct remaining_time remaining;   // for what progress shows
+    struct phases phases;
+    struct time_limit limit;
+};
+
 struct optimizing {
     const struct optimize_options *options;
     struct onnx_file file;
     struct imported_model model;
     struct weight_source weight_source;   // the model's
     struct arena arena;                   // of rules and values
-    struct rule_set rules;                // of all searches
-    uint32_t n_of_backtracking;           // rules with lower numbers are those of backtracking
-    uint32_t first_derived;               // and those from this one on, of which there are:
-    size_t n_derived;
-    VEC(bool) is_of_egraph;   // by the numbers of rules; empty: all are
+    struct job_rules rules;
+    struct job_inputs inputs;
     struct backend *backend;
-    VEC(struct estimator) workers;   // for the search; the first one has the backend above
-    struct validator *validator;     // for all searches with the same rules
-    struct backend *checker;         // what models run on: the backend, or the processor where that is not here
-    struct model_inputs given;       // by the user; count 0: none
-    struct cut_plan cut;
-    struct size_bindings bindings;    // where the model has symbols
-    struct runtime runtime;           // that models are timed in; not open: in the checker
-    struct coster *step_costs;        // of that runtime; NULL: those of the backend
-    struct temporary_folder folder;   // of models that are timed there, once there are some
-    enum layout_strategy layout;
-    VEC(struct finalist) finalists;   // while one of them is chosen
-    VEC(struct profiled_plan) profiled;
-    struct passes *passes;   // that were tuned (tuning_phase.h); NULL: none were
-    struct search_result found;
-    struct weight_limits weight_limits;   // of what the search finds; once the model is imported
-    enum layout_policy policies[2];       // of the original and of the result, as they are run
-    struct graph_steps steps[2];          // of the original and of the result
-    VEC(struct graph *) written;          // what was made of graphs to write them: constants are computed from it later
-    VEC(const char *) left_out;           // rules that made results fail the check
-    bool leaves_out_differences;          // and all that subtract what their sources do not
-    bool keeps_every_bit;                 // rewrites do: an output is never finite, so that no comparison tells others
+    struct backend *checker;   // what models run on: the backend, or the processor where that is not here
+    struct runtime runtime;    // that models are timed in; not open: in the checker
+    struct job_search search;
+    struct job_results results;
+    struct job_time time;
     struct report report;
-    struct remaining_time remaining_time;   // for what progress shows
-    struct phases phases;
-    struct time_limit time_limit;
     struct error *error;
 };
 

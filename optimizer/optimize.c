@@ -116,7 +116,7 @@ static const struct imported_value *inputs_at_profile(struct optimizing *o, stru
     graph_init(ret_graph, &o->arena);
     for (size_t i = 0; i < m->inputs.count; i++) {
         const struct type *type = graph_type(&m->graph, m->inputs.items[i].tensor);
-        struct type at = o->cut.sizes ? sizes_type_at(o->cut.sizes, type, o->cut.binding) : *type;
+        struct type at = o->inputs.cut.sizes ? sizes_type_at(o->inputs.cut.sizes, type, o->inputs.cut.binding) : *type;
         tensor_id leaf = graph_add_leaf(ret_graph, operators[OP_INPUT], (int64_t)i, &at);
         inputs[i] = (struct imported_value){m->inputs.items[i].name, leaf};
     }
@@ -130,8 +130,8 @@ static bool read_given_inputs(struct optimizing *o)
     if (!o->options->inputs)
         return true;
     const struct imported_value *inputs = inputs_at_profile(o, &g);
-    o->given = (struct model_inputs){n, arena_array(&o->arena, struct tensor_value, n + 1)};
-    bool is_read = npy_read_inputs(o->options->inputs, &g, inputs, n, o->given.values, &o->arena, o->error);
+    o->inputs.given = (struct model_inputs){n, arena_array(&o->arena, struct tensor_value, n + 1)};
+    bool is_read = npy_read_inputs(o->options->inputs, &g, inputs, n, o->inputs.given.values, &o->arena, o->error);
     graph_free(&g);
     return is_read;
 }
@@ -172,9 +172,9 @@ static bool open_model(struct optimizing *o)
 // Layouts of ours are nothing that another runtime has.
 static void choose_layouts(struct optimizing *o)
 {
-    o->layout = (enum layout_strategy)o->options->layout;
-    if (o->layout == STRATEGY_AUTO)
-        o->layout = o->runtime.is_open ? STRATEGY_STANDARD : STRATEGY_JOINT;
+    o->search.layout = (enum layout_strategy)o->options->layout;
+    if (o->search.layout == STRATEGY_AUTO)
+        o->search.layout = o->runtime.is_open ? STRATEGY_STANDARD : STRATEGY_JOINT;
 }
 
 // Nor are kernels of ours.
@@ -191,7 +191,7 @@ static bool has_room_for_check(struct optimizing *o)
     struct graph runnable;
     if (!backend_can_run(o->checker) || (o->options->is_check_skipped && !optimizing_is_timed(o)))
         return true;
-    graph_cut(&runnable, &o->model.graph, NULL, &o->cut);
+    graph_cut(&runnable, &o->model.graph, NULL, &o->inputs.cut);
     bool has_room = backend_has_room(o->checker, &runnable, NULL, o->error);
     graph_free(&runnable);
     return has_room || error_set_code(o->error, EXIT_UNSUPPORTED, o->options->input,
@@ -218,17 +218,17 @@ static bool choose_sizes(struct optimizing *o)
         return o->options->profiles.count == 0 ||
                error_set_code(o->error, EXIT_USAGE, o->options->input,
                               "has no symbolic dimension that --profile could give sizes");
-    o->cut.sizes = &o->model.sizes;
-    o->cut.is_needed = true;
+    o->inputs.cut.sizes = &o->model.sizes;
+    o->inputs.cut.is_needed = true;
     o->report.model = &o->model;
-    o->report.bindings = &o->bindings;
+    o->report.bindings = &o->inputs.bindings;
     find_given_sizes(o, given);
     struct import_options import = import_options_of(o);
     struct profile_request request = {
-        &o->model, &import, &o->cut, &o->options->profiles, given, (uint64_t)o->options->seed};
-    if (!profiles_choose(&o->bindings, &request, o->error))
+        &o->model, &import, &o->inputs.cut, &o->options->profiles, given, (uint64_t)o->options->seed};
+    if (!profiles_choose(&o->inputs.bindings, &request, o->error))
         return false;
-    memcpy(o->cut.binding, o->bindings.profiles[0], sizeof o->cut.binding);
+    memcpy(o->inputs.cut.binding, o->inputs.bindings.profiles[0], sizeof o->inputs.cut.binding);
     if (o->options->search != SEARCH_BACKTRACKING)
         log_warning(o->options->log, "%s has symbolic dimensions, for which only backtracking searches",
                     o->options->input);
@@ -238,8 +238,8 @@ static bool choose_sizes(struct optimizing *o)
 static const char *reason_not_to_measure(struct optimizing *o)
 {
     struct text load = {0};
-    if (!o->report.is_timing_disturbed)
-        return time_limit_is_over(&o->time_limit) ? "the time was over before the result was seen to be faster"
+    if (!o->report.timing.is_disturbed)
+        return time_limit_is_over(&o->time.limit) ? "the time was over before the result was seen to be faster"
                                                   : "it was interrupted before the result was seen to be faster";
     machine_print_load(&load);
     const char *reason =
@@ -252,24 +252,26 @@ static void decide(struct optimizing *o)
 {
     struct report *r = &o->report;
     if (o->options->is_only_simplified)
-        r->kept_reason = "it was only to be simplified";
-    else if (o->found.steps.count == 0 && r->failed_output)
-        r->kept_reason = arena_printf(&o->model.arena, "what was found to be faster fails the check, at output %s",
-                                      r->failed_output);
-    else if (o->found.steps.count == 0 && r->never_finite)
-        r->kept_reason = arena_printf(
-            &o->model.arena, "output %s is not finite at any inputs, which says nothing of rewrites", r->never_finite);
-    else if (o->found.steps.count == 0)
-        r->kept_reason = "no rewrite was found to be faster";
-    else if (r->is_timing_cut)
-        r->kept_reason = reason_not_to_measure(o);
-    else if (r->is_too_large)
-        r->kept_reason = "there is not enough memory to run the result";
-    else if (r->in_runtime.failure)
-        r->kept_reason = arena_printf(&o->model.arena, "the result fails where it is timed: %s", r->in_runtime.failure);
-    else if (r->n_timed == 2 && !r->is_faster)
-        r->kept_reason = "the result is not measurably faster";
-    r->is_optimized = r->kept_reason == NULL;
+        r->written.kept_reason = "it was only to be simplified";
+    else if (o->results.found.steps.count == 0 && r->check.failed_output)
+        r->written.kept_reason = arena_printf(
+            &o->model.arena, "what was found to be faster fails the check, at output %s", r->check.failed_output);
+    else if (o->results.found.steps.count == 0 && r->check.never_finite)
+        r->written.kept_reason =
+            arena_printf(&o->model.arena, "output %s is not finite at any inputs, which says nothing of rewrites",
+                         r->check.never_finite);
+    else if (o->results.found.steps.count == 0)
+        r->written.kept_reason = "no rewrite was found to be faster";
+    else if (r->timing.is_cut)
+        r->written.kept_reason = reason_not_to_measure(o);
+    else if (r->timing.is_too_large)
+        r->written.kept_reason = "there is not enough memory to run the result";
+    else if (r->there.result.failure)
+        r->written.kept_reason =
+            arena_printf(&o->model.arena, "the result fails where it is timed: %s", r->there.result.failure);
+    else if (r->timing.n_timed == 2 && !r->timing.is_faster)
+        r->written.kept_reason = "the result is not measurably faster";
+    r->written.is_optimized = r->written.kept_reason == NULL;
 }
 
 // --- the job ---------------------------------------------------------------------------------------------------------
@@ -277,19 +279,19 @@ static void decide(struct optimizing *o)
 // Nothing is known of costs.
 static bool only_simplify(struct optimizing *o)
 {
-    graph_copy(&o->found.graph, &o->model.graph);
-    o->found.seconds_before = o->found.seconds_after = INFINITY;
-    o->report.verdict = CHECK_SKIPPED;
-    o->report.verdict_reason = optimizing_reason_not_to_check(o);
+    graph_copy(&o->results.found.graph, &o->model.graph);
+    o->results.found.seconds_before = o->results.found.seconds_after = INFINITY;
+    o->report.check.verdict = CHECK_SKIPPED;
+    o->report.check.reason = optimizing_reason_not_to_check(o);
     choose_layouts(o);
-    o->report.layout_strategy = optimize_layouts[o->layout];
+    o->report.costs.layout_strategy = optimize_layouts[o->search.layout];
     decide(o);
     return optimizing_write(o);
 }
 
 static bool optimize_imported(struct optimizing *o)
 {
-    cut_plan_init(&o->cut, &o->model.graph, (uint32_t)o->model.inputs.count);
+    cut_plan_init(&o->inputs.cut, &o->model.graph, (uint32_t)o->model.inputs.count);
     if (!optimizing_can_compile(o) || !choose_sizes(o))
         return false;
     if (o->options->is_only_simplified)
@@ -303,7 +305,7 @@ static bool optimize_imported(struct optimizing *o)
     allow_errors(o);
     optimizing_tune_original(o);
     if (o->options->derives && o->model.symbols.count == 0) {
-        phases_enter(&o->phases, PHASE_DERIVING);
+        phases_enter(&o->time.phases, PHASE_DERIVING);
         optimizing_derive_rules(o);
     }
     if (!failed_rewrites_search(o))
@@ -327,17 +329,17 @@ static void tell(struct optimizing *o, bool is_done, print_fn *print, void *cont
 static void free_results(struct optimizing *o)
 {
     optimizing_free_written(o);
-    search_result_free(&o->found);
-    cut_plan_free(&o->cut);
-    vec_free(&o->report.outputs);
-    vec_free(&o->report.in_runtime.outputs);
-    vec_free(&o->report.of_simplified.outputs);
-    vec_free(&o->report.uncompared);
+    search_result_free(&o->results.found);
+    cut_plan_free(&o->inputs.cut);
+    vec_free(&o->report.check.outputs);
+    vec_free(&o->report.there.result.outputs);
+    vec_free(&o->report.there.simplified.outputs);
+    vec_free(&o->report.check.uncompared);
     vec_free(&o->report.kept);
-    vec_free(&o->report.contenders);
-    vec_free(&o->report.corrections);
-    vec_free(&o->profiled);
-    vec_free(&o->left_out);
+    vec_free(&o->report.timing.contenders);
+    vec_free(&o->report.costs.corrections);
+    vec_free(&o->results.profiled);
+    vec_free(&o->rules.left_out);
 }
 
 // A file that is named is wanted. What cannot be kept in the user's cache is a warning.
@@ -346,7 +348,7 @@ static bool keep_costs(struct optimizing *o)
     if (!o->options->costs)
         return true;
     bool is_kept = backend_save_costs_last(o->backend, o->error);
-    return step_costs_save_last(o->step_costs, o->error) && is_kept;
+    return step_costs_save_last(o->search.step_costs, o->error) && is_kept;
 }
 
 static bool optimize_opened(struct optimizing *o, print_fn *print, void *context)
@@ -375,22 +377,22 @@ static bool is_possible(const struct optimize_options *options, struct error *er
 bool optimize_model(const struct optimize_options *options, print_fn *print, void *context, struct error *error)
 {
     struct optimizing o = {.options = options, .error = error};
-    phases_start(&o.phases);
-    o.remaining_time.countdown.seconds = INFINITY;
-    o.remaining_time.countdown.ends = options->total_seconds > 0 ? clock_seconds() + options->total_seconds : 0;
-    o.remaining_time.phases = &o.phases;
-    time_limit_begin(&o.time_limit, options->total_seconds, clock_seconds(), &o.phases, &o.remaining_time);
+    phases_start(&o.time.phases);
+    o.time.remaining.countdown.seconds = INFINITY;
+    o.time.remaining.countdown.ends = options->total_seconds > 0 ? clock_seconds() + options->total_seconds : 0;
+    o.time.remaining.phases = &o.time.phases;
+    time_limit_begin(&o.time.limit, options->total_seconds, clock_seconds(), &o.time.phases, &o.time.remaining);
     arena_init(&o.arena);
-    rule_set_init(&o.rules, &o.arena);
+    rule_set_init(&o.rules.set, &o.arena);
     bool is_open =
         is_possible(options, error) && optimizing_read_rules(&o) && optimizing_open_runtime(&o) && open_file(&o);
     bool is_done = is_open && optimize_opened(&o, print, context);
     if (is_open)
         onnx_file_close(&o.file);
     optimizing_close_runtime(&o);
-    time_limit_end(&o.time_limit);
-    rule_set_free(&o.rules);
-    vec_free(&o.is_of_egraph);
+    time_limit_end(&o.time.limit);
+    rule_set_free(&o.rules.set);
+    vec_free(&o.rules.is_of_egraph);
     arena_free(&o.arena);
     return is_done;
 }

@@ -5,7 +5,6 @@
 #include "optimizer/report/report.h"
 #include <stdio.h>
 
-struct error;
 struct log;
 
 struct optimize_options {

@@ -4,7 +4,6 @@
 #include "backends/backend.h"
 #include "optimizer/contenders.h"
 #include "optimizer/estimator.h"
-#include "optimizer/optimization.h"
 
 #include "core/numbers/random.h"
 #include "core/system/clock.h"
@@ -33,8 +32,8 @@ static void init_pair(struct optimizing *o, const struct graph *a, const struct 
 {
     *ret_pair = (struct pair){0};
     arena_init(&ret_pair->arena);
-    graph_cut(&ret_pair->graphs[0], a, b, &o->cut);
-    graph_cut(&ret_pair->graphs[1], b, a, &o->cut);
+    graph_cut(&ret_pair->graphs[0], a, b, &o->inputs.cut);
+    graph_cut(&ret_pair->graphs[1], b, a, &o->inputs.cut);
 }
 
 static void free_model(struct pair *pair, int i)
@@ -58,7 +57,7 @@ static bool prepare_model(struct optimizing *o, const struct tensor_value *weigh
 {
     double budget = o->checker->options.error_budget;
     if (o->checker == o->backend)
-        o->checker->policy = o->policies[i];
+        o->checker->policy = o->results.policies[i];
     o->checker->options.error_budget = i == 0 ? 0 : budget;
     pair->models[i] = backend_prepare(o->checker, &pair->graphs[i], o->model.weights.count, weights, o->error);
     o->checker->options.error_budget = budget;
@@ -68,8 +67,9 @@ static bool prepare_model(struct optimizing *o, const struct tensor_value *weigh
 
 static bool record_attempt(struct optimizing *o, struct pair *pair, int i, int attempt)
 {
-    return model_record(pair->models[i], &pair->graphs[0], o->cut.n_inputs, &o->given, (uint64_t)o->options->seed,
-                        attempt, (int)o->options->rounds, &pair->arena, &pair->recordings[i][attempt], o->error);
+    return model_record(pair->models[i], &pair->graphs[0], o->inputs.cut.n_inputs, &o->inputs.given,
+                        (uint64_t)o->options->seed, attempt, (int)o->options->rounds, &pair->arena,
+                        &pair->recordings[i][attempt], o->error);
 }
 
 // Until all outputs tell something: numbers are looked for at which the original is finite, and not constant.
@@ -109,11 +109,11 @@ static bool record(struct optimizing *o, struct pair *pair, int i)
 static void name_outputs(struct optimizing *o)
 {
     size_t next = 0;
-    for (size_t i = 0; i < o->model.outputs.count && next < o->report.outputs.count; i++)
+    for (size_t i = 0; i < o->model.outputs.count && next < o->report.check.outputs.count; i++)
         if (tensor_has_values(&o->model.graph, o->model.outputs.items[i].tensor))
-            o->report.outputs.items[next++].name = o->model.outputs.items[i].name;
-    for (; next < o->report.outputs.count; next++)
-        o->report.outputs.items[next].name = "(read by an operator that is kept)";
+            o->report.check.outputs.items[next++].name = o->model.outputs.items[i].name;
+    for (; next < o->report.check.outputs.count; next++)
+        o->report.check.outputs.items[next].name = "(read by an operator that is kept)";
 }
 
 static enum check_verdict verdict_of(const output_comparisons *outputs)
@@ -130,18 +130,18 @@ static enum check_verdict verdict_of(const output_comparisons *outputs)
 
 static void judge(struct optimizing *o, const struct pair *pair)
 {
-    o->report.tolerance = comparison_tolerance(&pair->graphs[0], o->options->allows_tf32, o->options->tolerance);
+    o->report.check.tolerance = comparison_tolerance(&pair->graphs[0], o->options->allows_tf32, o->options->tolerance);
     output_comparisons more = {0};
     for (int attempt = 0; attempt < INPUT_ATTEMPTS; attempt++)
         if (pair->is_recorded[attempt]) {
-            recordings_compare(&pair->recordings[0][attempt], &pair->recordings[1][attempt], o->report.tolerance,
-                               attempt ? &more : &o->report.outputs);
-            outputs_merge(&o->report.outputs, &more);
+            recordings_compare(&pair->recordings[0][attempt], &pair->recordings[1][attempt], o->report.check.tolerance,
+                               attempt ? &more : &o->report.check.outputs);
+            outputs_merge(&o->report.check.outputs, &more);
         }
     vec_free(&more);
     name_outputs(o);
-    o->report.verdict = verdict_of(&o->report.outputs);
-    report_note_never_finite(&o->report, &o->report.outputs);
+    o->report.check.verdict = verdict_of(&o->report.check.outputs);
+    report_note_never_finite(&o->report, &o->report.check.outputs);
 }
 
 // Pairs are there one at a time: each packs a copy of the weights.
@@ -149,7 +149,7 @@ static bool compare(struct optimizing *o, const struct tensor_value *weights)
 {
     struct pair pair;
     bool is_done = true;
-    init_pair(o, &o->model.graph, &o->found.graph, &pair);
+    init_pair(o, &o->model.graph, &o->results.found.graph, &pair);
     for (int i = 0; is_done && i < 2; i++) {
         is_done = prepare_model(o, weights, &pair, i) && record(o, &pair, i);
         free_model(&pair, i);
@@ -185,16 +185,16 @@ static bool check_with_random_weights(struct optimizing *o, const struct tensor_
     arena_init(&arena);
     bool is_done = compare(o, random_weights(o, own, &arena));
     arena_free(&arena);
-    o->report.verdict_reason = o->report.verdict == CHECK_PASSED
-                                   ? "with random weights, as the outputs are constant with the model's own"
-                                   : "outputs are constant, with the model's own weights and with random ones";
+    o->report.check.reason = o->report.check.verdict == CHECK_PASSED
+                                 ? "with random weights, as the outputs are constant with the model's own"
+                                 : "outputs are constant, with the model's own weights and with random ones";
     return is_done;
 }
 
 static const struct tensor_value *list_weights(struct optimizing *o)
 {
     struct graph runnable;
-    graph_cut(&runnable, &o->model.graph, &o->found.graph, &o->cut);
+    graph_cut(&runnable, &o->model.graph, &o->results.found.graph, &o->inputs.cut);
     const struct tensor_value *weights = model_list_weights(&o->model, &runnable);
     graph_free(&runnable);
     return weights;
@@ -217,7 +217,7 @@ static bool has_room_to_compare(struct optimizing *o, struct error *error)
 {
     struct pair pair;
     size_t of_models[2] = {0}, available = mem_available();
-    init_pair(o, &o->model.graph, &o->found.graph, &pair);
+    init_pair(o, &o->model.graph, &o->results.found.graph, &pair);
     bool has_room = true;
     for (int i = 0; has_room && i < 2; i++)
         has_room = backend_has_room(o->checker, &pair.graphs[i], &of_models[i], error);
@@ -233,11 +233,11 @@ static bool has_room_to_compare(struct optimizing *o, struct error *error)
 static void leave_out_check(struct optimizing *o, size_t check, const struct error *error)
 {
     struct text sizes = {0};
-    profile_print(&sizes, &o->model, o->bindings.checks[check]);
+    profile_print(&sizes, &o->model, o->inputs.bindings.checks[check]);
     log_warning(o->options->log, "%s: not checked here at %s: %s", o->options->input, sizes.chars, error->message);
     text_free(&sizes);
     if (!o->runtime.is_open || o->options->is_timing_skipped)
-        bindings_drop_check(&o->bindings, check);
+        bindings_drop_check(&o->inputs.bindings, check);
 }
 
 // A model with symbols is compared at random sizes, where there is memory for these. The worst counts. Layouts by rule
@@ -245,20 +245,20 @@ static void leave_out_check(struct optimizing *o, size_t check, const struct err
 // beside.
 static bool compare_at_other_sizes(struct optimizing *o, const struct tensor_value *weights)
 {
-    struct cut_plan profile = o->cut;
-    enum layout_policy policies[] = {o->policies[0], o->policies[1]};
+    struct cut_plan profile = o->inputs.cut;
+    enum layout_policy policies[] = {o->results.policies[0], o->results.policies[1]};
     bool is_done = true;
-    o->policies[0] = o->policies[1] = LAYOUTS_STANDARD;
-    for (size_t i = o->bindings.n_checks; is_done && i-- > 0 && o->report.verdict != CHECK_FAILED;) {
+    o->results.policies[0] = o->results.policies[1] = LAYOUTS_STANDARD;
+    for (size_t i = o->inputs.bindings.n_checks; is_done && i-- > 0 && o->report.check.verdict != CHECK_FAILED;) {
         struct error error = {0};
-        memcpy(o->cut.binding, o->bindings.checks[i], sizeof o->cut.binding);
+        memcpy(o->inputs.cut.binding, o->inputs.bindings.checks[i], sizeof o->inputs.cut.binding);
         if (has_room_to_compare(o, &error))
             is_done = compare(o, weights);
         else
             leave_out_check(o, i, &error);
     }
-    o->cut = profile;
-    memcpy(o->policies, policies, sizeof policies);
+    o->inputs.cut = profile;
+    memcpy(o->results.policies, policies, sizeof policies);
     return is_done;
 }
 
@@ -266,55 +266,55 @@ static bool check_here(struct optimizing *o, const struct tensor_value *weights)
 {
     if (o->options->is_check_skipped)
         return true;
-    if (!compare_at_other_sizes(o, weights) || o->report.verdict == CHECK_FAILED)
-        return o->report.verdict == CHECK_FAILED;
-    return compare(o, weights) && (o->report.verdict != CHECK_UNTRUSTWORTHY || optimizing_has_large_weights(o) ||
-                                   o->report.never_finite || check_with_random_weights(o, weights));
+    if (!compare_at_other_sizes(o, weights) || o->report.check.verdict == CHECK_FAILED)
+        return o->report.check.verdict == CHECK_FAILED;
+    return compare(o, weights) && (o->report.check.verdict != CHECK_UNTRUSTWORTHY || optimizing_has_large_weights(o) ||
+                                   o->report.check.never_finite || check_with_random_weights(o, weights));
 }
 
 // By the costs of its runtime; 0: there are none, or nodes that nobody understands are a part of the time.
 static double believed_seconds(struct optimizing *o, const struct graph *g)
 {
     struct estimator e = optimizing_estimator(o);
-    double seconds = o->step_costs && o->cut.first_input.count == 0 ? estimator_known_seconds(&e, g) : 0;
+    double seconds = o->search.step_costs && o->inputs.cut.first_input.count == 0 ? estimator_known_seconds(&e, g) : 0;
     return isfinite(seconds) ? seconds : 0;
 }
 
 static void report_times_in_runtime(struct optimizing *o)
 {
     struct report *r = &o->report;
-    r->n_timed = 2;
-    r->is_interleaved = !o->runtime.has_apart;
-    memcpy(r->times, r->in_runtime.times.times, sizeof r->times);
-    r->gain = r->in_runtime.times.gain;
-    r->estimates[0] = believed_seconds(o, &o->model.graph);
-    r->estimates[1] = believed_seconds(o, &o->found.graph);
-    r->is_faster = ratio_is_a_gain(&r->gain);
+    r->timing.n_timed = 2;
+    r->timing.is_interleaved = !o->runtime.has_apart;
+    memcpy(r->timing.times, r->there.result.times.times, sizeof r->timing.times);
+    r->timing.gain = r->there.result.times.gain;
+    r->timing.estimates[0] = believed_seconds(o, &o->model.graph);
+    r->timing.estimates[1] = believed_seconds(o, &o->results.found.graph);
+    r->timing.is_faster = ratio_is_a_gain(&r->timing.gain);
 }
 
 // What our own executor finds different is not asked for its time. A runtime that is gone leaves it to our own
 // executor.
 static bool judge_in_runtime(struct optimizing *o)
 {
-    if (o->options->is_timing_skipped || o->report.verdict == CHECK_FAILED)
+    if (o->options->is_timing_skipped || o->report.check.verdict == CHECK_FAILED)
         return true;
     if (!o->runtime.is_open)
-        return !o->step_costs || !optimizing_is_timed(o) || optimizing_is_cut(o) || optimizing_time_result(o);
-    phases_enter(&o->phases, PHASE_TIMING);
-    if (!optimizing_judge_in_runtime(o, &o->found.graph, &o->report.in_runtime))
+        return !o->search.step_costs || !optimizing_is_timed(o) || optimizing_is_cut(o) || optimizing_time_result(o);
+    phases_enter(&o->time.phases, PHASE_TIMING);
+    if (!optimizing_judge_in_runtime(o, &o->results.found.graph, &o->report.there.result))
         return optimizing_is_cut(o) || !optimizing_is_timed(o) || optimizing_time_result(o);
-    o->report.runtime = arena_string(&o->model.arena, runtime_name(&o->runtime));
-    if (o->report.in_runtime.is_timed)
+    o->report.there.name = arena_string(&o->model.arena, runtime_name(&o->runtime));
+    if (o->report.there.result.is_timed)
         report_times_in_runtime(o);
     return true;
 }
 
 bool optimizing_judge(struct optimizing *o)
 {
-    phases_enter(&o->phases, PHASE_CHECKING);
+    phases_enter(&o->time.phases, PHASE_CHECKING);
     if (backend_can_run(o->checker) && !check_here(o, list_weights(o))) {
-        o->report.verdict = CHECK_SKIPPED;
-        o->report.verdict_reason = "interrupted";
+        o->report.check.verdict = CHECK_SKIPPED;
+        o->report.check.reason = "interrupted";
         return optimizing_is_cut(o);
     }
     return judge_in_runtime(o);
@@ -323,28 +323,28 @@ bool optimizing_judge(struct optimizing *o)
 static bool compare_here(struct optimizing *o, bool *ret_agrees)
 {
     struct report own = o->report;
-    enum layout_policy policies[] = {o->policies[0], o->policies[1]};
-    memset(&o->report.outputs, 0, sizeof o->report.outputs);
-    o->report.verdict = CHECK_PASSED;
-    o->policies[0] = o->policies[1] = LAYOUTS_STANDARD;
+    enum layout_policy policies[] = {o->results.policies[0], o->results.policies[1]};
+    memset(&o->report.check.outputs, 0, sizeof o->report.check.outputs);
+    o->report.check.verdict = CHECK_PASSED;
+    o->results.policies[0] = o->results.policies[1] = LAYOUTS_STANDARD;
     bool is_done = !backend_can_run(o->checker) || check_here(o, list_weights(o));
-    *ret_agrees = o->report.verdict != CHECK_FAILED;
-    vec_free(&o->report.outputs);
-    memcpy(o->policies, policies, sizeof policies);
+    *ret_agrees = o->report.check.verdict != CHECK_FAILED;
+    vec_free(&o->report.check.outputs);
+    memcpy(o->results.policies, policies, sizeof policies);
     o->report = own;
     return is_done;
 }
 
 bool optimizing_compare(struct optimizing *o, const struct graph *g, bool *ret_agrees)
 {
-    struct graph found = o->found.graph;
+    struct graph found = o->results.found.graph;
     struct runtime_verdict there = {0};
-    o->found.graph = *g;
+    o->results.found.graph = *g;
     bool is_done = compare_here(o, ret_agrees);
-    if (is_done && *ret_agrees && o->report.in_runtime.differs)
+    if (is_done && *ret_agrees && o->report.there.result.differs)
         optimizing_check_in_runtime(o, g, &there);
     *ret_agrees = *ret_agrees && !there.differs && !there.failure;
     vec_free(&there.outputs);
-    o->found.graph = found;
+    o->results.found.graph = found;
     return is_done;
 }

@@ -127,7 +127,7 @@ static void list_classes(struct region_contest *c)
 
 static bool is_time_over(const struct region_contest *c)
 {
-    double end = time_limit_of_timing(&c->o->time_limit), now = clock_seconds();
+    double end = time_limit_of_timing(&c->o->time.limit), now = clock_seconds();
     return interrupt_requested() || now > c->deadline || (end > 0 && now > end);
 }
 
@@ -179,8 +179,8 @@ static bool has_nodes_of(const struct graph *g, uint32_t rule)
 
 static uint32_t number_of_rule(const struct optimizing *o, const struct rule *r)
 {
-    for (size_t i = 0; i < o->rules.rules.count; i++)
-        if (o->rules.rules.items[i] == r)
+    for (size_t i = 0; i < o->rules.set.rules.count; i++)
+        if (o->rules.set.rules.items[i] == r)
             return (uint32_t)i;
     return 0;
 }
@@ -264,7 +264,7 @@ static void try_finalist(struct region_contest *c, struct search_result *r)
 static bool is_repeated(const struct optimizing *o, size_t i)
 {
     for (size_t k = 0; k < i; k++)
-        if (graph_equal(&o->finalists.items[k].result.graph, &o->finalists.items[i].result.graph))
+        if (graph_equal(&o->results.finalists.items[k].result.graph, &o->results.finalists.items[i].result.graph))
             return true;
     return false;
 }
@@ -272,21 +272,21 @@ static bool is_repeated(const struct optimizing *o, size_t i)
 static bool is_faster_than(struct optimizing *o, size_t i, size_t best, double seconds)
 {
     struct side_by_side times;
-    return optimizing_duel_in_runtime(o, &o->finalists.items[best].result.graph, &o->finalists.items[i].result.graph,
-                                      seconds, &times) &&
+    return optimizing_duel_in_runtime(o, &o->results.finalists.items[best].result.graph,
+                                      &o->results.finalists.items[i].result.graph, seconds, &times) &&
            times.gain.ratio > 1;
 }
 
 size_t optimizing_hold_contest_of_regions(struct optimizing *o)
 {
     struct region_contest c = {.o = o};
-    size_t n = o->finalists.count, best = 0;
+    size_t n = o->results.finalists.count, best = 0;
     double seconds = SHARE_OF_DUELS * o->options->measure_seconds / (double)(n > 1 ? n - 1 : 1);
     c.deadline = clock_seconds() + MOST_TIMES_LONGER * o->options->measure_seconds;
     for (size_t i = 0; i < n; i++) {
         if (!optimizing_is_rewritten(o, i) || (i > 0 && is_time_over(&c)))
             continue;
-        try_finalist(&c, &o->finalists.items[i].result);
+        try_finalist(&c, &o->results.finalists.items[i].result);
         if (!optimizing_is_rewritten(o, best) || (optimizing_is_rewritten(o, i) && best != i && !is_repeated(o, i) &&
                                                   !is_time_over(&c) && is_faster_than(o, i, best, seconds)))
             best = i;

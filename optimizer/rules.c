@@ -4,7 +4,6 @@
 
 #include "optimizer/compilation.h"
 #include "optimizer/derive/derived_rules.h"
-#include "optimizer/optimization.h"
 
 #include "core/text/error.h"
 #include "core/text/log.h"
@@ -35,34 +34,34 @@ static bool say_the_same(const struct rule *x, const struct rule *y)
 
 static bool is_of_backtracking(const struct optimizing *o, const struct rule *r)
 {
-    return r->number < o->n_of_backtracking || (o->n_derived && r->number >= o->first_derived);
+    return r->number < o->rules.n_of_backtracking || (o->rules.n_derived && r->number >= o->rules.first_derived);
 }
 
 static bool is_of_some_search(const struct rule *r, const void *context)
 {
     const struct optimizing *o = context;
-    return r->number < o->n_of_backtracking || o->is_of_egraph.items[r->number];
+    return r->number < o->rules.n_of_backtracking || o->rules.is_of_egraph.items[r->number];
 }
 
 // The same name with fewer or other conditions is another rule.
 static void add_to_egraph(struct optimizing *o, struct rule *r)
 {
-    const struct rule *namesake = find_rule(&o->rules, o->n_of_backtracking, r->name);
+    const struct rule *namesake = find_rule(&o->rules.set, o->rules.n_of_backtracking, r->name);
     bool is_same = namesake && say_the_same(namesake, r);
-    o->is_of_egraph.items[is_same ? namesake->number : r->number] = true;
+    o->rules.is_of_egraph.items[is_same ? namesake->number : r->number] = true;
     if (namesake && !is_same)
         r->name = arena_printf(&o->arena, "egraph-%s", r->name);
 }
 
 static bool read_rules_of_egraph(struct optimizing *o, const char *path)
 {
-    if (!rule_set_read(&o->rules, path, o->error))
+    if (!rule_set_read(&o->rules.set, path, o->error))
         return false;
-    for (size_t i = 0; i < o->rules.rules.count; i++)
-        vec_push(&o->is_of_egraph, false);
-    for (size_t i = o->n_of_backtracking; i < o->rules.rules.count; i++)
-        add_to_egraph(o, o->rules.rules.items[i]);
-    rule_set_filter(&o->rules, is_of_some_search, o);
+    for (size_t i = 0; i < o->rules.set.rules.count; i++)
+        vec_push(&o->rules.is_of_egraph, false);
+    for (size_t i = o->rules.n_of_backtracking; i < o->rules.set.rules.count; i++)
+        add_to_egraph(o, o->rules.set.rules.items[i]);
+    rule_set_filter(&o->rules.set, is_of_some_search, o);
     return true;
 }
 
@@ -82,18 +81,18 @@ bool optimizing_read_rules(struct optimizing *o)
     const struct option_list *without = &o->options->without;
     char buffer[SHARED_PATH_SIZE];
     const char *of_egraph = rules_of_egraph(o->options, buffer);
-    if (!rule_set_read(&o->rules, o->options->rules, o->error))
+    if (!rule_set_read(&o->rules.set, o->options->rules, o->error))
         return false;
-    o->n_of_backtracking = o->rules.rules.count;
-    if (o->n_of_backtracking == 0)
+    o->rules.n_of_backtracking = o->rules.set.rules.count;
+    if (o->rules.n_of_backtracking == 0)
         log_warning(o->options->log, "%s: has no rules", o->options->rules);
     if (of_egraph && !read_rules_of_egraph(o, of_egraph))
         return false;
     for (size_t i = 0; i < without->count; i++)
-        if (!find_rule(&o->rules, o->rules.rules.count, without->items[i]))
+        if (!find_rule(&o->rules.set, o->rules.set.rules.count, without->items[i]))
             return error_set_code(o->error, EXIT_USAGE, o->options->rules, "there is no rule %s", without->items[i]);
-    return !o->options->only_proved ||
-           proved_rules_keep(&o->rules, o->options->rules, o->options->log, &o->report.n_rules_left_out, o->error);
+    return !o->options->only_proved || proved_rules_keep(&o->rules.set, o->options->rules, o->options->log,
+                                                         &o->report.found.n_rules_left_out, o->error);
 }
 
 static bool is_for_all_sizes(const struct rule *r, const void *context)
@@ -106,18 +105,18 @@ void optimizing_keep_rules_for_sizes(struct optimizing *o)
 {
     if (o->model.symbols.count == 0)
         return;
-    o->report.n_rules_of_known_sizes = rule_set_filter(&o->rules, is_for_all_sizes, NULL);
-    if (o->report.n_rules_of_known_sizes)
+    o->report.found.n_rules_of_known_sizes = rule_set_filter(&o->rules.set, is_for_all_sizes, NULL);
+    if (o->report.found.n_rules_of_known_sizes)
         log_info(o->options->log, "%s: has symbolic sizes, at which %zu rules are not used that are not proved",
-                 o->options->input, o->report.n_rules_of_known_sizes);
+                 o->options->input, o->report.found.n_rules_of_known_sizes);
 }
 
 void optimizing_rules_of_backtracking(struct optimizing *o, struct rule_set *ret_rules)
 {
     rule_set_init(ret_rules, &o->arena);
-    for (size_t i = 0; i < o->rules.rules.count; i++)
-        if (is_of_backtracking(o, o->rules.rules.items[i]))
-            vec_push(&ret_rules->rules, o->rules.rules.items[i]);
+    for (size_t i = 0; i < o->rules.set.rules.count; i++)
+        if (is_of_backtracking(o, o->rules.set.rules.items[i]))
+            vec_push(&ret_rules->rules, o->rules.set.rules.items[i]);
 }
 
 // --- derived ones ----------------------------------------------------------------------------------------------------
@@ -133,8 +132,8 @@ static uint32_t number_behind(const struct rule_set *rules)
 // The rules from `first` on come before those that only an e-graph has.
 static void move_forward(struct optimizing *o, size_t first)
 {
-    struct rule **items = o->rules.rules.items;
-    for (size_t i = first; i < o->rules.rules.count; i++) {
+    struct rule **items = o->rules.set.rules.items;
+    for (size_t i = first; i < o->rules.set.rules.count; i++) {
         struct rule *r = items[i];
         size_t to = i;
         for (; to > 0 && !is_of_backtracking(o, items[to - 1]); to--)
@@ -156,36 +155,36 @@ static void read_derived_rules(struct optimizing *o)
 {
     struct error error;
     char buffer[SHARED_PATH_SIZE];
-    if (!rule_set_read(&o->rules, standard_derived_rules_file(buffer), &error))
+    if (!rule_set_read(&o->rules.set, standard_derived_rules_file(buffer), &error))
         log_warning(o->options->log, "%s:%u:%u: %s", error.file, error.line, error.column, error.message);
     if (!optimizing_compiles(o->options))
-        rule_set_filter(&o->rules, is_of_onnx, NULL);
+        rule_set_filter(&o->rules.set, is_of_onnx, NULL);
 }
 
 static void print_rules(const struct optimizing *o, size_t first, struct text *out)
 {
-    for (size_t i = first; i < o->rules.rules.count; i++)
-        rule_print(out, o->rules.rules.items[i]);
+    for (size_t i = first; i < o->rules.set.rules.count; i++)
+        rule_print(out, o->rules.set.rules.items[i]);
 }
 
 void optimizing_derive_rules(struct optimizing *o)
 {
     struct text text = {0};
-    size_t first = o->rules.rules.count;
-    uint32_t number = number_behind(&o->rules);
-    bool has_egraph = o->is_of_egraph.count > 0;
+    size_t first = o->rules.set.rules.count;
+    uint32_t number = number_behind(&o->rules.set);
+    bool has_egraph = o->rules.is_of_egraph.count > 0;
     read_derived_rules(o);
-    size_t n_shipped = o->rules.rules.count - first,
-           n_parts = derived_rules_add(&o->rules, &o->model.graph, !optimizing_compiles(o->options));
+    size_t n_shipped = o->rules.set.rules.count - first,
+           n_parts = derived_rules_add(&o->rules.set, &o->model.graph, !optimizing_compiles(o->options));
     print_rules(o, first + n_shipped, &text);
     log_info(o->options->log, "derived from %zu products and convolutions:\n%s", n_parts,
              text.count ? text.chars : "nothing");
-    o->first_derived = number;
-    o->n_derived = o->rules.rules.count - first;
-    for (size_t i = first; i < o->rules.rules.count; i++)
-        o->rules.rules.items[i]->number = number++;
-    while (has_egraph && o->is_of_egraph.count < number)
-        vec_push(&o->is_of_egraph, true);
+    o->rules.first_derived = number;
+    o->rules.n_derived = o->rules.set.rules.count - first;
+    for (size_t i = first; i < o->rules.set.rules.count; i++)
+        o->rules.set.rules.items[i]->number = number++;
+    while (has_egraph && o->rules.is_of_egraph.count < number)
+        vec_push(&o->rules.is_of_egraph, true);
     move_forward(o, first);
     text_free(&text);
 }

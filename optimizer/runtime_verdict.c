@@ -5,7 +5,6 @@
 #include "backends/backend.h"
 #include "onnx/format/model_save.h"
 #include "optimizer/contenders.h"
-#include "optimizer/optimization.h"
 
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
@@ -16,7 +15,6 @@
 #include "core/text/log.h"
 #include "core/text/text.h"
 #include "optimizer/model_export.h"
-#include "optimizer/output_check.h"
 #include "optimizer/runtime/command.h"
 #include <math.h>
 #include <string.h>
@@ -112,9 +110,9 @@ bool optimizing_open_runtime(struct optimizing *o)
 
 void optimizing_close_runtime(struct optimizing *o)
 {
-    step_costs_close(o->step_costs);
+    step_costs_close(o->search.step_costs);
     runtime_close(&o->runtime);
-    temporary_folder_remove(&o->folder);
+    temporary_folder_remove(&o->results.folder);
 }
 
 // --- inputs ----------------------------------------------------------------------------------------------------------
@@ -122,13 +120,14 @@ void optimizing_close_runtime(struct optimizing *o)
 // A model with symbols has one for each profile, then one for each of the sizes that it is checked at.
 static int n_sets(const struct optimizing *o)
 {
-    return o->cut.sizes ? (int)(o->bindings.n_profiles + o->bindings.n_checks) : (int)o->options->rounds;
+    return o->inputs.cut.sizes ? (int)(o->inputs.bindings.n_profiles + o->inputs.bindings.n_checks)
+                               : (int)o->options->rounds;
 }
 
 static const int64_t *binding_of_set(const struct optimizing *o, int set)
 {
-    const struct size_bindings *b = &o->bindings;
-    return !o->cut.sizes                 ? o->cut.binding
+    const struct size_bindings *b = &o->inputs.bindings;
+    return !o->inputs.cut.sizes          ? o->inputs.cut.binding
            : (size_t)set < b->n_profiles ? b->profiles[set]
                                          : b->checks[(size_t)set - b->n_profiles];
 }
@@ -140,8 +139,8 @@ static void fill_inputs(struct model_inputs *ret_inputs, const struct optimizing
     graph_init(&leaves, arena);
     for (size_t i = 0; i < o->model.inputs.count; i++) {
         struct type type = *graph_type(&o->model.graph, o->model.inputs.items[i].tensor);
-        if (o->cut.sizes)
-            type = sizes_type_at(o->cut.sizes, &type, binding_of_set(o, set));
+        if (o->inputs.cut.sizes)
+            type = sizes_type_at(o->inputs.cut.sizes, &type, binding_of_set(o, set));
         if (type_is_known(&type) && (dtype_is_number(type.dtype) || type.dtype == DTYPE_BOOL))
             graph_add_output(&leaves, graph_add_leaf(&leaves, operators[OP_INPUT], (int64_t)i, &type));
     }
@@ -157,7 +156,7 @@ static bool send_inputs(struct optimizing *o, int set, struct arena *scratch, st
     struct model_inputs inputs;
     fill_inputs(&inputs, o, set, scratch);
     if (set == 0 && o->runtime.attempt == 0)
-        model_inputs_give(&inputs, &o->given);
+        model_inputs_give(&inputs, &o->inputs.given);
     for (size_t i = 0; i < o->model.inputs.count; i++) {
         const struct tensor_value *value = &inputs.values[i];
         if (value->data && value->type.dtype != DTYPE_BF16 &&
@@ -183,9 +182,9 @@ static bool send_all_inputs(struct optimizing *o, struct error *error)
 
 static void add_profiles(struct text *sizes, const struct optimizing *o)
 {
-    for (size_t i = 0; o->cut.sizes && i < o->bindings.n_profiles; i++) {
+    for (size_t i = 0; o->inputs.cut.sizes && i < o->inputs.bindings.n_profiles; i++) {
         text_add(sizes, i ? "; " : " (at ");
-        profile_print(sizes, &o->model, o->bindings.profiles[i]);
+        profile_print(sizes, &o->model, o->inputs.bindings.profiles[i]);
     }
     text_add(sizes, sizes->count ? "; --profile says other sizes)" : "");
 }
@@ -198,7 +197,7 @@ void optimizing_do_without_runtime(struct optimizing *o, const struct error *err
         return;
     }
     add_profiles(&sizes, o);
-    o->report.refused_by = arena_string(&o->model.arena, error->message);
+    o->report.there.refused_by = arena_string(&o->model.arena, error->message);
     log_warning(o->options->log, "%s%s; %s", error->message, sizes.chars,
                 backend_can_run(o->backend) ? "models are timed by our own executor instead" : "models are not timed");
     text_free(&sizes);
@@ -233,8 +232,8 @@ static void open_step_costs(struct optimizing *o)
                                          .tries_costs =
                                              !o->options->is_timing_skipped && !o->options->is_calibration_skipped,
                                          .log = o->options->log};
-    o->step_costs = step_costs_open(&o->runtime.worker, &options, &error);
-    if (!o->step_costs)
+    o->search.step_costs = step_costs_open(&o->runtime.worker, &options, &error);
+    if (!o->search.step_costs)
         log_warning(o->options->log, "%s; steps cost what they do in our own executor", error.message);
 }
 
@@ -255,13 +254,13 @@ static bool runs_on_set(struct optimizing *o, int set)
 // checked at a multiple of the profile instead, or not.
 static void find_sizes_to_check(struct optimizing *o)
 {
-    struct size_bindings *b = &o->bindings;
-    for (size_t i = 0; o->cut.sizes && i < b->n_checks && !o->runtime.worker.is_gone;) {
+    struct size_bindings *b = &o->inputs.bindings;
+    for (size_t i = 0; o->inputs.cut.sizes && i < b->n_checks && !o->runtime.worker.is_gone;) {
         int set = (int)(b->n_profiles + i);
         if (!runs_on_set(o, set)) {
-            for (uint32_t j = 0; j < o->cut.sizes->n_symbols; j++)
+            for (uint32_t j = 0; j < o->inputs.cut.sizes->n_symbols; j++)
                 b->checks[i][j] = b->profiles[0][j] * ((int64_t)i + 2);
-            if (!profile_is_typed(&o->model, &o->cut, b->checks[i]) || !runs_on_set(o, set)) {
+            if (!profile_is_typed(&o->model, &o->inputs.cut, b->checks[i]) || !runs_on_set(o, set)) {
                 bindings_drop_check(b, i);
                 continue;
             }
@@ -300,12 +299,12 @@ static bool runs_with_integers(struct optimizing *o, struct error *error)
 static bool runs_at(struct optimizing *o, size_t symbol, int64_t size)
 {
     struct error error;
-    int64_t *profile = o->bindings.profiles[0], former = profile[symbol];
+    int64_t *profile = o->inputs.bindings.profiles[0], former = profile[symbol];
     profile[symbol] = size;
-    bool is_run = profile_is_typed(&o->model, &o->cut, profile) && runs_with_integers_below(o, 1, &error) &&
+    bool is_run = profile_is_typed(&o->model, &o->inputs.cut, profile) && runs_with_integers_below(o, 1, &error) &&
                   runs_with_integers(o, &error);
     if (is_run)
-        memcpy(o->cut.binding, profile, sizeof o->cut.binding);
+        memcpy(o->inputs.cut.binding, profile, sizeof o->inputs.cut.binding);
     else
         profile[symbol] = former;
     return is_run;
@@ -314,7 +313,7 @@ static bool runs_at(struct optimizing *o, size_t symbol, int64_t size)
 // A size that nobody says may be the sum of two others, as a mask's for what is remembered and what is new.
 static bool runs_with_a_sum(struct optimizing *o)
 {
-    const int64_t *profile = o->bindings.profiles[0];
+    const int64_t *profile = o->inputs.bindings.profiles[0];
     size_t n = o->options->profiles.count || o->options->inputs ? 0 : o->model.symbols.count;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
@@ -328,7 +327,7 @@ static bool runs_with_a_sum(struct optimizing *o)
 static bool run_original(struct optimizing *o, struct error *error)
 {
     struct worker *w = &o->runtime.worker;
-    bool is_run = worker_time_sets(w, o->cut.sizes ? (int)o->bindings.n_profiles : 1, error) &&
+    bool is_run = worker_time_sets(w, o->inputs.cut.sizes ? (int)o->inputs.bindings.n_profiles : 1, error) &&
                   worker_load_file(w, "a", o->options->input, error) &&
                   (runs_with_integers(o, error) || runs_with_a_sum(o));
     if (is_run)
@@ -375,9 +374,9 @@ bool optimizing_prepare_runtime(struct optimizing *o)
 bool runtime_file_write(struct optimizing *o, struct onnx_model *model, const char *name, struct runtime_file *ret_file,
                         struct error *error)
 {
-    if (!o->folder.path[0] && !temporary_folder_make(&o->folder, error))
+    if (!o->results.folder.path[0] && !temporary_folder_make(&o->results.folder, error))
         return false;
-    snprintf(ret_file->path, sizeof ret_file->path, "%s/%s.onnx", o->folder.path, name);
+    snprintf(ret_file->path, sizeof ret_file->path, "%s/%s.onnx", o->results.folder.path, name);
     snprintf(ret_file->data, sizeof ret_file->data, "%s.data", ret_file->path);
     return onnx_model_write(model, &o->file, ret_file->path, 0, error);
 }
@@ -454,8 +453,8 @@ static bool agree_in_runtime(struct optimizing *o, const char *path, struct runt
         return false;
     name_runtime_outputs(o, v);
     report_note_never_finite(&o->report, &v->outputs);
-    if (o->report.verdict == CHECK_SKIPPED)
-        o->report.tolerance = tolerance;
+    if (o->report.check.verdict == CHECK_SKIPPED)
+        o->report.check.tolerance = tolerance;
     for (size_t i = 0; i < v->outputs.count; i++)
         v->differs = v->differs || !v->outputs.items[i].is_equal_enough;
     return true;
@@ -464,15 +463,15 @@ static bool agree_in_runtime(struct optimizing *o, const char *path, struct runt
 // Seconds by costs that were measured there; 0: they are not known, or of a part of the model alone.
 static double expected_seconds(const struct optimizing *o)
 {
-    double seconds = o->found.seconds_before;
-    return o->step_costs && !o->cut.is_needed && isfinite(seconds) ? seconds : 0;
+    double seconds = o->results.found.seconds_before;
+    return o->search.step_costs && !o->inputs.cut.is_needed && isfinite(seconds) ? seconds : 0;
 }
 
 static bool time_there(struct optimizing *o, const char *path, struct side_by_side *ret_times, struct error *error)
 {
     double expected[2] = {expected_seconds(o), 0};
     struct runtime_timing timing = {.seconds = o->options->measure_seconds,
-                                    .deadline = time_limit_of_timing(&o->time_limit),
+                                    .deadline = time_limit_of_timing(&o->time.limit),
                                     .loads = LOADS_OF_A_VERDICT,
                                     .expected = expected};
     if (!runtime_time(&o->runtime, o->options->input, path, &timing, ret_times, error))
@@ -492,12 +491,12 @@ bool optimizing_judge_in_runtime(struct optimizing *o, const struct graph *g, st
     *ret_verdict = (struct runtime_verdict){0};
     bool is_written = runtime_file_write_graph(o, g, "result", &file, &error);
     bool is_judged = is_written && agree_in_runtime(o, file.path, ret_verdict, &error) &&
-                     (ret_verdict->differs || time_limit_is_over(&o->time_limit) ||
+                     (ret_verdict->differs || time_limit_is_over(&o->time.limit) ||
                       time_there(o, file.path, &ret_verdict->times, &error));
     bool is_said = ret_verdict->times.gain.n_loads > 0;
     ret_verdict->is_timed = is_judged && !ret_verdict->differs && is_said;
-    o->report.is_timing_cut = o->report.is_timing_cut || (is_judged && !ret_verdict->differs && !is_said);
-    o->report.is_timing_disturbed = o->report.is_timing_disturbed || ret_verdict->times.is_disturbed;
+    o->report.timing.is_cut = o->report.timing.is_cut || (is_judged && !ret_verdict->differs && !is_said);
+    o->report.timing.is_disturbed = o->report.timing.is_disturbed || ret_verdict->times.is_disturbed;
     runtime_file_remove(&file);
     if (!is_judged && (o->runtime.command || !o->runtime.worker.is_gone)) {
         ret_verdict->failure = arena_string(&o->model.arena, error.message);
@@ -514,7 +513,7 @@ static void check_there(struct optimizing *o, const struct graph *g, struct runt
 {
     struct runtime_file file = {{0}, {0}};
     struct error error = {0};
-    o->report.runtime = arena_string(&o->model.arena, runtime_name(&o->runtime));
+    o->report.there.name = arena_string(&o->model.arena, runtime_name(&o->runtime));
     if (!runtime_file_write_graph(o, g, "result", &file, &error) ||
         !agree_in_runtime(o, file.path, ret_verdict, &error))
         ret_verdict->failure = arena_string(&o->model.arena, error.message);

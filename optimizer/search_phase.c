@@ -11,17 +11,14 @@
 #include "optimizer/contenders.h"
 #include "optimizer/estimator.h"
 #include "optimizer/limits.def"
-#include "optimizer/optimization.h"
 
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
-#include "optimizer/output_check.h"
 #include "optimizer/region_contest.h"
 #include "optimizer/rules.h"
-#include "optimizer/runtime_verdict.h"
 #include "optimizer/search/backtracking/backtracking.h"
 #include "optimizer/search/result.h"
 #include "optimizer/search/saturation/saturation.h"
@@ -70,9 +67,9 @@ static struct search_options search_options_of(const struct optimizing *o)
     s.patience = options->patience;
     s.seconds = options->seconds;
     s.progress = options->progress;
-    s.validates = !options->is_validation_skipped || o->cut.sizes;
+    s.validates = !options->is_validation_skipped || o->inputs.cut.sizes;
     s.max_memory = memory_of_search(options);
-    s.weights = o->weight_limits;
+    s.weights = o->search.weight_limits;
     s.max_rule_operators = (size_t)options->max_rule_ops;
     s.n_disabled = options->without.count;
     s.disabled = options->without.items;
@@ -107,23 +104,23 @@ static void saturate(struct optimizing *o, const struct cost_model *cost, double
     s.exploration.most_nodes = (size_t)o->options->most_enodes;
     s.exploration.rounds = (uint32_t)o->options->rounds_of_rules;
     s.exploration.k_multi = (uint32_t)o->options->k_multi;
-    s.weights = o->weight_limits;
+    s.weights = o->search.weight_limits;
     s.exploration.most_memory = memory_of_search(o->options);
     s.exploration.threads = (uint32_t)o->options->search_threads;
     s.exploration.seconds = s.extraction.seconds = left;
-    s.validator = o->options->is_validation_skipped ? NULL : o->validator;
+    s.validator = o->options->is_validation_skipped ? NULL : o->search.validator;
     s.n_disabled = o->options->without.count;
     s.disabled = o->options->without.items;
-    s.is_chosen = o->is_of_egraph.items;
+    s.is_chosen = o->rules.is_of_egraph.items;
     s.max_rule_operators = (size_t)o->options->max_rule_ops;
     s.most_unknown = o->options->search == SEARCH_BOTH ? MOST_UNKNOWN : UINT32_MAX;
-    saturation_improve(found, &o->rules, cost, &s);
+    saturation_improve(found, &o->rules.set, cost, &s);
 }
 
 // Rules that backtracking does not have come behind those it has.
 static void count_for_all_rules(const struct optimizing *o, struct search_result *result)
 {
-    while (result->applications.count < o->rules.rules.count)
+    while (result->applications.count < o->rules.set.rules.count)
         vec_push(&result->applications, 0);
 }
 
@@ -136,45 +133,47 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     o->backend->policy = policy;
     struct estimator own = optimizing_estimator(o);
     own.per_operator = optimizing_seconds_per_operator(o, slant->operator_share);
-    for (size_t i = 0; i < o->workers.count; i++) {
-        o->workers.items[i].backend->policy = policy;
-        o->workers.items[i].per_operator = own.per_operator;
-        vec_push(&workers, &o->workers.items[i]);
+    for (size_t i = 0; i < o->search.workers.count; i++) {
+        o->search.workers.items[i].backend->policy = policy;
+        o->search.workers.items[i].per_operator = own.per_operator;
+        vec_push(&workers, &o->search.workers.items[i]);
     }
     struct cost_model cost = {estimator_seconds, &own, workers.count, workers.items};
     if (!o->backend->methods->has_exact_costs)
         cost.known_seconds = estimator_known_seconds;
     options.seconds = time_left;
-    options.validator = o->validator;
+    options.validator = o->search.validator;
     take_turn(&options, turn);
-    o->remaining_time.n_turns_left -= o->remaining_time.n_turns_left > 0;
-    o->remaining_time.has_measured = o->backend->coster.measured.n_steps > 0;
-    o->remaining_time.processors_measuring = o->step_costs ? o->step_costs->measured.processor_seconds : 0;
-    phases_enter(&o->phases, PHASE_SEARCHING);
-    options.later = remaining_time_after_search(&o->remaining_time);
-    options.repeats = remaining_time_repeats(&o->remaining_time, turn == TURN_BEFORE_ANOTHER);
-    options.countdown = &o->remaining_time.countdown;
-    options.measuring = o->step_costs ? &o->step_costs->measured.seconds : &o->backend->coster.measured.seconds;
+    o->time.remaining.n_turns_left -= o->time.remaining.n_turns_left > 0;
+    o->time.remaining.has_measured = o->backend->coster.measured.n_steps > 0;
+    o->time.remaining.processors_measuring =
+        o->search.step_costs ? o->search.step_costs->measured.processor_seconds : 0;
+    phases_enter(&o->time.phases, PHASE_SEARCHING);
+    options.later = remaining_time_after_search(&o->time.remaining);
+    options.repeats = remaining_time_repeats(&o->time.remaining, turn == TURN_BEFORE_ANOTHER);
+    options.countdown = &o->time.remaining.countdown;
+    options.measuring =
+        o->search.step_costs ? &o->search.step_costs->measured.seconds : &o->backend->coster.measured.seconds;
     if (slant->least_gain > 0)
         options.least_gain = slant->least_gain;
-    if (o->options->search == SEARCH_SATURATION && !o->cut.sizes)
+    if (o->options->search == SEARCH_SATURATION && !o->inputs.cut.sizes)
         options.budget = 0;
-    if (o->step_costs)
-        step_costs_hope(o->step_costs, slant->hope);
+    if (o->search.step_costs)
+        step_costs_hope(o->search.step_costs, slant->hope);
     struct rule_set rules;
     optimizing_rules_of_backtracking(o, &rules);
-    bool is_rewritten = o->layout != STRATEGY_LAYOUT_ONLY;
+    bool is_rewritten = o->search.layout != STRATEGY_LAYOUT_ONLY;
     if (!is_rewritten)
         vec_clear(&rules.rules);
     search_graph(g, &rules, &cost, &options, ret_result);
     count_for_all_rules(o, ret_result);
-    if (is_rewritten && o->options->search != SEARCH_BACKTRACKING && !o->cut.sizes && turn != TURN_BEFORE_ANOTHER &&
-        slant == &slants[0])
+    if (is_rewritten && o->options->search != SEARCH_BACKTRACKING && !o->inputs.cut.sizes &&
+        turn != TURN_BEFORE_ANOTHER && slant == &slants[0])
         saturate(o, &cost, time_left, ret_result);
     vec_free(&rules.rules);
     vec_free(&workers);
-    if (o->step_costs)
-        step_costs_hope(o->step_costs, 0);
+    if (o->search.step_costs)
+        step_costs_hope(o->search.step_costs, 0);
     if (own.per_operator > 0)
         forget_slant(o, g, ret_result);
 }
@@ -219,10 +218,11 @@ static void search_jointly(struct optimizing *o, const struct slant *slant, doub
 
 static void search(struct optimizing *o, const struct slant *slant, double time_left, struct search_result *ret_result)
 {
-    if (o->layout == STRATEGY_JOINT && slant == &slants[0])
+    if (o->search.layout == STRATEGY_JOINT && slant == &slants[0])
         search_jointly(o, slant, time_left, ret_result);
     else
-        search_with_policy(o, &o->model.graph, slant, policy_of_search(o->layout), time_left, TURN_ONLY, ret_result);
+        search_with_policy(o, &o->model.graph, slant, policy_of_search(o->search.layout), time_left, TURN_ONLY,
+                           ret_result);
 }
 
 // --- several, and the best of them ----------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ static void search(struct optimizing *o, const struct slant *slant, double time_
 static size_t n_finalists(const struct optimizing *o)
 {
     bool can_choose = optimizing_is_timed(o) && !optimizing_has_large_weights(o);
-    bool is_rewritten = o->layout != STRATEGY_LAYOUT_ONLY;
+    bool is_rewritten = o->search.layout != STRATEGY_LAYOUT_ONLY;
     size_t wanted = (size_t)o->options->finalists;
     return !can_choose || !is_rewritten || wanted < 1 ? 1 : wanted < N_SLANTS ? wanted : N_SLANTS;
 }
@@ -238,8 +238,8 @@ static size_t n_finalists(const struct optimizing *o)
 // Kept when it is a graph that the others are not.
 static bool is_new(const struct optimizing *o, const struct search_result *result)
 {
-    for (size_t i = 0; i < o->finalists.count; i++)
-        if (graph_equal(&o->finalists.items[i].result.graph, &result->graph))
+    for (size_t i = 0; i < o->results.finalists.count; i++)
+        if (graph_equal(&o->results.finalists.items[i].result.graph, &result->graph))
             return false;
     return result->steps.count > 0;
 }
@@ -247,24 +247,25 @@ static bool is_new(const struct optimizing *o, const struct search_result *resul
 static bool is_calibrated(const struct optimizing *o)
 {
     bool is_wanted = !o->options->is_calibration_skipped && optimizing_is_timed(o);
-    return is_wanted && (o->runtime.is_open ? o->step_costs != NULL
+    return is_wanted && (o->runtime.is_open ? o->search.step_costs != NULL
                                             : o->options->device == DEVICE_CPU && !optimizing_has_large_weights(o));
 }
 
 // A guest's --time has begun with what the original costs.
 static double seconds_of_time(const struct optimizing *o, double started)
 {
-    double limit = o->options->seconds, end = o->backend->choices_end + (1 - SHARE_OF_CHOICES) * limit;
-    return o->backend->choices_end > 0 ? fmax(end - started, 1e-3) : limit;
+    double limit = o->options->seconds, end = o->backend->measuring.choices_end + (1 - SHARE_OF_CHOICES) * limit;
+    return o->backend->measuring.choices_end > 0 ? fmax(end - started, 1e-3) : limit;
 }
 
 // The less of --time and what --total-time leaves; 0: no limit.
 static double seconds_to_search(const struct optimizing *o, double started)
 {
-    double end = time_limit_of_searching(&o->time_limit), limit = seconds_of_time(o, started);
+    double end = time_limit_of_searching(&o->time.limit), limit = seconds_of_time(o, started);
     if (end == 0)
         return limit;
-    double left = fmax(end - started, 1e-3) * (is_calibrated(o) && o->report.n_searches == 0 ? SHARE_OF_FIRST : 1);
+    double left =
+        fmax(end - started, 1e-3) * (is_calibrated(o) && o->report.found.n_searches == 0 ? SHARE_OF_FIRST : 1);
     return limit > 0 ? fmin(limit, left) : left;
 }
 
@@ -272,7 +273,8 @@ static void search_with_slants(struct optimizing *o)
 {
     double started = clock_seconds(), limit = seconds_to_search(o, started);
     size_t n = n_finalists(o);
-    o->remaining_time.n_turns_left = limit > 0 ? 0 : n + (o->layout == STRATEGY_JOINT);   // else they share the time
+    o->time.remaining.n_turns_left =
+        limit > 0 ? 0 : n + (o->search.layout == STRATEGY_JOINT);   // else they share the time
     for (size_t i = 0; i < n; i++) {
         double left = limit > 0 ? limit - (clock_seconds() - started) : 0;
         if (i > 0 && (interrupt_requested() || left < 0))
@@ -281,8 +283,8 @@ static void search_with_slants(struct optimizing *o)
         search(o, &slants[i], left, &next.result);
         log_info(o->options->log, "%s: %.4g ms by estimates instead of %.4g, in %zu rewrites", slants[i].name,
                  1e3 * next.result.seconds_after, 1e3 * next.result.seconds_before, next.result.steps.count);
-        if (o->finalists.count == 0 || is_new(o, &next.result))
-            vec_push(&o->finalists, next);
+        if (o->results.finalists.count == 0 || is_new(o, &next.result))
+            vec_push(&o->results.finalists, next);
         else
             search_result_free(&next.result);
     }
@@ -291,14 +293,15 @@ static void search_with_slants(struct optimizing *o)
 // Layouts of what the search gave, as they will be; where several are timed, the fastest one's replace them.
 static void set_policy_of_result(struct optimizing *o)
 {
-    bool is_assigned_after = o->layout == STRATEGY_SEQUENTIAL || o->layout == STRATEGY_LAYOUT_ONLY;
-    o->report.layout_strategy = optimize_layouts[o->layout];
-    o->policies[0] = o->policies[1] = is_assigned_after ? LAYOUTS_BEST : policy_of_search(o->layout);
+    bool is_assigned_after = o->search.layout == STRATEGY_SEQUENTIAL || o->search.layout == STRATEGY_LAYOUT_ONLY;
+    o->report.costs.layout_strategy = optimize_layouts[o->search.layout];
+    o->results.policies[0] = o->results.policies[1] =
+        is_assigned_after ? LAYOUTS_BEST : policy_of_search(o->search.layout);
 }
 
 static size_t first_that_is_rewritten(const struct optimizing *o)
 {
-    for (size_t i = 0; i < o->finalists.count; i++)
+    for (size_t i = 0; i < o->results.finalists.count; i++)
         if (optimizing_is_rewritten(o, i))
             return i;
     return 0;
@@ -306,15 +309,15 @@ static size_t first_that_is_rewritten(const struct optimizing *o)
 
 static void keep_finalist(struct optimizing *o, size_t kept)
 {
-    o->found = o->finalists.items[kept].result;
-    o->report.slant = o->finalists.items[kept].slant;
-    o->report.n_finalists = o->finalists.count;
-    for (size_t i = 0; i < o->finalists.count; i++)
+    o->results.found = o->results.finalists.items[kept].result;
+    o->report.found.slant = o->results.finalists.items[kept].slant;
+    o->report.found.n_finalists = o->results.finalists.count;
+    for (size_t i = 0; i < o->results.finalists.count; i++)
         if (i != kept) {
-            search_result_add_refuted(&o->found, &o->finalists.items[i].result);
-            search_result_free(&o->finalists.items[i].result);
+            search_result_add_refuted(&o->results.found, &o->results.finalists.items[i].result);
+            search_result_free(&o->results.finalists.items[i].result);
         }
-    vec_free(&o->finalists);
+    vec_free(&o->results.finalists);
 }
 
 static bool choose_finalist(struct optimizing *o, size_t *ret_best)
@@ -322,7 +325,7 @@ static bool choose_finalist(struct optimizing *o, size_t *ret_best)
     *ret_best = first_that_is_rewritten(o);
     if (!optimizing_is_timed(o) || (interrupt_requested() && !optimizing_is_rewritten(o, *ret_best)))
         return true;
-    phases_enter(&o->phases, PHASE_TIMING);
+    phases_enter(&o->time.phases, PHASE_TIMING);
     if (!o->runtime.is_open)
         return optimizing_hold_contest(o, ret_best);
     *ret_best = optimizing_hold_contest_of_regions(o);
@@ -339,8 +342,8 @@ static size_t find_cheapest(struct optimizing *o)
     struct estimator e = optimizing_estimator(o);
     double least = estimator_seconds(&e, &o->model.graph);
     size_t best = SIZE_MAX;
-    for (size_t i = 0; i < o->finalists.count; i++) {
-        double seconds = estimator_seconds(&e, &o->finalists.items[i].result.graph);
+    for (size_t i = 0; i < o->results.finalists.count; i++) {
+        double seconds = estimator_seconds(&e, &o->results.finalists.items[i].result.graph);
         best = optimizing_is_rewritten(o, i) && seconds < least ? i : best;
         least = best == i ? seconds : least;
     }
@@ -351,24 +354,24 @@ static size_t find_cheapest(struct optimizing *o)
 static void leave_cheapest(struct optimizing *o)
 {
     size_t best = find_cheapest(o), n = 0;
-    for (size_t i = 0; i < o->finalists.count; i++)
+    for (size_t i = 0; i < o->results.finalists.count; i++)
         if (i == best)
-            o->finalists.items[n++] = o->finalists.items[i];
+            o->results.finalists.items[n++] = o->results.finalists.items[i];
         else
-            search_result_free(&o->finalists.items[i].result);
-    o->finalists.count = n;
+            search_result_free(&o->results.finalists.items[i].result);
+    o->results.finalists.count = n;
     if (n > 0)
-        forget_slant(o, &o->model.graph, &o->finalists.items[0].result);
+        forget_slant(o, &o->model.graph, &o->results.finalists.items[0].result);
 }
 
 static void search_with_workers(struct optimizing *o)
 {
-    phases_enter(&o->phases, PHASE_SEARCHING);
+    phases_enter(&o->time.phases, PHASE_SEARCHING);
     optimizing_open_estimators(o);
     search_with_slants(o);
     optimizing_close_estimators(o);
     backend_rest(o->backend);
-    o->remaining_time.n_searches = ++o->report.n_searches;
+    o->time.remaining.n_searches = ++o->report.found.n_searches;
 }
 
 static bool calibrate(struct optimizing *o, double *ret_change)
@@ -390,11 +393,11 @@ static bool search_until_costs_agree(struct optimizing *o)
         if (!calibrate(o, &change))
             return false;
         struct error error = {0};
-        if (change < ENOUGH_AGREEMENT || o->report.n_searches == MOST_SEARCHES || interrupt_requested() ||
+        if (change < ENOUGH_AGREEMENT || o->report.found.n_searches == MOST_SEARCHES || interrupt_requested() ||
             !backend_save_costs(o->backend, &error))
             return true;
         leave_cheapest(o);
-        remaining_time_search_again(&o->remaining_time, "costs differ in the models, and it searches again");
+        remaining_time_search_again(&o->time.remaining, "costs differ in the models, and it searches again");
         search_with_workers(o);
     }
 }
@@ -410,13 +413,13 @@ static void repair_doubtful_costs(struct optimizing *o)
     size_t n_measured = o->backend->coster.measured.n_steps;
     if (o->options->is_timing_skipped && !o->options->is_guest)
         return;
-    o->backend->policy = policy_of_search(o->layout);
-    o->backend->repairs = o->options->is_calibration_skipped ? REPAIRS_DOUBTFUL : REPAIRS_ON_TRIAL;
+    o->backend->policy = policy_of_search(o->search.layout);
+    o->backend->measuring.repairs = o->options->is_calibration_skipped ? REPAIRS_DOUBTFUL : REPAIRS_ON_TRIAL;
     double limit = o->options->seconds > 0 ? SHARE_OF_REPAIRS * o->options->seconds : SECONDS_OF_REPAIRS;
-    o->backend->repairs_end = clock_seconds() + fmin(SECONDS_OF_REPAIRS, limit);
+    o->backend->measuring.repairs_end = clock_seconds() + fmin(SECONDS_OF_REPAIRS, limit);
     double of_run = estimator_seconds(&e, &o->model.graph);
-    o->remaining_time.of_run = isfinite(of_run) ? of_run : 0;
-    o->backend->repairs = REPAIRS_NOTHING;
+    o->time.remaining.of_run = isfinite(of_run) ? of_run : 0;
+    o->backend->measuring.repairs = REPAIRS_NOTHING;
     struct error error = {0};
     if (o->backend->coster.measured.n_steps > n_measured)
         backend_forget_costs(o->backend);
@@ -433,14 +436,16 @@ static double price_original(void *context)
 
 static void price_original_in_runtime(struct optimizing *o)
 {
-    size_t n = !o->step_costs ? 0 : step_costs_price_original(o->step_costs, &o->weight_source, price_original, o);
+    size_t n = !o->search.step_costs
+                   ? 0
+                   : step_costs_price_original(o->search.step_costs, &o->weight_source, price_original, o);
     if (n > 0 && !interrupt_requested())
         log_warning(o->options->log,
                     "%s: %zu part%s of it could not be timed alone in %s: what %s is guessed; --verbose tells which",
                     o->options->input, n, plural_ending(n), runtime_name(&o->runtime),
                     n == 1 ? "it costs" : "they cost");
     double change;
-    if (o->step_costs && is_calibrated(o) && !interrupt_requested())
+    if (o->search.step_costs && is_calibrated(o) && !interrupt_requested())
         optimizing_calibrate_in_runtime(o, &change);
 }
 
@@ -452,28 +457,28 @@ static struct remaining_time remaining_time_of(const struct optimizing *o)
     return (struct remaining_time){.weight_bytes = runs ? (double)optimizing_bytes_of_weights(o) : 0,
                                    .of_timing = runs && optimizing_is_timed(o) ? o->options->measure_seconds : 0,
                                    .is_calibrated = is_calibrated(o),
-                                   .phases = &o->phases,
+                                   .phases = &o->time.phases,
                                    .n_contenders = USUAL_LAYOUTS * (1 + n_finalists(o)),
-                                   .countdown = o->remaining_time.countdown};
+                                   .countdown = o->time.remaining.countdown};
 }
 
 bool optimizing_search(struct optimizing *o)
 {
     struct validator validator;
-    o->remaining_time = remaining_time_of(o);
+    o->time.remaining = remaining_time_of(o);
     validator_init(&validator);
-    validator.sizes = o->cut.sizes;
-    validator.is_strict = o->options->keeps_nan || o->keeps_every_bit;
-    o->validator = &validator;
-    phases_enter(&o->phases, PHASE_SEARCHING);
+    validator.sizes = o->inputs.cut.sizes;
+    validator.is_strict = o->options->keeps_nan || o->rules.keeps_every_bit;
+    o->search.validator = &validator;
+    phases_enter(&o->time.phases, PHASE_SEARCHING);
     optimizing_limit_weights(o);
     if (o->options->is_guest && o->options->seconds > 0)
-        o->backend->choices_end = clock_seconds() + SHARE_OF_CHOICES * o->options->seconds;
+        o->backend->measuring.choices_end = clock_seconds() + SHARE_OF_CHOICES * o->options->seconds;
     price_original_in_runtime(o);
     repair_doubtful_costs(o);
     bool is_done = search_until_costs_agree(o);
     uint64_t n_checked = validator.checked, n_too_costly = validator.too_costly, n_not_general = validator.not_general;
-    o->validator = NULL;
+    o->search.validator = NULL;
     validator_free(&validator);
     set_policy_of_result(o);
     if (is_done)
@@ -481,14 +486,14 @@ bool optimizing_search(struct optimizing *o)
     size_t best = 0;
     is_done = is_done && choose_finalist(o, &best);
     keep_finalist(o, best);
-    o->found.statistics.validated = n_checked - n_too_costly;
-    o->found.statistics.not_validated = n_too_costly;
-    o->report.n_not_general = n_not_general;
-    o->backend->policy = o->policies[1];
+    o->results.found.statistics.validated = n_checked - n_too_costly;
+    o->results.found.statistics.not_validated = n_too_costly;
+    o->report.found.n_not_general = n_not_general;
+    o->backend->policy = o->results.policies[1];
     struct estimator e = optimizing_estimator(o);
     struct estimate of_result = {.seconds = INFINITY};
-    estimator_estimate(&e, &o->found.graph, &of_result);
-    o->report.seconds_with_layouts = of_result.seconds;
-    o->report.layout_gap = of_result.gap;
+    estimator_estimate(&e, &o->results.found.graph, &of_result);
+    o->report.costs.seconds_with_layouts = of_result.seconds;
+    o->report.costs.layout_gap = of_result.gap;
     return is_done;
 }

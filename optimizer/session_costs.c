@@ -79,7 +79,7 @@ static double note_original_again(const struct sized *s, double seconds)
     struct graph original;
     double slower = 1;
     if (graph_cut(&original, &s->o->model.graph, NULL, s->cut)) {
-        slower = step_costs_note_original_again(s->o->step_costs, &original, seconds);
+        slower = step_costs_note_original_again(s->o->search.step_costs, &original, seconds);
         graph_free(&original);
     }
     return slower;
@@ -96,7 +96,7 @@ static bool profile_files(struct sized *s, const char *const paths[2], const str
         double slower = wholes[1] > 0 ? note_original_again(s, wholes[1]) : 1;
         log_info(s->o->options->log, "a session takes %.4g ms in %zu kernels, and the original beside it %.4g ms",
                  1e3 * wholes[0], kernels.count, 1e3 * wholes[is_original(s) ? 0 : 1]);
-        step_costs_note_session(s->o->step_costs, &s->runnable,
+        step_costs_note_session(s->o->search.step_costs, &s->runnable,
                                 seconds_of_nodes(s, nodes, &kernels, wholes[0] / slower), is_original(s));
     }
     vec_free(&kernels);
@@ -130,7 +130,7 @@ static bool profile_at(struct optimizing *o, const struct graph *g, const struct
     s.map = arena_array(&arena, tensor_id, g->tensors.count + 1);
     bool is_done = true;
     if (graph_cut_mapped(&s.runnable, g, NULL, cut, s.map)) {
-        bool is_known = step_costs_know_session(o->step_costs, &s.runnable);
+        bool is_known = step_costs_know_session(o->search.step_costs, &s.runnable);
         is_done = is_known || profile(&s, error);
         *ret_is_profiled = *ret_is_profiled || !is_known;
         graph_free(&s.runnable);
@@ -141,12 +141,12 @@ static bool profile_at(struct optimizing *o, const struct graph *g, const struct
 
 static bool profile_graph(struct optimizing *o, const struct graph *g, bool *ret_is_profiled, struct error *error)
 {
-    struct cut_plan cut = o->cut;
+    struct cut_plan cut = o->inputs.cut;
     bool is_done = true;
-    if (!o->cut.sizes)
+    if (!o->inputs.cut.sizes)
         return profile_at(o, g, &cut, 0, ret_is_profiled, error);
-    for (size_t i = 0; is_done && i < o->bindings.n_profiles; i++) {
-        memcpy(cut.binding, o->bindings.profiles[i], sizeof cut.binding);
+    for (size_t i = 0; is_done && i < o->inputs.bindings.n_profiles; i++) {
+        memcpy(cut.binding, o->inputs.bindings.profiles[i], sizeof cut.binding);
         is_done = profile_at(o, g, &cut, (int)i, ret_is_profiled, error);
     }
     return is_done;
@@ -159,11 +159,11 @@ typedef VEC(const struct graph *) graph_list;
 // The original, before anything is searched; then what was found.
 static void list_graphs(struct optimizing *o, graph_list *ret_graphs)
 {
-    if (o->finalists.count == 0)
+    if (o->results.finalists.count == 0)
         vec_push(ret_graphs, &o->model.graph);
-    for (size_t i = 0; i < o->finalists.count; i++)
+    for (size_t i = 0; i < o->results.finalists.count; i++)
         if (optimizing_is_rewritten(o, i))
-            vec_push(ret_graphs, &o->finalists.items[i].result.graph);
+            vec_push(ret_graphs, &o->results.finalists.items[i].result.graph);
 }
 
 // The largest change of an estimate, as a share of it.
@@ -173,11 +173,11 @@ static double adopt(struct optimizing *o, const graph_list *graphs)
     double *before = arena_array(&o->arena, double, graphs->count + 1), most = 0;
     for (size_t i = 0; i < graphs->count; i++)
         before[i] = estimator_seconds(&e, graphs->items[i]);
-    step_costs_adopt_sessions(o->step_costs, &o->report.corrections);
+    step_costs_adopt_sessions(o->search.step_costs, &o->report.costs.corrections);
     for (size_t i = 0; i < graphs->count; i++) {
         double after = estimator_seconds(&e, graphs->items[i]);
         log_info(o->options->log, "sum of costs of %s: %.4g ms, in sessions %.4g ms",
-                 o->finalists.count ? "a result" : "the original", 1e3 * before[i], 1e3 * after);
+                 o->results.finalists.count ? "a result" : "the original", 1e3 * before[i], 1e3 * after);
         if (isfinite(before[i]) && before[i] > 0 && isfinite(after))
             most = fmax(most, fabs(after / before[i] - 1));
     }
@@ -189,7 +189,7 @@ void optimizing_calibrate_in_runtime(struct optimizing *o, double *ret_change)
     struct error error = {0};
     graph_list graphs = {0};
     bool is_any = false, is_done = true;
-    phases_enter(&o->phases, PHASE_PROFILING);
+    phases_enter(&o->time.phases, PHASE_PROFILING);
     *ret_change = 0;
     list_graphs(o, &graphs);
     for (size_t i = 0; is_done && i < graphs.count && !interrupt_requested(); i++)
@@ -198,7 +198,7 @@ void optimizing_calibrate_in_runtime(struct optimizing *o, double *ret_change)
         log_info(o->options->log, "%s; costs are not corrected by sessions", error.message);
     if (!is_done && o->runtime.worker.is_gone)
         optimizing_do_without_runtime(o, &error);
-    else if (is_any || o->finalists.count == 0)
+    else if (is_any || o->results.finalists.count == 0)
         *ret_change = adopt(o, &graphs);
     vec_free(&graphs);
 }

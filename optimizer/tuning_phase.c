@@ -9,7 +9,6 @@
 #include "core/system/interrupt.h"
 #include "core/system/progress.h"
 #include "core/text/error.h"
-#include "core/text/log.h"
 #include "optimizer/contenders.h"
 #include "optimizer/limits.def"
 #include "tuning/former_choices.h"
@@ -112,9 +111,9 @@ void optimizing_tune_original(struct optimizing *o)
     struct graph runnable;
     struct arena arena;
     struct former former;
-    if (o->options->tune_minutes == 0 || !graph_cut(&runnable, &o->model.graph, NULL, &o->cut))
+    if (o->options->tune_minutes == 0 || !graph_cut(&runnable, &o->model.graph, NULL, &o->inputs.cut))
         return;
-    enum phase before = phases_enter(&o->phases, PHASE_TUNING);
+    enum phase before = phases_enter(&o->time.phases, PHASE_TUNING);
     enum layout_policy policy = o->backend->policy;
     arena_init(&arena);
     if (note_former(o, &runnable, &arena, &former)) {
@@ -125,7 +124,7 @@ void optimizing_tune_original(struct optimizing *o)
     }
     forget_former(&former);
     o->backend->policy = policy;
-    phases_enter(&o->phases, before);
+    phases_enter(&o->time.phases, before);
     arena_free(&arena);
     graph_free(&runnable);
 }
@@ -157,7 +156,7 @@ static void add_graph(struct tuned_graphs *t, const struct graph *g)
 {
     struct graph *cut = &t->graphs[t->n];
     const struct graph *original = t->n ? &t->o->model.graph : NULL;
-    if (t->n == MOST_GRAPHS || !graph_cut(cut, g, original, &t->o->cut))
+    if (t->n == MOST_GRAPHS || !graph_cut(cut, g, original, &t->o->inputs.cut))
         return;
     t->all[t->n] = cut;
     if (note_former(t->o, cut, &t->arena, &t->formers[t->n]))
@@ -169,9 +168,9 @@ static void add_graph(struct tuned_graphs *t, const struct graph *g)
 static void add_graphs(struct tuned_graphs *t)
 {
     add_graph(t, &t->o->model.graph);
-    for (size_t i = 0; i < t->o->finalists.count; i++)
+    for (size_t i = 0; i < t->o->results.finalists.count; i++)
         if (optimizing_is_rewritten(t->o, i))
-            add_graph(t, &t->o->finalists.items[i].result.graph);
+            add_graph(t, &t->o->results.finalists.items[i].result.graph);
 }
 
 // The first finalist is what is taken without any search.
@@ -187,10 +186,10 @@ static bool search(struct tuned_graphs *t)
                                            .has_store = true,
                                            .context = t,
                                            .progress = show_passes};
-    o->passes = passes_new(o->backend);
+    o->results.passes = passes_new(o->backend);
     t->started = clock_seconds();
     progress_start(&t->progress, o->options->progress, "tuning all passes", 100);
-    bool is_done = passes_search(o->passes, &options, &o->report.tuned.passes, &error);
+    bool is_done = passes_search(o->results.passes, &options, &o->report.tuned.passes, &error);
     progress_end(&t->progress);
     return is_done;
 }
@@ -198,7 +197,7 @@ static bool search(struct tuned_graphs *t)
 static void adopt_or_restore(struct tuned_graphs *t)
 {
     struct optimizing *o = t->o;
-    o->backend->tuned = passes_decisions(o->passes);
+    o->backend->tuned = passes_decisions(o->results.passes);
     o->report.tuned.passes_gain = gain_of(o, &t->formers[o->report.tuned.passes.graph], LAYOUTS_TUNED, &t->arena);
     if (o->report.tuned.passes_gain > 0)
         return;
@@ -219,9 +218,9 @@ static void free_graphs(struct tuned_graphs *t)
 void optimizing_tune_passes(struct optimizing *o)
 {
     struct tuned_graphs t = {.o = o};
-    if (o->options->tune_minutes == 0 || o->passes)
+    if (o->options->tune_minutes == 0 || o->results.passes)
         return;
-    enum phase before = phases_enter(&o->phases, PHASE_TUNING);
+    enum phase before = phases_enter(&o->time.phases, PHASE_TUNING);
     enum layout_policy policy = o->backend->policy;
     arena_init(&t.arena);
     add_graphs(&t);
@@ -229,12 +228,12 @@ void optimizing_tune_passes(struct optimizing *o)
         adopt_or_restore(&t);
     free_graphs(&t);
     o->backend->policy = policy;
-    phases_enter(&o->phases, before);
+    phases_enter(&o->time.phases, before);
 }
 
 void optimizing_end_tuning(struct optimizing *o)
 {
-    if (o->passes)
-        passes_free(o->passes);
-    o->passes = NULL;
+    if (o->results.passes)
+        passes_free(o->results.passes);
+    o->results.passes = NULL;
 }

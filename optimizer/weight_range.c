@@ -4,7 +4,6 @@
 
 #include "onnx/convert/weights.h"
 #include "optimizer/limits.def"
-#include "optimizer/optimization.h"
 
 #include "core/memory/memory.h"
 #include "core/text/error.h"
@@ -54,9 +53,9 @@ void optimizing_limit_weights(struct optimizing *o)
     double *magnitudes = arena_array(&o->model.arena, double, o->model.weights.count + 1);
     for (size_t i = 0; i < o->model.weights.count; i++)
         magnitudes[i] = magnitude_of_weight(o, i);
-    o->weight_limits = (struct weight_limits){.most_bytes = most_weight_bytes(o)};
+    o->search.weight_limits = (struct weight_limits){.most_bytes = most_weight_bytes(o)};
     if (!may_overflow(o, magnitudes))
         return;
-    o->weight_limits.magnitudes = magnitudes;
-    o->weight_limits.n_beyond = graph_weights_beyond_range(&o->model.graph, magnitudes);
+    o->search.weight_limits.magnitudes = magnitudes;
+    o->search.weight_limits.n_beyond = graph_weights_beyond_range(&o->model.graph, magnitudes);
 }

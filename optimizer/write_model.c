@@ -5,12 +5,10 @@
 #include "onnx/format/visit.h"
 #include "optimizer/compilation.h"
 #include "optimizer/model_export.h"
-#include "optimizer/optimization.h"
 
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
-#include "onnx/format/schema.h"
 #include "onnx/format/tensor.h"
 #include "optimizer/simplification.h"
 
@@ -45,10 +43,10 @@ static bool write_if_wanted(struct optimizing *o, struct onnx_model *model, stru
 {
     struct onnx_reader reader = {exported_types_are_read_back, types};
     tell_of_fixed_inputs(o, model);
-    o->report.files[1] = model->graph;
-    o->report.file_types[1] = types ? arena_copy_array(&o->model.arena, types, 1) : NULL;
-    o->report.nodes_written = model->graph->nodes.count;
-    o->report.bytes_written = bytes_of_weights(model);
+    o->report.written.files[1] = model->graph;
+    o->report.written.file_types[1] = types ? arena_copy_array(&o->model.arena, types, 1) : NULL;
+    o->report.written.nodes_after = model->graph->nodes.count;
+    o->report.written.bytes_after = bytes_of_weights(model);
     return !o->options->output ||
            onnx_model_write_checked(model, &o->file, o->options->output, 0, types ? &reader : NULL, o->error);
 }
@@ -58,11 +56,11 @@ static bool write_simplified(struct optimizing *o, struct onnx_model *simplified
 {
     if (write_if_wanted(o, simplified, types))
         return true;
-    o->report.is_simplified = false;
+    o->report.written.is_simplified = false;
     if (o->error->code != EXIT_UNSUPPORTED)
         return false;
-    o->report.not_simplified = arena_printf(&o->model.arena, "it cannot be written: %s", o->error->message);
-    log_warning(o->options->log, "%s: simplified, %s", o->options->input, o->report.not_simplified);
+    o->report.written.not_simplified = arena_printf(&o->model.arena, "it cannot be written: %s", o->error->message);
+    log_warning(o->options->log, "%s: simplified, %s", o->options->input, o->report.written.not_simplified);
     *o->error = (struct error){0};
     return write_if_wanted(o, o->file.model, NULL);
 }
@@ -71,8 +69,9 @@ static bool write_original(struct optimizing *o)
 {
     struct onnx_model *simplified;
     struct exported_types types;
-    o->report.is_simplified = optimizing_simplify(o, &simplified, &types);
-    return o->report.is_simplified ? write_simplified(o, simplified, &types) : write_if_wanted(o, o->file.model, NULL);
+    o->report.written.is_simplified = optimizing_simplify(o, &simplified, &types);
+    return o->report.written.is_simplified ? write_simplified(o, simplified, &types)
+                                           : write_if_wanted(o, o->file.model, NULL);
 }
 
 // What the model's operator set has no form for is no reason to leave the user without a model.
@@ -80,17 +79,19 @@ static bool write_original_instead(struct optimizing *o)
 {
     if (o->error->code != EXIT_UNSUPPORTED)
         return false;
-    o->report.kept_reason = arena_printf(&o->model.arena, "the result cannot be written: %s", o->error->message);
-    o->report.is_optimized = false;
+    o->report.written.kept_reason =
+        arena_printf(&o->model.arena, "the result cannot be written: %s", o->error->message);
+    o->report.written.is_optimized = false;
     *o->error = (struct error){0};
     return write_original(o);
 }
 
 static bool compile_model(struct optimizing *o)
 {
-    bool is_optimized = o->report.is_optimized;
-    o->report.is_compiled = true;
-    return optimizing_compile(o, is_optimized ? &o->found.graph : &o->model.graph, o->policies[is_optimized]);
+    bool is_optimized = o->report.written.is_optimized;
+    o->report.written.is_compiled = true;
+    return optimizing_compile(o, is_optimized ? &o->results.found.graph : &o->model.graph,
+                              o->results.policies[is_optimized]);
 }
 
 static bool write_result(struct optimizing *o)
@@ -99,18 +100,18 @@ static bool write_result(struct optimizing *o)
     struct exported_types types;
     if (optimizing_compiles(o->options))
         return compile_model(o);
-    if (!o->report.is_optimized)
+    if (!o->report.written.is_optimized)
         return write_original(o);
-    if (!optimizing_export(o, &o->found.graph, &optimized, &types, o->error))
+    if (!optimizing_export(o, &o->results.found.graph, &optimized, &types, o->error))
         return write_original_instead(o);
     return write_if_wanted(o, optimized, &types) || write_original_instead(o);
 }
 
 bool optimizing_write(struct optimizing *o)
 {
-    phases_enter(&o->phases, PHASE_WRITING);
-    o->report.nodes_in_file = o->file.model->graph->nodes.count;
-    o->report.bytes_in_file = bytes_of_weights(o->file.model);
+    phases_enter(&o->time.phases, PHASE_WRITING);
+    o->report.written.nodes_before = o->file.model->graph->nodes.count;
+    o->report.written.bytes_before = bytes_of_weights(o->file.model);
     interrupt_end_soon(true);
     bool is_written = write_result(o);
     interrupt_end_soon(false);

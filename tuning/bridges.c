@@ -2,7 +2,6 @@
 #include "tuning/bridges.h"
 
 #include "backends/costs/layout_policy.h"
-#include "backends/layouts/layout.h"
 #include "backends/planning/planner.h"
 #include "core/formats/sexp.h"
 #include "core/memory/arena.h"

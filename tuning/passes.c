@@ -16,6 +16,7 @@
 #include "graph/graph_whole.h"
 #include "operators/traits.h"
 #include "tuning/conf_store.h"
+#include "tuning/limits.def"
 #include "tuning/neighbourhoods.h"
 #include "tuning/saving.h"
 #include "tuning/step_model.h"
@@ -26,9 +27,8 @@
 
 #define HOPS_OF_FUSION 5
 #define HOPS_OF_LAYOUT 2
-#define SHARE_OF_SLICE 0.01   // of the whole time: a step that works on schedules, but at least a batch of them
-#define APART 1               // value of fusion
-#define ANEW 1                // value of the node of layouts that stands for all: solved for what is apart
+#define APART 1   // value of fusion
+#define ANEW 1    // value of the node of layouts that stands for all: solved for what is apart
 #define FINGERPRINT_OF_ALL 2
 
 const char *const pass_names[N_TUNED_PASSES] = {"graph", "fusion", "layout", "schedules"};
@@ -58,7 +58,6 @@ struct passes {
     size_t n_evaluated;
     struct step_model *model;      // NULL: none is asked for
     struct graph_tuning *tuning;   // of the schedules of a candidate; NULL: none so far
-    struct tuning_progress schedules;
 };
 
 // --- the store -------------------------------------------------------------------------------------------------------
@@ -391,17 +390,6 @@ static double predict(void *context, const struct joint_candidate *c)
     return is_planned ? sum : INFINITY;
 }
 
-static void add_schedules(struct tuning_progress *sum, const struct tuning_progress *p)
-{
-    sum->before = sum->n_steps ? sum->before : p->before;
-    sum->now = p->now;
-    sum->n_steps = p->n_steps;
-    sum->seconds += p->seconds;
-    sum->n_tried += p->n_tried;
-    sum->n_recalled = p->n_recalled > sum->n_recalled ? p->n_recalled : sum->n_recalled;
-    sum->r = p->r;
-}
-
 static double clock_of(void *context)
 {
     const struct passes *p = context;
@@ -410,11 +398,8 @@ static double clock_of(void *context)
 
 static void end_tuning(struct passes *p)
 {
-    if (!p->tuning)
-        return;
-    struct tuning_progress progress = plan_tuning_progress(graph_tuning_of_plan(p->tuning));
-    add_schedules(&p->schedules, &progress);
-    graph_tuning_free(p->tuning);
+    if (p->tuning)
+        graph_tuning_free(p->tuning);
     p->tuning = NULL;
 }
 
@@ -476,14 +461,6 @@ static struct joint_problem problem_of(struct passes *p)
                                   .tell = tell};
 }
 
-static size_t count_changed(const struct configuration *c)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < c->settings.count; i++)
-        n += c->settings.items[i].value != c->settings.items[i].node.standard;
-    return n;
-}
-
 static void know_graphs(struct passes *p)
 {
     for (size_t i = 0; i < p->options->n_graphs; i++) {
@@ -521,9 +498,6 @@ bool passes_search(struct passes *p, const struct passes_options *options, struc
     end_tuning(p);
     ret_report->graph =
         best.of[PASS_GRAPH].settings.count ? best.of[PASS_GRAPH].settings.items[0].value : options->standard_graph;
-    ret_report->n_apart = count_changed(&best.of[PASS_FUSION]);
-    ret_report->n_layouts = count_changed(&best.of[PASS_LAYOUT]);
-    ret_report->schedules = p->schedules;
     backend_save_costs(p->backend, &ignored);
     joint_candidate_free(&best);
     forget_graphs(p);
@@ -533,18 +507,4 @@ bool passes_search(struct passes *p, const struct passes_options *options, struc
     p->backend->policy = former;
     p->backend->tuned = former_tuned;
     return true;
-}
-
-void passes_report_print(struct text *text, const struct passes_report *report)
-{
-    const struct joint_report *j = &report->joint;
-    for (size_t i = 0; i < N_TUNED_PASSES; i++)
-        if (j->of[i].n_steps)
-            text_printf(text, "%-9s  %5zu step%s, %3zu gain%s, %.3f x, %.1f s\n", pass_names[i], j->of[i].n_steps,
-                        j->of[i].n_steps == 1 ? " " : "s", j->of[i].n_gains, j->of[i].n_gains == 1 ? " " : "s",
-                        j->of[i].gain, j->of[i].spent);
-    text_printf(text,
-                "%.3f ms -> %.3f ms (%.3f ms known before); %zu kinds of nodes are not fused, %zu not laid out "
-                "by the solver\n",
-                j->before * 1e3, j->after * 1e3, j->at_start * 1e3, report->n_apart, report->n_layouts);
 }

@@ -15,7 +15,6 @@
 #include "tuning/joint/joint_search.h"
 #include "tuning/tune_plan.h"
 
-struct graph;
 struct passes;
 
 enum { PASS_GRAPH, PASS_FUSION, PASS_LAYOUT, PASS_SCHEDULES, N_TUNED_PASSES };
@@ -39,9 +38,7 @@ struct passes_options {
 };
 struct passes_report {
     struct joint_report joint;
-    uint32_t graph;              // of the best candidate
-    size_t n_apart, n_layouts;   // nodes that are not fused, and tensors not laid out by the solver, by fingerprint
-    struct tuning_progress schedules;   // of all work on them
+    uint32_t graph;   // of the best candidate
 };
 struct passes *passes_new(struct backend *b);
 void passes_free(struct passes *p);
@@ -50,4 +47,3 @@ const struct tuned_passes *passes_decisions(const struct passes *p);
 // False: the schedule of passes is none.
 bool passes_search(struct passes *p, const struct passes_options *options, struct passes_report *ret_report,
                    struct error *error);
-void passes_report_print(struct text *text, const struct passes_report *report);

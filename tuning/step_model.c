@@ -8,12 +8,11 @@
 #include "core/memory/key_set.h"
 #include "core/text/error.h"
 #include "graph/graph_whole.h"
+#include "tuning/limits.def"
 #include "tuning/model/ridge.h"
 #include <math.h>
 
 #define N_FEATURES 10
-#define PENALTY 1.0
-#define LEAST_R 0.4
 #define STEPS_BETWEEN_FITS 16
 
 struct step_model {
@@ -102,17 +101,12 @@ double step_model_seconds(struct step_model *m, struct backend *b, const struct 
 {
     struct step_cost cost;
     struct error ignored;
-    bool only_recalls = b->only_recalls;
-    b->only_recalls = true;
+    bool only_recalls = b->measuring.only_recalls;
+    b->measuring.only_recalls = true;
     bool is_known = backend_step_cost(b, plan, step, &cost, &ignored);
-    b->only_recalls = only_recalls;
+    b->measuring.only_recalls = only_recalls;
     if (!is_known || cost.is_guessed)
         return guess(m, plan, step);
     learn(m, plan, step, cost.seconds);
     return cost.seconds;
-}
-
-double step_model_r(const struct step_model *m)
-{
-    return m->n_fitted ? m->ridge.r : 0;
 }

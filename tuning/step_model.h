@@ -8,4 +8,3 @@ struct step_model *step_model_new(void);
 void step_model_free(struct step_model *m);
 // Known, or guessed; nothing is measured. What is known is learned.
 double step_model_seconds(struct step_model *m, struct backend *b, const struct plan *plan, const struct step *step);
-double step_model_r(const struct step_model *m);   // as of the last fit; 0: there was too little

@@ -8,17 +8,16 @@
 #include "core/numbers/statistics.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
+#include "tuning/limits.def"
 #include "tuning/reuse/reuse.h"
 #include "tuning/timings.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define FEW_SCHEDULES 96     // are tried all
-#define FINALISTS 3          // that are timed beside the choice so far
-#define NEAR_THE_BEST 1.05   // times the best trial: what may be a finalist
+#define FEW_SCHEDULES 96   // are tried all
+#define FINALISTS 3        // that are timed beside the choice so far
 #define ROUNDS 3
-#define LEAST_GAIN 0.02   // of the seconds so far
 #define MOST_BATCH 64
 #define TRIALS_OF_A_JOB 4   // of a pool of machines
 #define FORMER_BATCH 12     // known trials count as so many that gained nothing,

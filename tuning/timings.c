@@ -10,12 +10,11 @@
 #include "core/system/temporary.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
+#include "tuning/limits.def"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define HOPELESS_BESIDE_NONE 1e9   // seconds that say so
 
 uint64_t timings_step_key(struct backend *b, const struct plan *plan, const struct step *step)
 {

@@ -2,8 +2,6 @@
 #pragma once
 #include "tuning/tune_plan.h"
 
-struct graph;
-
 // Tunes as tune_plan does. False: it cannot be planned, and the report is empty.
 bool tune_graph(struct backend *b, const struct graph *g, enum layout_policy policy,
                 const struct tuning_options *options, struct tuning_report *ret_report);

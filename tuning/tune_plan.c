@@ -12,6 +12,7 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "tuning/bridges.h"
+#include "tuning/limits.def"
 #include "tuning/saving.h"
 #include "tuning/step_tuner.h"
 #include "tuning/timings.h"
@@ -21,8 +22,7 @@
 
 #define BATCH 12   // trials that are compiled as one unit
 #define BATCH_OF_COMMAND 48
-#define MOST_FRUITLESS 8   // batches, after which a step is left
-#define SHARE_AFTER_FRUITLESS 0.6
+#define MOST_FRUITLESS 8         // batches, after which a step is left
 #define TRIALS_FROM_NOTHING 24   // after which others may reuse a step's best
 #define MOST_BRIDGES 32
 #define SECONDS_FOR_BRIDGES 20   // of the whole, below which there are none
@@ -282,7 +282,7 @@ static struct tuned_step tuned_of(const struct item *item)
 }
 
 // A step with several spaces runs by the best of them.
-struct tuning_progress plan_tuning_progress(const struct plan_tuning *t)
+static struct tuning_progress progress_of(const struct plan_tuning *t)
 {
     struct tuning_progress p = {.seconds = now(t) - t->start, .budget = t->options.seconds};
     for (size_t i = 0; i < t->items.count; i++) {
@@ -310,7 +310,7 @@ struct tuning_progress plan_tuning_progress(const struct plan_tuning *t)
 
 static void tell_and_save(struct plan_tuning *t)
 {
-    struct tuning_progress p = plan_tuning_progress(t);
+    struct tuning_progress p = progress_of(t);
     if (t->options.progress)
         t->options.progress(t->options.context, &p);
     saving_consider(&t->saving, t->backend);
@@ -377,7 +377,7 @@ void tune_plan(struct backend *b, const struct plan *plan, const struct tuning_o
     if (left > 0)
         plan_tuning_advance(t, left, &ret_report->error);
     backend_save_costs(b, &ignored);
-    ret_report->total = plan_tuning_progress(t);
+    ret_report->total = progress_of(t);
     for (size_t i = 0; i < t->items.count; i++)
         if (!t->items.items[i].bridge)
             vec_push(&ret_report->steps, tuned_of(&t->items.items[i]));

@@ -26,7 +26,7 @@ struct step_memory;
 // Which layouts the tensors of a graph get, where the device can choose.
 enum layout_policy {
     LAYOUTS_STANDARD,   // by rule, without asking for costs: channels last between operators on images, row-major else
-    LAYOUTS_BEST,       // those of least cost for this graph (layout.h)
+    LAYOUTS_BEST,       // those of least cost for this graph (choose_layouts.h)
     LAYOUTS_PLAIN,      // row-major all (NCHW), as models store them
     LAYOUTS_TUNED,      // the best with what tuning decided of fusion and layouts (struct tuned_passes)
 };
@@ -99,7 +99,17 @@ struct backend_methods {
     void (*rest)(struct backend *b);   // NULL: nothing to give back (backend_rest)
     void (*close)(struct backend *b);
 };
+
 enum cost_repairs { REPAIRS_NOTHING, REPAIRS_DOUBTFUL, REPAIRS_ON_TRIAL, REPAIRS_ALL };
+// Which costs are measured. May be changed at any time.
+struct cost_measuring {
+    enum cost_repairs repairs;   // of costs of the database, when they are asked for first
+    double repairs_end;          // on clock_seconds, when no more are measured again; 0: never
+    double choices_end;          // the same, when steps are only measured in the standard way, as doubtful
+    bool only_recalls;           // steps that the database lacks are not estimated at all
+    bool meets_inexact;          // some step may run faster by a choice that is inexact
+    bool has_small_model;        // (backend_expect_model)
+};
 
 // Each device's struct begins with this one.
 struct backend {
@@ -109,13 +119,8 @@ struct backend {
     struct backend_options options;
     enum layout_policy policy;          // of estimates and models; may be changed at any time
     const struct tuned_passes *tuned;   // for LAYOUTS_TUNED; NULL: that is as LAYOUTS_BEST
-    bool has_small_model;               // (backend_expect_model)
-    enum cost_repairs repairs;          // which costs of the database are measured again when they are asked for first
-    double repairs_end;                 // on clock_seconds, when no more are; 0: never
-    double choices_end;                 // the same, when steps are only measured in the standard way, as doubtful
-    bool meets_inexact;                 // some step may run faster by a choice that is inexact
-    bool only_recalls;   // steps that the database lacks are not estimated at all; may be changed at any time
-    char device[256];    // what costs depend on: processor, threads, library and its version
+    struct cost_measuring measuring;
+    char device[256];   // what costs depend on: processor, threads, library and its version
     struct code_cache *codes;
     struct cost_database *costs;
     struct step_memory *memory;   // costs of steps met so far

@@ -8,10 +8,6 @@
 #include "core/memory/vec.h"
 #include <stdbool.h>
 
-struct arena;
-struct plan;
-struct step;
-
 #define CHOICE_SIZE 192
 enum precision { PRECISION_EXACT, PRECISION_FAST, PRECISION_CAREFUL, N_PRECISIONS };
 struct listed_choice {

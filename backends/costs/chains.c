@@ -2,6 +2,7 @@
 #include "backends/costs/chains.h"
 
 #include "backends/costs/step_cost.h"
+#include "backends/limits.def"
 #include "backends/planning/plan_chains.h"
 #include "backends/planning/plan_text.h"
 #include "core/text/error.h"
@@ -9,7 +10,6 @@
 #include <string.h>
 
 #define NO_STEP UINT32_MAX
-#define WORTH_JOINING 0.98   // of what the steps take by themselves: costs err by as much
 
 // Is it better to join them?
 typedef bool judge_fn(void *context, struct backend *b, const struct plan *plan, const struct plan_chain *chain);
@@ -53,7 +53,7 @@ static bool find_seconds(struct costing *c, struct backend *b, const struct plan
 {
     struct step_prices p;
     bool is_known = step_prices_find(b, plan, step, &p, c->error);
-    c->has_failed = c->has_failed || (!is_known && !b->only_recalls);
+    c->has_failed = c->has_failed || (!is_known && !b->measuring.only_recalls);
     *ret_seconds = is_known ? p.of[PRECISION_EXACT].seconds : 0;
     return is_known && !p.of[PRECISION_EXACT].is_guessed;
 }

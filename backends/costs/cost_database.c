@@ -4,6 +4,7 @@
 
 #include "backends/contract/backend.h"
 #include "backends/costs/cost_trial.h"
+#include "backends/limits.def"
 #include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
@@ -20,8 +21,6 @@
 
 #define FORMAT_VERSION 4
 #define OLDEST_FORMAT 1   // that is read
-#define LEAST_SECONDS 1e-9
-#define MOST_SECONDS 1e5
 #define SECONDS_FORMAT "%.4e"
 #define SPREAD_FORMAT "%.3f"
 #define IN_MODEL "in-model"

@@ -1,6 +1,7 @@
 // Trials of runs by the ratios of what was kept to what it takes now.
 #include "backends/costs/cost_trial.h"
 
+#include "backends/limits.def"
 #include "core/memory/hash.h"
 #include "core/text/log.h"
 #include <math.h>
@@ -9,9 +10,6 @@
 
 #define FIRST_COSTS 3         // of a run, all of which are measured again
 #define SHARE_OF_OTHERS 8     // one in so many
-#define LEAST_SECONDS 3e-5    // of a cost that says something: shorter ones scatter
-#define MOST_SPREAD 0.3       // and these
-#define MOST_WRONG 1.3        // times too long, or too short
 #define LEAST_REFUTING 2      // costs that are wrong
 #define SHARE_OF_REFUTING 4   // and more than one in so many
 
@@ -32,7 +30,7 @@ bool cost_trials_refute(const cost_trials *trials, uint32_t run)
 // What was taken from a running model is not what a step takes alone.
 static bool says_something(const struct step_cost *kept)
 {
-    return kept->seconds >= LEAST_SECONDS && kept->spread <= MOST_SPREAD && !kept->is_in_model;
+    return kept->seconds >= LEAST_TELLING_SECONDS && kept->spread <= MOST_TELLING_SPREAD && !kept->is_in_model;
 }
 
 bool cost_trials_ask_for(const cost_trials *trials, const char *text, const struct step_cost *kept)

@@ -141,8 +141,8 @@ void backend_choose(struct backend *b, struct plan *plan)
 {
     struct choosing c = {.b = b, .plan = plan};
     struct error ignored;
-    bool only_recalls = b->only_recalls;
-    b->only_recalls = true;
+    bool only_recalls = b->measuring.only_recalls;
+    b->measuring.only_recalls = true;
     chains_join(b, plan, &ignored);
     c.prices = arena_array(plan->arena, struct step_prices, plan->steps.count + 1);
     for (size_t i = 0; i < plan->steps.count; i++)
@@ -150,7 +150,7 @@ void backend_choose(struct backend *b, struct plan *plan)
             !step_prices_find(b, plan, &plan->steps.items[i], &c.prices[i], &ignored))
             c.prices[i] = (struct step_prices){.id = UINT32_MAX};
     take_groups(&c, &ignored);
-    b->only_recalls = only_recalls;
+    b->measuring.only_recalls = only_recalls;
     set_choices(&c);
     vec_free(&c.groups);
 }
@@ -217,8 +217,8 @@ static void add_inexact(struct backend *b, const struct plan *plan, const struct
 struct error_budget plan_error_budget(struct backend *b, const struct plan *plan)
 {
     struct error_budget sum = {0};
-    bool only_recalls = b->only_recalls;
-    b->only_recalls = true;
+    bool only_recalls = b->measuring.only_recalls;
+    b->measuring.only_recalls = true;
     for (size_t i = 0; i < plan->steps.count; i++) {
         const struct step *step = &plan->steps.items[i];
         struct step_prices p = {0};
@@ -229,7 +229,7 @@ struct error_budget plan_error_budget(struct backend *b, const struct plan *plan
         else
             sum.n_refused += is_known && step_prices_prefer(b, &p, PRECISION_FAST);
     }
-    b->only_recalls = only_recalls;
+    b->measuring.only_recalls = only_recalls;
     return sum;
 }
 

@@ -43,7 +43,7 @@ static bool estimate_best_layouts(struct backend *b, const struct graph *g, stru
     struct estimate chosen;
     if (!layouts_find(b, backend_step_cost, g, NULL, b->scratch, &best, ret_estimate, error))
         return false;
-    if (!b->meets_inexact && !b->target.chain)
+    if (!b->measuring.meets_inexact && !b->target.chain)
         return true;
     if (!backend_estimate_with(b, g, best, &chosen, error))
         return false;

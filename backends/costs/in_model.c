@@ -4,13 +4,11 @@
 #include "backends/costs/cost_database.h"
 #include "backends/costs/step_cost.h"
 #include "backends/costs/step_key.h"
+#include "backends/limits.def"
 #include "core/memory/arena.h"
 #include "core/memory/key_set.h"
 #include <math.h>
 #include <string.h>
-
-#define LEAST_DIFFERENCE 0.05   // share of a cost: what is nearer agrees
-#define MOST_SCATTER 0.5        // and what is farther does not
 
 struct note {
     const char *step;   // the key

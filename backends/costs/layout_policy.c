@@ -3,7 +3,6 @@
 
 #include "backends/costs/step_cost.h"
 #include "backends/layouts/choose_layouts.h"
-#include "backends/layouts/layout.h"
 #include "core/memory/arena.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"

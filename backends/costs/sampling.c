@@ -2,11 +2,10 @@
 // what a step takes within a model differs more.
 #include "backends/costs/sampling.h"
 
+#include "backends/limits.def"
 #include "core/numbers/statistics.h"
 #include <math.h>
 #include <string.h>
-
-#define WANTED_UNCERTAINTY 0.03
 
 void samples_add(struct samples *s, double seconds, bool is_quiet)
 {

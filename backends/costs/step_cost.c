@@ -3,7 +3,6 @@
 
 #include "backends/contract/backend.h"
 #include "backends/costs/cost_database.h"
-#include "backends/costs/step_key.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/plan_text.h"
 #include "core/memory/arena.h"
@@ -87,9 +86,9 @@ static const char *const marks_of_precision[N_PRECISIONS] = {"", " inexact", " c
 void backend_expect_model(struct backend *b, size_t weight_bytes)
 {
     bool is_small = weight_bytes <= WEIGHTS_OF_A_SMALL_MODEL;
-    if (is_small == b->has_small_model)
+    if (is_small == b->measuring.has_small_model)
         return;
-    b->has_small_model = is_small;
+    b->measuring.has_small_model = is_small;
     backend_forget_costs(b);
 }
 
@@ -103,7 +102,7 @@ static bool reads_weights(const struct plan *plan, const struct step *step)
 
 static void add_context(const struct backend *b, const struct plan *plan, const struct step *step, struct text *text)
 {
-    if (b->has_small_model && b->methods->knows_small_models && reads_weights(plan, step))
+    if (b->measuring.has_small_model && b->methods->knows_small_models && reads_weights(plan, step))
         text_add(text, SMALL_MODEL);
 }
 
@@ -169,7 +168,7 @@ static struct step_prices *prices_of(struct backend *b, const struct plan *plan,
 
 static bool is_late(const struct backend *b)
 {
-    return b->choices_end > 0 && clock_seconds() > b->choices_end;
+    return b->measuring.choices_end > 0 && clock_seconds() > b->measuring.choices_end;
 }
 
 // The choice of a step that differs in the epilogue alone, and the standard one.
@@ -203,7 +202,7 @@ static bool measure(struct backend *b, const struct plan *plan, const struct ste
     ret_cost->is_doubtful = ret_cost->is_doubtful || is_last_resort;
     *near = *ret_cost;
     ret_cost->seconds /= key->n_parts;
-    if (b->repairs == REPAIRS_ON_TRIAL)
+    if (b->measuring.repairs == REPAIRS_ON_TRIAL)
         cost_database_try(b->costs, key->text.chars, ret_cost, b->options.log);
     else
         cost_database_add(b->costs, key->text.chars, ret_cost);
@@ -245,10 +244,11 @@ static void guess(struct backend *b, const struct plan *plan, const struct step 
 
 static bool has_to_be_repaired(const struct backend *b, const struct step_key *key, const struct step_cost *known)
 {
-    bool is_wanted = b->repairs == REPAIRS_ALL || (b->repairs != REPAIRS_NOTHING && known->is_doubtful) ||
-                     (b->repairs == REPAIRS_ON_TRIAL && cost_database_is_on_trial(b->costs, key->text.chars, known));
-    return is_wanted && known->is_old && !b->only_recalls && !b->options.never_measures && !interrupt_requested() &&
-           (b->repairs_end == 0 || clock_seconds() < b->repairs_end);
+    bool is_wanted =
+        b->measuring.repairs == REPAIRS_ALL || (b->measuring.repairs != REPAIRS_NOTHING && known->is_doubtful) ||
+        (b->measuring.repairs == REPAIRS_ON_TRIAL && cost_database_is_on_trial(b->costs, key->text.chars, known));
+    return is_wanted && known->is_old && !b->measuring.only_recalls && !b->options.never_measures &&
+           !interrupt_requested() && (b->measuring.repairs_end == 0 || clock_seconds() < b->measuring.repairs_end);
 }
 
 // The choices of one precision; the standard one is exact, where nothing is listed.
@@ -292,12 +292,12 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
         list_choices(b, plan, step, precision, &among);
         if (is_late(b))
             keep_standard_choice(&among);
-        else if (is_known && b->repairs == REPAIRS_ON_TRIAL && !ret_cost->is_doubtful)
+        else if (is_known && b->measuring.repairs == REPAIRS_ON_TRIAL && !ret_cost->is_doubtful)
             keep_near_choice(ret_cost, &among);
         is_known = true;
         if (is_inexact && (is_never_measured(b, plan, step) || !among.count))
             *ret_cost = (struct step_cost){.seconds = INFINITY};
-        else if (b->only_recalls)
+        else if (b->measuring.only_recalls)
             is_known = error_set_code(error, EXIT_UNSUPPORTED, NULL, "a step's cost is not known");
         else if (is_never_measured(b, plan, step))
             guess(b, plan, step, &key, ret_cost);
@@ -339,7 +339,7 @@ bool step_prices_find(struct backend *b, const struct plan *plan, const struct s
     if (!find_price(b, plan, step, PRECISION_EXACT, p, error) ||
         (takes_inexact && !find_price(b, plan, step, PRECISION_FAST, p, error)))
         return false;
-    b->meets_inexact = b->meets_inexact || step_prices_prefer(b, p, PRECISION_FAST);
+    b->measuring.meets_inexact = b->measuring.meets_inexact || step_prices_prefer(b, p, PRECISION_FAST);
     *ret = *p;
     return true;
 }

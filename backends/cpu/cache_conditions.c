@@ -175,7 +175,7 @@ static void find_weights(struct cache_conditions *s)
         vec_push(&s->weights, ((struct span){packed, bytes}));
     }
     s->weight_bytes = sum_of(&s->weights);
-    if (s->weight_bytes < WORTH_COOLING || s->backend->base.has_small_model)
+    if (s->weight_bytes < WORTH_COOLING || s->backend->base.measuring.has_small_model)
         s->weight_bytes = 0;
 }
 

@@ -6,6 +6,7 @@
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/parallel.h"
 #include "backends/generated/sums.h"
+#include "backends/limits.def"
 #include "backends/programs/programs.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
@@ -14,8 +15,6 @@
 #include <string.h>
 
 // --- a kernel --------------------------------------------------------------------------------------------------------
-
-#define WORTH_THREADS 1e5   // operations
 
 struct sums_kernel {
     sums_run_fn *run;   // or NULL
@@ -49,7 +48,7 @@ static struct sums_kernel find_sums_kernel(const struct step_request *r)
     definition_init(&d, r->arena, call.n_inputs, types);
     if (operator_define(&d, &call) && sums_print(&text, &d, r->arena)) {
         kernel.run = load_kernel(r, text.chars);
-        kernel.threads = definition_flops(&d) > WORTH_THREADS ? r->backend->threads : 1;
+        kernel.threads = definition_flops(&d) > FLOPS_WORTH_THREADS ? r->backend->threads : 1;
     }
     definition_free(&d);
     text_free(&text);

@@ -9,6 +9,7 @@
 #include "backends/cpu/copy.h"
 #include "backends/cpu/functions.h"
 #include "backends/cpu/parallel.h"
+#include "backends/limits.def"
 #include "core/memory/arena.h"
 #include <math.h>
 #include <string.h>
@@ -17,8 +18,7 @@
 #define MOST_AXES (LOOP_MAX_RANK + 2)
 #define MOST_VALUES 192
 #define ROWS_OF_PARTIAL_SUM 32
-#define WORTH_A_THREAD 20000.0   // scalar operations: below these another thread costs more than it saves
-#define FEWEST_COLUMNS 8         // that are worth a vector
+#define FEWEST_COLUMNS 8   // that are worth a vector
 
 struct compiled_access {
     memory_id memory;

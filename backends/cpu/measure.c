@@ -17,6 +17,7 @@
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/result_error.h"
 #include "backends/cpu/ways.h"
+#include "backends/limits.def"
 #include "core/memory/arena.h"
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
@@ -28,19 +29,10 @@
 
 // Parallel regions without work that are timed before the first measurement, and what is too long for one.
 #define MEETINGS 64
-#define BUSY_SECONDS 2e-4
 #define WARM_UP_RUNS 2
-#define WARM_UP_SECONDS 1e-3         // of runs after which none warms up any more
-#define MOST_BUDGETS 3               // of time, where too few samples count
-#define SHARE_OF_PATIENCE 0.25       // of its budget that each step adds to what disturbed ones may take longer
-#define SECONDS_OF_PATIENCE 1.0      // that there are at first, and at most
-#define BOUND_BYTES_PER_SECOND 5e9   // a step that reads its weights faster than this is bound by that
-#define BUDGETS_WHEN_BOUND 2         // of time: these samples scatter more
-#define SENTINEL_ROUNDS 4000         // of known work: some 4 us
-#define SLOW_SENTINEL 1.25           // times its shortest time so far: the processor was slower or shared
-#define MOST_STOLEN 0.05             // of the time that a step was measured for
-#define MOST_NOT_GAINED 1.5          // times the share of each thread, and what it takes them to meet
-#define MEETING_SECONDS 1e-5
+#define MOST_BUDGETS 3                       // of time, where too few samples count
+#define BUDGETS_WHEN_BOUND 2                 // of time: these samples scatter more
+#define SENTINEL_ROUNDS 4000                 // of known work: some 4 us
 #define MOST_KEPT_BYTES ((size_t)32 << 20)   // between steps
 
 struct measurement {

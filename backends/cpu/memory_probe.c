@@ -91,7 +91,7 @@ static struct step_cost find_or_measure_read(struct cpu_backend *b, struct memor
 {
     struct step_cost cost;
     bool is_known = cost_database_find(b->base.costs, NAME_OF_READ, &cost);
-    if (is_known && !(cost.is_old && (cost.is_doubtful || b->base.repairs == REPAIRS_ALL)))
+    if (is_known && !(cost.is_old && (cost.is_doubtful || b->base.measuring.repairs == REPAIRS_ALL)))
         return cost;
     cost = measure_read(p);
     cost_database_add(b->base.costs, NAME_OF_READ, &cost);

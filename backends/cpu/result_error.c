@@ -3,6 +3,7 @@
 
 #include "backends/cpu/generated.h"
 #include "backends/cpu/ways.h"
+#include "backends/limits.def"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include <math.h>
@@ -10,8 +11,7 @@
 
 enum data { SIGNED, POSITIVE, CANCELLING, N_DATA };
 #define N_PLACES 256
-#define LARGE_MEAN 64      // of data of about 1
-#define LEAST_ERROR 1e-9   // of one that is said to be inexact
+#define LARGE_MEAN 64   // of data of about 1
 
 struct place {
     int64_t index[4];

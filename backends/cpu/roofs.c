@@ -6,11 +6,11 @@
 #include "backends/cpu/kernel_scope.h"
 #include "backends/cpu/memory_probe.h"
 #include "backends/cpu/parallel.h"
+#include "backends/limits.def"
 #include "core/system/clock.h"
 #include <math.h>
 #include <string.h>
 
-#define UNIT 1e9
 #define N_RUNS 8
 enum { SIDE = 512, ROWS = 64, COLUMNS = 4096, PIECES = 64 };   // a piece: 1 MiB
 #define PIECE ((size_t)ROWS * COLUMNS)
@@ -84,7 +84,7 @@ static struct step_cost time_work(struct roofing *r, work_fn *work, double units
         is_done = work(r);
         cost.seconds = fmin(cost.seconds, stopwatch_stop(&watch, is_alone).seconds);
     }
-    cost.seconds *= UNIT / units;
+    cost.seconds *= UNITS_OF_ROOFS / units;
     return cost;
 }
 
@@ -131,7 +131,7 @@ static bool find_roofs(const struct cpu_backend *b, double *ret_per_second)
         struct step_cost cost;
         if (!cost_database_find(b->base.costs, roofs[i].name, &cost))
             return false;
-        ret_per_second[i] = UNIT / cost.seconds;
+        ret_per_second[i] = UNITS_OF_ROOFS / cost.seconds;
     }
     return true;
 }
@@ -141,7 +141,7 @@ bool cpu_roofs(struct backend *backend, struct roofs *ret_roofs)
     struct cpu_backend *b = (struct cpu_backend *)backend;
     double per_second[N_ROOFS];
     if (!find_roofs(b, per_second)) {
-        if (b->base.only_recalls || b->base.options.never_measures)
+        if (b->base.measuring.only_recalls || b->base.options.never_measures)
             return false;
         measure_roofs(b);
         if (!find_roofs(b, per_second))

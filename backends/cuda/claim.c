@@ -2,7 +2,6 @@
 // definition.
 #include "backends/cuda/claim.h"
 
-#include "backends/cuda/internal.h"
 #include "backends/cuda/kernel_definition.h"
 #include "backends/cuda/library.h"
 #include "backends/instructions/code_cache.h"

@@ -5,7 +5,6 @@
 #include "backends/costs/cost_database.h"
 #include "backends/cuda/claim.h"
 #include "backends/cuda/engines.h"
-#include "backends/cuda/internal.h"
 #include "backends/cuda/kernel_cache.h"
 #include "backends/cuda/load.h"
 #include "backends/cuda/measure.h"

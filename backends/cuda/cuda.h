@@ -6,8 +6,6 @@
 #include "backends/contract/backend.h"
 #include "backends/cuda/internal.h"
 
-struct gpu_api;
-
 // Costs in options->cost_file are used where there is no GPU: such a device prices graphs and cannot run them
 // (backend_can_run). NULL: neither is there (EXIT_UNSUPPORTED, one line), or the file is malformed.
 struct backend *cuda_backend_open(const struct backend_options *options, struct error *error);

@@ -1,7 +1,6 @@
 // Do loops touch each other's results? Those that do not are parts of one launch.
 #include "backends/cuda/independence.h"
 
-#include "backends/cuda/kernels.h"
 #include <string.h>
 
 static bool reads_what_it_writes(const struct loop *reader, const struct loop *writer)

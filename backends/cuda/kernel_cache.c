@@ -4,7 +4,6 @@
 // so that a collision, or another compiler, costs a compilation and nothing else.
 #include "backends/cuda/kernel_cache.h"
 
-#include "backends/cuda/internal.h"
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/memory/key_set.h"

@@ -6,7 +6,6 @@
 
 #include "backends/cuda/kernel_loops.h"
 #include "backends/cuda/kernel_values.h"
-#include "backends/cuda/kernels.h"
 #include "core/memory/arena.h"
 #include "expressions/affine.h"
 #include "expressions/elements.h"

@@ -11,7 +11,6 @@
 
 #include "backends/cuda/independence.h"
 #include "backends/cuda/kernel_values.h"
-#include "backends/cuda/kernels.h"
 #include "core/memory/arena.h"
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,9 +3,6 @@
 #include "backends/cuda/kernel_text.h"
 #include "core/memory/vec.h"
 
-struct arena;
-struct definition;
-
 struct generated_kernel {
     const char *text;   // complete
     unsigned blocks, threads;

@@ -4,7 +4,6 @@
 // products gelu by tanh]. Everything else stays outside.
 #include "backends/cuda/library.h"
 
-#include "backends/cuda/internal.h"
 #include "backends/planning/planner.h"
 #include "backends/planning/planner_layouts.h"
 #include "backends/planning/planner_state.h"

@@ -1,7 +1,6 @@
 // Places where the plugin is looked for, and what is said when it cannot be used.
 #include "backends/cuda/load.h"
 
-#include "backends/cuda/gpu.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,12 +12,12 @@
 
 #include "backends/costs/choices.h"
 #include "backends/costs/sampling.h"
-#include "backends/cuda/internal.h"
 #include "backends/cuda/kernel_cache.h"
 #include "backends/cuda/library.h"
 #include "backends/cuda/model.h"
 #include "backends/cuda/roofline.h"
 #include "backends/cuda/steps.h"
+#include "backends/limits.def"
 #include "backends/planning/plan_memory.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
@@ -28,12 +28,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SAMPLE_SECONDS 2e-4
 #define SWEPT_CACHES 2   // how many times the cache, for what was there to be gone
-#define CLOCK_DRIFT 0.05
 #define MOST_ATTEMPTS 3
-#define PATIENCE 3   // of engines that are no better, in a row
-#define LAUNCH_SECONDS 1e-5
+#define PATIENCE 3      // of engines that are no better, in a row
 #define ALIGNMENT 256   // of what the device allocates
 #define BLOCK_BYTES ((size_t)1 << 20)
 
@@ -124,7 +121,7 @@ struct rotation measure_rotation(size_t weight_bytes, size_t cache_bytes)
 
 static bool give_copies(struct measurement *m)
 {
-    size_t bytes = m->b->base.has_small_model ? 0 : bytes_of_weights(m);
+    size_t bytes = m->b->base.measuring.has_small_model ? 0 : bytes_of_weights(m);
     m->rotation = measure_rotation(bytes, m->b->information.cache_bytes);
     m->at = arena_array(&m->arena, struct addresses, m->rotation.copies);
     for (int i = 0; i < m->rotation.copies; i++)
@@ -201,7 +198,7 @@ static bool take_samples(const struct measurement *m, const struct prepared_step
     if (!time_launches(m, s, NULL, 1, &once) || !time_launches(m, s, NULL, 1, &once))
         return false;
     ret_cost->seconds = once;
-    if (once > HOPELESS * best + LAUNCH_SECONDS)
+    if (once > HOPELESS * best + MEASURED_LAUNCH_SECONDS)
         return true;
     int launches = count_launches(m, once);
     struct gpu_graph *graph = cuda_capture(m->b, launch_all_turns, &(struct turns){m, s, launches});

@@ -4,7 +4,6 @@
 
 #include "backends/costs/error_budget.h"
 #include "backends/costs/step_cost.h"
-#include "backends/cuda/internal.h"
 #include "backends/cuda/library.h"
 #include "backends/cuda/steps.h"
 #include "backends/planning/plan_memory.h"

@@ -3,23 +3,15 @@
 // of the cache or its products in the smallest tiles, wave after wave, whichever is longer.
 #include "backends/cuda/roofline.h"
 
-#include "backends/cuda/internal.h"
 #include "backends/cuda/library.h"
+#include "backends/limits.def"
 #include "backends/planning/plan_memory.h"
 #include "graph/graph_whole.h"
 #include <math.h>
 
-#define LAUNCH_SECONDS 2e-6
-#define SHARE_OF_BYTES 0.7
-#define SHARE_OF_FLOPS 0.5
-#define LEAST_LAUNCH_SECONDS 1e-6
-#define CACHE_RATE 2.0    // times that of memory
 #define TILE 32           // rows and columns
 #define LEAST_DEPTH 128   // of a tile whose products several multiprocessors share
 #define MOST_SHARING 16
-#define WINOGRAD_SHARE 4.0      // products of the definition for one
-#define TENSOR_CORES_TF32 7.0   // times the rate of f32
-#define TENSOR_CORES_HALF 14.0
 
 static double rate_of(const struct cuda_backend *b, const struct step *step)
 {

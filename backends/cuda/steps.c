@@ -1,7 +1,6 @@
 // One step of a plan made ready: a library's plan, or generated kernels.
 #include "backends/cuda/steps.h"
 
-#include "backends/cuda/internal.h"
 #include "backends/cuda/kernel_cache.h"
 #include "backends/cuda/kernel_definition.h"
 #include "backends/cuda/kernel_loops.h"

@@ -245,8 +245,7 @@ void code_from_definition(const struct definition *d, struct arena *arena, struc
                         .n_stages = d->n_stages,
                         .n_outputs = d->n_outputs,
                         .stages = stages,
-                        .output_types = copy_output_types(d, arena),
-                        .flops = definition_flops(d)};
+                        .output_types = copy_output_types(d, arena)};
     memcpy(code.outputs, d->outputs, sizeof code.outputs);
     bool is_code = !d->is_data_dependent && d->n_stages > 0;
     for (int i = 0; is_code && i < d->n_stages; i++) {

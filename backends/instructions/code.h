@@ -51,7 +51,6 @@ struct code {
     const struct stage_code *stages;
     uint16_t outputs[MAX_OUTPUTS];   // stage of each output
     const struct type *output_types;
-    double flops;
 };
 
 // Everything is allocated in `arena`. Code for values is made where single precision serves: element types f32, f16,

@@ -2,12 +2,11 @@
 // guess.
 #include "backends/layouts/choose_layouts.h"
 
-#include "backends/layouts/layout.h"
-
 #include "backends/layouts/layout_constraints.h"
 #include "backends/layouts/layout_internal.h"
 #include "backends/layouts/layout_parts.h"
 #include "backends/layouts/layout_tables.h"
+#include "backends/limits.def"
 #include "backends/planning/planner.h"
 #include "core/text/error.h"
 #include <math.h>
@@ -152,13 +151,13 @@ static bool price_plan(struct layout_search *s, const struct plan *plan)
 // The same without measuring. False: nothing that was missing is known.
 static bool recall_plan(struct layout_search *s, const struct plan *plan)
 {
-    bool only_recalls = s->b->only_recalls;
+    bool only_recalls = s->b->measuring.only_recalls;
     struct error *error = s->error, ignored;
-    s->b->only_recalls = true;
+    s->b->measuring.only_recalls = true;
     s->error = &ignored;
     for (size_t i = 0; i < plan->steps.count; i++)
         price_step(s, plan, &plan->steps.items[i]);
-    s->b->only_recalls = only_recalls;
+    s->b->measuring.only_recalls = only_recalls;
     s->error = error;
     return fill_parts(s, plan);
 }
@@ -314,8 +313,6 @@ static double without_last_digits(double seconds)
     const double grain = 1e-15;
     return round(seconds / grain) * grain;
 }
-
-#define LEAST_GAP 1e-12   // less is rounding
 
 static struct estimate estimate_of(const struct layout_search *s, const struct assignment *found)
 {

@@ -5,10 +5,9 @@
 // the set lacks of what it needs.
 #include "backends/layouts/layout_constraints.h"
 
-#include "backends/layouts/layout_internal.h"
-
 #include "backends/layouts/layout_tables.h"
 #include "backends/layouts/solver/assignment.h"
+#include "backends/limits.def"
 #include <math.h>
 #include <string.h>
 
@@ -241,8 +240,6 @@ struct assignment layouts_find_among_known(struct layout_search *s, int *ret_val
 }
 
 // --- how hard it is --------------------------------------------------------------------------------------------------
-
-#define SHARE_OF_WORK 0.25   // of what may be done, that is expected without looking at costs
 
 static unsigned layouts_of_scope(const struct layout_search *s, const uint32_t *scope, size_t n)
 {

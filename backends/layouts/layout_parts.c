@@ -1,7 +1,6 @@
 // Choices by number, and the parts of a plan's cost with the choices that each depends on.
 #include "backends/layouts/layout_parts.h"
 
-#include "backends/layouts/layout_internal.h"
 #include "backends/planning/plan_memory.h"
 
 #include <string.h>

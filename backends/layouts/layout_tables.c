@@ -1,7 +1,6 @@
 // Tables of what parts cost, found by what the parts are.
 #include "backends/layouts/layout_tables.h"
 
-#include "backends/layouts/layout_internal.h"
 #include "backends/layouts/layout_parts.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/plan_text.h"

@@ -1,6 +1,5 @@
 // Tables of what parts cost, found by what the parts are.
 #pragma once
-#include "backends/layouts/layout.h"
 #include "backends/layouts/layout_internal.h"
 
 struct layout_memory *layout_memory_new(void);

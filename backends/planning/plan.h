@@ -22,7 +22,6 @@ struct arena;
 struct plan;
 struct planner;
 struct step;
-struct text;
 struct words {
     VEC(int64_t) list;
 };
@@ -107,7 +106,7 @@ struct step {
 //
 // Some steps can write their result in several layouts: each such tensor is a choice. What a step is depends on the
 // choices of the memories that it touches, and which copies are made of a tensor depends on its own choice and on those
-// of the tensors for which copies were requested. Nothing else in a plan depends on choices (layout.h).
+// of the tensors for which copies were requested. Nothing else in a plan depends on choices (choose_layouts.h).
 
 struct layout_choice {
     tensor_id tensor;

@@ -2,8 +2,6 @@
 // the two variables  c / B  and  c % B.  So each variable along which some access has blocks becomes two.
 #include "backends/planning/plan_blocks.h"
 
-#include "backends/planning/planner.h"
-
 #include "core/memory/arena.h"
 #include <assert.h>
 #include <string.h>

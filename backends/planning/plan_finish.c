@@ -5,7 +5,6 @@
 #include "backends/planning/plan_blocks.h"
 #include "backends/planning/plan_chains.h"
 #include "backends/planning/plan_memory.h"
-#include "backends/planning/planner.h"
 #include "backends/planning/planner_state.h"
 
 #include "core/memory/arena.h"

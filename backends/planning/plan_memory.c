@@ -3,8 +3,6 @@
 // are tried until one is, and the best one stays.
 #include "backends/planning/plan_memory.h"
 
-#include "backends/planning/plan.h"
-
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "graph/graph_whole.h"

@@ -2,7 +2,7 @@
 // order in which the step mentions them; places in memory do not matter, nor do strides of axes of size 1.
 #include "backends/planning/plan_text.h"
 
-#include "backends/planning/plan.h"
+#include "backends/limits.def"
 #include "backends/planning/plan_memory.h"
 #include "core/memory/hash.h"
 #include "core/text/text.h"
@@ -223,7 +223,6 @@ static void print_node(struct text *out, const struct node *n)
 // that.
 
 #define LONG_UNITS 12   // of accesses and instructions
-#define GROWTH 1.5      // from one range of lengths to the next
 
 static bool is_elementwise(const struct loop *l)
 {
@@ -320,8 +319,8 @@ static void print_loop_without_order(struct text *out, const struct plan *plan, 
 static void print_range_of(struct text *out, int units)
 {
     double low = LONG_UNITS;
-    while (low * GROWTH <= units)
-        low *= GROWTH;
+    while (low * GROWTH_OF_RANGES <= units)
+        low *= GROWTH_OF_RANGES;
     text_printf(out, " each of %.0f", low);
 }
 

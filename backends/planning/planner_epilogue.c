@@ -9,8 +9,6 @@
 // The kernel is asked whether it accepts the code of the whole cluster.
 #include "backends/planning/planner_epilogue.h"
 
-#include "backends/planning/planner.h"
-
 #include "backends/planning/loop_builder.h"
 #include "backends/planning/planner_parts.h"
 #include "backends/planning/planner_state.h"

@@ -3,8 +3,6 @@
 // reads have layouts of matrices.
 #include "backends/planning/planner_images.h"
 
-#include "backends/planning/planner.h"
-
 #include "core/memory/arena.h"
 #include <string.h>
 

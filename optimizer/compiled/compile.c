@@ -6,7 +6,6 @@
 #include "backends/backend.h"
 #include "backends/costs/layout_policy.h"
 #include "backends/planning/plan_memory.h"
-#include "optimizer/compiled/compiled_model.h"
 
 #include "backends/costs/error_budget.h"
 #include "core/formats/sexp.h"

@@ -7,7 +7,6 @@
 #include "core/system/interrupt.h"
 #include "core/text/text.h"
 #include "derivation/matching/table.h"
-#include "graph/extract.h"
 #include "graph/graph_whole.h"
 #include "operators/traits.h"
 #include "optimizer/derive/part_rules.h"

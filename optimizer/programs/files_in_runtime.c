@@ -1,7 +1,6 @@
 // Outputs are compared first; then both files are timed by turns, in several loads (run/contest.h).
 #include "optimizer/programs/files_in_runtime.h"
 
-#include "core/numbers/paired_ratios.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
 #include "core/text/json.h"

@@ -14,7 +14,6 @@
 #include "optimizer/report/doubts.h"
 #include "optimizer/report/facts.h"
 #include "optimizer/report/html.h"
-#include "optimizer/report/pages.h"
 #include "substitutions/standard_rules.h"
 #include <string.h>
 #include <time.h>
@@ -83,10 +82,10 @@ static void print_report(void *context, const struct report *r)
     char date[sizeof "2026-01-01 00:00"];
     time_t now = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d %H:%M", localtime(&now));
-    told.command = p->command;
-    told.date = date;
+    told.job.command = p->command;
+    told.job.date = date;
     if (p->is_streamed)
-        told.output = "-";
+        told.job.output = "-";
     report_collect(&facts, &told);
     if (!p->arguments->is_quiet) {
         facts_print_text(&text, &facts, p->arguments->is_explained);

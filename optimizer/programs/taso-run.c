@@ -654,7 +654,7 @@ static bool run_session(struct session *s, struct error *error)
         s->passes = passes_new(s->backend);
         s->backend->tuned = passes_decisions(s->passes);
     }
-    s->backend->repairs = s->options.repair ? REPAIRS_ALL : REPAIRS_NOTHING;
+    s->backend->measuring.repairs = s->options.repair ? REPAIRS_ALL : REPAIRS_NOTHING;
     if (is_in_runtime(&s->options))
         return compare_in_runtime(s, error);
     if (s->options.tries)

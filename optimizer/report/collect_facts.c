@@ -12,7 +12,7 @@
 
 static const char *name_of_rule(const struct report *r, size_t i)
 {
-    return r->rules->rules.items[i]->name;
+    return r->found.rules->rules.items[i]->name;
 }
 
 // --- the files -------------------------------------------------------------------------------------------------------
@@ -51,21 +51,21 @@ static void add_gain(struct facts *f, const char *const *keys, const char *label
 static void add_files(struct facts *f, const struct report *r)
 {
     static const char *const keys[] = {"simplified_speedup", "simplified_speedup_low", "simplified_speedup_high"};
-    facts_add_flag(f, "optimized", "a rewritten model is written", r->is_optimized);
-    facts_add_text(f, "kept_reason", "why the original is kept", r->kept_reason);
-    facts_add_flag(f, "simplified", "the original is simplified", r->is_simplified);
-    facts_add_text(f, "not_simplified", "why it is not", r->not_simplified);
-    if (r->of_simplified.is_timed)
-        add_gain(f, keys, "simplified, times as fast", &r->of_simplified.times.gain);
-    facts_add_count(f, "nodes_before", "nodes of the original", r->nodes_in_file);
-    facts_add_bytes(f, "weight_bytes_before", "its weights", r->bytes_in_file);
-    facts_add_flag(f, "compiled", "a compiled model is written", r->is_compiled);
-    if (!r->is_compiled) {
-        facts_add_count(f, "nodes_after", "nodes of what is written", r->nodes_written);
-        facts_add_bytes(f, "weight_bytes_after", "its weights", r->bytes_written);
+    facts_add_flag(f, "optimized", "a rewritten model is written", r->written.is_optimized);
+    facts_add_text(f, "kept_reason", "why the original is kept", r->written.kept_reason);
+    facts_add_flag(f, "simplified", "the original is simplified", r->written.is_simplified);
+    facts_add_text(f, "not_simplified", "why it is not", r->written.not_simplified);
+    if (r->there.simplified.is_timed)
+        add_gain(f, keys, "simplified, times as fast", &r->there.simplified.times.gain);
+    facts_add_count(f, "nodes_before", "nodes of the original", r->written.nodes_before);
+    facts_add_bytes(f, "weight_bytes_before", "its weights", r->written.bytes_before);
+    facts_add_flag(f, "compiled", "a compiled model is written", r->written.is_compiled);
+    if (!r->written.is_compiled) {
+        facts_add_count(f, "nodes_after", "nodes of what is written", r->written.nodes_after);
+        facts_add_bytes(f, "weight_bytes_after", "its weights", r->written.bytes_after);
     }
-    add_types(f, "operators_before", "Nodes of the original", &r->types[0]);
-    add_types(f, "operators_after", "Nodes of what is written", &r->types[1]);
+    add_types(f, "operators_before", "Nodes of the original", &r->written.types[0]);
+    add_types(f, "operators_after", "Nodes of what is written", &r->written.types[1]);
 }
 
 // --- rules -----------------------------------------------------------------------------------------------------------
@@ -82,10 +82,10 @@ static void add_counts_of_rules(struct facts *f, const struct report *r, const c
 
 static void add_rewrites(struct facts *f, const struct report *r)
 {
-    double last = r->search->seconds_before;
+    double last = r->found.search->seconds_before;
     facts_begin(f, FACT_LIST, "rewrites", "Rewrites in order, with what each gains by estimated costs");
-    for (size_t i = 0; i < r->search->steps.count; i++) {
-        const struct search_step *step = &r->search->steps.items[i];
+    for (size_t i = 0; i < r->found.search->steps.count; i++) {
+        const struct search_step *step = &r->found.search->steps.items[i];
         facts_begin(f, FACT_GROUP, NULL, NULL);
         facts_add_real(f, "gain_seconds", "gain", UNIT_MILLISECONDS, last - step->seconds_after);
         facts_add_real(f, "estimated_seconds_after", "then", UNIT_MILLISECONDS, step->seconds_after);
@@ -98,8 +98,8 @@ static void add_rewrites(struct facts *f, const struct report *r)
 
 static void add_rules(struct facts *f, const struct report *r)
 {
-    add_counts_of_rules(f, r, "rules_applied", "Rules, and how often each was applied", r->search->applications.items,
-                        r->search->applications.count);
+    add_counts_of_rules(f, r, "rules_applied", "Rules, and how often each was applied",
+                        r->found.search->applications.items, r->found.search->applications.count);
     facts_add_count(f, "applications_of_generated_rules", "applications of generated rules",
                     report_applications(r, true));
     facts_add_count(f, "applications_of_written_rules", "applications of written rules", report_applications(r, false));
@@ -109,10 +109,10 @@ static void add_rules(struct facts *f, const struct report *r)
     facts_add_count(f, "applications_of_checked_rules", "applications of checked rules", n_all - n_proved);
     facts_add_count(f, "rules_proved", "rules that it may use, proved", report_proved_rules(r));
     facts_add_count(f, "rules_checked", "rules that it may use, only checked",
-                    r->rules->rules.count - report_proved_rules(r));
-    facts_add_count(f, "rules_left_out", "rules left out, not known as proved", r->n_rules_left_out);
+                    r->found.rules->rules.count - report_proved_rules(r));
+    facts_add_count(f, "rules_left_out", "rules left out, not known as proved", r->found.n_rules_left_out);
     facts_add_count(f, "rules_left_out_for_symbols", "checked rules left out, as sizes are symbolic",
-                    r->n_rules_of_known_sizes);
+                    r->found.n_rules_of_known_sizes);
     add_rewrites(f, r);
 }
 
@@ -151,13 +151,13 @@ static void add_step(struct facts *f, const char *step)
 // The costs that the models were most wrong about stand first.
 static void add_corrections(struct facts *f, const struct report *r)
 {
-    size_t n = r->corrections.count;
+    size_t n = r->costs.corrections.count;
     struct cost_correction *sorted = arena_array(&f->arena, struct cost_correction, n + 1);
     if (n) {
-        memcpy(sorted, r->corrections.items, n * sizeof *sorted);
+        memcpy(sorted, r->costs.corrections.items, n * sizeof *sorted);
         qsort(sorted, n, sizeof *sorted, compare_corrections);
     }
-    facts_add_count(f, "searches", "searches", r->n_searches);
+    facts_add_count(f, "searches", "searches", r->found.n_searches);
     facts_begin(f, FACT_LIST, "costs_corrected", "Costs corrected by what steps take in the models");
     for (size_t i = 0; i < n; i++) {
         facts_begin(f, FACT_GROUP, NULL, NULL);
@@ -174,8 +174,8 @@ static void add_corrections(struct facts *f, const struct report *r)
 static void add_contenders(struct facts *f, const struct report *r)
 {
     facts_begin(f, FACT_LIST, "contenders", "Ways to run the models that were timed");
-    for (size_t i = 0; i < r->contenders.count; i++) {
-        const struct timed_contender *c = &r->contenders.items[i];
+    for (size_t i = 0; i < r->timing.contenders.count; i++) {
+        const struct timed_contender *c = &r->timing.contenders.items[i];
         if (c->seconds.count == 0)   // an interruption came first
             continue;
         facts_begin(f, FACT_GROUP, NULL, NULL);
@@ -206,9 +206,9 @@ static void add_timed(struct facts *f, const struct report *r, int which)
         {"one run of the original", "  its layouts", "  the sum of its steps", "  which is off the shortest run by"},
         {"one run of what was found", "  its layouts", "  the sum of its steps", "  which is off the shortest run by"},
     };
-    add_sample(f, keys[which][0], labels[which][0], &r->times[which]);
-    facts_add_text(f, keys[which][1], labels[which][1], r->layouts[which]);
-    add_estimate(f, keys[which][2], labels[which][2], r->estimates[which]);
+    add_sample(f, keys[which][0], labels[which][0], &r->timing.times[which]);
+    facts_add_text(f, keys[which][1], labels[which][1], r->timing.layouts[which]);
+    add_estimate(f, keys[which][2], labels[which][2], r->timing.estimates[which]);
     facts_add_real(f, keys[which][3], labels[which][3], UNIT_PERCENT, report_estimate_error(r, which));
 }
 
@@ -216,14 +216,14 @@ static void add_timed(struct facts *f, const struct report *r, int which)
 static void add_errors(struct facts *f, const struct report *r)
 {
     static const char *const keys[] = {"before", "after"}, *const labels[] = {"the original's", "the result's"};
-    facts_begin(f, FACT_GROUP, "error_budget", r->allowed_error > 0 ? "Kernels that lose digits" : NULL);
-    facts_add_real(f, "allowed", "error allowed in all", UNIT_NONE, r->allowed_error);
+    facts_begin(f, FACT_GROUP, "error_budget", r->costs.allowed_error > 0 ? "Kernels that lose digits" : NULL);
+    facts_add_real(f, "allowed", "error allowed in all", UNIT_NONE, r->costs.allowed_error);
     for (int i = 0; i < 2; i++) {
         facts_begin(f, FACT_LINE, keys[i], labels[i]);
-        facts_add_count(f, "kernels", "kernels", r->errors[i].n_inexact);
-        facts_add_count(f, "refused", "refused", r->errors[i].n_refused);
-        facts_add_real(f, "error", "error", UNIT_NONE, r->errors[i].error);
-        facts_add_real(f, "gain_seconds", "gain", UNIT_MILLISECONDS, r->errors[i].gain);
+        facts_add_count(f, "kernels", "kernels", r->costs.errors[i].n_inexact);
+        facts_add_count(f, "refused", "refused", r->costs.errors[i].n_refused);
+        facts_add_real(f, "error", "error", UNIT_NONE, r->costs.errors[i].error);
+        facts_add_real(f, "gain_seconds", "gain", UNIT_MILLISECONDS, r->costs.errors[i].gain);
         facts_end(f);
     }
     facts_end(f);
@@ -269,29 +269,30 @@ static void add_times(struct facts *f, const struct report *r)
 {
     static const char *const keys[] = {"speedup", "speedup_low", "speedup_high"};
     facts_add_real(f, "estimated_seconds_before", "estimated for the original", UNIT_MILLISECONDS,
-                   r->search->seconds_before);
+                   r->found.search->seconds_before);
     facts_add_real(f, "estimated_seconds_after", "estimated for what was found", UNIT_MILLISECONDS,
-                   r->search->seconds_after);
-    facts_add_text(f, "layout", "strategy of layouts", r->layout_strategy);
+                   r->found.search->seconds_after);
+    facts_add_text(f, "layout", "strategy of layouts", r->costs.layout_strategy);
     facts_add_real(f, "estimated_seconds_with_layouts", "  with its best layouts", UNIT_MILLISECONDS,
-                   r->seconds_with_layouts);
-    facts_add_real(f, "layout_gap", "  better ones, not found, cost less by at most", UNIT_PERCENT, r->layout_gap);
+                   r->costs.seconds_with_layouts);
+    facts_add_real(f, "layout_gap", "  better ones, not found, cost less by at most", UNIT_PERCENT,
+                   r->costs.layout_gap);
     add_errors(f, r);
     add_tuning(f, r);
-    facts_add_count(f, "finalists", "different results that were timed", r->n_finalists);
-    facts_add_text(f, "slant", "search that found it, by which costs", r->slant);
+    facts_add_count(f, "finalists", "different results that were timed", r->found.n_finalists);
+    facts_add_text(f, "slant", "search that found it, by which costs", r->found.slant);
     add_corrections(f, r);
-    if (r->n_timed == 0)
+    if (r->timing.n_timed == 0)
         return;
-    facts_add_flag(f, "on_one_thread", "timed on one thread, as this machine was busy", r->is_on_one_thread);
+    facts_add_flag(f, "on_one_thread", "timed on one thread, as this machine was busy", r->timing.is_on_one_thread);
     add_contenders(f, r);
     add_timed(f, r, 0);
-    if (r->n_timed < 2)
+    if (r->timing.n_timed < 2)
         return;
     add_timed(f, r, 1);
-    add_gain(f, keys, "what was found, times as fast", &r->gain);
-    facts_add_count(f, "loads", "  loads of both", r->gain.n_loads);
-    facts_add_flag(f, "interleaved", "  runs of both alternate in a load", r->is_interleaved);
+    add_gain(f, keys, "what was found, times as fast", &r->timing.gain);
+    facts_add_count(f, "loads", "  loads of both", r->timing.gain.n_loads);
+    facts_add_flag(f, "interleaved", "  runs of both alternate in a load", r->timing.is_interleaved);
 }
 
 // --- the check -------------------------------------------------------------------------------------------------------
@@ -314,21 +315,21 @@ static void add_outputs(struct facts *f, const char *key, const char *label, con
 
 static void add_check(struct facts *f, const struct report *r)
 {
-    facts_add_text(f, "check", "comparison of outputs", check_verdict_name(r->verdict));
-    facts_add_text(f, "check_reason", "because", r->verdict_reason);
-    facts_add_real(f, "tolerance", "tolerance", UNIT_NONE, r->tolerance);
-    add_outputs(f, "outputs", "Outputs, compared in our own executor", &r->outputs);
-    facts_add_text(f, "runtime", "measured in", r->runtime);
-    add_outputs(f, "outputs_in_runtime", "Outputs, compared in the runtime", &r->in_runtime.outputs);
+    facts_add_text(f, "check", "comparison of outputs", check_verdict_name(r->check.verdict));
+    facts_add_text(f, "check_reason", "because", r->check.reason);
+    facts_add_real(f, "tolerance", "tolerance", UNIT_NONE, r->check.tolerance);
+    add_outputs(f, "outputs", "Outputs, compared in our own executor", &r->check.outputs);
+    facts_add_text(f, "runtime", "measured in", r->there.name);
+    add_outputs(f, "outputs_in_runtime", "Outputs, compared in the runtime", &r->there.result.outputs);
     facts_begin(f, FACT_LIST, "outputs_not_compared", "outputs not compared");
-    for (size_t i = 0; i < r->uncompared.count; i++)
-        facts_add_text(f, NULL, NULL, r->uncompared.items[i].name);
+    for (size_t i = 0; i < r->check.uncompared.count; i++)
+        facts_add_text(f, NULL, NULL, r->check.uncompared.items[i].name);
     facts_end(f);
-    facts_add_text(f, "never_finite_output", "output that is not finite at any inputs", r->never_finite);
-    facts_add_text(f, "failed_output", "output at which a rewrite failed the check", r->failed_output);
+    facts_add_text(f, "never_finite_output", "output that is not finite at any inputs", r->check.never_finite);
+    facts_add_text(f, "failed_output", "output at which a rewrite failed the check", r->check.failed_output);
     facts_begin(f, FACT_LIST, "failed_rules", "rules that were left out for it");
-    for (size_t i = 0; i < r->n_failed_rules; i++)
-        facts_add_text(f, NULL, NULL, r->failed_rules[i]);
+    for (size_t i = 0; i < r->check.n_failed_rules; i++)
+        facts_add_text(f, NULL, NULL, r->check.failed_rules[i]);
     facts_end(f);
 }
 
@@ -367,7 +368,7 @@ static void add_ends(struct facts *f, const struct search_result *s)
 
 static void add_saturation(struct facts *f, const struct report *r)
 {
-    const struct saturation_figures *s = &r->search->saturation;
+    const struct saturation_figures *s = &r->found.search->saturation;
     const struct egraph_figures *last = &s->last;
     facts_begin(f, FACT_GROUP, "saturation", "Saturation of e-graphs");
     facts_add_text(f, "end", "the last one ended", last->end);
@@ -386,14 +387,14 @@ static void add_saturation(struct facts *f, const struct report *r)
     facts_add_real(f, "seconds_exploring", "exploring", UNIT_SECONDS, s->seconds_exploring);
     facts_add_real(f, "seconds_pricing", "pricing", UNIT_SECONDS, s->seconds_pricing);
     facts_add_real(f, "seconds_extracting", "extracting", UNIT_SECONDS, s->seconds_extracting);
-    add_counts_of_rules(f, r, "unions", "Rules, and how many classes each united", r->search->unions.items,
-                        r->search->unions.count);
+    add_counts_of_rules(f, r, "unions", "Rules, and how many classes each united", r->found.search->unions.items,
+                        r->found.search->unions.count);
     facts_end(f);
 }
 
 static void add_search(struct facts *f, const struct report *r)
 {
-    const struct search_result *s = r->search;
+    const struct search_result *s = r->found.search;
     facts_begin(f, FACT_GROUP, "search", "Search");
     facts_add_real(f, "seconds", "took", UNIT_SECONDS, s->statistics.seconds);
     add_ends(f, s);
@@ -425,9 +426,10 @@ static void add_work(struct facts *f, const struct report *r)
     facts_add_count(f, "identities_removed", "idle nodes removed", r->import.identities);
     facts_add_count(f, "normalizations_folded", "normalizations made parts of weights", r->import.normalizations);
     add_kept(f, r);
-    facts_add_count(f, "steps_measured", "costs of steps measured", r->n_steps_measured);
-    facts_add_real(f, "seconds_measuring", "  which took", UNIT_SECONDS, r->seconds_measuring);
-    facts_add_real(f, "processor_seconds_measuring", "  of processors", UNIT_SECONDS, r->processor_seconds_measuring);
+    facts_add_count(f, "steps_measured", "costs of steps measured", r->costs.n_steps_measured);
+    facts_add_real(f, "seconds_measuring", "  which took", UNIT_SECONDS, r->costs.seconds_measuring);
+    facts_add_real(f, "processor_seconds_measuring", "  of processors", UNIT_SECONDS,
+                   r->costs.processor_seconds_measuring);
     facts_add_bytes(f, "peak_memory_bytes", "memory at most", r->peak_memory);
     facts_add_real(f, "seconds", "time in all", UNIT_SECONDS, r->seconds);
     add_phases(f, "seconds_of", "  of this", r->phases->seconds);
@@ -438,13 +440,13 @@ void report_collect(struct facts *ret_facts, const struct report *r)
 {
     struct facts *f = ret_facts;
     facts_init(f);
-    facts_add_text(f, "input", NULL, r->input);
-    facts_add_text(f, "output", NULL, r->output);
+    facts_add_text(f, "input", NULL, r->job.input);
+    facts_add_text(f, "output", NULL, r->job.output);
     summary_add(f, r);
-    facts_add_text(f, "command", "command", r->command);
-    facts_add_text(f, "date", "date", r->date);
-    facts_add_text(f, "device", "device", r->device);
-    facts_add_count(f, "threads", "threads", (uint64_t)r->n_threads);
+    facts_add_text(f, "command", "command", r->job.command);
+    facts_add_text(f, "date", "date", r->job.date);
+    facts_add_text(f, "device", "device", r->job.device);
+    facts_add_count(f, "threads", "threads", (uint64_t)r->job.n_threads);
     add_files(f, r);
     report_add_symbols(f, r);
     add_rules(f, r);

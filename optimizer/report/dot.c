@@ -54,7 +54,7 @@ void report_print_dot(struct text *out, const struct report *r)
     picture_make(&before, r, 0);
     picture_make(&after, r, 1);
     text_add(out, "digraph ");
-    add_quoted(out, r->input);
+    add_quoted(out, r->job.input);
     text_add(out, " {\n  node [shape=box, style=filled, fillcolor=\"#eeeeee\", fontname=\"sans-serif\"];\n");
     print_graph(out, &before, "before", "before");
     print_graph(out, &after, "after", "after");

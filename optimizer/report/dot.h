@@ -1,6 +1,7 @@
 // Both files for Graphviz.
 #pragma once
-#include "optimizer/report/pages.h"
+struct report;
+struct text;
 
 // The original and what was written, side by side; what differs is coloured.
 void report_print_dot(struct text *out, const struct report *r);

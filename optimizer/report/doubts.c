@@ -24,25 +24,26 @@ static bool is_compared(const output_comparisons *outputs)
 // Here or in the runtime.
 static bool is_result_checked(const struct report *r)
 {
-    return r->verdict == CHECK_PASSED || is_compared(&r->in_runtime.outputs);
+    return r->check.verdict == CHECK_PASSED || is_compared(&r->there.result.outputs);
 }
 
 static size_t doubts_of_result(struct text *out, const struct report *r)
 {
-    bool is_unchecked = r->is_optimized && r->verdict == CHECK_SKIPPED && r->in_runtime.outputs.count == 0;
+    bool is_unchecked =
+        r->written.is_optimized && r->check.verdict == CHECK_SKIPPED && r->there.result.outputs.count == 0;
     size_t n = add(out, is_unchecked, "the result is not checked");
-    n += add(out, r->is_optimized && !is_unchecked && !is_result_checked(r), "the check is not trustworthy");
-    n += add(out, r->is_optimized && r->n_timed != 2, "the result is not timed");
-    n += add(out, r->is_optimized && r->uncompared.count > 0, "outputs are not compared");
-    return n +
-           add(out, r->is_simplified && !is_compared(&r->of_simplified.outputs), "what is simplified is not checked");
+    n += add(out, r->written.is_optimized && !is_unchecked && !is_result_checked(r), "the check is not trustworthy");
+    n += add(out, r->written.is_optimized && r->timing.n_timed != 2, "the result is not timed");
+    n += add(out, r->written.is_optimized && r->check.uncompared.count > 0, "outputs are not compared");
+    return n + add(out, r->written.is_simplified && !is_compared(&r->there.simplified.outputs),
+                   "what is simplified is not checked");
 }
 
 size_t report_list_doubts(struct text *out, const struct report *r)
 {
     size_t n = doubts_of_result(out, r);
-    n += add(out, r->failed_output != NULL, "a rewrite failed the check");
-    n += add(out, r->is_timing_cut, "it was ended before all was known");
-    n += add(out, r->refused_by != NULL, "the runtime refuses the model");
+    n += add(out, r->check.failed_output != NULL, "a rewrite failed the check");
+    n += add(out, r->timing.is_cut, "it was ended before all was known");
+    n += add(out, r->there.refused_by != NULL, "the runtime refuses the model");
     return n + add(out, report_kept_nodes(r) > 0, "nodes are not understood");
 }

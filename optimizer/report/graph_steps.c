@@ -4,7 +4,6 @@
 #include "backends/costs/graph_cost.h"
 #include "backends/planning/plan_text.h"
 #include "core/text/text.h"
-#include "onnx/convert/export/export.h"
 #include "onnx/convert/export/export_rows.h"
 #include <string.h>
 

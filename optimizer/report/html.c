@@ -15,18 +15,18 @@
 static void add_head(struct text *out, const struct report *r, const struct facts *f)
 {
     text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>");
-    html_add_escaped(out, r->input);
+    html_add_escaped(out, r->job.input);
     text_add(out, "</title>\n<style>\n");
     text_add(out, page_css);
     text_add(out, "</style>\n</head>\n<body>\n<h1>");
     html_add_escaped(out, facts_find(f, "headline")->text);
     text_add(out, "</h1>\n<div class=\"soft\">");
-    html_add_escaped(out, r->device);
-    if (r->date)
-        text_printf(out, "; %s", r->date);
-    if (r->command) {
+    html_add_escaped(out, r->job.device);
+    if (r->job.date)
+        text_printf(out, "; %s", r->job.date);
+    if (r->job.command) {
         text_add(out, "; <code>");
-        html_add_escaped(out, r->command);
+        html_add_escaped(out, r->job.command);
         text_add(out, "</code>");
     }
     text_add(out, "</div>\n");
@@ -164,13 +164,13 @@ static void add_graphs(struct text *out, const struct report *r)
     for (int i = 0; i < 2; i++) {
         struct picture p;
         picture_make(&p, r, i);
-        if (r->files[i])
+        if (r->written.files[i])
             add_graph(out, &p, sides[i], labels[i]);
         picture_free(&p);
     }
-    text_add(out, r->files[1]      ? "</div>\n"
-                  : r->is_compiled ? "</div>\n<p>What is written is compiled: it has no nodes of ONNX.</p>\n"
-                                   : "</div>\n<p>Nothing is written.</p>\n");
+    text_add(out, r->written.files[1]      ? "</div>\n"
+                  : r->written.is_compiled ? "</div>\n<p>What is written is compiled: it has no nodes of ONNX.</p>\n"
+                                           : "</div>\n<p>Nothing is written.</p>\n");
 }
 
 // --- costs -----------------------------------------------------------------------------------------------------------
@@ -216,8 +216,8 @@ static void add_costs(struct text *out, const struct report *r)
 {
     kind_list kinds = {0};
     double most = 0;
-    add_to_kinds(&kinds, r->steps[0], 0);
-    add_to_kinds(&kinds, r->steps[1], 1);
+    add_to_kinds(&kinds, r->written.steps[0], 0);
+    add_to_kinds(&kinds, r->written.steps[1], 1);
     vec_sort(&kinds, compare_kinds);
     if (kinds.count)
         most = kinds.items[0].seconds[0] > kinds.items[0].seconds[1] ? kinds.items[0].seconds[0]
@@ -333,13 +333,13 @@ void report_print_html(struct text *out, const struct report *r, const struct fa
     add_head(out, r, f);
     add_graphs(out, r);
     text_add(out, "<h2>How it was found</h2>\n");
-    if (!r->is_optimized && r->search->steps.count > 0)
+    if (!r->written.is_optimized && r->found.search->steps.count > 0)
         text_add(out, "<p>All below is of what the search found, which is not what is written.</p>\n");
-    add_course(out, r->search);
-    if (r->steps[0] || r->steps[1])
+    add_course(out, r->found.search);
+    if (r->written.steps[0] || r->written.steps[1])
         add_costs(out, r);
-    if (r->steps[1])
-        add_steps(out, r->steps[1]);
+    if (r->written.steps[1])
+        add_steps(out, r->written.steps[1]);
     facts_print_html(out, f);
     text_add(out, "<script>\n");
     text_add(out, page_js);

@@ -346,18 +346,18 @@ static void place_nodes(struct drawing *d)
 void picture_make(struct picture *ret_picture, const struct report *r, int which)
 {
     struct drawing d = {.p = ret_picture};
-    const struct graph_steps *steps = r->steps[which && r->is_optimized];
+    const struct graph_steps *steps = r->written.steps[which && r->written.is_optimized];
     *ret_picture = (struct picture){0};
-    if (!r->files[which])
+    if (!r->written.files[which])
         return;
-    list_inputs(&d, r->files[which]);
-    list_nodes(&d, r->files[which]);
-    if (r->files[!which])
-        mark_changed(ret_picture, r->files[!which]);
-    if (r->file_types[which])
-        index_types(ret_picture, r->file_types[which]);
-    if (r->file_types[which] && steps)
-        add_costs(&d, steps, r->file_types[which]);
+    list_inputs(&d, r->written.files[which]);
+    list_nodes(&d, r->written.files[which]);
+    if (r->written.files[!which])
+        mark_changed(ret_picture, r->written.files[!which]);
+    if (r->written.file_types[which])
+        index_types(ret_picture, r->written.file_types[which]);
+    if (r->written.file_types[which] && steps)
+        add_costs(&d, steps, r->written.file_types[which]);
     sort_into_layers(&d);
     place_nodes(&d);
     key_set_free(&d.makers);

@@ -6,40 +6,42 @@
 uint64_t report_applications(const struct report *r, bool of_generated)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < r->search->applications.count; i++)
-        if (rule_is_generated(r->rules->rules.items[i]) == of_generated)
-            sum += r->search->applications.items[i];
+    for (size_t i = 0; i < r->found.search->applications.count; i++)
+        if (rule_is_generated(r->found.rules->rules.items[i]) == of_generated)
+            sum += r->found.search->applications.items[i];
     return sum;
 }
 
 uint64_t report_applications_of_proved(const struct report *r)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < r->search->applications.count; i++)
-        if (rule_claims_proof(r->rules->rules.items[i]))
-            sum += r->search->applications.items[i];
+    for (size_t i = 0; i < r->found.search->applications.count; i++)
+        if (rule_claims_proof(r->found.rules->rules.items[i]))
+            sum += r->found.search->applications.items[i];
     return sum;
 }
 
 size_t report_proved_rules(const struct report *r)
 {
     size_t n = 0;
-    for (size_t i = 0; i < r->rules->rules.count; i++)
-        n += rule_claims_proof(r->rules->rules.items[i]);
+    for (size_t i = 0; i < r->found.rules->rules.count; i++)
+        n += rule_claims_proof(r->found.rules->rules.items[i]);
     return n;
 }
 
 double report_estimate(const struct report *r, int which)
 {
-    bool is_believed = r->n_timed == 2 && r->estimates[0] > 0 && r->estimates[1] > 0;
-    return is_believed ? r->estimates[which] : which == 0 ? r->search->seconds_before : r->search->seconds_after;
+    bool is_believed = r->timing.n_timed == 2 && r->timing.estimates[0] > 0 && r->timing.estimates[1] > 0;
+    return is_believed  ? r->timing.estimates[which]
+           : which == 0 ? r->found.search->seconds_before
+                        : r->found.search->seconds_after;
 }
 
 double report_estimate_error(const struct report *r, int which)
 {
-    double measured = r->times[which].minimum;
-    bool is_known = which < r->n_timed && r->estimates[which] > 0 && measured > 0;
-    return is_known ? r->estimates[which] / measured - 1 : NAN;
+    double measured = r->timing.times[which].minimum;
+    bool is_known = which < r->timing.n_timed && r->timing.estimates[which] > 0 && measured > 0;
+    return is_known ? r->timing.estimates[which] / measured - 1 : NAN;
 }
 
 size_t report_kept_nodes(const struct report *r)
@@ -63,7 +65,7 @@ const char *check_verdict_name(enum check_verdict verdict)
 
 void report_note_never_finite(struct report *r, const output_comparisons *outputs)
 {
-    for (size_t i = 0; i < outputs->count && !r->never_finite; i++)
+    for (size_t i = 0; i < outputs->count && !r->check.never_finite; i++)
         if (!outputs->items[i].is_trustworthy && !outputs->items[i].is_finite)
-            r->never_finite = outputs->items[i].name ? outputs->items[i].name : "(without a name)";
+            r->check.never_finite = outputs->items[i].name ? outputs->items[i].name : "(without a name)";
 }

@@ -15,7 +15,6 @@ struct facts;
 struct graph_steps;
 struct onnx_graph;
 struct exported_types;
-struct text;
 
 enum check_verdict { CHECK_PASSED, CHECK_FAILED, CHECK_UNTRUSTWORTHY, CHECK_SKIPPED };
 
@@ -57,78 +56,110 @@ struct node_types {
     } * items;
 };
 
-struct report {
+// What ran, on what.
+struct reported_job {
     const char *input, *output, *device;
-    const char *command, *date;          // of the program that was called; NULL: none was
-    int n_threads;                       // that models run on
-    bool is_on_gpu, is_computed;         // where costs are made up, nothing runs
-    const struct onnx_graph *files[2];   // the original, and what is written; NULL: nothing, or a compiled model
+    const char *command, *date;    // of the program that was called; NULL: none was
+    int n_threads;                 // that models run on
+    bool is_on_gpu, is_computed;   // where costs are made up, nothing runs
+};
+
+// The two files: the original first, then the result or what is written.
+struct reported_files {
+    const struct onnx_graph *files[2];            // NULL: nothing, or a compiled model
     const struct exported_types *file_types[2];   // of values there, for pictures; NULL: not known
     struct node_types types[2];                   // of these files; none of what is no file
-    const struct graph_steps *steps[2];           // of the original and of the result; NULL: not known
+    const struct graph_steps *steps[2];           // NULL: not known
+    bool is_optimized;                            // the output is the optimized model, not the original
+    bool is_simplified;                           // it is the original without any rewrite, for want of a better one
+    bool is_compiled;                             // it is a compiled model, not an ONNX one
+    const char *kept_reason;                      // why it is the original; NULL otherwise
+    const char *not_simplified;         // why it is not simplified, though it would have fewer nodes; NULL otherwise
+    size_t nodes_before, nodes_after;   // ONNX nodes of the main graphs
+    size_t bytes_before, bytes_after;   // of initializers and constants
+};
+
+struct reported_search {
     const struct search_result *search;
     const struct rule_set *rules;
-    size_t n_rules_left_out;                // that are not among the proved ones, where these alone were wanted
-    size_t n_rules_of_known_sizes;          // that are not proved, and were left out as the model has symbols
-    const char *slant;                      // of the search whose result was the fastest
+    size_t n_rules_left_out;         // that are not among the proved ones, where these alone were wanted
+    size_t n_rules_of_known_sizes;   // that are not proved, and were left out as the model has symbols
+    const char *slant;               // of the search whose result was the fastest
+    uint64_t n_not_general;          // applications of rules that do not hold, or have no form, at all sizes
+    size_t n_finalists;              // different results of searches with different slants
+    size_t n_searches;               // the first, and those after corrections of costs
+};
+
+struct reported_costs {
+    const char *layout_strategy;
+    double seconds_with_layouts;          // estimated for the result, with the layouts that the strategy gives it
+    double layout_gap;                    // others may cost less by this share of the least possible; 0: none do
+    struct error_budget errors[2];        // of the inexact kernels of original and result, in our own executor
+    double allowed_error;                 // for their sum; 0: there are none
+    cost_corrections corrections;         // what steps take inside of models, where that is not what was believed
+    uint64_t n_steps_measured;            // that the cost database lacked
+    double seconds_measuring;             // them, on the clock
+    double processor_seconds_measuring;   // and of processors, the runtime's worker's too
+};
+
+struct reported_check {
+    enum check_verdict verdict;
+    const char *reason;   // why the check was skipped; NULL otherwise
+    double tolerance;
+    output_comparisons outputs;
+    VEC(struct uncompared_output) uncompared;
+    const char *never_finite;          // an output of the original, at all inputs that were tried; NULL: none
+    const char *failed_output;         // at which something that was found failed the check; NULL: nothing did
+    const char *const *failed_rules;   // whose rewrites did, and which the result is without
+    size_t n_failed_rules;
+};
+
+// The contest, of original and result.
+struct reported_timing {
+    bool is_too_large;       // there is no room to run the result
+    bool is_disturbed;       // given up, as others use this machine; then it is cut, too
+    bool is_cut;             // interrupted before it was known whether the result is faster
+    bool is_on_one_thread;   // so though more were wanted, as others use this machine
+    bool is_interleaved;     // by turns in the same load; else one after the other in each load
+    bool is_faster;          // the verdict (ratio_is_a_gain)
+    int n_timed;             // 2: both; 1: the original, for want of a result
+    VEC(struct timed_contender) contenders;
+    const char *layouts[2];           // of the fastest way to run each
+    double estimates[2];              // sums of the costs of their steps, seconds
+    struct sample_summary times[2];   // seconds of one run of the whole graph
+    struct ratio_summary gain;        // the first over the second
+};
+
+// What the user's runtime says.
+struct reported_runtime {
+    const char *name;         // that models were timed in; NULL: our own executor
+    const char *refused_by;   // why it does not run the original; NULL: nothing refuses it
+    struct runtime_verdict result;
+    struct runtime_verdict simplified;   // of the model without any rewrite
+};
+
+struct report {
+    struct reported_job job;
+    struct reported_files written;
+    struct reported_search found;
+    struct reported_costs costs;
+    struct reported_check check;
+    struct reported_timing timing;
+    struct reported_runtime there;
     const struct imported_model *model;     // with symbols; NULL: it has none
     const struct size_bindings *bindings;   // of these
-    uint64_t n_not_general;                 // applications of rules that do not hold, or have no form, at all sizes
-    size_t n_finalists;                     // different results of searches with different slants
-    const char *layout_strategy;
-    double seconds_with_layouts;     // estimated for the result, with the layouts that the strategy gives it
-    struct error_budget errors[2];   // of the inexact kernels of the original and of the result, in our own executor
-    double allowed_error;            // for their sum; 0: there are none
     struct {
         struct tuning_progress kernels;     // of the original; n_steps 0: not at all
         struct passes_report passes;        // of all graphs; n_steps of none: not at all
         double kernels_gain, passes_gain;   // in whole models by turns; 0: none, and what was before is back
     } tuned;
-    double layout_gap;   // others may cost less by this share of the least that is possible; 0: none do
     struct {
         size_t folded, identities, normalizations;
     } import;
     VEC(struct kept_operator) kept;   // those with the most nodes first
-    bool is_too_large;                // there is no room to run the result
-    bool is_timing_disturbed;         // given up, as others use this machine; then it is cut, too
-    bool is_timing_cut;               // interrupted before it was known whether the result is faster
-    enum check_verdict verdict;
-    const char *verdict_reason;   // why the check was skipped; NULL otherwise
-    double tolerance;
-    output_comparisons outputs;
-    VEC(struct uncompared_output) uncompared;
-    VEC(struct timed_contender) contenders;
-    cost_corrections corrections;           // what steps take inside of models, where that is not what was believed
-    size_t n_searches;                      // the first, and those after corrections
-    int n_timed;                            // 2: the original and the result; 1: the original, for want of a result
-    bool is_on_one_thread;                  // timed so though more were wanted, as others use this machine
-    bool is_interleaved;                    // timed by turns in the same load; else one after the other in each load
-    const char *layouts[2];                 // of the fastest way to run the original, and of that to run the result
-    double estimates[2];                    // sums of the costs of their steps, seconds
-    struct sample_summary times[2];         // seconds of one run of the whole graph
-    struct ratio_summary gain;              // the first over the second
-    bool is_faster;                         // the verdict (ratio_is_a_gain)
-    uint64_t n_steps_measured;              // that the cost database lacked
-    double seconds_measuring;               // them, on the clock
-    double processor_seconds_measuring;     // and of processors, the runtime's worker's too
-    bool is_optimized;                      // the output is the optimized model, not the original
-    const char *runtime;                    // that models were timed in; NULL: our own executor
-    struct runtime_verdict in_runtime;      // of the result
-    struct runtime_verdict of_simplified;   // of the model without any rewrite
-    bool is_simplified;                     // the output is that, for want of a better one
-    const char *not_simplified;             // why it is not, though it would have fewer nodes; NULL otherwise
-    bool is_compiled;                       // the output is a compiled model, not an ONNX one
-    size_t nodes_in_file, nodes_written;    // ONNX nodes of the main graphs
-    size_t bytes_in_file, bytes_written;    // of initializers and constants
-    const char *kept_reason;                // why it is the original; NULL otherwise
-    const char *refused_by;            // why the user's runtime does not run the original; NULL: nothing refuses it
-    const char *never_finite;          // an output of the original, at all inputs that were tried; NULL: none
-    const char *failed_output;         // at which something that was found failed the check; NULL: nothing did
-    const char *const *failed_rules;   // whose rewrites did, and which the result is without
-    size_t n_failed_rules;
-    size_t peak_memory;            // bytes
-    double seconds;                // of the whole program
-    const struct phases *phases;   // measuring is a part of searching, mostly
+    size_t peak_memory;               // bytes
+    double seconds;                   // of the whole program
+    const struct phases *phases;      // measuring is a part of searching, mostly
 };
 // The sum of the costs of the steps of the original (0) and of the result (1): where both were timed those that are
 // believed in the end, with the layouts that were timed; else those of the search.

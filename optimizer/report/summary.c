@@ -36,13 +36,13 @@ static void print_name_of_runtime(struct text *out, const char *name)
 static void print_place(struct text *out, const struct report *r)
 {
     text_add(out, " in ");
-    if (r->runtime)
-        print_name_of_runtime(out, r->runtime);
+    if (r->there.name)
+        print_name_of_runtime(out, r->there.name);
     else
-        text_add(out, r->is_on_gpu ? "our own executor on the GPU" : "our own executor");
-    if (!r->is_on_gpu)
-        text_printf(out, ", %d thread%s", r->n_threads, plural_ending((uint64_t)r->n_threads));
-    if (!r->runtime && r->kept.count)
+        text_add(out, r->job.is_on_gpu ? "our own executor on the GPU" : "our own executor");
+    if (!r->job.is_on_gpu)
+        text_printf(out, ", %d thread%s", r->job.n_threads, plural_ending((uint64_t)r->job.n_threads));
+    if (!r->there.name && r->kept.count)
         text_add(out, ", without the nodes that are not understood");
     for (size_t i = 0; r->model && i < r->bindings->n_profiles; i++) {
         text_add(out, i ? " and " : ", at ");
@@ -87,40 +87,40 @@ static void print_measured(struct text *out, const struct report *r, const struc
 static void print_optimized(struct text *out, const struct report *r)
 {
     double before = report_estimate(r, 0), after = report_estimate(r, 1);
-    if (r->n_timed == 2)
-        print_measured(out, r, &r->gain);
+    if (r->timing.n_timed == 2)
+        print_measured(out, r, &r->timing.gain);
     else if (isfinite(before) && isfinite(after) && after > 0)
         text_printf(out, "rewritten, not measured: its steps cost %.2f x less %s", before / after,
-                    r->is_computed ? "by made-up costs" : "when each runs alone");
+                    r->job.is_computed ? "by made-up costs" : "when each runs alone");
     else
         text_add(out, "rewritten, not measured");
 }
 
 static bool has_been_beaten(const struct report *r)
 {
-    return r->n_timed == 2 && !r->is_faster && r->gain.n_loads > 0;
+    return r->timing.n_timed == 2 && !r->timing.is_faster && r->timing.gain.n_loads > 0;
 }
 
 static bool has_reason_in_headline(const struct report *r)
 {
-    return !r->is_simplified && !has_been_beaten(r);
+    return !r->written.is_simplified && !has_been_beaten(r);
 }
 
 static void print_kept(struct text *out, const struct report *r)
 {
-    if (r->is_simplified) {
+    if (r->written.is_simplified) {
         text_add(out, "only simplified, ");
-        if (r->of_simplified.is_timed)
-            print_measured(out, r, &r->of_simplified.times.gain);
+        if (r->there.simplified.is_timed)
+            print_measured(out, r, &r->there.simplified.times.gain);
         else
             text_add(out, "not measured");
     } else if (has_been_beaten(r)) {
         text_add(out, "not made faster: what was found runs ");
-        print_interval(out, &r->gain);
+        print_interval(out, &r->timing.gain);
         text_add(out, " times as fast");
         print_place(out, r);
     } else {
-        text_printf(out, "unchanged, because %s", r->kept_reason);
+        text_printf(out, "unchanged, because %s", r->written.kept_reason);
     }
 }
 
@@ -128,9 +128,9 @@ static void print_kept(struct text *out, const struct report *r)
 static const output_comparisons *comparison_of(const struct report *r)
 {
     const output_comparisons *none = NULL;
-    if (!r->is_optimized)
-        return r->is_simplified && r->of_simplified.outputs.count ? &r->of_simplified.outputs : none;
-    return r->in_runtime.outputs.count ? &r->in_runtime.outputs : r->outputs.count ? &r->outputs : none;
+    if (!r->written.is_optimized)
+        return r->written.is_simplified && r->there.simplified.outputs.count ? &r->there.simplified.outputs : none;
+    return r->there.result.outputs.count ? &r->there.result.outputs : r->check.outputs.count ? &r->check.outputs : none;
 }
 
 // "3e-7"
@@ -145,7 +145,7 @@ static void print_agreement(struct text *out, const struct report *r)
 {
     const output_comparisons *outputs = comparison_of(r);
     double worst = -1;
-    if (!r->is_optimized && !r->is_simplified)
+    if (!r->written.is_optimized && !r->written.is_simplified)
         return;
     for (size_t i = 0; outputs && i < outputs->count; i++)
         if (outputs->items[i].is_trustworthy)
@@ -161,32 +161,32 @@ static void print_agreement(struct text *out, const struct report *r)
         text_add(out, "outputs agree to ");
         print_short(out, worst);
     }
-    if (outputs == &r->outputs && r->uncompared.count > 0)
-        text_printf(out, ", but for %zu that cannot be compared", r->uncompared.count);
+    if (outputs == &r->check.outputs && r->check.uncompared.count > 0)
+        text_printf(out, ", but for %zu that cannot be compared", r->check.uncompared.count);
 }
 
 static bool is_refused(const struct report *r)
 {
-    return r->is_optimized && r->verdict == CHECK_FAILED;
+    return r->written.is_optimized && r->check.verdict == CHECK_FAILED;
 }
 
 static void print_headline(struct text *out, const struct report *r)
 {
-    text_printf(out, "%s: ", file_name_of(r->input));
+    text_printf(out, "%s: ", file_name_of(r->job.input));
     if (is_refused(r)) {
         text_add(out, "nothing is written, because the outputs of the optimized model differ");
         return;
     }
-    if (r->is_optimized)
+    if (r->written.is_optimized)
         print_optimized(out, r);
     else
         print_kept(out, r);
-    if (r->is_compiled)
-        text_printf(out, "; compiled from %zu node%s", r->nodes_in_file, plural_ending(r->nodes_in_file));
-    else if (!r->is_optimized && !r->is_simplified)
-        text_printf(out, "; %zu node%s", r->nodes_in_file, plural_ending(r->nodes_in_file));
+    if (r->written.is_compiled)
+        text_printf(out, "; compiled from %zu node%s", r->written.nodes_before, plural_ending(r->written.nodes_before));
+    else if (!r->written.is_optimized && !r->written.is_simplified)
+        text_printf(out, "; %zu node%s", r->written.nodes_before, plural_ending(r->written.nodes_before));
     else
-        text_printf(out, "; %zu → %zu nodes", r->nodes_in_file, r->nodes_written);
+        text_printf(out, "; %zu → %zu nodes", r->written.nodes_before, r->written.nodes_after);
     print_agreement(out, r);
 }
 
@@ -210,29 +210,29 @@ static void print_bytes(struct text *out, size_t bytes)
 static void print_weights(struct text *out, const struct report *r)
 {
     text_add(out, "; weights ");
-    print_bytes(out, r->bytes_in_file);
-    if (r->bytes_in_file == r->bytes_written)
+    print_bytes(out, r->written.bytes_before);
+    if (r->written.bytes_before == r->written.bytes_after)
         return;
     text_add(out, " → ");
-    print_bytes(out, r->bytes_written);
+    print_bytes(out, r->written.bytes_after);
 }
 
 static void print_written(struct text *out, const struct report *r)
 {
-    bool is_to_pipe = r->output && strcmp(r->output, "-") == 0;
-    if (!r->output)
+    bool is_to_pipe = r->job.output && strcmp(r->job.output, "-") == 0;
+    if (!r->job.output)
         text_add(out, "nothing, as no file was named (-o)");
     else if (is_refused(r))
         text_add(out, "nothing");
     else
-        text_add(out, is_to_pipe ? "to standard output" : r->output);
-    if (!r->output || is_refused(r))
+        text_add(out, is_to_pipe ? "to standard output" : r->job.output);
+    if (!r->job.output || is_refused(r))
         return;
-    if (!r->is_optimized)
-        text_add(out, r->is_simplified ? ": the original, simplified" : ": the original");
-    if (!r->is_optimized && !has_reason_in_headline(r))
-        text_printf(out, ", because %s", r->kept_reason);
-    if (r->is_compiled)
+    if (!r->written.is_optimized)
+        text_add(out, r->written.is_simplified ? ": the original, simplified" : ": the original");
+    if (!r->written.is_optimized && !has_reason_in_headline(r))
+        text_printf(out, ", because %s", r->written.kept_reason);
+    if (r->written.is_compiled)
         text_add(out, ", compiled for our own executor");
     else
         print_weights(out, r);
@@ -284,9 +284,9 @@ static void print_changes(struct text *out, const struct change *changes, size_t
 
 static void print_nodes(struct text *out, const struct report *r)
 {
-    const struct node_types *before = &r->types[0], *after = &r->types[1];
+    const struct node_types *before = &r->written.types[0], *after = &r->written.types[1];
     VEC(struct change) changes = {0};
-    if (r->is_compiled || is_refused(r))
+    if (r->written.is_compiled || is_refused(r))
         return;
     for (size_t i = 0; i < before->count; i++) {
         const char *name = before->items[i].name;
@@ -328,26 +328,26 @@ static void print_both_times(struct text *out, const struct report *r, double be
     print_time(out, before);
     text_add(out, " → ");
     print_time(out, after);
-    text_add(out, r->is_optimized ? "" : ", which is not kept");
+    text_add(out, r->written.is_optimized ? "" : ", which is not kept");
 }
 
 static void print_one_run(struct text *out, const struct report *r)
 {
     double before = report_estimate(r, 0), after = report_estimate(r, 1);
-    if (r->n_timed == 2) {
-        print_both_times(out, r, r->times[0].median, r->times[1].median);
+    if (r->timing.n_timed == 2) {
+        print_both_times(out, r, r->timing.times[0].median, r->timing.times[1].median);
         text_printf(out,
                     ": medians of %zu and %zu runs by turns, in %zu load%s; the 95 %% interval of the ratio is %.3f to "
                     "%.3f",
-                    r->times[0].count, r->times[1].count, r->gain.n_loads, plural_ending(r->gain.n_loads), r->gain.low,
-                    r->gain.high);
-    } else if (r->n_timed == 1) {
-        print_time(out, r->times[0].median);
-        text_printf(out, ": median of %zu runs of the original in our own executor", r->times[0].count);
-    } else if (r->search->steps.count && isfinite(before) && isfinite(after)) {
+                    r->timing.times[0].count, r->timing.times[1].count, r->timing.gain.n_loads,
+                    plural_ending(r->timing.gain.n_loads), r->timing.gain.low, r->timing.gain.high);
+    } else if (r->timing.n_timed == 1) {
+        print_time(out, r->timing.times[0].median);
+        text_printf(out, ": median of %zu runs of the original in our own executor", r->timing.times[0].count);
+    } else if (r->found.search->steps.count && isfinite(before) && isfinite(after)) {
         print_both_times(out, r, before, after);
         text_printf(out, ", by %s%s",
-                    r->is_computed ? "made-up costs, of no machine" : "the sum of what steps take alone",
+                    r->job.is_computed ? "made-up costs, of no machine" : "the sum of what steps take alone",
                     r->kept.count ? ", without the nodes that are not understood" : "");
     }
 }
@@ -355,11 +355,11 @@ static void print_one_run(struct text *out, const struct report *r)
 static void print_rewrites(struct text *out, const struct report *r)
 {
     size_t n_rules = 0;
-    for (size_t i = 0; i < r->search->applications.count; i++)
-        n_rules += r->search->applications.items[i] > 0;
-    if (r->search->steps.count)
-        text_printf(out, "%zu, by %zu rule%s%s (--explain lists them)", r->search->steps.count, n_rules,
-                    plural_ending(n_rules), r->is_optimized ? "" : ", none of which is kept");
+    for (size_t i = 0; i < r->found.search->applications.count; i++)
+        n_rules += r->found.search->applications.items[i] > 0;
+    if (r->found.search->steps.count)
+        text_printf(out, "%zu, by %zu rule%s%s (--explain lists them)", r->found.search->steps.count, n_rules,
+                    plural_ending(n_rules), r->written.is_optimized ? "" : ", none of which is kept");
     else
         text_add(out, "none");
     uint64_t n_checked =
@@ -367,11 +367,12 @@ static void print_rewrites(struct text *out, const struct report *r)
     if (n_checked)
         text_printf(out, "; %" PRIu64 " application%s of rules that are checked and not proved", n_checked,
                     plural_ending(n_checked));
-    if (r->n_rules_left_out)
-        text_printf(out, "; %zu rule%s not used, as this build does not know %s as proved", r->n_rules_left_out,
-                    plural_ending(r->n_rules_left_out), r->n_rules_left_out == 1 ? "it" : "them");
-    for (size_t i = 0; i < r->search->refuted.count; i++)
-        text_printf(out, "%s%s", i ? ", " : "; REFUTED and not used any more: ", r->search->refuted.items[i]->name);
+    if (r->found.n_rules_left_out)
+        text_printf(out, "; %zu rule%s not used, as this build does not know %s as proved", r->found.n_rules_left_out,
+                    plural_ending(r->found.n_rules_left_out), r->found.n_rules_left_out == 1 ? "it" : "them");
+    for (size_t i = 0; i < r->found.search->refuted.count; i++)
+        text_printf(out, "%s%s",
+                    i ? ", " : "; REFUTED and not used any more: ", r->found.search->refuted.items[i]->name);
 }
 
 static void print_bindings(struct text *out, const struct report *r, size_t n, const int64_t (*bindings)[MAX_SYMBOLS])
@@ -390,7 +391,7 @@ static void print_sizes(struct text *out, const struct report *r)
         text_printf(out, "%s%s", i ? ", " : "", r->model->symbols.items[i].name);
     text_printf(out, " stay%s symbolic; optimized for ", r->model->symbols.count == 1 ? "s" : "");
     print_bindings(out, r, r->bindings->n_profiles, r->bindings->profiles);
-    if (r->verdict == CHECK_SKIPPED || r->bindings->n_checks == 0)
+    if (r->check.verdict == CHECK_SKIPPED || r->bindings->n_checks == 0)
         return;
     text_add(out, "; outputs compared at ");
     print_bindings(out, r, r->bindings->n_checks, r->bindings->checks);
@@ -411,25 +412,25 @@ static void print_worst_outputs(struct text *out, const output_comparisons *outp
 
 static void print_uncompared(struct text *out, const struct report *r)
 {
-    for (size_t i = 0; i < r->uncompared.count; i++)
-        text_printf(out, "%s%s",
-                    i ? ", " : "; not compared, as they have no numbers of known sizes: ", r->uncompared.items[i].name);
+    for (size_t i = 0; i < r->check.uncompared.count; i++)
+        text_printf(out, "%s%s", i ? ", " : "; not compared, as they have no numbers of known sizes: ",
+                    r->check.uncompared.items[i].name);
 }
 
 static void print_check(struct text *out, const struct report *r)
 {
-    const output_comparisons *theirs = &r->in_runtime.outputs;
-    if (r->search->steps.count == 0)
+    const output_comparisons *theirs = &r->there.result.outputs;
+    if (r->found.search->steps.count == 0)
         return;
-    text_add(out, check_verdict_name(r->verdict));
-    if (r->verdict_reason)
-        text_printf(out, ": %s", r->verdict_reason);
+    text_add(out, check_verdict_name(r->check.verdict));
+    if (r->check.reason)
+        text_printf(out, ": %s", r->check.reason);
     else
-        text_printf(out, ": outputs may differ by %.0e of their largest value in our own executor", r->tolerance);
-    print_worst_outputs(out, &r->outputs);
+        text_printf(out, ": outputs may differ by %.0e of their largest value in our own executor", r->check.tolerance);
+    print_worst_outputs(out, &r->check.outputs);
     if (theirs->count) {
         text_add(out, "; the two files were compared in ");
-        print_name_of_runtime(out, r->runtime);
+        print_name_of_runtime(out, r->there.name);
         print_worst_outputs(out, theirs);
     }
     print_uncompared(out, r);
@@ -437,8 +438,8 @@ static void print_check(struct text *out, const struct report *r)
 
 static void print_simplifying(struct text *out, const struct report *r)
 {
-    if (!r->is_optimized && r->not_simplified)
-        text_printf(out, "the original could be, but %s", r->not_simplified);
+    if (!r->written.is_optimized && r->written.not_simplified)
+        text_printf(out, "the original could be, but %s", r->written.not_simplified);
 }
 
 static void print_tuned_kernels(struct text *out, const struct tuning_progress *p, double gain)

@@ -23,7 +23,7 @@ static const char *symbols_of(const struct imported_opaque *o)
 
 static bool was_checked(const struct report *r)
 {
-    return r->verdict != CHECK_SKIPPED && r->bindings->n_checks > 0;
+    return r->check.verdict != CHECK_SKIPPED && r->bindings->n_checks > 0;
 }
 
 static void add_bindings(struct facts *f, const char *key, const char *label, const struct imported_model *m, size_t n,
@@ -69,7 +69,7 @@ void report_add_symbols(struct facts *f, const struct report *r)
                  r->bindings->profiles);
     add_bindings(f, "checked", "Sizes that outputs were compared at", r->model,
                  was_checked(r) ? r->bindings->n_checks : 0, r->bindings->checks);
-    facts_add_count(f, "rewrites_not_general", "rewrites that do not hold at all sizes", r->n_not_general);
+    facts_add_count(f, "rewrites_not_general", "rewrites that do not hold at all sizes", r->found.n_not_general);
     add_kept(f, r->model);
     facts_end(f);
 }

@@ -3,7 +3,6 @@
 #include "expressions/value.h"
 #include "onnx/convert/imported_model.h"
 
-struct arena;
 struct error;
 
 bool npy_write(const char *path, const struct tensor_value *value, struct error *error);   // bf16 as 16-bit integers

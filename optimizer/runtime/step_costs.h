@@ -10,7 +10,6 @@
 
 struct error;
 struct log;
-struct weight_source;
 
 struct step_costs_options {
     const char *device;      // beside the runtime: processor and threads

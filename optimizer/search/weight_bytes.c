@@ -4,7 +4,6 @@
 #include "core/memory/memory.h"
 #include "graph/graph_whole.h"
 #include "optimizer/search/repeated_weight.h"
-#include "substitutions/match.h"
 #include "substitutions/match_index.h"
 
 static size_t distinct_bytes(const struct graph *g, tensor_id t)

@@ -5,7 +5,6 @@
 #include "backends/costs/step_cost.h"
 #include "backends/cpu/cpu.h"
 #include "backends/layouts/choose_layouts.h"
-#include "backends/layouts/layout.h"
 #include "backends/planning/plan_text.h"
 #include "core/memory/hash.h"
 #include "tests/backends/random_graphs.h"

@@ -4,7 +4,6 @@
 #include "backends/costs/step_cost.h"
 #include "backends/fake/fake.h"
 #include "backends/layouts/choose_layouts.h"
-#include "backends/layouts/layout.h"
 #include "backends/layouts/layout_tables.h"
 #include "backends/planning/planner.h"
 #include "tests/backends/random_graphs.h"
@@ -200,11 +199,11 @@ static void what_is_measured_does_not_depend_on_the_past(void **state)
         make_sum_graph(&m, seed);
         double seconds = best_seconds(used, &m);
         used->layout_memory = layout_memory_new();
-        used->only_recalls = true;
+        used->measuring.only_recalls = true;
         assert_true(best_seconds(used, &m) == seconds);
         layout_memory_free(used->layout_memory);
         used->layout_memory = past;
-        used->only_recalls = false;
+        used->measuring.only_recalls = false;
         drop_graph(&m);
     }
     backend_close(used);

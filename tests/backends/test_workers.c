@@ -157,7 +157,7 @@ static void steps_have_one_way_when_it_is_late(void **state)
     arena_init(&arena);
     struct backend *b = cpu_backend_open(&options, &error);
     parse_graph(&graph, &arena, graph_text);
-    b->choices_end = 1e-9;
+    b->measuring.choices_end = 1e-9;
     assert_true(backend_visit_steps(b, &graph, expect_standard_way, &n_steps, &error) && n_steps > 4);
     backend_close(b);
     graph_free(&graph);

@@ -1,6 +1,7 @@
 // Ridge regression beside its normal equations, solved plainly and for each fold anew; trees where features matter
 // together; and what a model of costs is believed of.
 #include "tests/support/check.h"
+#include "tuning/limits.def"
 #include "tuning/model/cost_model.h"
 #include "tuning/model/ridge.h"
 #include "tuning/model/trees.h"
@@ -266,7 +267,7 @@ static void noise_is_not_believed(void **state)
         cost_model_add(m, step, features, exp(random_normal(&r)));
     }
     cost_model_fit(m);
-    assert_true(cost_model_r(m) < COST_MODEL_LEAST_R);
+    assert_true(cost_model_r(m) < LEAST_R);
     assert_false(cost_model_predict(m, step, features, &value));
     cost_model_free(m);
 }

@@ -1,11 +1,9 @@
 // Scores are compared only: their unit is the logarithm of a gain.
 #include "tuning/joint/pass_turns.h"
 
-#include <math.h>
+#include "tuning/limits.def"
 
-#define SHARE_OF_HORIZON 0.05   // of a stage's time
-#define EXPECTED 0.003          // gain in a horizon, times what the stage says of the pass
-#define SHARE_OF_PROBE 0.4      // of a horizon: so long each pass is tried first
+#include <math.h>
 
 static size_t steps_of_round(const struct tuning_stage *s)
 {
@@ -40,7 +38,7 @@ static bool next_in_order(struct pass_turns *t)
 
 static double score(const struct pass_turns *t, size_t turn)
 {
-    double expected = EXPECTED * (double)t->stage->turns[turn].n_steps;
+    double expected = EXPECTED_GAIN * (double)t->stage->turns[turn].n_steps;
     if (t->of[turn].spent < SHARE_OF_PROBE * t->horizon)
         return INFINITY;
     return t->of[turn].gained + expected / (1 + t->of[turn].spent / t->horizon);

@@ -1,21 +1,13 @@
 // All strategies have a population, the most recent last: of annealing its one current candidate.
 #include "tuning/joint/strategies.h"
 
+#include "tuning/limits.def"
 #include "tuning/model/ridge.h"
 #include <math.h>
 
-#define HOTTEST 1.0    // temperature, in typical differences between candidates
-#define COOLING 0.97   // from step to step
-#define COLDEST 0.02
-#define MUTATION_WHEN_HOT 0.1   // of each node,
-#define MORE_WHEN_HOT 1.0       // but so many on average at most
 #define POPULATION 100
-#define CROSSOVER 0.2
-#define MUTATION 0.01
 #define MOST_ATTEMPTS 8   // at a candidate that was not evaluated yet
 #define CHILDREN 16       // of which the model takes one
-#define LEAST_R 0.4
-#define PENALTY 1.0
 #define ROWS_BETWEEN_FITS 4
 #define STEPS_WITHOUT_MODEL 3   // each of so many is drawn as in evolution
 

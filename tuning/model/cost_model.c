@@ -2,14 +2,11 @@
 #include "tuning/model/cost_model.h"
 
 #include "core/memory/vec.h"
+#include "tuning/limits.def"
 #include "tuning/model/ridge.h"
 #include "tuning/model/trees.h"
 #include <math.h>
 #include <string.h>
-
-#define PENALTY 1.0
-#define LEAST_FEATURE 1e-12
-#define GROWTH_BETWEEN_TREES 1.1   // of rows
 
 _Static_assert(OBSERVATION_FEATURES == 2 * COST_MODEL_FEATURES, "features and their squares");
 
@@ -129,7 +126,7 @@ bool cost_model_predict(const struct cost_model *m, size_t step, const double fe
 {
     struct logarithms logs;
     double centered[OBSERVATION_FEATURES];
-    if (!(cost_model_r(m) >= COST_MODEL_LEAST_R))
+    if (!(cost_model_r(m) >= LEAST_R))
         return false;
     take_logarithms(features, &logs);
     center(&m->steps.items[step], &logs, centered);

@@ -1,13 +1,12 @@
 // Costs of schedules of steps, learned from those that were measured, to order others of the same steps: the logarithm
 // of seconds beside the mean of the step, by logarithms of features beside theirs. So what is learned of one step
 // serves all that have the same features. Ridge regression has squares besides, boosted trees what features are
-// themselves; that with the greater R of the cross-validation is asked. It is not believed below COST_MODEL_LEAST_R.
+// themselves; that with the greater R of the cross-validation is asked. It is not believed below LEAST_R.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
 #define COST_MODEL_FEATURES 12
-#define COST_MODEL_LEAST_R 0.4   // of the cross-validation
 
 struct cost_model;
 struct cost_model *cost_model_new(bool has_trees);   // beside ridge regression

@@ -3,12 +3,11 @@
 #include "tuning/model/trees.h"
 
 #include "core/memory/memory.h"
+#include "tuning/limits.def"
 #include <math.h>
 #include <stdlib.h>
 
-#define RATE 0.15       // share of a tree that is added
 #define FEWEST_ROWS 4   // of a leaf
-#define SHRINKAGE 1.0   // rows with value 0 that a leaf has besides
 #define EVERY_FOLD ((size_t)-1)
 #define MOST_NODES (TREE_LEAVES / 2)   // of a level with questions
 

@@ -3,12 +3,12 @@
 
 #include "core/memory/vec.h"
 #include "core/numbers/random.h"
+#include "tuning/limits.def"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLES 10       // of the best of b, when trials are estimated
-#define TOLERANCE 1e-9   // of the ends of ranges
+#define SAMPLES 10   // of the best of b, when trials are estimated
 
 struct range {
     double low, high;

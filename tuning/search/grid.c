@@ -1,7 +1,7 @@
 // Mixed radix numbers.
 #include "tuning/search/grid.h"
 
-#define SHARE_OF_NEAR_STEPS 0.75
+#include "tuning/limits.def"
 
 int64_t grid_count(const struct grid *g)
 {

@@ -2,17 +2,15 @@
 #include "tuning/search/grid_search.h"
 
 #include "core/memory/vec.h"
+#include "tuning/limits.def"
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-#define PARENTS 24     // the best so many are parents
-#define TOURNAMENT 3   // of the sample that a parent is the best of
-#define SHARE_OF_CROSSED 0.5
-#define SHARE_OF_STRAYS 0.15
+#define PARENTS 24         // the best so many are parents
+#define TOURNAMENT 3       // of the sample that a parent is the best of
 #define DRAWN_FOR_EACH 8   // that a prediction chooses from
-#define SHARE_UNPREDICTED 0.25
-#define PATIENCE 64   // draws in vain before one is looked for in order
+#define PATIENCE 64        // draws in vain before one is looked for in order
 
 enum state { UNSEEN, UNSUITABLE, PROPOSED, TOLD };
 struct told {

@@ -2,7 +2,6 @@
 #include "backends/cuda/plugin/compile.h"
 
 #include "backends/cuda/plugin/fail.h"
-#include "backends/cuda/plugin/plugin.h"
 #include <dlfcn.h>
 #include <glob.h>
 #include <nvrtc.h>

@@ -7,7 +7,6 @@
 #include "backends/cuda/plugin/conv.h"
 
 #include "backends/cuda/plugin/fail.h"
-#include "backends/cuda/plugin/plugin.h"
 #include <cudnn.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 #include "backends/cuda/plugin/device.h"
 
 #include "backends/cuda/plugin/fail.h"
-#include "backends/cuda/plugin/plugin.h"
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
 #include <cudnn.h>

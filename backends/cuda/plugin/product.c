@@ -6,7 +6,6 @@
 #include "backends/cuda/plugin/product.h"
 
 #include "backends/cuda/plugin/fail.h"
-#include "backends/cuda/plugin/plugin.h"
 #include <cublasLt.h>
 #include <inttypes.h>
 #include <stdio.h>

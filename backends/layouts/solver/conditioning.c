@@ -3,11 +3,11 @@
 #include "backends/layouts/solver/conditioning.h"
 
 #include "backends/layouts/solver/variable_elimination.h"
+#include "backends/limits.def"
 #include "core/memory/arena.h"
 #include <math.h>
 
 enum { MOST_ROUNDS = 24, MOST_ROUNDS_IN_VAIN = 4 };
-#define LEAST_GAIN 1e-12   // of a sum: less is rounding
 
 struct cutset {
     uint32_t *times_kept;   // of each variable
@@ -53,12 +53,13 @@ double conditioning_improve(size_t n_variables, const int *n_values, size_t n_ta
     struct cutset c = {arena_array(arena, uint32_t, n_variables + 1)};
     double best = INFINITY;
     int in_vain = 0;
-    for (int i = 0; i < MOST_ROUNDS && in_vain < MOST_ROUNDS_IN_VAIN && best - least > LEAST_GAIN * least; i++) {
+    for (int i = 0; i < MOST_ROUNDS && in_vain < MOST_ROUNDS_IN_VAIN && best - least > LEAST_GAIN_OF_A_ROUND * least;
+         i++) {
         struct arena_mark mark = arena_mark(arena);
         struct elimination e;
         elimination_init(&e, n_variables, n_values, n_tables, tables, arena);
         double sum = eliminate_others(&e, &c, most_entries, values);
-        in_vain = sum < best - LEAST_GAIN * best ? 0 : in_vain + 1;
+        in_vain = sum < best - LEAST_GAIN_OF_A_ROUND * best ? 0 : in_vain + 1;
         best = fmin(best, sum);
         elimination_free(&e);
         arena_release(arena, mark);

@@ -2,7 +2,6 @@
 // that estimates were wrong, each kind of proposal is priced alone.
 #include "optimizer/search/backtracking/greedy.h"
 
-#include "optimizer/search/backtracking/incumbent.h"
 #include "optimizer/search/backtracking/proposals.h"
 
 #include <math.h>

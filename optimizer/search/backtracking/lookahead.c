@@ -5,7 +5,6 @@
 #include "optimizer/search/backtracking/lookahead.h"
 
 #include "graph/graph_whole.h"
-#include "optimizer/search/backtracking/states.h"
 
 #include "graph/extract.h"
 #include "optimizer/search/repeated_weight.h"

@@ -1,8 +1,6 @@
 // The matches of the whole graph, and what each would change.
 #include "optimizer/search/backtracking/proposals.h"
 
-#include "optimizer/search/backtracking/incumbent.h"
-
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/text/text.h"

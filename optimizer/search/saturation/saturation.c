@@ -5,7 +5,6 @@
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "egraph/convert.h"
-#include "optimizer/search/result.h"
 #include "optimizer/search/saturation/derivation.h"
 #include "optimizer/search/saturation/extraction_problem.h"
 #include "optimizer/search/translation_validation.h"
