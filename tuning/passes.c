@@ -19,7 +19,6 @@
 #include "tuning/limits.def"
 #include "tuning/neighbourhoods.h"
 #include "tuning/saving.h"
-#include "tuning/step_model.h"
 #include "tuning/tune_graph.h"
 #include <math.h>
 #include <stdio.h>
@@ -40,7 +39,6 @@ struct known_graph {
     uint64_t *of_fusion, *of_layout;   // of every node
     double *seconds;                   // of the step that computes it, where all is fused
     VEC(node_id) fusible;
-    uint8_t *solved;   // the best layouts where all is fused; LAYOUT_ANY where there is no choice
 };
 struct known_layouts {   // of a tensor
     uint64_t fingerprint;
@@ -56,7 +54,6 @@ struct passes {
     double cost;   // of the candidate that was evaluated last
     struct saving saving;
     size_t n_evaluated;
-    struct step_model *model;      // NULL: none is asked for
     struct graph_tuning *tuning;   // of the schedules of a candidate; NULL: none so far
 };
 
@@ -191,13 +188,9 @@ static void look_at_best_layouts(struct passes *p, struct known_graph *k)
     struct plan plan = {0};
     struct error ignored = {0};
     const uint8_t *layouts = NULL;
-    size_t n = k->graph->tensors.count;
     arena_init(&arena);
     p->backend->policy = LAYOUTS_BEST;
-    k->solved = mem_new_array(uint8_t, n + 1);
-    memset(k->solved, LAYOUT_ANY, n);
-    if (backend_find_layouts(p->backend, k->graph, &arena, &layouts, &ignored) && layouts)
-        memcpy(k->solved, layouts, n);
+    backend_find_layouts(p->backend, k->graph, &arena, &layouts, &ignored);
     if (make_plan(p, k->graph, layouts, &arena, &plan)) {
         note_chains(p, k, &plan);
         note_seconds(p, k, &plan);
@@ -222,7 +215,6 @@ static void forget_graph(struct known_graph *k)
     mem_free_array(k->of_fusion, k->graph->nodes.count + 1);
     mem_free_array(k->of_layout, k->graph->nodes.count + 1);
     mem_free_array(k->seconds, k->graph->nodes.count + 1);
-    mem_free(k->solved, k->solved ? k->graph->tensors.count + 1 : 0);
     vec_free(&k->fusible);
 }
 
@@ -363,33 +355,6 @@ static bool evaluate(void *context, const struct joint_candidate *c, double *ret
     return !interrupt_requested();
 }
 
-// With layouts as they are the best where all is fused, where none other is asked for.
-static double predict(void *context, const struct joint_candidate *c)
-{
-    struct passes *p = context;
-    struct arena arena;
-    struct plan plan = {0};
-    const struct known_graph *k = graph_of(p, c);
-    size_t n = k->graph->tensors.count;
-    double sum = 0;
-    arena_init(&arena);
-    uint8_t *decisions = arena_array(&arena, uint8_t, n + 1);
-    memset(decisions, LAYOUT_ANY, n);
-    p->in_force = c;
-    decide_nodes(p, k, decisions);
-    p->in_force = NULL;
-    for (size_t t = 0; t < n; t++)
-        if ((decisions[t] & ~PLAN_APART) == LAYOUT_ANY)
-            decisions[t] = (decisions[t] & PLAN_APART) | k->solved[t];
-    bool is_planned = make_plan(p, k->graph, decisions, &arena, &plan);
-    for (size_t i = 0; is_planned && i < plan.steps.count; i++)
-        if (!plan.steps.items[i].is_constant)
-            sum += step_model_seconds(p->model, p->backend, &plan, &plan.steps.items[i]);
-    plan_free(&plan);
-    arena_free(&arena);
-    return is_planned ? sum : INFINITY;
-}
-
 static double clock_of(void *context)
 {
     const struct passes *p = context;
@@ -412,7 +377,7 @@ static void begin_tuning(struct passes *p, const struct graph *g)
 {
     const struct tuning_options options = {.seconds = slice_of(p),
                                            .seed = p->options->seed,
-                                           .learns = true,
+                                           .learns = !p->options->learns_nothing,
                                            .reuses = true,
                                            .clock = clock_of,
                                            .context = p};
@@ -453,7 +418,6 @@ static struct joint_problem problem_of(struct passes *p)
                                   .seed = o->seed,
                                   .list_nodes = list_nodes,
                                   .evaluate = evaluate,
-                                  .predict = p->model ? predict : NULL,
                                   .work = work,
                                   .recall = o->has_store ? recall : NULL,
                                   .keep = o->has_store ? keep : NULL,
@@ -491,7 +455,6 @@ bool passes_search(struct passes *p, const struct passes_options *options, struc
         return false;
     *ret_report = (struct passes_report){0};
     p->options = options;
-    p->model = options->predicts ? step_model_new() : NULL;
     know_graphs(p);
     const struct joint_problem problem = problem_of(p);
     joint_search(&problem, &schedule, options->seconds, options->most_steps, &best, &ret_report->joint);
@@ -501,9 +464,6 @@ bool passes_search(struct passes *p, const struct passes_options *options, struc
     backend_save_costs(p->backend, &ignored);
     joint_candidate_free(&best);
     forget_graphs(p);
-    if (p->model)
-        step_model_free(p->model);
-    p->model = NULL;
     p->backend->policy = former;
     p->backend->tuned = former_tuned;
     return true;

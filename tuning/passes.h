@@ -31,7 +31,7 @@ struct passes_options {
     size_t most_steps;   // 0: no limit
     uint64_t seed;
     bool has_store;                   // reads and writes ConfStore
-    bool predicts;                    // by a model of steps' costs, which candidate is worth evaluating
+    bool learns_nothing;              // of trials of schedules
     double (*clock)(void *context);   // on which `seconds` are counted; NULL: the clock
     void *context;
     void (*progress)(void *context, double before, double now, size_t n_steps);   // may be NULL

@@ -1,11 +1,13 @@
 // `benchmark_passes RECORD SECONDS MODEL.onnx...`: XTAT's experiment. Searches of several kinds tune each model for so
 // long, on one thread, from an empty cost database. Nothing is measured twice: what a step took, and what processor
 // time it took to compile and to measure that, is kept in the file RECORD (a cost database of its own), and counts for
-// each search that asks for it. So all are compared on the same costs at equal time, which is that of compiling, of
-// measuring and the search's own, and a record replays anywhere. For each search: what the model takes by the sum of
-// its steps before, and after a quarter, half and all of the time; how many times less time it needed than the
-// sequential one to be as good as that was in the end, within a thousandth (0: it never was); steps, and what each
-// pass gave. In the end, of all models for which the sequential one found anything.
+// each search that asks for it. What a search does itself is counted, not timed: so much for each node of each candidate,
+// and for each schedule that is described. So all are compared on the same costs at equal time, and a record replays to
+// the same numbers on any machine, however busy.
+//
+// For each search: what the model takes by the sum of its steps before, and after a quarter, half and all of the time;
+// how many times less time it needed than each of two sequential ones to be as good as that was in the end, within a
+// thousandth (0: it never was); steps, and what each pass gave. In the end, the same of all models.
 #include "tuning/passes.h"
 
 #include "backends/backend.h"
@@ -15,7 +17,6 @@
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/memory/key_set.h"
-#include "core/system/clock.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "onnx/convert/import/import.h"
@@ -33,33 +34,50 @@
 #define LEAST_SECONDS 1e-7   // of a row
 #define LEAST_SECONDS_OF_SEARCH 1e-3
 #define HASH_OF_NOTHING 0x7461736f
+#define SECONDS_OF_NODE 4e-6   // that a candidate takes to be planned and priced, for each node, as measured
+#define SECONDS_OF_DESCRIPTION 1e-6
 
-#define SEQUENTIAL(strategy)                                                                                           \
+#define IN_ORDER(strategy)                                                                                             \
     "(" strategy " 0.25 (layout 1)) (" strategy " 0.25 (fusion 1)) (exhaustive 0.5 (schedules 1))"
+#define HALVES(strategy) "(" strategy " 0.5 (layout 1)) (" strategy " 0.5 (fusion 1))"
 #define JOINT(strategy) "(" strategy " 1 by-gain (layout 1) (fusion 2) (schedules 6))"
+enum kind { SEQUENTIAL, SEQUENTIAL_EXHAUSTIVE, GRAPH_SEQUENTIAL, GRAPH_SEQUENTIAL_EXHAUSTIVE };
+#define N_ASIDE 2   // sequential searches that each is compared with
+#define ALL_PASSES                                                                                                     \
+    {                                                                                                                  \
+        SEQUENTIAL, SEQUENTIAL_EXHAUSTIVE                                                                              \
+    }
+#define GRAPH_PASSES                                                                                                   \
+    {                                                                                                                  \
+        GRAPH_SEQUENTIAL, GRAPH_SEQUENTIAL_EXHAUSTIVE                                                                  \
+    }
 static const struct {
     const char *name, *schedule;
-    bool has_store, predicts;
+    bool lacks_store, lacks_learning;
+    enum kind aside[N_ASIDE];
 } kinds[] = {
-    {"sequential", SEQUENTIAL("annealing"), true, false},
-    {"sequential, exhaustive", SEQUENTIAL("exhaustive"), true, false},
-    {"joint, annealing", JOINT("annealing"), true, false},
-    {"joint, annealing, no ConfStore", JOINT("annealing"), false, false},
-    {"joint, annealing, a model of steps", JOINT("annealing"), true, true},
-    {"joint, exhaustive", JOINT("exhaustive"), true, false},
-    {"joint, evolution", JOINT("evolution"), true, false},
-    {"joint, model", JOINT("model"), true, false},
+    [SEQUENTIAL] = {"sequential", IN_ORDER("annealing"), .aside = ALL_PASSES},
+    [SEQUENTIAL_EXHAUSTIVE] = {"sequential, exhaustive", IN_ORDER("exhaustive"), .aside = ALL_PASSES},
+    [GRAPH_SEQUENTIAL] = {"layouts, then fusion", HALVES("annealing"), .aside = GRAPH_PASSES},
+    [GRAPH_SEQUENTIAL_EXHAUSTIVE] = {"layouts, then fusion, exhaustive", HALVES("exhaustive"), .aside = GRAPH_PASSES},
+    {"layouts and fusion", "(annealing 1 (layout 5) (fusion 5))", .aside = GRAPH_PASSES},
+    {"joint, as --tune", NULL, .aside = ALL_PASSES},
+    {"joint, annealing", JOINT("annealing"), .aside = ALL_PASSES},
+    {"joint, annealing, no ConfStore", JOINT("annealing"), .lacks_store = true, .aside = ALL_PASSES},
+    {"joint, annealing, schedules not learned", JOINT("annealing"), .lacks_learning = true, .aside = ALL_PASSES},
+    {"joint, exhaustive", JOINT("exhaustive"), .aside = ALL_PASSES},
+    {"joint, evolution", JOINT("evolution"), .aside = ALL_PASSES},
+    {"joint, model", JOINT("model"), .aside = ALL_PASSES},
 };
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
-#define N_SEQUENTIAL 2   // the first kinds: what all are compared with
-struct outcome {         // of a kind, on a model
-    double gain;
+struct outcome {   // of a kind, on a model
+    double before, after;
     struct beside {
         bool is_any;       // did the sequential search find anything?
         bool is_reached;   // was it as good as that?
         double less_time;
-    } beside[N_SEQUENTIAL];
+    } beside[N_ASIDE];
 };
 struct experiment {
     struct cost_database *record;
@@ -76,13 +94,13 @@ struct recorder {
     const struct backend_methods *real;
     struct cost_database *record;
     struct arena arena;
-    struct key_set compiled;        // in this search
-    double spent;                   // on answers, by the record
-    double started, spent_itself;   // processor time: of the search, and on finding answers
+    struct key_set compiled;   // in this search
+    double spent;              // on answers, by the record
+    double own;                // on the search itself, as counted
 };
 typedef char row_key[40];
 
-static struct recorder *recorder_of(struct backend *b)
+static struct recorder *recorder_of(const struct backend *b)
 {
     return (struct recorder *)b->methods;
 }
@@ -111,21 +129,6 @@ static double processor_seconds(void)
                            children.ru_stime.tv_usec);
 }
 
-// Of something that is done, and recorded.
-struct timed {
-    double processor, own;
-};
-static struct timed begin_timing(void)
-{
-    return (struct timed){processor_seconds(), clock_cpu_seconds()};
-}
-
-static double end_timing(struct recorder *r, const struct timed *t)
-{
-    r->spent_itself += clock_cpu_seconds() - t->own;
-    return fmax(processor_seconds() - t->processor, LEAST_SECONDS);
-}
-
 static void keep_seconds(struct recorder *r, const char *row, double seconds)
 {
     const struct step_cost cost = {.seconds = seconds};
@@ -138,10 +141,10 @@ static void find_out(struct recorder *r, struct backend *b, const struct plan *p
                      const char *took)
 {
     struct error ignored = {0};
-    struct timed t = begin_timing();
+    double start = processor_seconds();
     bool is_had = r->real->measure(b, plan, step, among, best, &cost, &ignored);
     cost.is_doubtful = false;
-    keep_seconds(r, took, end_timing(r, &t));
+    keep_seconds(r, took, fmax(processor_seconds() - start, LEAST_SECONDS));
     if (is_had)
         cost_database_add(r->record, measured, &cost);
 }
@@ -165,9 +168,9 @@ static bool measure(struct backend *b, const struct plan *plan, const struct ste
 static void compile(struct recorder *r, struct backend *b, const struct plan *plan, const struct step *step,
                     const choice_list *new)
 {
-    struct timed t = begin_timing();
+    double start = processor_seconds();
     r->real->make_ready(b, plan, step, new);
-    double seconds = end_timing(r, &t);
+    double seconds = fmax(processor_seconds() - start, LEAST_SECONDS);
     for (size_t i = 0; i < new->count; i++) {
         row_key row;
         name_row(row, "compiled", plan, step, &new->items[i], 1);
@@ -198,10 +201,19 @@ static void make_ready(struct backend *b, const struct plan *plan, const struct 
     vec_free(&new);
 }
 
+static bool describe(const struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
+                     struct schedule_features *ret_features)
+{
+    struct recorder *r = recorder_of(b);
+    r->own += SECONDS_OF_DESCRIPTION;
+    return r->real->describe_choice(b, plan, step, choice, ret_features);
+}
+
 // --- one search ------------------------------------------------------------------------------------------------------
 
 struct trajectory {
     struct recorder recorder;
+    double seconds_of_step;   // of the search itself
     size_t n;
     struct point {
         double seconds, cost;
@@ -212,12 +224,13 @@ struct trajectory {
 static double spent(void *context)
 {
     const struct recorder *r = &((const struct trajectory *)context)->recorder;
-    return r->spent + clock_cpu_seconds() - r->started - r->spent_itself;
+    return r->spent + r->own;
 }
 
 static void note(void *context, double before, double now, size_t n_evaluated)
 {
     struct trajectory *t = context;
+    t->recorder.own += t->seconds_of_step;
     if (t->n < MOST_POINTS && (t->n == 0 || now < t->points[t->n - 1].cost))
         t->points[t->n++] = (struct point){spent(t), now};
 }
@@ -246,14 +259,14 @@ static bool search(struct trajectory *t, const struct graph *g, struct cost_data
 {
     const struct backend_options options = {.threads = 1, .cost_file = "", .seconds_per_step = SECONDS_PER_STEP};
     struct backend *b = cpu_backend_open(&options, error);
-    *t = (struct trajectory){0};
+    *t = (struct trajectory){.seconds_of_step = SECONDS_OF_NODE * (double)g->nodes.count};
     if (!b)
         return false;
-    t->recorder =
-        (struct recorder){.methods = *b->methods, .real = b->methods, .record = record, .started = clock_cpu_seconds()};
+    t->recorder = (struct recorder){.methods = *b->methods, .real = b->methods, .record = record};
     arena_init(&t->recorder.arena);
     t->recorder.methods.measure = measure;
     t->recorder.methods.make_ready = make_ready;
+    t->recorder.methods.describe_choice = describe;
     b->methods = &t->recorder.methods;
     struct passes *p = passes_new(b);
     const struct passes_options asked = {.n_graphs = 1,
@@ -261,8 +274,8 @@ static bool search(struct trajectory *t, const struct graph *g, struct cost_data
                                          .schedule = kinds[kind].schedule,
                                          .seconds = seconds,
                                          .seed = 1,
-                                         .has_store = kinds[kind].has_store,
-                                         .predicts = kinds[kind].predicts,
+                                         .has_store = !kinds[kind].lacks_store,
+                                         .learns_nothing = kinds[kind].lacks_learning,
                                          .clock = spent,
                                          .context = t,
                                          .progress = note};
@@ -290,7 +303,7 @@ static void print_row(const char *name, const struct trajectory *t, double secon
     const struct joint_report *j = &t->report.joint;
     printf("| %s | %.3f | %.3f | %.3f | %.3f |", name, j->before * 1e3, cost_at(t, seconds / 4) * 1e3,
            cost_at(t, seconds / 2) * 1e3, j->after * 1e3);
-    for (size_t i = 0; i < N_SEQUENTIAL; i++)
+    for (size_t i = 0; i < N_ASIDE; i++)
         printf(" %.2f |", o->beside[i].is_any && o->beside[i].is_reached ? o->beside[i].less_time : 0);
     for (size_t i = PASS_FUSION; i < N_TUNED_PASSES; i++)
         printf(" %zu, %.3f |", j->of[i].n_steps, j->of[i].gain);
@@ -302,9 +315,10 @@ static void tell_outcomes(struct experiment *e, const struct trajectory *all)
 {
     for (size_t i = 0; i < N_KINDS; i++) {
         struct outcome *o = &e->outcomes[i][e->n_models];
-        o->gain = all[i].report.joint.before / all[i].report.joint.after;
-        for (size_t k = 0; k < N_SEQUENTIAL; k++)
-            o->beside[k] = compare_with(&all[i], &all[k], e->seconds);
+        o->before = all[i].report.joint.before;
+        o->after = all[i].report.joint.after;
+        for (size_t k = 0; k < N_ASIDE; k++)
+            o->beside[k] = compare_with(&all[i], &all[kinds[i].aside[k]], e->seconds);
         print_row(kinds[i].name, &all[i], e->seconds, o);
     }
     e->n_models++;
@@ -345,13 +359,15 @@ static int compare_doubles(const void *a, const void *b)
     return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
-// A search that was never as good counts as if it had been in the end.
-static void print_comparison(const struct experiment *e, size_t kind, size_t with)
+// A search that was never as good counts as if it had been in the end. The last number is what it ends with beside the
+// other.
+static void print_comparison(const struct experiment *e, size_t kind, size_t k)
 {
-    double ratios[MOST_MODELS], logs = 0;
+    double ratios[MOST_MODELS], logs = 0, ends = 0;
     size_t n = 0, n_never = 0, n_twice = 0;
     for (size_t i = 0; i < e->n_models; i++) {
-        const struct beside *o = &e->outcomes[kind][i].beside[with];
+        const struct beside *o = &e->outcomes[kind][i].beside[k];
+        ends += log(e->outcomes[kind][i].after / e->outcomes[kinds[kind].aside[k]][i].after);
         if (!o->is_any)
             continue;
         n_never += !o->is_reached;
@@ -361,21 +377,34 @@ static void print_comparison(const struct experiment *e, size_t kind, size_t wit
     }
     qsort(ratios, n, sizeof *ratios, compare_doubles);
     if (n)
-        printf(" %.2f | %.2f to %.2f to %.2f | %zu | %zu | %zu |", exp(logs / (double)n), ratios[n / 4], ratios[n / 2],
-               ratios[3 * n / 4], n, n_twice, n_never);
+        printf(" %.2f | %.2f, %.2f, %.2f | %zu of %zu | %zu | %.3f |", exp(logs / (double)n), ratios[n / 4],
+               ratios[n / 2], ratios[3 * n / 4], n_twice, n, n_never, exp(ends / (double)e->n_models));
 }
 
-static void print_summary(const struct experiment *e, size_t kind)
+static void print_gains(const struct experiment *e, size_t kind)
 {
-    double logs = 0, most = 1;
-    for (size_t i = 0; i < e->n_models; i++) {
-        logs += log(e->outcomes[kind][i].gain);
-        most = fmax(most, e->outcomes[kind][i].gain);
+    double gains[MOST_MODELS], logs = 0;
+    size_t n = e->n_models;
+    for (size_t i = 0; i < n; i++) {
+        gains[i] = e->outcomes[kind][i].before / e->outcomes[kind][i].after;
+        logs += log(gains[i]);
     }
-    printf("| %s | %.4f, up to %.3f |", kinds[kind].name, exp(logs / (double)e->n_models), most);
-    for (size_t i = 0; i < N_SEQUENTIAL; i++)
-        print_comparison(e, kind, i);
-    printf("\n");
+    qsort(gains, n, sizeof *gains, compare_doubles);
+    printf("| %s | %.4f | %.3f, %.3f, %.3f, %.3f |", kinds[kind].name, exp(logs / (double)n), gains[n / 4],
+           gains[n / 2], gains[3 * n / 4], gains[n - 1]);
+}
+
+static void print_summary(const struct experiment *e)
+{
+    printf("%zu models; gains: mean, quartiles and the most; then beside each of two sequential searches: times less "
+           "time, quartiles, twice, never as good, ends with\n",
+           e->n_models);
+    for (size_t kind = 0; e->n_models && kind < N_KINDS; kind++) {
+        print_gains(e, kind);
+        for (size_t k = 0; k < N_ASIDE; k++)
+            print_comparison(e, kind, k);
+        printf("\n");
+    }
 }
 
 int main(int argc, char **argv)
@@ -393,10 +422,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "%s: %s\n", argv[i], error.message);
             n_failed++;
         }
-    printf("%zu models; beside each sequential search: times less time, by quartiles, models, of them twice, never\n",
-           e.n_models);
-    for (size_t kind = 0; e.n_models && kind < N_KINDS; kind++)
-        print_summary(&e, kind);
+    print_summary(&e);
     cost_database_free(e.record);
     return n_failed > 0;
 }

@@ -141,7 +141,7 @@ static void what_is_found_is_kept(void **state)
     }
 }
 
-// The same with a step in vain, which is where it begins; candidates are chosen by the model of steps, too.
+// The same with a step in vain, which is where it begins.
 static void the_better_graph_is_taken(void **state)
 {
     static const char worse[] = "(graph (let x (input 0) (f32 1 16 8 8)) (let w (weight 0) (f32 16 16 3 3))"
@@ -153,27 +153,24 @@ static void the_better_graph_is_taken(void **state)
     GRAPH(g, &arena, worse);
     GRAPH(h, &arena, better);
     const struct graph *graphs[] = {&g, &h};
-    for (int predicts = 0; predicts < 2; predicts++) {
-        struct passes_report report;
-        struct error error = {0};
-        struct backend *fake = fake_backend_open(&(struct fake_device){.has_layouts = true, .scatter = 3}, &error);
-        struct passes *p = passes_new(fake);
-        const struct passes_options options = {.n_graphs = 2,
-                                               .graphs = graphs,
-                                               .schedule = "(annealing 1 (graph 1) (fusion 3))",
-                                               .seconds = 1e9,
-                                               .most_steps = 20,
-                                               .seed = 1,
-                                               .has_store = true,
-                                               .predicts = predicts,
-                                               .clock = count_steps,
-                                               .context = fake};
-        assert_true(passes_search(p, &options, &report, &error));
-        assert_int_equal(report.graph, 1);
-        assert_true(report.joint.of[PASS_GRAPH].gain > 1 && report.joint.after < report.joint.before);
-        passes_free(p);
-        backend_close(fake);
-    }
+    struct passes_report report;
+    struct error error = {0};
+    struct backend *fake = fake_backend_open(&(struct fake_device){.has_layouts = true, .scatter = 3}, &error);
+    struct passes *p = passes_new(fake);
+    const struct passes_options options = {.n_graphs = 2,
+                                           .graphs = graphs,
+                                           .schedule = "(annealing 1 (graph 1) (fusion 3))",
+                                           .seconds = 1e9,
+                                           .most_steps = 20,
+                                           .seed = 1,
+                                           .has_store = true,
+                                           .clock = count_steps,
+                                           .context = fake};
+    assert_true(passes_search(p, &options, &report, &error));
+    assert_int_equal(report.graph, 1);
+    assert_true(report.joint.of[PASS_GRAPH].gain > 1 && report.joint.after < report.joint.before);
+    passes_free(p);
+    backend_close(fake);
 }
 
 // Equal neighbourhoods have equal fingerprints in other graphs, too, with other weights and whatever is folded of them.

@@ -2,15 +2,15 @@
 #include "tuning/joint/joint_search.h"
 
 #include "core/memory/hash.h"
+#include "tuning/joint/joint_memory.h"
 #include "tuning/joint/pass_turns.h"
 #include "tuning/joint/strategies.h"
 #include <math.h>
 
-#define DRAWN_FOR_PREDICTION 4   // candidates, of which one is evaluated
-
 struct joint {
     const struct joint_problem *problem;
     struct joint_candidate best;
+    struct joint_memory *memory;
     struct joint_report *report;
     size_t n_steps, most_steps;
     bool is_ended;   // by the problem
@@ -18,13 +18,21 @@ struct joint {
 
 // --- fixing and evaluating -------------------------------------------------------------------------------------------
 
+static void list_nodes(struct joint *j, const struct joint_candidate *c, size_t pass, pass_nodes *ret_nodes)
+{
+    vec_clear(ret_nodes);
+    if (joint_memory_find_nodes(j->memory, c, pass, ret_nodes))
+        return;
+    j->problem->list_nodes(j->problem->context, c, pass, ret_nodes);
+    joint_memory_keep_nodes(j->memory, c, pass, ret_nodes);
+}
+
 static void fit_from(struct joint *j, struct joint_candidate *c, size_t pass, recall_value_fn *recall)
 {
     const struct joint_problem *p = j->problem;
     pass_nodes nodes = {0};
     for (; pass < p->n_passes; pass++) {
-        vec_clear(&nodes);
-        p->list_nodes(p->context, c, pass, &nodes);
+        list_nodes(j, c, pass, &nodes);
         configuration_fit(&c->of[pass], &nodes, recall, p->context, pass);
     }
     vec_free(&nodes);
@@ -40,10 +48,14 @@ static void keep_in_store(struct joint *j)
 
 static void evaluate(struct joint *j, struct joint_candidate *c)
 {
-    if (!j->problem->evaluate(j->problem->context, c, &c->cost)) {
-        c->cost = INFINITY;
-        j->is_ended = true;
+    if (joint_memory_find_cost(j->memory, c, &c->cost))
+        return;
+    if (j->problem->evaluate(j->problem->context, c, &c->cost)) {
+        joint_memory_keep_cost(j->memory, c);
+        return;
     }
+    c->cost = INFINITY;
+    j->is_ended = true;
 }
 
 static bool keep_if_best(struct joint *j, const struct joint_candidate *c)
@@ -83,27 +95,11 @@ static bool draw(struct joint *j, struct strategy *s, size_t pass, struct joint_
     return true;
 }
 
-static bool draw_by_prediction(struct joint *j, struct strategy *s, size_t pass, struct joint_candidate *ret)
-{
-    const struct joint_problem *p = j->problem;
-    struct joint_candidate other = {0};
-    bool is_any = draw(j, s, pass, ret);
-    double least = is_any && p->predict ? p->predict(p->context, ret) : 0;
-    for (int i = 1; is_any && p->predict && i < DRAWN_FOR_PREDICTION && draw(j, s, pass, &other); i++) {
-        double predicted = p->predict(p->context, &other);
-        if (predicted < least)
-            joint_candidate_copy(ret, &other);
-        least = fmin(least, predicted);
-    }
-    joint_candidate_free(&other);
-    return is_any;
-}
-
 // False: all was tried.
 static bool search_pass(struct joint *j, struct strategy *s, size_t pass)
 {
     struct joint_candidate c = {0};
-    bool is_any = draw_by_prediction(j, s, pass, &c);
+    bool is_any = draw(j, s, pass, &c);
     if (is_any)
         evaluate(j, &c);
     if (is_any && !j->is_ended) {
@@ -120,6 +116,7 @@ static bool work_on_pass(struct joint *j, struct strategy *s, size_t pass)
     const struct joint_problem *p = j->problem;
     double former = j->best.cost;
     bool is_any = p->work && p->work(p->context, &j->best, pass);
+    joint_memory_forget_costs(j->memory);
     evaluate(j, &j->best);
     if (isfinite(j->best.cost) && isfinite(former))
         strategy_rescale(s, j->best.cost / former);
@@ -134,6 +131,8 @@ static void take_step(struct joint *j, struct strategy *s, struct pass_turns *tu
     bool has_nodes = j->best.of[pass].settings.count > 0;
     bool is_any = has_nodes ? search_pass(j, s, pass) : work_on_pass(j, s, pass);
     bool is_gain = isfinite(j->best.cost) && j->best.cost < former;
+    if (p->tell)
+        p->tell(p->context, j->report->before, &j->best);
     double gain = is_gain ? former / j->best.cost : 1, spent = p->clock(p->context) - started;
     report->spent += spent;
     report->n_steps += is_any;
@@ -141,8 +140,6 @@ static void take_step(struct joint *j, struct strategy *s, struct pass_turns *tu
     report->n_gains += is_gain;
     j->n_steps += is_any;
     pass_turns_note(turns, is_any, spent, gain);
-    if (p->tell)
-        p->tell(p->context, j->report->before, &j->best);
 }
 
 static bool has_time(const struct joint *j, double end)
@@ -166,7 +163,7 @@ static void run_stage(struct joint *j, const struct tuning_stage *stage, double 
 void joint_search(const struct joint_problem *problem, const struct pass_schedule *schedule, double budget,
                   size_t most_steps, struct joint_candidate *ret_best, struct joint_report *ret_report)
 {
-    struct joint j = {.problem = problem, .report = ret_report, .most_steps = most_steps};
+    struct joint j = {.problem = problem, .memory = joint_memory_new(), .report = ret_report, .most_steps = most_steps};
     *ret_report = (struct joint_report){0};
     for (size_t i = 0; i < MOST_PASSES; i++)
         ret_report->of[i].gain = 1;
@@ -177,6 +174,7 @@ void joint_search(const struct joint_problem *problem, const struct pass_schedul
         end = fmin(end + schedule->stages[i].share * budget, start + budget);
         run_stage(&j, &schedule->stages[i], end);
     }
+    joint_memory_free(j.memory);
     ret_report->after = j.best.cost;
     *ret_best = j.best;
 }

@@ -16,12 +16,12 @@ struct joint_problem {
     void *context;
     size_t n_passes;
     uint64_t seed;
-    // The nodes of a pass, where those before it are configured; adds to the list, which is empty.
+    // The nodes of a pass, where those before it are configured, of which they are a function; adds to the list, which
+    // is empty.
     void (*list_nodes)(void *context, const struct joint_candidate *c, size_t pass, pass_nodes *ret_nodes);
-    // INFINITY: it cannot be had. False: the search is to end.
+    // INFINITY: it cannot be had. False: the search is to end. The same until something is worked on, so it is not
+    // always asked again.
     bool (*evaluate)(void *context, const struct joint_candidate *c, double *ret_cost);
-    // A guess, without what makes evaluating slow: of several candidates the least by it is evaluated. NULL: none.
-    double (*predict)(void *context, const struct joint_candidate *c);
     // Works on a pass that has no nodes. False: nothing is left to do. NULL: there is no such pass.
     bool (*work)(void *context, const struct joint_candidate *best, size_t pass);
     // ConfStore; NULL: there is none.
