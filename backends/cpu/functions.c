@@ -9,13 +9,13 @@
 // On x86 all of it is compiled twice, and the processor asked which one it takes.
 #include "backends/cpu/functions.h"
 
+#include "core/system/vector_code.h"
 #include "expressions/elements.h"
 #include <math.h>
 #include <string.h>
 #include <tgmath.h>
 
 #define EACH_ENTRY _Pragma("omp simd") for (int64_t i = 0; i < n; i++)
-#define INLINED static inline __attribute__((always_inline))
 
 // --- transcendental functions ----------------------------------------------------------------------------------------
 
@@ -184,14 +184,6 @@ INLINED float reduce(enum scalar_function f, float start, const float *a, int64_
            : f == FN_MAX ? fold(FN_MAX, start, a, n)
                          : fold(FN_MIN, start, a, n);
 }
-
-#if defined(__x86_64__)
-#define WITH_AVX2 __attribute__((target("avx2,fma")))
-#define HAS_AVX2 (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-#else
-#define WITH_AVX2
-#define HAS_AVX2 false
-#endif
 
 WITH_AVX2 static void compute_by_8(enum scalar_function f, float *z, const float *a, const float *b, const float *c,
                                    int64_t n)

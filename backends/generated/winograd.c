@@ -3,13 +3,15 @@
 #include "backends/generated/winograd.h"
 
 #include "backends/generated/bilinear.h"
+#include "core/system/vector_code.h"
 #include "core/text/text.h"
 #include <stdio.h>
 #include <string.h>
 
 #define MOST_TILES 512
 #define MOST_WINDOW (BILINEAR_MOST * BILINEAR_MOST)
-#define AT_ONCE 4              // results whose weights are transformed: all numbers of lanes are multiples
+#define FEW_AT_ONCE 4          // results whose weights are transformed: all numbers of lanes are multiples
+#define MANY_AT_ONCE 16        // where that many stand side by side: a line of a cache is written as a whole
 #define SUMMED_CHANNELS 32     // at once: sums of sums lose fewer digits
 #define SUMMED_OF_HALVES 128   // by Strassen's products, which lose fewer
 #define PREFETCHED 16          // channels ahead
@@ -134,27 +136,29 @@ size_t winograd_scratch_floats(const struct winograd_definition *d, const struct
     return (floats + 31) & ~(size_t)15;
 }
 
-static void add_multiple(double to[AT_ONCE], double factor, const double from[AT_ONCE])
+typedef double at_once[MANY_AT_ONCE];
+
+INLINED void add_multiple(at_once to, double factor, const at_once from, int n)
 {
-    for (int l = 0; factor != 0 && l < AT_ONCE; l++)
-        to[l] += factor * from[l];
+    if (factor != 0)
+        for (int l = 0; l < n; l++)
+            to[l] += factor * from[l];
 }
 
-// G w G' of the windows of neighbouring results, in double precision; their places stand `place` apart.
-static void transform_windows(const struct bilinear forms[2], double w[MOST_WINDOW][AT_ONCE], int64_t place,
-                              float *ret_u)
+// G w G' of the windows of n neighbouring results, in double precision; their places stand `place` apart.
+INLINED void transform_windows(const struct bilinear forms[2], at_once *w, int64_t place, int n, float *ret_u)
 {
     const struct bilinear *rows = &forms[0], *columns = &forms[1];
     for (int i = 0; i < rows->n; i++) {
-        double half[BILINEAR_MOST][AT_ONCE] = {{0}};
+        at_once half[BILINEAR_MOST] = {{0}};
         for (int k = 0; k < rows->r; k++)
             for (int m = 0; m < columns->r; m++)
-                add_multiple(half[m], rows->g[i][k], w[k * columns->r + m]);
+                add_multiple(half[m], rows->g[i][k], w[k * columns->r + m], n);
         for (int j = 0; j < columns->n; j++, ret_u += place) {
-            double sum[AT_ONCE] = {0};
+            at_once sum = {0};
             for (int m = 0; m < columns->r; m++)
-                add_multiple(sum, columns->g[j][m], half[m]);
-            for (int l = 0; l < AT_ONCE; l++)
+                add_multiple(sum, columns->g[j][m], half[m], n);
+            for (int l = 0; l < n; l++)
                 ret_u[l] = (float)sum[l];
         }
     }
@@ -172,23 +176,51 @@ static int list_entries(const struct winograd_definition *d, int64_t result_stri
     return n;
 }
 
+struct packing_run {
+    struct shape shape;
+    int64_t width, channels, result_stride, channel_stride;
+    int n_entries;
+    int64_t distances[MOST_WINDOW];   // of entries
+    const float *weights;
+    float *u;
+};
+
+INLINED void pack_group(const struct packing_run *p, int64_t group, int n)
+{
+    int64_t width = p->width, place = p->channels * width;
+    at_once w[MOST_WINDOW];
+    for (int64_t channel = 0; channel < p->channels; channel++)
+        for (int64_t lane = 0; lane < width; lane += n) {
+            const float *from = p->weights + (group * width + lane) * p->result_stride + channel * p->channel_stride;
+            for (int i = 0; i < p->n_entries; i++)
+                for (int l = 0; l < n; l++)
+                    w[i][l] = (double)from[l * p->result_stride + p->distances[i]];
+            transform_windows(p->shape.forms, w, place, n,
+                              p->u + group * p->shape.places * place + channel * width + lane);
+        }
+}
+
+WITH_AVX2 static void pack_many(const struct packing_run *p, int64_t group)
+{
+    pack_group(p, group, MANY_AT_ONCE);
+}
+
 void winograd_pack(const struct winograd_definition *d, const struct winograd_schedule *s, const float *weights,
                    int64_t result_stride, int64_t channel_stride, float *ret_u, int64_t first_group, int64_t n_groups)
 {
-    struct shape k = shape_of(d, s);
-    int64_t width = (int64_t)k.vectors * d->lanes, channels = d->channels / k.halves, place = channels * width;
-    int64_t distances[MOST_WINDOW];
-    int n = list_entries(d, result_stride, channel_stride, distances);
-    double w[MOST_WINDOW][AT_ONCE];
+    struct packing_run p = {.shape = shape_of(d, s),
+                            .result_stride = result_stride,
+                            .channel_stride = channel_stride,
+                            .weights = weights,
+                            .u = ret_u};
+    p.width = (int64_t)p.shape.vectors * d->lanes;
+    p.channels = d->channels / p.shape.halves;
+    p.n_entries = list_entries(d, result_stride, channel_stride, p.distances);
     for (int64_t group = first_group; group < first_group + n_groups; group++)
-        for (int64_t channel = 0; channel < channels; channel++)
-            for (int64_t lane = 0; lane < width; lane += AT_ONCE) {
-                const float *from = weights + (group * width + lane) * result_stride + channel * channel_stride;
-                for (int i = 0; i < n; i++)
-                    for (int l = 0; l < AT_ONCE; l++)
-                        w[i][l] = (double)from[l * result_stride + distances[i]];
-                transform_windows(k.forms, w, place, ret_u + group * k.places * place + channel * width + lane);
-            }
+        if (p.width % MANY_AT_ONCE == 0 && HAS_AVX2)
+            pack_many(&p, group);
+        else
+            pack_group(&p, group, FEW_AT_ONCE);
 }
 
 // --- names -----------------------------------------------------------------------------------------------------------
