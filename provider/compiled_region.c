@@ -110,10 +110,10 @@ static size_t add_variant(struct compiled_region *c, const int64_t *dims)
 }
 
 // Compiles it and says so in the log. `error` is set where it cannot be.
-static double compile(struct compiled_region *c, size_t variant, struct error *error)
+static double compile(struct compiled_region *c, size_t variant, double seconds, struct error *error)
 {
     struct variant *v = &c->variants[variant];
-    bool pays = variant_compile(v, &c->theirs, variant, error);
+    bool pays = variant_compile(v, &c->theirs, variant, seconds, error);
     if (!pays)
         variant_close(v);
     return pays ? v->ratio : 0;
@@ -138,10 +138,10 @@ static void let_go(struct compiled_region *c)
     memory_file_close(&c->model.file);
 }
 
-double compiled_region_judge(struct compiled_region *c, struct error *error)
+double compiled_region_judge(struct compiled_region *c, double seconds, struct error *error)
 {
     size_t variant = add_variant(c, list_dims(c));
-    double ratio = compile(c, variant, error);
+    double ratio = compile(c, variant, seconds, error);
     c->states[variant] = ratio > 0 ? VARIANT_RUNS : VARIANT_IS_GIVEN_UP;
     if (ratio > 0 && compiled_region_is_fixed(c))
         let_go(c);
@@ -152,7 +152,7 @@ static void *work(void *context)
 {
     struct compiled_region *c = context;
     struct error error = {0};
-    double ratio = compile(c, c->compiling, &error);
+    double ratio = compile(c, c->compiling, c->options->arguments.optimize.seconds, &error);
     if (ratio > 0)
         runtime_log(c->runtime, "taso: new sizes are run %.2f times faster", ratio);
     else

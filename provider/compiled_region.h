@@ -21,9 +21,9 @@ void compiled_region_close(struct compiled_region *c);   // waits for what is be
 const struct model_bytes *compiled_region_model(const struct compiled_region *c);
 // Are all sizes known?
 bool compiled_region_is_fixed(const struct compiled_region *c);
-// Compiles and times it, at sizes that are likely where they are not known. How many times faster it is; 0: it does not
-// pay to take it, and `error` is set where it could not be compiled.
-double compiled_region_judge(struct compiled_region *c, struct error *error);
+// Compiles and times it within these seconds, at sizes that are likely where they are not known. How many times faster
+// it is; 0: it does not pay to take it, and `error` is set where it could not be compiled, or not timed.
+double compiled_region_judge(struct compiled_region *c, double seconds, struct error *error);
 // What the kernel's inputs and outputs are among the region's; of an input that the region does not have, SIZE_MAX.
 void compiled_region_bind(struct compiled_region *c, const size_t *inputs, size_t n_inputs, const size_t *outputs,
                           size_t n_outputs);

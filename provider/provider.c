@@ -24,7 +24,7 @@ struct provider {
     OrtEp base;
     struct runtime runtime;
     taso_options *options;
-    double seconds;
+    double created;   // on clock_seconds: the session opens from then on
     struct context_options contexts;
     size_t n_contexts;    // that were written
     struct arena arena;   // of the regions' names
@@ -74,18 +74,18 @@ static bool offer(struct provider *p, const struct graph_view *view, const struc
                            p->runtime.ep->EpGraphSupportInfo_AddNodesToFuse(info, nodes, region->n, &options));
 }
 
-static bool is_worth_it(struct provider *p, struct compiled_region *c, size_t n_nodes, struct error *error)
+static bool is_worth_it(struct provider *p, struct compiled_region *c, size_t n_nodes, double ends, struct error *error)
 {
     if (!compiled_region_is_fixed(c) && p->contexts.is_written)
         return error_set_code(error, EXIT_UNSUPPORTED, NULL, "no EPContext node can have unknown sizes");
-    double ratio = compiled_region_judge(c, error);
+    double ratio = compiled_region_judge(c, ends - clock_seconds(), error);
     if (ratio > 0)
         runtime_log(&p->runtime, "taso: %zu nodes are run %.2f times faster%s", n_nodes, ratio,
                     compiled_region_is_fixed(c) ? "" : " at likely sizes");
     return ratio > 0;
 }
 
-static void judge_region(struct provider *p, const struct graph_view *view, const struct region *region,
+static void judge_region(struct provider *p, const struct graph_view *view, const struct region *region, double ends,
                          OrtEpGraphSupportInfo *info)
 {
     struct error error = {0};
@@ -93,7 +93,7 @@ static void judge_region(struct provider *p, const struct graph_view *view, cons
     struct compiled_region *c = NULL;
     if (model_bytes_make(&model, &p->runtime, view, region->nodes, region->n, &p->arena, &error))
         c = compiled_region_open(&p->runtime, &model, p->options, &error);
-    if (c && is_worth_it(p, c, region->n, &error) && offer(p, view, region, info)) {
+    if (c && is_worth_it(p, c, region->n, ends, &error) && offer(p, view, region, info)) {
         vec_push(&p->regions, c);
         return;
     }
@@ -108,28 +108,30 @@ static int compare_sizes(const void *a, const void *b)
     return x->n != y->n ? (x->n < y->n) - (x->n > y->n) : (x->nodes[0] > y->nodes[0]) - (x->nodes[0] < y->nodes[0]);
 }
 
-#define SHARE_OF_SEARCH 0.6   // of a region's time: the rest is for preparing and timing it
+#define NO_LIMIT 1e9   // seconds
 
-// The largest regions first, as long as there is time. Each searches for its share, and is timed for a second or two.
+static double seconds_to_open(const struct provider *p)
+{
+    double seconds = p->options->arguments.optimize.seconds;
+    return seconds > 0 ? seconds : NO_LIMIT;   // as taso-opt's --time 0
+}
+
+// The largest regions first, each for its share of what is left of the time.
 static void judge_regions(struct provider *p, const struct graph_view *view, struct regions *regions,
                           OrtEpGraphSupportInfo *info)
 {
-    double start = clock_seconds(), end = start + p->seconds;
-    size_t n_left = regions->n_taken;
+    double seconds = seconds_to_open(p), now = clock_seconds(), left;
+    size_t n_left = regions->n_taken, i = 0;
     vec_sort(&regions->items, compare_sizes);
-    for (size_t i = 0; i < regions->items.count; i++) {
-        double left = end - clock_seconds();
-        if (left <= 0) {
-            runtime_log(&p->runtime, "taso: %zu nodes are left to ONNX Runtime: the time is over", n_left);
-            return;
-        }
-        p->options->arguments.optimize.seconds =
-            left * (double)regions->items.items[i].n / (double)n_left * SHARE_OF_SEARCH;
-        n_left -= regions->items.items[i].n;
-        judge_region(p, view, &regions->items.items[i], info);
+    for (; i < regions->items.count && (left = p->created + seconds - now) > 0; i++, now = clock_seconds()) {
+        const struct region *region = &regions->items.items[i];
+        judge_region(p, view, region, now + left * (double)region->n / (double)n_left, info);
+        n_left -= region->n;
     }
-    runtime_log(&p->runtime, "taso: %zu of %zu nodes are understood; opening took %.1f s of %.1f for their regions",
-                regions->n_taken, view->n_nodes, clock_seconds() - start, p->seconds);
+    if (n_left > 0)
+        runtime_log(&p->runtime, "taso: %zu nodes are left to ONNX Runtime: the time is over", n_left);
+    runtime_log(&p->runtime, "taso: %zu of %zu nodes are understood; opening has taken %.1f s of %.1f",
+                regions->n_taken, view->n_nodes, now - p->created, seconds);
 }
 
 // A model with EPContext nodes holds nothing else of ours.
@@ -301,6 +303,7 @@ static OrtStatus *ORT_API_CALL create_provider(OrtEpFactory *this, const OrtHard
     struct provider *p = mem_alloc_zero(sizeof *p);
     p->runtime = ((struct factory *)this)->runtime;
     p->runtime.logger = logger;
+    p->created = clock_seconds();
     arena_init(&p->arena);
     p->options = taso_options_new();
     p->options->arguments.optimize.seconds = OPENING_SECONDS;
@@ -313,7 +316,6 @@ static OrtStatus *ORT_API_CALL create_provider(OrtEpFactory *this, const OrtHard
                       .GetCompiledModelCompatibilityInfo = compatibility_info};
     p->compatibility = compatibility_text(&p->arena);
     OrtStatus *status = set_options(p, session);
-    p->seconds = p->options->arguments.optimize.seconds;
     if (status)
         close_provider(p);
     else

@@ -29,18 +29,31 @@ static bool add_shapes(const struct variant *v, taso_options *o, struct arena *a
     return true;
 }
 
-static bool compile(struct variant *v, struct error *error)
+#define SHARE_OF_SEARCH 0.6      // of the time that a variant has: costs and rewrites
+#define SHARE_OF_COMPILING 0.8   // with weights and kernels; the rest is for the contest
+
+static int is_late(void *context)
+{
+    const struct variant *v = context;
+    return clock_seconds() > v->ends;
+}
+
+static bool compile(struct variant *v, double seconds, struct error *error)
 {
     struct arena arena;
     taso_options options = *v->options;
     taso_error failure;
     arena_init(&arena);
+    options.arguments.optimize.seconds = SHARE_OF_SEARCH * seconds;
     options.arguments.is_timed = false;   // what is run here is timed against ONNX Runtime
+    v->ends = clock_seconds() + SHARE_OF_COMPILING * seconds;
+    taso_options_set_progress(&options, is_late, v);
     bool is_done = add_shapes(v, &options, &arena);
     if (!is_done)
         error_set_code(error, EXIT_UNSUPPORTED, NULL, "too many inputs of unknown sizes");
     else if (taso_optimize_file(&options, v->model->file.path, v->path, NULL, &failure) != TASO_DONE)
-        is_done = error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s", failure.message);
+        is_done = error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s%s%s", failure.file, *failure.file ? ": " : "",
+                                 failure.message);
     arena_free(&arena);
     return is_done;
 }
@@ -180,7 +193,7 @@ static bool has_same_results(struct trial *t, const struct variant *v, const str
 
 // --- the contest -----------------------------------------------------------------------------------------------------
 
-enum { MOST_ROUNDS = 60, LEAST_ROUNDS = 7 };
+enum { MOST_ROUNDS = 60, LEAST_ROUNDS = 7, FEWEST_ROUNDS = 2 };
 #define CONTEST_SECONDS 1.0
 
 static double time_ours(const struct trial *t)
@@ -200,14 +213,21 @@ static double time_theirs(struct trial *t, const struct cpu_session *theirs, Ort
     return seconds;
 }
 
-static double find_ratio(struct trial *t, const struct cpu_session *theirs)
+// Rounds of large models may be few: the interval is the wider.
+static double find_ratio(struct trial *t, const struct cpu_session *theirs, double ends, struct error *error)
 {
     OrtValue **outputs = arena_array(&t->arena, OrtValue *, t->n_outputs + 1);
-    double ours[MOST_ROUNDS], others[MOST_ROUNDS], ratios[2 * MOST_ROUNDS], end = clock_seconds() + CONTEST_SECONDS;
+    double ours[MOST_ROUNDS], others[MOST_ROUNDS], ratios[2 * MOST_ROUNDS], usual = clock_seconds() + CONTEST_SECONDS;
     size_t n = 0;
-    for (; n < MOST_ROUNDS && (n < LEAST_ROUNDS || clock_seconds() < end); n++) {
+    for (double round = 0; n < MOST_ROUNDS && clock_seconds() + round < (n < LEAST_ROUNDS ? ends : fmin(ends, usual));
+         n++) {
         others[n] = time_theirs(t, theirs, outputs);
         ours[n] = time_ours(t);
+        round = others[n] + ours[n];
+    }
+    if (n < FEWEST_ROUNDS) {
+        error_set_code(error, EXIT_UNSUPPORTED, NULL, "the time was over before they were seen to be faster");
+        return 0;
     }
     size_t count = ratios_of_neighbours(others, ours, n, true, ratios);
     struct ratio_summary summary = ratios_summarize(ratios, &count, 1, RATIO_LOOKED_AT_ONCE);
@@ -215,14 +235,14 @@ static double find_ratio(struct trial *t, const struct cpu_session *theirs)
 }
 
 static double judge(const struct variant *v, const struct cpu_session *theirs, taso_session *session, uint64_t seed,
-                    struct error *error)
+                    double ends, struct error *error)
 {
     struct trial trial;
     bool is_made = trial_make(&trial, v, theirs, session, seed);
     if (!is_made)
         error_set_code(error, EXIT_UNSUPPORTED, NULL, "the compiled model has other inputs or outputs");
     bool is_same = is_made && has_same_results(&trial, v, theirs, error), is_timed = v->options->arguments.is_timed;
-    double ratio = !is_same ? 0 : is_timed ? find_ratio(&trial, theirs) : 1;
+    double ratio = !is_same ? 0 : is_timed ? find_ratio(&trial, theirs, ends, error) : 1;
     trial_end(&trial, theirs);
     return ratio;
 }
@@ -238,12 +258,14 @@ bool variant_open(struct variant *v, struct error *error)
     return true;
 }
 
-bool variant_compile(struct variant *v, const struct cpu_session *theirs, uint64_t seed, struct error *error)
+bool variant_compile(struct variant *v, const struct cpu_session *theirs, uint64_t seed, double seconds,
+                     struct error *error)
 {
+    double ends = clock_seconds() + seconds;
     v->ratio = 0;
-    if (!compile(v, error) || !variant_open(v, error))
+    if (!compile(v, seconds, error) || !variant_open(v, error))
         return false;
-    v->ratio = judge(v, theirs, v->idle[0], seed, error);
+    v->ratio = judge(v, theirs, v->idle[0], seed, ends, error);
     return v->ratio > 0;
 }
 

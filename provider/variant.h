@@ -11,14 +11,16 @@ struct variant {
     const struct model_bytes *model;
     const taso_options *options;
     const int64_t *dims;   // of all inputs, one after the other
+    double ends;           // on clock_seconds, when compiling has to be done
     char path[300];        // of the compiled file
     size_t n_idle, n_open;
     taso_session *idle[MOST_SESSIONS];
     double ratio;   // how many times faster it is than `theirs`, or 1 where `measure` is off; 0: it is not to be used
 };
-// Compiles and judges; takes seconds. `path` is where the compiled file goes. False: it does not pay, or, with an
-// error, it cannot be compiled or gives other results.
-bool variant_compile(struct variant *v, const struct cpu_session *theirs, uint64_t seed, struct error *error);
+// Compiles and judges within these seconds, of which the search has the most. `path` is where the compiled file goes.
+// False: it does not pay, or, with an error, it cannot be compiled, gives other results, or was not judged in time.
+bool variant_compile(struct variant *v, const struct cpu_session *theirs, uint64_t seed, double seconds,
+                     struct error *error);
 // Opens a session of the file that is there. False: error.
 bool variant_open(struct variant *v, struct error *error);
 void variant_close(struct variant *v);

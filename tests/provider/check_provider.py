@@ -6,6 +6,7 @@ Nothing is timed here: with `measure=false` all regions that are understood are 
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -41,6 +42,21 @@ def open_session(model, options=None, **provider_options):
     options = options or onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     return onnxruntime.InferenceSession(model, with_provider(options, **provider_options))
+
+
+def log_of(model, **provider_options):
+    """What the plugin tells in the log when a session opens."""
+    script = f"""
+import sys, onnxruntime
+onnxruntime.register_execution_provider_library("taso", {LIBRARY!r})
+options = onnxruntime.SessionOptions()
+options.log_severity_level = 1
+chosen = [d for d in onnxruntime.get_ep_devices() if d.ep_name == {NAME!r}]
+options.add_provider_for_devices(chosen, {dict({"threads": "1", "costs": ""}, **provider_options)!r})
+onnxruntime.InferenceSession(bytes.fromhex(sys.argv[1]), options)
+"""
+    done = subprocess.run([sys.executable, "-c", script, model.hex()], capture_output=True, text=True, check=True)
+    return re.findall(r"taso: (.*)", done.stderr)
 
 
 def feeds(model, seed, sizes):
@@ -349,6 +365,35 @@ for again in range(4):
                 options.add_provider_for_devices(devices(), {name: value})
                 onnxruntime.capi._pybind_state.InferenceSession(options, model, False, False).initialize_session(
                     [], [], set())
+
+    def test_documented_options(self):
+        """Each of the manual's table is taken, and says what it does."""
+        model = parse("""g (float[16,64] x) => (float[16,64] z) <float[64,64] w = {%s}> {
+            a = MatMul(x, w)  b = Relu(a)  c = MatMul(b, w)  z = Softmax<axis = -1>(c) }"""
+                      % ",".join(str((i % 7 - 3) / 20) for i in range(64 * 64)))
+        manual = (pathlib.Path(__file__).parents[2] / "docs/manual/provider.md").read_text(encoding="utf-8")
+        table = manual[manual.index("| option |"):].split("\n\n")[0]
+        documented = {name for line in table.splitlines() for name in re.findall(r"`([\w-]+)`", line.split("|")[1])}
+        with tempfile.TemporaryDirectory() as folder:
+            costs, few = pathlib.Path(folder, "costs"), pathlib.Path(folder, "few.rules")
+            few.write_text("(rule twice (source (relu (relu ?x))) (target (relu ?x)))\n", encoding="utf-8")
+            values = {"threads": "2", "time": "5", "measure": "false", "tolerance": "1e-3", "exact": "true", "budget": "3",
+                      "search": "both", "rules": str(few), "without": "twice", "costs": str(costs)}
+            self.assertEqual(set(values), documented)
+            for name, value in values.items():
+                with self.subTest(name):
+                    self.agree(open_session(model, **{name: value}), model, feeds(model, 9, {}))
+            self.assertTrue(costs.is_file())
+        self.assertIn("4 nodes are run 1.00 times faster", log_of(model, measure="false"))
+        self.assertRegex(log_of(model, measure="false")[-1], r"^4 of 4 nodes are understood; opening has taken [\d.]+ s of 10.0")
+        self.assertIn("4 nodes are left to ONNX Runtime: the time is over", log_of(model, measure="false", time="1e-9"))
+        self.assertRegex(log_of(model, measure="false", rules="/nowhere")[0], "left to ONNX Runtime: .*nowhere")
+
+    def test_tolerance(self):
+        """A region whose outputs are not within it is left."""
+        model = parse("""g (float[16,64] x, float[64,64] w) => (float[16,64] z) { a = MatMul(x, w)  b = Exp(a)
+            c = ReduceSum<keepdims = 1>(b)  z = Div(b, c) }""")
+        self.assertRegex(" ".join(log_of(model, measure="false", tolerance="1e-12")), "output z is not ONNX Runtime's")
 
     def test_contest(self):
         """Whoever wins it, the results are right."""
