@@ -1,46 +1,72 @@
 #!/usr/bin/env python3
-"""Random models through the plugin, beside ONNX Runtime's own provider: `check_random_models.py LIBRARY RANDOM FIRST COUNT`.
+"""Random models through the plugin, beside ONNX Runtime's own provider: `check_random_models.py LIBRARY FIRST COUNT [KINDS]`.
 
-RANDOM is the folder of random_models.py, FIRST the first seed.
+FIRST is the first seed; KINDS are those of whole_models.py (idioms, typed, nnsmith), which take turns. Models with symbols run
+again when their sizes have been compiled. A model that fails is kept in the folder for temporary files.
 """
+import faulthandler
 import pathlib
+import shutil
 import sys
+import tempfile
+import time
 
 import numpy as np
 import onnxruntime
 
-NAME, CPU = "TasoExecutionProvider", ["CPUExecutionProvider"]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "optimizer"))
+import whole_models  # noqa: E402
+
+NAME = "TasoExecutionProvider"
+TOLERANCE, OF_HALVES = 2e-5, 0.02   # of the largest entry; a region's is 1e-5
+SECONDS_FOR_SIZES = 1.5
 
 
 def options_of(devices):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 3
-    options.add_provider_for_devices(devices, {"threads": "1", "measure": "false", "costs": "", "time": "1"})
+    options.add_provider_for_devices(
+        devices, {"threads": "1", "measure": "false", "costs": "", "time": "1", "budget": "100"})
     return options
 
 
-def differs(model, seed, devices):
-    own = onnxruntime.InferenceSession(model, providers=CPU)
-    drawn = np.random.default_rng(seed)
-    feed = {value.name: drawn.standard_normal(value.shape).astype(np.float32) for value in own.get_inputs()}
-    ours = onnxruntime.InferenceSession(model, options_of(devices))
-    ours.disable_fallback()
-    for right, got in zip(own.run(None, feed), ours.run(None, feed), strict=True):
-        largest = np.abs(right).max(initial=1e-30)
-        if right.shape != got.shape or not np.allclose(got, right, rtol=0, atol=1e-5 * largest, equal_nan=True):
-            return True
-    return False
+def is_symbolic(session):
+    return any(isinstance(size, str) for value in session.get_inputs() for size in value.shape)
+
+
+def failure_of(model, own, seed, devices):
+    feed, has_halves = whole_models.inputs_of(own, np.random.default_rng(seed)), whole_models.has_halves(model)
+    tolerance = OF_HALVES if has_halves else TOLERANCE
+    try:
+        ours = onnxruntime.InferenceSession(str(model), options_of(devices))
+        ours.disable_fallback()
+        found = whole_models.difference(own, ours, feed, tolerance)
+        if not found and is_symbolic(own):
+            time.sleep(SECONDS_FOR_SIZES)
+            found = whole_models.difference(own, ours, feed, tolerance)
+    except Exception as failure:   # pylint: disable=broad-except # of any kind
+        return str(failure)
+    return found if found and whole_models.is_steady(model, own, feed, 1e-3 if has_halves else 1e-6) else None
 
 
 def main():
-    library, folder, first, count = sys.argv[1:]
-    sys.path.insert(0, folder)
-    import random_models
+    faulthandler.enable()
+    library, first, count, *kinds = sys.argv[1:]
+    kinds = kinds[0].split(",") if kinds else ["idioms", "typed"]
     onnxruntime.register_execution_provider_library("taso", str(pathlib.Path(library).resolve()))
     devices = [device for device in onnxruntime.get_ep_devices() if device.ep_name == NAME]
-    seeds = range(int(first), int(first) + int(count))
-    failed = [seed for seed in seeds if differs(random_models.make(seed).SerializeToString(), seed, devices)]
+    failed = []
+    with tempfile.TemporaryDirectory() as folder:
+        model = pathlib.Path(folder) / "model.onnx"
+        for seed in range(int(first), int(first) + int(count)):
+            kind = kinds[seed % len(kinds)]
+            own = whole_models.make_model(kind, np.random.default_rng(seed), model)
+            found = failure_of(model, own, seed, devices)
+            if found:
+                failed.append(seed)
+                kept = shutil.copy(model, pathlib.Path(tempfile.gettempdir()) / f"provider-{kind}-{seed}.onnx")
+                print(f"FAILED: {kept}: {found}", flush=True)
     print(f"{count} models, {len(failed)} differ: {failed}")
     return 1 if failed else 0
 
