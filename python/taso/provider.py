@@ -12,10 +12,10 @@ _BESIDE = [pathlib.Path(__file__).parent, pathlib.Path(__file__).parents[4]]   #
 
 
 def library_path() -> str:
-    """The plugin: the file that TASO_PROVIDER names, or the one that was installed with this package, or with
-    onnxruntime-ep-taso."""
+    """The plugin: the file that TASO_PROVIDER names, or the one that was installed with onnxruntime-ep-taso, or with this
+    package."""
     named = os.environ.get("TASO_PROVIDER")
-    for path in [pathlib.Path(named)] if named else [*(folder / _LIBRARY for folder in _BESIDE), *_packaged()]:
+    for path in [pathlib.Path(named)] if named else [*_packaged(), *(folder / _LIBRARY for folder in _BESIDE)]:
         if path.is_file():
             return str(path.resolve())
     raise FileNotFoundError(f"{named or _LIBRARY} is not there: this build of taso has no provider for ONNX Runtime")
