@@ -27,13 +27,14 @@ TABLES = {
     "saturation": "Tensat's tables anew",
     "scaling": "how the time of a search grows with the graph",
     "searches": "what searches come to by layouts, sizes of rules and methods",
+    "shares": "what our provider runs of models in ONNX Runtime, and that it runs them right",
     "simplifiers": "what other tools make of models beside taso-opt",
     "tuning": "what tuning gains over untuned compiled models",
     "unproved": "what keeps generated rules from being proved",
     "xla": "verdicts on the rules of XLA's simplifier",
 }
 # Tables beside other programs, which live in an environment of their own, made of scripts/WHAT.txt.
-BESIDE = {"peers": "peers", "providers": "peers", "simplifiers": "simplifiers"}
+BESIDE = {"peers": "peers", "providers": "peers", "shares": "peers", "simplifiers": "simplifiers"}
 
 
 def prepare_environment(what):
