@@ -12,7 +12,7 @@ struct attempt {
     struct typing *typing;
     const struct equation *equation;
     struct random random;
-    struct arena scratch;
+    struct arena *scratch;
     int rank;        // the largest one
     int long_axis;   // of sizes up to the largest, far; or -1
     bool has_windows;
@@ -82,7 +82,7 @@ static struct attribute_value choose_wide(struct attempt *a, const struct domain
     const struct entry_range *range = find_range(d->attribute->role);
     uint32_t count = length_of_list(a, d);
     int64_t high = highest_entry(a, range);
-    int64_t *ints = arena_array(&a->scratch, int64_t, count + 1), value = between(a, range->low, high);
+    int64_t *ints = arena_array(a->scratch, int64_t, count + 1), value = between(a, range->low, high);
     enum { PLAIN, PLAIN_BUT_ONE, ALIKE, ANY, N_KINDS } kind = (int)between(a, 0, N_KINDS - 1);
     for (uint32_t i = 0; i < count; i++)
         ints[i] = kind == ALIKE ? value : kind == ANY ? between(a, range->low, high) : range->plain;
@@ -98,7 +98,7 @@ static void choose_attributes(struct attempt *a)
     struct domain domains[MAX_RULE_VARIABLES];
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
         struct domain *d = &domains[v];
-        *d = domain_of_variable(p, v, a->rank, DOMAIN_SMALL, &a->scratch);
+        *d = domain_of_variable(p, v, a->rank, DOMAIN_SMALL, a->scratch);
         uint32_t like = v;
         for (uint32_t u = 0; u < v; u++)
             if (d->attribute && domains[u].attribute && domains[u].is_whole == d->is_whole &&
@@ -135,7 +135,7 @@ static int64_t entry_of_windows(struct attempt *a, enum attribute_role role, uin
 {
     const struct pattern *p = a->equation->pattern;
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
-        struct domain d = domain_of_variable(p, v, a->rank, DOMAIN_ALIKE, &a->scratch);
+        struct domain d = domain_of_variable(p, v, a->rank, DOMAIN_ALIKE, a->scratch);
         if (d.attribute && d.attribute->role == role && a->attributes[v].count > entry && happens(a, 2, 3))
             return a->attributes[v].ints[entry];
     }
@@ -215,13 +215,13 @@ static void allow_size(struct attempt *a, int64_t size)
 static void choose_shapes(struct attempt *a)
 {
     for (uint32_t v = 0; v < a->equation->pattern->n_attribute_variables; v++) {
-        struct domain d = domain_of_variable(a->equation->pattern, v, a->rank, DOMAIN_ALIKE, &a->scratch);
+        struct domain d = domain_of_variable(a->equation->pattern, v, a->rank, DOMAIN_ALIKE, a->scratch);
         bool is_of_parts = d.attribute && d.attribute->role == ROLE_PART_SIZES;
         bool is_of_sizes = is_of_parts || (d.attribute && d.attribute->role == ROLE_SHAPE);
         if (!is_of_sizes || !d.is_whole || happens(a, 1, 2))
             continue;
         uint32_t count = is_of_parts ? (uint32_t)between(a, 1, most_parts(a)) : (uint32_t)a->rank;
-        int64_t *ints = arena_array(&a->scratch, int64_t, count), sum = 0;
+        int64_t *ints = arena_array(a->scratch, int64_t, count), sum = 0;
         for (uint32_t i = 0; i < count; i++)
             sum += ints[i] = choose_size(a, a->box.sizes[0][a->rank][is_of_parts ? 0 : i]);
         if (is_of_parts && a->search->is_far)
@@ -245,7 +245,7 @@ static void find_instance(struct attempt *a)
 {
     struct enumeration e = {.equation = a->equation,
                             .typing = a->typing,
-                            .scratch = &a->scratch,
+                            .scratch = a->scratch,
                             .box = &a->box,
                             .wanted = a->wanted,
                             .attributes = a->attributes,
@@ -275,18 +275,19 @@ static bool show(struct random_search *s, struct instance *in, enum wanted_sides
 }
 
 // No attempt asks what another one did, so that all is forgotten: what is asked again soon stays in the cache.
-static bool run_attempt(struct random_search *s, struct typing *typing, const struct equation *eq, uint64_t key,
-                        bool has_other_dtypes)
+static bool run_attempt(struct random_search *s, struct typing *typing, struct arena *scratch,
+                        const struct equation *eq, uint64_t key, bool has_other_dtypes)
 {
     static const int ranks[] = {1, 2, 2, 2, 3, 3, 4, 4, 5}, ranks_with_windows[] = {3, 4, 4, 4, 4, 4, 4, 5};
     static const int far_ranks[] = {1, 2, 3, 4, 5, 5, 6}, far_ranks_with_windows[] = {3, 4, 4, 5, 5, 6};
     struct attempt a = {.search = s,
                         .typing = typing,
+                        .scratch = scratch,
                         .equation = eq,
                         .random = random_seed(key),
                         .has_windows = has_windows(eq->pattern)};
+    struct arena_mark mark = arena_mark(scratch);
     bool goes_on = true;
-    arena_init(&a.scratch);
     typing_forget(typing);
     bool is_far = s->is_far;
     a.rank = is_far && a.has_windows ? far_ranks_with_windows[random_below(&a.random, 6)]
@@ -303,7 +304,7 @@ static bool run_attempt(struct random_search *s, struct typing *typing, const st
     find_instance(&a);
     if (a.is_found)
         goes_on = show(s, &a.found, a.wanted);
-    arena_free(&a.scratch);
+    arena_release(scratch, mark);
     return goes_on;
 }
 
@@ -312,12 +313,15 @@ bool random_instances_visit(struct random_search *s, const struct equation *eq)
     uint64_t key = hash_mix(s->seed, hash_string(eq->name));
     bool goes_on = true;
     struct typing typing;
+    struct arena scratch;
     s->instances = 0;
     typing_init(&typing);
+    arena_init(&scratch);
     // Integers and truth values where there are no instances of real numbers alone.
     for (int others = 0; others < 2 && s->instances == 0; others++)
         for (uint32_t i = 0; i < s->attempts && s->instances < s->wanted && goes_on; i++)
-            goes_on = run_attempt(s, &typing, eq, random_keyed(key, i), others);
+            goes_on = run_attempt(s, &typing, &scratch, eq, random_keyed(key, i), others);
+    arena_free(&scratch);
     typing_free(&typing);
     return goes_on;
 }

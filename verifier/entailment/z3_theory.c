@@ -141,12 +141,17 @@ static void collect_uses(const struct formulas *f, Z3_solver solver, struct enta
     Z3_ast_vector_dec_ref(f->z3, core);
 }
 
+// Z3's reason where all axioms were applied wherever they can be.
+#define NO_MORE_INSTANCES "(incomplete quantifiers)"
+
 static bool check(const struct formulas *f, Z3_solver solver, struct entailment *e)
 {
     Z3_lbool result =
         Z3_solver_check_assumptions(f->z3, solver, (unsigned)f->axiom_literals.count, f->axiom_literals.items);
     if (result == Z3_L_FALSE)
         collect_uses(f, solver, e);
+    else if (strcmp(Z3_solver_get_reason_unknown(f->z3, solver), NO_MORE_INSTANCES) != 0)
+        e->ran_out_of_steps = true;
     return result == Z3_L_FALSE;
 }
 

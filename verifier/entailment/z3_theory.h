@@ -29,7 +29,8 @@ enum entailment_status {
 struct entailment {
     enum entailment_status status;
     double seconds;
-    uint32_t obligations;   // more than one: for each rank of images
+    uint32_t obligations;    // more than one: for each rank of images
+    bool ran_out_of_steps;   // where it is unknown: otherwise more of them would say no more
     uint32_t n_uses;
     const char *uses[64];   // names of the properties in the proofs
     uint32_t n_axioms;

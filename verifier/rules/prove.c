@@ -60,7 +60,7 @@ static bool find_argument(const struct provers *p, struct rule_report *report)
         derive(p, &eq, PART_OF_FIRST_STEPS, report);
     if (!has_argument(report))
         prove_with_symbols(p, &eq, report);
-    if (!has_argument(report))
+    if (!has_argument(report) && report->entailment.ran_out_of_steps)
         derive(p, &eq, 1, report);
     return has_argument(report);
 }

@@ -313,10 +313,40 @@ static bool puts_numbers(const struct operator* op)
     return operator_has_role(op, ROLE_PADS) || operator_has_role(op, ROLE_GAPS) || operator_is_constant(op);
 }
 
+static bool has_types(const struct family *f, const struct attribute_term *t)
+{
+    uint32_t tensors = equation_variables_of_term(t);
+    for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++)
+        if (tensors >> v & 1 && !f->types[v])
+            return false;
+    return attribute_variables_of_term(t) == 0;
+}
+
+// All others are impossible where the condition is assumed. False: no condition says numbers.
+static bool take_value_of_condition(struct family *f, uint32_t variable, int64_t *ints, uint32_t *ret_count)
+{
+    struct list_of_polys list;
+    for (uint32_t i = 0; i < f->equation->n_conditions; i++) {
+        const struct condition *c = &f->equation->conditions[i];
+        if (c->kind != CONDITION_EQUAL || c->a->kind != TERM_VARIABLE || c->a->value != variable ||
+            !has_types(f, c->b) || !family_list(f, c->b, &list) || list.n > MAX_RANK)
+            continue;
+        uint32_t n = 0;
+        while (n < list.n && poly_is_const(f->polys, list.items[n], &ints[n]))
+            n++;
+        *ret_count = n;
+        if (n == list.n)
+            return true;
+    }
+    return false;
+}
+
 // All values that an attribute of this kind may have. False: it has others than those that are tried.
 static bool choose_value(struct family *f, uint32_t variable, const struct attribute *a, bool puts_number, int rank,
                          int64_t *ints, uint32_t *ret_count)
 {
+    if (a->kind != ATTRIBUTE_REAL && take_value_of_condition(f, variable, ints, ret_count))
+        return true;
     *ret_count = 1;
     if (a->role == ROLE_AXIS && rank == 0)
         f->is_impossible = true;
