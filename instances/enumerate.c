@@ -13,6 +13,13 @@ struct level {
     node_set nodes;        // to be typed
     uint32_t conditions;   // to be asked
 };
+// A node that is typed next, with the variable as one input and another one that is known: few types agree with that.
+struct agreeing {
+    head_id head;   // NO_HEAD: there is no such node
+    uint32_t input, other;
+    term_id other_term;
+    const uint32_t *of_types;   // that are tried; NULL: not asked yet
+};
 struct search {
     struct enumeration *e;
     struct instance in;
@@ -20,6 +27,7 @@ struct search {
     uint32_t n_levels;   // variables
     struct level levels[MAX_RULE_VARIABLES + 1];
     struct types_to_try types[MAX_RULE_VARIABLES];   // of each variable
+    struct agreeing agreeing[MAX_RULE_VARIABLES];    // of each level
 };
 
 // --- what is tried ---------------------------------------------------------------------------------------------------
@@ -108,6 +116,60 @@ static void plan_levels(struct search *s, uint32_t variables)
     }
 }
 
+// --- agreement -------------------------------------------------------------------------------------------------------
+
+static uint32_t variables_of_term(const struct pattern *p, term_id term)
+{
+    const struct term *t = &p->terms.items[term];
+    return t->is_variable ? 1u << t->index : equation_variables_of_node(p, t->index);
+}
+
+static struct agreeing agreeing_of_node(const struct search *s, uint32_t node, uint32_t variable)
+{
+    const struct pattern *p = s->e->equation->pattern;
+    const struct pattern_node *n = &p->nodes.items[node];
+    struct agreeing found = {NO_HEAD, UINT32_MAX, UINT32_MAX};
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        const struct term *t = &p->terms.items[n->inputs[i]];
+        if (t->is_variable && t->index == variable)
+            found.input = i;
+        else if (!(variables_of_term(p, n->inputs[i]) >> variable & 1))
+            found.other = i;
+    }
+    if (found.input == UINT32_MAX || found.other == UINT32_MAX || s->in.heads[node] == NO_HEAD ||
+        !typing_has_agreement(s->e->typing, s->in.heads[node]))
+        return found;
+    found.head = s->in.heads[node];
+    found.other_term = n->inputs[found.other];
+    return found;
+}
+
+static void find_agreeing(struct search *s)
+{
+    for (uint32_t i = 0; i < s->n_levels; i++) {
+        s->agreeing[i].head = NO_HEAD;
+        for (uint32_t n = 0; s->levels[i + 1].nodes >> n && s->agreeing[i].head == NO_HEAD; n++)
+            if (s->levels[i + 1].nodes & s->required & (node_set)1 << n)
+                s->agreeing[i] = agreeing_of_node(s, n, s->levels[i].variable);
+    }
+}
+
+// The agreements of the types that are tried at the level, and the one that is wanted. NULL: any may do.
+static const uint32_t *agreements_at(struct search *s, uint32_t number, uint32_t *ret_wanted)
+{
+    struct agreeing *a = &s->agreeing[number];
+    type_id other = a->head == NO_HEAD ? NO_TYPE : instance_term_type(&s->in, a->other_term);
+    if (other == NO_TYPE)
+        return NULL;
+    const struct types_to_try *types = &s->types[s->levels[number].variable];
+    uint32_t *of_types = a->of_types ? NULL : arena_array(s->e->scratch, uint32_t, types->count + 1);
+    for (uint32_t i = 0; of_types && i < types->count; i++)
+        of_types[i] = typing_agreement(s->e->typing, a->head, a->input, types->items[i]);
+    a->of_types = of_types ? of_types : a->of_types;
+    *ret_wanted = typing_agreement(s->e->typing, a->head, a->other, other);
+    return a->of_types;
+}
+
 // --- the search ------------------------------------------------------------------------------------------------------
 
 static bool type_nodes(struct search *s, node_set nodes)
@@ -152,9 +214,13 @@ static bool try_types(struct search *s, uint32_t number)
 {
     uint32_t variable = s->levels[number].variable;
     const struct types_to_try *types = &s->types[variable];
+    uint32_t wanted = 0;
+    const uint32_t *agreements = agreements_at(s, number, &wanted);
     bool goes_on = true;
     for (uint32_t i = 0; i < types->count && goes_on && !s->e->was_cut_short; i++) {
         s->e->was_cut_short = ++s->e->steps > s->e->step_limit;
+        if (agreements && agreements[i] != wanted)
+            continue;
         instance_bind(&s->in, variable, types->items[i]);
         goes_on = s->e->was_cut_short || search_from(s, number + 1);
     }
@@ -191,6 +257,7 @@ bool enumerate_instances(struct enumeration *e)
     struct arena_mark mark = arena_mark(e->scratch);
     plan_levels(&s, variables);
     find_types(&s, variables);
+    find_agreeing(&s);
     bool goes_on = e->was_cut_short || search_from(&s, 0);
     arena_release(e->scratch, mark);
     return goes_on;

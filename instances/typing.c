@@ -15,7 +15,6 @@ void typing_init(struct typing *t)
     definition_init(&t->scratch, &t->temporary, 0, NULL);
     definition_init(&t->meaning, &t->arena, 0, NULL);
     t->scratch.is_silent = true;
-    memset(t->agreements, 0xff, sizeof t->agreements);
 }
 
 void typing_free(struct typing *t)
@@ -50,7 +49,6 @@ void typing_forget(struct typing *t)
     table_clear(&t->by_type);
     key_set_clear(&t->head_keys);
     key_set_clear(&t->questions);
-    memset(t->agreements, 0xff, sizeof t->agreements);
     arena_release(&t->arena, beginning);
     arena_release(&t->temporary, beginning);
 }
@@ -166,29 +164,17 @@ static const struct typed_call *answer(struct typing *t, head_id head, uint32_t 
     return call;
 }
 
-static uint32_t agreement_of(struct typing *t, head_id head, uint32_t input, type_id type)
+bool typing_has_agreement(const struct typing *t, head_id head)
 {
-    uint64_t hash = hash_step(hash_step(head, input), type);
-    struct typed_agreement *known = &t->agreements[hash % RECENT_AGREEMENTS];
-    if (known->head != head || known->input != input || known->type != type) {
-        struct type types[MAX_TYPED_INPUTS];
-        types[input] = *t->types.items[type];
-        struct operator_call call = {t->heads.items[head].op, (int)input + 1, types, t->heads.items[head].attributes};
-        *known = (struct typed_agreement){head, input, type, (uint32_t)operator_agreement(&call, (int)input)};
-    }
-    return known->agreement;
+    return t->heads.items[head].has_agreement;
 }
 
-// Most combinations of types are refused by this alone.
-static bool inputs_agree(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
+uint32_t typing_agreement(const struct typing *t, head_id head, uint32_t input, type_id type)
 {
-    if (n_inputs < 2 || !t->heads.items[head].has_agreement)
-        return true;
-    uint32_t of_last = agreement_of(t, head, n_inputs - 1, inputs[n_inputs - 1]);
-    for (uint32_t i = 0; i + 1 < n_inputs; i++)
-        if (agreement_of(t, head, i, inputs[i]) != of_last)
-            return false;
-    return true;
+    struct type types[MAX_TYPED_INPUTS];
+    types[input] = *t->types.items[type];
+    struct operator_call call = {t->heads.items[head].op, (int)input + 1, types, t->heads.items[head].attributes};
+    return (uint32_t)operator_agreement(&call, (int)input);
 }
 
 // KEY_NONE: there is no room for it.
@@ -205,8 +191,6 @@ static uint32_t number_of_question(struct typing *t, head_id head, uint32_t n_in
 
 const struct typed_call *typing_apply(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
 {
-    if (!inputs_agree(t, head, n_inputs, inputs))
-        return &ill_typed;
     uint32_t number = number_of_question(t, head, n_inputs, inputs);
     if (number < t->answers.count)
         return t->answers.items[number];

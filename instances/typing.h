@@ -23,7 +23,6 @@ struct typed_call {
     struct definition *definition;        // NULL until typing_definition made it
     const struct evaluation_plan *plan;   // NULL until typing_plan made it
 };
-#define RECENT_AGREEMENTS 4096
 
 struct typed_head {
     bool has_agreement;   // operator_agreement may be asked, and tells inputs apart
@@ -39,12 +38,6 @@ struct typing {
     struct table by_type;
     struct key_set questions;                 // a head and the types of inputs
     VEC(const struct typed_call *) answers;   // by the question's number
-    struct typed_agreement {
-        head_id head;   // NO_HEAD: a free place
-        uint32_t input;
-        type_id type;
-        uint32_t agreement;            // of this input, if it has this type; a part of it
-    } agreements[RECENT_AGREEMENTS];   // by hash: few enough to stay in the cache
     VEC(int64_t) key;
     struct definition scratch;   // of what is being typed
     struct definition meaning;   // of what is about to be kept
@@ -60,6 +53,9 @@ const struct type *typing_type(const struct typing *t, type_id id);
 // The number of an operator with attributes; valid until typing_trim.
 head_id typing_head(struct typing *t, const struct operator* op, const struct attribute_value *attributes);
 const struct attribute_value *typing_attributes(const struct typing *t, head_id head);
+// Inputs of a typed application have one agreement where the head has any: most combinations are refused by it.
+bool typing_has_agreement(const struct typing *t, head_id head);
+uint32_t typing_agreement(const struct typing *t, head_id head, uint32_t input, type_id type);
 // Never NULL; valid until typing_trim.
 const struct typed_call *typing_apply(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs);
 // The meaning of a typed call, made on first use.

@@ -122,8 +122,16 @@ void table_copy(struct table *ret_copy, const struct table *t)
         memcpy(ret_copy->slots, t->slots, t->capacity * sizeof *t->slots);
 }
 
+// Slots of which few were in use would take longer to clear, and to find anything in, than to make anew.
+static bool is_sparse(const struct table *t)
+{
+    return t->capacity > FIRST_CAPACITY && t->count < t->capacity / 8;
+}
+
 void table_clear(struct table *t)
 {
+    if (is_sparse(t))
+        table_free(t);
     for (size_t i = 0; i < t->capacity; i++)
         t->slots[i] = (struct table_slot){0, TABLE_NONE};
     t->count = 0;

@@ -98,6 +98,20 @@ static void an_empty_table_finds_nothing(void **state)
     table_free(&t);
 }
 
+static void a_table_of_few_gives_its_slots_back(void **state)
+{
+    struct table t = {0};
+    uint64_t key = 3;
+    table_reserve(&t, 100000);
+    table_insert(&t, 7, 0);
+    table_clear(&t);
+    assert_int_equal(t.capacity, 0);
+    assert_int_equal(table_find(&t, 7, keys_are_equal, &key, &key), TABLE_NONE);
+    table_insert(&t, 7, 0);
+    assert_int_equal(table_find(&t, 7, keys_are_equal, &key, &key), 0);
+    table_free(&t);
+}
+
 static void equal_hashes_are_not_equal_things(void **state)
 {
     struct table t = {0};
@@ -136,4 +150,5 @@ static void keys_are_numbered_as_they_come(void **state)
 }
 
 RUN_TESTS(TEST(behaves_like_an_array_for_every_hash), TEST(an_empty_table_finds_nothing),
-          TEST(equal_hashes_are_not_equal_things), TEST(keys_are_numbered_as_they_come))
+          TEST(a_table_of_few_gives_its_slots_back), TEST(equal_hashes_are_not_equal_things),
+          TEST(keys_are_numbered_as_they_come))

@@ -208,26 +208,42 @@ static struct found_condition join_groups(const struct groups *g, uint32_t kept)
     return all;
 }
 
+enum { STAGES = 3 };
+
 // A rule, and who is asked whether it holds under conditions.
 struct abduction {
     struct theory *theory;
     struct judge *judge;   // NULL: the rule agrees at all instances
     const struct rule *rule;
     struct groups groups;
+    uint32_t n_failed, failed[STAGES + MAX_GROUPS];   // sets of these with which it isn't proved
 };
+
+// With fewer conditions it isn't proved either; with none it was asked before.
+static bool is_known_to_fail(const struct abduction *a, uint32_t kept)
+{
+    bool is_known = kept == 0;
+    for (uint32_t i = 0; i < a->n_failed; i++)
+        is_known = is_known || (kept & ~a->failed[i]) == 0;
+    return is_known;
+}
 
 static bool suffices(struct abduction *a, uint32_t kept)
 {
+    if (is_known_to_fail(a, kept))
+        return false;
     struct rule with = *a->rule;
     struct found_condition conditions = join_groups(&a->groups, kept);
     rule_add_conditions(&with, &conditions, a->groups.arena);
     struct equation eq = equation_of_rule(&with);
-    return !(a->judge && judge_finds_difference(a->judge, &eq)) &&
-           theory_prove(a->theory, &eq, NULL).status == ENTAILMENT_PROVED;
+    bool is_proved = !(a->judge && judge_finds_difference(a->judge, &eq)) &&
+                     theory_prove(a->theory, &eq, NULL).status == ENTAILMENT_PROVED;
+    if (!is_proved)
+        a->failed[a->n_failed++] = kept;
+    return is_proved;
 }
 
 // Conditions that most rules lack are asked first. Those of later stages are not looked at where those before suffice.
-#define STAGES 3
 static void add_stage(struct groups *g, const struct rule *r, bool are_of_text, int stage)
 {
     switch (stage) {
@@ -250,7 +266,7 @@ static struct found_condition find_by_stages(struct abduction *a, bool are_of_te
 {
     struct groups *g = &a->groups;
     bool is_enough = false;
-    g->count = 0;
+    g->count = a->n_failed = 0;
     for (int stage = 0; stage < STAGES && !is_enough; stage++) {
         uint32_t before = g->count;
         add_stage(g, a->rule, are_of_text, stage);
