@@ -91,9 +91,11 @@ static void judge_region(struct provider *p, const struct graph_view *view, cons
     struct error error = {0};
     struct model_bytes model;
     struct compiled_region *c = NULL;
+    double started = clock_seconds();
     if (model_bytes_make(&model, &p->runtime, view, region->nodes, region->n, &p->arena, &error))
         c = compiled_region_open(&p->runtime, &model, p->options, &error);
-    if (c && is_worth_it(p, c, region->n, ends, &error) && offer(p, view, region, info)) {
+    double of_theirs = clock_seconds() - started;
+    if (c && is_worth_it(p, c, region->n, ends - of_theirs, &error) && offer(p, view, region, info)) {
         vec_push(&p->regions, c);
         return;
     }
@@ -116,7 +118,8 @@ static double seconds_to_open(const struct provider *p)
     return seconds > 0 ? seconds : NO_LIMIT;   // as taso-opt's --time 0
 }
 
-// The largest regions first, each for its share of what is left of the time.
+// The largest regions first, each for its share of what is left of the time. How long the own provider takes to open
+// the region is kept for it, should it be the one that runs it.
 static void judge_regions(struct provider *p, const struct graph_view *view, struct regions *regions,
                           OrtEpGraphSupportInfo *info)
 {

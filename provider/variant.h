@@ -11,7 +11,7 @@ struct variant {
     const struct model_bytes *model;
     const taso_options *options;
     const int64_t *dims;   // of all inputs, one after the other
-    double ends;           // on clock_seconds, when compiling has to be done
+    double ends;           // on clock_seconds, when the search has to be done
     char path[300];        // of the compiled file
     size_t n_idle, n_open;
     taso_session *idle[MOST_SESSIONS];

@@ -67,8 +67,8 @@ def parse_known_models(parser):
     from models.catalog import MODELS
     options = parser.parse_args()
     for name in options.names:
-        is_there = options.models and list(options.models.glob(f"{name}*.onnx"))
-        if name not in MODELS and not is_there and not pathlib.Path(name).is_file():
+        is_file = pathlib.Path(name).is_file()
+        if name not in MODELS and not is_file and not (options.models and list(options.models.glob(f"{name}*.onnx"))):
             parser.error(f"no model is called '{name}', and no file; see build-models --list")
     return options
 
