@@ -72,7 +72,7 @@ static const struct {
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
 struct outcome {   // of a kind, on a model
-    double before, after;
+    double before, quarter, half, after;
     struct beside {
         bool is_any;       // did the sequential search find anything?
         bool is_reached;   // was it as good as that?
@@ -316,6 +316,8 @@ static void tell_outcomes(struct experiment *e, const struct trajectory *all)
     for (size_t i = 0; i < N_KINDS; i++) {
         struct outcome *o = &e->outcomes[i][e->n_models];
         o->before = all[i].report.joint.before;
+        o->quarter = cost_at(&all[i], e->seconds / 4);
+        o->half = cost_at(&all[i], e->seconds / 2);
         o->after = all[i].report.joint.after;
         for (size_t k = 0; k < N_ASIDE; k++)
             o->beside[k] = compare_with(&all[i], &all[kinds[i].aside[k]], e->seconds);
@@ -359,45 +361,50 @@ static int compare_doubles(const void *a, const void *b)
     return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
-// A search that was never as good counts as if it had been in the end. The last number is what it ends with beside the
-// other.
+// Times are of those that came to be as good; the last number is what a search ends with beside the other.
 static void print_comparison(const struct experiment *e, size_t kind, size_t k)
 {
     double ratios[MOST_MODELS], logs = 0, ends = 0;
-    size_t n = 0, n_never = 0, n_twice = 0;
+    size_t n = 0, n_found = 0, n_never = 0, n_twice = 0;
     for (size_t i = 0; i < e->n_models; i++) {
         const struct beside *o = &e->outcomes[kind][i].beside[k];
         ends += log(e->outcomes[kind][i].after / e->outcomes[kinds[kind].aside[k]][i].after);
-        if (!o->is_any)
+        n_found += o->is_any;
+        n_never += o->is_any && !o->is_reached;
+        if (!o->is_any || !o->is_reached)
             continue;
-        n_never += !o->is_reached;
-        n_twice += o->is_reached && o->less_time >= 2;
+        n_twice += o->less_time >= 2;
         logs += log(o->less_time);
         ratios[n++] = o->less_time;
     }
     qsort(ratios, n, sizeof *ratios, compare_doubles);
     if (n)
         printf(" %.2f | %.2f, %.2f, %.2f | %zu of %zu | %zu | %.3f |", exp(logs / (double)n), ratios[n / 4],
-               ratios[n / 2], ratios[3 * n / 4], n_twice, n, n_never, exp(ends / (double)e->n_models));
+               ratios[n / 2], ratios[3 * n / 4], n_twice, n_found, n_never, exp(ends / (double)e->n_models));
 }
 
+// Geometric means after a quarter, half and all of the time, then quartiles and the most.
 static void print_gains(const struct experiment *e, size_t kind)
 {
-    double gains[MOST_MODELS], logs = 0;
+    double gains[MOST_MODELS], quarter = 0, half = 0, all = 0;
     size_t n = e->n_models;
     for (size_t i = 0; i < n; i++) {
-        gains[i] = e->outcomes[kind][i].before / e->outcomes[kind][i].after;
-        logs += log(gains[i]);
+        const struct outcome *o = &e->outcomes[kind][i];
+        gains[i] = o->before / o->after;
+        quarter += log(o->before / o->quarter);
+        half += log(o->before / o->half);
+        all += log(gains[i]);
     }
     qsort(gains, n, sizeof *gains, compare_doubles);
-    printf("| %s | %.4f | %.3f, %.3f, %.3f, %.3f |", kinds[kind].name, exp(logs / (double)n), gains[n / 4],
-           gains[n / 2], gains[3 * n / 4], gains[n - 1]);
+    printf("| %s | %.3f, %.3f, %.3f | %.3f, %.3f, %.3f, %.3f |", kinds[kind].name, exp(quarter / (double)n),
+           exp(half / (double)n), exp(all / (double)n), gains[n / 4], gains[n / 2], gains[3 * n / 4], gains[n - 1]);
 }
 
 static void print_summary(const struct experiment *e)
 {
-    printf("%zu models; gains: mean, quartiles and the most; then beside each of two sequential searches: times less "
-           "time, quartiles, twice, never as good, ends with\n",
+    printf("%zu models\n| search | gain after a quarter, half, all | quartiles, most | less time | quartiles | twice | "
+           "never "
+           "| ends with | than exhaustive | quartiles | twice | never | ends with |\n",
            e->n_models);
     for (size_t kind = 0; e->n_models && kind < N_KINDS; kind++) {
         print_gains(e, kind);

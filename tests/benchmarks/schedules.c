@@ -352,14 +352,29 @@ static const struct reuse_schedule *schedule_of(const struct recorded *r, int64_
     return &r->schedules.items[i];
 }
 
-// Those of reuse first; once they are over, whoever goes on has others.
-static size_t propose(struct grid_search *search, struct reuse_search *reuse, bool goes_on, size_t most,
-                      int64_t *ret_points)
+// Reuse knows of those that were tried before what they take.
+static size_t keep_untried(const struct recorded *r, struct grid_search *search, struct reuse_search *reuse,
+                           int64_t *points, size_t n)
 {
-    size_t n = reuse ? reuse_search_propose(reuse, most, ret_points) : 0;
+    size_t kept = 0;
     for (size_t i = 0; i < n; i++)
-        grid_search_take(search, ret_points[i]);
-    return n || !goes_on ? n : grid_search_propose(search, most, ret_points);
+        if (grid_search_take(search, points[i]))
+            points[kept++] = points[i];
+        else
+            reuse_search_tell(reuse, points[i], r->seconds[points[i]] > 0 ? r->seconds[points[i]] : INFINITY);
+    return kept;
+}
+
+// Those of reuse first; once they are over, whoever goes on has others.
+static size_t propose(const struct recorded *r, struct grid_search *search, struct reuse_search *reuse, bool goes_on,
+                      size_t most, int64_t *ret_points)
+{
+    size_t n = 1, kept = 0;
+    while (reuse && n && !kept) {
+        n = reuse_search_propose(reuse, most, ret_points);
+        kept = keep_untried(r, search, reuse, ret_points, n);
+    }
+    return kept || !goes_on ? kept : grid_search_propose(search, most, ret_points);
 }
 
 static void tell(struct searching *s, struct grid_search *search, struct reuse_search *reuse, struct found *f,
@@ -387,7 +402,7 @@ static struct found search(const struct recorded *r, struct cost_model *model, s
     int64_t points[BATCH_OF_SEARCH];
     while (f.n_trials < most) {
         size_t left = most - f.n_trials;
-        size_t n = propose(search, reuse, goes_on, left < BATCH_OF_SEARCH ? left : BATCH_OF_SEARCH, points);
+        size_t n = propose(r, search, reuse, goes_on, left < BATCH_OF_SEARCH ? left : BATCH_OF_SEARCH, points);
         for (size_t i = 0; i < n; i++)
             tell(&s, search, reuse, &f, points[i]);
         if (model)
@@ -469,6 +484,7 @@ static void add_found(struct row *row, const struct record *record, const struct
 static void print_row(const char *name, const struct row *row)
 {
     printf("| %s | %.0f | %.1f %% | %.1f %% |\n", name, row->trials, 1e2 * row->least / row->found, 1e2 * row->worst);
+    fflush(stdout);
 }
 
 enum learning { LEARNS_NOTHING, LEARNS_RIDGE, LEARNS_TREES };
@@ -524,7 +540,6 @@ static void compare(const char *name, const struct record *record)
         if (record->work == AFTER)
             compare_reuse(record, false, most / 3, most);
     }
-    fflush(stdout);
 }
 
 static void record_file(struct record *record, const char *path)
