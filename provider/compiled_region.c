@@ -37,7 +37,7 @@ static bool open_sessions(struct compiled_region *c, struct error *error)
 {
     int threads = (int)c->options->arguments.optimize.threads;
     return temporary_folder_make(&c->folder, error) &&
-           cpu_session_open(&c->theirs, c->runtime, &c->model, threads, &c->arena, error);
+           cpu_session_open(&c->theirs, c->runtime, &c->model, NULL, threads, &c->arena, error);
 }
 
 static struct compiled_region *new_region(const struct runtime *r, const taso_options *options)
@@ -224,11 +224,13 @@ static void give_session(struct compiled_region *c, struct variant *v, taso_sess
 // --- restoring -------------------------------------------------------------------------------------------------------
 
 struct compiled_region *compiled_region_begin_restoring(const struct runtime *r, const taso_options *options,
-                                                        struct error *error)
+                                                        const char *file, struct error *error)
 {
     struct compiled_region *c = new_region(r, options);
-    if (temporary_folder_make(&c->folder, error)) {
-        add_variant(c, NULL);
+    if (file || temporary_folder_make(&c->folder, error)) {
+        size_t variant = add_variant(c, NULL);
+        if (file)
+            snprintf(c->variants[variant].path, sizeof c->variants[variant].path, "%s", file);
         return c;
     }
     compiled_region_close(c);

@@ -3,6 +3,7 @@
 
 #include "core/system/file.h"
 #include "core/text/error.h"
+#include <string.h>
 
 static bool create(struct cpu_session *s, const OrtSessionOptions *options, const struct model_bytes *model,
                    struct error *error)
@@ -19,25 +20,50 @@ static bool create(struct cpu_session *s, const OrtSessionOptions *options, cons
     return false;
 }
 
-static bool open_with(struct cpu_session *s, const struct model_bytes *model, int threads, struct error *error)
+// Threads that wait for work in a loop between runs would take the processors of the session that is timed beside it.
+static bool make_options(struct cpu_session *s, int threads, OrtSessionOptions **ret_options)
 {
     const OrtApi *api = s->runtime->api;
+    return runtime_is_done(s->runtime, api->CreateEnv(ORT_LOGGING_LEVEL_WARNING, "taso", &s->env)) &&
+           runtime_is_done(s->runtime, api->CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault, &s->memory)) &&
+           runtime_is_done(s->runtime, api->CreateSessionOptions(ret_options)) &&
+           runtime_is_done(s->runtime, api->SetIntraOpNumThreads(*ret_options, threads)) &&
+           runtime_is_done(s->runtime, api->AddSessionConfigEntry(*ret_options, "session.force_spinning_stop", "1"));
+}
+
+// With the options that this provider was given, and on the device that it was given for.
+static bool add_provider(struct cpu_session *s, const char *compiled, OrtSessionOptions *options)
+{
+    const OrtApi *api = s->runtime->api;
+    const OrtEpDevice *const *devices;
+    size_t n = 0, ours = 0;
+    bool is_done = runtime_is_done(s->runtime, api->GetEpDevices(s->env, &devices, &n)) &&
+                   runtime_is_done(s->runtime, api->AddSessionConfigEntry(options, COMPILED_ENTRY, compiled));
+    while (is_done && ours < n && strcmp(api->EpDevice_EpName(devices[ours]), PROVIDER_NAME) != 0)
+        ours++;
+    for (size_t i = 0; is_done && i < s->runtime->n_entries; i++)
+        is_done = runtime_is_done(s->runtime,
+                                  api->AddSessionConfigEntry(options, s->runtime->keys[i], s->runtime->values[i]));
+    return is_done && ours < n &&
+           runtime_is_done(s->runtime, api->SessionOptionsAppendExecutionProvider_V2(options, s->env, &devices[ours], 1,
+                                                                                     NULL, NULL, 0));
+}
+
+static bool open_with(struct cpu_session *s, const struct model_bytes *model, const char *compiled, int threads,
+                      struct error *error)
+{
     OrtSessionOptions *options = NULL;
-    bool is_ready =
-        runtime_is_done(s->runtime, api->CreateEnv(ORT_LOGGING_LEVEL_WARNING, "taso", &s->env)) &&
-        runtime_is_done(s->runtime, api->CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault, &s->memory)) &&
-        runtime_is_done(s->runtime, api->CreateSessionOptions(&options)) &&
-        runtime_is_done(s->runtime, api->SetIntraOpNumThreads(options, threads));
+    bool is_ready = make_options(s, threads, &options) && (!compiled || add_provider(s, compiled, options));
     if (!is_ready)
         error_set_code(error, EXIT_UNSUPPORTED, NULL, "ONNX Runtime opens no session");
     is_ready = is_ready && create(s, options, model, error);
     if (options)
-        api->ReleaseSessionOptions(options);
+        s->runtime->api->ReleaseSessionOptions(options);
     return is_ready;
 }
 
 bool cpu_session_open(struct cpu_session *ret_session, const struct runtime *r, const struct model_bytes *model,
-                      int threads, struct arena *arena, struct error *error)
+                      const char *compiled, int threads, struct arena *arena, struct error *error)
 {
     *ret_session =
         (struct cpu_session){.runtime = r, .n_inputs = model->inputs.count, .n_outputs = model->outputs.count};
@@ -47,7 +73,7 @@ bool cpu_session_open(struct cpu_session *ret_session, const struct runtime *r, 
         ret_session->input_names[i] = model->inputs.items[i].name;
     for (size_t i = 0; i < model->outputs.count; i++)
         ret_session->output_names[i] = model->outputs.items[i].name;
-    return open_with(ret_session, model, threads, error);
+    return open_with(ret_session, model, compiled, threads, error);
 }
 
 void cpu_session_close(struct cpu_session *s)

@@ -9,6 +9,7 @@
 #include "provider/compatibility.h"
 #include "provider/compiled_region.h"
 #include "provider/context_node.h"
+#include "provider/cpu_session.h"
 #include "provider/regions.h"
 #include "provider/runtime.h"
 #include <string.h>
@@ -29,6 +30,7 @@ struct provider {
     size_t n_contexts;    // that were written
     struct arena arena;   // of the regions' names
     const char *compatibility;
+    const char *compiled;   // in a session that times this file: it stands for all nodes
     VEC(struct compiled_region *) regions;
 };
 struct region_kernel {
@@ -147,6 +149,14 @@ static bool offer_contexts(struct provider *p, const struct graph_view *view, Or
     return has_contexts;
 }
 
+static bool offer_all(struct provider *p, const struct graph_view *view, OrtEpGraphSupportInfo *info)
+{
+    size_t *all = arena_array(&p->arena, size_t, view->n_nodes + 1);
+    for (size_t i = 0; i < view->n_nodes; i++)
+        all[i] = i;
+    return offer(p, view, &(struct region){all, view->n_nodes}, info);
+}
+
 static OrtStatus *ORT_API_CALL get_capability(OrtEp *this, const OrtGraph *graph, OrtEpGraphSupportInfo *info)
 {
     struct provider *p = (struct provider *)this;
@@ -155,7 +165,7 @@ static OrtStatus *ORT_API_CALL get_capability(OrtEp *this, const OrtGraph *graph
     struct error error = {0};
     if (!graph_view_make(&view, &p->runtime, graph, &p->arena))
         return runtime_fail(&p->runtime, "taso: the graph cannot be read");
-    if (offer_contexts(p, &view, info))
+    if (p->compiled ? offer_all(p, &view, info) : offer_contexts(p, &view, info))
         return NULL;
     if (regions_find(&regions, &p->runtime, &view, &p->arena, &error))
         judge_regions(p, &view, &regions, info);
@@ -204,11 +214,13 @@ static bool bind(struct provider *p, struct compiled_region *c, const struct gra
     return true;
 }
 
-// The region of an EPContext node. NULL: error.
+// The region of an EPContext node, or of the compiled file. NULL: error.
 static struct compiled_region *restore(struct provider *p, const struct graph_view *view, struct error *error)
 {
-    struct compiled_region *c = compiled_region_begin_restoring(&p->runtime, p->options, error);
-    if (c && context_node_unpack(&p->runtime, &view->nodes[0], view->path, compiled_region_file(c), error) &&
+    struct compiled_region *c = compiled_region_begin_restoring(&p->runtime, p->options, p->compiled, error);
+    if (c &&
+        (p->compiled ||
+         context_node_unpack(&p->runtime, &view->nodes[0], view->path, compiled_region_file(c), error)) &&
         compiled_region_restore(c, error)) {
         vec_push(&p->regions, c);
         return c;
@@ -226,7 +238,7 @@ static OrtStatus *compile_one(struct provider *p, const OrtGraph *graph, const O
     struct error error = {0};
     if (!graph_node_read(&fused, &p->runtime, &p->arena) || !graph_view_make(&view, &p->runtime, graph, &p->arena))
         return runtime_fail(&p->runtime, "taso: a node cannot be read");
-    bool is_context = view.n_nodes == 1 && context_node_is_ours(&p->runtime, &view.nodes[0]);
+    bool is_context = p->compiled || (view.n_nodes == 1 && context_node_is_ours(&p->runtime, &view.nodes[0]));
     struct compiled_region *region = is_context ? restore(p, &view, &error) : find_region(p, &fused);
     if (!region || !bind(p, region, &fused))
         return runtime_fail(&p->runtime, "taso: %s: %s", fused.name,
@@ -269,21 +281,35 @@ static const char *ORT_API_CALL name_of_provider(const OrtEp *this)
     return PROVIDER_NAME;
 }
 
-// Options are taso-opt's, by their names behind the provider's prefix.
-static OrtStatus *set_options(struct provider *p, const OrtSessionOptions *session)
+// Options are taso-opt's, by their names behind the provider's prefix. They are kept for sessions that time regions.
+static void read_entries(struct provider *p, const OrtKeyValuePairs *entries, taso_error *ret_error)
 {
     const char *const *keys, *const *values;
+    size_t n;
+    p->runtime.api->GetKeyValuePairs(entries, &keys, &values, &n);
+    const char **own_keys = arena_array(&p->arena, const char *, n + 1);
+    const char **own_values = arena_array(&p->arena, const char *, n + 1);
+    for (size_t i = 0; i < n && ret_error->status == TASO_DONE; i++)
+        if (strcmp(keys[i], COMPILED_ENTRY) == 0)
+            p->compiled = arena_string(&p->arena, values[i]);
+        else if (strncmp(keys[i], OPTION_PREFIX, strlen(OPTION_PREFIX)) == 0) {
+            own_keys[p->runtime.n_entries] = arena_string(&p->arena, keys[i]);
+            own_values[p->runtime.n_entries++] = arena_string(&p->arena, values[i]);
+            taso_options_set(p->options, keys[i] + strlen(OPTION_PREFIX), values[i], ret_error);
+        }
+    p->runtime.keys = own_keys;
+    p->runtime.values = own_values;
+    p->contexts = context_options_read(keys, values, n, &p->arena);
+}
+
+static OrtStatus *set_options(struct provider *p, const OrtSessionOptions *session)
+{
     OrtKeyValuePairs *entries;
     taso_error error = {0};
-    size_t n;
     OrtStatus *status = p->runtime.api->GetSessionOptionsConfigEntries(session, &entries);
     if (status)
         return status;
-    p->runtime.api->GetKeyValuePairs(entries, &keys, &values, &n);
-    for (size_t i = 0; i < n && error.status == TASO_DONE; i++)
-        if (strncmp(keys[i], OPTION_PREFIX, strlen(OPTION_PREFIX)) == 0)
-            taso_options_set(p->options, keys[i] + strlen(OPTION_PREFIX), values[i], &error);
-    p->contexts = context_options_read(keys, values, n, &p->arena);
+    read_entries(p, entries, &error);
     p->runtime.api->ReleaseKeyValuePairs(entries);
     return error.status == TASO_DONE ? NULL : runtime_fail(&p->runtime, "taso: %s", error.message);
 }

@@ -10,7 +10,9 @@
 struct runtime {
     const OrtApi *api;
     const OrtEpApi *ep;
-    const OrtLogger *logger;   // of the session; may be NULL
+    const OrtLogger *logger;                   // of the session; may be NULL
+    const char *const *keys, *const *values;   // the session's entries that are options of the provider
+    size_t n_entries;
 };
 
 // Gives false, and releases the status, where it is an error.

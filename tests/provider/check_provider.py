@@ -395,6 +395,16 @@ for again in range(4):
             c = ReduceSum<keepdims = 1>(b)  z = Div(b, c) }""")
         self.assertRegex(" ".join(log_of(model, measure="false", tolerance="1e-12")), "output z is not ONNX Runtime's")
 
+    def test_session_of_a_contest(self):
+        """What a region is judged by is a session in which the compiled file stands for all nodes, also of another model."""
+        model = parse("g (float[4] x) => (float[4] z) { a = Exp(x) z = Sigmoid(a) }")
+        with tempfile.TemporaryDirectory() as name:
+            _, (file,) = self.write_contexts(pathlib.Path(name), model, False)
+            options = onnxruntime.SessionOptions()
+            options.add_session_config_entry("taso.compiled", str(file))
+            session = open_session(parse("g (float[4] x) => (float[4] z) { z = Neg(x) }"), options)
+            self.agree(session, model, feeds(model, 11, {}))
+
     def test_contest(self):
         """Whoever wins it, the results are right."""
         model = parse("g (float[2] x) => (float[2] z) { z = Identity(x) }")
