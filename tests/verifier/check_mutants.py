@@ -45,9 +45,12 @@ def text_of(term):
     return f"({' '.join(text_of(part) for part in term)})" if isinstance(term, list) else term
 
 
+OF_ATTRIBUTES = "dim dims rank + - * / list sum product take drop repeat length iota at".split()
+
+
 def terms_of(term):
     """All lists below a term, itself included, that are applications."""
-    return [term] + [t for part in term if isinstance(part, list) and part[0] != "dim" for t in terms_of(part)]
+    return [term] + [t for part in term if isinstance(part, list) and part[0] not in OF_ATTRIBUTES for t in terms_of(part)]
 
 
 def attributes_of(term):
