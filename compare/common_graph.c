@@ -33,24 +33,14 @@ static struct content content_of(const void *bytes, size_t size, const struct ty
 }
 
 // The type's unused dimensions are not cleared: types are compared by type_equal, bytes by content.
-static uint32_t number_of_weight(struct common_graph *c, const struct content *content)
+static uint32_t number_of_content(content_list *known, struct table *by_content, const struct content *content)
 {
-    uint32_t found = table_find(&c->weight_by_content, content->hash, is_content, c->weights.items, content);
+    uint32_t found = table_find(by_content, content->hash, is_content, known->items, content);
     if (found != TABLE_NONE)
         return found;
-    table_insert(&c->weight_by_content, content->hash, (uint32_t)c->weights.count);
-    vec_push(&c->weights, *content);
-    return (uint32_t)c->weights.count - 1;
-}
-
-static uint32_t number_of_opaque(struct common_graph *c, const struct content *content)
-{
-    uint32_t found = table_find(&c->opaque_by_content, content->hash, is_content, c->opaques.items, content);
-    if (found != TABLE_NONE)
-        return found;
-    table_insert(&c->opaque_by_content, content->hash, (uint32_t)c->opaques.count);
-    vec_push(&c->opaques, *content);
-    return (uint32_t)c->opaques.count - 1;
+    table_insert(by_content, content->hash, (uint32_t)known->count);
+    vec_push(known, *content);
+    return (uint32_t)known->count - 1;
 }
 
 // Strings and sparse tensors are compared by what they mean.
@@ -86,7 +76,8 @@ static bool add_weight(struct common_graph *c, struct imported_model *m, size_t 
         content.is_computed = !w->name;
     } else
         content = encoded_weight(c, m, w);
-    *ret_tensor = graph_add_leaf(&c->graph, operators[OP_WEIGHT], number_of_weight(c, &content), &w->type);
+    *ret_tensor = graph_add_leaf(&c->graph, operators[OP_WEIGHT],
+                                 number_of_content(&c->weights, &c->weight_by_content, &content), &w->type);
     return true;
 }
 
@@ -208,7 +199,8 @@ static node_id add_opaque(struct common_graph *c, struct common_side *side, node
     text_free(&text);
     for (uint32_t i = 0; i < n_outputs; i++)
         types[i] = *graph_type(&m->graph, n->first_output + i);
-    node_id added = graph_add_opaque(&c->graph, number_of_opaque(c, &content), n_told, told, n_outputs, types);
+    node_id added = graph_add_opaque(&c->graph, number_of_content(&c->opaques, &c->opaque_by_content, &content), n_told,
+                                     told, n_outputs, types);
     learn_types(c, added, types);
     return added;
 }

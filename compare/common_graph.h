@@ -22,6 +22,7 @@ struct content {
     struct tensor_value value;   // of a weight; without data where its elements are no numbers known to us
     bool is_computed;            // of a weight: at import
 };
+typedef VEC(struct content) content_list;
 struct common_graph {
     struct arena arena;
     struct graph graph;
@@ -29,7 +30,7 @@ struct common_graph {
     size_t n_inputs, n_outputs, n_nodes;   // n_nodes: the models'; what is added by rules stands behind
     tensor_id *class_of;                   // of every tensor: the first of those that are known to be equal
     bool has_other_names;                  // inputs or outputs are paired by position
-    VEC(struct content) weights, opaques;
+    content_list weights, opaques;
     struct table weight_by_content, opaque_by_content;
 };
 // Which tensors both models have, or one of equal value.

@@ -95,7 +95,7 @@ static bool find_parts(struct concatenation *x)
 static bool is_read_so(const struct egraph *e, enode_id reader)
 {
     const struct operator* op = egraph_operator(e, reader);
-    return op && op->max_inputs == 1 && operator_has_role(op, ROLE_SHAPE);
+    return op && operator_most_inputs(op) == 1 && operator_has_role(op, ROLE_SHAPE);
 }
 
 // The one axis in which types differ; -1: they differ elsewhere, too.

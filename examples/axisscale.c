@@ -20,6 +20,5 @@ const struct operator operator_axisscale = {
     .name = "axisscale",
     .summary = "the last axis times a vector",
     .min_inputs = 2,
-    .max_inputs = 2,
     .define = define_axisscale,
 };

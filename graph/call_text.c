@@ -103,10 +103,11 @@ bool call_text_parse(const struct sexp *s, const char *file, bool (*is_value)(co
             return sexp_error(error, file, s, "%s needs attribute %s", call.op->name, call.op->attributes[i].name);
     call.arguments = s->items + at;
     call.n_arguments = s->count - at;
-    bool has_too_many = call.op->max_inputs != VARIADIC && call.n_arguments > (size_t)call.op->max_inputs;
+    bool has_too_many =
+        operator_most_inputs(call.op) != VARIADIC && call.n_arguments > (size_t)operator_most_inputs(call.op);
     if (call.n_arguments < (size_t)call.op->min_inputs || has_too_many)
-        return sexp_error(error, file, s, "%s takes %s, not %zu", call.op->name,
-                          operator_print_arity(call.op, arity), call.n_arguments);
+        return sexp_error(error, file, s, "%s takes %s, not %zu", call.op->name, operator_print_arity(call.op, arity),
+                          call.n_arguments);
     *ret_call = call;
     return true;
 }

@@ -59,7 +59,7 @@ static uint16_t ranks_of_written_lists(const struct pattern_node *node)
 // Constants have a size for each axis.
 static uint16_t ranks_of_constant(const struct pattern_node *node)
 {
-    uint32_t length = node->op->max_inputs == 0 ? written_length(node, ROLE_SHAPE) : 0;
+    uint32_t length = operator_most_inputs(node->op) == 0 ? written_length(node, ROLE_SHAPE) : 0;
     return length && length < 16 ? (uint16_t)(1u << length) : UINT16_MAX;
 }
 

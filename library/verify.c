@@ -79,19 +79,14 @@ static void judge_rule(taso_verdicts *v, struct judge *judge, struct symbolic_pr
     arena_free(&arena);
 }
 
-static bool judge_rules(taso_verdicts *v, const taso_options *options, const char *text, struct error *error)
+static bool judge_rules(taso_verdicts *v, struct judge *judge, struct symbolic_prover *symbols,
+                        const taso_options *options, const char *text, struct error *error)
 {
     struct rule_set set;
-    struct judge judge;
-    struct symbolic_prover symbols;
     rule_set_init(&set, &v->arena);
     bool is_read = rule_set_parse(&set, TEXT_NAME, text, strlen(text), error);
-    judge_init(&judge);
-    symbolic_prover_init(&symbols);
     for (size_t i = 0; is_read && i < set.rules.count && !wants_end(options); i++)
-        judge_rule(v, &judge, &symbols, set.rules.items[i]);
-    symbolic_prover_free(&symbols);
-    judge_free(&judge);
+        judge_rule(v, judge, symbols, set.rules.items[i]);
     rule_set_free(&set);
     return is_read;
 }
@@ -115,35 +110,38 @@ static void judge_property(taso_verdicts *v, struct judge *judge, struct symboli
     property_verdict_free(&verdict);
 }
 
-static bool judge_properties(taso_verdicts *v, const taso_options *options, const char *text, struct error *error)
+static bool judge_properties(taso_verdicts *v, struct judge *judge, struct symbolic_prover *symbols,
+                             const taso_options *options, const char *text, struct error *error)
 {
     struct property_set set;
-    struct judge judge;
-    struct symbolic_prover symbols;
     property_set_init(&set, &v->arena);
     bool is_read = property_set_parse(&set, TEXT_NAME, text, strlen(text), error);
-    judge_init(&judge);
-    symbolic_prover_init(&symbols);
     for (size_t i = 0; is_read && i < set.properties.count && !wants_end(options); i++)
-        judge_property(v, &judge, &symbols, set.properties.items[i]);
-    symbolic_prover_free(&symbols);
-    judge_free(&judge);
+        judge_property(v, judge, symbols, set.properties.items[i]);
     property_set_free(&set);
     return is_read;
 }
 
 // --- both ------------------------------------------------------------------------------------------------------------
 
-typedef bool judge_fn(taso_verdicts *v, const taso_options *options, const char *text, struct error *error);
+typedef bool judge_fn(taso_verdicts *v, struct judge *judge, struct symbolic_prover *symbols,
+                      const taso_options *options, const char *text, struct error *error);
 
-static taso_status verify(judge_fn *judge, const taso_options *options, const char *text, taso_verdicts **ret_verdicts,
-                          taso_error *ret_error)
+static taso_status verify(judge_fn *judge_all, const taso_options *options, const char *text,
+                          taso_verdicts **ret_verdicts, taso_error *ret_error)
 {
     struct error error = {.code = EXIT_BAD_INPUT};
+    struct judge judge;
+    struct symbolic_prover symbols;
     if (!text || !ret_verdicts)
         return library_refuse(TASO_USAGE, ret_error, "a text and a place for the verdicts are needed");
     *ret_verdicts = new_verdicts();
-    if (judge(*ret_verdicts, options, text, &error))
+    judge_init(&judge);
+    symbolic_prover_init(&symbols);
+    bool is_read = judge_all(*ret_verdicts, &judge, &symbols, options, text, &error);
+    symbolic_prover_free(&symbols);
+    judge_free(&judge);
+    if (is_read)
         return TASO_DONE;
     taso_verdicts_free(*ret_verdicts);
     *ret_verdicts = NULL;

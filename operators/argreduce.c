@@ -27,7 +27,7 @@ static expr read_extreme(struct definition *d, int m, const struct reduction *r,
     return scalar_read(d, m, index);
 }
 
-static bool define_argreduce(struct definition *d, const struct operator_call *call, enum scalar_function fn)
+static bool define_argreduce(struct definition *d, const struct operator_call *call)
 {
     const struct type *x = &call->inputs[0];
     int64_t axis = call_int(call, AXIS), keepdims = call_int(call, KEEPDIMS), dim[MAX_RANK];
@@ -38,7 +38,7 @@ static bool define_argreduce(struct definition *d, const struct operator_call *c
     if (keepdims != 0 && keepdims != 1)
         return refuse(d, "keepdims of %s is 0 or 1", call->op->name);
     uint32_t axes = 1u << axis;
-    int m = add_extreme(d, x, axes, fn);
+    int m = add_extreme(d, x, axes, (enum scalar_function)call->op->variant);
     enum reduced_axes reduced = keepdims ? REDUCED_AXES_KEPT : REDUCED_AXES_DROPPED;
     int rank = reduced_shape(x, axes, reduced, dim);
     int z = output_add(d, DTYPE_I64, rank, dim);
@@ -52,21 +52,17 @@ static bool define_argreduce(struct definition *d, const struct operator_call *c
 }
 
 #define ARGREDUCE(enumerator, label, fn, onnx_name, text)                                                              \
-    static bool define_##label(struct definition *d, const struct operator_call *call)                                 \
-    {                                                                                                                  \
-        return define_argreduce(d, call, fn);                                                                          \
-    }                                                                                                                  \
     const struct operator operator_##label = {                                                                         \
         .id = OP_##enumerator,                                                                                         \
         .name = #label,                                                                                                \
         .onnx = onnx_name,                                                                                             \
         .summary = text,                                                                                               \
         .min_inputs = 1,                                                                                               \
-        .max_inputs = 1,                                                                                               \
         .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .role = ROLE_AXIS, .is_required = true},       \
                        [KEEPDIMS] = {.name = "keepdims", .kind = ATTRIBUTE_INT, .role = ROLE_KEEPDIMS, .standard = 1}, \
                        [TIES] = {.name = "ties", .kind = ATTRIBUTE_CHOICE, .choices = tie_names}},                     \
-        .define = define_##label,                                                                                      \
+        .variant = fn,                                                                                                 \
+        .define = define_argreduce,                                                                                    \
     };
 ARGREDUCE(ARGMAX, argmax, FN_MAX, "ArgMax", "place of the maximum along an axis")
 ARGREDUCE(ARGMIN, argmin, FN_MIN, "ArgMin", "place of the minimum along an axis")

@@ -32,7 +32,6 @@ const struct operator operator_broadcast = {
     .onnx = "Expand",
     .summary = "a tensor repeated along axes of size 1",
     .min_inputs = 1,
-    .max_inputs = 1,
     .attributes = {[SHAPE] = {.name = "shape", .kind = ATTRIBUTE_INTS, .role = ROLE_SHAPE}},
     .define = define_broadcast,
 };

@@ -27,7 +27,6 @@ const struct operator operator_cast = {
     .onnx = "Cast",
     .summary = "another element type",
     .min_inputs = 1,
-    .max_inputs = 1,
     .flags = OPERATOR_IS_ELEMENTWISE,
     .attributes = {[TO] = {.name = "to", .kind = ATTRIBUTE_DTYPE, .is_required = true}},
     .define = define_cast,

@@ -21,7 +21,6 @@ const struct operator operator_clamp = {
     .name = "clamp",
     .summary = "x, low, high: entries between two others",
     .min_inputs = 3,
-    .max_inputs = 3,
     .flags = OPERATOR_IS_ELEMENTWISE | OPERATOR_IS_OF_RULES,
     .define = define_clamp,
 };

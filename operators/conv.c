@@ -76,7 +76,6 @@ const struct operator operator_conv = {
     .onnx = "Conv",
     .summary = "grouped, strided, dilated convolution with explicit pads",
     .min_inputs = 2,
-    .max_inputs = 2,
     .flags = OPERATOR_KEEPS_RANK,
     .attributes = {[STRIDE] = {.name = "stride", .kind = ATTRIBUTE_INTS, .role = ROLE_STRIDE},
                    [PAD] = {.name = "pad", .kind = ATTRIBUTE_INTS, .role = ROLE_WINDOW_PADS},

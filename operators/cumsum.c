@@ -31,7 +31,6 @@ const struct operator operator_cumsum = {
     .onnx = "CumSum (known axis)",
     .summary = "running sums along an axis",
     .min_inputs = 1,
-    .max_inputs = 1,
     .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .role = ROLE_AXIS, .is_required = true},
                    [EXCLUSIVE] = {.name = "exclusive", .kind = ATTRIBUTE_INT},
                    [REVERSE] = {.name = "reverse", .kind = ATTRIBUTE_INT}},

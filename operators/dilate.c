@@ -34,7 +34,6 @@ const struct operator operator_dilate = {
     .name = "dilate",
     .summary = "a tensor with a number between its entries",
     .min_inputs = 1,
-    .max_inputs = 1,
     .flags = OPERATOR_KEEPS_RANK | OPERATOR_IS_OF_RULES,
     .attributes = {[GAPS] = {.name = "gaps", .kind = ATTRIBUTE_INTS, .role = ROLE_GAPS, .is_required = true},
                    [VALUE] = {.name = "value", .kind = ATTRIBUTE_REAL}},

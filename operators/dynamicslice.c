@@ -71,7 +71,6 @@ const struct operator operator_dynamicslice = {
     .name = "dynamicslice",
     .summary = "x, start: a box of x",
     .min_inputs = 2,
-    .max_inputs = 2,
     .flags = OPERATOR_IS_OF_RULES,
     .attributes = {[SIZE] = {.name = "size", .kind = ATTRIBUTE_INTS, .role = ROLE_SIZE, .is_required = true}},
     .define = define_dynamicslice,
@@ -81,7 +80,6 @@ const struct operator operator_updateslice = {
     .name = "updateslice",
     .summary = "x, y, start: x with y in place of a box of it",
     .min_inputs = 3,
-    .max_inputs = 3,
     .flags = OPERATOR_IS_OF_RULES,
     .define = define_updateslice,
 };

@@ -70,7 +70,6 @@ static bool define_elementwise(struct definition *d, const struct operator_call 
         .onnx = onnx_name,                                                                                             \
         .summary = "z[i] = " #label " of the inputs at i",                                                             \
         .min_inputs = arity,                                                                                           \
-        .max_inputs = arity,                                                                                           \
         .flags = OPERATOR_IS_ELEMENTWISE | (extra_flags),                                                              \
         .define = define_##label,                                                                                      \
     };

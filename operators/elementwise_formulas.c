@@ -173,7 +173,6 @@ static bool define_curve(struct definition *d, const struct operator_call *call,
         .onnx = onnx_name,                                                                                             \
         .summary = text,                                                                                               \
         .min_inputs = 1,                                                                                               \
-        .max_inputs = 1,                                                                                               \
         .flags = OPERATOR_IS_ELEMENTWISE,                                                                              \
         .attributes = {__VA_ARGS__},                                                                                   \
         .define = define_##label,                                                                                      \

@@ -33,7 +33,6 @@ const struct operator operator_enlarge = {
     .onnx = NULL,
     .summary = "kernel padded with zeros to a larger kernel",
     .min_inputs = 1,
-    .max_inputs = 1,
     .flags = OPERATOR_IS_OF_RULES | OPERATOR_KEEPS_RANK,
     .attributes = {[KERNEL] = {.name = "kernel", .kind = ATTRIBUTE_INTS, .role = ROLE_KERNEL, .is_required = true}},
     .define = define_enlarge,

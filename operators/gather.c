@@ -77,7 +77,6 @@ static bool define_gatherelements(struct definition *d, const struct operator_ca
         .onnx = onnx_name,                                                                                             \
         .summary = text,                                                                                               \
         .min_inputs = 2,                                                                                               \
-        .max_inputs = 2,                                                                                               \
         .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .role = ROLE_AXIS}},                           \
         .define = define_##label,                                                                                      \
     };

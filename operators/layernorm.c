@@ -42,8 +42,9 @@ static int add_mean_square(struct definition *d, const struct type *x, int64_t a
     return v;
 }
 
-static bool define_over_last_axes(struct definition *d, const struct operator_call *call, bool has_mean)
+static bool define_over_last_axes(struct definition *d, const struct operator_call *call)
 {
+    bool has_mean = call->op->variant;
     const struct type *x = &call->inputs[0];
     int64_t axis = call_int(call, AXIS);
     if (!have_matching_types(d, call, axis))
@@ -63,27 +64,18 @@ static bool define_over_last_axes(struct definition *d, const struct operator_ca
     return true;
 }
 
-static bool define_layernorm(struct definition *d, const struct operator_call *call)
-{
-    return define_over_last_axes(d, call, true);
-}
-
-static bool define_rmsnorm(struct definition *d, const struct operator_call *call)
-{
-    return define_over_last_axes(d, call, false);
-}
-
-#define LAST_AXES(enumerator, label, most_inputs, onnx_name, text)                                                     \
+#define LAST_AXES(enumerator, label, has_mean, onnx_name, text)                                                        \
     const struct operator operator_##label = {                                                                         \
         .id = OP_##enumerator,                                                                                         \
         .name = #label,                                                                                                \
         .onnx = onnx_name,                                                                                             \
         .summary = text,                                                                                               \
         .min_inputs = 2,                                                                                               \
-        .max_inputs = most_inputs,                                                                                     \
+        .max_inputs = 2 + (has_mean),                                                                                  \
         .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .role = ROLE_AXIS, .is_required = true},       \
                        [EPSILON] = {.name = "epsilon", .kind = ATTRIBUTE_REAL, .standard_real = 1e-5}},                \
-        .define = define_##label,                                                                                      \
+        .variant = has_mean,                                                                                           \
+        .define = define_over_last_axes,                                                                               \
     };
-LAST_AXES(LAYERNORM, layernorm, 3, "LayerNormalization", "x, scale, bias: mean 0 and variance 1 over the last axes")
-LAST_AXES(RMSNORM, rmsnorm, 2, "RMSNormalization", "x, scale: mean square 1 over the last axes")
+LAST_AXES(LAYERNORM, layernorm, true, "LayerNormalization", "x, scale, bias: mean 0 and variance 1 over the last axes")
+LAST_AXES(RMSNORM, rmsnorm, false, "RMSNormalization", "x, scale: mean square 1 over the last axes")

@@ -38,7 +38,6 @@ const struct operator operator_lrn = {
     .onnx = "LRN",
     .summary = "entries divided by a power of the squares in the neighbouring channels",
     .min_inputs = 1,
-    .max_inputs = 1,
     .attributes = {[SIZE] = {.name = "size", .kind = ATTRIBUTE_INT, .role = ROLE_SIZE, .is_required = true},
                    [ALPHA] = {.name = "alpha", .kind = ATTRIBUTE_REAL, .standard_real = 1e-4},
                    [BETA] = {.name = "beta", .kind = ATTRIBUTE_REAL, .standard_real = 0.75},

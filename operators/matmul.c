@@ -55,7 +55,6 @@ const struct operator operator_matmul = {
     .onnx = "MatMul, Gemm",
     .summary = "(batched) matrix product",
     .min_inputs = 2,
-    .max_inputs = 2,
     .attributes = {[ACT] = ACTIVATION_ATTRIBUTE},
     .define = define_matmul,
     .agreement = size_summed_over,

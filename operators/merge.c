@@ -33,7 +33,6 @@ const struct operator operator_merge = {
     .onnx = NULL,
     .summary = "kernel of a grouped convolution with neighbouring groups merged",
     .min_inputs = 1,
-    .max_inputs = 1,
     .flags = OPERATOR_IS_OF_RULES | OPERATOR_KEEPS_RANK,
     .attributes = {[GROUP] = {.name = "group", .kind = ATTRIBUTE_INT, .role = ROLE_GROUPS, .is_required = true},
                    [COUNT] = {.name = "count", .kind = ATTRIBUTE_INT, .role = ROLE_MERGED_GROUPS, .is_required = true}},

@@ -47,7 +47,6 @@ const struct operator operator_onehot = {
     .onnx = "OneHot (known depth)",
     .summary = "indices, (off on): vectors that are on at one place",
     .min_inputs = 2,
-    .max_inputs = 2,
     .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .role = ROLE_AXIS, .is_required = true},
                    [DEPTH] = {.name = "depth", .kind = ATTRIBUTE_INT, .is_required = true}},
     .define = define_onehot,

@@ -167,7 +167,7 @@ bool operator_check_attributes(struct definition *d, const struct operator_call 
 
 const char *operator_print_arity(const struct operator* op, char ret_text[ARITY_SIZE])
 {
-    int low = op->min_inputs, high = op->max_inputs;
+    int low = op->min_inputs, high = operator_most_inputs(op);
     const char *ending = high == 1 ? "" : "s";
     if (high == VARIADIC)
         snprintf(ret_text, ARITY_SIZE, "at least %d input%s", low, low == 1 ? "" : "s");
@@ -184,7 +184,8 @@ bool operator_check_call(struct definition *d, const struct operator_call *call)
     char arity[ARITY_SIZE];
     if (!op->define)
         return refuse(d, "%s has no definition", op->name);
-    if (call->n_inputs < op->min_inputs || (op->max_inputs != VARIADIC && call->n_inputs > op->max_inputs))
+    if (call->n_inputs < op->min_inputs ||
+        (operator_most_inputs(op) != VARIADIC && call->n_inputs > operator_most_inputs(op)))
         return refuse(d, "%s takes %s, not %d", op->name, operator_print_arity(op, arity), call->n_inputs);
     for (int i = 0; i < call->n_inputs; i++)
         if (!type_is_known(&call->inputs[i]) || dtype_size(call->inputs[i].dtype) == 0)

@@ -86,8 +86,9 @@ struct operator
     const char *name;
     const char *onnx;             // the ONNX operator(s) that mean this, for the documentation; NULL: none
     const char *summary;          // one line
-    int min_inputs, max_inputs;   // max_inputs may be VARIADIC
+    int min_inputs, max_inputs;   // max_inputs may be VARIADIC; 0: as many as min_inputs
     int flags;                    // enum operator_flags
+    int variant;                  // of several that have one `define`
     struct attribute attributes[MAX_ATTRIBUTES];
     // Builds the definition from d->inputs and the attributes, or refuses with a reason. Arity, known input types and
     // attribute lengths of scalars have been checked. Must depend on nothing else.
@@ -104,6 +105,10 @@ struct operator
 };
 
 extern const struct operator* const operators[OP_COUNT];
+static inline int operator_most_inputs(const struct operator* op)   // or VARIADIC
+{
+    return op->max_inputs ? op->max_inputs : op->min_inputs;
+}
 int operator_count(void);                                 // ids from here on have none
 const struct operator* operator_find(const char *name);   // NULL: none
 // "1 input", "2 or 3 inputs", "at least 2 inputs".

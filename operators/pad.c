@@ -48,7 +48,6 @@ const struct operator operator_pad = {
     .onnx = "Pad (constant)",
     .summary = "a tensor with a constant around it",
     .min_inputs = 1,
-    .max_inputs = 1,
     .flags = OPERATOR_KEEPS_RANK,
     .attributes = {[PADS] = {.name = "pads", .kind = ATTRIBUTE_INTS, .role = ROLE_PADS, .is_required = true},
                    [VALUE] = {.name = "value", .kind = ATTRIBUTE_REAL}},

@@ -21,7 +21,6 @@ const struct operator operator_prelu = {
     .onnx = "PRelu",
     .summary = "x, or slope * x where x is negative",
     .min_inputs = 2,
-    .max_inputs = 2,
     .flags = OPERATOR_IS_ELEMENTWISE,
     .define = define_prelu,
 };

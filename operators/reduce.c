@@ -29,8 +29,9 @@ static expr body_of_reduce(struct definition *d, const struct reduction *r, enum
     return kind == KIND_MEAN ? reduction_mean(d, r, entry) : reduction_finish(d, r, functions[kind], entry);
 }
 
-static bool define_reduce(struct definition *d, const struct operator_call *call, enum reduce_kind kind)
+static bool define_reduce(struct definition *d, const struct operator_call *call)
 {
+    enum reduce_kind kind = (enum reduce_kind)call->op->variant;
     const struct type *x = &call->inputs[0];
     int64_t keepdims = call_int(call, KEEPDIMS), dim[MAX_RANK];
     uint32_t axes;
@@ -51,21 +52,17 @@ static bool define_reduce(struct definition *d, const struct operator_call *call
 }
 
 #define REDUCE(enumerator, label, what, onnx_name, text)                                                               \
-    static bool define_##label(struct definition *d, const struct operator_call *call)                                 \
-    {                                                                                                                  \
-        return define_reduce(d, call, KIND_##what);                                                                    \
-    }                                                                                                                  \
     const struct operator operator_##label = {                                                                         \
         .id = OP_##enumerator,                                                                                         \
         .name = #label,                                                                                                \
         .onnx = onnx_name,                                                                                             \
         .summary = text,                                                                                               \
         .min_inputs = 1,                                                                                               \
-        .max_inputs = 1,                                                                                               \
         .attributes =                                                                                                  \
             {[AXES] = {.name = "axes", .kind = ATTRIBUTE_INTS, .role = ROLE_AXES},                                     \
              [KEEPDIMS] = {.name = "keepdims", .kind = ATTRIBUTE_INT, .role = ROLE_KEEPDIMS, .standard = 1}},          \
-        .define = define_##label,                                                                                      \
+        .variant = KIND_##what,                                                                                        \
+        .define = define_reduce,                                                                                       \
     };
 REDUCE(REDUCESUM, reducesum, SUM, "ReduceSum", "sum along axes")
 REDUCE(REDUCEMEAN, reducemean, MEAN, "ReduceMean", "mean along axes")

@@ -95,7 +95,6 @@ const struct operator operator_reshape = {
     .onnx = "Reshape, Flatten, Squeeze, Unsqueeze",
     .summary = "the same entries under another shape",
     .min_inputs = 1,
-    .max_inputs = 1,
     .flags = OPERATOR_IS_VIEW,
     .attributes = {[SHAPE] = {.name = "shape", .kind = ATTRIBUTE_INTS, .role = ROLE_SHAPE}},
     .define = define_reshape,

@@ -45,7 +45,6 @@ const struct operator operator_slice = {
     .onnx = "Slice",
     .summary = "a regular range on each axis",
     .min_inputs = 1,
-    .max_inputs = 1,
     .flags = OPERATOR_KEEPS_RANK,
     .attributes = {[START] = {.name = "start", .kind = ATTRIBUTE_INTS, .role = ROLE_START},
                    [SIZE] = {.name = "size", .kind = ATTRIBUTE_INTS, .role = ROLE_SIZE},

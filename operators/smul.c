@@ -18,7 +18,6 @@ const struct operator operator_smul = {
     .onnx = "Mul (by a scalar)",
     .summary = "tensor times scalar",
     .min_inputs = 2,
-    .max_inputs = 2,
     .flags = OPERATOR_IS_OF_RULES,
     .define = define_smul,
 };

@@ -24,7 +24,7 @@ static int add_sum(struct definition *d, const struct type *x, uint32_t axes, in
     return s;
 }
 
-static bool define_along_axis(struct definition *d, const struct operator_call *call, bool is_log)
+static bool define_along_axis(struct definition *d, const struct operator_call *call)
 {
     const struct type *x = &call->inputs[0];
     int64_t axis = call_int(call, AXIS), dim[MAX_RANK];
@@ -40,31 +40,21 @@ static bool define_along_axis(struct definition *d, const struct operator_call *
     expr above = scalar_sub(d, scalar_read_same(d, 0, z), read_reduced(d, m, z, axes));
     expr sum = read_reduced(d, s, z, axes);
     stage_set_body(d, z,
-                   is_log ? scalar_sub(d, above, scalar_unary(d, FN_LOG, sum))
-                          : scalar_div(d, scalar_unary(d, FN_EXP, above), sum));
+                   call->op->variant ? scalar_sub(d, above, scalar_unary(d, FN_LOG, sum))
+                                     : scalar_div(d, scalar_unary(d, FN_EXP, above), sum));
     return true;
 }
 
-static bool define_softmax(struct definition *d, const struct operator_call *call)
-{
-    return define_along_axis(d, call, false);
-}
-
-static bool define_logsoftmax(struct definition *d, const struct operator_call *call)
-{
-    return define_along_axis(d, call, true);
-}
-
-#define ALONG_AXIS(enumerator, label, onnx_name, text)                                                                 \
+#define ALONG_AXIS(enumerator, label, is_log, onnx_name, text)                                                         \
     const struct operator operator_##label = {                                                                         \
         .id = OP_##enumerator,                                                                                         \
         .name = #label,                                                                                                \
         .onnx = onnx_name,                                                                                             \
         .summary = text,                                                                                               \
         .min_inputs = 1,                                                                                               \
-        .max_inputs = 1,                                                                                               \
         .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .role = ROLE_AXIS, .is_required = true}},      \
-        .define = define_##label,                                                                                      \
+        .variant = is_log,                                                                                             \
+        .define = define_along_axis,                                                                                   \
     };
-ALONG_AXIS(SOFTMAX, softmax, "Softmax", "exponentials along an axis that sum to 1")
-ALONG_AXIS(LOGSOFTMAX, logsoftmax, "LogSoftmax", "logarithm of softmax")
+ALONG_AXIS(SOFTMAX, softmax, false, "Softmax", "exponentials along an axis that sum to 1")
+ALONG_AXIS(LOGSOFTMAX, logsoftmax, true, "LogSoftmax", "logarithm of softmax")

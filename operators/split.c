@@ -90,7 +90,6 @@ const struct operator operator_split = {
     .onnx = "Split",
     .summary = "consecutive parts on one axis, by sizes or by the split tree",
     .min_inputs = 1,
-    .max_inputs = 1,
     .flags = OPERATOR_KEEPS_RANK,
     .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .role = ROLE_AXIS, .is_required = true},
                    [SIZES] = {.name = "sizes", .kind = ATTRIBUTE_INTS, .role = ROLE_PART_SIZES}},

@@ -86,7 +86,7 @@ static inline bool operator_merges_groups(const struct operator* op)
 
 static inline bool operator_joins(const struct operator* op)   // tensors, one behind the other on an axis
 {
-    return op->max_inputs == VARIADIC && operator_has_role(op, ROLE_AXIS);
+    return operator_most_inputs(op) == VARIADIC && operator_has_role(op, ROLE_AXIS);
 }
 
 static inline bool operator_splits(const struct operator* op)   // an axis into parts
@@ -116,12 +116,12 @@ static inline bool operator_is_view(const struct operator* op)
 
 static inline bool operator_repeats(const struct operator* op)   // a tensor along axes
 {
-    return op->max_inputs == 1 && operator_has_role(op, ROLE_SHAPE) && !operator_is_view(op);
+    return operator_most_inputs(op) == 1 && operator_has_role(op, ROLE_SHAPE) && !operator_is_view(op);
 }
 
 static inline bool operator_is_constant(const struct operator* op)   // of a written shape
 {
-    return op->max_inputs == 0 && operator_has_role(op, ROLE_SHAPE);
+    return operator_most_inputs(op) == 0 && operator_has_role(op, ROLE_SHAPE);
 }
 
 // --- by traits -------------------------------------------------------------------------------------------------------

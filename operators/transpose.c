@@ -40,7 +40,6 @@ const struct operator operator_transpose = {
     .onnx = "Transpose",
     .summary = "axes in another order",
     .min_inputs = 1,
-    .max_inputs = 1,
     .flags = OPERATOR_KEEPS_RANK,
     .attributes = {[PERM] = {.name = "perm", .kind = ATTRIBUTE_INTS, .role = ROLE_PERMUTATION, .is_required = true}},
     .define = define_transpose,

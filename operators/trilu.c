@@ -28,7 +28,6 @@ const struct operator operator_trilu = {
     .onnx = "Trilu",
     .summary = "the upper or lower triangle of matrices",
     .min_inputs = 1,
-    .max_inputs = 1,
     .attributes = {[PART] = {.name = "part", .kind = ATTRIBUTE_CHOICE, .choices = part_names},
                    [DIAGONAL] = {.name = "k", .kind = ATTRIBUTE_INT}},
     .define = define_trilu,

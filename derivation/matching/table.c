@@ -303,7 +303,7 @@ void iterator_tables_compute(struct arena *a, struct iterator_tables *ret_tables
     *ret_tables = (struct iterator_tables){0};
     for (int id = 0; id < operator_count(); id++)
         if (operator_has(operators[id], TRAIT_CONTRACTS) && operators[id]->min_inputs == OPERANDS &&
-            operators[id]->max_inputs == OPERANDS)
+            operator_most_inputs(operators[id]) == OPERANDS)
             add_tables_of(&in, operators[id]);
 }
 

@@ -201,7 +201,7 @@ static void fill_attribute(struct random *r, const struct attribute *attribute, 
 
 static int most_inputs_tried(const struct operator* op)
 {
-    int most = op->max_inputs == VARIADIC ? op->min_inputs + 2 : op->max_inputs;
+    int most = operator_most_inputs(op) == VARIADIC ? op->min_inputs + 2 : operator_most_inputs(op);
     return most < MOST_INPUTS ? most : MOST_INPUTS;
 }
 
@@ -414,7 +414,8 @@ static bool has_true_flags(const struct operator* op, unsigned traits)
 // The output type of an operator whose inputs may all have others.
 static enum dtype output_type(const struct operator* op, const struct findings *f)
 {
-    bool is_one = op->min_inputs > 0 && op->max_inputs != VARIADIC && f->other_types == (1u << op->max_inputs) - 1 &&
+    bool is_one = op->min_inputs > 0 && operator_most_inputs(op) != VARIADIC &&
+                  f->other_types == (1u << operator_most_inputs(op)) - 1 &&
                   (f->output_types & (f->output_types - 1)) == 0;
     return is_one ? (enum dtype)__builtin_ctzll(f->output_types) : DTYPE_NONE;
 }
@@ -423,7 +424,7 @@ static enum dtype output_type(const struct operator* op, const struct findings *
 static unsigned of_all_inputs(const struct operator* op, unsigned of_tried)
 {
     int last = most_inputs_tried(op) - 1;
-    bool goes_on = op->max_inputs == VARIADIC && (of_tried >> last & 1);
+    bool goes_on = operator_most_inputs(op) == VARIADIC && (of_tried >> last & 1);
     return (of_tried | (goes_on ? ~0u << last : 0)) & ((1u << MOST_INPUTS) - 1);
 }
 

@@ -47,9 +47,10 @@ bool operator_is_typed_like(const struct operator* reference, const struct opera
     struct application own, other;
     struct attribute_value values[MAX_ATTRIBUTES];
     struct operator_call asked = *call;
-    bool has_fewer_inputs = reference->max_inputs != VARIADIC && call->n_inputs > reference->max_inputs;
+    bool has_fewer_inputs =
+        operator_most_inputs(reference) != VARIADIC && call->n_inputs > operator_most_inputs(reference);
     asked.op = reference;
-    asked.n_inputs = has_fewer_inputs ? reference->max_inputs : call->n_inputs;
+    asked.n_inputs = has_fewer_inputs ? operator_most_inputs(reference) : call->n_inputs;
     asked.attributes = values;
     operator_standard_attributes(reference, scratch, values);
     copy_attributes(reference, call, values);

@@ -181,7 +181,7 @@ static struct attribute_value random_attribute(struct application *p, const stru
 
 static void make_application(struct application *p, const struct operator* op)
 {
-    int most = op->max_inputs == VARIADIC ? MOST_INPUTS : op->max_inputs;
+    int most = operator_most_inputs(op) == VARIADIC ? MOST_INPUTS : operator_most_inputs(op);
     p->call = (struct operator_call){.op = op, .inputs = p->inputs, .attributes = p->attributes};
     p->call.n_inputs = (int)between(&p->random, op->min_inputs, most);
     if (one_in(&p->random, 50))

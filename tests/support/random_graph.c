@@ -127,7 +127,7 @@ static struct attribute_value random_value(struct builder *b, const struct attri
 
 static bool is_fit(const struct operator* op)
 {
-    return op->define && op->max_inputs != 0 && op->id != OP_GATHER && op->id != OP_GATHERELEMENTS &&
+    return op->define && operator_most_inputs(op) != 0 && op->id != OP_GATHER && op->id != OP_GATHERELEMENTS &&
            op->id != OP_ONEHOT && op->id != OP_CAST;
 }
 
@@ -137,7 +137,7 @@ static void add_random_operator(struct builder *b)
     struct attribute_value values[MAX_ATTRIBUTES];
     tensor_id inputs[3];
     node_id node;
-    uint32_t n = (uint32_t)op->min_inputs + (op->max_inputs == VARIADIC ? (uint32_t)below(b, 2) : 0);
+    uint32_t n = (uint32_t)op->min_inputs + (operator_most_inputs(op) == VARIADIC ? (uint32_t)below(b, 2) : 0);
     if (!is_fit(op) || n > 3)
         return;
     operator_standard_attributes(op, b->arena, values);

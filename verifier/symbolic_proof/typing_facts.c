@@ -501,7 +501,7 @@ bool family_knows_typing(struct family *f, uint32_t node)
     bool is_known = operator_works_entry_by_entry(op) || operator_joins(op) || operator_multiplies_matrices(op) ||
                     operator_convolves(op) || operator_pools(op) || operator_merges_groups(op) ||
                     operator_is_view(op) || operator_repeats(op) || operator_enlarges(op) || operator_splits(op) ||
-                    operator_is_constant(op) || (op->max_inputs == 1 && !has_sizes(op));
+                    operator_is_constant(op) || (operator_most_inputs(op) == 1 && !has_sizes(op));
     return is_known || family_fails(f, "%s, of whose typing not all is known", op->name);
 }
 

@@ -63,7 +63,7 @@ static bool is_called_as_a_function_of_entries(const struct onnx_node *node)
 {
     const struct converter *same = converter_find(node->op_type.text);
     const struct operator* op = same ? operators[same->parameter] : NULL;
-    return op && op->flags & OPERATOR_IS_ELEMENTWISE && op->max_inputs == 1;
+    return op && op->flags & OPERATOR_IS_ELEMENTWISE && operator_most_inputs(op) == 1;
 }
 
 // Operators of a runtime's own come before a model's functions of their names.

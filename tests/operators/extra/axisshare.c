@@ -20,7 +20,6 @@ const struct operator operator_axisshare = {
     .name = "axisshare",
     .summary = "entries divided by the size of an axis",
     .min_inputs = 1,
-    .max_inputs = 1,
     .flags = OPERATOR_KEEPS_RANK,
     .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .role = ROLE_AXIS, .is_required = true}},
     .define = define_axisshare,

@@ -28,7 +28,6 @@ const struct operator operator_cell = {
     .name = "cell",
     .summary = "a step of a recurrence",
     .min_inputs = N_INPUTS,
-    .max_inputs = N_INPUTS,
     .flags = OPERATOR_IS_ELEMENTWISE,
     .define = define_cell,
 };

@@ -17,7 +17,6 @@ const struct operator operator_deepneg = {
     .name = "deepneg",
     .summary = "another function at large ranks",
     .min_inputs = 1,
-    .max_inputs = 1,
     .flags = OPERATOR_IS_ELEMENTWISE,
     .define = define_deepneg,
 };

@@ -24,7 +24,6 @@ const struct operator operator_longsum = {
     .name = "longsum",
     .summary = "another function of long axes",
     .min_inputs = 1,
-    .max_inputs = 1,
     .flags = OPERATOR_KEEPS_RANK,
     .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .role = ROLE_AXIS, .is_required = true}},
     .define = define_longsum,

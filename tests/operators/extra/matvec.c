@@ -24,6 +24,5 @@ const struct operator operator_matvec = {
     .name = "matvec",
     .summary = "matrices times a vector",
     .min_inputs = 2,
-    .max_inputs = 2,
     .define = define_matvec,
 };

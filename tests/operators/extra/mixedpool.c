@@ -41,7 +41,6 @@ const struct operator operator_mixedpool = {
     .name = "mixedpool",
     .summary = "maxima along two axes, sums along others",
     .min_inputs = 1,
-    .max_inputs = 1,
     .flags = OPERATOR_KEEPS_RANK,
     .attributes = {[KERNEL] = {.name = "kernel", .kind = ATTRIBUTE_INTS, .role = ROLE_KERNEL, .is_required = true},
                    [STRIDE] = {.name = "stride", .kind = ATTRIBUTE_INTS, .role = ROLE_STRIDE}},

@@ -19,7 +19,6 @@ const struct operator operator_squarerelu = {
     .name = "squarerelu",
     .summary = "the square of what is above 0",
     .min_inputs = 1,
-    .max_inputs = 1,
     .flags = OPERATOR_IS_ELEMENTWISE,
     .define = define_squarerelu,
 };

@@ -23,7 +23,6 @@ const struct operator operator_switched = {
     .name = "switched",
     .summary = "all, or what is above 0",
     .min_inputs = 1,
-    .max_inputs = 1,
     .flags = OPERATOR_IS_ELEMENTWISE,
     .attributes = {[MODE] = {.name = "mode", .kind = ATTRIBUTE_INT, .standard = 1}},
     .define = define_switched,
