@@ -286,7 +286,7 @@ def check_families(shipped, families, count):
     tried = try_texts(traces, "--instances", "10", "--attempts", "2000")
     left = count - tried.n_different - tried.n_untried
     print(f"{count} traces: {tried.n_different} differ, {tried.n_untried} have no instance, {left} agree")
-    assert left <= count // 10, "hardly a trace is told: few numbers say nothing"
+    assert left <= 2 + count // 20, "hardly a trace is told: few numbers say nothing"   # some are equalities, by chance
     with file_of([texts_of(families)["derived-conv-1x7"]]) as path:
         again = texts_in(run(PROGRAM, "derivations", path).stdout)
     assert again and all(statement_of(text) == rules[name] for name, text in again.items()), again
