@@ -39,8 +39,7 @@ bool backend_has_room(struct backend *b, const struct graph *g, size_t *ret_byte
 
 // --- models ----------------------------------------------------------------------------------------------------------
 
-// The layouts alone: what it took to find them goes before weights come. NULL: the standard ones.
-static bool find_layouts_only(struct backend *b, const struct graph *g, uint8_t **ret_layouts, struct error *error)
+bool backend_find_layouts_only(struct backend *b, const struct graph *g, uint8_t **ret_layouts, struct error *error)
 {
     struct arena arena;
     const uint8_t *layouts;
@@ -60,7 +59,7 @@ struct model *backend_prepare(struct backend *b, const struct graph *g, size_t n
 {
     struct given_weights given = {n_weights, weights, b->options.weights};
     uint8_t *layouts;
-    if (!find_layouts_only(b, g, &layouts, error))
+    if (!backend_find_layouts_only(b, g, &layouts, error))
         return NULL;
     struct model *m = backend_prepare_from(b, g, layouts, NULL, &given, error);
     mem_free(layouts, layouts ? g->tensors.count + 1 : 0);

@@ -16,6 +16,9 @@ bool backend_can_run(const struct backend *b);
 // Steps run as the cost database knows to be best, or by the given choices, which may be NULL.
 struct model *backend_prepare(struct backend *b, const struct graph *g, size_t n_weights,
                               const struct tensor_value *weights, struct error *error);
+// The layouts by the backend's policy alone, a byte for each tensor and one more, for mem_free: what it took to find
+// them goes before weights come. NULL: the standard ones.
+bool backend_find_layouts_only(struct backend *b, const struct graph *g, uint8_t **ret_layouts, struct error *error);
 struct model *backend_prepare_from(struct backend *b, const struct graph *g, const uint8_t *layouts,
                                    const step_choices *given, const struct given_weights *weights, struct error *error);
 // Gives back the memory that only measuring takes; what is measured later takes it anew.

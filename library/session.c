@@ -5,6 +5,7 @@
 #include "backends/backend.h"
 #include "backends/cpu/cpu.h"
 #include "core/memory/memory.h"
+#include "optimizer/limits.def"
 #include "optimizer/run/loaded_model.h"
 #include <string.h>
 
@@ -30,7 +31,7 @@ static bool prepare(taso_session *s, const struct optimize_options *o, struct er
                                       .cost_file = o->costs ? o->costs : "",
                                       .is_guest = o->is_guest,
                                       .never_measures = true,
-                                      .error_budget = o->is_exact ? 0 : o->tolerance};
+                                      .error_budget = o->is_exact ? 0 : o->tolerance * SHARE_OF_KERNELS};
     const struct loaded_model *m = &s->loaded;
     s->backend = cpu_backend_open(&options, error);
     s->model = s->backend ? loaded_model_prepare(&s->loaded, s->backend, error) : NULL;

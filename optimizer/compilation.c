@@ -10,6 +10,7 @@
 #include "expressions/elements.h"
 #include "optimizer/compiled/compiled_model.h"
 #include "optimizer/run/model_weights.h"
+#include "optimizer/run/prepare_within.h"
 #include <string.h>
 #include <strings.h>
 
@@ -92,6 +93,14 @@ static const char *const *names_of(struct arena *arena, const struct imported_va
     return names;
 }
 
+static struct model *prepare(void *context, const struct graph *g, const uint8_t *layouts,
+                             const struct given_weights *weights, struct error *error)
+{
+    struct optimizing *o = context;
+    struct within_request request = {o->backend, g, layouts, weights, (uint64_t)o->options->seed};
+    return prepare_within(&request, &o->report.costs.within[o->report.written.is_optimized], error);
+}
+
 bool optimizing_compile(struct optimizing *o, const struct graph *g, enum layout_policy policy)
 {
     struct imported_model *m = &o->model;
@@ -107,6 +116,8 @@ bool optimizing_compile(struct optimizing *o, const struct graph *g, enum layout
         .output_names = names_of(&o->arena, m->outputs.items, m->outputs.count),
         .input_types = types,
         .backend = o->backend,
+        .context = o,
+        .prepare = prepare,
     };
     o->backend->policy = policy;
     return compiled_model_write(&request, o->options->output, o->error);

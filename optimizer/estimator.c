@@ -119,6 +119,8 @@ void optimizing_open_estimators(struct optimizing *o)
         if (!b)
             break;
         backend_expect_model(b, optimizing_bytes_of_weights(o));
+        if (b != o->backend)
+            backend_take_back_as(b, o->backend);
         struct estimator worker = optimizing_estimator(o);
         worker.backend = b;
         worker.when_unknown = NAN;

@@ -67,7 +67,7 @@ static void add_measured(struct report *r, const struct coster *c)
 }
 
 // What cannot be planned has no kernels.
-static void sum_errors(struct optimizing *o)
+static void count_inexact(struct optimizing *o)
 {
     const struct graph *graphs[2] = {&o->model.graph, &o->results.found.graph};
     o->report.costs.allowed_error = o->backend->options.error_budget;
@@ -77,7 +77,7 @@ static void sum_errors(struct optimizing *o)
         graph_cut(&runnable, graphs[i], graphs[1 - i], &o->inputs.cut);
         o->backend->policy = o->results.policies[i];
         o->backend->measuring.only_recalls = true;
-        backend_error_budget(o->backend, &runnable, &o->report.costs.errors[i], &ignored);
+        backend_inexact_steps(o->backend, &runnable, &o->report.costs.inexact[i], &ignored);
         o->backend->measuring.only_recalls = false;
         graph_free(&runnable);
     }
@@ -136,7 +136,7 @@ void optimizing_fill_report(struct optimizing *o)
     r->import.normalizations = o->model.counts.normalizations;
     list_kept(o);
     add_measured(r, &o->backend->coster);
-    sum_errors(o);
+    count_inexact(o);
     if (o->search.step_costs)
         add_measured(r, o->search.step_costs);
     r->peak_memory = mem_peak_resident();

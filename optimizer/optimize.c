@@ -20,6 +20,7 @@
 #include "optimizer/compiled/compiled_model.h"
 #include "optimizer/failed_rewrites.h"
 #include "optimizer/judgement.h"
+#include "optimizer/limits.def"
 #include "optimizer/model_export.h"
 #include "optimizer/rules.h"
 #include "optimizer/run/model_weights.h"
@@ -182,7 +183,7 @@ static void allow_errors(struct optimizing *o)
 {
     bool is_own = o->options->device == DEVICE_CPU && !o->runtime.is_open && !o->options->measure_command;
     o->backend->options.error_budget =
-        is_own && !o->options->is_exact && !o->options->keeps_nan ? o->options->tolerance : 0;
+        is_own && !o->options->is_exact && !o->options->keeps_nan ? o->options->tolerance * SHARE_OF_KERNELS : 0;
 }
 
 // What cannot be run cannot be checked: better said before the search than after.

@@ -37,7 +37,7 @@ struct optimize_options {
     bool only_proved;       // rules that are not among those which ship as proved are not used (trusted_rules.h)
     bool keeps_nan;         // rewrites that keep every bit alone, and no kernels that do not
     bool allows_tf32;
-    bool is_exact;   // no kernels whose errors count against the tolerance (costs/error_budget.h)
+    bool is_exact;   // no kernels whose errors count against the tolerance (costs/plan_choices.h)
     bool is_validation_skipped, is_check_skipped, is_timing_skipped, is_simplification_skipped;
     bool is_calibration_skipped;     // costs are believed as they are
     bool owns_process, is_guest;     // (backend_options)

@@ -13,6 +13,7 @@
 #include "core/text/text.h"
 #include "optimizer/run/comparison.h"
 #include "optimizer/run/model_weights.h"
+#include "optimizer/run/prepare_within.h"
 #include "optimizer/runtime_verdict.h"
 #include <math.h>
 #include <string.h>
@@ -56,10 +57,12 @@ static void free_pair(struct pair *pair)
 static bool prepare_model(struct optimizing *o, const struct tensor_value *weights, struct pair *pair, int i)
 {
     double budget = o->checker->options.error_budget;
+    struct given_weights given = {o->model.weights.count, weights, o->checker->options.weights};
+    struct within_request request = {o->checker, &pair->graphs[i], NULL, &given, (uint64_t)o->options->seed};
     if (o->checker == o->backend)
         o->checker->policy = o->results.policies[i];
     o->checker->options.error_budget = i == 0 ? 0 : budget;
-    pair->models[i] = backend_prepare(o->checker, &pair->graphs[i], o->model.weights.count, weights, o->error);
+    pair->models[i] = prepare_within_by_policy(&request, &o->report.costs.within[i], o->error);
     o->checker->options.error_budget = budget;
     backend_give_back_preparing(o->checker);
     return pair->models[i] != NULL;
@@ -318,6 +321,20 @@ bool optimizing_judge(struct optimizing *o)
         return optimizing_is_cut(o);
     }
     return judge_in_runtime(o);
+}
+
+// Before anything is searched, so that costs are those of what is taken. No failure matters: what is written is judged.
+void optimizing_judge_kernels(struct optimizing *o)
+{
+    struct graph runnable;
+    struct error error = {0};
+    bool is_wanted = o->backend->options.error_budget > 0 && !o->options->is_check_skipped && !interrupt_requested();
+    if (!is_wanted || !graph_cut(&runnable, &o->model.graph, NULL, &o->inputs.cut))
+        return;
+    struct given_weights given = {o->model.weights.count, model_list_weights(&o->model, &runnable), &o->weight_source};
+    struct within_request request = {o->backend, &runnable, NULL, &given, (uint64_t)o->options->seed};
+    model_free(prepare_within_by_policy(&request, &o->report.costs.within[0], &error));
+    graph_free(&runnable);
 }
 
 static bool compare_here(struct optimizing *o, bool *ret_agrees)

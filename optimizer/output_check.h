@@ -2,6 +2,8 @@
 #pragma once
 #include "optimizer/optimization.h"
 
+// Takes back those inexact kernels that move the original's outputs too far, by the backend's policy.
+void optimizing_judge_kernels(struct optimizing *o);
 // Compares the outputs of o->found with those of the original, into o->report. False: the device failed.
 bool optimizing_judge(struct optimizing *o);
 // Does a graph that o->found went through agree with the original, where o->found is compared? Without timing. False:

@@ -17,6 +17,7 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
+#include "optimizer/output_check.h"
 #include "optimizer/region_contest.h"
 #include "optimizer/rules.h"
 #include "optimizer/search/backtracking/backtracking.h"
@@ -476,6 +477,7 @@ bool optimizing_search(struct optimizing *o)
         o->backend->measuring.choices_end = clock_seconds() + SHARE_OF_CHOICES * o->options->seconds;
     price_original_in_runtime(o);
     repair_doubtful_costs(o);
+    optimizing_judge_kernels(o);
     bool is_done = search_until_costs_agree(o);
     uint64_t n_checked = validator.checked, n_too_costly = validator.too_costly, n_not_general = validator.not_general;
     o->search.validator = NULL;

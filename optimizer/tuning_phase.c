@@ -2,8 +2,8 @@
 #include "optimizer/tuning_phase.h"
 
 #include "backends/backend.h"
-#include "backends/costs/error_budget.h"
 #include "backends/costs/layout_policy.h"
+#include "backends/costs/plan_choices.h"
 #include "backends/planning/planner.h"
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"

@@ -47,9 +47,9 @@ struct backend_options {
     bool is_guest;           // models run on the workers of somebody else (model_run_on)
     bool owns_process;       // its code may leave memory while models run: for programs alone (code_pages.h)
     bool never_measures;     // steps that the database lacks are guessed (roofline) and counted, not measured
-    double seconds_per_step;   // of measuring; 0: the standard
-    double error_budget;       // that the errors of a model's inexact choices may add up to; 0: it takes none
-    const struct log *log;     // may be NULL
+    double seconds_per_step;               // of measuring; 0: the standard
+    double error_budget;                   // that a model's inexact choices may move its outputs by; 0: it takes none
+    const struct log *log;                 // may be NULL
     const struct weight_source *weights;   // for models whose weights are given without data; may be NULL
 };
 
@@ -107,7 +107,6 @@ struct cost_measuring {
     double repairs_end;          // on clock_seconds, when no more are measured again; 0: never
     double choices_end;          // the same, when steps are only measured in the standard way, as doubtful
     bool only_recalls;           // steps that the database lacks are not estimated at all
-    bool meets_inexact;          // some step may run faster by a choice that is inexact
     bool has_small_model;        // (backend_expect_model)
 };
 

@@ -2,14 +2,14 @@
 // a schedule of a generated kernel. A choice is kept with the step's cost and in compiled models.
 //
 // An exact choice computes what the standard way does, but for the order of sums and the last place of functions. The
-// error of an inexact one is measured (step_cost), and what a model takes of these stays within a budget
-// (costs/error_budget.h). A step may have careful ones for where the fast ones lose more than there is left.
+// error of an inexact one is measured (step_cost), and what all of a model do to its outputs
+// (optimizer/run/prepare_within.h).
 #pragma once
 #include "core/memory/vec.h"
 #include <stdbool.h>
 
 #define CHOICE_SIZE 192
-enum precision { PRECISION_EXACT, PRECISION_FAST, PRECISION_CAREFUL, N_PRECISIONS };
+enum precision { PRECISION_EXACT, PRECISION_INEXACT, N_PRECISIONS };
 struct listed_choice {
     char text[CHOICE_SIZE];   // "": the standard way
     enum precision precision;

@@ -1,8 +1,8 @@
 // What a graph costs on a device: it is planned, and its steps are added up.
 #include "backends/costs/graph_cost.h"
 
-#include "backends/costs/error_budget.h"
 #include "backends/costs/layout_policy.h"
+#include "backends/costs/plan_choices.h"
 #include "backends/costs/step_cost.h"
 #include "backends/layouts/choose_layouts.h"
 #include "backends/planning/plan_text.h"
@@ -34,8 +34,7 @@ bool backend_estimate_with(struct backend *b, const struct graph *g, const uint8
     return is_done;
 }
 
-// Layouts are found as if every step could run by the choice that it prefers; what all of them take is known with the
-// plan.
+// Layouts are found step by step; chains are joined in the plan.
 static bool estimate_best_layouts(struct backend *b, const struct graph *g, struct estimate *ret_estimate,
                                   struct error *error)
 {
@@ -43,7 +42,7 @@ static bool estimate_best_layouts(struct backend *b, const struct graph *g, stru
     struct estimate chosen;
     if (!layouts_find(b, backend_step_cost, g, NULL, b->scratch, &best, ret_estimate, error))
         return false;
-    if (!b->measuring.meets_inexact && !b->target.chain)
+    if (!b->target.chain)
         return true;
     if (!backend_estimate_with(b, g, best, &chosen, error))
         return false;

@@ -48,7 +48,7 @@ static struct note *note_of(struct in_model_notes *notes, const char *step)
 void backend_note_in_model(struct backend *b, const struct plan *plan, const struct step *step, double seconds,
                            double spread, bool is_doubtful)
 {
-    struct step_key key = step_key_of(b, plan, step, step_precision(b, plan, step));
+    struct step_key key = step_key_of(b, plan, step, step_precision(step));
     struct note *note = note_of(b->in_model, key.text.chars);
     note->n++;
     note->seconds += seconds / key.n_parts;

@@ -24,7 +24,9 @@ struct prices_by_words {
 };
 struct step_memory {
     struct prices_by_words own, near;
-    struct words words;   // of the step being looked for
+    struct arena arena;
+    struct key_set taken_back;   // texts of steps
+    struct words words;          // of the step being looked for
 };
 
 static void forget_prices(struct prices_by_words *p)
@@ -41,6 +43,7 @@ struct step_memory *step_memory_new(void)
     struct step_memory *memory = mem_alloc_zero(sizeof *memory);
     arena_init(&memory->own.arena);
     arena_init(&memory->near.arena);
+    arena_init(&memory->arena);
     return memory;
 }
 
@@ -48,6 +51,8 @@ void step_memory_free(struct step_memory *memory)
 {
     forget_prices(&memory->own);
     forget_prices(&memory->near);
+    key_set_free(&memory->taken_back);
+    arena_free(&memory->arena);
     vec_free(&memory->words.list);
     mem_free(memory, sizeof *memory);
 }
@@ -56,6 +61,31 @@ void backend_forget_costs(struct backend *b)
 {
     forget_prices(&b->memory->own);
     b->cost_edition++;
+}
+
+void backend_take_back(struct backend *b, const char *step)
+{
+    key_set_add(&b->memory->taken_back, &b->memory->arena, step, strlen(step));
+    backend_forget_costs(b);
+}
+
+void backend_take_back_as(struct backend *b, const struct backend *other)
+{
+    const struct key_set *texts = &other->memory->taken_back;
+    for (size_t i = 0; i < texts->keys.count; i++)
+        key_set_add(&b->memory->taken_back, &b->memory->arena, texts->keys.items[i].bytes, texts->keys.items[i].size);
+    backend_forget_costs(b);
+}
+
+static bool is_taken_back(const struct backend *b, const struct plan *plan, const struct step *step)
+{
+    struct text text = {0};
+    if (b->memory->taken_back.keys.count == 0)
+        return false;
+    step_print(&text, plan, step);
+    bool is_found = key_set_find(&b->memory->taken_back, text.chars, text.count) != KEY_NONE;
+    text_free(&text);
+    return is_found;
 }
 
 // A guess for what cannot be measured: bytes at 10 GB/s and a launch.
@@ -81,7 +111,7 @@ static double guess_seconds(const struct step *step)
 #define WEIGHTS_OF_A_SMALL_MODEL ((size_t)8 << 20)   // a last cache keeps them, even if others share it
 #define SMALL_MODEL " near"                          // at the end of a key
 // And behind that.
-static const char *const marks_of_precision[N_PRECISIONS] = {"", " inexact", " careful"};
+static const char *const marks_of_precision[N_PRECISIONS] = {"", " inexact"};
 
 void backend_expect_model(struct backend *b, size_t weight_bytes)
 {
@@ -162,7 +192,7 @@ static struct step_prices *prices_of(struct backend *b, const struct plan *plan,
     step_spell(plan, &bare, words);
     uint32_t id = key_set_add(&p->steps, &p->arena, words->list.items, words->list.count * sizeof *words->list.items);
     if (id == p->prices.count)
-        vec_push(&p->prices, ((struct step_prices){.id = id}));
+        vec_push(&p->prices, ((struct step_prices){.is_taken_back = is_taken_back(b, plan, step)}));
     return &p->prices.items[id];
 }
 
@@ -337,38 +367,22 @@ bool step_prices_find(struct backend *b, const struct plan *plan, const struct s
     struct step_prices *p = prices_of(b, plan, step, false);
     bool takes_inexact = b->methods->has_inexact_choices && b->options.error_budget > 0;
     if (!find_price(b, plan, step, PRECISION_EXACT, p, error) ||
-        (takes_inexact && !find_price(b, plan, step, PRECISION_FAST, p, error)))
+        (takes_inexact && !find_price(b, plan, step, PRECISION_INEXACT, p, error)))
         return false;
-    b->measuring.meets_inexact = b->measuring.meets_inexact || step_prices_prefer(b, p, PRECISION_FAST);
     *ret = *p;
     return true;
 }
 
-bool step_prices_find_careful(struct backend *b, const struct plan *plan, const struct step *step,
-                              struct step_prices *prices, struct error *error)
+bool step_prices_prefer_inexact(const struct backend *b, const struct step_prices *p)
 {
-    struct step_prices *p = prices_of(b, plan, step, false);
-    bool is_found = find_price(b, plan, step, PRECISION_CAREFUL, p, error);
-    *prices = *p;
-    return is_found;
-}
-
-bool step_prices_prefer(const struct backend *b, const struct step_prices *p, enum precision precision)
-{
-    const struct step_cost *cost = &p->of[precision];
-    return cost->seconds > 0 && cost->seconds < p->of[PRECISION_EXACT].seconds &&
+    const struct step_cost *cost = &p->of[PRECISION_INEXACT];
+    return !p->is_taken_back && cost->seconds > 0 && cost->seconds < p->of[PRECISION_EXACT].seconds &&
            cost->error <= b->options.error_budget;
 }
 
-enum precision step_precision(struct backend *b, const struct plan *plan, const struct step *step)
+enum precision step_precision(const struct step *step)
 {
-    struct step_cost careful;
-    if (step->error == 0 || !step->choice)
-        return PRECISION_EXACT;
-    struct step_key key = step_key_of(b, plan, step, PRECISION_CAREFUL);
-    bool is_careful = recall(b, &key, &careful) && strcmp(careful.choice, step->choice) == 0;
-    step_key_free(&key);
-    return is_careful ? PRECISION_CAREFUL : PRECISION_FAST;
+    return step->choice && step->error > 0 ? PRECISION_INEXACT : PRECISION_EXACT;
 }
 
 bool backend_step_cost(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
@@ -377,15 +391,15 @@ bool backend_step_cost(struct backend *b, const struct plan *plan, const struct 
     struct step_prices p;
     if (!step_prices_find(b, plan, step, &p, error))
         return false;
-    enum precision preferred = step_prices_prefer(b, &p, PRECISION_FAST) ? PRECISION_FAST : PRECISION_EXACT;
-    *ret_cost = p.of[step->choice ? step_precision(b, plan, step) : preferred];
+    bool is_inexact = step->choice ? step->error > 0 : step_prices_prefer_inexact(b, &p);
+    *ret_cost = p.of[is_inexact ? PRECISION_INEXACT : PRECISION_EXACT];
     return true;
 }
 
 bool backend_recall_cost(struct backend *b, const struct plan *plan, const struct step *step,
                          struct step_cost *ret_cost)
 {
-    enum precision precision = step_precision(b, plan, step);
+    enum precision precision = step_precision(step);
     struct step_key key = step_key_of(b, plan, step, precision);
     bool is_known = recall(b, &key, ret_cost) || recall_otherwise(b, plan, step, precision, ret_cost);
     step_key_free(&key);

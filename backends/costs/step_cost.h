@@ -5,20 +5,20 @@
 // The best choice of each precision has a cost of its own.
 struct step_key step_key_of(const struct backend *b, const struct plan *plan, const struct step *step,
                             enum precision precision);
-// By which its choice was chosen.
-enum precision step_precision(struct backend *b, const struct plan *plan, const struct step *step);
+enum precision step_precision(const struct step *step);   // of its choice
 void step_key_free(struct step_key *key);
 struct step_memory *step_memory_new(void);
 void step_memory_free(struct step_memory *memory);
-// The best of the exact and of the fast choices. False: the device failed, or nothing is to be measured (only_recalls).
+// The best of the exact and of the inexact choices. False: the device failed, or nothing is to be measured
+// (only_recalls).
 // Inexact choices are only looked at where there is a budget for errors.
 bool step_prices_find(struct backend *b, const struct plan *plan, const struct step *step, struct step_prices *ret,
                       struct error *error);
-// Adds those of the careful choices.
-bool step_prices_find_careful(struct backend *b, const struct plan *plan, const struct step *step,
-                              struct step_prices *prices, struct error *error);
-// Does it take less than the best exact one, and lose no more than a whole model may?
-bool step_prices_prefer(const struct backend *b, const struct step_prices *p, enum precision precision);
+// Does the inexact one take less, and lose no more than a whole model may, and was it not taken back?
+bool step_prices_prefer_inexact(const struct backend *b, const struct step_prices *p);
+// Steps of this text (step_print) run by exact choices from now on.
+void backend_take_back(struct backend *b, const char *step);
+void backend_take_back_as(struct backend *b, const struct backend *other);   // what the other one took back
 // What was found in the database so far is looked up there again, and what was computed of it is computed again.
 void backend_forget_costs(struct backend *b);
 

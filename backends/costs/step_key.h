@@ -10,6 +10,6 @@ struct step_key {
 
 // The cost of a step in the best of its choices of each precision.
 struct step_prices {
-    uint32_t id;                         // of the step: equal for those that do equal work
+    bool is_taken_back;                  // its inexact choices (backend_take_back)
     struct step_cost of[N_PRECISIONS];   // seconds 0: not asked for yet; INFINITY: there is none
 };

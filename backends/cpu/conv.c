@@ -201,7 +201,7 @@ static bool takes_winograd(const struct plan *plan, const struct step *step)
 static void list_winograd(const struct cpu_backend *b, const struct plan *plan, const struct step *step,
                           choice_list *list)
 {
-    struct listed_choice c = {.precision = PRECISION_FAST};
+    struct listed_choice c = {.precision = PRECISION_INEXACT};
     snprintf(c.text, sizeof c.text, "%s", cpu_way_winograd.name);
     if (onednn_block_of_channels() == BLOCK)
         vec_push(list, c);

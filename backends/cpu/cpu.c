@@ -2,7 +2,7 @@
 #include "backends/cpu/cpu.h"
 
 #include "backends/backend.h"
-#include "backends/costs/error_budget.h"
+#include "backends/costs/plan_choices.h"
 #include "backends/cpu/cache_conditions.h"
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/generated.h"

@@ -225,19 +225,16 @@ static void list_strassen(const struct winograd_definition *d, int64_t pixels, c
     if (d->channels < LEAST_HALVED || d->results < LEAST_HALVED || pixels < LEAST_ROWS)
         return;
     if (pixels > 2 * FEW_PAIRS)
-        add_choice(list, d, PRECISION_FAST, 2, FEW_PAIRS);
-    add_choice(list, d, PRECISION_FAST, 2, MORE_PAIRS);
+        add_choice(list, d, PRECISION_INEXACT, 2, FEW_PAIRS);
+    add_choice(list, d, PRECISION_INEXACT, 2, MORE_PAIRS);
 }
 
 // Other windows than 3x3: few products are saved along one axis, so weights are to be read seldom.
 static void list_others(const struct winograd_definition *d, choice_list *list)
 {
-    bool has_larger = winograd_suits(d, &(struct winograd_schedule){4, MORE_TILES});
-    for (int m = 2; m <= 4; m += 2) {
-        enum precision precision = m == 2 && has_larger ? PRECISION_CAREFUL : PRECISION_FAST;
-        add_choice(list, d, precision, m, 2 * FEW_TILES);
-        add_choice(list, d, precision, m, MORE_TILES);
-    }
+    int m = winograd_suits(d, &(struct winograd_schedule){4, MORE_TILES}) ? 4 : 2;
+    add_choice(list, d, PRECISION_INEXACT, m, 2 * FEW_TILES);
+    add_choice(list, d, PRECISION_INEXACT, m, MORE_TILES);
 }
 
 static void list(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list)
@@ -255,19 +252,18 @@ static void list(const struct cpu_backend *b, const struct plan *plan, const str
         list_others(d, list);
         return;
     }
-    add_choice(list, d, PRECISION_FAST, 4, FEW_TILES);
+    add_choice(list, d, PRECISION_INEXACT, 4, FEW_TILES);
     if (d->channels >= MANY_CHANNELS && pixels > 4 * 4 * 2 * FEW_TILES)
-        add_choice(list, d, PRECISION_FAST, 4, MORE_TILES);
+        add_choice(list, d, PRECISION_INEXACT, 4, MORE_TILES);
     if (d->result_height <= SMALL_IMAGE && d->result_width <= SMALL_IMAGE)
-        add_choice(list, d, PRECISION_FAST, 2, 2 * FEW_TILES);
-    add_choice(list, d, PRECISION_CAREFUL, 2, 2 * FEW_TILES);
+        add_choice(list, d, PRECISION_INEXACT, 2, 2 * FEW_TILES);
 }
 
 static void list_spaces(const struct cpu_backend *b, const struct plan *plan, const struct step *step,
                         schedule_spaces *list)
 {
     struct generated_conv c = {.threads = b->threads};
-    struct schedule_space space = {.sketch = WAY " (winograd", .precision = PRECISION_FAST};
+    struct schedule_space space = {.sketch = WAY " (winograd", .precision = PRECISION_INEXACT};
     if (!define_sizes(&c, b, plan, step))
         return;
     winograd_list_schedules(&c.definition, &space);

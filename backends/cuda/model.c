@@ -2,7 +2,7 @@
 // what was captured of it as one graph.
 #include "backends/cuda/model.h"
 
-#include "backends/costs/error_budget.h"
+#include "backends/costs/plan_choices.h"
 #include "backends/costs/step_cost.h"
 #include "backends/cuda/library.h"
 #include "backends/cuda/steps.h"

@@ -7,7 +7,7 @@
 #include "backends/costs/layout_policy.h"
 #include "backends/planning/plan_memory.h"
 
-#include "backends/costs/error_budget.h"
+#include "backends/costs/plan_choices.h"
 #include "core/formats/sexp.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
@@ -57,7 +57,7 @@ static bool prepare(struct compiling *c, struct error *error)
     struct given_weights weights = {c->folded.weights.count, c->folded.values, &c->source};
     if (!read_back(c, error) || !backend_find_layouts(r->backend, &c->graph, &c->arena, &c->layouts, error))
         return false;
-    c->model = backend_prepare_from(r->backend, &c->graph, c->layouts, NULL, &weights, error);
+    c->model = r->prepare(r->context, &c->graph, c->layouts, &weights, error);
     return c->model != NULL;
 }
 

@@ -57,5 +57,8 @@ struct compile_request {
     size_t n_inputs, n_outputs;
     const char *const *input_names, *const *output_names;
     const struct type *input_types;
-    struct backend *backend;   // prepares it; its policy gives the layouts
+    struct backend *backend;   // its policy gives the layouts
+    void *context;             // of what prepares it, as of backend_prepare_from by the best choices:
+    struct model *(*prepare)(void *context, const struct graph *g, const uint8_t *layouts,
+                             const struct given_weights *weights, struct error *error);
 };

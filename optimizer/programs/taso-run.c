@@ -1,8 +1,8 @@
 // taso-run: runs one model or two on a device; prints latencies, measured in turns, and how far the outputs of the
 // second model are from those of the first.
 #include "backends/backend.h"
-#include "backends/costs/error_budget.h"
 #include "backends/costs/graph_cost.h"
+#include "backends/costs/plan_choices.h"
 #include "backends/costs/step_cost.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cuda/cuda.h"
@@ -20,6 +20,7 @@
 #include "core/text/log.h"
 #include "core/text/options.h"
 #include "core/text/text.h"
+#include "optimizer/limits.def"
 #include "optimizer/programs/files_in_runtime.h"
 #include "optimizer/programs/tuned_run.h"
 #include "optimizer/run/loaded_model.h"
@@ -115,9 +116,10 @@ static const struct option_spec option_specs[] = {
     {"tf32", OPTION_FLAG, offsetof(struct options, tf32), .beside = {"--device cuda"},
      .help = "products of f32 on tensor cores that drop bits (cuda)"},
     {"exact", OPTION_FLAG, offsetof(struct options, exact), .beside = {"--device cpu"},
-     .help = "no kernels that lose more digits than another order of sums does, as Winograd's convolutions do; else "
-             "those that the cost database or the compiled model knows to be faster are used, and their errors add up "
-             "to --tolerance at most"},
+     .help =
+         "no kernels that lose more digits than another order of sums does, as Winograd's convolutions do; else "
+         "those that the cost database or the compiled model knows to be faster are used, as far as they move outputs "
+         "by half of --tolerance at most"},
     {"costs", OPTION_TEXT, offsetof(struct options, costs), .metavar = "FILE",
      .help = "cost database, instead of the one in the cache folder"},
     {"kernels", OPTION_TEXT, offsetof(struct options, kernels), .metavar = "FILE", .beside = {"--device cpu"},
@@ -281,10 +283,14 @@ static void print_name(const char *before, const char *name)
 
 static void print_errors(const struct session *s, const struct subject *subject)
 {
-    struct error_budget e = plan_error_budget(s->backend, model_plan(subject->model));
-    if (e.n_inexact)
-        printf("  errors   %.1e in sum, of %u kernel%s that lose digits\n", e.error, e.n_inexact,
-               plural_ending(e.n_inexact));
+    struct inexact_steps e = plan_inexact_steps(s->backend, model_plan(subject->model));
+    const struct within_error *w = &subject->loaded.within;
+    if (!e.n_taken && !w->n_taken_back)
+        return;
+    printf("  errors   %u kernel%s that lose%s digits", e.n_taken, plural_ending(e.n_taken), e.n_taken == 1 ? "s" : "");
+    if (!subject->loaded.is_compiled)
+        printf(" move%s outputs by %.1e, %u taken back", e.n_taken == 1 ? "s" : "", w->difference, w->n_taken_back);
+    printf("\n");
 }
 
 static void print_latency(const struct session *s, const struct subject *subject)
@@ -373,9 +379,9 @@ static void add_subject(struct text *out, const struct session *s, const struct 
     json_add_real(out, "mean", l->mean);
     json_add_real(out, "loading", subject->seconds_loading);
     json_add_count(out, "steps", model_plan(subject->model)->steps.count);
-    struct error_budget errors = plan_error_budget(s->backend, model_plan(subject->model));
-    json_add_count(out, "inexact_kernels", errors.n_inexact);
-    json_add_real(out, "errors", errors.error);
+    json_add_count(out, "inexact_kernels", plan_inexact_steps(s->backend, model_plan(subject->model)).n_taken);
+    json_add_count(out, "kernels_taken_back", subject->loaded.within.n_taken_back);
+    json_add_real(out, "errors", subject->loaded.within.difference);
     json_add_count(out, "working_bytes", model_plan(subject->model)->arena_bytes);
     if (s->options.estimate) {
         json_add_real(out, "estimate", subject->estimate.seconds);
@@ -643,7 +649,7 @@ static bool run_session(struct session *s, struct error *error)
                                       .cost_file = s->options.costs,
                                       .kernels = s->options.kernels,
                                       .allows_tf32 = s->options.tf32,
-                                      .error_budget = s->options.exact ? 0 : s->options.tolerance / (double)s->n,
+                                      .error_budget = s->options.exact ? 0 : s->options.tolerance * SHARE_OF_KERNELS,
                                       .log = &s->log};
     s->backend =
         s->options.device == DEVICE_CUDA ? cuda_backend_open(&options, error) : cpu_backend_open(&options, error);

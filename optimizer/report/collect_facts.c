@@ -212,18 +212,18 @@ static void add_timed(struct facts *f, const struct report *r, int which)
     facts_add_real(f, keys[which][3], labels[which][3], UNIT_PERCENT, report_estimate_error(r, which));
 }
 
-// What kernels that lose digits may add to the error of outputs, and do.
+// How far kernels that lose digits may move outputs, and do.
 static void add_errors(struct facts *f, const struct report *r)
 {
     static const char *const keys[] = {"before", "after"}, *const labels[] = {"the original's", "the result's"};
     facts_begin(f, FACT_GROUP, "error_budget", r->costs.allowed_error > 0 ? "Kernels that lose digits" : NULL);
-    facts_add_real(f, "allowed", "error allowed in all", UNIT_NONE, r->costs.allowed_error);
+    facts_add_real(f, "allowed", "outputs may move by", UNIT_NONE, r->costs.allowed_error);
     for (int i = 0; i < 2; i++) {
         facts_begin(f, FACT_LINE, keys[i], labels[i]);
-        facts_add_count(f, "kernels", "kernels", r->costs.errors[i].n_inexact);
-        facts_add_count(f, "refused", "refused", r->costs.errors[i].n_refused);
-        facts_add_real(f, "error", "error", UNIT_NONE, r->costs.errors[i].error);
-        facts_add_real(f, "gain_seconds", "gain", UNIT_MILLISECONDS, r->costs.errors[i].gain);
+        facts_add_count(f, "kernels", "kernels", r->costs.inexact[i].n_taken);
+        facts_add_count(f, "taken_back", "taken back", r->costs.inexact[i].n_taken_back);
+        facts_add_real(f, "error", "outputs moved by", UNIT_NONE, r->costs.within[i].difference);
+        facts_add_real(f, "gain_seconds", "gain", UNIT_MILLISECONDS, r->costs.inexact[i].gain);
         facts_end(f);
     }
     facts_end(f);

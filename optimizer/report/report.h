@@ -1,11 +1,12 @@
 // What one run of taso-opt did.
 #pragma once
-#include "backends/costs/error_budget.h"
 #include "backends/costs/in_model.h"
+#include "backends/costs/plan_choices.h"
 #include "core/numbers/paired_ratios.h"
 #include "core/numbers/statistics.h"
 #include "optimizer/run/comparison.h"
 #include "optimizer/run/phases.h"
+#include "optimizer/run/prepare_within.h"
 #include "optimizer/run/profiles.h"
 #include "optimizer/search/result.h"
 #include "tuning/passes.h"
@@ -94,8 +95,9 @@ struct reported_costs {
     const char *layout_strategy;
     double seconds_with_layouts;          // estimated for the result, with the layouts that the strategy gives it
     double layout_gap;                    // others may cost less by this share of the least possible; 0: none do
-    struct error_budget errors[2];        // of the inexact kernels of original and result, in our own executor
-    double allowed_error;                 // for their sum; 0: there are none
+    struct inexact_steps inexact[2];      // of original and result, in our own executor
+    struct within_error within[2];        // what these do to outputs
+    double allowed_error;                 // of them; 0: there are none
     cost_corrections corrections;         // what steps take inside of models, where that is not what was believed
     uint64_t n_steps_measured;            // that the cost database lacked
     double seconds_measuring;             // them, on the clock

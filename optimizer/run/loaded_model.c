@@ -13,6 +13,7 @@
 #include "onnx/format/model_file.h"
 #include "onnx/format/visit.h"
 #include "optimizer/run/model_weights.h"
+#include "optimizer/run/prepare_within.h"
 
 static size_t bytes_of_weights(const struct graph *g)
 {
@@ -84,7 +85,9 @@ struct model *loaded_model_prepare(struct loaded_model *m, struct backend *b, st
         return compiled_model_prepare(&m->compiled, b, error);
     m->weights = model_weight_source(&m->imported);
     b->options.weights = &m->weights;
-    return backend_prepare(b, m->graph, m->imported.weights.count, model_list_weights(&m->imported, m->graph), error);
+    struct given_weights weights = {m->imported.weights.count, model_list_weights(&m->imported, m->graph), &m->weights};
+    struct within_request request = {b, m->graph, NULL, &weights, 1};
+    return prepare_within_by_policy(&request, &m->within, error);
 }
 
 // --- can it be run? --------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include "backends/contract/backend.h"
 #include "onnx/convert/imported_model.h"
 #include "optimizer/compiled/compiled_model.h"
+#include "optimizer/run/prepare_within.h"
 
 // Stays where it is while it is open.
 struct loaded_model {
@@ -16,6 +17,7 @@ struct loaded_model {
     struct onnx_file file;   // of a model that is not compiled
     struct imported_model imported;
     struct weight_source weights;   // of what is prepared, which it outlives
+    struct within_error within;     // of what is prepared
 };
 // A compiled model has its shapes: EXIT_USAGE when some are given.
 bool loaded_model_open(struct loaded_model *ret_model, const char *path, const struct import_options *options,

@@ -3,6 +3,7 @@
 #pragma once
 #include "core/text/text.h"
 #include "tests/support/check.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,7 +20,12 @@ static inline void add_floats(struct text *text, const char *name, const float *
 {
     text_printf(text, "static const float NAMED(%s)[] __attribute__((aligned(64))) = {", name);
     for (size_t i = 0; i < n; i++)
-        text_printf(text, "%a,", values[i]);
+        if (isnan(values[i]))
+            text_add(text, "__builtin_nanf(\"\"),");
+        else if (isinf(values[i]))
+            text_add(text, values[i] > 0 ? "__builtin_inff()," : "-__builtin_inff(),");
+        else
+            text_printf(text, "%a,", values[i]);
     text_add(text, "0};\n");
 }
 

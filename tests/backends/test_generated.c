@@ -443,29 +443,43 @@ static const float special[] = {NAN, INFINITY, -INFINITY, 0,   1e-30f, -1e-30f, 
 #define ERROR_OF_FUNCTIONS 4e-7   // of the result
 
 // A loop over all entries, or the reduction of them.
+struct one_function {
+    struct loop_access from;
+    struct loop_result to;
+    struct instruction code;
+    struct loop loop;
+    struct step step;
+};
+
+static void one_function_init(struct one_function *f, enum scalar_function fn, bool reduces)
+{
+    f->from = (struct loop_access){.dtype = DTYPE_F32, .stride = {reduces ? N_SPECIAL : 1, reduces}};
+    f->to = (struct loop_result){VALUE_OF_INSTRUCTION, {.memory = 1, .dtype = DTYPE_F32, .stride = {1}}};
+    f->code = (struct instruction){reduces ? INSTRUCTION_REDUCE : INSTRUCTION_APPLY, (uint8_t)fn, 0, 0, 0, 0};
+    f->loop = (struct loop){.rank = 1,
+                            .n_reduced = reduces,
+                            .dim = {reduces ? 2 : 2 * N_SPECIAL, N_SPECIAL},
+                            .n_operands = 1,
+                            .n_instructions = 1,
+                            .n_results = 1,
+                            .operands = &f->from,
+                            .instructions = &f->code,
+                            .results = &f->to};
+    f->step = (struct step){.n_loops = 1, .loops = &f->loop};
+}
+
 static void run_one_function(struct programs *service, const struct machine *m, enum scalar_function fn, bool reduces,
                              float *x, float *z)
 {
-    struct loop_access from = {.dtype = DTYPE_F32, .stride = {reduces ? N_SPECIAL : 1, reduces}};
-    struct loop_result to = {VALUE_OF_INSTRUCTION, {.memory = 1, .dtype = DTYPE_F32, .stride = {1}}};
-    struct instruction code = {reduces ? INSTRUCTION_REDUCE : INSTRUCTION_APPLY, (uint8_t)fn, 0, 0, 0, 0};
-    struct loop loop = {.rank = 1,
-                        .n_reduced = reduces,
-                        .dim = {reduces ? 2 : 2 * N_SPECIAL, N_SPECIAL},
-                        .n_operands = 1,
-                        .n_instructions = 1,
-                        .n_results = 1,
-                        .operands = &from,
-                        .instructions = &code,
-                        .results = &to};
-    struct step step = {.n_loops = 1, .loops = &loop};
+    struct one_function f;
     TEXT(text);
     struct rows_kernel k = {0};
     struct program program;
     struct error error = {0};
     float *addresses[] = {x, z};
     rows_run_fn *run;
-    assert_true(rows_print(&text, &step, m->lanes, &k));
+    one_function_init(&f, fn, reduces);
+    assert_true(rows_print(&text, &f.step, m->lanes, &k));
     const char *chars = text.chars;
     if (!programs_find(service, &chars, 1, &program, &error))
         fail_msg("%s", error.message);
@@ -523,6 +537,12 @@ static void check_reductions(struct programs *service, const struct machine *m)
     }
 }
 
+static const struct {
+    enum scalar_function fn;
+    double (*function)(double);
+} functions[] = {{FN_EXP, exp},   {FN_SIGMOID, sigmoid}, {FN_TANH, tanh}, {FN_ERF, erf},
+                 {FN_SQRT, sqrt}, {FN_RELU, relu},       {FN_ABS, fabs}};
+
 static void rows_compute_functions_of_special_values(void **state)
 {
     struct machine machines[4];
@@ -530,18 +550,53 @@ static void rows_compute_functions_of_special_values(void **state)
     list_machines(machines, &n);
     for (int k = 0; k < n; k++) {
         struct programs *service = open_service(&machines[k]);
-        if (machines[k].is_here) {
-            check_function(service, &machines[k], FN_EXP, exp);
-            check_function(service, &machines[k], FN_SIGMOID, sigmoid);
-            check_function(service, &machines[k], FN_TANH, tanh);
-            check_function(service, &machines[k], FN_ERF, erf);
-            check_function(service, &machines[k], FN_SQRT, sqrt);
-            check_function(service, &machines[k], FN_RELU, relu);
-            check_function(service, &machines[k], FN_ABS, fabs);
+        for (size_t i = 0; machines[k].is_here && i < COUNT_OF(functions); i++)
+            check_function(service, &machines[k], functions[i].fn, functions[i].function);
+        if (machines[k].is_here)
             check_reductions(service, &machines[k]);
-        }
         programs_close(service);
     }
+}
+
+static void add_function(struct text *text, size_t i)
+{
+    float x[2 * N_SPECIAL], wanted[2 * N_SPECIAL];
+    struct one_function f;
+    struct rows_kernel k = {0};
+    text_printf(text, "#undef NAMED\n#define NAMED(name) function_%zu_##name\n", i);
+    one_function_init(&f, functions[i].fn, false);
+    assert_true(rows_print(text, &f.step, 4, &k));
+    for (int64_t j = 0; j < 2 * N_SPECIAL; j++) {
+        x[j] = special[j % N_SPECIAL];
+        wanted[j] = (float)functions[i].function(x[j]);
+    }
+    add_floats(text, "x", x, 2 * N_SPECIAL);
+    add_floats(text, "wanted", wanted, 2 * N_SPECIAL);
+    text_add(text, "static const I NAMED(n)[] = {");
+    for (size_t j = 0; j < k.numbers.count; j++)
+        text_printf(text, "%lld,", (long long)k.numbers.items[j]);
+    text_printf(text,
+                "0};\nstatic float NAMED(z)[%lld];\nint NAMED(fails)(void)\n{\nint n_false = 0;\n"
+                "float *addresses[] = {(float *)NAMED(x), NAMED(z)};\nfor (int part = 0; part < 2; part++)\n"
+                "NAMED(run)(addresses, NAMED(n), part, 2);\nfor (int i = 0; i < %lld; i++) {\n"
+                "float z = NAMED(z)[i], wanted = NAMED(wanted)[i];\n"
+                "n_false += !(z == wanted || (z != z && wanted != wanted) ||"
+                " __builtin_fabs((double)z - wanted) <= %g * __builtin_fabs(wanted) + 1e-36);\n}\nreturn n_false;\n}\n",
+                (long long)(2 * N_SPECIAL), (long long)(2 * N_SPECIAL), ERROR_OF_FUNCTIONS);
+    rows_kernel_free(&k);
+}
+
+static void rows_run_on_aarch64(void **state)
+{
+    TEXT(text);
+    TEXT(calls);
+    if (!has_elsewhere())
+        skip();
+    for (size_t i = 0; i < COUNT_OF(functions); i++) {
+        add_function(&text, i);
+        text_printf(&calls, " || function_%zu_fails()", i);
+    }
+    assert_int_equal(run_elsewhere(&text, &calls), 0);
 }
 
 // --- schedules -------------------------------------------------------------------------------------------------------
@@ -577,6 +632,7 @@ int main(void)
         TEST(nan_stays_within_its_tiles),
         TEST(schedules_are_read_as_they_are_printed),
         TEST(rows_compute_functions_of_special_values),
+        TEST(rows_run_on_aarch64),
     };
     if (access("/usr/bin/cc", X_OK) != 0)
         return 77;

@@ -1,0 +1,27 @@
+// Models whose inexact choices (backends/contract/choice.h) together move no output further than the backend allows.
+//
+// What one kernel loses is known of its own result, and says little of the model's outputs: a later step may make it
+// larger, as a tanh does behind large sums. So the model runs on random inputs by its choices and by standard ones
+// alone, with the same layouts. Where outputs differ by more than is allowed, each inexact choice is run alone, and
+// those that move outputs most are taken back (backend_take_back) until the others agree.
+#pragma once
+#include "backends/contract/backend.h"
+
+struct within_request {
+    struct backend *backend;
+    const struct graph *graph;
+    const uint8_t *layouts;   // may be NULL
+    const struct given_weights *weights;
+    uint64_t seed;
+};
+// What was found; zeros before. Choices that stayed within are not run again by the same one.
+struct within_error {
+    double difference;       // of the worst output, as a share of its largest entry; 0: nothing is inexact
+    uint32_t n_taken_back;   // by text
+    uint64_t passed;
+};
+// NULL: as of backend_prepare_from.
+struct model *prepare_within(const struct within_request *r, struct within_error *within, struct error *error);
+// With layouts by the backend's policy.
+struct model *prepare_within_by_policy(const struct within_request *r, struct within_error *within,
+                                       struct error *error);

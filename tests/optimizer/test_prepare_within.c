@@ -1,0 +1,121 @@
+// Inexact kernels are judged by what they do to the outputs of a whole model.
+#include "optimizer/run/prepare_within.h"
+
+#include "backends/backend.h"
+#include "backends/costs/cost_database.h"
+#include "backends/costs/layout_policy.h"
+#include "backends/costs/plan_choices.h"
+#include "backends/costs/step_cost.h"
+#include "backends/cpu/cpu.h"
+#include "backends/planning/planner.h"
+#include "core/numbers/random.h"
+#include "tests/support/parse_graph.h"
+#include "tests/support/scoped.h"
+#include <stdio.h>
+
+#define ALLOWED 5e-6
+#define KERNEL "generated (winograd m:4 tiles:14)"
+
+// Both convolutions lose as much, and a tanh behind the one with 64 results makes that larger where its weights are.
+static const char two_convolutions[] =
+    "(graph (let x (input 0) (f32 1 16 32 32)) (let u (weight 0) (f32 32 16 3 3)) (let v (weight 1) (f32 64 16 3 3))"
+    "(let a (conv :pad 1 1 1 1 x u)) (let b (conv :pad 1 1 1 1 x v)) (let t (tanh b)) (output a t))";
+
+struct fixture {
+    struct arena arena;
+    struct graph g;
+    struct backend *b;
+    struct tensor_value weights[2];
+    struct given_weights given;
+    struct within_request request;
+    struct within_error within;
+};
+
+static void fill(struct fixture *f, int i, int64_t results, double size)
+{
+    struct random random = random_seed((uint64_t)i + 1);
+    struct tensor_value *w = &f->weights[i];
+    w->type = (struct type){.dtype = DTYPE_F32, .rank = 4, .dim = {results, 16, 3, 3}};
+    float *data = value_allocate(&f->arena, &w->type);
+    for (int64_t k = 0; k < type_elements(&w->type); k++)
+        data[k] = (float)(size * random_normal(&random));
+    w->data = data;
+}
+
+static void say(struct fixture *f, const struct plan *plan, const struct step *step)
+{
+    const struct step_cost costs[] = {{.seconds = 2e-3}, {.seconds = 1e-3, .error = 1e-7, .choice = KERNEL}};
+    for (enum precision p = 0; p < N_PRECISIONS; p++) {
+        struct step_key key = step_key_of(f->b, plan, step, p);
+        cost_database_add(f->b->costs, key.text.chars, &costs[p]);
+        step_key_free(&key);
+    }
+}
+
+static void set_up(struct fixture *f, double size)
+{
+    struct error error = {0};
+    struct plan plan FREED_BY(plan_free) = {0};
+    *f = (struct fixture){.within = {0}};
+    arena_init(&f->arena);
+    parse_graph(&f->g, &f->arena, two_convolutions);
+    fill(f, 0, 32, 0.1);
+    fill(f, 1, 64, size);
+    f->b = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = "", .error_budget = ALLOWED}, &error);
+    assert_non_null(f->b);
+    struct plan_request request = backend_plan_request(f->b, &f->g, NULL, &f->arena);
+    assert_true(plan_make(&plan, &request, &error));
+    for (size_t i = 0; i < plan.steps.count; i++)
+        if (plan.steps.items[i].n_operands == 2)
+            say(f, &plan, &plan.steps.items[i]);
+    f->given = (struct given_weights){2, f->weights, NULL};
+    f->request = (struct within_request){f->b, &f->g, NULL, &f->given, 1};
+}
+
+static void tear_down(struct fixture *f)
+{
+    backend_close(f->b);
+    graph_free(&f->g);
+    arena_free(&f->arena);
+}
+
+// How many inexact kernels the model has.
+static uint32_t prepare(struct fixture *f)
+{
+    struct error error = {0};
+    struct model *m = prepare_within(&f->request, &f->within, &error);
+    assert_non_null(m);
+    uint32_t n = plan_inexact_steps(f->b, model_plan(m)).n_taken;
+    model_free(m);
+    return n;
+}
+
+static void what_stays_within_is_taken(void **state)
+{
+    FIXTURE(&f, 0.1);
+    assert_int_equal(prepare(&f), 2);
+    assert_true(f.within.difference > 0 && f.within.difference <= ALLOWED);
+    assert_int_equal(f.within.n_taken_back, 0);
+}
+
+// Its own error is the same, and it moves the output by some 1e-4.
+static void what_a_later_step_makes_larger_is_taken_back(void **state)
+{
+    FIXTURE(&f, 100);
+    assert_int_equal(prepare(&f), 1);
+    assert_true(f.within.difference > 0 && f.within.difference <= ALLOWED);
+    assert_int_equal(f.within.n_taken_back, 1);
+    assert_int_equal(prepare(&f), 1);   // and stays so
+    assert_int_equal(f.within.n_taken_back, 1);
+}
+
+static void nothing_is_taken_where_nothing_may_be_lost(void **state)
+{
+    FIXTURE(&f, 0.1);
+    f.b->options.error_budget = 0;
+    assert_int_equal(prepare(&f), 0);
+    assert_true(f.within.difference == 0);
+}
+
+RUN_TESTS(TEST(what_stays_within_is_taken), TEST(what_a_later_step_makes_larger_is_taken_back),
+          TEST(nothing_is_taken_where_nothing_may_be_lost))
