@@ -314,12 +314,24 @@ static bool read_inputs(struct run *run)
     return true;
 }
 
+// The graph that has an EPContext node may say other element types than what was compiled.
+static OrtStatus *expect_bytes(const struct run *run, const OrtValue *value, size_t bytes)
+{
+    size_t there = 0;
+    OrtStatus *status = run->region->runtime->api->GetTensorSizeInBytes(value, &there);
+    if (!status && there != bytes)
+        status = runtime_fail(run->region->runtime, "taso: a tensor has another type than what was compiled for it");
+    return status;
+}
+
 static OrtStatus *make_output(const struct run *run, size_t kernel_output, const int64_t *dims, size_t rank,
-                              void **ret_data)
+                              size_t bytes, void **ret_data)
 {
     const OrtApi *api = run->region->runtime->api;
     OrtValue *value;
     OrtStatus *status = api->KernelContext_GetOutput(run->context, kernel_output, dims, rank, &value);
+    if (!status)
+        status = expect_bytes(run, value, bytes);
     if (!status)
         status = api->GetTensorMutableData(value, ret_data);
     if (!status && !*ret_data)
@@ -356,9 +368,11 @@ static OrtStatus *run_ours(struct run *run, taso_session *session)
     void **outputs = mem_alloc_zero((c->model.outputs.count + 1) * sizeof *outputs);
     OrtStatus *status = NULL;
     taso_error error;
+    for (size_t i = 0; i < c->model.inputs.count && !status; i++)
+        status = expect_bytes(run, run->inputs[i], taso_session_input(session, i).bytes);
     for (size_t i = 0; i < c->n_kernel_outputs && !status; i++) {
         taso_tensor t = taso_session_output(session, c->outputs[i]);
-        status = make_output(run, i, t.dims, (size_t)t.rank, &outputs[c->outputs[i]]);
+        status = make_output(run, i, t.dims, (size_t)t.rank, t.bytes, &outputs[c->outputs[i]]);
     }
     struct workers workers = {run_parts, run};
     if (!status && library_session_run(session, &workers, run->data, outputs, &error) != TASO_DONE)
@@ -388,7 +402,7 @@ static OrtStatus *copy_output(const struct run *run, size_t kernel_output, const
     if (!status)
         status = api->GetTensorData(value, &from);
     if (!status)
-        status = make_output(run, kernel_output, dims, rank, &to);
+        status = make_output(run, kernel_output, dims, rank, bytes, &to);
     if (!status)
         memcpy(to, from, bytes);
     return status;

@@ -338,6 +338,22 @@ for again in range(4):
             onnx.save(named, str(written))
             self.refuse_contexts(written, "names no file beside its model")
 
+    def test_contexts_of_other_types(self):
+        """A graph may say other element types of an EPContext node's tensors than what was compiled has: nothing is read or
+        written beyond them."""
+        model = parse("g (float[64] x) => (float[64] z) { a = Exp(x) z = Sigmoid(a) }")
+        with tempfile.TemporaryDirectory() as name:
+            written, _ = self.write_contexts(pathlib.Path(name), model, True)
+            for values, x in ("input", np.zeros(64, np.int8)), ("output", np.zeros(64, np.float32)):
+                with self.subTest(values):
+                    other = onnx.load(str(written))
+                    for value in getattr(other.graph, values):
+                        value.type.tensor_type.elem_type = onnx.TensorProto.INT8
+                    session = open_session(other.SerializeToString())
+                    session.disable_fallback()
+                    with self.assertRaisesRegex(Exception, "another type than what was compiled"):
+                        session.run(None, {"x": x})
+
     def test_wheel(self):
         """The package onnxruntime-ep-taso has the library, and its rules beside it."""
         build, script = pathlib.Path(LIBRARY).parents[1], pathlib.Path(__file__).parents[2] / "scripts/build-provider-wheel"
