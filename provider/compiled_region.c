@@ -138,6 +138,14 @@ static void let_go(struct compiled_region *c)
     memory_file_close(&c->model.file);
 }
 
+#define NO_LIMIT 1e9   // seconds: that is 0, as of taso-opt's --time
+
+double compiled_region_seconds(const taso_options *options)
+{
+    double seconds = options->arguments.optimize.seconds;
+    return seconds > 0 ? seconds : NO_LIMIT;
+}
+
 double compiled_region_judge(struct compiled_region *c, double seconds, struct error *error)
 {
     size_t variant = add_variant(c, list_dims(c));
@@ -152,7 +160,7 @@ static void *work(void *context)
 {
     struct compiled_region *c = context;
     struct error error = {0};
-    double ratio = compile(c, c->compiling, c->options->arguments.optimize.seconds, &error);
+    double ratio = compile(c, c->compiling, compiled_region_seconds(c->options), &error);
     if (ratio > 0)
         runtime_log(c->runtime, "taso: new sizes are run %.2f times faster", ratio);
     else

@@ -22,6 +22,7 @@ void compiled_region_close(struct compiled_region *c);   // waits for what is be
 const struct model_bytes *compiled_region_model(const struct compiled_region *c);
 // Are all sizes known?
 bool compiled_region_is_fixed(const struct compiled_region *c);
+double compiled_region_seconds(const taso_options *options);   // the option `time`; many, where it sets no limit
 // Compiles and times it within these seconds, at sizes that are likely where they are not known. How many times faster
 // it is; 0: it does not pay to take it, and `error` is set where it could not be compiled, or not timed.
 double compiled_region_judge(struct compiled_region *c, double seconds, struct error *error);

@@ -112,20 +112,12 @@ static int compare_sizes(const void *a, const void *b)
     return x->n != y->n ? (x->n < y->n) - (x->n > y->n) : (x->nodes[0] > y->nodes[0]) - (x->nodes[0] < y->nodes[0]);
 }
 
-#define NO_LIMIT 1e9   // seconds
-
-static double seconds_to_open(const struct provider *p)
-{
-    double seconds = p->options->arguments.optimize.seconds;
-    return seconds > 0 ? seconds : NO_LIMIT;   // as taso-opt's --time 0
-}
-
 // The largest regions first, each for its share of what is left of the time. How long the own provider takes to open
 // the region is kept for it, should it be the one that runs it.
 static void judge_regions(struct provider *p, const struct graph_view *view, struct regions *regions,
                           OrtEpGraphSupportInfo *info)
 {
-    double seconds = seconds_to_open(p), now = clock_seconds(), left;
+    double seconds = compiled_region_seconds(p->options), now = clock_seconds(), left;
     size_t n_left = regions->n_taken, i = 0;
     vec_sort(&regions->items, compare_sizes);
     for (; i < regions->items.count && (left = p->created + seconds - now) > 0; i++, now = clock_seconds()) {

@@ -44,16 +44,17 @@ def open_session(model, options=None, **provider_options):
     return onnxruntime.InferenceSession(model, with_provider(options, **provider_options))
 
 
-def log_of(model, **provider_options):
-    """What the plugin tells in the log when a session opens."""
+def log_of(model, runs="", **provider_options):
+    """What the plugin tells in the log when a session opens, makes these runs, and closes."""
     script = f"""
-import sys, onnxruntime
+import sys, numpy, onnxruntime
 onnxruntime.register_execution_provider_library("taso", {LIBRARY!r})
 options = onnxruntime.SessionOptions()
 options.log_severity_level = 1
 chosen = [d for d in onnxruntime.get_ep_devices() if d.ep_name == {NAME!r}]
 options.add_provider_for_devices(chosen, {dict({"threads": "1", "costs": ""}, **provider_options)!r})
-onnxruntime.InferenceSession(bytes.fromhex(sys.argv[1]), options)
+session = onnxruntime.InferenceSession(bytes.fromhex(sys.argv[1]), options)
+{runs}
 """
     done = subprocess.run([sys.executable, "-c", script, model.hex()], capture_output=True, text=True, check=True)
     return re.findall(r"taso: (.*)", done.stderr)
@@ -404,6 +405,15 @@ for again in range(4):
         self.assertRegex(log_of(model, measure="false")[-1], r"^4 of 4 nodes are understood; opening has taken [\d.]+ s of 10.0")
         self.assertIn("4 nodes are left to ONNX Runtime: the time is over", log_of(model, measure="false", time="1e-9"))
         self.assertRegex(log_of(model, measure="false", rules="/nowhere")[0], "left to ONNX Runtime: .*nowhere")
+
+    def test_no_limit(self):
+        """The option `time` is 0: sizes that come later have as long as it takes, too."""
+        model = parse("g (float[n,64] x) => (float[n,64] z) { a = Exp(x)  b = Neg(a)  c = Exp(b)  z = Neg(c) }")
+        with tempfile.TemporaryDirectory() as folder:
+            costs = pathlib.Path(folder, "costs")
+            log_of(model, "session.run(None, {'x': numpy.zeros((9, 64), 'float32')})\ndel session", measure="false", time="0",
+                   budget="3", costs=str(costs))
+            self.assertIn("[9x64]", costs.read_text(encoding="utf-8"))   # time over at once, nothing is measured
 
     def test_tolerance(self):
         """A region whose outputs are not within it is left."""
