@@ -29,7 +29,7 @@ struct entrant {
     VEC(double) seconds;
 };
 struct ending {
-    double at;   // on clock_seconds; 0: nobody has interrupted
+    double at;   // on the runner's clock; 0: nobody has interrupted
     double seconds_of_final;
 };
 struct stage {
@@ -49,18 +49,23 @@ struct stage {
     bool is_cut;    // by an interruption
 };
 
-static double end_after(double seconds)
+static double now(const struct contest_runner *e)
 {
-    return fmin(clock_seconds() + seconds, interrupt_signalled_at() + SECONDS_AFTER_SIGNAL);
+    return e->clock ? e->clock(e->context) : clock_seconds();
+}
+
+static double end_after(const struct contest_runner *e, double seconds)
+{
+    return fmin(now(e) + seconds, interrupt_signalled_at() + SECONDS_AFTER_SIGNAL);
 }
 
 // A deadline, where there is one, was passed.
-static struct ending ending_of_contest(const struct contest *c)
+static struct ending ending_of_contest(const struct contest_runner *e, const struct contest *c)
 {
     if (!interrupt_requested())
         return (struct ending){0, SECONDS_LEFT};
-    double at = end_after(c->deadline > 0 ? SECONDS_LEFT : SECONDS_FROM_BEGINNING);
-    return (struct ending){at, SHARE_OF_FINAL_FROM_BEGINNING * fmax(0, at - clock_seconds())};
+    double at = end_after(e, c->deadline > 0 ? SECONDS_LEFT : SECONDS_FROM_BEGINNING);
+    return (struct ending){at, SHARE_OF_FINAL_FROM_BEGINNING * fmax(0, at - now(e))};
 }
 
 // Asked before each load and each run, none of which is broken off.
@@ -68,8 +73,8 @@ static bool has_to_end(struct stage *s)
 {
     struct ending *e = s->ending;
     if (e->at == 0 && interrupt_requested())
-        e->at = end_after(SECONDS_LEFT);
-    s->is_cut = s->is_cut || (e->at > 0 && clock_seconds() >= e->at - (s->drops ? e->seconds_of_final : 0));
+        e->at = end_after(s->e, SECONDS_LEFT);
+    s->is_cut = s->is_cut || (e->at > 0 && now(s->e) >= e->at - (s->drops ? e->seconds_of_final : 0));
     return s->is_cut;
 }
 
@@ -141,7 +146,7 @@ static bool is_time_over(const struct stage *s, size_t rounds, double started, d
 {
     double limit = interrupt_requested() ? fmin(seconds, SECONDS_WHEN_INTERRUPTED) : seconds;
     return rounds >= (s->c->loads_itself ? 1 : MOST_ROUNDS) ||
-           (rounds >= s->least_rounds && clock_seconds() - started > limit);
+           (rounds >= s->least_rounds && now(s->e) - started > limit);
 }
 
 // Turns of several that qualify: the first one changes from round to round. Two that always alternate follow each other
@@ -158,7 +163,7 @@ static bool run_by_turns(struct stage *s)
         if (is_to_run(&s->entrants[i]) && !(load(s, i) && warm_up(s, i)))
             return false;
     drop_who_is_behind(s, HOPELESS_RUN);
-    double started = clock_seconds();
+    double started = now(s->e);
     for (size_t round = 0; !is_time_over(s, round, started, s->seconds); round++) {
         for (size_t k = 0; k < s->c->n; k++) {
             size_t i = whose_turn(s, round, k);
@@ -175,7 +180,7 @@ static bool run_by_turns(struct stage *s)
 static bool run_one(struct stage *s, size_t i, double seconds, size_t *rounds)
 {
     bool is_done = load(s, i) && warm_up(s, i);
-    double started = clock_seconds();
+    double started = now(s->e);
     size_t round = 0;
     for (; is_done && (*rounds ? round < *rounds : !is_time_over(s, round, started, seconds)); round++)
         is_done = run_counted(s, i);
@@ -313,10 +318,10 @@ static bool is_far_above_costs(const struct stage *s)
 // Until the others are gone. False: they stay.
 static bool wait_for_others(const struct stage *s)
 {
-    double started = clock_seconds(), end = started + SECONDS_OF_PATIENCE;
+    double started = now(s->e), end = started + SECONDS_OF_PATIENCE;
     end = s->c->deadline > 0 ? fmin(end, s->c->deadline) : end;
     while (is_shared(s->e)) {
-        if (interrupt_requested() || clock_seconds() >= end)
+        if (interrupt_requested() || now(s->e) >= end)
             return false;
         nanosleep(&(struct timespec){0, NANOSECONDS_OF_WAITING}, NULL);
     }
@@ -426,7 +431,7 @@ static bool is_open(const struct contest_outcome *outcome)
 static bool is_time_left(const struct stage *s, double started, double first_part)
 {
     double usual = started + TIMES_LONGER * fmax(s->c->seconds, first_part);
-    return !interrupt_requested() && clock_seconds() < (s->c->deadline > 0 ? s->c->deadline : usual);
+    return !interrupt_requested() && now(s->e) < (s->c->deadline > 0 ? s->c->deadline : usual);
 }
 
 // After as many as were planned somebody looks at what they say, and as long as that is open again after half as many
@@ -434,7 +439,7 @@ static bool is_time_left(const struct stage *s, double started, double first_par
 static bool run_loads(struct stage *s, struct contest_outcome *outcome)
 {
     size_t planned = s->c->loads > 0 ? (size_t)s->c->loads : 1, n_looks = 0;
-    double started = clock_seconds(), first_part = 0;
+    double started = now(s->e), first_part = 0;
     s->seconds = (1 - SHARE_OF_QUALIFYING) * s->c->seconds / (double)planned;
     s->least_rounds = s->c->loads_itself ? 1 : (FINAL_RUNS + planned - 1) / planned;
     while (s->n_loads == 0 || !interrupt_requested()) {
@@ -443,8 +448,8 @@ static bool run_loads(struct stage *s, struct contest_outcome *outcome)
         if (outcome->is_disturbed)
             return true;
         outcome->is_undecided = !end_load(s, outcome);
-        double spent = clock_seconds() - started;
-        bool is_late = spent > s->c->seconds, is_out_of_time = s->c->deadline > 0 && clock_seconds() > s->c->deadline;
+        double spent = now(s->e) - started;
+        bool is_late = spent > s->c->seconds, is_out_of_time = s->c->deadline > 0 && now(s->e) > s->c->deadline;
         if (is_out_of_time || (is_late && !outcome->is_undecided && is_decided(outcome)))
             break;
         if (s->n_loads < planned)
@@ -518,7 +523,7 @@ static bool is_a_final_alone(const struct contest *c, const struct contest_outco
 bool contest_hold(const struct contest_runner *e, const struct contest *c, struct contest_outcome *ret_outcome,
                   struct error *error)
 {
-    struct ending ending = ending_of_contest(c);
+    struct ending ending = ending_of_contest(e, c);
     ret_outcome->is_undecided = ret_outcome->is_disturbed = false;
     if (is_a_final_alone(c, ret_outcome)) {
         ret_outcome->original = c->is_result[0];

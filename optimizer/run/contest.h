@@ -25,15 +25,16 @@ struct contest_runner {
     bool (*run)(void *context, size_t contender, double *ret_seconds, struct error *error);
     void (*unload)(void *context, size_t contender);
     bool (*is_shared)(void *context);   // do others run on this machine now? NULL: it is asked (machine_load.h)
+    double (*clock)(void *context);     // seconds; NULL: clock_seconds
 };
 struct contest {
     size_t n;
     const bool *is_result;   // of each contender; else it is a way to run the original, and there is one at least
     double seconds;          // about how long to time, loading apart
     int loads;               // of the final, if these decide
-    double deadline;         // on clock_seconds: it ends after the load that is under way then; 0: none is set, and it
-                             // goes on for some times as long as planned at most
-    size_t most_loaded;      // at once, as there is memory; 0: all. Of more, runs alternate by load, not one by one
+    double deadline;      // on the runner's clock: it ends after the load that is under way then; 0: none is set, and
+                          // it goes on for some times as long as planned at most
+    size_t most_loaded;   // at once, as there is memory; 0: all. Of more, runs alternate by load, not one by one
     // What the first run of a load finds cold is the same for short and for long ones: those of CONTEST_LONG_RUN and
     // more need none to warm up in the final, as it is a hundredth of them. Runtimes do more in the first one.
     bool prepares_all;
