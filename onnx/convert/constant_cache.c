@@ -26,6 +26,7 @@ struct constant_cache {
     struct arena arena;
     VEC(struct computed_constant) items;
     int64_t bytes;
+    double operations;
 };
 
 struct constant_cache *constant_cache_new(void)
@@ -141,4 +142,15 @@ void constant_cache_note(const struct conversion *c, uint32_t output, const void
     struct type type = type_make(t->dtype, t->rank, t->dim);
     k->bytes += type_bytes(&type);
     vec_push(&k->items, ((struct computed_constant){c->index, output, c->n_inputs, inputs, type, data}));
+}
+
+void constant_cache_count(const struct conversion *c, double operations)
+{
+    if (c->importer->options->computed)
+        c->importer->options->computed->operations += operations;
+}
+
+double constant_cache_operations(const struct constant_cache *k)
+{
+    return k->operations;
 }

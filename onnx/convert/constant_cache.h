@@ -10,3 +10,6 @@ const void *constant_cache_find(const struct conversion *c, uint32_t output, dou
 // The arena in which to compute an output that is to be noted then; NULL: it is not to be.
 struct arena *constant_cache_arena(const struct conversion *c, uint32_t output, double operations);
 void constant_cache_note(const struct conversion *c, uint32_t output, const void *data);
+// Operations that computing constants took, whether they are kept or not, at all bindings.
+void constant_cache_count(const struct conversion *c, double operations);
+double constant_cache_operations(const struct constant_cache *k);

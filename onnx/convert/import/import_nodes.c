@@ -269,6 +269,7 @@ static const void *value_of_output(struct importer *im, const struct conversion 
     if (data)
         return data;
     struct arena *kept = constant_cache_arena(c, output, operations);
+    constant_cache_count(c, operations);
     data = evaluate_constant(m, &m->graph, c->outputs[output], kept ? kept : &m->arena);
     if (data && kept)
         constant_cache_note(c, output, data);
@@ -286,10 +287,12 @@ static bool fold_repetition(struct importer *im, const struct conversion *c, uin
 {
     struct arena whole;
     const struct graph *g = &im->model->graph;
+    double before = im->folding_operations;
     arena_init(&whole);
     void *data = folding_take_room_for(im, g, c->outputs[output])
                      ? (void *)(uintptr_t)evaluate_constant(im->model, g, c->outputs[output], &whole)
                      : NULL;
+    constant_cache_count(c, im->folding_operations - before);
     bool has_some = data && elements_without_repetition(&ret->type, data, &ret->weight);
     if (has_some)
         ret->data = arena_copy(&im->model->arena, data, type_bytes(&ret->weight), _Alignof(max_align_t));

@@ -2,6 +2,7 @@
 #include "onnx/convert/symbolic/import_symbolic.h"
 
 #include "core/text/error.h"
+#include "core/text/log.h"
 #include "onnx/convert/bind_shapes.h"
 #include "onnx/convert/constant_cache.h"
 #include "onnx/convert/import/import.h"
@@ -213,6 +214,7 @@ bool import_symbolic(struct imported_model *m, struct onnx_file *file, const str
     struct import_options own = *options;
     own.computed = constant_cache_new();
     bool is_imported = import_with_constants(m, file, &own, error);
+    log_info(own.log, "constants were computed in %.0f operations", constant_cache_operations(own.computed));
     if (is_imported)
         m->constants = own.computed;
     else
