@@ -14,7 +14,6 @@
 #include "backends/generated/rows.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"
-#include "backends/programs/programs.h"
 #include "core/memory/hash.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"
@@ -299,21 +298,6 @@ static void choices_that_cannot_be_had_do_no_harm(void **state)
             assert_int_equal(count_prepared_by(b, &g, layouts, wrong[k], &arena), 0);
             b->options.error_budget = 1e-5;
         }
-    backend_close(b);
-}
-
-// A window that lies in the pads altogether: the library computes that by its definition, in seconds.
-static void what_the_library_only_defines_is_generated(void **state)
-{
-    struct backend *b = open_device(1, 1e-5);
-    if (programs_have_compiler(((struct cpu_backend *)b)->programs)) {
-        ARENA(arena);
-        struct error error;
-        struct estimate estimate;
-        GRAPH(g, &arena, GROUPED(1, 64, 28, 28, 192, 1, 64, "1 3", ":pad 1 1 1 1", "(output c)"));
-        assert_true(backend_estimate_with(b, &g, same_layouts(&g, &arena, LAYOUT_BLOCKS_OF_16), &estimate, &error));
-        assert_true(estimate.seconds < 0.2);
-    }
     backend_close(b);
 }
 
@@ -671,8 +655,7 @@ static void near_steps_choose_alike(void **state)
 
 RUN_TESTS(TEST(all_ways_agree_with_the_reference), TEST(schedules_of_spaces_agree_with_the_reference),
           TEST(parts_are_written_in_place), TEST(choices_that_cannot_be_had_do_no_harm),
-          TEST(what_the_library_only_defines_is_generated), TEST(tiles_without_a_form_do_no_harm),
-          TEST(errors_stay_within_what_is_allowed), TEST(what_is_taken_back_stays_exact), TEST(only_gains_are_taken),
-          TEST(estimates_are_sums_of_what_is_chosen), TEST(generated_rows_agree_with_the_reference),
-          TEST(measured_errors_are_those_of_the_kernel), TEST(both_kinds_are_measured_once),
-          TEST(near_steps_choose_alike))
+          TEST(tiles_without_a_form_do_no_harm), TEST(errors_stay_within_what_is_allowed),
+          TEST(what_is_taken_back_stays_exact), TEST(only_gains_are_taken), TEST(estimates_are_sums_of_what_is_chosen),
+          TEST(generated_rows_agree_with_the_reference), TEST(measured_errors_are_those_of_the_kernel),
+          TEST(both_kinds_are_measured_once), TEST(near_steps_choose_alike))
