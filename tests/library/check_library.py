@@ -257,13 +257,12 @@ class Library(unittest.TestCase):
     def test_interrupts_are_heard_while_the_library_works(self):
         """By a call that only ends when it is asked to, as a search that is endless."""
         for progress in (None, lambda: None):
-            given = api._Options({}, progress)
+            given, alarm = api._Options({}, progress), threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
 
             def work():
+                alarm.start()   # no sooner, however busy this machine is
                 while not given.callback(None):
                     time.sleep(0.01)
-            alarm = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-            alarm.start()
             with self.assertRaises(KeyboardInterrupt):
                 given.call(work)
             alarm.join()

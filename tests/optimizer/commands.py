@@ -10,6 +10,7 @@ import tempfile
 import numpy as np
 
 from expectations import expect
+from made_up import price_too_high
 from small_models import session_of  # noqa: F401
 
 ROOT, OPT, RUN = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -51,11 +52,14 @@ def optimize(what, model, *options):
 def priced_too_high(model, costs):
     """Options with which every step of the model takes 1,000 seconds: however busy this machine is, a rewrite pays.
 
-    The layouts are fixed, as others would make steps that were not priced, and so is what memory is measured against. No
-    cost is doubtful, whatever ran beside: it would be measured again."""
+    The layouts are fixed, as others would make steps that were not priced."""
     fixed = ["--layout", "standard", "--costs", costs]
     succeed("taso-run --measure-costs", RUN, model, "--measure-costs", "--threads", "1", *fixed)
-    priced, n_priced = re.subn(r'^(\("(?!memory)[^"]*") \S+ [^ )]+', r"\1 1e3 1e3", costs.read_text(), flags=re.M)
-    expect(n_priced, f"steps to price: {priced}")
-    costs.write_text(priced)
+    price_too_high(costs)
     return [*fixed, "--no-calibrate"]
+
+
+def estimate_of(model, *options, threads="1", **more):
+    done = run(RUN, model, "--measure-costs", "--threads", threads, *options, **more)
+    expect(done.returncode == 0, f"taso-run --measure-costs {options}: {done.returncode} {done.stderr}")
+    return float(re.search(r"estimate ([\d.]+) ms", done.stdout)[1]) / 1e3

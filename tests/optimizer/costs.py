@@ -1,13 +1,10 @@
 """Costs of steps and what is done where they are wrong: `costs.py ROOT TASO-OPT TASO-RUN`."""
-import os
 import re
 import resource
-import subprocess
-import sys
 
 import onnx
 
-from commands import FOLDER, OPT, QUICK, ROOT, RUN, UNTIMED, optimize, priced_too_high, run, succeed
+from commands import FOLDER, OPT, QUICK, ROOT, RUN, UNTIMED, estimate_of, optimize, priced_too_high, run, succeed
 from expectations import expect, run_tests, tests_of
 from small_models import products, small_model
 
@@ -59,12 +56,6 @@ def test_nothing_found(folder):
     of = {c["layouts"]: c["estimated_seconds"] for c in told["contenders"]}   # without the best ones where they are standard
     for told_of, wanted in ((timed, of[told["layouts_before"]]), (estimate, of.get("best", of["standard"]))):
         expect(abs(told_of - wanted) <= 1e-9 * wanted, f"with these layouts, but for the order of a sum: {told}")
-
-
-def estimate_of(model, *options, threads="1", **more):
-    done = run(RUN, model, "--measure-costs", "--threads", threads, *options, **more)
-    expect(done.returncode == 0, f"taso-run --measure-costs {options}: {done.returncode} {done.stderr}")
-    return float(re.search(r"estimate ([\d.]+) ms", done.stdout)[1]) / 1e3
 
 
 def test_repair(folder):
@@ -123,24 +114,10 @@ def test_repair_of_reading(folder):
     filled = costs.read_text()
     header = filled.splitlines()[0]
     for mark, more in (" doubtful", []), ("", ["--repair"]):
-        slow = f"\n{reading[1]} 1.0e+0 0{mark})"
+        slow = f"\n{reading[1]} 1.0e+6 0{mark})"
         costs.write_text(f"{header}{slow}\n" if mark else f"{filled[:reading.start()]}{slow}{filled[reading.end():]}")
         found = estimate_of(model, "--costs", costs, *more)
-        expect(found < 100 * usual, f"a share of a second:{mark} {more} {found}, not {usual}: {costs.read_text()}")
-
-
-def test_costs_beside_others(folder):
-    """Two threads that wait for each other lose time slices beside programs that spin: their costs are not those, which are
-    thousands of times as long."""
-    model, costs = products(folder / "beside.onnx"), folder / "beside.costs"
-    usual = estimate_of(model, "--costs", "")
-    environment = {name: text for name, text in os.environ.items() if name != "OMP_WAIT_POLICY"}
-    spinning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
-    found = estimate_of(model, "--costs", costs, threads="2", env=environment)
-    for program in spinning:
-        program.kill()
-        program.wait()
-    expect(found < 200 * usual, f"beside others: {found}, not some {usual}: {costs.read_text()}")
+        expect(found < 100, f"a share of many days:{mark} {more} {found}, not {usual}: {costs.read_text()}")
 
 
 def costs_of_products(folder):

@@ -1,6 +1,7 @@
 """taso-opt on models with symbolic dimensions: `dynamic.py SOURCE-ROOT TASO-OPT [--few]`. What is written has the interface of
 the original and agrees with it in ONNX Runtime at ten bindings of the symbols, ones among them. With --few each third test."""
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import onnx
 from onnx import numpy_helper
 
 from expectations import expect, run_tests, tests_of
+from made_up import BY_PRODUCTS, misbehaving, price_too_high
 from small_models import model_of, session_of, small_model
 
 sys.path.insert(0, sys.argv[1] + "/tests/onnx")
@@ -25,8 +27,9 @@ def run(model, *options):
     """The written model, the report (None: nothing is written), and how it ended."""
     out, report = model.with_suffix(".out.onnx"), model.with_suffix(".json")
     out.unlink(missing_ok=True)
-    python = [] if "fake" in options or "taso" in options else ["--python", sys.executable]
-    done = subprocess.run([OPT, model, "-o", out, "--json", report, *python, *options], capture_output=True, text=True)
+    python = [] if {"fake", "taso", "--python"} & {*options} else ["--python", sys.executable]
+    done = subprocess.run([OPT, model, "-o", out, "--json", report, *python, *options], capture_output=True, text=True,
+                          env=dict(os.environ, XDG_CACHE_HOME=str(model.parent / "cache")))
     return out, json.loads(report.read_text()) if done.returncode == 0 else None, done
 
 
@@ -49,6 +52,15 @@ def feed(inputs, sizes, random):
         fed[i.name] = (random.standard_normal(shape).astype(np.float32) if "float" in i.type
                        else random.integers(0, 2 if "mask" in i.name else INTEGERS_BELOW, shape))
     return fed
+
+
+def priced(model, folder, *options):
+    """Options with which every step of the model takes 1,000 seconds: a rewrite pays, however busy this machine is."""
+    costs = folder / "priced.costs"
+    costs.unlink(missing_ok=True)
+    optimize(model, *options, "--no-measure", "--budget", "0", "--costs", costs)
+    price_too_high(costs)
+    return [*options, "--costs", costs, "--no-calibrate"]
 
 
 def symbols(model):
@@ -139,8 +151,8 @@ def test_checked_here(folder):
     model.graph.initializer.extend(more.initializer)
     model.graph.output.extend(more.output)
     onnx.save(model, path)
-    out, report, done = optimize(path, "--no-measure", "--rules", rules,
-                                 "--profile", "batch=1,3 sequence=24", "--seed", "3")
+    options = priced(path, folder, "--rules", rules, "--profile", "batch=1,3 sequence=24", "--seed", "3")
+    out, report, done = optimize(path, "--no-measure", *options)
     told = report["symbols"]
     expect(told["profiles"] == [{"batch": 1, "sequence": 24}, {"batch": 3, "sequence": 24}], f"profiles: {told}")
     expect(len(told["checked"]) == 3 and report["check"] == "passed", f"checked: {told} {report['check']}")
@@ -150,21 +162,17 @@ def test_checked_here(folder):
     expect_agreement(path, out)
 
 
-NOT_SEEN_TO_BE_FASTER = ("the result is not measurably faster", "no rewrite was found to be faster")
-
-
 def test_faster(folder):
-    """Half of all products are spared: what is timed at two profiles is written, unless other programs hide the gain."""
+    """Half of all products are spared: what is timed at two profiles is written."""
     nodes = "".join(f"xa{i} = MatMul(r{i}, a{i})  xb{i} = MatMul(r{i}, b{i})  s{i} = Add(xa{i}, xb{i})  r{i + 1} = Relu(s{i})  "
                     for i in range(3))
-    path = small_model(folder / "pairs.onnx", f"(float[batch,sequence,256] r0) => (float[batch,sequence,256] r3) {{ {nodes} }}",
-                       **{f"{w}{i}": (256, 256) for i in range(3) for w in "ab"})
-    for _ in range(6):
-        out, report, _ = optimize(path, "--threads", "1", "--finalists", "1", "--measure-seconds", "1",
-                                  "--profile", "batch=1,4", "--profile", "sequence=48")
-        if report["kept_reason"] not in NOT_SEEN_TO_BE_FASTER:
-            break
+    path = small_model(folder / "pairs.onnx", f"(float[batch,sequence,16] r0) => (float[batch,sequence,16] r3) {{ {nodes} }}",
+                       **{f"{w}{i}": (16, 16) for i in range(3) for w in "ab"})
+    options = priced(path, folder, "--python", misbehaving(folder, "by-products", BY_PRODUCTS), "--threads", "1",
+                     "--profile", "batch=1,4", "--profile", "sequence=48")
+    out, report, _ = optimize(path, "--finalists", "1", "--measure-seconds", "0.1", *options)
     expect(report["optimized"] and len(report["symbols"]["profiles"]) == 2, f"pairs: {report['kept_reason']}")
+    expect(report["speedup_low"] > 1.9, f"pairs: {report['speedup_low']}")
     expect_agreement(path, out)
 
 
@@ -174,7 +182,7 @@ def test_given_inputs(folder):
     inputs.mkdir()
     for name in "xy":
         np.save(inputs / f"{name}.npy", np.ones((3, 16), np.float32))
-    out, report, _ = optimize(path, "--no-measure", "--inputs", inputs, "--profile", "n=3")
+    out, report, _ = optimize(path, "--no-measure", *priced(path, folder, "--inputs", inputs, "--profile", "n=3"))
     expect(report["check"] == "passed" and len(report["symbols"]["checked"]) == 3, f"given: {report['check']}")
     expect_agreement(path, out)
     out.unlink()
@@ -260,7 +268,7 @@ def test_unnamed(folder):
            f"unnamed: {report['rewrites']} {report['symbols']['kept']}")
     expect_same(path, out, [{"x[0]": x, "y[0]": y} for x, y in ((5, 5), (1, 7), (1, 1))])
     expect(interface(path) == interface(out), "unnamed: the interface changed")
-    _, report, _ = optimize(path, "--no-measure", "--profile", "x[0]=3 y[0]=3")
+    _, report, _ = optimize(path, "--no-measure", *priced(path, folder, "--profile", "x[0]=3 y[0]=3"))
     checked = report["symbols"]["checked"]
     expect(report["rewrites"] and report["optimized"] and checked and all(1 in c.values() or c["x[0]"] == c["y[0]"] for c in checked),
            f"unnamed: checked where the original runs: {checked} {report['kept_reason']}")
@@ -378,8 +386,8 @@ def test_down_and_up(folder):
         out, report, _ = optimize(path, *COMPUTED_COSTS)
         expect(report["rewrites"] and [k["operator"] for k in report["symbols"]["kept"]] == ["Resize"] * resizes,
                f"down and up: {report['rewrites']} {report['symbols']['kept']}")
-        _, measured, _ = optimize(path, "--no-measure", "--runtime", "taso",
-                                  "--profile", "batch=1 height=8 width=8")
+        _, measured, _ = optimize(path, "--no-measure", *priced(path, folder, "--runtime", "taso", "--profile",
+                                                                "batch=1 height=8 width=8"))
         heights = [binding["height"] for binding in measured["symbols"]["checked"]]
         expect(measured["check"] == "passed" and len(heights) == 3 and (resizes or not any(h % 2 for h in heights)),
                f"down and up: checked {heights} {measured['check']}")
@@ -705,4 +713,4 @@ def test_standard_sizes(folder):
                 expect(8 * entries * (nodes.count("=") + 1) <= most, f"standard sizes: {at}")
 
 
-run_tests(tests_of(globals())[1::3 if "--few" in sys.argv else 1])
+run_tests(tests_of(globals())[1::3] if "--few" in sys.argv else tests_of(globals()))

@@ -15,10 +15,15 @@ import onnxruntime
 from onnx import TensorProto
 
 from expectations import run_tests, tests_of
+from made_up import price_too_high
 from small_models import small_model
 
 OPT, RUN = sys.argv[1:]
 COMPUTED = {"FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", "BOOL", *(f"{u}INT{n}" for u in ("", "U") for n in (8, 16, 32, 64))}
+
+
+SHARE = """(rule share (source (ewadd (matmul ?x ?y) (matmul ?x ?z))) (target (matmul ?x (ewadd ?y ?z)))
+             (proof (symbols (families 1))))"""
 
 
 def optimize(model, folder, *options):
@@ -26,7 +31,9 @@ def optimize(model, folder, *options):
     out, report = folder / "out.onnx", folder / "report.json"
     for path in (out, report):
         path.unlink(missing_ok=True)
-    running = [] if "fake" in options else ["--costs", folder / "costs", "--threads", "1", "--no-measure"]
+    (folder / "share.rules").write_text(SHARE)
+    running = [] if "fake" in options else ["--costs", folder / "costs", "--threads", "1", "--no-measure", "--no-calibrate",
+                                                "--rules", folder / "share.rules"]
     done = subprocess.run([OPT, model, "-o", out, "--json", report, "--quiet", *running, *options], capture_output=True, text=True,
                           env=dict(os.environ, XDG_CACHE_HOME=str(folder / "cache")), check=False)
     return done.returncode, done.stderr, json.loads(report.read_text()) if report.exists() else None
@@ -51,6 +58,14 @@ def agrees(before, after):
     return np.abs(values[0] - values[1]).max() < 1e-4 * np.abs(values[0]).max()
 
 
+def price_products(folder):
+    """Joining them pays in every other model with them, too, however busy this machine is."""
+    path = folder / "priced.onnx"
+    save(path, "z = Identity(s)", "float[3] s", "float[3] z", 21)
+    optimize(path, folder, "--budget", "0")
+    price_too_high(folder / "costs")
+
+
 def check_model(path, folder, is_compared):
     code, said, told = optimize(path, folder)
     assert code == 0, f"{path.name}: {code} {said}"
@@ -64,6 +79,7 @@ def check_model(path, folder, is_compared):
 def test_element_types(folder):
     kinds = [kind for kind in TensorProto.DataType.keys() if kind != "UNDEFINED"]
     assert len(kinds) > 20
+    price_products(folder)
     for kind in kinds:
         path, of = folder / f"{kind}.onnx", kind.lower()
         save(path, "t = Identity(s)  z = Concat<axis = 0>(t, t)", f"{of}[3] s", f"{of}[6] z", 21)
@@ -73,6 +89,7 @@ def test_element_types(folder):
 
 
 def test_unknown_sizes(folder):
+    price_products(folder)
     for name, of in (("symbol", "float[N,64]"), ("symbol", "float[?,64]"), ("no rank", "float[]")):
         path = folder / f"{name}.onnx"
         save(path, "z = Relu(s)", f"{of} s", f"{of} z", 17)

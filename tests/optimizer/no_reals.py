@@ -8,6 +8,7 @@ import sys
 import numpy as np
 
 from expectations import expect, run_tests, tests_of
+from made_up import price_too_high
 from small_models import session_of, small_model
 
 OPT = sys.argv[1]
@@ -112,7 +113,11 @@ def test_inputs_are_looked_for(folder):
                             {{ s = {function}(x)  t = ReduceSum<keepdims = 1>(s)  m = Mul(t, x)
                                p = MatMul(m, u)  q = MatMul(m, v)  y = Add(p, q) }}""")
         for options in ["--runtime", "taso", "--no-measure"], ["--no-measure"]:
-            _, told = optimize(function, model, "--rules", rules, *options)
+            options = [*options, "--rules", rules, "--no-calibrate", "--costs", folder / "priced.costs"]
+            options[-1].unlink(missing_ok=True)
+            optimize(function, model, *options, "--budget", "0")
+            price_too_high(options[-1])   # joining the products pays, however busy this machine is
+            _, told = optimize(function, model, *options)
             expect(told and told["rewrites"] and told["check"] == "passed", f"{function}: {told and told['check']}")
             outputs = (told or {}).get("outputs_in_runtime")
             expect(not outputs or all(o["trustworthy"] for o in outputs), f"{function}: {outputs}")

@@ -10,15 +10,10 @@ import numpy as np
 import onnx
 
 from expectations import expect, run_tests, tests_of
+from made_up import BY_PRODUCTS, PROFILED, TIMED, misbehaving, price_too_high, script
 from small_models import products, small_model
 
 OPT, RUN = sys.argv[1:3]
-
-
-def script(path, text):
-    path.write_text(text)
-    path.chmod(0o755)
-    return path
 
 
 def priced_too_high(model, folder, *options, device="cpu"):
@@ -32,7 +27,7 @@ def priced_too_high(model, folder, *options, device="cpu"):
     subprocess.run([OPT, model, "--runtime", "onnxruntime", "--python", sys.executable, "--budget", "0", "--threads", "1",
                     "--costs", costs, "--quiet", "--device", device, *options], check=True, capture_output=True)
     expect("onnxruntime" in costs.read_text(), "costs are kept under the runtime's name")
-    costs.write_text(re.sub(r'^(\("(?!memory)(?:[^"\\]|\\.)*") .*\)$', r"\1 1e3 1e3)", costs.read_text(), flags=re.M))
+    price_too_high(costs)
     return ["--costs", costs, "--no-calibrate"]   # sessions would say what it really takes
 
 
@@ -56,59 +51,21 @@ class Run:
         expect(not left, f"{arguments}: what is left: {left}")
 
 
-WORKER = f"""#!{sys.executable}
-import os, pathlib, sys
-script = sys.argv.pop(1)
-sys.path.insert(0, os.path.dirname(os.path.dirname(script)))
-pathlib.Path({{folder!r}}, "worker.pid").write_text(str(os.getpid()))
-from taso import worker
-class Other(worker.Worker):
-{{methods}}
-worker.Worker = Other
-worker.main()
-"""
-
-
-def misbehaving(folder, name, methods):
-    return script(folder / name, WORKER.format(folder=str(folder), methods=methods))
-
-
-PROFILED = """    def profile(self, which, seconds, least, *sizes):
-        import os, onnx
-        paths = [os.fsdecode(self.connection.read_bytes(int(size))) for size in sizes]
-        self.n_profiles = getattr(self, 'n_profiles', 0) + 1
-
-        def kernels_of(path, n_profiles):
-            return {rule}
-
-        found = [kernels_of(path, self.n_profiles) if path else [] for path in paths]
-        wholes = [str(sum(seconds for _, seconds in kernels)) for kernels in found]
-        return ' '.join([str(len(found[0]))] + wholes + [f'{{name}} {{seconds}}' for name, seconds in found[0]])
-"""
-
-
-TIMED = """    def load(self, name, kind, size):
-        import os, onnx
-        data = self.connection.read_bytes(int(size))
-        self.nodes = getattr(self, 'nodes', {{}})
-        model = onnx.load(os.fsdecode(data)) if kind == 'file' else onnx.load_from_string(data)
-        self.nodes[name] = [node.output[0] for node in model.graph.node if node.op_type == 'MatMul']
-        with open({log!r}, 'a') as log:
-            print(sorted(self.nodes[name]), file=log)
-        self.drop(name)
-        self.models[name] = self.runtime.InferenceSession(data if kind == 'bytes' else os.fsdecode(data))
-        return ''
-
-    def run(self, name):
-        made = self.nodes[name]
-        return '1 ' + str(1.0 - 0.2 * ('xa' not in made) + 0.1 * ('ya' not in made))
+BUSY_SECONDS = 0.2   # of a processor, for each part that is measured alone
+BUSY = f"""
+    def bound(self, *words):
+        import time
+        end = time.process_time() + {BUSY_SECONDS}
+        while time.process_time() < end:
+            pass
+        return super().bound(*words)
 """
 
 
 def test_measured_there(folder):
     model = products(folder / "products.onnx")
     costs = priced_too_high(model, folder)
-    timed = misbehaving(folder, "timed", TIMED.format(log=str(folder / "log")))   # merged products are faster
+    timed = misbehaving(folder, "timed", TIMED.format(log=str(folder / "log")) + BUSY)   # merged products are faster
     done = Run(folder, model, *costs, python=timed)
     told = done.told
     expect(done.code == 0 and not done.lines, f"onnxruntime: {done.code} {done.errors}")
@@ -118,8 +75,8 @@ def test_measured_there(folder):
     expect(all(o["equal"] and o["trustworthy"] for o in told["outputs_in_runtime"]), f"and equal: {told}")
     expect(told["speedup_low"] > 1 and told["optimized"], f"the verdict: {told}")
     expect(told["layout"] == "standard", "layouts are not ours to choose there")
-    expect(told["processor_seconds_measuring"] > told["processor_seconds_of"]["searching"],
-           "what the worker takes is more than all of our search, in which it measures")
+    expect(told["processor_seconds_measuring"] > 0.8 * BUSY_SECONDS * told["steps_measured"] > 0,
+           f"what the worker takes counts: {told['processor_seconds_measuring']} s for {told['steps_measured']} steps")
     untimed = Run(folder, model, "--no-measure", *costs).told
     expect("speedup" not in untimed and untimed["optimized"] and untimed["seconds_of"]["timing"] == 0,
            f"nothing is timed: {untimed}")
@@ -158,8 +115,9 @@ def test_steps(folder):
     known = sum(float(re.search(r'" ([-+.e\d]+) ', line)[1]) for line in lines)
     expect(abs(known / done.told["estimated_seconds_before"] - 1) < 1e-3, f"their sum: {known} {done.told}")
     expect(len(lines) == done.told["steps_measured"] == 3, f"{done.told['steps_measured']} steps: {lines}")
+    n_doubtful = sum(line.endswith(" doubtful)") for line in lines)   # other programs came between
     again = Run(folder, model, *options)
-    expect(again.told["steps_measured"] == 0, f"known steps are measured: {again.told['steps_measured']}")
+    expect(again.told["steps_measured"] <= n_doubtful, f"known steps are measured: {again.told['steps_measured']}: {lines}")
 
 
 def test_sessions(folder):
@@ -501,7 +459,7 @@ def test_simplified(folder):
 
 
 def test_files(folder):
-    """Of two files, the second does a fifth of what the first does."""
+    """Of two files, the second has two products and the first ten, which are all that takes time."""
     chain = " ".join(f"[m{i}] y{i + 1} = MatMul(y{i}, w)" for i in range(10))
     text = "(float[64,256] x) => (float[64,256] z) {{ [first] y0 = Relu(x) {} [last] z = Add({}, x) }}"
     square = np.eye(256, dtype=np.float32)
@@ -513,11 +471,13 @@ def test_files(folder):
     def run(*arguments):
         return subprocess.run([RUN, *map(str, arguments), "--threads", "1", "--measure-seconds", "0.3"], capture_output=True,
                               text=True, check=False)
-    done = run(slow, fast, "--runtime", "onnxruntime", "--python", sys.executable, "--json", report)
+    python = misbehaving(folder, "by-products", BY_PRODUCTS)
+    done = run(slow, fast, "--runtime", "onnxruntime", "--python", python, "--json", report)
     told = json.loads(report.read_text()) if done.returncode == 0 else {}
     expect(done.returncode == 0, f"two files: {done.stderr}")
     if told:
-        expect(1 < told["speedup_low"] <= told["speedup"] <= told["speedup_high"] and told["agrees"], f"which is faster: {told}")
+        of = [told[f"speedup{which}"] for which in ("_low", "", "_high")]
+        expect(all(abs(factor - 5) < 1e-4 for factor in of) and told["agrees"], f"which is faster: {told}")
         expect(done.stdout.splitlines()[-1].startswith(f"the second is {told['speedup']:.3f} x as fast"), done.stdout)
     done = run(slow, other, "--runtime", "onnxruntime", "--python", sys.executable)
     expect(done.returncode == 1 and "do not agree" in done.stdout, f"another function: {done.returncode} {done.stdout}")

@@ -27,3 +27,13 @@ def convolutions(path):
     """That run by generated kernels in whatever layout."""
     return small_model(path, "(float[1,16,20,20] x) => (float[1,32,20,20] z) { a = Conv <pads = [1,1,1,1]> (x, u) b = Relu(a) "
                        "c = Conv <pads = [1,1,1,1]> (b, v) d = Add(c, a) z = Sigmoid(d) }", u=(32, 16, 3, 3), v=(32, 32, 3, 3))
+
+
+def many_products(path, count):
+    """All of other sizes, each of which has to be measured, and an identity that simplifying takes away."""
+    text, weights = ["[same] y0 = Identity(x)"], {}
+    for i in range(count):
+        text.append(f"[a{i}] a{i} = MatMul(y{i}, u{i}) [b{i}] b{i} = MatMul(y{i}, v{i}) [c{i}] c{i} = Mul(a{i}, b{i}) "
+                    f"[y{i}] y{i + 1} = MatMul(c{i}, w{i})")
+        weights |= {f"u{i}": (64 + i, 500 + i), f"v{i}": (64 + i, 500 + i), f"w{i}": (500 + i, 65 + i)}
+    return small_model(path, f"(float[32,64] x) => (float[32,{64 + count}] y{count}) {{ {' '.join(text)} }}", **weights)

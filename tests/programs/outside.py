@@ -97,7 +97,8 @@ def check_seconds():
     taken = processor_seconds() - before
     of_z3 = float(re.search(r"\(([\d.]+) s of Z3\)", ran.stdout.decode())[1])
     of_rules = sum(float(seconds) for seconds in re.findall(r"^ *([\d.]+) s,", ran.stderr.decode(), re.M))
-    expect(of_z3 <= of_rules + 0.05 and of_rules <= taken + 0.05, f"{of_z3} s of Z3, {of_rules} s of rules, {taken} s in all")
+    expect(of_z3 <= of_rules + 0.1 and of_rules <= taken + 0.1,   # as they are rounded
+           f"{of_z3} s of Z3, {of_rules} s of rules, {taken} s in all")
 
 
 def refused(code, said, *command, **options):

@@ -193,7 +193,7 @@ class Provider(unittest.TestCase):
         for seed in range(20):
             session.run_async(None, feeds(model, seed, {}), keep, seed)
         for seed in range(20):
-            self.assertTrue(done.acquire(timeout=60))
+            self.assertTrue(done.acquire(timeout=600))
         for seed in range(20):
             outputs, failure = results[seed]
             self.assertFalse(failure)

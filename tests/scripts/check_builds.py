@@ -49,7 +49,7 @@ def calls_of(script, folder):
     calls.unlink(missing_ok=True)
     environment = {k: v for k, v in os.environ.items() if k != "TASO_PYTHON"}
     environment |= {"CALLS": str(calls), "PATH": f"{folder / 'programs'}{os.pathsep}{os.environ['PATH']}"}
-    ran = subprocess.run([folder / "scripts" / script], capture_output=True, text=True, timeout=60, env=environment,
+    ran = subprocess.run([folder / "scripts" / script], capture_output=True, text=True, timeout=600, env=environment,
                          check=False)
     assert ran.returncode == 0, ran.stderr
     return calls.read_text(encoding="utf-8").splitlines(), ran.stdout.splitlines()

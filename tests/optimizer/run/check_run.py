@@ -54,12 +54,7 @@ def check_model(tool, path, folder):
 
 
 def profiles_tell_of_steps_and_runs(root, tool, folder):
-    """A run takes longer than each of its steps, unless other programs came between."""
-    assert any(profile_tells_of_steps_and_runs(tool, folder) for _ in range(20))
-
-
-def profile_tells_of_steps_and_runs(tool, folder):
-    """The quartiles of steps, and in the last line their sum beside the runs' own times."""
+    """The quartiles of steps, and in the last line their sum beside the runs' own times, each the sum of its steps'."""
     model = folder / "models/squeezenet-small.onnx"
     done = run(tool, model, "--repeats", 5, "--threads", 1, "--profile")
     lines = [line for line in done.stdout.splitlines() if " us  cost " in line]
@@ -67,8 +62,7 @@ def profile_tells_of_steps_and_runs(tool, folder):
     assert done.returncode == DONE and steps, f"profile: {done.returncode} {done.stderr}"
     assert abs(sum(steps) - float(told[0])) <= 0.01 * len(steps), f"the sum of {steps}: {lines[-1]}"
     quartile, shortest = float(told[told.index("quartile") + 1]), float(told[-1])
-    assert 0 < shortest <= quartile, lines[-1]
-    return max(steps) < quartile
+    assert 0 < shortest <= quartile and max(steps) <= quartile + 0.01, lines
 
 
 def tuning_goes_on_where_it_ended(root, tool, folder):
