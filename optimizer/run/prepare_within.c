@@ -161,6 +161,20 @@ static void take_back_worst(struct judging *j)
     while (j->n_back < j->suspects.count && expected_difference(j) > j->request->backend->options.error_budget);
 }
 
+// Steps that were taken back have their best exact choices now.
+static bool list_exact_anew(struct judging *j)
+{
+    const struct within_request *r = j->request;
+    step_choices all = {0};
+    bool is_done = backend_list_choices(r->backend, r->graph, r->layouts, &j->arena, &all, j->error);
+    vec_clear(&j->exact);
+    for (size_t i = 0; i < all.count; i++)
+        if (all.items[i].error == 0)
+            vec_push(&j->exact, all.items[i]);
+    vec_free(&all);
+    return is_done;
+}
+
 static struct model *prepare_and_compare(struct judging *j, double *ret_difference)
 {
     struct model *m = prepare_with_all(j);
@@ -179,6 +193,8 @@ static struct model *judge(struct judging *j, struct within_error *within)
         if (j->n_back == 0 && !try_each(j))
             return NULL;
         take_back_worst(j);
+        if (!list_exact_anew(j))
+            return NULL;
         m = prepare_and_compare(j, &within->difference);
     }
     within->n_taken_back += (uint32_t)j->n_back;

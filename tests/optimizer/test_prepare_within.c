@@ -12,9 +12,11 @@
 #include "tests/support/parse_graph.h"
 #include "tests/support/scoped.h"
 #include <stdio.h>
+#include <string.h>
 
 #define ALLOWED 5e-6
 #define KERNEL "generated (winograd m:4 tiles:14)"
+#define EXACT_KERNEL "some exact kernel"
 
 // Both convolutions lose as much, and a tanh behind the one with 64 results makes that larger where its weights are.
 static const char two_convolutions[] =
@@ -29,6 +31,7 @@ struct fixture {
     struct given_weights given;
     struct within_request request;
     struct within_error within;
+    int n_exact;   // steps of what was prepared last that run by the exact kernel
 };
 
 static void fill(struct fixture *f, int i, int64_t results, double size)
@@ -44,7 +47,8 @@ static void fill(struct fixture *f, int i, int64_t results, double size)
 
 static void say(struct fixture *f, const struct plan *plan, const struct step *step)
 {
-    const struct step_cost costs[] = {{.seconds = 2e-3}, {.seconds = 1e-3, .error = 1e-7, .choice = KERNEL}};
+    const struct step_cost costs[] = {{.seconds = 2e-3, .choice = EXACT_KERNEL},
+                                      {.seconds = 1e-3, .error = 1e-7, .choice = KERNEL}};
     for (enum precision p = 0; p < N_PRECISIONS; p++) {
         struct step_key key = step_key_of(f->b, plan, step, p);
         cost_database_add(f->b->costs, key.text.chars, &costs[p]);
@@ -86,6 +90,10 @@ static uint32_t prepare(struct fixture *f)
     struct model *m = prepare_within(&f->request, &f->within, &error);
     assert_non_null(m);
     uint32_t n = plan_inexact_steps(f->b, model_plan(m)).n_taken;
+    f->n_exact = 0;
+    for (size_t i = 0; i < model_plan(m)->steps.count; i++)
+        if (model_plan(m)->steps.items[i].choice)
+            f->n_exact += strcmp(model_plan(m)->steps.items[i].choice, EXACT_KERNEL) == 0;
     model_free(m);
     return n;
 }
@@ -105,7 +113,9 @@ static void what_a_later_step_makes_larger_is_taken_back(void **state)
     assert_int_equal(prepare(&f), 1);
     assert_true(f.within.difference > 0 && f.within.difference <= ALLOWED);
     assert_int_equal(f.within.n_taken_back, 1);
+    assert_int_equal(f.n_exact, 1);
     assert_int_equal(prepare(&f), 1);   // and stays so
+    assert_int_equal(f.n_exact, 1);
     assert_int_equal(f.within.n_taken_back, 1);
 }
 
