@@ -31,13 +31,15 @@ static bool make_options(struct cpu_session *s, int threads, OrtSessionOptions *
            runtime_is_done(s->runtime, api->AddSessionConfigEntry(*ret_options, "session.force_spinning_stop", "1"));
 }
 
-// With the options that this provider was given, and on the device that it was given for.
+// With the options that this provider was given, and on the device that it was given for. The graph stays as it is: what
+// nothing reads any more once constants are folded would be no input of the compiled file.
 static bool add_provider(struct cpu_session *s, const char *compiled, OrtSessionOptions *options)
 {
     const OrtApi *api = s->runtime->api;
     const OrtEpDevice *const *devices;
     size_t n = 0, ours = 0;
     bool is_done = runtime_is_done(s->runtime, api->GetEpDevices(s->env, &devices, &n)) &&
+                   runtime_is_done(s->runtime, api->SetSessionGraphOptimizationLevel(options, ORT_DISABLE_ALL)) &&
                    runtime_is_done(s->runtime, api->AddSessionConfigEntry(options, COMPILED_ENTRY, compiled));
     while (is_done && ours < n && strcmp(api->EpDevice_EpName(devices[ours]), PROVIDER_NAME) != 0)
         ours++;

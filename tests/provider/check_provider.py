@@ -78,11 +78,11 @@ class Provider(unittest.TestCase):
             self.assertEqual((right.dtype, right.shape), (got.dtype, got.shape))
             np.testing.assert_allclose(got, right, rtol=1e-5, atol=1e-5)
 
-    def nodes_of(self, model, feed):
+    def nodes_of(self, model, feed, level=onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL):
         """Which nodes run where, from the session's profile."""
         with tempfile.TemporaryDirectory() as folder:
             options = onnxruntime.SessionOptions()
-            options.enable_profiling = True
+            options.enable_profiling, options.graph_optimization_level = True, level
             options.profile_file_prefix = str(pathlib.Path(folder) / "profile")
             session = open_session(model, options)
             session.run(None, feed)
@@ -146,6 +146,13 @@ class Provider(unittest.TestCase):
         ours, others = self.nodes_of(model, feed)
         self.assertGreaterEqual(len(ours), 1)
         self.assertIn("NonZero", others)
+
+    def test_unoptimized(self):
+        """Nodes that ONNX Runtime would fold, were it to optimize the graph, are part of a region that has their inputs."""
+        model = parse("""g (float[4,8] x, float[2,16] t) => (float[2,16] z) {
+            s = Shape(t)  a = Exp(x)  b = Neg(a)  z = Reshape(b, s) }""")
+        ours, others = self.nodes_of(model, feeds(model, 3, {}), onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL)
+        self.assertEqual((len(ours), others), (1, []))
 
     def test_a_way_out_of_a_region_and_back(self):
         """Relu and Add may not be one region: NonZero's result lies between them."""
