@@ -53,7 +53,7 @@ const struct cpu_kernel cpu_kernel_loops = {.base = {.name = "loops"}, .prepare 
 static cpu_claim *const claims[OP_COUNT] = {
     [OP_CONV] = cpu_claim_conv,     [OP_MATMUL] = cpu_claim_matmul, [OP_POOLMAX] = cpu_claim_pool,
     [OP_POOLAVG] = cpu_claim_pool,  [OP_CONCAT] = cpu_claim_concat, [OP_PAD] = cpu_claim_pad,
-    [OP_GATHER] = cpu_claim_gather, [OP_LRN] = cpu_claim_lrn,
+    [OP_GATHER] = cpu_claim_gather, [OP_LRN] = cpu_claim_lrn,       [OP_EXPRESSION] = cpu_claim_expression,
 };
 
 static bool claim(void *context, struct planner *p, node_id node)

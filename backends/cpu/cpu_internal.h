@@ -67,7 +67,7 @@ bool cpu_is_chain(const struct step *joined);
 // Claims (see plan.h), one per operator that has a kernel or a better arrangement of loops than its definition.
 typedef bool cpu_claim(struct planner *p, node_id node);
 cpu_claim cpu_claim_conv, cpu_claim_pool, cpu_claim_matmul, cpu_claim_concat, cpu_claim_pad, cpu_claim_gather,
-    cpu_claim_lrn;
+    cpu_claim_lrn, cpu_claim_expression;
 
 // Can the operator write its result there (plan.h)?
 typedef bool cpu_writes_part(const struct planner *p, node_id node, const struct view *part);

@@ -7,6 +7,12 @@
 #include "backends/cpu/parallel.h"
 #include "backends/generated/sums.h"
 #include "backends/limits.def"
+#include "backends/planning/planner.h"
+#include "backends/planning/planner_concat.h"
+#include "backends/planning/planner_layouts.h"
+#include "backends/planning/planner_state.h"
+#include "backends/planning/planner_steps.h"
+#include "backends/planning/planner_views.h"
 #include "backends/programs/programs.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
@@ -32,8 +38,18 @@ static sums_run_fn *load_kernel(const struct step_request *r, const char *text)
     return run;
 }
 
-// The kernel of a sum over dense operands.
-static struct sums_kernel find_sums_kernel(const struct step_request *r)
+static const int64_t *const *strides_of_step(const struct step_request *r)
+{
+    const struct step *step = r->step;
+    const int64_t **strides = arena_array(r->arena, const int64_t *, step->n_operands + 1);
+    for (int i = 0; i < step->n_operands; i++)
+        strides[i] = step->operands[i].stride;
+    strides[step->n_operands] = step->results[0].stride;
+    return strides;
+}
+
+// The kernel of a sum over tensors that stand so (sums_print).
+static struct sums_kernel find_sums_kernel(const struct step_request *r, const int64_t *const *strides)
 {
     const struct node *n = &r->plan->graph->nodes.items[r->step->node];
     struct type *types = arena_array(r->arena, struct type, r->step->n_operands + 1);
@@ -46,7 +62,7 @@ static struct sums_kernel find_sums_kernel(const struct step_request *r)
         types[i] = type_make(v->dtype, v->rank, v->dim);
     }
     definition_init(&d, r->arena, call.n_inputs, types);
-    if (operator_define(&d, &call) && sums_print(&text, &d, r->arena)) {
+    if (operator_define(&d, &call) && sums_print(&text, &d, strides, r->arena)) {
         kernel.run = load_kernel(r, text.chars);
         kernel.threads = definition_flops(&d) > FLOPS_WORTH_THREADS ? r->backend->threads : 1;
     }
@@ -92,16 +108,16 @@ static void *prepare_evaluation(const struct step_request *r)
         const struct view *v = &r->step->operands[i];
         s->inputs[i].type = type_make(v->dtype, v->rank, v->dim);
     }
-    s->kernel = find_sums_kernel(r);
+    s->kernel = find_sums_kernel(r, NULL);
     return s;
 }
 
-static void run_kernel(const struct prepared_evaluation *s, const struct execution *e)
+static void run_kernel(const struct sums_kernel *kernel, const struct step *step, const struct execution *e)
 {
     const float *x[MAX_OUTPUTS];
-    for (int i = 0; i < s->step->n_operands; i++)
-        x[i] = (const float *)(const void *)address_of_view(e->memory, &s->step->operands[i]);
-    run_sums(&s->kernel, e, x, address_of_view(e->memory, &s->step->results[0]));
+    for (int i = 0; i < step->n_operands; i++)
+        x[i] = (const float *)(const void *)address_of_view(e->memory, &step->operands[i]);
+    run_sums(kernel, e, x, address_of_view(e->memory, &step->results[0]));
 }
 
 static bool run_interpreter(const struct prepared_evaluation *s, char *const *memory)
@@ -123,7 +139,7 @@ static bool run_evaluation(void *state, const struct execution *e)
     const struct prepared_evaluation *s = state;
     if (!s->kernel.run)
         return run_interpreter(s, e->memory);
-    run_kernel(s, e);
+    run_kernel(&s->kernel, s->step, e);
     return true;
 }
 
@@ -144,7 +160,7 @@ struct cpu_fallback *cpu_fallback_prepare(const struct step_request *r)
     struct cpu_fallback *f = arena_new(r->arena, struct cpu_fallback);
     f->node = &r->plan->graph->nodes.items[r->step->node];
     f->step = r->step;
-    f->kernel = find_sums_kernel(r);
+    f->kernel = find_sums_kernel(r, NULL);
     f->epilogue = cpu_prepare_behind(r);
     return f;
 }
@@ -215,4 +231,64 @@ bool cpu_fallback_run(const struct cpu_fallback *f, const struct execution *e)
         cpu_run_behind(f->epilogue, e);
     arena_free(&arena);
     return is_done;
+}
+
+// --- of images, as they stand ----------------------------------------------------------------------------------------
+
+struct prepared_expression {
+    const struct step *step;
+    struct sums_kernel kernel;
+    struct cpu_fallback *fallback;   // where there is none
+};
+
+static bool has_blocks(const struct step *step)
+{
+    bool has_some = step->results[0].block != 0;
+    for (int i = 0; i < step->n_operands; i++)
+        has_some = has_some || step->operands[i].block;
+    return has_some;
+}
+
+static void *prepare_expression(const struct step_request *r)
+{
+    struct prepared_expression *s = arena_new(r->arena, struct prepared_expression);
+    s->step = r->step;
+    if (!has_blocks(r->step))
+        s->kernel = find_sums_kernel(r, strides_of_step(r));
+    s->fallback = s->kernel.run ? NULL : cpu_fallback_prepare(r);
+    return s;
+}
+
+static bool run_expression(void *state, const struct execution *e)
+{
+    const struct prepared_expression *s = state;
+    if (s->fallback)
+        return cpu_fallback_run(s->fallback, e);
+    run_kernel(&s->kernel, s->step, e);
+    return true;
+}
+
+static const struct cpu_kernel expression_kernel = {
+    .base = {.name = "evaluate"}, .prepare = prepare_expression, .run = run_expression};
+
+// Loops are faster where they can do it, and views take nothing.
+bool cpu_claim_expression(struct planner *p, node_id node)
+{
+    const struct graph *g = planner_graph(p);
+    const struct node *n = &g->nodes.items[node];
+    const struct type *type = graph_type(g, n->first_output);
+    struct view operands[MAX_OUTPUTS], result;
+    if (type->dtype != DTYPE_F32 || type->rank != 4 || n->n_inputs > MAX_OUTPUTS ||
+        code_cache_find(p->codes, g, node)->kind != CODE_NONE)
+        return false;
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        operands[i] = planner_view(p, graph_inputs(g, node)[i], LAYOUT_ANY);
+        if (operands[i].block)
+            operands[i] = planner_dense_instead(p, graph_inputs(g, node)[i], LAYOUT_CHANNELS_LAST);
+    }
+    unsigned layouts = planner_layouts(p, node) & LAYOUT_BIT(LAYOUT_CHANNELS_LAST);
+    enum layout layout = planner_choose(p, n->first_output, layouts, planner_layout_like_inputs(p, node));
+    result = planner_allocate_chosen(p, n->first_output, type, layout);
+    planner_add_step(p, &expression_kernel.base, node, (int)n->n_inputs, operands, 1, &result);
+    return true;
 }

@@ -1,4 +1,5 @@
-// A last axis whose place is divided by more than a few is cut in two first, as a reshape does, and divided no more.
+// A last axis in memory whose place is divided by more than a few is cut in two first, as a reshape does, and divided
+// no more.
 #include "backends/generated/sums.h"
 
 #include "core/memory/arena.h"
@@ -14,7 +15,10 @@ struct sums {
     struct text *text;
     const struct definition *d;
     const struct stage *stage;
-    uint32_t last;   // the variable of the last axis
+    const int64_t *const *strides;
+    int order[MAX_RANK];   // axes of the result, from those whose neighbours are farthest apart on
+    int last_axis;         // in this order
+    uint32_t last;         // its variable
     int n_sums, n_guards, n_reads;
     uint32_t sums[MOST_SUMS];
     struct guard {
@@ -29,6 +33,37 @@ struct sums {
 static long long as_long(int64_t i)
 {
     return (long long)i;
+}
+
+// --- how tensors stand -----------------------------------------------------------------------------------------------
+
+static int64_t stride_of(const struct sums *s, int tensor, int axis)
+{
+    const struct type *type = definition_tensor(s->d, tensor);
+    int64_t stride = 1;
+    if (s->strides && s->strides[tensor])
+        return s->strides[tensor][axis];
+    for (int behind = axis + 1; behind < type->rank; behind++)
+        stride *= type->dim[behind];
+    return stride;
+}
+
+// Axes of one place stay where they are.
+static void find_order(struct sums *s)
+{
+    int rank = s->stage->type.rank, result = s->d->n_inputs;
+    for (int i = 0, at; i < rank; i++) {
+        for (at = i; at > 0 && stride_of(s, result, s->order[at - 1]) < stride_of(s, result, i); at--)
+            s->order[at] = s->order[at - 1];
+        s->order[at] = i;
+    }
+    s->last_axis = s->order[rank - 1];
+    s->last = s->stage->first_variable + (uint32_t)s->last_axis;
+}
+
+static int64_t width_of(const struct sums *s)
+{
+    return s->stage->type.dim[s->last_axis];
 }
 
 // --- the form --------------------------------------------------------------------------------------------------------
@@ -90,6 +125,36 @@ static bool take(struct sums *s, expr e)
 
 // --- phases ----------------------------------------------------------------------------------------------------------
 
+static bool depends_on_last(const struct sums *s, expr e)
+{
+    const struct expr_node *n = &s->d->nodes.items[e];
+    struct operands below = expr_operands(s->d, e);
+    bool depends = n->kind == EXPR_VARIABLE && n->value == s->last;
+    for (uint32_t i = 0; i < below.n; i++)
+        depends = depends || depends_on_last(s, below.items[i]);
+    return depends;
+}
+
+// Is the quotient the same along the whole row, as what else is divided comes in multiples that the row does not fill?
+static bool is_quotient_of_row(const struct sums *s, const struct expr_node *n)
+{
+    struct affine_form f;
+    if (!affine_form_of(s->d, n->a, &f))
+        return false;
+    int64_t multiple = n->value, low = f.base, high = f.base;
+    for (int i = 0; i < f.n; i++) {
+        const struct scaled_atom *t = &f.terms[i];
+        struct index_range range = index_range(s->d, t->atom);
+        if (!depends_on_last(s, t->atom)) {
+            multiple = greatest_common_divisor(multiple, t->factor);
+            continue;
+        }
+        low += t->factor * (t->factor > 0 ? range.low : range.high);
+        high += t->factor * (t->factor > 0 ? range.high : range.low);
+    }
+    return floor_quotient(low, multiple) == floor_quotient(high, multiple);
+}
+
 // By how much the index grows from one q to the next; otherwise a number by which there must be more phases.
 static bool find_step(const struct sums *s, expr e, int64_t *ret_step, int64_t *ret_lacking)
 {
@@ -114,6 +179,11 @@ static bool find_step(const struct sums *s, expr e, int64_t *ret_step, int64_t *
     case EXPR_INDEX_MOD:
         if (!find_step(s, n->a, ret_step, ret_lacking))
             return false;
+        if (is_quotient_of_row(s, n)) {
+            *ret_lacking = 1;
+            *ret_step = n->kind == EXPR_INDEX_DIV ? 0 : *ret_step;
+            return true;
+        }
         *ret_lacking = n->value / greatest_common_divisor(n->value, *ret_step);
         *ret_step = n->kind == EXPR_INDEX_DIV ? *ret_step / n->value : 0;
         return *ret_lacking == 1;
@@ -197,23 +267,18 @@ static void print_guard(const struct sums *s, const struct guard *g, int64_t pha
 
 static int64_t step_of_read(const struct sums *s, const struct expr_node *read)
 {
-    const struct type *type = definition_tensor(s->d, read->value);
-    int64_t step = 0, stride = 1;
-    for (int axis = type->rank; axis-- > 0; stride *= type->dim[axis])
-        step += stride * step_of(s, s->d->indices.items[read->a + (expr)axis]);
+    int64_t step = 0;
+    for (int axis = 0; axis < read->count; axis++)
+        step += stride_of(s, (int)read->value, axis) * step_of(s, s->d->indices.items[read->a + (expr)axis]);
     return step;
 }
 
 static void print_address(const struct sums *s, int number, int64_t phase)
 {
     const struct expr_node *n = &s->d->nodes.items[s->reads[number]];
-    const struct type *type = definition_tensor(s->d, n->value);
     text_printf(s->text, "const I a%d = 0", number);
-    for (int axis = 0; axis < type->rank; axis++) {
-        int64_t stride = 1;
-        for (int behind = axis + 1; behind < type->rank; behind++)
-            stride *= type->dim[behind];
-        text_printf(s->text, " + (I)%lld * ", as_long(stride));
+    for (int axis = 0; axis < n->count; axis++) {
+        text_printf(s->text, " + (I)%lld * ", as_long(stride_of(s, (int)n->value, axis)));
         print_index(s, s->d->indices.items[n->a + (expr)axis], phase);
     }
     text_add(s->text, ";\n");
@@ -243,7 +308,7 @@ static int64_t length_of_phase(int64_t width, int64_t phases, int64_t phase)
 
 static void print_row(const struct sums *s)
 {
-    int64_t width = s->stage->type.dim[s->stage->type.rank - 1], first = 0;
+    int64_t width = width_of(s), first = 0;
     text_printf(s->text, "float z[%lld] = {0};\n", as_long(width));
     for (int i = 0; i < s->n_sums; i++)
         text_printf(s->text, "for (I v%u = 0; v%u < %lld; v%u++)\n", s->sums[i], s->sums[i],
@@ -263,18 +328,16 @@ static void print_row(const struct sums *s)
 static void print_kernel(const struct sums *s)
 {
     const struct type *type = &s->stage->type;
-    int64_t rows = 1, behind = 1;
-    for (int axis = 0; axis + 1 < type->rank; axis++)
-        rows *= type->dim[axis];
+    int64_t rows = type_elements(type) / width_of(s), behind = 1;
     text_add(s->text, "#undef I\n#define I __INT64_TYPE__\n"
                       "#undef DIV\n#define DIV(a, n) ((a) >= 0 ? (a) / (n) : -(((n) - 1 - (a)) / (n)))\n"
                       "#undef MOD\n#define MOD(a, n) ((a) - (n) * DIV(a, n))\n"
                       "void NAMED(run)(const float *const *x, float *restrict y, int part, int parts)\n{\n");
     text_printf(s->text, "for (I row = (I)%lld * part / parts; row < (I)%lld * (part + 1) / parts; row++) {\n",
                 as_long(rows), as_long(rows));
-    for (int axis = type->rank - 1; axis-- > 0; behind *= type->dim[axis])
-        text_printf(s->text, "const I v%u = row / %lld %% %lld;\n", s->stage->first_variable + (uint32_t)axis,
-                    as_long(behind), as_long(type->dim[axis]));
+    for (int i = type->rank - 1; i-- > 0; behind *= type->dim[s->order[i]])
+        text_printf(s->text, "const I v%u = row / %lld %% %lld;\n", s->stage->first_variable + (uint32_t)s->order[i],
+                    as_long(behind), as_long(type->dim[s->order[i]]));
     print_row(s);
     text_add(s->text, "}\n}\n");
 }
@@ -286,75 +349,90 @@ static void find_divisor(const struct sums *s, expr e, int64_t *ret_divisor)
 {
     const struct expr_node *n = &s->d->nodes.items[e];
     struct operands below = expr_operands(s->d, e);
-    int64_t width = s->stage->type.dim[s->stage->type.rank - 1];
     if (n->kind == EXPR_INDEX_DIV || n->kind == EXPR_INDEX_MOD) {
         const struct expr_node *of = &s->d->nodes.items[n->a];
-        if (of->kind == EXPR_VARIABLE && of->value == s->last && n->value > MOST_PHASES && width % n->value == 0 &&
-            (*ret_divisor == 0 || n->value < *ret_divisor))
+        if (of->kind == EXPR_VARIABLE && of->value == s->last && n->value > MOST_PHASES &&
+            width_of(s) % n->value == 0 && (*ret_divisor == 0 || n->value < *ret_divisor))
             *ret_divisor = n->value;
     }
     for (uint32_t i = 0; i < below.n; i++)
         find_divisor(s, below.items[i], ret_divisor);
 }
 
-// The same entries with the last axis cut in two.
-static void cut_last_axis(const struct type *type, int64_t divisor, struct definition *cut)
+// The same entries with an axis cut in two, the second of which comes last.
+static void cut_axis(const struct type *type, int cut_one, int64_t divisor, struct definition *cut)
 {
     int64_t dim[MAX_RANK];
     expr index[MAX_RANK];
     memcpy(dim, type->dim, sizeof dim);
-    dim[type->rank - 1] /= divisor;
+    dim[cut_one] /= divisor;
     dim[type->rank] = divisor;
     int z = output_add(cut, type->dtype, type->rank + 1, dim);
     for (int axis = 0; axis < type->rank; axis++)
         index[axis] = stage_index(cut, z, axis);
-    index[type->rank - 1] =
-        index_add(cut, index_mul(cut, index[type->rank - 1], divisor), stage_index(cut, z, type->rank));
+    index[cut_one] = index_add(cut, index_mul(cut, index[cut_one], divisor), stage_index(cut, z, type->rank));
     stage_set_body(cut, z, scalar_read(cut, 0, index));
 }
 
-static bool print_definition(struct text *text, const struct definition *d, struct arena *scratch);
+static bool print_definition(struct text *text, const struct definition *d, const int64_t *const *strides,
+                             struct arena *scratch);
 
-static bool print_cut(struct text *text, const struct definition *d, int64_t divisor, struct arena *scratch)
+static const int64_t *const *strides_of_cut(const struct sums *s, int64_t divisor, struct arena *scratch)
 {
+    int n_inputs = s->d->n_inputs, rank = s->stage->type.rank;
+    const int64_t **strides = arena_array(scratch, const int64_t *, n_inputs + 1);
+    int64_t *of_result = arena_array(scratch, int64_t, rank + 1);
+    for (int i = 0; i < n_inputs; i++)
+        strides[i] = s->strides ? s->strides[i] : NULL;
+    for (int axis = 0; axis < rank; axis++)
+        of_result[axis] = stride_of(s, n_inputs, axis) * (axis == s->last_axis ? divisor : 1);
+    of_result[rank] = stride_of(s, n_inputs, s->last_axis);
+    strides[n_inputs] = of_result;
+    return strides;
+}
+
+static bool print_cut(const struct sums *s, int64_t divisor, struct arena *scratch)
+{
+    const struct definition *d = s->d;
     struct composition all;
     struct definition cut;
-    int *inputs = mem_new_array(int, d->n_inputs + 1), first, second;
+    int *inputs = arena_array(scratch, int, d->n_inputs + 1), first, second;
     for (int i = 0; i < d->n_inputs; i++)
         inputs[i] = i;
     composition_init(&all, scratch, d->n_inputs, d->inputs);
     all.pool.keeps_conditions = true;
     composition_add(&all, d, inputs, &first);
-    definition_init(&cut, scratch, 1, &d->stages[0].type);
-    cut_last_axis(&d->stages[0].type, divisor, &cut);
+    definition_init(&cut, scratch, 1, &s->stage->type);
+    cut_axis(&s->stage->type, s->last_axis, divisor, &cut);
     composition_add(&all, &cut, &first, &second);
     definition_free(&cut);
     composition_extract(&all, second, &cut);
-    bool is_printed = print_definition(text, &cut, scratch);
+    bool is_printed = print_definition(s->text, &cut, strides_of_cut(s, divisor, scratch), scratch);
     definition_free(&cut);
     composition_free(&all);
-    mem_free_array(inputs, d->n_inputs + 1);
     return is_printed;
 }
 
-static bool print_definition(struct text *text, const struct definition *d, struct arena *scratch)
+static bool print_definition(struct text *text, const struct definition *d, const int64_t *const *strides,
+                             struct arena *scratch)
 {
-    struct sums s = {.text = text, .d = d, .stage = &d->stages[0], .factor = 1};
-    int rank = s.stage->type.rank;
+    struct sums s = {.text = text, .d = d, .stage = &d->stages[0], .strides = strides, .factor = 1};
     int64_t divisor = 0;
-    if (d->n_stages != 1 || rank < 1 || s.stage->type.dtype != DTYPE_F32 || s.stage->type.dim[rank - 1] > LONGEST_ROW)
+    if (d->n_stages != 1 || s.stage->type.rank < 1 || s.stage->type.dtype != DTYPE_F32)
         return false;
-    s.last = s.stage->first_variable + (uint32_t)rank - 1;
+    find_order(&s);
+    if (width_of(&s) > LONGEST_ROW || width_of(&s) == 0)
+        return false;
     find_divisor(&s, s.stage->body, &divisor);
-    if (divisor > 0 && rank < MAX_RANK)
-        return print_cut(text, d, divisor, scratch);
+    if (divisor > 0 && s.stage->type.rank < MAX_RANK)
+        return print_cut(&s, divisor, scratch);
     if (!take(&s, s.stage->body) || !find_phases(&s))
         return false;
     print_kernel(&s);
     return true;
 }
 
-bool sums_print(struct text *text, const struct definition *d, struct arena *scratch)
+bool sums_print(struct text *text, const struct definition *d, const int64_t *const *strides, struct arena *scratch)
 {
-    return !d->is_data_dependent && d->n_outputs == 1 && print_definition(text, d, scratch);
+    return !d->is_data_dependent && d->n_outputs == 1 && print_definition(text, d, strides, scratch);
 }

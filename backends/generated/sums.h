@@ -1,17 +1,19 @@
 // One stage of a definition as a kernel: a sum of products of entries, 0 where a guard does not hold or an index leaves
 // its tensor.
 //
-//     rows of the result, cut among threads, each by phases of the last axis: at q it stands at D q + phase, with D so
-//     that quotients and remainders of that are linear in q. Guards and bounds are an interval of q, for each term of
-//     the sum, in which products are added to the row, entry by entry, without any branch.
+//     rows of the result, cut among threads, each by phases of its last axis in memory: at q it stands at D q + phase,
+//     with D so that quotients and remainders of that are linear in q. Guards and bounds are an interval of q, for each
+//     term of the sum, in which products are added to the row, entry by entry, without any branch.
 //
-// A text has all sizes in it. Tensors are dense, row by row, and of f32.
+// A text has all sizes in it. Tensors are of f32; the result fills its memory.
 #pragma once
 #include "expressions/definition.h"
 
 struct arena;
 struct text;
 
-// Defines NAMED(run), of this type. False: the definition is not of this form, or its rows are too long.
+// Defines NAMED(run), of this type. `strides`: of each input, and of the result behind them, how far neighbours on each
+// axis are apart, in entries; NULL, for one or all: row by row. False: the definition is not of this form, or its rows
+// are too long.
 typedef void sums_run_fn(const float *const *x, float *y, int part, int parts);
-bool sums_print(struct text *text, const struct definition *d, struct arena *scratch);
+bool sums_print(struct text *text, const struct definition *d, const int64_t *const *strides, struct arena *scratch);

@@ -1,6 +1,6 @@
 // Kernels of sums of products against the interpreter of definitions: phases, guards, borders, quotients longer than
 // phases, steps that are negative, idle sums, factors, parts. Entries are small integers, so that all is exact; what is
-// no sum keeps the signs of zeros, too.
+// no sum keeps the signs of zeros, too. Tensors stand row by row, or otherwise.
 #include "backends/generated/sums.h"
 #include "backends/programs/programs.h"
 #include "core/memory/arena.h"
@@ -24,6 +24,10 @@ static const char *const cases[] = {
     "0 - ((l - n + 1) mod 2) >= 0 then x0[i,j * 16 + m * 4 + n,(k - m + 1) / 2,(l - n + 1) / 2 or 0] else 0.0))\n",
     // im2col: the last axis is a place in an image, in rows of seven
     "x0 f32[1,5,7,7]\nz[i,j] f32[45,49] = x0[0,i / 9,j / 7 + (i / 3) mod 3 - 1,j mod 7 + i mod 3 - 1 or 0]\n",
+    // the same of a transposed convolution, for a product with the weights first
+    "x0 f32[2,3,8,8]\nz[i,j,k] f32[4,12,128] = x0[k / 64,j / 4,i / 2 + (j / 2) mod 2 + (k / 8) mod 8 - 1,i mod 2 + j "
+    "mod 2 "
+    "+ k mod 8 - 1 or 0]\n",
     // turned around, transposed, and of one axis
     "x0 f32[4,6]\nz[i,j] f32[6,4] = x0[3 - j,5 - i]\n",
     "x0 f32[9]\nz[i] f32[9] = sum(k < 3) (2.0 * x0[9 - i - k or 0])\n",
@@ -71,7 +75,42 @@ static void trial_free(struct trial *t)
     arena_free(&t->arena);
 }
 
-static void check_run(struct trial *t, sums_run_fn *run, int parts, bool is_sum)
+// Neighbours on another axis than the last stand side by side: channels of images.
+static const int64_t *turned_strides(struct trial *t, const struct type *type)
+{
+    int64_t *strides = arena_array(&t->arena, int64_t, MAX_RANK), stride;
+    int inner = type->rank > 2 ? 1 : 0;
+    strides[inner] = 1;
+    stride = type->dim[inner];
+    for (int axis = type->rank - 1; axis >= 0; axis--)
+        if (axis != inner) {
+            strides[axis] = stride;
+            stride *= type->dim[axis];
+        }
+    return strides;
+}
+
+static int64_t place_of(const struct type *type, const int64_t *strides, int64_t entry)
+{
+    int64_t place = 0;
+    for (int axis = type->rank - 1; strides && axis >= 0; entry /= type->dim[axis--])
+        place += entry % type->dim[axis] * strides[axis];
+    return strides ? place : entry;
+}
+
+static void turn_inputs(struct trial *t, const int64_t **strides)
+{
+    for (int i = 0; i < t->d.n_inputs; i++) {
+        int64_t n = type_elements(&t->d.inputs[i]);
+        float *turned = arena_array(&t->arena, float, n);
+        strides[i] = turned_strides(t, &t->d.inputs[i]);
+        for (int64_t k = 0; k < n; k++)
+            turned[place_of(&t->d.inputs[i], strides[i], k)] = t->narrow[i][k];
+        t->narrow[i] = turned;
+    }
+}
+
+static void check_run(struct trial *t, sums_run_fn *run, const int64_t *strides, int parts, bool is_sum)
 {
     int64_t n = type_elements(definition_output(&t->d, 0));
     double *expected = arena_array(&t->arena, double, n);
@@ -81,11 +120,13 @@ static void check_run(struct trial *t, sums_run_fn *run, int parts, bool is_sum)
         found[i] = -1e9f;
     for (int part = 0; part < parts; part++)
         run(t->narrow, found, part, parts);
-    for (int64_t i = 0; i < n; i++)
-        assert_true((double)found[i] == expected[i] && (is_sum || !signbit(found[i]) == !signbit(expected[i])));
+    for (int64_t i = 0; i < n; i++) {
+        float z = found[place_of(definition_output(&t->d, 0), strides, i)];
+        assert_true((double)z == expected[i] && (is_sum || !signbit(z) == !signbit(expected[i])));
+    }
 }
 
-static void check_case(struct programs *programs, const char *text)
+static void check_case(struct programs *programs, const char *text, bool is_turned)
 {
     struct trial t;
     struct text kernel = {0};
@@ -93,7 +134,11 @@ static void check_case(struct programs *programs, const char *text)
     struct error error;
     sums_run_fn *run;
     trial_init(&t, text);
-    if (!sums_print(&kernel, &t.d, &t.arena))
+    const int64_t **strides = arena_array(&t.arena, const int64_t *, t.d.n_inputs + 1);
+    if (is_turned)
+        turn_inputs(&t, strides);
+    strides[t.d.n_inputs] = is_turned ? turned_strides(&t, definition_output(&t.d, 0)) : NULL;
+    if (!sums_print(&kernel, &t.d, strides, &t.arena))
         fail_msg("there is no kernel of\n%s", text);
     const char *chars = kernel.chars;
     if (!programs_find(programs, &chars, 1, &program, &error))
@@ -101,7 +146,7 @@ static void check_case(struct programs *programs, const char *text)
     void *address = program_function(&program, "run");
     memcpy(&run, &address, sizeof run);
     for (int parts = 1; parts <= 3; parts++)
-        check_run(&t, run, parts, strstr(text, "sum(") != NULL);
+        check_run(&t, run, strides[t.d.n_inputs], parts, strstr(text, "sum(") != NULL);
     text_free(&kernel);
     trial_free(&t);
 }
@@ -114,7 +159,8 @@ static void kernels_compute_what_definitions_say(void **state)
     for (int i = 0; i < n; i++) {
         struct programs *programs = machines[i].is_here ? open_service(&machines[i]) : NULL;
         for (size_t k = 0; programs && k < COUNT_OF(cases); k++)
-            check_case(programs, cases[k]);
+            for (int way = 0; way < 2; way++)
+                check_case(programs, cases[k], way);
         if (programs)
             programs_close(programs);
     }
@@ -126,7 +172,7 @@ static void other_definitions_have_none(void **state)
         struct trial t;
         struct text kernel = {0};
         trial_init(&t, others[i]);
-        assert_false(sums_print(&kernel, &t.d, &t.arena));
+        assert_false(sums_print(&kernel, &t.d, NULL, &t.arena));
         text_free(&kernel);
         trial_free(&t);
     }
