@@ -8,10 +8,12 @@
 #include "backends/generated/rows.h"
 #include "backends/generated/schedule_spaces.h"
 #include "backends/generated/winograd.h"
+#include "backends/limits.def"
 #include "backends/planning/plan_memory.h"
 #include "backends/programs/programs.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -229,12 +231,27 @@ static void list_strassen(const struct winograd_definition *d, int64_t pixels, c
     add_choice(list, d, PRECISION_INEXACT, 2, MORE_PAIRS);
 }
 
-// Other windows than 3x3: few products are saved along one axis, so weights are to be read seldom.
+// Tiles that are much larger than the window lose more digits than they save products.
+static double products_of(const struct winograd_definition *d, int m)
+{
+    struct winograd_schedule s = {m, MORE_TILES};
+    int window = d->window[0] > d->window[1] ? d->window[0] : d->window[1];
+    return m <= window + 2 && winograd_suits(d, &s) ? (double)winograd_tiles(d, &s) * winograd_places(d, &s) : INFINITY;
+}
+
+// Other windows than 3x3, by tiles that take about as few products as can be: few are saved along one axis, so weights
+// are to be read seldom.
 static void list_others(const struct winograd_definition *d, choice_list *list)
 {
-    int m = winograd_suits(d, &(struct winograd_schedule){4, MORE_TILES}) ? 4 : 2;
-    add_choice(list, d, PRECISION_INEXACT, m, 2 * FEW_TILES);
-    add_choice(list, d, PRECISION_INEXACT, m, MORE_TILES);
+    double least = INFINITY;
+    for (int m = 2; m <= WINOGRAD_MOST_EDGE; m++)
+        least = fmin(least, products_of(d, m));
+    for (int m = WINOGRAD_MOST_EDGE; m >= 2; m--) {
+        if (products_of(d, m) > MORE_PRODUCTS * least)
+            continue;
+        add_choice(list, d, PRECISION_INEXACT, m, 2 * FEW_TILES);
+        add_choice(list, d, PRECISION_INEXACT, m, MORE_TILES);
+    }
 }
 
 static void list(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list)

@@ -118,8 +118,10 @@ void winograd_list_schedules(const struct winograd_definition *d, struct schedul
     const int64_t sums[] = {d->channels, d->window[0], d->window[1]};
     list_loops(space, "winograd", results, 4, sums, 3);
     struct schedule_axis *m = add_axis(space, "m"), *tiles = add_axis(space, "tiles");
-    schedule_axis_add(m, 2);
-    schedule_axis_add(m, 4);
+    bool has_pair = d->window[0] == 2 || d->window[1] == 2;
+    for (int edge = 2; edge <= WINOGRAD_MOST_EDGE; edge++)
+        if (edge % 2 == 0 || has_pair)
+            schedule_axis_add(m, edge);
     for (int edge = 4; edge >= 2; edge -= 2)
         for (int64_t n = 1, all = winograd_tiles(d, &(struct winograd_schedule){edge, 1}); n <= all; n += 1 + n / 4)
             if (divide_up(all, n) <= MOST_WINOGRAD_TILES)

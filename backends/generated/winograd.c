@@ -104,7 +104,7 @@ bool winograd_schedule_parse(const char *text, struct winograd_schedule *ret_sch
     if (sscanf(text, "(winograd m:%1d tiles:%4d)%n", &m, &tiles, &end) != 2 || !end || text[end])
         return false;
     *ret_schedule = (struct winograd_schedule){m, tiles};
-    return (m == 2 || m == 4) && tiles >= 1 && tiles <= MOST_TILES;
+    return m >= 2 && m <= WINOGRAD_MOST_EDGE && tiles >= 1 && tiles <= MOST_TILES;
 }
 
 bool winograd_suits(const struct winograd_definition *d, const struct winograd_schedule *s)
@@ -375,8 +375,8 @@ static void print_result_transform(struct text *t, const struct shape *k)
                 "y += top * y_row + left * y_pixel;\n"
                 "#pragma GCC unroll 2\nfor (int h = 0; h < HALVES; h++) {\nV b = {0};\nif (bias)\n"
                 "b = FROM(bias + h * blocks * LANES);\n"
-                "#pragma GCC unroll 4\nfor (int i = 0; i < ROWS; i++)\n"
-                "#pragma GCC unroll 4\nfor (int j = 0; j < COLUMNS; j++) {\nif (i >= rows || j >= columns)\ncontinue;\n"
+                "#pragma GCC unroll 8\nfor (int i = 0; i < ROWS; i++)\n"
+                "#pragma GCC unroll 8\nfor (int j = 0; j < COLUMNS; j++) {\nif (i >= rows || j >= columns)\ncontinue;\n"
                 "V z = done[h][i][j] + b;\n"
                 "if (r)\nz += FROM(r + h * r_half + (top + i) * r_row + (left + j) * r_pixel);\n"
                 "if (has_relu)\nz = (V)((NAMED(mask))z & ~(z < 0));\n"

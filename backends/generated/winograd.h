@@ -31,8 +31,9 @@ struct winograd_definition {
     struct winograd_image source, target, residual;
     bool has_relu;   // of the sum with bias and residual
 };
+#define WINOGRAD_MOST_EDGE 5
 struct winograd_schedule {
-    int m;           // results of a tile along each axis on which the window has several places; 2: Strassen's
+    int m;           // results of a tile along each axis on which the window has several places, 2 to 5; 2: Strassen's
     int64_t tiles;   // of a block, at most
 };
 // `(winograd m:4 tiles:14)`
@@ -50,8 +51,9 @@ bool winograd_suits(const struct winograd_definition *d, const struct winograd_s
     _(RESULT_HEIGHT)                                                                                                   \
     _(RESULT_WIDTH)                                                                                                    \
     _(PAD_TOP)                                                                                                         \
-    _(PAD_LEFT) _(TILE_ROWS) _(TILE_COLUMNS) _(TILES) _(BLOCKS) _(PLACE) _(RELU) _(X_IMAGE) _(X_BLOCK) _(X_ROW)        \
-        _(X_PIXEL) _(Y_IMAGE) _(Y_BLOCK) _(Y_ROW) _(Y_PIXEL) _(R_IMAGE) _(R_BLOCK) _(R_ROW) _(R_PIXEL)
+    _(PAD_LEFT)                                                                                                        \
+    _(TILE_ROWS) _(TILE_COLUMNS) _(TILES) _(BLOCKS) _(PLACE) _(RELU) _(X_IMAGE) _(X_BLOCK) _(X_ROW) _(X_PIXEL)         \
+        _(Y_IMAGE) _(Y_BLOCK) _(Y_ROW) _(Y_PIXEL) _(R_IMAGE) _(R_BLOCK) _(R_ROW) _(R_PIXEL)
 #define WINOGRAD_NUMBER(name) WINOGRAD_##name,
 enum winograd_number { WINOGRAD_NUMBERS(WINOGRAD_NUMBER) WINOGRAD_N_NUMBERS };
 void winograd_list_numbers(const struct winograd_definition *d, const struct winograd_schedule *s,
