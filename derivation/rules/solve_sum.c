@@ -29,12 +29,16 @@ static bool part_from_sum(struct pool *p, expr index, uint32_t sum, expr *ret_re
     return (*ret_factor == 1 || *ret_factor == -1) && !expr_mentions(p, *ret_rest, sum);
 }
 
-// What n is by the new sum.
+// What n is by the new sum, written so that index becomes the divisor times something: n is that less the rest.
 static expr solution(struct pool *p, expr which, int64_t extent, int64_t divisor, expr rest, int64_t factor)
 {
-    expr phase = pool_index_mod(p, pool_index_mul(p, rest, -factor), divisor);
+    expr phase = pool_index_mod(p, rest, divisor);
     expr whole = pool_index_mul(p, which, factor * divisor);
     int64_t from = factor > 0 ? 0 : extent - divisor;
+    if (factor > 0) {
+        expr up = pool_index_div(p, pool_index_add(p, rest, pool_integer(p, divisor - 1)), divisor);
+        phase = pool_index_add(p, pool_index_mul(p, up, divisor), pool_index_mul(p, rest, -1));
+    }
     return pool_index_add(p, pool_index_add(p, whole, pool_integer(p, from)), phase);
 }
 

@@ -246,9 +246,21 @@ static bool is_idle_guard(struct pool *p, const struct scope *s, int place)
     return index_range(&p->d, s->guards[place]).low >= 0;
 }
 
+// What multiples of a number and another number are together is not negative where their quotients by it are not.
+static expr smallest_guard(struct pool *p, expr guard)
+{
+    struct affine_form f;
+    int64_t divisor = 0;
+    for (int i = 0; affine_form_of(&p->d, guard, &f) && i < f.n; i++)
+        divisor = greatest_common_divisor(divisor, f.terms[i].factor);
+    return divisor > 1 ? pool_index_div(p, guard, divisor) : guard;
+}
+
 // A guard that is never true makes the scope 0.
 static void drop_idle_guards(struct pool *p, struct scope *s)
 {
+    for (int i = 0; i < s->n_guards; i++)
+        s->guards[i] = smallest_guard(p, s->guards[i]);
     for (int i = s->n_guards; i-- > 0;) {
         if (index_range(&p->d, s->guards[i]).high < 0)
             s->factor = 0;

@@ -14,7 +14,7 @@
 #include "substitutions/pattern.h"
 #include <string.h>
 
-enum { DEPTH = 4, MOST_PROGRAMS = 400, MOST_LOOKED_AT = 200 };
+enum { DEPTH = 4, MOST_PROGRAMS = 400, MOST_LOOKED_AT = 200, MOST_PRODUCTS = 3 };
 
 // --- sources ---------------------------------------------------------------------------------------------------------
 
@@ -71,10 +71,12 @@ struct rule *part_rule_start(const struct part *p, struct arena *a)
 
 // --- targets ---------------------------------------------------------------------------------------------------------
 
-// A rule's operators; those of one operator that cost the same are one way with other axes.
+// A rule's operators; those of one operator that cost the same are one way with other axes. Few are products, so that
+// windows of several places, of which kernels save multiplications, are not crowded out.
 struct way {
     const char *applications;
     const struct operator* first;
+    bool has_window;   // of several places
     double cost;
 };
 struct deriving {
@@ -175,7 +177,7 @@ static bool add_target(struct deriving *g, int program, struct rule *r)
 
 // --- programs --------------------------------------------------------------------------------------------------------
 
-static const struct operator* first_operator(struct deriving *g, int program)
+static const struct application *first_application(struct deriving *g, int program)
 {
     struct tensor_list tensors;
     const struct application *a = NULL;
@@ -183,13 +185,25 @@ static const struct operator* first_operator(struct deriving *g, int program)
     for (int i = 0; i < tensors.n && !a; i++)
         if (!depends_on_weights_alone(&g->dv, tensors.items[i]))
             a = derivation_application(&g->dv, tensors.items[i]);
-    return a ? a->op : NULL;
+    return a;
+}
+
+static bool has_window(const struct deriving *g, const struct application *a)
+{
+    const struct type *kernel = definition_tensor(&g->dv.all.pool.d, a->operands[OPERANDS - 1]);
+    bool is_wide = false;
+    for (int axis = 2; operator_has_role(a->op, ROLE_STRIDE) && axis < kernel->rank; axis++)
+        is_wide = is_wide || kernel->dim[axis] > 1;
+    return is_wide;
 }
 
 static struct way way_of(struct deriving *g, const struct derived_program *program)
 {
     struct text text = {0};
-    struct way way = {.first = first_operator(g, program->program), .cost = program->cost};
+    const struct application *first = first_application(g, program->program);
+    struct way way = {.cost = program->cost};
+    way.first = first ? first->op : NULL;
+    way.has_window = first && has_window(g, first);
     applications_print(&text, &g->dv, program->program);
     way.applications = arena_string(g->dv.arena, text.count ? text.chars : "");
     text_free(&text);
@@ -207,6 +221,14 @@ static bool is_known_way(const struct deriving *g, const struct way *way)
     return false;
 }
 
+static bool has_all_products(const struct deriving *g)
+{
+    int n = 0;
+    for (size_t i = 0; i < g->ways.count; i++)
+        n += !g->ways.items[i].has_window;
+    return n >= MOST_PRODUCTS;
+}
+
 // The operator of the part on what it is on, with other weights: as many windows of a larger kernel, say.
 static bool is_original(struct deriving *g, int program)
 {
@@ -216,12 +238,13 @@ static bool is_original(struct deriving *g, int program)
     return is_alone && a && a->op == graph_producer(graph, g->part->result)->op;
 }
 
-static void add_rule(struct deriving *g, const struct derived_program *derived)
+static void add_rule(struct deriving *g, const struct derived_program *derived, bool has_room)
 {
     const struct check_limits check = {.n_random = 20, .most_work = 2e5};
     int program = derived->program;
     struct way way = way_of(g, derived);
-    if (!way.first || is_original(g, program) || is_known_way(g, &way))
+    if (!way.first || is_original(g, program) || is_known_way(g, &way) ||
+        (!has_room && !way.has_window && has_all_products(g)))
         return;
     struct rule *r = part_rule_start(g->part, g->to->arena);
     if (!add_target(g, program, r) || !programs_agree(&g->dv, g->original, program, 1, &check)) {
@@ -246,9 +269,9 @@ static bool begins_with_operators(struct deriving *g, int program)
 }
 
 // A contraction without windows.
-static bool is_product(const struct operator* op)
+static bool is_product(const struct application *a)
 {
-    return op && !operator_has_role(op, ROLE_STRIDE);
+    return a && !operator_has_role(a->op, ROLE_STRIDE);
 }
 
 // Results that are cheap enough come first.
@@ -265,8 +288,8 @@ static void add_for_sharing(struct deriving *g, const struct search *s)
     size_t before = g->ways.count;
     for (size_t i = 0; i < count_cheap(s) && g->ways.count == before; i++)
         if (begins_with_operators(g, s->results.items[i].program) &&
-            is_product(first_operator(g, s->results.items[i].program)))
-            add_rule(g, &s->results.items[i]);
+            is_product(first_application(g, s->results.items[i].program)))
+            add_rule(g, &s->results.items[i], true);
 }
 
 static void derive_program(struct deriving *g, size_t most)
@@ -279,7 +302,7 @@ static void derive_program(struct deriving *g, size_t most)
     limits.factorizes = false;   // expressions of several terms have no kernels that are fast
     search_run(&search, &g->dv, g->original, &limits);
     for (size_t i = 0; i < count_cheap(&search) && i < MOST_LOOKED_AT && g->ways.count < most; i++)
-        add_rule(g, &search.results.items[i]);
+        add_rule(g, &search.results.items[i], false);
     if (g->part->is_shared)
         add_for_sharing(g, &search);
     search_free(&search);

@@ -12,6 +12,13 @@ x1 f32[5,3,4,4]
 z[i,j,k,l] f32[1,3,8,8] = sum(m < 5) sum(n < 4) sum(p < 4) (if 0 - ((k - n + 1) mod 2) >= 0 then \
 (if 0 - ((l - p + 1) mod 2) >= 0 then (x0[i,m,(k - n + 1) / 2,(l - p + 1) / 2 or 0] * x1[m,j,n,p]) else 0.0) else 0.0)
 """
+# As models have it: zeros between the entries of an image, and bounds that hold for the even places of these.
+OF_ZEROS = """x0 f32[1,5,4,4]
+x1 f32[3,5,4,4]
+z[i,j,k,l] f32[1,3,8,8] = sum(m < 5) sum(n < 4) sum(p < 4) (if 8 - k - n >= 0 then (if 8 - l - p >= 0 then \
+(if 0 - ((k + n) mod 2) >= 0 then (if 0 - ((l + p) mod 2) >= 0 then \
+(x0[i,m,(k + n) / 2 - 1,(l + p) / 2 - 1 or 0] * x1[j,m,n,p]) else 0.0) else 0.0) else 0.0) else 0.0)
+"""
 
 
 def run(*arguments):
@@ -38,6 +45,9 @@ def main():
         assert code == 0 and out.startswith("1: equal, "), out
         assert "by solve sum, substitute axes\n" in out and "is conv (f32 1 5 4 4) (f32 12 5 2 2) " in out, out
         assert "217 states of 333 steps" in out, out
+        path.write_text(OF_ZEROS, encoding="utf-8")
+        code, out, _ = run(str(path), "--depth", "3", "--weights", "x1")
+        assert code == 0 and "is conv (f32 1 5 4 4) (f32 12 5 2 2) :stride 1 1 :pad 1 1 1 1" in out, out
         code, out, error = run(str(path), "--weights", "x2")
         assert code == 2 and not out and "no input x2" in error, error
         path.write_text("x0 i64[4]\nz[i] i64[4] = x0[i]\n", encoding="utf-8")
