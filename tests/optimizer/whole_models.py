@@ -1,4 +1,4 @@
-"""taso-opt from end to end on models that nobody chose: `whole_models.py TASO-OPT [--models N] [--seed S] [--kinds KINDS]`.
+"""taso-opt from end to end on models that nobody chose: `whole_models.py TASO-OPT [--models N] [--seed S] [--kinds KINDS] [--derive]`.
 
 idioms: what exporters write for one operator of a framework (decomposed norms, attention with masks, split heads, chains of
 Shape, Gather and Concat, gates), several in a row, with and without a symbolic batch. typed: random graphs of typed
@@ -29,6 +29,7 @@ WAYS = [["--runtime", "taso", "--measure-seconds", "0.05", *ONE, *QUICK], ["--me
         [*FAKE, *QUICK], [*FAKE, "--search", "saturation"], [*FAKE, *QUICK, "--search", "both"], ["--no-measure", *ONE, *QUICK],
         ["--no-measure", "--search", "saturation", "--runtime", "taso", *ONE], ["--simplify-only"],
         ["--strict", "--runtime", "taso", "--measure-seconds", "0.05", *ONE, *QUICK]]
+DERIVING = [[*way, "--derive"] for way in WAYS if "--simplify-only" not in way]
 MOST_SECONDS, MOST_MEBIBYTES, TOLERANCE = 60, 500, 1e-4   # Python and ONNX Runtime alone take 150 MiB
 BATCH, ROWS, WIDTH = 2, 4, 8
 
@@ -361,7 +362,9 @@ def main():
     arguments.add_argument("--models", type=int, default=60)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--kinds", default="idioms,typed")
+    arguments.add_argument("--derive", action="store_true", help="with operators that are found for each model")
     a = arguments.parse_args()
+    ways = DERIVING if a.derive else WAYS
     if "nnsmith" in a.kinds and not importlib.util.find_spec("nnsmith"):
         return 77
     kinds, n_failures, started = a.kinds.split(","), 0, time.monotonic()
@@ -369,7 +372,7 @@ def main():
         folder = pathlib.Path(folder)
         environment = dict(os.environ, XDG_CACHE_HOME=str(folder / "cache"), TASO_PYTHON=sys.executable)
         for i in range(a.models):
-            kind, way, seed = kinds[i % len(kinds)], WAYS[i // len(kinds) % len(WAYS)], a.seed * 100003 + i
+            kind, way, seed = kinds[i % len(kinds)], ways[i // len(kinds) % len(ways)], a.seed * 100003 + i
             model, out = folder / "model.onnx", folder / "out.onnx"
             before = make_model(kind, np.random.default_rng(seed), model)
             found = failure_of(a.opt, model, before, out, way, environment, seed)
