@@ -157,7 +157,8 @@ static OrtStatus *ORT_API_CALL get_capability(OrtEp *this, const OrtGraph *graph
     struct error error = {0};
     if (!graph_view_make(&view, &p->runtime, graph, &p->arena))
         return runtime_fail(&p->runtime, "taso: the graph cannot be read");
-    if (p->compiled ? offer_all(p, &view, info) : offer_contexts(p, &view, info))
+    bool is_offered = p->compiled ? offer_all(p, &view, info) : offer_contexts(p, &view, info);
+    if (is_offered || p->compiled)   // a session that judges opens no others
         return NULL;
     if (regions_find(&regions, &p->runtime, &view, &p->arena, &error))
         judge_regions(p, &view, &regions, info);

@@ -7,6 +7,7 @@
 #include "backends/layouts/layout_parts.h"
 #include "backends/layouts/layout_tables.h"
 #include "backends/limits.def"
+#include "backends/planning/plan_memory.h"
 #include "backends/planning/planner.h"
 #include "core/text/error.h"
 #include <math.h>
@@ -78,6 +79,13 @@ static bool fill_steps(struct layout_search *s, struct layout_table *t, size_t e
     return fill_entry(t, entry, s->is_uniform ? seconds : fmax(seconds, layout_least_seconds(s, t)));
 }
 
+// NULL: none, as of steps of constants.
+static struct layout_part *step_part(const struct layout_search *s, const struct step *step)
+{
+    uint32_t number = step->is_constant ? NO_LAYOUT_PART : layout_part_of_step(s, step);
+    return number == NO_LAYOUT_PART ? NULL : &s->parts.items[number];
+}
+
 static bool is_wanted(const struct layout_search *s, const struct layout_part *part, const struct step *step)
 {
     if (part->kind != PART_COPIES)
@@ -88,8 +96,7 @@ static bool is_wanted(const struct layout_search *s, const struct layout_part *p
 // False: it would have to be measured, and only_recalls says that nothing is; or the device failed at it.
 static bool price_step(struct layout_search *s, const struct plan *plan, const struct step *step)
 {
-    uint32_t number = step->is_constant ? NO_LAYOUT_PART : layout_part_of_step(s, step);
-    struct layout_part *part = number == NO_LAYOUT_PART ? NULL : &s->parts.items[number];
+    struct layout_part *part = step_part(s, step);
     struct step_cost cost;
     if (!part || !is_wanted(s, part, step))
         return true;
@@ -138,14 +145,44 @@ static bool fill_parts(struct layout_search *s, const struct plan *plan)
     return is_any;
 }
 
+struct turn {
+    double operations;
+    uint32_t step;
+};
+typedef VEC(struct turn) turn_list;
+
+// The largest step first: where the time for measuring ends, what is left matters least.
+static int compare_turns(const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+    if (x->operations != y->operations)
+        return x->operations > y->operations ? -1 : 1;
+    return (x->step > y->step) - (x->step < y->step);
+}
+
+static void list_turns(const struct layout_search *s, const struct plan *plan, turn_list *ret_turns)
+{
+    for (uint32_t i = 0; i < plan->steps.count; i++) {
+        const struct step *step = &plan->steps.items[i];
+        const struct layout_part *part = step_part(s, step);
+        if (part && is_wanted(s, part, step))
+            vec_push(ret_turns, ((struct turn){step_work(plan, step).operations, i}));
+    }
+    vec_sort(ret_turns, compare_turns);
+}
+
 // False: the cost of a step cannot be had.
 static bool price_plan(struct layout_search *s, const struct plan *plan)
 {
-    for (size_t i = 0; i < plan->steps.count; i++)
-        if (!price_step(s, plan, &plan->steps.items[i]))
-            return false;
-    fill_parts(s, plan);
-    return true;
+    turn_list turns = {0};
+    bool is_done = true;
+    list_turns(s, plan, &turns);
+    for (size_t i = 0; is_done && i < turns.count; i++)
+        is_done = price_step(s, plan, &plan->steps.items[turns.items[i].step]);
+    vec_free(&turns);
+    if (is_done)
+        fill_parts(s, plan);
+    return is_done;
 }
 
 // The same without measuring. False: nothing that was missing is known.
