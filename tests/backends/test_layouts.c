@@ -5,6 +5,7 @@
 #include "backends/fake/fake.h"
 #include "backends/layouts/choose_layouts.h"
 #include "backends/layouts/layout_tables.h"
+#include "backends/planning/plan_memory.h"
 #include "backends/planning/planner.h"
 #include "tests/backends/random_graphs.h"
 
@@ -209,5 +210,42 @@ static void what_is_measured_does_not_depend_on_the_past(void **state)
     backend_close(used);
 }
 
+// Of the first plan that is priced, of standard layouts: where the time for measuring ends, its largest steps are known.
+static struct {
+    const struct plan *plan;
+    double last;
+    size_t n_smaller, n_larger;
+} turns;
+
+static bool price_in_turn(struct backend *b, const struct plan *plan, const struct step *step,
+                          struct step_cost *ret_cost, struct error *error)
+{
+    double operations = step_work(plan, step).operations;
+    if (plan == turns.plan) {
+        turns.n_smaller += operations < turns.last;
+        turns.n_larger += operations > turns.last;
+    }
+    turns.plan = turns.plan ? turns.plan : plan;
+    turns.last = plan == turns.plan ? operations : turns.last;
+    return backend_step_cost(b, plan, step, ret_cost, error);
+}
+
+static void the_largest_steps_are_priced_first(void **state)
+{
+    for (uint64_t seed = 1; seed < 40; seed++) {
+        struct backend *fresh = open_device(1, LITTLE, false);
+        struct maker m;
+        struct error error = {0};
+        uint8_t *layouts;
+        turns.plan = NULL;
+        make_sum_graph(&m, seed);
+        assert_true(layouts_find(fresh, price_in_turn, &m.g, NULL, &m.arena, &layouts, NULL, &error));
+        drop_graph(&m);
+        backend_close(fresh);
+    }
+    assert_true(turns.n_smaller > 0 && turns.n_larger == 0);
+}
+
 RUN_TESTS(TEST(nothing_is_better), TEST(nothing_is_better_with_parts), TEST(costs_do_not_depend_on_the_past),
-          TEST(costs_of_large_steps_do_not_depend_on_the_past), TEST(what_is_measured_does_not_depend_on_the_past))
+          TEST(costs_of_large_steps_do_not_depend_on_the_past), TEST(what_is_measured_does_not_depend_on_the_past),
+          TEST(the_largest_steps_are_priced_first))
