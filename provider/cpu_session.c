@@ -31,8 +31,8 @@ static bool make_options(struct cpu_session *s, int threads, OrtSessionOptions *
            runtime_is_done(s->runtime, api->AddSessionConfigEntry(*ret_options, "session.force_spinning_stop", "1"));
 }
 
-// With the options that this provider was given, and on the device that it was given for. The graph stays as it is: what
-// nothing reads any more once constants are folded would be no input of the compiled file.
+// With the options that this provider was given, and on the device that it was given for. The graph stays as it is:
+// what nothing reads any more once constants are folded would be no input of the compiled file.
 static bool add_provider(struct cpu_session *s, const char *compiled, OrtSessionOptions *options)
 {
     const OrtApi *api = s->runtime->api;

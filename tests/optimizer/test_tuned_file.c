@@ -21,6 +21,12 @@ static bool keep_all_apart(void *context, const struct graph *g, uint8_t *decisi
     return false;
 }
 
+static struct model *prepare(void *context, const struct graph *g, const uint8_t *layouts,
+                             const struct given_weights *weights, struct error *error)
+{
+    return backend_prepare_from(context, g, layouts, NULL, weights, error);
+}
+
 static void write_model(struct backend *cpu, const struct graph *g, float *weights, const char *path)
 {
     static const char *const inputs[] = {"x"}, *const outputs[] = {"d"};
@@ -34,7 +40,9 @@ static void write_model(struct backend *cpu, const struct graph *g, float *weigh
                                             .input_names = inputs,
                                             .output_names = outputs,
                                             .input_types = types,
-                                            .backend = cpu};
+                                            .backend = cpu,
+                                            .prepare = prepare,
+                                            .context = cpu};
     if (!compiled_model_write(&request, path, &error))
         fail_msg("%s", error.message);
 }

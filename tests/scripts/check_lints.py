@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from lib.lint import sources_of  # noqa: E402
 
 HEAD = "// A file.\n"
+BUDGET = "above the budget"
 LONG_FUNCTION = "void f(void)\n{\n" + "    g();\n" * 81 + "}\n"
 
 
@@ -102,7 +103,7 @@ def main():
             failures += [f"{lint}, nothing planted: {c}" for c in complaints_of(lint, folder)]
         for lint, files, expected in PLANTED:
             plant(folder, files)
-            said = complaints_of(lint, folder)
+            said = [c for c in complaints_of(lint, folder) if BUDGET in expected or BUDGET not in c]   # some lines too many
             restore(folder, files)
             if len(said) != 1 or expected not in said[0]:
                 failures.append(f"{lint}: {expected!r} is planted, and said is {said}")
