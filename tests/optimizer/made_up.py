@@ -1,5 +1,5 @@
 """Times that are made up, so that what a test comes to does not depend on how fast this machine is, or how busy: costs in a
-file, and a Python for --python whose worker says what models take."""
+file, and a Python for --python whose worker says what models take. Tuning, which measures, takes the time that it needs."""
 import re
 import sys
 
@@ -10,6 +10,17 @@ def price_too_high(costs):
     priced, n_priced = re.subn(r'^(\("(?!memory)(?:[^"\\]|\\.)*") .*\)$', r"\1 1e3 1e3)", costs.read_text(), flags=re.M)
     assert n_priced, f"no step to price: {priced}"
     costs.write_text(priced)
+
+
+def tune_until_kept(tune, costs):
+    """What tune(MINUTES) gives with as many as it takes until trials are kept that other programs did not disturb: a slow
+    machine compiles nothing in a few seconds, and a busy one measures nothing."""
+    for minutes in "0.1", "1", "5":
+        costs.unlink(missing_ok=True)
+        done = tune(minutes)
+        if any(" by " in line and not line.endswith(" doubtful)") for line in costs.read_text().splitlines()):
+            break
+    return done
 
 
 def script(path, text):

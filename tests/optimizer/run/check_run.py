@@ -16,6 +16,7 @@ import onnx
 from onnx import numpy_helper
 
 sys.path.insert(0, sys.argv[1] + "/tests/optimizer")
+from made_up import tune_until_kept  # noqa: E402
 from small_models import session_of, small_model  # noqa: E402
 
 DONE, CHECK_FAILED, USAGE, BAD_INPUT, UNSUPPORTED = 0, 1, 2, 3, 4
@@ -65,19 +66,27 @@ def profiles_tell_of_steps_and_runs(root, tool, folder):
     assert 0 < shortest <= quartile and max(steps) <= quartile + 0.01, lines
 
 
+def total_of(done):
+    """Words of the line that tells of all steps that were tuned."""
+    assert done.returncode == DONE, f"--tune: {done.returncode} {done.stderr}"
+    return next(line for line in done.stdout.splitlines() if line.startswith("tuned ") and " by " in line).split()
+
+
 def tuning_goes_on_where_it_ended(root, tool, folder):
     """What was tried is known to the next search; the tuned model computes the same."""
-    model, costs = folder / "models/squeezenet-small.onnx", folder / "tuned.costs"
-    known = []
-    for name in ("first", "second"):
-        (folder / name).mkdir()
-        done = subprocess.run([tool, model, "--tune", "0.1", "--threads", "1", "--repeats", "2", "--costs", costs, "--save",
-                               folder / name], capture_output=True, text=True)
-        assert done.returncode == DONE and "times as fast" in done.stdout, f"--tune: {done.returncode} {done.stderr}"
-        total = next(line for line in done.stdout.splitlines() if line.startswith("tuned ") and " by " in line).split()
-        known.append((int(total[total.index("by") + 1]), int(total[total.index("known") - 1])))
-    assert known[0][0] > 0 and known[0][1] == 0 and known[1][1] > 0, known
-    first, second = (np.load(folder / name / "output_0.npy") for name in ("first", "second"))
+    model, costs, outputs = folder / "models/squeezenet-small.onnx", folder / "tuned.costs", folder / "tuned"
+    outputs.mkdir()
+
+    def tune(minutes):
+        done = subprocess.run([tool, model, "--tune", minutes, "--threads", "1", "--repeats", "2", "--costs", costs, "--save",
+                               outputs], capture_output=True, text=True)
+        assert "times as fast" in done.stdout, f"--tune: {done.returncode} {done.stderr}"
+        total = total_of(done)
+        return int(total[total.index("by") + 1]), int(total[total.index("known") - 1]), np.load(outputs / "output_0.npy")
+    n_tried, n_known, first = tune_until_kept(tune, costs)
+    assert n_tried > 0 and n_known == 0, (n_tried, n_known)
+    _, n_known, second = tune("0.1")
+    assert n_known > 0
     assert np.abs(first - second).max() <= TOLERANCE * np.abs(first).max()
 
 
@@ -86,16 +95,16 @@ def parts_of_tuning_are_the_whole(root, tool, folder):
     model, steps, files = folder / "models/squeezenet-small.onnx", [], []
     for part in ("1/1", "1/3", "2/3", "3/3"):
         files.append(folder / f"part-{part[0]}-{part[2]}.costs")
-        done = subprocess.run([tool, model, "--tune", "0.05", "--tune-part", part, "--threads", "1", "--repeats", "1", "--costs",
-                               files[-1]], capture_output=True, text=True)
-        assert done.returncode == DONE, f"--tune-part {part}: {done.returncode} {done.stderr}"
-        steps.append(int(next(line for line in done.stdout.splitlines() if line.startswith("tuned ") and " by " in line).split()[1]))
+
+        def tune(minutes, part=part):
+            return subprocess.run([tool, model, "--tune", minutes, "--tune-part", part, "--threads", "1", "--repeats", "1", "--costs",
+                                   files[-1]], capture_output=True, text=True)
+        steps.append(int(total_of(tune_until_kept(tune, files[-1]) if part == "1/3" else tune("0.05"))[1]))
     assert steps[0] > 1 and steps[0] == sum(steps[1:]), f"steps of all and of each part: {steps}"
     together = folder / "together.costs"
     together.write_text("".join(file.read_text() for file in files[1:]))
-    done = subprocess.run([tool, model, "--tune", "0.001", "--threads", "1", "--repeats", "1", "--costs", together],
-                          capture_output=True, text=True)
-    total = next(line for line in done.stdout.splitlines() if line.startswith("tuned ") and " by " in line).split()
+    total = total_of(subprocess.run([tool, model, "--tune", "0.001", "--threads", "1", "--repeats", "1", "--costs", together],
+                                    capture_output=True, text=True))
     assert int(total[total.index("known") - 1]) > 0, total
     for part in ("0/3", "4/3", "3", "1/3x"):
         assert run(tool, model, "--tune", "0.01", "--tune-part", part).returncode == USAGE, part
