@@ -63,7 +63,7 @@ const struct option_spec optimize_option_specs[] = {
      .help = "products of f32 on tensor cores that drop bits (cuda)"},
     {"exact", OPTION_FLAG, FIELD(optimize.is_exact), .beside = {"--device cpu"},
      .help = "no kernels that lose more digits than another order of sums does, as Winograd's convolutions do: else "
-             "they move outputs by half of --tolerance at most, in our own executor"},
+             "they move outputs by 0.8 of --tolerance at most, in our own executor"},
     {"total-time", OPTION_REAL, FIELD(optimize.total_seconds), .low = 0, .high = 1e9, .metavar = "SECONDS",
      .help = "take about so long for everything: searching, measuring, timing, the check and writing; 0: no limit",
      .group = "How long it may take, and how much memory"},

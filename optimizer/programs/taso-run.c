@@ -119,7 +119,7 @@ static const struct option_spec option_specs[] = {
      .help =
          "no kernels that lose more digits than another order of sums does, as Winograd's convolutions do; else "
          "those that the cost database or the compiled model knows to be faster are used, as far as they move outputs "
-         "by half of --tolerance at most"},
+         "by 0.8 of --tolerance at most"},
     {"costs", OPTION_TEXT, offsetof(struct options, costs), .metavar = "FILE",
      .help = "cost database, instead of the one in the cache folder"},
     {"kernels", OPTION_TEXT, offsetof(struct options, kernels), .metavar = "FILE", .beside = {"--device cpu"},

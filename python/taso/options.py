@@ -85,7 +85,7 @@ HELP = {
     "tf32":
         "products of f32 on tensor cores that drop bits (cuda)",
     'exact':
-        "no kernels that lose more digits than another order of sums does, as Winograd's convolutions do: else they move outputs by half of tolerance at most, in our own executor",
+        "no kernels that lose more digits than another order of sums does, as Winograd's convolutions do: else they move outputs by 0.8 of tolerance at most, in our own executor",
     "total_time":
         "take about so long for everything: searching, measuring, timing, the check and writing; 0: no limit (default 0)",
     "tune":
