@@ -67,14 +67,14 @@ struct job_rules {
     bool keeps_every_bit;          // rewrites do: an output is never finite, so that no comparison tells others
 };
 
-// What models run on, and at which sizes.
+// Inputs: values that models run on, and their sizes.
 struct job_inputs {
     struct model_inputs given;   // by the user; count 0: none
     struct cut_plan cut;
     struct size_bindings bindings;   // where the model has symbols
 };
 
-// What searches go by.
+// Means of searches: workers, costs, a validator, limits.
 struct job_search {
     VEC(struct estimator) workers;        // the first one has the job's backend
     struct coster *step_costs;            // of the job's runtime; NULL: those of the backend

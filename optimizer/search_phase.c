@@ -351,7 +351,7 @@ static size_t find_cheapest(struct optimizing *o)
     return best;
 }
 
-// What running models have shown to gain stays: another search may not find the way to it again.
+// A result that running models have shown to gain stays: another search may not find the way to it again.
 static void leave_cheapest(struct optimizing *o)
 {
     size_t best = find_cheapest(o), n = 0;

@@ -1,7 +1,7 @@
 // The best layouts for a graph: of all plans that differ in the layouts of tensors only, one whose steps cost least in
 // sum.
 //
-// What a step costs depends on few choices (plan.h): its own, and those of the memories that it reads. The copies of
+// A step's cost depends on few choices (plan.h): its own, and those of the memories that it reads. The copies of
 // one tensor depend on its choice and those of its readers, and are shared by readers that want the same layout. So the
 // cost of a plan is a sum of tables over few choices each, and its minimum is found (assignment.h): exactly, but where
 // that takes too much work. Then `gap` of the estimate says how far from it the layouts may be.

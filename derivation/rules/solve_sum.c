@@ -29,7 +29,7 @@ static bool part_from_sum(struct pool *p, expr index, uint32_t sum, expr *ret_re
     return (*ret_factor == 1 || *ret_factor == -1) && !expr_mentions(p, *ret_rest, sum);
 }
 
-// What n is by the new sum, written so that index becomes the divisor times something: n is that less the rest.
+// The number n by the new sum, written so that index becomes the divisor times something: n is that less the rest.
 static expr solution(struct pool *p, expr which, int64_t extent, int64_t divisor, expr rest, int64_t factor)
 {
     expr phase = pool_index_mod(p, rest, divisor);

@@ -246,7 +246,7 @@ static bool is_idle_guard(struct pool *p, const struct scope *s, int place)
     return index_range(&p->d, s->guards[place]).low >= 0;
 }
 
-// What multiples of a number and another number are together is not negative where their quotients by it are not.
+// The sum of multiples of a number and another number is not negative where their quotients by it are not.
 static expr smallest_guard(struct pool *p, expr guard)
 {
     struct affine_form f;

@@ -57,7 +57,7 @@ struct node_types {
     } * items;
 };
 
-// What ran, on what.
+// The run: program, model, device.
 struct reported_job {
     const char *input, *output, *device;
     const char *command, *date;    // of the program that was called; NULL: none was
@@ -132,7 +132,7 @@ struct reported_timing {
     struct ratio_summary gain;        // the first over the second
 };
 
-// What the user's runtime says.
+// Verdicts of the user's runtime.
 struct reported_runtime {
     const char *name;         // that models were timed in; NULL: our own executor
     const char *refused_by;   // why it does not run the original; NULL: nothing refuses it

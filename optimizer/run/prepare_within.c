@@ -144,7 +144,7 @@ static bool try_each(struct judging *j)
     return is_done;
 }
 
-// What the rest make together, if each errs in its own way.
+// The difference that the rest make together, if each errs in its own way.
 static double expected_difference(const struct judging *j)
 {
     double squares = 0;
@@ -153,7 +153,7 @@ static double expected_difference(const struct judging *j)
     return sqrt(squares);
 }
 
-// One, and as many more as it takes until the rest may hope to stay within.
+// The worst one, and as many more as it takes until the rest may hope to stay within.
 static void take_back_worst(struct judging *j)
 {
     do

@@ -1,6 +1,6 @@
 // Models whose inexact choices (backends/contract/choice.h) together move no output further than the backend allows.
 //
-// What one kernel loses is known of its own result, and says little of the model's outputs: a later step may make it
+// A kernel's own error is known of its own result, and says little of the model's outputs: a later step may make it
 // larger, as a tanh does behind large sums. So the model runs on random inputs by its choices and by standard ones
 // alone, with the same layouts. Where outputs differ by more than is allowed, each inexact choice is run alone, and
 // those that move outputs most are taken back (backend_take_back) until the others agree.
@@ -14,7 +14,7 @@ struct within_request {
     const struct given_weights *weights;
     uint64_t seed;
 };
-// What was found; zeros before. Choices that stayed within are not run again by the same one.
+// Findings; zeros before. Choices that stayed within are not run again by the same one.
 struct within_error {
     double difference;       // of the worst output, as a share of its largest entry; 0: nothing is inexact
     uint32_t n_taken_back;   // by text

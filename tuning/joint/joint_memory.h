@@ -1,4 +1,4 @@
-// What a joint search knows already: the nodes of a pass, by the configuration of those before it, and what candidates
+// Knowledge of a joint search: the nodes of a pass, by the configuration of those before it, and what candidates
 // cost. A candidate comes again soon or hardly ever, so few are remembered.
 #pragma once
 #include "tuning/joint/joint_candidate.h"
