@@ -55,8 +55,8 @@ def time_peer(peer, model, threads, shapes, seconds, **ours):
 
 
 def time_ours(model, more, costs, threads, seconds, usual, options):
-    """As time_peer; `usual` is about how long a run takes."""
-    repeats = max(5, int(seconds / usual))
+    """As time_peer; `usual` is about how long a run takes, None where the search had no time to estimate it."""
+    repeats = max(5, int(seconds / usual)) if usual else 5
     told = run_for_json([options.runner, model, "--threads", threads, "--costs", costs, "--repeats", repeats, *more],
                         {0, 1})["models"][0]
     return {"best": told["best"], "median": told["median"]}

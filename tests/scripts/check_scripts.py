@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
+import types
 
 import onnx.parser
 
@@ -105,6 +106,17 @@ def check_peer(folder):
         yield f"times of a peer: {times}"
 
 
+def check_ours_without_estimate(folder):
+    """Our executor is timed, too, where the search had no time to estimate the original."""
+    from tables import peers
+    runner = folder / "runner"
+    runner.write_text("""#!/bin/sh\necho '{"models": [{"best": 1, "median": 2}]}'\n""", encoding="utf-8")
+    runner.chmod(0o755)
+    times = peers.time_ours("m.onnx", [], "costs", 1, 0.01, None, types.SimpleNamespace(runner=runner))
+    if times != {"best": 1, "median": 2}:
+        yield f"times of ours: {times}"
+
+
 def main():
     scripts = sorted(p.name for p in (ROOT / "scripts").iterdir() if p.is_file() and os.access(p, os.X_OK))
     assert BAD.keys() | {"demo", "test"} == set(scripts), set(scripts) ^ BAD.keys()
@@ -116,6 +128,7 @@ def main():
             found += complaints_about(script, BAD.get(script, []), lambda arguments, script=script: run(script, arguments, folder))
         os.chdir(folder)
         found += check_peer(folder)
+        found += check_ours_without_estimate(folder)
         for table in results.TABLES:
             found += complaints_about(f"results {table}", OF_RESULTS.get(table, [[ABSENT]]),
                                       lambda arguments, table=table: run_results([table, *arguments]))
