@@ -110,7 +110,8 @@ def check_ours_without_estimate(folder):
     """Our executor is timed, too, where the search had no time to estimate the original."""
     from tables import peers
     runner = folder / "runner"
-    runner.write_text("""#!/bin/sh\nfor file; do :; done\necho '{"models": [{"best": 1, "median": 2}]}' >"$file"\n""", encoding="utf-8")
+    runner.write_text("""#!/bin/sh\nfor file; do :; done\necho '{"models": [{"best": 1, "median": 2}]}' >"$file"\n""",
+                      encoding="utf-8")
     runner.chmod(0o755)
     times = peers.time_ours("m.onnx", [], "costs", 1, 0.01, None, types.SimpleNamespace(runner=runner))
     if times != {"best": 1, "median": 2}:
