@@ -10,8 +10,8 @@
 
 #define FIRST_COSTS 3         // of a run, all of which are measured again
 #define SHARE_OF_OTHERS 8     // one in so many
-#define LEAST_REFUTING 2      // costs that are wrong
-#define SHARE_OF_REFUTING 4   // and more than one in so many
+#define LEAST_REFUTING 3      // costs that are wrong
+#define SHARE_OF_REFUTING 2   // and more than one in so many
 
 static const struct cost_trial *find_trial(const cost_trials *trials, uint32_t run)
 {

@@ -1,8 +1,8 @@
 // Whether costs that another run of a program has left are what steps take here and now. What else the machine did
 // while that ran makes some steps longer than others, nothing in a cost tells it afterwards, and a search compares such
 // costs with those that it measures itself. So some costs of each run are measured again when they are used: the
-// first ones, and one in eight of the others. What was wrong is replaced; a run of which several were, more than a
-// quarter, is refuted. A measurement that other programs disturb only says that a cost is too long.
+// first ones, and one in eight of the others. What was wrong is replaced; a run of which several were, more than
+// half, is refuted. A measurement that other programs disturb only says that a cost is too long.
 #pragma once
 #include "backends/contract/backend.h"
 
