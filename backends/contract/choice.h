@@ -20,5 +20,6 @@ typedef VEC(struct listed_choice) choice_list;
 struct step_choice {
     const char *step, *choice;
     double error;   // of an inexact one; 0: exact
+    double gain;    // seconds that an inexact one saves in all (backend_list_choices)
 };
 typedef VEC(struct step_choice) step_choices;

@@ -60,13 +60,13 @@ void backend_choose(struct backend *b, struct plan *plan)
     bool only_recalls = b->measuring.only_recalls;
     b->measuring.only_recalls = true;
     chains_join(b, plan, &ignored);
+    b->measuring.only_recalls = only_recalls;
     for (size_t i = 0; i < plan->steps.count; i++) {
         struct step *step = &plan->steps.items[i];
         struct step_prices p;
         if (!step->is_constant)
-            choose_step(b, plan, step, step_prices_find(b, plan, step, &p, &ignored) ? &p : NULL);
+            choose_step(b, plan, step, step_prices_recall(b, plan, step, &p) ? &p : NULL);
     }
-    b->measuring.only_recalls = only_recalls;
 }
 
 // --- choices that are given ------------------------------------------------------------------------------------------
@@ -110,8 +110,9 @@ void plan_list_choices(const struct plan *plan, struct arena *arena, step_choice
         text_clear(&text);
         step_print(&text, plan, step);
         if (!find_given(list, text.chars))
-            vec_push(list, ((struct step_choice){arena_string(arena, text.chars), arena_string(arena, step->choice),
-                                                 step->error}));
+            vec_push(list, ((struct step_choice){.step = arena_string(arena, text.chars),
+                                                 .choice = arena_string(arena, step->choice),
+                                                 .error = step->error}));
     }
     text_free(&text);
 }
@@ -121,19 +122,16 @@ void plan_list_choices(const struct plan *plan, struct arena *arena, step_choice
 struct inexact_steps plan_inexact_steps(struct backend *b, const struct plan *plan)
 {
     struct inexact_steps sum = {0};
-    bool only_recalls = b->measuring.only_recalls;
-    b->measuring.only_recalls = true;
     for (size_t i = 0; i < plan->steps.count; i++) {
         const struct step *step = &plan->steps.items[i];
         struct step_prices p = {0};
-        struct error ignored;
-        bool is_known = !step->is_constant && step_prices_find(b, plan, step, &p, &ignored);
+        bool is_known = !step->is_constant && step_prices_recall(b, plan, step, &p);
         sum.n_taken += step->error > 0;
-        sum.n_taken_back += p.is_taken_back && p.of[PRECISION_INEXACT].seconds < p.of[PRECISION_EXACT].seconds;
+        sum.n_taken_back +=
+            is_known && p.is_taken_back && p.of[PRECISION_INEXACT].seconds < p.of[PRECISION_EXACT].seconds;
         if (step->error > 0 && is_known && step_prices_prefer_inexact(b, &p))
             sum.gain += p.of[PRECISION_EXACT].seconds - p.of[PRECISION_INEXACT].seconds;
     }
-    b->measuring.only_recalls = only_recalls;
     return sum;
 }
 
@@ -147,13 +145,32 @@ static bool make_chosen(struct backend *b, const struct graph *g, const uint8_t 
     return is_made;
 }
 
+// At all places of a step.
+static void add_gains(struct backend *b, const struct plan *plan, step_choices *list)
+{
+    struct text text = {0};
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const struct step *step = &plan->steps.items[i];
+        struct step_prices p;
+        if (step->is_constant || !(step->error > 0) || !step_prices_recall(b, plan, step, &p))
+            continue;
+        text_clear(&text);
+        step_print(&text, plan, step);
+        struct step_choice *c = (struct step_choice *)(uintptr_t)find_given(list, text.chars);
+        c->gain += p.of[PRECISION_EXACT].seconds - p.of[PRECISION_INEXACT].seconds;
+    }
+    text_free(&text);
+}
+
 bool backend_list_choices(struct backend *b, const struct graph *g, const uint8_t *layouts, struct arena *arena,
                           step_choices *list, struct error *error)
 {
     struct plan plan = {0};
     bool is_done = make_chosen(b, g, layouts, arena, &plan, error);
-    if (is_done)
+    if (is_done) {
         plan_list_choices(&plan, arena, list);
+        add_gains(b, &plan, list);
+    }
     plan_free(&plan);
     return is_done;
 }

@@ -23,6 +23,7 @@ void plan_list_choices(const struct plan *plan, struct arena *arena, step_choice
 struct inexact_steps plan_inexact_steps(struct backend *b, const struct plan *plan);
 // The same of a graph's plan with layouts by the policy, as it would be prepared. False: it cannot be planned.
 bool backend_inexact_steps(struct backend *b, const struct graph *g, struct inexact_steps *ret, struct error *error);
-// The choices of a graph's plan with these layouts, as it would be prepared. False: it cannot be planned.
+// The choices of a graph's plan with these layouts, as it would be prepared, and what they gain. False: it cannot be
+// planned.
 bool backend_list_choices(struct backend *b, const struct graph *g, const uint8_t *layouts, struct arena *arena,
                           step_choices *list, struct error *error);

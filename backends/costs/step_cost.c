@@ -196,7 +196,7 @@ static struct step_prices *prices_of(struct backend *b, const struct plan *plan,
     return &p->prices.items[id];
 }
 
-static bool is_late(const struct backend *b)
+bool backend_is_late(const struct backend *b)
 {
     return b->measuring.choices_end > 0 && clock_seconds() > b->measuring.choices_end;
 }
@@ -222,7 +222,8 @@ static bool measure(struct backend *b, const struct plan *plan, const struct ste
     *ret_cost = (struct step_cost){.error = near->error};
     snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s", near->choice);
     double started = clock_seconds(), processor_started = clock_cpu_seconds();
-    bool is_last_resort = is_late(b), is_measured = b->methods->measure(b, plan, step, among, best, ret_cost, error);
+    bool is_last_resort = backend_is_late(b),
+         is_measured = b->methods->measure(b, plan, step, among, best, ret_cost, error);
     b->coster.measured.seconds += clock_seconds() - started;
     b->coster.measured.processor_seconds += clock_cpu_seconds() - processor_started;
     b->coster.measured.n_steps++;
@@ -310,6 +311,12 @@ static bool is_never_measured(const struct backend *b, const struct plan *plan, 
     return b->options.never_measures || (!b->methods->has_exact_costs && is_too_large_to_measure(plan, step));
 }
 
+static bool refuse_to_measure(struct error *error)
+{
+    error_set_code(error, EXIT_UNSUPPORTED, NULL, "interrupted: a step's cost is not measured");
+    return true;
+}
+
 // Choices of one precision. `best` as of measuring.
 static bool find_or_measure(struct backend *b, const struct plan *plan, const struct step *step,
                             enum precision precision, double best, struct step_cost *ret_cost, struct error *error)
@@ -317,10 +324,10 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
     struct step_key key = step_key_of(b, plan, step, precision);
     choice_list among = {0};
     bool is_known = recall(b, &key, ret_cost) || recall_otherwise(b, plan, step, precision, ret_cost);
-    if (!is_known || (!is_late(b) && has_to_be_repaired(b, &key, ret_cost))) {
+    if (!is_known || (!backend_is_late(b) && has_to_be_repaired(b, &key, ret_cost))) {
         bool is_inexact = precision != PRECISION_EXACT;
         list_choices(b, plan, step, precision, &among);
-        if (is_late(b))
+        if (backend_is_late(b))
             keep_standard_choice(&among);
         else if (is_known && b->measuring.repairs == REPAIRS_ON_TRIAL && !ret_cost->is_doubtful)
             keep_near_choice(ret_cost, &among);
@@ -331,9 +338,8 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
             is_known = error_set_code(error, EXIT_UNSUPPORTED, NULL, "a step's cost is not known");
         else if (is_never_measured(b, plan, step))
             guess(b, plan, step, &key, ret_cost);
-        else if (!b->methods->has_exact_costs && interrupt_requested())
-            is_known = error_set_code(error, EXIT_UNSUPPORTED, NULL, "interrupted: a step's cost is not measured");
-        else if (!measure(b, plan, step, &key, &among, best, ret_cost, error)) {
+        else if ((!b->methods->has_exact_costs && interrupt_requested() && refuse_to_measure(error)) ||
+                 !measure(b, plan, step, &key, &among, best, ret_cost, error)) {
             is_known = is_inexact;
             *ret_cost = (struct step_cost){.seconds = INFINITY};
         }
@@ -361,16 +367,34 @@ static bool find_price(struct backend *b, const struct plan *plan, const struct 
     return is_found;
 }
 
+static bool takes_inexact(const struct backend *b)
+{
+    return b->methods->has_inexact_choices && b->options.error_budget > 0;
+}
+
 bool step_prices_find(struct backend *b, const struct plan *plan, const struct step *step, struct step_prices *ret,
                       struct error *error)
 {
     struct step_prices *p = prices_of(b, plan, step, false);
-    bool takes_inexact = b->methods->has_inexact_choices && b->options.error_budget > 0;
     if (!find_price(b, plan, step, PRECISION_EXACT, p, error) ||
-        (takes_inexact && !find_price(b, plan, step, PRECISION_INEXACT, p, error)))
+        (takes_inexact(b) && !find_price(b, plan, step, PRECISION_INEXACT, p, error)))
         return false;
     *ret = *p;
     return true;
+}
+
+bool step_prices_recall(struct backend *b, const struct plan *plan, const struct step *step, struct step_prices *ret)
+{
+    struct step_prices *p = prices_of(b, plan, step, false);
+    struct error ignored;
+    bool only_recalls = b->measuring.only_recalls;
+    b->measuring.only_recalls = true;
+    bool is_known = find_price(b, plan, step, PRECISION_EXACT, p, &ignored);
+    if (is_known && takes_inexact(b))
+        find_price(b, plan, step, PRECISION_INEXACT, p, &ignored);
+    b->measuring.only_recalls = only_recalls;
+    *ret = *p;
+    return is_known;
 }
 
 bool step_prices_prefer_inexact(const struct backend *b, const struct step_prices *p)

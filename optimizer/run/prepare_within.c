@@ -7,20 +7,22 @@
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/memory/memory.h"
+#include "core/system/interrupt.h"
 #include "graph/graph.h"
 #include "optimizer/run/comparison.h"
 #include <math.h>
 
 struct suspect {
     struct step_choice choice;
-    double difference;   // that it makes alone
+    double difference;   // that it makes alone; before it was tried, its share of what all make, by its error
+    bool is_tried, is_chosen, is_back;
 };
 struct judging {
     const struct within_request *request;
     struct arena arena;
     step_choices exact;
     VEC(struct suspect) suspects;   // the inexact ones
-    size_t n_back;                  // of them, which come first then
+    size_t n_back;
     struct recording standard;
     int attempt;   // of inputs, by which outputs say something
     struct error *error;
@@ -95,70 +97,139 @@ static void add_choices(struct judging *j, const step_choices *from)
             vec_push(&j->exact, from->items[i]);
 }
 
-// By the exact ones, and those suspects.
-static struct model *prepare_with(const struct judging *j, size_t first, size_t end)
+// By the exact ones, and that suspect; NULL: all that were not taken back.
+static struct model *prepare_with(const struct judging *j, const struct suspect *only)
 {
     step_choices list = {0};
     for (size_t i = 0; i < j->exact.count; i++)
         vec_push(&list, j->exact.items[i]);
-    for (size_t i = first; i < end; i++)
-        vec_push(&list, j->suspects.items[i].choice);
+    for (size_t i = 0; i < j->suspects.count; i++)
+        if (only ? only == &j->suspects.items[i] : !j->suspects.items[i].is_back)
+            vec_push(&list, j->suspects.items[i].choice);
     struct model *m = prepare(j, &list);
     vec_free(&list);
     return m;
-}
-
-static struct model *prepare_with_all(const struct judging *j)
-{
-    return prepare_with(j, j->n_back, j->suspects.count);
 }
 
 // In whatever order.
 static uint64_t hash_of(const struct judging *j)
 {
     uint64_t hash = 0;
-    for (size_t i = j->n_back; i < j->suspects.count; i++)
-        hash +=
-            hash_mix(hash_string(j->suspects.items[i].choice.step), hash_string(j->suspects.items[i].choice.choice));
+    for (size_t i = 0; i < j->suspects.count; i++) {
+        const struct step_choice *c = &j->suspects.items[i].choice;
+        hash += j->suspects.items[i].is_back ? 0 : hash_mix(hash_string(c->step), hash_string(c->choice));
+    }
     return hash;
 }
 
 // --- taking back -----------------------------------------------------------------------------------------------------
 
-static int compare_suspects(const void *a, const void *b)
+static double squared(double x)
 {
-    double x = ((const struct suspect *)a)->difference, y = ((const struct suspect *)b)->difference;
-    return (x < y) - (x > y);
+    return x * x;
 }
 
-// Puts them into the order of what they do.
-static bool try_each(struct judging *j)
-{
-    bool is_done = true;
-    for (size_t i = 0; is_done && i < j->suspects.count; i++) {
-        struct model *m = prepare_with(j, i, i + 1);
-        is_done = m && compare(j, m, &j->suspects.items[i].difference);
-        model_free(m);
-    }
-    vec_sort(&j->suspects, compare_suspects);
-    return is_done;
-}
-
-// The difference that the rest make together, if each errs in its own way.
-static double expected_difference(const struct judging *j)
+// The square of the difference that the rest make together, if each errs in its own way.
+static double expected_square(const struct judging *j)
 {
     double squares = 0;
-    for (size_t i = j->n_back; i < j->suspects.count; i++)
-        squares += j->suspects.items[i].difference * j->suspects.items[i].difference;
-    return sqrt(squares);
+    for (size_t i = 0; i < j->suspects.count; i++)
+        squares += j->suspects.items[i].is_chosen ? 0 : squared(j->suspects.items[i].difference);
+    return squares;
 }
 
-// The worst one, and as many more as it takes until the rest may hope to stay within.
-static void take_back_worst(struct judging *j)
+// All together differ by so much: what those that were tried do not explain is shared out by errors.
+static void share_out(struct judging *j, double difference)
 {
-    do
-        backend_take_back(j->request->backend, j->suspects.items[j->n_back++].choice.step);
-    while (j->n_back < j->suspects.count && expected_difference(j) > j->request->backend->options.error_budget);
+    double rest = squared(difference), errors = 0;
+    for (size_t i = 0; i < j->suspects.count; i++) {
+        const struct suspect *s = &j->suspects.items[i];
+        rest -= s->is_tried && !s->is_back ? squared(s->difference) : 0;
+        errors += s->is_tried || s->is_back ? 0 : squared(s->choice.error);
+    }
+    for (size_t i = 0; i < j->suspects.count; i++)
+        if (!j->suspects.items[i].is_tried)
+            j->suspects.items[i].difference = j->suspects.items[i].choice.error * sqrt(fmax(0, rest) / errors);
+}
+
+// A suspect that suffices goes first, of several the one that gains least; else the largest error for what it gains.
+static bool goes_before(const struct suspect *a, const struct suspect *b, double excess)
+{
+    double x = squared(a->difference), y = squared(b->difference);
+    if ((x >= excess) != (y >= excess))
+        return x >= excess;
+    return x >= excess ? a->choice.gain < b->choice.gain : x * b->choice.gain > y * a->choice.gain;
+}
+
+// NULL: none is left.
+static struct suspect *find_worst(struct judging *j, double excess)
+{
+    struct suspect *worst = NULL;
+    for (size_t i = 0; i < j->suspects.count; i++) {
+        struct suspect *s = &j->suspects.items[i];
+        if (!s->is_chosen && (!worst || goes_before(s, worst, excess)))
+            worst = s;
+    }
+    return worst;
+}
+
+static bool is_late(const struct judging *j)
+{
+    return interrupt_requested() || backend_is_late(j->request->backend);
+}
+
+// Chooses as many as it takes until the rest may hope to stay within, and one at least; all where hope was in vain and
+// there is no time.
+static void choose_worst(struct judging *j)
+{
+    double allowed = squared(j->request->backend->options.error_budget), excess;
+    bool is_last = j->n_back > 0 && is_late(j);
+    for (size_t i = 0; i < j->suspects.count; i++)
+        j->suspects.items[i].is_chosen = j->suspects.items[i].is_back;
+    do {
+        struct suspect *worst = find_worst(j, expected_square(j) - allowed);
+        if (!worst)
+            return;
+        worst->is_chosen = true;
+        excess = expected_square(j) - allowed;
+    } while (excess > 0 || is_last);
+}
+
+static struct suspect *find_untried(struct judging *j)
+{
+    for (size_t i = 0; i < j->suspects.count; i++)
+        if (j->suspects.items[i].is_chosen && !j->suspects.items[i].is_tried && !j->suspects.items[i].is_back)
+            return &j->suspects.items[i];
+    return NULL;
+}
+
+// Suspects that are to go are tried, while there is time, until each of them is known.
+static bool choose_by_trials(struct judging *j, double difference)
+{
+    for (;;) {
+        share_out(j, difference);
+        choose_worst(j);
+        struct suspect *s = find_untried(j);
+        if (!s || is_late(j))
+            return true;
+        struct model *m = prepare_with(j, s);
+        s->is_tried = m && compare(j, m, &s->difference);
+        model_free(m);
+        if (!s->is_tried)
+            return false;
+    }
+}
+
+static void take_back_chosen(struct judging *j)
+{
+    for (size_t i = 0; i < j->suspects.count; i++) {
+        struct suspect *s = &j->suspects.items[i];
+        if (!s->is_chosen || s->is_back)
+            continue;
+        backend_take_back(j->request->backend, s->choice.step);
+        s->is_back = true;
+        j->n_back++;
+    }
 }
 
 // Steps that were taken back have their best exact choices now.
@@ -177,7 +248,7 @@ static bool list_exact_anew(struct judging *j)
 
 static struct model *prepare_and_compare(struct judging *j, double *ret_difference)
 {
-    struct model *m = prepare_with_all(j);
+    struct model *m = prepare_with(j, NULL);
     *ret_difference = 0;
     if (!m || j->n_back == j->suspects.count || compare(j, m, ret_difference))
         return m;
@@ -190,9 +261,9 @@ static struct model *judge(struct judging *j, struct within_error *within)
     struct model *m = record_standard(j) ? prepare_and_compare(j, &within->difference) : NULL;
     while (m && within->difference > j->request->backend->options.error_budget) {
         model_free(m);
-        if (j->n_back == 0 && !try_each(j))
+        if (!choose_by_trials(j, within->difference))
             return NULL;
-        take_back_worst(j);
+        take_back_chosen(j);
         if (!list_exact_anew(j))
             return NULL;
         m = prepare_and_compare(j, &within->difference);
@@ -214,7 +285,7 @@ struct model *prepare_within(const struct within_request *r, struct within_error
     if (backend_list_choices(r->backend, r->graph, r->layouts, &j.arena, &all, error)) {
         add_choices(&j, &all);
         bool is_known = !j.suspects.count || within->passed == hash_of(&j);
-        m = is_known ? prepare_with_all(&j) : judge(&j, within);
+        m = is_known ? prepare_with(&j, NULL) : judge(&j, within);
         within->passed = m ? hash_of(&j) : 0;
     }
     vec_free(&all);

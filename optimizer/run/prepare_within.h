@@ -2,8 +2,10 @@
 //
 // A kernel's own error is known of its own result, and says little of the model's outputs: a later step may make it
 // larger, as a tanh does behind large sums. So the model runs on random inputs by its choices and by standard ones
-// alone, with the same layouts. Where outputs differ by more than is allowed, each inexact choice is run alone, and
-// those that move outputs most are taken back (backend_take_back) until the others agree.
+// alone, with the same layouts. Where outputs differ by more than is allowed, some inexact choices are taken back
+// (backend_take_back) until the others agree: as few as suffice, those first that move outputs most for the seconds
+// that they gain. What one of them does is seen by running it alone, while there is time; until then it has a share of
+// what all do, by its own error.
 #pragma once
 #include "backends/contract/backend.h"
 

@@ -9,6 +9,7 @@
 #include "backends/cpu/cpu.h"
 #include "backends/planning/planner.h"
 #include "core/numbers/random.h"
+#include "core/system/interrupt.h"
 #include "tests/support/parse_graph.h"
 #include "tests/support/scoped.h"
 #include <stdio.h>
@@ -22,6 +23,10 @@
 static const char two_convolutions[] =
     "(graph (let x (input 0) (f32 1 16 32 32)) (let u (weight 0) (f32 32 16 3 3)) (let v (weight 1) (f32 64 16 3 3))"
     "(let a (conv :pad 1 1 1 1 x u)) (let b (conv :pad 1 1 1 1 x v)) (let t (tanh b)) (output a t))";
+// What both lose adds up.
+static const char one_behind_the_other[] =
+    "(graph (let x (input 0) (f32 1 16 32 32)) (let u (weight 0) (f32 32 16 3 3)) (let v (weight 1) (f32 64 32 3 3))"
+    "(let a (conv :pad 1 1 1 1 x u)) (let b (conv :pad 1 1 1 1 a v)) (output b))";
 
 struct fixture {
     struct arena arena;
@@ -31,14 +36,15 @@ struct fixture {
     struct given_weights given;
     struct within_request request;
     struct within_error within;
-    int n_exact;   // steps of what was prepared last that run by the exact kernel
+    int n_exact;       // steps of what was prepared last that run by the exact kernel
+    double gains[2];   // of the inexact kernels of the convolutions with 32 and 64 results; 0: there is none
 };
 
-static void fill(struct fixture *f, int i, int64_t results, double size)
+static void fill(struct fixture *f, int i, int64_t results, int64_t channels, double size)
 {
     struct random random = random_seed((uint64_t)i + 1);
     struct tensor_value *w = &f->weights[i];
-    w->type = (struct type){.dtype = DTYPE_F32, .rank = 4, .dim = {results, 16, 3, 3}};
+    w->type = (struct type){.dtype = DTYPE_F32, .rank = 4, .dim = {results, channels, 3, 3}};
     float *data = value_allocate(&f->arena, &w->type);
     for (int64_t k = 0; k < type_elements(&w->type); k++)
         data[k] = (float)(size * random_normal(&random));
@@ -47,24 +53,25 @@ static void fill(struct fixture *f, int i, int64_t results, double size)
 
 static void say(struct fixture *f, const struct plan *plan, const struct step *step)
 {
+    double gain = f->gains[step->results[0].dim[1] == 64];
     const struct step_cost costs[] = {{.seconds = 2e-3, .choice = EXACT_KERNEL},
-                                      {.seconds = 1e-3, .error = 1e-7, .choice = KERNEL}};
-    for (enum precision p = 0; p < N_PRECISIONS; p++) {
+                                      {.seconds = 2e-3 - gain, .error = 1e-7, .choice = KERNEL}};
+    for (enum precision p = 0; p < (gain > 0 ? N_PRECISIONS : PRECISION_INEXACT); p++) {
         struct step_key key = step_key_of(f->b, plan, step, p);
         cost_database_add(f->b->costs, key.text.chars, &costs[p]);
         step_key_free(&key);
     }
 }
 
-static void set_up(struct fixture *f, double size)
+static void set_up(struct fixture *f, const char *graph, double size, double gain, double other_gain)
 {
     struct error error = {0};
     struct plan plan FREED_BY(plan_free) = {0};
-    *f = (struct fixture){.within = {0}};
+    *f = (struct fixture){.gains = {gain, other_gain}};
     arena_init(&f->arena);
-    parse_graph(&f->g, &f->arena, two_convolutions);
-    fill(f, 0, 32, 0.1);
-    fill(f, 1, 64, size);
+    parse_graph(&f->g, &f->arena, graph);
+    fill(f, 0, 32, 16, 0.1);
+    fill(f, 1, 64, graph == two_convolutions ? 16 : 32, size);
     f->b = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = "", .error_budget = ALLOWED}, &error);
     assert_non_null(f->b);
     struct plan_request request = backend_plan_request(f->b, &f->g, NULL, &f->arena);
@@ -100,7 +107,7 @@ static uint32_t prepare(struct fixture *f)
 
 static void what_stays_within_is_taken(void **state)
 {
-    FIXTURE(&f, 0.1);
+    FIXTURE(&f, two_convolutions, 0.1, 1e-3, 1e-3);
     assert_int_equal(prepare(&f), 2);
     assert_true(f.within.difference > 0 && f.within.difference <= ALLOWED);
     assert_int_equal(f.within.n_taken_back, 0);
@@ -109,7 +116,7 @@ static void what_stays_within_is_taken(void **state)
 // Its own error is the same, and it moves the output by some 1e-4.
 static void what_a_later_step_makes_larger_is_taken_back(void **state)
 {
-    FIXTURE(&f, 100);
+    FIXTURE(&f, two_convolutions, 100, 1e-3, 1e-3);
     assert_int_equal(prepare(&f), 1);
     assert_true(f.within.difference > 0 && f.within.difference <= ALLOWED);
     assert_int_equal(f.within.n_taken_back, 1);
@@ -119,13 +126,74 @@ static void what_a_later_step_makes_larger_is_taken_back(void **state)
     assert_int_equal(f.within.n_taken_back, 1);
 }
 
+static double difference_of(double gain, double other_gain)
+{
+    FIXTURE(&f, one_behind_the_other, 0.1, gain, other_gain);
+    f.b->options.error_budget = 1;
+    prepare(&f);
+    return f.within.difference;
+}
+
+// Each of them would do: the one that errs more stays, as it gains more.
+static void what_gains_least_is_taken_back(void **state)
+{
+    double alone[] = {difference_of(1e-3, 0), difference_of(0, 1e-3)}, both = difference_of(1e-3, 1e-3);
+    int larger = alone[1] > alone[0];
+    FIXTURE(&f, one_behind_the_other, 0.1, larger ? 0.4e-3 : 1.6e-3, larger ? 1.6e-3 : 0.4e-3);
+    assert_true(alone[larger] < both);
+    f.b->options.error_budget = (alone[larger] + both) / 2;
+    assert_int_equal(prepare(&f), 1);
+    assert_true(f.within.difference == alone[larger]);
+}
+
+// Nobody knows an inexact choice yet: that is no reason to run in the standard way.
+static void what_is_known_of_exact_choices_is_taken(void **state)
+{
+    FIXTURE(&f, two_convolutions, 0.1, 0, 0);
+    assert_int_equal(prepare(&f), 0);
+    assert_int_equal(f.n_exact, 2);
+}
+
+static bool wants_end(void *context)
+{
+    return true;
+}
+
+static int n_prepared;
+static const struct executor *usual;
+
+static bool count_and_prepare(struct model *m, const struct given_weights *weights, struct error *error)
+{
+    n_prepared++;
+    return usual->prepare(m, weights, error);
+}
+
+// By standard choices, by all, and by what is left: which of them errs is not looked for.
+static void when_interrupted_nothing_is_tried(void **state)
+{
+    static const struct interrupt_listener interruption = {wants_end, NULL};
+    FIXTURE(&f, two_convolutions, 100, 1e-3, 1e-3);
+    struct backend_methods methods = *f.b->methods;
+    struct executor executor = *methods.executor;
+    usual = methods.executor;
+    executor.prepare = count_and_prepare;
+    methods.executor = &executor;
+    f.b->methods = &methods;
+    interrupt_listen(&interruption);
+    assert_int_equal(prepare(&f), 0);
+    interrupt_listen(NULL);
+    assert_int_equal(n_prepared, 3);
+    assert_int_equal(f.n_exact, 2);
+}
+
 static void nothing_is_taken_where_nothing_may_be_lost(void **state)
 {
-    FIXTURE(&f, 0.1);
+    FIXTURE(&f, two_convolutions, 0.1, 1e-3, 1e-3);
     f.b->options.error_budget = 0;
     assert_int_equal(prepare(&f), 0);
     assert_true(f.within.difference == 0);
 }
 
 RUN_TESTS(TEST(what_stays_within_is_taken), TEST(what_a_later_step_makes_larger_is_taken_back),
-          TEST(nothing_is_taken_where_nothing_may_be_lost))
+          TEST(what_gains_least_is_taken_back), TEST(what_is_known_of_exact_choices_is_taken),
+          TEST(when_interrupted_nothing_is_tried), TEST(nothing_is_taken_where_nothing_may_be_lost))
