@@ -36,6 +36,7 @@ static size_t count_operators(const struct graph *g)
 static bool estimate_runnable(const struct estimator *e, const struct graph *g, struct estimate *ret_estimate)
 {
     struct coster *coster = e->in_runtime ? e->in_runtime : &e->backend->coster;
+    e->backend->policy = e->policy;
     return coster->estimate(coster, g, e->only_recalls, ret_estimate);
 }
 
@@ -96,12 +97,18 @@ double estimator_known_seconds(void *context, const struct graph *g)
     return estimator_seconds(&e, g);
 }
 
+enum layout_policy optimizing_policy_of(enum layout_strategy strategy)
+{
+    return strategy == STRATEGY_STANDARD ? LAYOUTS_STANDARD : strategy == STRATEGY_JOINT ? LAYOUTS_BEST : LAYOUTS_PLAIN;
+}
+
 struct estimator optimizing_estimator(struct optimizing *o)
 {
     return (struct estimator){.cut = &o->inputs.cut,
                               .bindings = &o->inputs.bindings,
                               .backend = o->backend,
                               .in_runtime = o->search.step_costs,
+                              .policy = optimizing_policy_of(o->search.layout),
                               .when_unknown = INFINITY};
 }
 

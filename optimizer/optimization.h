@@ -37,6 +37,7 @@ struct estimator {
     const struct size_bindings *bindings;   // of the plan's symbols
     struct backend *backend;
     struct coster *in_runtime;   // instead of the backend; NULL: none
+    enum layout_policy policy;   // of the backend
     double when_unknown;         // of a graph that the backend gives no estimate for
     double per_operator;         // seconds that each operator is taken to cost beside its own
     bool only_recalls;           // while others work: nothing is measured

@@ -333,6 +333,7 @@ void optimizing_judge_kernels(struct optimizing *o)
         return;
     struct given_weights given = {o->model.weights.count, model_list_weights(&o->model, &runnable), &o->weight_source};
     struct within_request request = {o->backend, &runnable, NULL, &given, (uint64_t)o->options->seed};
+    o->backend->policy = o->results.policies[0];
     model_free(prepare_within_by_policy(&request, &o->report.costs.within[0], &error));
     graph_free(&runnable);
 }

@@ -2,7 +2,7 @@
 #pragma once
 #include "optimizer/optimization.h"
 
-// Takes back those inexact kernels that move the original's outputs too far, by the backend's policy.
+// Takes back those inexact kernels that move the original's outputs too far, with layouts by o->results.policies.
 void optimizing_judge_kernels(struct optimizing *o);
 // Compares the outputs of o->found with those of the original, into o->report. False: the device failed.
 bool optimizing_judge(struct optimizing *o);

@@ -29,11 +29,6 @@
 #include "optimizer/weight_range.h"
 #include <math.h>
 
-static enum layout_policy policy_of_search(int strategy)
-{
-    return strategy == STRATEGY_STANDARD ? LAYOUTS_STANDARD : strategy == STRATEGY_JOINT ? LAYOUTS_BEST : LAYOUTS_PLAIN;
-}
-
 // --- one search ------------------------------------------------------------------------------------------------------
 
 // What a search is told to believe.
@@ -131,11 +126,11 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
 {
     struct search_options options = search_options_of(o);
     VEC(void *) workers = {0};
-    o->backend->policy = policy;
     struct estimator own = optimizing_estimator(o);
+    own.policy = policy;
     own.per_operator = optimizing_seconds_per_operator(o, slant->operator_share);
     for (size_t i = 0; i < o->search.workers.count; i++) {
-        o->search.workers.items[i].backend->policy = policy;
+        o->search.workers.items[i].policy = policy;
         o->search.workers.items[i].per_operator = own.per_operator;
         vec_push(&workers, &o->search.workers.items[i]);
     }
@@ -181,13 +176,6 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
 
 // --- joint is not worse than sequential ------------------------------------------------------------------------------
 
-static double best_seconds_of(struct optimizing *o, const struct graph *g)
-{
-    struct estimator e = optimizing_estimator(o);
-    o->backend->policy = LAYOUTS_BEST;
-    return estimator_seconds(&e, g);
-}
-
 static double time_left_after(double time_left, double started)
 {
     double spent = clock_seconds() - started;
@@ -196,19 +184,19 @@ static double time_left_after(double time_left, double started)
 
 // The place where the first one ends may decide what the second one comes to, so it is patient with smaller gains.
 // A search under other prices goes other ways, and may come to something better in the end. So what sequential comes to
-// is where this one begins, where that is better than the original with its best layouts. Interrupted, that is all.
+// is where this one begins, where that is better than the original with its best layouts. What is found is told by the
+// prices of these layouts, which it is run with; so the first one, which measures others, has half of the time. What it
+// found before an interruption is kept where the best layouts of that have no price yet.
 static void search_jointly(struct optimizing *o, const struct slant *slant, double time_left,
                            struct search_result *ret_result)
 {
     struct search_result plain;
+    struct estimator best = optimizing_estimator(o);
     double started = clock_seconds();
-    search_with_policy(o, &o->model.graph, slant, LAYOUTS_PLAIN, time_left, TURN_BEFORE_ANOTHER, &plain);
-    double before = best_seconds_of(o, &o->model.graph);
-    bool is_better = best_seconds_of(o, &plain.graph) < before;
-    if (interrupt_requested()) {
-        *ret_result = plain;
-        return;
-    }
+    search_with_policy(o, &o->model.graph, slant, LAYOUTS_PLAIN, SHARE_OF_PLAIN * time_left, TURN_BEFORE_ANOTHER,
+                       &plain);
+    double before = estimator_seconds(&best, &o->model.graph), after = estimator_seconds(&best, &plain.graph);
+    bool is_better = after < before || (interrupt_requested() && !isfinite(after));
     search_with_policy(o, is_better ? &plain.graph : &o->model.graph, slant, LAYOUTS_BEST,
                        time_left_after(time_left, started), is_better ? TURN_GOES_ON : TURN_ONLY, ret_result);
     if (is_better)
@@ -222,7 +210,7 @@ static void search(struct optimizing *o, const struct slant *slant, double time_
     if (o->search.layout == STRATEGY_JOINT && slant == &slants[0])
         search_jointly(o, slant, time_left, ret_result);
     else
-        search_with_policy(o, &o->model.graph, slant, policy_of_search(o->search.layout), time_left, TURN_ONLY,
+        search_with_policy(o, &o->model.graph, slant, optimizing_policy_of(o->search.layout), time_left, TURN_ONLY,
                            ret_result);
 }
 
@@ -297,7 +285,7 @@ static void set_policy_of_result(struct optimizing *o)
     bool is_assigned_after = o->search.layout == STRATEGY_SEQUENTIAL || o->search.layout == STRATEGY_LAYOUT_ONLY;
     o->report.costs.layout_strategy = optimize_layouts[o->search.layout];
     o->results.policies[0] = o->results.policies[1] =
-        is_assigned_after ? LAYOUTS_BEST : policy_of_search(o->search.layout);
+        is_assigned_after ? LAYOUTS_BEST : optimizing_policy_of(o->search.layout);
 }
 
 static size_t first_that_is_rewritten(const struct optimizing *o)
@@ -414,7 +402,6 @@ static void repair_doubtful_costs(struct optimizing *o)
     size_t n_measured = o->backend->coster.measured.n_steps;
     if (o->options->is_timing_skipped && !o->options->is_guest)
         return;
-    o->backend->policy = policy_of_search(o->search.layout);
     o->backend->measuring.repairs = o->options->is_calibration_skipped ? REPAIRS_DOUBTFUL : REPAIRS_ON_TRIAL;
     double limit = o->options->seconds > 0 ? SHARE_OF_REPAIRS * o->options->seconds : SECONDS_OF_REPAIRS;
     o->backend->measuring.repairs_end = clock_seconds() + fmin(SECONDS_OF_REPAIRS, limit);
@@ -475,6 +462,7 @@ bool optimizing_search(struct optimizing *o)
     optimizing_limit_weights(o);
     if (o->options->is_guest && o->options->seconds > 0)
         o->backend->measuring.choices_end = clock_seconds() + SHARE_OF_CHOICES * o->options->seconds;
+    set_policy_of_result(o);
     price_original_in_runtime(o);
     repair_doubtful_costs(o);
     optimizing_judge_kernels(o);
@@ -482,7 +470,6 @@ bool optimizing_search(struct optimizing *o)
     uint64_t n_checked = validator.checked, n_too_costly = validator.too_costly, n_not_general = validator.not_general;
     o->search.validator = NULL;
     validator_free(&validator);
-    set_policy_of_result(o);
     if (is_done)
         optimizing_tune_passes(o);
     size_t best = 0;
@@ -491,8 +478,8 @@ bool optimizing_search(struct optimizing *o)
     o->results.found.statistics.validated = n_checked - n_too_costly;
     o->results.found.statistics.not_validated = n_too_costly;
     o->report.found.n_not_general = n_not_general;
-    o->backend->policy = o->results.policies[1];
     struct estimator e = optimizing_estimator(o);
+    e.policy = o->results.policies[1];
     struct estimate of_result = {.seconds = INFINITY};
     estimator_estimate(&e, &o->results.found.graph, &of_result);
     o->report.costs.seconds_with_layouts = of_result.seconds;

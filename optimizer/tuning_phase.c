@@ -114,7 +114,6 @@ void optimizing_tune_original(struct optimizing *o)
     if (o->options->tune_minutes == 0 || !graph_cut(&runnable, &o->model.graph, NULL, &o->inputs.cut))
         return;
     enum phase before = phases_enter(&o->time.phases, PHASE_TUNING);
-    enum layout_policy policy = o->backend->policy;
     arena_init(&arena);
     if (note_former(o, &runnable, &arena, &former)) {
         tune_kernels(o, &runnable);
@@ -123,7 +122,6 @@ void optimizing_tune_original(struct optimizing *o)
             former_choices_restore(former.choices, o->backend);
     }
     forget_former(&former);
-    o->backend->policy = policy;
     phases_enter(&o->time.phases, before);
     arena_free(&arena);
     graph_free(&runnable);
@@ -221,13 +219,11 @@ void optimizing_tune_passes(struct optimizing *o)
     if (o->options->tune_minutes == 0 || o->results.passes)
         return;
     enum phase before = phases_enter(&o->time.phases, PHASE_TUNING);
-    enum layout_policy policy = o->backend->policy;
     arena_init(&t.arena);
     add_graphs(&t);
     if (t.n && search(&t))
         adopt_or_restore(&t);
     free_graphs(&t);
-    o->backend->policy = policy;
     phases_enter(&o->time.phases, before);
 }
 

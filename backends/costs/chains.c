@@ -5,6 +5,7 @@
 #include "backends/limits.def"
 #include "backends/planning/plan_chains.h"
 #include "backends/planning/plan_text.h"
+#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include <string.h>
@@ -53,7 +54,7 @@ static bool find_seconds(struct costing *c, struct backend *b, const struct plan
 {
     struct step_prices p;
     bool is_known = step_prices_find(b, plan, step, &p, c->error);
-    c->has_failed = c->has_failed || (!is_known && !b->measuring.only_recalls);
+    c->has_failed = c->has_failed || (!is_known && !b->measuring.only_recalls && !interrupt_requested());
     *ret_seconds = is_known ? p.of[PRECISION_EXACT].seconds : 0;
     return is_known && !p.of[PRECISION_EXACT].is_guessed;
 }

@@ -2,8 +2,8 @@
 #pragma once
 #include "backends/contract/backend.h"
 
-// What costs are not known of is measured, unless the backend only recalls: then such steps stay as they are. False: as
-// of backend_step_cost.
+// What costs are not known of is measured, unless the backend only recalls or the user interrupts: then such steps stay
+// as they are. False: as of backend_step_cost.
 bool chains_join(struct backend *b, struct plan *plan, struct error *error);
 // Joins the steps that have a choice of a chain among the given ones.
 void chains_join_given(struct backend *b, struct plan *plan, const step_choices *given);

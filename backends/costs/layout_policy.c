@@ -4,24 +4,17 @@
 #include "backends/costs/step_cost.h"
 #include "backends/layouts/choose_layouts.h"
 #include "core/memory/arena.h"
-#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include <string.h>
 
 const char *const layout_policy_names[] = {"standard", "best", "plain", "tuned", NULL};
 
-// By costs. What the user interrupts is not found.
+// By costs.
 static bool solve(struct backend *b, const struct graph *g, const uint8_t *apart, struct arena *arena,
                   uint8_t **ret_layouts, struct error *error)
 {
     *ret_layouts = NULL;
-    if (!b->target.layouts || layouts_find(b, backend_step_cost, g, apart, arena, ret_layouts, NULL, error))
-        return true;
-    if (!interrupt_requested())
-        return false;
-    *ret_layouts = NULL;
-    *error = (struct error){0};
-    return true;
+    return !b->target.layouts || layouts_find(b, backend_step_cost, g, apart, arena, ret_layouts, NULL, error);
 }
 
 // What is stored only because it is apart stands as what is made of it does.

@@ -2,8 +2,7 @@
 #pragma once
 #include "backends/contract/backend.h"
 
-// The layout of every tensor by the backend's policy, in `arena`; NULL where they are the standard ones, as they are of
-// the best when the user ends the measuring of costs that these need.
+// The layout of every tensor by the backend's policy, in `arena`; NULL where they are the standard ones.
 bool backend_find_layouts(struct backend *b, const struct graph *g, struct arena *arena, const uint8_t **ret_layouts,
                           struct error *error);
 struct plan_request backend_plan_request(const struct backend *b, const struct graph *g, const uint8_t *layouts,

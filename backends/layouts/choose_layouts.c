@@ -9,6 +9,7 @@
 #include "backends/limits.def"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/planner.h"
+#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include <math.h>
 #include <string.h>
@@ -74,6 +75,8 @@ static bool fill_steps(struct layout_search *s, struct layout_table *t, size_t e
 {
     if (!isnan(t->seconds[entry]))
         return false;
+    if (seconds >= UNMEASURED_SECONDS)
+        return fill_entry(t, entry, seconds);
     if (s->is_uniform)
         t->least = t->n_missing == t->n_entries || seconds < t->least ? seconds : t->least;
     return fill_entry(t, entry, s->is_uniform ? seconds : fmax(seconds, layout_least_seconds(s, t)));
@@ -100,7 +103,11 @@ static bool price_step(struct layout_search *s, const struct plan *plan, const s
     struct step_cost cost;
     if (!part || !is_wanted(s, part, step))
         return true;
-    part->is_unknown |= !s->price(s->b, plan, step, &cost, s->error);
+    if (!s->price(s->b, plan, step, &cost, s->error)) {
+        part->is_unknown |= s->b->measuring.only_recalls || !interrupt_requested();
+        cost = (struct step_cost){.seconds = UNMEASURED_SECONDS};
+        s->is_cut |= !part->is_unknown;
+    }
     if (part->is_unknown)
         return false;
     int slot = part->kind == PART_COPIES ? (int)step->copied_to : 0;
@@ -253,11 +260,13 @@ static bool price_uniform_layouts(struct layout_search *s, int *values)
     return true;
 }
 
-// The best layouts as far as is known are priced, until all that they cost is known: then nothing can be better.
+// The best layouts as far as is known are priced, until all that they cost is known: then nothing can be better. What
+// cannot be measured any more is soon not hoped for.
 static bool search_exactly(struct layout_search *s, int *ret_values, struct assignment *ret)
 {
-    for (;;) {
+    for (int i = 0;; i += s->is_cut) {
         struct arena_mark mark = arena_mark(s->arena);
+        s->is_known_only = i >= MOST_ROUNDS;
         *ret = layouts_find_among_known(s, ret_values);
         bool is_missing = look_at(s, ret_values), is_done = !is_missing || price_layouts(s, ret_values);
         arena_release(s->arena, mark);
@@ -353,7 +362,8 @@ static double without_last_digits(double seconds)
 
 static struct estimate estimate_of(const struct layout_search *s, const struct assignment *found)
 {
-    struct estimate e = {.seconds = without_last_digits(found->seconds)};
+    struct estimate e = {.seconds =
+                             found->seconds < UNMEASURED_SECONDS ? without_last_digits(found->seconds) : INFINITY};
     if (found->least > 0 && found->seconds / found->least - 1 > LEAST_GAP)
         e.gap = found->seconds / found->least - 1;
     count_steps(s, &e);

@@ -207,7 +207,9 @@ static const double *bounds_of(const struct layout_search *s, const struct layou
         return t->seconds;
     double *bounds = arena_array(s->arena, double, t->n_entries);
     for (size_t i = 0; i < t->n_entries; i++)
-        bounds[i] = isnan(t->seconds[i]) ? layout_least_seconds(s, t) : t->seconds[i];
+        bounds[i] = !isnan(t->seconds[i]) ? t->seconds[i]
+                    : s->is_known_only    ? UNMEASURED_SECONDS
+                                          : layout_least_seconds(s, t);
     return bounds;
 }
 

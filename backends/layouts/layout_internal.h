@@ -65,6 +65,8 @@ struct layout_search {
     uint32_t *part_of_node, *part_of_tensor;
     VEC(struct layout_part) parts;
     bool is_hard;                       // the least sum may be out of reach (layouts_are_hard)
+    bool is_cut;                        // the user has interrupted, and a step cannot be measured any more
+    bool is_known_only;                 // so that what is missing counts as if it took too long
     bool is_uniform;                    // the layouts that are looked at: the standard ones, or one for all
     int *n_layouts;                     // of every choice
     uint8_t (*layouts)[LAYOUT_COUNT];   // of every choice, the standard one first

@@ -6,7 +6,10 @@
 #include "backends/layouts/choose_layouts.h"
 #include "backends/layouts/layout_tables.h"
 #include "backends/planning/plan_memory.h"
+#include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"
+#include "core/memory/hash.h"
+#include "core/system/interrupt.h"
 #include "tests/backends/random_graphs.h"
 
 // --- whole graphs ----------------------------------------------------------------------------------------------------
@@ -61,7 +64,10 @@ static bool next_layouts(const struct plan *plan, uint8_t *layouts)
     return false;
 }
 
-static double least_by_trying_all(struct backend *fake, struct maker *m, const struct plan *plan)
+typedef double seconds_fn(struct backend *fake, const struct graph *g, const uint8_t *layouts);
+
+static double least_by_trying_all(struct backend *fake, struct maker *m, const struct plan *plan,
+                                  seconds_fn *seconds_of)
 {
     uint8_t *layouts = arena_array(&m->arena, uint8_t, m->g.tensors.count + 1);
     double least = INFINITY;
@@ -69,7 +75,7 @@ static double least_by_trying_all(struct backend *fake, struct maker *m, const s
     for (size_t i = 0; i < plan->choices.count; i++)
         layouts[plan->choices.items[i].tensor] = (uint8_t)__builtin_ctz(plan->choices.items[i].mask);
     do {
-        double seconds = seconds_with(fake, &m->g, layouts);
+        double seconds = seconds_of(fake, &m->g, layouts);
         least = seconds < least ? seconds : least;
     } while (next_layouts(plan, layouts));
     return least;
@@ -91,7 +97,7 @@ static void check_graph(struct backend *fake, struct maker *m, uint64_t seed, si
     if (n > 1 && n <= MOST_ASSIGNMENTS) {
         if (!layouts_find(fake, backend_step_cost, &m->g, NULL, &m->arena, &layouts, &estimate, &error))
             fail_msg("seed %llu: %s", (unsigned long long)seed, error.message);
-        double found = seconds_with(fake, &m->g, layouts), least = least_by_trying_all(fake, m, &plan);
+        double found = seconds_with(fake, &m->g, layouts), least = least_by_trying_all(fake, m, &plan, seconds_with);
         if (!is_about(found, least) || !is_about(estimate.seconds, found))
             fail_msg("seed %llu: %.9g s found (tables: %.9g), %.9g is possible", (unsigned long long)seed, found,
                      estimate.seconds, least);
@@ -210,6 +216,77 @@ static void what_is_measured_does_not_depend_on_the_past(void **state)
     backend_close(used);
 }
 
+// --- when the user interrupts ----------------------------------------------------------------------------------------
+
+static bool wants_end(void *context)
+{
+    return true;
+}
+static const struct interrupt_listener interruption = {wants_end, NULL};
+
+// Of three steps one was not measured by then.
+static bool price_some(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
+                       struct error *error)
+{
+    TEXT(text);
+    step_print(&text, plan, step);
+    return hash_string(text.chars) % 3 != 0 && backend_step_cost(b, plan, step, ret_cost, error);
+}
+
+static double seconds_if_known(struct backend *fake, const struct graph *g, const uint8_t *layouts)
+{
+    ARENA(arena);
+    struct plan_request request = {g, &fake->target, fake->codes, layouts, &arena};
+    struct plan plan FREED_BY(plan_free) = {0};
+    struct error error = {0};
+    double seconds = 0;
+    assert_true(plan_make(&plan, &request, &error));
+    for (size_t i = 0; i < plan.steps.count; i++) {
+        struct step_cost cost = {0};
+        bool is_known = plan.steps.items[i].is_constant || price_some(fake, &plan, &plan.steps.items[i], &cost, &error);
+        seconds += is_known ? cost.seconds : INFINITY;
+    }
+    return seconds;
+}
+
+// Is anything better than one layout for all, of what is known?
+static bool check_known(struct backend *fake, struct maker *m)
+{
+    struct plan plan FREED_BY(plan_free);
+    struct error error = {0};
+    uint8_t *layouts;
+    struct estimate estimate;
+    read_choices(fake, m, &plan);
+    double n = count_assignments(&plan);
+    if (n == 1 || n > MOST_ASSIGNMENTS)
+        return false;
+    assert_true(layouts_find(fake, price_some, &m->g, NULL, &m->arena, &layouts, &estimate, &error));
+    double least = least_by_trying_all(fake, m, &plan, seconds_if_known);
+    if (isinf(least)) {
+        assert_true(isinf(estimate.seconds));
+        return false;
+    }
+    assert_true(is_about(estimate.seconds, least) && is_about(seconds_if_known(fake, &m->g, layouts), least));
+    return layouts != NULL;
+}
+
+static void when_interrupted_the_best_of_what_is_known_is_found(void **state)
+{
+    size_t count = 0;
+    interrupt_listen(&interruption);
+    for (uint64_t seed = 1; seed < 400; seed++) {
+        struct backend *fresh = open_device(seed, LITTLE, false);
+        struct maker m;
+        make_window_graph(&m, seed);
+        count += check_known(fresh, &m);
+        drop_graph(&m);
+        backend_close(fresh);
+    }
+    interrupt_listen(NULL);
+    print_message("%zu graphs with other layouts than the standard ones\n", count);
+    assert_true(count > 5);
+}
+
 // Of the first plan that is priced, of standard layouts: where the time for measuring ends, its largest steps are known.
 static struct {
     const struct plan *plan;
@@ -248,4 +325,4 @@ static void the_largest_steps_are_priced_first(void **state)
 
 RUN_TESTS(TEST(nothing_is_better), TEST(nothing_is_better_with_parts), TEST(costs_do_not_depend_on_the_past),
           TEST(costs_of_large_steps_do_not_depend_on_the_past), TEST(what_is_measured_does_not_depend_on_the_past),
-          TEST(the_largest_steps_are_priced_first))
+          TEST(when_interrupted_the_best_of_what_is_known_is_found), TEST(the_largest_steps_are_priced_first))

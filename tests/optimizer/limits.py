@@ -41,6 +41,17 @@ def test_total_time(model, *options):
     onnx.checker.check_model(onnx.load(run.out))
 
 
+def test_estimate_when_cut(model):
+    """A search that ends before it begins tells what the original takes with the layouts that it is written for."""
+    def told(*options):
+        return Run(model, "--runtime", "taso", "--device", "fake", *options).told
+    whole, plain, cut = told(), told("--layout", "graph-only"), told("--total-time", "1e-6")
+    estimate = "estimated_seconds_before"
+    expect(cut["search"]["ends"][-1] == "interrupted", f"no time: {cut['search']['ends']}")
+    expect(whole[estimate] < plain[estimate], f"layouts matter here: {whole[estimate]}, {plain[estimate]}")
+    expect(cut[estimate] == whole[estimate] == cut["estimated_seconds_with_layouts"], f"the same original: {cut[estimate]}")
+
+
 def test_tune(model):
     """Schedules of the original are tried, and what is tried once is known; where they have no effect, it says so."""
     costs = model.with_name("tuned.costs")
@@ -89,6 +100,7 @@ def main():
         test_windows_of_symbols(folder)
         test_simplify_only(model)
         test_tune(convolutions(folder / "tuned.onnx"))
+        test_estimate_when_cut(convolutions(folder / "cut.onnx"))
         test_total_time(model, "--runtime", "taso", "--threads", "1")
         test_total_time(model)
     return 1 if failures else 0
