@@ -1,14 +1,12 @@
 // Checking graphs: one scope per graph, linked to the scope around it. Names of values are entered in the order in
 // which the standard defines them: inputs, initializers (which may give an input its default), then the outputs of each
-// node. A use of a name that no scope has is a use before definition, a cycle, or of nothing at all, and is reported as
-// that.
+// node. A use of a name that no scope has is one before its definition, as in a cycle, or of nothing at all.
 #include "onnx/format/check.h"
 
 #include "core/memory/key_set.h"
 #include "core/text/error.h"
 #include "onnx/format/visit.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct scope {
@@ -59,86 +57,6 @@ static const char *label_of(const struct onnx_node *n)
     return n->name.text && n->name.size ? n->name.text : n->op_type.text ? n->op_type.text : "(without an operator)";
 }
 
-// node index by the name that it produces; id = index in `outputs`
-struct producers {
-    struct scope names;
-    VEC(uint32_t) nodes;
-};
-
-static void collect_producers(struct producers *p, const struct onnx_list *nodes)
-{
-    for (size_t i = 0; i < nodes->count; i++) {
-        const struct onnx_node *n = nodes->items[i];
-        for (size_t k = 0; k < n->outputs.count; k++)
-            if (n->outputs.items[k].size && enter_name(&p->names, &n->outputs.items[k]))
-                vec_push(&p->nodes, (uint32_t)i);
-    }
-}
-
-static uint32_t producer_of(const struct producers *p, const struct onnx_string *name)
-{
-    if (name->size == 0)
-        return TABLE_NONE;
-    uint32_t id = find_name(&p->names, name);
-    return id == TABLE_NONE ? TABLE_NONE : p->nodes.items[id];
-}
-
-// Depth-first along the producers of inputs, with a stack of (node, next input).
-struct walk {
-    VEC(uint32_t) path;
-    VEC(size_t) next;
-    uint8_t *state;   // 0 unseen, 1 on the path, 2 done
-};
-
-static void push_node(struct walk *w, uint32_t node)
-{
-    w->state[node] = 1;
-    vec_push(&w->path, node);
-    vec_push(&w->next, 0);
-}
-
-static void pop_node(struct walk *w)
-{
-    w->state[vec_last(&w->path)] = 2;
-    w->path.count--;
-    w->next.count--;
-}
-
-// True when a cycle was met: then the path ends in it, and ret_begin is where on the path it begins.
-static bool find_cycle(struct walk *w, const struct producers *p, const struct onnx_list *nodes, size_t *ret_begin)
-{
-    while (w->path.count) {
-        const struct onnx_node *n = nodes->items[vec_last(&w->path)];
-        if (vec_last(&w->next) == n->inputs.count) {
-            pop_node(w);
-            continue;
-        }
-        uint32_t from = producer_of(p, &n->inputs.items[vec_last(&w->next)++]);
-        if (from == TABLE_NONE || w->state[from] == 2)
-            continue;
-        if (w->state[from] == 1) {
-            for (*ret_begin = 0; w->path.items[*ret_begin] != from;)
-                ++*ret_begin;
-            return true;
-        }
-        push_node(w, from);
-    }
-    return false;
-}
-
-// "a, b, c": the nodes of the cycle in the order of the flow of data, at most a handful.
-static void describe_cycle(const struct walk *w, const struct onnx_list *nodes, size_t begin, char *text, size_t size)
-{
-    size_t used = 0, shown = 0;
-    text[0] = 0;
-    for (size_t i = w->path.count; i-- > begin && used < size && shown < 6; shown++)
-        used += (size_t)snprintf(text + used, size - used, "%s%.60s", shown ? " -> " : "",
-                                 label_of(nodes->items[w->path.items[i]]));
-    if (used < size)
-        snprintf(text + used, size - used, shown < w->path.count - begin ? " -> ..." : " -> %.60s",
-                 label_of(nodes->items[vec_last(&w->path)]));
-}
-
 // A node of the graph or of one around it; NULL: none.
 static const struct onnx_node *find_producer(const struct scope *s, const struct onnx_string *name)
 {
@@ -152,32 +70,14 @@ static const struct onnx_node *find_producer(const struct scope *s, const struct
     return NULL;
 }
 
-static bool report_order(struct checker *c, const struct scope *s, uint32_t user, const struct onnx_string *name)
+static bool report_order(struct checker *c, const struct scope *s, const struct onnx_node *user,
+                         const struct onnx_string *name)
 {
-    const struct onnx_list *nodes = s->nodes;
     const struct onnx_node *producer = find_producer(s, name);
-    struct producers p = {0};
-    struct walk w = {.state = mem_alloc_zero(nodes->count)};
-    size_t begin = 0;
-    char cycle[500];
-    collect_producers(&p, nodes);
-    push_node(&w, user);
-    if (find_cycle(&w, &p, nodes, &begin)) {
-        describe_cycle(&w, nodes, begin, cycle, sizeof cycle);
-        error_set(c->error, c->file, 0, 0, "the graph has a cycle: %s", cycle);
-    } else if (producer) {
-        error_set(c->error, c->file, 0, 0, "node %s uses %s before node %s produces it", label_of(nodes->items[user]),
-                  name->text, label_of(producer));
-    } else {
-        error_set(c->error, c->file, 0, 0, "node %s uses %s, which nothing produces", label_of(nodes->items[user]),
-                  name->text);
-    }
-    mem_free(w.state, nodes->count);
-    vec_free(&w.path);
-    vec_free(&w.next);
-    vec_free(&p.nodes);
-    leave_scope(&p.names);
-    return false;
+    if (producer)
+        return error_set(c->error, c->file, 0, 0, "node %s uses %s before node %s produces it", label_of(user),
+                         name->text, label_of(producer));
+    return error_set(c->error, c->file, 0, 0, "node %s uses %s, which nothing produces", label_of(user), name->text);
 }
 
 // ---- graphs ----
@@ -221,7 +121,7 @@ static bool check_node(struct checker *c, uint32_t index, struct scope *s)
         return error_set(c->error, c->file, 0, 0, "node %u (%s) names no operator", (unsigned)index, label_of(n));
     for (size_t i = 0; i < n->inputs.count; i++)
         if (n->inputs.items[i].size && !is_visible(s, &n->inputs.items[i]))
-            return report_order(c, s, index, &n->inputs.items[i]);
+            return report_order(c, s, n, &n->inputs.items[i]);
     if (!check_attributes(c, n, s))
         return false;
     for (size_t i = 0; i < n->outputs.count; i++)
