@@ -123,13 +123,9 @@ static bool is_same_attribute(struct lockstep *l, node_id n, int attribute)
     for (uint32_t i = 0; i < values[0]->count; i++) {
         int64_t at[N_PROBES];
         struct size_form form;
-        bool varies = false;
-        for (int k = 0; k < N_PROBES; k++) {
+        for (int k = 0; k < N_PROBES; k++)
             at[k] = values[k]->ints[i];
-            varies = varies || at[k] != at[0];
-        }
-        if (varies ? !sizes_role_varies(op, attribute) || !sizes_fit(l->sizes, at, &form)
-                   : sizes_role_varies(op, attribute) && !sizes_fit(l->sizes, at, &form))
+        if (sizes_role_varies(op, attribute) ? !sizes_fit(l->sizes, at, &form) : varies(at))
             return false;
     }
     return true;
@@ -241,12 +237,6 @@ static bool have_same_outputs(const struct lockstep *l)
 }
 
 // --- one attempt -----------------------------------------------------------------------------------------------------
-
-static const void *known_at(const struct lockstep *l, int k, tensor_id t)
-{
-    const struct importer *im = &l->importers[k];
-    return t != NO_TENSOR && t < im->known.count ? im->known.items[t] : NULL;
-}
 
 static bool reads_values(const struct lockstep *l)
 {
@@ -387,14 +377,6 @@ static bool read_cuts_at(struct conversion *c, int k, struct cuts *ret)
         if (steps[i] != 1)
             return false;
     return ret->starts[k] && n_ends == ret->n && (!ret->axes[k] || n_axes == ret->n);
-}
-
-static bool varies(const int64_t *at)
-{
-    for (int k = 1; k < N_PROBES; k++)
-        if (at[k] != at[0])
-            return true;
-    return false;
 }
 
 // Entries that are left out at one end of an axis. False: an axis of any size may have fewer at some size.

@@ -32,4 +32,19 @@ static inline const void *lockstep_weight(const struct lockstep *l, int k, size_
     return imported_weight_data(l->models[k], index, &data, &ignored) ? data : NULL;
 }
 
+// What the model computes of sizes for a tensor at a probe; NULL: that is not known.
+static inline const void *known_at(const struct lockstep *l, int k, tensor_id t)
+{
+    const struct importer *im = &l->importers[k];
+    return t != NO_TENSOR && t < im->known.count ? im->known.items[t] : NULL;
+}
+
+static inline bool varies(const int64_t *at)   // a number at all probes
+{
+    for (int k = 1; k < N_PROBES; k++)
+        if (at[k] != at[0])
+            return true;
+    return false;
+}
+
 bool import_everywhere(struct lockstep *l);   // into all models

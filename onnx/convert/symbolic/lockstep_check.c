@@ -59,25 +59,19 @@ static bool agrees_on_type(struct trial *t, tensor_id at_probes, tensor_id here)
     return true;
 }
 
-static const int64_t *known_sizes(const struct trial *t, int k, tensor_id at_probes)
-{
-    const struct importer *im = &t->l->importers[k];
-    bool is_list = graph_type(graph_of(t->l, 0), at_probes)->dtype == DTYPE_I64;
-    return is_list && at_probes < im->known.count ? im->known.items[at_probes] : NULL;
-}
-
 static bool agrees_on_sizes(struct trial *t, tensor_id at_probes, tensor_id here)
 {
-    struct imported_weight *w = weight_of(&t->there.model, here);
+    const struct imported_weight *w = weight_of(&t->there.model, here);
     struct error ignored;
     const void *data;
-    if (!w || !known_sizes(t, 0, at_probes) || !type_equal(&w->type, graph_type(graph_of(t->l, 0), at_probes)) ||
+    if (!w || w->type.dtype != DTYPE_I64 || !known_at(t->l, 0, at_probes) ||
+        !type_equal(&w->type, graph_type(graph_of(t->l, 0), at_probes)) ||
         !imported_weight_data(&t->there.model, (size_t)(w - t->there.model.weights.items), &data, &ignored))
         return true;
     for (int64_t i = 0; i < type_elements(&w->type); i++) {
         int64_t at[N_PROBES], number = ((const int64_t *)data)[i];
         for (int k = 0; k < N_PROBES; k++)
-            at[k] = known_sizes(t, k, at_probes)[i];
+            at[k] = ((const int64_t *)known_at(t->l, k, at_probes))[i];
         int64_t said = at_binding(t, at, number);
         if (said >= 0 && said != number)
             return false;

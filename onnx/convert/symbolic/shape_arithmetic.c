@@ -16,15 +16,31 @@ static bool is_one_of(const char *const *names, const struct onnx_string *name)
     return false;
 }
 
-// What input `i` of the node is at a binding, entry by entry; the only entry of a single one.
+// The elements of input `i` of the node at a binding; NULL: they are not known.
+static const void *known_value(const struct lockstep *l, int k, uint32_t i, const struct type **ret_type)
+{
+    tensor_id t = input_of(&l->c[k], i);
+    struct imported_weight *w = t == NO_TENSOR ? NULL : weight_of(l->models[k], t);
+    *ret_type = w ? &w->type : NULL;
+    return w ? lockstep_weight(l, k, (size_t)(w - l->models[k]->weights.items)) : NULL;
+}
+
+// An entry of them; where there is a single one, that.
 static bool known_entry(const struct lockstep *l, int k, uint32_t i, int64_t entry, int64_t *ret_value)
 {
-    const struct conversion *c = &l->c[k];
-    struct imported_weight *w = input_of(c, i) == NO_TENSOR ? NULL : weight_of(l->models[k], input_of(c, i));
-    const void *data = w ? lockstep_weight(l, k, (size_t)(w - l->models[k]->weights.items)) : NULL;
-    if (!data || w->type.dtype != DTYPE_I64 || type_elements(&w->type) == 0)
+    const struct type *type;
+    const int64_t *data = known_value(l, k, i, &type);
+    if (!data || type->dtype != DTYPE_I64 || type_elements(type) == 0)
         return false;
-    *ret_value = ((const int64_t *)data)[type_elements(&w->type) == 1 ? 0 : entry];
+    *ret_value = data[type_elements(type) == 1 ? 0 : entry];
+    return true;
+}
+
+static bool known_operands(const struct lockstep *l, int64_t entry, int64_t *ret_x, int64_t *ret_y)
+{
+    for (int k = 0; k < N_PROBES; k++)
+        if (!known_entry(l, k, 0, entry, &ret_x[k]) || !known_entry(l, k, 1, entry, &ret_y[k]))
+            return false;
     return true;
 }
 
@@ -60,10 +76,7 @@ bool is_never_negative(struct lockstep *l, const int64_t *at)
 
 static bool is_constantly_negative(const int64_t *at)
 {
-    for (int k = 0; k < N_PROBES; k++)
-        if (at[k] >= 0 || at[k] != at[0])
-            return false;
-    return true;
+    return at[0] < 0 && !varies(at);
 }
 
 // The same function of the symbols, or a size and a number below zero (-1 in the shapes that exporters write).
@@ -71,60 +84,38 @@ static bool comparison_is_decided(struct lockstep *l, int64_t entry)
 {
     int64_t x[N_PROBES], y[N_PROBES];
     struct size_form form;
-    for (int k = 0; k < N_PROBES; k++)
-        if (!known_entry(l, k, 0, entry, &x[k]) || !known_entry(l, k, 1, entry, &y[k]))
-            return false;
+    if (!known_operands(l, entry, x, y))
+        return false;
     if (memcmp(x, y, sizeof x) == 0)
         return sizes_fit(l->sizes, x, &form);
     return (is_constantly_negative(x) && is_never_negative(l, y)) ||
            (is_constantly_negative(y) && is_never_negative(l, x));
 }
 
-// A quotient by a number above zero, of what is not below it: there ONNX rounds down, too.
-static bool quotient_is_known(struct lockstep *l, int64_t entry)
-{
-    int64_t x[N_PROBES], y[N_PROBES];
-    for (int k = 0; k < N_PROBES; k++)
-        if (!known_entry(l, k, 0, entry, &x[k]) || !known_entry(l, k, 1, entry, &y[k]) || y[k] != y[0] || y[0] < 1)
-            return false;
-    if (is_never_negative(l, x))
-        sizes_add_quotient(l->sizes, x, 0, y[0]);
-    return is_never_negative(l, x);
-}
-
-// Nothing is left over.
-static bool quotient_is_exact(struct lockstep *l, int64_t entry)
-{
-    for (int k = 0; k < N_PROBES; k++) {
-        int64_t x, y;
-        if (!known_entry(l, k, 0, entry, &x) || !known_entry(l, k, 1, entry, &y) || y == 0 || x % y)
-            return false;
-    }
-    return true;
-}
-
+// Nothing is left over; or by a number above zero, of what is not below it: there ONNX rounds down, too.
 static bool quotient_is_function(struct lockstep *l, int64_t entry)
 {
-    return quotient_is_exact(l, entry) || quotient_is_known(l, entry);
-}
-
-static const void *known_value(const struct lockstep *l, int k, uint32_t i, size_t *ret_bytes)
-{
-    const struct conversion *c = &l->c[k];
-    struct imported_weight *w = input_of(c, i) == NO_TENSOR ? NULL : weight_of(l->models[k], input_of(c, i));
-    *ret_bytes = w ? type_bytes(&w->type) : 0;
-    return w ? lockstep_weight(l, k, (size_t)(w - l->models[k]->weights.items)) : NULL;
+    int64_t x[N_PROBES], y[N_PROBES];
+    bool is_known = known_operands(l, entry, x, y), is_exact = is_known;
+    for (int k = 0; is_exact && k < N_PROBES; k++)
+        is_exact = y[k] != 0 && x[k] % y[k] == 0;
+    if (!is_known || is_exact)
+        return is_exact;
+    if (varies(y) || y[0] < 1 || !is_never_negative(l, x))
+        return false;
+    sizes_add_quotient(l->sizes, x, 0, y[0]);
+    return true;
 }
 
 // What is gathered or cut is told by numbers: by sizes, it may be something else than what the probes show.
 static bool has_fixed_places(const struct lockstep *l)
 {
     for (uint32_t i = 1; i < l->c[0].n_inputs; i++) {
-        size_t bytes, other_bytes;
-        const void *first = known_value(l, 0, i, &bytes);
+        const struct type *type, *other_type;
+        const void *first = known_value(l, 0, i, &type);
         for (int k = 1; first && k < N_PROBES; k++) {
-            const void *other = known_value(l, k, i, &other_bytes);
-            if (!other || other_bytes != bytes || memcmp(first, other, bytes) != 0)
+            const void *other = known_value(l, k, i, &other_type);
+            if (!other || type_bytes(other_type) != type_bytes(type) || memcmp(first, other, type_bytes(type)) != 0)
                 return false;
         }
     }
