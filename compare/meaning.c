@@ -6,7 +6,6 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "onnx/format/model_write.h"
-#include "onnx/format/node.h"
 #include "onnx/format/tensor.h"
 #include "onnx/format/visit.h"
 

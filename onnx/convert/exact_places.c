@@ -10,7 +10,7 @@
 #include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/types.h"
-#include "onnx/format/node.h"
+#include "onnx/format/visit.h"
 #include "onnx/format/tensor.h"
 #include <math.h>
 #include <string.h>

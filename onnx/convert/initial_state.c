@@ -3,7 +3,6 @@
 
 #include "core/text/error.h"
 #include "onnx/convert/weights.h"
-#include "onnx/format/node.h"
 #include "onnx/format/visit.h"
 #include "operators/traits.h"
 

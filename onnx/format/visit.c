@@ -1,4 +1,4 @@
-// Walking over a model by the tables of schema.c, and the small helpers that everybody uses.
+// Walking over a model by the tables of schema.c, strings, and the attributes of nodes by name.
 #include "onnx/format/visit.h"
 
 #include <string.h>
@@ -45,4 +45,31 @@ const struct onnx_string *onnx_symbol(const struct onnx_dimension *d)
 bool onnx_bytes_are(const struct onnx_bytes *b, const char *text)
 {
     return b->size == strlen(text) && (b->size == 0 || memcmp(b->at, text, b->size) == 0);
+}
+
+const struct onnx_attribute *onnx_node_find(const struct onnx_node *n, const char *name)
+{
+    for (size_t i = 0; i < n->attributes.count; i++) {
+        const struct onnx_attribute *a = n->attributes.items[i];
+        if (onnx_string_is(&a->name, name))
+            return a;
+    }
+    return NULL;
+}
+
+int64_t onnx_node_int(const struct onnx_node *n, const char *name, int64_t standard)
+{
+    const struct onnx_attribute *a = onnx_node_find(n, name);
+    return a ? a->i : standard;
+}
+
+double onnx_node_float(const struct onnx_node *n, const char *name, double standard)
+{
+    const struct onnx_attribute *a = onnx_node_find(n, name);
+    return a ? (double)a->f : standard;
+}
+
+bool onnx_node_has_standard_domain(const struct onnx_node *n)
+{
+    return n->domain.size == 0 || onnx_string_is(&n->domain, "ai.onnx");
 }

@@ -1,4 +1,4 @@
-// Walking over a model by the tables of schema.c, and the small helpers that everybody uses.
+// Walking over a model by the tables of schema.c, strings, and the attributes of nodes by name.
 #pragma once
 #include "onnx/format/model.h"
 
@@ -8,3 +8,8 @@ bool onnx_string_is(const struct onnx_string *s, const char *text);
 bool onnx_bytes_are(const struct onnx_bytes *b, const char *text);
 // The name of a size; empty where it has none. "?" is none: exporters write it for every size that they do not know.
 const struct onnx_string *onnx_symbol(const struct onnx_dimension *d);
+
+const struct onnx_attribute *onnx_node_find(const struct onnx_node *n, const char *name);   // NULL when absent
+int64_t onnx_node_int(const struct onnx_node *n, const char *name, int64_t standard);
+double onnx_node_float(const struct onnx_node *n, const char *name, double standard);
+bool onnx_node_has_standard_domain(const struct onnx_node *n);   // "" or "ai.onnx"

@@ -2,7 +2,6 @@
 #include "onnx/convert/export/export_model.h"
 
 #include "onnx/convert/export/export_nodes.h"
-#include "onnx/convert/export/node_names.h"
 #include "onnx/convert/export/value_names.h"
 #include "onnx/format/visit.h"
 

@@ -22,3 +22,5 @@ const char *data_initializer(struct exporter *x, const struct type *type, const 
 // The elements of a constant tensor under another shape, as an initializer; NULL (failed) when it cannot be computed.
 const char *computed_initializer(struct exporter *x, tensor_id tensor, int rank, const int64_t *dim, const char *name);
 const char *cannot_export(struct exporter *x, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// Names of the nodes that were made, each once, and the rules that made them as metadata.
+void name_made_nodes(struct exporter *x);

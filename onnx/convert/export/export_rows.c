@@ -2,9 +2,7 @@
 // nodes are always constant, or never made by a rewrite, have no row.
 #include "onnx/convert/export/export_rows.h"
 
-#include "onnx/convert/export/export_nodes.h"
 #include "onnx/convert/export/making.h"
-#include "onnx/convert/export/value_names.h"
 #include "operators/extra_operators.h"
 
 static const struct row rows[OP_COUNT] = {

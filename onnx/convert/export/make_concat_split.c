@@ -2,10 +2,8 @@
 // written as one, and so is a split whose parts are split again: runtimes copy at each of them.
 #include "onnx/convert/export/make_concat_split.h"
 
-#include "onnx/convert/export/export_nodes.h"
 #include "onnx/convert/export/make_sizes.h"
 #include "onnx/convert/export/making.h"
-#include "onnx/convert/export/value_names.h"
 
 // --- concatenation ---------------------------------------------------------------------------------------------------
 

@@ -2,10 +2,8 @@
 // is added to it, as Gemm, which transposes its factors, too.
 #include "onnx/convert/export/make_conv_pool.h"
 
-#include "onnx/convert/export/export_nodes.h"
 #include "onnx/convert/export/making.h"
 
-#include "onnx/convert/export/value_names.h"
 #include "onnx/format/visit.h"
 #include "operators/fused_activation.h"
 #include "operators/traits.h"

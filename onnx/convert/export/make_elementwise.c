@@ -1,7 +1,5 @@
 // Element-wise operators as ONNX nodes.
-#include "onnx/convert/export/export_nodes.h"
 #include "onnx/convert/export/making.h"
-#include "onnx/convert/export/value_names.h"
 
 bool make_elementwise(struct making *m, const struct row *row)
 {

@@ -1,7 +1,5 @@
 // Reductions, softmax and normalizations as ONNX nodes.
-#include "onnx/convert/export/export_nodes.h"
 #include "onnx/convert/export/making.h"
-#include "onnx/convert/export/value_names.h"
 
 bool make_reduce(struct making *m, const struct row *row)
 {

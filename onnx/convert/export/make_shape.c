@@ -1,5 +1,4 @@
 // Operators that move entries as ONNX nodes.
-#include "onnx/convert/export/export_nodes.h"
 #include "onnx/convert/export/make_sizes.h"
 #include "onnx/convert/export/making.h"
 #include "onnx/convert/reshape_sizes.h"

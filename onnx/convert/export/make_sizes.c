@@ -3,8 +3,6 @@
 // stand before all others.
 #include "onnx/convert/export/make_sizes.h"
 
-#include "onnx/convert/export/export_nodes.h"
-#include "onnx/convert/export/value_names.h"
 #include "onnx/convert/reshape_sizes.h"
 
 #include <string.h>

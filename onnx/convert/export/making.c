@@ -3,8 +3,6 @@
 #include "onnx/convert/export/making.h"
 
 #include "onnx/convert/export/element_types.h"
-#include "onnx/convert/export/export_nodes.h"
-#include "onnx/convert/export/value_names.h"
 #include "operators/fused_activation.h"
 
 int64_t opset_of(const struct making *m)

@@ -1,5 +1,4 @@
-// Names of values and weights of the new model (those of nodes: node_names.c). What stood in the old one keeps its
-// name; what is new gets one that the old model has nowhere.
+// What stood in the old model keeps its name; what is new gets one that the old model has nowhere.
 #include "onnx/convert/export/value_names.h"
 
 #include "onnx/format/visit.h"

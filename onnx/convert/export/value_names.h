@@ -1,4 +1,4 @@
-// Names of values and weights of the new model (those of nodes: node_names.c).
+// Names of values and weights of the new model.
 #pragma once
 #include "onnx/convert/export/exporter.h"
 

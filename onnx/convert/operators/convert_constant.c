@@ -1,11 +1,7 @@
 // Constants, and what is constant once shapes are known.
 #include "core/text/error.h"
 #include "expressions/elements.h"
-#include "onnx/convert/build.h"
-#include "onnx/convert/conversion.h"
-#include "onnx/convert/importer.h"
 #include "onnx/convert/operators/converters.h"
-#include "onnx/convert/read_node.h"
 #include "onnx/convert/types.h"
 #include "onnx/convert/weights.h"
 #include "onnx/format/tensor.h"

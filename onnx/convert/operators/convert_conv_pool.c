@@ -3,9 +3,7 @@
 #include "onnx/convert/operators/convert_conv_pool.h"
 
 #include "onnx/convert/bind_shapes.h"
-#include "onnx/convert/build.h"
 #include "onnx/convert/operators/converters.h"
-#include "onnx/convert/read_node.h"
 
 struct windows {
     int n;   // spatial axes

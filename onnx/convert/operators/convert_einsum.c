@@ -1,11 +1,7 @@
 // Einsum: sums of products by named axes. Operands are taken from left to right, two at a time. Axes that only one of
 // two has, and that nothing later asks for, are summed first; where both have axes to be summed the product is one of
 // matrices, with the axes that are kept of both as its batch, otherwise one entry by entry.
-#include "onnx/convert/build.h"
-#include "onnx/convert/conversion.h"
-#include "onnx/convert/importer.h"
 #include "onnx/convert/operators/converters.h"
-#include "onnx/convert/read_node.h"
 
 #include <string.h>
 

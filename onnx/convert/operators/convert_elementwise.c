@@ -3,13 +3,9 @@
 #include "onnx/convert/operators/convert_elementwise.h"
 
 #include "expressions/elements.h"
-#include "onnx/convert/build.h"
-#include "onnx/convert/importer.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/operators/fold_into_weights.h"
 #include "onnx/convert/operators/merge_convs.h"
-#include "onnx/convert/read_node.h"
-#include "onnx/format/node.h"
 #include "onnx/format/visit.h"
 
 #include <math.h>

@@ -1,9 +1,7 @@
 // Matrix products.
 #include "onnx/convert/operators/convert_matmul.h"
 
-#include "onnx/convert/build.h"
 #include "onnx/convert/operators/converters.h"
-#include "onnx/convert/read_node.h"
 
 static tensor_id transposed_matrix(struct conversion *c, tensor_id x)
 {

@@ -1,11 +1,7 @@
 // Normalizations; that of a batch becomes part of the convolution or product before it, where there is one.
 #include "onnx/convert/operators/convert_normalization.h"
 
-#include "onnx/convert/build.h"
-#include "onnx/convert/importer.h"
 #include "onnx/convert/operators/convert_reduce.h"
-#include "onnx/convert/operators/reductions.h"
-#include "onnx/convert/read_node.h"
 
 #include <math.h>
 

@@ -2,11 +2,8 @@
 #include "onnx/convert/operators/convert_parts.h"
 
 #include "onnx/convert/bind_shapes.h"
-#include "onnx/convert/build.h"
-#include "onnx/convert/importer.h"
 #include "onnx/convert/operators/convert_resample.h"
 #include "onnx/convert/operators/converters.h"
-#include "onnx/convert/read_node.h"
 
 // ---- joining and cutting ----
 

@@ -3,16 +3,12 @@
 //     quantize     clip(round(x / scale) + zero)          half to even, the quotient rounded to its element type first
 //     dequantize   (q - zero) * scale
 //     products     of q - zero, in integers of 32 bits; QLinear* scale their sums and quantize them again
-#include "onnx/convert/build.h"
-#include "onnx/convert/conversion.h"
 #include "onnx/convert/fold_constants.h"
-#include "onnx/convert/importer.h"
 #include "onnx/convert/operators/convert_conv_pool.h"
 #include "onnx/convert/operators/convert_elementwise.h"
 #include "onnx/convert/operators/convert_matmul.h"
 #include "onnx/convert/operators/convert_parts.h"
 #include "onnx/convert/operators/converters.h"
-#include "onnx/convert/read_node.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,13 +5,9 @@
 //     GRU    z = f(x W + H R), r likewise, n = g(x W + (r H) R) or g(x W + r (H R + Rb)), H' = (1 - z) n + z H
 //     LSTM   i = f(x W + H R + P C), f likewise, C' = f C + i g(x W + H R), o = f(x W + H R + P C'), H' = o h(C')
 // Sequences that are shorter than the longest keep their state behind their end, where the outputs are 0.
-#include "onnx/convert/build.h"
-#include "onnx/convert/conversion.h"
-#include "onnx/convert/importer.h"
 #include "onnx/convert/operators/convert_elementwise.h"
 #include "onnx/convert/operators/convert_parts.h"
 #include "onnx/convert/operators/converters.h"
-#include "onnx/convert/read_node.h"
 #include "onnx/format/visit.h"
 
 #include <math.h>

@@ -1,10 +1,6 @@
 // Reductions and softmax.
 #include "onnx/convert/operators/convert_reduce.h"
 
-#include "onnx/convert/build.h"
-#include "onnx/convert/conversion.h"
-#include "onnx/convert/read_node.h"
-
 #include <math.h>
 
 bool read_axes(struct conversion *c, int rank, struct axes *ret_axes)
@@ -62,9 +58,11 @@ bool convert_reduce(struct conversion *c)
            give(c, 0, reduce_by(c, (enum operator_id)c->parameter, input_of(c, 0), &axes, keeps));
 }
 
-// A sum of what `before` makes of the entries, and what `after` makes of it; squares are products.
-static bool give_sum_of(struct conversion *c, enum operator_id before, enum operator_id after)
+// A sum of what one operator makes of the entries, and what another makes of it (SUM_OF); squares are products.
+bool convert_sum_of(struct conversion *c)
 {
+    enum operator_id before = (enum operator_id)(c->parameter % SUM_OF(0, 1)),
+                     after = (enum operator_id)(c->parameter / SUM_OF(0, 1));
     struct axes axes;
     bool keeps;
     if (!begin_reduction(c, &axes, &keeps))
@@ -74,26 +72,6 @@ static bool give_sum_of(struct conversion *c, enum operator_id before, enum oper
     x = before == OP_EWMUL ? binary(c, before, x, x) : before == OP_COUNT ? x : unary(c, before, x);
     tensor_id sum = reduce_by(c, OP_REDUCESUM, x, &axes, keeps);
     return give(c, 0, cast_to(c, after == OP_COUNT ? sum : unary(c, after, sum), dtype));
-}
-
-bool convert_reduce_l1(struct conversion *c)
-{
-    return give_sum_of(c, OP_ABS, OP_COUNT);
-}
-
-bool convert_reduce_sum_square(struct conversion *c)
-{
-    return give_sum_of(c, OP_EWMUL, OP_COUNT);
-}
-
-bool convert_reduce_l2(struct conversion *c)
-{
-    return give_sum_of(c, OP_EWMUL, OP_SQRT);
-}
-
-bool convert_reduce_log_sum(struct conversion *c)
-{
-    return give_sum_of(c, OP_COUNT, OP_LOG);
 }
 
 // log(sum(exp(x))) = m + log(sum(exp(x - m))), m the maximum.

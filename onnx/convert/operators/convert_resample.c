@@ -2,10 +2,7 @@
 // indices, what mixes them (linear and cubic interpolation) a product with a constant matrix, axis by axis.
 #include "onnx/convert/operators/convert_resample.h"
 
-#include "onnx/convert/build.h"
-#include "onnx/convert/importer.h"
 #include "onnx/convert/operators/converters.h"
-#include "onnx/convert/read_node.h"
 
 #include <math.h>
 

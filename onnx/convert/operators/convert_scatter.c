@@ -3,12 +3,8 @@
 // choose of any tensor is a `gather` on the axis that the chosen axes become.
 #include "expressions/elements.h"
 #include "onnx/convert/bind_shapes.h"
-#include "onnx/convert/build.h"
-#include "onnx/convert/conversion.h"
 #include "onnx/convert/fold_constants.h"
-#include "onnx/convert/importer.h"
 #include "onnx/convert/operators/converters.h"
-#include "onnx/convert/read_node.h"
 #include "onnx/convert/weights.h"
 
 #include <string.h>

@@ -1,10 +1,6 @@
 // Operators that give the same entries another shape, or another order.
 #include "onnx/convert/bind_shapes.h"
-#include "onnx/convert/build.h"
-#include "onnx/convert/conversion.h"
-#include "onnx/convert/importer.h"
 #include "onnx/convert/operators/converters.h"
-#include "onnx/convert/read_node.h"
 
 #define MAX_REPEATS 64   // of Tile on one axis
 

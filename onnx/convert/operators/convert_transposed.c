@@ -1,11 +1,8 @@
 // ConvTranspose as a convolution: zeros between the image's entries (stride), wide pads, and the kernel turned around
 // with its input and output channels exchanged. Where windows neither overlap nor leave gaps each entry becomes a
 // block, by a convolution of 1x1 without any zeros.
-#include "onnx/convert/build.h"
-#include "onnx/convert/conversion.h"
 #include "onnx/convert/operators/convert_conv_pool.h"
 #include "onnx/convert/operators/converters.h"
-#include "onnx/convert/read_node.h"
 
 struct transposed {
     int n;                                                     // spatial axes, at most 3

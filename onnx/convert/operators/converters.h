@@ -1,7 +1,9 @@
 // Import's side of the table of ONNX operators, and the functions convert_... that it names; which file has which
-// follows from the operator's kind. Private to onnx/convert.
+// follows from the operator's kind; with what all of these need. Private to onnx/convert.
 #pragma once
-#include "onnx/convert/conversion.h"
+#include "onnx/convert/build.h"
+#include "onnx/convert/importer.h"
+#include "onnx/convert/read_node.h"
 
 // Some operators are understood and yet kept as opaque nodes, since runtimes have kernels for them that nothing else
 // reaches: what they compute serves to type them, to fold them, and to run them ourselves (import_options.expands).
@@ -12,6 +14,8 @@ enum keeping {
     KEPT_UNREAD,            // of constants, too: what it computes is long, and opaque/ types it
 };
 #define ALL_INPUTS UINT32_MAX   // one at least
+// The parameter of sums; OP_COUNT: nothing is done to the entries, or to the sum.
+#define SUM_OF(before, after) ((before) + (OP_COUNT + 1) * (after))
 
 // A row of the table of ONNX operators (operators.def), as import sees it.
 struct converter {

@@ -4,11 +4,8 @@
 // is no use to others.
 #include "onnx/convert/operators/fold_into_weights.h"
 
-#include "onnx/convert/build.h"
-#include "onnx/convert/importer.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/operators/factors_fit.h"
-#include "onnx/convert/read_node.h"
 #include "onnx/format/visit.h"
 #include "operators/traits.h"
 
