@@ -2,7 +2,7 @@
 #include "generator/enumerate/confirm_class.h"
 
 #include "generator/enumerate/inputs.h"
-#include "generator/enumerate/rule_graph.h"
+#include "generator/enumerate/size_test.h"
 #include "generator/enumerate/term.h"
 #include <string.h>
 
@@ -14,6 +14,7 @@ struct class
 {
     const struct tensor_store *s;
     struct lookup *l;
+    struct evaluation_cache *calls;
     const struct member *members;
     size_t count;
     uint32_t support;   // the inputs that the value depends on
@@ -94,7 +95,7 @@ static bool depends_on(const struct class *c, const struct key *term, int input)
     order[input] = (uint8_t)(input > leaf->first_alike ? input - 1 : input + 1);
     key_rename(f, &other, order);
     rule_graph_from_keys(&graph, f, 1, term, &other);
-    return rule_graph_judge(&graph, c->l) != VERDICT_EQUAL;
+    return !rule_graph_holds(&graph, c->calls);
 }
 
 // The key of the first member that has one.
@@ -221,10 +222,10 @@ static void keep_if_canonical(struct class *c, struct findings *f)
         add_members(c, f);
 }
 
-void class_confirm(const struct tensor_store *s, struct lookup *l, const struct member *members, size_t count,
-                   struct findings *f)
+void class_confirm(const struct tensor_store *s, struct lookup *l, struct evaluation_cache *calls,
+                   const struct member *members, size_t count, struct findings *f)
 {
-    struct class c = {.s = s, .l = l, .members = members, .count = count};
+    struct class c = {.s = s, .l = l, .calls = calls, .members = members, .count = count};
     c.support = support_of_class(&c);
     if (inputs_are_first(s->family, c.support))
         keep_if_canonical(&c, f);

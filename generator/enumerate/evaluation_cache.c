@@ -9,6 +9,7 @@
 #include "expressions/field.h"
 #include "expressions/type_identity.h"
 #include "generator/enumerate/same_definition.h"
+#include <assert.h>
 #include <string.h>
 
 // A tape is made for a call that is evaluated so often: making one takes as long as some ten evaluations by a plan.
@@ -41,8 +42,7 @@ struct call_tensor {
     const struct call_type *type;
     uint32_t application;   // NO_APPLICATION: a variable
     uint32_t variable;
-    const uint64_t *field;   // of an application's output; NULL: not asked for yet
-    const double *real;
+    const void *contents[CALL_DOMAINS];   // of an application's output; NULL: not asked for yet
 };
 
 static void start_draft(struct evaluation_cache *c)
@@ -112,10 +112,9 @@ void evaluation_cache_free(struct evaluation_cache *c)
     definition_free(&c->draft);
     arena_free(&c->lasting);
     arena_free(&c->scratch);
-    for (int i = 0; i < MAX_CALL_VARIABLES; i++) {
-        vec_free(&c->field_rows[i]);
-        vec_free(&c->real_rows[i]);
-    }
+    for (int i = 0; i < MAX_CALL_VARIABLES; i++)
+        for (int domain = 0; domain < CALL_DOMAINS; domain++)
+            vec_free(&c->rows[domain][i]);
 }
 
 // --- types -----------------------------------------------------------------------------------------------------------
@@ -314,7 +313,7 @@ call_value evaluation_cache_variable(struct evaluation_cache *c, int variable, c
     call_value *value = &c->of_variable[variable].items[type->number];
     if (*value == NO_CALL_VALUE) {
         *value = (call_value)c->values.count;
-        vec_push(&c->values, ((struct call_tensor){type, NO_APPLICATION, (uint32_t)variable, NULL, NULL}));
+        vec_push(&c->values, ((struct call_tensor){type, NO_APPLICATION, (uint32_t)variable, {NULL}}));
     }
     return *value;
 }
@@ -338,42 +337,33 @@ call_value evaluation_cache_apply(struct evaluation_cache *c, const struct call 
         return c->applications.items[found].outputs;
     table_insert(&c->by_application, hash, (uint32_t)c->applications.count);
     for (int i = 0; i < call->n_outputs; i++)
-        vec_push(&c->values, ((struct call_tensor){call->outputs[i], (uint32_t)c->applications.count, 0, NULL, NULL}));
+        vec_push(&c->values, ((struct call_tensor){call->outputs[i], (uint32_t)c->applications.count, 0, {NULL}}));
     vec_push(&c->applications, asked);
     return asked.outputs;
 }
 
 // --- contents --------------------------------------------------------------------------------------------------------
 
-static struct random stream_of(const struct evaluation_cache *c, uint32_t variable)
+static_assert(sizeof(union call_number) == sizeof(uint64_t) && sizeof(double) == sizeof(uint64_t), "one size for both");
+
+static union call_number number_of(struct random *stream, enum call_domain domain, uint32_t variable)
 {
-    return random_seed(hash_mix(c->seed, (uint64_t)variable));
+    if (domain == CALL_FIELD)
+        return (union call_number){.field = random_below(stream, FIELD_PRIME)};
+    return (union call_number){.real = (1 << variable / CALL_VARIABLES % 4) * (2 * random_unit(stream) - 1)};
 }
 
 // The first n values of a variable, and one where n is 0: there is no memory without it.
-static const uint64_t *field_row(struct evaluation_cache *c, uint32_t variable, size_t n)
+static const void *row_of(struct evaluation_cache *c, enum call_domain domain, uint32_t variable, size_t n)
 {
     n = n ? n : 1;
-    if (c->field_rows[variable].count < n) {
-        struct random stream = stream_of(c, variable);
-        vec_clear(&c->field_rows[variable]);
+    if (c->rows[domain][variable].count < n) {
+        struct random stream = random_seed(hash_mix(c->seed, (uint64_t)variable));
+        vec_clear(&c->rows[domain][variable]);
         for (size_t i = 0; i < n; i++)
-            vec_push(&c->field_rows[variable], random_below(&stream, FIELD_PRIME));
+            vec_push(&c->rows[domain][variable], number_of(&stream, domain, variable));
     }
-    return c->field_rows[variable].items;
-}
-
-static const double *real_row(struct evaluation_cache *c, uint32_t variable, size_t n)
-{
-    n = n ? n : 1;
-    if (c->real_rows[variable].count < n) {
-        struct random stream = stream_of(c, variable);
-        double most = 1 << variable / CALL_VARIABLES % 4;
-        vec_clear(&c->real_rows[variable]);
-        for (size_t i = 0; i < n; i++)
-            vec_push(&c->real_rows[variable], most * (2 * random_unit(&stream) - 1));
-    }
-    return c->real_rows[variable].items;
+    return c->rows[domain][variable].items;
 }
 
 static const struct evaluation_plan *plan_of(struct evaluation_cache *c, struct call *call)
@@ -393,71 +383,50 @@ static const struct tape *tape_of(struct evaluation_cache *c, struct call *call)
     return method->tape;
 }
 
-static void run_on_field(struct evaluation_cache *c, struct call *call, const uint64_t *const *inputs,
-                         uint64_t *const *outputs)
+static void run_on_field(struct evaluation_cache *c, struct call *call, const void *const *inputs, void *const *outputs)
 {
+    const uint64_t *in[] = {inputs[0], inputs[1]};
+    uint64_t *out[] = {outputs[0], outputs[1]};
     const struct tape *tape = tape_of(c, call);
     if (tape)
-        tape_run(tape, inputs, outputs, &c->scratch);
+        tape_run(tape, in, out, &c->scratch);
     else
-        evaluate_plan_field(plan_of(c, call), c->seed, inputs, outputs, &c->scratch);
+        evaluate_plan_field(plan_of(c, call), c->seed, in, out, &c->scratch);
 }
 
-static void run_on_reals(struct evaluation_cache *c, struct call *call, const double *const *inputs,
-                         double *const *outputs)
+static void run_on_reals(struct evaluation_cache *c, struct call *call, const void *const *inputs, void *const *outputs)
 {
+    const double *in[] = {inputs[0], inputs[1]};
+    double *out[] = {outputs[0], outputs[1]};
     const struct tape *tape = tape_of(c, call);
     if (tape)
-        tape_run_f64(tape, inputs, outputs, &c->scratch);
+        tape_run_f64(tape, in, out, &c->scratch);
     else
-        evaluate_plan_f64(plan_of(c, call), inputs, outputs, &c->scratch);
+        evaluate_plan_f64(plan_of(c, call), in, out, &c->scratch);
 }
 
 // Inputs are asked for twice: only when all are computed do the rows of variables stay where they are.
-static void compute_field(struct evaluation_cache *c, const struct call_application *a)
+static void compute(struct evaluation_cache *c, enum call_domain domain, const struct call_application *a)
 {
     struct call *call = c->calls.items[a->call];
-    const uint64_t *inputs[2] = {0};
-    uint64_t *outputs[MAX_NODE_OUTPUTS];
+    const void *inputs[2] = {0};
+    void *outputs[MAX_NODE_OUTPUTS] = {0};
     for (int i = 0; i < 2 * call->n_inputs; i++)
-        inputs[i % call->n_inputs] = evaluation_cache_field(c, a->inputs[i % call->n_inputs]);
+        inputs[i % call->n_inputs] = evaluation_cache_contents(c, domain, a->inputs[i % call->n_inputs]);
     for (int i = 0; i < call->n_outputs; i++) {
-        outputs[i] = arena_alloc(&c->kept, call->outputs[i]->elements * sizeof(uint64_t), _Alignof(uint64_t));
-        c->values.items[a->outputs + (call_value)i].field = outputs[i];
+        outputs[i] =
+            arena_alloc(&c->kept, call->outputs[i]->elements * sizeof(union call_number), _Alignof(union call_number));
+        c->values.items[a->outputs + (call_value)i].contents[domain] = outputs[i];
     }
-    run_on_field(c, call, inputs, outputs);
+    (domain == CALL_FIELD ? run_on_field : run_on_reals)(c, call, inputs, outputs);
 }
 
-static void compute_reals(struct evaluation_cache *c, const struct call_application *a)
-{
-    struct call *call = c->calls.items[a->call];
-    const double *inputs[2] = {0};
-    double *outputs[MAX_NODE_OUTPUTS];
-    for (int i = 0; i < 2 * call->n_inputs; i++)
-        inputs[i % call->n_inputs] = evaluation_cache_reals(c, a->inputs[i % call->n_inputs]);
-    for (int i = 0; i < call->n_outputs; i++) {
-        outputs[i] = arena_alloc(&c->kept, call->outputs[i]->elements * sizeof(double), _Alignof(double));
-        c->values.items[a->outputs + (call_value)i].real = outputs[i];
-    }
-    run_on_reals(c, call, inputs, outputs);
-}
-
-const uint64_t *evaluation_cache_field(struct evaluation_cache *c, call_value value)
+const void *evaluation_cache_contents(struct evaluation_cache *c, enum call_domain domain, call_value value)
 {
     const struct call_tensor *v = &c->values.items[value];
     if (v->application == NO_APPLICATION)
-        return field_row(c, v->variable, v->type->elements);
-    if (!v->field)
-        compute_field(c, &c->applications.items[v->application]);
-    return v->field;
-}
-
-const double *evaluation_cache_reals(struct evaluation_cache *c, call_value value)
-{
-    const struct call_tensor *v = &c->values.items[value];
-    if (v->application == NO_APPLICATION)
-        return real_row(c, v->variable, v->type->elements);
-    if (!v->real)
-        compute_reals(c, &c->applications.items[v->application]);
-    return v->real;
+        return row_of(c, domain, v->variable, v->type->elements);
+    if (!v->contents[domain])
+        compute(c, domain, &c->applications.items[v->application]);
+    return v->contents[domain];
 }

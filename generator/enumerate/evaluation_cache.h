@@ -40,6 +40,11 @@ struct call;
 struct method;
 struct call_application;
 struct call_tensor;
+enum call_domain { CALL_FIELD, CALL_REAL, CALL_DOMAINS };   // field elements, and doubles
+union call_number {
+    uint64_t field;
+    double real;
+};
 struct evaluation_cache {
     uint64_t seed;   // of variables and functions
     size_t max_bytes;
@@ -54,8 +59,7 @@ struct evaluation_cache {
     VEC(struct call_tensor) values;
     VEC(call_value) of_variable[MAX_CALL_VARIABLES];                         // by the type's number
     struct table by_type, by_setting, by_call, by_meaning, by_application;   // by_meaning: of methods with a definition
-    VEC(uint64_t) field_rows[MAX_CALL_VARIABLES];
-    VEC(double) real_rows[MAX_CALL_VARIABLES];
+    VEC(union call_number) rows[CALL_DOMAINS][MAX_CALL_VARIABLES];
 };
 void evaluation_cache_init(struct evaluation_cache *c, uint64_t seed,
                            size_t max_bytes);   // max_bytes: for evaluation_cache_limit
@@ -76,6 +80,5 @@ bool evaluation_cache_may_apply(const struct call *call);
 // The first output of a call that may be applied; the others follow it.
 call_value evaluation_cache_apply(struct evaluation_cache *c, const struct call *call, const call_value *inputs);
 const struct call_type *evaluation_cache_type_of(const struct evaluation_cache *c, call_value value);
-// The contents. Those of variables are good until the next one is asked for.
-const uint64_t *evaluation_cache_field(struct evaluation_cache *c, call_value value);
-const double *evaluation_cache_reals(struct evaluation_cache *c, call_value value);
+// The contents, as uint64_t or double. Those of variables are good until the next one is asked for.
+const void *evaluation_cache_contents(struct evaluation_cache *c, enum call_domain domain, call_value value);

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_KNOWN_BYTES = 1 << 21 };
-
 // --- types -----------------------------------------------------------------------------------------------------------
 
 static const struct split_tree *without_any(struct arena *a, const struct split_tree *tree)
@@ -312,43 +310,6 @@ void lookup_evaluate(struct lookup *l, const struct signature *s, const uint64_t
         evaluate_plan_field(s->meaning->plan, l->family_types->seed, inputs, outputs, &l->scratch);
 }
 
-static bool is_known_application(const void *owner, uint32_t id, const void *key)
-{
-    const struct lookup *l = owner;
-    const struct known_outputs *known = &l->known.items[id], *asked = key;
-    return known->signature == asked->signature && known->a == asked->a && known->b == asked->b;
-}
-
-uint64_t *const *lookup_outputs(struct lookup *l, const struct signature *s, const uint64_t *a, const uint64_t *b)
-{
-    struct known_outputs asked = {.signature = s, .a = a, .b = b};
-    uint64_t hash = (uint64_t)(uintptr_t)a * UINT64_C(0x9fb21c651e98df25);
-    hash = (hash ^ hash >> 31 ^ (uint64_t)(uintptr_t)b) * UINT64_C(0xd6e8feb86659fd93);
-    hash = hash ^ hash >> 31 ^ (uint64_t)(uintptr_t)s;
-    uint32_t found = table_find(&l->by_values, hash, is_known_application, l, &asked);
-    if (found != TABLE_NONE)
-        return l->known.items[found].outputs;
-    for (int i = 0; i < s->n_outputs; i++)
-        asked.outputs[i] = arena_alloc(&l->of_known, s->outputs[i]->elements * sizeof(uint64_t), _Alignof(uint64_t));
-    lookup_evaluate(l, s, a, b, asked.outputs);
-    table_insert(&l->by_values, hash, (uint32_t)l->known.count);
-    vec_push(&l->known, asked);
-    return l->known.items[l->known.count - 1].outputs;
-}
-
-static void forget_outputs(struct lookup *l)
-{
-    table_free(&l->by_values);
-    vec_free(&l->known);
-    arena_free(&l->of_known);
-}
-
-void lookup_limit(struct lookup *l)
-{
-    if (l->of_known.total >= MAX_KNOWN_BYTES)
-        forget_outputs(l);
-}
-
 // --- lifetime --------------------------------------------------------------------------------------------------------
 
 static void evaluate_constant(struct family_types *u, int i, struct definition *d)
@@ -423,7 +384,6 @@ void lookup_init(struct lookup *l, struct family_types *u)
     *l = (struct lookup){.family_types = u};
     arena_init(&l->kept);
     arena_init(&l->scratch);
-    arena_init(&l->of_known);
 }
 
 void lookup_free(struct lookup *l)
@@ -432,7 +392,6 @@ void lookup_free(struct lookup *l)
     vec_free(&l->seen);
     table_free(&l->by_types);
     vec_free(&l->applications);
-    forget_outputs(l);
     arena_free(&l->kept);
     arena_free(&l->scratch);
 }

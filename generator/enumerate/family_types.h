@@ -65,21 +65,14 @@ struct applications {
 };
 // The kind of an application decides, beside the types, which operators may be applied.
 enum application_kind { SECOND_ORDER = 1, FIRST_IS_NODE = 2, SECOND_IS_NODE = 4, APPLICATION_KINDS = 8 };
-// An application to values that stay where they are, with its outputs.
-struct known_outputs {
-    const struct signature *signature;
-    const uint64_t *a, *b;
-    uint64_t *outputs[MAX_NODE_OUTPUTS];
-};
 struct lookup {
     struct family_types *family_types;
-    struct table cache, by_types, by_values;
+    struct table cache, by_types;
     VEC(const struct signature *) seen;
     VEC(const struct applications *) applications;
-    VEC(struct known_outputs) known;
-    struct arena kept, scratch, of_known;
+    struct arena kept, scratch;
 };
-enum { RANDOM_ROWS = 2 * MAX_LEAVES, RANDOM_ROW = 8192 };
+enum { RANDOM_ROWS = MAX_LEAVES, RANDOM_ROW = 8192 };
 
 // The values of variables, RANDOM_ROWS rows of RANDOM_ROW field elements, which all families of a seed have in common.
 const uint64_t *family_types_draw(struct arena *a, uint64_t seed);
@@ -105,9 +98,5 @@ void lookup_evaluate_all(struct lookup *l, const struct applications *all, const
 // Evaluates into arrays of the output types' elements.
 void lookup_evaluate(struct lookup *l, const struct signature *s, const uint64_t *a, const uint64_t *b,
                      uint64_t *const *outputs);
-// The outputs of an application to values of the family or of this lookup, evaluated once. They stay where they are
-// until lookup_limit is asked the next time, which forgets them all when they take too much memory.
-uint64_t *const *lookup_outputs(struct lookup *l, const struct signature *s, const uint64_t *a, const uint64_t *b);
-void lookup_limit(struct lookup *l);
 // Equal shapes and split trees, SPLIT_ANY taken for no split: that of a constant is no property of its value.
 bool types_agree(const struct type *a, const struct type *b);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLICE_BITS = 10, CHUNK_MEMBERS = 63 };
+enum { SLICE_BITS = 10, CHUNK_MEMBERS = 63, MAX_CALL_BYTES = 1 << 23 };
 static_assert(1 << SLICE_BITS == FINGERPRINT_SLICES, "slices are the leading bits of fingerprints");
 
 void findings_free(struct findings *f)
@@ -290,8 +290,8 @@ static void sort_slice(struct collector *collectors, int n, int slice, struct ar
     sort_buckets(b);
 }
 
-static void judge_slice(const struct tensor_store *s, struct lookup *l, const struct sorting *sorted,
-                        struct findings *f)
+static void judge_slice(const struct tensor_store *s, struct lookup *l, struct evaluation_cache *calls,
+                        const struct sorting *sorted, struct findings *f)
 {
     for (size_t i = 0; i < sorted->count; i++)
         if (inputs_are_first(s->family, sorted->members[i].support))
@@ -301,7 +301,7 @@ static void judge_slice(const struct tensor_store *s, struct lookup *l, const st
             if (!have_equal_fingerprints(&sorted->members[first], &sorted->members[end]))
                 break;
         if (end - first > 1)
-            class_confirm(s, l, &sorted->members[first], end - first, f);
+            class_confirm(s, l, calls, &sorted->members[first], end - first, f);
     }
 }
 
@@ -312,8 +312,10 @@ static void judge_slices(const struct tensor_store *s, struct collector *collect
 #pragma omp parallel num_threads(s->family_types->threads)
     {
         struct lookup l;
+        struct evaluation_cache calls;
         struct arena arena;
         lookup_init(&l, s->family_types);
+        evaluation_cache_init(&calls, s->family_types->seed + 1, MAX_CALL_BYTES);
         arena_init(&arena);
 #pragma omp for schedule(dynamic, 1)
         for (int i = 0; i < slices; i++) {
@@ -321,10 +323,11 @@ static void judge_slices(const struct tensor_store *s, struct collector *collect
             struct sorting sorted;
             sort_slice(collectors, n, i, &arena, &sorted);
             if (!interrupt_requested())
-                judge_slice(s, &l, &sorted, &parts[i]);
+                judge_slice(s, &l, &calls, &sorted, &parts[i]);
             arena_release(&arena, mark);
         }
         lookup_free(&l);
+        evaluation_cache_free(&calls);
         arena_free(&arena);
     }
     size_t members = f->members.count;

@@ -1,4 +1,4 @@
-// Graphs are read from keys and written as keys, cleaned of what nothing reaches, and judged by their values.
+// Graphs are read from keys and written as keys, and cleaned of what nothing reaches.
 #include "generator/enumerate/rule_graph.h"
 
 #include <assert.h>
@@ -194,84 +194,4 @@ void rule_graph_clean(struct rule_graph *rg)
     for (int i = 0; i < rg->n_outputs; i++)
         cleaned.target[i] = copy_term(&c, rg->target[i]);
     *rg = cleaned;
-}
-
-// --- judging ---------------------------------------------------------------------------------------------------------
-
-struct valued {
-    const struct gen_type *type;
-    const uint64_t *data;
-};
-struct judging {
-    const struct rule_graph *rg;
-    struct lookup *l;
-    struct valued variables[MAX_RULE_GRAPH_VARIABLES];
-    struct valued nodes[MAX_RULE_GRAPH_NODES][MAX_NODE_OUTPUTS];
-    uint32_t is_done;   // set of nodes
-};
-
-static struct valued value_of_constant(struct judging *j, int leaf)
-{
-    const struct family_types *u = j->l->family_types;
-    return (struct valued){u->constants[leaf].type, u->constants[leaf].data};
-}
-
-static bool value_of(struct judging *j, reference r, struct valued *ret_value);
-
-static bool evaluate_sketch_node(struct judging *j, int node)
-{
-    const struct rule_graph_node *n = &j->rg->nodes[node];
-    struct valued in[2] = {0};
-    for (int i = 0; i < n->n_inputs; i++)
-        if (!value_of(j, n->inputs[i], &in[i]))
-            return false;
-    const struct signature *s = lookup_signature(j->l, n->instance, in[0].type, in[1].type);
-    if (!s->is_typed)
-        return false;
-    uint64_t *const *outputs = lookup_outputs(j->l, s, in[0].data, in[1].data);
-    for (int i = 0; i < s->n_outputs; i++)
-        j->nodes[node][i] = (struct valued){s->outputs[i], outputs[i]};
-    j->is_done |= 1u << node;
-    return true;
-}
-
-static bool value_of(struct judging *j, reference r, struct valued *ret_value)
-{
-    if (reference_is_node(r)) {
-        int node = reference_node(r);
-        if (!(j->is_done & 1u << node) && !evaluate_sketch_node(j, node))
-            return false;
-        *ret_value = j->nodes[node][reference_output(r)];
-    } else {
-        *ret_value = reference_is_variable(r) ? j->variables[r] : value_of_constant(j, r - RULE_GRAPH_CONSTANT);
-    }
-    return ret_value->type != NULL;
-}
-
-static bool is_same_value(const struct valued *x, const struct valued *y)
-{
-    return x->type->plain == y->type->plain && memcmp(x->data, y->data, x->type->elements * sizeof *x->data) == 0;
-}
-
-enum verdict rule_graph_judge(const struct rule_graph *rg, struct lookup *l)
-{
-    struct judging j;
-    enum verdict verdict = VERDICT_EQUAL;
-    j.rg = rg;
-    j.l = l;
-    j.is_done = 0;
-    lookup_limit(l);
-    for (int v = 0; v < rg->n_variables; v++) {
-        struct type type = rule_graph_type_of_variable(rg, v);
-        j.variables[v].type = family_types_type(l->family_types, &type);
-        j.variables[v].data = family_types_random(l->family_types, MAX_LEAVES + v);
-    }
-    for (int i = 0; i < rg->n_outputs && verdict == VERDICT_EQUAL; i++) {
-        struct valued x, y;
-        if (!value_of(&j, rg->source[i], &x) || !value_of(&j, rg->target[i], &y))
-            verdict = VERDICT_ILL_TYPED;
-        else if (!is_same_value(&x, &y))
-            verdict = VERDICT_UNEQUAL;
-    }
-    return verdict;
 }

@@ -70,7 +70,3 @@ int rule_graph_count_nodes(const struct rule_graph *rg,
 // Drops unreachable nodes and variables, numbers variables in the order of first use.
 void rule_graph_clean(struct rule_graph *rg);
 bool rule_graph_is_directed(const struct rule_graph *rg);   // all variables of the target occur in the source
-
-enum verdict { VERDICT_ILL_TYPED, VERDICT_UNEQUAL, VERDICT_EQUAL };
-// Do source and target agree at the enumeration's sizes, on other values than the enumeration's?
-enum verdict rule_graph_judge(const struct rule_graph *rg, struct lookup *l);

@@ -2,7 +2,6 @@
 #include "generator/other_sizes/changed_sizes.h"
 
 #include "core/numbers/random.h"
-#include "generator/other_sizes/size_test.h"
 #include "generator/other_sizes/verdict_cache.h"
 #include "operators/traits.h"
 #include <string.h>

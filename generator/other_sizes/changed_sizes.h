@@ -6,30 +6,9 @@
 // changes that are well-typed; else it is false, or, where the size is that of a kernel's window, the rule needs the
 // condition that the size is what it is.
 #pragma once
-#include "generator/enumerate/evaluation_cache.h"
-#include "generator/enumerate/rule_graph.h"
+#include "generator/enumerate/size_test.h"
 
-enum { MAX_SIZES = 64, MAX_WINDOW_SIZE = 3, MAX_ASSIGNMENTS = 3 };
-
-enum size_kind { SIZE_OF_VARIABLE, SIZE_OF_CONSTANT, SIZE_OF_ATTRIBUTE };
-struct size_place {
-    uint8_t kind;
-    uint8_t owner;       // variable, leaf or node
-    uint8_t attribute;   // ATTRIBUTE: its number
-    uint8_t entry;       // axis, or entry of the list
-    int32_t base;
-};
-struct shapes {
-    int n;
-    struct size_place places[MAX_SIZES];
-    int8_t class_of[MAX_SIZES];   // -1: fixed
-    int32_t other[MAX_SIZES];     // of each class: a size other than the base at which the rule holds
-    int n_classes;
-    bool needs_condition[MAX_SIZES];
-    // Mixed assignments at which the rule holds: how many steps from its base to its other size each class goes.
-    int n_assignments;
-    uint8_t steps[MAX_ASSIGNMENTS][MAX_SIZES];
-};
+enum { MAX_WINDOW_SIZE = 3 };
 bool shapes_have_condition(const struct shapes *s);
 // Verdicts by the stage of the tests that gave them, for the counts.
 enum shapes_verdict { SHAPES_HOLD, SHAPES_FALSE_AT_OTHER_SIZES, SHAPES_FALSE_ON_REALS, SHAPES_NEVER_TESTED };

@@ -3,7 +3,7 @@
 // Like sizes (size_test.h): a value is changed together with the least set of equal values of equally named attributes
 // that keeps the rule true; when it holds at every other value that is well-typed, the set is one variable.
 #pragma once
-#include "generator/other_sizes/size_test.h"
+#include "generator/other_sizes/changed_sizes.h"
 
 enum { MAX_ATTRIBUTE_PLACES = 48 };
 struct attribute_place {

@@ -2,7 +2,7 @@
 // again, from every size that belongs to it. Of changes that share a place here the last one is kept: others are judged
 // again.
 #pragma once
-#include "generator/enumerate/rule_graph.h"
+#include "generator/enumerate/size_test.h"
 
 enum { KNOWN_VERDICTS = 128 };
 

@@ -251,18 +251,19 @@ static bool is_derived(const struct reduction *r, const struct candidate *c, int
            derive_term(&r->rules, &source, &target, max_ops + 2, MAX_DERIVED_TERMS, DERIVE_BY_RULES);
 }
 
-static bool is_substitution(const struct reduction *r, struct lookup *l, const struct candidate *c)
+static bool is_substitution(const struct reduction *r, const struct candidate *c)
 {
     struct rule_graph graph;
+    struct evaluation_cache *calls = reduction_calls(r);
     rule_graph_from_keys(&graph, r->family_types->family, 2, c->keys, c->keys + 2);
-    return rule_graph_judge(&graph, l) == VERDICT_EQUAL && !prune_by_common_root(&graph, l);
+    return rule_graph_holds(&graph, calls) && !prune_by_common_root(&graph, calls);
 }
 
 // Counts all operators of those that are left.
-static void count_nodes_if_open(const struct reduction *r, struct lookup *l, int max_ops, struct candidate *c)
+static void count_nodes_if_open(const struct reduction *r, int max_ops, struct candidate *c)
 {
     c->n_nodes = 0;
-    if (interrupt_requested() || !is_substitution(r, l, c) || is_derived(r, c, max_ops))
+    if (interrupt_requested() || !is_substitution(r, c) || is_derived(r, c, max_ops))
         return;
     for (int i = 0; i < 4; i++)
         c->n_nodes += key_count_nodes(r->family_types->family, &c->keys[i]);
@@ -272,15 +273,9 @@ static void count_nodes_if_open(const struct reduction *r, struct lookup *l, int
 static void keep_open(const struct reduction *r, int max_ops, candidate_list *candidates)
 {
     size_t n = 0;
-#pragma omp parallel num_threads(r->family_types->threads)
-    {
-        struct lookup l;
-        lookup_init(&l, r->family_types);
-#pragma omp for schedule(dynamic, 16)
-        for (size_t i = 0; i < candidates->count; i++)
-            count_nodes_if_open(r, &l, max_ops, &candidates->items[i]);
-        lookup_free(&l);
-    }
+#pragma omp parallel for num_threads(r->family_types->threads) schedule(dynamic, 16)
+    for (size_t i = 0; i < candidates->count; i++)
+        count_nodes_if_open(r, max_ops, &candidates->items[i]);
     for (size_t i = 0; i < candidates->count; i++)
         if (candidates->items[i].n_nodes > 0)
             candidates->items[n++] = candidates->items[i];
@@ -289,13 +284,13 @@ static void keep_open(const struct reduction *r, int max_ops, candidate_list *ca
 }
 
 // Is it a new equation, or false?
-static bool judge_candidate(struct reduction *r, struct lookup *l, int max_ops, const struct candidate *c)
+static bool judge_candidate(struct reduction *r, int max_ops, const struct candidate *c)
 {
     struct equation equation = {0};
     if (is_derived(r, c, max_ops))
         return false;
     rule_graph_from_keys(&equation.graph, r->family_types->family, 2, c->keys, c->keys + 2);
-    prune_generalize(&equation.graph, l, max_ops);
+    prune_generalize(&equation.graph, reduction_calls(r), max_ops);
     if (shapes_test(&equation.graph, reduction_calls(r), EVIDENCE_NONE, &equation.shapes) == SHAPES_HOLD)
         add_equation(r, &equation);
     else
@@ -307,15 +302,12 @@ void join_find_equations(struct reduction *r, int max_ops, uint64_t *ret_pairs, 
 {
     struct two_outputs_terms known;
     candidate_list candidates = {0};
-    struct lookup l;
-    lookup_init(&l, r->family_types);
     two_outputs_terms_init(&known, r, max_ops);
     join_classes(&known, r->family_types->threads, &candidates);
     two_outputs_terms_free(&known);
     *ret_pairs = *ret_pruned = candidates.count;
     keep_open(r, max_ops, &candidates);
     for (size_t i = 0; i < candidates.count && !interrupt_requested(); i++)
-        *ret_pruned -= judge_candidate(r, &l, max_ops, &candidates.items[i]);
+        *ret_pruned -= judge_candidate(r, max_ops, &candidates.items[i]);
     vec_free(&candidates);
-    lookup_free(&l);
 }

@@ -221,8 +221,8 @@ static bool is_derived(struct reduction *r, const struct key *a, const struct ke
 }
 
 // Are the two terms connected now, by an equation that was or has become known?
-static bool try_pair(struct reduction *r, struct lookup *l, const struct found_member *a, const struct found_member *b,
-                     int max_ops, bool *ret_is_new)
+static bool try_pair(struct reduction *r, const struct found_member *a, const struct found_member *b, int max_ops,
+                     bool *ret_is_new)
 {
     struct rule_graph graph, general;
     *ret_is_new = false;
@@ -232,7 +232,7 @@ static bool try_pair(struct reduction *r, struct lookup *l, const struct found_m
     if (!make_directed(r, a, b, &graph))
         return false;
     general = graph;
-    prune_generalize(&general, l, max_ops);
+    prune_generalize(&general, reduction_calls(r), max_ops);
     *ret_is_new = add_if_true(r, &general) || add_if_true(r, &graph);
     return *ret_is_new;
 }
@@ -256,8 +256,7 @@ static bool has_failed(const struct view *v, const struct failures *f, uint32_t 
 
 // Adds the rules that connect the members of a class. The rules before `first_rule` have already connected what they
 // can.
-static void resolve_class(struct reduction *r, struct lookup *l, uint32_t class, int level, int max_ops,
-                          size_t first_rule)
+static void resolve_class(struct reduction *r, uint32_t class, int level, int max_ops, size_t first_rule)
 {
     struct view v;
     struct failures failures = {0};
@@ -269,7 +268,7 @@ static void resolve_class(struct reduction *r, struct lookup *l, uint32_t class,
             bool is_new;
             if (part_of(&v, i) == part_of(&v, j) || has_failed(&v, &failures, i, j))
                 continue;
-            if (!try_pair(r, l, &v.members[i], &v.members[j], max_ops, &is_new)) {
+            if (!try_pair(r, &v.members[i], &v.members[j], max_ops, &is_new)) {
                 failures.a[failures.count] = i;
                 failures.b[failures.count++] = j;
                 continue;
@@ -376,20 +375,17 @@ static void drop_derivable_equations(struct reduction *r, int max_ops)
 
 void reduction_find_minimal(struct reduction *r, int max_ops)
 {
-    struct lookup l;
-    lookup_init(&l, r->family_types);
     for (int level = 1; level <= max_ops; level++) {
         open_list open = {0};
         find_open_classes(r, level, &open);
         size_t n_rules = r->rules.rules.count;
         for (size_t i = 0; i < open.count && !interrupt_requested(); i++)
-            resolve_class(r, &l, open.items[i].class, level, max_ops, n_rules);
+            resolve_class(r, open.items[i].class, level, max_ops, n_rules);
         vec_free(&open);
     }
     table_free(&r->by_pair);
     vec_free(&r->pairs);
     drop_derivable_equations(r, max_ops);
-    lookup_free(&l);
 }
 
 struct evaluation_cache *reduction_calls(const struct reduction *r)

@@ -39,50 +39,28 @@ static bool is_source_output(const struct rule_graph *rg, reference r)
     return false;
 }
 
-static bool holds_and_is_directed(const struct rule_graph *rg, struct lookup *l)
+static bool holds_and_is_directed(const struct rule_graph *rg, struct evaluation_cache *calls)
 {
-    return rule_graph_is_directed(rg) && rule_graph_judge(rg, l) == VERDICT_EQUAL;
+    return rule_graph_is_directed(rg) && rule_graph_holds(rg, calls);
 }
 
-static bool type_of_reference(const struct rule_graph *rg, struct lookup *l, reference r, struct type *ret_type)
-{
-    const struct gen_type *in[2] = {0};
-    const struct rule_graph_node *n = &rg->nodes[reference_node(r)];
-    for (int i = 0; i < n->n_inputs; i++) {
-        struct type type;
-        reference below = n->inputs[i];
-        if (reference_is_variable(below))
-            type = rule_graph_type_of_variable(rg, below);
-        else if (!reference_is_node(below))
-            type = l->family_types->constants[below - RULE_GRAPH_CONSTANT].type->type;
-        else if (!type_of_reference(rg, l, below, &type))
-            return false;
-        in[i] = family_types_type(l->family_types, &type);
-    }
-    const struct signature *s = lookup_signature(l, n->instance, in[0], in[1]);
-    if (!s->is_typed)
-        return false;
-    *ret_type = s->outputs[reference_output(r)]->type;
-    return true;
-}
-
-static bool try_common_reference(const struct rule_graph *rg, struct lookup *l, reference r,
+static bool try_common_reference(const struct rule_graph *rg, struct evaluation_cache *calls, reference r,
                                  struct rule_graph *ret_general)
 {
     struct rule_graph general = *rg;
-    struct type type;
-    if (rg->n_variables == MAX_RULE_GRAPH_VARIABLES || !type_of_reference(rg, l, r, &type))
+    if (rg->n_variables == MAX_RULE_GRAPH_VARIABLES ||
+        !rule_graph_type_of(rg, calls, r, &general.variables[general.n_variables]))
         return false;
-    general.variables[general.n_variables] = variable_type_of(&type);
     replace_reference(&general, r, general.n_variables++);
-    if (!holds_and_is_directed(&general, l))
+    if (!holds_and_is_directed(&general, calls))
         return false;
     rule_graph_clean(&general);
     *ret_general = general;
     return true;
 }
 
-bool prune_by_common_subgraph(const struct rule_graph *rg, struct lookup *l, struct rule_graph *ret_general)
+bool prune_by_common_subgraph(const struct rule_graph *rg, struct evaluation_cache *calls,
+                              struct rule_graph *ret_general)
 {
     struct reach source = rule_graph_reach(rg, rg->source), target = rule_graph_reach(rg, rg->target);
     uint32_t shared = source.nodes & target.nodes;
@@ -91,7 +69,7 @@ bool prune_by_common_subgraph(const struct rule_graph *rg, struct lookup *l, str
             reference r = (reference)(RULE_GRAPH_NODE + MAX_NODE_OUTPUTS * i + output);
             bool is_common = !is_source_output(rg, r) && is_read_from(rg, source.nodes, rg->source, r) &&
                              is_read_from(rg, target.nodes, rg->target, r);
-            if (is_common && try_common_reference(rg, l, r, ret_general))
+            if (is_common && try_common_reference(rg, calls, r, ret_general))
                 return true;
         }
     return false;
@@ -99,16 +77,17 @@ bool prune_by_common_subgraph(const struct rule_graph *rg, struct lookup *l, str
 
 // --- common roots ----------------------------------------------------------------------------------------------------
 
-static bool arguments_agree(const struct rule_graph *rg, struct lookup *l, reference source, reference target)
+static bool arguments_agree(const struct rule_graph *rg, struct evaluation_cache *calls, reference source,
+                            reference target)
 {
     struct rule_graph part = *rg;
     part.n_outputs = 1;
     part.source[0] = source;
     part.target[0] = target;
-    return source == target || holds_and_is_directed(&part, l);
+    return source == target || holds_and_is_directed(&part, calls);
 }
 
-static bool roots_agree(const struct rule_graph *rg, struct lookup *l, reference source, reference target)
+static bool roots_agree(const struct rule_graph *rg, struct evaluation_cache *calls, reference source, reference target)
 {
     if (!reference_is_node(source) || !reference_is_node(target))
         return false;
@@ -118,17 +97,17 @@ static bool roots_agree(const struct rule_graph *rg, struct lookup *l, reference
     for (int order = 0; order < (rg->family->instances[x->instance].is_commutative ? 2 : 1); order++) {
         bool agree = true;
         for (int i = 0; i < x->n_inputs && agree; i++)
-            agree = arguments_agree(rg, l, x->inputs[i], y->inputs[order ? 1 - i : i]);
+            agree = arguments_agree(rg, calls, x->inputs[i], y->inputs[order ? 1 - i : i]);
         if (agree)
             return true;
     }
     return false;
 }
 
-bool prune_by_common_root(const struct rule_graph *rg, struct lookup *l)
+bool prune_by_common_root(const struct rule_graph *rg, struct evaluation_cache *calls)
 {
     for (int i = 0; i < rg->n_outputs; i++)
-        if (roots_agree(rg, l, rg->source[i], rg->target[i]))
+        if (roots_agree(rg, calls, rg->source[i], rg->target[i]))
             return true;
     return false;
 }
@@ -158,14 +137,14 @@ static void find_occurrences(struct rule_graph *rg, reference variable, struct o
         add_place(ret_occurrences, &rg->target[i], variable);
 }
 
-static bool hold_with_choice(struct rule_graph *general, struct lookup *l, const struct occurrences *o, unsigned chosen,
-                             reference old, reference fresh)
+static bool hold_with_choice(struct rule_graph *general, struct evaluation_cache *calls, const struct occurrences *o,
+                             unsigned chosen, reference old, reference fresh)
 {
     for (int i = 0; i < o->count; i++)
         *o->places[i] = chosen & 1u << i ? fresh : old;
     uint32_t of_source = rule_graph_reach(general, general->source).variables;
     bool is_old_kept = !reference_is_variable(old) || of_source & 1u << old;
-    return of_source & 1u << fresh && is_old_kept && holds_and_is_directed(general, l);
+    return of_source & 1u << fresh && is_old_kept && holds_and_is_directed(general, calls);
 }
 
 // Every place has its own copies of the nodes above it, so that places can change one by one; false: too many nodes.
@@ -197,7 +176,7 @@ static void unshare_nodes(struct rule_graph *rg)
 }
 
 // Some of the places where `old` stands get a fresh variable. Of a variable not all do: that would be the same rule.
-static bool try_splitting(const struct rule_graph *rg, struct lookup *l, reference old,
+static bool try_splitting(const struct rule_graph *rg, struct evaluation_cache *calls, reference old,
                           const struct variable_type *type, int max_ops, struct rule_graph *ret_general)
 {
     struct rule_graph general = *rg;
@@ -208,7 +187,7 @@ static bool try_splitting(const struct rule_graph *rg, struct lookup *l, referen
     general.variables[fresh] = *type;
     unsigned places = (unsigned)o.count - (reference_is_variable(old) && o.count > 0);
     for (unsigned chosen = (1u << places) - 1; chosen > 0; chosen--) {
-        if (!hold_with_choice(&general, l, &o, chosen, old, fresh))
+        if (!hold_with_choice(&general, calls, &o, chosen, old, fresh))
             continue;
         struct rule_graph cleaned = general;
         rule_graph_clean(&cleaned);
@@ -221,24 +200,27 @@ static bool try_splitting(const struct rule_graph *rg, struct lookup *l, referen
     return false;
 }
 
-bool prune_by_renaming(const struct rule_graph *rg, struct lookup *l, int max_ops, struct rule_graph *ret_general)
+bool prune_by_renaming(const struct rule_graph *rg, struct evaluation_cache *calls, int max_ops,
+                       struct rule_graph *ret_general)
 {
     if (rg->n_variables == MAX_RULE_GRAPH_VARIABLES)
         return false;
     for (reference v = 0; v < rg->n_variables; v++)
-        if (try_splitting(rg, l, v, &rg->variables[v], max_ops, ret_general))
+        if (try_splitting(rg, calls, v, &rg->variables[v], max_ops, ret_general))
             return true;
     for (int leaf = rg->family->n_inputs; leaf < rg->family->n_leaves; leaf++) {
-        struct variable_type type = variable_type_of(&l->family_types->constants[leaf].type->type);
-        if (try_splitting(rg, l, (reference)(RULE_GRAPH_CONSTANT + leaf), &type, max_ops, ret_general))
+        reference constant = (reference)(RULE_GRAPH_CONSTANT + leaf);
+        struct variable_type type;
+        if (rule_graph_type_of(rg, calls, constant, &type) &&
+            try_splitting(rg, calls, constant, &type, max_ops, ret_general))
             return true;
     }
     return false;
 }
 
-void prune_generalize(struct rule_graph *rg, struct lookup *l, int max_ops)
+void prune_generalize(struct rule_graph *rg, struct evaluation_cache *calls, int max_ops)
 {
     struct rule_graph general;
-    while (prune_by_common_subgraph(rg, l, &general) || prune_by_renaming(rg, l, max_ops, &general))
+    while (prune_by_common_subgraph(rg, calls, &general) || prune_by_renaming(rg, calls, max_ops, &general))
         *rg = general;
 }

@@ -8,11 +8,11 @@
 
 enum { MAX_TARGETS = 2, MAX_TERMS = 40 };   // of one source
 
-static bool is_pruned(const struct rule_graph *rg, struct lookup *l, int max_ops)
+static bool is_pruned(const struct rule_graph *rg, struct evaluation_cache *calls, int max_ops)
 {
     struct rule_graph general;
-    return prune_by_common_root(rg, l) || prune_by_common_subgraph(rg, l, &general) ||
-           prune_by_renaming(rg, l, max_ops, &general);
+    return prune_by_common_root(rg, calls) || prune_by_common_subgraph(rg, calls, &general) ||
+           prune_by_renaming(rg, calls, max_ops, &general);
 }
 
 typedef VEC(struct equation) equation_list;
@@ -23,18 +23,19 @@ struct finding {
     equation_list equations;
 };
 
-static void judge_shortcut(struct finding *f, struct lookup *l, const struct key *source, const struct key *target)
+static void judge_shortcut(struct finding *f, const struct key *source, const struct key *target)
 {
     struct equation equation = {.is_derivable = true};
+    struct evaluation_cache *calls = reduction_calls(f->r);
     f->pairs++;
     rule_graph_from_keys(&equation.graph, f->r->family_types->family, 1, source, target);
-    if (is_pruned(&equation.graph, l, f->max_ops))
+    if (is_pruned(&equation.graph, calls, f->max_ops))
         f->pruned++;
-    else if (shapes_test(&equation.graph, reduction_calls(f->r), EVIDENCE_DERIVED, &equation.shapes) == SHAPES_HOLD)
+    else if (shapes_test(&equation.graph, calls, EVIDENCE_DERIVED, &equation.shapes) == SHAPES_HOLD)
         vec_push(&f->equations, equation);
 }
 
-static void find_smaller(struct finding *f, struct lookup *l, uint32_t first, uint32_t source)
+static void find_smaller(struct finding *f, uint32_t first, uint32_t source)
 {
     const struct family *family = f->r->family_types->family;
     const struct found_member *members = f->r->findings->members.items;
@@ -44,7 +45,7 @@ static void find_smaller(struct finding *f, struct lookup *l, uint32_t first, ui
         return;
     for (uint32_t t = first; t < source && members[t].level == members[first].level && targets < MAX_TARGETS; t++)
         if (members[t].level < members[source].level && !(key_inputs(family, &members[t].key) & ~inputs)) {
-            judge_shortcut(f, l, &members[source].key, &members[t].key);
+            judge_shortcut(f, &members[source].key, &members[t].key);
             targets++;
         }
 }
@@ -66,26 +67,26 @@ static uint32_t find_fewest_products(const struct finding *f, uint32_t first, ui
     return best;
 }
 
-static void find_fewer_products(struct finding *f, struct lookup *l, uint32_t first, uint32_t end, uint32_t source)
+static void find_fewer_products(struct finding *f, uint32_t first, uint32_t end, uint32_t source)
 {
     const struct found_member *members = f->r->findings->members.items;
     uint32_t target = find_fewest_products(f, first, end, source);
     if (target != source && members[target].level == members[source].level &&
         !derive_term(&f->r->rules, &members[source].key, &members[target].key, members[source].level, MAX_TERMS,
                      DERIVE_BY_RULES))
-        judge_shortcut(f, l, &members[source].key, &members[target].key);
+        judge_shortcut(f, &members[source].key, &members[target].key);
 }
 
-static void find_in_class(struct finding *f, struct lookup *l, uint32_t class)
+static void find_in_class(struct finding *f, uint32_t class)
 {
     const struct reduction *r = f->r;
     uint32_t first = r->first_member.items[class], end = r->first_member.items[class + 1];
     const struct found_member *members = r->findings->members.items;
     for (uint32_t s = first; s < end && members[s].level <= f->max_ops; s++) {
         if (s > first)
-            find_smaller(f, l, first, s);
+            find_smaller(f, first, s);
         if (r->family_types->family->wants_fewer_products)
-            find_fewer_products(f, l, first, end, s);
+            find_fewer_products(f, first, end, s);
     }
 }
 
@@ -93,17 +94,11 @@ void shortcuts_find(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint6
 {
     uint32_t n = r->findings->n_classes;
     struct finding *parts = mem_alloc_zero(n * sizeof *parts);
-#pragma omp parallel num_threads(r->family_types->threads)
-    {
-        struct lookup l;
-        lookup_init(&l, r->family_types);
-#pragma omp for schedule(dynamic, 64)
-        for (uint32_t class = 0; class < n; class ++) {
-            parts[class] = (struct finding){.r = r, .max_ops = max_ops};
-            if (!interrupt_requested())
-                find_in_class(&parts[class], &l, class);
-        }
-        lookup_free(&l);
+#pragma omp parallel for num_threads(r->family_types->threads) schedule(dynamic, 64)
+    for (uint32_t class = 0; class < n; class ++) {
+        parts[class] = (struct finding){.r = r, .max_ops = max_ops};
+        if (!interrupt_requested())
+            find_in_class(&parts[class], class);
     }
     *ret_pairs = *ret_pruned = 0;
     for (uint32_t class = 0; class < n; class ++) {

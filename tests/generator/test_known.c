@@ -87,51 +87,6 @@ static void nodes_are_counted_as_far_as_asked(void **state)
     finish(&k);
 }
 
-// --- outputs ---------------------------------------------------------------------------------------------------------
-
-static const uint64_t *check_outputs(struct lookup *l, const struct signature *s, const uint64_t *a, const uint64_t *b)
-{
-    uint64_t data[MAX_NODE_OUTPUTS][64], *again[MAX_NODE_OUTPUTS];
-    for (int i = 0; i < MAX_NODE_OUTPUTS; i++)
-        again[i] = data[i];
-    uint64_t *const *outputs = lookup_outputs(l, s, a, b);
-    lookup_evaluate(l, s, a, b, again);
-    for (int i = 0; i < s->n_outputs; i++)
-        assert_memory_equal(outputs[i], again[i], s->outputs[i]->elements * sizeof(uint64_t));
-    return outputs[0];
-}
-
-// x + y + y + ...: every sum is another value, more than are kept.
-static void known_outputs_are_those_evaluated(void **state)
-{
-    struct known k;
-    struct family_types u;
-    struct lookup l;
-    char reason[200];
-    start(&k);
-    assert_true(family_types_init(&u, k.family, 3, 2, family_types_draw(&k.arena, 3), reason));
-    lookup_init(&l, &u);
-    const struct gen_type *type = family_types_type(&u, &k.family->leaves[0].type);
-    const struct signature *relu = lookup_signature(&l, 0, type, NULL), *add = lookup_signature(&l, 1, type, type);
-    const uint64_t *x = family_types_random(&u, 0), *y = family_types_random(&u, 1);
-    int n_forgotten = 0;
-    for (int round = 0; round < 3; round++) {
-        const uint64_t *sum = x, *first = check_outputs(&l, relu, x, NULL);
-        for (int i = 0; i < 50000; i++)
-            sum = check_outputs(&l, add, sum, y);
-        assert_ptr_equal(check_outputs(&l, relu, x, NULL), first);
-        check_outputs(&l, relu, y, NULL);
-        size_t n = l.known.count;
-        lookup_limit(&l);
-        assert_true(l.known.count == 0 || l.known.count == n);
-        n_forgotten += l.known.count == 0;
-    }
-    assert_true(n_forgotten > 0);
-    lookup_free(&l);
-    family_types_free(&u);
-    finish(&k);
-}
-
 // --- verdicts --------------------------------------------------------------------------------------------------------
 
 // Whatever is forgotten: a verdict that is found is the one that was kept last for the change.
@@ -155,5 +110,4 @@ static void a_verdict_is_that_of_its_change(void **state)
     assert_true(n_found > 0 && n_found < 20000);
 }
 
-RUN_TESTS(TEST(nodes_are_counted_as_far_as_asked), TEST(known_outputs_are_those_evaluated),
-          TEST(a_verdict_is_that_of_its_change))
+RUN_TESTS(TEST(nodes_are_counted_as_far_as_asked), TEST(a_verdict_is_that_of_its_change))

@@ -1,5 +1,5 @@
 // Types, calls and values of the last sizes are kept, as sizes change a few at a time.
-#include "generator/other_sizes/size_test.h"
+#include "generator/enumerate/size_test.h"
 
 #include <math.h>
 #include <string.h>
@@ -250,8 +250,8 @@ static bool have_equal_contents(struct evaluation_cache *c, call_value x, call_v
     size_t n = evaluation_cache_type_of(c, x)->elements;
     if (x == y)
         return true;
-    evaluation_cache_field(c, x);   // rows of variables may move
-    const uint64_t *b = evaluation_cache_field(c, y), *a = evaluation_cache_field(c, x);
+    evaluation_cache_contents(c, CALL_FIELD, x);   // rows of variables may move
+    const uint64_t *b = evaluation_cache_contents(c, CALL_FIELD, y), *a = evaluation_cache_contents(c, CALL_FIELD, x);
     return memcmp(a, b, n * sizeof *a) == 0;
 }
 
@@ -264,8 +264,8 @@ static bool says_nothing(int draw, double value)
 static bool have_close_contents(struct evaluation_cache *c, call_value x, call_value y, int draw)
 {
     size_t n = evaluation_cache_type_of(c, x)->elements;
-    evaluation_cache_reals(c, x);
-    const double *b = evaluation_cache_reals(c, y), *a = evaluation_cache_reals(c, x);
+    evaluation_cache_contents(c, CALL_REAL, x);
+    const double *b = evaluation_cache_contents(c, CALL_REAL, y), *a = evaluation_cache_contents(c, CALL_REAL, x);
     for (size_t i = 0; i < n; i++)
         if (!(fabs(a[i] - b[i]) <= 1e-5 * (1 + fabs(a[i]))) && !says_nothing(draw, a[i]) && !says_nothing(draw, b[i]))
             return false;
@@ -319,4 +319,27 @@ bool size_test_holds_on_reals(struct size_test *t, const int64_t *sizes, int lea
     for (int draw = 0; draw < CALL_DRAWS && holds && (draw < least_draws || draw * entries < least_entries); draw++)
         holds = holds_in_draw(&j, draw);
     return holds;
+}
+
+// --- at the sizes of the enumeration ---------------------------------------------------------------------------------
+
+static const struct shapes as_enumerated = {0};
+
+bool rule_graph_holds(const struct rule_graph *rg, struct evaluation_cache *calls)
+{
+    struct size_test t;
+    size_test_init(&t, rg, &as_enumerated, calls);
+    return size_test_judge(&t, NULL, NULL, 0) == VERDICT_EQUAL;
+}
+
+bool rule_graph_type_of(const struct rule_graph *rg, struct evaluation_cache *calls, reference r,
+                        struct variable_type *ret_type)
+{
+    struct size_test t;
+    struct judging j = {.t = &t};
+    size_test_init(&t, rg, &as_enumerated, calls);
+    bool is_typed = judge_types(&j) == VERDICT_EQUAL;
+    if (is_typed)
+        *ret_type = variable_type_of(&type_of(&j, r)->type);
+    return is_typed;
 }
