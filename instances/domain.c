@@ -252,10 +252,8 @@ static const struct attribute *find_attribute(const struct pattern *p, uint32_t 
 // The entries that lists of windows have for each axis; 0: the attribute is none.
 static uint32_t entries_per_axis(const struct attribute *attribute)
 {
-    for (size_t i = 0; attribute->kind == ATTRIBUTE_INTS && i < sizeof list_examples / sizeof *list_examples; i++)
-        if (list_examples[i].role == attribute->role)
-            return attribute->role == ROLE_WINDOW_PADS ? 2 : 1;
-    return 0;
+    bool is_list = attribute->kind == ATTRIBUTE_INTS && attribute_roles[attribute->role].is_of_window;
+    return is_list ? (uint32_t)attribute_roles[attribute->role].per_axis : 0;
 }
 
 // Larger ones than any size that is tested are alike, and can be added to and doubled.

@@ -26,9 +26,8 @@ static bool keeps_rank(const struct pattern_node *node)
 }
 
 // The length of a list that is written out; 0: it is not.
-static uint32_t written_length(const struct pattern_node *node, enum attribute_role role)
+static uint32_t written_length(const struct attribute_pattern *list)
 {
-    const struct attribute_pattern *list = pattern_node_attribute(node, role);
     for (uint32_t i = 0; i < list->count; i++)
         if (!attribute_term_is_one_entry(list->terms[i]))
             return 0;
@@ -40,26 +39,26 @@ static uint16_t ranks_of_axes(uint32_t axes)
     return axes + 2 < 16 ? (uint16_t)(1u << (axes + 2)) : 0;
 }
 
-static const struct window_list {
-    enum attribute_role role;
-    uint32_t per_axis;
-} window_lists[] = {{ROLE_WINDOW_PADS, 2}, {ROLE_STRIDE, 1}, {ROLE_DILATION, 1}, {ROLE_KERNEL, 1}};
-#define N_WINDOW_LISTS (sizeof window_lists / sizeof *window_lists)
+// The ranks for a list of windows of this length; all, where it has none, or is no such list.
+static uint16_t ranks_of_list(enum attribute_role role, uint32_t length)
+{
+    bool says_rank = length && attribute_roles[role].is_of_window;
+    return says_rank ? ranks_of_axes(length / (uint32_t)attribute_roles[role].per_axis) : UINT16_MAX;
+}
 
 static uint16_t ranks_of_written_lists(const struct pattern_node *node)
 {
     uint16_t ranks = UINT16_MAX;
-    for (size_t i = 0; i < N_WINDOW_LISTS; i++) {
-        uint32_t length = written_length(node, window_lists[i].role);
-        ranks &= length ? ranks_of_axes(length / window_lists[i].per_axis) : UINT16_MAX;
-    }
+    for (int i = 0; i < operator_n_attributes(node->op); i++)
+        ranks &= ranks_of_list(node->op->attributes[i].role, written_length(&node->attributes[i]));
     return ranks;
 }
 
 // Constants have a size for each axis.
 static uint16_t ranks_of_constant(const struct pattern_node *node)
 {
-    uint32_t length = operator_most_inputs(node->op) == 0 ? written_length(node, ROLE_SHAPE) : 0;
+    uint32_t length =
+        operator_most_inputs(node->op) == 0 ? written_length(pattern_node_attribute(node, ROLE_SHAPE)) : 0;
     return length && length < 16 ? (uint16_t)(1u << length) : UINT16_MAX;
 }
 
@@ -102,12 +101,9 @@ void ranks_left_restrict_node(struct ranks_left *left, const struct rank_classes
                               uint32_t node, const struct attribute_value *attributes)
 {
     const struct operator* op = p->nodes.items[node].op;
-    for (size_t i = 0; keeps_rank(&p->nodes.items[node]) && i < N_WINDOW_LISTS; i++) {
-        int attribute = operator_find_role(op, window_lists[i].role);
-        uint32_t length = attribute >= 0 ? attributes[attribute].count : 0;
-        if (length)
-            ranks_left_restrict(left, classes, (node_set)1 << node, length / window_lists[i].per_axis);
-    }
+    if (keeps_rank(&p->nodes.items[node]) && (classes->nodes >> node & 1))
+        for (int i = 0; i < operator_n_attributes(op); i++)
+            left->of_class[classes->class_of_node[node]] &= ranks_of_list(op->attributes[i].role, attributes[i].count);
 }
 
 bool ranks_left_are_any(const struct ranks_left *left, const struct rank_classes *classes)

@@ -22,6 +22,19 @@ const struct operator* const operators[OP_COUNT] = {
 };
 _Static_assert(EXTRA_OPERATOR_COUNT <= MOST_EXTRA_OPERATORS, "no room for so many operators");
 
+const struct attribute_role_info attribute_roles[] = {
+#define ROLE(enumerator, per_axis, is_of_window, is_of_sizes, plain, least)                                            \
+    {per_axis, is_of_window, is_of_sizes, plain, least},
+#include "operators/roles.def"
+#undef ROLE
+};
+
+uint32_t attribute_role_length(enum attribute_role role, int rank)
+{
+    int axes = attribute_roles[role].is_of_window ? rank - 2 : rank;
+    return axes < 0 ? 0 : (uint32_t)(axes * attribute_roles[role].per_axis);
+}
+
 int operator_count(void)
 {
     return OP_FIRST_EXTRA + EXTRA_OPERATOR_COUNT;

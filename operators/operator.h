@@ -25,28 +25,17 @@ enum attribute_kind {
 };
 // What an attribute is for, so that nobody else has to know it by its name. An operator has a role at most once.
 enum attribute_role {
-    ROLE_NONE,          // no more than a number or a choice of the definition
-    ROLE_AXIS,          // one axis of the inputs
-    ROLE_AXES,          // a set of axes
-    ROLE_PERMUTATION,   // of all axes
-    ROLE_SHAPE,         // the size of each axis of the result
-    ROLE_PART_SIZES,    // of the parts that an axis is cut into
-    ROLE_STRIDE,        // of a window, for each of its axes; so are the next three
-    ROLE_WINDOW_PADS,   // begins of all its axes, then ends
-    ROLE_DILATION,
-    ROLE_KERNEL,
-    ROLE_GROUPS,          // a number of groups of channels
-    ROLE_MERGED_GROUPS,   // how many groups become one
-    ROLE_START,           // of a slice, for each axis; so are the next two
-    ROLE_SIZE,
-    ROLE_STEP,
-    ROLE_PADS,   // of a tensor: begins of all axes, then ends
-    ROLE_GAPS,   // between neighbouring entries of a tensor, for each axis
-    ROLE_ACTIVATION,
-    ROLE_PADDING,   // does padding count in a mean?
-    ROLE_KEEPDIMS,
-    ROLE_CODE,   // a definition (expression.h)
+#define ROLE(enumerator, per_axis, is_of_window, is_of_sizes, plain, least) ROLE_##enumerator,
+#include "operators/roles.def"
+#undef ROLE
 };
+extern const struct attribute_role_info {
+    int8_t per_axis;
+    bool is_of_window, is_of_sizes;
+    int64_t plain, least;
+} attribute_roles[];
+// The entries of a list for a tensor of this rank; 0: none, or the role does not say it.
+uint32_t attribute_role_length(enum attribute_role role, int rank);
 struct attribute {
     const char *name;
     enum attribute_kind kind;

@@ -39,7 +39,7 @@ static const struct values_to_try {
 // Lists that are not given mean ones (strides, dilations) or zeros (pads).
 static bool is_same_meaning(enum attribute_role role, const struct attribute_value *a, const struct attribute_value *b)
 {
-    int64_t standard = role == ROLE_WINDOW_PADS ? 0 : 1;
+    int64_t standard = attribute_roles[role].plain;
     uint32_t n = a->count > b->count ? a->count : b->count;
     if (a->count && b->count)
         return attribute_value_equal(a, b);
@@ -141,8 +141,7 @@ static enum verdict judge_now(struct generalizing *g, uint64_t set, int value)
 // The number of a window's axes that a list of so many entries speaks of; 0: it is no such list, or is not given.
 static uint32_t axes_of_window(enum attribute_role role, uint32_t count)
 {
-    bool is_of_window = role == ROLE_STRIDE || role == ROLE_DILATION || role == ROLE_KERNEL;
-    return role == ROLE_WINDOW_PADS ? count / 2 : is_of_window ? count : 0;
+    return attribute_roles[role].is_of_window ? count / (uint32_t)attribute_roles[role].per_axis : 0;
 }
 
 // Windows on rows and on images are never well-typed together: most values need no look at the rule.

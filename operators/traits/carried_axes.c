@@ -78,7 +78,7 @@ static void drop_of_attribute(struct application *a, int attribute, int axis)
     int64_t *ints = a->ints[attribute];
     if (role == ROLE_WINDOW_PADS)
         drop_entry(a, attribute, (uint32_t)(axis - 2 + a->inputs[0].rank - 1));
-    if (role == ROLE_WINDOW_PADS || role == ROLE_STRIDE || role == ROLE_DILATION || role == ROLE_KERNEL)
+    if (attribute_roles[role].is_of_window)
         drop_entry(a, attribute, (uint32_t)axis - 2);
     if (role == ROLE_PERMUTATION)
         for (uint32_t i = 0; i < value->count; i++)
@@ -130,7 +130,7 @@ static void repeat_of_attribute(struct application *a, int attribute, int axis)
         }
     if (role == ROLE_WINDOW_PADS)
         repeat_entry(a, attribute, spatial + n);
-    if (role == ROLE_WINDOW_PADS || role == ROLE_STRIDE || role == ROLE_DILATION || role == ROLE_KERNEL)
+    if (attribute_roles[role].is_of_window)
         repeat_entry(a, attribute, spatial);
 }
 

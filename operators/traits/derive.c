@@ -93,8 +93,7 @@ static int64_t random_int(struct random *r, const struct attribute *attribute, c
     bool is_axis = attribute->role == ROLE_AXIS || attribute->role == ROLE_AXES || attribute->role == ROLE_PERMUTATION;
     if (is_axis)
         return rank ? (int64_t)random_below(r, (uint64_t)rank) : 0;
-    if (attribute->role == ROLE_WINDOW_PADS || attribute->role == ROLE_PADS || attribute->role == ROLE_START ||
-        attribute->role == ROLE_GAPS)
+    if (attribute_roles[attribute->role].is_of_sizes && attribute_roles[attribute->role].plain == 0)
         return (int64_t)random_below(r, 3);
     if (attribute->role == ROLE_NONE)
         return random_number(r, attribute);
@@ -103,27 +102,10 @@ static int64_t random_int(struct random *r, const struct attribute *attribute, c
 
 static uint32_t random_length(struct random *r, const struct attribute *attribute, const struct probe *p)
 {
-    uint32_t rank = (uint32_t)(p->a.call.n_inputs ? p->a.inputs[0].rank
-                                                  : (int)random_below(r, (uint64_t)p->scale->highest_rank + 1));
-    uint32_t spatial = rank > 2 ? rank - 2 : 0;
-    switch (attribute->role) {
-    case ROLE_STRIDE:
-    case ROLE_DILATION:
-    case ROLE_KERNEL:
-        return spatial;
-    case ROLE_WINDOW_PADS:
-        return 2 * spatial;
-    case ROLE_PADS:
-        return 2 * rank;
-    case ROLE_PERMUTATION:
-    case ROLE_START:
-    case ROLE_SIZE:
-    case ROLE_STEP:
-    case ROLE_GAPS:
-        return rank;
-    default:
-        return (uint32_t)random_below(r, (uint64_t)p->scale->highest_rank + 1);
-    }
+    uint64_t lengths = (uint64_t)p->scale->highest_rank + 1;
+    int rank = p->a.call.n_inputs ? p->a.inputs[0].rank : (int)random_below(r, lengths);
+    return attribute_roles[attribute->role].per_axis ? attribute_role_length(attribute->role, rank)
+                                                     : (uint32_t)random_below(r, lengths);
 }
 
 static void shuffle(struct random *r, int64_t *items, uint32_t n)

@@ -102,13 +102,12 @@ static void rank_variables(const struct equation *eq, uint32_t window, int rank,
 // Is a list of some window left out? Ranks say nothing else of the variables of an axiom.
 static bool leaves_lists_out(const struct equation *eq)
 {
-    static const enum attribute_role roles[] = {ROLE_STRIDE, ROLE_WINDOW_PADS, ROLE_DILATION};
-    for (size_t n = 0; n < eq->pattern->nodes.count; n++)
-        for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
-            const struct pattern_node *node = &eq->pattern->nodes.items[n];
-            if (operator_has_role(node->op, roles[i]) && pattern_node_attribute(node, roles[i])->count == 0)
+    for (size_t n = 0; n < eq->pattern->nodes.count; n++) {
+        const struct pattern_node *node = &eq->pattern->nodes.items[n];
+        for (int i = 0; i < operator_n_attributes(node->op); i++)
+            if (attribute_roles[node->op->attributes[i].role].is_of_window && node->attributes[i].count == 0)
                 return true;
-        }
+    }
     return false;
 }
 

@@ -285,14 +285,12 @@ static logic_term translate_list(struct translation *tr, const struct attribute_
 static logic_term list_left_out(struct translation *tr, const struct pattern_node *node, int attribute)
 {
     enum attribute_role role = node->op->attributes[attribute].role;
-    bool is_of_window = role == ROLE_STRIDE || role == ROLE_WINDOW_PADS || role == ROLE_DILATION;
     int rank = node->n_inputs ? known_rank(tr->ranks, node->inputs[0]) : RANK_OPEN;
     int64_t entries[2 * MAX_RANK];
-    struct attribute_value value = {0, entries};
-    if (is_of_window && rank > 2)
-        value.count = (uint32_t)(rank - 2) * (role == ROLE_WINDOW_PADS ? 2 : 1);
+    struct attribute_value value = {attribute_roles[role].is_of_window ? attribute_role_length(role, rank) : 0,
+                                    entries};
     for (uint32_t i = 0; i < value.count; i++)
-        entries[i] = role != ROLE_WINDOW_PADS;
+        entries[i] = attribute_roles[role].plain;
     return list_constant(tr->l, &value);
 }
 
@@ -363,16 +361,17 @@ static void assume_equal(struct sentence *s, logic_term left, logic_term right)
 // How many entries a list of a window has; 0: it is none of one, or nothing says.
 static uint32_t length_of_window_list(const struct translation *tr, uint32_t variable)
 {
-    static const enum attribute_role roles[] = {ROLE_STRIDE, ROLE_WINDOW_PADS, ROLE_DILATION, ROLE_KERNEL};
     const struct pattern *p = tr->eq->pattern;
+    uint32_t length = 0;
     for (size_t n = 0; n < p->nodes.count; n++)
-        for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
-            const struct attribute_pattern *a = pattern_node_attribute(&p->nodes.items[n], roles[i]);
-            int rank = a->count ? known_rank(tr->ranks, p->nodes.items[n].inputs[0]) : RANK_OPEN;
-            if (a->count == 1 && a->terms[0]->kind == TERM_VARIABLE && a->terms[0]->value == variable && rank > 2)
-                return (uint32_t)(rank - 2) * (roles[i] == ROLE_WINDOW_PADS ? 2 : 1);
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op) && !length; i++) {
+            const struct attribute_pattern *a = &p->nodes.items[n].attributes[i];
+            enum attribute_role role = p->nodes.items[n].op->attributes[i].role;
+            if (attribute_roles[role].is_of_window && a->count == 1 && a->terms[0]->kind == TERM_VARIABLE &&
+                a->terms[0]->value == variable)
+                length = attribute_role_length(role, known_rank(tr->ranks, p->nodes.items[n].inputs[0]));
         }
-    return 0;
+    return length;
 }
 
 // A product of strides, dilations or kernels that is 1 says that all are 1, a sum of pads that is 0 that all are 0, as

@@ -18,18 +18,6 @@ void applications_free(struct applications *a)
     arena_free(&a->arena);
 }
 
-bool attribute_is_of_sizes(enum attribute_role role)
-{
-    return role == ROLE_SHAPE || role == ROLE_PART_SIZES || role == ROLE_STRIDE || role == ROLE_WINDOW_PADS ||
-           role == ROLE_DILATION || role == ROLE_KERNEL || role == ROLE_GROUPS || role == ROLE_MERGED_GROUPS ||
-           role == ROLE_START || role == ROLE_SIZE || role == ROLE_STEP || role == ROLE_PADS || role == ROLE_GAPS;
-}
-
-static bool may_be_zero(enum attribute_role role)
-{
-    return role == ROLE_WINDOW_PADS || role == ROLE_START || role == ROLE_PADS || role == ROLE_GAPS;
-}
-
 // Cuts without sizes need an axis that was joined.
 static bool cuts_what_was_joined(const struct outline *o)
 {
@@ -54,9 +42,9 @@ static void make_attributes(struct arena *a, const struct outline *o, struct att
     for (int i = 0; i < operator_n_attributes(o->op); i++) {
         uint32_t count = o->attributes[i].count;
         int64_t *ints = arena_array(a, int64_t, count + 1);
-        enum attribute_role role = o->op->attributes[i].role;
+        const struct attribute_role_info *role = &attribute_roles[o->op->attributes[i].role];
         for (uint32_t j = 0; j < count; j++)
-            ints[j] = attribute_is_of_sizes(role) ? !may_be_zero(role) : o->attributes[i].ints[j];
+            ints[j] = role->is_of_sizes ? role->plain : o->attributes[i].ints[j];
         ret_attributes[i] = (struct attribute_value){count, ints};
     }
 }
@@ -108,7 +96,7 @@ static size_t key_of(const struct outline *o, int64_t *key)
         key[n++] = o->inputs[i].dtype;
     }
     for (int i = 0; i < operator_n_attributes(o->op); i++) {
-        bool is_of_sizes = attribute_is_of_sizes(o->op->attributes[i].role);
+        bool is_of_sizes = attribute_roles[o->op->attributes[i].role].is_of_sizes;
         key[n++] = o->attributes[i].count;
         for (uint32_t j = 0; j < o->attributes[i].count && !is_of_sizes; j++)
             key[n++] = o->attributes[i].ints[j];

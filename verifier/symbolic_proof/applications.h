@@ -31,5 +31,3 @@ void applications_init(struct applications *a);
 void applications_free(struct applications *a);
 // False: it has too many inputs.
 bool applications_ask(struct applications *a, const struct outline *o, struct applied *ret_answer);
-// Is the attribute a size, or a number of places or groups, which differ within a family?
-bool attribute_is_of_sizes(enum attribute_role role);

@@ -153,19 +153,15 @@ bool family_build(struct family *f, const struct equation *eq, node_set assumed,
 
 // --- are the other nodes well-typed? ---------------------------------------------------------------------------------
 
-static bool has_least_entry(enum attribute_role role)
-{
-    return attribute_is_of_sizes(role) && attribute_least(role) >= 0;
-}
-
 // Entries of lists of windows, parts and the like are no less than what is least for them.
 static void ask_least_entries(struct family *f, uint32_t node)
 {
     const struct operator* op = f->equation->pattern->nodes.items[node].op;
-    for (int i = 0; i < operator_n_attributes(op); i++)
-        for (uint32_t j = 0; has_least_entry(op->attributes[i].role) && j < f->of_node[node][i].n; j++)
-            family_not_negative(f, poly_sub(f->polys, f->of_node[node][i].items[j],
-                                            poly_const(f->polys, attribute_least(op->attributes[i].role))));
+    for (int i = 0; i < operator_n_attributes(op); i++) {
+        const struct attribute_role_info *role = &attribute_roles[op->attributes[i].role];
+        for (uint32_t j = 0; role->is_of_sizes && role->least >= 0 && j < f->of_node[node][i].n; j++)
+            family_not_negative(f, poly_sub(f->polys, f->of_node[node][i].items[j], poly_const(f->polys, role->least)));
+    }
 }
 
 bool family_ask_typing(struct family *f)

@@ -134,7 +134,7 @@ static bool is_of_sizes(const struct pattern *p, uint32_t variable)
         for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
             for (uint32_t j = 0; j < p->nodes.items[n].attributes[i].count; j++)
                 if (attribute_term_mentions_variable(p->nodes.items[n].attributes[i].terms[j], variable) &&
-                    !attribute_is_of_sizes(p->nodes.items[n].op->attributes[i].role))
+                    !attribute_roles[p->nodes.items[n].op->attributes[i].role].is_of_sizes)
                     return false;
     return true;
 }
@@ -194,27 +194,10 @@ static uint32_t choose_n_parts(struct family *f, uint32_t variable)
 // Lists of windows have entries for all axes but the first two: none is left empty, as graphs say what they mean.
 static uint32_t choose_length(struct family *f, uint32_t variable, enum attribute_role role, int rank)
 {
-    switch (role) {
-    case ROLE_SHAPE:
-        return choose(f->choices, MAX_RANK + 1);
-    case ROLE_PART_SIZES:
-        return choose_n_parts(f, variable);
-    case ROLE_STRIDE:
-    case ROLE_DILATION:
-    case ROLE_KERNEL:
-        return rank < 2 ? 0 : (uint32_t)rank - 2;
-    case ROLE_WINDOW_PADS:
-        return rank < 2 ? 0 : 2 * ((uint32_t)rank - 2);
-    case ROLE_START:
-    case ROLE_SIZE:
-    case ROLE_STEP:
-    case ROLE_GAPS:
-        return (uint32_t)rank;
-    case ROLE_PADS:
-        return 2 * (uint32_t)rank;
-    default:
-        return 1;
-    }
+    return role == ROLE_SHAPE               ? choose(f->choices, MAX_RANK + 1)
+           : role == ROLE_PART_SIZES        ? choose_n_parts(f, variable)
+           : attribute_roles[role].per_axis ? attribute_role_length(role, rank)
+                                            : 1;
 }
 
 static uint32_t factorial(uint32_t n)
@@ -382,7 +365,7 @@ static bool choose_attribute(struct family *f, uint32_t variable)
     int rank = input ? input->rank : MAX_RANK;
     if (n->n_inputs && !input && a->role != ROLE_SHAPE && a->role != ROLE_PART_SIZES)
         return family_fails(f, "$%s is used before it is known what for", p->attribute_variables[variable]);
-    if (attribute_is_of_sizes(a->role)) {
+    if (attribute_roles[a->role].is_of_sizes) {
         if (!is_of_sizes(p, variable))
             return family_fails(f, "$%s is a size and something else", p->attribute_variables[variable]);
         family_add_list(f, variable, a->role, choose_length(f, variable, a->role, rank), NULL);
@@ -442,7 +425,8 @@ static bool outline_of_node(struct family *f, uint32_t node, struct outline *ret
         const struct list_of_polys *list = &f->of_node[node][i];
         int64_t *ints = arena_array(f->arena, int64_t, list->n + 1);
         for (uint32_t j = 0; j < list->n; j++)
-            if (!poly_is_const(f->polys, list->items[j], &ints[j]) && !attribute_is_of_sizes(n->op->attributes[i].role))
+            if (!poly_is_const(f->polys, list->items[j], &ints[j]) &&
+                !attribute_roles[n->op->attributes[i].role].is_of_sizes)
                 return family_fails(f, "%s of %s depends on sizes", n->op->attributes[i].name, n->op->name);
         attributes[i] = (struct attribute_value){list->n, ints};
     }

@@ -77,13 +77,6 @@ void family_add_sizes(struct family *f, uint32_t variable)
         f->sizes[variable][axis] = symbol_add(f, symbol_of_size(f, variable, type->rank, axis), 1);
 }
 
-int64_t attribute_least(enum attribute_role role)
-{
-    if (role == ROLE_PADS || role == ROLE_STEP)
-        return INT64_MIN;   // a pad may cut, and a step go down
-    return role != ROLE_WINDOW_PADS && role != ROLE_START && role != ROLE_PART_SIZES && role != ROLE_GAPS;
-}
-
 static bool is_positive_list(const struct attribute_term *t, int64_t least)
 {
     if (t->kind == TERM_REPEAT)
@@ -106,7 +99,7 @@ static bool is_at_least_by_condition(const struct equation *eq, uint32_t variabl
 // Steps are at least 1 or at most -1, which are families of their own; pads are of any sign where no condition says it.
 static poly entry_of_role(struct family *f, uint32_t variable, enum attribute_role role, bool has_many_axes, uint32_t n)
 {
-    int64_t least = role == ROLE_STEP ? 1 : attribute_least(role);
+    int64_t least = role == ROLE_STEP ? 1 : attribute_roles[role].least;
     if (role == ROLE_PADS && is_at_least_by_condition(f->equation, variable, 0))
         least = 0;
     bool is_negative =

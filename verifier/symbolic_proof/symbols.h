@@ -6,8 +6,7 @@
 void family_add_sizes(struct family *f, uint32_t variable);
 // `n` entries: `ints`, or symbols where it is NULL.
 void family_add_list(struct family *f, uint32_t variable, enum attribute_role role, uint32_t n, const int64_t *ints);
-int64_t attribute_least(enum attribute_role role);   // of the entries of a list of sizes, parts and the like
-poly family_resolved(struct family *f, poly a);      // with the values of symbols that have one
+poly family_resolved(struct family *f, poly a);   // with the values of symbols that have one
 void family_equal(struct family *f, poly a, poly b);
 void family_not_negative(struct family *f, poly a);
 // The same as family_not_negative, but assumed as an equation with a symbol of its own, by which sizes are found

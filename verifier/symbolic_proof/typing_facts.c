@@ -446,7 +446,7 @@ static bool has_sizes(const struct operator* op)
 {
     bool has_sizes = false;
     for (int i = 0; i < operator_n_attributes(op); i++)
-        has_sizes = has_sizes || attribute_is_of_sizes(op->attributes[i].role);
+        has_sizes = has_sizes || attribute_roles[op->attributes[i].role].is_of_sizes;
     return has_sizes;
 }
 

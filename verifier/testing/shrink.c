@@ -15,11 +15,6 @@ struct shrinking {
 
 // --- attributes ------------------------------------------------------------------------------------------------------
 
-#define ROLE(r) (1u << ROLE_##r)
-static const uint32_t down_to_0 = ROLE(WINDOW_PADS) | ROLE(PADS) | ROLE(START);
-static const uint32_t down_to_1 = ROLE(SHAPE) | ROLE(PART_SIZES) | ROLE(STRIDE) | ROLE(DILATION) | ROLE(KERNEL) |
-                                  ROLE(GROUPS) | ROLE(MERGED_GROUPS) | ROLE(SIZE) | ROLE(STEP);
-
 // The least value of an entry that goes down; -1: it does not.
 static int64_t least_entry(const struct instance *in, uint32_t variable)
 {
@@ -28,8 +23,7 @@ static int64_t least_entry(const struct instance *in, uint32_t variable)
         domain_of_variable(in->equation->pattern, variable, 2, DOMAIN_ALIKE, in->scratch).attribute;
     arena_release(in->scratch, mark);
     bool is_integer = attribute && (attribute->kind == ATTRIBUTE_INTS || attribute->kind == ATTRIBUTE_INT);
-    uint32_t role = is_integer ? 1u << attribute->role : 0;
-    return role & down_to_0 ? 0 : role & down_to_1 ? 1 : -1;
+    return is_integer && attribute_roles[attribute->role].is_of_sizes ? attribute_roles[attribute->role].plain : -1;
 }
 
 static bool goes_down(const struct instance *in, uint32_t variable)
