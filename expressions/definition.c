@@ -324,6 +324,24 @@ struct operands expr_operands(const struct definition *d, expr e)
     }
 }
 
+struct operands scalar_operands(const struct definition *d, expr e)
+{
+    const struct expr_node *n = &d->nodes.items[e];
+    if (n->kind == EXPR_SELECT)
+        return (struct operands){2, n->operands + 1};
+    return n->kind == EXPR_READ || n->kind == EXPR_SCALAR_OF ? (struct operands){0, NULL} : expr_operands(d, e);
+}
+
+bool definition_mentions(const struct definition *d, expr e, int64_t variable)
+{
+    const struct expr_node *n = &d->nodes.items[e];
+    struct operands below = expr_operands(d, e);
+    bool mentions = n->kind == EXPR_VARIABLE && n->value == variable;
+    for (uint32_t i = 0; i < below.n && !mentions; i++)
+        mentions = definition_mentions(d, below.items[i], variable);
+    return mentions;
+}
+
 // What a walk over a stage's body learns of each axis of the stage.
 struct axis_uses {
     const struct split_tree *tree[MAX_RANK];   // the meet of the trees it is aligned with

@@ -144,6 +144,8 @@ struct operands {
     const expr *items;   // until a node is added
 };
 struct operands expr_operands(const struct definition *d, expr e);
+struct operands scalar_operands(const struct definition *d, expr e);   // of a scalar one those that are scalar ones
+bool definition_mentions(const struct definition *d, expr e, int64_t variable);
 // Derives the split trees of all stages: an axis whose variable alone indexes an axis of equal size of what is read
 // takes the meet of those axes' trees; one whose variable does not occur, along which the stage is constant, fits any
 // split (SPLIT_ANY). Called once by operator_define; axes whose tree was set keep it.

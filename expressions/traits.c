@@ -12,20 +12,11 @@ typedef bool asks_of_node(const struct definition *d, expr e);
 // Is it so of one of the scalar nodes of the expression?
 static bool is_met(const struct definition *d, expr e, asks_of_node *asks)
 {
-    const struct expr_node *n = &d->nodes.items[e];
-    if (asks(d, e))
-        return true;
-    switch ((enum expr_kind)n->kind) {
-    case EXPR_APPLY:
-        return is_met(d, n->a, asks) || (function_arity(n->fn) > 1 && is_met(d, n->b, asks)) ||
-               (function_arity(n->fn) > 2 && is_met(d, n->c, asks));
-    case EXPR_REDUCE:
-        return is_met(d, n->a, asks);
-    case EXPR_SELECT:
-        return is_met(d, n->b, asks) || is_met(d, n->c, asks);
-    default:
-        return false;
-    }
+    struct operands below = scalar_operands(d, e);
+    bool is = asks(d, e);
+    for (uint32_t i = 0; i < below.n && !is; i++)
+        is = is_met(d, below.items[i], asks);
+    return is;
 }
 
 static bool is_met_in_stages(const struct definition *d, asks_of_node *asks)
@@ -46,48 +37,29 @@ static bool reads(const struct definition *d, expr e)
     return is_met(d, e, is_read);
 }
 
-static bool index_mentions(const struct definition *d, expr index, int64_t variable)
-{
-    const struct expr_node *n = &d->nodes.items[index];
-    switch ((enum expr_kind)n->kind) {
-    case EXPR_VARIABLE:
-        return n->value == variable;
-    case EXPR_INDEX_ADD:
-        return index_mentions(d, n->a, variable) || index_mentions(d, n->b, variable);
-    case EXPR_INDEX_MUL:
-    case EXPR_INDEX_DIV:
-    case EXPR_INDEX_MOD:
-        return index_mentions(d, n->a, variable);
-    default:
-        return false;
-    }
-}
-
 // --- numbers ---------------------------------------------------------------------------------------------------------
 
 // What the expression is when all entries are zero. False: that is not one number, or not known.
 static bool value_at_zero(const struct definition *d, expr e, double *ret)
 {
     const struct expr_node *n = &d->nodes.items[e];
-    double a = 0, b = 0, c = 0;
+    struct operands below = scalar_operands(d, e);
+    double of[3] = {0};
+    for (uint32_t i = 0; i < below.n; i++)
+        if (!value_at_zero(d, below.items[i], &of[i]))
+            return false;
+    *ret = n->kind == EXPR_REAL ? n->real : n->kind == EXPR_APPLY ? f64_apply(n->fn, of[0], of[1], of[2]) : of[0];
     switch ((enum expr_kind)n->kind) {
     case EXPR_REAL:
-        *ret = n->real;
+    case EXPR_APPLY:
         return true;
     case EXPR_READ:
-        *ret = 0;
         return n->b != OUTSIDE_LOWEST && (n->value < d->n_inputs || !d->stages[n->value - d->n_inputs].has_body ||
                                           value_at_zero(d, d->stages[n->value - d->n_inputs].body, ret));
-    case EXPR_APPLY:
-        if (!value_at_zero(d, n->a, &a) || (function_arity(n->fn) > 1 && !value_at_zero(d, n->b, &b)) ||
-            (function_arity(n->fn) > 2 && !value_at_zero(d, n->c, &c)))
-            return false;
-        *ret = f64_apply(n->fn, a, b, c);
-        return true;
     case EXPR_REDUCE:
-        return value_at_zero(d, n->a, ret) && *ret == 0;
+        return *ret == 0;
     case EXPR_SELECT:
-        return value_at_zero(d, n->b, ret) && value_at_zero(d, n->c, &c) && *ret == c;
+        return of[0] == of[1];
     default:
         return false;
     }
@@ -184,17 +156,13 @@ static int64_t input_along(const struct definition *d, expr e, int64_t variable,
     int64_t found = d->n_inputs;
     if (n->kind == EXPR_READ) {
         for (uint32_t i = 0; i < n->count && n->value >= least && n->value < d->n_inputs; i++)
-            if (index_mentions(d, d->indices.items[n->a + i], variable))
+            if (definition_mentions(d, d->indices.items[n->a + i], variable))
                 found = n->value;
         return found;
     }
-    const expr below[] = {n->a, n->b, n->c};
-    int first = n->kind == EXPR_SELECT, last = n->kind == EXPR_APPLY    ? function_arity(n->fn)
-                                               : n->kind == EXPR_REDUCE ? 1
-                                               : n->kind == EXPR_SELECT ? 3
-                                                                        : 0;
-    for (int i = first; i < last; i++) {
-        int64_t input = input_along(d, below[i], variable, least);
+    struct operands below = scalar_operands(d, e);
+    for (uint32_t i = 0; i < below.n; i++) {
+        int64_t input = input_along(d, below.items[i], variable, least);
         found = input < found ? input : found;
     }
     return found;
@@ -222,17 +190,11 @@ static bool reads_own_place(const struct definition *d, const struct stage *s, c
 static bool reads_own_places(const struct definition *d, const struct stage *s, expr e)
 {
     const struct expr_node *n = &d->nodes.items[e];
-    switch ((enum expr_kind)n->kind) {
-    case EXPR_REAL:
-        return true;
-    case EXPR_READ:
-        return reads_own_place(d, s, n);
-    case EXPR_APPLY:
-        return reads_own_places(d, s, n->a) && (function_arity(n->fn) < 2 || reads_own_places(d, s, n->b)) &&
-               (function_arity(n->fn) < 3 || reads_own_places(d, s, n->c));
-    default:
-        return false;
-    }
+    struct operands below = scalar_operands(d, e);
+    bool are_own = n->kind == EXPR_READ ? reads_own_place(d, s, n) : n->kind == EXPR_REAL || n->kind == EXPR_APPLY;
+    for (uint32_t i = 0; i < below.n && are_own; i++)
+        are_own = reads_own_places(d, s, below.items[i]);
+    return are_own;
 }
 
 static bool works_entry_by_entry(const struct definition *d)

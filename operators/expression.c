@@ -227,16 +227,6 @@ static void write_variable(struct writing *w, int64_t variable)
 
 static void write_expr(struct writing *w, expr e);
 
-static bool mentions(const struct definition *d, expr e, int64_t variable)
-{
-    const struct expr_node *n = &d->nodes.items[e];
-    struct operands below = expr_operands(d, e);
-    bool is_there = n->kind == EXPR_VARIABLE && n->value == variable;
-    for (uint32_t i = 0; i < below.n && !is_there; i++)
-        is_there = mentions(d, below.items[i], variable);
-    return is_there;
-}
-
 // The first place where a variable of a sum is read, and how far apart its steps are there.
 struct first_place {
     int64_t variable, place, step;
@@ -246,7 +236,7 @@ static int64_t step_of(const struct definition *d, expr index, int64_t variable)
 {
     const struct expr_node *n = &d->nodes.items[index];
     if (n->kind == EXPR_INDEX_ADD)
-        return step_of(d, mentions(d, n->a, variable) ? n->a : n->b, variable);
+        return step_of(d, definition_mentions(d, n->a, variable) ? n->a : n->b, variable);
     return n->kind == EXPR_INDEX_MUL ? n->value : 1;
 }
 
@@ -266,7 +256,7 @@ static void find_place(const struct writing *w, expr e, struct first_place *firs
         int64_t place = n->kind == EXPR_READ ? input_of(w, n) * MAX_RANK + (int64_t)i : INT64_MAX;
         if (n->kind != EXPR_READ)
             find_place(w, below.items[i], first);
-        else if (place < first->place && mentions(w->d, below.items[i], first->variable))
+        else if (place < first->place && definition_mentions(w->d, below.items[i], first->variable))
             *first = (struct first_place){first->variable, place, step_of(w->d, below.items[i], first->variable)};
     }
 }
@@ -337,7 +327,7 @@ static int64_t place_of_term(const struct writing *w, expr e)
     int i = 0;
     if (n->kind == EXPR_INDEX_MUL)
         return place_of_term(w, n->a);
-    while (i < w->n_variables && !mentions(w->d, e, w->variables[i]))
+    while (i < w->n_variables && !definition_mentions(w->d, e, w->variables[i]))
         i++;
     return n->kind * (MOST_VARIABLES + 1) + (n->kind == EXPR_INTEGER ? 1000 : i);
 }

@@ -35,14 +35,7 @@ expr scope_axis(struct pool *p, const struct scope *s, int axis)
 
 bool expr_mentions(const struct pool *p, expr e, uint32_t variable)
 {
-    const struct expr_node *n = &p->d.nodes.items[e];
-    if (n->kind == EXPR_VARIABLE)
-        return n->value == variable;
-    struct operands below = expr_operands(&p->d, e);
-    for (uint32_t i = 0; i < below.n; i++)
-        if (expr_mentions(p, below.items[i], variable))
-            return true;
-    return false;
+    return definition_mentions(&p->d, e, variable);
 }
 
 bool scope_mentions(const struct pool *p, const struct scope *s, uint32_t variable)

@@ -45,11 +45,9 @@ static double cost_of_scalar(const struct definition *d, expr e, const double *i
             return 1 + input_costs[n->value];
         return 1 + cost_of_scalar(d, d->stages[n->value - d->n_inputs].body, input_costs);
     case EXPR_APPLY: {
-        double cost = 1 + cost_of_scalar(d, n->a, input_costs);
-        if (function_arity((enum scalar_function)n->fn) > 1)
-            cost += cost_of_scalar(d, n->b, input_costs);
-        if (function_arity((enum scalar_function)n->fn) > 2)
-            cost += cost_of_scalar(d, n->c, input_costs);
+        double cost = 1;
+        for (int i = 0; i < function_arity((enum scalar_function)n->fn); i++)
+            cost += cost_of_scalar(d, n->operands[i], input_costs);
         return cost;
     }
     case EXPR_REDUCE:
