@@ -180,23 +180,34 @@ uint32_t equation_axes_asked_for(const struct equation *eq, uint32_t variable)
     return axes;
 }
 
-node_set equation_nodes_of_pairs(const struct equation *eq)
+node_set equation_nodes(const struct equation *eq)
+{
+    return ((node_set)1 << eq->pattern->nodes.count) - 1;
+}
+
+static node_set nodes_of_terms(const struct equation *eq, uint32_t n, const term_id *terms)
 {
     node_set nodes = 0;
-    for (uint32_t i = 0; i < eq->n_pairs; i++)
-        nodes |= equation_nodes_of_term(eq->pattern, eq->left[i]) | equation_nodes_of_term(eq->pattern, eq->right[i]);
+    for (uint32_t i = 0; i < n; i++)
+        nodes |= equation_nodes_of_term(eq->pattern, terms[i]);
     return nodes;
+}
+
+node_set equation_nodes_of_side(const struct equation *eq, const term_id *side)
+{
+    return nodes_of_terms(eq, eq->n_pairs, side);
+}
+
+node_set equation_nodes_of_pairs(const struct equation *eq)
+{
+    return equation_nodes_of_side(eq, eq->left) | equation_nodes_of_side(eq, eq->right);
 }
 
 node_set equation_required_nodes(const struct equation *eq, enum wanted_sides wanted)
 {
-    node_set nodes = 0;
     if (!eq->is_strong)
-        return ((node_set)1 << eq->pattern->nodes.count) - 1;
-    for (uint32_t i = 0; i < eq->n_pairs; i++)
-        nodes |= (wanted & WANTED_LEFT ? equation_nodes_of_term(eq->pattern, eq->left[i]) : 0) |
-                 (wanted & WANTED_RIGHT ? equation_nodes_of_term(eq->pattern, eq->right[i]) : 0);
-    for (uint32_t i = 0; i < eq->n_guards; i++)
-        nodes |= equation_nodes_of_term(eq->pattern, eq->guards[i]);
-    return nodes;
+        return equation_nodes(eq);
+    return (wanted & WANTED_LEFT ? equation_nodes_of_side(eq, eq->left) : 0) |
+           (wanted & WANTED_RIGHT ? equation_nodes_of_side(eq, eq->right) : 0) |
+           nodes_of_terms(eq, eq->n_guards, eq->guards);
 }

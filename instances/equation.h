@@ -32,7 +32,9 @@ struct equation equation_of_rule(const struct rule *r);
 struct equation equation_of_property(const struct property *p);
 // The nodes that the term is made of.
 node_set equation_nodes_of_term(const struct pattern *p, term_id term);
-node_set equation_nodes_of_pairs(const struct equation *eq);   // of both sides
+node_set equation_nodes(const struct equation *eq);                                // all
+node_set equation_nodes_of_side(const struct equation *eq, const term_id *side);   // eq->left or eq->right
+node_set equation_nodes_of_pairs(const struct equation *eq);                       // of both
 // The nodes that are well-typed where these sides are, and all that is assumed.
 node_set equation_required_nodes(const struct equation *eq, enum wanted_sides wanted);
 // Tensor variables, one bit each: those whose sizes or ranks are mentioned, and those that the node depends on at all.

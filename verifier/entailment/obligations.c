@@ -10,14 +10,6 @@ static bool reads_windows(const struct operator* op)
     return operator_has_windows(op) || operator_has_role(op, ROLE_KERNEL);
 }
 
-static node_set nodes_of_side(const struct equation *eq, const term_id *side)
-{
-    node_set nodes = 0;
-    for (uint32_t i = 0; i < eq->n_pairs; i++)
-        nodes |= equation_nodes_of_term(eq->pattern, side[i]);
-    return nodes;
-}
-
 // The first node with windows on an image of unknown rank; NO_NODE: there is none.
 #define NO_NODE UINT32_MAX
 static uint32_t find_open_window(const struct equation *eq, const struct known_ranks *ranks)
@@ -44,8 +36,8 @@ static bool has_window_of_rank(const struct equation *eq, node_set nodes, const 
 static bool is_out_of_reach(const struct equation *eq, const struct known_ranks *ranks, int rank)
 {
     return rank > USUAL_WINDOW_RANK && !eq->is_strong &&
-           has_window_of_rank(eq, nodes_of_side(eq, eq->left), ranks, rank) &&
-           has_window_of_rank(eq, nodes_of_side(eq, eq->right), ranks, rank);
+           has_window_of_rank(eq, equation_nodes_of_side(eq, eq->left), ranks, rank) &&
+           has_window_of_rank(eq, equation_nodes_of_side(eq, eq->right), ranks, rank);
 }
 
 static bool add_sentence(struct logic *l, const struct equation *eq, const struct known_ranks *ranks, bool is_axiom,

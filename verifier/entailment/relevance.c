@@ -5,15 +5,6 @@
 
 // --- triggers --------------------------------------------------------------------------------------------------------
 
-static uint64_t variables_of(const struct logic *l, logic_term term)
-{
-    const struct logic_node *n = &l->nodes.items[term];
-    uint64_t variables = n->is_variable ? (uint64_t)1 << n->index : 0;
-    for (uint32_t i = 0; i < n->n_arguments; i++)
-        variables |= variables_of(l, n->arguments[i]);
-    return variables;
-}
-
 // Terms that are looked at one after the other.
 struct trigger_search {
     const struct logic *logic;
@@ -36,7 +27,7 @@ static void add_together(struct trigger_search *s, logic_term term)
 
 static void look_at_side(struct trigger_search *s, logic_term side)
 {
-    uint64_t here = variables_of(s->logic, side);
+    uint64_t here = logic_variables(s->logic, side);
     if (s->logic->nodes.items[side].is_variable)
         return;
     if (here == s->all)
@@ -51,7 +42,7 @@ static void look_at_guard(struct trigger_search *s, logic_term guard)
     const struct logic_node *n = &s->logic->nodes.items[guard];
     if (n->n_arguments != 1 || s->logic->nodes.items[n->arguments[0]].is_variable)
         return;
-    uint64_t here = variables_of(s->logic, n->arguments[0]);
+    uint64_t here = logic_variables(s->logic, n->arguments[0]);
     if (here == s->all)
         add_alone(s, n->arguments[0]);
     else if (s->found.n == 0 && (here & ~s->met))

@@ -136,6 +136,15 @@ logic_term logic_apply(struct logic *l, uint32_t symbol, const logic_term *argum
     return find_term(l, (struct logic_node){false, symbol, s->result, s->n_arguments, arguments});
 }
 
+uint64_t logic_variables(const struct logic *l, logic_term term)
+{
+    const struct logic_node *n = &l->nodes.items[term];
+    uint64_t variables = n->is_variable ? (uint64_t)1 << n->index : 0;
+    for (uint32_t i = 0; i < n->n_arguments; i++)
+        variables |= logic_variables(l, n->arguments[i]);
+    return variables;
+}
+
 static logic_term logic_predicate(struct logic *l, const char *name, logic_term argument)
 {
     return apply(l, name, ROLE_PREDICATE, 1, &argument, SORT_TRUTH, NULL);
@@ -485,24 +494,15 @@ static void assume_ranks(struct translation *tr, struct sentence *s)
             assume_equal(s, rank_of(tr, v), integer_constant(tr->l, tr->ranks->of_variable[v]));
 }
 
-static uint64_t variables_below(const struct logic *l, logic_term term)
-{
-    const struct logic_node *n = &l->nodes.items[term];
-    uint64_t variables = n->is_variable ? (uint64_t)1 << n->index : 0;
-    for (uint32_t i = 0; i < n->n_arguments; i++)
-        variables |= variables_below(l, n->arguments[i]);
-    return variables;
-}
-
 // An undefined variable makes both sides of an axiom undefined, or what it assumes false; if not it is assumed to be
 // defined.
 static void assume_that_variables_are_defined(struct translation *tr, struct sentence *s)
 {
     uint64_t strict = UINT64_MAX, guarded = 0;
     for (size_t i = 0; i < s->goals.count; i++)
-        strict &= variables_below(tr->l, s->goals.items[i].left) & variables_below(tr->l, s->goals.items[i].right);
+        strict &= logic_variables(tr->l, s->goals.items[i].left) & logic_variables(tr->l, s->goals.items[i].right);
     for (uint32_t i = 0; i < tr->eq->n_guards; i++)
-        guarded |= variables_below(tr->l, translate_tensor(tr, tr->eq->guards[i]));
+        guarded |= logic_variables(tr->l, translate_tensor(tr, tr->eq->guards[i]));
     for (uint32_t v = 0; v < tr->n_variables; v++)
         if (!((strict | guarded) >> v & 1)) {
             struct logic_node variable = {.is_variable = true, .index = v, .sort = tr->sorts[v]};

@@ -85,15 +85,10 @@ static bool has_news(const struct family *f)
     return f->has_new_equations || f->is_impossible || f->why;
 }
 
-static node_set all_nodes(const struct family *f)
-{
-    return ((node_set)1 << f->equation->pattern->nodes.count) - 1;
-}
-
 // Once through all nodes, until there is a new equation.
 static bool build_once(struct family *f)
 {
-    node_set others = all_nodes(f) & ~f->assumed;
+    node_set others = equation_nodes(f->equation) & ~f->assumed;
     f->has_new_equations = f->has_unsolved = false;
     f->undefined = others;
     vec_clear(&f->not_negative);

@@ -481,12 +481,10 @@ static bool sides_have_one_type(struct family *f)
 }
 
 // Nothing is asked where both sides have windows along more axes than rules are matched at (operators/traits.h).
-static bool has_many_window_axes(const struct family *f, const term_id *sides)
+static bool has_many_window_axes(const struct family *f, const term_id *side)
 {
     const struct pattern *p = f->equation->pattern;
-    node_set nodes = 0;
-    for (uint32_t i = 0; i < f->equation->n_pairs; i++)
-        nodes |= equation_nodes_of_term(p, sides[i]);
+    node_set nodes = equation_nodes_of_side(f->equation, side);
     for (uint32_t n = 0; n < p->nodes.count; n++)
         if (nodes >> n & 1 &&
             operator_has_many_window_axes(p->nodes.items[n].op, f->applications_of_nodes[n].outputs[0].rank))

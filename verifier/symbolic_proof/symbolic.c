@@ -201,22 +201,6 @@ static bool prove_families(struct symbolic_prover *prover, const struct question
     return (proof->families > 0 || q->is_of_typing) && !choices.are_too_many;
 }
 
-static node_set all_nodes(const struct equation *eq)
-{
-    return ((node_set)1 << eq->pattern->nodes.count) - 1;
-}
-
-// Nodes of a side and the guards.
-static node_set nodes_of_side(const struct equation *eq, const term_id *side)
-{
-    node_set nodes = 0;
-    for (uint32_t i = 0; i < eq->n_pairs; i++)
-        nodes |= equation_nodes_of_term(eq->pattern, side[i]);
-    for (uint32_t i = 0; i < eq->n_guards; i++)
-        nodes |= equation_nodes_of_term(eq->pattern, eq->guards[i]);
-    return nodes;
-}
-
 static uint32_t attribute_variables_of_nodes(const struct equation *eq, node_set nodes)
 {
     uint32_t variables = 0;
@@ -226,13 +210,13 @@ static uint32_t attribute_variables_of_nodes(const struct equation *eq, node_set
 }
 
 // An attribute that is asked for in nothing that is assumed may have any value.
-static bool is_typed_where(struct symbolic_prover *prover, const struct equation *eq, const term_id *side,
+static bool is_typed_where(struct symbolic_prover *prover, const struct equation *eq, enum wanted_sides side,
                            struct z3_session *z3, struct symbolic_proof *proof)
 {
-    struct question q = {.equation = eq, .assumed = nodes_of_side(eq, side), .is_of_typing = true};
-    if (q.assumed == all_nodes(eq) && side == eq->right)   // what both remember the left side has told
+    struct question q = {.equation = eq, .assumed = equation_required_nodes(eq, side), .is_of_typing = true};
+    if (q.assumed == equation_nodes(eq) && side == WANTED_RIGHT)   // what both remember the left side has told
         return true;
-    if (attribute_variables_of_nodes(eq, all_nodes(eq)) & ~attribute_variables_of_nodes(eq, q.assumed)) {
+    if (attribute_variables_of_nodes(eq, equation_nodes(eq)) & ~attribute_variables_of_nodes(eq, q.assumed)) {
         text_add(&proof->why, "an attribute stands on one side alone");
         return false;
     }
@@ -243,7 +227,7 @@ static bool are_typed_together(struct symbolic_prover *prover, const struct equa
                                struct symbolic_proof *proof)
 {
     return !eq->is_strong ||
-           (is_typed_where(prover, eq, eq->left, z3, proof) && is_typed_where(prover, eq, eq->right, z3, proof));
+           (is_typed_where(prover, eq, WANTED_LEFT, z3, proof) && is_typed_where(prover, eq, WANTED_RIGHT, z3, proof));
 }
 
 // The assumption on definitions (A1) is not so of an operator that was seen to be another function elsewhere.
@@ -262,7 +246,7 @@ static bool are_forms_lasting(const struct equation *eq, struct text *ret_why)
 void symbolic_prove(struct symbolic_prover *prover, const struct equation *eq, struct symbolic_proof *ret_proof)
 {
     struct z3_session z3 = {0};
-    struct question q = {.equation = eq, .assumed = all_nodes(eq)};
+    struct question q = {.equation = eq, .assumed = equation_nodes(eq)};
     *ret_proof = (struct symbolic_proof){0};
     ret_proof->is_proved = are_forms_lasting(eq, &ret_proof->why) && prove_families(prover, &q, &z3, ret_proof) &&
                            are_typed_together(prover, eq, &z3, ret_proof);
