@@ -24,21 +24,39 @@ static void add_group(struct groups *g, const struct group *group)
         g->items[g->count++] = *group;
 }
 
+static void add_equality(struct groups *g, const struct attribute_term *x, const struct attribute_term *y)
+{
+    struct group equal = {1, {condition_equal(x, y)}};
+    for (uint32_t i = 0; i < g->count; i++)
+        if (attribute_term_equal(g->items[i].conditions[0].a, x) &&
+            attribute_term_equal(g->items[i].conditions[0].b, y))
+            return;
+    add_group(g, &equal);
+}
+
+static const struct attribute_term *variable_term(const struct groups *g, uint32_t variable)
+{
+    return attribute_term_make(TERM_VARIABLE, variable, NULL, g->arena);
+}
+
+// The attribute of one of few names that the variable is; NULL: it is none.
+static const struct attribute *choice_of_variable(const struct pattern *p, uint32_t variable)
+{
+    const struct attribute *attribute = pattern_attribute_of_variable(p, variable);
+    return attribute && attribute->kind == ATTRIBUTE_CHOICE ? attribute : NULL;
+}
+
 // Activations that may have to be one.
 static void add_equal_choices(struct groups *g, const struct pattern *p)
 {
-    for (uint32_t v = 0; v < p->n_attribute_variables; v++)
-        for (uint32_t w = 0; w < v; w++) {
-            const struct attribute *of_v = pattern_attribute_of_variable(p, v),
-                                   *of_w = pattern_attribute_of_variable(p, w);
-            if (!of_v || !of_w || of_v->kind != ATTRIBUTE_CHOICE || of_v->choices != of_w->choices)
-                continue;
-            struct group equal = {1,
-                                  {condition_equal(attribute_term_make(TERM_VARIABLE, v, NULL, g->arena),
-                                                   attribute_term_make(TERM_VARIABLE, w, NULL, g->arena))}};
-            add_group(g, &equal);
-            break;
-        }
+    for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
+        const struct attribute *of_v = choice_of_variable(p, v), *of_w = NULL;
+        uint32_t w = 0;
+        while (of_v && w < v && (!(of_w = choice_of_variable(p, w)) || of_w->choices != of_v->choices))
+            w++;
+        if (of_v && w < v)
+            add_equality(g, variable_term(g, v), variable_term(g, w));
+    }
 }
 
 // Lists whose entries are all 1.
@@ -46,13 +64,9 @@ static void add_ones(struct groups *g, const struct pattern *p, enum attribute_r
 {
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
         const struct attribute *of_v = pattern_attribute_of_variable(p, v);
-        if (!of_v || of_v->role != role)
-            continue;
-        const struct attribute_term *variable = attribute_term_make(TERM_VARIABLE, v, NULL, g->arena);
-        struct group ones = {1,
-                             {condition_equal(attribute_term_make(TERM_PRODUCT, 0, variable, g->arena),
-                                              attribute_term_make(TERM_INTEGER, 1, NULL, g->arena))}};
-        add_group(g, &ones);
+        if (of_v && of_v->role == role)
+            add_equality(g, attribute_term_make(TERM_PRODUCT, 0, variable_term(g, v), g->arena),
+                         integer_term(g->arena, 1));
     }
 }
 
@@ -74,30 +88,21 @@ static int64_t choice_in_text(const struct pattern *p, const char *const *choice
 static void add_choices(struct groups *g, const struct pattern *p, bool are_of_text)
 {
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
-        const struct attribute *of_v = pattern_attribute_of_variable(p, v);
-        if (!of_v || of_v->kind != ATTRIBUTE_CHOICE)
-            continue;
-        int64_t choice = are_of_text ? choice_in_text(p, of_v->choices) : 0;
-        struct group chosen = {1,
-                               {condition_equal(attribute_term_make(TERM_VARIABLE, v, NULL, g->arena),
-                                                attribute_term_make(TERM_INTEGER, choice, NULL, g->arena))}};
-        add_group(g, &chosen);
+        const struct attribute *of_v = choice_of_variable(p, v);
+        int64_t choice = of_v && are_of_text ? choice_in_text(p, of_v->choices) : 0;
+        if (of_v)
+            add_equality(g, variable_term(g, v), integer_term(g->arena, choice));
     }
 }
 
 static bool has_choices_in_text(const struct pattern *p)
 {
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
-        const struct attribute *of_v = pattern_attribute_of_variable(p, v);
-        if (of_v && of_v->kind == ATTRIBUTE_CHOICE && choice_in_text(p, of_v->choices))
+        const struct attribute *of_v = choice_of_variable(p, v);
+        if (of_v && choice_in_text(p, of_v->choices))
             return true;
     }
     return false;
-}
-
-static const struct attribute_term *dim_of(uint32_t variable, int64_t axis, struct arena *a)
-{
-    return attribute_term_make(TERM_DIM, variable, attribute_term_make(TERM_INTEGER, axis, NULL, a), a);
 }
 
 // The kernel that pads on both sides of the axis leave the size of images alone with: of one entry where nothing else
@@ -117,14 +122,11 @@ static int64_t size_of_kernel(const struct pattern *p, uint32_t variable, int64_
 
 static void add_size_of_kernel(struct groups *g, const struct pattern *p, uint32_t variable)
 {
-    struct group group = {1,
-                          {condition_equal(attribute_term_make(TERM_RANK, variable, NULL, g->arena),
-                                           attribute_term_make(TERM_INTEGER, 4, NULL, g->arena))}};
-    for (int64_t axis = 2; axis < 4; axis++) {
-        int64_t size = size_of_kernel(p, variable, axis);
-        group.conditions[group.count++] =
-            condition_equal(dim_of(variable, axis, g->arena), attribute_term_make(TERM_INTEGER, size, NULL, g->arena));
-    }
+    const struct attribute_term *rank = attribute_term_make(TERM_RANK, variable, NULL, g->arena);
+    struct group group = {1, {condition_equal(rank, integer_term(g->arena, 4))}};
+    for (int axis = 2; axis < 4; axis++)
+        group.conditions[group.count++] = condition_equal(dim_term(g->arena, variable, axis),
+                                                          integer_term(g->arena, size_of_kernel(p, variable, axis)));
     add_group(g, &group);
 }
 
@@ -144,16 +146,6 @@ static void add_small_kernels(struct groups *g, const struct pattern *p)
 
 // --- sizes of what groups divide -------------------------------------------------------------------------------------
 
-static void add_equality(struct groups *g, const struct attribute_term *x, const struct attribute_term *y)
-{
-    struct group equal = {1, {condition_equal(x, y)}};
-    for (uint32_t i = 0; i < g->count; i++)
-        if (attribute_term_equal(g->items[i].conditions[0].a, x) &&
-            attribute_term_equal(g->items[i].conditions[0].b, y))
-            return;
-    add_group(g, &equal);
-}
-
 #define NO_OPERAND UINT32_MAX
 // The variables that stand one behind the other, in pairs; gives the last one.
 static uint32_t add_even_parts(struct groups *g, const struct pattern *p, const struct pattern_node *concat,
@@ -166,7 +158,7 @@ static uint32_t add_even_parts(struct groups *g, const struct pattern *p, const 
         if (!t->is_variable)
             continue;
         if (before != NO_OPERAND && before != t->index)
-            add_equality(g, dim_of(before, axis, g->arena), dim_of(t->index, axis, g->arena));
+            add_equality(g, dim_term(g->arena, before, axis), dim_term(g->arena, t->index, axis));
         before = t->index;
     }
     return before;
@@ -184,7 +176,7 @@ static void add_sizes_of_groups(struct groups *g, const struct pattern *p)
             add_even_parts(g, p, node, node->attributes[axis].terms[0]->value, NO_OPERAND);
         if (kernel && kernel->is_variable && node->attributes[group].count &&
             node->attributes[group].terms[0]->kind == TERM_DIM)
-            add_equality(g, dim_of(kernel->index, 0, g->arena), node->attributes[group].terms[0]);
+            add_equality(g, dim_term(g->arena, kernel->index, 0), node->attributes[group].terms[0]);
     }
 }
 

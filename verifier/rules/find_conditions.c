@@ -36,6 +36,16 @@ struct condition condition_equal(const struct attribute_term *x, const struct at
     return (struct condition){.kind = CONDITION_EQUAL, .a = x, .b = y};
 }
 
+const struct attribute_term *integer_term(struct arena *a, int64_t value)
+{
+    return attribute_term_make(TERM_INTEGER, value, NULL, a);
+}
+
+const struct attribute_term *dim_term(struct arena *a, uint32_t variable, int64_t axis)
+{
+    return attribute_term_make(TERM_DIM, variable, integer_term(a, axis), a);
+}
+
 void rule_add_conditions(struct rule *r, const struct found_condition *added, struct arena *a)
 {
     uint32_t n = r->n_conditions + added->count;
@@ -87,16 +97,6 @@ static void evaluate_atom(const struct atom_search *s, const struct condition *c
 }
 
 // --- the vocabulary --------------------------------------------------------------------------------------------------
-
-static const struct attribute_term *integer_term(struct arena *a, int64_t value)
-{
-    return attribute_term_make(TERM_INTEGER, value, NULL, a);
-}
-
-static const struct attribute_term *dim_term(struct arena *a, uint32_t variable, int axis)
-{
-    return attribute_term_make(TERM_DIM, variable, integer_term(a, axis), a);
-}
 
 static void add_equality(struct atom_search *s, const struct attribute_term *a, const struct attribute_term *b)
 {

@@ -15,6 +15,8 @@ struct found_condition {
     bool is_exact;   // every good instance that was looked at meets it
 };
 struct condition condition_equal(const struct attribute_term *x, const struct attribute_term *y);
+const struct attribute_term *integer_term(struct arena *a, int64_t value);
+const struct attribute_term *dim_term(struct arena *a, uint32_t variable, int64_t axis);
 // The rule gets a list of conditions of its own, in `a`.
 void rule_add_conditions(struct rule *r, const struct found_condition *added, struct arena *a);
 // Conditions are allocated in `a`. The equation failed at some instance.
