@@ -60,7 +60,7 @@ struct cpu_kernel {
 
 extern const struct cpu_kernel cpu_kernel_loops, cpu_kernel_evaluate, cpu_kernel_conv, cpu_kernel_pool,
     cpu_kernel_linear, cpu_kernel_matmul, cpu_kernel_gather, cpu_kernel_lrn, cpu_kernel_chain;
-// Neighbours in some chain, and a whole one (chains/chain.c).
+// Neighbours in some chain, and a whole one (kernels/chain.c).
 bool cpu_may_chain(const struct plan *plan, const struct step *first, const struct step *second);
 bool cpu_is_chain(const struct step *joined);
 

@@ -4,6 +4,7 @@
 // else the interpreter evaluates it, which is slow, and right.
 #include "backends/cpu/copy.h"
 #include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/generated.h"
 #include "backends/cpu/parallel.h"
 #include "backends/generated/sums.h"
 #include "backends/limits.def"
@@ -13,7 +14,6 @@
 #include "backends/planning/planner_state.h"
 #include "backends/planning/planner_steps.h"
 #include "backends/planning/planner_views.h"
-#include "backends/programs/programs.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
@@ -26,17 +26,6 @@ struct sums_kernel {
     sums_run_fn *run;   // or NULL
     int threads;
 };
-
-static sums_run_fn *load_kernel(const struct step_request *r, const char *text)
-{
-    struct program program;
-    struct error ignored;
-    sums_run_fn *run = NULL;
-    bool is_found = programs_find(r->backend->programs, &text, 1, &program, &ignored);
-    void *address = is_found ? program_function(&program, "run") : NULL;
-    memcpy(&run, &address, sizeof run);
-    return run;
-}
 
 static const int64_t *const *strides_of_step(const struct step_request *r)
 {
@@ -63,7 +52,7 @@ static struct sums_kernel find_sums_kernel(const struct step_request *r, const i
     }
     definition_init(&d, r->arena, call.n_inputs, types);
     if (operator_define(&d, &call) && sums_print(&text, &d, strides, r->arena)) {
-        kernel.run = load_kernel(r, text.chars);
+        cpu_find_kernel(r, &text, &kernel.run);
         kernel.threads = definition_flops(&d) > FLOPS_WORTH_THREADS ? r->backend->threads : 1;
     }
     definition_free(&d);

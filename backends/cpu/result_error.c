@@ -1,7 +1,7 @@
 // Both are run on the same data, and compared at some places with what the definition gives there.
 #include "backends/cpu/result_error.h"
 
-#include "backends/cpu/generated.h"
+#include "backends/cpu/tile.h"
 #include "backends/cpu/ways.h"
 #include "backends/limits.def"
 #include "core/memory/arena.h"
@@ -20,9 +20,8 @@ struct place {
 struct comparing {
     const struct step_request *request;
     struct step step;   // without the epilogue
-    struct cpu_images images;
-    struct onednn_window window;
-    bool has_relu;   // of the operator itself
+    struct tile_step tile;
+    int64_t weight_distances[4];
     struct arena arena;
     char **memory;
     struct place places[N_PLACES];
@@ -59,40 +58,49 @@ static void fill_operands(struct comparing *c, enum data data, struct random *ra
 
 // --- the reference ---------------------------------------------------------------------------------------------------
 
-static double entry(const struct comparing *c, const struct view *v, const int64_t index[4])
+static double entry(const struct comparing *c, const struct view *v, const struct tile_image *i, int64_t channel,
+                    const int64_t index[4], int64_t row, int64_t column)
 {
     const float *at = (const float *)address_of_view(c->memory, v);
+    int lanes = c->tile.definition.lanes;
+    return at[index[0] * i->image + channel / lanes * i->block + channel % lanes * i->lane + row * i->row +
+              column * i->pixel];
+}
+
+static double weight(const struct comparing *c, const int64_t index[4])
+{
+    const float *at = (const float *)address_of_view(c->memory, &c->step.operands[1]);
     for (int i = 0; i < 4; i++)
-        at += v->block && i == v->block_axis ? index[i] / v->block * v->stride[i] + index[i] % v->block
-                                             : index[i] * v->stride[i];
+        at += index[i] * c->weight_distances[i];
     return *at;
 }
 
 static void sum_terms(const struct comparing *c, struct place *p)
 {
-    const struct view *image = &c->images.source, *weights = &c->images.weights;
-    int64_t height = weights->dim[2], width = weights->dim[3];
+    const struct tile_definition *d = &c->tile.definition;
     double sum = 0, squares = 0;
-    for (int64_t channel = 0; channel < image->dim[1]; channel++)
-        for (int64_t k = 0; k < height * width; k++) {
-            int64_t row = p->index[2] + k / width - c->window.pad_begin[0];
-            int64_t column = p->index[3] + k % width - c->window.pad_begin[1];
-            if (row < 0 || row >= image->dim[2] || column < 0 || column >= image->dim[3])
+    for (int64_t channel = 0; channel < d->channels; channel++)
+        for (int64_t k = 0; k < d->kernel[0] * d->kernel[1]; k++) {
+            int64_t i = k / d->kernel[1], j = k % d->kernel[1];
+            int64_t row = p->index[2] + i - d->pad[0], column = p->index[3] + j - d->pad[1];
+            if (row < 0 || row >= d->height || column < 0 || column >= d->width)
                 continue;
-            double term = entry(c, image, (const int64_t[4]){p->index[0], channel, row, column}) *
-                          entry(c, weights, (const int64_t[4]){p->index[1], channel, k / width, k % width});
+            double term = entry(c, c->tile.source, &d->source, channel, p->index, row, column) *
+                          weight(c, (const int64_t[4]){p->index[1], channel, i, j});
             sum += term;
             squares += term * term;
         }
-    p->value = c->has_relu ? fmax(0, sum) : sum;
+    p->value = d->has_relu ? fmax(0, sum) : sum;
     p->norm = sqrt(squares);
 }
 
 static void choose_places(struct comparing *c, struct random *random)
 {
+    const struct tile_definition *d = &c->tile.definition;
+    const int64_t dim[4] = {d->images, d->results, d->result_height, d->result_width};
     for (int i = 0; i < N_PLACES; i++) {
         for (int axis = 0; axis < 4; axis++)
-            c->places[i].index[axis] = (int64_t)random_below(random, (uint64_t)c->images.target.dim[axis]);
+            c->places[i].index[axis] = (int64_t)random_below(random, (uint64_t)dim[axis]);
         sum_terms(c, &c->places[i]);
     }
 }
@@ -127,7 +135,9 @@ static bool find_error(struct comparing *c, const char *choice, double *ret_erro
         return false;
     for (int i = 0; i < N_PLACES; i++) {
         const struct place *p = &c->places[i];
-        double d = entry(c, &c->images.target, p->index) - p->value;
+        double d =
+            entry(c, c->tile.target, &c->tile.definition.target, p->index[1], p->index, p->index[2], p->index[3]) -
+            p->value;
         difference += d * d;
         size += p->value * p->value;
         norm += p->norm * p->norm;
@@ -153,21 +163,22 @@ static bool compare_on(struct comparing *c, enum data data, const char *choice, 
 
 // --- from beginning to end -------------------------------------------------------------------------------------------
 
+static bool is_in_steps_of_one(const struct tile_definition *d)
+{
+    return d->groups == 1 && d->stride[0] == 1 && d->stride[1] == 1 && d->dilation[0] == 1 && d->dilation[1] == 1;
+}
+
 // Defines the reference's step: its epilogue is at most a relu by the operator itself.
 static bool define(struct comparing *c, const struct step_request *r)
 {
-    struct cpu_epilogue own;
     c->request = r;
     c->step = *r->step;
     c->step.n_loops = 0;
-    c->window = (struct onednn_window){{0}};
-    if (!cpu_step_as_images(r->plan, r->step, &c->images) || !cpu_read_epilogue(r->plan->graph, r->step, NULL, 1, &own))
-        return false;
-    if (!c->images.is_product)
-        c->window = cpu_window_of(&r->plan->graph->nodes.items[r->step->node], 2, r->step->operands[1].dim + 2);
-    c->has_relu = own.ops.n == 1 && own.ops.items[0].kind == POSTOP_RELU;
-    return own.ops.n == c->has_relu && c->step.operands[0].dtype == DTYPE_F32 &&
-           c->step.operands[1].dtype == DTYPE_F32 && c->step.results[0].dtype == DTYPE_F32;
+    cpu_tile_weight_distances(&c->step, c->weight_distances);
+    return cpu_is_tiled(r->plan, &c->step) && cpu_tile_define_whole(&c->tile, r->backend, r->plan, &c->step, NULL) &&
+           is_in_steps_of_one(&c->tile.definition) && !c->step.operands[1].block &&
+           c->step.operands[0].dtype == DTYPE_F32 && c->step.operands[1].dtype == DTYPE_F32 &&
+           c->step.results[0].dtype == DTYPE_F32;
 }
 
 static void give_memory(struct comparing *c, const struct view *v)

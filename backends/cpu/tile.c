@@ -20,14 +20,6 @@
 #define FEWEST_LANES 8      // of half a vector
 #define MOST_NARROW 5       // vectors of results, of which half a one is more than a tenth
 
-struct tile_kernel {
-    struct tile_step step;
-    struct cpu_behind *loops;   // the epilogue behind the kernel, or NULL
-    tile_run_fn *run;
-    float *weights;
-    bool is_product;
-};
-
 // --- the step as a definition ----------------------------------------------------------------------------------------
 
 static bool image_of(int rank, const int64_t *dim, const int64_t *stride, int block, int block_axis, int lanes,
@@ -102,7 +94,8 @@ bool cpu_tile_define(struct tile_step *s, const struct cpu_backend *b, const str
     s->source = &step->operands[0];
     s->target = &step->results[0];
     s->threads = b->threads;
-    if (is_product(step))
+    s->is_product = is_product(step);
+    if (s->is_product)
         define_product(d, step);
     else
         define_window(d, plan, step);
@@ -118,6 +111,7 @@ bool cpu_tile_define_epilogue(struct tile_step *s, const struct step *step, stru
     if (!l)
         return true;
     s->operands = arena_array(arena, struct tile_image, (size_t)l->n_operands);
+    s->addresses = arena_array(arena, const float *, (size_t)l->n_operands);
     for (int i = 1; i < l->n_operands && is_taken; i++) {
         const struct loop_access *a = &l->operands[i];
         is_taken = image_of(l->rank, l->dim, a->stride, a->block, a->block_variable, s->definition.lanes,
@@ -132,14 +126,6 @@ bool cpu_tile_define_epilogue(struct tile_step *s, const struct step *step, stru
 }
 
 // --- one row of all --------------------------------------------------------------------------------------------------
-
-static bool is_window_of_one(const struct tile_definition *d)
-{
-    for (int i = 0; i < 2; i++)
-        if (d->kernel[i] != 1 || d->stride[i] != 1 || d->pad[i] != 0)
-            return false;
-    return d->height == d->result_height && d->width == d->result_width;
-}
 
 static bool are_rows_one(const struct tile_definition *d)
 {
@@ -159,7 +145,7 @@ static bool are_images_one(const struct tile_definition *d)
 
 static void join_rows(struct tile_definition *d)
 {
-    if (!is_window_of_one(d) || (d->height > 1 && !are_rows_one(d)))
+    if (!tile_is_of_one_pixel(d) || (d->height > 1 && !are_rows_one(d)))
         return;
     d->width = d->result_width = d->height * d->width;
     d->height = d->result_height = 1;
@@ -167,6 +153,16 @@ static void join_rows(struct tile_definition *d)
         d->width = d->result_width = d->images * d->width;
         d->images = 1;
     }
+}
+
+bool cpu_tile_define_whole(struct tile_step *s, const struct cpu_backend *b, const struct plan *plan,
+                           const struct step *step, struct arena *arena)
+{
+    if (!cpu_tile_define(s, b, plan, step))
+        return false;
+    cpu_tile_define_epilogue(s, step, arena);
+    join_rows(&s->definition);
+    return true;
 }
 
 // --- choices ---------------------------------------------------------------------------------------------------------
@@ -249,17 +245,6 @@ static bool is_worth_generating(const struct tile_definition *d)
                          d->results <= FEW_CHANNELS));
 }
 
-// With its epilogue, in one row of all where that is possible. False: how it stands is not of this form.
-static bool define_whole(struct tile_step *s, const struct cpu_backend *b, const struct plan *plan,
-                         const struct step *step, struct arena *arena)
-{
-    if (!cpu_tile_define(s, b, plan, step))
-        return false;
-    cpu_tile_define_epilogue(s, step, arena);
-    join_rows(&s->definition);
-    return true;
-}
-
 static bool narrow_as_scheduled(struct tile_step *s)
 {
     int lanes = s->schedule.lanes;
@@ -271,7 +256,7 @@ static void list(const struct cpu_backend *b, const struct plan *plan, const str
     struct arena arena;
     struct tile_step s = {.threads = b->threads};
     arena_init(&arena);
-    if (define_whole(&s, b, plan, step, &arena)) {
+    if (cpu_tile_define_whole(&s, b, plan, step, &arena)) {
         if (tile_is_lanewise(&s.definition))
             add_lanewise(list, &s.definition);
         else if (b->is_guest || is_worth_generating(&s.definition)) {
@@ -296,7 +281,7 @@ static void list_spaces(const struct cpu_backend *b, const struct plan *plan, co
     struct arena arena;
     struct tile_step s = {.threads = b->threads};
     arena_init(&arena);
-    if (!step->operands[CPU_PACKED_OPERAND].block && define_whole(&s, b, plan, step, &arena)) {
+    if (!step->operands[CPU_PACKED_OPERAND].block && cpu_tile_define_whole(&s, b, plan, step, &arena)) {
         add_space(list, &s.definition);
         if (narrow(&s))
             add_space(list, &s.definition);
@@ -312,7 +297,7 @@ static bool describe(const struct cpu_backend *b, const struct plan *plan, const
     const char *schedule = strchr(choice, ' ');
     arena_init(&arena);
     bool is_had = schedule && tile_schedule_parse(schedule + 1, &s.schedule) &&
-                  define_whole(&s, b, plan, step, &arena) && narrow_as_scheduled(&s) &&
+                  cpu_tile_define_whole(&s, b, plan, step, &arena) && narrow_as_scheduled(&s) &&
                   tile_describe(&s.definition, &s.schedule, ret_features);
     if (is_had && kernel)
         tile_print(kernel, &s.definition, &s.schedule);
@@ -339,13 +324,13 @@ static void pack_part(void *argument, int part, int parts)
 
 // Packed weights are blocks of results, one for each group of vectors. False: these do not divide the results evenly,
 // or the convolution has groups of its own.
-static bool describe_packing(const struct tile_step *s, bool is_product, struct packing *ret_packing)
+static bool describe_packing(const struct tile_step *s, struct packing *ret_packing)
 {
     const struct tile_definition *d = &s->definition;
     int64_t width = (int64_t)s->schedule.vectors * d->lanes, c = d->channels, row = d->kernel[1] * c * width;
     if (d->groups > 1 || d->results % width != 0)
         return false;
-    if (is_product)
+    if (s->is_product)
         *ret_packing = (struct packing){.rank = 2,
                                         .dim = {c, d->results},
                                         .padded = {c, d->results},
@@ -362,15 +347,18 @@ static bool describe_packing(const struct tile_step *s, bool is_product, struct 
     return true;
 }
 
+void cpu_tile_weight_distances(const struct step *step, int64_t ret_distances[4])
+{
+    const struct view *w = &step->operands[CPU_PACKED_OPERAND];
+    for (int i = 0; i < 4; i++)
+        ret_distances[i] = i >= w->rank ? 0 : w->stride[is_product(step) ? 1 - i : i];
+}
+
 static void pack_weights(const struct tile_step *s, const struct step_request *r, float *ret_packed)
 {
     const struct view *w = &r->step->operands[CPU_PACKED_OPERAND];
-    struct packing_run p = {s,
-                            (const float *)address_of_view(r->memory, w),
-                            ret_packed,
-                            {w->stride[0], w->stride[1], w->stride[2], w->stride[3]}};
-    if (is_product(r->step))
-        memcpy(p.stride, (int64_t[4]){w->stride[1], w->stride[0]}, sizeof p.stride);
+    struct packing_run p = {.step = s, .plain = (const float *)address_of_view(r->memory, w), .packed = ret_packed};
+    cpu_tile_weight_distances(r->step, p.stride);
     parallel_for(NULL, s->threads, pack_part, &p);
 }
 
@@ -378,7 +366,6 @@ static void list_numbers(struct tile_step *s, const struct step_request *r)
 {
     s->numbers = arena_array(r->arena, int64_t, tile_n_numbers(&s->definition, &s->schedule));
     tile_list_numbers(&s->definition, &s->schedule, s->numbers);
-    s->addresses = arena_array(r->arena, const float *, s->loop ? (size_t)s->loop->n_operands : 1);
 }
 
 void cpu_tile_prepare(struct tile_step *s, const struct step_request *r, float *ret_packed)
@@ -390,10 +377,10 @@ void cpu_tile_prepare(struct tile_step *s, const struct step_request *r, float *
 // Found packed, or else packed now.
 static bool give_weights(struct tile_kernel *k, const struct step_request *r)
 {
-    size_t bytes = tile_weights_floats(&k->step.definition, &k->step.schedule) * sizeof(float);
+    size_t bytes = k->weights_floats * sizeof(float);
     struct packing packing;
     list_numbers(&k->step, r);
-    if (describe_packing(&k->step, is_product(r->step), &packing))
+    if (describe_packing(&k->step, &packing))
         k->weights = (float *)cpu_find_packed(r, &packing, bytes);
     if (k->weights)
         return true;
@@ -408,10 +395,7 @@ static bool find_kernel(struct tile_kernel *k, const struct step_request *r)
 {
     struct text text = {0};
     tile_print(&text, &k->step.definition, &k->step.schedule);
-    void *address = cpu_find_function(r, text.chars);
-    memcpy(&k->run, &address, sizeof k->run);
-    text_free(&text);
-    return address != NULL;
+    return cpu_find_kernel(r, &text, &k->run);
 }
 
 static void *prepare(const struct step_request *r)
@@ -420,15 +404,11 @@ static void *prepare(const struct step_request *r)
     struct tile_step *s = &k->step;
     const char *schedule = strchr(r->step->choice, ' ');
     if (!schedule || !tile_schedule_parse(schedule + 1, &s->schedule) ||
-        !cpu_tile_define(s, r->backend, r->plan, r->step))
+        !cpu_tile_define_whole(s, r->backend, r->plan, r->step, r->arena) || !narrow_as_scheduled(s) ||
+        !tile_suits(&s->definition, &s->schedule) || r->step->operands[CPU_PACKED_OPERAND].block || !find_kernel(k, r))
         return NULL;
-    if (!cpu_tile_define_epilogue(s, r->step, r->arena))
-        k->loops = cpu_prepare_behind(r);
-    join_rows(&s->definition);
-    if (!narrow_as_scheduled(s) || !tile_suits(&s->definition, &s->schedule) ||
-        r->step->operands[CPU_PACKED_OPERAND].block || !find_kernel(k, r))
-        return NULL;
-    k->is_product = is_product(r->step);
+    k->behind = s->loop ? NULL : cpu_prepare_behind(r);
+    k->weights_floats = tile_weights_floats(&s->definition, &s->schedule);
     return give_weights(k, r) ? k : NULL;
 }
 
@@ -441,52 +421,58 @@ void cpu_tile_find_addresses(const struct tile_step *s, char *const *memory)
 struct tile_run {
     const struct tile_kernel *kernel;
     const float *x;
-    float *y;
+    float *y, *scratch;
 };
 
 static void run_part(void *argument, int part, int parts)
 {
     const struct tile_run *r = argument;
     const struct tile_kernel *k = r->kernel;
-    k->run(r->x, k->weights, r->y, k->step.addresses, k->step.numbers, part, parts);
+    k->run(r->x, k->weights, r->y, k->step.addresses, r->scratch + (size_t)part * k->scratch_floats, k->step.numbers,
+           part, parts);
 }
 
-static bool run(void *state, const struct execution *e)
+bool cpu_tile_run(void *state, const struct execution *e)
 {
     const struct tile_kernel *k = state;
-    const struct tile_step *s = &k->step;
-    struct tile_run r = {k, (const float *)address_of_view(e->memory, s->source),
-                         (float *)address_of_view(e->memory, s->target)};
-    cpu_tile_find_addresses(s, e->memory);
-    parallel_for(e->workers, s->threads, run_part, &r);
-    cpu_run_behind(k->loops, e);
+    struct tile_run r = {k, (const float *)address_of_view(e->memory, k->step.source),
+                         (float *)address_of_view(e->memory, k->step.target), (float *)e->scratch};
+    cpu_tile_find_addresses(&k->step, e->memory);
+    parallel_for(e->workers, k->step.threads, run_part, &r);
+    cpu_run_behind(k->behind, e);
     return true;
 }
 
-static size_t weights(const void *state, char **ret_weights)
+size_t cpu_tile_scratch_bytes(const void *state)
+{
+    const struct tile_kernel *k = state;
+    return (size_t)k->step.threads * k->scratch_floats * sizeof(float);
+}
+
+size_t cpu_tile_weights(const void *state, char **ret_weights)
 {
     const struct tile_kernel *k = state;
     *ret_weights = (char *)k->weights;
-    return tile_weights_floats(&k->step.definition, &k->step.schedule) * sizeof(float);
+    return k->weights_floats * sizeof(float);
+}
+
+int cpu_tile_packed_operand(const void *state)
+{
+    return CPU_PACKED_OPERAND;
 }
 
 static bool describe_weights(const void *state, struct packing *ret_packing)
 {
     const struct tile_kernel *k = state;
-    return describe_packing(&k->step, k->is_product, ret_packing);
-}
-
-static int packed_operand(const void *state)
-{
-    return CPU_PACKED_OPERAND;
+    return describe_packing(&k->step, ret_packing);
 }
 
 static const struct cpu_kernel kernel = {
     .base = {.name = "tile"},
     .prepare = prepare,
-    .run = run,
-    .weights = weights,
-    .packed_operand = packed_operand,
+    .run = cpu_tile_run,
+    .weights = cpu_tile_weights,
+    .packed_operand = cpu_tile_packed_operand,
     .describe_weights = describe_weights,
 };
 const struct cpu_way cpu_way_tile = {WAY, cpu_is_tiled, list, &kernel, list_spaces, describe};

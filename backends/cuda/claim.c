@@ -2,8 +2,8 @@
 // definition.
 #include "backends/cuda/claim.h"
 
-#include "backends/cuda/kernel_definition.h"
 #include "backends/cuda/library.h"
+#include "backends/generated/kernel_definition.h"
 #include "backends/instructions/code_cache.h"
 #include "backends/planning/planner.h"
 #include "backends/planning/planner_concat.h"

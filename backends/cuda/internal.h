@@ -2,7 +2,7 @@
 #pragma once
 #include "backends/contract/backend.h"
 #include "backends/cuda/gpu.h"
-#include "backends/cuda/kernels.h"
+#include "backends/generated/kernels.h"
 
 struct kernel_cache;
 

@@ -2,9 +2,9 @@
 #include "backends/cuda/steps.h"
 
 #include "backends/cuda/kernel_cache.h"
-#include "backends/cuda/kernel_definition.h"
-#include "backends/cuda/kernel_loops.h"
 #include "backends/cuda/library.h"
+#include "backends/generated/kernel_definition.h"
+#include "backends/generated/kernel_loops.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "graph/graph_whole.h"

@@ -3,6 +3,7 @@
 
 #include "backends/generated/vector_text.h"
 #include "backends/planning/plan.h"
+#include "core/numbers/integers.h"
 #include "core/text/text.h"
 
 #define MOST_ROWS 28   // of a block
@@ -11,8 +12,9 @@
 #define OWN_NUMBERS(_)                                                                                                 \
     _(PRODUCTS)                                                                                                        \
     _(BLOCKS)                                                                                                          \
-    _(ALL_ROWS) _(BLOCK) _(N) _(K) _(D) _(K_COLUMN) _(K_ROW) _(V_COLUMN) _(V_ROW) _(Q_ROW) _(Y_ROWS) _(S_ROW) _(AT_V)  \
-        _(AT_S) _(PLACES)
+    _(ALL_ROWS)                                                                                                        \
+    _(BLOCK)                                                                                                           \
+    _(N) _(K) _(D) _(K_COLUMN) _(K_ROW) _(V_COLUMN) _(V_ROW) _(Q_ROW) _(Y_ROWS) _(S_ROW) _(AT_V) _(AT_S) _(PLACES)
 #define OWN_NUMBER(name) OWN_##name,
 enum { OWN_NUMBERS(OWN_NUMBER) OWN_N_NUMBERS };   // then the distances of rows of all operands
 
@@ -21,11 +23,6 @@ enum { OWN_NUMBERS(OWN_NUMBER) OWN_N_NUMBERS };   // then the distances of rows 
 static int n_operands(const struct tile_definition *d)
 {
     return d->epilogue ? d->epilogue->n_operands - 1 : 0;
-}
-
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
 }
 
 static struct tile_image rows_within(const struct tile_definition *d)
@@ -107,6 +104,8 @@ void attention_list_numbers(const struct attention_definition *d, int64_t *ret_n
 
 // --- the text --------------------------------------------------------------------------------------------------------
 
+extern const char attention_functions[];   // attention.inc
+
 // Squares of as many rows as a vector has lanes, turned within registers: halves of ever shorter runs change places.
 static void print_turn(struct text *text, int lanes)
 {
@@ -130,36 +129,6 @@ static void print_turn(struct text *text, int lanes)
         text_printf(text, "NAMED(store)(to + %d * width, v%d);\n", i, i);
     text_add(text, "}\n");
 }
-
-// Packing is that of weights in tile.h: in groups of so many columns, of which the last overlaps with the one before.
-static const char packing[] =
-    "static void NAMED(pack)(const float *from, float *to, I columns, I rows, I column, I row, I width)\n{\n"
-    "for (I done = 0; done < columns; done += width, to += rows * width) {\n"
-    "const float *x = from + (done < columns - width ? done : columns - width) * column;\n"
-    "I c = 0;\n"
-    "for (; column == 1 && c < rows; c++)\n"
-    "for (I lane = 0; lane < width; lane += LANES)\n"
-    "NAMED(store)(to + c * width + lane, NAMED(load)(x + c * row + lane));\n"
-    "for (; row == 1 && c + LANES <= rows; c += LANES)\n"
-    "for (I lane = 0; lane < width; lane += LANES)\n"
-    "NAMED(turn)(x + lane * column + c, column, to + c * width + lane, width);\n"
-    "for (; c < rows; c++)\n"
-    "for (I lane = 0; lane < width; lane++)\n"
-    "to[c * width + lane] = x[lane * column + c * row];\n"
-    "}\n}\n";
-
-// What is behind the columns, up to a whole vector, is nothing of its own: its exponentials are 0.
-static const char softmax[] = "static void NAMED(softmax)(float *s, I rows, I columns, I row)\n{\n"
-                              "for (I r = 0; r < rows; r++, s += row) {\n"
-                              "V most = ALL(-__builtin_inff()), sum = {0};\n"
-                              "for (I i = columns; i < row; i++)\ns[i] = -__builtin_inff();\n"
-                              "for (I i = 0; i < row; i += LANES)\nmost = NAMED(max)(most, NAMED(load)(s + i));\n"
-                              "most = NAMED(max_all)(most);\n"
-                              "for (I i = 0; i < row; i += LANES) {\n"
-                              "V e = NAMED(exp)(NAMED(load)(s + i) - most);\nNAMED(store)(s + i, e);\nsum += e;\n}\n"
-                              "V share = 1 / NAMED(sum_all)(sum);\n"
-                              "for (I i = 0; i < row; i += LANES)\nNAMED(store)(s + i, NAMED(load)(s + i) * share);\n"
-                              "}\n}\n";
 
 // Addresses of an epilogue's operands at the block's first row.
 static void print_operands(struct text *text, const struct attention_definition *d, int tile)
@@ -204,7 +173,6 @@ void attention_print(struct text *text, const struct attention_definition *d)
     for (int i = 0; i < OWN_N_NUMBERS; i++)
         text_printf(text, "#undef %s\n#define %s own[%d]\n", names[i], names[i], i);
     print_turn(text, lanes);
-    text_add(text, packing);
-    text_add(text, softmax);
+    text_add(text, attention_functions);
     print_run(text, d);
 }

@@ -13,14 +13,6 @@ static bool is_depthwise(const struct tile_definition *d)
     return d->channels == 1 && d->results == 1 && tile_is_lanewise(d);
 }
 
-static bool is_window_of_one(const struct tile_definition *d)
-{
-    for (int i = 0; i < 2; i++)
-        if (d->kernel[i] != 1 || d->stride[i] != 1 || d->pad[i] != 0)
-            return false;
-    return d->groups == 1 && d->height == d->result_height && d->width == d->result_width;
-}
-
 static struct tile_image image_within(int64_t lanes, int64_t channels, int64_t width, bool has_rows)
 {
     bool has_blocks = channels % lanes == 0;
@@ -59,8 +51,8 @@ bool chain_complete(struct chain_definition *d)
         if (!d->has[i])
             continue;
         d->schedules[i] = schedule_of(s);
-        if (!(i == CHAIN_MIDDLE ? is_depthwise(s) : is_window_of_one(s)) || !tile_suits(s, &d->schedules[i]) ||
-            (s->epilogue && !tile_takes_epilogue(s)))
+        if (!(i == CHAIN_MIDDLE ? is_depthwise(s) : (s->groups == 1 && tile_is_of_one_pixel(s))) ||
+            !tile_suits(s, &d->schedules[i]) || (s->epilogue && !tile_takes_epilogue(s)))
             return false;
     }
     return d->has[CHAIN_MIDDLE] && (d->has[CHAIN_FIRST] || d->has[CHAIN_LAST]);

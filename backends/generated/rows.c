@@ -1,314 +1,274 @@
-// Axes are coalesced first; the last one of each loop is that of vectors. What is left of a row behind whole vectors is
+// Axes are joined first; the last one of each loop is that of vectors. What is left of a row behind whole vectors is
 // one more, of which only its entries are read and written.
 #include "backends/generated/rows.h"
 
+#include "backends/generated/nest.h"
 #include "backends/generated/vector_text.h"
+#include "core/memory/arena.h"
 #include "core/text/text.h"
-
-#define MOST_AXES 6   // of a loop: their variables are letters
 
 struct printing {
     struct text *text;
     struct rows_kernel *kernel;
+    struct arena *arena;
     const struct loop *loop;
     int n_shared;
-    int first_access;             // of the loop, in the kernel's list
-    int axes[LOOP_MAX_RANK], n;   // of the loop behind the shared ones, coalesced: the last variable of each
-    int64_t dim[LOOP_MAX_RANK];
-    bool is_tail, reduces;
+    struct nest shared, outer;   // outer: around the axis of vectors
+    int64_t length;              // of that axis
+    const int64_t *along;        // distances of every access on it
+    bool reduces, is_tail;
 };
 
 void rows_kernel_free(struct rows_kernel *k)
 {
-    vec_free(&k->numbers);
+    vec_free(&k->numbers.list);
     vec_free(&k->accesses);
 }
 
 // --- forms -----------------------------------------------------------------------------------------------------------
 
-static bool is_known(const struct instruction *i)
+static int n_accesses(const struct loop *l)
 {
-    return vector_text_knows(i) || (i->kind == INSTRUCTION_REDUCE && (i->fn == FN_ADD || i->fn == FN_MAX));
+    return l->n_operands + l->n_results;
 }
 
-static const struct loop_access *access_at(const struct loop *l, int i)
+static struct nest nest_of(const struct printing *p, int first, int n, char letter)
 {
-    return i < l->n_operands ? &l->operands[i] : &l->results[i - l->n_operands].to;
+    struct nest nest = nest_of_loop(p->loop, first, n, letter, p->arena);
+    nest.told = &p->kernel->numbers;
+    return nest;
 }
 
-// Is axis `outer` a row of what `inner` goes through, for all accesses?
-static bool are_one(const struct loop *l, int outer, int inner)
+// The last axis, or the only one that is reduced, is that of vectors.
+static bool find_axes(struct printing *p)
 {
-    for (int i = 0; i < l->n_operands + l->n_results; i++) {
-        const struct loop_access *a = access_at(l, i);
-        if (a->stride[outer] != a->stride[inner] * l->dim[inner])
-            return false;
-    }
+    const struct loop *l = p->loop;
+    struct nest reduced = nest_of(p, l->rank, l->n_reduced, 'r');
+    p->shared = nest_of(p, 0, p->n_shared, 's');
+    p->outer = nest_of(p, p->n_shared, l->rank - p->n_shared, 'i');
+    p->reduces = l->n_reduced > 0;
+    nest_join(&p->outer);
+    nest_join(&reduced);
+    if (p->reduces ? reduced.n != 1 : p->outer.n == 0)
+        return false;
+    int last = p->reduces ? 0 : --p->outer.n;
+    p->length = (p->reduces ? &reduced : &p->outer)->dim[last];
+    p->along = (p->reduces ? &reduced : &p->outer)->stride[last];
     return true;
-}
-
-// Axes first .. end that have more than one place, neighbours as one where all accesses allow it.
-static void add_axes(struct printing *p, int first, int end)
-{
-    int begin = p->n;
-    for (int i = first; i < end; i++) {
-        if (p->loop->dim[i] == 1)
-            continue;
-        bool is_joined = p->n > begin && are_one(p->loop, p->axes[p->n - 1], i);
-        int64_t size = p->loop->dim[i] * (is_joined ? p->dim[p->n - 1] : 1);
-        p->n += !is_joined;
-        p->axes[p->n - 1] = i;
-        p->dim[p->n - 1] = size;
-    }
 }
 
 static bool takes_accesses(const struct printing *p)
 {
     const struct loop *l = p->loop;
-    int last = p->n ? p->axes[p->n - 1] : -1;
-    for (int i = 0; i < l->n_operands + l->n_results; i++) {
-        const struct loop_access *a = access_at(l, i);
-        int64_t stride = last < 0 ? 0 : a->stride[last];
-        bool is_result = i >= l->n_operands;
-        if (a->dtype != DTYPE_F32 || a->block || (stride != 1 && (stride != 0 || (is_result && !p->reduces))))
+    for (int i = 0; i < n_accesses(l); i++) {
+        const struct loop_access *a = loop_access_at(l, i);
+        bool may_stay = i < l->n_operands || p->reduces;
+        if (a->dtype != DTYPE_F32 || a->block || !(p->along[i] == 1 || (p->along[i] == 0 && may_stay)))
             return false;
     }
     return true;
 }
 
-static int reduction_of(const struct loop *l)
-{
-    int i = 0;
-    while (i < l->n_instructions && l->instructions[i].kind != INSTRUCTION_REDUCE)
-        i++;
-    return i;
-}
-
 // Behind a reduction there is but one value of a row: no operand or instruction that runs along it.
-static bool is_of_row(const struct loop *l, uint16_t value, int reduction, int last)
+static bool is_of_row(const struct printing *p, uint16_t value)
 {
     int i = value & ~VALUE_OF_INSTRUCTION;
     if (value & VALUE_OF_INSTRUCTION)
-        return i >= reduction || l->instructions[i].kind == INSTRUCTION_CONSTANT;
-    return l->operands[i].stride[last] == 0;
+        return i >= loop_text_reduction(p->loop) || p->loop->instructions[i].kind == INSTRUCTION_CONSTANT;
+    return p->along[i] == 0;
 }
 
 static bool takes_what_is_behind(const struct printing *p)
 {
     const struct loop *l = p->loop;
-    int at = reduction_of(l), last = p->axes[p->n - 1];
-    for (int i = at + 1; i < l->n_instructions; i++) {
+    for (int i = loop_text_reduction(l) + 1; i < l->n_instructions; i++) {
         const struct instruction *code = &l->instructions[i];
         bool has_values = code->kind == INSTRUCTION_APPLY, is_binary = has_values && function_arity(code->fn) > 1;
-        if ((has_values && !is_of_row(l, code->a, at, last)) || (is_binary && !is_of_row(l, code->b, at, last)))
+        if ((has_values && !is_of_row(p, code->a)) || (is_binary && !is_of_row(p, code->b)))
             return false;
     }
     for (int i = 0; i < l->n_results; i++)
-        if (!is_of_row(l, l->results[i].value, at, last))
+        if (!is_of_row(p, l->results[i].value))
             return false;
     return true;
 }
 
-static bool takes_loop(struct printing *p)
+static bool takes_instructions(const struct loop *l)
 {
-    const struct loop *l = p->loop;
     int reductions = 0;
     for (int i = 0; i < l->n_instructions; i++) {
-        reductions += l->instructions[i].kind == INSTRUCTION_REDUCE;
-        if (!is_known(&l->instructions[i]))
+        const struct instruction *code = &l->instructions[i];
+        bool reduces = code->kind == INSTRUCTION_REDUCE;
+        reductions += reduces;
+        if (reduces ? code->fn != FN_ADD && code->fn != FN_MAX : !vector_text_knows(code))
             return false;
     }
-    p->reduces = reductions > 0;
-    p->n = 0;
-    add_axes(p, p->n_shared, l->rank);
-    int n_places = p->n;
-    add_axes(p, l->rank, l->rank + l->n_reduced);
-    return reductions <= 1 && (reductions == 1) == (l->n_reduced > 0) && (!p->reduces || p->n == n_places + 1) &&
-           p->n && p->n <= MOST_AXES && takes_accesses(p) && (!p->reduces || takes_what_is_behind(p));
+    return reductions == (l->n_reduced > 0);
 }
 
-// --- places ----------------------------------------------------------------------------------------------------------
-
-static int number(struct printing *p, int64_t value)
+static bool takes_loop(struct printing *p)
 {
-    vec_push(&p->kernel->numbers, value);
-    return (int)p->kernel->numbers.count - 1;
+    return takes_instructions(p->loop) && find_axes(p) && takes_accesses(p) && (!p->reduces || takes_what_is_behind(p));
 }
 
-// Loops over all axes but the last, with the addresses of accesses at the place: a -> b.
-static void open_axis(struct printing *p, int axis, int64_t dim, char letter, bool is_parted)
+// --- values ----------------------------------------------------------------------------------------------------------
+
+static void print_operands(const struct printing *p, bool is_behind)
 {
-    const struct loop *l = p->loop;
-    int n = number(p, dim);
-    if (is_parted)
-        text_printf(p->text, "for (I %c = n[%d] * part / parts; %c < n[%d] * (part + 1) / parts; %c++) {\n", letter, n,
-                    letter, n, letter);
-    else
-        text_printf(p->text, "for (I %c = 0; %c < n[%d]; %c++) {\n", letter, letter, n, letter);
-    for (int i = 0; i < l->n_operands + l->n_results; i++)
-        text_printf(p->text, "float *%c%d = %c%d + %c * n[%d];\n", letter, i, letter - 1, i, letter,
-                    number(p, access_at(l, i)->stride[axis]));
+    for (int i = 0; i < p->loop->n_operands; i++)
+        if (p->along[i] == 0)
+            text_printf(p->text, "V x%d = ALL(*a%d);\n", i, i);
+        else if (!is_behind)
+            text_printf(p->text,
+                        p->is_tail ? "V x%d = NAMED(load_some)(a%d + i, left);\n" : "V x%d = NAMED(load)(a%d + i);\n",
+                        i, i);
 }
 
-static void print_operands(struct printing *p, char letter)
+static void print_map(const struct printing *p)
 {
     const struct loop *l = p->loop;
-    int last = p->axes[p->n - 1];
-    for (int i = 0; i < l->n_operands; i++)
-        if (l->operands[i].stride[last] == 0)
-            text_printf(p->text, "V x%d = ALL(*%c%d);\n", i, letter, i);
-        else if (p->is_tail)
-            text_printf(p->text, "V x%d = NAMED(load_some)(%c%d + i, left);\n", i, letter, i);
-        else
-            text_printf(p->text, "V x%d = NAMED(load)(%c%d + i);\n", i, letter, i);
-}
-
-static void print_stores(struct printing *p, char letter)
-{
-    const struct loop *l = p->loop;
+    print_operands(p, false);
+    loop_text_add(p->text, &vector_dialect, l);
     for (int i = 0; i < l->n_results; i++) {
-        char value[VECTOR_NAME_SIZE];
-        vector_text_name(l->results[i].value, value);
-        if (p->is_tail)
-            text_printf(p->text, "NAMED(store_some)(%c%d + i, %s, left);\n", letter, l->n_operands + i, value);
-        else
-            text_printf(p->text, "NAMED(store)(%c%d + i, %s);\n", letter, l->n_operands + i, value);
+        char value[VALUE_NAME_SIZE];
+        loop_text_name(l->results[i].value, value);
+        text_printf(p->text, p->is_tail ? "NAMED(store_some)(a%d + i, %s, left);\n" : "NAMED(store)(a%d + i, %s);\n",
+                    l->n_operands + i, value);
     }
 }
 
-// --- loops -----------------------------------------------------------------------------------------------------------
-
-static void print_map(struct printing *p, char letter)
+static const struct instruction *reduction_of(const struct printing *p)
 {
-    print_operands(p, letter);
-    for (int i = 0; i < p->loop->n_instructions; i++)
-        vector_text_add(p->text, p->loop, i);
-    print_stores(p, letter);
+    return &p->loop->instructions[loop_text_reduction(p->loop)];
 }
 
-static void print_reduced(struct printing *p, char letter)
+static void print_reduced(const struct printing *p)
 {
-    int at = reduction_of(p->loop);
-    const struct instruction *reduce = &p->loop->instructions[at];
-    char value[VECTOR_NAME_SIZE];
-    print_operands(p, letter);
-    for (int i = 0; i < at; i++)
-        vector_text_add(p->text, p->loop, i);
-    vector_text_name(reduce->a, value);
-    const char *rest = reduce->fn == FN_ADD ? "0" : "-__builtin_inff()";
+    const struct instruction *reduce = reduction_of(p);
+    char value[VALUE_NAME_SIZE];
+    print_operands(p, false);
+    loop_text_add(p->text, &vector_dialect, p->loop);
+    loop_text_name(reduce->a, value);
     if (p->is_tail)
-        text_printf(p->text, "V last = NAMED(first)(%s, left, %s);\n", value, rest);
+        text_printf(p->text, "V last = NAMED(first)(%s, left, %s);\n", value,
+                    reduce->fn == FN_ADD ? "0" : "-__builtin_inff()");
     text_printf(p->text, reduce->fn == FN_ADD ? "sum = sum + %s;\n" : "sum = NAMED(max)(sum, %s);\n",
                 p->is_tail ? "last" : value);
 }
 
 // What is computed of the reduction alone: the same in all lanes.
-static void print_behind(struct printing *p, char letter)
+static void print_behind(const struct printing *p)
 {
     const struct loop *l = p->loop;
-    int at = reduction_of(l), last = p->axes[p->n - 1];
-    text_printf(p->text, "V t%d = NAMED(%s_all)(sum);\n", at, l->instructions[at].fn == FN_ADD ? "sum" : "max");
-    for (int i = 0; i < l->n_operands; i++)
-        if (l->operands[i].stride[last] == 0)
-            text_printf(p->text, "V x%d = ALL(*%c%d);\n", i, letter, i);
-    for (int i = 0; i < at; i++)
-        if (l->instructions[i].kind == INSTRUCTION_CONSTANT)
-            vector_text_add(p->text, p->loop, i);
-    for (int i = at + 1; i < l->n_instructions; i++)
-        vector_text_add(p->text, p->loop, i);
+    text_printf(p->text, "V t%d = NAMED(%s_all)(sum);\n", loop_text_reduction(l),
+                reduction_of(p)->fn == FN_ADD ? "sum" : "max");
+    print_operands(p, true);
+    loop_text_add_behind(p->text, &vector_dialect, l);
     for (int i = 0; i < l->n_results; i++) {
-        char value[VECTOR_NAME_SIZE];
-        vector_text_name(l->results[i].value, value);
-        text_printf(p->text, "*%c%d = %s[0];\n", letter, l->n_operands + i, value);
+        char value[VALUE_NAME_SIZE];
+        loop_text_name(l->results[i].value, value);
+        text_printf(p->text, "*a%d = %s[0];\n", l->n_operands + i, value);
     }
 }
 
-// Along the last axis: whole vectors, then the rest. `part` of it where nothing else is parted.
-static void print_row(struct printing *p, char letter, bool is_parted)
+// --- loops -----------------------------------------------------------------------------------------------------------
+
+static int number(const struct printing *p, int64_t value)
 {
-    int n = number(p, p->dim[p->n - 1]);
+    vec_push(&p->kernel->numbers.list, value);
+    return (int)p->kernel->numbers.list.count - 1;
+}
+
+static void open_axis(const struct printing *p, int axis, bool is_parted)
+{
+    int n = number(p, p->outer.dim[axis]);
+    if (is_parted)
+        text_printf(p->text, "for (I i%d = n[%d] * part / parts; i%d < n[%d] * (part + 1) / parts; i%d++) {\n", axis, n,
+                    axis, n, axis);
+    else
+        text_printf(p->text, "for (I i%d = 0; i%d < n[%d]; i%d++) {\n", axis, axis, n, axis);
+}
+
+// Addresses are those of the beginning of the row, in every access.
+static void name_addresses(const struct printing *p)
+{
+    for (int i = 0; i < n_accesses(p->loop); i++) {
+        text_printf(p->text, "float *a%d = addresses[%zu]", i, p->kernel->accesses.count);
+        vec_push(&p->kernel->accesses, *loop_access_at(p->loop, i));
+        nest_add_offset(&p->shared, p->text, i);
+        nest_add_offset(&p->outer, p->text, i);
+        text_add(p->text, ";\n");
+    }
+}
+
+// Along the axis of vectors: whole ones, then the rest. `part` of it where nothing else is parted.
+static void print_row(struct printing *p, bool is_parted)
+{
+    int n = number(p, p->length);
     text_printf(p->text,
                 is_parted ? "I whole = n[%d] / LANES, i = whole * part / parts * LANES, end = part + 1 == parts ? "
                             "n[%d] : whole * (part + 1) / parts * LANES;\n"
                           : "I i = 0, end = n[%d];\n",
                 n, n);
     if (p->reduces)
-        text_add(p->text, p->loop->instructions[reduction_of(p->loop)].fn == FN_ADD
-                              ? "V sum = {0};\n"
-                              : "V sum = ALL(-__builtin_inff());\n");
+        text_add(p->text, reduction_of(p)->fn == FN_ADD ? "V sum = {0};\n" : "V sum = ALL(-__builtin_inff());\n");
     for (int tail = 0; tail < 2; tail++) {
         p->is_tail = tail;
         text_add(p->text, tail ? "if (i < end) {\nI left = end - i;\n" : "for (; i + LANES <= end; i += LANES) {\n");
-        if (p->reduces)
-            print_reduced(p, letter);
-        else
-            print_map(p, letter);
+        (p->reduces ? print_reduced : print_map)(p);
         text_add(p->text, "}\n");
     }
     if (p->reduces)
-        print_behind(p, letter);
+        print_behind(p);
 }
 
-// One loop, whose addresses at the shared place have the letter.
-static void print_loop(struct printing *p, char letter, bool is_parted)
+static void print_loop(struct printing *p)
 {
-    int outer = p->n - 1;
+    bool is_parted = !p->n_shared;
     text_add(p->text, "{\n");
-    for (int i = 0; i < outer; i++)
-        open_axis(p, p->axes[i], p->dim[i], (char)++letter, is_parted && i == 0);
-    print_row(p, letter, is_parted && outer == 0);
-    for (int i = 0; i <= outer; i++)
+    for (int i = 0; i < p->outer.n; i++)
+        open_axis(p, i, is_parted && i == 0);
+    name_addresses(p);
+    print_row(p, is_parted && p->outer.n == 0);
+    for (int i = 0; i <= p->outer.n; i++)
         text_add(p->text, "}\n");
 }
 
-static void name_addresses(struct printing *p)
+// Shared places are one row of numbers, of which each part has a run.
+static void open_shared(struct printing *p)
 {
-    const struct loop *l = p->loop;
-    p->first_access = (int)p->kernel->accesses.count;
-    for (int i = 0; i < l->n_operands + l->n_results; i++) {
-        vec_push(&p->kernel->accesses, *access_at(l, i));
-        text_printf(p->text, "float *a%d = addresses[%d]", i, p->first_access + i);
-        for (int s = 0; s < p->n_shared; s++)
-            text_printf(p->text, " + shared%d * n[%d]", s, number(p, access_at(l, i)->stride[s]));
-        text_add(p->text, ";\n");
-    }
+    p->shared = nest_of(p, 0, p->n_shared, 's');
+    int n = number(p, nest_places(&p->shared));
+    text_printf(p->text, "for (I place = n[%d] * part / parts; place < n[%d] * (part + 1) / parts; place++) {\n", n, n);
+    nest_add_places(&p->shared, p->text, "place");
 }
 
-// Shared places are one row of numbers, of which each part has a run.
-static void open_shared(struct printing *p, const struct loop *first)
+// A reduction of everything has nothing that could be parted.
+static bool print_loops(struct printing *p, const struct step *step)
 {
-    int64_t places = 1;
-    for (int s = 0; s < p->n_shared; s++)
-        places *= first->dim[s];
-    int n = number(p, places);
-    text_printf(p->text, "for (I place = n[%d] * part / parts; place < n[%d] * (part + 1) / parts; place++) {\n", n, n);
-    text_add(p->text, "I rest = place;\n");
-    for (int s = p->n_shared - 1; s >= 0; s--) {
-        int dim = number(p, first->dim[s]);
-        text_printf(p->text, "I shared%d = rest %% n[%d];\nrest /= n[%d];\n", s, dim, dim);
+    for (int i = 0; i < step->n_loops; i++) {
+        p->loop = &step->loops[i];
+        if (!takes_loop(p) || (p->reduces && !p->n_shared && p->outer.n == 0))
+            return false;
+        print_loop(p);
     }
+    return true;
 }
 
 bool rows_print(struct text *text, const struct step *step, int lanes, struct rows_kernel *ret_kernel)
 {
-    struct printing p = {.text = text, .kernel = ret_kernel, .n_shared = step->n_shared};
-    bool is_reduced_alone = false;
+    struct arena arena;
     if (step->n_loops == 0 || (step->n_loops > 1 && step->n_shared == 0))
         return false;
+    arena_init(&arena);
+    struct printing p = {
+        .text = text, .kernel = ret_kernel, .arena = &arena, .loop = &step->loops[0], .n_shared = step->n_shared};
     vector_text_begin(text, lanes);
     text_add(text, "void NAMED(run)(float *const *addresses, const I *n, int part, int parts)\n{\n");
     if (p.n_shared)
-        open_shared(&p, &step->loops[0]);
-    for (int i = 0; i < step->n_loops; i++) {
-        p.loop = &step->loops[i];
-        if (!takes_loop(&p))
-            return false;
-        is_reduced_alone = is_reduced_alone || (p.reduces && !p.n_shared && p.n == 1);
-        text_add(text, "{\n");
-        name_addresses(&p);
-        print_loop(&p, 'a', !p.n_shared);
-        text_add(text, "}\n");
-    }
+        open_shared(&p);
+    bool is_printed = print_loops(&p, step);
     text_add(text, p.n_shared ? "}\n}\n" : "}\n");
-    return !is_reduced_alone;
+    arena_free(&arena);
+    return is_printed;
 }

@@ -13,7 +13,7 @@
 struct text;
 
 struct rows_kernel {
-    VEC(int64_t) numbers;
+    struct words numbers;
     VEC(struct loop_access) accesses;   // addresses that it is given, in this order
 };
 // Defines NAMED(run), of this type, for vectors of so many lanes. False: the loops are not of this form; then what the

@@ -2,6 +2,7 @@
 // many tiles are done at once grows by factors, up to all of them.
 #include "backends/generated/schedule_spaces.h"
 
+#include "core/numbers/integers.h"
 #include <stdio.h>
 
 #define MOST_PIXELS 32
@@ -9,11 +10,6 @@
 #define MOST_WINOGRAD_TILES 512
 #define NEAR_BYTES ((double)(1 << 20))   // of a cache that a core has alone
 #define BYTES 4
-
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 static struct schedule_axis *add_axis(struct schedule_space *space, const char *name)
 {
@@ -112,13 +108,13 @@ bool tile_describe(const struct tile_definition *d, const struct tile_schedule *
 // --- Winograd --------------------------------------------------------------------------------------------------------
 
 // Blocks are nearly equal, so each number of blocks gives a size; of many numbers some.
-void winograd_list_schedules(const struct winograd_definition *d, struct schedule_space *space)
+void winograd_list_schedules(const struct tile_definition *d, struct schedule_space *space)
 {
     const int64_t results[] = {d->images, d->results, d->result_height, d->result_width};
-    const int64_t sums[] = {d->channels, d->window[0], d->window[1]};
+    const int64_t sums[] = {d->channels, d->kernel[0], d->kernel[1]};
     list_loops(space, "winograd", results, 4, sums, 3);
     struct schedule_axis *m = add_axis(space, "m"), *tiles = add_axis(space, "tiles");
-    bool has_pair = d->window[0] == 2 || d->window[1] == 2;
+    bool has_pair = d->kernel[0] == 2 || d->kernel[1] == 2;
     for (int edge = 2; edge <= WINOGRAD_MOST_EDGE; edge++)
         if (edge % 2 == 0 || has_pair)
             schedule_axis_add(m, edge);
@@ -128,7 +124,7 @@ void winograd_list_schedules(const struct winograd_definition *d, struct schedul
                 schedule_axis_add(tiles, divide_up(all, n));
 }
 
-bool winograd_describe(const struct winograd_definition *d, const struct winograd_schedule *s,
+bool winograd_describe(const struct tile_definition *d, const struct winograd_schedule *s,
                        struct schedule_features *ret)
 {
     if (!winograd_suits(d, s))
@@ -137,7 +133,7 @@ bool winograd_describe(const struct winograd_definition *d, const struct winogra
     double places = winograd_places(d, s);
     double all = (double)winograd_tiles(d, s), blocks = (double)divide_up((int64_t)all, s->tiles);
     double block = all / blocks, weights = places * channels * results;
-    *ret = (struct schedule_features){.reduction = d->window[0] * d->window[1] * (double)d->channels};
+    *ret = (struct schedule_features){.reduction = d->kernel[0] * d->kernel[1] * (double)d->channels};
     ret->space = (double)(d->images * d->result_height * d->result_width * d->results);
     ret->operations = 2 * all * weights;
     ret->useful = ret->space / (all * winograd_edge(d, s, 0) * winograd_edge(d, s, 1) * (double)d->results);

@@ -2,7 +2,6 @@
 // that come to the same kernel are listed once.
 #pragma once
 #include "backends/contract/schedule_space.h"
-#include "backends/generated/tile.h"
 #include "backends/generated/winograd.h"
 
 // Axes p, q, t, of a narrowed definition l, and family and loops; does a schedule suit the definition, and the
@@ -11,6 +10,6 @@ void tile_list_schedules(const struct tile_definition *d, struct schedule_space 
 bool tile_describe(const struct tile_definition *d, const struct tile_schedule *s,
                    struct schedule_features *ret_features);
 // Axes m, tiles, and family and loops.
-void winograd_list_schedules(const struct winograd_definition *d, struct schedule_space *space);
-bool winograd_describe(const struct winograd_definition *d, const struct winograd_schedule *s,
+void winograd_list_schedules(const struct tile_definition *d, struct schedule_space *space);
+bool winograd_describe(const struct tile_definition *d, const struct winograd_schedule *s,
                        struct schedule_features *ret_features);

@@ -5,6 +5,7 @@
 
 #include "backends/generated/vector_text.h"
 #include "backends/planning/plan.h"
+#include "core/numbers/integers.h"
 #include "core/text/text.h"
 #include <assert.h>
 #include <stdio.h>
@@ -45,15 +46,13 @@ struct printing {
     _(GROUPS)                                                                                                          \
     _(GROUPS_EACH)                                                                                                     \
     _(RESULTS)                                                                                                         \
-    _(AT_ONCE) _(HEIGHT) _(CHANNEL_BLOCKS) _(CHANNELS) _(X_IMAGE) _(X_BLOCK) _(X_ROW) _(X_LANE) _(X_GROUP) _(Y_IMAGE)  \
-        _(Y_BLOCK) _(Y_ROW) _(Y_PIXEL) _(W_GROUP)
+    _(AT_ONCE)                                                                                                         \
+    _(HEIGHT)                                                                                                          \
+    _(CHANNEL_BLOCKS)                                                                                                  \
+    _(CHANNELS) _(X_IMAGE) _(X_BLOCK) _(X_ROW) _(X_LANE) _(X_GROUP) _(Y_IMAGE) _(Y_BLOCK) _(Y_ROW) _(Y_PIXEL)          \
+        _(W_GROUP)
 #define TILE_NUMBER(name) TILE_##name,
 enum tile_number { TILE_NUMBERS(TILE_NUMBER) TILE_N_NUMBERS };
-
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 static int64_t at_least_0(int64_t a)
 {
@@ -71,6 +70,14 @@ bool tile_is_lanewise(const struct tile_definition *d)
 {
     return d->groups > 1 && d->channels == d->results && d->channels < d->lanes && d->lanes % d->channels == 0 &&
            d->groups * d->channels >= d->lanes && d->source.lane == 1 && lanes_of_source(d) == d->lanes;
+}
+
+bool tile_is_of_one_pixel(const struct tile_definition *d)
+{
+    for (int i = 0; i < 2; i++)
+        if (d->kernel[i] != 1 || d->stride[i] != 1 || d->pad[i] != 0)
+            return false;
+    return d->height == d->result_height && d->width == d->result_width;
 }
 
 static int64_t start_of_tile(const struct shape *k, int64_t tile)
@@ -262,7 +269,7 @@ void tile_pack(const struct tile_definition *d, const struct tile_schedule *s, c
 
 // --- numbers ---------------------------------------------------------------------------------------------------------
 
-static int n_operands(const struct tile_definition *d)
+int tile_n_operands(const struct tile_definition *d)
 {
     return d->epilogue ? d->epilogue->n_operands : 1;
 }
@@ -274,7 +281,7 @@ static int number_of_operand(int i)
 
 static int number_of_tiles(const struct tile_definition *d)
 {
-    return number_of_operand(n_operands(d));
+    return number_of_operand(tile_n_operands(d));
 }
 
 size_t tile_n_numbers(const struct tile_definition *d, const struct tile_schedule *s)
@@ -298,7 +305,7 @@ void tile_list_numbers(const struct tile_definition *d, const struct tile_schedu
         x->image,  x->block,         x->row,    x->lane,          k.is_lanewise ? 0 : group_of_source(d),
         y->image,  y->block,         y->row,    y->pixel,         floats_of_group(d, s)};
     memcpy(ret_numbers, first, sizeof first);
-    for (int i = 1; i < n_operands(d); i++) {
+    for (int i = 1; i < tile_n_operands(d); i++) {
         const struct tile_image *o = &d->operands[i];
         memcpy(ret_numbers + number_of_operand(i), (int64_t[4]){o->image, o->block, o->row, o->pixel},
                4 * sizeof(int64_t));
@@ -428,38 +435,43 @@ static void print_lanewise_row(const struct printing *p, const struct kind *kind
 static void print_distances(const struct printing *p)
 {
     text_add(p->text, "const I y_block = Y_BLOCK, y_pixel = Y_PIXEL;\n");
-    for (int i = 1; i < n_operands(p->d); i++)
+    for (int i = 1; i < tile_n_operands(p->d); i++)
         text_printf(p->text, "const I o%d_block = n[%d], o%d_pixel = n[%d];\n", i, number_of_operand(i) + 1, i,
                     number_of_operand(i) + 3);
 }
 
-static void print_operand(const struct printing *p, int i, int vector)
+void tile_print_operand(struct text *text, const struct tile_definition *d, int operand, const char *place)
 {
-    const struct tile_image *o = &p->d->operands[i];
-    text_printf(p->text, o->lane ? "V x%d = NAMED(load)(o%d" : "V x%d = ALL(*(o%d", i, i);
-    if (o->block && vector)
-        text_printf(p->text, " + %d * o%d_block", vector, i);
-    text_add(p->text, o->lane ? ");\n" : "));\n");
+    text_printf(text, d->operands[operand].lane ? "V x%d = NAMED(load)(o%d%s);\n" : "V x%d = ALL(*(o%d%s));\n", operand,
+                operand, place);
+}
+
+void tile_print_value(struct text *text, const struct tile_definition *d, const char *sum,
+                      char ret_name[VALUE_NAME_SIZE])
+{
+    text_printf(text, d->has_relu ? "V x0 = NAMED(relu)(%s);\n" : "V x0 = %s;\n", sum);
+    loop_text_name(d->epilogue ? d->epilogue->results[0].value : 0, ret_name);
+    if (d->epilogue)
+        loop_text_add(text, &vector_dialect, d->epilogue);
 }
 
 static void print_result(const struct printing *p, int pixel, int vector)
 {
-    const struct loop *l = p->d->epilogue;
-    char value[VECTOR_NAME_SIZE] = "x0";
-    text_printf(p->text, p->d->has_relu ? "{\nV x0 = NAMED(relu)(a%d_%d);\n" : "{\nV x0 = a%d_%d;\n", pixel, vector);
-    for (int i = 1; i < n_operands(p->d); i++)
-        print_operand(p, i, vector);
-    for (int i = 0; l && i < l->n_instructions; i++)
-        vector_text_add(p->text, l, i);
-    if (l)
-        vector_text_name(l->results[0].value, value);
+    char value[VALUE_NAME_SIZE], sum[32], place[64];
+    text_add(p->text, "{\n");
+    for (int i = 1; i < tile_n_operands(p->d); i++) {
+        snprintf(place, sizeof place, " + %d * o%d_block", vector, i);
+        tile_print_operand(p->text, p->d, i, p->d->operands[i].block && vector ? place : "");
+    }
+    snprintf(sum, sizeof sum, "a%d_%d", pixel, vector);
+    tile_print_value(p->text, p->d, sum, value);
     text_printf(p->text, "NAMED(store)(y + %d * y_block, %s);\n}\n", vector, value);
 }
 
 static void print_next_pixel(const struct printing *p)
 {
     text_add(p->text, "y += y_pixel;\n");
-    for (int i = 1; i < n_operands(p->d); i++)
+    for (int i = 1; i < tile_n_operands(p->d); i++)
         if (p->d->operands[i].pixel)
             text_printf(p->text, "o%d += o%d_pixel;\n", i, i);
 }
@@ -479,7 +491,7 @@ static void print_results(const struct printing *p, const struct kind *kind)
 
 static void print_arguments(const struct printing *p, const char *form)
 {
-    for (int i = 1; i < n_operands(p->d); i++)
+    for (int i = 1; i < tile_n_operands(p->d); i++)
         text_printf(p->text, form, i);
 }
 
@@ -526,7 +538,7 @@ static void print_calls(const struct printing *p)
         "const float *xt = x + image * X_IMAGE + x_at + top * X_ROW + (j * %lld - %lld) * %lld;\n"
         "float *yt = y + image * Y_IMAGE + first / LANES * Y_BLOCK + first %% LANES + row * Y_ROW + j * Y_PIXEL;\n",
         as_long(p->d->stride[1]), as_long(p->d->pad[1]), as_long(p->d->source.pixel));
-    for (int i = 1; i < n_operands(p->d); i++) {
+    for (int i = 1; i < tile_n_operands(p->d); i++) {
         int n = number_of_operand(i);
         text_printf(p->text, "const float *o%d = operands[%d] + image * n[%d] + row * n[%d] + j * n[%d]", i, i, n,
                     n + 2, n + 3);
@@ -569,8 +581,8 @@ static void print_run(const struct printing *p)
 {
     text_add(
         p->text,
-        "void NAMED(run)(const float *x, const float *w, float *y, const float *const *operands, const I *n, "
-        "int part, int parts)\n{\n"
+        "void NAMED(run)(const float *x, const float *w, float *y, const float *const *operands, "
+        "float *scratch, const I *n, int part, int parts)\n{\n"
         "I all = IMAGES * ROWS * TILES, is_by_tiles = all % parts == 0 || all >= 4 * parts;\n"
         "I begin = is_by_tiles ? all * part / parts : 0, end = is_by_tiles ? all * (part + 1) / parts : all;\n"
         "I g0 = is_by_tiles ? 0 : GROUPS * part / parts, g1 = is_by_tiles ? GROUPS : GROUPS * (part + 1) / parts;\n"

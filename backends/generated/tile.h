@@ -12,11 +12,9 @@
 //
 // NaN and infinities: as in sums of all terms within the image.
 #pragma once
-#include <stdbool.h>
+#include "backends/generated/loop_text.h"
 #include <stddef.h>
-#include <stdint.h>
 
-struct loop;
 struct text;
 
 // Channel c of a pixel stands at c / lanes * block + c % lanes * lane.
@@ -43,6 +41,7 @@ struct tile_schedule {
 void tile_schedule_print(struct text *text, const struct tile_schedule *s);
 bool tile_schedule_parse(const char *text, struct tile_schedule *ret_schedule);
 bool tile_is_lanewise(const struct tile_definition *d);
+bool tile_is_of_one_pixel(const struct tile_definition *d);   // each result is, of one of the source, in the same place
 bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s);
 // Vectors of a dense tile: so many that the fewest are computed twice, of 1 to 5.
 int tile_best_vectors(const struct tile_definition *d);
@@ -50,11 +49,17 @@ int tile_best_vectors(const struct tile_definition *d);
 // eight, or two of sixteen, of which a half is computed twice. False: an image of results has blocks of channels.
 bool tile_narrow(struct tile_definition *d, struct tile_image *operands, int lanes);
 bool tile_takes_epilogue(const struct tile_definition *d);
+int tile_n_operands(const struct tile_definition *d);   // of the epilogue, with the sum
+// Values in a text where o1, o2, ... are addresses: of an operand, "V x1 = ...", `place` behind its address; and the
+// stored one, of a sum and the operands, with its name.
+void tile_print_operand(struct text *text, const struct tile_definition *d, int operand, const char *place);
+void tile_print_value(struct text *text, const struct tile_definition *d, const char *sum,
+                      char ret_name[VALUE_NAME_SIZE]);
 
 // Appends to the text definitions of which NAMED(run) has this type; `numbers` has tile_n_numbers, and operands the
-// addresses of the epilogue's, [0] is not looked at.
-typedef void tile_run_fn(const float *x, const float *w, float *y, const float *const *operands, const int64_t *numbers,
-                         int part, int parts);
+// addresses of the epilogue's, [0] is not looked at. scratch is of the part; tiles need none.
+typedef void tile_run_fn(const float *x, const float *w, float *y, const float *const *operands, float *scratch,
+                         const int64_t *numbers, int part, int parts);
 void tile_print(struct text *text, const struct tile_definition *d, const struct tile_schedule *s);
 // Parts of larger kernels: first the names, once; then NAMED(<prefix>row), which computes a row of an image:
 //     static void (const float *x, const float *w, float *y, const float *const *operands, const I *n, I image, I row)

@@ -3,6 +3,9 @@
 #include "backends/generated/winograd.h"
 
 #include "backends/generated/bilinear.h"
+#include "backends/generated/vector_text.h"
+#include "backends/planning/plan.h"
+#include "core/numbers/integers.h"
 #include "core/system/vector_code.h"
 #include "core/text/text.h"
 #include <stdio.h>
@@ -28,53 +31,47 @@ struct shape {                  // of a kernel
     int64_t place_stride;    // of V; no power of two, so that places stand in different sets of a cache
 };
 
-static int64_t divide_up(int64_t a, int64_t b)
+int winograd_halves(const struct tile_definition *d)
 {
-    return (a + b - 1) / b;
+    return d->kernel[0] * d->kernel[1] == 1 ? 2 : 1;
 }
 
-int winograd_halves(const struct winograd_definition *d)
-{
-    return d->window[0] * d->window[1] == 1 ? 2 : 1;
-}
-
-static int vectors_of_group(const struct winograd_definition *d)
+static int vectors_of_group(const struct tile_definition *d)
 {
     return d->results / d->lanes / winograd_halves(d) % 2 == 0 ? 2 : 1;
 }
 
-int winograd_edge(const struct winograd_definition *d, const struct winograd_schedule *s, int axis)
+int winograd_edge(const struct tile_definition *d, const struct winograd_schedule *s, int axis)
 {
     bool has_pairs = axis == 1 && winograd_halves(d) == 2;
-    return d->window[axis] == 1 && !has_pairs ? 1 : s->m;
+    return d->kernel[axis] == 1 && !has_pairs ? 1 : s->m;
 }
 
-static bool find_forms(const struct winograd_definition *d, const struct winograd_schedule *s,
-                       struct bilinear ret_forms[2])
+static bool find_forms(const struct tile_definition *d, const struct winograd_schedule *s, struct bilinear ret_forms[2])
 {
     if (winograd_halves(d) == 2) {
         bilinear_make_strassen(&ret_forms[1]);
         return s->m == 2 && bilinear_find(1, 1, &ret_forms[0]);
     }
     for (int axis = 0; axis < 2; axis++)
-        if (!bilinear_find(winograd_edge(d, s, axis), d->window[axis], &ret_forms[axis]))
+        if (!bilinear_find(winograd_edge(d, s, axis), d->kernel[axis], &ret_forms[axis]))
             return false;
     return true;
 }
 
-int winograd_places(const struct winograd_definition *d, const struct winograd_schedule *s)
+int winograd_places(const struct tile_definition *d, const struct winograd_schedule *s)
 {
     struct bilinear forms[2];
     return find_forms(d, s, forms) ? forms[0].n * forms[1].n : 0;
 }
 
-int64_t winograd_tiles(const struct winograd_definition *d, const struct winograd_schedule *s)
+int64_t winograd_tiles(const struct tile_definition *d, const struct winograd_schedule *s)
 {
     return d->images * divide_up(d->result_height, winograd_edge(d, s, 0)) *
            divide_up(d->result_width, winograd_edge(d, s, 1));
 }
 
-static struct shape shape_of(const struct winograd_definition *d, const struct winograd_schedule *s)
+static struct shape shape_of(const struct tile_definition *d, const struct winograd_schedule *s)
 {
     struct shape k = {.halves = winograd_halves(d), .vectors = vectors_of_group(d)};
     find_forms(d, s, k.forms);
@@ -107,28 +104,30 @@ bool winograd_schedule_parse(const char *text, struct winograd_schedule *ret_sch
     return m >= 2 && m <= WINOGRAD_MOST_EDGE && tiles >= 1 && tiles <= MOST_TILES;
 }
 
-bool winograd_suits(const struct winograd_definition *d, const struct winograd_schedule *s)
+bool winograd_suits(const struct tile_definition *d, const struct winograd_schedule *s)
 {
     int least = d->lanes * winograd_halves(d);
-    return winograd_places(d, s) > 1 && s->tiles >= 1 && s->tiles <= MOST_TILES && d->channels > 0 && d->results > 0 &&
-           d->channels % least == 0 && d->results % least == 0 && d->result_height > 0 && d->result_width > 0 &&
-           d->images > 0;
+    bool is_dense =
+        d->groups == 1 && d->stride[0] == 1 && d->stride[1] == 1 && d->dilation[0] == 1 && d->dilation[1] == 1;
+    return is_dense && d->source.lane == 1 && d->target.lane == 1 && winograd_places(d, s) > 1 && s->tiles >= 1 &&
+           s->tiles <= MOST_TILES && d->channels > 0 && d->results > 0 && d->channels % least == 0 &&
+           d->results % least == 0 && d->result_height > 0 && d->result_width > 0 && d->images > 0;
 }
 
 // --- weights ---------------------------------------------------------------------------------------------------------
 
-int64_t winograd_groups(const struct winograd_definition *d)
+int64_t winograd_groups(const struct tile_definition *d)
 {
     return d->results / d->lanes / winograd_halves(d) / vectors_of_group(d);
 }
 
-size_t winograd_weights_floats(const struct winograd_definition *d, const struct winograd_schedule *s)
+size_t winograd_weights_floats(const struct tile_definition *d, const struct winograd_schedule *s)
 {
     size_t halves = (size_t)winograd_halves(d);
     return (size_t)winograd_places(d, s) * ((size_t)d->channels / halves) * ((size_t)d->results / halves);
 }
 
-size_t winograd_scratch_floats(const struct winograd_definition *d, const struct winograd_schedule *s)
+size_t winograd_scratch_floats(const struct tile_definition *d, const struct winograd_schedule *s)
 {
     struct shape k = shape_of(d, s);
     size_t floats =
@@ -165,10 +164,10 @@ INLINED void transform_windows(const struct bilinear forms[2], at_once *w, int64
 }
 
 // Entries of a window: halves of channels by halves of results, where it has one place. Gives their number.
-static int list_entries(const struct winograd_definition *d, int64_t result_stride, int64_t channel_stride,
+static int list_entries(const struct tile_definition *d, int64_t result_stride, int64_t channel_stride,
                         int64_t ret_distances[MOST_WINDOW])
 {
-    int n = winograd_halves(d) == 2 ? 4 : d->window[0] * d->window[1];
+    int n = winograd_halves(d) == 2 ? 4 : d->kernel[0] * d->kernel[1];
     for (int i = 0; i < n; i++)
         ret_distances[i] = winograd_halves(d) == 1
                                ? i
@@ -205,7 +204,7 @@ WITH_AVX2 static void pack_many(const struct packing_run *p, int64_t group)
     pack_group(p, group, MANY_AT_ONCE);
 }
 
-void winograd_pack(const struct winograd_definition *d, const struct winograd_schedule *s, const float *weights,
+void winograd_pack(const struct tile_definition *d, const struct winograd_schedule *s, const float *weights,
                    int64_t result_stride, int64_t channel_stride, float *ret_u, int64_t first_group, int64_t n_groups)
 {
     struct packing_run p = {.shape = shape_of(d, s),
@@ -225,7 +224,20 @@ void winograd_pack(const struct winograd_definition *d, const struct winograd_sc
 
 // --- names -----------------------------------------------------------------------------------------------------------
 
-static void list_image(const struct winograd_image *image, int64_t *ret_numbers)
+#define WINOGRAD_NUMBER(name) WINOGRAD_##name,
+enum winograd_number { WINOGRAD_NUMBERS(WINOGRAD_NUMBER) WINOGRAD_N_NUMBERS };
+
+static int number_of_operand(int i)
+{
+    return WINOGRAD_N_NUMBERS + 4 * (i - 1);
+}
+
+size_t winograd_n_numbers(const struct tile_definition *d)
+{
+    return (size_t)number_of_operand(tile_n_operands(d));
+}
+
+static void list_image(const struct tile_image *image, int64_t *ret_numbers)
 {
     ret_numbers[0] = image->image;
     ret_numbers[1] = image->block;
@@ -233,8 +245,7 @@ static void list_image(const struct winograd_image *image, int64_t *ret_numbers)
     ret_numbers[3] = image->pixel;
 }
 
-void winograd_list_numbers(const struct winograd_definition *d, const struct winograd_schedule *s,
-                           int64_t ret_numbers[WINOGRAD_N_NUMBERS])
+void winograd_list_numbers(const struct tile_definition *d, const struct winograd_schedule *s, int64_t *ret_numbers)
 {
     struct shape k = shape_of(d, s);
     const int64_t first[] = {d->channels / d->lanes / k.halves,
@@ -243,18 +254,18 @@ void winograd_list_numbers(const struct winograd_definition *d, const struct win
                              d->width,
                              d->result_height,
                              d->result_width,
-                             d->pad_top,
-                             d->pad_left,
+                             d->pad[0],
+                             d->pad[1],
                              k.tile_rows,
                              k.tile_columns,
                              k.tiles,
                              k.blocks,
-                             k.place_stride,
-                             d->has_relu};
+                             k.place_stride};
     memcpy(ret_numbers, first, sizeof first);
     list_image(&d->source, ret_numbers + WINOGRAD_X_IMAGE);
     list_image(&d->target, ret_numbers + WINOGRAD_Y_IMAGE);
-    list_image(&d->residual, ret_numbers + WINOGRAD_R_IMAGE);
+    for (int i = 1; i < tile_n_operands(d); i++)
+        list_image(&d->operands[i], ret_numbers + number_of_operand(i));
 }
 
 static void define(struct text *t, const char *name, int64_t value)
@@ -262,13 +273,13 @@ static void define(struct text *t, const char *name, int64_t value)
     text_printf(t, "#undef %s\n#define %s %lld\n", name, name, (long long)value);
 }
 
-static void print_names(struct text *t, const struct winograd_definition *d, const struct shape *k)
+static void print_names(struct text *t, const struct tile_definition *d, const struct shape *k)
 {
 #define NAME_OF_NUMBER(name) #name,
     static const char *const numbers[] = {WINOGRAD_NUMBERS(NAME_OF_NUMBER)};
+    vector_text_begin(t, d->lanes);
     for (int i = 0; i < WINOGRAD_N_NUMBERS; i++)
         text_printf(t, "#undef %s\n#define %s numbers[%d]\n", numbers[i], numbers[i], i);
-    define(t, "LANES", d->lanes);
     define(t, "VECTORS", k->vectors);
     define(t, "HALVES", k->halves);
     define(t, "ROWS", k->forms[0].m);
@@ -283,14 +294,8 @@ static void print_names(struct text *t, const struct winograd_definition *d, con
     define(t, "LARGER", k->larger);
     define(t, "SHARE", divide_up(k->vectors * d->lanes, k->chunks));
     define(t, "SUMMED", (k->halves == 1 ? SUMMED_CHANNELS : SUMMED_OF_HALVES) / d->lanes);
-    text_printf(t,
-                "#undef I\n#define I __INT64_TYPE__\n"
-                "typedef float NAMED(vector) __attribute__((vector_size(%d)));\n"
-                "typedef float NAMED(anywhere) __attribute__((vector_size(%d), aligned(4), may_alias));\n"
-                "typedef int NAMED(mask) __attribute__((vector_size(%d)));\n"
-                "#undef V\n#define V NAMED(vector)\n#undef AT\n#define AT(address) (*(NAMED(anywhere) *)(address))\n"
-                "#undef FROM\n#define FROM(address) (*(const NAMED(anywhere) *)(address))\n",
-                4 * d->lanes, 4 * d->lanes, 4 * d->lanes);
+    text_add(t, "#undef AT\n#define AT(address) (*(NAMED(anywhere) *)(address))\n"
+                "#undef FROM\n#define FROM NAMED(load)\n");
 }
 
 // --- transforms ------------------------------------------------------------------------------------------------------
@@ -311,15 +316,6 @@ static void print_transform_along(struct text *t, int rows, int columns, const d
     }
 }
 
-// Places of tiles from `first` on, one after the other.
-#define FIRST_TILE                                                                                                     \
-    "I image = first / (TILE_ROWS * TILE_COLUMNS), row = first / TILE_COLUMNS % TILE_ROWS, "                           \
-    "column = first % TILE_COLUMNS;\n"
-#define NEXT_TILE                                                                                                      \
-    ", column = column + 1 == TILE_COLUMNS ? 0 : column + 1, row = column ? row : row + 1 == TILE_ROWS ? 0 : row + "   \
-    "1, "                                                                                                              \
-    "image += !column && !row"
-
 static void print_source_transform(struct text *t, const struct shape *k)
 {
     text_add(t, "static inline void NAMED(transform_tile)(const float *x, I row, I pixel, I half, float *v, I place)\n"
@@ -330,65 +326,71 @@ static void print_source_transform(struct text *t, const struct shape *k)
     text_add(t, "}\nfor (int j = 0; j < PLACE_COLUMNS; j++, v += place) {\n");
     print_transform_along(t, k->forms[0].n, k->forms[0].inputs, k->forms[0].b, "done[%d][j]",
                           "AT(v + %d * PLACE_COLUMNS * place) = z%d");
-    text_add(
-        t,
-        "}\n}\n"
-        "static void NAMED(transform_border)(const float *x, I top, I left, I half, float *v, const I *numbers)\n"
-        "{\nfloat tile[HALVES * SOURCE_ROWS * SOURCE_COLUMNS * LANES] = {0};\n"
-        "for (int h = 0; h < HALVES; h++)\n"
-        "for (int i = 0; i < SOURCE_ROWS; i++)\nfor (int j = 0; j < SOURCE_COLUMNS; j++)\n"
-        "if (top + i >= 0 && top + i < HEIGHT && left + j >= 0 && left + j < WIDTH)\n"
-        "AT(tile + ((h * SOURCE_ROWS + i) * SOURCE_COLUMNS + j) * LANES) = "
-        "FROM(x + h * half + (top + i) * X_ROW + (left + j) * X_PIXEL);\n"
-        "NAMED(transform_tile)(tile, SOURCE_COLUMNS * LANES, LANES, SOURCE_ROWS * SOURCE_COLUMNS * LANES, v, PLACE);\n"
-        "}\n"
-        "static void NAMED(transform_source)(const float *x, I first, I count, float *v, const I *numbers)\n"
-        "{\nI half = CHANNEL_BLOCKS * X_BLOCK;\n" FIRST_TILE "for (I t = 0; t < count; t++" NEXT_TILE ") {\n"
-        "I top = row * ROWS - PAD_TOP, left = column * COLUMNS - PAD_LEFT;\n"
-        "I larger = LARGER * (CHUNK + 1), size = CHUNK + (t < larger), start = t - (t < larger ? t : t - larger) % "
-        "size;\n"
-        "int is_inside = top >= 0 && left >= 0 && top + SOURCE_ROWS <= HEIGHT && left + SOURCE_COLUMNS <= WIDTH;\n"
-        "for (I c = 0; c < CHANNEL_BLOCKS; c++) {\n"
-        "const float *from = x + image * X_IMAGE + c * X_BLOCK;\n"
-        "float *to = v + (start * CHANNEL_BLOCKS + c * size + t - start) * LANES;\n"
-        "if (is_inside)\n"
-        "NAMED(transform_tile)(from + top * X_ROW + left * X_PIXEL, X_ROW, X_PIXEL, half, to, PLACE);\n"
-        "else\nNAMED(transform_border)(from, top, left, half, to, numbers);\n}\n}\n}\n");
+    text_add(t, "}\n}\n");
 }
 
-// A relu of NaN is NaN.
-static void print_result_transform(struct text *t, const struct shape *k)
+// Distances of operands, which begin where the tile does.
+static void print_distances(struct text *t, const struct tile_definition *d)
 {
+    for (int i = 1; i < tile_n_operands(d); i++) {
+        int n = number_of_operand(i);
+        text_printf(t,
+                    "const I o%d_half = blocks * numbers[%d], o%d_row = numbers[%d], o%d_pixel = numbers[%d];\n"
+                    "o%d += top * o%d_row + left * o%d_pixel;\n",
+                    i, n + 1, i, n + 2, i, n + 3, i, i, i);
+    }
+}
+
+// Operands that are the same for all pixels, or the others.
+static void print_operands(struct text *t, const struct tile_definition *d, bool are_of_pixels)
+{
+    for (int i = 1; i < tile_n_operands(d); i++) {
+        char place[96];
+        if ((d->operands[i].row != 0 || d->operands[i].pixel != 0) != are_of_pixels)
+            continue;
+        snprintf(place, sizeof place,
+                 are_of_pixels ? " + h * o%d_half + i * o%d_row + j * o%d_pixel" : " + h * o%d_half", i, i, i);
+        tile_print_operand(t, d, i, place);
+    }
+}
+
+static void print_stores(struct text *t, const struct tile_definition *d)
+{
+    char value[VALUE_NAME_SIZE];
+    text_add(t, "I rows = RESULT_HEIGHT - top < ROWS ? RESULT_HEIGHT - top : ROWS;\n"
+                "I columns = RESULT_WIDTH - left < COLUMNS ? RESULT_WIDTH - left : COLUMNS;\n"
+                "const I blocks = GROUPS * VECTORS, y_half = blocks * Y_BLOCK, y_row = Y_ROW, y_pixel = Y_PIXEL;\n"
+                "y += top * y_row + left * y_pixel;\n");
+    print_distances(t, d);
+    text_add(t, "#pragma GCC unroll 2\nfor (int h = 0; h < HALVES; h++) {\n");
+    print_operands(t, d, false);
     text_add(t,
-             "static inline void NAMED(transform_result)(const float *m, const float *bias, const float *r, float *y, "
-             "I top, I left, const I *numbers)\n{\nV half[ROWS][PLACE_COLUMNS], done[HALVES][ROWS][COLUMNS];\n"
-             "for (int j = 0; j < PLACE_COLUMNS; j++, m += BLOCK_TILES * VECTORS * LANES) {\n");
+             "#pragma GCC unroll 8\nfor (int i = 0; i < ROWS; i++)\n"
+             "#pragma GCC unroll 8\nfor (int j = 0; j < COLUMNS; j++) {\nif (i >= rows || j >= columns)\ncontinue;\n");
+    print_operands(t, d, true);
+    tile_print_value(t, d, "done[h][i][j]", value);
+    text_printf(t, "AT(y + h * y_half + i * y_row + j * y_pixel) = %s;\n}\n}\n", value);
+}
+
+static void print_result_transform(struct text *t, const struct tile_definition *d, const struct shape *k)
+{
+    text_add(t, "static inline void NAMED(transform_result)(const float *m, float *y, I top, I left, const I *numbers");
+    for (int i = 1; i < tile_n_operands(d); i++)
+        text_printf(t, ", const float *o%d", i);
+    text_add(t, ")\n{\nV half[ROWS][PLACE_COLUMNS], done[HALVES][ROWS][COLUMNS];\n"
+                "for (int j = 0; j < PLACE_COLUMNS; j++, m += BLOCK_TILES * VECTORS * LANES) {\n");
     print_transform_along(t, k->forms[0].m, k->forms[0].n, k->forms[0].a,
                           "FROM(m + %d * PLACE_COLUMNS * BLOCK_TILES * VECTORS * LANES)", "half[%d][j] = z%d");
     text_add(t, "}\nfor (int i = 0; i < ROWS; i++) {\n");
     print_transform_along(t, k->forms[1].m, k->forms[1].n, k->forms[1].a, "half[i][%d]",
                           "done[%d / COLUMNS][i][%d %% COLUMNS] = z%d");
-    text_add(t, "}\nI rows = RESULT_HEIGHT - top < ROWS ? RESULT_HEIGHT - top : ROWS;\n"
-                "I columns = RESULT_WIDTH - left < COLUMNS ? RESULT_WIDTH - left : COLUMNS;\n"
-                "I y_row = Y_ROW, y_pixel = Y_PIXEL, r_row = R_ROW, r_pixel = R_PIXEL, has_relu = RELU;\n"
-                "I blocks = GROUPS * VECTORS, y_half = blocks * Y_BLOCK, r_half = blocks * R_BLOCK;\n"
-                "y += top * y_row + left * y_pixel;\n"
-                "#pragma GCC unroll 2\nfor (int h = 0; h < HALVES; h++) {\nV b = {0};\nif (bias)\n"
-                "b = FROM(bias + h * blocks * LANES);\n"
-                "#pragma GCC unroll 8\nfor (int i = 0; i < ROWS; i++)\n"
-                "#pragma GCC unroll 8\nfor (int j = 0; j < COLUMNS; j++) {\nif (i >= rows || j >= columns)\ncontinue;\n"
-                "V z = done[h][i][j] + b;\n"
-                "if (r)\nz += FROM(r + h * r_half + (top + i) * r_row + (left + j) * r_pixel);\n"
-                "if (has_relu)\nz = (V)((NAMED(mask))z & ~(z < 0));\n"
-                "AT(y + h * y_half + i * y_row + j * y_pixel) = z;\n}\n}\n}\n"
-                "static void NAMED(transform_results)(const float *m, const float *bias, const float *r, float *y, "
-                "I group, I first, I count, const I *numbers)\n{\n" FIRST_TILE "for (I t = 0; t < count; t++" NEXT_TILE
-                ") {\n"
-                "I top = row * ROWS, left = column * COLUMNS;\n"
-                "for (I q = 0; q < VECTORS; q++) {\nI block = group * VECTORS + q;\n"
-                "NAMED(transform_result)(m + (t * VECTORS + q) * LANES, bias ? bias + block * LANES : bias, "
-                "r ? r + image * R_IMAGE + block * R_BLOCK : r, y + image * Y_IMAGE + block * Y_BLOCK, top, left, "
-                "numbers);\n}\n}\n}\n");
+    text_add(t, "}\n");
+    print_stores(t, d);
+    text_add(t, "}\n#undef OPERANDS_OF_BLOCK\n#define OPERANDS_OF_BLOCK");
+    for (int i = 1; i < tile_n_operands(d); i++)
+        text_printf(t, ", operands[%d] + image * numbers[%d] + block * numbers[%d]", i, number_of_operand(i),
+                    number_of_operand(i) + 1);
+    text_add(t, "\n");
 }
 
 // --- products --------------------------------------------------------------------------------------------------------
@@ -448,27 +450,14 @@ static void print_products(struct text *t, const struct shape *k)
 
 // --- from beginning to end -------------------------------------------------------------------------------------------
 
-void winograd_print(struct text *text, const struct winograd_definition *d, const struct winograd_schedule *s)
+extern const char winograd_functions[];   // winograd.inc
+
+void winograd_print(struct text *text, const struct tile_definition *d, const struct winograd_schedule *s)
 {
     struct shape k = shape_of(d, s);
     print_names(text, d, &k);
     print_source_transform(text, &k);
-    print_result_transform(text, &k);
+    print_result_transform(text, d, &k);
     print_products(text, &k);
-    text_add(text,
-             "void NAMED(run)(const float *x, const float *u, const float *bias, const float *residual, float *y, "
-             "float *scratch, const I *numbers, int part, int parts)\n{\n"
-             "int is_by_blocks = BLOCKS % parts == 0 || BLOCKS >= 4 * parts;\n"
-             "I block = is_by_blocks ? BLOCKS * part / parts : 0;\n"
-             "I end_block = is_by_blocks ? BLOCKS * (part + 1) / parts : BLOCKS;\n"
-             "I begin = is_by_blocks ? 0 : GROUPS * part / parts;\n"
-             "I end = is_by_blocks ? GROUPS : GROUPS * (part + 1) / parts;\n"
-             "float *v = scratch, *m = scratch + PLACES * PLACE;\n"
-             "for (; block < end_block && begin < end; block++) {\n"
-             "I first = TILES * block / BLOCKS, count = TILES * (block + 1) / BLOCKS - first;\n"
-             "NAMED(transform_source)(x, first, count, v, numbers);\n"
-             "for (I group = begin; group < end; group++) {\n"
-             "NAMED(multiply)(v, u + group * PLACES * CHANNEL_BLOCKS * LANES * VECTORS * LANES, m, count, "
-             "CHANNEL_BLOCKS, PLACE);\n"
-             "NAMED(transform_results)(m, bias, residual, y, group, first, count, numbers);\n}\n}\n}\n");
+    text_add(text, winograd_functions);
 }

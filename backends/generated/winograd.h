@@ -1,6 +1,6 @@
 // Convolutions in steps of one by short correlations (bilinear.h) along one axis or both, by blocks of tiles: a block's
-// tiles are transformed, multiplied for each group of results, transformed back with bias, residual and relu, and
-// stored, all within the near caches.
+// tiles are transformed, multiplied for each group of results, transformed back, and stored with the epilogue applied,
+// all within the near caches.
 //
 // Windows of one place, which products have, too, are done by Strassen's seven products: a tile is two pixels of a row
 // by both halves of the channels, and gives two pixels by both halves of the results.
@@ -12,25 +12,8 @@
 // NaN and infinities: a result whose tile (with its border) has one in the source may be NaN, also where its own window
 // has none; all others are as if they were not there. What is finite may overflow from 1e36 on.
 #pragma once
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "backends/generated/tile.h"
 
-struct text;
-
-// An image whose channels stand in runs of `lanes`: in blocks, or last.
-struct winograd_image {
-    int64_t image, block, row, pixel;   // distances in entries; of blocks of `lanes` channels
-};
-struct winograd_definition {
-    int lanes;                           // of the vectors of the instruction set: 16, 8, 4
-    int registers;                       // vectors that it has
-    int window[2];                       // rows, columns
-    int64_t images, channels, results;   // the last two: multiples of lanes, of twice as many for windows of one place
-    int64_t height, width, result_height, result_width, pad_top, pad_left;
-    struct winograd_image source, target, residual;
-    bool has_relu;   // of the sum with bias and residual
-};
 #define WINOGRAD_MOST_EDGE 5
 struct winograd_schedule {
     int m;           // results of a tile along each axis on which the window has several places, 2 to 5; 2: Strassen's
@@ -39,10 +22,12 @@ struct winograd_schedule {
 // `(winograd m:4 tiles:14)`
 void winograd_schedule_print(struct text *text, const struct winograd_schedule *s);
 bool winograd_schedule_parse(const char *text, struct winograd_schedule *ret_schedule);
-// Does it suit the definition?
-bool winograd_suits(const struct winograd_definition *d, const struct winograd_schedule *s);
+// Does it suit the definition? Steps are of one, channels stand in runs of `lanes`, in blocks or last; channels and
+// results are multiples of lanes, of twice as many for windows of one place.
+bool winograd_suits(const struct tile_definition *d, const struct winograd_schedule *s);
 
-// All else that a kernel is told when it runs, so that convolutions of many sizes, layouts and epilogues share one.
+// All else that a kernel is told when it runs, so that convolutions of many sizes and layouts share one. Behind them:
+// four of each operand of the epilogue.
 #define WINOGRAD_NUMBERS(_)                                                                                            \
     _(CHANNEL_BLOCKS)                                                                                                  \
     _(GROUPS)                                                                                                          \
@@ -52,26 +37,23 @@ bool winograd_suits(const struct winograd_definition *d, const struct winograd_s
     _(RESULT_WIDTH)                                                                                                    \
     _(PAD_TOP)                                                                                                         \
     _(PAD_LEFT)                                                                                                        \
-    _(TILE_ROWS) _(TILE_COLUMNS) _(TILES) _(BLOCKS) _(PLACE) _(RELU) _(X_IMAGE) _(X_BLOCK) _(X_ROW) _(X_PIXEL)         \
-        _(Y_IMAGE) _(Y_BLOCK) _(Y_ROW) _(Y_PIXEL) _(R_IMAGE) _(R_BLOCK) _(R_ROW) _(R_PIXEL)
-#define WINOGRAD_NUMBER(name) WINOGRAD_##name,
-enum winograd_number { WINOGRAD_NUMBERS(WINOGRAD_NUMBER) WINOGRAD_N_NUMBERS };
-void winograd_list_numbers(const struct winograd_definition *d, const struct winograd_schedule *s,
-                           int64_t ret_numbers[WINOGRAD_N_NUMBERS]);
+    _(TILE_ROWS)                                                                                                       \
+    _(TILE_COLUMNS)                                                                                                    \
+    _(TILES) _(BLOCKS) _(PLACE) _(X_IMAGE) _(X_BLOCK) _(X_ROW) _(X_PIXEL) _(Y_IMAGE) _(Y_BLOCK) _(Y_ROW) _(Y_PIXEL)
+size_t winograd_n_numbers(const struct tile_definition *d);
+void winograd_list_numbers(const struct tile_definition *d, const struct winograd_schedule *s, int64_t *ret_numbers);
 
-// A text that defines NAMED(run), which is of this type. bias and residual may be NULL; scratch has
-// winograd_scratch_floats for each part, at a multiple of 64 bytes, as has u.
-typedef void winograd_run_fn(const float *x, const float *u, const float *bias, const float *residual, float *y,
-                             float *scratch, const int64_t *numbers, int part, int parts);
-void winograd_print(struct text *text, const struct winograd_definition *d, const struct winograd_schedule *s);
-size_t winograd_scratch_floats(const struct winograd_definition *d, const struct winograd_schedule *s);
-size_t winograd_weights_floats(const struct winograd_definition *d, const struct winograd_schedule *s);
+// A text that defines NAMED(run), of the type of tile.h; scratch has winograd_scratch_floats for each part, at a
+// multiple of 64 bytes, as has w.
+void winograd_print(struct text *text, const struct tile_definition *d, const struct winograd_schedule *s);
+size_t winograd_scratch_floats(const struct tile_definition *d, const struct winograd_schedule *s);
+size_t winograd_weights_floats(const struct tile_definition *d, const struct winograd_schedule *s);
 // From [result][channel][row][column] with these distances of results and channels.
-void winograd_pack(const struct winograd_definition *d, const struct winograd_schedule *s, const float *weights,
+void winograd_pack(const struct tile_definition *d, const struct winograd_schedule *s, const float *weights,
                    int64_t result_stride, int64_t channel_stride, float *ret_u, int64_t first_group, int64_t n_groups);
-int64_t winograd_groups(const struct winograd_definition *d);   // of results
-int winograd_halves(const struct winograd_definition *d);       // of channels, and of results, that a tile has
+int64_t winograd_groups(const struct tile_definition *d);   // of results
+int winograd_halves(const struct tile_definition *d);       // of channels, and of results, that a tile has
 // Products of a tile; 0: there is no such form.
-int winograd_places(const struct winograd_definition *d, const struct winograd_schedule *s);
-int winograd_edge(const struct winograd_definition *d, const struct winograd_schedule *s, int axis);   // of a tile
-int64_t winograd_tiles(const struct winograd_definition *d, const struct winograd_schedule *s);
+int winograd_places(const struct tile_definition *d, const struct winograd_schedule *s);
+int winograd_edge(const struct tile_definition *d, const struct winograd_schedule *s, int axis);   // of a tile
+int64_t winograd_tiles(const struct tile_definition *d, const struct winograd_schedule *s);

@@ -9,6 +9,11 @@ static inline int64_t floor_quotient(int64_t a, int64_t b)
 }
 
 // Not negative; of 0 and a number that number.
+static inline int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
 static inline int64_t greatest_common_divisor(int64_t a, int64_t b)
 {
     while (b) {

@@ -18,6 +18,7 @@ TABLES = {
     "float64": "how far outputs are off those in double precision, in our executor and in ONNX Runtime",
     "forms": "what the rules of written.rules gain in ONNX Runtime",
     "judged": "verdicts on the rules of TASO and Tensat",
+    "kernels": "generated kernels beside the library's, and what maps and rows reach",
     "memory": "peaks of memory of taso-opt and taso-run",
     "models": "benchmark models before and after, in our executor and in ONNX Runtime",
     "onnx-tests": "how ONNX's own tests fare",

@@ -29,6 +29,14 @@ static inline void add_floats(struct text *text, const char *name, const float *
     text_add(text, "0};\n");
 }
 
+static inline void add_integers(struct text *text, const char *name, const int64_t *values, size_t n)
+{
+    text_printf(text, "static const I NAMED(%s)[] = {", name);
+    for (size_t i = 0; i < n; i++)
+        text_printf(text, "%lld,", (long long)values[i]);
+    text_add(text, "0};\n");
+}
+
 // The text, and a main program that gives 0 where all `calls` (" || name()" each) do.
 static inline int run_elsewhere(struct text *text, const struct text *calls)
 {

@@ -1,8 +1,10 @@
 // Instruction sets that kernels are generated for, and which of them this processor has.
 #pragma once
 #include "backends/programs/programs.h"
+#include "tests/support/check.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 struct machine {
     const char *instruction_set;
@@ -31,6 +33,13 @@ static inline void list_machines(struct machine ret_machines[4], int *ret_n)
 #else
 #define EXTRA_FLAG NULL
 #endif
+
+// Random steps for each instruction set: TASO_KERNEL_TRIALS, or as many as suffice daily.
+static inline int n_trials(int daily)
+{
+    const char *said = getenv("TASO_KERNEL_TRIALS");
+    return said ? atoi(said) : (int)some_of((uint64_t)daily);
+}
 
 static inline struct programs *open_service(const struct machine *m)
 {

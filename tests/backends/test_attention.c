@@ -155,16 +155,27 @@ static void check_trial(struct programs *service, struct trial *t)
     }
 }
 
+static struct sizes random_sizes(struct random *random)
+{
+    int64_t n[5];
+    static const uint64_t most[5] = {3, 90, 70, 200, 90};
+    for (int i = 0; i < 5; i++)
+        n[i] = 1 + (int64_t)random_below(random, most[i]);
+    return (struct sizes){n[0], n[1], n[2], n[3], n[4], random_below(random, 2) == 0};
+}
+
 static void kernels_compute_attention(void **state)
 {
     struct machine machines[4];
+    struct random random = random_seed(6);
     int n, n_checked = 0;
     list_machines(machines, &n);
     for (int i = 0; i < n; i++) {
         struct programs *service = open_service(&machines[i]);
-        for (size_t k = 0; machines[i].is_here && k < COUNT_OF(all_sizes); k++) {
+        for (size_t k = 0; machines[i].is_here && k < COUNT_OF(all_sizes) + (size_t)n_trials(0); k++) {
             struct trial t;
-            if (trial_init(&t, &machines[i], &all_sizes[k])) {
+            struct sizes sizes = k < COUNT_OF(all_sizes) ? all_sizes[k] : random_sizes(&random);
+            if (trial_init(&t, &machines[i], &sizes)) {
                 check_trial(service, &t);
                 n_checked++;
             }
@@ -186,10 +197,9 @@ static void add_trial(struct text *text, struct trial *t, size_t number)
     add_floats(text, "v", t->v, (size_t)(s->products * s->columns * s->depth));
     add_floats(text, "wanted", t->wanted, (size_t)n);
     for (int i = 0; i < ATTENTION_N_LISTS; i++) {
-        text_printf(text, "static const I NAMED(list_%d)[] = {", i);
-        for (size_t k = 0; k < t->n[i]; k++)
-            text_printf(text, "%lld,", (long long)t->lists[i][k]);
-        text_add(text, "0};\n");
+        TEXT(name);
+        text_printf(&name, "list_%d", i);
+        add_integers(text, name.chars, t->lists[i], t->n[i]);
     }
     text_printf(text,
                 "static float NAMED(y)[%lld], NAMED(scratch)[%zu] __attribute__((aligned(64)));\n"

@@ -87,9 +87,13 @@ static void points_are_the_better_ones(void **state)
 // --- kernels ---------------------------------------------------------------------------------------------------------
 
 struct trial {
-    struct winograd_definition d;
+    struct tile_definition d;
     struct winograd_schedule s;
-    bool is_channels_last, has_bias, has_residual;
+    struct loop epilogue;
+    struct instruction code[3];
+    struct loop_result result;
+    struct tile_image operands[3];   // the sum, a bias, a residual
+    bool is_channels_last, has_bias, has_residual, has_relu;
     int parts, misplaced;   // entries behind a multiple of 64 bytes
 };
 struct values {
@@ -98,23 +102,50 @@ struct values {
     double *expected, *norm;
 };
 
-static struct winograd_image image_of(const struct trial *t, int64_t channels, int64_t height, int64_t width)
+static struct tile_image image_of(const struct trial *t, int64_t channels, int64_t height, int64_t width)
 {
     int64_t lanes = t->d.lanes;
     if (t->is_channels_last)
-        return (struct winograd_image){height * width * channels, lanes, width * channels, channels};
-    return (struct winograd_image){height * width * channels, height * width * lanes, width * lanes, lanes};
+        return (struct tile_image){height * width * channels, lanes, width * channels, channels, 1};
+    return (struct tile_image){height * width * channels, height * width * lanes, width * lanes, lanes, 1};
 }
 
+static struct loop_access accesses[3] = {{.dtype = DTYPE_F32}, {.dtype = DTYPE_F32}, {.dtype = DTYPE_F32}};
+
+static void add_instruction(struct trial *t, enum scalar_function fn, uint16_t operand)
+{
+    int n = t->epilogue.n_instructions++;
+    uint16_t before = n ? (uint16_t)(VALUE_OF_INSTRUCTION | (n - 1)) : 0;
+    t->code[n] = (struct instruction){INSTRUCTION_APPLY, (uint8_t)fn, before, operand, 0, 0};
+    t->result = (struct loop_result){(uint16_t)(VALUE_OF_INSTRUCTION | n), {.dtype = DTYPE_F32}};
+}
+
+// relu(relu(sum) + bias + residual), or parts of it.
 static void complete(struct trial *t)
 {
-    struct winograd_definition *d = &t->d;
+    struct tile_definition *d = &t->d;
+    d->groups = d->stride[0] = d->stride[1] = d->dilation[0] = d->dilation[1] = 1;
     d->source = image_of(t, d->channels, d->height, d->width);
-    d->target = d->residual = image_of(t, d->results, d->result_height, d->result_width);
+    d->target = t->operands[2] = image_of(t, d->results, d->result_height, d->result_width);
+    t->operands[1] = (struct tile_image){0, d->lanes, 0, 0, 1};
+    t->epilogue = (struct loop){.rank = 4,
+                                .n_operands = 3,
+                                .n_results = 1,
+                                .operands = accesses,
+                                .instructions = t->code,
+                                .results = &t->result};
+    if (t->has_bias)
+        add_instruction(t, FN_ADD, 1);
+    if (t->has_residual)
+        add_instruction(t, FN_ADD, 2);
+    if (t->has_relu)
+        add_instruction(t, FN_RELU, 0);
+    d->operands = t->operands;
+    d->epilogue = t->epilogue.n_instructions ? &t->epilogue : NULL;
+    assert_true(!d->epilogue || tile_takes_epilogue(d));
 }
 
-static int64_t place_in(const struct winograd_image *i, int64_t lanes, int64_t n, int64_t c, int64_t row,
-                        int64_t column)
+static int64_t place_in(const struct tile_image *i, int64_t lanes, int64_t n, int64_t c, int64_t row, int64_t column)
 {
     return n * i->image + c / lanes * i->block + c % lanes + row * i->row + column * i->pixel;
 }
@@ -127,14 +158,14 @@ static float *new_floats(size_t n, int misplaced, struct random *random)
     return all + misplaced;
 }
 
-static int64_t places_of_window(const struct winograd_definition *d)
+static int64_t places_of_window(const struct tile_definition *d)
 {
-    return d->window[0] * d->window[1];
+    return d->kernel[0] * d->kernel[1];
 }
 
 static struct values make_values(const struct trial *t, struct random *random)
 {
-    const struct winograd_definition *d = &t->d;
+    const struct tile_definition *d = &t->d;
     struct values v;
     v.n_x = (size_t)(d->images * d->channels * d->height * d->width);
     v.n_w = (size_t)(d->results * d->channels * places_of_window(d));
@@ -164,12 +195,12 @@ static void free_values(const struct trial *t, struct values *v)
     free(v->norm);
 }
 
-static void add_window(const struct winograd_definition *d, const struct values *v, int64_t n, int64_t f, int64_t row,
+static void add_window(const struct tile_definition *d, const struct values *v, int64_t n, int64_t f, int64_t row,
                        int64_t column, double *ret_sum, double *ret_norm)
 {
     for (int64_t c = 0; c < d->channels; c++)
         for (int64_t i = 0; i < places_of_window(d); i++) {
-            int64_t y = row + i / d->window[1] - d->pad_top, x = column + i % d->window[1] - d->pad_left;
+            int64_t y = row + i / d->kernel[1] - d->pad[0], x = column + i % d->kernel[1] - d->pad[1];
             if (y < 0 || x < 0 || y >= d->height || x >= d->width)
                 continue;
             double term = (double)v->x[place_in(&d->source, d->lanes, n, c, y, x)] *
@@ -181,16 +212,17 @@ static void add_window(const struct winograd_definition *d, const struct values 
 
 static void compute_expected(const struct trial *t, struct values *v)
 {
-    const struct winograd_definition *d = &t->d;
+    const struct tile_definition *d = &t->d;
     for (int64_t i = 0; i < (int64_t)v->n_y; i++) {
         int64_t column = i % d->result_width, row = i / d->result_width % d->result_height;
         int64_t f = i / d->result_width / d->result_height % d->results;
         int64_t n = i / d->result_width / d->result_height / d->results;
         int64_t at = place_in(&d->target, d->lanes, n, f, row, column);
-        double sum = t->has_bias ? v->bias[f] : 0, norm = 1;
-        sum += t->has_residual ? v->residual[place_in(&d->residual, d->lanes, n, f, row, column)] : 0;
+        double sum = 0, norm = 1;
         add_window(d, v, n, f, row, column, &sum, &norm);
-        v->expected[at] = d->has_relu && sum < 0 ? 0 : sum;
+        sum = d->has_relu && sum < 0 ? 0 : sum;
+        sum += (t->has_bias ? v->bias[f] : 0) + (t->has_residual ? v->residual[at] : 0);
+        v->expected[at] = t->has_relu && sum < 0 ? 0 : sum;
         v->norm[at] = norm;
     }
 }
@@ -198,7 +230,7 @@ static void compute_expected(const struct trial *t, struct values *v)
 static void run_kernel(const struct trial *t, struct values *v, const struct program *program)
 {
     void *address = program_function(program, "run");
-    winograd_run_fn *run;
+    tile_run_fn *run;
     assert_non_null(address);
     memcpy(&run, &address, sizeof run);
     int64_t window = places_of_window(&t->d);
@@ -206,11 +238,12 @@ static void run_kernel(const struct trial *t, struct values *v, const struct pro
     for (size_t i = 0; i < v->n_y; i++)
         v->y[i] = NAN;
     size_t scratch = winograd_scratch_floats(&t->d, &t->s);
-    int64_t numbers[WINOGRAD_N_NUMBERS];
+    const float *const operands[3] = {NULL, v->bias, v->residual};
+    int64_t *numbers = calloc(winograd_n_numbers(&t->d), sizeof *numbers);
     winograd_list_numbers(&t->d, &t->s, numbers);
     for (int part = 0; part < t->parts; part++)
-        run(v->x, v->u, t->has_bias ? v->bias : NULL, t->has_residual ? v->residual : NULL, v->y,
-            v->scratch + (size_t)part * scratch, numbers, part, t->parts);
+        run(v->x, v->u, v->y, operands, v->scratch + (size_t)part * scratch, numbers, part, t->parts);
+    free(numbers);
 }
 
 static void find_kernel(struct programs *service, const struct trial *t, struct program *ret_program)
@@ -223,10 +256,18 @@ static void find_kernel(struct programs *service, const struct trial *t, struct 
         fail_msg("%s", error.message);
 }
 
-// Of the sum of the terms' sizes.
+// Of the sum of the terms' sizes, of the result where it is largest: all of a tile are as far off.
 static double error_of_sums(const struct trial *t)
 {
     return places_of_window(&t->d) <= 4 ? 4e-6 : 2e-6;
+}
+
+static double largest_of(const double *values, size_t n)
+{
+    double largest = 0;
+    for (size_t i = 0; i < n; i++)
+        largest = fmax(largest, values[i]);
+    return largest;
 }
 
 static void check_trial(struct programs *service, struct trial *t, struct random *random)
@@ -238,24 +279,25 @@ static void check_trial(struct programs *service, struct trial *t, struct random
     find_kernel(service, t, &program);
     compute_expected(t, &v);
     run_kernel(t, &v, &program);
+    double norm = largest_of(v.norm, v.n_y);
     for (size_t i = 0; i < v.n_y; i++)
-        if (!(fabs(v.y[i] - v.expected[i]) <= error_of_sums(t) * v.norm[i]))
+        if (!(fabs(v.y[i] - v.expected[i]) <= error_of_sums(t) * norm))
             fail_msg("%d lanes, window %dx%d, m %d, tiles %d, %dx%d: entry %zu is %.9g for %.9g", t->d.lanes,
-                     t->d.window[0], t->d.window[1], t->s.m, (int)t->s.tiles, (int)t->d.height, (int)t->d.width, i,
-                     v.y[i], v.expected[i]);
+                     (int)t->d.kernel[0], (int)t->d.kernel[1], t->s.m, (int)t->s.tiles, (int)t->d.height,
+                     (int)t->d.width, i, v.y[i], v.expected[i]);
     free_values(t, &v);
 }
 
 // By which the table of points has a form for tiles of two.
-static const int windows[][2] = {{3, 3}, {1, 7}, {3, 3}, {7, 1}, {5, 5}, {3, 3}, {1, 3}, {3, 5}, {1, 1}, {2, 2}};
+static const int64_t windows[][2] = {{3, 3}, {1, 7}, {3, 3}, {7, 1}, {5, 5}, {3, 3}, {1, 3}, {3, 5}, {1, 1}, {2, 2}};
 
 static struct trial random_trial(const struct machine *m, int number, struct random *random)
 {
     struct trial t = {.s = {.m = 2 + 2 * (number & 1)}, .is_channels_last = number & 2, .parts = 1 + number / 4 % 3};
-    struct winograd_definition *d = &t.d;
-    memcpy(d->window, windows[number % (int)COUNT_OF(windows)], sizeof d->window);
-    bool has_halves = d->window[0] * d->window[1] == 1;
-    t.s.m = d->window[0] == 7 || d->window[1] == 7 || has_halves ? 2 : d->window[0] == 2 ? 3 + number / 10 % 2 : t.s.m;
+    struct tile_definition *d = &t.d;
+    memcpy(d->kernel, windows[number % (int)COUNT_OF(windows)], sizeof d->kernel);
+    bool has_halves = d->kernel[0] * d->kernel[1] == 1;
+    t.s.m = d->kernel[0] == 7 || d->kernel[1] == 7 || has_halves ? 2 : d->kernel[0] == 2 ? 3 + number / 10 % 2 : t.s.m;
     d->lanes = m->lanes;
     d->registers = m->registers;
     d->images = 1 + (int64_t)random_below(random, 2);
@@ -263,17 +305,18 @@ static struct trial random_trial(const struct machine *m, int number, struct ran
     d->results = d->lanes * (1 + (int64_t)random_below(random, 5));
     d->channels *= 1 + has_halves;
     d->results *= 1 + has_halves;
-    d->pad_top = (int64_t)random_below(random, 3);
-    d->pad_left = (int64_t)random_below(random, 3);
+    d->pad[0] = (int64_t)random_below(random, 3);
+    d->pad[1] = (int64_t)random_below(random, 3);
     d->height = 1 + (int64_t)random_below(random, 13);
     d->width = 1 + (int64_t)random_below(random, 13);
-    d->result_height = d->height + d->pad_top + (int64_t)random_below(random, 2) - 2;
-    d->result_width = d->width + d->pad_left + (int64_t)random_below(random, 2) - 2;
+    d->result_height = d->height + d->pad[0] + (int64_t)random_below(random, 2) - 2;
+    d->result_width = d->width + d->pad[1] + (int64_t)random_below(random, 2) - 2;
     d->result_height = d->result_height < 1 ? 1 : d->result_height;
     d->result_width = d->result_width < 1 ? 1 : d->result_width;
     t.has_bias = random_below(random, 2);
     t.has_residual = random_below(random, 2);
-    d->has_relu = random_below(random, 2);
+    t.has_relu = random_below(random, 2);
+    d->has_relu = random_below(random, 4) == 0;
     t.s.tiles = 1 + (int64_t)random_below(random, 40);
     t.misplaced = number % 3 ? 0 : 1 + (int)random_below(random, 15);
     return t;
@@ -289,7 +332,7 @@ static void kernels_compute_convolutions(void **state)
     list_machines(machines, &n);
     for (int k = 0; k < n; k++) {
         struct programs *service = open_service(&machines[k]);
-        for (int i = 0; machines[k].is_here && i < (int)some_of(TRIALS); i++) {
+        for (int i = 0; machines[k].is_here && i < n_trials(TRIALS); i++) {
             struct trial t = random_trial(&machines[k], i, &random);
             check_trial(service, &t, &random);
         }
@@ -299,12 +342,11 @@ static void kernels_compute_convolutions(void **state)
 
 static void add_numbers(struct text *text, const struct trial *t)
 {
-    int64_t numbers[WINOGRAD_N_NUMBERS];
+    size_t n = winograd_n_numbers(&t->d);
+    int64_t *numbers = calloc(n, sizeof *numbers);
     winograd_list_numbers(&t->d, &t->s, numbers);
-    text_add(text, "static const I NAMED(numbers)[] = {");
-    for (int i = 0; i < WINOGRAD_N_NUMBERS; i++)
-        text_printf(text, "%lld,", (long long)numbers[i]);
-    text_add(text, "};\n");
+    add_integers(text, "told", numbers, n);
+    free(numbers);
 }
 
 static void add_wanted(struct text *text, const struct trial *t, const struct values *v)
@@ -312,7 +354,7 @@ static void add_wanted(struct text *text, const struct trial *t, const struct va
     float *wanted = calloc(v->n_y, sizeof *wanted), *allowed = calloc(v->n_y, sizeof *allowed);
     for (size_t i = 0; i < v->n_y; i++) {
         wanted[i] = (float)v->expected[i];
-        allowed[i] = (float)(error_of_sums(t) * v->norm[i]);
+        allowed[i] = (float)(error_of_sums(t) * largest_of(v->norm, v->n_y));
     }
     add_floats(text, "wanted", wanted, v->n_y);
     add_floats(text, "allowed", allowed, v->n_y);
@@ -336,13 +378,13 @@ static void add_trial(struct text *text, const struct trial *t, int number, stru
     add_wanted(text, t, &v);
     text_printf(text,
                 "static float NAMED(y)[%zu], NAMED(scratch)[%zu] __attribute__((aligned(64)));\n"
-                "int NAMED(fails)(void)\n{\nint n_false = 0;\nfor (int part = 0; part < %d; part++)\n"
-                "NAMED(run)(NAMED(x), NAMED(u), %s, %s, NAMED(y), NAMED(scratch), NAMED(numbers), part, %d);\n"
+                "int NAMED(fails)(void)\n{\nconst float *operands[3] = {0, NAMED(bias), NAMED(residual)};\n"
+                "int n_false = 0;\nfor (int part = 0; part < %d; part++)\n"
+                "NAMED(run)(NAMED(x), NAMED(u), NAMED(y), operands, NAMED(scratch), NAMED(told), part, %d);\n"
                 "for (int i = 0; i < %zu; i++)\n"
                 "n_false += !(__builtin_fabsf(NAMED(y)[i] - NAMED(wanted)[i]) <= NAMED(allowed)[i]);\n"
                 "return n_false;\n}\n",
-                v.n_y, winograd_scratch_floats(&t->d, &t->s), t->parts, t->has_bias ? "NAMED(bias)" : "0",
-                t->has_residual ? "NAMED(residual)" : "0", t->parts, v.n_y);
+                v.n_y, winograd_scratch_floats(&t->d, &t->s), t->parts, t->parts, v.n_y);
     free_values(t, &v);
 }
 
@@ -377,18 +419,17 @@ static void all_residues_of_tiles_are_computed(void **state)
     struct programs *service = open_service(&machines[n - 1]);
     for (int size = 1; size <= 8; size++) {
         struct trial t = {.s = {.m = 4, .tiles = 3}, .parts = 1};
-        t.d = (struct winograd_definition){.lanes = machines[n - 1].lanes,
-                                           .registers = machines[n - 1].registers,
-                                           .window = {3, 3},
-                                           .images = 1,
-                                           .channels = machines[n - 1].lanes,
-                                           .results = machines[n - 1].lanes,
-                                           .height = size,
-                                           .width = 9 - size,
-                                           .result_height = size,
-                                           .result_width = 9 - size,
-                                           .pad_top = 1,
-                                           .pad_left = 1};
+        t.d = (struct tile_definition){.lanes = machines[n - 1].lanes,
+                                       .registers = machines[n - 1].registers,
+                                       .kernel = {3, 3},
+                                       .images = 1,
+                                       .channels = machines[n - 1].lanes,
+                                       .results = machines[n - 1].lanes,
+                                       .height = size,
+                                       .width = 9 - size,
+                                       .result_height = size,
+                                       .result_width = 9 - size,
+                                       .pad = {1, 1}};
         check_trial(service, &t, &random);
     }
     programs_close(service);
@@ -404,19 +445,18 @@ static void nan_stays_within_its_tiles(void **state)
     struct programs *service = open_service(&machines[0]);
     struct trial t = {.s = {.m = 4, .tiles = 4}, .parts = 1};
     int lanes = machines[0].lanes;
-    t.d = (struct winograd_definition){.lanes = lanes,
-                                       .registers = machines[0].registers,
-                                       .window = {3, 3},
-                                       .images = 1,
-                                       .channels = lanes,
-                                       .results = lanes,
-                                       .height = 16,
-                                       .width = 16,
-                                       .result_height = 16,
-                                       .result_width = 16,
-                                       .pad_top = 1,
-                                       .pad_left = 1,
-                                       .has_relu = true};
+    t.d = (struct tile_definition){.lanes = lanes,
+                                   .registers = machines[0].registers,
+                                   .kernel = {3, 3},
+                                   .images = 1,
+                                   .channels = lanes,
+                                   .results = lanes,
+                                   .height = 16,
+                                   .width = 16,
+                                   .result_height = 16,
+                                   .result_width = 16,
+                                   .pad = {1, 1},
+                                   .has_relu = true};
     complete(&t);
     struct program program;
     struct values v = make_values(&t, &random);
@@ -485,8 +525,8 @@ static void run_one_function(struct programs *service, const struct machine *m, 
         fail_msg("%s", error.message);
     void *address = program_function(&program, "run");
     memcpy(&run, &address, sizeof run);
-    run(addresses, k.numbers.items, 0, 2);
-    run(addresses, k.numbers.items, 1, 2);
+    run(addresses, k.numbers.list.items, 0, 2);
+    run(addresses, k.numbers.list.items, 1, 2);
     rows_kernel_free(&k);
 }
 
@@ -572,11 +612,9 @@ static void add_function(struct text *text, size_t i)
     }
     add_floats(text, "x", x, 2 * N_SPECIAL);
     add_floats(text, "wanted", wanted, 2 * N_SPECIAL);
-    text_add(text, "static const I NAMED(n)[] = {");
-    for (size_t j = 0; j < k.numbers.count; j++)
-        text_printf(text, "%lld,", (long long)k.numbers.items[j]);
+    add_integers(text, "n", k.numbers.list.items, k.numbers.list.count);
     text_printf(text,
-                "0};\nstatic float NAMED(z)[%lld];\nint NAMED(fails)(void)\n{\nint n_false = 0;\n"
+                "static float NAMED(z)[%lld];\nint NAMED(fails)(void)\n{\nint n_false = 0;\n"
                 "float *addresses[] = {(float *)NAMED(x), NAMED(z)};\nfor (int part = 0; part < 2; part++)\n"
                 "NAMED(run)(addresses, NAMED(n), part, 2);\nfor (int i = 0; i < %lld; i++) {\n"
                 "float z = NAMED(z)[i], wanted = NAMED(wanted)[i];\n"

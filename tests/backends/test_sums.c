@@ -9,6 +9,7 @@
 #include "core/text/text.h"
 #include "expressions/definition_parse.h"
 #include "expressions/evaluation/evaluate.h"
+#include "tests/backends/elsewhere.h"
 #include "tests/backends/machines.h"
 #include "tests/support/check.h"
 #include <math.h>
@@ -166,6 +167,44 @@ static void kernels_compute_what_definitions_say(void **state)
     }
 }
 
+static void add_case(struct text *text, struct trial *t, int number)
+{
+    int64_t n = type_elements(definition_output(&t->d, 0));
+    double *expected = arena_array(&t->arena, double, n);
+    float *wanted = arena_array(&t->arena, float, n);
+    evaluate_f64(&t->d, t->wide, &expected, &t->arena);
+    for (int64_t i = 0; i < n; i++)
+        wanted[i] = (float)expected[i];
+    text_printf(text, "#undef NAMED\n#define NAMED(name) case_%d_##name\n", number);
+    assert_true(sums_print(text, &t->d, NULL, &t->arena));
+    add_floats(text, "wanted", wanted, (size_t)n);
+    for (int i = 0; i < 2; i++)
+        add_floats(text, i ? "x1" : "x0", t->narrow[i % t->d.n_inputs],
+                   (size_t)type_elements(&t->d.inputs[i % t->d.n_inputs]));
+    text_printf(text,
+                "static float NAMED(y)[%lld];\nint NAMED(fails)(void)\n{\nint n_false = 0;\n"
+                "const float *const x[] = {NAMED(x0), NAMED(x1)};\nfor (int part = 0; part < 3; part++)\n"
+                "NAMED(run)(x, NAMED(y), part, 3);\nfor (int i = 0; i < %lld; i++)\n"
+                "n_false += NAMED(y)[i] != NAMED(wanted)[i];\nreturn n_false;\n}\n",
+                (long long)n, (long long)n);
+}
+
+static void kernels_run_on_aarch64(void **state)
+{
+    TEXT(text);
+    TEXT(calls);
+    if (!has_elsewhere())
+        skip();
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct trial t;
+        trial_init(&t, cases[i]);
+        add_case(&text, &t, (int)i);
+        text_printf(&calls, " || case_%zu_fails()", i);
+        trial_free(&t);
+    }
+    assert_int_equal(run_elsewhere(&text, &calls), 0);
+}
+
 static void other_definitions_have_none(void **state)
 {
     for (size_t i = 0; i < COUNT_OF(others); i++) {
@@ -178,4 +217,4 @@ static void other_definitions_have_none(void **state)
     }
 }
 
-RUN_TESTS(TEST(kernels_compute_what_definitions_say), TEST(other_definitions_have_none))
+RUN_TESTS(TEST(kernels_compute_what_definitions_say), TEST(kernels_run_on_aarch64), TEST(other_definitions_have_none))

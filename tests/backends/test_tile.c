@@ -144,7 +144,7 @@ static void run_kernel(struct programs *service, const struct trial *t, struct v
         v->y[i] = NAN;
     v->y[v->n_y] = 77;
     for (int part = 0; part < t->parts; part++)
-        run(v->x, v->packed, v->y, operands, numbers, part, t->parts);
+        run(v->x, v->packed, v->y, operands, NULL, numbers, part, t->parts);
     assert_true(v->y[v->n_y] == 77);
     free(numbers);
 }
@@ -249,13 +249,7 @@ static struct trial random_trial(const struct machine *m, int number, struct ran
     return t;
 }
 
-#define TRIALS 36   // for each instruction set, or TASO_TILE_TRIALS
-
-static int n_trials(void)
-{
-    const char *said = getenv("TASO_TILE_TRIALS");
-    return said ? atoi(said) : (int)some_of(TRIALS);
-}
+#define TRIALS 36   // for each instruction set
 
 static void kernels_compute_convolutions(void **state)
 {
@@ -266,7 +260,7 @@ static void kernels_compute_convolutions(void **state)
     list_machines(machines, &n);
     for (int k = 0; k < n; k++) {
         struct programs *service = open_service(&machines[k]);
-        for (int i = 0; machines[k].is_here && i < n_trials(); i++) {
+        for (int i = 0; machines[k].is_here && i < n_trials(TRIALS); i++) {
             struct trial t = random_trial(&machines[k], i, &random);
             complete(&t, random_below(&random, 2));
             if (t.to == LAST && i % 2 && !tile_is_lanewise(&t.d))
@@ -289,10 +283,7 @@ static void add_numbers(struct text *text, const struct trial *t)
     size_t n = tile_n_numbers(&t->d, &t->s);
     int64_t *numbers = calloc(n, sizeof *numbers);
     tile_list_numbers(&t->d, &t->s, numbers);
-    text_add(text, "static const I NAMED(n)[] = {");
-    for (size_t i = 0; i < n; i++)
-        text_printf(text, "%lld,", (long long)numbers[i]);
-    text_add(text, "0};\n");
+    add_integers(text, "n", numbers, n);
     free(numbers);
 }
 
@@ -329,7 +320,7 @@ static void add_trial(struct text *text, const struct trial *t, int number, stru
                 "static float NAMED(y)[%zu];\nint NAMED(fails)(void)\n{\n"
                 "const float *operands[3] = {0, NAMED(bias), NAMED(residual)};\nint n_false = 0;\n"
                 "for (int part = 0; part < %d; part++)\n"
-                "NAMED(run)(NAMED(x), NAMED(w), NAMED(y), operands, NAMED(n), part, %d);\n"
+                "NAMED(run)(NAMED(x), NAMED(w), NAMED(y), operands, 0, NAMED(n), part, %d);\n"
                 "for (int i = 0; i < %zu; i++)\n"
                 "n_false += !(__builtin_fabsf(NAMED(y)[i] - NAMED(wanted)[i]) <= NAMED(allowed)[i]);\n"
                 "return n_false;\n}\n",

@@ -1,15 +1,27 @@
-// `benchmark_choices [threads=N] FILE...`: what every choice of a step takes, as the cost database measures it.
-// Files have lines as tests/cuda/convolutions.txt, or `product ROWSxINNERxCOLUMNS [gelu]`. A row for each in each layout
-// of images: microseconds of the library's way, then of each choice.
+// `benchmark_choices [threads=N] [seconds=N] FILE...`: what every choice of a step takes, as the cost database measures
+// it. Files have lines as tests/cuda/convolutions.txt, or `product ROWSxINNERxCOLUMNS [gelu]`. A row for each in each
+// layout of images: microseconds of the library's way, then of each choice.
+//
+// Of a file *.onnx every distinct convolution, product and step of loops is measured in both layouts, all schedules of
+// tiles among the choices. A line for each choice, with tabs between: its kernel, the layout, what the step is,
+// operations, bytes, least seconds by bytes and by functions, choice, seconds, error. `seconds` is how long it goes on;
+// the exit code is 3 when there was no time for all.
 #include "backends/costs/choices.h"
 #include "backends/backend.h"
 #include "backends/contract/choice.h"
 #include "backends/costs/layout_policy.h"
 #include "backends/cpu/cpu.h"
+#include "backends/cpu/cpu_internal.h"
+#include "backends/planning/plan_memory.h"
+#include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"
 #include "core/formats/sexp.h"
+#include "core/memory/key_set.h"
+#include "core/system/clock.h"
 #include "core/text/error.h"
 #include "graph/text.h"
+#include "onnx/convert/import/import.h"
+#include "onnx/format/model_file.h"
 #include "tests/benchmarks/listed_conv.h"
 #include "tests/support/scoped.h"
 #include <math.h>
@@ -85,25 +97,198 @@ static void measure_line(struct backend *b, const char *line, enum layout layout
         printf("%s\n", error.message);
 }
 
+// --- models ----------------------------------------------------------------------------------------------------------
+
+#define NEAR_PLACES 32768   // that are in the near cache, with their results
+
+struct measuring {
+    struct backend *b;
+    struct arena arena;
+    struct key_set seen;
+    struct roofs roofs;
+    double seconds_of[FN_COUNT];   // an entry
+    double end;
+    bool is_late;
+};
+
+// What the step computes, whatever the layout: operator, attributes, shapes, and what is behind it.
+static void describe_step(struct text *out, const struct plan *plan, const struct step *step)
+{
+    const struct loop *l = step->n_loops ? &step->loops[0] : NULL;
+    if (step->node == NO_NODE || strcmp(step->kernel->name, "loops") == 0) {
+        step_print_key(out, plan, step);
+        return;
+    }
+    const struct node *n = &plan->graph->nodes.items[step->node];
+    text_printf(out, "%s %llx", n->op->name, (unsigned long long)n->label);
+    for (int i = 0; i < step->n_operands; i++) {
+        text_add(out, " ");
+        for (int axis = 0; axis < step->operands[i].rank; axis++)
+            text_printf(out, axis ? "x%lld" : "%lld", (long long)step->operands[i].dim[axis]);
+    }
+    for (int i = 0; l && i < l->n_instructions; i++)
+        text_printf(out, " %s",
+                    l->instructions[i].kind == INSTRUCTION_APPLY
+                        ? function_name((enum scalar_function)l->instructions[i].fn)
+                        : "constant");
+}
+
+// Seconds for functions that take longer than memory does, at their own rates.
+static double seconds_of_functions(const struct measuring *m, const struct step *step)
+{
+    double seconds = 0;
+    for (int i = 0; i < step->n_loops; i++)
+        for (int k = 0; k < step->loops[i].n_instructions; k++) {
+            const struct instruction *at = &step->loops[i].instructions[k];
+            seconds += at->kind == INSTRUCTION_APPLY ? m->seconds_of[at->fn] * loop_places(&step->loops[i]) : 0;
+        }
+    return seconds;
+}
+
+static double best_seconds(struct measuring *m, const struct plan *plan, const struct step *step)
+{
+    choice_list list = {0};
+    struct step_cost cost = {.seconds = INFINITY};
+    struct error error = {0};
+    m->b->methods->list_choices(m->b, plan, step, &list);
+    m->b->methods->measure(m->b, plan, step, &list, INFINITY, &cost, &error);
+    vec_free(&list);
+    return cost.seconds;
+}
+
+// What a function takes of an entry, of so many as the near cache holds.
+static void find_rates(struct measuring *m)
+{
+    static const enum scalar_function functions[] = {FN_EXP, FN_SIGMOID, FN_TANH, FN_ERF};
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        struct graph g FREED_BY(graph_free);
+        struct plan plan FREED_BY(plan_free) = {0};
+        struct error error = {0};
+        TEXT(text);
+        const struct sexp *list;
+        text_printf(&text, "(graph (let x (input 0) (f32 %d)) (let z (%s x)) (output z))", NEAR_PLACES,
+                    function_name(functions[i]));
+        graph_init(&g, &m->arena);
+        if (!sexp_parse(&m->arena, "graph", text.chars, strlen(text.chars), &list, &error) ||
+            !graph_parse(&list->items[0], "graph", &g, &error))
+            continue;
+        struct plan_request request = backend_plan_request(m->b, &g, NULL, &m->arena);
+        if (plan_make(&plan, &request, &error))
+            m->seconds_of[functions[i]] = best_seconds(m, &plan, &plan.steps.items[0]) / NEAR_PLACES;
+    }
+}
+
+static void print_choices(struct measuring *m, const struct plan *plan, const struct step *step, enum layout layout,
+                          const char *key)
+{
+    choice_list list = {0};
+    struct step_work w = step_work(plan, step);
+    double both = fmin(w.bytes_read, w.bytes_written);
+    double least = (2 * both + w.bytes_written - both) / m->roofs.copied + (w.bytes_read - both) / m->roofs.read;
+    m->b->methods->list_choices(m->b, plan, step, &list);
+    for (size_t i = 0; i < list.count; i++) {
+        choice_list one = {0};
+        struct step_cost cost = {0};
+        struct error error = {0};
+        vec_push(&one, list.items[i]);
+        if (m->b->methods->measure(m->b, plan, step, &one, INFINITY, &cost, &error))
+            printf("%s\t%s\t%s\t%.0f\t%.0f\t%.4g\t%.4g\t%s\t%.5g\t%.2g\n", step->kernel->name, layout_name(layout), key,
+                   w.operations, w.bytes_read + w.bytes_written, least, seconds_of_functions(m, step),
+                   list.items[i].text, cost.seconds, cost.error);
+        vec_free(&one);
+    }
+    vec_free(&list);
+}
+
+static void measure_new_steps(struct measuring *m, const struct graph *g, enum layout layout, struct error *error)
+{
+    struct plan plan = {0};
+    uint8_t *layouts = arena_array(&m->arena, uint8_t, g->tensors.count);
+    memset(layouts, (int)layout, g->tensors.count);
+    struct plan_request request = backend_plan_request(m->b, g, layouts, &m->arena);
+    bool is_made = plan_make(&plan, &request, error);
+    for (size_t i = 0; is_made && i < plan.steps.count && !m->is_late; i++) {
+        const struct step *step = &plan.steps.items[i];
+        TEXT(key);
+        text_printf(&key, "%s ", layout_name(layout));
+        size_t begin = key.count;
+        describe_step(&key, &plan, step);
+        size_t known = m->seen.keys.count;
+        bool is_new = !step->is_constant && key_set_add(&m->seen, &m->arena, key.chars, key.count) == known;
+        m->is_late = is_new && clock_seconds() > m->end;
+        if (is_new && !m->is_late)
+            print_choices(m, &plan, step, layout, key.chars + begin);
+    }
+    plan_free(&plan);
+}
+
+static bool measure_model(struct measuring *m, const char *path, struct error *error)
+{
+    static const enum layout layouts[] = {LAYOUT_CHANNELS_LAST, LAYOUT_BLOCKS_OF_16};
+    struct onnx_file file;
+    struct imported_model model;
+    const struct import_options options = {.fold_limit = IMPORT_FOLD_LIMIT, .expands = true};
+    if (!onnx_file_open(&file, path, error))
+        return false;
+    bool is_done = import_model(&model, &file, &options, error);
+    if (is_done) {
+        for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+            measure_new_steps(m, &model.graph, layouts[i], error);
+        imported_model_free(&model);
+    }
+    onnx_file_close(&file);
+    return is_done && !error->message[0];
+}
+
+// --- files -----------------------------------------------------------------------------------------------------------
+
+static bool measure_lines(struct backend *b, const char *path)
+{
+    char line[512];
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f)) {
+        measure_line(b, line, LAYOUT_CHANNELS_LAST);
+        if (strncmp(line, "product", 7) != 0)
+            measure_line(b, line, LAYOUT_BLOCKS_OF_16);
+    }
+    return f && fclose(f) == 0;
+}
+
+static bool measure_file(struct measuring *m, const char *path, struct error *error)
+{
+    const char *end = strrchr(path, '.');
+    return end && strcmp(end, ".onnx") == 0 ? measure_model(m, path, error) : measure_lines(m->b, path);
+}
+
 int main(int argc, char **argv)
 {
-    int threads = 1;
+    int threads = 1, seconds = 1 << 20;
+    bool is_done = true;
     struct error error = {0};
+    struct measuring m = {.is_late = false};
     for (int i = 1; i < argc; i++)
-        sscanf(argv[i], "threads=%d", &threads);
-    struct backend *b = cpu_backend_open(&(struct backend_options){.threads = threads, .cost_file = ""}, &error);
-    for (int i = 1; b && i < argc; i++) {
-        char line[512];
-        FILE *f = strchr(argv[i], '=') ? NULL : fopen(argv[i], "r");
-        while (f && fgets(line, sizeof line, f)) {
-            measure_line(b, line, LAYOUT_CHANNELS_LAST);
-            if (strncmp(line, "product", 7) != 0)
-                measure_line(b, line, LAYOUT_BLOCKS_OF_16);
-        }
-        if (f)
-            fclose(f);
+        if (sscanf(argv[i], "threads=%d", &threads) == 0)
+            sscanf(argv[i], "seconds=%d", &seconds);
+    // A guest's schedules are all that there are, also where the library is near the processor's peak.
+    const char *last = argc > 1 ? strrchr(argv[argc - 1], '.') : NULL;
+    const struct backend_options options = {
+        .threads = threads, .cost_file = "", .is_guest = last && strcmp(last, ".onnx") == 0};
+    m.b = cpu_backend_open(&options, &error);
+    if (!m.b)
+        return 1;
+    arena_init(&m.arena);
+    if (options.is_guest) {
+        cpu_roofs(m.b, &m.roofs);
+        find_rates(&m);
     }
-    if (b)
-        backend_close(b);
-    return b ? 0 : 1;
+    m.end = clock_seconds() + seconds;
+    for (int i = 1; i < argc; i++)
+        if (!strchr(argv[i], '=') && !measure_file(&m, argv[i], &error)) {
+            fprintf(stderr, "%s: %s\n", argv[i], error.message);
+            is_done = false;
+        }
+    key_set_free(&m.seen);
+    arena_free(&m.arena);
+    backend_close(m.b);
+    return !is_done ? 1 : m.is_late ? 3 : 0;
 }

@@ -26,9 +26,9 @@ struct shape {
 struct contender {
     char name[48];
     struct onednn_primitive *primitive;   // NULL: a generated kernel
-    winograd_run_fn *run;
+    tile_run_fn *run;
     float *weights, *scratch, *x, *y;
-    int64_t numbers[WINOGRAD_N_NUMBERS];
+    int64_t *numbers;
     double seconds[MOST_ROUNDS];
     double error;
 };
@@ -117,30 +117,32 @@ static void add_library(struct bench *b, const char *name, enum onednn_algorithm
     b->n++;
 }
 
-static struct winograd_image image(int64_t c, int64_t h, int64_t w, bool is_last)
+static struct tile_image image(int64_t c, int64_t h, int64_t w, bool is_last)
 {
-    return is_last ? (struct winograd_image){h * w * c, LANES, w * c, c}
-                   : (struct winograd_image){h * w * c, h * w * LANES, w * LANES, LANES};
+    return is_last ? (struct tile_image){h * w * c, LANES, w * c, c, 1}
+                   : (struct tile_image){h * w * c, h * w * LANES, w * LANES, LANES, 1};
 }
 
 static void add_generated(struct bench *b, int m, int tiles, bool is_last)
 {
     const struct shape *s = &b->s;
     struct winograd_schedule schedule = {m, tiles};
-    struct winograd_definition d = {.lanes = LANES,
-                                    .window = {3, 3},
-                                    .registers = REGISTERS,
-                                    .images = 1,
-                                    .channels = s->c,
-                                    .results = s->f,
-                                    .height = s->h,
-                                    .width = s->w,
-                                    .result_height = s->oh,
-                                    .result_width = s->ow,
-                                    .pad_top = s->top,
-                                    .pad_left = s->left};
+    struct tile_definition d = {.lanes = LANES,
+                                .registers = REGISTERS,
+                                .images = 1,
+                                .groups = 1,
+                                .channels = s->c,
+                                .results = s->f,
+                                .height = s->h,
+                                .width = s->w,
+                                .result_height = s->oh,
+                                .result_width = s->ow,
+                                .kernel = {3, 3},
+                                .stride = {1, 1},
+                                .dilation = {1, 1},
+                                .pad = {s->top, s->left}};
     d.source = image(s->c, s->h, s->w, is_last);
-    d.target = d.residual = image(s->f, s->oh, s->ow, is_last);
+    d.target = image(s->f, s->oh, s->ow, is_last);
     struct contender *c = &b->list[b->n];
     TEXT(text);
     struct program program;
@@ -152,6 +154,7 @@ static void add_generated(struct bench *b, int m, int tiles, bool is_last)
     if (programs_find(b->programs, &chars, 1, &program, &error)) {
         void *address = program_function(&program, "run");
         memcpy(&c->run, &address, sizeof c->run);
+        c->numbers = arena_array(&b->arena, int64_t, winograd_n_numbers(&d));
         winograd_list_numbers(&d, &schedule, c->numbers);
         c->weights = new_floats(b, (int64_t)winograd_weights_floats(&d, &schedule));
         c->scratch = new_floats(b, (int64_t)winograd_scratch_floats(&d, &schedule));
@@ -166,7 +169,7 @@ static int tiles_of(const struct bench *b, int m)
     return (int)(((b->s.oh + m - 1) / m) * ((b->s.ow + m - 1) / m));
 }
 
-// Generated: what a model's step has as choices (backends/cpu/generated.c), in blocks and the first one channels last.
+// Generated: what a model's step has as choices (backends/cpu/tiles/winograd.c), in blocks and the first one channels last.
 static void add_contenders(struct bench *b)
 {
     static const int more[] = {28, 56, 112};
@@ -188,7 +191,7 @@ static bool run(struct contender *c)
     struct onednn_arguments a = {.source = c->x, .weights = c->weights, .target = c->y, .scratch = c->scratch};
     if (c->primitive)
         return onednn_run(c->primitive, NULL, &a);
-    c->run(c->x, c->weights, NULL, NULL, c->y, c->scratch, c->numbers, 0, 1);
+    c->run(c->x, c->weights, c->y, NULL, c->scratch, c->numbers, 0, 1);
     return true;
 }
 

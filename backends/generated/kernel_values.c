@@ -1,14 +1,8 @@
 // The values of one loop in a kernel's text: loaded, computed, and told where in memory they stand.
-#include "backends/cuda/kernel_values.h"
+#include "backends/generated/kernel_values.h"
 
 #include "core/memory/arena.h"
-#include <stdio.h>
 #include <string.h>
-
-static const struct loop_access *access_at(const struct loop *loop, int i)
-{
-    return i < loop->n_operands ? &loop->operands[i] : &loop->results[i - loop->n_operands].to;
-}
 
 // --- what a loop needs -----------------------------------------------------------------------------------------------
 
@@ -21,7 +15,7 @@ bool fits_single_precision(enum dtype dtype)
 enum real_kind loop_real(const struct loop *loop)
 {
     for (int i = 0; i < loop->n_operands + loop->n_results; i++)
-        if (!fits_single_precision(access_at(loop, i)->dtype))
+        if (!fits_single_precision(loop_access_at(loop, i)->dtype))
             return REAL_F64;
     return REAL_F32;
 }
@@ -32,7 +26,7 @@ bool loop_has_wide_index(const struct loop *loop)
     for (int i = 0; i < loop->rank + loop->n_reduced; i++)
         places *= loop->dim[i];
     for (int i = 0; i < loop->n_operands + loop->n_results; i++) {
-        const struct loop_access *a = access_at(loop, i);
+        const struct loop_access *a = loop_access_at(loop, i);
         int64_t reach = 0;
         for (int k = 0; k < loop->rank + loop->n_reduced; k++)
             reach += (a->stride[k] < 0 ? -a->stride[k] : a->stride[k]) * loop->dim[k];
@@ -42,12 +36,12 @@ bool loop_has_wide_index(const struct loop *loop)
     return places > limit;
 }
 
-static const char *raw_type_of(const struct loop *loop)
+static bool is_copy(const struct loop *loop)
 {
-    bool is_copy = loop->n_instructions == 0 && loop->n_reduced == 0;
-    for (int i = 1; is_copy && i < loop->n_operands + loop->n_results; i++)
-        is_copy = access_at(loop, i)->dtype == access_at(loop, 0)->dtype;
-    return is_copy && loop->n_operands ? kernel_type_of(loop->operands[0].dtype) : NULL;
+    bool is_so = loop->n_operands && loop->n_instructions == 0 && loop->n_reduced == 0;
+    for (int i = 1; is_so && i < loop->n_operands + loop->n_results; i++)
+        is_so = loop_access_at(loop, i)->dtype == loop_access_at(loop, 0)->dtype;
+    return is_so;
 }
 
 // --- the scope -------------------------------------------------------------------------------------------------------
@@ -55,12 +49,14 @@ static const char *raw_type_of(const struct loop *loop)
 bool loop_values_init(struct loop_values *v, struct kernel_text *k, const struct loop *loop, struct arena *arena)
 {
     int n = loop->n_operands + loop->n_results;
-    *v = (struct loop_values){.k = k, .loop = loop, .raw_type = raw_type_of(loop)};
+    *v = (struct loop_values){.k = k, .loop = loop, .is_raw = is_copy(loop)};
+    v->type = v->is_raw ? kernel_type_of(loop->operands[0].dtype) : kernel_dialect.type;
     v->pointers = arena_array(arena, int, n + 1);
-    v->n_names = loop->n_operands + loop->n_instructions;
-    v->names = arena_array(arena, int, v->n_names + 1);
+    for (int i = 0; i < loop->n_instructions; i++)
+        if (loop->instructions[i].kind != INSTRUCTION_CONSTANT)
+            kernel_use_function(k, (enum scalar_function)loop->instructions[i].fn);
     for (int i = 0; i < n; i++) {
-        const struct loop_access *a = access_at(loop, i);
+        const struct loop_access *a = loop_access_at(loop, i);
         struct kernel_pointer pointer = {a->memory, a->dtype, a->offset, i >= loop->n_operands};
         if (!kernel_add_pointer(k, pointer, &v->pointers[i]))
             return false;
@@ -72,24 +68,6 @@ void loop_values_enter(struct loop_values *v, int n_nests, const struct nest *co
 {
     v->n_nests = n_nests;
     memcpy(v->nests, nests, sizeof *nests * (size_t)n_nests);
-    for (int i = 0; i < v->n_names; i++)
-        v->names[i] = -1;
-}
-
-static int *name_of(struct loop_values *v, uint16_t value)
-{
-    bool is_instruction = value & VALUE_OF_INSTRUCTION;
-    return &v->names[is_instruction ? v->loop->n_operands + (value & ~VALUE_OF_INSTRUCTION) : value];
-}
-
-void loop_values_bind(struct loop_values *v, uint16_t value, int name)
-{
-    *name_of(v, value) = name;
-}
-
-const char *loop_values_type(const struct loop_values *v)
-{
-    return v->raw_type ? v->raw_type : "real";
 }
 
 // --- text ------------------------------------------------------------------------------------------------------------
@@ -102,61 +80,68 @@ static void add_place(const struct loop_values *v, struct text *out, int access)
         nest_add_offset(v->nests[i], out, access);
 }
 
-void loop_values_load(const struct loop_values *v, struct text *out, int operand)
+void loop_values_add_load(const struct loop_values *v, struct text *out, int operand)
 {
     struct text place = {0};
     add_place(v, &place, operand);
-    if (v->raw_type)
+    if (v->is_raw)
         text_printf(out, "a%d[%s]", v->pointers[operand], place.chars);
     else
         kernel_add_load(out, v->pointers[operand], v->loop->operands[operand].dtype, place.chars);
     text_free(&place);
 }
 
-static void add_instruction(struct loop_values *v, const struct instruction *i, struct text *out)
+void loop_values_add_operand(const struct loop_values *v, int operand)
 {
-    char operands[3][24] = {"", "", ""};
-    const uint16_t values[] = {i->a, i->b, i->c};
-    if (i->kind == INSTRUCTION_CONSTANT) {
-        kernel_add_constant(out, i->constant);
-        return;
-    }
-    for (int n = 0; n < function_arity((enum scalar_function)i->fn); n++)
-        snprintf(operands[n], sizeof operands[n], "v%d", loop_values_use(v, values[n]));
-    kernel_add_call(v->k, out, (enum scalar_function)i->fn, operands[0], operands[1], operands[2]);
+    struct text *out = &v->k->body;
+    text_printf(out, "const %s x%d = ", v->type, operand);
+    loop_values_add_load(v, out, operand);
+    text_add(out, ";\n");
 }
 
-int loop_values_use(struct loop_values *v, uint16_t value)
+void loop_values_add_operands(const struct loop_values *v)
 {
-    int *name = name_of(v, value);
-    if (*name >= 0)
-        return *name;
-    struct text made = {0};
-    if (value & VALUE_OF_INSTRUCTION)
-        add_instruction(v, &v->loop->instructions[value & ~VALUE_OF_INSTRUCTION], &made);
-    else
-        loop_values_load(v, &made, value);
-    *name = kernel_new_name(v->k);
-    text_printf(&v->k->body, "const %s v%d = %s;\n", loop_values_type(v), *name, made.chars);
-    text_free(&made);
-    return *name;
+    for (int i = 0; i < v->loop->n_operands; i++)
+        loop_values_add_operand(v, i);
 }
 
-void loop_values_store(struct loop_values *v)
+static void add_stores(const struct loop_values *v)
 {
     const struct loop *loop = v->loop;
-    for (int i = 0; i < loop->n_results; i++)
-        loop_values_use(v, loop->results[i].value);
     for (int i = 0; i < loop->n_results; i++) {
         struct text place = {0};
-        char value[24];
+        char value[VALUE_NAME_SIZE];
         int pointer = v->pointers[loop->n_operands + i];
         add_place(v, &place, loop->n_operands + i);
-        snprintf(value, sizeof value, "v%d", *name_of(v, loop->results[i].value));
-        if (v->raw_type)
+        loop_text_name(loop->results[i].value, value);
+        if (v->is_raw)
             text_printf(&v->k->body, "a%d[%s] = %s;\n", pointer, place.chars, value);
         else
             kernel_add_store(&v->k->body, v->k, pointer, loop->results[i].to.dtype, place.chars, value);
         text_free(&place);
     }
+}
+
+void loop_values_add_results(const struct loop_values *v)
+{
+    loop_text_add(&v->k->body, &kernel_dialect, v->loop);
+    add_stores(v);
+}
+
+static bool is_reduced(const struct loop *loop, int operand)
+{
+    for (int i = loop->rank; i < loop->rank + loop->n_reduced; i++)
+        if (loop->operands[operand].stride[i] != 0)
+            return true;
+    return false;
+}
+
+void loop_values_add_reduced_results(const struct loop_values *v, const char *reduction)
+{
+    for (int i = 0; i < v->loop->n_operands; i++)
+        if (!is_reduced(v->loop, i))
+            loop_values_add_operand(v, i);
+    text_printf(&v->k->body, "const real t%d = %s;\n", loop_text_reduction(v->loop), reduction);
+    loop_text_add_behind(&v->k->body, &kernel_dialect, v->loop);
+    add_stores(v);
 }

@@ -2,8 +2,8 @@
 // attention is made of (attention.h). Without a compiler the steps run one after the other, as they would if they were
 // not joined.
 #include "backends/generated/chain.h"
-#include "backends/cpu/chains/attention.h"
 #include "backends/cpu/generated.h"
+#include "backends/cpu/kernels/attention.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/tile.h"
 #include "backends/cpu/ways.h"
@@ -113,10 +113,7 @@ static bool find_kernel(struct chain_kernel *c, const struct step_request *r)
 {
     struct text text = {0};
     chain_print(&text, &c->definition);
-    void *address = cpu_find_function(r, text.chars);
-    memcpy(&c->run, &address, sizeof c->run);
-    text_free(&text);
-    return address != NULL;
+    return cpu_find_kernel(r, &text, &c->run);
 }
 
 static size_t weight_floats(const struct chain_definition *d, int stage)

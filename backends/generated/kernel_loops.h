@@ -1,6 +1,6 @@
 // Kernels from the loops of a plan's step.
 #pragma once
-#include "backends/cuda/kernels.h"
+#include "backends/generated/kernels.h"
 
 // The loops of a step of the loops kernel. Everything is allocated in `arena`; `prelude` is the machine's (gpu.h).
 // False: a loop has more tensors than a kernel takes.

@@ -1,5 +1,5 @@
 // Do loops touch each other's results? Those that do not are parts of one launch.
-#include "backends/cuda/independence.h"
+#include "backends/generated/independence.h"
 
 #include <string.h>
 

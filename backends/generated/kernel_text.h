@@ -9,8 +9,9 @@
 //     REDUCE(array, f)     array[0] becomes all BLOCK entries joined by f; synchronized before and after
 //     INFINITE, half_to_real(h), half_from_real(r), bfloat_to_real(h), bfloat_from_real(r)
 // so that kernels are tested without a GPU. Names in the text: a0, a1, ... are what the kernel reads and writes; i0,
-// ... places on axes, r0, ... places on reduced ones.
+// ... places on axes, r0, ... places on reduced ones; values of loops are those of loop_text.h.
 #pragma once
+#include "backends/generated/loop_text.h"
 #include "backends/planning/plan.h"
 #include "core/text/text.h"
 
@@ -29,7 +30,7 @@ struct kernel_text {
     enum real_kind real;
     bool has_wide_index;
     uint64_t functions;   // a bit for each scalar function that the body calls
-    int threads, n_names, n_pointers;
+    int threads, n_pointers;
     int64_t blocks;
     struct kernel_pointer pointers[KERNEL_MAX_POINTERS];
 };
@@ -37,16 +38,16 @@ struct kernel_text {
 const char *kernel_type_of(enum dtype dtype);   // as C has it; halves are 16-bit integers
 // The number of a pointer to there; false when there are too many.
 bool kernel_add_pointer(struct kernel_text *k, struct kernel_pointer pointer, int *ret_number);
-int kernel_new_name(struct kernel_text *k);   // a number that no name in the text has yet
-// "f_add(a, b)" etc., and notes that the function is used.
-void kernel_add_call(struct kernel_text *k, struct text *out, enum scalar_function fn, const char *a, const char *b,
-                     const char *c);
+void kernel_use_function(struct kernel_text *k, enum scalar_function fn);   // it is called somewhere
+void kernel_add_call(struct text *out, enum scalar_function fn,
+                     char operands[3][VALUE_NAME_SIZE]);   // f_add(a, b)
 void kernel_add_constant(struct text *out, double value);
 void kernel_add_identity(struct kernel_text *k, struct text *out, enum scalar_function fn);   // of a reduction
 // An element at `place` as a real, and a real as an element.
 void kernel_add_load(struct text *out, int pointer, enum dtype dtype, const char *place);
 void kernel_add_store(struct text *out, const struct kernel_text *k, int pointer, enum dtype dtype, const char *place,
                       const char *value);
+extern const struct dialect kernel_dialect;
 // The whole text: types, the machine's prelude, functions, the kernel.
 void kernel_text_finish(const struct kernel_text *k, const char *prelude, struct text *out);
 void kernel_text_free(struct kernel_text *k);

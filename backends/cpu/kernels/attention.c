@@ -1,6 +1,6 @@
 // The step in the middle is known by its loops: the greatest of a row, the sum of exponentials of what is below it, and
 // these as shares of the sum.
-#include "backends/cpu/chains/attention.h"
+#include "backends/cpu/kernels/attention.h"
 
 #include "backends/cpu/generated.h"
 #include "backends/cpu/parallel.h"
@@ -178,10 +178,7 @@ static bool find_kernel(struct cpu_attention *a, const struct step_request *r)
 {
     struct text text = {0};
     attention_print(&text, &a->definition);
-    void *address = cpu_find_function(r, text.chars);
-    memcpy(&a->run, &address, sizeof a->run);
-    text_free(&text);
-    return address != NULL;
+    return cpu_find_kernel(r, &text, &a->run);
 }
 
 static void list_all(struct cpu_attention *a, const struct step_request *r)

@@ -1,6 +1,6 @@
 // Kernels made for the steps of a plan: text, and how to launch it.
 #pragma once
-#include "backends/cuda/kernel_text.h"
+#include "backends/generated/kernel_text.h"
 #include "core/memory/vec.h"
 
 struct generated_kernel {

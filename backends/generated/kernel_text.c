@@ -1,5 +1,5 @@
 // The text of a kernel as it grows: parameters, constants, loads, calls and stores, each value by a name of its own.
-#include "backends/cuda/kernel_text.h"
+#include "backends/generated/kernel_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,18 +20,32 @@ static const struct function_text {
 #undef INTEGER_FUNCTION
 };
 
-void kernel_add_call(struct kernel_text *k, struct text *out, enum scalar_function fn, const char *a, const char *b,
-                     const char *c)
+void kernel_use_function(struct kernel_text *k, enum scalar_function fn)
 {
-    int arity = function_arity(fn);
     k->functions |= (uint64_t)1 << fn;
-    text_printf(out, "f_%s(%s", function_name(fn), a);
-    if (arity > 1)
-        text_printf(out, ", %s", b);
-    if (arity > 2)
-        text_printf(out, ", %s", c);
+}
+
+void kernel_add_call(struct text *out, enum scalar_function fn, char operands[3][VALUE_NAME_SIZE])
+{
+    text_printf(out, "f_%s(", function_name(fn));
+    for (int i = 0; i < function_arity(fn); i++)
+        text_printf(out, "%s%s", i ? ", " : "", operands[i]);
     text_add(out, ")");
 }
+
+static void add_value(struct text *text, const struct loop *l, const struct instruction *i)
+{
+    char operands[3][VALUE_NAME_SIZE];
+    const uint16_t values[] = {i->a, i->b, i->c};
+    for (int n = 0; n < 3; n++)
+        loop_text_name(values[n], operands[n]);
+    if (i->kind == INSTRUCTION_CONSTANT)
+        kernel_add_constant(text, i->constant);
+    else
+        kernel_add_call(text, (enum scalar_function)i->fn, operands);
+}
+
+const struct dialect kernel_dialect = {"real", add_value};
 
 static void add_parameters(struct text *out, const char *type, int arity)
 {
@@ -156,11 +170,6 @@ bool kernel_add_pointer(struct kernel_text *k, struct kernel_pointer pointer, in
     k->pointers[k->n_pointers] = pointer;
     *ret_number = k->n_pointers++;
     return true;
-}
-
-int kernel_new_name(struct kernel_text *k)
-{
-    return k->n_names++;
 }
 
 // What is only read, and stands in memory that the kernel does not write, cannot change under it.

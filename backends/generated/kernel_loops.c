@@ -7,13 +7,13 @@
 //   shared axes    one block for each place on them; the loops follow one another inside of the block
 //
 // Loops that do not read or write what another one writes are parts of one launch; others are launched one by one.
-#include "backends/cuda/kernel_loops.h"
+#include "backends/generated/kernel_loops.h"
 
-#include "backends/cuda/independence.h"
-#include "backends/cuda/kernel_values.h"
+#include "backends/generated/independence.h"
+#include "backends/generated/kernel_values.h"
 #include "core/memory/arena.h"
+#include "core/numbers/integers.h"
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define THREADS_OF_BLOCK 256
@@ -37,11 +37,6 @@ struct writing {
     int shared_bytes;   // of the loops so far
 };
 
-static int64_t divided_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static void open_nests(struct writing *w, const struct loop *loop, int n_shared)
 {
     w->shared = nest_of_loop(loop, 0, n_shared, 's', w->arena);
@@ -59,16 +54,30 @@ static void enter(struct writing *w, bool is_reducing)
 
 // --- places ----------------------------------------------------------------------------------------------------------
 
+static void add_map(struct writing *w)
+{
+    enter(w, false);
+    loop_values_add_operands(&w->values);
+    loop_values_add_results(&w->values);
+}
+
 static void add_places(struct writing *w, int64_t places)
 {
     struct text *out = &w->k.body;
     text_printf(out, "for (index tile = block; tile < %" PRId64 "; tile += n_blocks)\nTHREADS(t) {\n",
-                divided_up(places, w->k.threads));
+                divide_up(places, w->k.threads));
     text_printf(out, "const index place = tile * BLOCK + t;\nif (place < %" PRId64 ") {\n", places);
     nest_add_places(&w->inner, out, "place");
-    enter(w, false);
-    loop_values_store(&w->values);
+    add_map(w);
     text_add(out, "}\n}\n");
+}
+
+// An operand is kept in an array.
+static void add_held(struct writing *w, int operand, const char *place)
+{
+    text_printf(&w->k.body, "held%d%s = ", operand, place);
+    loop_values_add_load(&w->values, &w->k.body, operand);
+    text_add(&w->k.body, ";\n");
 }
 
 // All loads of a thread's places come before the first store, so that many are under way.
@@ -77,10 +86,9 @@ static void add_unrolled_places(struct writing *w, int64_t places)
     struct text *out = &w->k.body;
     const struct loop *loop = w->values.loop;
     text_printf(out, "for (index tile = block; tile < %" PRId64 "; tile += n_blocks)\nTHREADS(t) {\n",
-                divided_up(places, (int64_t)w->k.threads * UNROLLED));
-    int first = w->k.n_names;
+                divide_up(places, (int64_t)w->k.threads * UNROLLED));
     for (int i = 0; i < loop->n_operands; i++)
-        text_printf(out, "%s x%d[%d];\n", loop_values_type(&w->values), kernel_new_name(&w->k), UNROLLED);
+        text_printf(out, "%s held%d[%d];\n", w->values.type, i, UNROLLED);
     for (int pass = 0; pass < 2; pass++) {
         text_printf(out,
                     "UNROLL for (int u = 0; u < %d; u++) {\nconst index place = (tile * %d + u) * BLOCK + t;\n"
@@ -88,19 +96,13 @@ static void add_unrolled_places(struct writing *w, int64_t places)
                     UNROLLED, UNROLLED, places);
         nest_add_places(&w->inner, out, "place");
         enter(w, false);
-        for (int i = 0; i < loop->n_operands; i++) {
-            int name = pass ? kernel_new_name(&w->k) : 0;
-            if (pass) {
-                text_printf(out, "const %s v%d = x%d[u];\n", loop_values_type(&w->values), name, first + i);
-                loop_values_bind(&w->values, (uint16_t)i, name);
-            } else {
-                text_printf(out, "x%d[u] = ", first + i);
-                loop_values_load(&w->values, out, i);
-                text_add(out, ";\n");
-            }
-        }
+        for (int i = 0; i < loop->n_operands; i++)
+            if (pass)
+                text_printf(out, "const %s x%d = held%d[u];\n", w->values.type, i, i);
+            else
+                add_held(w, i, "[u]");
         if (pass)
-            loop_values_store(&w->values);
+            loop_values_add_results(&w->values);
         text_add(out, "}\n}\n");
     }
     text_add(out, "}\n");
@@ -136,7 +138,7 @@ static void add_tile_numbers(struct writing *w, int across)
     int64_t behind = 1;
     for (int i = inner->n - 1; i >= 0; i--) {
         bool is_tiled = i == across || i == inner->n - 1;
-        int64_t n = is_tiled ? divided_up(inner->dim[i], TILE) : inner->dim[i];
+        int64_t n = is_tiled ? divide_up(inner->dim[i], TILE) : inner->dim[i];
         text_printf(out, "const index %c%d = tile / %" PRId64 " %% %" PRId64 ";\n", is_tiled ? 'b' : 'i', i, behind, n);
         behind *= n;
     }
@@ -171,78 +173,65 @@ static void add_tiles(struct writing *w, int across)
     const bool *is_tiled = choose_tiled(w, across);
     struct text *out = &w->k.body;
     const struct loop *loop = w->values.loop;
-    int last = w->inner.n - 1, first = w->k.n_names;
-    int64_t tiles = divided_up(w->inner.dim[across], TILE) * divided_up(w->inner.dim[last], TILE);
+    int last = w->inner.n - 1;
+    int64_t tiles = divide_up(w->inner.dim[across], TILE) * divide_up(w->inner.dim[last], TILE);
     for (int i = 0; i < last; i++)
         tiles *= i == across ? 1 : w->inner.dim[i];
-    w->k.n_names += loop->n_operands;
     for (int i = 0; i < loop->n_operands; i++)
         if (is_tiled[i])
-            text_printf(out, "SHARED %s x%d[%d][%d];\n", loop_values_type(&w->values), first + i, TILE, TILE + 1);
+            text_printf(out, "SHARED %s held%d[%d][%d];\n", w->values.type, i, TILE, TILE + 1);
     text_printf(out, "for (index tile = block; tile < %" PRId64 "; tile += n_blocks) {\n", tiles);
     add_tile_numbers(w, across);
     open_tile_pass(w, across, last);
     enter(w, false);
     for (int i = 0; i < loop->n_operands; i++)
-        if (is_tiled[i]) {
-            text_printf(out, "x%d[row][column] = ", first + i);
-            loop_values_load(&w->values, out, i);
-            text_add(out, ";\n");
-        }
+        if (is_tiled[i])
+            add_held(w, i, "[row][column]");
     text_add(out, "}\n}\n}\nSYNC;\n");
     open_tile_pass(w, last, across);
     enter(w, false);
     for (int i = 0; i < loop->n_operands; i++)
-        if (is_tiled[i]) {
-            int name = kernel_new_name(&w->k);
-            text_printf(out, "const %s v%d = x%d[column][row];\n", loop_values_type(&w->values), name, first + i);
-            loop_values_bind(&w->values, (uint16_t)i, name);
-        }
-    loop_values_store(&w->values);
+        if (is_tiled[i])
+            text_printf(out, "const %s x%d = held%d[column][row];\n", w->values.type, i, i);
+        else
+            loop_values_add_operand(&w->values, i);
+    loop_values_add_results(&w->values);
     text_add(out, "}\n}\n}\nSYNC;\n}\n");
     w->k.blocks = tiles;
 }
 
 // --- reductions ------------------------------------------------------------------------------------------------------
 
-static uint16_t reduction_of(const struct loop *loop)
+static enum scalar_function function_of_reduction(const struct loop *loop)
 {
-    for (int i = 0; i < loop->n_instructions; i++)
-        if (loop->instructions[i].kind == INSTRUCTION_REDUCE)
-            return (uint16_t)(VALUE_OF_INSTRUCTION | i);
-    return VALUE_OF_INSTRUCTION;
+    return (enum scalar_function)loop->instructions[loop_text_reduction(loop)].fn;
 }
 
-static const struct instruction *instruction_at(const struct loop *loop, uint16_t value)
-{
-    return &loop->instructions[value & ~VALUE_OF_INSTRUCTION];
-}
-
-// v`sum` = f(v`sum`, the value at these places), for places from `first` on, by steps of `step`.
-static void add_accumulation(struct writing *w, int sum, const char *first, const char *step)
+// sum = f(sum, the value at these places), for places from `first` on, by steps of `step`.
+static void add_accumulation(struct writing *w, const char *first, const char *step)
 {
     struct text *out = &w->k.body;
     const struct loop *loop = w->values.loop;
-    const struct instruction *reduction = instruction_at(loop, reduction_of(loop));
-    char names[2][24];
-    text_printf(out, "real v%d = ", sum);
-    kernel_add_identity(&w->k, out, (enum scalar_function)reduction->fn);
+    enum scalar_function fn = function_of_reduction(loop);
+    char values[3][VALUE_NAME_SIZE] = {"sum"};
+    text_add(out, "real sum = ");
+    kernel_add_identity(&w->k, out, fn);
     text_printf(out, ";\nfor (index part = %s; part < %" PRId64 "; part += %s) {\n", first, nest_places(&w->reduced),
                 step);
     nest_add_places(&w->reduced, out, "part");
     enter(w, true);
-    snprintf(names[0], sizeof names[0], "v%d", sum);
-    snprintf(names[1], sizeof names[1], "v%d", loop_values_use(&w->values, reduction->a));
-    text_printf(out, "v%d = ", sum);
-    kernel_add_call(&w->k, out, (enum scalar_function)reduction->fn, names[0], names[1], "");
+    loop_values_add_operands(&w->values);
+    loop_text_add(out, &kernel_dialect, loop);
+    loop_text_name(loop->instructions[loop_text_reduction(loop)].a, values[1]);
+    text_add(out, "sum = ");
+    kernel_add_call(out, fn, values);
     text_add(out, ";\n}\n");
 }
 
-static void store_reduced(struct writing *w, int sum)
+static void store_reduced(struct writing *w, const char *reduction)
 {
     enter(w, false);
-    loop_values_bind(&w->values, reduction_of(w->values.loop), sum);
-    loop_values_store(&w->values);
+    loop_values_add_reduced_results(&w->values, reduction);
 }
 
 // One thread for each result, among threads that are numbered from `first` by `step`.
@@ -252,9 +241,8 @@ static void add_columns(struct writing *w, const char *first, const char *step)
     text_printf(out, "for (index place = %s; place < %" PRId64 "; place += %s) {\n", first, nest_places(&w->inner),
                 step);
     nest_add_places(&w->inner, out, "place");
-    int sum = kernel_new_name(&w->k);
-    add_accumulation(w, sum, "0", "1");
-    store_reduced(w, sum);
+    add_accumulation(w, "0", "1");
+    store_reduced(w, "sum");
     text_add(out, "}\n");
 }
 
@@ -262,22 +250,16 @@ static void add_columns(struct writing *w, const char *first, const char *step)
 static void add_rows(struct writing *w, const char *first, const char *step)
 {
     struct text *out = &w->k.body;
-    const struct loop *loop = w->values.loop;
-    enum scalar_function fn = (enum scalar_function)instruction_at(loop, reduction_of(loop))->fn;
     int64_t places = nest_places(&w->inner);
     if (places > 1)
         text_printf(out, "for (index place = %s; place < %" PRId64 "; place += %s)", first, places, step);
     text_add(out, "{\n");
     nest_add_places(&w->inner, out, "place");
-    int sum = kernel_new_name(&w->k);
     text_add(out, "THREADS(t) {\n");
-    add_accumulation(w, sum, "t", "BLOCK");
-    text_printf(out, "partial[t] = v%d;\n}\n", sum);
-    w->k.functions |= (uint64_t)1 << fn;
-    text_printf(out, "REDUCE(partial, f_%s);\n", function_name(fn));
-    int joined = kernel_new_name(&w->k);
-    text_printf(out, "THREADS(t) if (t == 0) {\nconst real v%d = partial[0];\n", joined);
-    store_reduced(w, joined);
+    add_accumulation(w, "t", "BLOCK");
+    text_printf(out, "partial[t] = sum;\n}\nREDUCE(partial, f_%s);\nTHREADS(t) if (t == 0) {\n",
+                function_name(function_of_reduction(w->values.loop)));
+    store_reduced(w, "partial[0]");
     text_add(out, "}\nSYNC;\n}\n");
 }
 
@@ -333,15 +315,15 @@ static void add_loop(struct writing *w, const struct loop *loop)
         text_add(&w->k.body, "THREADS(t) {\n");
         add_columns(w, "block * BLOCK + t", "n_blocks * BLOCK");
         text_add(&w->k.body, "}\n");
-        w->k.blocks = divided_up(places, w->k.threads);
+        w->k.blocks = divide_up(places, w->k.threads);
     } else if (across >= 0) {
         add_tiles(w, across);
     } else if (places >= LARGE_PLACES && loop->n_operands <= MOST_UNROLLED_OPERANDS) {
         add_unrolled_places(w, places);
-        w->k.blocks = divided_up(places, (int64_t)w->k.threads * UNROLLED);
+        w->k.blocks = divide_up(places, (int64_t)w->k.threads * UNROLLED);
     } else {
         add_places(w, places);
-        w->k.blocks = divided_up(places, w->k.threads);
+        w->k.blocks = divide_up(places, w->k.threads);
     }
     w->k.blocks = limited(w->k.blocks);
 }
@@ -433,8 +415,7 @@ static void add_shared_loop(struct writing *w, const struct loop *loop)
         text_printf(out, "THREADS(t) for (index place = t; place < %" PRId64 "; place += BLOCK) {\n",
                     nest_places(&w->inner));
         nest_add_places(&w->inner, out, "place");
-        enter(w, false);
-        loop_values_store(&w->values);
+        add_map(w);
         text_add(out, "}\nSYNC;\n");
     } else if (wants_columns(w, nest_places(&w->inner), 4 * w->k.threads)) {
         text_add(out, "THREADS(t) {\n");

@@ -1,6 +1,6 @@
 // Kernels from an operator's definition: one for each stage, one thread for each of its entries.
 #pragma once
-#include "backends/cuda/kernels.h"
+#include "backends/generated/kernels.h"
 
 // The definition of the operator that a step serves, over operands and results that stand in any way, with the step's
 // epilogue. False: an element type without numbers, or too many tensors.

@@ -2,10 +2,10 @@
 // stand in any way, so that layouts cost nothing here; an epilogue is applied to the value before it is stored.
 //
 // Stages that are no outputs are kept in the scratch memory, unrounded.
-#include "backends/cuda/kernel_definition.h"
+#include "backends/generated/kernel_definition.h"
 
-#include "backends/cuda/kernel_loops.h"
-#include "backends/cuda/kernel_values.h"
+#include "backends/generated/kernel_loops.h"
+#include "backends/generated/kernel_values.h"
 #include "core/memory/arena.h"
 #include "expressions/affine.h"
 #include "expressions/elements.h"
@@ -24,6 +24,7 @@ struct writing {
     const struct view *views;   // of inputs, then of stages
     int *names;                 // of expressions: v7; -1: not in scope
     VEC(expr) in_scope;         // in the order in which they got their names
+    int n_names;
     bool is_failed;
 };
 
@@ -167,7 +168,7 @@ static void add_index(struct writing *w, struct text *out, expr e)
 
 static int new_value(struct writing *w, const char *qualifier, const char *text)
 {
-    int name = kernel_new_name(&w->k);
+    int name = w->n_names++;
     text_printf(&w->k.body, "%sreal v%d = %s;\n", qualifier, name, text);
     return name;
 }
@@ -225,12 +226,13 @@ static int use_read(struct writing *w, const struct expr_node *n)
 
 static int use_application(struct writing *w, const struct expr_node *n)
 {
-    char operands[3][24] = {"", "", ""};
+    char operands[3][VALUE_NAME_SIZE];
     const expr inputs[] = {n->a, n->b, n->c};
     struct text call = {0};
     for (int i = 0; i < function_arity((enum scalar_function)n->fn); i++)
         snprintf(operands[i], sizeof operands[i], "v%d", use_scalar(w, inputs[i]));
-    kernel_add_call(&w->k, &call, (enum scalar_function)n->fn, operands[0], operands[1], operands[2]);
+    kernel_use_function(&w->k, (enum scalar_function)n->fn);
+    kernel_add_call(&call, (enum scalar_function)n->fn, operands);
     int name = new_value(w, "const ", call.chars);
     text_free(&call);
     return name;
@@ -240,7 +242,7 @@ static int use_application(struct writing *w, const struct expr_node *n)
 static int use_reduction(struct writing *w, const struct expr_node *n)
 {
     struct text start = {0}, call = {0};
-    char sum[24], value[24];
+    char values[3][VALUE_NAME_SIZE];
     int depth = 0;
     uint8_t fn = n->fn;
     size_t mark = w->in_scope.count;
@@ -249,10 +251,11 @@ static int use_reduction(struct writing *w, const struct expr_node *n)
     for (; n->kind == EXPR_REDUCE && n->fn == fn; n = &w->d->nodes.items[n->a], depth++)
         text_printf(&w->k.body, "for (index n%" PRId64 " = 0; n%" PRId64 " < %" PRId64 "; n%" PRId64 "++) {\n",
                     n->value, n->value, w->d->extents.items[n->value], n->value);
-    snprintf(value, sizeof value, "v%d", use_scalar(w, (expr)(n - w->d->nodes.items)));
-    snprintf(sum, sizeof sum, "v%d", name);
-    kernel_add_call(&w->k, &call, (enum scalar_function)fn, sum, value, "");
-    text_printf(&w->k.body, "%s = %s;\n", sum, call.chars);
+    snprintf(values[0], sizeof values[0], "v%d", name);
+    snprintf(values[1], sizeof values[1], "v%d", use_scalar(w, (expr)(n - w->d->nodes.items)));
+    kernel_use_function(&w->k, (enum scalar_function)fn);
+    kernel_add_call(&call, (enum scalar_function)fn, values);
+    text_printf(&w->k.body, "v%d = %s;\n", name, call.chars);
     for (; depth > 0; depth--)
         text_add(&w->k.body, "}\n");
     leave_scope(w, mark);
@@ -355,8 +358,11 @@ static void store_through_epilogue(struct writing *w, const struct loop *epilogu
         return;
     }
     loop_values_enter(&values, 1, nests);
-    loop_values_bind(&values, 0, value);
-    loop_values_store(&values);
+    values.is_raw = false;   // what is stored is a real
+    text_printf(&w->k.body, "const real x0 = v%d;\n", value);
+    for (int i = 1; i < epilogue->n_operands; i++)
+        loop_values_add_operand(&values, i);
+    loop_values_add_results(&values);
 }
 
 static bool has_wide_index(const struct writing *w)
@@ -378,6 +384,7 @@ static void write_stage(struct writing *w, int stage, const struct loop *epilogu
     const struct view *result = &w->views[w->d->n_inputs + stage];
     int64_t places = view_elements(result), blocks = (places + THREADS_OF_BLOCK - 1) / THREADS_OF_BLOCK;
     w->stage = &w->d->stages[stage];
+    w->n_names = 0;
     w->k.blocks = blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS;
     text_printf(&w->k.body, "for (index tile = block; tile < %" PRId64 "; tile += n_blocks)\nTHREADS(t) {\n", blocks);
     text_printf(&w->k.body, "const index place = tile * BLOCK + t;\nif (place < %" PRId64 ") {\n", places);

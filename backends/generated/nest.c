@@ -1,14 +1,10 @@
 // Axes that follow one another in all accesses become one; then an access is offsets by what is left.
-#include "backends/cuda/nest.h"
+#include "backends/generated/nest.h"
 
+#include "backends/generated/loop_text.h"
 #include "core/memory/arena.h"
 #include <inttypes.h>
 #include <string.h>
-
-static const struct loop_access *access_of_loop(const struct loop *loop, int access)
-{
-    return access < loop->n_operands ? &loop->operands[access] : &loop->results[access - loop->n_operands].to;
-}
 
 struct nest nest_of_loop(const struct loop *loop, int first, int n, char letter, struct arena *arena)
 {
@@ -18,7 +14,7 @@ struct nest nest_of_loop(const struct loop *loop, int first, int n, char letter,
         nest.stride[i] = arena_array(arena, int64_t, nest.n_accesses + 1);
         for (int a = 0; a < nest.n_accesses; a++)
             if (a < loop->n_operands || first + i < loop->rank)
-                nest.stride[i][a] = access_of_loop(loop, a)->stride[first + i];
+                nest.stride[i][a] = loop_access_at(loop, a)->stride[first + i];
     }
     return nest;
 }
@@ -50,7 +46,7 @@ static bool follow_one_another(const struct nest *nest, int outer, int inner)
     return true;
 }
 
-void nest_simplify(struct nest *nest, int leading)
+static void drop_single_places(struct nest *nest)
 {
     int n = 0;
     for (int i = 0; i < nest->n; i++) {
@@ -60,9 +56,12 @@ void nest_simplify(struct nest *nest, int leading)
         nest->stride[n++] = nest->stride[i];
     }
     nest->n = n;
-    if (nest->n_accesses > leading)
-        sort_axes(nest, leading);
-    n = 0;
+}
+
+void nest_join(struct nest *nest)
+{
+    int n = 0;
+    drop_single_places(nest);
     for (int i = 0; i < nest->n; i++) {
         bool is_joined = n > 0 && follow_one_another(nest, n - 1, i);
         if (is_joined)
@@ -74,6 +73,14 @@ void nest_simplify(struct nest *nest, int leading)
     nest->n = n;
 }
 
+void nest_simplify(struct nest *nest, int leading)
+{
+    drop_single_places(nest);
+    if (nest->n_accesses > leading)
+        sort_axes(nest, leading);
+    nest_join(nest);
+}
+
 int64_t nest_places(const struct nest *nest)
 {
     int64_t places = 1;
@@ -82,18 +89,30 @@ int64_t nest_places(const struct nest *nest)
     return places;
 }
 
+void nest_add_number(const struct nest *nest, struct text *out, int64_t number)
+{
+    if (nest->told) {
+        text_printf(out, "n[%zu]", nest->told->list.count);
+        vec_push(&nest->told->list, number);
+    } else {
+        text_printf(out, "%" PRId64, number);
+    }
+}
+
 void nest_add_places(const struct nest *nest, struct text *out, const char *linear)
 {
     int64_t behind = 1;
-    for (int i = nest->n - 1; i >= 0; i--) {
-        text_printf(out, "const index %c%d = ", nest->letter, i);
-        text_add(out, linear);
-        if (behind > 1)
-            text_printf(out, " / %" PRId64, behind);
-        if (i > 0)
-            text_printf(out, " %% %" PRId64, nest->dim[i]);
+    for (int i = nest->n - 1; i >= 0; behind *= nest->dim[i--]) {
+        text_printf(out, "const index %c%d = %s", nest->letter, i, linear);
+        if (i < nest->n - 1) {
+            text_add(out, " / ");
+            nest_add_number(nest, out, behind);
+        }
+        if (i > 0) {
+            text_add(out, " % ");
+            nest_add_number(nest, out, nest->dim[i]);
+        }
         text_add(out, ";\n");
-        behind *= nest->dim[i];
     }
 }
 
@@ -104,7 +123,9 @@ void nest_add_offset(const struct nest *nest, struct text *out, int access)
         if (stride == 0)
             continue;
         text_printf(out, " + %c%d", nest->letter, i);
-        if (stride != 1)
-            text_printf(out, " * %" PRId64, stride);
+        if (stride == 1 && !nest->told)
+            continue;
+        text_add(out, " * ");
+        nest_add_number(nest, out, stride);
     }
 }

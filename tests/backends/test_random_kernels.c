@@ -1,0 +1,550 @@
+// Chains and loops at random, with all that a schedule and a form may be, against the same in double precision: on every
+// instruction set that this processor has, and on another processor's.
+#include "backends/generated/chain.h"
+#include "backends/generated/rows.h"
+#include "backends/programs/programs.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
+#include "core/text/error.h"
+#include "tests/backends/elsewhere.h"
+#include "tests/backends/machines.h"
+#include "tests/support/check.h"
+#include "tests/support/scoped.h"
+#include <math.h>
+#include <string.h>
+
+#define TRIALS 24       // of each kind, for each instruction set
+#define ALLOWED 4e-6f   // of the largest value on the way
+
+static int64_t one_to(struct random *random, int64_t most)
+{
+    return 1 + (int64_t)random_below(random, (uint64_t)most);
+}
+
+static float *random_floats(struct arena *arena, int64_t n, struct random *random)
+{
+    float *floats = arena_alloc(arena, (size_t)(n + 16) * sizeof *floats, 64);
+    for (int64_t i = 0; i < n + 16; i++)
+        floats[i] = (float)(2 * random_unit(random) - 1);
+    return floats;
+}
+
+static void *function_of(struct programs *service, const struct text *text)
+{
+    struct program program;
+    struct error error = {0};
+    const char *chars = text->chars;
+    if (!programs_find(service, &chars, 1, &program, &error))
+        fail_msg("%s\n%s", error.message, chars);
+    return program_function(&program, "run");
+}
+
+// --- chains ----------------------------------------------------------------------------------------------------------
+
+enum layout_of_image { LAST, BLOCKS };
+struct chain_trial {
+    struct arena arena;
+    struct chain_definition d;
+    struct loop epilogues[CHAIN_STAGES];
+    struct tile_image operands[CHAIN_STAGES][2];
+    float *w[CHAIN_STAGES], *packed[CHAIN_STAGES], *bias[CHAIN_STAGES], *x, *y, *scratch;
+    const float *addresses[CHAIN_STAGES][2];
+    int64_t *numbers[CHAIN_STAGES + 1];
+    size_t n_numbers[CHAIN_STAGES + 1];
+    double *wanted, largest;
+    int64_t n_x, n_y;
+    int parts;
+};
+
+// relu(sum + bias), or its half
+static const struct instruction code[] = {{INSTRUCTION_APPLY, FN_ADD, 0, 1, 0, 0},
+                                          {INSTRUCTION_APPLY, FN_RELU, VALUE_OF_INSTRUCTION | 0, 0, 0, 0}};
+static struct loop_access accesses[2] = {{.dtype = DTYPE_F32}, {.dtype = DTYPE_F32}};
+static struct loop_result results[1] = {{VALUE_OF_INSTRUCTION | 1, {.dtype = DTYPE_F32}}};
+
+static struct tile_image image_of(enum layout_of_image layout, int64_t lanes, int64_t channels, int64_t h, int64_t w)
+{
+    return layout == LAST ? (struct tile_image){channels * h * w, lanes, w * channels, channels, 1}
+                          : (struct tile_image){channels * h * w, h * w * lanes, w * lanes, lanes, 1};
+}
+
+static int64_t place_in(const struct tile_image *i, int64_t lanes, int64_t n, int64_t c, int64_t row, int64_t column)
+{
+    return n * i->image + c / lanes * i->block + c % lanes * i->lane + row * i->row + column * i->pixel;
+}
+
+static struct tile_definition one_pixel(const struct tile_definition *like, int64_t channels, int64_t results_,
+                                        int64_t height, int64_t width)
+{
+    return (struct tile_definition){.lanes = like->lanes,
+                                    .registers = like->registers,
+                                    .images = like->images,
+                                    .groups = 1,
+                                    .channels = channels,
+                                    .results = results_,
+                                    .height = height,
+                                    .width = width,
+                                    .result_height = height,
+                                    .result_width = width,
+                                    .kernel = {1, 1},
+                                    .stride = {1, 1},
+                                    .dilation = {1, 1}};
+}
+
+static void choose_window(struct tile_definition *d, int i, struct random *random)
+{
+    int64_t *size = i ? &d->width : &d->height, *result = i ? &d->result_width : &d->result_height;
+    d->kernel[i] = one_to(random, 5);
+    d->stride[i] = one_to(random, 3);
+    d->dilation[i] = one_to(random, 2);
+    d->pad[i] = (int64_t)random_below(random, 4);
+    *size = one_to(random, 17);
+    int64_t places = *size + d->pad[i] + (int64_t)random_below(random, 4) - (d->kernel[i] - 1) * d->dilation[i] - 1;
+    *result = places < 0 ? 1 : places / d->stride[i] + 1;
+}
+
+static enum layout_of_image random_layout(int64_t channels, int64_t lanes, struct random *random)
+{
+    return channels % lanes == 0 && random_below(random, 2) ? BLOCKS : LAST;
+}
+
+static void choose_images(struct chain_trial *t, struct random *random)
+{
+    struct tile_definition *s = t->d.stages, *m = &s[CHAIN_MIDDLE];
+    struct tile_definition *first = t->d.has[CHAIN_FIRST] ? &s[CHAIN_FIRST] : m;
+    struct tile_definition *last = t->d.has[CHAIN_LAST] ? &s[CHAIN_LAST] : m;
+    int64_t from = first->groups * first->channels, to = last->groups * last->results;
+    first->source = image_of(random_layout(from, m->lanes, random), m->lanes, from, first->height, first->width);
+    last->target = image_of(random_layout(to, m->lanes, random), m->lanes, to, last->result_height, last->result_width);
+    t->n_x = m->images * from * first->height * first->width;
+    t->n_y = m->images * to * last->result_height * last->result_width;
+}
+
+static void choose_stages(struct chain_trial *t, const struct machine *machine, struct random *random)
+{
+    struct tile_definition *s = t->d.stages, *m = &s[CHAIN_MIDDLE];
+    int64_t most = 3 * machine->lanes;
+    *m =
+        (struct tile_definition){.lanes = machine->lanes, .registers = machine->registers, .images = one_to(random, 2)};
+    m->channels = m->results = 1;
+    m->groups = machine->lanes + (int64_t)random_below(random, (uint64_t)most);
+    choose_window(m, 0, random);
+    choose_window(m, 1, random);
+    s[CHAIN_FIRST] = one_pixel(m, one_to(random, most), m->groups, m->height, m->width);
+    s[CHAIN_LAST] = one_pixel(m, m->groups, machine->lanes + (int64_t)random_below(random, (uint64_t)most),
+                              m->result_height, m->result_width);
+    uint64_t which = random_below(random, 3);
+    t->d.has[CHAIN_FIRST] = which != 1;
+    t->d.has[CHAIN_MIDDLE] = true;
+    t->d.has[CHAIN_LAST] = which != 2;
+    for (int i = 0; i < CHAIN_STAGES; i++) {
+        s[i].has_relu = random_below(random, 2);
+        t->operands[i][1] = (struct tile_image){0, machine->lanes, 0, 0, 1};
+        t->epilogues[i] = (struct loop){.rank = 4,
+                                        .n_operands = 2,
+                                        .n_instructions = 2,
+                                        .n_results = 1,
+                                        .operands = accesses,
+                                        .instructions = (struct instruction *)code,
+                                        .results = results};
+        s[i].operands = t->operands[i];
+        s[i].epilogue = random_below(random, 2) ? &t->epilogues[i] : NULL;
+    }
+}
+
+// [image][channel][row][column], in double precision
+static double *stage_of(struct chain_trial *t, int stage, const double *from)
+{
+    const struct tile_definition *d = &t->d.stages[stage];
+    int64_t channels = d->groups * d->channels, all = d->groups * d->results,
+            pixels = d->result_height * d->result_width;
+    double *to = arena_array(&t->arena, double, (size_t)(d->images * all * pixels));
+    for (int64_t i = 0; i < d->images * all * pixels; i++) {
+        int64_t column = i % d->result_width, row = i / d->result_width % d->result_height;
+        int64_t f = i / pixels % all, n = i / pixels / all;
+        double sum = 0, size = 0;
+        for (int64_t k = 0; k < d->channels * d->kernel[0] * d->kernel[1]; k++) {
+            int64_t c = f / d->results * d->channels + k / d->kernel[1] / d->kernel[0];
+            int64_t y = row * d->stride[0] + k / d->kernel[1] % d->kernel[0] * d->dilation[0] - d->pad[0];
+            int64_t x = column * d->stride[1] + k % d->kernel[1] * d->dilation[1] - d->pad[1];
+            if (y < 0 || x < 0 || y >= d->height || x >= d->width)
+                continue;
+            double term = from[((n * channels + c) * d->height + y) * d->width + x] *
+                          t->w[stage][f * d->channels * d->kernel[0] * d->kernel[1] + k];
+            sum += term;
+            size += fabs(term);
+        }
+        sum = d->has_relu ? fmax(0, sum) : sum;
+        to[i] = d->epilogue ? fmax(0, sum + t->bias[stage][f]) : sum;
+        t->largest = fmax(t->largest, size);
+    }
+    return to;
+}
+
+static void compute_wanted(struct chain_trial *t)
+{
+    const struct tile_definition *first = &t->d.stages[t->d.has[CHAIN_FIRST] ? CHAIN_FIRST : CHAIN_MIDDLE];
+    const struct tile_definition *last = &t->d.stages[t->d.has[CHAIN_LAST] ? CHAIN_LAST : CHAIN_MIDDLE];
+    int64_t channels = first->groups * first->channels, all = last->groups * last->results;
+    double *values = arena_array(&t->arena, double, (size_t)t->n_x);
+    for (int64_t i = 0; i < t->n_x; i++)
+        values[i] = t->x[place_in(&first->source, first->lanes, i / first->width / first->height / channels,
+                                  i / first->width / first->height % channels, i / first->width % first->height,
+                                  i % first->width)];
+    for (int i = 0; i < CHAIN_STAGES; i++)
+        if (t->d.has[i])
+            values = stage_of(t, i, values);
+    t->wanted = arena_array(&t->arena, double, (size_t)t->n_y);
+    for (int64_t i = 0, w = last->result_width, h = last->result_height; i < t->n_y; i++)
+        t->wanted[place_in(&last->target, last->lanes, i / w / h / all, i / w / h % all, i / w % h, i % w)] = values[i];
+}
+
+static void give_values(struct chain_trial *t, struct random *random)
+{
+    t->x = random_floats(&t->arena, t->n_x, random);
+    t->y = random_floats(&t->arena, t->n_y, random);
+    for (int i = 0; i < CHAIN_STAGES; i++) {
+        const struct tile_definition *d = &t->d.stages[i];
+        if (!t->d.has[i])
+            continue;
+        int64_t all = d->groups * d->results, each = d->kernel[0] * d->kernel[1];
+        const int64_t strides[4] = {d->channels * each, each, d->kernel[1], 1};
+        t->w[i] = random_floats(&t->arena, all * d->channels * each, random);
+        t->bias[i] = random_floats(&t->arena, all, random);
+        t->packed[i] = random_floats(&t->arena, (int64_t)tile_weights_floats(d, &t->d.schedules[i]), random);
+        tile_pack(d, &t->d.schedules[i], t->w[i], strides, t->packed[i], 0, tile_weight_groups(d, &t->d.schedules[i]));
+        t->n_numbers[i] = tile_n_numbers(d, &t->d.schedules[i]);
+        t->numbers[i] = arena_array(&t->arena, int64_t, t->n_numbers[i]);
+        tile_list_numbers(d, &t->d.schedules[i], t->numbers[i]);
+        t->addresses[i][1] = t->bias[i];
+    }
+    t->n_numbers[CHAIN_STAGES] = CHAIN_N_NUMBERS;
+    t->numbers[CHAIN_STAGES] = arena_array(&t->arena, int64_t, CHAIN_N_NUMBERS);
+    chain_list_numbers(&t->d, t->numbers[CHAIN_STAGES]);
+    t->scratch = random_floats(&t->arena, (int64_t)chain_scratch_floats(&t->d), random);
+}
+
+// False: it is not of this form.
+static bool chain_trial_init(struct chain_trial *t, const struct machine *machine, struct random *random)
+{
+    memset(t, 0, sizeof *t);
+    arena_init(&t->arena);
+    choose_stages(t, machine, random);
+    choose_images(t, random);
+    t->parts = (int)one_to(random, 3);
+    if (!chain_complete(&t->d))
+        return false;
+    give_values(t, random);
+    compute_wanted(t);
+    return true;
+}
+
+static void check_chain(struct programs *service, struct chain_trial *t)
+{
+    TEXT(text);
+    chain_run_fn *run;
+    const float *const *addresses[CHAIN_STAGES] = {t->addresses[0], t->addresses[1], t->addresses[2]};
+    chain_print(&text, &t->d);
+    void *address = function_of(service, &text);
+    memcpy(&run, &address, sizeof run);
+    t->y[t->n_y] = 77;
+    for (int part = 0; part < t->parts; part++)
+        run(t->x, (const float *const *)t->packed, t->y, addresses, (const int64_t *const *)t->numbers, t->scratch,
+            part, t->parts);
+    for (int64_t i = 0; i < t->n_y; i++)
+        if (!(fabs(t->y[i] - t->wanted[i]) <= ALLOWED * (1 + t->largest)))
+            fail_msg("entry %d is %.9g for %.9g, of\n%s", (int)i, t->y[i], t->wanted[i], text.chars);
+    assert_true(t->y[t->n_y] == 77);
+}
+
+static void chains_compute_their_stages(void **state)
+{
+    struct machine machines[4];
+    struct random random = random_seed(21);
+    int n, n_tried = 0;
+    list_machines(machines, &n);
+    for (int k = 0; k < n; k++) {
+        struct programs *service = open_service(&machines[k]);
+        for (int i = 0; machines[k].is_here && i < n_trials(TRIALS); i++) {
+            struct chain_trial t;
+            if (chain_trial_init(&t, &machines[k], &random)) {
+                check_chain(service, &t);
+                n_tried++;
+            }
+            arena_free(&t.arena);
+        }
+        programs_close(service);
+    }
+    assert_true(n_tried > 4 || n == 0 || !machines[0].is_here);
+}
+
+static void add_chain(struct text *text, struct chain_trial *t, int number)
+{
+    float *wanted = arena_array(&t->arena, float, (size_t)t->n_y);
+    text_printf(text, "#undef NAMED\n#define NAMED(name) chain_%d_##name\n", number);
+    chain_print(text, &t->d);
+    for (int64_t i = 0; i < t->n_y; i++)
+        wanted[i] = (float)t->wanted[i];
+    add_floats(text, "x", t->x, (size_t)t->n_x);
+    add_floats(text, "wanted", wanted, (size_t)t->n_y);
+    for (int i = 0; i <= CHAIN_STAGES; i++) {
+        TEXT(name);
+        text_printf(&name, "n%d", i);
+        add_integers(text, name.chars, t->numbers[i], t->n_numbers[i]);
+        if (i == CHAIN_STAGES)
+            continue;
+        const struct tile_definition *d = &t->d.stages[i];
+        name.chars[0] = 'w';
+        add_floats(text, name.chars, t->packed[i], t->d.has[i] ? tile_weights_floats(d, &t->d.schedules[i]) : 0);
+        name.chars[0] = 'b';
+        add_floats(text, name.chars, t->bias[i], t->d.has[i] ? (size_t)(d->groups * d->results) : 0);
+    }
+    text_printf(
+        text,
+        "static float NAMED(y)[%lld], NAMED(room)[%zu] __attribute__((aligned(64)));\n"
+        "int NAMED(fails)(void)\n{\nint n_false = 0;\n"
+        "const float *const o0[] = {0, NAMED(b0)}, *const o1[] = {0, NAMED(b1)}, *const o2[] = {0, NAMED(b2)};\n"
+        "const float *const *const operands[] = {o0, o1, o2}, *const w[] = {NAMED(w0), NAMED(w1), NAMED(w2)};\n"
+        "const I *const numbers_of[] = {NAMED(n0), NAMED(n1), NAMED(n2), NAMED(n3)};\n"
+        "for (int part = 0; part < %d; part++)\n"
+        "NAMED(run)(NAMED(x), w, NAMED(y), operands, numbers_of, NAMED(room), part, %d);\n"
+        "for (int i = 0; i < %lld; i++)\n"
+        "n_false += !(__builtin_fabsf(NAMED(y)[i] - NAMED(wanted)[i]) <= %gf);\nreturn n_false;\n}\n",
+        (long long)t->n_y, chain_scratch_floats(&t->d), t->parts, t->parts, (long long)t->n_y,
+        (double)ALLOWED * (1 + t->largest));
+}
+
+static void chains_run_on_aarch64(void **state)
+{
+    const struct machine machine = {.lanes = 4, .registers = 32};
+    struct random random = random_seed(22);
+    TEXT(text);
+    TEXT(calls);
+    if (!has_elsewhere())
+        skip();
+    for (int i = 0; i < TRIALS; i++) {
+        struct chain_trial t;
+        if (chain_trial_init(&t, &machine, &random)) {
+            add_chain(&text, &t, i);
+            text_printf(&calls, " || chain_%d_fails()", i);
+        }
+        arena_free(&t.arena);
+    }
+    assert_true(calls.count > 0);
+    assert_int_equal(run_elsewhere(&text, &calls), 0);
+}
+
+// --- loops -----------------------------------------------------------------------------------------------------------
+
+#define MOST_OPERANDS 3
+#define MOST_CODE 8
+struct loop_trial {
+    struct arena arena;
+    struct loop loop;
+    struct step step;
+    struct loop_access operands[MOST_OPERANDS];
+    struct loop_result result;
+    struct instruction code[MOST_CODE];
+    float *memory[MOST_OPERANDS + 1];
+    int64_t n_results;
+};
+
+// Functions that keep values small.
+static const enum scalar_function functions[] = {FN_ADD,  FN_SUB, FN_MUL,     FN_MAX,  FN_MIN, FN_NEG,
+                                                 FN_RELU, FN_ABS, FN_SIGMOID, FN_TANH, FN_ERF};
+
+static uint16_t random_value(const struct loop_trial *t, int first, int end, struct random *random)
+{
+    int n = first ? 0 : t->loop.n_operands, i = (int)random_below(random, (uint64_t)(n + end - first));
+    return i < n ? (uint16_t)i : (uint16_t)(VALUE_OF_INSTRUCTION | (first + i - n));
+}
+
+static void choose_code(struct loop_trial *t, struct random *random)
+{
+    struct loop *l = &t->loop;
+    int before = l->n_reduced ? (int)random_below(random, 3) : 1 + (int)random_below(random, MOST_CODE - 1);
+    int all = l->n_reduced ? before + 1 + (int)random_below(random, 3) : before, reduction = l->n_reduced ? before : -1;
+    for (int i = 0; i < all; i++) {
+        int first = reduction >= 0 && i > reduction ? reduction : 0;
+        struct instruction *at = &t->code[i];
+        *at = (struct instruction){.kind = INSTRUCTION_APPLY,
+                                   .fn = (uint8_t)functions[random_below(random, COUNT_OF(functions))]};
+        at->a = random_value(t, first, i, random);
+        at->b = random_value(t, first, i, random);
+        if (first == 0 && i != reduction && random_below(random, 6) == 0)
+            *at = (struct instruction){.kind = INSTRUCTION_CONSTANT, .constant = random_unit(random) - 0.5};
+        if (i == reduction)
+            *at = (struct instruction){
+                .kind = INSTRUCTION_REDUCE, .fn = random_below(random, 2) ? FN_ADD : FN_MAX, .a = at->a};
+    }
+    l->n_instructions = all;
+    t->result.value = (uint16_t)(VALUE_OF_INSTRUCTION | (all - 1));
+}
+
+static int64_t choose_strides(struct loop_access *a, const struct loop *l, int rank, bool may_stay,
+                              struct random *random)
+{
+    int64_t stride = 1;
+    for (int i = rank - 1; i >= 0; i--) {
+        a->stride[i] = may_stay && random_below(random, 3) == 0 ? 0 : stride;
+        stride *= a->stride[i] ? l->dim[i] : 1;
+    }
+    return stride;
+}
+
+static void loop_trial_init(struct loop_trial *t, struct random *random)
+{
+    struct loop *l = &t->loop;
+    memset(t, 0, sizeof *t);
+    arena_init(&t->arena);
+    l->n_reduced = random_below(random, 2);
+    l->rank = (int)one_to(random, 3);
+    t->step = (struct step){.n_loops = 1, .loops = l, .n_shared = l->n_reduced ? (int)random_below(random, 2) : 0};
+    for (int i = 0; i < l->rank + l->n_reduced; i++)
+        l->dim[i] = i == l->rank + l->n_reduced - 1 ? one_to(random, 70) : one_to(random, 5);
+    l->n_operands = (int)one_to(random, MOST_OPERANDS);
+    l->n_results = 1;
+    l->operands = t->operands;
+    l->results = &t->result;
+    l->instructions = t->code;
+    for (int i = 0; i < l->n_operands; i++) {
+        t->operands[i] = (struct loop_access){.memory = (memory_id)i, .dtype = DTYPE_F32};
+        int64_t n = choose_strides(&t->operands[i], l, l->rank + l->n_reduced, true, random);
+        t->memory[i] = random_floats(&t->arena, n, random);
+    }
+    t->result.to = (struct loop_access){.memory = MOST_OPERANDS, .dtype = DTYPE_F32};
+    t->n_results = choose_strides(&t->result.to, l, l->rank, false, random);
+    t->memory[MOST_OPERANDS] = random_floats(&t->arena, t->n_results, random);
+    choose_code(t, random);
+}
+
+static double apply(enum scalar_function fn, double a, double b)
+{
+    switch (fn) {
+    case FN_ADD:
+        return a + b;
+    case FN_SUB:
+        return a - b;
+    case FN_MUL:
+        return a * b;
+    case FN_MAX:
+        return fmax(a, b);
+    case FN_MIN:
+        return fmin(a, b);
+    case FN_NEG:
+        return -a;
+    case FN_RELU:
+        return fmax(0, a);
+    case FN_ABS:
+        return fabs(a);
+    case FN_SIGMOID:
+        return 1 / (1 + exp(-a));
+    case FN_TANH:
+        return tanh(a);
+    default:
+        return erf(a);
+    }
+}
+
+// Values of instructions from one on, at a place.
+static void run_code(const struct loop_trial *t, int from, int end, const int64_t *place, double *values,
+                     double *largest)
+{
+    const struct loop *l = &t->loop;
+    for (int i = from; i < end; i++) {
+        const struct instruction *at = &l->instructions[i];
+        const uint16_t names[2] = {at->a, at->b};
+        double operands[2];
+        for (int k = 0; k < 2; k++) {
+            int64_t offset = 0;
+            for (int axis = 0; !(names[k] & VALUE_OF_INSTRUCTION) && axis < l->rank + l->n_reduced; axis++)
+                offset += place[axis] * l->operands[names[k]].stride[axis];
+            operands[k] = names[k] & VALUE_OF_INSTRUCTION ? values[names[k] & ~VALUE_OF_INSTRUCTION]
+                                                          : t->memory[names[k]][offset];
+        }
+        if (at->kind == INSTRUCTION_CONSTANT)
+            values[i] = (double)(float)at->constant;
+        else if (at->kind == INSTRUCTION_APPLY)
+            values[i] = apply((enum scalar_function)at->fn, operands[0], operands[1]);
+        else
+            values[i] = at->fn == FN_ADD ? values[i] + operands[0] : fmax(values[i], operands[0]);
+        *largest = fmax(*largest, fabs(values[i]));
+    }
+}
+
+static void go_to(const struct loop *l, int first, int n, int64_t index, int64_t *place)
+{
+    for (int axis = first + n - 1; axis >= first; index /= l->dim[axis--])
+        place[axis] = index % l->dim[axis];
+}
+
+// Sums are as far off as their terms are large together.
+static double value_at(const struct loop_trial *t, int64_t index, double *ret_largest)
+{
+    const struct loop *l = &t->loop;
+    int64_t place[LOOP_MAX_RANK] = {0}, n = l->n_reduced ? l->dim[l->rank] : 0;
+    double values[MOST_CODE] = {0}, largest = 1;
+    int reduction = 0;
+    go_to(l, 0, l->rank, index, place);
+    while (l->n_reduced && l->instructions[reduction].kind != INSTRUCTION_REDUCE)
+        reduction++;
+    if (l->n_reduced)
+        values[reduction] = l->instructions[reduction].fn == FN_ADD ? 0 : -INFINITY;
+    for (int64_t i = 0; i < n; i++) {
+        place[l->rank] = i;
+        run_code(t, 0, reduction, place, values, &largest);
+        run_code(t, reduction, reduction + 1, place, values, &largest);
+    }
+    run_code(t, l->n_reduced ? reduction + 1 : 0, l->n_instructions, place, values, &largest);
+    *ret_largest = largest * (double)(1 + n);
+    return values[t->result.value & ~VALUE_OF_INSTRUCTION];
+}
+
+// False: the loop is not of this form.
+static bool check_loop(struct programs *service, const struct machine *m, struct loop_trial *t, int parts)
+{
+    TEXT(text);
+    struct rows_kernel k = {0};
+    rows_run_fn *run;
+    bool is_taken = rows_print(&text, &t->step, m->lanes, &k);
+    float *addresses[MOST_OPERANDS + 1];
+    for (size_t i = 0; i < k.accesses.count && i <= MOST_OPERANDS; i++)
+        addresses[i] = t->memory[k.accesses.items[i].memory];
+    if (is_taken) {
+        float *z = t->memory[MOST_OPERANDS];
+        void *address = function_of(service, &text);
+        memcpy(&run, &address, sizeof run);
+        z[t->n_results] = 77;
+        for (int part = 0; part < parts; part++)
+            run(addresses, k.numbers.list.items, part, parts);
+        assert_true(z[t->n_results] == 77);
+        for (int64_t i = 0; i < t->n_results; i++) {
+            double largest, wanted = value_at(t, i, &largest);
+            if (!(fabs(z[i] - wanted) <= ALLOWED * largest))
+                fail_msg("entry %d is %.9g for %.9g, of\n%s", (int)i, z[i], wanted, text.chars);
+        }
+    }
+    rows_kernel_free(&k);
+    return is_taken;
+}
+
+static void loops_compute_their_code(void **state)
+{
+    struct machine machines[4];
+    struct random random = random_seed(23);
+    int n, n_taken = 0;
+    list_machines(machines, &n);
+    for (int k = 0; k < n; k++) {
+        struct programs *service = open_service(&machines[k]);
+        for (int i = 0; machines[k].is_here && i < 2 * n_trials(TRIALS); i++) {
+            struct loop_trial t;
+            loop_trial_init(&t, &random);
+            n_taken += check_loop(service, &machines[k], &t, (int)one_to(&random, 3));
+            arena_free(&t.arena);
+        }
+        programs_close(service);
+    }
+    assert_true(n_taken > 8 || n == 0 || !machines[0].is_here);
+}
+
+RUN_TESTS(TEST(chains_compute_their_stages), TEST(chains_run_on_aarch64), TEST(loops_compute_their_code))
