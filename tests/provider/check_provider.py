@@ -363,22 +363,28 @@ for again in range(4):
                         session.run(None, {"x": x})
 
     def test_wheel(self):
-        """The package onnxruntime-ep-taso has the library, and its rules beside it."""
-        build, script = pathlib.Path(LIBRARY).parents[1], pathlib.Path(__file__).parents[2] / "scripts/build-provider-wheel"
+        """The packages are for every Python 3, with their libraries and rules in them, and find each other."""
+        build, script = pathlib.Path(LIBRARY).parents[1], pathlib.Path(__file__).parents[2] / "scripts/build-wheels"
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run([sys.executable, script, build, folder], capture_output=True, text=True, check=True)
-            zipfile.ZipFile(done.stdout.strip()).extractall(folder)
-            command = "import onnxruntime_ep_taso as p; print(p.get_library_path(), *p.get_ep_names())"
-            told = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True, cwd=folder)
-            path, name = told.stdout.split()
-            self.assertEqual((pathlib.Path(path).read_bytes(), name), (pathlib.Path(LIBRARY).read_bytes(), NAME))
-            self.assertTrue((pathlib.Path(path).parent / "share/taso/taso.rules").is_file())
-            environment = {**os.environ, "PYTHONPATH": str(script.parents[1] / "python")}
+            wheels, place = done.stdout.split(), pathlib.Path(folder) / "installed"
+            self.assertTrue(all("-py3-none-manylinux_" in wheel for wheel in wheels))
+            pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", place]
+            subprocess.run([*pip, *wheels], check=True)
+            environment = {**os.environ, "PYTHONPATH": str(place)}
             environment.pop("TASO_PROVIDER", None)
-            command = "from taso import provider; print(provider.library_path())"
+            command = ("import onnxruntime_ep_taso as p; from taso import library, provider\n"
+                       "print(p.get_library_path(), provider.library_path(), library.load()._name, *p.get_ep_names())")
             told = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True, cwd=folder,
                                   env=environment)
-            self.assertEqual(told.stdout.strip(), path)   # for taso.register
+            plugin = place / "onnxruntime_ep_taso" / pathlib.Path(LIBRARY).name
+            self.assertEqual(told.stdout.split(), [str(plugin), str(plugin), str(place / "taso/libtaso.so.1"), NAME])
+            self.assertEqual(plugin.read_bytes(), pathlib.Path(LIBRARY).read_bytes())
+            for binary in plugin, place / "taso/libtaso.so.1", place / "taso/taso-opt":
+                needed = subprocess.run(["ldd", binary], capture_output=True, text=True, check=True).stdout
+                self.assertIn(f" => {binary.parent}/libdnnl.so", needed)
+                self.assertTrue((binary.parent / "share/taso/taso.rules").is_file())
+            subprocess.run([place / "bin/taso-opt", "--version"], check=True, env=environment, stdout=subprocess.DEVNULL)
 
     def test_options(self):
         model = parse("g (float[2] x) => (float[2] z) { z = Relu(x) }")

@@ -23,8 +23,8 @@ from tables import __main__ as results  # noqa: E402
 ABSENT, NONSENSE = "absent", "nonsense"
 # What they are given that cannot be used; demo and test have no input but options.
 BAD = {
-    "build-provider-wheel": [[ABSENT, "out"]],
     "build-models": [[ABSENT], ["squeezenet-small", "--out", f"{NONSENSE}/below"]],
+    "build-wheels": [[ABSENT, "out"]],
     "compare-ort": [[ABSENT, ABSENT], [NONSENSE, NONSENSE]],
     "cuda-report": [["graphs", ABSENT, "out", ABSENT], ["run", f"{NONSENSE}/below"]],
     "embed-text": [["name", ABSENT, "out"]],
