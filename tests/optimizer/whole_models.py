@@ -285,7 +285,7 @@ def difference(before, after, feed, tolerance=TOLERANCE):
 
 
 def moved(array, by):
-    return array * array.dtype.type(1 + by) if array.dtype.kind == "f" else array
+    return np.asarray(array * array.dtype.type(1 + by)) if array.dtype.kind == "f" else array   # of no axes, too
 
 
 def with_moved_constants(model, by):

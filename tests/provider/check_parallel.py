@@ -15,12 +15,10 @@ import onnxruntime
 from onnx import numpy_helper
 
 HERE = pathlib.Path(__file__).resolve().parent
-# These are not instrumented: nobody sees how they order accesses, and what they keep. So ThreadSanitizer watches kernels of
-# one thread; the parts of others would be races to it.
+# These are not instrumented: nobody sees how they order accesses, and what they keep.
 OTHERS = ["libonnxruntime.so", "libdnnl.so", "libgomp.so"]
 SUPPRESSED = {"thread": "race:dl_deallocate_tls\n" + "".join(f"called_from_lib:{name}\n" for name in OTHERS),
               "leak": "".join(f"leak:{name}\n" for name in OTHERS)}
-
 
 
 def make_model():
