@@ -1,6 +1,7 @@
 // The environment is the one that the caller's sessions have.
 #include "provider/cpu_session.h"
 
+#include "core/system/clock.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
 #include <string.h>
@@ -75,7 +76,10 @@ bool cpu_session_open(struct cpu_session *ret_session, const struct runtime *r, 
         ret_session->input_names[i] = model->inputs.items[i].name;
     for (size_t i = 0; i < model->outputs.count; i++)
         ret_session->output_names[i] = model->outputs.items[i].name;
-    return open_with(ret_session, model, compiled, threads, error);
+    double start = clock_seconds();
+    bool is_open = open_with(ret_session, model, compiled, threads, error);
+    ret_session->seconds_to_open = clock_seconds() - start;
+    return is_open;
 }
 
 void cpu_session_close(struct cpu_session *s)

@@ -12,6 +12,7 @@ struct cpu_session {
     OrtMemoryInfo *memory;
     const char **input_names, **output_names;
     size_t n_inputs, n_outputs;
+    double seconds_to_open;
 };
 // `compiled` NULL: by ONNX Runtime's own provider; else by this one, with the compiled file for all nodes. `threads` 0:
 // as many as ONNX Runtime likes. The model outlives the session. False: error.

@@ -3,6 +3,7 @@
 
 #include "core/formats/wire.h"
 #include "core/text/error.h"
+#include "expressions/type.h"
 #include "onnx/format/model.h"
 #include "onnx/format/model_write.h"
 #include <string.h>
@@ -42,12 +43,6 @@ static bool read_tensor_type(const struct writing *w, const OrtTensorTypeAndShap
     return runtime_is_done(w->runtime, api->GetDimensions(info, v->dims, rank));
 }
 
-static size_t element_bytes(int element_type)
-{
-    static const uint8_t sizes[] = {0, 4, 1, 1, 2, 2, 4, 8, 0, 1, 2, 8, 4, 8, 8, 16, 2};
-    return element_type >= 0 && element_type < (int)sizeof sizes ? sizes[element_type] : 0;
-}
-
 // A tensor with the elements where they are. NULL: it has none that are understood.
 static struct onnx_tensor *make_tensor(const struct writing *w, const char *name, const OrtValue *value)
 {
@@ -62,14 +57,14 @@ static struct onnx_tensor *make_tensor(const struct writing *w, const char *name
                    runtime_is_done(w->runtime, api->GetTensorShapeElementCount(info, &count)) &&
                    runtime_is_done(w->runtime, api->GetTensorData(value, &data));
     api->ReleaseTensorTypeAndShapeInfo(info);
-    if (!is_read || element_bytes(v.element_type) == 0)
+    if (!is_read || dtype_size(dtype_from_onnx(v.element_type)) == 0)
         return NULL;
     struct onnx_tensor *t = arena_new(w->arena, struct onnx_tensor);
     t->dims = (struct onnx_ints){.items = arena_copy_array(w->arena, v.dims, v.rank), .count = (size_t)v.rank};
     t->data_type = v.element_type;
     ONNX_SET(t, 2);
     t->name = text_of(w, name);
-    t->raw_data = (struct onnx_bytes){count ? data : "", count * element_bytes(v.element_type)};
+    t->raw_data = (struct onnx_bytes){count ? data : "", count * dtype_size(dtype_from_onnx(v.element_type))};
     return t;
 }
 
@@ -255,7 +250,8 @@ static bool put_value_info(struct writing *w, bool is_input, const struct graph_
     struct model_value v = {.name = arena_string(w->arena, value->name)};
     if (!runtime_is_done(w->runtime, w->runtime->api->GetValueInfoTypeInfo(value->info, &type)) || !type ||
         !runtime_is_done(w->runtime, w->runtime->api->CastTypeInfoToTensorInfo(type, &info)) || !info ||
-        !read_tensor_type(w, info, &v) || !read_symbols(w, info, &v) || element_bytes(v.element_type) == 0)
+        !read_tensor_type(w, info, &v) || !read_symbols(w, info, &v) ||
+        dtype_size(dtype_from_onnx(v.element_type)) == 0)
         return error_set_code(w->error, EXIT_UNSUPPORTED, NULL, "%s has no type that is understood", value->name);
     struct onnx_value_info *made = arena_new(w->arena, struct onnx_value_info);
     made->name = text_of(w, v.name);

@@ -101,11 +101,15 @@ struct backend_methods {
 };
 
 enum cost_repairs { REPAIRS_NOTHING, REPAIRS_DOUBTFUL, REPAIRS_ON_TRIAL, REPAIRS_ALL };
+// Which ways of a step are measured: all; of the exact ones the standard one, as doubtful where there are others; all,
+// and again those of doubtful costs.
+enum cost_ways { WAYS_ALL, WAYS_QUICK, WAYS_AGAIN };
 // Which costs are measured. May be changed at any time.
 struct cost_measuring {
+    enum cost_ways ways;
     enum cost_repairs repairs;   // of costs of the database, when they are asked for first
     double repairs_end;          // on clock_seconds, when no more are measured again; 0: never
-    double choices_end;          // the same, when steps are only measured in the standard way, as doubtful
+    double choices_end;          // the same, when steps are only measured in the standard way
     bool only_recalls;           // steps that the database lacks are not estimated at all
     bool has_small_model;        // (backend_expect_model)
 };

@@ -212,7 +212,7 @@ static void keep_near_choice(const struct step_cost *near, choice_list *among)
 }
 
 static bool measure(struct backend *b, const struct plan *plan, const struct step *step, const struct step_key *key,
-                    choice_list *among, double best, struct step_cost *ret_cost, struct error *error)
+                    choice_list *among, bool is_cut, double best, struct step_cost *ret_cost, struct error *error)
 {
     enum precision precision = among->items[0].precision;
     struct step_cost unknown = {0}, *near = &unknown;
@@ -222,16 +222,18 @@ static bool measure(struct backend *b, const struct plan *plan, const struct ste
     *ret_cost = (struct step_cost){.error = near->error};
     snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s", near->choice);
     double started = clock_seconds(), processor_started = clock_cpu_seconds();
-    bool is_last_resort = backend_is_late(b),
-         is_measured = b->methods->measure(b, plan, step, among, best, ret_cost, error);
+    if (b->methods->make_ready && among->count > 1)
+        b->methods->make_ready(b, plan, step, among);
+    bool is_measured = b->methods->measure(b, plan, step, among, best, ret_cost, error);
     b->coster.measured.seconds += clock_seconds() - started;
     b->coster.measured.processor_seconds += clock_cpu_seconds() - processor_started;
     b->coster.measured.n_steps++;
     if (!is_measured)
         return false;
     log_debug(b->options.log, "measured %.3g s: %s", ret_cost->seconds, key->text.chars);
-    ret_cost->is_doubtful = ret_cost->is_doubtful || is_last_resort;
-    *near = *ret_cost;
+    ret_cost->is_doubtful = ret_cost->is_doubtful || is_cut;
+    if (!is_cut)
+        *near = *ret_cost;
     ret_cost->seconds /= key->n_parts;
     if (b->measuring.repairs == REPAIRS_ON_TRIAL)
         cost_database_try(b->costs, key->text.chars, ret_cost, b->options.log);
@@ -275,6 +277,8 @@ static void guess(struct backend *b, const struct plan *plan, const struct step 
 
 static bool has_to_be_repaired(const struct backend *b, const struct step_key *key, const struct step_cost *known)
 {
+    if (b->measuring.ways == WAYS_AGAIN && known->is_doubtful)
+        return !b->measuring.only_recalls && !b->options.never_measures && !interrupt_requested();
     bool is_wanted =
         b->measuring.repairs == REPAIRS_ALL || (b->measuring.repairs != REPAIRS_NOTHING && known->is_doubtful) ||
         (b->measuring.repairs == REPAIRS_ON_TRIAL && cost_database_is_on_trial(b->costs, key->text.chars, known));
@@ -327,9 +331,11 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
     if (!is_known || (!backend_is_late(b) && has_to_be_repaired(b, &key, ret_cost))) {
         bool is_inexact = precision != PRECISION_EXACT;
         list_choices(b, plan, step, precision, &among);
-        if (backend_is_late(b))
+        size_t n_all = among.count;
+        if (backend_is_late(b) || (b->measuring.ways == WAYS_QUICK && !is_inexact))
             keep_standard_choice(&among);
-        else if (is_known && b->measuring.repairs == REPAIRS_ON_TRIAL && !ret_cost->is_doubtful)
+        bool is_cut = among.count < n_all;
+        if (!is_cut && is_known && b->measuring.repairs == REPAIRS_ON_TRIAL && !ret_cost->is_doubtful)
             keep_near_choice(ret_cost, &among);
         is_known = true;
         if (is_inexact && (is_never_measured(b, plan, step) || !among.count))
@@ -339,7 +345,7 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
         else if (is_never_measured(b, plan, step))
             guess(b, plan, step, &key, ret_cost);
         else if ((!b->methods->has_exact_costs && interrupt_requested() && refuse_to_measure(error)) ||
-                 !measure(b, plan, step, &key, &among, best, ret_cost, error)) {
+                 !measure(b, plan, step, &key, &among, is_cut, best, ret_cost, error)) {
             is_known = is_inexact;
             *ret_cost = (struct step_cost){.seconds = INFINITY};
         }
@@ -357,7 +363,7 @@ static bool find_price(struct backend *b, const struct plan *plan, const struct 
 {
     struct step_cost cost;
     double best = precision == PRECISION_EXACT ? INFINITY : p->of[PRECISION_EXACT].seconds;
-    if (p->of[precision].seconds > 0)
+    if (p->of[precision].seconds > 0 && !(b->measuring.ways == WAYS_AGAIN && p->of[precision].is_doubtful))
         return true;
     bool is_found = find_or_measure(b, plan, step, precision, best, &cost, error);
     if (is_found)

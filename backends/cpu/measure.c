@@ -125,7 +125,9 @@ static bool sample(struct measurement *s, const struct step_request *r, size_t m
                    struct step_cost *ret_cost)
 {
     struct samples samples = {.n_all = 0};
-    double shortest, spent = 0, budget = r->backend->base.options.seconds_per_step;
+    bool is_hasty = r->backend->base.measuring.choices_end > 0;
+    double shortest, spent = 0;
+    double budget = r->backend->base.options.seconds_per_step * (is_hasty ? SHARE_IN_HASTE : 1);
     if (!warm_up(s, &shortest))
         return false;
     if ((double)cache_conditions_weight_bytes(s->around) > BOUND_BYTES_PER_SECOND * shortest) {

@@ -9,6 +9,7 @@
 #include "backends/limits.def"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/planner.h"
+#include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include <math.h>
@@ -96,6 +97,17 @@ static bool is_wanted(const struct layout_search *s, const struct layout_part *p
     return isnan(layout_table_of(s, part)->seconds[part->entry * LAYOUT_SLOTS + step->copied_to]);
 }
 
+static bool is_out_of_time(const struct cost_measuring *m)
+{
+    return m->choices_end > 0 && clock_seconds() > m->choices_end;
+}
+
+// When the time for measuring is over, only the standard plan goes on, and copies, which are few and short.
+static bool is_given_up(const struct layout_search *s, const struct plan *plan, const struct step *step)
+{
+    return plan != &s->plan && step->copied == NO_TENSOR && is_out_of_time(&s->b->measuring);
+}
+
 // False: it would have to be measured, and only_recalls says that nothing is; or the device failed at it.
 static bool price_step(struct layout_search *s, const struct plan *plan, const struct step *step)
 {
@@ -103,8 +115,12 @@ static bool price_step(struct layout_search *s, const struct plan *plan, const s
     struct step_cost cost;
     if (!part || !is_wanted(s, part, step))
         return true;
-    if (!s->price(s->b, plan, step, &cost, s->error)) {
-        part->is_unknown |= s->b->measuring.only_recalls || !interrupt_requested();
+    bool only_recalls = s->b->measuring.only_recalls, is_late = is_given_up(s, plan, step);
+    s->b->measuring.only_recalls |= is_late;
+    bool is_known = s->price(s->b, plan, step, &cost, s->error);
+    s->b->measuring.only_recalls = only_recalls;
+    if (!is_known) {
+        part->is_unknown |= !is_late && (only_recalls || !interrupt_requested());
         cost = (struct step_cost){.seconds = UNMEASURED_SECONDS};
         s->is_cut |= !part->is_unknown;
     }
@@ -152,44 +168,14 @@ static bool fill_parts(struct layout_search *s, const struct plan *plan)
     return is_any;
 }
 
-struct turn {
-    double operations;
-    uint32_t step;
-};
-typedef VEC(struct turn) turn_list;
-
-// The largest step first: where the time for measuring ends, what is left matters least.
-static int compare_turns(const void *a, const void *b)
-{
-    const struct turn *x = a, *y = b;
-    if (x->operations != y->operations)
-        return x->operations > y->operations ? -1 : 1;
-    return (x->step > y->step) - (x->step < y->step);
-}
-
-static void list_turns(const struct layout_search *s, const struct plan *plan, turn_list *ret_turns)
-{
-    for (uint32_t i = 0; i < plan->steps.count; i++) {
-        const struct step *step = &plan->steps.items[i];
-        const struct layout_part *part = step_part(s, step);
-        if (part && is_wanted(s, part, step))
-            vec_push(ret_turns, ((struct turn){step_work(plan, step).operations, i}));
-    }
-    vec_sort(ret_turns, compare_turns);
-}
-
 // False: the cost of a step cannot be had.
 static bool price_plan(struct layout_search *s, const struct plan *plan)
 {
-    turn_list turns = {0};
-    bool is_done = true;
-    list_turns(s, plan, &turns);
-    for (size_t i = 0; is_done && i < turns.count; i++)
-        is_done = price_step(s, plan, &plan->steps.items[turns.items[i].step]);
-    vec_free(&turns);
-    if (is_done)
-        fill_parts(s, plan);
-    return is_done;
+    for (size_t i = 0; i < plan->steps.count; i++)
+        if (!price_step(s, plan, &plan->steps.items[i]))
+            return false;
+    fill_parts(s, plan);
+    return true;
 }
 
 // The same without measuring. False: nothing that was missing is known.
@@ -260,6 +246,59 @@ static bool price_uniform_layouts(struct layout_search *s, int *values)
     return true;
 }
 
+struct turn {
+    double operations;
+    uint32_t plan, step;
+};
+typedef VEC(struct turn) turn_list;
+
+static int compare_turns(const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+    if (x->operations != y->operations)
+        return x->operations > y->operations ? -1 : 1;
+    return x->plan != y->plan ? (x->plan > y->plan) - (x->plan < y->plan) : (x->step > y->step) - (x->step < y->step);
+}
+
+// What seldom gains, and takes a compiler, comes behind all else.
+static bool measure_turns(struct layout_search *s, const struct plan *plans, const turn_list *turns)
+{
+    struct cost_measuring *m = &s->b->measuring;
+    struct step_cost ignored;
+    bool is_done = true;
+    for (size_t i = 0; i < 2 * turns->count && is_done && !is_out_of_time(m) && !interrupt_requested(); i++) {
+        const struct turn *turn = &turns->items[i % turns->count];
+        const struct plan *plan = &plans[turn->plan];
+        m->ways = i < turns->count ? WAYS_QUICK : WAYS_AGAIN;
+        is_done = s->price(s->b, plan, &plan->steps.items[turn->step], &ignored, s->error) || interrupt_requested();
+    }
+    m->ways = WAYS_ALL;
+    return is_done;
+}
+
+// The largest step first, in each layout (the plans of choose_uniform_layout, and the standard one): what is left where
+// the time for measuring ends matters least.
+static bool measure_largest_first(struct layout_search *s, int *values)
+{
+    struct plan plans[LAYOUT_COUNT + 1] = {0};
+    turn_list turns = {0};
+    uint32_t n = 0;
+    bool is_done = true;
+    for (enum layout l = 0; is_done && l <= LAYOUT_COUNT; l++)
+        if (choose_uniform_layout(s, l, values) || l == LAYOUT_COUNT)
+            is_done = make_plan(s, layouts_of(s, values), &plans[n++]);
+    for (uint32_t p = 0; is_done && p < n; p++)
+        for (uint32_t i = 0; i < plans[p].steps.count; i++)
+            if (!plans[p].steps.items[i].is_constant)
+                vec_push(&turns, ((struct turn){step_work(&plans[p], &plans[p].steps.items[i]).operations, p, i}));
+    vec_sort(&turns, compare_turns);
+    is_done = is_done && measure_turns(s, plans, &turns);
+    vec_free(&turns);
+    while (n > 0)
+        plan_free(&plans[--n]);
+    return is_done;
+}
+
 // The best layouts as far as is known are priced, until all that they cost is known: then nothing can be better. What
 // cannot be measured any more is soon not hoped for.
 static bool search_exactly(struct layout_search *s, int *ret_values, struct assignment *ret)
@@ -323,7 +362,11 @@ static bool search_approximately(struct layout_search *s, int *ret_values, struc
 
 static bool search(struct layout_search *s, int *ret_values, struct assignment *ret)
 {
+    const struct cost_measuring *m = &s->b->measuring;
     s->is_uniform = true;
+    if (m->choices_end > 0 && !m->only_recalls && !is_out_of_time(m) && look_at(s, ret_values) &&
+        !measure_largest_first(s, ret_values))
+        return false;
     if ((look_at(s, ret_values) && !price_plan(s, &s->plan)) || !price_uniform_layouts(s, ret_values))
         return false;
     s->is_uniform = false;

@@ -9,6 +9,7 @@
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"
 #include "core/memory/hash.h"
+#include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "tests/backends/random_graphs.h"
 
@@ -287,42 +288,59 @@ static void when_interrupted_the_best_of_what_is_known_is_found(void **state)
     assert_true(count > 5);
 }
 
-// Of the first plan that is priced, of standard layouts: where the time for measuring ends, its largest steps are known.
+// A price_step_fn: what is asked of a device, and in which order.
 static struct {
-    const struct plan *plan;
+    const struct plan *first;
     double last;
-    size_t n_smaller, n_larger;
-} turns;
+    size_t n_larger, n_of_others;
+} asked;
 
 static bool price_in_turn(struct backend *b, const struct plan *plan, const struct step *step,
                           struct step_cost *ret_cost, struct error *error)
 {
     double operations = step_work(plan, step).operations;
-    if (plan == turns.plan) {
-        turns.n_smaller += operations < turns.last;
-        turns.n_larger += operations > turns.last;
+    if (b->measuring.ways == WAYS_QUICK) {
+        asked.n_larger += operations > asked.last;
+        asked.last = operations;
     }
-    turns.plan = turns.plan ? turns.plan : plan;
-    turns.last = plan == turns.plan ? operations : turns.last;
+    asked.first = asked.first ? asked.first : plan;
+    asked.n_of_others += plan != asked.first && step->copied == NO_TENSOR && !b->measuring.only_recalls;
     return backend_step_cost(b, plan, step, ret_cost, error);
+}
+
+static void find_in_time(uint64_t seed, double choices_end, uint8_t **ret_layouts)
+{
+    struct backend *fresh = open_device(1, LITTLE, false);
+    struct maker m;
+    struct error error = {0};
+    fresh->measuring.choices_end = choices_end;
+    asked.last = INFINITY;
+    asked.first = NULL;
+    make_sum_graph(&m, seed);
+    assert_true(layouts_find(fresh, price_in_turn, &m.g, NULL, &m.arena, ret_layouts, NULL, &error));
+    assert_true(fresh->measuring.ways == WAYS_ALL);
+    drop_graph(&m);
+    backend_close(fresh);
 }
 
 static void the_largest_steps_are_priced_first(void **state)
 {
-    for (uint64_t seed = 1; seed < 40; seed++) {
-        struct backend *fresh = open_device(1, LITTLE, false);
-        struct maker m;
-        struct error error = {0};
-        uint8_t *layouts;
-        turns.plan = NULL;
-        make_sum_graph(&m, seed);
-        assert_true(layouts_find(fresh, price_in_turn, &m.g, NULL, &m.arena, &layouts, NULL, &error));
-        drop_graph(&m);
-        backend_close(fresh);
-    }
-    assert_true(turns.n_smaller > 0 && turns.n_larger == 0);
+    uint8_t *layouts;
+    for (uint64_t seed = 1; seed < 40; seed++)
+        find_in_time(seed, clock_seconds() + 1e6, &layouts);
+    assert_true(asked.n_of_others > 0 && asked.n_larger == 0);
+}
+
+static void standard_layouts_alone_are_priced_when_it_is_late(void **state)
+{
+    uint8_t *layouts;
+    asked.n_of_others = 0;
+    for (uint64_t seed = 1; seed < 40; seed++)
+        find_in_time(seed, 1e-9, &layouts);
+    assert_true(asked.n_of_others == 0);
 }
 
 RUN_TESTS(TEST(nothing_is_better), TEST(nothing_is_better_with_parts), TEST(costs_do_not_depend_on_the_past),
           TEST(costs_of_large_steps_do_not_depend_on_the_past), TEST(what_is_measured_does_not_depend_on_the_past),
-          TEST(when_interrupted_the_best_of_what_is_known_is_found), TEST(the_largest_steps_are_priced_first))
+          TEST(when_interrupted_the_best_of_what_is_known_is_found), TEST(the_largest_steps_are_priced_first),
+          TEST(standard_layouts_alone_are_priced_when_it_is_late))

@@ -141,24 +141,24 @@ static void who_is_no_guest_runs_on_threads_of_his_own(void **state)
 static void expect_standard_way(void *context, const struct plan *plan, const struct step *step,
                                 const struct step_cost *cost)
 {
-    assert_true(cost->is_doubtful && !*cost->choice);
-    ++*(int *)context;
+    assert_true(!*cost->choice);
+    *(int *)context += cost->is_doubtful;
 }
 
-// A guest has a time by which it is to be ready: what is not known then is measured in the standard way, for the next
-// time to do better.
+// A guest has a time by which it is to be ready: what is not known then is measured in the standard way, and doubted where
+// there are others, for the next time to do better.
 static void steps_have_one_way_when_it_is_late(void **state)
 {
     struct backend_options options = {.threads = WORKERS, .cost_file = "", .is_guest = true, .seconds_per_step = 1e-5};
     struct error error = {0};
     struct arena arena;
     struct graph graph;
-    int n_steps = 0;
+    int n_doubtful = 0;
     arena_init(&arena);
     struct backend *b = cpu_backend_open(&options, &error);
     parse_graph(&graph, &arena, graph_text);
     b->measuring.choices_end = 1e-9;
-    assert_true(backend_visit_steps(b, &graph, expect_standard_way, &n_steps, &error) && n_steps > 4);
+    assert_true(backend_visit_steps(b, &graph, expect_standard_way, &n_doubtful, &error) && n_doubtful > 0);
     backend_close(b);
     graph_free(&graph);
     arena_free(&arena);
