@@ -305,10 +305,7 @@ static bool optimize_imported(struct optimizing *o)
     choose_layouts(o);
     allow_errors(o);
     optimizing_tune_original(o);
-    if (o->options->derives && o->model.symbols.count == 0) {
-        phases_enter(&o->time.phases, PHASE_DERIVING);
-        optimizing_derive_rules(o);
-    }
+    optimizing_derive_rules(o);
     if (!failed_rewrites_search(o))
         return false;
     decide(o);

@@ -33,9 +33,10 @@ struct optimize_options {
     struct option_list without;                      // rules not to use
     double weight_growth;   // how many times the model's weights those of the result may take; 0: no limit
     int64_t max_rule_ops;   // rules with more operators on either side are not used; 0: no limit
-    bool derives;           // rules are looked for that hold for the model's own products (derived_rules.h)
-    bool only_proved;       // rules that are not among those which ship as proved are not used (trusted_rules.h)
-    bool keeps_nan;         // rewrites that keep every bit alone, and no kernels that do not
+    bool derives, says_whether_to_derive;   // rules are looked for that hold for the model's own products
+                                            // (derived_rules.h); where nobody says, at some of them
+    bool only_proved;   // rules that are not among those which ship as proved are not used (trusted_rules.h)
+    bool keeps_nan;     // rewrites that keep every bit alone, and no kernels that do not
     bool allows_tf32;
     bool is_exact;   // no kernels whose errors count against the tolerance (costs/plan_choices.h)
     bool is_validation_skipped, is_check_skipped, is_timing_skipped, is_simplification_skipped;

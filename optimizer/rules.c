@@ -167,15 +167,27 @@ static void print_rules(const struct optimizing *o, size_t first, struct text *o
         rule_print(out, o->rules.set.rules.items[i]);
 }
 
+static bool derives(const struct optimizing *o)
+{
+    const struct optimize_options *options = o->options;
+    bool is_wanted = options->says_whether_to_derive ? options->derives : optimizing_compiles(options);
+    bool may_be = !options->only_proved && !options->keeps_nan && o->search.layout != STRATEGY_LAYOUT_ONLY;
+    return is_wanted && may_be && o->model.symbols.count == 0;
+}
+
 void optimizing_derive_rules(struct optimizing *o)
 {
     struct text text = {0};
     size_t first = o->rules.set.rules.count;
     uint32_t number = number_behind(&o->rules.set);
     bool has_egraph = o->rules.is_of_egraph.count > 0;
+    if (!derives(o))
+        return;
+    phases_enter(&o->time.phases, PHASE_DERIVING);
     read_derived_rules(o);
     size_t n_shipped = o->rules.set.rules.count - first,
-           n_parts = derived_rules_add(&o->rules.set, &o->model.graph, !optimizing_compiles(o->options));
+           n_parts = derived_rules_add(&o->rules.set, &o->model.graph, !optimizing_compiles(o->options),
+                                       !o->options->derives);
     print_rules(o, first + n_shipped, &text);
     log_info(o->options->log, "derived from %zu products and convolutions:\n%s", n_parts,
              text.count ? text.chars : "nothing");

@@ -8,5 +8,7 @@ bool optimizing_read_rules(struct optimizing *o);
 // sizes, which says nothing of others.
 void optimizing_keep_rules_for_sizes(struct optimizing *o);
 void optimizing_rules_of_backtracking(struct optimizing *o, struct rule_set *ret_rules);   // only its list is its own
-// Adds those that derivation finds for the model, for both searches, with numbers behind all others.
+// Adds those that derivation finds for the model, for both searches, with numbers behind all others. What nobody asked
+// for is done for compiled models, at products and convolutions that leave entries out: at others it takes minutes to
+// measure what is found, and little of that is faster than kernels of their own.
 void optimizing_derive_rules(struct optimizing *o);

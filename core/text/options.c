@@ -188,9 +188,11 @@ static bool store_in_list(const struct parser *p, const struct use *use)
 
 static bool store_flag(const struct parser *p, const struct use *use)
 {
-    bool value = !use->is_negated;
+    bool value = !use->is_negated, is_said = true;
     if (use->value)
         return fail(p, use->shown, "takes no value");
+    if (use->spec->said)
+        memcpy(p->fields + use->spec->said, &is_said, sizeof is_said);
     memcpy(p->fields + use->spec->offset, &value, sizeof value);
     return true;
 }

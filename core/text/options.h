@@ -25,6 +25,7 @@ struct option_spec {
     const char *name;
     enum option_kind kind;
     size_t offset;
+    size_t said;   // FLAG: of a bool that becomes true when it or its negation is given; 0: none
     char letter;   // 0: no short form
     bool is_size;
     double low, high;             // INTEGER, REAL: the allowed range; both 0: unbounded

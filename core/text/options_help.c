@@ -114,10 +114,11 @@ static void add_choices(struct text *t, const struct option_spec *s)
         text_printf(t, "%s%s", c == s->choices ? "" : "|", *c);
 }
 
+// On, or on sometimes: then the help says when.
 static bool is_on_by_default(const struct option_spec *s, const void *defaults)
 {
-    bool value = false;
-    if (s->kind == OPTION_FLAG)
+    bool value = s->said > 0;
+    if (s->kind == OPTION_FLAG && !value)
         memcpy(&value, (const unsigned char *)defaults + s->offset, sizeof value);
     return value;
 }

@@ -17,10 +17,10 @@ enum { MOST_PART_NODES = 12, MOST_RULES_OF_PART = 6 };
 
 struct walk {
     const struct graph *g;
-    struct iterator_tables tables;
-    bool *is_constant;   // by tensors
+    struct iterator_tables tables;   // made for the first part
+    bool *is_constant;               // by tensors
     struct graph_uses uses;
-    bool of_onnx;
+    bool of_onnx, where_entries_are_left_out;
     double least_flops;
     VEC(const char *) sources;   // that were met
     struct rule_set *rules;
@@ -106,6 +106,8 @@ static void derive_part(struct walk *w, const struct part *p, const struct opera
     const char *source = text_of_part(p, a);
     if (is_known_source(w, source))
         return;
+    if (w->sources.count == 0)
+        iterator_tables_compute(a, &w->tables);
     part_rules_add(w->rules, p, &w->tables, arena_printf(a, "derived-%s-%zu", op->name, w->sources.count),
                    MOST_RULES_OF_PART);
     vec_push(&w->sources, source);
@@ -143,6 +145,25 @@ static bool is_contracted_elsewhere(const struct walk *w, tensor_id t, node_id i
     return false;
 }
 
+// Has it windows with dilation, or does it add entries to what it moves, or drop some?
+static bool leaves_entries_out(const struct graph *g, node_id id)
+{
+    const struct node *n = &g->nodes.items[id];
+    int dilation = operator_find_role(n->op, ROLE_DILATION);
+    for (uint32_t i = 0; dilation >= 0 && i < n->attributes[dilation].count; i++)
+        if (n->attributes[dilation].ints[i] > 1)
+            return true;
+    return moves_entries(n) && changes_size(g, id);
+}
+
+static bool part_leaves_entries_out(const struct part *p)
+{
+    for (node_id id = 0; id < p->graph.nodes.count; id++)
+        if (leaves_entries_out(&p->graph, id))
+            return true;
+    return false;
+}
+
 static void derive_node(struct walk *w, node_id id)
 {
     struct arena arena;
@@ -153,7 +174,7 @@ static void derive_node(struct walk *w, node_id id)
     c.part.result = add_node(&c, last_cut(w, id));
     for (int i = 0; i < c.part.n_leaves; i++)
         c.part.is_shared = c.part.is_shared || is_contracted_elsewhere(w, c.leaves[i], id);
-    if (!c.is_too_large) {
+    if (!c.is_too_large && (!w->where_entries_are_left_out || part_leaves_entries_out(&c.part))) {
         graph_add_output(&c.part.graph, c.part.result);
         derive_part(w, &c.part, w->g->nodes.items[id].op);
     }
@@ -197,16 +218,18 @@ static void find_constants(const struct graph *g, bool *ret_is_constant)
     }
 }
 
-size_t derived_rules_add(struct rule_set *set, const struct graph *g, bool of_onnx)
+size_t derived_rules_add(struct rule_set *set, const struct graph *g, bool of_onnx, bool where_entries_are_left_out)
 {
-    struct walk w = {
-        .g = g, .of_onnx = of_onnx, .is_constant = mem_new_array(bool, g->tensors.count + 1), .rules = set};
+    struct walk w = {.g = g,
+                     .of_onnx = of_onnx,
+                     .where_entries_are_left_out = where_entries_are_left_out,
+                     .is_constant = mem_new_array(bool, g->tensors.count + 1),
+                     .rules = set};
     bool *live = mem_new_array(bool, g->nodes.count + 1);
     graph_mark_live(g, live);
     find_constants(g, w.is_constant);
     graph_uses_init(&w.uses, g, live);
     w.least_flops = LEAST_SHARE * flops_of_contractions(&w, live);
-    iterator_tables_compute(set->arena, &w.tables);
     for (node_id id = 0; id < g->nodes.count; id++)
         if (live[id] && !interrupt_requested() && is_contraction(&w, id) && graph_node_flops(g, id) >= w.least_flops)
             derive_node(&w, id);

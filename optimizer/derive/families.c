@@ -216,12 +216,9 @@ static void start_rule(struct joining *j)
     const struct rule *family = j->f->family;
     struct rule *r = j->rule = arena_new(j->f->arena, struct rule);
     *r = *family;
-    r->pattern.nodes.items = NULL;
-    r->pattern.nodes.count = r->pattern.nodes.capacity = 0;
-    r->pattern.terms.items = NULL;
-    r->pattern.terms.count = r->pattern.terms.capacity = 0;
-    r->pattern.names.items = NULL;
-    r->pattern.names.count = r->pattern.names.capacity = 0;
+    memset(&r->pattern.nodes, 0, sizeof r->pattern.nodes);
+    memset(&r->pattern.terms, 0, sizeof r->pattern.terms);
+    memset(&r->pattern.names, 0, sizeof r->pattern.names);
     for (size_t i = 0; i < family->pattern.nodes.count; i++)
         vec_push(&r->pattern.nodes, family->pattern.nodes.items[i]);
     for (size_t i = 0; i < family->pattern.terms.count; i++)

@@ -119,9 +119,12 @@ const struct option_spec optimize_option_specs[] = {
      .help = "backtracking; saturation of e-graphs; or both: saturation from what backtracking found on",
      .group = "The search"},
     {"rules", OPTION_TEXT, FIELD(optimize.rules), .metavar = "FILE", .beside = {REWRITES}, .help = "the substitutions"},
-    {"derive", OPTION_FLAG, FIELD(optimize.derives), .beside = {REWRITES, "--no-only-proved", "--no-strict-nan"},
-     .help = "look for new operators, too, that hold for the products and convolutions of this model; in a FILE.onnx "
-             "only what operators of ONNX are enough for"},
+    {"derive", OPTION_FLAG, FIELD(optimize.derives), .said = FIELD(optimize.says_whether_to_derive),
+     .beside = {REWRITES, "--no-only-proved", "--no-strict-nan"},
+     .help =
+         "look for new operators, too, that hold for the products and convolutions of this model; in a FILE.onnx "
+         "only what operators of ONNX are enough for. Unless it is said: in a FILE.taso at those that leave entries "
+         "out (transposed and dilated convolutions, bands of products)"},
     {"without", OPTION_LIST, FIELD(optimize.without), .metavar = "RULE", .beside = {REWRITES},
      .help = "do not use this rule"},
     {"only-proved", OPTION_FLAG, FIELD(optimize.only_proved), .beside = {REWRITES},

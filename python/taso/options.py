@@ -121,7 +121,7 @@ HELP = {
     "rules":
         "the substitutions",
     "derive":
-        "look for new operators, too, that hold for the products and convolutions of this model; in a FILE.onnx only what operators of ONNX are enough for",
+        "look for new operators, too, that hold for the products and convolutions of this model; in a FILE.onnx only what operators of ONNX are enough for. Unless it is said: in a FILE.taso at those that leave entries out (transposed and dilated convolutions, bands of products)",
     "without":
         "do not use this rule",
     "only_proved":

@@ -27,8 +27,8 @@ class Case:
     definition: str
     made_of: str      # operators of the program that is wanted
     depth: int
-    model: str = ""   # what is timed, in ONNX's text; its weights are k
-    weights: tuple = ()
+    model: str = ""   # what is timed, in ONNX's text
+    weights: dict = dataclasses.field(default_factory=dict)   # shapes by names
 
 
 def conv(channels, size, filters, window, pad, dilation=1):
@@ -40,7 +40,14 @@ def conv(channels, size, filters, window, pad, dilation=1):
                   f"(x0[i,m,{places[0]},{places[1]} or 0] * x1[j,m,n,p])\n")
     model = (f"(float[1,{channels},{size},{size}] x) => (float[1,{filters},{size},{size}] y) "
              f"{{ y = Conv<pads = [{p}, {q}, {p}, {q}], dilations = [{dilation}, {dilation}]>(x, k) }}")
-    return {"definition": definition, "model": model, "weights": (filters, channels, r, s)}
+    return {"definition": definition, "model": model, "weights": {"k": (filters, channels, r, s)}}
+
+
+def beside_conv(channels, size, filters, window, pad):
+    """The same with a convolution 1x1 of the same image beside it in the model: both are one product (Figure 3a)."""
+    case = conv(channels, size, filters, window, pad)
+    model = case["model"].replace(" y) {", f" y, float[1,{filters},{size},{size}] z) {{ z = Conv(x, l)")
+    return {**case, "model": model, "weights": {**case["weights"], "l": (filters, channels, 1, 1)}}
 
 
 def transposed(batch, channels, size, filters):
@@ -50,14 +57,14 @@ def transposed(batch, channels, size, filters):
                   "(x0[i,m,(k - n + 1) / 2,(l - p + 1) / 2 or 0] * x1[m,j,n,p]) else 0.0) else 0.0)\n")
     model = (f"(float[{batch},{channels},{size},{size}] x) => (float[{batch},{filters},{2 * size},{2 * size}] y) "
              "{ y = ConvTranspose<strides = [2, 2], pads = [1, 1, 1, 1]>(x, k) }")
-    return {"definition": definition, "model": model, "weights": (channels, filters, 4, 4)}
+    return {"definition": definition, "model": model, "weights": {"k": (channels, filters, 4, 4)}}
 
 
 def product(rows, inner, columns):
     definition = (f"x0 f32[{rows},{inner}]\nx1 f32[{inner},{columns}]\n"
                   f"z[i,j] f32[{rows},{columns}] = sum(m < {inner}) (x0[i,m] * x1[m,j])\n")
     model = f"(float[{rows},{inner}] x) => (float[{rows},{columns}] y) {{ y = MatMul(x, k) }}"
-    return {"definition": definition, "model": model, "weights": (inner, columns)}
+    return {"definition": definition, "model": model, "weights": {"k": (inner, columns)}}
 
 
 def band(heads, length, width, side, dilation):
@@ -71,6 +78,8 @@ def band(heads, length, width, side, dilation):
 CASES = (
     Case("conv 3x3 as one product and an offset-reduce", made_of="matmul (f32 4608 512) (f32 512 49)", depth=3,
          **conv(512, 7, 512, (3, 3), (1, 1))),
+    Case("the same beside a conv 1x1 of the same image", made_of="matmul (f32 4608 512) (f32 512 49)", depth=3,
+         **beside_conv(512, 7, 512, (3, 3), (1, 1))),
     Case("conv 3x3 as im2col and a product", made_of="matmul (f32 512 4608) (f32 4608 49)", depth=0,
          **conv(512, 7, 512, (3, 3), (1, 1))),
     Case("conv 3x3 in three groups", made_of="conv (f32 7 1536 7) (f32 1536 512 3) :stride 1 :pad 1 1 :dilation 1 :group 3",
@@ -79,6 +88,9 @@ CASES = (
          made_of="conv (f32 1 32 224 224) (f32 128 32 3 3) :stride 1 1 :pad 2 2 3 3 :dilation 1 1", depth=4,
          **conv(32, 224, 32, (5, 5), (2, 2))),
     Case("transposed convolution as one product and an offset-reduce", made_of="matmul (f32 64 448) (f32 448 4096)", depth=3,
+         **transposed(16, 448, 2, 256)),
+    Case("transposed convolution as one convolution of all phases",
+         made_of="conv (f32 16 448 2 2) (f32 1024 448 2 2) :stride 1 1 :pad 1 1 1 1 :dilation 1 1", depth=3,
          **transposed(16, 448, 2, 256)),
     Case("dilated convolution as one without dilation",
          made_of="conv (f32 4 512 9 9) (f32 512 512 3 3) :stride 1 1 :pad 0 0 0 0 :dilation 1 1", depth=1,
@@ -121,8 +133,9 @@ def roof(text, which):
 
 def build(case, path):
     graph = parser.parse_graph(f"g {case.model}")
-    weights = np.random.default_rng(7).standard_normal(case.weights, np.float32) / np.float32(np.prod(case.weights[1:]) ** 0.5)
-    graph.initializer.append(numpy_helper.from_array(weights, "k"))
+    for name, shape in case.weights.items():
+        weights = np.random.default_rng(7).standard_normal(shape, np.float32) / np.float32(np.prod(shape[1:]) ** 0.5)
+        graph.initializer.append(numpy_helper.from_array(weights, name))
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
 
 

@@ -71,6 +71,21 @@ class Derived(unittest.TestCase):
             small_model(self.folder / "empty.onnx", text, k=k)
             self.optimize("empty", "--quiet", "--derive", "--device", "fake")
 
+    def parts_derived(self, name, ending, *options):
+        done = self.program(OPT, self.folder / f"{name}.onnx", "-o", self.folder / f"parts.{ending}", "-v", "--threads", "1",
+                            "--runtime", "taso", "--time", "0.1", "--no-measure", "--no-check", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = re.search(r"derived from (\d+) products and convolutions", done.stdout + done.stderr)
+        return int(told[1]) if told else None
+
+    def test_is_done_unasked_where_entries_are_left_out(self):
+        for name, n in ("transposed", 1), ("dilated", 1), ("plain", 0):
+            self.assertEqual(self.parts_derived(name, "taso"), n, name)
+            self.assertEqual(self.parts_derived(name, "taso", "--derive"), 1, name)
+            self.assertEqual(self.parts_derived(name, "onnx", "--derive"), 1, name)
+            self.assertIsNone(self.parts_derived(name, "taso", "--no-derive"), name)
+            self.assertIsNone(self.parts_derived(name, "onnx"), name)
+
     def test_cuts_a_dilated_band_from_undilated_products(self):
         small_model(self.folder / "band.onnx", BAND)
         done = self.program(OPT, self.folder / "band.onnx", "-o", self.folder / "band.taso", "-v", "--derive", "--threads", "1",

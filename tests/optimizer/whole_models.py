@@ -2,7 +2,8 @@
 
 idioms: what exporters write for one operator of a framework (decomposed norms, attention with masks, split heads, chains of
 Shape, Gather and Concat, gates), several in a row, with and without a symbolic batch. typed: random graphs of typed
-operators (tests/onnx/random_models.py). nnsmith: those of NNSmith (`pip install nnsmith`; skipped without it). Each way of
+operators (tests/onnx/random_models.py). node: ONNX's own node tests that have products or convolutions, one after the other,
+as they are and with their second inputs as weights. nnsmith: those of NNSmith (`pip install nnsmith`; skipped without it). Each way of
 searching takes its turn. What is written is loaded in ONNX Runtime and compared with the original there; no exit code but 0
 is right, and none takes long. A model that fails is kept in the folder for temporary files, and the command is printed."""
 import argparse
@@ -17,6 +18,7 @@ import time
 
 import numpy as np
 import onnx
+import onnx.backend.test
 from onnx import TensorProto, helper, numpy_helper
 
 from small_models import session_of
@@ -247,7 +249,32 @@ def random_model_of_nnsmith(random):
     return nnsmith_model(random)
 
 
-KINDS = {"idioms": idiom_model, "typed": typed_model, "nnsmith": random_model_of_nnsmith}
+def with_weights(model, folder):
+    """What products and convolutions have as second operand is known beforehand, where it is an input."""
+    names = {node.input[1] for node in model.graph.node if node.op_type in CONTRACTIONS}
+    for i, value in enumerate(list(model.graph.input)):
+        if value.name in names:
+            tensor = TensorProto.FromString((folder / f"test_data_set_0/input_{i}.pb").read_bytes())
+            tensor.name = value.name
+            model.graph.initializer.append(tensor)
+            model.graph.input.remove(value)
+    return model
+
+
+CONTRACTIONS = {"Conv", "ConvTranspose", "MatMul", "Gemm", "Einsum"}
+
+
+def node_tests():
+    folders = sorted((pathlib.Path(onnx.backend.test.__file__).parent / "data/node").iterdir())
+    for change in (lambda model, folder: model), with_weights:
+        for folder in folders:
+            model = onnx.load(folder / "model.onnx")
+            if any(node.op_type in CONTRACTIONS for node in model.graph.node):
+                yield change(model, folder)
+
+
+NODE_TESTS = node_tests()
+KINDS = {"idioms": idiom_model, "typed": typed_model, "node": lambda random: next(NODE_TESTS), "nnsmith": random_model_of_nnsmith}
 
 
 # --- judging ---------------------------------------------------------------------------------------------------------
@@ -329,11 +356,13 @@ def run_to_its_end(command, environment):
 
 
 def make_model(kind, random, path):
-    """The first one for which the runtime has all kernels."""
+    """The first one for which the runtime has all kernels. None: there are no more."""
     while True:
-        onnx.save(KINDS[kind](random), path)
         try:
+            onnx.save(KINDS[kind](random), path)
             return session_of(path, is_optimizing=False)
+        except StopIteration:
+            return None
         except Exception:   # the runtime's own
             continue
 
@@ -367,7 +396,7 @@ def main():
     ways = DERIVING if a.derive else WAYS
     if "nnsmith" in a.kinds and not importlib.util.find_spec("nnsmith"):
         return 77
-    kinds, n_failures, started = a.kinds.split(","), 0, time.monotonic()
+    kinds, n_models, n_failures, started = a.kinds.split(","), 0, 0, time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         environment = dict(os.environ, XDG_CACHE_HOME=str(folder / "cache"), TASO_PYTHON=sys.executable)
@@ -375,13 +404,16 @@ def main():
             kind, way, seed = kinds[i % len(kinds)], ways[i // len(kinds) % len(ways)], a.seed * 100003 + i
             model, out = folder / "model.onnx", folder / "out.onnx"
             before = make_model(kind, np.random.default_rng(seed), model)
+            if not before:
+                break
+            n_models += 1
             found = failure_of(a.opt, model, before, out, way, environment, seed)
             if found:
                 n_failures += 1
                 kept = pathlib.Path(tempfile.gettempdir()) / f"whole-model-{kind}-{seed}.onnx"
                 shutil.copy(model, kept)
                 print(f"FAILED: {kind} {seed}: taso-opt {kept} {' '.join(way)}: {found}", flush=True)
-    print(f"{a.models} models, {n_failures} failures, {time.monotonic() - started:.0f} s")
+    print(f"{n_models} models, {n_failures} failures, {time.monotonic() - started:.0f} s")
     return 1 if n_failures else 0
 
 
