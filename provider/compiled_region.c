@@ -293,14 +293,15 @@ struct run {
     int64_t *dims;
 };
 
-static bool read_dims(const struct runtime *r, const OrtValue *value, int rank, int64_t *ret_dims)
+// False: it has another rank; below zero: whatever is not too high.
+static bool read_dims(const struct runtime *r, const OrtValue *value, int rank, int64_t *ret_dims, size_t *ret_rank)
 {
     OrtTensorTypeAndShapeInfo *info;
-    size_t n = 0;
     if (!runtime_is_done(r, r->api->GetTensorTypeAndShape(value, &info)))
         return false;
-    bool is_read = runtime_is_done(r, r->api->GetDimensionsCount(info, &n)) && n == (size_t)rank &&
-                   runtime_is_done(r, r->api->GetDimensions(info, ret_dims, n));
+    bool is_read = runtime_is_done(r, r->api->GetDimensionsCount(info, ret_rank)) &&
+                   (rank < 0 ? *ret_rank <= MOST_AXES : *ret_rank == (size_t)rank) &&
+                   runtime_is_done(r, r->api->GetDimensions(info, ret_dims, *ret_rank));
     r->api->ReleaseTensorTypeAndShapeInfo(info);
     return is_read;
 }
@@ -314,8 +315,9 @@ static bool read_inputs(struct run *run)
             !runtime_is_done(c->runtime, api->KernelContext_GetInput(run->context, i, &run->inputs[c->inputs[i]])))
             return false;
     int64_t *dims = run->dims;
+    size_t rank;
     for (size_t i = 0; i < c->model.inputs.count; dims += c->model.inputs.items[i++].rank)
-        if (!run->inputs[i] || !read_dims(c->runtime, run->inputs[i], c->model.inputs.items[i].rank, dims) ||
+        if (!run->inputs[i] || !read_dims(c->runtime, run->inputs[i], c->model.inputs.items[i].rank, dims, &rank) ||
             !runtime_is_done(c->runtime, api->GetTensorData(run->inputs[i], &run->data[i])))
             return false;
         else if (!run->data[i])
@@ -400,20 +402,12 @@ static OrtStatus *copy_output(const struct run *run, size_t kernel_output, const
 {
     const OrtApi *api = run->region->runtime->api;
     int64_t dims[MOST_AXES];
-    OrtTensorTypeAndShapeInfo *info;
     const void *from;
     void *to;
-    size_t rank = 0, bytes = 0;
-    OrtStatus *status = api->GetTensorTypeAndShape(value, &info);
-    if (status)
-        return status;
-    status = api->GetDimensionsCount(info, &rank);
-    if (!status)
-        status = rank > MOST_AXES ? runtime_fail(run->region->runtime, "taso: a tensor of rank %zu", rank)
-                                  : api->GetDimensions(info, dims, rank);
-    api->ReleaseTensorTypeAndShapeInfo(info);
-    if (!status)
-        status = api->GetTensorSizeInBytes(value, &bytes);
+    size_t rank, bytes = 0;
+    if (!read_dims(run->region->runtime, value, -1, dims, &rank))
+        return runtime_fail(run->region->runtime, "taso: an output's shape cannot be read");
+    OrtStatus *status = api->GetTensorSizeInBytes(value, &bytes);
     if (!status)
         status = api->GetTensorData(value, &from);
     if (!status)

@@ -410,7 +410,7 @@ static bool write_model(struct writing *w)
 bool model_bytes_make(struct model_bytes *ret_model, const struct runtime *r, const struct graph_view *view,
                       const size_t *nodes, size_t n_nodes, struct arena *arena, struct error *error)
 {
-    *ret_model = (struct model_bytes){.file = {.descriptor = -1}};
+    *ret_model = (struct model_bytes){.file = {.descriptor = -1}, .likely_length = LIKELY_LENGTH};
     struct writing w = {.runtime = r,
                         .view = view,
                         .nodes = nodes,
@@ -432,14 +432,14 @@ bool model_bytes_make(struct model_bytes *ret_model, const struct runtime *r, co
 
 int64_t model_bytes_likely_size(const struct model_bytes *m, const struct model_value *input, int axis)
 {
-    enum { BATCH = 1, LENGTH = 128, PIXELS = 224 };
+    enum { BATCH = 1, PIXELS = 224 };
     if (input->dims[axis] >= 0)
         return input->dims[axis];
     for (const struct model_value *v = m->inputs.items; v <= input; v++)
         for (int k = 0; k < v->rank; k++)
             if (v->symbols[k] && strcmp(v->symbols[k], input->symbols[axis]) == 0)
-                return k == 0 ? BATCH : v->rank == 4 ? PIXELS : LENGTH;
-    return LENGTH;
+                return k == 0 ? BATCH : v->rank == 4 ? PIXELS : m->likely_length;
+    return m->likely_length;
 }
 
 static bool has_symbols(const struct model_value *v)

@@ -22,13 +22,15 @@ struct model_bytes {
     struct memory_file file;
     size_t size;
     VEC(struct model_value) inputs, outputs;   // names and all else in the arena
+    int64_t likely_length;                     // of texts; the caller may change it
 };
+#define LIKELY_LENGTH 128
 // A model of the view's nodes with these numbers, in ascending order. False: error; also where a value is no tensor of
 // known rank.
 bool model_bytes_make(struct model_bytes *ret_model, const struct runtime *r, const struct graph_view *view,
                       const size_t *nodes, size_t n_nodes, struct arena *arena, struct error *error);
 // A size of an input's axis, where it is not known: that of the first axis with the same symbol, as of a single image
-// or text.
+// or text, with sizes that are likely.
 int64_t model_bytes_likely_size(const struct model_bytes *m, const struct model_value *input, int axis);
 // A shape as the option --shape has it: of inputs that have symbols, or NULL. `dims` has all of the input's.
 const char *model_value_shape(const struct model_value *v, const int64_t *dims, struct arena *arena);

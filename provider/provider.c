@@ -87,15 +87,17 @@ static bool is_worth_it(struct provider *p, struct compiled_region *c, size_t n_
     return ratio > 0;
 }
 
-static void judge_region(struct provider *p, const struct graph_view *view, const struct region *region, double ends,
-                         OrtEpGraphSupportInfo *info)
+static void judge_region(struct provider *p, const struct graph_view *view, const struct region *region,
+                         int64_t likely_length, double ends, OrtEpGraphSupportInfo *info)
 {
     struct error error = {0};
     struct model_bytes model;
     struct compiled_region *c = NULL;
     double started = clock_seconds();
-    if (model_bytes_make(&model, &p->runtime, view, region->nodes, region->n, &p->arena, &error))
+    if (model_bytes_make(&model, &p->runtime, view, region->nodes, region->n, &p->arena, &error)) {
+        model.likely_length = likely_length;
         c = compiled_region_open(&p->runtime, &model, p->options, &error);
+    }
     double of_theirs = clock_seconds() - started;
     if (c && is_worth_it(p, c, region->n, ends - of_theirs, &error) && offer(p, view, region, info)) {
         vec_push(&p->regions, c);
@@ -122,7 +124,7 @@ static void judge_regions(struct provider *p, const struct graph_view *view, str
     vec_sort(&regions->items, compare_sizes);
     for (; i < regions->items.count && (left = p->created + seconds - now) > 0; i++, now = clock_seconds()) {
         const struct region *region = &regions->items.items[i];
-        judge_region(p, view, region, now + left * (double)region->n / (double)n_left, info);
+        judge_region(p, view, region, regions->likely_length, now + left * (double)region->n / (double)n_left, info);
         n_left -= region->n;
     }
     if (n_left > 0)

@@ -35,7 +35,13 @@ static const char *const *list_shapes(const struct model_bytes *model, struct ar
     return shapes;
 }
 
-static bool import(const struct model_bytes *bytes, const size_t *nodes, bool *is_taken, struct arena *arena,
+struct attempt {
+    size_t n_left, first;   // opaque ones, by their numbers in the model
+    bool *is_left;
+    const char *reason;   // of the first
+};
+
+static bool import(const struct model_bytes *bytes, size_t n, struct attempt *ret_attempt, struct arena *arena,
                    struct error *error)
 {
     struct import_options options = {.fold_limit = IMPORT_FOLD_LIMIT};
@@ -45,18 +51,42 @@ static bool import(const struct model_bytes *bytes, const size_t *nodes, bool *i
     if (!onnx_file_open(&file, bytes->file.path, error))
         return false;
     bool is_imported = import_model(&model, &file, &options, error);
-    for (size_t i = 0; is_imported && i < model.opaques.count; i++)
-        is_taken[nodes[model.opaques.items[i].node]] = false;
+    *ret_attempt = (struct attempt){.is_left = arena_array(arena, bool, n)};
+    for (size_t i = is_imported ? model.opaques.count : 0; i-- > 0;) {
+        ret_attempt->n_left++;
+        ret_attempt->is_left[model.opaques.items[i].node] = true;
+        ret_attempt->first = model.opaques.items[i].node;
+        ret_attempt->reason = arena_string(arena, model.opaques.items[i].reason);
+    }
     if (is_imported)
         imported_model_free(&model);
     onnx_file_close(&file);
     return is_imported;
 }
 
+#define SHORT_LENGTH 16   // where a model has no place for texts of the likely one
+
+// At the length at which most is understood.
+static bool import_at_best(struct model_bytes *bytes, size_t n, struct attempt *ret_attempt, struct arena *arena,
+                           struct error *error)
+{
+    struct attempt other;
+    struct error ignored;
+    if (!import(bytes, n, ret_attempt, arena, error))
+        return false;
+    bytes->likely_length = SHORT_LENGTH;
+    if (ret_attempt->n_left > 0 && import(bytes, n, &other, arena, &ignored) && other.n_left < ret_attempt->n_left)
+        *ret_attempt = other;
+    else
+        bytes->likely_length = LIKELY_LENGTH;
+    return true;
+}
+
 // The candidates are imported as one model, whose inputs are what the others make.
 static bool find_taken(const struct runtime *r, const struct graph_view *view, struct arena *arena, bool *is_taken,
-                       struct error *error)
+                       int64_t *ret_length, struct error *error)
 {
+    struct attempt found;
     size_t *nodes = arena_array(arena, size_t, view->n_nodes), n = 0;
     struct model_bytes model;
     for (size_t i = 0; i < view->n_nodes; i++) {
@@ -68,7 +98,13 @@ static bool find_taken(const struct runtime *r, const struct graph_view *view, s
         return true;
     if (!model_bytes_make(&model, r, view, nodes, n, arena, error))
         return false;
-    bool is_done = import(&model, nodes, is_taken, arena, error);
+    bool is_done = import_at_best(&model, n, &found, arena, error);
+    for (size_t i = 0; is_done && i < n; i++)
+        is_taken[nodes[i]] = !found.is_left[i];
+    if (is_done && found.n_left > 0)
+        runtime_log(r, "taso: %zu nodes are not understood, the first of them %s %s: %s", found.n_left,
+                    view->nodes[nodes[found.first]].type, view->nodes[nodes[found.first]].name, found.reason);
+    *ret_length = model.likely_length;
     model_bytes_free(&model);
     return is_done;
 }
@@ -157,7 +193,7 @@ bool regions_find(struct regions *ret_regions, const struct runtime *r, const st
     struct growing g = {view, is_taken, arena_array(arena, size_t, view->n_nodes + 1),
                         arena_array(arena, size_t, view->n_nodes + 1)};
     *ret_regions = (struct regions){0};
-    if (!find_taken(r, view, arena, is_taken, error))
+    if (!find_taken(r, view, arena, is_taken, &ret_regions->likely_length, error))
         return false;
     place_all(&g, arena);
     collect(&g, arena, ret_regions);

@@ -11,7 +11,8 @@ struct region {
 };
 struct regions {
     VEC(struct region) items;
-    size_t n_taken;   // nodes in all regions
+    size_t n_taken;          // nodes in all regions
+    int64_t likely_length;   // of texts, at which most are understood (model_bytes.h)
 };
 // False: error, and nothing is taken.
 bool regions_find(struct regions *ret_regions, const struct runtime *r, const struct graph_view *view,

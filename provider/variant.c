@@ -248,7 +248,7 @@ bool variant_open(struct variant *v, struct error *error)
     return true;
 }
 
-#define OPENINGS_BEHIND 3   // as long as theirs: packing, a session that is timed, and the one that stays
+#define OPENINGS_BEHIND 5   // as long as theirs: packing, a session that is timed, and the one that stays
 #define RUNS_BEHIND 2       // before the contest, to compare outputs
 #define LEAST_SHARE 0.35    // of all the time
 

@@ -146,6 +146,17 @@ class Provider(unittest.TestCase):
         ours, others = self.nodes_of(model, feed)
         self.assertGreaterEqual(len(ours), 1)
         self.assertIn("NonZero", others)
+        self.assertTrue(any(re.search("[0-9] nodes are not understood, the first of them .*NonZero", line) for line in log_of(model)))
+
+    def test_short_texts(self):
+        """A table of places that has no place for texts of the likely length: a shorter one is as likely."""
+        model = parse("""g (int64[batch,length] ids) => (float[batch,length,4] z)
+            <float[20,4] table = {%s}, int64 zero = {0}, int64 one = {1}, int64[1] last = {2}> {
+            sizes = Shape(ids)  n = Gather(sizes, one)  places = Range(zero, n, one)  rows = Gather(table, places)
+            a = Cast<to = 1>(ids)  b = Unsqueeze(a, last)  z = Add(b, rows) }""" % ",".join(str(i % 7) for i in range(80)))
+        ours, others = self.nodes_of(model, feeds(model, 1, {"batch": 1, "length": 16}))
+        self.assertEqual((len(ours), others), (1, []))
+        self.agree(open_session(model), model, feeds(model, 2, {"batch": 2, "length": 9}))
 
     def test_unoptimized(self):
         """Nodes that ONNX Runtime would fold, were it to optimize the graph, are part of a region that has their inputs."""
