@@ -16,6 +16,8 @@
 #define MOST_VECTORS 5
 #define WINDOW_COLUMNS 16   // at most: each of them has code of its own
 #define PREFETCHED 16       // channels ahead
+#define PIXELS_OF_POINTER 8
+#define TERMS_AT_ONCE 512   // of a dense sum, before they are added to a sum of sums: fewer digits are lost so
 
 struct kind {
     int64_t width;
@@ -49,8 +51,9 @@ struct printing {
     _(AT_ONCE)                                                                                                         \
     _(HEIGHT)                                                                                                          \
     _(CHANNEL_BLOCKS)                                                                                                  \
-    _(CHANNELS) _(X_IMAGE) _(X_BLOCK) _(X_ROW) _(X_LANE) _(X_GROUP) _(Y_IMAGE) _(Y_BLOCK) _(Y_ROW) _(Y_PIXEL)          \
-        _(W_GROUP)
+    _(CHANNELS)                                                                                                        \
+    _(X_IMAGE) _(X_BLOCK) _(X_ROW) _(X_LANE) _(X_GROUP) _(Y_IMAGE) _(Y_BLOCK) _(Y_ROW) _(Y_PIXEL) _(W_GROUP)           \
+        _(X_PIXEL) _(W_ROW)
 #define TILE_NUMBER(name) TILE_##name,
 enum tile_number { TILE_NUMBERS(TILE_NUMBER) TILE_N_NUMBERS };
 
@@ -299,11 +302,18 @@ void tile_list_numbers(const struct tile_definition *d, const struct tile_schedu
 {
     struct shape k = shape_of(d, s);
     const struct tile_image *x = &d->source, *y = &d->target;
-    const int64_t first[TILE_N_NUMBERS] = {
-        d->images, d->result_height, k.tiles,   k.groups,         k.groups_each,
-        k.results, s->tiles,         d->height, k.channel_blocks, k.channels,
-        x->image,  x->block,         x->row,    x->lane,          k.is_lanewise ? 0 : group_of_source(d),
-        y->image,  y->block,         y->row,    y->pixel,         floats_of_group(d, s)};
+    const int64_t x_group = k.is_lanewise ? 0 : group_of_source(d), w_row = d->kernel[1] * d->channels * s->vectors;
+    const int64_t first[TILE_N_NUMBERS] = {d->images,        d->result_height,
+                                           k.tiles,          k.groups,
+                                           k.groups_each,    k.results,
+                                           s->tiles,         d->height,
+                                           k.channel_blocks, k.channels,
+                                           x->image,         x->block,
+                                           x->row,           x->lane,
+                                           x_group,          y->image,
+                                           y->block,         y->row,
+                                           y->pixel,         floats_of_group(d, s),
+                                           x->pixel,         w_row};
     memcpy(ret_numbers, first, sizeof first);
     for (int i = 1; i < tile_n_operands(d); i++) {
         const struct tile_image *o = &d->operands[i];
@@ -337,10 +347,37 @@ static bool is_whole(const struct kind *kind)
     return !kind->left && !kind->right;
 }
 
+// A pointer serves some pixels at any distance: one for each of them would not leave enough registers. Convolutions of
+// 1x1 are told the distance, so that many of a model share a kernel; larger windows would begin anew too often.
+static void print_distances_of_source(const struct printing *p)
+{
+    bool is_told = p->d->kernel[0] * p->d->kernel[1] == 1;
+    text_add(p->text, "const I pixel = ");
+    text_printf(p->text, is_told ? "X_PIXEL;\n" : "%lld;\n", as_long(p->d->source.pixel));
+    text_printf(p->text,
+                "const I step = %lld * pixel, step3 = 3 * step, step5 = 5 * step, step7 = 7 * step;\n"
+                "const I x_lane = X_LANE, channels = CHANNELS;\n",
+                as_long(p->d->stride[1]));
+}
+
+static void print_pointers(const struct printing *p, const struct kind *kind)
+{
+    for (int i = 0; i * PIXELS_OF_POINTER < kind->width; i++)
+        text_printf(p->text, "const float *at%d = from + block * X_BLOCK + %d * step;\n", i, i * PIXELS_OF_POINTER);
+}
+
+static void print_next_channel(const struct printing *p, const struct kind *kind)
+{
+    for (int i = 0; i * PIXELS_OF_POINTER < kind->width; i++)
+        text_printf(p->text, "at%d += x_lane;\n", i);
+    text_printf(p->text, "w += %d * LANES;\n}\n", p->s->vectors);
+}
+
 // An entry of one channel of the source; `column` of the window, -1: any.
 static void print_dense_terms(const struct printing *p, const struct kind *kind, int64_t column)
 {
-    int64_t step = p->d->stride[1] * p->d->source.pixel;
+    static const char *const ways[PIXELS_OF_POINTER] = {
+        "", " + step", " + 2 * step", " + step3", " + 4 * step", " + step5", " + 2 * step3", " + step7"};
     int q_count = p->s->vectors;
     for (int q = 0; q < q_count; q++)
         text_printf(p->text, "V w%d = NAMED(load)(w + %d * LANES);\n__builtin_prefetch(w + (%d * %d + %d) * LANES);\n",
@@ -348,34 +385,61 @@ static void print_dense_terms(const struct printing *p, const struct kind *kind,
     for (int64_t i = 0; i < kind->width; i++) {
         if (column >= 0 && !is_inside(p->d, kind, i, column))
             continue;
-        text_printf(p->text, "e = at[%lld];\n", as_long(i * step));
+        text_printf(p->text, "e = *(at%d%s);\n", (int)i / PIXELS_OF_POINTER, ways[i % PIXELS_OF_POINTER]);
         for (int q = 0; q < q_count; q++)
             text_printf(p->text, "a%d_%d += e * w%d;\n", (int)i, q, q);
     }
 }
 
+// Such a sum is added up in parts, which loses fewer digits.
+static bool is_long(const struct printing *p)
+{
+    const struct tile_definition *d = p->d;
+    return !p->k.is_lanewise && d->kernel[0] * d->kernel[1] * d->channels > 2 * TERMS_AT_ONCE;
+}
+
+static void print_sums_of_sums(const struct printing *p, const struct kind *kind, const char *form)
+{
+    for (int i = 0; i < (int)kind->width; i++)
+        for (int q = 0; q < p->s->vectors; q++)
+            text_printf(p->text, form, i, q, i * p->s->vectors + q);
+}
+
+static void print_end_of_sum(const struct printing *p, const struct kind *kind)
+{
+    text_printf(p->text, "n_terms += end - first;\nif (n_terms >= %d) {\nn_terms = 0;\n", TERMS_AT_ONCE);
+    print_sums_of_sums(
+        p, kind, "NAMED(store)(b + %3$d * LANES, NAMED(load)(b + %3$d * LANES) + a%1$d_%2$d);\na%1$d_%2$d = (V){0};\n");
+    text_add(p->text, "}\n");
+}
+
 static void print_channels(const struct printing *p, const struct kind *kind, int64_t column)
 {
+    text_add(p->text, "for (I block = 0; block < CHANNEL_BLOCKS; block++) {\n");
+    print_pointers(p, kind);
     text_printf(p->text,
-                "for (I block = 0; block < CHANNEL_BLOCKS; block++) {\nconst float *at = from + block * X_BLOCK;\n"
-                "for (I c = 0; c < CHANNELS; c++, at += X_LANE, w += %d * LANES) {\nfloat e;\n",
-                p->s->vectors);
+                "for (I c = 0, first, end; c < channels;) {\nfirst = c;\nend = channels - c < %d ? channels : c + %d;\n"
+                "for (; c < end; c++) {\nfloat e;\n",
+                TERMS_AT_ONCE, TERMS_AT_ONCE);
     print_dense_terms(p, kind, column);
+    print_next_channel(p, kind);
+    if (is_long(p))
+        print_end_of_sum(p, kind);
     text_add(p->text, "}\n}\n");
 }
 
 static void print_dense_row(const struct printing *p, const struct kind *kind)
 {
-    int64_t columns = p->d->kernel[1], step = p->d->dilation[1] * p->d->source.pixel;
+    int64_t columns = p->d->kernel[1], step = p->d->dilation[1];
     if (is_whole(kind)) {
-        text_printf(p->text, "for (int s = 0; s < %lld; s++) {\nconst float *from = x + s * %lld;\n", as_long(columns),
-                    as_long(step));
+        text_printf(p->text, "for (int s = 0; s < %lld; s++) {\nconst float *from = x + s * %lld * pixel;\n",
+                    as_long(columns), as_long(step));
         print_channels(p, kind, -1);
         text_add(p->text, "}\n");
         return;
     }
     for (int64_t j = 0; j < columns; j++) {
-        text_printf(p->text, "{\nconst float *from = x + %lld;\n", as_long(j * step));
+        text_printf(p->text, "{\nconst float *from = x + %lld * pixel;\n", as_long(j * step));
         print_channels(p, kind, j);
         text_add(p->text, "}\n");
     }
@@ -505,17 +569,21 @@ static void print_kind(const struct printing *p, int number)
     for (int i = 0; i < (int)kind->width; i++)
         for (int q = 0; q < p->s->vectors; q++)
             text_printf(p->text, "V a%d_%d = {0};\n", i, q);
-    int64_t row = p->d->kernel[1] * p->d->channels * p->s->vectors;
-    text_printf(p->text, "x += r0 * %lld * X_ROW;\nw += r0 * %lld * LANES;\n", as_long(p->d->dilation[0]),
-                as_long(row));
+    if (is_long(p))
+        text_printf(p->text, "float b[%d * LANES] = {0};\nI n_terms = 0;\n", (int)kind->width * p->s->vectors);
+    if (!p->k.is_lanewise)
+        print_distances_of_source(p);
+    text_printf(p->text, "x += r0 * %lld * X_ROW;\nw += r0 * W_ROW * LANES;\n", as_long(p->d->dilation[0]));
     text_printf(p->text, "for (I r = r0; r < r1; r++, x += %lld * X_ROW) {\n", as_long(p->d->dilation[0]));
     if (p->k.is_lanewise)
         print_lanewise_row(p, kind);
     else
         print_dense_row(p, kind);
     if (p->k.is_lanewise)
-        text_printf(p->text, "w += %lld * LANES;\n", as_long(row));
+        text_add(p->text, "w += W_ROW * LANES;\n");
     text_add(p->text, "}\n");
+    if (is_long(p))
+        print_sums_of_sums(p, kind, "a%1$d_%2$d += NAMED(load)(b + %3$d * LANES);\n");
     print_results(p, kind);
     text_add(p->text, "}\n");
 }
@@ -535,9 +603,9 @@ static void print_calls(const struct printing *p)
     text_printf(p->text, "I j = n[%d + 2 * tile];\n", at + 1);
     text_printf(
         p->text,
-        "const float *xt = x + image * X_IMAGE + x_at + top * X_ROW + (j * %lld - %lld) * %lld;\n"
+        "const float *xt = x + image * X_IMAGE + x_at + top * X_ROW + (j * %lld - %lld) * X_PIXEL;\n"
         "float *yt = y + image * Y_IMAGE + first / LANES * Y_BLOCK + first %% LANES + row * Y_ROW + j * Y_PIXEL;\n",
-        as_long(p->d->stride[1]), as_long(p->d->pad[1]), as_long(p->d->source.pixel));
+        as_long(p->d->stride[1]), as_long(p->d->pad[1]));
     for (int i = 1; i < tile_n_operands(p->d); i++) {
         int n = number_of_operand(i);
         text_printf(p->text, "const float *o%d = operands[%d] + image * n[%d] + row * n[%d] + j * n[%d]", i, i, n,
