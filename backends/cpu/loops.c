@@ -9,6 +9,7 @@
 #include "backends/cpu/copy.h"
 #include "backends/cpu/functions.h"
 #include "backends/cpu/parallel.h"
+#include "backends/generated/nest.h"
 #include "backends/limits.def"
 #include "core/memory/arena.h"
 #include <math.h>
@@ -43,74 +44,37 @@ struct compiled_loops {
 
 // --- axes ------------------------------------------------------------------------------------------------------------
 
-static int64_t size_of_stride(int64_t stride)
+static void set_axis(struct compiled_loop *c, int axis, int64_t dim, const int64_t *strides)
 {
-    return stride < 0 ? -stride : stride;
-}
-
-// Axes from..to (those of size 1 left out) with the strides of one access in descending order. Gives their number.
-static int order_axes(const struct loop *l, int from, int to, const struct loop_access *leading, int *ret_order)
-{
-    int n = 0;
-    for (int i = from; i < to; i++) {
-        int at = n;
-        if (l->dim[i] == 1)
-            continue;
-        for (; at > 0 && size_of_stride(leading->stride[ret_order[at - 1]]) < size_of_stride(leading->stride[i]); at--)
-            ret_order[at] = ret_order[at - 1];
-        ret_order[at] = i;
-        n++;
-    }
-    return n;
-}
-
-static bool are_one(const struct compiled_loop *c, int outer, int inner)
-{
-    for (int i = 0; i < c->loop->n_operands + c->loop->n_results; i++)
-        if (c->operands[i].stride[outer] != c->operands[i].stride[inner] * c->dim[inner])
-            return false;
-    return true;
-}
-
-static void set_axis(struct compiled_loop *c, int axis, int64_t dim, int from)
-{
-    const struct loop *l = c->loop;
     c->dim[axis] = dim;
-    for (int i = 0; i < l->n_operands; i++)
-        c->operands[i].stride[axis] = from < 0 ? 0 : l->operands[i].stride[from];
-    for (int i = 0; i < l->n_results; i++)
-        c->results[i].stride[axis] = from < 0 || from >= l->rank ? 0 : l->results[i].to.stride[from];
+    for (int i = 0; i < c->loop->n_operands + c->loop->n_results; i++)
+        c->operands[i].stride[axis] = strides ? strides[i] : 0;   // results stand behind operands
 }
 
-// Axes from..to behind one of a single place at `first`. Gives how many they are then, at least two.
-static int place_axes(struct compiled_loop *c, int from, int to, const struct loop_access *leading, int first)
+// Axes first .. first + n of the loop behind one of a single place, in descending order of strides of one access. Gives
+// how many they are then, at least two.
+static int place_axes(struct compiled_loop *c, int first, int n, int leading, int at, struct arena *arena)
 {
-    int order[LOOP_MAX_RANK], n_ordered = order_axes(c->loop, from, to, leading, order), n = 0;
-    set_axis(c, first + n++, 1, -1);
-    for (int i = 0; i < n_ordered; i++) {
-        int at = first + n++;
-        set_axis(c, at, c->loop->dim[order[i]], order[i]);
-        if (n > 2 && are_one(c, at - 1, at)) {
-            set_axis(c, at - 1, c->dim[at - 1] * c->dim[at], order[i]);
-            n--;
-        }
-    }
-    if (n == 1)
-        set_axis(c, first + n++, 1, -1);
-    return n;
+    struct nest nest = nest_of_loop(c->loop, first, n, ' ', arena);
+    nest_simplify(&nest, leading);
+    set_axis(c, at, 1, NULL);
+    for (int i = 0; i < nest.n; i++)
+        set_axis(c, at + 1 + i, nest.dim[i], nest.stride[i]);
+    if (nest.n == 0)
+        set_axis(c, at + 1, 1, NULL);
+    return nest.n ? nest.n + 1 : 2;
 }
 
-static const struct loop_access *operand_of_most_reduced(const struct loop *l)
+static int operand_of_most_reduced(const struct loop *l)
 {
-    const struct loop_access *best = &l->operands[0];
-    int most = -1;
+    int best = 0, most = -1;
     for (int i = 0; i < l->n_operands; i++) {
         int n = 0;
         for (int a = l->rank; a < l->rank + l->n_reduced; a++)
             n += l->operands[i].stride[a] != 0;
         if (n > most) {
             most = n;
-            best = &l->operands[i];
+            best = i;
         }
     }
     return best;
@@ -197,9 +161,9 @@ static void prepare_loop(struct compiled_loop *c, const struct loop *l, int thre
     c->loop = l;
     c->is_copy = is_plain_copy(l);
     prepare_accesses(c, arena);
-    c->rank = place_axes(c, 0, l->rank, &l->results[0].to, 0);
+    c->rank = place_axes(c, 0, l->rank, l->n_operands, 0, arena);
     if (l->n_reduced)
-        c->n_reduced = place_axes(c, l->rank, l->rank + l->n_reduced, operand_of_most_reduced(l), c->rank);
+        c->n_reduced = place_axes(c, l->rank, l->n_reduced, operand_of_most_reduced(l), c->rank, arena);
     while (c->reduction < l->n_instructions && l->instructions[c->reduction].kind != INSTRUCTION_REDUCE)
         c->reduction++;
     c->goes_along_reduced = reads_along_reduced(c);
