@@ -47,14 +47,12 @@ static uint32_t number_of_content(content_list *known, struct table *by_content,
 static struct content encoded_weight(struct common_graph *c, const struct imported_model *m,
                                      const struct imported_weight *w)
 {
-    struct text text = {0};
+    TEXT(text);
     if (w->tensor)
         meaning_of_tensor(&text, &c->arena, m->file->path, w->tensor);
     else if (w->sparse)
         meaning_of_sparse_tensor(&text, &c->arena, m->file->path, w->sparse);
-    struct content content = content_of(arena_copy(&c->arena, text.chars, text.count, 1), text.count, &w->type);
-    text_free(&text);
-    return content;
+    return content_of(arena_copy(&c->arena, text.chars, text.count, 1), text.count, &w->type);
 }
 
 static bool has_numbers(const struct imported_weight *w)
@@ -193,10 +191,9 @@ static node_id add_opaque(struct common_graph *c, struct common_side *side, node
     uint32_t n_outputs = (uint32_t)meaning_count_named(&source->outputs);
     tensor_id *told = arena_array(&c->arena, tensor_id, n->n_inputs + 1);
     struct type nothing = {0}, *types = arena_array(&c->arena, struct type, n_outputs + 1);
-    struct text text = {0};
+    TEXT(text);
     uint32_t n_told = describe_opaque(&text, c, side, node, inputs, told);
     struct content content = content_of(arena_copy(&c->arena, text.chars, text.count, 1), text.count, &nothing);
-    text_free(&text);
     for (uint32_t i = 0; i < n_outputs; i++)
         types[i] = *graph_type(&m->graph, n->first_output + i);
     node_id added = graph_add_opaque(&c->graph, number_of_content(&c->opaques, &c->opaque_by_content, &content), n_told,
@@ -244,7 +241,7 @@ static bool check_pairs(const struct common_graph *c, const char *what, const st
     for (size_t i = 0; i < n; i++) {
         const struct type *x = graph_type(&c->sides[0].model->graph, a[i].tensor);
         const struct type *y = graph_type(&c->sides[1].model->graph, b[partner[i]].tensor);
-        struct text text = {0};
+        TEXT(text);
         if (are_alike(x, y))
             continue;
         type_print(&text, x);
@@ -252,7 +249,6 @@ static bool check_pairs(const struct common_graph *c, const char *what, const st
         type_print(&text, y);
         error_set_code(error, EXIT_UNSUPPORTED, c->sides[1].model->file->path,
                        "the models cannot be compared: %s %s has the types %s", what, a[i].name, text.chars);
-        text_free(&text);
         return false;
     }
     return true;
@@ -397,12 +393,12 @@ static bool copy_node(struct common_graph *c, struct common_side *side, node_id 
 static bool copy_side(struct common_graph *c, struct common_side *side, struct error *error)
 {
     const struct graph *g = &side->model->graph;
-    bool *live = mem_alloc_zero(g->nodes.count + 1), is_done = true;
+    bool is_done = true;
+    LOCAL_ZEROS(bool, live, g->nodes.count + 1);
     graph_mark_live(g, live);
     for (node_id n = 0; is_done && n < g->nodes.count; n++)
         if (live[n])
             is_done = copy_node(c, side, n, error);
-    mem_free(live, g->nodes.count + 1);
     return is_done;
 }
 
@@ -508,7 +504,8 @@ static void mark_classes_of(const struct common_graph *c, int side, bool *ret_pr
 void shared_classes_init(struct shared_classes *ret_shared, const struct common_graph *c)
 {
     size_t n = c->graph.tensors.count;
-    bool *in_first = mem_alloc_zero(n + 1), *in_second = mem_alloc_zero(n + 1);
+    LOCAL_ZEROS(bool, in_first, n + 1);
+    LOCAL_ZEROS(bool, in_second, n + 1);
     *ret_shared = (struct shared_classes){.is_shared = mem_alloc_zero(n + 1), .n_tensors = n};
     mark_classes_of(c, 0, in_first);
     mark_classes_of(c, 1, in_second);
@@ -516,8 +513,6 @@ void shared_classes_init(struct shared_classes *ret_shared, const struct common_
         ret_shared->is_shared[t] = in_first[c->class_of[t]] && in_second[c->class_of[t]];
         ret_shared->count += ret_shared->is_shared[t];
     }
-    mem_free(in_first, n + 1);
-    mem_free(in_second, n + 1);
 }
 
 void shared_classes_free(struct shared_classes *shared)

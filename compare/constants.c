@@ -137,13 +137,12 @@ static bool is_paid(double *spent, double operations, double most)
 static bool pay_for(struct constants *k, const struct operator_call *call, const struct etype *made, bool is_of_models,
                     bool *is_rounded)
 {
-    struct definition d;
+    struct definition d FREED_BY(definition_free);
     double operations = 1;
     definition_init(&d, &k->scratch, call->n_inputs, call->inputs);
     bool is_affordable = operator_define(&d, call) && d.n_outputs == (int)made->count;
     operations += is_affordable ? definition_flops(&d) : 0;
     *is_rounded = *is_rounded || operations > 1;
-    definition_free(&d);
     for (uint32_t i = 0; is_affordable && i < made->count; i++)
         operations += MOVING_AN_ENTRY * (double)type_elements(&made->types[i]);
     if (!is_affordable || is_of_models)

@@ -1,6 +1,7 @@
 // Evaluates both models over the prime field, tensor by tensor, dropping what is not needed any more.
 #include "compare/field.h"
 
+#include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/numbers/random.h"
 #include "expressions/elements.h"
@@ -353,10 +354,8 @@ static void evaluate_ready(struct evaluation *x, const struct wave *w)
         fill_given_inputs(x, w->ready.items[i]);
 #pragma omp parallel for schedule(dynamic) num_threads(x->threads)
     for (int64_t i = 0; i < n; i++) {
-        struct arena scratch;
-        arena_init(&scratch);
+        ARENA(scratch);
         evaluate_node(x, w->ready.items[i], &scratch);
-        arena_free(&scratch);
     }
     for (int64_t i = 0; i < n; i++) {
         node_id node = w->ready.items[i];
@@ -382,8 +381,7 @@ static void evaluate_all(struct evaluation *x)
 static double count_operations(const struct evaluation *x)
 {
     double operations = 0;
-    struct arena scratch;
-    arena_init(&scratch);
+    ARENA(scratch);
     for (node_id n = 0; n < x->c->n_nodes; n++) {
         struct arena_mark mark = arena_mark(&scratch);
         struct definition d;
@@ -394,7 +392,6 @@ static double count_operations(const struct evaluation *x)
         definition_free(&d);
         arena_release(&scratch, mark);
     }
-    arena_free(&scratch);
     return operations;
 }
 
@@ -435,24 +432,19 @@ static void settle(struct evaluation *x, bool is_cheap, struct field_result *res
 
 static void evaluate_open_outputs(struct evaluation *x, double most_operations, struct field_result *results)
 {
+    ARENA(arena);
     size_t n = x->g->tensors.count;
-    x->of_first = mem_new_array(tensor_id, n + 1);
-    x->is_needed = mem_alloc_zero(n + 1);
-    x->n_readers = mem_alloc_zero((n + 1) * sizeof *x->n_readers);
-    x->values = mem_alloc_zero((n + 1) * sizeof *x->values);
-    x->stand_ins = mem_alloc_zero((n + 1) * sizeof *x->stand_ins);
-    x->decisions = mem_alloc_zero((n + 1) * sizeof *x->decisions);
+    x->of_first = arena_array(&arena, tensor_id, n + 1);
+    x->is_needed = arena_array(&arena, bool, n + 1);
+    x->n_readers = arena_array(&arena, uint32_t, n + 1);
+    x->values = arena_array(&arena, uint64_t *, n + 1);
+    x->stand_ins = arena_array(&arena, const char *, n + 1);
+    x->decisions = arena_array(&arena, const char *, n + 1);
     find_first(x);
     find_needed(x, results);
     settle(x, count_operations(x) <= most_operations, results);
     for (tensor_id t = 0; t < n; t++)
         release(x, t);
-    mem_free_array(x->of_first, n + 1);
-    mem_free(x->is_needed, n + 1);
-    mem_free(x->n_readers, (n + 1) * sizeof *x->n_readers);
-    mem_free(x->values, (n + 1) * sizeof *x->values);
-    mem_free(x->stand_ins, (n + 1) * sizeof *x->stand_ins);
-    mem_free(x->decisions, (n + 1) * sizeof *x->decisions);
 }
 
 void common_graph_compare_in_field(const struct common_graph *c, uint64_t seed, double most_operations, int threads,

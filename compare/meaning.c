@@ -59,10 +59,9 @@ static void tell_encoded_tensor(struct text *out, struct arena *arena, const str
 
 void meaning_of_tensor(struct text *out, struct arena *arena, const char *path, const struct onnx_tensor *t)
 {
-    struct arena own;
+    ARENA(own);
     struct error ignored = {0};
     struct onnx_bytes bytes;
-    arena_init(&own);
     text_printf(out, "[%" PRId64, t->data_type);
     for (size_t i = 0; i < t->dims.count; i++)
         text_printf(out, " %" PRId64, t->dims.items[i]);
@@ -72,7 +71,6 @@ void meaning_of_tensor(struct text *out, struct arena *arena, const char *path, 
         tell_bytes(out, bytes.at, bytes.size);
     else
         tell_encoded_tensor(out, arena, t);
-    arena_free(&own);
 }
 
 void meaning_of_sparse_tensor(struct text *out, struct arena *arena, const char *path,
@@ -256,7 +254,7 @@ static void enter_initializers(struct scope *s, const struct onnx_graph *g)
 static void tell_graph(struct telling *t, const struct scope *outer, const struct onnx_graph *g)
 {
     struct scope s = {.outer = outer};
-    struct key_set needed = {0};
+    struct key_set needed FREED_BY(key_set_free) = {0};
     text_printf(t->out, "{%zu:", g->inputs.count);
     for (size_t i = 0; i < g->inputs.count; i++)
         enter_new(t, &s, &((const struct onnx_value_info *)g->inputs.items[i])->name);
@@ -266,7 +264,6 @@ static void tell_graph(struct telling *t, const struct scope *outer, const struc
     for (size_t i = 0; i < g->outputs.count; i++)
         tell_value(t, &s, &((const struct onnx_value_info *)g->outputs.items[i])->name);
     text_add(t->out, "}");
-    key_set_free(&needed);
     free_scope(&s);
 }
 
@@ -357,7 +354,7 @@ static void tell_strings(struct telling *t, const struct onnx_strings *strings)
 static void tell_function(struct telling *t, const struct onnx_function *f)
 {
     struct scope s = {0};
-    struct key_set needed = {0};
+    struct key_set needed FREED_BY(key_set_free) = {0};
     const struct onnx_list *opsets = t->opsets;
     t->opsets = &f->opsets;
     text_printf(t->out, "function %zu(", f->inputs.count);
@@ -372,7 +369,6 @@ static void tell_function(struct telling *t, const struct onnx_function *f)
         tell_value(t, &s, &f->outputs.items[i]);
     text_add(t->out, ")");
     t->opsets = opsets;
-    key_set_free(&needed);
     free_scope(&s);
 }
 

@@ -118,17 +118,6 @@ static void make_graph(struct running *x, int side, const int64_t *numbers)
         graph_add_output(t.taken.to, t.taken.moved[s->outputs[i]]);
 }
 
-static bool have_equal_outputs(const struct running *x)
-{
-    const struct graph *a = &x->graphs[0], *b = &x->graphs[1];
-    if (a->outputs.count != b->outputs.count)
-        return false;
-    for (size_t i = 0; i < a->outputs.count; i++)
-        if (!type_equal(graph_type(a, a->outputs.items[i]), graph_type(b, b->outputs.items[i])))
-            return false;
-    return true;
-}
-
 static bool has_known_inputs(const struct graph *g)
 {
     for (node_id n = 0; n < g->nodes.count; n++) {
@@ -144,7 +133,7 @@ static const char *reason_not_to_run(const struct running *x)
 {
     if (!has_known_inputs(&x->whole[0]) || !has_known_inputs(&x->whole[1]))
         return "the type of an input is not known: --shape gives it";
-    if (!have_equal_outputs(x))
+    if (!graphs_have_equal_outputs(&x->graphs[0], &x->graphs[1]))
         return "nodes that are kept as they are read tensors of different types";
     return x->graphs[0].outputs.count ? NULL : "there is no output of known type";
 }

@@ -70,7 +70,7 @@ static void add_models(struct saturating *x)
 static void note_classes(struct saturating *x)
 {
     size_t n = x->c->graph.tensors.count;
-    tensor_id *first = mem_new_array(tensor_id, x->e.nodes.count + 1);
+    LOCAL_ARRAY(tensor_id, first, x->e.nodes.count + 1);
     for (size_t i = 0; i < x->e.nodes.count; i++)
         first[i] = NO_TENSOR;
     for (tensor_id t = 0; t < n; t++) {
@@ -80,7 +80,6 @@ static void note_classes(struct saturating *x)
         *of_class = *of_class == NO_TENSOR ? t : *of_class;
         x->c->class_of[t] = *of_class;
     }
-    mem_free_array(first, x->e.nodes.count + 1);
     shared_classes_free(&x->shared);
     shared_classes_init(&x->shared, x->c);
 }

@@ -10,21 +10,18 @@
 // False: it is no valid call.
 static bool print_call(struct text *out, struct arena *arena, const struct operator_call *call)
 {
-    struct definition d;
+    struct definition d FREED_BY(definition_free);
     definition_init(&d, arena, call->n_inputs, call->inputs);
     bool is_defined = operator_define(&d, call);
     if (is_defined)
         definition_print_typed(out, &d);
-    definition_free(&d);
     return is_defined;
 }
 
 static bool defines(struct arena *arena, const struct operator_call *call, const struct text *expected)
 {
-    struct text text = {0};
-    bool is_same = print_call(&text, arena, call) && strcmp(text.chars, expected->chars) == 0;
-    text_free(&text);
-    return is_same;
+    TEXT(text);
+    return print_call(&text, arena, call) && strcmp(text.chars, expected->chars) == 0;
 }
 
 static void lessen(struct arena *arena, const struct operator_call *call, const struct text *expected, int64_t *pad)
@@ -42,7 +39,7 @@ const struct attribute_value *attributes_without_unread_pads(struct arena *arena
 {
     int role = operator_find_role(call->op, ROLE_WINDOW_PADS);
     uint32_t count = role < 0 ? 0 : call->attributes[role].count;
-    struct text expected = {0};
+    TEXT(expected);
     if (count == 0 || !print_call(&expected, arena, call))
         return call->attributes;
     struct attribute_value *attributes = arena_array(arena, struct attribute_value, operator_n_attributes(call->op));
@@ -54,6 +51,5 @@ const struct attribute_value *attributes_without_unread_pads(struct arena *arena
     lessened.attributes = attributes;
     for (uint32_t end = count / 2; end < count; end++)
         lessen(arena, &lessened, &expected, &pads[end]);
-    text_free(&expected);
     return attributes;
 }

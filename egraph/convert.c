@@ -10,37 +10,33 @@
 
 static uint32_t intern_outputs(struct egraph *e, const struct graph *g, const struct node *n)
 {
-    struct type *types = mem_new_array(struct type, n->n_outputs + 1);
+    LOCAL_ARRAY(struct type, types, n->n_outputs + 1);
     for (uint32_t i = 0; i < n->n_outputs; i++)
         types[i] = *graph_type(g, n->first_output + i);
-    uint32_t interned = egraph_intern_type(e, n->n_outputs, types);
-    mem_free_array(types, n->n_outputs + 1);
-    return interned;
+    return egraph_intern_type(e, n->n_outputs, types);
 }
 
 static void add_node(struct egraph *e, const struct graph *g, node_id id, enode_id *ids)
 {
     const struct node *n = &g->nodes.items[id];
-    enode_id *children = mem_new_array(enode_id, n->n_inputs + 1);
+    LOCAL_ARRAY(enode_id, children, n->n_inputs + 1);
     for (uint32_t i = 0; i < n->n_inputs; i++)
         children[i] = ids[graph_inputs(g, id)[i]];
     enode_id added = egraph_add(e, n->op, egraph_intern_attributes(e, n->op, n->attributes), intern_outputs(e, g, n),
                                 n->n_inputs, children);
     for (uint32_t i = 0; i < n->n_outputs; i++)
         ids[n->first_output + i] = egraph_add_output(e, added, i);
-    mem_free_array(children, n->n_inputs + 1);
 }
 
 void egraph_add_graph(struct egraph *e, const struct graph *g, enode_id *ret_ids)
 {
-    bool *live = mem_new_array(bool, g->nodes.count + 1);
+    LOCAL_ARRAY(bool, live, g->nodes.count + 1);
     graph_mark_live(g, live);
     for (tensor_id t = 0; t < g->tensors.count; t++)
         ret_ids[t] = NO_ENODE;
     for (node_id n = 0; n < g->nodes.count; n++)
         if (live[n])
             add_node(e, g, n, ret_ids);
-    mem_free_array(live, g->nodes.count + 1);
 }
 
 // --- origins ---------------------------------------------------------------------------------------------------------
@@ -123,7 +119,7 @@ static node_id add_application(struct building *b, enode_id n)
     const struct operator* op = egraph_operator(b->e, n);
     const struct etype *made = &b->e->types.items[node->type];
     node_id added = NO_NODE, origin = origin_node(b, n);
-    tensor_id *inputs = mem_new_array(tensor_id, node->n_children + 1);
+    LOCAL_ARRAY(tensor_id, inputs, node->n_children + 1);
     for (uint32_t i = 0; i < node->n_children; i++)
         inputs[i] = b->built[egraph_edges(b->e, n)[i].child];
     if (op->flags & OPERATOR_IS_LEAF)
@@ -135,7 +131,6 @@ static node_id add_application(struct building *b, enode_id n)
         b->is_ill_typed = true;
     if (origin != NO_NODE && added != NO_NODE)
         graph_set_origin(b->g, added, b->origins->graph->nodes.items[origin].origin);
-    mem_free_array(inputs, node->n_children + 1);
     return added;
 }
 

@@ -168,14 +168,13 @@ static enode_id append(struct egraph *e, struct enode n, const enode_id *given, 
 
 static enode_id add(struct egraph *e, struct enode n, const enode_id *given)
 {
-    struct children children;
+    struct children children FREED_BY(children_free);
     children_init(&children, n.n_children);
     canonicalise(e, &n, given, children.items);
     uint64_t hash = hash_of(&n, children.items);
     enode_id id = find_application(e, hash, &n, children.items);
     if (id == TABLE_NONE)
         id = append(e, n, given, children.items, hash);
-    children_free(&children);
     return id;
 }
 

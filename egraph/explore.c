@@ -1,6 +1,7 @@
 // A round: choose rules, search, judge what was found, ban, apply, rebuild, resolve cycles.
 #include "egraph/explore.h"
 
+#include "core/memory/arena.h"
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/system/thread_pool.h"
@@ -186,9 +187,9 @@ static void search_rules(struct exploration *x, const bool *is_used, ematches *r
 {
     double started = clock_seconds();
     size_t n_nodes = x->e->nodes.count, n_rules = x->rules->rules.count;
-    struct eindex index;
+    struct eindex index FREED_BY(eindex_free);
     bool *is_root = mark_roots(x);
-    uint32_t *since = mem_new_array(uint32_t, n_rules + 1);
+    LOCAL_ARRAY(uint32_t, since, n_rules + 1);
     for (size_t i = 0; i < n_rules; i++)
         since[i] = x->of_rules.items[i].since;
     eindex_init(&index, x->e);
@@ -201,8 +202,6 @@ static void search_rules(struct exploration *x, const bool *is_used, ematches *r
                               .team = x->team,
                               .may_share = x->options.may_share};
     ematch_search(&s, ret_matches, ret_is_cut);
-    eindex_free(&index);
-    mem_free_array(since, n_rules + 1);
     if (is_root)
         mem_free_array(is_root, n_nodes + 1);
     x->seconds_searching += clock_seconds() - started;
@@ -304,22 +303,21 @@ struct round {
     ematches matches;
     bool *is_used, *is_cut;
     uint32_t *counts;
-    size_t n_rules;
+    struct arena arena;   // of these
 };
 
 static void round_init(struct round *r, size_t n_rules)
 {
-    *r = (struct round){.n_rules = n_rules};
-    r->is_used = mem_alloc_zero(n_rules + 1);
-    r->is_cut = mem_alloc_zero(n_rules + 1);
-    r->counts = mem_alloc_zero((n_rules + 1) * sizeof *r->counts);
+    *r = (struct round){.matches = {0}};
+    arena_init(&r->arena);
+    r->is_used = arena_array(&r->arena, bool, n_rules + 1);
+    r->is_cut = arena_array(&r->arena, bool, n_rules + 1);
+    r->counts = arena_array(&r->arena, uint32_t, n_rules + 1);
 }
 
 static void round_free(struct round *r)
 {
-    mem_free(r->is_used, r->n_rules + 1);
-    mem_free(r->is_cut, r->n_rules + 1);
-    mem_free(r->counts, (r->n_rules + 1) * sizeof *r->counts);
+    arena_free(&r->arena);
     vec_free(&r->matches);
 }
 
@@ -334,7 +332,7 @@ static bool is_anything_banned(const struct exploration *x)
 // False: it is the last one.
 static bool explore_once(struct exploration *x, uint32_t number)
 {
-    struct round r;
+    struct round r FREED_BY(round_free);
     struct exploration_round told = {0};
     double started = clock_seconds();
     size_t nodes = x->e->nodes.count, unions = x->e->n_unions;
@@ -354,7 +352,6 @@ static bool explore_once(struct exploration *x, uint32_t number)
     told.n_classes = (uint32_t)x->e->n_classes;
     told.seconds = clock_seconds() - started;
     vec_push(&x->rounds, told);
-    round_free(&r);
     if (!has_room)
         x->end = EXPLORATION_NODES;
     return has_room &&

@@ -133,10 +133,9 @@ static struct rule_instance judge_in(struct instances *x, struct graph *g, uint3
 static struct rule_instance judge(struct instances *x, uint32_t rule, const eclass_id *variables, const enode_id *nodes)
 {
     struct arena_mark mark = arena_mark(&x->graphs), scratch = arena_mark(&x->scratch);
-    struct graph g;
+    struct graph g FREED_BY(graph_free);
     graph_init(&g, &x->graphs);
     struct rule_instance result = judge_in(x, &g, rule, variables, nodes);
-    graph_free(&g);
     arena_release(&x->scratch, scratch);
     arena_release(&x->graphs, mark);
     return result;
@@ -163,11 +162,10 @@ bool instances_validate(struct instances *x, uint32_t rule, const eclass_id *var
                         instance_validation *is_right, void *context)
 {
     struct arena_mark mark = arena_mark(&x->graphs), scratch = arena_mark(&x->scratch);
-    struct graph g;
+    struct graph g FREED_BY(graph_free);
     struct match m;
     graph_init(&g, &x->graphs);
     bool result = match_source(x, &g, rule, variables, nodes, &m) && is_right(context, &m, &g);
-    graph_free(&g);
     arena_release(&x->scratch, scratch);
     arena_release(&x->graphs, mark);
     return result;

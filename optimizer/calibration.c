@@ -69,7 +69,8 @@ static bool is_warm(double started)
 
 static bool run_plan(struct contenders *f, struct contender *c, struct profile *p, struct error *error)
 {
-    double *once = mem_new_array(double, p->plan->steps.count + 1), started = clock_seconds();
+    double started = clock_seconds();
+    LOCAL_ARRAY(double, once, p->plan->steps.count + 1);
     double n_warm_up = contest_runs_to_warm_up(c->estimate);
     bool is_done = true;
     for (int i = 0; is_done && i < n_warm_up && !is_warm(started) && !interrupt_requested(); i++)
@@ -79,7 +80,6 @@ static bool run_plan(struct contenders *f, struct contender *c, struct profile *
             break;
         is_done = run_profiled(f, c, p, tried >= MOST_DISTURBED * PROFILE_LEAST_RUNS, once, error);
     }
-    mem_free_array(once, p->plan->steps.count + 1);
     return is_done;
 }
 
@@ -96,28 +96,25 @@ static void note_steps(struct optimizing *o, const struct profile *p)
 
 static void keep_whole_runs(struct optimizing *o, const struct contender *c, const struct profile *p)
 {
-    double *whole = mem_new_array(double, PROFILE_MOST_RUNS);
+    LOCAL_ARRAY(double, whole, PROFILE_MOST_RUNS);
     for (size_t k = 0; k < p->n_runs; k++)
         for (size_t i = 0; i < p->plan->steps.count; i++)
             whole[k] = (i ? whole[k] : 0) + p->seconds[i * PROFILE_MOST_RUNS + k];
     vec_push(&o->results.profiled, ((struct profiled_plan){c->plan_hash, sample_summarize(whole, p->n_runs)}));
-    mem_free_array(whole, PROFILE_MOST_RUNS);
 }
 
 // A contender that is known is not even loaded.
 static bool is_contender_known(struct optimizing *o, const struct contender *c)
 {
-    struct arena arena;
+    ARENA(arena);
     struct plan plan = {0};
     struct error ignored = {0};
-    arena_init(&arena);
     struct plan_request request = backend_plan_request(o->backend, c->graph, c->layouts, &arena);
     bool is_known = plan_make(&plan, &request, &ignored);
     if (is_known)
         backend_choose(o->backend, &plan);
     is_known = is_known && is_known_in_model(o, &plan);
     plan_free(&plan);
-    arena_free(&arena);
     return is_known;
 }
 
@@ -172,7 +169,7 @@ static double adopt_notes(struct contenders *f)
 
 bool optimizing_calibrate(struct optimizing *o, double *ret_change)
 {
-    struct contenders f;
+    struct contenders f FREED_BY(contenders_close);
     bool is_any = false, is_done = true;
     phases_enter(&o->time.phases, PHASE_PROFILING);
     vec_clear(&o->results.profiled);
@@ -194,6 +191,5 @@ bool optimizing_calibrate(struct optimizing *o, double *ret_change)
         log_info(o->options->log, "%zu costs differ in the models; estimates change by up to %.1f %%",
                  o->report.costs.corrections.count, 1e2 * *ret_change);
     }
-    contenders_close(&f);
     return is_done;
 }

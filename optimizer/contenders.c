@@ -88,12 +88,10 @@ double contender_estimate(struct optimizing *o, const struct contender *c)
 // What it took to find them goes at once.
 static bool find_layouts(struct contenders *f, struct contender *c, struct error *error)
 {
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     bool are_found = backend_find_layouts(f->o->backend, c->graph, &arena, &c->layouts, error);
     if (are_found && c->layouts)
         c->layouts = arena_copy(&f->arena, c->layouts, c->graph->tensors.count, 1);
-    arena_free(&arena);
     return are_found;
 }
 
@@ -144,12 +142,11 @@ static void open_empty(struct contenders *f, struct optimizing *o)
 static void make_inputs(struct contenders *f)
 {
     struct optimizing *o = f->o;
-    struct graph whole;
+    struct graph whole FREED_BY(graph_free);
     graph_cut(&whole, &o->model.graph, NULL, &o->inputs.cut);
     model_inputs_fill(&f->inputs, &whole, o->inputs.cut.n_inputs, (uint64_t)o->options->seed, INDEX_LIMIT, &f->arena);
     model_inputs_give(&f->inputs, &o->inputs.given);
     f->weights = model_list_weights(&o->model, &whole);
-    graph_free(&whole);
     backend_rest(o->backend);
 }
 
@@ -269,12 +266,11 @@ static bool hold_once(struct contenders *f, const struct contest *c, struct cont
 
 void optimizing_tell_of_one_thread(struct optimizing *o)
 {
-    struct text load = {0};
+    TEXT(load);
     machine_print_load(&load);
     log_warning(o->options->log, "this machine is busy (%s): models are timed on one thread",
                 load.chars ? load.chars : "");
     o->report.timing.is_on_one_thread = true;
-    text_free(&load);
 }
 
 // A single thread is timed by what it did: others take nothing from that but what they do to caches.
@@ -343,7 +339,7 @@ static void enter_way(struct contenders *f, const struct contender *way)
 double contenders_gain(struct optimizing *o, const struct contender ways[2])
 {
     static const bool is_result[] = {false, true};
-    struct contenders f;
+    struct contenders f FREED_BY(contenders_close);
     struct contest_outcome outcome = {.gain = {0}};
     open_empty(&f, o);
     enter_way(&f, &ways[0]);
@@ -357,7 +353,6 @@ double contenders_gain(struct optimizing *o, const struct contender ways[2])
                               .prepares_all = true,
                               .most_loaded = most_loaded(&f)};
     bool is_held = hold_once(&f, &c, &outcome) && !outcome.is_disturbed && !outcome.is_undecided;
-    contenders_close(&f);
     if (!is_held)
         *o->error = (struct error){0};
     return is_held && ratio_is_a_gain(&outcome.gain) ? outcome.gain.ratio : 0;

@@ -16,7 +16,8 @@
 // Operators that run each time; a split is a part of what it splits.
 static size_t count_operators(const struct graph *g)
 {
-    bool *live = mem_new_array(bool, g->nodes.count + 1), *varies = mem_new_array(bool, g->tensors.count + 1);
+    LOCAL_ARRAY(bool, live, g->nodes.count + 1);
+    LOCAL_ARRAY(bool, varies, g->tensors.count + 1);
     size_t n_operators = 0;
     graph_mark_live(g, live);
     for (node_id n = 0; n < g->nodes.count; n++) {
@@ -28,8 +29,6 @@ static size_t count_operators(const struct graph *g)
             varies[graph_output_of(g, n, i)] = is_variable;
         n_operators += live[n] && is_variable && node->n_inputs > 0 && !operator_splits(node->op);
     }
-    mem_free_array(live, g->nodes.count + 1);
-    mem_free_array(varies, g->tensors.count + 1);
     return n_operators;
 }
 

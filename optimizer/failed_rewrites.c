@@ -67,10 +67,7 @@ static bool is_left_out(const struct optimizing *o, const char *name)
 static bool is_kept(const struct rule *r, const void *context)
 {
     const struct optimizing *o = context;
-    for (size_t i = 0; i < o->rules.left_out.count; i++)
-        if (strcmp(o->rules.left_out.items[i], r->name) == 0)
-            return false;
-    return !(o->rules.leaves_out_differences && rule_introduces_differences(r));
+    return !is_left_out(o, r->name) && !(o->rules.leaves_out_differences && rule_introduces_differences(r));
 }
 
 static void leave_out_step(struct optimizing *o, const struct rule *r, struct text *names)
@@ -86,7 +83,7 @@ static void leave_out_step(struct optimizing *o, const struct rule *r, struct te
 // False: the device failed, or no rewrite is to blame.
 static bool leave_out_culprits(struct optimizing *o)
 {
-    struct text names = {0};
+    TEXT(names);
     size_t last;
     if (o->results.found.milestones.count == 0 || !find_first_that_differs(o, &last))
         return false;
@@ -99,7 +96,6 @@ static bool leave_out_culprits(struct optimizing *o)
     if (is_any)
         log_warning(o->options->log, "%s: the check fails at output %s by a rewrite of %s: it searches without that",
                     o->options->input, o->report.check.failed_output, names.chars);
-    text_free(&names);
     return is_any;
 }
 

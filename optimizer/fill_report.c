@@ -72,14 +72,13 @@ static void count_inexact(struct optimizing *o)
     const struct graph *graphs[2] = {&o->model.graph, &o->results.found.graph};
     o->report.costs.allowed_error = o->backend->options.error_budget;
     for (int i = 0; o->report.costs.allowed_error > 0 && i < 2; i++) {
-        struct graph runnable;
+        struct graph runnable FREED_BY(graph_free);
         struct error ignored = {0};
         graph_cut(&runnable, graphs[i], graphs[1 - i], &o->inputs.cut);
         o->backend->policy = o->results.policies[i];
         o->backend->measuring.only_recalls = true;
         backend_inexact_steps(o->backend, &runnable, &o->report.costs.inexact[i], &ignored);
         o->backend->measuring.only_recalls = false;
-        graph_free(&runnable);
     }
 }
 
@@ -185,14 +184,13 @@ void optimizing_describe(struct optimizing *o)
     if (!o->report.written.file_types[1])
         o->report.written.file_types[1] = o->report.written.file_types[0];
     for (int i = 0; i < 2 && !o->search.step_costs; i++) {
-        struct graph runnable;
+        struct graph runnable FREED_BY(graph_free);
         struct error error = {0};
         graph_cut(&runnable, graphs[i], graphs[1 - i], &o->inputs.cut);
         graph_steps_init(&o->results.steps[i]);
         o->backend->policy = o->results.policies[i];
         o->report.written.steps[i] =
             graph_steps_collect(&o->results.steps[i], o->backend, &runnable, &error) ? &o->results.steps[i] : NULL;
-        graph_free(&runnable);
     }
 }
 

@@ -32,7 +32,7 @@ static void tell_of_guesses(const struct optimizing *o)
 {
     struct graph runnable;
     struct estimate estimate;
-    struct text text = {0};
+    TEXT(text);
     struct error error = {0};
     if (o->checker == o->backend)
         return;
@@ -44,28 +44,18 @@ static void tell_of_guesses(const struct optimizing *o)
         log_info(o->options->log, "guessed costs:\n%s", text.chars);
     }
     graph_free(&runnable);
-    text_free(&text);
 }
 
 // What was rewritten may take more memory than the original.
 static bool has_room_for_result(struct optimizing *o)
 {
-    struct graph runnable;
+    struct graph runnable FREED_BY(graph_free);
     struct error error = {0};
     graph_cut(&runnable, &o->results.found.graph, &o->model.graph, &o->inputs.cut);
     o->report.timing.is_too_large = !backend_has_room(o->checker, &runnable, NULL, &error);
     if (o->report.timing.is_too_large)
         log_warning(o->options->log, "%s: the result: %s", o->options->input, error.message);
-    graph_free(&runnable);
     return !o->report.timing.is_too_large;
-}
-
-static bool have_equal_outputs(const struct graph *a, const struct graph *b)
-{
-    bool are_equal = a->outputs.count == b->outputs.count;
-    for (size_t i = 0; are_equal && i < a->outputs.count; i++)
-        are_equal = type_equal(graph_type(a, a->outputs.items[i]), graph_type(b, b->outputs.items[i]));
-    return are_equal;
 }
 
 // Each rewrite was made at all probes; here the whole result is.
@@ -80,7 +70,7 @@ static bool is_typed_at_probes(struct optimizing *o)
             return false;
         is_typed = graph_cut(&after, &o->results.found.graph, &o->model.graph, &at);
         if (is_typed) {
-            is_typed = have_equal_outputs(&before, &after);
+            is_typed = graphs_have_equal_outputs(&before, &after);
             graph_free(&after);
         }
         graph_free(&before);

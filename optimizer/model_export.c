@@ -32,7 +32,7 @@ static void isolate_node(struct graph *ret_graph, const struct graph *g, node_id
 static bool run_on_device(struct backend *b, const struct graph *g, node_id n, const struct tensor_value *inputs,
                           struct tensor_value *ret_outputs, struct arena *arena, struct error *error)
 {
-    struct graph alone;
+    struct graph alone FREED_BY(graph_free);
     isolate_node(&alone, g, n);
     struct model *model = backend_prepare(b, &alone, 0, NULL, error);
     bool is_run = model != NULL;
@@ -41,7 +41,6 @@ static bool run_on_device(struct backend *b, const struct graph *g, node_id n, c
         is_run = model_run(model, inputs, ret_outputs, error);
         model_free(model);
     }
-    graph_free(&alone);
     return is_run;
 }
 

@@ -238,14 +238,13 @@ static bool choose_sizes(struct optimizing *o)
 
 static const char *reason_not_to_measure(struct optimizing *o)
 {
-    struct text load = {0};
+    TEXT(load);
     if (!o->report.timing.is_disturbed)
         return time_limit_is_over(&o->time.limit) ? "the time was over before the result was seen to be faster"
                                                   : "it was interrupted before the result was seen to be faster";
     machine_print_load(&load);
     const char *reason =
         arena_printf(&o->model.arena, "it is not measured: this machine is busy (%s)", load.chars ? load.chars : "");
-    text_free(&load);
     return reason;
 }
 

@@ -134,14 +134,13 @@ static enum check_verdict verdict_of(const output_comparisons *outputs)
 static void judge(struct optimizing *o, const struct pair *pair)
 {
     o->report.check.tolerance = comparison_tolerance(&pair->graphs[0], o->options->allows_tf32, o->options->tolerance);
-    output_comparisons more = {0};
+    LOCAL_LIST(output_comparisons, more);
     for (int attempt = 0; attempt < INPUT_ATTEMPTS; attempt++)
         if (pair->is_recorded[attempt]) {
             recordings_compare(&pair->recordings[0][attempt], &pair->recordings[1][attempt], o->report.check.tolerance,
                                attempt ? &more : &o->report.check.outputs);
             outputs_merge(&o->report.check.outputs, &more);
         }
-    vec_free(&more);
     name_outputs(o);
     o->report.check.verdict = verdict_of(&o->report.check.outputs);
     report_note_never_finite(&o->report, &o->report.check.outputs);
@@ -184,10 +183,8 @@ static struct tensor_value *random_weights(struct optimizing *o, const struct te
 
 static bool check_with_random_weights(struct optimizing *o, const struct tensor_value *own)
 {
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     bool is_done = compare(o, random_weights(o, own, &arena));
-    arena_free(&arena);
     o->report.check.reason = o->report.check.verdict == CHECK_PASSED
                                  ? "with random weights, as the outputs are constant with the model's own"
                                  : "outputs are constant, with the model's own weights and with random ones";
@@ -196,11 +193,9 @@ static bool check_with_random_weights(struct optimizing *o, const struct tensor_
 
 static const struct tensor_value *list_weights(struct optimizing *o)
 {
-    struct graph runnable;
+    struct graph runnable FREED_BY(graph_free);
     graph_cut(&runnable, &o->model.graph, &o->results.found.graph, &o->inputs.cut);
-    const struct tensor_value *weights = model_list_weights(&o->model, &runnable);
-    graph_free(&runnable);
-    return weights;
+    return model_list_weights(&o->model, &runnable);
 }
 
 // Inputs of a round, and outputs of all rounds of both models.
@@ -235,10 +230,9 @@ static bool has_room_to_compare(struct optimizing *o, struct error *error)
 // The user's runtime, which has memory of its own, may be asked yet.
 static void leave_out_check(struct optimizing *o, size_t check, const struct error *error)
 {
-    struct text sizes = {0};
+    TEXT(sizes);
     profile_print(&sizes, &o->model, o->inputs.bindings.checks[check]);
     log_warning(o->options->log, "%s: not checked here at %s: %s", o->options->input, sizes.chars, error->message);
-    text_free(&sizes);
     if (!o->runtime.is_open || o->options->is_timing_skipped)
         bindings_drop_check(&o->inputs.bindings, check);
 }

@@ -67,14 +67,13 @@ static double estimated_change(const struct region_contest *c, const struct regi
 {
     struct estimator e = optimizing_estimator(c->o);
     struct graph only;
-    bool *is_taken = mem_alloc_zero(c->regions.count + 1);
+    LOCAL_ZEROS(bool, is_taken, c->regions.count + 1);
     mark_class(c, k, is_taken);
     double change = NAN;
     if (rewritten_regions_take(&c->regions, is_taken, &only)) {
         change = estimator_known_seconds(&e, &only) - before;
         graph_free(&only);
     }
-    mem_free(is_taken, c->regions.count + 1);
     return isfinite(change) ? change : 0;
 }
 
@@ -136,11 +135,10 @@ static bool gains(struct region_contest *c, const struct region_class *k)
 {
     struct graph without, with;
     struct side_by_side times;
-    bool *is_taken = mem_alloc_zero(c->regions.count + 1), is_faster = k->change <= 0;
-    if (is_time_over(c) || !rewritten_regions_take(&c->regions, c->is_kept, &without)) {
-        mem_free(is_taken, c->regions.count + 1);
+    bool is_faster = k->change <= 0;
+    LOCAL_ZEROS(bool, is_taken, c->regions.count + 1);
+    if (is_time_over(c) || !rewritten_regions_take(&c->regions, c->is_kept, &without))
         return is_faster;
-    }
     memcpy(is_taken, c->is_kept, c->regions.count * sizeof *is_taken);
     mark_class(c, k, is_taken);
     if (rewritten_regions_take(&c->regions, is_taken, &with)) {
@@ -154,7 +152,6 @@ static bool gains(struct region_contest *c, const struct region_class *k)
         graph_free(&with);
     }
     graph_free(&without);
-    mem_free(is_taken, c->regions.count + 1);
     return is_faster;
 }
 

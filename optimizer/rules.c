@@ -23,13 +23,11 @@ static const struct rule *find_rule(const struct rule_set *rules, size_t n, cons
 
 static bool say_the_same(const struct rule *x, const struct rule *y)
 {
-    struct text of_x = {0}, of_y = {0};
+    TEXT(of_x);
+    TEXT(of_y);
     rule_print_statement(&of_x, x);
     rule_print_statement(&of_y, y);
-    bool is_same = strcmp(of_x.chars, of_y.chars) == 0;
-    text_free(&of_x);
-    text_free(&of_y);
-    return is_same;
+    return strcmp(of_x.chars, of_y.chars) == 0;
 }
 
 static bool is_of_backtracking(const struct optimizing *o, const struct rule *r)
@@ -177,7 +175,7 @@ static bool derives(const struct optimizing *o)
 
 void optimizing_derive_rules(struct optimizing *o)
 {
-    struct text text = {0};
+    TEXT(text);
     size_t first = o->rules.set.rules.count;
     uint32_t number = number_behind(&o->rules.set);
     bool has_egraph = o->rules.is_of_egraph.count > 0;
@@ -198,5 +196,4 @@ void optimizing_derive_rules(struct optimizing *o)
     while (has_egraph && o->rules.is_of_egraph.count < number)
         vec_push(&o->rules.is_of_egraph, true);
     move_forward(o, first);
-    text_free(&text);
 }

@@ -20,7 +20,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SEPARATOR ':'
 enum { LOADS_OF_A_DUEL = 3, LOADS_OF_A_VERDICT = 7 };
 
 // --- which one -------------------------------------------------------------------------------------------------------
@@ -29,19 +28,6 @@ static bool ends_with(const char *text, const char *end)
 {
     size_t n = strlen(text), m = strlen(end);
     return n >= m && strcmp(text + n - m, end) == 0;
-}
-
-static bool is_ours(const char *runtime)
-{
-    return strcmp(runtime, "taso") == 0;
-}
-
-// Alone, or with a provider that has a name.
-static bool is_onnxruntime(const char *runtime)
-{
-    static const char name[] = "onnxruntime";
-    size_t n = sizeof name - 1;
-    return strncmp(runtime, name, n) == 0 && (runtime[n] == '\0' || (runtime[n] == SEPARATOR && runtime[n + 1]));
 }
 
 // Nobody said which: that of whoever writes an ONNX model for the processor and lets it be timed.
@@ -66,10 +52,11 @@ static int threads_there(const struct optimize_options *options)
 static bool start_worker(struct optimizing *o)
 {
     const struct optimize_options *options = o->options;
-    const char *provider = options->runtime ? strchr(options->runtime, SEPARATOR) : NULL;
+    const char *provider = NULL;
     struct error error = {0};
-    o->runtime.is_open = worker_start(&o->runtime.worker, options->python, provider ? provider + 1 : NULL,
-                                      threads_there(options), &error);
+    if (options->runtime)
+        runtime_is_onnxruntime(options->runtime, &provider);
+    o->runtime.is_open = worker_start(&o->runtime.worker, options->python, provider, threads_there(options), &error);
     if (o->runtime.is_open || !is_onnxruntime_asked_for(options))
         return true;
     *o->error = error;
@@ -80,7 +67,9 @@ static bool start_worker(struct optimizing *o)
 static bool is_check_wanted(const struct optimizing *o)
 {
     const struct optimize_options *options = o->options;
-    bool is_there = options->runtime ? is_onnxruntime(options->runtime) : options->device == DEVICE_CPU;
+    const char *provider;
+    bool is_there =
+        options->runtime ? runtime_is_onnxruntime(options->runtime, &provider) : options->device == DEVICE_CPU;
     return is_there && options->is_timing_skipped && !o->runtime.is_open && !options->is_check_skipped &&
            !options->measure_command && options->output && ends_with(options->output, ".onnx");
 }
@@ -96,15 +85,16 @@ static bool has_onnxruntime(struct optimizing *o)
 
 bool optimizing_open_runtime(struct optimizing *o)
 {
-    const char *wanted = o->options->runtime;
-    if (wanted && !is_ours(wanted) && !is_onnxruntime(wanted))
+    const char *wanted = o->options->runtime, *provider;
+    bool is_onnxruntime = wanted && runtime_is_onnxruntime(wanted, &provider);
+    if (wanted && strcmp(wanted, "taso") != 0 && !is_onnxruntime)
         return error_set_code(o->error, EXIT_USAGE, NULL, "--runtime is taso or onnxruntime[:PROVIDER], not %s",
                               wanted);
     if (o->options->measure_command) {
         o->runtime = (struct runtime){.command = o->options->measure_command, .is_open = true};
         return true;
     }
-    bool is_wanted = wanted ? is_onnxruntime(wanted) : is_onnxruntime_likely(o->options);
+    bool is_wanted = wanted ? is_onnxruntime : is_onnxruntime_likely(o->options);
     return is_wanted ? start_worker(o) : !o->options->python || !is_check_wanted(o) || has_onnxruntime(o);
 }
 
@@ -135,7 +125,7 @@ static const int64_t *binding_of_set(const struct optimizing *o, int set)
 // Inputs that only nodes read which are kept as they are get values, too.
 static void fill_inputs(struct model_inputs *ret_inputs, const struct optimizing *o, int set, struct arena *arena)
 {
-    struct graph leaves;
+    struct graph leaves FREED_BY(graph_free);
     graph_init(&leaves, arena);
     for (size_t i = 0; i < o->model.inputs.count; i++) {
         struct type type = *graph_type(&o->model.graph, o->model.inputs.items[i].tensor);
@@ -147,7 +137,6 @@ static void fill_inputs(struct model_inputs *ret_inputs, const struct optimizing
     model_inputs_fill(ret_inputs, &leaves, o->model.inputs.count,
                       random_keyed((uint64_t)o->options->seed, (uint64_t)set), o->runtime.index_limit, arena);
     model_inputs_vary(ret_inputs, o->runtime.attempt);
-    graph_free(&leaves);
 }
 
 // What has no value here, or none in numpy, is left to the worker, which makes something up or says that it cannot.
@@ -168,15 +157,13 @@ static bool send_inputs(struct optimizing *o, int set, struct arena *scratch, st
 
 static bool send_all_inputs(struct optimizing *o, struct error *error)
 {
-    struct arena scratch;
+    ARENA(scratch);
     bool are_sent = true;
-    arena_init(&scratch);
     for (int set = 0; are_sent && set < n_sets(o); set++) {
         struct arena_mark mark = arena_mark(&scratch);
         are_sent = send_inputs(o, set, &scratch, error);
         arena_release(&scratch, mark);
     }
-    arena_free(&scratch);
     return are_sent;
 }
 
@@ -191,7 +178,7 @@ static void add_profiles(struct text *sizes, const struct optimizing *o)
 
 void optimizing_do_without_runtime(struct optimizing *o, const struct error *error)
 {
-    struct text sizes = {0};
+    TEXT(sizes);
     if (interrupt_requested()) {
         runtime_close(&o->runtime);
         return;
@@ -200,7 +187,6 @@ void optimizing_do_without_runtime(struct optimizing *o, const struct error *err
     o->report.there.refused_by = arena_string(&o->model.arena, error->message);
     log_warning(o->options->log, "%s%s; %s", error->message, sizes.chars,
                 backend_can_run(o->backend) ? "models are timed by our own executor instead" : "models are not timed");
-    text_free(&sizes);
     runtime_close(&o->runtime);
 }
 
@@ -239,15 +225,11 @@ static void open_step_costs(struct optimizing *o)
 
 static bool runs_on_set(struct optimizing *o, int set)
 {
-    struct arena scratch;
+    ARENA(scratch);
     struct error error = {0};
-    worker_numbers numbers = {0};
-    arena_init(&scratch);
-    bool is_run = send_inputs(o, set, &scratch, &error) &&
-                  worker_compare(&o->runtime.worker, "a", "a", set + 1, &numbers, &error);
-    vec_free(&numbers);
-    arena_free(&scratch);
-    return is_run;
+    LOCAL_LIST(worker_numbers, numbers);
+    return send_inputs(o, set, &scratch, &error) &&
+           worker_compare(&o->runtime.worker, "a", "a", set + 1, &numbers, &error);
 }
 
 // What sizes a model takes is not written in it: two symbols may have to be equal. Where the original fails it is
@@ -338,13 +320,12 @@ static bool run_original(struct optimizing *o, struct error *error)
 // A runtime that somebody names is where the model is to run.
 static bool is_refused(struct optimizing *o, const struct error *error)
 {
-    struct text sizes = {0};
+    TEXT(sizes);
     if (!o->options->runtime || interrupt_requested())
         return false;
     add_profiles(&sizes, o);
     error_set_code(o->error, EXIT_UNSUPPORTED, o->options->input, "%s%s", error->message,
                    sizes.chars ? sizes.chars : "");
-    text_free(&sizes);
     return true;
 }
 
@@ -425,7 +406,7 @@ static void name_runtime_outputs(struct optimizing *o, struct runtime_verdict *v
 static bool compare_with_other_inputs(struct optimizing *o, const char *path, double tolerance,
                                       struct runtime_verdict *v, struct error *error)
 {
-    output_comparisons more = {0};
+    LOCAL_LIST(output_comparisons, more);
     struct error ignored = {0};
     double started = clock_seconds();
     bool is_changed = false;
@@ -439,7 +420,6 @@ static bool compare_with_other_inputs(struct optimizing *o, const char *path, do
             outputs_merge(&v->outputs, &more);
     }
     o->runtime.attempt = 0;
-    vec_free(&more);
     return !is_changed || send_all_inputs(o, error);
 }
 

@@ -125,7 +125,7 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
                                struct search_result *ret_result)
 {
     struct search_options options = search_options_of(o);
-    VEC(void *) workers = {0};
+    LOCAL_VEC(void *, workers);
     struct estimator own = optimizing_estimator(o);
     own.policy = policy;
     own.per_operator = optimizing_seconds_per_operator(o, slant->operator_share);
@@ -167,7 +167,6 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
         turn != TURN_BEFORE_ANOTHER && slant == &slants[0])
         saturate(o, &cost, time_left, ret_result);
     vec_free(&rules.rules);
-    vec_free(&workers);
     if (o->search.step_costs)
         step_costs_hope(o->search.step_costs, 0);
     if (own.per_operator > 0)

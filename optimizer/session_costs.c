@@ -88,7 +88,7 @@ static double note_original_again(const struct sized *s, double seconds)
 static bool profile_files(struct sized *s, const char *const paths[2], const struct numbered_nodes *nodes,
                           struct error *error)
 {
-    worker_kernels kernels = {0};
+    LOCAL_LIST(worker_kernels, kernels);
     double wholes[2];
     bool is_done =
         worker_profile(&s->o->runtime.worker, paths, s->set, SECONDS_OF_A_PROFILE, LEAST_RUNS, &kernels, wholes, error);
@@ -99,7 +99,6 @@ static bool profile_files(struct sized *s, const char *const paths[2], const str
         step_costs_note_session(s->o->search.step_costs, &s->runnable,
                                 seconds_of_nodes(s, nodes, &kernels, wholes[0] / slower), is_original(s));
     }
-    vec_free(&kernels);
     return is_done;
 }
 
@@ -124,8 +123,7 @@ static bool profile(struct sized *s, struct error *error)
 static bool profile_at(struct optimizing *o, const struct graph *g, const struct cut_plan *cut, int set,
                        bool *ret_is_profiled, struct error *error)
 {
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     struct sized s = {.o = o, .whole = g, .set = set, .cut = cut, .arena = &arena};
     s.map = arena_array(&arena, tensor_id, g->tensors.count + 1);
     bool is_done = true;
@@ -135,7 +133,6 @@ static bool profile_at(struct optimizing *o, const struct graph *g, const struct
         *ret_is_profiled = *ret_is_profiled || !is_known;
         graph_free(&s.runnable);
     }
-    arena_free(&arena);
     return is_done;
 }
 
@@ -187,7 +184,7 @@ static double adopt(struct optimizing *o, const graph_list *graphs)
 void optimizing_calibrate_in_runtime(struct optimizing *o, double *ret_change)
 {
     struct error error = {0};
-    graph_list graphs = {0};
+    LOCAL_LIST(graph_list, graphs);
     bool is_any = false, is_done = true;
     phases_enter(&o->time.phases, PHASE_PROFILING);
     *ret_change = 0;
@@ -200,5 +197,4 @@ void optimizing_calibrate_in_runtime(struct optimizing *o, double *ret_change)
         optimizing_do_without_runtime(o, &error);
     else if (is_any || o->results.finalists.count == 0)
         *ret_change = adopt(o, &graphs);
-    vec_free(&graphs);
 }

@@ -109,12 +109,11 @@ static void tune_kernels(struct optimizing *o, const struct graph *g)
 void optimizing_tune_original(struct optimizing *o)
 {
     struct graph runnable;
-    struct arena arena;
+    ARENA(arena);
     struct former former;
     if (o->options->tune_minutes == 0 || !graph_cut(&runnable, &o->model.graph, NULL, &o->inputs.cut))
         return;
     enum phase before = phases_enter(&o->time.phases, PHASE_TUNING);
-    arena_init(&arena);
     if (note_former(o, &runnable, &arena, &former)) {
         tune_kernels(o, &runnable);
         o->report.tuned.kernels_gain = gain_of(o, &former, LAYOUTS_BEST, &arena);
@@ -123,7 +122,6 @@ void optimizing_tune_original(struct optimizing *o)
     }
     forget_former(&former);
     phases_enter(&o->time.phases, before);
-    arena_free(&arena);
     graph_free(&runnable);
 }
 

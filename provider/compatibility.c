@@ -16,11 +16,9 @@ const char *compatibility_text(struct arena *arena)
 
 OrtCompiledModelCompatibility compatibility_of(const char *text)
 {
-    struct arena arena;
+    ARENA(arena);
     int version = 0;
-    arena_init(&arena);
     bool is_this = strcmp(text, compatibility_text(&arena)) == 0;
-    arena_free(&arena);
     if (sscanf(text, "taso %*[^,], form %d,", &version) != 1)
         return OrtCompiledModelCompatibility_EP_NOT_APPLICABLE;
     return version != COMPILED_VERSION ? OrtCompiledModelCompatibility_EP_UNSUPPORTED

@@ -437,9 +437,8 @@ static OrtStatus *run_theirs(struct run *run)
 OrtStatus *compiled_region_run(struct compiled_region *c, OrtKernelContext *context)
 {
     size_t n = c->model.inputs.count;
-    struct arena arena;
+    ARENA(arena);
     struct variant *variant;
-    arena_init(&arena);
     struct run run = {c, context, arena_array(&arena, const OrtValue *, n + 1),
                       arena_array(&arena, const void *, n + 1), arena_array(&arena, int64_t, c->n_dims + 1)};
     OrtStatus *status = NULL;
@@ -452,6 +451,5 @@ OrtStatus *compiled_region_run(struct compiled_region *c, OrtKernelContext *cont
         status = session ? run_ours(&run, session) : run_theirs(&run);
     if (session)
         give_session(c, variant, session);
-    arena_free(&arena);
     return status;
 }

@@ -101,12 +101,11 @@ static const char *write_beside(const struct context_options *o, const char *mod
 OrtNode *context_node_make(const struct runtime *r, const struct context_options *o, const struct graph_node *fused,
                            const char *compiled, const char *model_path, size_t number, struct error *error)
 {
-    struct arena arena;
+    ARENA(arena);
     struct file_map map;
     OrtNode *node = NULL;
     if (!file_map_open(&map, compiled, error))
         return NULL;
-    arena_init(&arena);
     if (o->is_embedded && map.size > INT_MAX)
         error_set_code(error, EXIT_UNSUPPORTED, NULL, "a region of more than 2 GiB needs ep.context_embed_mode 0");
     else if (o->is_embedded)
@@ -117,7 +116,6 @@ OrtNode *context_node_make(const struct runtime *r, const struct context_options
     }
     if (!node && !*error->message)
         error_set_code(error, EXIT_UNSUPPORTED, NULL, "ONNX Runtime makes no EPContext node");
-    arena_free(&arena);
     file_map_close(&map);
     return node;
 }
@@ -178,13 +176,10 @@ static bool link_or_copy(const char *path, const char *compiled, struct error *e
 static bool take_from_file(const char *model_path, const char *name, size_t size, const char *compiled,
                            struct error *error)
 {
-    struct arena arena;
+    ARENA(arena);
     if (memchr(name, '/', size) || memchr(name, '\0', size) || size == 0)
         return error_set(error, NULL, 0, 0, "an EPContext node names no file beside its model");
-    arena_init(&arena);
-    bool is_done = link_or_copy(beside(&arena, model_path, arena_string_n(&arena, name, size)), compiled, error);
-    arena_free(&arena);
-    return is_done;
+    return link_or_copy(beside(&arena, model_path, arena_string_n(&arena, name, size)), compiled, error);
 }
 
 bool context_node_unpack(const struct runtime *r, const struct graph_node *n, const char *model_path,

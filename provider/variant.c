@@ -45,10 +45,9 @@ static int is_late(void *context)
 
 static bool compile(struct variant *v, double seconds, struct error *error)
 {
-    struct arena arena;
+    ARENA(arena);
     taso_options options = *v->options;
     taso_error failure;
-    arena_init(&arena);
     options.arguments.optimize.seconds = SHARE_OF_SEARCH * seconds;
     options.arguments.is_timed = options.arguments.is_checked = false;   // ONNX Runtime is what it is held to
     v->ends = clock_seconds() + seconds;
@@ -59,7 +58,6 @@ static bool compile(struct variant *v, double seconds, struct error *error)
     else if (taso_optimize_file(&options, v->model->file.path, v->path, NULL, &failure) != TASO_DONE)
         is_done = error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s%s%s", failure.file, *failure.file ? ": " : "",
                                  failure.message);
-    arena_free(&arena);
     return is_done;
 }
 

@@ -265,16 +265,15 @@ static bool renew_node(struct graph *g, const struct graph *from, node_id n, con
 // weights: which leaves are weights; NULL: those that were.
 static bool renew_graph(struct graph *ret_graph, const struct graph *g, const uint32_t *weights, struct arena *arena)
 {
-    tensor_id *moved = mem_new_array(tensor_id, g->tensors.count + 1);
-    bool *live = mem_new_array(bool, g->nodes.count + 1), is_typed = true;
+    LOCAL_ARRAY(tensor_id, moved, g->tensors.count + 1);
+    bool is_typed = true;
+    LOCAL_ARRAY(bool, live, g->nodes.count + 1);
     graph_mark_live(g, live);
     graph_init(ret_graph, arena);
     for (node_id n = 0; n < g->nodes.count && is_typed; n++)
         is_typed = !live[n] || renew_node(ret_graph, g, n, weights, moved);
     for (size_t i = 0; is_typed && i < g->outputs.count; i++)
         graph_add_output(ret_graph, moved[g->outputs.items[i]]);
-    mem_free_array(moved, g->tensors.count + 1);
-    mem_free_array(live, g->nodes.count + 1);
     if (!is_typed)
         graph_free(ret_graph);
     return is_typed;
@@ -384,10 +383,9 @@ static bool have_equal_entries(struct field_entries *source, tensor_id x, struct
 
 bool example_holds_over_field(const struct example *e)
 {
-    struct arena a;
+    ARENA(a);
     struct field_entries source, target;
     bool is_equal = true;
-    arena_init(&a);
     field_entries_init(&source, &e->source, KEY, &a);
     field_entries_init(&target, &e->target, KEY, &a);
     for (size_t i = 0; i < e->source.outputs.count && is_equal; i++) {
@@ -397,7 +395,6 @@ bool example_holds_over_field(const struct example *e)
     }
     field_entries_free(&source);
     field_entries_free(&target);
-    arena_free(&a);
     return is_equal;
 }
 

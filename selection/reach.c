@@ -84,8 +84,8 @@ static uint64_t operators_of_source(const struct rule *r)
 
 static void expand(struct reaching *s, size_t number)
 {
-    struct graph from;
-    struct match_index index;
+    struct graph from FREED_BY(graph_free);
+    struct match_index index FREED_BY(match_index_free);
     graph_copy(&from, &s->graphs.items[number]);
     s->from = &from;
     s->from_number = number;
@@ -94,8 +94,6 @@ static void expand(struct reaching *s, size_t number)
     for (size_t i = 0; i < s->r->n_rules && goes_on(s); i++)
         if (!(operators_of_source(s->r->rules[i]) & ~available))
             rule_match(s->r->rules[i], &index, NO_NODE, &s->scratch, add_rewritten, s);
-    match_index_free(&index);
-    graph_free(&from);
 }
 
 static void follow_back(const struct reaching *s, size_t number, struct reach_chain *ret_chain)

@@ -204,12 +204,11 @@ static void judge_uses(struct selecting *s)
     int threads = s->options->threads ? s->options->threads : omp_get_max_threads();
 #pragma omp parallel num_threads(threads)
     {
-        struct typing typing;
+        struct typing typing FREED_BY(typing_free);
         typing_init(&typing);
 #pragma omp for schedule(dynamic)
         for (size_t i = 0; i < s->n; i++)
             judge_candidate(s, &s->candidates[i], &typing);
-        typing_free(&typing);
     }
 }
 
@@ -357,7 +356,7 @@ static size_t collect_kept(const struct selecting *s, size_t end, size_t except,
 
 static void drop_what_follows(struct selecting *s)
 {
-    const struct rule **rules = mem_new_array(const struct rule *, s->n + 1);
+    LOCAL_ARRAY(const struct rule *, rules, s->n + 1);
     for (size_t i = 0; i < s->n; i++)
         if (may_be_dropped(&s->candidates[i]) && is_derived(s, &s->candidates[i], rules, collect_kept(s, i, i, rules)))
             s->candidates[i].use = RULE_IS_DERIVED;
@@ -365,7 +364,6 @@ static void drop_what_follows(struct selecting *s)
         if (may_be_dropped(&s->candidates[i]) &&
             is_derived(s, &s->candidates[i], rules, collect_kept(s, s->n, i, rules)))
             s->candidates[i].use = RULE_IS_DERIVED;
-    mem_free_array(rules, s->n + 1);
 }
 
 // --- all of it -------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 // until the target stands in the source's classes.
 #include "selection/select_for_egraph.h"
 
+#include "core/memory/arena.h"
 #include "egraph/convert.h"
 #include "egraph/explore.h"
 #include "selection/example.h"
@@ -39,14 +40,13 @@ static bool wants_given_weights(const struct rule *r)
 static void explore(const struct deriving *d, struct egraph *e)
 {
     struct exploration_options options = exploration_standard_options;
-    struct exploration x;
+    struct exploration x FREED_BY(exploration_free);
     options.most_nodes = NODES_OF_A_GRAPH * (size_t)d->options->max_graphs;
     options.rounds = (uint32_t)d->options->max_steps;
     options.most_matches = 0;
     options.threads = 1;
     exploration_init(&x, e, &d->used, &options);
     exploration_run(&x);
-    exploration_free(&x);
 }
 
 static bool are_outputs_equal(const struct egraph *e, const struct graph *a, const enode_id *of_a,
@@ -61,18 +61,14 @@ static bool are_outputs_equal(const struct egraph *e, const struct graph *a, con
 static bool follows_at(const struct deriving *d, const struct example *example)
 {
     const struct graph *source = &example->source, *target = &example->target;
-    enode_id *of_source = mem_new_array(enode_id, source->tensors.count + 1);
-    enode_id *of_target = mem_new_array(enode_id, target->tensors.count + 1);
-    struct egraph e;
+    LOCAL_ARRAY(enode_id, of_source, source->tensors.count + 1);
+    LOCAL_ARRAY(enode_id, of_target, target->tensors.count + 1);
+    struct egraph e FREED_BY(egraph_free);
     egraph_init(&e);
     egraph_add_graph(&e, source, of_source);
     explore(d, &e);
     egraph_add_graph(&e, target, of_target);
-    bool follows = are_outputs_equal(&e, source, of_source, target, of_target);
-    egraph_free(&e);
-    mem_free_array(of_source, source->tensors.count + 1);
-    mem_free_array(of_target, target->tensors.count + 1);
-    return follows;
+    return are_outputs_equal(&e, source, of_source, target, of_target);
 }
 
 // --- one rule --------------------------------------------------------------------------------------------------------
@@ -89,7 +85,7 @@ static uint64_t operators_of(const struct rule *r, uint32_t first, uint32_t end)
 static void choose_reachable(struct deriving *d, const struct asked *a)
 {
     uint64_t available = operators_of(a->rule, 0, a->rule->n_source_nodes), before;
-    bool *is_allowed = mem_new_array(bool, d->n + 1);
+    LOCAL_ARRAY(bool, is_allowed, d->n + 1);
     memcpy(is_allowed, d->is_used, d->n);
     memset(d->is_used, 0, d->n);
     do {
@@ -106,7 +102,6 @@ static void choose_reachable(struct deriving *d, const struct asked *a)
     for (size_t i = 0; i < d->n; i++)
         if (d->is_used[i])
             vec_push(&d->used.rules, d->set->rules.items[i]);
-    mem_free_array(is_allowed, d->n + 1);
 }
 
 // Does its source name an axis or another attribute by a number?
@@ -162,7 +157,7 @@ static void make_examples(struct deriving *d)
     int threads = d->options->threads ? d->options->threads : omp_get_max_threads();
 #pragma omp parallel num_threads(threads)
     {
-        struct typing typing;
+        struct typing typing FREED_BY(typing_free);
         typing_init(&typing);
 #pragma omp for schedule(dynamic)
         for (size_t i = 0; i < d->n; i++) {
@@ -171,7 +166,6 @@ static void make_examples(struct deriving *d)
             examples_make(&d->rules[i].examples, d->rules[i].rule, &typing);
             examples_set_weights(&d->rules[i].examples, rule_weights(d->rules[i].rule));
         }
-        typing_free(&typing);
     }
 }
 
@@ -206,9 +200,10 @@ static void drop_what_is_large(struct deriving *d)
 
 void selection_make_for_egraph(struct selection *s, const struct rule_set *set)
 {
+    ARENA(arena);
     struct deriving d = {.set = set, .options = s, .n = set->rules.count};
-    d.rules = mem_alloc_zero((d.n + 1) * sizeof *d.rules);
-    d.is_used = mem_alloc_zero(d.n + 1);
+    d.rules = arena_array(&arena, struct asked, d.n + 1);
+    d.is_used = arena_array(&arena, bool, d.n + 1);
     for (size_t i = 0; i < d.n; i++)
         d.rules[i] = (struct asked){.rule = set->rules.items[i], .number = (uint32_t)i};
     qsort(d.rules, d.n, sizeof *d.rules, compare_rules);
@@ -223,7 +218,5 @@ void selection_make_for_egraph(struct selection *s, const struct rule_set *set)
         s->rules[i] = set->rules.items[i];
         examples_free(&d.rules[i].examples);
     }
-    mem_free(d.rules, (d.n + 1) * sizeof *d.rules);
-    mem_free(d.is_used, d.n + 1);
     vec_free(&d.used.rules);
 }

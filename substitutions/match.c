@@ -110,7 +110,7 @@ static struct term_bindings bindings_of(const struct match *m, const struct grap
 static bool resolve_attributes(const struct operator_call *call, struct arena *scratch, struct attribute_value *values,
                                struct outputs *ret_outputs)
 {
-    struct definition d;
+    struct definition d FREED_BY(definition_free);
     definition_init(&d, scratch, call->n_inputs, call->inputs);
     bool is_typed = operator_define(&d, call);
     if (is_typed && call->op->resolve)
@@ -121,7 +121,6 @@ static bool resolve_attributes(const struct operator_call *call, struct arena *s
             outputs[i] = *definition_output(&d, i);
         *ret_outputs = (struct outputs){d.n_outputs, outputs};
     }
-    definition_free(&d);
     return is_typed;
 }
 
@@ -321,12 +320,11 @@ static bool find_candidates(const struct matching *s, uint32_t pattern_node, nod
     }
     for (uint32_t i = 0; i < pattern->n_inputs; i++) {
         const struct term *t = &s->rule->pattern.terms.items[pattern->inputs[i]];
-        node_list below = {0};
+        LOCAL_LIST(node_list, below);
         bool is_found = !t->is_variable && find_candidates(s, t->index, &below);
         for (size_t j = 0; is_found && j < below.count; j++)
             if (t->output < s->g->nodes.items[below.items[j]].n_outputs)
                 add_readers(s, graph_output_of(s->g, below.items[j], t->output), pattern->op, ret_nodes);
-        vec_free(&below);
         if (is_found)
             return true;
     }
@@ -344,12 +342,11 @@ static bool match_source_anywhere(struct matching *s, uint32_t pattern_node)
 
 static bool match_source_near_what_is_bound(struct matching *s, uint32_t pattern_node)
 {
-    node_list candidates = {0};
+    LOCAL_LIST(node_list, candidates);
     bool goes_on = true;
     bool is_anchored = find_candidates(s, pattern_node, &candidates);
     for (size_t i = 0; goes_on && i < candidates.count; i++)
         goes_on = solve_node(s, pattern_node, candidates.items[i], NULL);
-    vec_free(&candidates);
     return is_anchored ? goes_on : match_source_anywhere(s, pattern_node);
 }
 

@@ -1,5 +1,6 @@
 // Matches of a rule in a graph, and applying it there.
 #pragma once
+#include "core/memory/arena.h"
 #include "graph/graph.h"
 #include "substitutions/rule.h"
 
@@ -17,6 +18,7 @@ struct match_index {
     bool *is_output;                      // of every tensor: is it an output of the graph?
     uint32_t first_of_op[OP_COUNT + 1];   // live nodes by operator: nodes_by_op[first_of_op[op] ..)
     node_id *nodes_by_op;
+    struct arena arena;   // of these
 };
 
 struct match {

@@ -59,11 +59,12 @@ static void sort_nodes_by_operator(struct match_index *index)
 void match_index_init(struct match_index *ret_index, const struct graph *g)
 {
     *ret_index = (struct match_index){.graph = g, .n_nodes = g->nodes.count};
-    ret_index->is_live = mem_new_array(bool, g->nodes.count + 1);
-    ret_index->is_weight = mem_new_array(bool, g->nodes.count + 1);
-    ret_index->is_given = mem_new_array(bool, g->nodes.count + 1);
-    ret_index->nodes_by_op = mem_new_array(node_id, g->nodes.count + 1);
-    ret_index->is_output = mem_alloc_zero(g->tensors.count + 1);
+    arena_init(&ret_index->arena);
+    ret_index->is_live = arena_array(&ret_index->arena, bool, g->nodes.count + 1);
+    ret_index->is_weight = arena_array(&ret_index->arena, bool, g->nodes.count + 1);
+    ret_index->is_given = arena_array(&ret_index->arena, bool, g->nodes.count + 1);
+    ret_index->nodes_by_op = arena_array(&ret_index->arena, node_id, g->nodes.count + 1);
+    ret_index->is_output = arena_array(&ret_index->arena, bool, g->tensors.count + 1);
     graph_mark_live(g, ret_index->is_live);
     mark_outputs(ret_index);
     match_mark_weights(g, ret_index->is_weight);
@@ -74,11 +75,6 @@ void match_index_init(struct match_index *ret_index, const struct graph *g)
 
 void match_index_free(struct match_index *index)
 {
-    size_t n = index->n_nodes + 1;
-    mem_free_array(index->is_live, n);
-    mem_free_array(index->is_weight, n);
-    mem_free_array(index->is_given, n);
-    mem_free_array(index->is_output, index->uses.n_tensors + 1);
-    mem_free_array(index->nodes_by_op, n);
     graph_uses_free(&index->uses);
+    arena_free(&index->arena);
 }

@@ -138,11 +138,9 @@ static const char *text_of_proof(const struct sexp *proof, struct arena *a)
 {
     if (!proof)
         return NULL;
-    struct text text = {0};
+    TEXT(text);
     print_sexp(&text, proof);
-    const char *copy = arena_string(a, text.chars);
-    text_free(&text);
-    return copy;
+    return arena_string(a, text.chars);
 }
 
 static bool parse_rule(struct rule *r, const struct sexp *s, const char *file, struct arena *a, struct error *error)
@@ -317,20 +315,16 @@ void rule_set_add_backwards(struct rule_set *set)
 {
     size_t n = set->rules.count;
     for (size_t i = 0; i < n; i++) {
-        struct text text = {0};
+        TEXT(text);
         struct error ignored;
         print_backwards(&text, set->rules.items[i]);
         rule_set_parse(set, "backwards", text.chars, text.count, &ignored);
-        text_free(&text);
     }
 }
 
 bool rule_set_read(struct rule_set *set, const char *path, struct error *error)
 {
-    struct arena scratch;
+    ARENA(scratch);
     const struct sexp *list;
-    arena_init(&scratch);
-    bool is_read = sexp_parse_file(&scratch, path, &list, error) && add_rules(set, path, list, error);
-    arena_free(&scratch);
-    return is_read;
+    return sexp_parse_file(&scratch, path, &list, error) && add_rules(set, path, list, error);
 }

@@ -99,31 +99,23 @@ static void add_to_sets(struct rule_index *x, size_t rule)
         x->max_reach = x->reach[rule];
 }
 
-static size_t size_of_sets(const struct rule_index *x)
-{
-    return OP_COUNT * x->n_words * sizeof(uint64_t);
-}
-
 void rule_index_init(struct rule_index *x, const struct rule_set *rules)
 {
-    size_t n = rules->rules.count;
-    *x = (struct rule_index){.rules = rules, .n_words = n / 64 + 1};
-    x->of_root = mem_alloc_zero(size_of_sets(x));
-    x->needing = mem_alloc_zero(size_of_sets(x));
+    size_t n = rules->rules.count, n_words = n / 64 + 1;
+    *x = (struct rule_index){.rules = rules, .n_words = n_words};
+    arena_init(&x->arena);
+    x->of_root = arena_array(&x->arena, uint64_t, OP_COUNT * n_words);
+    x->needing = arena_array(&x->arena, uint64_t, OP_COUNT * n_words);
     for (int input = 0; input < RULE_INDEX_INPUTS; input++)
-        x->of_input[input] = mem_alloc_zero(size_of_sets(x));
-    x->reach = mem_alloc_zero(n + 1);
+        x->of_input[input] = arena_array(&x->arena, uint64_t, OP_COUNT * n_words);
+    x->reach = arena_array(&x->arena, uint8_t, n + 1);
     for (size_t rule = 0; rule < n; rule++)
         add_to_sets(x, rule);
 }
 
 void rule_index_free(struct rule_index *x)
 {
-    mem_free(x->of_root, size_of_sets(x));
-    mem_free(x->needing, size_of_sets(x));
-    for (int input = 0; input < RULE_INDEX_INPUTS; input++)
-        mem_free(x->of_input[input], size_of_sets(x));
-    mem_free(x->reach, x->rules->rules.count + 1);
+    arena_free(&x->arena);
 }
 
 // --- how far ---------------------------------------------------------------------------------------------------------

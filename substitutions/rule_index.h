@@ -16,6 +16,7 @@ struct rule_index {
     // UINT8_MAX: its terms are not linked.
     uint8_t *reach, max_reach;   // of those that are
     bool has_unlinked;
+    struct arena arena;   // of the sets
 };
 void rule_index_init(struct rule_index *x, const struct rule_set *rules);   // which has to stay as it is
 void rule_index_free(struct rule_index *x);

@@ -20,11 +20,9 @@ struct statements {
 
 static const char *statement_of(const struct rule *r, struct arena *a)
 {
-    struct text text = {0};
+    TEXT(text);
     rule_print_statement(&text, r);
-    const char *copy = arena_string(a, text.chars);
-    text_free(&text);
-    return copy;
+    return arena_string(a, text.chars);
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -34,7 +32,7 @@ static int compare_texts(const void *a, const void *b)
 
 static void collect_proved(struct statements *s)
 {
-    struct rule_set shipped;
+    struct rule_set shipped FREED_BY(rule_set_free);
     struct error error;
     arena_init(&s->arena);
     rule_set_init(&shipped, &s->arena);
@@ -49,18 +47,15 @@ static void collect_proved(struct statements *s)
         if (rule_claims_proof(shipped.rules.items[i]))
             s->texts[s->count++] = statement_of(shipped.rules.items[i], &s->arena);
     qsort(s->texts, s->count, sizeof *s->texts, compare_texts);
-    rule_set_free(&shipped);
 }
 
 static bool is_among(const struct rule *r, const void *context)
 {
     const struct statements *s = context;
-    struct text text = {0};
+    TEXT(text);
     rule_print_statement(&text, r);
     const char *statement = text.chars;
-    bool is_found = bsearch(&statement, s->texts, s->count, sizeof *s->texts, compare_texts) != NULL;
-    text_free(&text);
-    return is_found;
+    return bsearch(&statement, s->texts, s->count, sizeof *s->texts, compare_texts) != NULL;
 }
 
 static size_t count_claims(const struct rule_set *rules)

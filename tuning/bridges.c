@@ -72,7 +72,7 @@ static bool has_loops(const struct schedule_space *s, const char *family, const 
 
 static bool find_space(struct bridge *bridge, struct backend *b, const char *family, const struct reuse_loops *loops)
 {
-    schedule_spaces spaces = {0};
+    LOCAL_LIST(schedule_spaces, spaces);
     for (size_t i = 0; !bridge->step && i < bridge->plan.steps.count; i++) {
         const struct step *step = &bridge->plan.steps.items[i];
         vec_clear(&spaces);
@@ -83,14 +83,13 @@ static bool find_space(struct bridge *bridge, struct backend *b, const char *fam
                 bridge->space = spaces.items[k];
             }
     }
-    vec_free(&spaces);
     return bridge->step;
 }
 
 struct bridge *bridge_new(struct backend *b, const char *family, const struct reuse_loops *loops)
 {
     int64_t results[5], sums[3];
-    struct text text = {0};
+    TEXT(text);
     if (!find_sizes(loops, results, sums))
         return NULL;
     struct bridge *bridge = mem_alloc_zero(sizeof *bridge);
@@ -98,7 +97,6 @@ struct bridge *bridge_new(struct backend *b, const char *family, const struct re
     graph_init(&bridge->graph, &bridge->arena);
     print_graph(&text, results, sums);
     bool is_made = parse(bridge, &text) && make_plan(bridge, b) && find_space(bridge, b, family, loops);
-    text_free(&text);
     if (is_made)
         return bridge;
     bridge_free(bridge);

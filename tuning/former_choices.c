@@ -17,13 +17,12 @@ struct former_choices {
 static void note(struct former_choices *f, struct backend *b, const struct plan *plan, const struct step *step,
                  enum precision precision)
 {
-    struct step_key key = step_key_of(b, plan, step, precision);
+    struct step_key key FREED_BY(step_key_free) = step_key_of(b, plan, step, precision);
     struct former former;
     if (cost_database_find(b->costs, key.text.chars, &former.cost)) {
         former.key = arena_string(&f->arena, key.text.chars);
         vec_push(&f->all, former);
     }
-    step_key_free(&key);
 }
 
 struct former_choices *former_choices_note(struct backend *b, const struct plan *plan)

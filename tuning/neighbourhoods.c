@@ -1,6 +1,7 @@
 // Hashes of hashes, once for each hop.
 #include "tuning/neighbourhoods.h"
 
+#include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "graph/graph_whole.h"
 
@@ -76,12 +77,13 @@ static void hop(struct hashing *h)
 
 void neighbourhoods_find(const struct graph *g, int hops, uint64_t *ret_fingerprints)
 {
+    ARENA(arena);
     size_t n = g->nodes.count;
     struct hashing h = {.g = g,
-                        .live = mem_new_array(bool, n + 1),
-                        .is_constant = mem_new_array(bool, n + 1),
-                        .now = mem_new_array(uint64_t, n + 1),
-                        .next = mem_new_array(uint64_t, n + 1)};
+                        .live = arena_array(&arena, bool, n + 1),
+                        .is_constant = arena_array(&arena, bool, n + 1),
+                        .now = arena_array(&arena, uint64_t, n + 1),
+                        .next = arena_array(&arena, uint64_t, n + 1)};
     graph_mark_live(g, h.live);
     graph_uses_init(&h.uses, g, h.live);
     find_constants(&h);
@@ -98,8 +100,4 @@ void neighbourhoods_find(const struct graph *g, int hops, uint64_t *ret_fingerpr
         ret_fingerprints[i] = is_configured ? h.now[i] | 1 : 0;
     }
     graph_uses_free(&h.uses);
-    mem_free_array(h.live, n + 1);
-    mem_free_array(h.is_constant, n + 1);
-    mem_free_array(h.now, n + 1);
-    mem_free_array(h.next, n + 1);
 }

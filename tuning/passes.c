@@ -146,13 +146,12 @@ static void note_fusible(struct known_graph *k, node_id node)
 static void note_fusible_nodes(struct passes *p, struct known_graph *k)
 {
     const struct graph *g = k->graph;
-    struct graph_uses uses;
+    struct graph_uses uses FREED_BY(graph_uses_free);
     graph_uses_init(&uses, g, NULL);
     for (node_id i = 0; i < g->nodes.count; i++)
         if (k->of_fusion[i] && g->nodes.items[i].n_outputs == 1 &&
             may_be_fused(p, g, &uses, g->nodes.items[i].first_output))
             note_fusible(k, i);
-    graph_uses_free(&uses);
 }
 
 static bool make_plan(struct passes *p, const struct graph *g, const uint8_t *layouts, struct arena *arena,
@@ -184,11 +183,10 @@ static void note_seconds(struct passes *p, struct known_graph *k, const struct p
 
 static void look_at_best_layouts(struct passes *p, struct known_graph *k)
 {
-    struct arena arena;
+    ARENA(arena);
     struct plan plan = {0};
     struct error ignored = {0};
     const uint8_t *layouts = NULL;
-    arena_init(&arena);
     p->backend->policy = LAYOUTS_BEST;
     backend_find_layouts(p->backend, k->graph, &arena, &layouts, &ignored);
     if (make_plan(p, k->graph, layouts, &arena, &plan)) {
@@ -196,7 +194,6 @@ static void look_at_best_layouts(struct passes *p, struct known_graph *k)
         note_seconds(p, k, &plan);
     }
     plan_free(&plan);
-    arena_free(&arena);
 }
 
 static struct known_graph know_graph(const struct graph *g)
@@ -299,9 +296,8 @@ static void note_layouts(struct passes *p, uint64_t fingerprint, unsigned mask, 
 // Which tensors have a choice depends on what is fused, and on no layout.
 static void list_layouts(struct passes *p, const struct known_graph *k, pass_nodes *ret_nodes)
 {
-    struct arena arena;
+    ARENA(arena);
     struct plan plan = {0};
-    arena_init(&arena);
     uint8_t *decisions = arena_array(&arena, uint8_t, k->graph->tensors.count + 1);
     memset(decisions, LAYOUT_ANY, k->graph->tensors.count);
     decide_nodes(p, k, decisions);
@@ -315,7 +311,6 @@ static void list_layouts(struct passes *p, const struct known_graph *k, pass_nod
             note_layouts(p, k->of_layout[maker], c->mask, k->seconds[maker], ret_nodes);
     }
     plan_free(&plan);
-    arena_free(&arena);
 }
 
 static void list_nodes(void *context, const struct joint_candidate *c, size_t pass, pass_nodes *ret_nodes)

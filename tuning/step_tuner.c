@@ -145,14 +145,13 @@ static size_t count_suitable(struct step_tuner *t)
 static void start_from_listed(struct step_tuner *t)
 {
     const struct step_tuning *s = &t->tuning;
-    choice_list listed = {0};
+    LOCAL_LIST(choice_list, listed);
     struct grid g = grid_of(&t->space);
     int64_t places[GRID_AXES];
     s->backend->methods->list_choices(s->backend, s->plan, s->step, &listed);
     for (size_t i = 0; i < listed.count; i++)
         if (schedule_space_parse(&t->space, listed.items[i].text, places))
             grid_search_start_from(t->search, grid_point(&g, places));
-    vec_free(&listed);
 }
 
 static bool find_choice_so_far(struct step_tuner *t)
@@ -316,7 +315,7 @@ static bool time_all(const struct step_tuner *t, timing_list *timings, size_t of
 static bool try_points(struct step_tuner *t, const int64_t *points, size_t n, struct error *error)
 {
     const struct step_tuning *s = &t->tuning;
-    timing_list timings = {0};
+    LOCAL_LIST(timing_list, timings);
     for (size_t i = 0; i < n; i++) {
         char choice[CHOICE_SIZE];
         print_point(t, points[i], choice);
@@ -331,7 +330,6 @@ static bool try_points(struct step_tuner *t, const int64_t *points, size_t n, st
             tell(t, points[i], own->is_had ? own->cost.seconds : INFINITY);
         t->state.n_tried += own->is_had;
     }
-    vec_free(&timings);
     return is_done;
 }
 
@@ -404,26 +402,24 @@ static void settle(struct step_tuner *t, const timing_list *timings, size_t n)
 
 static bool hold_contest(struct step_tuner *t, struct error *error)
 {
-    timing_list timings = {0};
+    LOCAL_LIST(timing_list, timings);
     size_t n = list_contest(t, &timings);
     bool is_done = n < 2 || time_all(t, &timings, timings.count, INFINITY, error);
     t->settled = t->best;
     if (n > 1 && is_done)
         settle(t, &timings, n);
-    vec_free(&timings);
     return is_done;
 }
 
 // The machine may be faster or slower than it was when the cost database learned of it.
 static bool time_choice_so_far(struct step_tuner *t, struct error *error)
 {
-    timing_list timings = {0};
+    LOCAL_LIST(timing_list, timings);
     t->is_timed = true;
     add_timing(&timings, t->state.choice, PRECISION_EXACT);
     bool is_done = time_all(t, &timings, 1, INFINITY, error);
     if (timings.items[0].is_had)
         t->state.before = t->state.now = timings.items[0].cost.seconds;
-    vec_free(&timings);
     return is_done;
 }
 

@@ -18,22 +18,19 @@
 
 uint64_t timings_step_key(struct backend *b, const struct plan *plan, const struct step *step)
 {
-    struct step_key key = step_key_of(b, plan, step, PRECISION_EXACT);
-    uint64_t hash = hash_string(key.text.chars);
-    step_key_free(&key);
-    return hash;
+    struct step_key key FREED_BY(step_key_free) = step_key_of(b, plan, step, PRECISION_EXACT);
+    return hash_string(key.text.chars);
 }
 
 static void make_ready(struct backend *b, const struct plan *plan, const struct step *step, const timing_list *timings)
 {
-    choice_list choices = {0};
+    LOCAL_LIST(choice_list, choices);
     for (size_t i = 0; i < timings->count; i++) {
         struct listed_choice choice = {.precision = timings->items[i].precision};
         memcpy(choice.text, timings->items[i].choice, sizeof choice.text);
         vec_push(&choices, choice);
     }
     b->methods->make_ready(b, plan, step, &choices);
-    vec_free(&choices);
 }
 
 void timings_take(struct backend *b, const struct plan *plan, const struct step *step, timing_list *timings,
@@ -101,12 +98,10 @@ static size_t read_answers(FILE *from, timing_list *timings, size_t of_a_job)
 
 static FILE *start(const char *command, const char *jobs)
 {
-    struct text line = {0};
+    TEXT(line);
     text_printf(&line, "(%s) < ", command);
     shell_add_word(&line, jobs);
-    FILE *from = shell_start(line.chars);
-    text_free(&line);
-    return from;
+    return shell_start(line.chars);
 }
 
 static bool ask(const char *command, const char *jobs, timing_list *timings, size_t of_a_job, struct error *error)
@@ -127,14 +122,13 @@ bool timings_ask(const char *command, uint64_t step_key, timing_list *timings, s
                  struct error *error)
 {
     struct temporary_folder folder = {0};
-    struct text text = {0};
+    TEXT(text);
     char path[sizeof folder.path + 8];
     if (!temporary_folder_make(&folder, error))
         return false;
     snprintf(path, sizeof path, "%s/jobs", folder.path);
     print_jobs(&text, step_key, timings, of_a_job, best);
     bool is_done = file_write_text(path, text.chars, text.count, error) && ask(command, path, timings, of_a_job, error);
-    text_free(&text);
     temporary_folder_remove(&folder);
     return is_done;
 }
@@ -208,13 +202,12 @@ static bool answer(struct backend *b, const struct plan *plan, char *line, FILE 
 
 bool timings_answer(struct backend *b, const struct plan *plan, FILE *jobs, FILE *answers, struct error *error)
 {
-    timing_list timings = {0};
+    LOCAL_LIST(timing_list, timings);
     char *line = NULL;
     size_t size = 0;
     bool is_done = true;
     while (is_done && !interrupt_requested() && getline(&line, &size, jobs) > 0)
         is_done = answer(b, plan, line, answers, &timings, error);
     free(line);
-    vec_free(&timings);
     return is_done;
 }

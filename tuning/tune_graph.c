@@ -89,11 +89,8 @@ void graph_tuning_free(struct graph_tuning *t)
 bool graph_tuning_holds(const struct graph_tuning *t, struct backend *b, const struct graph *g,
                         enum layout_policy policy)
 {
-    struct arena arena;
+    ARENA(arena);
     const uint8_t *layouts = NULL, *own = t->planned.layouts;
-    arena_init(&arena);
-    bool holds = g == t->planned.graph && find_layouts(b, g, policy, &arena, &layouts) && !layouts == !own &&
-                 (!own || memcmp(layouts, own, g->tensors.count) == 0);
-    arena_free(&arena);
-    return holds;
+    return g == t->planned.graph && find_layouts(b, g, policy, &arena, &layouts) && !layouts == !own &&
+           (!own || memcmp(layouts, own, g->tensors.count) == 0);
 }

@@ -100,7 +100,7 @@ static void add_space(struct plan_tuning *t, const struct step *step, uint64_t s
 
 static void add_step(struct plan_tuning *t, const struct step *step)
 {
-    schedule_spaces spaces = {0};
+    LOCAL_LIST(schedule_spaces, spaces);
     uint64_t step_key = timings_step_key(t->backend, t->plan, step);
     bool is_ours = t->options.parts <= 1 || step_key % (uint64_t)t->options.parts == (uint64_t)t->options.part;
     if (!is_ours || add_repetition(t, step_key))
@@ -108,7 +108,6 @@ static void add_step(struct plan_tuning *t, const struct step *step)
     t->backend->methods->list_spaces(t->backend, t->plan, step, &spaces);
     for (size_t i = 0; i < spaces.count; i++)
         add_space(t, step, step_key, &spaces.items[i]);
-    vec_free(&spaces);
 }
 
 // --- reuse -----------------------------------------------------------------------------------------------------------
@@ -179,12 +178,11 @@ static void plan_reuse(struct plan_tuning *t)
     for (bool is_over = false, has_bridges = false; !is_over; has_bridges = true) {
         size_t n = t->items.count;
         struct reuse_node *nodes = list_nodes(t);
-        int *parents = mem_new_array(int, n + 1);
+        LOCAL_ARRAY(int, parents, n + 1);
         reuse_plan_find(nodes, n, t->options.seed, parents);
         for (size_t i = 0; i < n; i++)
             t->items.items[i].parent = parents[i];
         is_over = has_bridges || !add_bridges(t, nodes, parents);
-        mem_free_array(parents, n + 1);
         mem_free_array(nodes, n + 1);
     }
 }

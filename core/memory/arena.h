@@ -32,3 +32,8 @@ size_t arena_used(const struct arena *a);   // bytes given since the beginning, 
 #define arena_new(a, T) ((T *)arena_alloc_zero((a), sizeof(T), _Alignof(T)))
 #define arena_array(a, T, n) ((T *)arena_alloc_zero((a), mem_product(sizeof(T), (size_t)(n)), _Alignof(T)))
 #define arena_copy_array(a, p, n) arena_copy((a), (p), mem_product(sizeof(*(p)), (size_t)(n)), _Alignof(max_align_t))
+
+// An arena that ends with the block in which it is declared.
+#define ARENA(name)                                                                                                    \
+    struct arena name FREED_BY(arena_free);                                                                            \
+    arena_init(&name)

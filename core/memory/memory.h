@@ -45,3 +45,22 @@ static inline size_t mem_sum(size_t a, size_t b)
 
 #define mem_new_array(T, n) ((T *)mem_alloc(mem_product(sizeof(T), (size_t)(n))))
 #define mem_free_array(p, n) mem_free((p), mem_product(sizeof(*(p)), (size_t)(n)))
+
+// `struct plan plan FREED_BY(plan_free);`: initialized before the block is left, and freed whichever way that is.
+#define FREED_BY(function) __attribute__((cleanup(function)))
+
+struct mem_block {
+    void *bytes;
+    size_t size;
+};
+static inline void mem_block_free(struct mem_block *b)
+{
+    mem_free(b->bytes, b->size);
+}
+
+// `T *name`, n items that are freed with the block in which they are declared: not cleared, or cleared.
+#define LOCAL_ARRAY(T, name, n) LOCAL_BLOCK_BY(mem_alloc, T, name, n)
+#define LOCAL_ZEROS(T, name, n) LOCAL_BLOCK_BY(mem_alloc_zero, T, name, n)
+#define LOCAL_BLOCK_BY(alloc, T, name, n)                                                                              \
+    struct mem_block name##_block FREED_BY(mem_block_free) = {.size = mem_product(sizeof(T), (size_t)(n))};            \
+    T *name = name##_block.bytes = alloc(name##_block.size)

@@ -19,3 +19,10 @@ void vec_grow(void *items_address, size_t *capacity, size_t item_size, size_t at
     memcpy(items_address, &items, sizeof items);
     *capacity = grown;
 }
+
+void vec_keeper_free(struct vec_keeper *keeper)
+{
+    VEC(void) vec;
+    memcpy(&vec, keeper->vec, sizeof vec);
+    mem_free(vec.items, vec.capacity * keeper->item_size);
+}

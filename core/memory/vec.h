@@ -19,8 +19,19 @@ void vec_grow(void *items_address, size_t *capacity, size_t item_size, size_t at
 #define vec_last(v) ((v)->items[(v)->count - 1])
 #define vec_clear(v) ((void)((v)->count = 0))
 // By qsort, which may not be given NULL: an empty vec has no items.
-#define vec_sort(v, compare)                                                                                           \
-    ((v)->count > 1 ? qsort((v)->items, (v)->count, sizeof *(v)->items, (compare)) : (void)0)
+#define vec_sort(v, compare) ((v)->count > 1 ? qsort((v)->items, (v)->count, sizeof *(v)->items, (compare)) : (void)0)
 #define vec_free(v)                                                                                                    \
     (mem_free((v)->items, (v)->capacity * sizeof(*(v)->items)), (void)((v)->items = NULL),                             \
      (void)((v)->count = (v)->capacity = 0))
+
+struct vec_keeper {
+    void *vec;
+    size_t item_size;
+};
+void vec_keeper_free(struct vec_keeper *keeper);
+
+// An empty VEC(T), or one of a type that is one, which is freed with the block in which it is declared.
+#define LOCAL_VEC(T, name) LOCAL_LIST(VEC(T), name)
+#define LOCAL_LIST(type, name)                                                                                         \
+    type name = {0};                                                                                                   \
+    __attribute__((unused)) struct vec_keeper name##_keeper FREED_BY(vec_keeper_free) = {&name, sizeof *name.items}

@@ -1,5 +1,6 @@
 // A growable text buffer: what every printer writes to.
 #pragma once
+#include "core/memory/memory.h"
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,3 +28,5 @@ bool text_show(FILE *out, const char *chars);   // the same for lines of text, w
 const char *plural_ending(uint64_t n);          // of regular nouns: "%zu node%s", n, plural_ending(n)
 void text_clear(struct text *t);
 void text_free(struct text *t);
+
+#define TEXT(name) struct text name FREED_BY(text_free) = {0}   // freed with the block in which it is declared

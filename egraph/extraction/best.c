@@ -38,18 +38,17 @@ static bool begin(struct incumbent *i, uint32_t *start)
 
 static void offer_greedy(struct incumbent *i)
 {
-    uint32_t *choice = mem_new_array(uint32_t, i->root.problem.n_classes + 1);
+    LOCAL_ARRAY(uint32_t, choice, i->root.problem.n_classes + 1);
     double cost;
     if (extraction_greedy_dag(&i->root.problem, choice, &cost))
         incumbent_offer(i, choice);
-    mem_free_array(choice, i->root.problem.n_classes + 1);
 }
 
 // Raises the bound, and gives how many nodes were found too dear.
 static uint32_t bound_root(struct incumbent *i, bool *is_dropped)
 {
     const struct extraction_problem *p = &i->root.problem;
-    struct whole_costs rests;
+    struct whole_costs rests FREED_BY(whole_costs_free);
     whole_costs_init(&rests, p);
     double bound = i->root.fixed_cost + cuts_bound(p, rests.cost, INFINITY, NULL) / rests.scale;
     uint32_t n_dropped = 0;
@@ -59,7 +58,6 @@ static uint32_t bound_root(struct incumbent *i, bool *is_dropped)
             n_dropped++;
         }
     i->bound = fmax(i->bound, bound);
-    whole_costs_free(&rests);
     return n_dropped;
 }
 
@@ -107,13 +105,12 @@ static void search_whole(struct incumbent *i, bool *is_dropped, struct extractio
 
 static void search(struct incumbent *i, struct extraction_answer *answer)
 {
-    bool *is_dropped = mem_alloc_zero(i->problem->n_nodes + 1);
+    LOCAL_ZEROS(bool, is_dropped, i->problem->n_nodes + 1);
     bool is_left = !incumbent_is_interrupted(i) && reduce_root(i, is_dropped, answer);
     answer->reduced_nodes = i->root.problem.n_nodes;
     if (is_left)
         search_whole(i, is_dropped, answer);
     reduction_free(&i->root);
-    mem_free(is_dropped, i->problem->n_nodes + 1);
     answer->end = end_of(i);
     answer->cost = i->costs[0];
     answer->bound = fmax(0, fmin(i->bound, answer->cost) - i->slack);

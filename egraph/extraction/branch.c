@@ -5,6 +5,7 @@
 // the k cheapest are wanted, a branch ends when it has no choice left, or costs too much.
 #include "egraph/extraction/branch.h"
 
+#include "core/memory/arena.h"
 #include "core/memory/heap.h"
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/greedy.h"
@@ -189,18 +190,16 @@ static uint64_t look_at_all(struct branching *b, uint64_t max_branches)
 
 uint64_t incumbent_branch(struct incumbent *i, uint64_t max_branches)
 {
+    ARENA(arena);
     const struct extraction_problem *p = &i->root.problem;
     struct branching b = {.incumbent = i, .problem = p};
-    b.is_dropped = mem_alloc_zero(p->n_nodes + 1);
-    b.choice = mem_new_array(uint32_t, p->n_classes + 1);
-    b.lifted = mem_new_array(uint32_t, p->n_classes + 1);
+    b.is_dropped = arena_array(&arena, bool, p->n_nodes + 1);
+    b.choice = arena_array(&arena, uint32_t, p->n_classes + 1);
+    b.lifted = arena_array(&arena, uint32_t, p->n_classes + 1);
     uint64_t n_seen = look_at_all(&b, max_branches);
     for (size_t k = 0; k < b.open.count; k++)
         free_branch(&b.open.items[k]);
     vec_free(&b.open);
     vec_free(&b.needed);
-    mem_free(b.is_dropped, p->n_nodes + 1);
-    mem_free_array(b.choice, p->n_classes + 1);
-    mem_free_array(b.lifted, p->n_classes + 1);
     return n_seen;
 }

@@ -1,6 +1,7 @@
 // Tarjan's algorithm with a stack of its own. The successors of a class are the children of its nodes, which stand in
 // one run of (member, child) pairs that the frame walks.
 #include "egraph/extraction/components.h"
+#include "core/memory/arena.h"
 #include "egraph/extraction/problem.h"
 #include <string.h>
 
@@ -77,15 +78,14 @@ static void walk_from(struct tarjan *t, uint32_t class_id)
 
 uint32_t components_find(const struct extraction_problem *p, uint32_t *ret_component)
 {
+    ARENA(arena);
     struct tarjan t = {.problem = p, .component = ret_component};
-    t.number = mem_alloc_zero((p->n_classes + 1) * sizeof(uint32_t));
-    t.low = mem_new_array(uint32_t, p->n_classes + 1);
+    t.number = arena_array(&arena, uint32_t, p->n_classes + 1);
+    t.low = arena_array(&arena, uint32_t, p->n_classes + 1);
     memset(ret_component, 0xff, p->n_classes * sizeof *ret_component);
     for (uint32_t c = 0; c < p->n_classes; c++)
         if (!t.number[c])
             walk_from(&t, c);
-    mem_free_array(t.number, p->n_classes + 1);
-    mem_free_array(t.low, p->n_classes + 1);
     vec_free(&t.frames);
     vec_free(&t.open);
     return t.n_components;
@@ -94,13 +94,11 @@ uint32_t components_find(const struct extraction_problem *p, uint32_t *ret_compo
 uint32_t components_largest(const struct extraction_problem *p)
 {
     uint32_t largest = 0;
-    uint32_t *component = mem_new_array(uint32_t, p->n_classes + 1);
-    uint32_t *size = mem_alloc_zero((p->n_classes + 1) * sizeof(uint32_t));
+    LOCAL_ARRAY(uint32_t, component, p->n_classes + 1);
+    LOCAL_ZEROS(uint32_t, size, p->n_classes + 1);
     components_find(p, component);
     for (uint32_t c = 0; c < p->n_classes; c++)
         if (++size[component[c]] > largest)
             largest = size[component[c]];
-    mem_free_array(component, p->n_classes + 1);
-    mem_free_array(size, p->n_classes + 1);
     return largest;
 }

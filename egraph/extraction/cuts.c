@@ -4,7 +4,8 @@
 //
 //   leaves ──►  ( before )  ──cut──►  ( goal zone ) ──0──►  roots
 #include "egraph/extraction/cuts.h"
-#include "egraph/extraction/labels.h"
+#include "core/memory/arena.h"
+#include "egraph/extraction/greedy.h"
 #include <math.h>
 #include <string.h>
 
@@ -208,20 +209,17 @@ static double sum_cuts(struct cutting *c, double enough, struct cut_list *list)
 
 double cuts_bound(const struct extraction_problem *p, double *rest, double enough, struct cut_list *list)
 {
+    ARENA(arena);
     struct cutting c = {.problem = p, .rest = rest};
     if (!p->roots.count)
         return 0;
     labels_init(&c.labels, p);
-    c.label = mem_new_array(double, p->n_classes + 1);
-    c.dearest = mem_new_array(uint32_t, p->n_nodes + 1);
-    c.choice = mem_new_array(uint32_t, p->n_classes + 1);
-    c.zone = mem_alloc_zero(p->n_classes + 1);
+    c.label = arena_array(&arena, double, p->n_classes + 1);
+    c.dearest = arena_array(&arena, uint32_t, p->n_nodes + 1);
+    c.choice = arena_array(&arena, uint32_t, p->n_classes + 1);
+    c.zone = arena_array(&arena, uint8_t, p->n_classes + 1);
     double bound = sum_cuts(&c, enough, list);
     labels_free(&c.labels);
-    mem_free_array(c.label, p->n_classes + 1);
-    mem_free_array(c.dearest, p->n_nodes + 1);
-    mem_free_array(c.choice, p->n_classes + 1);
-    mem_free(c.zone, p->n_classes + 1);
     vec_free(&c.queue);
     vec_free(&c.cut);
     return bound;

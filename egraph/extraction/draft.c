@@ -52,10 +52,10 @@ void draft_init(struct draft *d, const struct extraction_problem *origin)
 {
     *d = (struct draft){.origin = origin};
     arena_init(&d->arena);
-    d->nodes = mem_new_array(struct draft_node, origin->n_nodes + 1);
-    d->n_alive = mem_alloc_zero((origin->n_classes + 1) * sizeof(uint32_t));
-    d->single = mem_new_array(uint32_t, origin->n_classes + 1);
-    d->is_needed = mem_alloc_zero(origin->n_classes + 1);
+    d->nodes = arena_array(&d->arena, struct draft_node, origin->n_nodes + 1);
+    d->n_alive = arena_array(&d->arena, uint32_t, origin->n_classes + 1);
+    d->single = arena_array(&d->arena, uint32_t, origin->n_classes + 1);
+    d->is_needed = arena_array(&d->arena, bool, origin->n_classes + 1);
     memset(d->single, 0xff, (origin->n_classes + 1) * sizeof(uint32_t));
     for (uint32_t n = 0; n < origin->n_nodes; n++)
         take_node(d, n);
@@ -65,10 +65,6 @@ void draft_init(struct draft *d, const struct extraction_problem *origin)
 
 void draft_free(struct draft *d)
 {
-    mem_free_array(d->nodes, d->origin->n_nodes + 1);
-    mem_free_array(d->n_alive, d->origin->n_classes + 1);
-    mem_free_array(d->single, d->origin->n_classes + 1);
-    mem_free(d->is_needed, d->origin->n_classes + 1);
     arena_free(&d->arena);
 }
 
@@ -89,34 +85,28 @@ void draft_replace_child(struct draft *d, uint32_t node, uint32_t child, uint32_
         draft_kill(d, node);
 }
 
-void draft_list_readers(const struct draft *d, struct draft_readers *ret_readers)
+struct draft_readers draft_list_readers(const struct draft *d, struct arena *arena)
 {
     const struct extraction_problem *p = d->origin;
-    struct draft_readers r = {.n_first = p->n_classes + 2, .n_list = 1};
-    r.first = mem_alloc_zero(r.n_first * sizeof *r.first);
+    struct draft_readers r = {.first = arena_array(arena, uint32_t, p->n_classes + 2)};
+    size_t n_read = 0;
     for (uint32_t n = 0; n < p->n_nodes; n++)
-        for (uint32_t i = 0; d->nodes[n].is_alive && i < d->nodes[n].n_children; i++, r.n_list++)
+        for (uint32_t i = 0; d->nodes[n].is_alive && i < d->nodes[n].n_children; i++, n_read++)
             r.first[d->nodes[n].children[i] + 2]++;
     for (uint32_t c = 2; c <= p->n_classes; c++)
         r.first[c] += r.first[c - 1];
-    r.list = mem_new_array(uint32_t, r.n_list);
+    r.list = arena_array(arena, uint32_t, n_read);
     for (uint32_t n = 0; n < p->n_nodes; n++)
         for (uint32_t i = 0; d->nodes[n].is_alive && i < d->nodes[n].n_children; i++)
             r.list[r.first[d->nodes[n].children[i] + 1]++] = n;
-    *ret_readers = r;
-}
-
-void draft_free_readers(struct draft_readers *readers)
-{
-    mem_free_array(readers->first, readers->n_first);
-    mem_free_array(readers->list, readers->n_list);
+    return r;
 }
 
 void draft_compile(const struct draft *d, struct extraction_problem *ret_problem, uint32_t *ret_class_of,
                    uint32_t *ret_node_of)
 {
-    uint32_t *new_id = mem_new_array(uint32_t, d->origin->n_classes + 1);
-    VEC(uint32_t) children = {0};
+    LOCAL_ARRAY(uint32_t, new_id, d->origin->n_classes + 1);
+    LOCAL_VEC(uint32_t, children);
     *ret_problem = (struct extraction_problem){0};
     for (uint32_t c = 0; c < d->origin->n_classes; c++) {
         if (!d->n_alive[c])
@@ -137,6 +127,4 @@ void draft_compile(const struct draft *d, struct extraction_problem *ret_problem
                                         children.items)] = n;
     }
     extraction_finish(ret_problem);
-    mem_free_array(new_id, d->origin->n_classes + 1);
-    vec_free(&children);
 }

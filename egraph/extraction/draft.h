@@ -11,7 +11,7 @@ struct draft_node {
 };
 struct draft {
     const struct extraction_problem *origin;
-    struct arena arena;         // lists of children
+    struct arena arena;         // of all that follows, and of lists of children
     struct draft_node *nodes;   // by the origin's ids
     uint32_t *n_alive;          // [n_classes] nodes of the class
     uint32_t *single;           // [n_classes] the node of a class that was put into its readers; EXTRACTION_NONE
@@ -34,10 +34,8 @@ void draft_compile(const struct draft *d, struct extraction_problem *ret_problem
 // The living nodes that read each class: those of class c stand from first[c] to first[c + 1].
 struct draft_readers {
     uint32_t *first, *list;
-    size_t n_first, n_list;
 };
-void draft_list_readers(const struct draft *d, struct draft_readers *ret_readers);
-void draft_free_readers(struct draft_readers *readers);
+struct draft_readers draft_list_readers(const struct draft *d, struct arena *arena);
 
 #define DRAFT_EACH_MEMBER(d, class_id, node)                                                                           \
     for (const uint32_t *node = (d)->origin->members.items + (d)->origin->first.items[class_id];                       \

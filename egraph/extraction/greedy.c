@@ -1,3 +1,6 @@
+// Each node enters the heap of label setting once, when the last of its children is settled ("A generalization of
+// Dijkstra's algorithm", 1977).
+//
 // Greedy extraction. Over DAGs a settled class has the set of classes that it needs and that cost something; a node
 // costs its own cost and the weights of the union of its children's sets. Nodes without a cost whose children need one
 // set only (splits, reshapes) share it. When the sets together are at their limit a class becomes an atom: its set is
@@ -5,9 +8,89 @@
 // bounded.
 #include "egraph/extraction/greedy.h"
 
-#include "egraph/extraction/labels.h"
+#include "core/memory/arena.h"
+#include "core/memory/heap.h"
 #include <float.h>
 #include <math.h>
+
+static bool is_before(const void *context, const void *a, const void *b)
+{
+    const struct label *x = a, *y = b;
+    return x->value != y->value ? x->value < y->value : x->node < y->node;
+}
+
+static void list_readers(struct labels *l)
+{
+    const struct extraction_problem *p = l->problem;
+    for (size_t i = 0; i < p->children.count; i++)
+        l->first_reader[p->children.items[i] + 2]++;
+    for (uint32_t c = 2; c <= p->n_classes; c++)
+        l->first_reader[c] += l->first_reader[c - 1];
+    for (uint32_t n = 0; n < p->n_nodes; n++)
+        for (uint32_t i = 0; i < extraction_n_children(p, n); i++)
+            l->readers[l->first_reader[extraction_children(p, n)[i] + 1]++] = n;
+}
+
+void labels_init(struct labels *l, const struct extraction_problem *p)
+{
+    *l = (struct labels){.problem = p};
+    l->first_reader = mem_alloc_zero((p->n_classes + 2) * sizeof(uint32_t));
+    l->readers = mem_new_array(uint32_t, p->children.count + 1);
+    l->missing = mem_new_array(uint32_t, p->n_nodes + 1);
+    list_readers(l);
+}
+
+void labels_free(struct labels *l)
+{
+    mem_free_array(l->first_reader, l->problem->n_classes + 2);
+    mem_free_array(l->readers, l->problem->children.count + 1);
+    mem_free_array(l->missing, l->problem->n_nodes + 1);
+    vec_free(&l->heap);
+}
+
+struct setting {
+    struct labels *labels;
+    const struct label_pricing *pricing;
+    uint32_t *choice;
+};
+
+static void price_node(struct setting *s, uint32_t node)
+{
+    const struct extraction_node *n = &s->labels->problem->nodes.items[node];
+    if (s->choice[n->class_id] != EXTRACTION_NONE || !isfinite(n->cost))
+        return;
+    double price = s->pricing->price(s->pricing->context, node);
+    if (isfinite(price))
+        heap_push(&s->labels->heap, ((struct label){price, node}), is_before, NULL);
+}
+
+static void settle_class(struct setting *s, struct label label)
+{
+    struct labels *l = s->labels;
+    uint32_t class_id = l->problem->nodes.items[label.node].class_id;
+    if (s->choice[class_id] != EXTRACTION_NONE)
+        return;
+    s->choice[class_id] = label.node;
+    s->pricing->settle(s->pricing->context, label.node, label.value);
+    for (uint32_t i = l->first_reader[class_id]; i < l->first_reader[class_id + 1]; i++)
+        if (!--l->missing[l->readers[i]])
+            price_node(s, l->readers[i]);
+}
+
+void labels_set(struct labels *l, const struct label_pricing *pricing, uint32_t *ret_choice)
+{
+    const struct extraction_problem *p = l->problem;
+    struct setting s = {l, pricing, ret_choice};
+    for (uint32_t c = 0; c < p->n_classes; c++)
+        ret_choice[c] = EXTRACTION_NONE;
+    for (uint32_t n = 0; n < p->n_nodes; n++)
+        l->missing[n] = extraction_n_children(p, n);
+    for (uint32_t n = 0; n < p->n_nodes; n++)
+        if (!l->missing[n])
+            price_node(&s, n);
+    while (l->heap.count)
+        settle_class(&s, heap_pop(&l->heap, is_before, NULL));
+}
 
 // --- over trees ------------------------------------------------------------------------------------------------------
 
@@ -34,12 +117,11 @@ static void settle_tree(void *context, uint32_t node, double cost)
 
 bool extraction_greedy_tree(const struct extraction_problem *p, uint32_t *ret_choice, double *ret_cost)
 {
-    struct tree_costs trees = {p, mem_new_array(double, p->n_classes + 1)};
-    struct labels labels;
+    LOCAL_ARRAY(double, costs, p->n_classes + 1);
+    struct tree_costs trees = {p, costs};
+    struct labels labels FREED_BY(labels_free);
     labels_init(&labels, p);
     labels_set(&labels, &(struct label_pricing){&trees, price_tree, settle_tree}, ret_choice);
-    labels_free(&labels);
-    mem_free_array(trees.cost, p->n_classes + 1);
     return extraction_settle(p, ret_choice, ret_cost);
 }
 
@@ -140,17 +222,14 @@ static void settle_dag(void *context, uint32_t node, double cost)
 
 bool extraction_greedy_dag(const struct extraction_problem *p, uint32_t *ret_choice, double *ret_cost)
 {
+    ARENA(arena);
     struct dag_costs d = {.problem = p};
-    d.sets = mem_new_array(struct set, p->n_classes + 1);
-    d.weight = mem_new_array(double, p->n_classes + 1);
-    d.mark = mem_alloc_zero((p->n_classes + 1) * sizeof(uint32_t));
-    struct labels labels;
+    d.sets = arena_array(&arena, struct set, p->n_classes + 1);
+    d.weight = arena_array(&arena, double, p->n_classes + 1);
+    d.mark = arena_array(&arena, uint32_t, p->n_classes + 1);
+    struct labels labels FREED_BY(labels_free);
     labels_init(&labels, p);
     labels_set(&labels, &(struct label_pricing){&d, price_dag, settle_dag}, ret_choice);
-    labels_free(&labels);
-    mem_free_array(d.sets, p->n_classes + 1);
-    mem_free_array(d.weight, p->n_classes + 1);
-    mem_free_array(d.mark, p->n_classes + 1);
     vec_free(&d.items);
     return extraction_settle(p, ret_choice, ret_cost);
 }

@@ -1,10 +1,29 @@
-// Greedy extraction, by label setting (Knuth's generalization of Dijkstra's algorithm): a node is priced when its last
-// child class is settled, and the cheapest priced class is settled next, so no cycle can arise.
+// Label setting over an e-graph (Knuth's generalization of Dijkstra's algorithm), and greedy extraction by it: a node
+// is priced when all its child classes are settled, and the class of the cheapest priced node is settled next, so no
+// cycle can arise. Ties go to the lower node id.
 #pragma once
-#include <stdbool.h>
-#include <stdint.h>
+#include "egraph/extraction/problem.h"
 
-struct extraction_problem;
+struct label {
+    double value;
+    uint32_t node;
+};
+struct labels {
+    const struct extraction_problem *problem;
+    uint32_t *first_reader, *readers;   // nodes by child class, once for each time that they name it
+    uint32_t *missing;                  // of each node: children that are not settled yet
+    VEC(struct label) heap;
+};
+struct label_pricing {
+    void *context;
+    double (*price)(void *context, uint32_t node);   // not below what its children were settled at; INFINITY: not taken
+    void (*settle)(void *context, uint32_t node, double label);   // of the node's class; called once a class
+};
+void labels_init(struct labels *l, const struct extraction_problem *p);
+// May be repeated. ret_choice: n_classes items, the settling node of each class, EXTRACTION_NONE for those that cannot
+// be built.
+void labels_set(struct labels *l, const struct label_pricing *pricing, uint32_t *ret_choice);
+void labels_free(struct labels *l);
 
 // `ret_choice`: n_classes items, a valid selection and its cost, as from extraction_settle. False: some root cannot be
 // built without a cycle or a node that may not be taken; what ret_choice then holds means nothing.

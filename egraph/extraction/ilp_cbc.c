@@ -150,14 +150,12 @@ static void add_order(struct program *p, const uint32_t *component, const uint32
 static void add_order_by_components(struct program *p)
 {
     uint32_t n_classes = p->problem->n_classes;
-    uint32_t *component = mem_new_array(uint32_t, n_classes + 1);
-    uint32_t *size = mem_alloc_zero((n_classes + 1) * sizeof(uint32_t));
+    LOCAL_ARRAY(uint32_t, component, n_classes + 1);
+    LOCAL_ZEROS(uint32_t, size, n_classes + 1);
     components_find(p->problem, component);
     for (uint32_t c = 0; c < n_classes; c++)
         size[component[c]]++;
     add_order(p, component, size);
-    mem_free_array(component, n_classes + 1);
-    mem_free_array(size, n_classes + 1);
 }
 
 static void add_cuts(struct program *p, const struct cut_list *cuts)
@@ -193,8 +191,8 @@ static void set_limits(struct program *p)
 
 static void set_start(struct program *p)
 {
-    VEC(int) columns = {0};
-    VEC(double) values = {0};
+    LOCAL_VEC(int, columns);
+    LOCAL_VEC(double, values);
     for (uint32_t c = 0; p->question->start && c < p->problem->n_classes; c++)
         if (p->question->start[c] != EXTRACTION_NONE) {
             vec_push(&columns, (int)p->question->start[c]);
@@ -202,8 +200,6 @@ static void set_start(struct program *p)
         }
     if (columns.count)
         Cbc_setMIPStartI(p->model, (int)columns.count, columns.items, values.items);
-    vec_free(&columns);
-    vec_free(&values);
 }
 
 static void solve_undisturbed(Cbc_Model *model)

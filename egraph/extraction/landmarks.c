@@ -2,8 +2,8 @@
 // that building it needs: itself, and what all of its nodes need, each the union of its children's. Sets begin when a
 // class is first built and only shrink, until nothing changes: the greatest fixed point.
 #include "egraph/extraction/landmarks.h"
+#include "core/memory/arena.h"
 #include "egraph/extraction/greedy.h"
-#include "egraph/extraction/labels.h"
 #include <string.h>
 
 struct landmarks {
@@ -123,26 +123,21 @@ static void read_sets(struct landmarks *l, bool *ret_is_needed, bool *ret_is_cyc
 
 void landmarks_find(const struct extraction_problem *p, bool *ret_is_needed, bool *ret_is_cyclic)
 {
+    ARENA(arena);
     struct landmarks l = {.problem = p};
     double cost;
-    l.choice = mem_new_array(uint32_t, p->n_classes + 1);
-    l.bit = mem_new_array(uint32_t, p->n_classes + 1);
-    l.is_built = mem_alloc_zero(p->n_classes + 1);
-    l.is_queued = mem_alloc_zero(p->n_nodes + 1);
+    l.choice = arena_array(&arena, uint32_t, p->n_classes + 1);
+    l.bit = arena_array(&arena, uint32_t, p->n_classes + 1);
+    l.is_built = arena_array(&arena, bool, p->n_classes + 1);
+    l.is_queued = arena_array(&arena, bool, p->n_nodes + 1);
     extraction_greedy_tree(p, l.choice, &cost);
     number_candidates(&l);
     size_t n_set_words = (p->n_classes + 1) * l.n_words;
-    l.sets = mem_new_array(uint64_t, n_set_words);
-    l.united = mem_new_array(uint64_t, l.n_words);
+    l.sets = arena_array(&arena, uint64_t, n_set_words);
+    l.united = arena_array(&arena, uint64_t, l.n_words);
     labels_init(&l.labels, p);
     iterate(&l);
     read_sets(&l, ret_is_needed, ret_is_cyclic);
     labels_free(&l.labels);
-    mem_free_array(l.sets, n_set_words);
-    mem_free_array(l.united, l.n_words);
-    mem_free_array(l.choice, p->n_classes + 1);
-    mem_free_array(l.bit, p->n_classes + 1);
-    mem_free(l.is_built, p->n_classes + 1);
-    mem_free(l.is_queued, p->n_nodes + 1);
     vec_free(&l.queue);
 }

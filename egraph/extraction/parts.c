@@ -1,6 +1,7 @@
 // Parts are found with a union-find over the classes. The combinations of what was found in the parts so far, k at
 // most, are crossed with the selections of the next one; the k cheapest of all are among those.
 #include "egraph/extraction/parts.h"
+#include "core/memory/arena.h"
 #include "core/system/clock.h"
 #include "egraph/extraction/incumbent.h"
 #include <math.h>
@@ -60,7 +61,7 @@ static int compare_parts(const void *a, const void *b)
 
 static void list_parts(struct parts *p)
 {
-    uint32_t *n_nodes = mem_alloc_zero((p->problem->n_classes + 1) * sizeof(uint32_t));
+    LOCAL_ZEROS(uint32_t, n_nodes, p->problem->n_classes + 1);
     join_classes(p);
     for (uint32_t n = 0; n < p->problem->n_nodes; n++)
         n_nodes[find_head(p, p->problem->nodes.items[n].class_id)]++;
@@ -68,7 +69,6 @@ static void list_parts(struct parts *p)
         if (n_nodes[c])
             vec_push(&p->list, ((struct part){c, n_nodes[c]}));
     vec_sort(&p->list, compare_parts);
-    mem_free_array(n_nodes, p->problem->n_classes + 1);
 }
 
 static void copy_classes(struct parts *p, uint32_t head, struct found *f)
@@ -85,7 +85,7 @@ static void copy_classes(struct parts *p, uint32_t head, struct found *f)
 
 static void copy_nodes(struct parts *p, uint32_t head, struct found *f)
 {
-    VEC(uint32_t) children = {0};
+    LOCAL_VEC(uint32_t, children);
     for (uint32_t n = 0; n < p->problem->n_nodes; n++) {
         const struct extraction_node *node = &p->problem->nodes.items[n];
         if (find_head(p, node->class_id) != head)
@@ -97,7 +97,6 @@ static void copy_nodes(struct parts *p, uint32_t head, struct found *f)
                             children.items);
         vec_push(&f->node_of, n);
     }
-    vec_free(&children);
 }
 
 static void add_answer(struct parts *p, const struct extraction_answer *answer)
@@ -133,11 +132,10 @@ static void search_part(struct parts *p, struct found *f, double share)
         budget.seconds = fmax(1e-3, (p->incumbent->deadline - clock_seconds()) * share);
     f->choices = mem_new_array(uint32_t, (size_t)k * f->problem.n_classes + 1);
     f->costs = mem_new_array(double, k);
-    uint32_t *start = mem_new_array(uint32_t, f->problem.n_classes + 1);
+    LOCAL_ARRAY(uint32_t, start, f->problem.n_classes + 1);
     bool has_start = begin_part(p, f, start);
     f->count =
         p->incumbent->find_cheapest(&f->problem, &budget, k, has_start ? start : NULL, f->choices, f->costs, &answer);
-    mem_free_array(start, f->problem.n_classes + 1);
     add_answer(p, &answer);
 }
 
@@ -168,7 +166,7 @@ static void write_combination(const struct parts *p, const struct found *f, stru
 static void combine(struct parts *p, const struct found *f)
 {
     uint32_t n_classes = p->problem->n_classes, k = p->incumbent->k;
-    VEC(struct combination) all = {0};
+    LOCAL_VEC(struct combination, all);
     for (uint32_t before = 0; before < p->n_combined; before++)
         for (uint32_t now = 0; now < f->count; now++)
             vec_push(&all, ((struct combination){p->costs[before] + f->costs[now], before, now}));
@@ -181,7 +179,6 @@ static void combine(struct parts *p, const struct found *f)
     }
     mem_free_array(p->combined, (size_t)k * n_classes);
     p->combined = combined;
-    vec_free(&all);
 }
 
 static void free_found(struct found *f, uint32_t k)
@@ -212,7 +209,8 @@ static void search_and_offer(struct parts *p)
 {
     struct incumbent *i = p->incumbent;
     uint32_t n_classes = p->problem->n_classes;
-    p->costs = mem_alloc_zero(i->k * sizeof *p->costs);
+    LOCAL_ZEROS(double, costs, i->k);
+    p->costs = costs;
     p->combined = mem_new_array(uint32_t, (size_t)i->k * n_classes);
     memset(p->combined, 0xff, (size_t)i->k * n_classes * sizeof *p->combined);
     p->n_combined = 1;
@@ -220,25 +218,22 @@ static void search_and_offer(struct parts *p)
     for (uint32_t place = 0; place < p->n_combined; place++)
         incumbent_offer(i, p->combined + (size_t)place * n_classes);
     i->bound = p->are_proved ? INFINITY : fmax(i->bound, i->root.fixed_cost + p->bound);
-    mem_free_array(p->costs, i->k);
     mem_free_array(p->combined, (size_t)i->k * n_classes);
 }
 
 bool parts_search(struct incumbent *i, struct extraction_answer *answer)
 {
+    ARENA(arena);
     struct parts p = {.incumbent = i, .problem = &i->root.problem, .answer = answer, .are_proved = true};
     uint32_t n_classes = p.problem->n_classes;
-    p.head = mem_new_array(uint32_t, n_classes + 1);
-    p.new_id = mem_new_array(uint32_t, n_classes + 1);
-    p.cheapest = mem_new_array(uint32_t, n_classes + 1);
+    p.head = arena_array(&arena, uint32_t, n_classes + 1);
+    p.new_id = arena_array(&arena, uint32_t, n_classes + 1);
+    p.cheapest = arena_array(&arena, uint32_t, n_classes + 1);
     reduction_lower(&i->root, incumbent_choice(i, 0), p.cheapest);
     list_parts(&p);
     bool has_parts = p.list.count > 1;
     if (has_parts)
         search_and_offer(&p);
-    mem_free_array(p.head, n_classes + 1);
-    mem_free_array(p.new_id, n_classes + 1);
-    mem_free_array(p.cheapest, n_classes + 1);
     vec_free(&p.list);
     return has_parts;
 }

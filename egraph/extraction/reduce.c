@@ -1,12 +1,266 @@
 // Repeats the steps until nothing changes. Costs that are moved or paid in advance only serve to compare selections:
 // what a selection costs is always summed anew over the original nodes.
 #include "egraph/extraction/reduce.h"
+#include "core/memory/arena.h"
+#include "egraph/extraction/components.h"
 #include "egraph/extraction/draft.h"
-#include "egraph/extraction/reduce_kill.h"
-#include "egraph/extraction/reduce_merge.h"
+#include "egraph/extraction/landmarks.h"
 #include <string.h>
 
 enum { MAX_ROUNDS = 100 };
+
+// --- taking nodes away -----------------------------------------------------------------------------------------------
+
+struct building {
+    struct draft *draft;
+    struct draft_readers readers;
+    uint32_t *missing;   // [n_nodes] children that are not built yet
+    bool *is_built;      // [n_classes]
+    VEC(uint32_t) queue;
+};
+
+static void build_class(struct building *b, uint32_t class_id)
+{
+    if (b->is_built[class_id])
+        return;
+    b->is_built[class_id] = true;
+    vec_push(&b->queue, class_id);
+}
+
+static void build_from_leaves(struct building *b)
+{
+    const struct draft *d = b->draft;
+    for (uint32_t n = 0; n < d->origin->n_nodes; n++) {
+        b->missing[n] = d->nodes[n].n_children;
+        if (d->nodes[n].is_alive && !b->missing[n])
+            build_class(b, d->nodes[n].class_id);
+    }
+    for (size_t next = 0; next < b->queue.count; next++) {
+        uint32_t built = b->queue.items[next];
+        for (uint32_t i = b->readers.first[built]; i < b->readers.first[built + 1]; i++)
+            if (!--b->missing[b->readers.list[i]])
+                build_class(b, d->nodes[b->readers.list[i]].class_id);
+    }
+}
+
+// With a child that cannot be built without a cycle.
+static void kill_unbuildable(struct draft *d)
+{
+    ARENA(arena);
+    uint32_t n_nodes = d->origin->n_nodes;
+    struct building b = {.draft = d, .missing = arena_array(&arena, uint32_t, n_nodes + 1)};
+    b.is_built = arena_array(&arena, bool, d->origin->n_classes + 1);
+    b.readers = draft_list_readers(d, &arena);
+    build_from_leaves(&b);
+    for (uint32_t n = 0; n < n_nodes; n++)
+        if (b.missing[n])
+            draft_kill(d, n);
+    vec_free(&b.queue);
+}
+
+static void kill_unreached(struct draft *d)
+{
+    uint32_t n_classes = d->origin->n_classes;
+    LOCAL_ZEROS(bool, is_reached, n_classes + 1);
+    LOCAL_VEC(uint32_t, queue);
+    for (uint32_t c = 0; c < n_classes; c++)
+        if (d->is_needed[c]) {
+            is_reached[c] = true;
+            vec_push(&queue, c);
+        }
+    while (queue.count) {
+        uint32_t class_id = vec_pop(&queue);
+        DRAFT_EACH_MEMBER(d, class_id, node)
+        {
+            for (uint32_t i = 0; i < d->nodes[*node].n_children; i++) {
+                uint32_t child = d->nodes[*node].children[i];
+                if (!is_reached[child])
+                    vec_push(&queue, child);
+                is_reached[child] = true;
+            }
+        }
+    }
+    for (uint32_t n = 0; n < d->origin->n_nodes; n++)
+        if (!is_reached[d->nodes[n].class_id])
+            draft_kill(d, n);
+}
+
+// --- shortening what is left -------------------------------------------------------------------------------------
+
+static bool all_read(const struct draft *d, uint32_t class_id, uint32_t child)
+{
+    DRAFT_EACH_MEMBER(d, class_id, node)
+    {
+        if (!draft_has_child(&d->nodes[*node], child))
+            return false;
+    }
+    return true;
+}
+
+static uint32_t any_member(const struct draft *d, uint32_t class_id)
+{
+    DRAFT_EACH_MEMBER(d, class_id, node)
+    {
+        return *node;
+    }
+    return EXTRACTION_NONE;
+}
+
+// What all nodes of a needed class read is needed.
+static void spread_needs(struct draft *d)
+{
+    LOCAL_VEC(uint32_t, queue);
+    for (uint32_t c = 0; c < d->origin->n_classes; c++)
+        if (d->is_needed[c])
+            vec_push(&queue, c);
+    while (queue.count) {
+        uint32_t class_id = vec_pop(&queue), node = any_member(d, class_id);
+        for (uint32_t i = 0; node != EXTRACTION_NONE && i < d->nodes[node].n_children; i++) {
+            uint32_t child = d->nodes[node].children[i];
+            if (d->is_needed[child] || !all_read(d, class_id, child))
+                continue;
+            d->is_needed[child] = d->has_changed = true;
+            vec_push(&queue, child);
+        }
+    }
+}
+
+// The least that a node of the class costs is paid by every selection: the others cost what they cost more.
+static void pay_class(struct draft *d, uint32_t class_id)
+{
+    double least = d->nodes[any_member(d, class_id)].cost;
+    DRAFT_EACH_MEMBER(d, class_id, node)
+    {
+        least = d->nodes[*node].cost < least ? d->nodes[*node].cost : least;
+    }
+    d->fixed_cost += least;
+    DRAFT_EACH_MEMBER(d, class_id, node)
+    {
+        d->nodes[*node].cost -= least;
+    }
+}
+
+static void pay_needed(struct draft *d)
+{
+    for (uint32_t c = 0; c < d->origin->n_classes; c++)
+        if (d->is_needed[c] && d->n_alive[c])
+            pay_class(d, c);
+}
+
+static void forget_needed_children(struct draft *d, uint32_t node, const uint32_t *component)
+{
+    const struct draft_node *n = &d->nodes[node];
+    for (uint32_t i = 0; i < n->n_children; i++) {
+        uint32_t child = n->children[i];
+        if (d->is_needed[child] && component[child] != component[n->class_id]) {
+            draft_replace_child(d, node, child, EXTRACTION_NONE);
+            i--;
+        }
+    }
+}
+
+struct compiled {
+    struct extraction_problem problem;
+    uint32_t *class_of, *node_of;
+};
+
+static struct compiled compile(const struct draft *d, struct arena *arena)
+{
+    struct compiled c = {.class_of = arena_array(arena, uint32_t, d->origin->n_classes + 1),
+                         .node_of = arena_array(arena, uint32_t, d->origin->n_nodes + 1)};
+    draft_compile(d, &c.problem, c.class_of, c.node_of);
+    return c;
+}
+
+static void forget_needed(struct draft *d)
+{
+    ARENA(arena);
+    struct compiled compiled = compile(d, &arena);
+    uint32_t n_classes = compiled.problem.n_classes;
+    uint32_t *found = arena_array(&arena, uint32_t, n_classes + 1);
+    uint32_t *component = arena_array(&arena, uint32_t, d->origin->n_classes + 1);
+    components_find(&compiled.problem, found);
+    for (uint32_t c = 0; c < n_classes; c++)
+        component[compiled.class_of[c]] = found[c];
+    for (uint32_t n = 0; n < compiled.problem.n_nodes; n++)
+        forget_needed_children(d, compiled.node_of[n], component);
+    extraction_free(&compiled.problem);
+}
+
+static void use_landmarks(struct draft *d, const struct compiled *compiled, const bool *is_needed,
+                          const bool *is_cyclic)
+{
+    for (uint32_t c = 0; c < compiled->problem.n_classes; c++)
+        if (is_needed[c] && !d->is_needed[compiled->class_of[c]])
+            d->is_needed[compiled->class_of[c]] = d->has_changed = true;
+    for (uint32_t n = 0; n < compiled->problem.n_nodes; n++)
+        if (is_cyclic[n])
+            draft_kill(d, compiled->node_of[n]);
+}
+
+// All that is needed, and nodes that need their own class.
+static void find_landmarks(struct draft *d)
+{
+    ARENA(arena);
+    struct compiled compiled = compile(d, &arena);
+    bool *is_needed = arena_array(&arena, bool, compiled.problem.n_classes + 1);
+    bool *is_cyclic = arena_array(&arena, bool, compiled.problem.n_nodes + 1);
+    landmarks_find(&compiled.problem, is_needed, is_cyclic);
+    use_landmarks(d, &compiled, is_needed, is_cyclic);
+    extraction_free(&compiled.problem);
+}
+
+struct putting {
+    struct draft *draft;
+    struct draft_readers readers;
+    bool *is_stale;   // [n_classes] has readers that the list does not know
+};
+
+// Putting the node into its readers must not make the whole longer by much, nor count its cost twice.
+static bool is_worth_it(const struct putting *p, uint32_t class_id, const struct draft_node *node)
+{
+    enum { MAX_GROWTH = 8 };
+    uint64_t n_readers = p->readers.first[class_id + 1] - p->readers.first[class_id];
+    if (p->is_stale[class_id] || (node->cost > 0 && (n_readers != 1 || p->draft->is_needed[class_id])))
+        return false;
+    return node->n_children <= 1 || (n_readers - 1) * (node->n_children - 1) <= MAX_GROWTH || n_readers <= 1;
+}
+
+static void put_into_reader(struct putting *p, uint32_t reader, uint32_t class_id, uint32_t node)
+{
+    struct draft *d = p->draft;
+    if (!d->nodes[reader].is_alive || !draft_has_child(&d->nodes[reader], class_id))
+        return;
+    d->nodes[reader].cost += d->nodes[node].cost;
+    draft_replace_child(d, reader, class_id, node);
+}
+
+static void put_away(struct putting *p, uint32_t class_id)
+{
+    struct draft *d = p->draft;
+    uint32_t node = any_member(d, class_id);
+    if (node == EXTRACTION_NONE || d->n_alive[class_id] != 1 || !is_worth_it(p, class_id, &d->nodes[node]))
+        return;
+    for (uint32_t i = p->readers.first[class_id]; i < p->readers.first[class_id + 1]; i++)
+        put_into_reader(p, p->readers.list[i], class_id, node);
+    for (uint32_t i = 0; i < d->nodes[node].n_children; i++) {
+        p->is_stale[d->nodes[node].children[i]] = true;
+        d->is_needed[d->nodes[node].children[i]] |= d->is_needed[class_id];
+    }
+    d->is_needed[class_id] = false;
+    d->single[class_id] = node;
+    draft_kill(d, node);
+}
+
+static void put_single_nodes_away(struct draft *d)
+{
+    ARENA(arena);
+    struct putting p = {d, draft_list_readers(d, &arena), arena_array(&arena, bool, d->origin->n_classes + 1)};
+    for (uint32_t c = 0; c < d->origin->n_classes; c++)
+        put_away(&p, c);
+}
+
+// --- all steps ---------------------------------------------------------------------------------------------------
 
 static bool breaks_ranks(const struct draft_node *n, const uint32_t *rank)
 {
@@ -39,18 +293,18 @@ static bool reduce_quickly(struct draft *d, const struct reduction_limits *limit
     d->has_changed = true;
     for (int round = 0; d->has_changed && round < MAX_ROUNDS; round++) {
         d->has_changed = false;
-        reduce_kill_unbuildable(d);
+        kill_unbuildable(d);
         if (!is_solvable(d))
             return false;
-        reduce_spread_needs(d);
-        reduce_kill_unreached(d);
-        reduce_pay_needed(d);
-        reduce_forget_needed(d);
-        reduce_put_away(d);
+        spread_needs(d);
+        kill_unreached(d);
+        pay_needed(d);
+        forget_needed(d);
+        put_single_nodes_away(d);
     }
     // The last round, if it ended by its number, may have left what cannot be built or is not reached.
-    reduce_kill_unbuildable(d);
-    reduce_kill_unreached(d);
+    kill_unbuildable(d);
+    kill_unreached(d);
     return is_solvable(d);
 }
 
@@ -59,7 +313,7 @@ static bool reduce(struct draft *d, const struct reduction_limits *limits)
     bool is_possible = reduce_quickly(d, limits);
     while (is_possible && limits->is_thorough) {
         d->has_changed = false;
-        reduce_find_landmarks(d);
+        find_landmarks(d);
         if (!d->has_changed)
             break;
         is_possible = reduce_quickly(d, limits);
@@ -70,7 +324,7 @@ static bool reduce(struct draft *d, const struct reduction_limits *limits)
 bool reduction_make(const struct extraction_problem *p, const struct reduction_limits *limits,
                     struct reduction *ret_reduction)
 {
-    struct draft d;
+    struct draft d FREED_BY(draft_free);
     struct reduction r = {.n_original = p->n_classes};
     draft_init(&d, p);
     apply_limits(&d, limits);
@@ -84,7 +338,6 @@ bool reduction_make(const struct extraction_problem *p, const struct reduction_l
         memcpy(r.single, d.single, p->n_classes * sizeof *r.single);
         *ret_reduction = r;
     }
-    draft_free(&d);
     return is_possible;
 }
 

@@ -8,12 +8,12 @@
 // (so that those it takes may read them), or those that cost nothing (splits and concatenations), or both.
 #include "egraph/extraction/restart.h"
 
+#include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/system/clock.h"
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/greedy.h"
 #include "egraph/extraction/ilp.h"
-#include "egraph/extraction/labels.h"
 #include <math.h>
 #include <string.h>
 
@@ -71,7 +71,7 @@ static bool restrict_problem(struct restarting *r, struct reduction *ret_restric
     for (bool is_last = false;; is_last = true) {
         if (!reduction_make(r->problem, &limits, ret_restricted))
             return false;
-        struct whole_costs rests;
+        struct whole_costs rests FREED_BY(whole_costs_free);
         whole_costs_init(&rests, &ret_restricted->problem);
         double fixed = i->root.fixed_cost + ret_restricted->fixed_cost;
         double bound =
@@ -79,7 +79,6 @@ static bool restrict_problem(struct restarting *r, struct reduction *ret_restric
         for (uint32_t n = 0; n < ret_restricted->problem.n_nodes; n++)
             if (incumbent_excludes(i, bound + rests.cost[n] / rests.scale))
                 r->is_dropped[ret_restricted->node_of.items[n]] = true;
-        whole_costs_free(&rests);
         if (is_last && !incumbent_excludes(i, bound))
             return true;
         reduction_free(ret_restricted);
@@ -93,7 +92,7 @@ static bool solve_by_program(const struct restarting *r, const struct reduction 
 {
     const struct extraction_problem *p = &restricted->problem;
     double bound, cost;
-    uint32_t *start = mem_new_array(uint32_t, p->n_classes + 1);
+    LOCAL_ARRAY(uint32_t, start, p->n_classes + 1);
     reduction_lower(restricted, r->choice, start);
     bool has_start = extraction_settle(p, start, &cost) || extraction_greedy_dag(p, start, &cost);
     const struct extraction_budget *budget = r->incumbent->budget;
@@ -103,7 +102,6 @@ static bool solve_by_program(const struct restarting *r, const struct reduction 
     question.cuts = cuts;
     question.start = has_start ? start : NULL;
     enum ilp_status status = ilp_solve(p, &question, choice, &bound);
-    mem_free_array(start, p->n_classes + 1);
     return status == ILP_OPTIMAL || status == ILP_FEASIBLE;
 }
 
@@ -181,25 +179,19 @@ static bool take_incumbent(struct restarting *r)
 
 uint64_t incumbent_restart(struct incumbent *i)
 {
+    ARENA(arena);
     const struct extraction_problem *p = &i->root.problem;
     struct restarting r = {.incumbent = i, .problem = p, .random = random_seed(i->budget->seed)};
-    r.choice = mem_new_array(uint32_t, p->n_classes + 1);
-    r.found = mem_new_array(uint32_t, p->n_classes + 1);
-    r.settled = mem_new_array(uint32_t, p->n_classes + 1);
-    r.rank = mem_new_array(uint32_t, p->n_classes + 1);
-    r.key = mem_new_array(double, p->n_classes + 1);
-    r.is_free = mem_alloc_zero(p->n_classes + 1);
-    r.is_dropped = mem_alloc_zero(p->n_nodes + 1);
+    r.choice = arena_array(&arena, uint32_t, p->n_classes + 1);
+    r.found = arena_array(&arena, uint32_t, p->n_classes + 1);
+    r.settled = arena_array(&arena, uint32_t, p->n_classes + 1);
+    r.rank = arena_array(&arena, uint32_t, p->n_classes + 1);
+    r.key = arena_array(&arena, double, p->n_classes + 1);
+    r.is_free = arena_array(&arena, bool, p->n_classes + 1);
+    r.is_dropped = arena_array(&arena, bool, p->n_nodes + 1);
     labels_init(&r.labels, p);
     mark_free(&r);
     uint64_t n_restarts = take_incumbent(&r) ? restart_until_spent(&r) : 0;
     labels_free(&r.labels);
-    mem_free_array(r.choice, p->n_classes + 1);
-    mem_free_array(r.found, p->n_classes + 1);
-    mem_free_array(r.settled, p->n_classes + 1);
-    mem_free_array(r.rank, p->n_classes + 1);
-    mem_free_array(r.key, p->n_classes + 1);
-    mem_free(r.is_free, p->n_classes + 1);
-    mem_free(r.is_dropped, p->n_nodes + 1);
     return n_restarts;
 }

@@ -35,7 +35,7 @@ struct compiling {
 
 static bool read_back(struct compiling *c, struct error *error)
 {
-    struct text text = {0};
+    TEXT(text);
     const struct sexp *items;
     graph_print(&text, &c->folded.graph);
     graph_init(&c->graph, &c->arena);
@@ -45,7 +45,6 @@ static bool read_back(struct compiling *c, struct error *error)
     if (!is_same)
         error_set_code(error, EXIT_INTERNAL, NULL, "the graph is not read as it was written: %s",
                        is_read ? "it has other tensors" : error->message);
-    text_free(&text);
     return is_same;
 }
 
@@ -146,7 +145,7 @@ static void print_layouts(struct compiling *c)
 
 static void print_choices(struct compiling *c)
 {
-    step_choices list = {0};
+    LOCAL_LIST(step_choices, list);
     plan_list_choices(model_plan(c->model), &c->arena, &list);
     text_add(&c->manifest, "(choices");
     for (size_t i = 0; i < list.count; i++) {
@@ -159,7 +158,6 @@ static void print_choices(struct compiling *c)
         text_add(&c->manifest, ")");
     }
     text_add(&c->manifest, ")\n");
-    vec_free(&list);
 }
 
 static void print_manifest(struct compiling *c)

@@ -72,13 +72,11 @@ static size_t smaller(size_t a, size_t b)
 static uint64_t hash_all(const uint8_t *bytes, size_t size)
 {
     size_t n = (size + PIECE - 1) / PIECE;
-    uint64_t *hashes = mem_new_array(uint64_t, n + 1);
+    LOCAL_ARRAY(uint64_t, hashes, n + 1);
 #pragma omp parallel for schedule(dynamic) if (n > PIECES_OF_ONE_THREAD)
     for (size_t i = 0; i < n; i++)
         hashes[i] = hash_bytes(bytes + i * PIECE, smaller(PIECE, size - i * PIECE), i);
-    uint64_t hash = hash_bytes(hashes, n * sizeof *hashes, n);
-    mem_free_array(hashes, n + 1);
-    return hash;
+    return hash_bytes(hashes, n * sizeof *hashes, n);
 }
 
 bool compiled_frame_check(const char *path, const void *bytes, size_t size, struct error *error)

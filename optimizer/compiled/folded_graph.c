@@ -147,7 +147,7 @@ static const void *acquire_given(const struct folded_graph *f, size_t index, str
 
 static bool compute(const struct folded_graph *f, struct folded_weight *w, struct error *error)
 {
-    struct graph part;
+    struct graph part FREED_BY(graph_free);
     struct tensor_value output;
     graph_copy(&part, f->whole);
     vec_clear(&part.outputs);
@@ -160,7 +160,6 @@ static bool compute(const struct folded_graph *f, struct folded_weight *w, struc
         model_free(m);
     }
     w->data = is_done ? output.data : NULL;
-    graph_free(&part);
     return is_done;
 }
 

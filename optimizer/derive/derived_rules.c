@@ -91,11 +91,10 @@ static bool is_known_source(const struct walk *w, const char *source)
 
 static const char *text_of_part(const struct part *p, struct arena *a)
 {
-    struct text text = {0};
+    TEXT(text);
     struct rule *r = part_rule_start(p, a);
     rule_print_statement(&text, r);
     const char *copy = arena_string(a, text.chars);
-    text_free(&text);
     rule_free(r);
     return copy;
 }
@@ -166,9 +165,8 @@ static bool part_leaves_entries_out(const struct part *p)
 
 static void derive_node(struct walk *w, node_id id)
 {
-    struct arena arena;
+    ARENA(arena);
     struct cutting c = {.walk = w, .contraction = id};
-    arena_init(&arena);
     part_init(&c.part, &arena);
     c.part.is_of_onnx = w->of_onnx;
     c.part.result = add_node(&c, last_cut(w, id));
@@ -179,7 +177,6 @@ static void derive_node(struct walk *w, node_id id)
         derive_part(w, &c.part, w->g->nodes.items[id].op);
     }
     part_free(&c.part);
-    arena_free(&arena);
 }
 
 static bool has_entries(const struct graph *g, node_id id)
@@ -225,7 +222,7 @@ size_t derived_rules_add(struct rule_set *set, const struct graph *g, bool of_on
                      .where_entries_are_left_out = where_entries_are_left_out,
                      .is_constant = mem_new_array(bool, g->tensors.count + 1),
                      .rules = set};
-    bool *live = mem_new_array(bool, g->nodes.count + 1);
+    LOCAL_ARRAY(bool, live, g->nodes.count + 1);
     graph_mark_live(g, live);
     find_constants(g, w.is_constant);
     graph_uses_init(&w.uses, g, live);
@@ -236,7 +233,6 @@ size_t derived_rules_add(struct rule_set *set, const struct graph *g, bool of_on
     size_t n_parts = w.sources.count;
     iterator_tables_free(&w.tables);
     graph_uses_free(&w.uses);
-    mem_free_array(live, g->nodes.count + 1);
     mem_free_array(w.is_constant, g->tensors.count + 1);
     vec_free(&w.sources);
     return n_parts;

@@ -111,7 +111,7 @@ static bool make_part(const struct rule *r, const struct term_bindings *b, struc
 
 static bool derive_at(struct deriving_family *f, const struct term_bindings *b, struct arena *scratch)
 {
-    struct part part;
+    struct part part FREED_BY(part_free);
     part_init(&part, scratch);
     bool is_typed = make_part(f->family, b, &part, scratch);
     if (is_typed) {
@@ -121,14 +121,12 @@ static bool derive_at(struct deriving_family *f, const struct term_bindings *b, 
         rule_set_init(&instance->rules, f->arena);
         part_rules_add(&instance->rules, &part, f->tables, f->family->name, MOST_RULES);
     }
-    part_free(&part);
     return is_typed;
 }
 
 static void derive_instances(struct deriving_family *f)
 {
-    struct arena scratch;
-    arena_init(&scratch);
+    ARENA(scratch);
     for (int i = 0; i < ATTEMPTS && f->n < INSTANCES; i++) {
         struct arena_mark kept = arena_mark(f->arena), mark = arena_mark(&scratch);
         struct term_bindings b = draw(f, f->arena);
@@ -136,7 +134,6 @@ static void derive_instances(struct deriving_family *f)
             arena_release(f->arena, kept);
         arena_release(&scratch, mark);
     }
-    arena_free(&scratch);
 }
 
 // --- one rule --------------------------------------------------------------------------------------------------------

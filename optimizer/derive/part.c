@@ -24,14 +24,12 @@ tensor_id part_add_leaf(struct part *p, const struct type *type, bool is_weight)
 
 bool part_define(const struct part *p, struct arena *a, struct definition *ret_definition)
 {
-    struct composition all;
-    int *tensors = mem_new_array(int, p->graph.tensors.count + 1);
+    struct composition all FREED_BY(composition_free);
+    LOCAL_ARRAY(int, tensors, p->graph.tensors.count + 1);
     composition_init(&all, a, p->n_leaves, p->leaves);
     all.pool.keeps_conditions = true;
     bool is_composed = graph_compose(&p->graph, &all, tensors);
     if (is_composed)
         composition_extract(&all, tensors[p->result], ret_definition);
-    composition_free(&all);
-    mem_free_array(tensors, p->graph.tensors.count + 1);
     return is_composed;
 }

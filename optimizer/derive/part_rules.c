@@ -55,7 +55,7 @@ static term_id add_source_node(struct rule *r, const struct graph *g, node_id id
 struct rule *part_rule_start(const struct part *p, struct arena *a)
 {
     struct rule *r = arena_new(a, struct rule);
-    term_id *terms = mem_new_array(term_id, p->graph.tensors.count);
+    LOCAL_ARRAY(term_id, terms, p->graph.tensors.count);
     pattern_init(&r->pattern);
     for (int i = 0; i < p->n_leaves; i++)
         pattern_add_variable(&r->pattern, arena_printf(a, "x%d", i));
@@ -65,7 +65,6 @@ struct rule *part_rule_start(const struct part *p, struct arena *a)
     r->n_outputs = 1;
     r->sources[0] = r->targets[0] = terms[p->result];
     add_conditions(r, p, a);
-    mem_free_array(terms, p->graph.tensors.count);
     return r;
 }
 
@@ -199,14 +198,13 @@ static bool has_window(const struct deriving *g, const struct application *a)
 
 static struct way way_of(struct deriving *g, const struct derived_program *program)
 {
-    struct text text = {0};
+    TEXT(text);
     const struct application *first = first_application(g, program->program);
     struct way way = {.cost = program->cost};
     way.first = first ? first->op : NULL;
     way.has_window = first && has_window(g, first);
     applications_print(&text, &g->dv, program->program);
     way.applications = arena_string(g->dv.arena, text.count ? text.chars : "");
-    text_free(&text);
     return way;
 }
 
@@ -294,7 +292,7 @@ static void add_for_sharing(struct deriving *g, const struct search *s)
 
 static void derive_program(struct deriving *g, size_t most)
 {
-    struct search search;
+    struct search search FREED_BY(search_free);
     struct search_limits limits = search_standard_limits;
     limits.depth = DEPTH;
     limits.most_programs = MOST_PROGRAMS;
@@ -305,16 +303,14 @@ static void derive_program(struct deriving *g, size_t most)
         add_rule(g, &search.results.items[i], false);
     if (g->part->is_shared)
         add_for_sharing(g, &search);
-    search_free(&search);
 }
 
 void part_rules_add(struct rule_set *set, const struct part *p, const struct iterator_tables *tables, const char *name,
                     size_t most)
 {
-    struct arena arena;
+    ARENA(arena);
     struct definition d;
     struct deriving g = {.part = p, .name = name, .to = set};
-    arena_init(&arena);
     if (part_define(p, &arena, &d)) {
         derivation_begin(&g.dv, &arena, p->n_leaves, p->leaves, tables);
         g.dv.weights = p->weights;
@@ -325,5 +321,4 @@ void part_rules_add(struct rule_set *set, const struct part *p, const struct ite
         definition_free(&d);
     }
     vec_free(&g.ways);
-    arena_free(&arena);
 }

@@ -91,7 +91,7 @@ static void add_pairs(struct size_terms *s, const struct size_form *x, const str
 // A form, and its pairs with all plain ones.
 static void add_plain(struct size_terms *s, term t, const int64_t *values)
 {
-    int64_t *scratch = mem_new_array(int64_t, s->n_examples);
+    LOCAL_ARRAY(int64_t, scratch, s->n_examples);
     if (add_form(s, t, values)) {
         struct size_form new = vec_last(&s->forms);
         vec_push(&s->plain, (uint32_t)s->forms.count - 1);
@@ -101,12 +101,11 @@ static void add_plain(struct size_terms *s, term t, const int64_t *values)
             add_pairs(s, &other, &new, scratch);
         }
     }
-    mem_free_array(scratch, s->n_examples);
 }
 
 static void add_term(struct size_terms *s, term t)
 {
-    int64_t *values = mem_new_array(int64_t, s->n_examples);
+    LOCAL_ARRAY(int64_t, values, s->n_examples);
     bool has_value = true;
     for (size_t i = 0; i < s->n_examples && has_value; i++) {
         struct attribute_value value;
@@ -115,7 +114,6 @@ static void add_term(struct size_terms *s, term t)
     }
     if (has_value && !is_one_number(s, values))
         add_plain(s, t, values);
-    mem_free_array(values, s->n_examples);
 }
 
 void size_terms_init(struct size_terms *s, struct arena *a, const struct term_bindings *examples, size_t n_examples,
@@ -193,7 +191,7 @@ static term find_single(struct size_terms *s, const int64_t *wanted, bool of_pla
 // wanted = form + rest, form - rest, form * rest: the rest is another form.
 static term find_pair(struct size_terms *s, const int64_t *wanted)
 {
-    int64_t *rest = mem_new_array(int64_t, s->n_examples);
+    LOCAL_ARRAY(int64_t, rest, s->n_examples);
     size_t n = s->forms.count;
     term found = NULL, other;
     for (size_t i = 0; i < n && !found; i++) {
@@ -205,13 +203,12 @@ static term find_pair(struct size_terms *s, const int64_t *wanted)
         else if (combine_all(s, TERM_DIV, wanted, form.values, rest) && (other = find_single(s, rest, true)))
             found = pair(s, TERM_MUL, form.term, other);
     }
-    mem_free_array(rest, s->n_examples);
     return found;
 }
 
 static term find_quotient(struct size_terms *s, const int64_t *wanted)
 {
-    int64_t *product = mem_new_array(int64_t, s->n_examples);
+    LOCAL_ARRAY(int64_t, product, s->n_examples);
     term found = NULL;
     for (int64_t by = 2; by <= LARGEST_DIVISOR && !found; by++) {
         for (size_t i = 0; i < s->n_examples; i++)
@@ -220,7 +217,6 @@ static term find_quotient(struct size_terms *s, const int64_t *wanted)
         dividend = dividend ? dividend : find_pair(s, product);
         found = dividend ? pair(s, TERM_DIV, dividend, number(s, by)) : NULL;
     }
-    mem_free_array(product, s->n_examples);
     return found;
 }
 

@@ -1,5 +1,6 @@
 // Reads an e-graph, extracts from it in every way, and prints what each way costs.
 #include "optimizer/programs/extract_command.h"
+#include "core/memory/arena.h"
 #include "core/system/clock.h"
 #include "core/system/file.h"
 #include "core/system/files_used.h"
@@ -139,7 +140,7 @@ static void add_selection(struct text *out, const struct extracting *e, uint32_t
 
 static bool write_json(const struct extracting *e, struct error *error)
 {
-    struct text out = {0};
+    TEXT(out);
     json_begin(&out, NULL, '{');
     json_add_real(&out, "bound", e->answer.bound);
     json_add_bool(&out, "is_proved", e->answer.end == EXTRACTION_PROVED);
@@ -147,9 +148,7 @@ static bool write_json(const struct extracting *e, struct error *error)
     for (uint32_t i = 0; i < e->n_found; i++)
         add_selection(&out, e, i);
     text_add(&out, "]}\n");
-    bool is_written = file_write_text(e->arguments->json, out.chars, out.count, error);
-    text_free(&out);
-    return is_written;
+    return file_write_text(e->arguments->json, out.chars, out.count, error);
 }
 
 static int extract(struct extracting *e, struct error *error)
@@ -168,6 +167,7 @@ static int extract(struct extracting *e, struct error *error)
 
 static int run(const struct arguments *a)
 {
+    ARENA(arena);
     struct error error = {0};
     struct extracting e = {.arguments = a};
     struct used_file files[] = {{"the e-graph", a->input, FILE_READ}, {"--json", a->json, FILE_WRITTEN}};
@@ -175,12 +175,10 @@ static int run(const struct arguments *a)
         !extraction_read_json(a->input, &e.problem, &e.names, &error))
         return error_exit(program.name, &error);
     size_t n_choices = (size_t)a->cheapest * e.problem.n_classes + 1;
-    e.choices = mem_new_array(uint32_t, n_choices);
-    e.costs = mem_new_array(double, a->cheapest);
+    e.choices = arena_array(&arena, uint32_t, n_choices);
+    e.costs = arena_array(&arena, double, a->cheapest);
     signals_install();
     int code = extract(&e, &error);
-    mem_free_array(e.choices, n_choices);
-    mem_free_array(e.costs, a->cheapest);
     extraction_free(&e.problem);
     extraction_names_free(&e.names);
     return code;

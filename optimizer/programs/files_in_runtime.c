@@ -13,12 +13,10 @@ enum { LOADS = 7 };
 
 static bool start(struct runtime *r, const struct files_in_runtime *f, struct error *error)
 {
-    static const char name[] = "onnxruntime";
-    size_t n = sizeof name - 1;
-    if (strncmp(f->runtime, name, n) != 0 || (f->runtime[n] && (f->runtime[n] != ':' || !f->runtime[n + 1])))
+    const char *provider;
+    if (!runtime_is_onnxruntime(f->runtime, &provider))
         return error_set_code(error, EXIT_USAGE, NULL, "--runtime is taso or onnxruntime[:PROVIDER], not %s",
                               f->runtime);
-    const char *provider = f->runtime[n] ? f->runtime + n + 1 : NULL;
     r->is_open = worker_start(&r->worker, f->python, provider, f->threads, error);
     return r->is_open && worker_greet(&r->worker, error);
 }
@@ -88,7 +86,7 @@ static void add_json_of_file(struct text *out, const char *path, const struct sa
 static bool write_json(const struct runtime *r, const struct files_in_runtime *f, const struct side_by_side *t,
                        const output_comparisons *outputs, bool agrees, struct error *error)
 {
-    struct text out = {0};
+    TEXT(out);
     json_begin(&out, NULL, '{');
     json_add_string(&out, "runtime", runtime_name(r));
     json_begin(&out, "models", '[');
@@ -111,9 +109,7 @@ static bool write_json(const struct runtime *r, const struct files_in_runtime *f
     }
     json_end(&out, ']');
     text_add(&out, "}\n");
-    bool is_written = file_write_text(f->json, out.chars, out.count, error);
-    text_free(&out);
-    return is_written;
+    return file_write_text(f->json, out.chars, out.count, error);
 }
 
 // --- the whole -------------------------------------------------------------------------------------------------------
@@ -138,7 +134,7 @@ static bool compare(struct runtime *r, const struct files_in_runtime *f, output_
 {
     struct side_by_side times;
     struct runtime_timing timing = {.seconds = f->seconds, .loads = LOADS};
-    struct text out = {0};
+    TEXT(out);
     if (!start(r, f, error) || !send_inputs(r, f, error) ||
         !runtime_compare(r, f->paths[0], f->paths[1], 1, f->tolerance, outputs, error) ||
         !runtime_time(r, f->paths[0], f->paths[1], &timing, &times, error))
@@ -146,7 +142,6 @@ static bool compare(struct runtime *r, const struct files_in_runtime *f, output_
     bool agrees = do_agree(outputs);
     add_result(&out, r, f, &times, outputs, agrees);
     text_show(stdout, out.chars);
-    text_free(&out);
     return (!f->json || write_json(r, f, &times, outputs, agrees, error)) && is_told(&times, agrees, error) &&
            (agrees || error_set_code(error, EXIT_CHECK_FAILED, f->paths[1], "its outputs differ, or say nothing"));
 }
@@ -154,10 +149,9 @@ static bool compare(struct runtime *r, const struct files_in_runtime *f, output_
 bool files_in_runtime_compare(const struct files_in_runtime *f, struct error *error)
 {
     struct runtime r = {0};
-    output_comparisons outputs = {0};
+    LOCAL_LIST(output_comparisons, outputs);
     bool is_done = compare(&r, f, &outputs, error);
     if (r.is_open)
         runtime_close(&r);
-    vec_free(&outputs);
     return is_done;
 }

@@ -60,7 +60,7 @@ static void write_report(struct printing *p, const char *file, struct text *text
 
 static void write_reports(struct printing *p, const struct report *r, const struct facts *facts)
 {
-    struct text text = {0};
+    TEXT(text);
     if (p->arguments->json)
         facts_print_json(&text, facts);
     write_report(p, p->arguments->json, &text);
@@ -70,14 +70,13 @@ static void write_reports(struct printing *p, const struct report *r, const stru
     if (p->arguments->dot)
         report_print_dot(&text, r);
     write_report(p, p->arguments->dot, &text);
-    text_free(&text);
 }
 
 static void print_report(void *context, const struct report *r)
 {
     struct printing *p = context;
-    struct text text = {0};
-    struct facts facts;
+    TEXT(text);
+    struct facts facts FREED_BY(facts_free);
     struct report told = *r;
     char date[sizeof "2026-01-01 00:00"];
     time_t now = time(NULL);
@@ -94,8 +93,6 @@ static void print_report(void *context, const struct report *r)
     write_reports(p, &told, &facts);
     if (p->arguments->is_strict)
         report_list_doubts(&p->doubts, r);
-    facts_free(&facts);
-    text_free(&text);
 }
 
 static void limit_memory(size_t asked)
@@ -183,11 +180,9 @@ static int run_command_line(int argc, char **argv, const char *command)
 
 static int run_program(int argc, char **argv)
 {
-    struct text command = {0};
+    TEXT(command);
     print_command(&command, argc, argv);
-    int code = run_command_line(argc, argv, command.chars);
-    text_free(&command);
-    return code;
+    return run_command_line(argc, argv, command.chars);
 }
 
 int main(int argc, char **argv)

@@ -274,11 +274,10 @@ static void print_estimate(const struct estimate *e)
 
 static void print_name(const char *before, const char *name)
 {
-    struct text line = {0};
+    TEXT(line);
     text_add(&line, before);
     text_add_shown(&line, name);
     fputs(line.chars, stdout);
-    text_free(&line);
 }
 
 static void print_errors(const struct session *s, const struct subject *subject)
@@ -310,14 +309,13 @@ static void print_latency(const struct session *s, const struct subject *subject
 
 static void print_types(const struct type *a, const struct type *b)
 {
-    struct text line = {0};
+    TEXT(line);
     text_add(&line, ": ");
     type_print(&line, a);
     text_add(&line, " in the first, ");
     type_print(&line, b);
     text_add(&line, " in the second\n");
     fputs(line.chars, stdout);
-    text_free(&line);
 }
 
 static const struct imported_value *find_input(const struct loaded_model *m, const char *name)
@@ -409,7 +407,7 @@ static void add_differences(struct text *out, const struct session *s)
 
 static bool write_json(const struct session *s, struct error *error)
 {
-    struct text text = {0};
+    TEXT(text);
     json_begin(&text, NULL, '{');
     json_add_string(&text, "device", s->backend->device);
     json_add_integer(&text, "seed", s->options.seed);
@@ -420,9 +418,7 @@ static bool write_json(const struct session *s, struct error *error)
     if (s->n == 2)
         add_differences(&text, s);
     text_add(&text, "}\n");
-    bool is_written = file_write_text(s->options.json, text.chars, text.count, error);
-    text_free(&text);
-    return is_written;
+    return file_write_text(s->options.json, text.chars, text.count, error);
 }
 
 static bool save_values(const struct session *s, struct error *error)
@@ -443,7 +439,7 @@ static bool save_values(const struct session *s, struct error *error)
 
 static bool print_steps(struct session *s, const struct subject *subject, struct error *error)
 {
-    struct text text = {0};
+    TEXT(text);
     bool is_done = true;
     backend_expect_model(s->backend, subject->loaded.weight_bytes);
     if (s->options.plan)
@@ -455,7 +451,6 @@ static bool print_steps(struct session *s, const struct subject *subject, struct
                                  (size_t)s->options.repeats, error);
     if (text.count)
         text_show(stdout, text.chars);
-    text_free(&text);
     return is_done;
 }
 
@@ -489,7 +484,7 @@ static bool report(struct session *s, struct error *error)
 // What is guessed is listed: a database that lacks a step is not silent about it.
 static bool print_price(struct session *s, struct subject *subject, struct error *error)
 {
-    struct text text = {0};
+    TEXT(text);
     bool is_done =
         backend_estimate(s->backend, subject->loaded.graph, &subject->estimate, error) &&
         (!s->options.explain || backend_explain(s->backend, subject->loaded.graph, &text, error)) &&
@@ -499,7 +494,6 @@ static bool print_price(struct session *s, struct subject *subject, struct error
         printf("\n%s", text.chars ? text.chars : "");
         print_estimate(&subject->estimate);
     }
-    text_free(&text);
     return is_done;
 }
 

@@ -28,7 +28,7 @@ static void tell_progress(void *context, const struct tuning_progress *p)
 
 static bool tune(const struct tuned_run *run, const struct plan *plan, struct error *error)
 {
-    struct text text = {0};
+    TEXT(text);
     struct tuning_report report;
     struct teller teller = {run->program, 0};
     const struct tuning_options options = {.seconds = run->seconds,
@@ -43,7 +43,6 @@ static bool tune(const struct tuned_run *run, const struct plan *plan, struct er
     tune_plan(run->backend, plan, &options, &report);
     tuning_report_print(&text, &report, plan);
     text_show(stdout, text.chars);
-    text_free(&text);
     tuning_report_free(&report);
     bool is_done = !report.error.message[0];
     if (!is_done)
@@ -54,10 +53,9 @@ static bool tune(const struct tuned_run *run, const struct plan *plan, struct er
 static bool time_both(const struct tuned_run *run, struct model *before, struct model *after, bool *ret_is_faster,
                       struct error *error)
 {
-    struct arena arena;
+    ARENA(arena);
     struct sample_summary times[2];
     struct timed_model both[2] = {{before, run->inputs, NULL}, {after, run->inputs, NULL}};
-    arena_init(&arena);
     for (int i = 0; i < 2; i++) {
         both[i].outputs = arena_array(&arena, struct tensor_value, run->loaded->graph->outputs.count + 1);
         model_allocate_outputs(both[i].model, both[i].outputs, &arena);
@@ -67,7 +65,6 @@ static bool time_both(const struct tuned_run *run, struct model *before, struct 
     if (is_done)
         printf("tuned from %.3f to %.3f ms: %.3f times as fast%s\n", times[0].median * 1e3, times[1].median * 1e3,
                times[0].median / times[1].median, *ret_is_faster ? "" : ", so it stays as it was");
-    arena_free(&arena);
     return is_done;
 }
 

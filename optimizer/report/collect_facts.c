@@ -142,10 +142,9 @@ static int compare_corrections(const void *a, const void *b)
 
 static void add_step(struct facts *f, const char *step)
 {
-    struct text shown = {0};
+    TEXT(shown);
     text_add_step(&shown, step);
     facts_add_text(f, "operators", "step", shown.chars);
-    text_free(&shown);
 }
 
 // The costs that the models were most wrong about stand first.

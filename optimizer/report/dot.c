@@ -8,7 +8,7 @@
 // Quoted as the DOT language has it; names of operators and types need no escapes, names of models may.
 static void add_quoted(struct text *out, const char *name)
 {
-    struct text shown = {0};
+    TEXT(shown);
     text_add_shown(&shown, name);
     text_add(out, "\"");
     for (const char *chars = shown.chars ? shown.chars : ""; *chars; chars++) {
@@ -17,13 +17,12 @@ static void add_quoted(struct text *out, const char *name)
         text_add_n(out, chars, 1);
     }
     text_add(out, "\"");
-    text_free(&shown);
 }
 
 static void print_node(struct text *out, const struct picture *p, size_t i, const char *side)
 {
     const struct picture_node *shown = &p->nodes.items[i];
-    struct text label = {0};
+    TEXT(label);
     text_add(&label, shown->input ? shown->input->name.text : shown->node->op_type.text);
     text_add(&label, " ");
     picture_print_shape(&label, p, picture_output(shown));
@@ -35,7 +34,6 @@ static void print_node(struct text *out, const struct picture *p, size_t i, cons
                 !shown->is_changed ? ""
                 : side[0] == 'b'   ? ", fillcolor=\"#f6c9a8\""
                                    : ", fillcolor=\"#b5e0b5\"");
-    text_free(&label);
 }
 
 static void print_graph(struct text *out, const struct picture *p, const char *side, const char *label)

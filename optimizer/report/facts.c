@@ -252,7 +252,7 @@ static void print_line(struct text *out, const struct facts *f, uint32_t at, siz
 
 static void measure_row(const struct facts *f, uint32_t row, bool is_head, size_t *widths)
 {
-    struct text cell = {0};
+    TEXT(cell);
     size_t column = 0;
     for (uint32_t i = row + 1; i < f->items.items[row].end && column < MOST_COLUMNS; i = f->items.items[i].end) {
         if (!f->items.items[i].label)
@@ -267,7 +267,6 @@ static void measure_row(const struct facts *f, uint32_t row, bool is_head, size_
         widths[column] = width > widths[column] ? width : widths[column];
         column++;
     }
-    text_free(&cell);
 }
 
 static void print_row(struct text *out, const struct facts *f, uint32_t row, bool is_head, const size_t *widths)
@@ -350,7 +349,7 @@ void facts_print_text(struct text *out, const struct facts *f, bool is_explained
 
 void html_add_escaped(struct text *out, const char *text)
 {
-    struct text shown = {0};
+    TEXT(shown);
     text_add_shown(&shown, text);
     for (const char *chars = shown.chars ? shown.chars : ""; *chars; chars++)
         switch (*chars) {
@@ -369,7 +368,6 @@ void html_add_escaped(struct text *out, const char *text)
         default:
             text_add_n(out, chars, 1);
         }
-    text_free(&shown);
 }
 
 static bool is_number(const struct fact *fact)
@@ -379,12 +377,11 @@ static bool is_number(const struct fact *fact)
 
 static void add_cell(struct text *out, const struct facts *f, uint32_t at)
 {
-    struct text cell = {0};
+    TEXT(cell);
     print_inline(&cell, f, at);
     text_add(out, is_number(&f->items.items[at]) ? "<td class=\"r\">" : "<td>");
     html_add_escaped(out, cell.chars ? cell.chars : "");
     text_add(out, "</td>");
-    text_free(&cell);
 }
 
 static void add_head(struct text *out, const struct facts *f, uint32_t row)

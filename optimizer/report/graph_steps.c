@@ -75,7 +75,7 @@ static void print_layouts(struct text *out, const struct step *step)
 static void add_step(void *context, const struct plan *plan, const struct step *step, const struct step_cost *cost)
 {
     struct graph_steps *s = context;
-    struct text text = {0};
+    TEXT(text);
     struct step_summary summary = {.seconds = cost->seconds, .first_value = s->values.count};
     print_kind(&text, plan, step);
     summary.kind = keep_text(s, &text);
@@ -87,7 +87,6 @@ static void add_step(void *context, const struct plan *plan, const struct step *
         vec_push(&s->values, plan->graph->tensors.items[plan->graph->nodes.items[n].first_output].value);
     summary.n_values = s->values.count - summary.first_value;
     vec_push(&s->steps, summary);
-    text_free(&text);
 }
 
 bool graph_steps_collect(struct graph_steps *s, struct backend *b, const struct graph *g, struct error *error)

@@ -38,12 +38,11 @@ static void add_head(struct text *out, const struct report *r, const struct fact
 // A tooltip breaks lines where its text does.
 static void add_line(struct text *out, const char *label, const struct picture *p, const struct onnx_string *name)
 {
-    struct text line = {0};
+    TEXT(line);
     text_add(&line, label);
     picture_print_value(&line, p, name);
     text_add(out, "\n");
     html_add_escaped(out, line.chars);
-    text_free(&line);
 }
 
 static void print_attribute(struct text *out, const struct onnx_attribute *a)
@@ -65,11 +64,10 @@ static void print_attribute(struct text *out, const struct onnx_attribute *a)
 static void add_attributes(struct text *out, const struct onnx_node *n)
 {
     for (size_t i = 0; i < n->attributes.count; i++) {
-        struct text line = {0};
+        TEXT(line);
         print_attribute(&line, n->attributes.items[i]);
         text_add(out, "\n");
         html_add_escaped(out, line.chars);
-        text_free(&line);
     }
 }
 
@@ -97,7 +95,7 @@ static void add_title(struct text *out, const struct picture *p, const struct pi
 
 static void add_node(struct text *out, const struct picture *p, const struct picture_node *shown)
 {
-    struct text shape = {0};
+    TEXT(shape);
     text_printf(out, "<g class=\"n%s%s\" transform=\"translate(%.1f %.1f)\">", shown->is_changed ? " c" : "",
                 shown->input ? " leaf" : "", shown->x, shown->y);
     add_title(out, p, shown);
@@ -111,7 +109,6 @@ static void add_node(struct text *out, const struct picture *p, const struct pic
     picture_print_shape(&shape, p, picture_output(shown));
     html_add_escaped(out, shape.chars);
     text_add(out, "</text></g>\n");
-    text_free(&shape);
 }
 
 // An edge past other layers swings out, beside the boxes between.
@@ -214,7 +211,7 @@ static void add_heat(struct text *out, double share, const char *format, double 
 
 static void add_costs(struct text *out, const struct report *r)
 {
-    kind_list kinds = {0};
+    LOCAL_LIST(kind_list, kinds);
     double most = 0;
     add_to_kinds(&kinds, r->written.steps[0], 0);
     add_to_kinds(&kinds, r->written.steps[1], 1);
@@ -235,7 +232,6 @@ static void add_costs(struct text *out, const struct report *r)
         text_add(out, "</tr>\n");
     }
     text_add(out, "</table></div>\n");
-    vec_free(&kinds);
 }
 
 static void add_steps(struct text *out, const struct graph_steps *steps)

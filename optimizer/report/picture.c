@@ -129,10 +129,9 @@ static void print_identity(struct text *out, const struct onnx_node *n)
 
 static void mark_changed(struct picture *p, const struct onnx_graph *other)
 {
-    struct key_set known = {0};
-    struct text identity = {0};
-    struct arena arena;
-    arena_init(&arena);
+    struct key_set known FREED_BY(key_set_free) = {0};
+    TEXT(identity);
+    ARENA(arena);
     for (size_t i = 0; i < other->nodes.count; i++) {
         print_identity(&identity, other->nodes.items[i]);
         key_set_add(&known, &arena, identity.chars, identity.count);
@@ -145,9 +144,6 @@ static void mark_changed(struct picture *p, const struct onnx_graph *other)
         shown->is_changed = key_set_find(&known, identity.chars, identity.count) == KEY_NONE;
         p->n_changed += shown->is_changed;
     }
-    key_set_free(&known);
-    arena_free(&arena);
-    text_free(&identity);
 }
 
 // --- costs -----------------------------------------------------------------------------------------------------------
@@ -177,12 +173,11 @@ static void add_cost(struct drawing *d, const struct graph_steps *steps, const s
 
 static void add_costs(struct drawing *d, const struct graph_steps *steps, const struct exported_types *types)
 {
-    struct table by_value = {0};
+    struct table by_value FREED_BY(table_free) = {0};
     for (uint32_t i = 0; i < types->count; i++)
         table_insert(&by_value, types->items[i].value, i);
     for (size_t i = 0; i < steps->steps.count; i++)
         add_cost(d, steps, &steps->steps.items[i], &by_value, types);
-    table_free(&by_value);
 }
 
 // --- types -----------------------------------------------------------------------------------------------------------
@@ -245,14 +240,13 @@ static void sort_into_layers(struct drawing *d)
         d->first.items[d->p->nodes.items[i].layer + 1]++;
     for (uint32_t i = 0; i < n_layers; i++)
         d->first.items[i + 1] += d->first.items[i];
-    uint32_t *next = mem_new_array(uint32_t, n_layers + 1);
+    LOCAL_ARRAY(uint32_t, next, n_layers + 1);
     for (uint32_t i = 0; i < n_layers; i++)
         next[i] = d->first.items[i];
     for (uint32_t i = 0; i < d->p->nodes.count; i++)
         vec_push(&d->order, 0);
     for (uint32_t i = 0; i < d->p->nodes.count; i++)
         d->order.items[next[d->p->nodes.items[i].layer]++] = i;
-    mem_free_array(next, n_layers + 1);
 }
 
 struct ranked {
@@ -273,7 +267,7 @@ static int compare_ranked(const void *a, const void *b)
 static void place_layer(struct drawing *d, uint32_t layer)
 {
     uint32_t first = d->first.items[layer], n = d->first.items[layer + 1] - first;
-    struct ranked *ranked = mem_new_array(struct ranked, n + 1);
+    LOCAL_ARRAY(struct ranked, ranked, n + 1);
     double drift = 0, last = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t place = d->order.items[first + i];
@@ -288,7 +282,6 @@ static void place_layer(struct drawing *d, uint32_t layer)
     }
     for (uint32_t i = 0; i < n; i++)
         d->p->nodes.items[ranked[i].place].x -= drift / n;
-    mem_free_array(ranked, n + 1);
 }
 
 // Downwards nodes look at what they read, upwards at what reads them.
@@ -296,8 +289,8 @@ static void sweep(struct drawing *d, bool is_down)
 {
     uint32_t n_layers = (uint32_t)d->first.count - 1;
     struct picture_node *nodes = d->p->nodes.items;
-    uint32_t *first = mem_alloc_zero((d->p->nodes.count + 2) * sizeof *first);
-    uint32_t *neighbours = mem_new_array(uint32_t, d->p->edges.count + 1);
+    LOCAL_ZEROS(uint32_t, first, d->p->nodes.count + 2);
+    LOCAL_ARRAY(uint32_t, neighbours, d->p->edges.count + 1);
     for (size_t i = 0; i < d->p->edges.count; i++)
         first[(is_down ? d->p->edges.items[i].to : d->p->edges.items[i].from) + 2]++;
     for (size_t i = 2; i < d->p->nodes.count + 2; i++)
@@ -317,8 +310,6 @@ static void sweep(struct drawing *d, bool is_down)
         }
         place_layer(d, layer);
     }
-    mem_free(first, (d->p->nodes.count + 2) * sizeof *first);
-    mem_free_array(neighbours, d->p->edges.count + 1);
 }
 
 static void place_nodes(struct drawing *d)

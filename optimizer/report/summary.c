@@ -285,7 +285,7 @@ static void print_changes(struct text *out, const struct change *changes, size_t
 static void print_nodes(struct text *out, const struct report *r)
 {
     const struct node_types *before = &r->written.types[0], *after = &r->written.types[1];
-    VEC(struct change) changes = {0};
+    LOCAL_VEC(struct change, changes);
     if (r->written.is_compiled || is_refused(r))
         return;
     for (size_t i = 0; i < before->count; i++) {
@@ -297,7 +297,6 @@ static void print_nodes(struct text *out, const struct report *r)
             vec_push(&changes, ((struct change){after->items[i].name, 0, after->items[i].n}));
     vec_sort(&changes, compare_changes);
     print_changes(out, changes.items, changes.count);
-    vec_free(&changes);
 }
 
 #define MOST_REASONS 3
@@ -503,21 +502,19 @@ static const struct line {
 
 static void add_line(struct facts *f, const struct line *line, const struct report *r)
 {
-    struct text text = {0};
+    TEXT(text);
     line->print(&text, r);
     if (text.count)
         facts_add_text(f, line->key, line->label, text.chars);
-    text_free(&text);
 }
 
 void summary_add(struct facts *f, const struct report *r)
 {
-    struct text headline = {0};
+    TEXT(headline);
     print_headline(&headline, r);
     facts_add_text(f, "headline", NULL, headline.chars);
     facts_begin(f, FACT_GROUP, "summary", NULL);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         add_line(f, &lines[i], r);
     facts_end(f);
-    text_free(&headline);
 }

@@ -121,7 +121,7 @@ void symbols_print_size(struct text *out, const struct imported_model *m, int64_
         return;
     }
     struct size_form form = sizes_form_of(&m->sizes, size);
-    struct text factors = {0};
+    TEXT(factors);
     for (uint32_t i = 0; i < m->sizes.n_factors; i++)
         for (int power = 0; power < form.powers[i]; power++) {
             const char *name = "";
@@ -134,5 +134,4 @@ void symbols_print_size(struct text *out, const struct imported_model *m, int64_
     if (form.constant != 1)
         text_printf(out, "%lld*", (long long)form.constant);
     text_add(out, factors.chars);
-    text_free(&factors);
 }

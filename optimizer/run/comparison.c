@@ -16,7 +16,7 @@ void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, s
                        int64_t integers, struct arena *arena)
 {
     *ret_inputs = (struct model_inputs){count, arena_array(arena, struct tensor_value, count + 1)};
-    bool *live = mem_new_array(bool, g->nodes.count + 1);
+    LOCAL_ARRAY(bool, live, g->nodes.count + 1);
     graph_mark_live(g, live);
     for (node_id n = 0; n < g->nodes.count; n++) {
         const struct node *node = &g->nodes.items[n];
@@ -29,7 +29,6 @@ void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, s
         value->data = value_allocate(arena, &value->type);
         value_fill_random(value, &random, integers);
     }
-    mem_free_array(live, g->nodes.count + 1);
 }
 
 static double varied(double x, int kind)
@@ -79,10 +78,9 @@ bool model_record(struct model *m, const struct graph *g, size_t n_inputs, const
                   struct error *error)
 {
     size_t n = g->outputs.count;
-    struct arena scratch;
+    ARENA(scratch);
     bool is_run = true;
     *ret_recording = (struct recording){rounds, n, arena_array(arena, struct tensor_value, (size_t)rounds * n + 1)};
-    arena_init(&scratch);
     for (int round = 0; is_run && round < rounds; round++) {
         struct arena_mark mark = arena_mark(&scratch);
         struct model_inputs inputs;
@@ -95,7 +93,6 @@ bool model_record(struct model *m, const struct graph *g, size_t n_inputs, const
         is_run = model_run(m, inputs.values, outputs, error);
         arena_release(&scratch, mark);
     }
-    arena_free(&scratch);
     return is_run;
 }
 

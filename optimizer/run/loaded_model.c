@@ -141,7 +141,7 @@ static bool refuse_open_input(const struct loaded_model *m, const struct importe
     const struct onnx_shape *declared = m->is_compiled ? NULL : declared_shape(m, input->name);
     if (declared && (type->rank < 0 || (size_t)type->rank != declared->dimensions.count))
         declared = NULL;
-    struct text text = {0};
+    TEXT(text);
     text_add(&text, "the size of input ");
     text_add_shown(&text, input->name);
     if (declared)
@@ -150,7 +150,6 @@ static bool refuse_open_input(const struct loaded_model *m, const struct importe
     add_options(&text, input->name, type, declared);
     text_add(&text, " gives it");
     error_set_code(error, EXIT_USAGE, m->path, "%s", text.chars);
-    text_free(&text);
     return false;
 }
 
@@ -169,12 +168,11 @@ bool loaded_model_check_inputs(const struct loaded_model *m, struct error *error
 
 static node_id find_opaque_node(const struct graph *g)
 {
-    bool *live = mem_alloc_zero(g->nodes.count + 1);
+    LOCAL_ZEROS(bool, live, g->nodes.count + 1);
     graph_mark_live(g, live);
     node_id n = 0;
     while (n < g->nodes.count && !(live[n] && g->nodes.items[n].op->flags & OPERATOR_IS_OPAQUE))
         n++;
-    mem_free(live, g->nodes.count + 1);
     return n;
 }
 

@@ -24,11 +24,10 @@ struct weight_source model_weight_source(struct imported_model *m)
 const struct tensor_value *model_list_weights(struct imported_model *m, const struct graph *g)
 {
     struct tensor_value *values = arena_array(&m->arena, struct tensor_value, m->weights.count + 1);
-    bool *live = mem_alloc_zero(g->nodes.count + 1);
+    LOCAL_ZEROS(bool, live, g->nodes.count + 1);
     graph_mark_live(g, live);
     for (node_id n = 0; n < g->nodes.count; n++)
         if (live[n] && g->nodes.items[n].op == operators[OP_WEIGHT])
             values[g->nodes.items[n].attributes[0].ints[0]].type = *graph_type(g, g->nodes.items[n].first_output);
-    mem_free(live, g->nodes.count + 1);
     return values;
 }

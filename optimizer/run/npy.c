@@ -26,7 +26,7 @@ static const char *description_of(enum dtype dtype)
 
 bool npy_write(const char *path, const struct tensor_value *value, struct error *error)
 {
-    struct text header = {0};
+    TEXT(header);
     struct file_writer writer;
     if (!file_writer_open(&writer, path, error))
         return false;
@@ -41,7 +41,6 @@ bool npy_write(const char *path, const struct tensor_value *value, struct error 
     file_write(&writer, start, sizeof start);
     file_write(&writer, header.chars, header.count);
     file_write(&writer, value->data, type_bytes(&value->type));
-    text_free(&header);
     return file_writer_commit(&writer, error);
 }
 
@@ -174,12 +173,11 @@ static void add_type(struct text *out, const char *description, int rank, const 
 static bool fail_with_types(const char *path, const char *what, const struct header *h, const struct type *type,
                             struct error *error)
 {
-    struct text text = {0};
+    TEXT(text);
     add_type(&text, h->description, h->rank, h->dim);
     text_printf(&text, ", and %s takes ", what);
     add_type(&text, description_of(type->dtype), type->rank, type->dim);
     error_set(error, path, 0, 0, "holds %s", text.chars);
-    text_free(&text);
     return false;
 }
 

@@ -54,7 +54,7 @@ static bool record(struct judging *j, struct model *m, struct arena *arena, stru
 static bool record_standard(struct judging *j)
 {
     step_choices none = {0};
-    output_comparisons outputs = {0};
+    LOCAL_LIST(output_comparisons, outputs);
     struct model *m = prepare(j, &none);
     bool is_done = m != NULL, is_enough = false;
     for (j->attempt = 0; is_done && !is_enough && j->attempt < INPUT_ATTEMPTS; j->attempt++) {
@@ -64,25 +64,21 @@ static bool record_standard(struct judging *j)
         is_enough = outputs_are_trustworthy(&outputs);
     }
     j->attempt--;
-    vec_free(&outputs);
     model_free(m);
     return is_done;
 }
 
 static bool compare(struct judging *j, struct model *m, double *ret_difference)
 {
-    struct arena arena;
+    ARENA(arena);
     struct recording recording;
-    output_comparisons outputs = {0};
-    arena_init(&arena);
+    LOCAL_LIST(output_comparisons, outputs);
     bool is_done = record(j, m, &arena, &recording);
     *ret_difference = 0;
     if (is_done)
         recordings_compare(&j->standard, &recording, 0, &outputs);
     for (size_t i = 0; i < outputs.count; i++)
         *ret_difference = fmax(*ret_difference, relative_difference(&outputs.items[i]));
-    vec_free(&outputs);
-    arena_free(&arena);
     return is_done;
 }
 
@@ -100,15 +96,13 @@ static void add_choices(struct judging *j, const step_choices *from)
 // By the exact ones, and that suspect; NULL: all that were not taken back.
 static struct model *prepare_with(const struct judging *j, const struct suspect *only)
 {
-    step_choices list = {0};
+    LOCAL_LIST(step_choices, list);
     for (size_t i = 0; i < j->exact.count; i++)
         vec_push(&list, j->exact.items[i]);
     for (size_t i = 0; i < j->suspects.count; i++)
         if (only ? only == &j->suspects.items[i] : !j->suspects.items[i].is_back)
             vec_push(&list, j->suspects.items[i].choice);
-    struct model *m = prepare(j, &list);
-    vec_free(&list);
-    return m;
+    return prepare(j, &list);
 }
 
 // In whatever order.
@@ -236,13 +230,12 @@ static void take_back_chosen(struct judging *j)
 static bool list_exact_anew(struct judging *j)
 {
     const struct within_request *r = j->request;
-    step_choices all = {0};
+    LOCAL_LIST(step_choices, all);
     bool is_done = backend_list_choices(r->backend, r->graph, r->layouts, &j->arena, &all, j->error);
     vec_clear(&j->exact);
     for (size_t i = 0; i < all.count; i++)
         if (all.items[i].error == 0)
             vec_push(&j->exact, all.items[i]);
-    vec_free(&all);
     return is_done;
 }
 
@@ -277,7 +270,7 @@ static struct model *judge(struct judging *j, struct within_error *within)
 struct model *prepare_within(const struct within_request *r, struct within_error *within, struct error *error)
 {
     struct judging j = {.request = r, .error = error};
-    step_choices all = {0};
+    LOCAL_LIST(step_choices, all);
     struct model *m = NULL;
     if (r->backend->options.error_budget == 0)
         return backend_prepare_from(r->backend, r->graph, r->layouts, NULL, r->weights, error);
@@ -288,7 +281,6 @@ struct model *prepare_within(const struct within_request *r, struct within_error
         m = is_known ? prepare_with(&j, NULL) : judge(&j, within);
         within->passed = m ? hash_of(&j) : 0;
     }
-    vec_free(&all);
     vec_free(&j.exact);
     vec_free(&j.suspects);
     arena_free(&j.arena);

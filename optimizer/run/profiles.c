@@ -256,13 +256,12 @@ static bool are_typed(const struct size_bindings *b, const struct profile_reques
 
 static bool say_untyped(const struct size_bindings *b, const struct imported_model *m, struct error *error)
 {
-    struct text text = {0};
+    TEXT(text);
     for (size_t p = 0; p < b->n_profiles; p++) {
         text_add(&text, p ? "; " : "");
         profile_print(&text, m, b->profiles[p]);
     }
     error_set_code(error, EXIT_USAGE, m->file->path, "has no types for all of --profile %s", text.chars);
-    text_free(&text);
     return false;
 }
 

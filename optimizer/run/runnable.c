@@ -63,16 +63,14 @@ void cut_plan_free(struct cut_plan *plan)
 // A flag by opaque index: is such a node live in both graphs?
 static void mark_shared(const struct graph *g, const struct cut_plan *plan, bool *shared)
 {
-    bool *live = mem_new_array(bool, g->nodes.count + 1);
-    bool *present = mem_alloc_zero(plan->first_input.count + 1);
+    LOCAL_ARRAY(bool, live, g->nodes.count + 1);
+    LOCAL_ZEROS(bool, present, plan->first_input.count + 1);
     graph_mark_live(g, live);
     for (node_id n = 0; n < g->nodes.count; n++)
         if (live[n] && is_opaque(&g->nodes.items[n]))
             present[opaque_index(&g->nodes.items[n])] = true;
     for (size_t i = 0; i < plan->first_input.count; i++)
         shared[i] = shared[i] && present[i];
-    mem_free_array(live, g->nodes.count + 1);
-    mem_free(present, plan->first_input.count + 1);
 }
 
 struct cutting {
@@ -124,7 +122,7 @@ static void add_output(struct cutting *c, tensor_id t)
 // Node by opaque index, so that the order does not depend on where rewrites put them.
 static void add_cut_outputs(struct cutting *c, const bool *shared, size_t n_opaque)
 {
-    node_id *node_of = mem_new_array(node_id, n_opaque + 1);
+    LOCAL_ARRAY(node_id, node_of, n_opaque + 1);
     for (node_id n = 0; n < c->taken.from->nodes.count; n++)
         if (is_opaque(&c->taken.from->nodes.items[n]))
             node_of[opaque_index(&c->taken.from->nodes.items[n])] = n;
@@ -132,7 +130,6 @@ static void add_cut_outputs(struct cutting *c, const bool *shared, size_t n_opaq
         for (uint32_t j = 0; shared[i] && j < c->taken.from->nodes.items[node_of[i]].n_inputs; j++)
             if (j >= 64 || !(c->plan->reads_leaves.items[i] >> j & 1))
                 add_output(c, graph_inputs(c->taken.from, node_of[i])[j]);
-    mem_free_array(node_of, n_opaque + 1);
 }
 
 static void cut_nodes(struct cutting *c)
@@ -148,7 +145,7 @@ bool graph_cut_mapped(struct graph *ret_graph, const struct graph *g, const stru
                       const struct cut_plan *plan, tensor_id *ret_map)
 {
     size_t n_opaque = plan->first_input.count;
-    bool *shared = mem_new_array(bool, n_opaque + 1);
+    LOCAL_ARRAY(bool, shared, n_opaque + 1);
     for (size_t i = 0; i < n_opaque; i++)
         shared[i] = true;
     mark_shared(g, plan, shared);
@@ -166,14 +163,19 @@ bool graph_cut_mapped(struct graph *ret_graph, const struct graph *g, const stru
         add_cut_outputs(&c, shared, n_opaque);
     else
         graph_free(ret_graph);
-    mem_free_array(shared, n_opaque + 1);
     return !c.failed;
 }
 
 bool graph_cut(struct graph *ret_graph, const struct graph *g, const struct graph *other, const struct cut_plan *plan)
 {
-    tensor_id *map = mem_new_array(tensor_id, g->tensors.count + 1);
-    bool is_typed = graph_cut_mapped(ret_graph, g, other, plan, map);
-    mem_free_array(map, g->tensors.count + 1);
-    return is_typed;
+    LOCAL_ARRAY(tensor_id, map, g->tensors.count + 1);
+    return graph_cut_mapped(ret_graph, g, other, plan, map);
+}
+
+bool graphs_have_equal_outputs(const struct graph *a, const struct graph *b)
+{
+    bool are_equal = a->outputs.count == b->outputs.count;
+    for (size_t i = 0; are_equal && i < a->outputs.count; i++)
+        are_equal = type_equal(graph_type(a, a->outputs.items[i]), graph_type(b, b->outputs.items[i]));
+    return are_equal;
 }

@@ -34,3 +34,4 @@ bool graph_cut(struct graph *ret_graph, const struct graph *g, const struct grap
 // The same, and where each tensor of `g` went: NO_TENSOR for those that are not in the cut graph.
 bool graph_cut_mapped(struct graph *ret_graph, const struct graph *g, const struct graph *other,
                       const struct cut_plan *plan, tensor_id *ret_map);
+bool graphs_have_equal_outputs(const struct graph *a, const struct graph *b);   // as many, of the same types

@@ -12,7 +12,8 @@ bool models_time_side_by_side(const struct timed_model *requests, size_t n, int6
                               struct sample_summary *ret_summaries, struct error *error)
 {
     size_t per_model = (size_t)repeats;
-    double *samples = mem_new_array(double, n *per_model), ignored;
+    double ignored;
+    LOCAL_ARRAY(double, samples, n *per_model);
     bool is_done = true;
     for (int64_t turn = -warmup; is_done && turn < repeats; turn++)
         for (size_t i = 0; is_done && i < n; i++) {
@@ -22,6 +23,5 @@ bool models_time_side_by_side(const struct timed_model *requests, size_t n, int6
         }
     for (size_t i = 0; is_done && i < n; i++)
         ret_summaries[i] = sample_summarize(&samples[i * per_model], per_model);
-    mem_free_array(samples, n * per_model);
     return is_done;
 }

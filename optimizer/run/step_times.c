@@ -4,7 +4,7 @@
 #include "backends/costs/step_cost.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/plan_text.h"
-#include "core/memory/memory.h"
+#include "core/memory/arena.h"
 #include "core/numbers/statistics.h"
 #include "core/text/text.h"
 #include <math.h>
@@ -14,21 +14,13 @@ struct times {
     double *once, *all, *steps, *runs;
 };
 
-static void init_times(struct times *t, const struct plan *plan, size_t n_runs)
+static void init_times(struct times *t, const struct plan *plan, size_t n_runs, struct arena *arena)
 {
     *t = (struct times){.n_steps = plan->steps.count, .n_runs = n_runs};
-    t->once = mem_new_array(double, t->n_steps);
-    t->steps = mem_new_array(double, t->n_steps);
-    t->runs = mem_new_array(double, t->n_runs);
-    t->all = mem_new_array(double, t->n_steps * t->n_runs);
-}
-
-static void free_times(struct times *t)
-{
-    mem_free_array(t->once, t->n_steps);
-    mem_free_array(t->steps, t->n_steps);
-    mem_free_array(t->runs, t->n_runs);
-    mem_free_array(t->all, t->n_steps * t->n_runs);
+    t->once = arena_array(arena, double, t->n_steps);
+    t->steps = arena_array(arena, double, t->n_steps);
+    t->runs = arena_array(arena, double, t->n_runs);
+    t->all = arena_array(arena, double, t->n_steps * t->n_runs);
 }
 
 static bool time_steps(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
@@ -110,8 +102,7 @@ bool step_times_add(struct text *out, struct backend *b, struct model *model, co
 {
     const struct plan *plan = model_plan(model);
     struct times t;
-    init_times(&t, plan, n_runs);
-    bool is_done = time_steps(model, inputs, outputs, &t, error) && add_times(out, b, plan, &t, error);
-    free_times(&t);
-    return is_done;
+    ARENA(arena);
+    init_times(&t, plan, n_runs, &arena);
+    return time_steps(model, inputs, outputs, &t, error) && add_times(out, b, plan, &t, error);
 }

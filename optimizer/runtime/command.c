@@ -33,18 +33,17 @@ static bool read_last_word(struct text *printed, double *ret_seconds)
 
 bool command_measure(const char *command, const char *path, double *ret_seconds, struct error *error)
 {
-    struct text line = {0}, printed = {0};
+    TEXT(line);
+    TEXT(printed);
     text_add(&line, command);
     text_add(&line, " ");
     shell_add_word(&line, path);
     FILE *from = shell_start(line.chars);
-    text_free(&line);
     if (!from)
         return error_set_code(error, EXIT_UNSUPPORTED, NULL, "the command that measures cannot be started");
     bool ends = read_all(from, &printed);
     int status = pclose(from);
     bool is_read = ends && status == 0 && read_last_word(&printed, ret_seconds);
-    text_free(&printed);
     if (is_read)
         return true;
     if (!ends)

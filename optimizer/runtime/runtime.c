@@ -4,6 +4,7 @@
 #include "core/text/error.h"
 #include "optimizer/run/contest.h"
 #include "optimizer/runtime/command.h"
+#include <string.h>
 
 const char *runtime_name(const struct runtime *r)
 {
@@ -17,6 +18,16 @@ void runtime_close(struct runtime *r)
     r->is_open = false;
 }
 
+bool runtime_is_onnxruntime(const char *name, const char **ret_provider)
+{
+    static const char own[] = "onnxruntime";
+    size_t n = sizeof own - 1;
+    if (strncmp(name, own, n) != 0 || (name[n] && (name[n] != ':' || !name[n + 1])))
+        return false;
+    *ret_provider = name[n] ? name + n + 1 : NULL;
+    return true;
+}
+
 bool runtime_compares(const struct runtime *r)
 {
     return r->is_open && !r->command;
@@ -27,7 +38,7 @@ bool runtime_compares(const struct runtime *r)
 bool runtime_compare(struct runtime *r, const char *a, const char *b, int n_sets, double tolerance,
                      output_comparisons *ret_outputs, struct error *error)
 {
-    worker_numbers numbers = {0};
+    LOCAL_LIST(worker_numbers, numbers);
     struct worker *w = &r->worker;
     vec_clear(ret_outputs);
     bool is_done = worker_load_file(w, "a", a, error) && worker_load_file(w, "b", b, error) &&
@@ -40,7 +51,6 @@ bool runtime_compare(struct runtime *r, const char *a, const char *b, int n_sets
         c.is_equal_enough = c.max_difference <= tolerance * c.max_magnitude;
         vec_push(ret_outputs, c);
     }
-    vec_free(&numbers);
     return is_done;
 }
 

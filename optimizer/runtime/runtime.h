@@ -28,6 +28,8 @@ struct runtime_timing {
 
 const char *runtime_name(const struct runtime *r);
 void runtime_close(struct runtime *r);   // {0} is allowed
+// Is this name of a runtime, as options have it, onnxruntime[:PROVIDER]? The provider is NULL where none is named.
+bool runtime_is_onnxruntime(const char *name, const char **ret_provider);
 // Can it be asked how outputs differ?
 bool runtime_compares(const struct runtime *r);
 // The outputs of two models on the sets of inputs that the worker has, in their order; `tolerance` as of

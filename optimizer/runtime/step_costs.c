@@ -90,17 +90,14 @@ static struct step_cost summarize(double *seconds, size_t n)
 static bool run_with_weights(struct step_costs *c, const struct graph *g, const struct alone_weights *weights,
                              bool is_cold, struct step_cost *ret_cost, struct error *error)
 {
-    struct arena arena;
+    ARENA(arena);
     struct onnx_bytes bytes;
-    worker_numbers seconds = {0};
-    arena_init(&arena);
+    LOCAL_LIST(worker_numbers, seconds);
     bool is_run = export_alone(g, c->options.opset, weights, &arena, &bytes, error) &&
                   worker_load_bytes(c->worker, "part", bytes.at, bytes.size, error) &&
                   worker_time_bound(c->worker, "part", is_cold, SECONDS_PER_GROUP, LEAST_RUNS, &seconds, error);
     if (is_run)
         *ret_cost = summarize(seconds.items, seconds.count);
-    vec_free(&seconds);
-    arena_free(&arena);
     return is_run;
 }
 
@@ -127,11 +124,10 @@ static bool run_alone(struct step_costs *c, const struct graph *g, const void *c
 // The time of n exponentials of one number, one after the other.
 static bool time_chain(struct step_costs *c, int n, double *ret_seconds, struct error *error)
 {
-    struct arena arena;
-    struct graph g;
+    ARENA(arena);
+    struct graph g FREED_BY(graph_free);
     struct step_cost cost = {0};
     struct type one = type_make(DTYPE_F32, 0, NULL);
-    arena_init(&arena);
     graph_init(&g, &arena);
     tensor_id last = graph_add_leaf(&g, operators[OP_INPUT], 0, &one);
     bool is_built = true;
@@ -143,8 +139,6 @@ static bool time_chain(struct step_costs *c, int n, double *ret_seconds, struct 
     graph_add_output(&g, last);
     is_built = is_built && run_alone(c, &g, NULL, false, &cost, error);
     *ret_seconds = cost.seconds;
-    graph_free(&g);
-    arena_free(&arena);
     return is_built;
 }
 
@@ -363,10 +357,9 @@ static void free_group(struct group *group)
 static bool estimate(struct coster *coster, const struct graph *g, bool only_recalls, struct estimate *ret_estimate)
 {
     struct step_costs *c = (struct step_costs *)coster;
-    struct arena arena;
+    ARENA(arena);
     struct step_groups groups;
     double seconds = 0;
-    arena_init(&arena);
     step_groups_find(&groups, g, &arena);
     for (node_id n = 0; n < g->nodes.count && isfinite(seconds); n++) {
         if (!step_groups_is_first(&groups, n))
@@ -378,7 +371,6 @@ static bool estimate(struct coster *coster, const struct graph *g, bool only_rec
         free_group(&group);
         arena_release(&arena, mark);
     }
-    arena_free(&arena);
     *ret_estimate = (struct estimate){.seconds = seconds};
     return isfinite(seconds);
 }

@@ -168,12 +168,11 @@ bool worker_use_threads(struct worker *w, int threads, struct error *error)
 bool worker_run(struct worker *w, const char *id, double *ret_seconds, struct error *error)
 {
     struct text line = {0};
-    worker_numbers numbers = {0};
+    LOCAL_LIST(worker_numbers, numbers);
     text_printf(&line, "run %s", id);
     bool is_run = ask(w, &line, NULL, 0, NULL, 0, 0, error) && read_numbers(w, 1, &numbers, error);
     if (is_run)
         *ret_seconds = numbers.count ? numbers.items[0] : 0;
-    vec_free(&numbers);
     return is_run;
 }
 

@@ -30,7 +30,7 @@ static void index_values(const struct graph *g, const bool *live, struct table *
 
 static void find_counterparts(struct rewritten_regions *r)
 {
-    struct table by_value = {0};
+    struct table by_value FREED_BY(table_free) = {0};
     bool *live = arena_array(r->arena, bool, r->before->nodes.count + 1);
     graph_mark_live(r->before, live);
     index_values(r->before, live, &by_value);
@@ -38,7 +38,6 @@ static void find_counterparts(struct rewritten_regions *r)
         uint32_t found = find_value(&by_value, r->before, r->after->tensors.items[t].value);
         r->counterpart[t] = found == TABLE_NONE ? NO_TENSOR : found;
     }
-    table_free(&by_value);
 }
 
 static bool is_as_before(const struct rewritten_regions *r, node_id n)
@@ -143,7 +142,7 @@ struct mixing {
 static void add_node(struct mixing *m, node_id n)
 {
     const struct node *node = &m->r->after->nodes.items[n];
-    tensor_id *inputs = mem_new_array(tensor_id, node->n_inputs + 1);
+    LOCAL_ARRAY(tensor_id, inputs, node->n_inputs + 1);
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         tensor_id t = graph_inputs(m->r->after, n)[i];
         inputs[i] = m->moved[t] != NO_TENSOR ? m->moved[t] : m->r->counterpart[t];
@@ -158,7 +157,6 @@ static void add_node(struct mixing *m, node_id n)
             vec_push(&m->new, m->moved[t]);
         }
     }
-    mem_free_array(inputs, node->n_inputs + 1);
 }
 
 bool rewritten_regions_take(const struct rewritten_regions *r, const bool *is_taken, struct graph *ret_graph)

@@ -60,12 +60,11 @@ static enum verdict compare_tensors(struct field_entries *x, tensor_id old, tens
 static enum verdict compare_sides(const struct match *m, const struct graph *with_target, const tensor_id *old,
                                   const tensor_id *new, struct arena *scratch)
 {
-    struct field_entries x;
+    struct field_entries x FREED_BY(field_entries_free);
     enum verdict verdict = VERDICT_EQUAL;
     field_entries_init(&x, with_target, KEY, scratch);
     for (uint32_t i = 0; verdict == VERDICT_EQUAL && i < m->rule->n_outputs; i++)
         verdict = compare_tensors(&x, old[i], new[i]);
-    field_entries_free(&x);
     return verdict;
 }
 
@@ -182,7 +181,7 @@ static bool holds_at(const struct match *m, const struct graph *instance, struct
 static enum verdict judge_at(struct validator *v, int probe, const struct match *m, const struct graph *g,
                              const struct graph *first, const node_id *nodes)
 {
-    struct graph instance;
+    struct graph instance FREED_BY(graph_free);
     struct match there, bound;
     tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
     node_id nodes_there[MAX_RULE_NODES];
@@ -191,9 +190,7 @@ static enum verdict judge_at(struct validator *v, int probe, const struct match 
                       holds_at(&there, &instance, &v->scratch, &bound) &&
                       match_apply_nodes(&bound, &instance, &v->scratch, old, new, nodes_there) &&
                       is_target_at(v->sizes, probe, m, first, nodes, &instance, nodes_there);
-    enum verdict verdict = is_general ? compare_sides(&bound, &instance, old, new, &v->scratch) : VERDICT_NOT_GENERAL;
-    graph_free(&instance);
-    return verdict;
+    return is_general ? compare_sides(&bound, &instance, old, new, &v->scratch) : VERDICT_NOT_GENERAL;
 }
 
 // Runtimes give a pooling one entry of an image that is smaller than its window; what takes its place may fail there.
@@ -210,14 +207,12 @@ static bool has_pooling(const struct match *m)
 static bool is_typed_at_least_sizes(struct validator *v, const struct match *m, const struct graph *g)
 {
     int64_t least[MAX_SYMBOLS];
-    struct graph instance;
+    struct graph instance FREED_BY(graph_free);
     struct match ignored;
     for (uint32_t i = 0; i < v->sizes->n_symbols; i++)
         least[i] = sizes_round_up(v->sizes, i, 1);
     graph_init(&instance, &v->arena);
-    bool is_typed = make_instance(v->sizes, least, &instance, m, g, &ignored);
-    graph_free(&instance);
-    return is_typed;
+    return make_instance(v->sizes, least, &instance, m, g, &ignored);
 }
 
 static enum verdict judge_at_probes(struct validator *v, const struct match *m, const struct graph *g,
@@ -240,7 +235,7 @@ static enum verdict judge_at_probes(struct validator *v, const struct match *m, 
 static enum verdict judge_anew(struct validator *v, const struct match *m, const struct graph *g)
 {
     struct arena_mark mark = arena_mark(&v->arena), scratch = arena_mark(&v->scratch);
-    struct graph instance;
+    struct graph instance FREED_BY(graph_free);
     struct match match;
     tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
     node_id nodes[MAX_RULE_NODES];
@@ -257,7 +252,6 @@ static enum verdict judge_anew(struct validator *v, const struct match *m, const
         if (v->is_strict && verdict != VERDICT_DIFFERENT)
             verdict = keeps_every_bit(&match, &instance, old, new, &v->scratch) ? VERDICT_EQUAL : VERDICT_NOT_EXACT;
     }
-    graph_free(&instance);
     arena_release(&v->scratch, scratch);
     arena_release(&v->arena, mark);
     return verdict;

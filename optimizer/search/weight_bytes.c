@@ -26,8 +26,9 @@ static size_t count_once(const struct graph *g, tensor_id t, bool *is_counted)
 
 size_t graph_weight_bytes(const struct graph *g)
 {
-    bool *live = mem_new_array(bool, g->nodes.count + 1), *is_weight = mem_new_array(bool, g->nodes.count + 1);
-    bool *is_counted = mem_alloc_zero(g->tensors.count + 1);
+    LOCAL_ARRAY(bool, live, g->nodes.count + 1);
+    LOCAL_ARRAY(bool, is_weight, g->nodes.count + 1);
+    LOCAL_ZEROS(bool, is_counted, g->tensors.count + 1);
     size_t bytes = 0;
     graph_mark_live(g, live);
     match_mark_weights(g, is_weight);
@@ -38,8 +39,5 @@ size_t graph_weight_bytes(const struct graph *g)
     for (size_t i = 0; i < g->outputs.count; i++)
         if (is_weight[g->tensors.items[g->outputs.items[i]].producer])
             bytes = mem_sum(bytes, count_once(g, g->outputs.items[i], is_counted));
-    mem_free_array(live, g->nodes.count + 1);
-    mem_free_array(is_weight, g->nodes.count + 1);
-    mem_free(is_counted, g->tensors.count + 1);
     return bytes;
 }

@@ -3,7 +3,6 @@
 #include "optimizer/search/weight_limits.h"
 
 #include "core/memory/arena.h"
-#include "core/memory/memory.h"
 #include "expressions/definition.h"
 #include "expressions/magnitude.h"
 #include "graph/graph_whole.h"
@@ -36,7 +35,7 @@ static void bound_weight(struct bounding *b, const struct node *n)
 static void bound_computed(struct bounding *b, node_id id)
 {
     const struct node *n = &b->g->nodes.items[id];
-    double *of_inputs = mem_new_array(double, n->n_inputs + 1);
+    LOCAL_ARRAY(double, of_inputs, n->n_inputs + 1);
     struct arena_mark mark = arena_mark(&b->arena);
     struct definition d;
     for (uint32_t i = 0; i < n->n_inputs; i++)
@@ -46,7 +45,6 @@ static void bound_computed(struct bounding *b, node_id id)
         b->magnitudes[n->first_output + i] = is_defined ? definition_magnitude(&d, (int)i, of_inputs) : NAN;
     definition_free(&d);
     arena_release(&b->arena, mark);
-    mem_free_array(of_inputs, n->n_inputs + 1);
 }
 
 static size_t count_beyond(const struct bounding *b, const struct node *n)
@@ -77,7 +75,8 @@ static size_t bound_weights(struct bounding *b, const bool *live, const bool *is
 size_t graph_weights_beyond_range(const struct graph *g, const double *magnitudes)
 {
     struct bounding b = {.g = g, .of_weights = magnitudes};
-    bool *live = mem_new_array(bool, g->nodes.count + 1), *is_weight = mem_new_array(bool, g->nodes.count + 1);
+    LOCAL_ARRAY(bool, live, g->nodes.count + 1);
+    LOCAL_ARRAY(bool, is_weight, g->nodes.count + 1);
     graph_mark_live(g, live);
     match_mark_weights(g, is_weight);
     b.magnitudes = mem_new_array(double, g->tensors.count + 1);
@@ -85,8 +84,6 @@ size_t graph_weights_beyond_range(const struct graph *g, const double *magnitude
     size_t count = bound_weights(&b, live, is_weight);
     arena_free(&b.arena);
     mem_free_array(b.magnitudes, g->tensors.count + 1);
-    mem_free_array(live, g->nodes.count + 1);
-    mem_free_array(is_weight, g->nodes.count + 1);
     return count;
 }
 

@@ -210,9 +210,38 @@ static void heaps_are_made_of_anything(void **state)
     vec_free(&v);
 }
 
-RUN_TESTS(TEST(counts_what_is_in_use), TEST(nothing_is_null), TEST(zeroed_blocks_are_zero),
-          TEST(impossible_sizes_reach_the_hook), TEST(products_that_do_not_fit_are_no_small_blocks),
-          TEST(sums_that_do_not_fit_are_no_small_numbers), TEST(a_limit_bounds_what_is_in_use),
-          TEST(a_limit_of_the_process_bounds_what_is_available), TEST(peak_is_known_and_plausible),
-          TEST(vectors_keep_their_items_as_they_grow), TEST(vectors_reserve_what_is_asked),
-          TEST(heaps_give_what_stands_before_all_others), TEST(heaps_are_made_of_anything))
+// Leaves by one of three ways, with memory of every kind in use.
+static int leave(int way)
+{
+    LOCAL_ARRAY(uint64_t, items, 3);
+    LOCAL_VEC(uint64_t, vec);
+    items[2] = 7;
+    vec_push(&vec, items[2]);
+    for (int i = 0; i < 2; i++) {
+        LOCAL_ZEROS(uint32_t, zeros, 1000);
+        vec_push(&vec, zeros[999]);
+        if (way == 0)
+            return (int)vec.count;
+        if (way == 1)
+            break;
+    }
+    return (int)(vec.items[0] + vec.items[1]);
+}
+
+static void what_is_local_ends_with_its_block(void **state)
+{
+    const int expected[] = {2, 7, 7};
+    size_t before = mem_in_use();
+    for (int way = 0; way < 3; way++) {
+        assert_int_equal(leave(way), expected[way]);
+        assert_int_equal(mem_in_use(), before);
+    }
+}
+
+RUN_TESTS(TEST(what_is_local_ends_with_its_block), TEST(counts_what_is_in_use), TEST(nothing_is_null),
+          TEST(zeroed_blocks_are_zero), TEST(impossible_sizes_reach_the_hook),
+          TEST(products_that_do_not_fit_are_no_small_blocks), TEST(sums_that_do_not_fit_are_no_small_numbers),
+          TEST(a_limit_bounds_what_is_in_use), TEST(a_limit_of_the_process_bounds_what_is_available),
+          TEST(peak_is_known_and_plausible), TEST(vectors_keep_their_items_as_they_grow),
+          TEST(vectors_reserve_what_is_asked), TEST(heaps_give_what_stands_before_all_others),
+          TEST(heaps_are_made_of_anything))

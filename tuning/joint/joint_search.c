@@ -30,12 +30,11 @@ static void list_nodes(struct joint *j, const struct joint_candidate *c, size_t 
 static void fit_from(struct joint *j, struct joint_candidate *c, size_t pass, recall_value_fn *recall)
 {
     const struct joint_problem *p = j->problem;
-    pass_nodes nodes = {0};
+    LOCAL_LIST(pass_nodes, nodes);
     for (; pass < p->n_passes; pass++) {
         list_nodes(j, c, pass, &nodes);
         configuration_fit(&c->of[pass], &nodes, recall, p->context, pass);
     }
-    vec_free(&nodes);
 }
 
 static void keep_in_store(struct joint *j)
@@ -70,7 +69,7 @@ static bool keep_if_best(struct joint *j, const struct joint_candidate *c)
 // The standard candidate, or what the store makes of it: the store has what is better from here on.
 static void begin(struct joint *j)
 {
-    struct joint_candidate stored = {0};
+    struct joint_candidate stored FREED_BY(joint_candidate_free) = {0};
     fit_from(j, &j->best, 0, NULL);
     evaluate(j, &j->best);
     j->report->before = j->best.cost;
@@ -82,7 +81,6 @@ static void begin(struct joint *j)
         keep_in_store(j);
     }
     j->report->at_start = j->best.cost;
-    joint_candidate_free(&stored);
 }
 
 // --- steps -----------------------------------------------------------------------------------------------------------

@@ -57,15 +57,13 @@ static bool read_stage(struct pass_schedule *ret, const struct sexp *s, const ch
 bool pass_schedule_parse(struct pass_schedule *ret, const char *text, const char *const *names, size_t n_names,
                          struct error *error)
 {
-    struct arena arena;
+    ARENA(arena);
     const struct sexp *list;
-    arena_init(&arena);
     *ret = (struct pass_schedule){0};
     bool is_read = sexp_parse(&arena, NAME_OF_TEXT, text, strlen(text), &list, error);
     for (size_t i = 0; is_read && i < list->count; i++)
         is_read = read_stage(ret, &list->items[i], names, n_names, error);
     if (is_read && ret->n_stages == 0)
         is_read = error_set(error, NAME_OF_TEXT, 0, 0, "has no stage");
-    arena_free(&arena);
     return is_read;
 }

@@ -100,7 +100,7 @@ static void list_observations(const struct cost_model *m, bool is_for_trees, str
 void cost_model_fit(struct cost_model *m)
 {
     size_t n = m->rows.count;
-    struct observation *rows = mem_new_array(struct observation, n + 1);
+    LOCAL_ARRAY(struct observation, rows, n + 1);
     list_observations(m, false, rows);
     m->is_ridge_fitted = ridge_fit(&m->ridge, rows, n, OBSERVATION_FEATURES, PENALTY);
     if (m->has_trees && (double)n >= GROWTH_BETWEEN_TREES * m->n_in_trees) {
@@ -108,7 +108,6 @@ void cost_model_fit(struct cost_model *m)
         m->are_trees_fitted = trees_fit(&m->trees, rows, n, OBSERVATION_FEATURES);
         m->n_in_trees = (double)n;
     }
-    mem_free_array(rows, n + 1);
 }
 
 static bool asks_trees(const struct cost_model *m)

@@ -2,7 +2,7 @@
 // level on the left of the row where the walk stands.
 #include "tuning/model/trees.h"
 
-#include "core/memory/memory.h"
+#include "core/memory/arena.h"
 #include "tuning/limits.def"
 #include <math.h>
 #include <stdlib.h>
@@ -39,25 +39,18 @@ static int compare_places(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-static void begin(struct fitting *f, const struct observation *rows, size_t n, int n_features)
+static void begin(struct fitting *f, const struct observation *rows, size_t n, int n_features, struct arena *arena)
 {
     *f = (struct fitting){.rows = rows, .n = n, .n_features = n_features};
-    f->order = mem_new_array(struct place, n * (size_t)n_features);
-    f->rest = mem_new_array(double, n);
-    f->at = mem_new_array(int, n);
+    f->order = arena_array(arena, struct place, n * (size_t)n_features);
+    f->rest = arena_array(arena, double, n);
+    f->at = arena_array(arena, int, n);
     for (int i = 0; i < n_features; i++) {
         struct place *order = f->order + n * (size_t)i;
         for (size_t k = 0; k < n; k++)
             order[k] = (struct place){rows[k].features[i], k};
         qsort(order, n, sizeof *order, compare_places);
     }
-}
-
-static void end(struct fitting *f)
-{
-    mem_free_array(f->order, f->n * (size_t)f->n_features);
-    mem_free_array(f->rest, f->n);
-    mem_free_array(f->at, f->n);
 }
 
 static bool is_taken(const struct fitting *f, size_t row)
@@ -164,11 +157,12 @@ double trees_predict(const struct trees *t, const double *features)
 
 bool trees_fit(struct trees *ret_trees, const struct observation *rows, size_t n, int n_features)
 {
+    ARENA(arena);
     struct fitting f;
     struct correlation c = {0};
     if (n < FEWEST_OBSERVATIONS)
         return false;
-    begin(&f, rows, n, n_features);
+    begin(&f, rows, n, n_features, &arena);
     for (size_t fold = 0; fold < VALIDATION_FOLDS; fold++) {
         fit(&f, ret_trees, fold);
         for (size_t k = fold; k < n; k += VALIDATION_FOLDS)
@@ -176,6 +170,5 @@ bool trees_fit(struct trees *ret_trees, const struct observation *rows, size_t n
     }
     ret_trees->r = correlation_r(&c);
     fit(&f, ret_trees, EVERY_FOLD);
-    end(&f);
     return c.yy - c.y * c.y / c.n > 0;
 }

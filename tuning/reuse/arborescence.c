@@ -2,7 +2,7 @@
 // than the arc of the cycle that it replaces.
 #include "tuning/reuse/arborescence.h"
 
-#include "core/memory/memory.h"
+#include "core/memory/arena.h"
 #include <math.h>
 #include <string.h>
 
@@ -80,13 +80,14 @@ static void contract_arcs(struct contracted *c, const struct arc *arcs, size_t n
 static bool find_contracted(int n, const struct arc *arcs, size_t n_arcs, int *number, int n_cycles, int root,
                             int *into)
 {
+    ARENA(arena);
     struct contracted c = {.n = n_cycles};
     for (int v = 0; v < n; v++)
         number[v] = number[v] == -1 ? c.n++ : number[v];
     c.root = number[root];
-    c.arcs = mem_new_array(struct arc, n_arcs);
-    c.original = mem_new_array(int, n_arcs);
-    c.into = mem_new_array(int, c.n);
+    c.arcs = arena_array(&arena, struct arc, n_arcs);
+    c.original = arena_array(&arena, int, n_arcs);
+    c.into = arena_array(&arena, int, c.n);
     contract_arcs(&c, arcs, n_arcs, into, number, n_cycles);
     bool is_found = arborescence_find(c.n, c.root, c.arcs, c.n_arcs, c.into);
     for (int v = 0; is_found && v < c.n; v++)
@@ -94,20 +95,16 @@ static bool find_contracted(int n, const struct arc *arcs, size_t n_arcs, int *n
             int arc = c.original[c.into[v]];
             into[arcs[arc].to] = arc;
         }
-    mem_free(c.arcs, n_arcs * sizeof *c.arcs);
-    mem_free(c.original, n_arcs * sizeof *c.original);
-    mem_free(c.into, (size_t)c.n * sizeof *c.into);
     return is_found;
 }
 
 bool arborescence_find(int n_nodes, int root, const struct arc *arcs, size_t n_arcs, int *ret_into)
 {
-    int *mark = mem_new_array(int, n_nodes), *number = mem_new_array(int, n_nodes);
+    LOCAL_ARRAY(int, mark, n_nodes);
+    LOCAL_ARRAY(int, number, n_nodes);
     bool is_found = pick_cheapest(n_nodes, root, arcs, n_arcs, ret_into);
     int n_cycles = is_found ? contract(n_nodes, root, arcs, ret_into, mark, number) : 0;
     if (n_cycles)
         is_found = find_contracted(n_nodes, arcs, n_arcs, number, n_cycles, root, ret_into);
-    mem_free(mark, (size_t)n_nodes * sizeof *mark);
-    mem_free(number, (size_t)n_nodes * sizeof *number);
     return is_found;
 }

@@ -32,9 +32,11 @@ static void add_arcs_into(const struct reuse_node *nodes, size_t n, size_t to, u
 
 void reuse_plan_find(const struct reuse_node *nodes, size_t n, uint64_t seed, int *ret_parents)
 {
-    arc_list arcs = {0};
-    int root = (int)n, *into = mem_new_array(int, n + 1);
-    bool has_bridges = false, *is_terminal = mem_new_array(bool, n + 1);
+    LOCAL_LIST(arc_list, arcs);
+    LOCAL_ARRAY(int, into, n + 1);
+    LOCAL_ARRAY(bool, is_terminal, n + 1);
+    int root = (int)n;
+    bool has_bridges = false;
     for (size_t to = 0; to < n; to++) {
         add_arcs_into(nodes, n, to, seed, &arcs);
         is_terminal[to] = !nodes[to].is_bridge;
@@ -49,9 +51,6 @@ void reuse_plan_find(const struct reuse_node *nodes, size_t n, uint64_t seed, in
         int from = into[to] == NO_ARC ? NOT_TUNED : arcs.items[into[to]].from;
         ret_parents[to] = from == root ? TUNED_FROM_NOTHING : from;
     }
-    mem_free_array(into, n + 1);
-    mem_free_array(is_terminal, n + 1);
-    vec_free(&arcs);
 }
 
 static bool is_searched(const struct reuse_node *node, int parent)

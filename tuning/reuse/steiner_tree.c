@@ -61,8 +61,8 @@ static bool grow(struct paths *p, const bool *is_terminal, const struct arc *arc
 // Other nodes hang on the root for nothing, and arcs of theirs are loops.
 static void improve(int n, int root, const bool *is_in_tree, const struct arc *arcs, size_t n_arcs, int *into)
 {
-    struct arc *own = mem_new_array(struct arc, n_arcs + (size_t)n);
-    int *better = mem_new_array(int, n);
+    LOCAL_ARRAY(struct arc, own, n_arcs + (size_t)n);
+    LOCAL_ARRAY(int, better, n);
     size_t n_own = n_arcs;
     for (size_t i = 0; i < n_arcs; i++) {
         own[i] = arcs[i];
@@ -74,8 +74,6 @@ static void improve(int n, int root, const bool *is_in_tree, const struct arc *a
     if (arborescence_find(n, root, own, n_own, better))
         for (int v = 0; v < n; v++)
             into[v] = is_in_tree[v] ? better[v] : NO_ARC;
-    mem_free(own, (n_arcs + (size_t)n) * sizeof *own);
-    mem_free(better, (size_t)n * sizeof *better);
 }
 
 static bool is_left_by_any(int n, const struct arc *arcs, const int *into, int node)
@@ -101,8 +99,10 @@ static void prune(int n, const bool *is_terminal, const struct arc *arcs, int *i
 bool steiner_tree_find(int n_nodes, int root, const bool *is_terminal, const struct arc *arcs, size_t n_arcs,
                        int *ret_into)
 {
-    struct paths p = {n_nodes, mem_new_array(double, n_nodes), mem_new_array(int, n_nodes)};
-    bool *is_in_tree = mem_alloc_zero((size_t)n_nodes * sizeof *is_in_tree);
+    LOCAL_ARRAY(double, distance, n_nodes);
+    LOCAL_ARRAY(int, arc, n_nodes);
+    struct paths p = {n_nodes, distance, arc};
+    LOCAL_ZEROS(bool, is_in_tree, (size_t)n_nodes);
     is_in_tree[root] = true;
     for (int v = 0; v < n_nodes; v++)
         ret_into[v] = NO_ARC;
@@ -111,8 +111,5 @@ bool steiner_tree_find(int n_nodes, int root, const bool *is_terminal, const str
         improve(n_nodes, root, is_in_tree, arcs, n_arcs, ret_into);
         prune(n_nodes, is_terminal, arcs, ret_into);
     }
-    mem_free(p.distance, (size_t)n_nodes * sizeof *p.distance);
-    mem_free(p.arc, (size_t)n_nodes * sizeof *p.arc);
-    mem_free(is_in_tree, (size_t)n_nodes * sizeof *is_in_tree);
     return is_found;
 }

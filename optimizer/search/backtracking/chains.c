@@ -72,7 +72,7 @@ static void expand(struct chains *c, uint32_t id, enum touch touch)
     c->expanding = id;
     c->touch = touch;
     c->touches = state_mark_touched(&c->space, s);
-    bool *is_touched = mem_new_array(bool, n + 1);
+    LOCAL_ARRAY(bool, is_touched, n + 1);
     for (node_id i = 0; i < n; i++)
         is_touched[i] = c->touches[i] == touch;
     match_index_init(&index, &s->graph);
@@ -80,7 +80,6 @@ static void expand(struct chains *c, uint32_t id, enum touch touch)
     rule_index_match(&c->w->rule_index, &index, c->w->is_disabled, is_touched, &c->w->scratch, consider_match, c);
     batch_end(&c->w->batch);
     match_index_free(&index);
-    mem_free_array(is_touched, n + 1);
     mem_free(c->touches, n + 1);
 }
 
@@ -95,7 +94,7 @@ static int compare_changes(const void *a, const void *b)
 size_t chains_begin(struct chains *c)
 {
     struct whole *w = c->w;
-    VEC(struct proposal *) untried = {0};
+    LOCAL_VEC(struct proposal *, untried);
     size_t n_nodes = w->graph.nodes.count ? w->graph.nodes.count : 1;
     size_t left = (size_t)w->options->budget - (size_t)w->result->statistics.expanded;
     c->step_price = w->seconds / (double)n_nodes / 4;
@@ -114,7 +113,6 @@ size_t chains_begin(struct chains *c)
                                  .match = p->match};
         queue_push(&c->queue, &next);
     }
-    vec_free(&untried);
     return n;
 }
 

@@ -26,7 +26,7 @@ static int compare_pointed_proposals(const void *a, const void *b)
 // The best improving proposals of which no two share a matched node, best first.
 static void choose_apart(struct whole *w, proposal_list *ret_chosen)
 {
-    bool *claimed = mem_alloc_zero(w->graph.nodes.count + 1);
+    LOCAL_ZEROS(bool, claimed, w->graph.nodes.count + 1);
     size_t n = 0;
     for (size_t i = 0; i < w->proposals.count; i++)
         if (proposal_is_improving(&w->proposals.items[i]))
@@ -37,16 +37,15 @@ static void choose_apart(struct whole *w, proposal_list *ret_chosen)
             claim_nodes(claimed, &ret_chosen->items[i]->match))
             ret_chosen->items[n++] = ret_chosen->items[i];
     ret_chosen->count = n;
-    mem_free(claimed, w->graph.nodes.count + 1);
 }
 
 static size_t apply_proposals(struct whole *w, const proposal_list *chosen, bool all_or_none,
                               struct movement *ret_movement)
 {
     size_t n = chosen->count;
-    struct edit *edits = mem_new_array(struct edit, n);
-    struct search_step *steps = mem_new_array(struct search_step, n);
-    struct match *matches = mem_new_array(struct match, n);
+    LOCAL_ARRAY(struct edit, edits, n);
+    LOCAL_ARRAY(struct search_step, steps, n);
+    LOCAL_ARRAY(struct match, matches, n);
     for (size_t i = 0; i < n; i++) {
         const struct proposal *c = chosen->items[i];
         matches[i] = c->match;
@@ -56,42 +55,15 @@ static size_t apply_proposals(struct whole *w, const proposal_list *chosen, bool
     }
     size_t applied =
         all_or_none ? n * whole_apply_all(w, edits, n, ret_movement) : whole_apply(w, edits, n, ret_movement);
-    mem_free_array(edits, n);
-    mem_free_array(steps, n);
-    mem_free_array(matches, n);
     return applied;
-}
-
-// A match made in the working graph, as long as it takes to ask what it changes.
-struct attempt {
-    struct arena_mark arena;
-    struct graph_mark nodes;
-    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
-    struct rewrite rewrite;
-};
-
-static bool attempt_begin(struct whole *w, const struct match *m, struct attempt *a)
-{
-    a->arena = arena_mark(w->working.arena);
-    a->nodes = graph_mark(&w->working);
-    if (!match_apply(m, &w->working, &w->scratch, a->old, a->new))
-        return false;
-    a->rewrite = rewrite_of_match(&w->working, a->nodes.nodes, &w->index, m, a->old, a->new);
-    return true;
-}
-
-static void attempt_end(struct whole *w, const struct attempt *a)
-{
-    graph_rollback(&w->working, a->nodes);
-    arena_release(w->working.arena, a->arena);
 }
 
 static void correct_price(struct whole *w, const struct match *m, double change)
 {
-    struct attempt a;
-    if (attempt_begin(w, m, &a))
-        pricer_correct(&w->pricer, &a.rewrite, change);
-    attempt_end(w, &a);
+    struct attempt a FREED_BY(attempt_end) = attempt_begin(m, &w->working, &w->scratch);
+    struct rewrite r = attempt_rewrite(&a, &w->index);
+    if (a.is_typed)
+        pricer_correct(&w->pricer, &r, change);
 }
 
 // What a proposal changes alone in the whole graph is from now on the estimate of those that look like it, here and in
@@ -128,23 +100,22 @@ static void list_kinds(const proposal_list *chosen, proposal_list *ret_kinds)
 
 static void price_alone(struct whole *w, const proposal_list *kinds, double *ret_seconds)
 {
-    const struct match **matches = mem_new_array(const struct match *, kinds->count);
+    LOCAL_ARRAY(const struct match *, matches, kinds->count);
     for (size_t i = 0; i < kinds->count; i++)
         matches[i] = &kinds->items[i]->match;
     batch_price_graphs(&w->batch, &w->index, kinds->count, matches, ret_seconds);
     w->n_nodes_priced += kinds->count * w->graph.nodes.count;
-    mem_free_array(matches, kinds->count);
 }
 
 // Each kind is priced alone, with the whole graph. What gains nothing may still begin a chain.
 // False: some of them gain nothing.
 static bool make_all_sure(struct whole *w, proposal_list *chosen)
 {
-    proposal_list kinds = {0};
+    LOCAL_LIST(proposal_list, kinds);
     if (!whole_has_to_stop(w))
         list_kinds(chosen, &kinds);
     bool is_good = true;
-    double *seconds = mem_new_array(double, kinds.count);
+    LOCAL_ARRAY(double, seconds, kinds.count);
     price_alone(w, &kinds, seconds);
     for (size_t i = 0; i < kinds.count; i++) {
         const struct proposal *p = kinds.items[i];
@@ -152,8 +123,6 @@ static bool make_all_sure(struct whole *w, proposal_list *chosen)
         make_sure(w, p, gains ? seconds[i] - w->seconds : 0);
         is_good = is_good && gains;
     }
-    mem_free_array(seconds, kinds.count);
-    vec_free(&kinds);
     vec_sort(chosen, compare_pointed_proposals);
     return is_good;
 }
@@ -171,7 +140,7 @@ static bool make_all_sure_again(struct whole *w, proposal_list *chosen)
 bool whole_descend(struct whole *w, struct movement *ret_movement)
 {
     for (;;) {
-        proposal_list chosen = {0};
+        LOCAL_LIST(proposal_list, chosen);
         choose_apart(w, &chosen);
         size_t n = chosen.count, applied = n ? apply_proposals(w, &chosen, true, ret_movement) : 0;
         bool is_wrong = n && !applied && !make_all_sure(w, &chosen);
@@ -179,7 +148,6 @@ bool whole_descend(struct whole *w, struct movement *ret_movement)
             applied = apply_proposals(w, &chosen, false, ret_movement);
             is_wrong = !applied && !make_all_sure_again(w, &chosen);
         }
-        vec_free(&chosen);
         if (applied || whole_has_to_stop(w))
             return applied > 0;
         if (!is_wrong && !whole_price_stale_proposals(w))

@@ -27,7 +27,7 @@ static void note_movement(const struct graph *before, size_t n_before, const str
 {
     size_t n_tensors =
         n_before ? before->nodes.items[n_before - 1].first_output + before->nodes.items[n_before - 1].n_outputs : 0;
-    bool *is_replaced = mem_alloc_zero(before->tensors.count + 1);
+    LOCAL_ZEROS(bool, is_replaced, before->tensors.count + 1);
     *ret = (struct movement){.n_tensors = n_tensors, .n_nodes = n_before, .n_nodes_now = after->nodes.count};
     ret->tensors = mem_new_array(tensor_id, n_tensors);
     ret->nodes = mem_new_array(node_id, n_before);
@@ -53,7 +53,6 @@ static void note_movement(const struct graph *before, size_t n_before, const str
         if (n < n_before)
             ret->nodes[n] = is_same ? after->tensors.items[moved].producer : NO_NODE;
     }
-    mem_free(is_replaced, before->tensors.count + 1);
 }
 
 static bool move_match(const struct movement *v, struct match *m)
@@ -106,7 +105,7 @@ static void add_neighbours(const struct whole *w, node_id n, bool *near, node_li
 static void mark_near(const struct whole *w, const bool *is_changed, bool *near)
 {
     const int steps = 6;
-    node_list found = {0};
+    LOCAL_LIST(node_list, found);
     for (node_id n = 0; n < w->graph.nodes.count; n++) {
         near[n] = false;
         if (is_changed[n])
@@ -116,7 +115,6 @@ static void mark_near(const struct whole *w, const bool *is_changed, bool *near)
     for (int step = 0; step < steps; step++)
         for (size_t end = found.count; first < end; first++)
             add_neighbours(w, found.items[first], near, &found);
-    vec_free(&found);
 }
 
 static void index_graph(struct whole *w)
@@ -133,7 +131,7 @@ static void forget_index(struct whole *w)
 
 static void adopt(struct whole *w, struct graph *better, double seconds, const struct movement *v)
 {
-    bool *near = mem_new_array(bool, better->nodes.count + 1);
+    LOCAL_ARRAY(bool, near, better->nodes.count + 1);
     forget_index(w);
     graph_free(&w->graph);
     w->graph = *better;
@@ -143,7 +141,6 @@ static void adopt(struct whole *w, struct graph *better, double seconds, const s
     mark_near(w, v->is_changed, near);
     whole_price_proposals_near(w, near);
     whole_find_proposals(w, v->is_changed);
-    mem_free_array(near, better->nodes.count + 1);
 }
 
 // --- edits -----------------------------------------------------------------------------------------------------------
@@ -167,12 +164,11 @@ static bool make_edit(struct whole *w, const struct edit *e, struct graph *g, st
         return true;
     }
     size_t most = e->rewritten->region->tensors.count + 1, count = 0;
-    tensor_id *olds = mem_new_array(tensor_id, most), *news = mem_new_array(tensor_id, most);
+    LOCAL_ARRAY(tensor_id, olds, most);
+    LOCAL_ARRAY(tensor_id, news, most);
     bool is_made = region_graft(e->rewritten, e->site, g, &count, olds, news);
     for (size_t i = 0; is_made && i < count; i++)
         add_pair(p, olds[i], news[i]);
-    mem_free_array(olds, most);
-    mem_free_array(news, most);
     return is_made;
 }
 
@@ -294,8 +290,8 @@ size_t whole_apply(struct whole *w, const struct edit *edits, size_t n, struct m
 static size_t count_target_operators(const struct rule *r)
 {
     const struct pattern *p = &r->pattern;
-    VEC(term_id) left = {0};
-    bool *is_counted = mem_alloc_zero(p->nodes.count + 1);
+    LOCAL_VEC(term_id, left);
+    LOCAL_ZEROS(bool, is_counted, p->nodes.count + 1);
     size_t n = 0;
     for (uint32_t i = 0; i < r->n_outputs; i++)
         vec_push(&left, r->targets[i]);
@@ -308,8 +304,6 @@ static size_t count_target_operators(const struct rule *r)
         for (uint32_t i = 0; i < p->nodes.items[t->index].n_inputs; i++)
             vec_push(&left, p->nodes.items[t->index].inputs[i]);
     }
-    vec_free(&left);
-    mem_free(is_counted, p->nodes.count + 1);
     return n;
 }
 

@@ -1,6 +1,7 @@
 // What a match changes of the cost, by its neighbourhood before and after, written down and looked up first.
 #include "optimizer/search/backtracking/local_cost.h"
 
+#include "graph/cycle.h"
 #include "graph/extract.h"
 #include "graph/graph_whole.h"
 #include "optimizer/search/repeated_weight.h"
@@ -496,18 +497,36 @@ struct price scribe_price(struct scribe *s, const struct rewrite *r, const struc
     return price;
 }
 
-struct rewrite rewrite_of_match(const struct graph *g, size_t n_before, const struct match_index *index,
-                                const struct match *m, const tensor_id *old, const tensor_id *new)
+struct attempt attempt_begin(const struct match *m, struct graph *g, struct arena *scratch)
 {
-    return (struct rewrite){.g = g,
-                            .n_before = n_before,
+    struct attempt a = {.match = m, .graph = g, .before = graph_mark(g), .arena = arena_mark(g->arena)};
+    a.is_typed = match_apply(m, g, scratch, a.old, a.new);
+    return a;
+}
+
+void attempt_end(struct attempt *a)
+{
+    graph_rollback(a->graph, a->before);
+    arena_release(a->graph->arena, a->arena);
+}
+
+bool attempt_is_cyclic(const struct attempt *a)
+{
+    return graph_replacement_has_cycle(a->graph, a->match->rule->n_outputs, a->old, a->new);
+}
+
+struct rewrite attempt_rewrite(const struct attempt *a, const struct match_index *index)
+{
+    const struct match *m = a->match;
+    return (struct rewrite){.g = a->graph,
+                            .n_before = a->before.nodes,
                             .index = index,
                             .match = m,
                             .n_nodes = m->rule->n_source_nodes,
                             .nodes = m->nodes,
                             .n_tensors = m->rule->n_outputs,
-                            .old = old,
-                            .new = new};
+                            .old = a->old,
+                            .new = a->new};
 }
 
 // --- what was priced before ------------------------------------------------------------------------------------------

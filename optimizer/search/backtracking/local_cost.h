@@ -77,8 +77,20 @@ struct rewrite {
     const tensor_id *old, *new;
     bool is_wide;   // priced with more of what surrounds it: slower, and seldom wrong about what is fused
 };
-struct rewrite rewrite_of_match(const struct graph *g, size_t n_before, const struct match_index *index,
-                                const struct match *m, const tensor_id *old, const tensor_id *new);
+// A match applied to a graph, for as long as it takes to ask what it changes: at the end of the block the graph and its
+// arena are as they were. `struct attempt a FREED_BY(attempt_end) = attempt_begin(m, g, scratch);`
+struct attempt {
+    const struct match *match;
+    struct graph *graph;
+    struct graph_mark before;
+    struct arena_mark arena;
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    bool is_typed;   // else nothing is applied
+};
+struct attempt attempt_begin(const struct match *m, struct graph *g, struct arena *scratch);
+void attempt_end(struct attempt *a);
+bool attempt_is_cyclic(const struct attempt *a);
+struct rewrite attempt_rewrite(const struct attempt *a, const struct match_index *index);
 // The difference in seconds; infinity when the cost model cannot price it.
 double pricer_change(struct pricer *p, const struct rewrite *r);
 // The change that such a rewrite makes in such a neighbourhood from now on: who priced the whole graph knows better.

@@ -28,18 +28,16 @@ static tensor_id add_leaf(void *context, tensor_id t)
 // The node alone, reading inputs, or weights where it reads weights. What is known before the graph runs costs nothing.
 static double seconds_of_node(struct whole *w, const struct graph *region, node_id n, const bool *is_weight)
 {
-    struct arena arena;
+    ARENA(arena);
     struct graph alone;
     struct isolation isolation = {region, is_weight, &alone};
     const struct graph_extraction x = {.from = region, .to = &alone, .context = &isolation, .find = add_leaf};
     if (is_weight[n])
         return 0;
-    arena_init(&arena);
     graph_init(&alone, &arena);
     graph_add_output(&alone, graph_output_of(&alone, graph_extract_node(&x, n, false), 0));
     double seconds = w->cost->graph_seconds(w->cost->context, &alone);
     graph_free(&alone);
-    arena_free(&arena);
     return isfinite(seconds) ? seconds : 0;
 }
 
@@ -49,10 +47,9 @@ static double known_seconds_of_node(struct whole *w, struct region_kind *k, cons
         for (size_t i = 0; i < region->nodes.count; i++)
             vec_push(&k->node_seconds, NAN);
     if (isnan(k->node_seconds.items[n])) {
-        bool *is_weight = mem_new_array(bool, region->nodes.count + 1);
+        LOCAL_ARRAY(bool, is_weight, region->nodes.count + 1);
         match_mark_weights(region, is_weight);
         k->node_seconds.items[n] = seconds_of_node(w, region, n, is_weight);
-        mem_free_array(is_weight, region->nodes.count + 1);
     }
     return k->node_seconds.items[n];
 }

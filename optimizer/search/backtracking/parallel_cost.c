@@ -2,7 +2,6 @@
 #include "optimizer/search/backtracking/parallel_cost.h"
 
 #include "core/system/thread_pool.h"
-#include "graph/cycle.h"
 #include "graph/graph_whole.h"
 #include <math.h>
 #include <string.h>
@@ -112,20 +111,12 @@ static void make_copy(const struct batch *b, struct batch_worker *w)
 static void price_entry(struct batch *b, struct batch_worker *w, struct batch_entry *e, bool in_job)
 {
     make_copy(b, w);
-    struct arena_mark arena = arena_mark(&w->arena);
-    struct graph_mark nodes = graph_mark(&w->working);
-    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
-    e->outcome = OUTCOME_PRICED;
-    if (!match_apply(&e->match, &w->working, &w->scratch, old, new)) {
-        e->outcome = OUTCOME_ILL_TYPED;
-    } else if (graph_replacement_has_cycle(&w->working, e->match.rule->n_outputs, old, new)) {
-        e->outcome = OUTCOME_CYCLIC;
-    } else {
-        struct rewrite r = rewrite_of_match(&w->working, nodes.nodes, b->index, &e->match, old, new);
+    struct attempt a FREED_BY(attempt_end) = attempt_begin(&e->match, &w->working, &w->scratch);
+    e->outcome = !a.is_typed ? OUTCOME_ILL_TYPED : attempt_is_cyclic(&a) ? OUTCOME_CYCLIC : OUTCOME_PRICED;
+    if (e->outcome == OUTCOME_PRICED) {
+        struct rewrite r = attempt_rewrite(&a, b->index);
         price_rewrite(b, w, e, &r, in_job);
     }
-    graph_rollback(&w->working, nodes);
-    arena_release(&w->arena, arena);
 }
 
 // --- all of them -----------------------------------------------------------------------------------------------------
@@ -203,19 +194,14 @@ struct graph_prices {
 static double seconds_with_match(const struct batch *b, struct batch_worker *w, const struct match *m, void *context)
 {
     make_copy(b, w);
-    struct arena_mark arena = arena_mark(&w->arena);
-    struct graph_mark nodes = graph_mark(&w->working);
-    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    struct attempt a FREED_BY(attempt_end) = attempt_begin(m, &w->working, &w->scratch);
     struct graph changed;
     double seconds = INFINITY;
-    if (match_apply(m, &w->working, &w->scratch, old, new) &&
-        graph_replace(&changed, &w->working, m->rule->n_outputs, old, new, NULL)) {
+    if (a.is_typed && graph_replace(&changed, &w->working, m->rule->n_outputs, a.old, a.new, NULL)) {
         if (graph_is_within(&changed, &b->weights))
             seconds = b->pricer->cost->graph_seconds(context, &changed);
         graph_free(&changed);
     }
-    graph_rollback(&w->working, nodes);
-    arena_release(&w->arena, arena);
     return seconds;
 }
 

@@ -90,9 +90,8 @@ static void collect_members(struct extraction *x, const struct match *m)
             drop_members_from(x, end);
         end = x->site->members.count;
     }
-    struct ordering o = {0};
+    struct ordering o FREED_BY(ordering_free) = {0};
     order_nodes(&o, x->index, NULL, x->site->members.items, x->site->members.count);
-    ordering_free(&o);
 }
 
 // --- the graph -------------------------------------------------------------------------------------------------------
@@ -205,12 +204,11 @@ void region_extract(const struct match_index *index, const struct match *m, size
 static void renumber_tensors(const struct graph *known, const struct graph *region, const node_id *partners,
                              struct site *s)
 {
-    tensor_id *there = mem_new_array(tensor_id, s->tensors.count + 1);
+    LOCAL_ARRAY(tensor_id, there, s->tensors.count + 1);
     memcpy(there, s->tensors.items, s->tensors.count * sizeof *there);
     for (node_id n = 0; n < known->nodes.count; n++)
         for (uint32_t i = 0; i < known->nodes.items[n].n_outputs; i++)
             s->tensors.items[graph_output_of(known, n, i)] = there[graph_output_of(region, partners[n], i)];
-    mem_free_array(there, s->tensors.count + 1);
 }
 
 static void renumber_match(const struct graph *known, const struct graph *region, const node_id *partners,
@@ -231,13 +229,12 @@ static void renumber_match(const struct graph *known, const struct graph *region
 // Is the pairing one to one?
 static bool is_permutation(const node_id *partners, size_t n)
 {
-    bool *is_taken = mem_alloc_zero(n + 1);
+    LOCAL_ZEROS(bool, is_taken, n + 1);
     bool is_one = true;
     for (size_t i = 0; is_one && i < n; i++) {
         is_one = partners[i] != NO_NODE && !is_taken[partners[i]];
         is_taken[is_one ? partners[i] : n] = true;
     }
-    mem_free(is_taken, n + 1);
     return is_one;
 }
 
@@ -246,13 +243,12 @@ bool region_renumber(const struct graph *known, const struct graph *region, stru
     size_t n = known->nodes.count;
     if (n != region->nodes.count || known->tensors.count != region->tensors.count)
         return false;
-    node_id *partners = mem_new_array(node_id, n + 1);
+    LOCAL_ARRAY(node_id, partners, n + 1);
     bool is_equal = graph_pair(known, region, partners) && is_permutation(partners, n);
     if (is_equal) {
         renumber_tensors(known, region, partners, s);
         renumber_match(known, region, partners, m);
     }
-    mem_free_array(partners, n + 1);
     return is_equal;
 }
 
@@ -325,7 +321,7 @@ node_id rewritten_node_of_region(const struct rewritten *r, node_id n)
 
 size_t region_list_replaced(const struct rewritten *r, const struct site *s, const struct graph *g, node_id *ret_nodes)
 {
-    bool *is_kept = mem_alloc_zero(r->region->nodes.count + 1);
+    LOCAL_ZEROS(bool, is_kept, r->region->nodes.count + 1);
     size_t count = 0;
     for (node_id n = 0; n < r->graph->nodes.count; n++) {
         node_id same = rewritten_node_of_region(r, n);
@@ -337,20 +333,18 @@ size_t region_list_replaced(const struct rewritten *r, const struct site *s, con
         if (!is_kept[n] && node->n_outputs > 0 && !(node->op->flags & OPERATOR_IS_LEAF))
             ret_nodes[count++] = g->tensors.items[s->tensors.items[node->first_output]].producer;
     }
-    mem_free(is_kept, r->region->nodes.count + 1);
     return count;
 }
 
 bool region_claim(const struct rewritten *r, const struct site *s, const struct graph *g, bool *claimed)
 {
-    node_id *nodes = mem_new_array(node_id, r->region->nodes.count + 1);
+    LOCAL_ARRAY(node_id, nodes, r->region->nodes.count + 1);
     size_t count = region_list_replaced(r, s, g, nodes);
     bool is_free = true;
     for (size_t i = 0; i < count; i++)
         is_free = is_free && !claimed[nodes[i]];
     for (size_t i = 0; is_free && i < count; i++)
         claimed[nodes[i]] = true;
-    mem_free_array(nodes, r->region->nodes.count + 1);
     return is_free;
 }
 
@@ -392,14 +386,13 @@ static bool graft_new_node(struct graft *x, node_id n)
     const struct node *node = &from->nodes.items[n];
     bool is_opaque = node->op->flags & OPERATOR_IS_OPAQUE, is_typed = true;
     node_id added;
-    tensor_id *inputs = mem_new_array(tensor_id, node->n_inputs + 1);
+    LOCAL_ARRAY(tensor_id, inputs, node->n_inputs + 1);
     for (uint32_t i = 0; i < node->n_inputs; i++)
         inputs[i] = x->moved[graph_inputs(from, n)[i]];
     if (is_opaque)
         added = graft_opaque(x, n, inputs);
     else
         is_typed = graph_add(x->g, node->op, node->attributes, node->n_inputs, inputs, &added);
-    mem_free_array(inputs, node->n_inputs + 1);
     for (uint32_t i = 0; is_typed && i < node->n_outputs; i++) {
         tensor_id t = node->first_output + i;
         x->moved[t] = graph_output_of(x->g, added, i);

@@ -1,7 +1,6 @@
 // The steps of a chain are looked for again from every match that looks like its first.
 #include "optimizer/search/backtracking/replay.h"
 
-#include "graph/cycle.h"
 #include "optimizer/search/backtracking/proposals.h"
 #include "substitutions/match_index.h"
 
@@ -42,19 +41,14 @@ static bool take_same_match(void *context, const struct match *m)
 {
     struct reuse *u = context;
     struct whole *w = u->space->w;
-    struct arena_mark arena = arena_mark(u->working.arena);
-    struct graph_mark nodes = graph_mark(&u->working);
-    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
     if (match_touch(m, u->touches) == TOUCH_NONE)
         return true;
-    if (match_apply(m, &u->working, &w->scratch, old, new) &&
-        !graph_replacement_has_cycle(&u->working, m->rule->n_outputs, old, new)) {
-        struct rewrite r = rewrite_of_match(&u->working, nodes.nodes, &u->index, m, old, new);
+    struct attempt a FREED_BY(attempt_end) = attempt_begin(m, &u->working, &w->scratch);
+    if (a.is_typed && !attempt_is_cyclic(&a)) {
+        struct rewrite r = attempt_rewrite(&a, &u->index);
         u->is_found = is_same_change(u, pricer_change(&w->pricer, &r), u->change);
         u->match = *m;
     }
-    graph_rollback(&u->working, nodes);
-    arena_release(u->working.arena, arena);
     return !u->is_found;
 }
 
@@ -141,19 +135,15 @@ static void list_edits(struct reuse *u, const struct rewritten *r, uint32_t stat
 static bool apply_ends(struct reuse *u, struct movement *ret_movement)
 {
     struct whole *w = u->space->w;
-    edit_list edits = {0};
+    LOCAL_LIST(edit_list, edits);
     size_t n_nodes = w->graph.nodes.count;
-    bool *claimed = mem_alloc_zero(n_nodes + 1);
-    struct rewritten *rewritten = mem_new_array(struct rewritten, u->ends.count);
+    LOCAL_ZEROS(bool, claimed, n_nodes + 1);
+    LOCAL_ARRAY(struct rewritten, rewritten, u->ends.count);
     for (size_t i = 0; i < u->ends.count; i++) {
         rewritten[i] = state_rewritten(u->space, &u->space->states.items[u->ends.items[i]]);
         list_edits(u, &rewritten[i], u->ends.items[i], claimed, &edits);
     }
-    bool is_adopted = whole_apply(w, edits.items, edits.count, ret_movement) > 0;
-    mem_free(claimed, n_nodes + 1);
-    mem_free_array(rewritten, u->ends.count);
-    vec_free(&edits);
-    return is_adopted;
+    return whole_apply(w, edits.items, edits.count, ret_movement) > 0;
 }
 
 // The change where it was found, priced widely and then as a whole: what is wrong there need not be looked for

@@ -177,18 +177,16 @@ uint32_t states_make_state(struct state_space *space, uint32_t parent_id, const 
 {
     const struct state *parent = &space->states.items[parent_id];
     struct state child = {.kind = parent->kind, .parent = parent_id, .depth = parent->depth + 1};
-    struct graph with_target;
+    struct graph with_target FREED_BY(graph_free);
     tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
     uint32_t n = m->rule->n_outputs;
     child.step_change = step_change;
     graph_copy(&with_target, &parent->graph);
     bool is_made = match_apply(m, &with_target, &space->w->scratch, old, new);
-    tensor_id *map = mem_new_array(tensor_id, with_target.tensors.count + 1);
+    LOCAL_ARRAY(tensor_id, map, with_target.tensors.count + 1);
     is_made = is_made && graph_replace(&child.graph, &with_target, n, old, new, map);
     if (is_made)
         child.stands_for = follow_tensors(parent, &child.graph, n, old, new, map);
-    mem_free_array(map, with_target.tensors.count + 1);
-    graph_free(&with_target);
     if (!is_made)
         return NO_STATE;
     uint64_t key = hash_mix(graph_key(&child.graph), child.kind);
@@ -212,8 +210,9 @@ static double price_at_site(struct whole *w, const struct rewritten *r, const st
     struct arena_mark arena = arena_mark(w->working.arena);
     struct graph_mark before = graph_mark(&w->working);
     size_t most = r->region->tensors.count + 1;
-    tensor_id *old = mem_new_array(tensor_id, most), *new = mem_new_array(tensor_id, most);
-    node_id *nodes = mem_new_array(node_id, most);
+    LOCAL_ARRAY(tensor_id, old, most);
+    LOCAL_ARRAY(tensor_id, new, most);
+    LOCAL_ARRAY(node_id, nodes, most);
     struct rewrite rewrite = {&w->working, before.nodes, &w->index, .nodes = nodes, .old = old, .new = new};
     rewrite.is_wide = is_wide;
     double change = INFINITY;
@@ -223,9 +222,6 @@ static double price_at_site(struct whole *w, const struct rewritten *r, const st
         change = pricer_change(&w->pricer, &rewrite);
     graph_rollback(&w->working, before);
     arena_release(w->working.arena, arena);
-    mem_free_array(old, most);
-    mem_free_array(new, most);
-    mem_free_array(nodes, most);
     return change;
 }
 
@@ -258,7 +254,8 @@ double states_price_state_widely(struct state_space *space, uint32_t id)
 static bool *mark_left_tensors(const struct rewritten *r)
 {
     const struct graph *region = r->region;
-    bool *is_kept = mem_alloc_zero(region->nodes.count + 1), *is_left = mem_alloc_zero(region->tensors.count + 1);
+    bool *is_left = mem_alloc_zero(region->tensors.count + 1);
+    LOCAL_ZEROS(bool, is_kept, region->nodes.count + 1);
     for (node_id n = 0; n < r->graph->nodes.count; n++) {
         node_id same = rewritten_node_of_region(r, n);
         if (same != NO_NODE)
@@ -267,7 +264,6 @@ static bool *mark_left_tensors(const struct rewritten *r)
     for (node_id n = 0; n < region->nodes.count; n++)
         for (uint32_t i = 0; !is_kept[n] && i < region->nodes.items[n].n_inputs; i++)
             is_left[graph_inputs(region, n)[i]] = true;
-    mem_free(is_kept, region->nodes.count + 1);
     return is_left;
 }
 
@@ -277,7 +273,7 @@ static bool *mark_changed_tensors(const struct rewritten *r, const bool *is_new)
     const uint32_t many = 8;
     const struct graph *g = r->graph;
     bool *is_left = mark_left_tensors(r), *is_changed = mem_alloc_zero(g->tensors.count + 1);
-    uint32_t *n_readers = mem_alloc_zero((g->tensors.count + 1) * sizeof *n_readers);
+    LOCAL_ZEROS(uint32_t, n_readers, g->tensors.count + 1);
     for (node_id n = 0; n < g->nodes.count; n++)
         for (uint32_t i = 0; i < g->nodes.items[n].n_inputs; i++) {
             n_readers[graph_inputs(g, n)[i]]++;
@@ -288,7 +284,6 @@ static bool *mark_changed_tensors(const struct rewritten *r, const bool *is_new)
         is_changed[t] = (is_changed[t] || is_less_read) && n_readers[t] <= many;
     }
     mem_free(is_left, r->region->tensors.count + 1);
-    mem_free(n_readers, (g->tensors.count + 1) * sizeof *n_readers);
     return is_changed;
 }
 
@@ -313,7 +308,7 @@ uint8_t *state_mark_touched(const struct state_space *space, const struct state 
 {
     const struct graph *g = &s->graph;
     struct rewritten r = state_rewritten(space, s);
-    bool *is_new = mem_new_array(bool, g->nodes.count + 1);
+    LOCAL_ARRAY(bool, is_new, g->nodes.count + 1);
     uint8_t *touches = mem_alloc_zero(g->nodes.count + 1);
     for (node_id n = 0; n < g->nodes.count; n++)
         is_new[n] = rewritten_node_of_region(&r, n) == NO_NODE;
@@ -321,7 +316,6 @@ uint8_t *state_mark_touched(const struct state_space *space, const struct state 
     for (node_id n = 0; n < g->nodes.count; n++)
         touches[n] = (uint8_t)touch_of_node(g, n, is_new, is_changed);
     mem_free(is_changed, g->tensors.count + 1);
-    mem_free_array(is_new, g->nodes.count + 1);
     return touches;
 }
 

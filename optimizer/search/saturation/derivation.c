@@ -53,11 +53,10 @@ static void add_children(struct explaining *ex, enode_id n, const enode_id *othe
 static void add_congruence(struct explaining *ex, enode_id x, enode_id y)
 {
     uint32_t n_children = ex->e->nodes.items[y].n_children;
-    enode_id *others = mem_new_array(enode_id, n_children + 1);
+    LOCAL_ARRAY(enode_id, others, n_children + 1);
     for (uint32_t i = 0; i < n_children; i++)
         others[i] = egraph_edges(ex->e, y)[i].first;
     add_children(ex, x, others);
-    mem_free_array(others, n_children + 1);
 }
 
 static void add_application(struct explaining *ex, uint32_t application)
@@ -95,8 +94,8 @@ static void add_edge(void *context, enode_id x, enode_id y, uint32_t reason)
 // Pairs from the outputs down: what was chosen for a class against the e-node by which it was reached.
 static void add_choice(struct explaining *ex, const enode_id *choice, const enode_id *outputs, size_t n_outputs)
 {
-    bool *is_reached = mem_alloc_zero(ex->e->nodes.count + 1);
-    VEC(enode_id) waiting = {0};
+    LOCAL_ZEROS(bool, is_reached, ex->e->nodes.count + 1);
+    LOCAL_VEC(enode_id, waiting);
     for (size_t i = 0; i < n_outputs; i++)
         vec_push(&waiting, outputs[i]);
     while (waiting.count) {
@@ -108,8 +107,6 @@ static void add_choice(struct explaining *ex, const enode_id *choice, const enod
         for (uint32_t i = 0; i < ex->e->nodes.items[chosen].n_children; i++)
             vec_push(&waiting, egraph_edges(ex->e, chosen)[i].first);
     }
-    vec_free(&waiting);
-    mem_free(is_reached, ex->e->nodes.count + 1);
 }
 
 static int compare_numbers(const void *x, const void *y)

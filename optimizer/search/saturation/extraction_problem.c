@@ -28,12 +28,11 @@ static uint32_t number_of(struct posing *p, eclass_id c)
 static void pose_node(struct posing *p, uint32_t class, enode_id n, double cost)
 {
     uint32_t n_children = p->e->nodes.items[n].n_children;
-    uint32_t *children = mem_new_array(uint32_t, n_children + 1);
+    LOCAL_ARRAY(uint32_t, children, n_children + 1);
     for (uint32_t i = 0; i < n_children; i++)
         children[i] = number_of(p, egraph_edges(p->e, n)[i].child);
     extraction_add_node(&p->problem, class, cost, n_children, children);
     vec_push(&p->nodes, n);
-    mem_free_array(children, n_children + 1);
 }
 
 static void pose(struct posing *p, struct node_costs *costs, enum node_pricing pricing, const enode_id *outputs,
@@ -88,8 +87,8 @@ static bool is_among(const uint64_t *numbers, uint32_t n, uint64_t number)
 static uint32_t count_unknown(const struct posing *p, const uint32_t *choice)
 {
     uint32_t n = p->problem.n_classes, count = 0;
-    uint32_t *first = mem_new_array(uint32_t, n + 1);
-    uint64_t *unknown = mem_new_array(uint64_t, n + 1);
+    LOCAL_ARRAY(uint32_t, first, n + 1);
+    LOCAL_ARRAY(uint64_t, unknown, n + 1);
     double ignored;
     choose_oldest(p, first);
     extraction_settle(&p->problem, first, &ignored);
@@ -99,8 +98,6 @@ static uint32_t count_unknown(const struct posing *p, const uint32_t *choice)
         if (number && !is_among(unknown, count, number))
             unknown[count++] = number;
     }
-    mem_free_array(unknown, n + 1);
-    mem_free_array(first, n + 1);
     return count;
 }
 
@@ -147,7 +144,8 @@ static void extract_best(struct candidates *c, const struct posing *p, enum node
                          const struct extraction_budget *budget)
 {
     size_t n = p->problem.n_classes;
-    uint32_t *choices = mem_new_array(uint32_t, CHEAPEST * n + 1), *start = mem_new_array(uint32_t, n + 1);
+    LOCAL_ARRAY(uint32_t, choices, CHEAPEST * n + 1);
+    LOCAL_ARRAY(uint32_t, start, n + 1);
     double costs[CHEAPEST];
     struct extraction_answer answer;
     struct extraction_budget own = budget_of(budget, p->problem.n_nodes);
@@ -159,8 +157,6 @@ static void extract_best(struct candidates *c, const struct posing *p, enum node
         c->bound = answer.bound;
         c->best = answer.cost;
     }
-    mem_free_array(choices, CHEAPEST * n + 1);
-    mem_free_array(start, n + 1);
 }
 
 static bool is_interrupted(const struct extraction_budget *budget)
@@ -171,7 +167,7 @@ static bool is_interrupted(const struct extraction_budget *budget)
 static void extract(struct candidates *c, const struct posing *p, enum node_pricing pricing,
                     const struct extraction_budget *budget)
 {
-    uint32_t *choice = mem_new_array(uint32_t, p->problem.n_classes + 1);
+    LOCAL_ARRAY(uint32_t, choice, p->problem.n_classes + 1);
     double cost;
     if (extraction_greedy_tree(&p->problem, choice, &cost))
         keep(c, p, choice, "tree", pricing, cost);
@@ -181,16 +177,14 @@ static void extract(struct candidates *c, const struct posing *p, enum node_pric
     }
     if (budget && !is_interrupted(budget) && (pricing == PRICED_ALONE || p->problem.n_nodes <= LARGE_PROBLEM))
         extract_best(c, p, pricing, budget);
-    mem_free_array(choice, p->problem.n_classes + 1);
 }
 
 static double cost_of_first(const struct posing *p)
 {
-    uint32_t *first = mem_new_array(uint32_t, p->problem.n_classes + 1);
+    LOCAL_ARRAY(uint32_t, first, p->problem.n_classes + 1);
     double cost = INFINITY;
     choose_oldest(p, first);
     extraction_settle(&p->problem, first, &cost);
-    mem_free_array(first, p->problem.n_classes + 1);
     return cost;
 }
 
@@ -217,7 +211,7 @@ const struct candidate *candidates_find_cheapest(const struct candidates *c, uin
 void candidates_find(struct candidates *c, const struct egraph *e, const struct cost_model *cost,
                      const struct extraction_budget *budget, const enode_id *outputs, size_t n_outputs)
 {
-    struct node_costs costs;
+    struct node_costs costs FREED_BY(node_costs_free);
     struct posing all[NODE_PRICINGS];
     *c = (struct candidates){0};
     arena_init(&c->arena);
@@ -238,19 +232,16 @@ void candidates_find(struct candidates *c, const struct egraph *e, const struct 
         extraction_free(&all[pricing].problem);
         posing_free(&all[pricing]);
     }
-    node_costs_free(&costs);
 }
 
 void candidates_pose(const struct egraph *e, const struct cost_model *cost, const enode_id *outputs, size_t n_outputs,
                      struct extraction_problem *ret_problem)
 {
-    struct node_costs costs;
-    struct posing p = {.e = e};
+    struct node_costs costs FREED_BY(node_costs_free);
+    struct posing p FREED_BY(posing_free) = {.e = e};
     node_costs_init(&costs, e, cost);
     pose(&p, &costs, PRICED_ALONE, outputs, n_outputs);
     *ret_problem = p.problem;
-    posing_free(&p);
-    node_costs_free(&costs);
 }
 
 void candidates_free(struct candidates *c)

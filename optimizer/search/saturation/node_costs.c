@@ -127,7 +127,7 @@ static double roofline_price(const struct cost_model *cost, const struct graph *
 static double price(struct node_costs *n, enode_id id, struct front front, price_fn *price_graph)
 {
     struct arena_mark mark = arena_mark(&n->arena);
-    struct graph g;
+    struct graph g FREED_BY(graph_free);
     node_id maker = NO_NODE, made;
     double seconds = INFINITY;
     graph_init(&g, &n->arena);
@@ -137,7 +137,6 @@ static double price(struct node_costs *n, enode_id id, struct front front, price
         add_outputs(&g, made);
         seconds = price_graph(n->cost, &g, made);
     }
-    graph_free(&g);
     arena_release(&n->arena, mark);
     return seconds;
 }

@@ -83,12 +83,11 @@ static bool has_equal_sides(void *context, const struct match *m, const struct g
 static void add_graph(struct saturation *s)
 {
     const struct graph *g = &s->at->graph;
-    enode_id *ids = mem_new_array(enode_id, g->tensors.count + 1);
+    LOCAL_ARRAY(enode_id, ids, g->tensors.count + 1);
     egraph_add_graph(&s->e, g, ids);
     egraph_origins_init(&s->origins, &s->e, g, ids);
     for (size_t i = 0; i < g->outputs.count; i++)
         vec_push(&s->outputs, ids[g->outputs.items[i]]);
-    mem_free_array(ids, g->tensors.count + 1);
 }
 
 static double seconds_left(const struct saturation *s)
@@ -256,7 +255,7 @@ enum outcome { NOTHING_BETTER, BETTER, REFUTED };
 static enum outcome extract(struct saturation *s)
 {
     struct derivation d = {0};
-    struct candidates all;
+    struct candidates all FREED_BY(candidates_free);
     double seconds = INFINITY;
     struct extraction_budget budget = s->options->extraction;
     budget.is_interrupted = is_interrupted;
@@ -271,7 +270,6 @@ static enum outcome extract(struct saturation *s)
     if (best && is_right)
         adopt(s, best, &d, seconds);
     derivation_free(&d);
-    candidates_free(&all);
     return !is_right ? REFUTED : best ? BETTER : NOTHING_BETTER;
 }
 
@@ -353,7 +351,7 @@ void saturation_improve(struct search_result *found, const struct rule_set *rule
                         const struct saturation_options *options)
 {
     struct saturation s = {.options = options, .cost = cost, .rules = rules, .found = found};
-    struct reached best;
+    struct reached best FREED_BY(reached_free);
     double started = clock_seconds(), limit = options->exploration.seconds;
     uint64_t checked = options->validator ? options->validator->checked : 0;
     s.unknown_left = options->most_unknown;
@@ -363,7 +361,6 @@ void saturation_improve(struct search_result *found, const struct rule_set *rule
     reached_init(&best, found);
     follow(&s, &best);
     keep(&s, &best);
-    reached_free(&best);
     found->statistics.validated += options->validator ? options->validator->checked - checked : 0;
     note_course(&s, started);
 }
