@@ -231,67 +231,30 @@ static bool have_equal_fingerprints(const struct member *x, const struct member 
     return x->fingerprint.high == y->fingerprint.high && x->fingerprint.low == y->fingerprint.low;
 }
 
-// The members of a slice in order: spread by the bits that follow those of the slice, then sorted where these are
-// equal.
-struct sorting {
+// The members of a slice, in order.
+struct sorted {
     struct member *members;
-    uint32_t *ends;   // of every bucket
-    size_t count, n_buckets;
-    int bits;   // of bucket numbers
+    size_t count;
 };
 
-static size_t bucket_of(const struct sorting *b, const struct member *m)
+static struct sorted sort_slice(struct collector *collectors, int n, int slice, struct arena *arena)
 {
-    return (size_t)(m->fingerprint.high << SLICE_BITS >> (64 - b->bits));
-}
-
-static void count_into_buckets(struct sorting *b, const struct chunk *chunks)
-{
-    for (const struct chunk *c = chunks; c; c = c->next)
-        for (int i = 0; i < c->count; i++)
-            b->ends[bucket_of(b, &c->members[i])]++;
-}
-
-// `ends` become the beginnings.
-static void spread_into_buckets(struct sorting *b, const struct chunk *chunks)
-{
-    for (const struct chunk *c = chunks; c; c = c->next)
-        for (int i = 0; i < c->count; i++)
-            b->members[--b->ends[bucket_of(b, &c->members[i])]] = c->members[i];
-}
-
-static void sort_buckets(struct sorting *b)
-{
-    for (size_t i = 0; i < b->n_buckets; i++) {
-        size_t end = i + 1 < b->n_buckets ? b->ends[i + 1] : b->count;
-        if (end - b->ends[i] > 1)
-            qsort(&b->members[b->ends[i]], end - b->ends[i], sizeof *b->members, compare_members);
-    }
-}
-
-static void sort_slice(struct collector *collectors, int n, int slice, struct arena *arena, struct sorting *ret_sorting)
-{
-    struct sorting *b = ret_sorting;
-    *b = (struct sorting){.bits = 1};
+    struct sorted s = {0};
+    size_t all = 0;
     for (int i = 0; i < n; i++)
         for (const struct chunk *c = collectors[i].slices[slice]; c; c = c->next)
-            b->count += (size_t)c->count;
-    while ((size_t)1 << b->bits < b->count)
-        b->bits++;
-    b->n_buckets = (size_t)1 << b->bits;
-    b->ends = arena_array(arena, uint32_t, b->n_buckets);
-    b->members = arena_alloc(arena, b->count * sizeof *b->members + 1, _Alignof(struct member));
+            all += (size_t)c->count;
+    s.members = arena_alloc(arena, all * sizeof *s.members + 1, _Alignof(struct member));
     for (int i = 0; i < n; i++)
-        count_into_buckets(b, collectors[i].slices[slice]);
-    for (size_t i = 1; i < b->n_buckets; i++)
-        b->ends[i] += b->ends[i - 1];
-    for (int i = 0; i < n; i++)
-        spread_into_buckets(b, collectors[i].slices[slice]);
-    sort_buckets(b);
+        for (const struct chunk *c = collectors[i].slices[slice]; c; s.count += (size_t)c->count, c = c->next)
+            memcpy(&s.members[s.count], c->members, (size_t)c->count * sizeof *s.members);
+    if (s.count)
+        qsort(s.members, s.count, sizeof *s.members, compare_members);
+    return s;
 }
 
 static void judge_slice(const struct tensor_store *s, struct lookup *l, struct evaluation_cache *calls,
-                        const struct sorting *sorted, struct findings *f)
+                        const struct sorted *sorted, struct findings *f)
 {
     for (size_t i = 0; i < sorted->count; i++)
         if (inputs_are_first(s->family, sorted->members[i].support))
@@ -320,8 +283,7 @@ static void judge_slices(const struct tensor_store *s, struct collector *collect
 #pragma omp for schedule(dynamic, 1)
         for (int i = 0; i < slices; i++) {
             struct arena_mark mark = arena_mark(&arena);
-            struct sorting sorted;
-            sort_slice(collectors, n, i, &arena, &sorted);
+            struct sorted sorted = sort_slice(collectors, n, i, &arena);
             if (!interrupt_requested())
                 judge_slice(s, &l, &calls, &sorted, &parts[i]);
             arena_release(&arena, mark);
