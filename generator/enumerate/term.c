@@ -293,36 +293,9 @@ static bool is_not_smaller(void *context, const uint8_t *order)
     return c->is_canonical;
 }
 
-// Without commutative operators the smallest key is that in which the inputs of each type come in their order.
-static bool has_ordered_inputs(const struct family *f, const struct key *key)
-{
-    uint32_t seen = 0;
-    for (int at = 0; at < key->length; at++) {
-        int leaf = key->bytes[at];
-        if (leaf >= KEY_NODE) {
-            at++;
-        } else if (leaf < f->n_inputs) {
-            if (leaf > f->leaves[leaf].first_alike && !(seen >> (leaf - 1) & 1))
-                return false;
-            seen |= 1u << leaf;
-        }
-    }
-    return true;
-}
-
-static bool has_commutative_operator(const struct family *f, const struct key *key)
-{
-    for (int at = 0; at < key->length; at++)
-        if (key->bytes[at] >= KEY_NODE && f->instances[key->bytes[++at]].is_commutative)
-            return true;
-    return false;
-}
-
 bool key_is_canonical(const struct family *family, const struct key *key)
 {
     struct comparing c = {family, key, true};
-    if (!has_commutative_operator(family, key))
-        return has_ordered_inputs(family, key);
     renamings_visit(family, key_inputs(family, key), is_not_smaller, &c);
     return c.is_canonical;
 }
