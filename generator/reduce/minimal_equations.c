@@ -172,54 +172,6 @@ static bool make_directed(const struct reduction *r, const struct found_member *
     return rule_graph_is_directed(ret_graph);
 }
 
-// Rules look at no types: pairs of terms that differ in the names of their inputs only are derived alike.
-static void number_inputs(const struct family *f, struct key terms[2])
-{
-    uint8_t number[MAX_LEAVES], n = 0;
-    uint32_t is_numbered = 0;
-    for (int i = 0; i < 2; i++)
-        for (int at = 0; at < terms[i].length; at++) {
-            uint8_t leaf = terms[i].bytes[at];
-            if (leaf >= KEY_NODE)
-                at++;
-            if (leaf >= f->n_inputs)
-                continue;
-            if (!(is_numbered >> leaf & 1))
-                number[leaf] = n++;
-            is_numbered |= 1u << leaf;
-            terms[i].bytes[at] = number[leaf];
-        }
-}
-
-static bool is_judged_pair(const void *owner, uint32_t id, const void *key)
-{
-    const struct reduction *r = owner;
-    return keys_compare(r->pairs.items[id].terms, key, 2) == 0;
-}
-
-static struct judged_pair *judged_pair_of(struct reduction *r, const struct key *a, const struct key *b)
-{
-    struct judged_pair asked = {.terms = {*a, *b}};
-    number_inputs(r->family_types->family, asked.terms);
-    uint64_t hash = hash_mix(key_hash(&asked.terms[0]), key_hash(&asked.terms[1]));
-    uint32_t found = table_find(&r->by_pair, hash, is_judged_pair, r, asked.terms);
-    if (found == TABLE_NONE) {
-        found = (uint32_t)r->pairs.count;
-        table_insert(&r->by_pair, hash, found);
-        vec_push(&r->pairs, asked);
-    }
-    return &r->pairs.items[found];
-}
-
-static bool is_derived(struct reduction *r, const struct key *a, const struct key *b, int max_ops)
-{
-    struct judged_pair *pair = judged_pair_of(r, a, b);
-    if (pair->n_rules != r->rules.rules.count)
-        pair->is_derived = derive_term(&r->rules, a, b, max_ops + 1, MAX_DERIVED_TERMS, DERIVE_EQUATION);
-    pair->n_rules = r->rules.rules.count;
-    return pair->is_derived;
-}
-
 // Are the two terms connected now, by an equation that was or has become known?
 static bool try_pair(struct reduction *r, const struct found_member *a, const struct found_member *b, int max_ops,
                      bool *ret_is_new)
@@ -227,7 +179,7 @@ static bool try_pair(struct reduction *r, const struct found_member *a, const st
     struct rule_graph graph, general;
     *ret_is_new = false;
     r->counts.tried++;
-    if (is_derived(r, &a->key, &b->key, max_ops))
+    if (derive_term(&r->rules, &a->key, &b->key, max_ops + 1, MAX_DERIVED_TERMS, DERIVE_EQUATION))
         return true;
     if (!make_directed(r, a, b, &graph))
         return false;
@@ -383,8 +335,6 @@ void reduction_find_minimal(struct reduction *r, int max_ops)
             resolve_class(r, open.items[i].class, level, max_ops, n_rules);
         vec_free(&open);
     }
-    table_free(&r->by_pair);
-    vec_free(&r->pairs);
     drop_derivable_equations(r, max_ops);
 }
 

@@ -26,12 +26,6 @@ struct parts {
     size_t count;
 };
 uint32_t parts_find(struct parts *p, uint32_t member);
-// Do the first `n_rules` rules derive one term from the other? Their inputs are numbered in the order of first use.
-struct judged_pair {
-    struct key terms[2];
-    size_t n_rules;
-    bool is_derived;
-};
 struct reduction {
     struct family_types *family_types;
     const struct findings *findings;
@@ -45,8 +39,6 @@ struct reduction {
     VEC(uint32_t) first_member;   // of every class; one more ends the last
     struct table failed;
     VEC(struct key) failed_keys;
-    struct table by_pair;   // while the minimal set is found
-    VEC(struct judged_pair) pairs;
 };
 void class_reduction_init(struct reduction *r, struct family_types *u, const struct findings *findings, uint64_t seed,
                           size_t call_bytes);   // call_bytes: of every thread, as evaluation_cache_init has it
