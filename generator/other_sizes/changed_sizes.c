@@ -2,7 +2,6 @@
 #include "generator/other_sizes/changed_sizes.h"
 
 #include "core/numbers/random.h"
-#include "generator/other_sizes/verdict_cache.h"
 #include "operators/traits.h"
 #include <string.h>
 
@@ -92,10 +91,10 @@ struct changing {
     struct size_test *trial;
     enum evidence evidence;
     int64_t base[MAX_SIZES];
-    struct verdicts *verdicts;   // of judging, and of trusting
 };
 
-static enum verdict judge_now(const struct changing *c, uint64_t set, int64_t value)
+// The verdict when the places in `set` change: to `value`, or, if that is 0, to twice their size.
+static enum verdict judge_change(const struct changing *c, uint64_t set, int64_t value)
 {
     int64_t sizes[MAX_SIZES];
     for (int i = 0; i < c->s->n; i++) {
@@ -103,15 +102,6 @@ static enum verdict judge_now(const struct changing *c, uint64_t set, int64_t va
         sizes[i] = !is_changed ? c->base[i] : value ? value : 2 * c->base[i];
     }
     return size_test_judge(c->trial, sizes, NULL, 0);
-}
-
-// The verdict when the places in `set` change: to `value`, or, if that is 0, to twice their size.
-static enum verdict judge_change(const struct changing *c, uint64_t set, int64_t value)
-{
-    struct known_verdict *known = verdicts_place(&c->verdicts[c->trial->is_trusting], set, (int32_t)value);
-    if (!verdict_is_on(known, set, (int32_t)value))
-        *known = (struct known_verdict){set, (int32_t)value, judge_now(c, set, value)};
-    return known->verdict;
 }
 
 static uint64_t drop_single_places(const struct changing *c, uint64_t set, int keep, int64_t value)
@@ -369,9 +359,7 @@ static enum shapes_verdict test(const struct rule_graph *rg, struct evaluation_c
                                 struct shapes *ret_shapes, bool *ret_is_refuted)
 {
     struct size_test trial;
-    struct verdicts verdicts[2];
-    struct changing c = {.s = ret_shapes, .trial = &trial, .evidence = evidence, .verdicts = verdicts};
-    memset(verdicts, 0, sizeof verdicts);
+    struct changing c = {.s = ret_shapes, .trial = &trial, .evidence = evidence};
     *ret_is_refuted = false;
     find_places(rg, ret_shapes);
     for (int i = 0; i < ret_shapes->n; i++)

@@ -1,7 +1,6 @@
 // Equal values of attributes are changed together, in as few places as keep the rule true, to each value of a table.
 #include "generator/other_sizes/generalize.h"
 
-#include "generator/other_sizes/verdict_cache.h"
 #include "substitutions/rule.h"
 #include <string.h>
 
@@ -56,7 +55,6 @@ struct generalizing {
     struct attribute_places *p;
     int64_t base[MAX_SIZES], other[MAX_SIZES];                                      // sizes
     const struct call_setting *settings[MAX_ATTRIBUTE_PLACES][MAX_VALUES_TO_TRY];   // NULL: not looked up yet
-    struct verdicts verdicts;
 };
 
 static const struct values_to_try *table_of(enum attribute_role role)
@@ -163,10 +161,7 @@ static enum verdict judge_with(struct generalizing *g, uint64_t set, int value)
 {
     if (is_of_other_rank(g, set, value))
         return VERDICT_ILL_TYPED;
-    struct known_verdict *known = verdicts_place(&g->verdicts, set, value);
-    if (!verdict_is_on(known, set, value))
-        *known = (struct known_verdict){set, value, judge_now(g, set, value)};
-    return known->verdict;
+    return judge_now(g, set, value);
 }
 
 static uint64_t places_like(const struct generalizing *g, int place)

@@ -1,6 +1,5 @@
-// What is remembered and what is counted only as far as it is asked for, beside what says all of it each time.
+// Counts that go only as far as they are asked for, beside those of all nodes.
 #include "generator/enumerate/term.h"
-#include "generator/other_sizes/verdict_cache.h"
 #include "tests/support/check.h"
 
 static const char text[] = "(family f (inputs 2 (f32 2 3)) (operator (relu _)) (operator (ewadd _ _))"
@@ -87,27 +86,4 @@ static void nodes_are_counted_as_far_as_asked(void **state)
     finish(&k);
 }
 
-// --- verdicts --------------------------------------------------------------------------------------------------------
-
-// Whatever is forgotten: a verdict that is found is the one that was kept last for the change.
-static void a_verdict_is_that_of_its_change(void **state)
-{
-    static struct verdicts verdicts;
-    static enum verdict given[40][30];
-    struct random random = random_seed(5);
-    int n_found = 0;
-    for (int i = 0; i < 20000; i++) {
-        int set = 1 + (int)random_below(&random, 39), value = (int)random_below(&random, 30) - 5;
-        struct known_verdict *known = verdicts_place(&verdicts, (uint64_t)set, value);
-        assert_false(verdict_is_on(known, 0, value));
-        bool is_found = verdict_is_on(known, (uint64_t)set, value);
-        if (is_found)
-            assert_int_equal(known->verdict, given[set][value + 5]);
-        n_found += is_found;
-        given[set][value + 5] = (enum verdict)random_below(&random, 3);
-        *known = (struct known_verdict){(uint64_t)set, value, given[set][value + 5]};
-    }
-    assert_true(n_found > 0 && n_found < 20000);
-}
-
-RUN_TESTS(TEST(nodes_are_counted_as_far_as_asked), TEST(a_verdict_is_that_of_its_change))
+RUN_TESTS(TEST(nodes_are_counted_as_far_as_asked))
