@@ -3,7 +3,6 @@
 
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
-#include "expressions/evaluation/tape_nest.h"
 #include "expressions/f64_functions.h"
 #include <string.h>
 
@@ -150,6 +149,11 @@ static void push_term(struct unrolling *u, enum scalar_function fn, uint32_t a, 
         vec_push(&u->stack, b);
 }
 
+static bool is_product_in_sum(const struct expr_node *n, enum scalar_function fn)
+{
+    return fn == FN_ADD && n->kind == EXPR_APPLY && n->fn == FN_MUL;
+}
+
 static void push_terms(struct unrolling *u, enum scalar_function fn, expr e)
 {
     const struct expr_node *n = &u->d->nodes.items[e];
@@ -164,33 +168,6 @@ static void push_terms(struct unrolling *u, enum scalar_function fn, expr e)
     } else {
         uint32_t a = unroll(u, e);
         push_term(u, fn, a, fn == FN_ADD ? add_constant(u, one) : a);
-    }
-}
-
-static const struct nest *nest_at(struct unrolling *u, expr e, enum scalar_function fn)
-{
-    if (!u->nests[e])
-        u->nests[e] = nest_make(u->d, e, fn, u->scratch);
-    return u->nests[e];
-}
-
-static inline uint32_t value_at_step(const struct unrolling *u, const struct nest_place *p, uint32_t outside,
-                                     int64_t step)
-{
-    return is_inside_at_step(p, step) ? value_at(u, p->read->node->value, p->offset + p->read->of_step[step]) : outside;
-}
-
-static void push_steps(struct unrolling *u, enum scalar_function fn, const struct nest *nest)
-{
-    struct nest_place places[MAX_NEST_READS];
-    uint32_t factor = fn == FN_ADD ? add_constant(u, one) : 0, outside[MAX_NEST_READS] = {0};
-    nest_find_places(u->d, nest, u->variables, places);
-    for (int i = 0; i < nest->n_reads; i++)
-        outside[i] = places[i].n_bounds ? value_outside(u, places[i].read->node) : 0;
-    for (int64_t step = 0; step < nest->n_steps && !u->is_too_large; step++) {
-        uint32_t a = value_at_step(u, &places[0], outside[0], step);
-        if (fn != FN_ADD || !is_constant(u, a, zero))
-            push_term(u, fn, a, nest->n_reads > 1 ? value_at_step(u, &places[1], outside[1], step) : factor);
     }
 }
 
@@ -237,11 +214,7 @@ static struct constant identity_of(const struct unrolling *u, enum scalar_functi
 static uint32_t unroll_reduce(struct unrolling *u, expr e, enum scalar_function fn)
 {
     size_t mark = u->stack.count;
-    const struct nest *nest = nest_at(u, e, fn);
-    if (nest->is_linear)
-        push_steps(u, fn, nest);
-    else
-        push_terms(u, fn, e);
+    push_terms(u, fn, e);
     uint32_t n = (uint32_t)(u->stack.count - mark), result = 0;
     uint32_t *terms = n ? u->stack.items + mark : NULL;
     if (u->is_too_large)
@@ -320,7 +293,6 @@ void unroll_definition(struct unrolling *u, const struct definition *d, struct u
     u->d = d;
     u->variables = arena_array(u->scratch, int64_t, d->extents.count);
     u->stages = arena_array(u->scratch, uint32_t *, d->n_stages);
-    u->nests = arena_array(u->scratch, const struct nest *, d->nodes.count);
     for (int i = 0; i < d->n_stages; i++)
         unroll_stage(u, i);
     for (int i = 0; i < d->n_outputs; i++)

@@ -5,8 +5,6 @@
 #include "expressions/definition.h"
 #include "expressions/evaluation/tape_code.h"
 
-struct nest;
-
 // One number in both domains.
 struct constant {
     uint64_t field;
@@ -30,9 +28,8 @@ struct unrolling {
     VEC(uint32_t) constants;   // among the values
     int64_t *variables;
     uint32_t first_of_input[MAX_TAPE_INPUTS];
-    uint32_t **stages;           // the values of the entries of each stage of `d` so far
-    const struct nest **nests;   // of the reductions of `d`; NULL: not looked at yet
-    struct table computed;       // values: what is computed twice is one
+    uint32_t **stages;       // the values of the entries of each stage of `d` so far
+    struct table computed;   // values: what is computed twice is one
     bool is_too_large;
 };
 struct unrolled_output {
