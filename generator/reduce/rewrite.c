@@ -107,26 +107,19 @@ struct asked_rule {
     size_t place;
 };
 
-static const struct rewrite_rule *whole_rule(const struct stepping *s, struct asked_rule rule)
+static const struct rewrite_rule *rule_of(const struct stepping *s, struct asked_rule asked)
 {
-    return &s->r->rules.items[rule.root->rules.items[rule.place]];
+    return &s->r->rules.items[asked.root->rules.items[asked.place]];
 }
 
-static bool match_rule(const struct stepping *s, struct asked_rule asked, int at, struct matching *m)
+static bool match_rule(const struct stepping *s, const struct rewrite_rule *rule, int at, struct matching *m)
 {
-    const struct short_rule *rule = &asked.root->short_rules.items[asked.place];
-    const uint8_t *pattern = rule->source;
-    int length = rule->source_length;
-    if (length == 0) {
-        pattern = whole_rule(s, asked)->source.bytes + 2;
-        length = whole_rule(s, asked)->source.length - 2;
-    }
-    start_matching(m, s->r->family, pattern, s->term);
-    if (match_as_it_stands(pattern, length, s->term, at + 2, &m->bindings))
+    start_matching(m, s->r->family, rule->source.bytes + 2, s->term);
+    if (match_as_it_stands(rule->source.bytes + 2, rule->source.length - 2, s->term, at + 2, &m->bindings))
         return true;
     if (!rule->is_commutative)
         return false;
-    start_matching(m, s->r->family, pattern, s->term);
+    start_matching(m, s->r->family, rule->source.bytes + 2, s->term);
     return match_arguments(m, &s->r->family->instances[s->term->key->bytes[at + 1]], at + 2);
 }
 
@@ -144,21 +137,16 @@ struct standing {
 
 static bool visit_rule(const struct stepping *s, struct asked_rule asked, struct standing *here)
 {
-    const struct short_rule *rule = &asked.root->short_rules.items[asked.place];
-    struct swappable swappable[MAX_SWAPPABLE];
+    const struct rewrite_rule *rule = rule_of(s, asked);
     struct matching m;
-    if (!match_rule(s, asked, here->at, &m))
+    if (!match_rule(s, rule, here->at, &m))
         return true;
     if (!here->has_context)
         context_init(&here->context, s->r->family, s->term, (uint8_t[]){(uint8_t)here->at}, 1);
     here->has_context = true;
-    struct target target = {rule->target, rule->target_length, rule->n_swappable, rule->swappable};
-    if (rule->source_length == 0) {
-        const struct key *whole = &whole_rule(s, asked)->target;
-        int n = rewrite_find_swappable(s->r->family, whole, swappable);
-        target = (struct target){whole->bytes, whole->length, n, swappable};
-    }
-    return visit_step(s, &(struct rewrite_step){&here->context, &target, &m.bindings, rule->is_equation});
+    struct target target = {rule->target.bytes, rule->target.length, rule->n_swappable, rule->swappable};
+    return visit_step(
+        s, &(struct rewrite_step){&here->context, &target, &m.bindings, rule->is_reversible && !rule->is_conditional});
 }
 
 static bool visit_rules_in_word(const struct stepping *s, const struct rewrite_root *root, size_t word, uint64_t rules,

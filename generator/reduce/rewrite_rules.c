@@ -17,7 +17,6 @@ static void free_root(struct rewrite_root *root, int n_heads)
         mem_free_array(root->usable[usable], root->set_words);
     for (int argument = 0; argument < 2; argument++)
         mem_free_array(root->heads[argument], (size_t)n_heads * root->set_words);
-    vec_free(&root->short_rules);
     vec_free(&root->rules);
 }
 
@@ -106,24 +105,6 @@ int rewrite_find_swappable(const struct family *f, const struct key *pattern, st
     return n;
 }
 
-static struct short_rule short_rule_of(const struct family *f, const struct rewrite_rule *rule)
-{
-    struct swappable swappable[MAX_SWAPPABLE];
-    int source_length = rule->source.length - 2, target_length = rule->target.length;
-    struct short_rule made = {.is_equation = rule->is_reversible && !rule->is_conditional};
-    made.is_commutative = rewrite_find_swappable(f, &rule->source, swappable) > 0;
-    int n_swappable = rewrite_find_swappable(f, &rule->target, swappable);
-    if (source_length > SHORT_SOURCE || target_length > SHORT_TARGET || n_swappable > SHORT_SWAPPABLE)
-        return made;
-    made.source_length = (uint8_t)source_length;
-    made.target_length = (uint8_t)target_length;
-    made.n_swappable = (uint8_t)n_swappable;
-    memcpy(made.source, rule->source.bytes + 2, (size_t)source_length);
-    memcpy(made.target, rule->target.bytes, (size_t)target_length);
-    memcpy(made.swappable, swappable, (size_t)n_swappable * sizeof *swappable);
-    return made;
-}
-
 static void add_to_root(struct rewrite_rules *r, struct rewrite_root *root, const struct rewrite_rule *rule)
 {
     const struct key *source = &rule->source;
@@ -135,7 +116,6 @@ static void add_to_root(struct rewrite_rules *r, struct rewrite_root *root, cons
     add_to_heads(root, 1,
                  is_binary ? rewrite_head_at(source->bytes + 2 + lengths[2], RULE_GRAPH_CONSTANT) : REWRITE_ANY_HEAD,
                  r->n_heads, rule->place);
-    vec_push(&root->short_rules, short_rule_of(r->family, rule));
     vec_push(&root->rules, (uint32_t)r->rules.count);
 }
 
@@ -143,6 +123,8 @@ static void add_direction(struct rewrite_rules *r, const struct rewrite_rule *ru
 {
     struct rewrite_rule added = *rule;
     struct rewrite_root *root = root_of(r, rule);
+    added.is_commutative = rewrite_find_swappable(r->family, &rule->source, added.swappable) > 0;
+    added.n_swappable = rewrite_find_swappable(r->family, &rule->target, added.swappable);
     added.place = (uint32_t)root->rules.count;
     add_to_root(r, root, &added);
     use_rule(r, &added, true);

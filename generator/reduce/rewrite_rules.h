@@ -6,35 +6,26 @@
 #pragma once
 #include "generator/enumerate/rule_graph.h"
 
+// The places of the arguments of a commutative operator's application in a pattern.
+struct swappable {
+    uint8_t first, second, end;
+};
+enum { MAX_SWAPPABLE = (KEY_LENGTH - 1) / 3 };
 struct rewrite_rule {
     struct key source, target;   // all variables of the target occur in the source, which is no leaf
     uint32_t owner;              // the caller's number
     uint32_t place;              // among the rules with its root
     bool is_reversible;          // the other direction is a rule too
     bool is_conditional;         // true at some sizes only: derives nothing
+    bool is_commutative;         // an operator in the source is
+    int n_swappable;
+    struct swappable swappable[MAX_SWAPPABLE];   // in the target, outer ones first
 };
 // Which rules a step may take.
 enum usable { USABLE_ALL, USABLE_ALL_REVERSIBLE, USABLE_UNCONDITIONAL, USABLE_REVERSIBLE, USABLE_COUNT };
-// The places of the arguments of a commutative operator's application in a pattern.
-struct swappable {
-    uint8_t first, second, end;
-};
-// A short rule is all that a step reads of a rule. Most are short: all of it is one line of the cache, and those of the
-// rules with one root stand side by side, as nothing is read more.
-enum { SHORT_SOURCE = 20, SHORT_TARGET = 28, SHORT_SWAPPABLE = 4 };
-struct short_rule {
-    uint8_t source_length;   // of the source's arguments; 0: the rule is too long for this
-    uint8_t target_length, n_swappable;
-    bool is_commutative : 1;        // an operator in the source is
-    bool is_equation : 1;           // without conditions, and the other direction is a rule too
-    uint8_t source[SHORT_SOURCE];   // its arguments
-    uint8_t target[SHORT_TARGET];
-    struct swappable swappable[SHORT_SWAPPABLE];   // in the target, outer ones first
-};
 struct rewrite_root {
     VEC(uint32_t) rules;   // ascending
-    VEC(struct short_rule) short_rules;
-    size_t set_words;   // of each set: bit i is the i-th of the rules
+    size_t set_words;      // of each set: bit i is the i-th of the rules
     uint64_t *usable[USABLE_COUNT];
     uint64_t *heads[2];   // of each argument as many sets as there are heads, one after the other
 };
@@ -61,5 +52,4 @@ static inline int rewrite_head_at(const uint8_t *bytes, int first_leaf)
     return bytes[0] < first_leaf ? REWRITE_ANY_HEAD : 1 + bytes[0] - first_leaf;
 }
 // Gives their number; the outer ones come first.
-enum { MAX_SWAPPABLE = (KEY_LENGTH - 1) / 3 };
 int rewrite_find_swappable(const struct family *f, const struct key *pattern, struct swappable *ret_swappable);
