@@ -9,6 +9,7 @@
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/memory/key_set.h"
+#include "core/system/cores.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
@@ -27,7 +28,8 @@
 #define SEAL_SIZE 80
 #define SEAL "\ntaso program "
 #define SEAL_VERSION SEAL "2 "
-#define MOST_TEXTS 64   // of one unit
+#define MOST_TEXTS 64   // that are compiled at a time
+#define MOST_UNITS 4
 
 enum state { UNKNOWN, READY, FAILED };
 struct loaded {   // an object; its descriptor stays open, as the loader knows objects by their paths
@@ -307,19 +309,49 @@ bool programs_have_compiler(struct programs *p)
     return is_there;
 }
 
-static int compile(struct programs *p, const uint32_t *ids, size_t n, size_t *ret_size, struct error *error)
+// One run of the compiler, which has a copy of what is known of it, as others may run at the same time.
+struct unit {
+    const struct programs *p;
+    struct compiler compiler;
+    const uint32_t *ids;
+    size_t n, size;
+    int memory;   // -1: failed
+    struct error error;
+    pthread_t thread;
+    bool has_thread;
+};
+
+static struct unit unit_of(const struct programs *p, const uint32_t *ids, size_t n)
 {
-    struct text unit = {0};
+    return (struct unit){.p = p, .compiler = p->compiler, .ids = ids, .n = n};
+}
+
+static void *compile(void *argument)
+{
+    struct unit *u = argument;
+    struct text text = {0};
     char march[64];
     const char *flags[MOST_FLAGS];
-    for (size_t i = 0; i < n; i++)
-        add_text(&unit, p->entries.items[ids[i]].program.prefix, p->texts.keys.items[ids[i]].bytes);
-    list_flags(p, march, flags);
-    int memory = compiler_run(&p->compiler, unit.chars, flags, ret_size, error);
-    text_free(&unit);
-    if (p->compiler.is_hanging)
-        p->compiler_state = FAILED;
-    return memory;
+    for (size_t i = 0; i < u->n; i++)
+        add_text(&text, u->p->entries.items[u->ids[i]].program.prefix, u->p->texts.keys.items[u->ids[i]].bytes);
+    list_flags(u->p, march, flags);
+    u->memory = compiler_run(&u->compiler, text.chars, flags, &u->size, &u->error);
+    text_free(&text);
+    return NULL;
+}
+
+static void compile_all(struct programs *p, struct unit *units, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        units[i].has_thread = pthread_create(&units[i].thread, NULL, compile, &units[i]) == 0;
+    for (size_t i = 0; i < n; i++) {
+        if (units[i].has_thread)
+            pthread_join(units[i].thread, NULL);
+        else
+            compile(&units[i]);
+        if (units[i].compiler.is_hanging)
+            p->compiler_state = FAILED;
+    }
 }
 
 static void keep_memory(struct programs *p, const uint32_t *ids, size_t n, int memory, size_t size)
@@ -331,23 +363,44 @@ static void keep_memory(struct programs *p, const uint32_t *ids, size_t n, int m
     munmap(bytes, size);
 }
 
+static bool compile_and_load(struct programs *p, const uint32_t *ids, size_t n, struct error *error);
+
 // Several that do not compile together are compiled alone: one of them may be wrong.
+static bool load_unit(struct programs *p, const struct unit *u, struct error *error)
+{
+    *error = u->error;
+    void *library = u->memory >= 0 ? load(p, u->memory, error) : NULL;
+    bool is_done = library || u->n > 1;
+    if (library)
+        keep_memory(p, u->ids, u->n, u->memory, u->size);
+    for (size_t i = 0; !library && u->n > 1 && i < u->n; i++)
+        is_done = compile_and_load(p, &u->ids[i], 1, error) && is_done;
+    for (size_t i = 0; library && i < u->n; i++)
+        is_done = take_from(p, library, u->ids[i]) && is_done;
+    if (!is_done && u->n == 1)
+        warn_once(p, error, "its kernels are not used");
+    return is_done;
+}
+
+// In as many units as there are processors.
 static bool compile_and_load(struct programs *p, const uint32_t *ids, size_t n, struct error *error)
 {
-    size_t size;
+    struct unit units[MOST_UNITS];
+    size_t cores = (size_t)cores_available(), n_units = cores < MOST_UNITS ? cores : MOST_UNITS;
+    bool is_done = true;
     if (!has_compiler(p, error))
         return false;
-    int memory = compile(p, ids, n, &size, error);
-    void *library = memory >= 0 ? load(p, memory, error) : NULL;
-    bool is_done = library || n > 1;
-    if (library)
-        keep_memory(p, ids, n, memory, size);
-    for (size_t i = 0; !library && n > 1 && i < n; i++)
-        is_done = compile_and_load(p, &ids[i], 1, error) && is_done;
-    for (size_t i = 0; library && i < n; i++)
-        is_done = take_from(p, library, ids[i]) && is_done;
-    if (!is_done && n == 1)
-        warn_once(p, error, "its kernels are not used");
+    n_units = n < n_units ? n : n_units;
+    for (size_t i = 0; i < n_units; i++)
+        units[i] = unit_of(p, ids + n * i / n_units, n * (i + 1) / n_units - n * i / n_units);
+    compile_all(p, units, n_units);
+    for (size_t i = 0; i < n_units; i++) {
+        struct error own = {0};
+        if (load_unit(p, &units[i], &own))
+            continue;
+        *error = own;
+        is_done = false;
+    }
     return is_done;
 }
 
@@ -420,19 +473,27 @@ static bool write_object(const struct programs *p, int memory, size_t size, cons
     return is_written;
 }
 
+static bool compile_and_write(struct programs *p, const uint32_t *ids, size_t n, const char *path, struct error *error)
+{
+    struct unit all = unit_of(p, ids, n);
+    compile_all(p, &all, 1);
+    *error = all.error;
+    if (all.memory < 0)
+        return false;
+    bool is_written = write_object(p, all.memory, all.size, path, error);
+    close(all.memory);
+    return is_written;
+}
+
 bool programs_write(struct programs *p, const char *path, struct error *error)
 {
     VEC(uint32_t) ids = {0};
-    size_t size;
     pthread_mutex_lock(&p->lock);
     for (uint32_t i = 0; i < p->entries.count; i++)
         if (p->entries.items[i].is_there)
             vec_push(&ids, i);
     bool is_any = ids.count || error_set_code(error, EXIT_UNSUPPORTED, path, "there are no kernels to write");
-    int memory = is_any && has_compiler(p, error) ? compile(p, ids.items, ids.count, &size, error) : -1;
-    bool is_done = memory >= 0 && write_object(p, memory, size, path, error);
-    if (memory >= 0)
-        close(memory);
+    bool is_done = is_any && has_compiler(p, error) && compile_and_write(p, ids.items, ids.count, path, error);
     vec_free(&ids);
     pthread_mutex_unlock(&p->lock);
     return is_done;

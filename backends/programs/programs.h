@@ -32,8 +32,9 @@ struct program {
     void *library;
     char prefix[48];
 };
-// Finds the program of every text; those that are not there yet are compiled together. False: of one at least there is
-// none, for the reason that the error has; it stays so, and nothing is tried again.
+// Finds the program of every text; those that are not there yet are compiled together, in a unit for
+// each processor. False: of one at least there is none, for the reason that the error has; it stays so, and nothing is
+// tried again.
 bool programs_find(struct programs *p, const char *const *texts, size_t n, struct program *ret_programs,
                    struct error *error);
 // By dlsym; NULL: the text has no such function.
