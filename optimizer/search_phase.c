@@ -181,6 +181,15 @@ static double time_left_after(double time_left, double started)
     return time_left > 0 ? fmax(time_left - spent, 1e-3) : 0;
 }
 
+// Prices of layouts that are hopeless say nothing of rewrites under the best ones, and take as long to measure.
+static bool are_plain_prices_worth_it(struct optimizing *o)
+{
+    struct estimator best = optimizing_estimator(o), plain = best;
+    plain.policy = LAYOUTS_PLAIN;
+    return o->backend->methods->has_exact_costs ||
+           estimator_seconds(&plain, &o->model.graph) <= HOPELESS_PLAN * estimator_seconds(&best, &o->model.graph);
+}
+
 // The place where the first one ends may decide what the second one comes to, so it is patient with smaller gains.
 // A search under other prices goes other ways, and may come to something better in the end. So what sequential comes to
 // is where this one begins, where that is better than the original with its best layouts. What is found is told by the
@@ -206,7 +215,7 @@ static void search_jointly(struct optimizing *o, const struct slant *slant, doub
 
 static void search(struct optimizing *o, const struct slant *slant, double time_left, struct search_result *ret_result)
 {
-    if (o->search.layout == STRATEGY_JOINT && slant == &slants[0])
+    if (o->search.layout == STRATEGY_JOINT && slant == &slants[0] && are_plain_prices_worth_it(o))
         search_jointly(o, slant, time_left, ret_result);
     else
         search_with_policy(o, &o->model.graph, slant, optimizing_policy_of(o->search.layout), time_left, TURN_ONLY,
