@@ -11,8 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#define ENTRIES_WITHOUT_SETS 256   // of the table for all copies of a tensor
-
 struct formulation {
     struct layout_search *s;
     size_t n_variables, n_tables;
@@ -65,7 +63,7 @@ static double most_seconds_of(const struct layout_table *copies, unsigned slots)
 }
 
 // A need joins a reader and the set: what the set lacks costs at least as much as to put it into the set, so that it
-// never pays to leave it out. (Infinity would do, but is no help in comparing values.)
+// never pays to leave it out.
 static void add_need(struct formulation *f, const struct layout_part *copies, const struct layout_part *need,
                      uint32_t set, unsigned slots)
 {
@@ -103,95 +101,12 @@ static void add_sets(struct formulation *f, const struct layout_part *copies, un
             add_need(f, copies, &f->s->parts.items[p], set, slots);
 }
 
-static size_t put_into_scope(const struct formulation *f, const struct layout_part *part, uint32_t *scope, size_t n,
-                             size_t *entries)
-{
-    for (size_t i = 0; i < part->scope.count; i++) {
-        size_t k = 0;
-        while (k < n && scope[k] != part->scope.items[i])
-            k++;
-        if (k < n)
-            continue;
-        scope[n++] = part->scope.items[i];
-        *entries *= (size_t)f->n_values[part->scope.items[i]];
-        if (n > LAYOUT_MOST_CHOICES || *entries > ENTRIES_WITHOUT_SETS)
-            return SIZE_MAX;
-    }
-    return n;
-}
-
-// A table of copies or of a need, while choices take one combination of values after the other.
-struct walk {
-    const double *seconds;
-    size_t entry, strides[LAYOUT_MOST_CHOICES + 2];   // by places in the scope
-};
-
-static struct walk walk_of(const struct formulation *f, const struct layout_part *part, size_t n, const uint32_t *scope)
-{
-    struct walk w = {.seconds = layout_table_of(f->s, part)->seconds};
-    size_t stride = 1;
-    for (size_t i = part->scope.count; i-- > 0;) {
-        for (size_t k = 0; k < n; k++)
-            if (scope[k] == part->scope.items[i])
-                w.strides[k] = stride;
-        stride *= (size_t)f->n_values[part->scope.items[i]];
-    }
-    return w;
-}
-
-// The next combination, the last choice first.
-static void step_on(const struct formulation *f, size_t n, const uint32_t *scope, int *values, size_t n_walks,
-                    struct walk *walks)
-{
-    for (size_t k = n; k-- > 0;) {
-        int n_values = f->n_values[scope[k]];
-        bool is_over = ++values[k] == n_values;
-        for (size_t i = 0; i < n_walks; i++)
-            walks[i].entry += is_over ? walks[i].strides[k] * (1 - (size_t)n_values) : walks[i].strides[k];
-        if (!is_over)
-            return;
-        values[k] = 0;
-    }
-}
-
-// One table over all choices: the copies that some reader needs are made. False: it would be too large.
-static bool add_joint_table(struct formulation *f, const struct layout_part *copies)
-{
-    struct layout_search *s = f->s;
-    uint32_t scope[LAYOUT_MOST_CHOICES + 2], p;
-    int values[LAYOUT_MOST_CHOICES + 2] = {0};
-    size_t entries = 1, n_needs = 0, n = put_into_scope(f, copies, scope, 0, &entries);
-    for (p = copies->next; p != NO_LAYOUT_PART && n != SIZE_MAX; p = s->parts.items[p].next)
-        if (slots_of_need(s, &s->parts.items[p])) {
-            n = put_into_scope(f, &s->parts.items[p], scope, n, &entries);
-            n_needs++;
-        }
-    if (n == SIZE_MAX)
-        return false;
-    double *seconds = arena_array(s->arena, double, entries);
-    struct walk *walks = arena_array(s->arena, struct walk, n_needs + 1), *needs = walks + 1;
-    walks[0] = walk_of(f, copies, n, scope);
-    n_needs = 0;
-    for (p = copies->next; p != NO_LAYOUT_PART; p = s->parts.items[p].next)
-        if (slots_of_need(s, &s->parts.items[p]))
-            needs[n_needs++] = walk_of(f, &s->parts.items[p], n, scope);
-    for (size_t i = 0; i < entries; i++) {
-        unsigned set = 0;
-        for (size_t k = 0; k < n_needs; k++)
-            set |= (unsigned)known_or(needs[k].seconds[needs[k].entry], 0);
-        seconds[i] = set ? seconds_of_set(layout_table_of(s, copies), walks[0].entry, set) : 0;
-        step_on(f, n, scope, values, n_needs + 1, walks);
-    }
-    add_table(f, (int)n, scope, seconds);
-    return true;
-}
-
 static void add_copies_of(struct formulation *f, const struct layout_part *copies)
 {
     unsigned slots = 0;
     for (uint32_t p = copies->next; p != NO_LAYOUT_PART; p = f->s->parts.items[p].next)
         slots |= slots_of_need(f->s, &f->s->parts.items[p]);
-    if (slots && !add_joint_table(f, copies))
+    if (slots)
         add_sets(f, copies, slots);
 }
 
@@ -256,18 +171,10 @@ static unsigned layouts_of_scope(const struct layout_search *s, const uint32_t *
 static void add_scopes_of_copies(struct formulation *f, const struct layout_part *copies)
 {
     const struct layout_search *s = f->s;
-    uint32_t scope[LAYOUT_MOST_CHOICES + 2], set = (uint32_t)f->n_variables;
-    size_t entries = 1, n = put_into_scope(f, copies, scope, 0, &entries);
+    uint32_t scope[LAYOUT_MOST_CHOICES + 1], set = (uint32_t)f->n_variables;
     unsigned slots = layouts_of_scope(s, copies->scope.items, copies->scope.count);
-    for (uint32_t p = copies->next; p != NO_LAYOUT_PART; p = s->parts.items[p].next) {
-        const struct layout_part *need = &s->parts.items[p];
-        n = n == SIZE_MAX ? n : put_into_scope(f, need, scope, n, &entries);
-        slots |= layouts_of_scope(s, need->scope.items, need->scope.count);
-    }
-    if (n != SIZE_MAX) {
-        add_table(f, (int)n, scope, NULL);
-        return;
-    }
+    for (uint32_t p = copies->next; p != NO_LAYOUT_PART; p = s->parts.items[p].next)
+        slots |= layouts_of_scope(s, s->parts.items[p].scope.items, s->parts.items[p].scope.count);
     f->n_values[f->n_variables++] = 1 << __builtin_popcount(slots);
     for (uint32_t p = (uint32_t)(copies - s->parts.items); p != NO_LAYOUT_PART; p = s->parts.items[p].next) {
         const struct layout_part *part = &s->parts.items[p];

@@ -1,10 +1,9 @@
-// Dominance, then elimination within the limits, else mini-buckets and conditioning.
+// Elimination within the limits, else mini-buckets and conditioning.
 #include "backends/layouts/solver/assignment.h"
 
-#include "backends/layouts/solver/conditioning.h"
-#include "backends/layouts/solver/dominance.h"
 #include "backends/layouts/solver/mini_buckets.h"
 #include "backends/layouts/solver/variable_elimination.h"
+#include "backends/limits.def"
 #include "core/memory/arena.h"
 #include <math.h>
 
@@ -12,41 +11,6 @@ const struct assignment_limits assignment_standard_limits = {.entries = (size_t)
 
 // Entries of the tables of an approximate solution.
 enum { ENTRIES_OF_BOUND = 1 << 8, ENTRIES_OF_MOVES = 1 << 9 };
-
-// A problem without the variables that have one value.
-struct rest {
-    uint32_t n_variables;
-    size_t n_tables;
-    int *n_values;
-    struct cost_table *tables;
-    uint32_t *numbers;   // of the variables in the reduction: theirs here
-};
-
-static void add_table(struct rest *rest, const struct reduction *r, const struct cost_table *t)
-{
-    uint32_t *variables = arena_array(r->arena, uint32_t, t->n + 1);
-    int n = 0;
-    for (int i = 0; i < t->n; i++)
-        if (r->n_values[t->variables[i]] > 1)
-            variables[n++] = rest->numbers[t->variables[i]];
-    rest->tables[rest->n_tables++] = (struct cost_table){n, variables, t->seconds};
-}
-
-static struct rest rest_of(const struct reduction *r)
-{
-    struct rest rest = {.n_variables = 0};
-    rest.numbers = arena_array(r->arena, uint32_t, r->n_variables + 1);
-    rest.n_values = arena_array(r->arena, int, r->n_variables + 1);
-    rest.tables = arena_array(r->arena, struct cost_table, r->n_tables + 1);
-    for (size_t v = 0; v < r->n_variables; v++) {
-        rest.numbers[v] = rest.n_variables;
-        if (r->n_values[v] > 1)
-            rest.n_values[rest.n_variables++] = r->n_values[v];
-    }
-    for (size_t i = 0; i < r->n_tables; i++)
-        add_table(&rest, r, &r->tables[i]);
-    return rest;
-}
 
 // The work; INFINITY: a limit was exceeded, and the rest is as it was.
 static double eliminate_all(struct elimination *e, const struct assignment_limits *limits)
@@ -62,35 +26,85 @@ static double eliminate_all(struct elimination *e, const struct assignment_limit
     return work;
 }
 
-static bool solve_exactly(const struct rest *rest, const struct assignment_limits *limits, struct arena *arena,
-                          int *ret_values, struct assignment *ret)
+// --- conditioning ----------------------------------------------------------------------------------------------------
+// Where the cheapest variable takes too large a table, the one with the most neighbours keeps its value, for which
+// others are preferred the next time.
+
+enum { MOST_ROUNDS = 24, MOST_ROUNDS_IN_VAIN = 4 };
+
+static uint32_t variable_to_keep(struct elimination *e, const uint32_t *times_kept)
 {
-    struct elimination e;
-    elimination_init(&e, rest->n_variables, rest->n_values, rest->n_tables, rest->tables, arena);
-    bool is_done = eliminate_all(&e, limits) < INFINITY;
-    if (is_done) {
-        elimination_decide(&e, ret_values);
-        *ret = (struct assignment){e.constant, e.constant};
+    uint32_t best = NO_VARIABLE;
+    double most = -1;
+    for (uint32_t v = 0; v < e->n_variables; v++) {
+        if (e->variables[v].is_gone)
+            continue;
+        double merit = (double)elimination_count_neighbours(e, v) / (1 + times_kept[v]);
+        if (merit > most) {
+            most = merit;
+            best = v;
+        }
     }
-    elimination_free(&e);
-    return is_done;
+    return best;
 }
+
+// The least sum where some variables keep their values.
+static double eliminate_others(struct elimination *e, uint32_t *times_kept, size_t most_entries, int *values)
+{
+    for (uint32_t v; (v = elimination_next(e)) != NO_VARIABLE;) {
+        if (elimination_entries(e, v) <= (double)most_entries) {
+            elimination_remove(e, v);
+            continue;
+        }
+        uint32_t kept = variable_to_keep(e, times_kept);
+        times_kept[kept]++;
+        elimination_fix(e, kept, values[kept]);
+        if (kept != v)
+            elimination_reconsider(e, v);
+    }
+    elimination_decide(e, values);
+    return e->constant;
+}
+
+// From the values that are there. No table that is made has more than `most_entries`; no sum is below `least`.
+static double improve(size_t n_variables, const int *n_values, size_t n_tables, const struct cost_table *tables,
+                      size_t most_entries, double least, struct arena *arena, int *values)
+{
+    uint32_t *times_kept = arena_array(arena, uint32_t, n_variables + 1);
+    double best = INFINITY;
+    int in_vain = 0;
+    for (int i = 0; i < MOST_ROUNDS && in_vain < MOST_ROUNDS_IN_VAIN && best - least > LEAST_GAIN_OF_A_ROUND * least;
+         i++) {
+        struct arena_mark mark = arena_mark(arena);
+        struct elimination e;
+        elimination_init(&e, n_variables, n_values, n_tables, tables, arena);
+        double sum = eliminate_others(&e, times_kept, most_entries, values);
+        in_vain = sum < best - LEAST_GAIN_OF_A_ROUND * best ? 0 : in_vain + 1;
+        best = fmin(best, sum);
+        elimination_free(&e);
+        arena_release(arena, mark);
+    }
+    return best;
+}
+
+// --- either ----------------------------------------------------------------------------------------------------------
 
 static size_t smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-static struct assignment solve_approximately(const struct rest *rest, const struct assignment_limits *limits,
+static struct assignment solve_approximately(size_t n_variables, const int *n_values, size_t n_tables,
+                                             const struct cost_table *tables, const struct assignment_limits *limits,
                                              struct arena *arena, int *ret_values)
 {
     struct assignment a;
     struct arena_mark mark = arena_mark(arena);
-    a.least = mini_buckets_find(rest->n_variables, rest->n_values, rest->n_tables, rest->tables,
-                                smaller(ENTRIES_OF_BOUND, limits->entries), arena, ret_values);
+    a.least = mini_buckets_find(n_variables, n_values, n_tables, tables, smaller(ENTRIES_OF_BOUND, limits->entries),
+                                arena, ret_values);
     arena_release(arena, mark);
-    a.seconds = conditioning_improve(rest->n_variables, rest->n_values, rest->n_tables, rest->tables,
-                                     smaller(ENTRIES_OF_MOVES, limits->entries), a.least, arena, ret_values);
+    a.seconds = improve(n_variables, n_values, n_tables, tables, smaller(ENTRIES_OF_MOVES, limits->entries), a.least,
+                        arena, ret_values);
     a.least = fmin(a.least, a.seconds);
     return a;
 }
@@ -99,20 +113,18 @@ struct assignment assignment_find(size_t n_variables, const int *n_values, size_
                                   const struct cost_table *tables, const struct assignment_limits *limits,
                                   struct arena *arena, int *ret_values)
 {
-    struct reduction r;
-    struct assignment a;
-    reduction_init(&r, n_variables, n_values, n_tables, tables, arena);
-    reduction_drop_dead_ends(&r);
-    struct rest rest = rest_of(&r);
-    int *values = arena_array(arena, int, n_variables + 1);
+    struct elimination e;
     struct arena_mark mark = arena_mark(arena);
-    if (!solve_exactly(&rest, limits, arena, values, &a)) {
-        arena_release(arena, mark);
-        a = solve_approximately(&rest, limits, arena, values);
-    }
-    for (size_t v = 0; v < n_variables; v++)
-        ret_values[v] = r.values[v][r.n_values[v] > 1 ? values[rest.numbers[v]] : 0];
-    return a;
+    elimination_init(&e, n_variables, n_values, n_tables, tables, arena);
+    bool is_done = eliminate_all(&e, limits) < INFINITY;
+    struct assignment a = {e.constant, e.constant};
+    if (is_done)
+        elimination_decide(&e, ret_values);
+    elimination_free(&e);
+    if (is_done)
+        return a;
+    arena_release(arena, mark);
+    return solve_approximately(n_variables, n_values, n_tables, tables, limits, arena, ret_values);
 }
 
 double assignment_work(size_t n_variables, const int *n_values, size_t n_tables, const struct cost_table *tables,

@@ -28,13 +28,12 @@ static int compare_by_size(const struct elimination *e, uint32_t a, uint32_t b)
 // The largest first, so that small ones fill up what they leave.
 static uint32_t *sorted_factors(const struct elimination *e, const factor_list *factors)
 {
-    uint32_t *sorted = arena_copy_array(e->arena, factors->items, factors->count + (factors->count == 0));
-    for (size_t i = 1; i < factors->count; i++) {
-        uint32_t moved = sorted[i];
+    uint32_t *sorted = arena_array(e->arena, uint32_t, factors->count + 1);
+    for (size_t i = 0; i < factors->count; i++) {
         size_t at = i;
-        for (; at > 0 && compare_by_size(e, moved, sorted[at - 1]) < 0; at--)
+        for (; at > 0 && compare_by_size(e, factors->items[i], sorted[at - 1]) < 0; at--)
             sorted[at] = sorted[at - 1];
-        sorted[at] = moved;
+        sorted[at] = factors->items[i];
     }
     return sorted;
 }

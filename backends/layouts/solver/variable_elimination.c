@@ -94,7 +94,7 @@ static bool is_cheaper(const void *context, const void *a, const void *b)
     return x->work != y->work ? x->work < y->work : x->variable < y->variable;
 }
 
-static void add_prospect(struct elimination *e, uint32_t variable)
+void elimination_reconsider(struct elimination *e, uint32_t variable)
 {
     struct prospect added = {elimination_entries(e, variable), variable};
     heap_push(&e->prospects, added, is_cheaper, NULL);
@@ -111,11 +111,6 @@ uint32_t elimination_next(struct elimination *e)
     return NO_VARIABLE;
 }
 
-void elimination_reconsider(struct elimination *e, uint32_t variable)
-{
-    add_prospect(e, variable);
-}
-
 // The variable and its tables are gone; what it was next to costs something else now.
 void elimination_drop(struct elimination *e, uint32_t variable)
 {
@@ -130,7 +125,7 @@ void elimination_drop(struct elimination *e, uint32_t variable)
     for (size_t i = 1; i < n; i++)
         e->variables[others[i]].entries = 0;
     for (size_t i = 1; i < n; i++)
-        add_prospect(e, others[i]);
+        elimination_reconsider(e, others[i]);
 }
 
 // --- minimizing over a variable --------------------------------------------------------------------------------------
@@ -315,7 +310,7 @@ void elimination_init(struct elimination *e, size_t n_variables, const int *n_va
     for (size_t i = 0; i < n_tables; i++)
         add_factor(e, tables[i].n, tables[i].variables, tables[i].seconds);
     for (uint32_t v = 0; v < n_variables; v++)
-        add_prospect(e, v);
+        elimination_reconsider(e, v);
 }
 
 void elimination_free(struct elimination *e)
