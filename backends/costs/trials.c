@@ -44,23 +44,23 @@ bool backend_time_choice(struct backend *b, const struct plan *plan, const struc
     return is_had;
 }
 
+static void keep(struct backend *b, struct step_key key, struct step_cost cost)
+{
+    cost.seconds /= key.n_parts;
+    cost_database_add(b->costs, key.text.chars, &cost);
+    step_key_free(&key);
+}
+
 void backend_keep_trial(struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
                         const struct step_cost *cost)
 {
-    struct step_key key = key_of_trial(b, plan, step, choice);
     struct step_cost kept = *cost;
     kept.choice[0] = '\0';   // the key says it
-    kept.seconds /= key.n_parts;
-    cost_database_add(b->costs, key.text.chars, &kept);
-    step_key_free(&key);
+    keep(b, key_of_trial(b, plan, step, choice), kept);
 }
 
 void backend_adopt_choice(struct backend *b, const struct plan *plan, const struct step *step, enum precision precision,
                           const struct step_cost *cost)
 {
-    struct step_key key = step_key_of(b, plan, step, precision);
-    struct step_cost kept = *cost;
-    kept.seconds /= key.n_parts;
-    cost_database_add(b->costs, key.text.chars, &kept);
-    step_key_free(&key);
+    keep(b, step_key_of(b, plan, step, precision), *cost);
 }

@@ -60,6 +60,13 @@ struct loop_access access_of_view(const struct view *v)
     return access;
 }
 
+void planner_add_copy(struct planner *p, struct step *step, const struct view *from, const struct view *to)
+{
+    struct loop *loop = planner_add_loop(p, step, from->rank, 0, from->dim);
+    struct loop_access source = access_of_view(from), target = access_of_view(to);
+    loop_add_result(p, loop, loop_add_operand(p, loop, &source), &target);
+}
+
 // Whole blocks, from the beginning of one on, along one variable of the result.
 bool planner_can_read_blocks(const struct affine_read *read, const struct view *v, const int64_t *dim)
 {

@@ -7,6 +7,8 @@ uint16_t loop_add_operand(struct planner *p, struct loop *loop, const struct loo
 uint16_t loop_add_instruction(struct planner *p, struct loop *loop, struct instruction instruction);
 void loop_add_result(struct planner *p, struct loop *loop, uint16_t value, const struct loop_access *to);
 struct loop_access access_of_view(const struct view *v);   // variable i runs over axis i
+// A loop that copies between two views of equal dimensions.
+void planner_add_copy(struct planner *p, struct step *step, const struct view *from, const struct view *to);
 
 // Can the read be made of a tensor that stands in blocks, for results of these dimensions? Else it is to be copied.
 bool planner_can_read_blocks(const struct affine_read *read, const struct view *v, const int64_t *dim);

@@ -16,51 +16,40 @@ struct placed {
     size_t bytes, offset;
     uint32_t first_step, last_step;
     memory_id memory;
+    double rank;   // in the order that is tried
 };
 
 // --- in which order they are placed ----------------------------------------------------------------------------------
 
-typedef int compare_fn(const void *a, const void *b);
+enum order { BY_SIZE, BY_AREA, BY_LIFE, BY_END, BY_BEGINNING, N_ORDERS };
 
-static int compare_sizes(const void *a, const void *b)
+static double rank_in(enum order order, const struct placed *x)
+{
+    double n_steps = x->last_step - x->first_step + 1;
+    return order == BY_AREA        ? (double)x->bytes * n_steps
+           : order == BY_LIFE      ? n_steps
+           : order == BY_END       ? x->last_step
+           : order == BY_BEGINNING ? -(double)x->first_step
+                                   : 0;
+}
+
+// The highest rank first, of equal ones the largest.
+static int compare_ranks(const void *a, const void *b)
 {
     const struct placed *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? 1 : -1;
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
     return (x->memory > y->memory) - (x->memory < y->memory);
 }
 
-static uint32_t n_steps(const struct placed *x)
+static void sort_in_order(enum order order, size_t n, struct placed *wanted)
 {
-    return x->last_step - x->first_step + 1;
+    for (size_t i = 0; i < n; i++)
+        wanted[i].rank = rank_in(order, &wanted[i]);
+    qsort(wanted, n, sizeof *wanted, compare_ranks);
 }
-
-static int compare_lives(const void *a, const void *b)
-{
-    const struct placed *x = a, *y = b;
-    return n_steps(x) != n_steps(y) ? (n_steps(x) < n_steps(y) ? 1 : -1) : compare_sizes(a, b);
-}
-
-static int compare_areas(const void *a, const void *b)
-{
-    const struct placed *x = a, *y = b;
-    double of_x = (double)x->bytes * n_steps(x), of_y = (double)y->bytes * n_steps(y);
-    return of_x != of_y ? (of_x < of_y ? 1 : -1) : compare_sizes(a, b);
-}
-
-static int compare_beginnings(const void *a, const void *b)
-{
-    const struct placed *x = a, *y = b;
-    return x->first_step != y->first_step ? (x->first_step > y->first_step ? 1 : -1) : compare_sizes(a, b);
-}
-
-static int compare_ends(const void *a, const void *b)
-{
-    const struct placed *x = a, *y = b;
-    return x->last_step != y->last_step ? (x->last_step < y->last_step ? 1 : -1) : compare_sizes(a, b);
-}
-
-static compare_fn *const orders[] = {compare_sizes, compare_areas, compare_lives, compare_ends, compare_beginnings};
 
 // --- placing ---------------------------------------------------------------------------------------------------------
 
@@ -131,7 +120,7 @@ static size_t list_wanted(const struct plan *plan, struct placed *ret_wanted)
     for (memory_id m = 0; m < plan->memory.count; m++) {
         const struct plan_memory *memory = &plan->memory.items[m];
         if (memory->place == MEMORY_ARENA && memory->first_step != UINT32_MAX)
-            ret_wanted[n++] = (struct placed){rounded_bytes(memory), 0, memory->first_step, memory->last_step, m};
+            ret_wanted[n++] = (struct placed){rounded_bytes(memory), 0, memory->first_step, memory->last_step, m, 0};
     }
     return n;
 }
@@ -142,8 +131,8 @@ void plan_lay_out_memory(struct plan *plan)
     struct placed *placed = mem_new_array(struct placed, plan->memory.count + 1);
     size_t n = list_wanted(plan, wanted), least = most_at_once(wanted, n);
     plan->arena_bytes = n ? SIZE_MAX : 0;
-    for (size_t k = 0; k < sizeof orders / sizeof *orders && plan->arena_bytes > least; k++) {
-        qsort(wanted, n, sizeof *wanted, orders[k]);
+    for (int k = 0; k < N_ORDERS && plan->arena_bytes > least; k++) {
+        sort_in_order((enum order)k, n, wanted);
         size_t bytes = place_all(wanted, n, placed);
         for (size_t i = 0; i < n && bytes < plan->arena_bytes; i++)
             plan->memory.items[wanted[i].memory].offset = wanted[i].offset;
@@ -169,35 +158,28 @@ static double distinct_bytes(enum dtype dtype, int rank, const int64_t *dim, con
     return bytes;
 }
 
-static double bytes_of_loop(const struct loop *l, bool is_epilogue)
+static void add_bytes(struct step_work *work, const struct step *s, bool has_epilogue)
 {
-    double bytes = 0;
-    for (int i = is_epilogue; i < l->n_operands; i++)
-        bytes += distinct_bytes(l->operands[i].dtype, l->rank + l->n_reduced, l->dim, l->operands[i].stride);
-    for (int i = 0; !is_epilogue && i < l->n_results; i++)
-        bytes += distinct_bytes(l->results[i].to.dtype, l->rank, l->dim, l->results[i].to.stride);
-    return bytes;
+    for (int i = 0; i < s->n_operands; i++)
+        work->bytes_read +=
+            distinct_bytes(s->operands[i].dtype, s->operands[i].rank, s->operands[i].dim, s->operands[i].stride);
+    for (int i = 0; i < s->n_results; i++)
+        work->bytes_written +=
+            distinct_bytes(s->results[i].dtype, s->results[i].rank, s->results[i].dim, s->results[i].stride);
+    for (const struct loop *l = s->loops; l < s->loops + s->n_loops; l++) {
+        for (int i = has_epilogue; i < l->n_operands; i++)
+            work->bytes_read +=
+                distinct_bytes(l->operands[i].dtype, l->rank + l->n_reduced, l->dim, l->operands[i].stride);
+        for (int i = 0; !has_epilogue && i < l->n_results; i++)
+            work->bytes_written += distinct_bytes(l->results[i].to.dtype, l->rank, l->dim, l->results[i].to.stride);
+    }
 }
 
 double step_distinct_bytes(const struct step *s, bool has_epilogue)
 {
-    double bytes = 0;
-    for (int i = 0; i < s->n_operands + s->n_results; i++) {
-        const struct view *v = i < s->n_operands ? &s->operands[i] : &s->results[i - s->n_operands];
-        bytes += distinct_bytes(v->dtype, v->rank, v->dim, v->stride);
-    }
-    for (int i = 0; i < s->n_loops; i++)
-        bytes += bytes_of_loop(&s->loops[i], has_epilogue);
-    return bytes;
-}
-
-static void add_loop(struct step_work *work, const struct loop *l, bool is_epilogue)
-{
-    work->operations += loop_places(l) * l->n_instructions;
-    for (int i = is_epilogue; i < l->n_operands; i++)
-        work->bytes_read += distinct_bytes(l->operands[i].dtype, l->rank + l->n_reduced, l->dim, l->operands[i].stride);
-    for (int i = 0; !is_epilogue && i < l->n_results; i++)
-        work->bytes_written += distinct_bytes(l->results[i].to.dtype, l->rank, l->dim, l->results[i].to.stride);
+    struct step_work work = {0};
+    add_bytes(&work, s, has_epilogue);
+    return work.bytes_read + work.bytes_written;
 }
 
 // Winograd's convolutions have m + r - 1 products for m results of r places on each axis where the window has several.
@@ -224,14 +206,9 @@ struct step_work step_work(const struct plan *plan, const struct step *s)
         work.operations += graph_node_least_flops(plan->graph, s->parts[i].node);
     if (has_kernel && s->node != NO_NODE && !s->n_parts)
         work.operations = graph_node_least_flops(plan->graph, s->node) * share_of_products(s);
-    for (int i = 0; i < s->n_operands; i++)
-        work.bytes_read +=
-            distinct_bytes(s->operands[i].dtype, s->operands[i].rank, s->operands[i].dim, s->operands[i].stride);
-    for (int i = 0; i < s->n_results; i++)
-        work.bytes_written +=
-            distinct_bytes(s->results[i].dtype, s->results[i].rank, s->results[i].dim, s->results[i].stride);
     for (int i = 0; i < s->n_loops; i++)
-        add_loop(&work, &s->loops[i], has_kernel);
+        work.operations += loop_places(&s->loops[i]) * s->loops[i].n_instructions;
+    add_bytes(&work, s, has_kernel);
     return work;
 }
 

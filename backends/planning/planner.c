@@ -3,7 +3,7 @@
 
 #include "backends/planning/loop_builder.h"
 #include "backends/planning/plan_finish.h"
-#include "backends/planning/planner_images.h"
+#include "backends/planning/planner_layouts.h"
 #include "backends/planning/planner_loops.h"
 #include "backends/planning/planner_parts.h"
 #include "backends/planning/planner_state.h"
@@ -23,17 +23,8 @@ static void plan_leaf(struct planner *p, const struct node *n)
     memory_id memory = planner_add_memory(p, type->dtype, type_elements(type));
     p->plan->memory.items[memory].place = is_weight ? MEMORY_WEIGHT : MEMORY_INPUT;
     p->plan->memory.items[memory].index = n->attributes[0].ints[0];
-    struct tensor_state *s = &p->tensors[n->first_output];
-    s->standing = TENSOR_STORED;
-    s->step = NO_STEP;
-    s->view = view_dense(memory, type, LAYOUT_ROWS);
-}
-
-static void bind_view(struct planner *p, tensor_id t, const struct view *v)
-{
-    p->tensors[t].standing = TENSOR_STORED;
-    p->tensors[t].view = *v;
-    p->tensors[t].step = p->plan->memory.items[v->memory].writer;
+    struct view v = view_dense(memory, type, LAYOUT_ROWS);
+    planner_bind(p, n->first_output, &v, NO_STEP);
 }
 
 static void plan_reshape(struct planner *p, const struct node *n, tensor_id from)
@@ -45,7 +36,7 @@ static void plan_reshape(struct planner *p, const struct node *n, tensor_id from
         v = view_dense(source.memory, type, LAYOUT_ROWS);
         v.offset = source.offset;
     }
-    bind_view(p, n->first_output, &v);
+    planner_bind(p, n->first_output, &v, p->plan->memory.items[v.memory].writer);
 }
 
 static void plan_views(struct planner *p, const struct node *n, tensor_id from, const struct code *code)
@@ -69,7 +60,7 @@ static void plan_views(struct planner *p, const struct node *n, tensor_id from, 
                          .block_axis = access.block_variable};
         memcpy(v.dim, stage->type.dim, sizeof v.dim);
         memcpy(v.stride, access.stride, sizeof v.stride);
-        bind_view(p, n->first_output + i, &v);
+        planner_bind(p, n->first_output + i, &v, p->plan->memory.items[v.memory].writer);
     }
 }
 

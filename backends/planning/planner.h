@@ -21,7 +21,7 @@ struct tensor_state {
     enum tensor_standing standing;
     uint32_t step;                           // that makes it (STORED: the step whose memory it views); NO_STEP: a leaf
     uint16_t value;                          // IN_LOOP: of the step's only loop
-    bool is_constant, is_image, is_matrix;   // is_image: see planner_images.c; is_matrix: a matrix product reads it
+    bool is_constant, is_image, is_matrix;   // is_image: see planner_layouts.c; is_matrix: a matrix product reads it
     struct view view;
     struct tensor_copy *copies;
     const struct tensor_part *part;   // where it is written; NULL: into memory of its own

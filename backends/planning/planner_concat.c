@@ -10,12 +10,7 @@
 
 static bool is_same_place(const struct view *a, const struct view *b)
 {
-    if (a->memory != b->memory || a->offset != b->offset || a->block != b->block)
-        return false;
-    for (int i = 0; i < a->rank; i++)
-        if (a->dim[i] != 1 && a->stride[i] != b->stride[i])
-            return false;
-    return true;
+    return a->memory == b->memory && a->offset == b->offset && view_stands_like(a, b);
 }
 
 enum layout planner_layout_like_inputs(const struct planner *p, node_id node)
@@ -35,20 +30,6 @@ static struct step *add_step_of_copies(struct planner *p, node_id node, const st
 {
     uint32_t piece = (*n_pieces)++;
     return piece ? planner_add_piece(p, node, result, piece) : planner_add_loops_step(p, node, result);
-}
-
-static void add_copy(struct planner *p, struct step *step, const struct view *from, const struct view *to)
-{
-    struct loop *loop = planner_add_loop(p, step, from->rank, 0, from->dim);
-    struct loop_access source = access_of_view(from), target = access_of_view(to);
-    loop_add_result(p, loop, loop_add_operand(p, loop, &source), &target);
-}
-
-static void bind_in_place(struct planner *p, tensor_id z, const struct view *result)
-{
-    p->tensors[z].standing = TENSOR_STORED;
-    p->tensors[z].view = *result;
-    p->tensors[z].step = NO_STEP;
 }
 
 bool planner_claim_concat(struct planner *p, node_id node, enum layout standard, bool in_pieces)
@@ -71,13 +52,13 @@ bool planner_claim_concat(struct planner *p, node_id node, enum layout standard,
         n_copies += view_elements(&views[i]) > 0 && !is_same_place(&views[i], &places[n_copies]);
     }
     if (n_copies == 0)
-        bind_in_place(p, n->first_output, &result);
+        planner_bind(p, n->first_output, &result, NO_STEP);
     struct step *step = NULL;
     for (uint32_t i = 0; i < n_copies; i++) {
         if (!step || in_pieces)
             step = add_step_of_copies(p, node, &result, &n_pieces);
         step->n_pieces = in_pieces ? n_copies : 1;
-        add_copy(p, step, &views[i], &places[i]);
+        planner_add_copy(p, step, &views[i], &places[i]);
     }
     return true;
 }

@@ -171,20 +171,12 @@ static bool is_full(const struct view *v, const struct view *result)
     return v->rank == result->rank;
 }
 
-static enum layout layout_of_result(const struct view *result)
-{
-    for (enum layout l = 0; l < LAYOUT_COUNT; l++)
-        if (view_has_layout(result, l))
-            return l;
-    return LAYOUT_ROWS;
-}
-
 static struct loop_access access_of_operand(struct planner *p, tensor_id t, const struct affine_read *read,
                                             const struct view *result, bool is_trial)
 {
     struct view v = expected_view(p, t, result);
     if (is_full(&v, result) && !is_trial) {
-        v = planner_dense(p, t, layout_of_result(result));
+        v = planner_dense(p, t, view_find_layout(result, ~0u));
     } else if (is_full(&v, result)) {
         memcpy(v.stride, result->stride, sizeof v.stride);
         v.block = result->block;
@@ -234,17 +226,15 @@ static void move_to_part(struct planner *p, struct step *step, tensor_id t)
 
 static void bind_cluster(struct planner *p, uint32_t step, const struct cluster *c)
 {
+    tensor_id z = c->tensors[c->n_nodes];
+    struct step *s = &p->plan->steps.items[step];
     for (int i = 0; i < c->n_nodes; i++) {
         planner_attach_node(p, step, c->nodes[i]);
         p->is_planned[c->nodes[i]] = true;
     }
-    struct tensor_state *z = &p->tensors[c->tensors[c->n_nodes]];
-    struct step *s = &p->plan->steps.items[step];
-    if (planner_may_move_to_part(p, s->node, c->tensors[c->n_nodes]))
-        move_to_part(p, s, c->tensors[c->n_nodes]);
-    z->standing = TENSOR_STORED;
-    z->view = s->results[0];
-    z->step = step;
+    if (planner_may_move_to_part(p, s->node, z))
+        move_to_part(p, s, z);
+    planner_bind(p, z, &s->results[0], step);
     planner_move_to_end(p, step);
 }
 

@@ -1,17 +1,76 @@
-// In which layouts a tensor may be written, and in which it is.
+// In which layouts a tensor may be written, and in which it is. Only tensors that stand between operators on images have
+// layouts of images: those that such operators read and write, and what is made of them at the same places or with the
+// same channels; and only matrices that a product reads have layouts of matrices.
 #include "backends/planning/planner_layouts.h"
 
 #include "backends/planning/planner.h"
 #include "backends/planning/planner_parts.h"
 #include "backends/planning/planner_state.h"
+#include "core/memory/arena.h"
+#include <string.h>
 
-static bool are_alike(const struct view *a, const struct view *b)
+// --- images ----------------------------------------------------------------------------------------------------------
+
+// Tensors of which one is made from the other at the same places, as sets: each knows another one of its set, or
+// itself.
+static tensor_id first_of_set(tensor_id *sets, tensor_id t)
 {
-    for (int i = 0; i < a->rank; i++)
-        if (a->dim[i] != 1 && a->stride[i] != b->stride[i])
-            return false;
-    return a->block == b->block;
+    while (sets[t] != t)
+        t = sets[t] = sets[sets[t]];
+    return t;
 }
+
+// The same places, or the same channels of other places: a part of an image, or images side by side.
+static bool hold_like_images(const struct type *a, const struct type *b)
+{
+    if (a->rank != b->rank || a->rank < 3 || a->dim[0] != b->dim[0])
+        return false;
+    return a->dim[1] == b->dim[1] || memcmp(&a->dim[2], &b->dim[2], sizeof a->dim[0] * (size_t)(a->rank - 2)) == 0;
+}
+
+static void join_tensors(const struct planner *p, node_id id, tensor_id *sets)
+{
+    const struct node *n = &p->g->nodes.items[id];
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        for (uint32_t k = 0; k < n->n_outputs; k++) {
+            tensor_id x = graph_inputs(p->g, id)[i], z = n->first_output + k;
+            if (hold_like_images(graph_type(p->g, x), graph_type(p->g, z)))
+                sets[first_of_set(sets, x)] = first_of_set(sets, z);
+        }
+}
+
+static void mark_operands(struct planner *p, node_id id)
+{
+    const struct node *n = &p->g->nodes.items[id];
+    unsigned mask = p->target->layouts->of_operator[n->op->id];
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (mask & LAYOUT_BIT(LAYOUT_COLUMNS))
+            p->tensors[graph_inputs(p->g, id)[i]].is_matrix = true;
+    if (mask & LAYOUT_BIT(LAYOUT_CHANNELS_LAST))
+        p->tensors[n->first_output].is_image = p->tensors[graph_inputs(p->g, id)[0]].is_image = true;
+}
+
+void planner_mark_images(struct planner *p, const bool *live)
+{
+    if (!p->target->layouts)
+        return;
+    tensor_id *sets = arena_array(p->arena, tensor_id, p->g->tensors.count + 1);
+    bool *has_image = arena_array(p->arena, bool, p->g->tensors.count + 1);
+    for (tensor_id t = 0; t < p->g->tensors.count; t++)
+        sets[t] = t;
+    for (node_id id = 0; id < p->g->nodes.count; id++) {
+        if (!live[id] || (p->g->nodes.items[id].op->flags & OPERATOR_IS_LEAF))
+            continue;
+        join_tensors(p, id, sets);
+        mark_operands(p, id);
+    }
+    for (tensor_id t = 0; t < p->g->tensors.count; t++)
+        has_image[first_of_set(sets, t)] |= p->tensors[t].is_image;
+    for (tensor_id t = 0; t < p->g->tensors.count; t++)
+        p->tensors[t].is_image = has_image[first_of_set(sets, t)];
+}
+
+// --- choices ---------------------------------------------------------------------------------------------------------
 
 // Layouts of the mask that suit the type and differ from each other and from the standard, and the standard.
 static unsigned distinct_layouts(unsigned mask, enum layout standard, const struct type *type)
@@ -26,7 +85,7 @@ static unsigned distinct_layouts(unsigned mask, enum layout standard, const stru
         kept[n] = view_dense(NO_MEMORY, type, l);
         bool is_new = true;
         for (int i = 0; i < n && is_new; i++)
-            is_new = !are_alike(&kept[i], &kept[n]);
+            is_new = !view_stands_like(&kept[i], &kept[n]);
         n += is_new;
         distinct |= is_new ? LAYOUT_BIT(l) : 0;
     }

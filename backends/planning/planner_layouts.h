@@ -6,3 +6,5 @@
 // its memory is to be allocated by planner_allocate_chosen.
 enum layout planner_choose(struct planner *p, tensor_id t, unsigned mask, enum layout standard);
 struct view planner_allocate_chosen(struct planner *p, tensor_id t, const struct type *type, enum layout layout);
+// Marks the tensors that stand between operators on images, and those that matrix products read.
+void planner_mark_images(struct planner *p, const bool *live);

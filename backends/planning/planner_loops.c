@@ -219,12 +219,8 @@ static bool plan_stages(struct planner *p, node_id node, const struct code *code
     }
     p->plan->steps.items[id].n_shared = shared_axes(code);
     planner_attach_node(p, id, node);
-    for (uint32_t i = 0; i < n->n_outputs; i++) {
-        struct tensor_state *s = &p->tensors[n->first_output + i];
-        s->standing = TENSOR_STORED;
-        s->view = views[code->n_inputs + code->outputs[i]];
-        s->step = id;
-    }
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        planner_bind(p, n->first_output + i, &views[code->n_inputs + code->outputs[i]], id);
     return true;
 }
 

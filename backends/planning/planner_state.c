@@ -21,6 +21,13 @@ bool planner_peek(const struct planner *p, tensor_id t, struct view *ret_view)
     return true;
 }
 
+void planner_bind(struct planner *p, tensor_id t, const struct view *v, uint32_t step)
+{
+    p->tensors[t].standing = TENSOR_STORED;
+    p->tensors[t].view = *v;
+    p->tensors[t].step = step;
+}
+
 bool planner_is_apart(const struct planner *p, tensor_id t)
 {
     return p->layouts && (p->layouts[t] & PLAN_APART);

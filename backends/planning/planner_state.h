@@ -6,6 +6,8 @@ const struct graph *planner_graph(const struct planner *p);
 bool planner_is_constant(const struct planner *p, tensor_id t);
 // Without any effect; false when the tensor is not stored yet.
 bool planner_peek(const struct planner *p, tensor_id t, struct view *ret_view);
+// It is stored, as the step wrote it; NO_STEP: none did.
+void planner_bind(struct planner *p, tensor_id t, const struct view *v, uint32_t step);
 // Is it to be stored for its readers, none of which runs in one kernel with its maker?
 bool planner_is_apart(const struct planner *p, tensor_id t);
 // The layouts that the target lists for the operator of the node; of loops, for one that is not listed.

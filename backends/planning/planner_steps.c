@@ -12,9 +12,7 @@ static void bind_output(struct planner *p, tensor_id t, const struct view *resul
     struct view v = *result;
     if (v.dtype != type->dtype)
         v = planner_copy_like(p, result, type->dtype);
-    p->tensors[t].standing = TENSOR_STORED;
-    p->tensors[t].view = v;
-    p->tensors[t].step = v.memory == result->memory ? step : p->plan->memory.items[v.memory].writer;
+    planner_bind(p, t, &v, v.memory == result->memory ? step : p->plan->memory.items[v.memory].writer);
 }
 
 struct step *planner_add_step(struct planner *p, const struct kernel *kernel, node_id node, int n_operands,

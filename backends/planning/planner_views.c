@@ -36,14 +36,6 @@ static struct view view_like_operands(const struct planner *p, const struct loop
     return result;
 }
 
-static enum layout layout_of_view(const struct view *v, unsigned mask)
-{
-    for (enum layout l = 0; l < LAYOUT_COUNT; l++)
-        if (((mask | LAYOUT_BIT(LAYOUT_ROWS)) & LAYOUT_BIT(l)) && view_has_layout(v, l))
-            return l;
-    return LAYOUT_ROWS;
-}
-
 // A choice where there is one. Else what it becomes must not depend on choices: not on what a reader wants in this
 // plan, nor on how operands stand that are choices.
 static void store_value(struct planner *p, tensor_id t, enum layout layout)
@@ -55,7 +47,7 @@ static void store_value(struct planner *p, tensor_id t, enum layout layout)
     unsigned mask = planner_layouts(p, p->g->tensors.items[t].producer);
     if (mask || planner_whole_of(p, t)) {
         v = planner_allocate_chosen(
-            p, t, type, planner_choose(p, t, mask, layout == LAYOUT_ANY ? layout_of_view(&like, mask) : layout));
+            p, t, type, planner_choose(p, t, mask, layout == LAYOUT_ANY ? view_find_layout(&like, mask) : layout));
     } else {
         v = planner_allocate(p, type, layout == LAYOUT_ANY || p->target->layouts ? LAYOUT_ROWS : layout);
         if (layout == LAYOUT_ANY && !depends)
@@ -64,8 +56,7 @@ static void store_value(struct planner *p, tensor_id t, enum layout layout)
     struct loop_access to = access_of_view(&v);
     loop_add_result(p, &p->plan->steps.items[s->step].loops[0], s->value, &to);
     planner_note_writer(p, v.memory, s->step);
-    s->standing = TENSOR_STORED;
-    s->view = v;
+    planner_bind(p, t, &v, s->step);
 }
 
 // --- views -----------------------------------------------------------------------------------------------------------
@@ -101,10 +92,7 @@ static void add_copy_step(struct planner *p, const struct view *source, const st
     pin_writer(p, source->memory);
     uint32_t id = planner_open_step(p, p->target->loops, NO_NODE, is_constant);
     p->plan->memory.items[copy->memory].writer = id;
-    struct step *s = &p->plan->steps.items[id];
-    struct loop *loop = planner_add_loop(p, s, source->rank, 0, source->dim);
-    struct loop_access from = access_of_view(source), to = access_of_view(copy);
-    loop_add_result(p, loop, loop_add_operand(p, loop, &from), &to);
+    planner_add_copy(p, &p->plan->steps.items[id], source, copy);
 }
 
 struct view planner_copy(struct planner *p, const struct view *source, enum dtype dtype, enum layout layout)

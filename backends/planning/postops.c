@@ -7,7 +7,6 @@
 struct epilogue_reading {
     const struct loop *loop;
     int channel_axis;
-    struct postops *ops;   // in reverse
 };
 
 static const struct instruction *instruction_of(const struct loop *l, uint16_t value)
@@ -265,7 +264,7 @@ static bool take_last(const struct epilogue_reading *r, uint16_t value, struct p
 bool postops_from_epilogue(const struct loop *epilogue, int channel_axis, struct postops *ret_ops)
 {
     struct postops reversed = {.n = 0};
-    struct epilogue_reading r = {epilogue, channel_axis, &reversed};
+    struct epilogue_reading r = {epilogue, channel_axis};
     uint16_t value = epilogue->results[0].value;
     while (value != 0) {
         if (reversed.n == POSTOPS_MAX || !take_last(&r, value, &reversed.items[reversed.n], &value))

@@ -78,25 +78,43 @@ static int find_strides(enum layout layout, int rank, const int64_t *dim, int64_
     return is_suited && block && put_in_blocks(rank, dim, block, ret_stride) ? block : 0;
 }
 
+static void arrange(struct view *v, enum layout layout)
+{
+    v->block = find_strides(layout, v->rank, v->dim, v->stride);
+    v->block_axis = v->block ? 1 : 0;
+}
+
 struct view view_dense(memory_id memory, const struct type *type, enum layout layout)
 {
     struct view v = {.memory = memory, .dtype = type->dtype, .rank = type->rank};
     memcpy(v.dim, type->dim, sizeof v.dim);
-    v.block = find_strides(layout, v.rank, v.dim, v.stride);
-    v.block_axis = v.block ? 1 : 0;
+    arrange(&v, layout);
     return v;
+}
+
+bool view_stands_like(const struct view *a, const struct view *b)
+{
+    if (a->block != b->block || a->block_axis != b->block_axis)
+        return false;
+    for (int i = 0; i < a->rank; i++)
+        if (a->dim[i] != 1 && a->stride[i] != b->stride[i])
+            return false;
+    return true;
 }
 
 bool view_has_layout(const struct view *v, enum layout layout)
 {
-    int64_t stride[MAX_RANK];
-    int block = find_strides(layout, v->rank, v->dim, stride);
-    if (block != v->block || (block ? 1 : 0) != v->block_axis)
-        return false;
-    for (int i = 0; i < v->rank; i++)
-        if (v->dim[i] != 1 && v->stride[i] != stride[i])
-            return false;
-    return true;
+    struct view dense = *v;
+    arrange(&dense, layout);
+    return view_stands_like(v, &dense);
+}
+
+enum layout view_find_layout(const struct view *v, unsigned mask)
+{
+    for (enum layout l = 0; l < LAYOUT_COUNT; l++)
+        if (((mask | LAYOUT_BIT(LAYOUT_ROWS)) & LAYOUT_BIT(l)) && view_has_layout(v, l))
+            return l;
+    return LAYOUT_ROWS;
 }
 
 // A part is a view as if axis 1 had as many entries as its neighbour's stride has room for.
@@ -118,10 +136,7 @@ bool view_is_part(const struct view *v, enum layout layout)
         return false;
     type.dim[1] = v->stride[next] / room;
     struct view whole = view_dense(v->memory, &type, layout);
-    for (int i = 0; i < v->rank; i++)
-        if (v->dim[i] != 1 && v->stride[i] != whole.stride[i])
-            return false;
-    return true;
+    return view_stands_like(v, &whole);
 }
 
 int64_t view_elements(const struct view *v)
@@ -209,11 +224,8 @@ bool view_dense_like(const struct view *v, struct view *ret_dense)
     struct view dense = *v;
     dense.offset = 0;
     strides_in_order(dense.rank, dense.dim, order, dense.stride);
-    for (int i = 0; i < v->rank; i++)
-        if (v->dim[i] != 1 && v->stride[i] != dense.stride[i])
-            return false;
     *ret_dense = dense;
-    return true;
+    return view_stands_like(v, &dense);
 }
 
 bool view_split_blocks(const struct view *v, struct view *ret_view)

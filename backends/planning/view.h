@@ -38,6 +38,10 @@ int layout_block(enum layout layout);
 struct view view_dense(memory_id memory, const struct type *type, enum layout layout);
 // Does the view have exactly these strides (axes of size 1 aside)? The offset does not matter.
 bool view_has_layout(const struct view *v, enum layout layout);
+// The first of the mask that it has; rows where it has none.
+enum layout view_find_layout(const struct view *v, unsigned mask);
+// Have two views of the same dimensions the same strides (axes of size 1 aside) and blocks?
+bool view_stands_like(const struct view *a, const struct view *b);
 // Is it a run of channels of a tensor of that layout, at addresses that are multiples of 16 bytes, pixel by pixel where
 // channels stand last? Only row-major and channels-last tensors of three axes and more are known to have such parts.
 bool view_is_part(const struct view *v, enum layout layout);
