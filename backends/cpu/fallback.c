@@ -22,9 +22,13 @@
 
 // --- a kernel --------------------------------------------------------------------------------------------------------
 
-struct sums_kernel {
-    sums_run_fn *run;   // or NULL
-    int threads;
+struct cpu_fallback {
+    const struct node *node;
+    const struct step *step;
+    sums_run_fn *run;              // or NULL: the interpreter
+    bool is_in_place;              // `run` reads and writes tensors as they stand; else dense copies
+    int threads;                   // of `run`
+    struct cpu_behind *epilogue;   // or NULL
 };
 
 static const int64_t *const *strides_of_step(const struct step_request *r)
@@ -37,32 +41,53 @@ static const int64_t *const *strides_of_step(const struct step_request *r)
     return strides;
 }
 
-// The kernel of a sum over tensors that stand so (sums_print).
-static struct sums_kernel find_sums_kernel(const struct step_request *r, const int64_t *const *strides)
+static struct type type_of(const struct view *v)
 {
-    const struct node *n = &r->plan->graph->nodes.items[r->step->node];
-    struct type *types = arena_array(r->arena, struct type, r->step->n_operands + 1);
-    struct operator_call call = {n->op, r->step->n_operands, types, n->attributes};
-    struct sums_kernel kernel = {.threads = 1};
+    return type_make(v->dtype, v->rank, v->dim);
+}
+
+static struct operator_call call_of(const struct cpu_fallback *f, struct arena *arena)
+{
+    struct type *types = arena_array(arena, struct type, f->step->n_operands + 1);
+    for (int i = 0; i < f->step->n_operands; i++)
+        types[i] = type_of(&f->step->operands[i]);
+    return (struct operator_call){f->node->op, f->step->n_operands, types, f->node->attributes};
+}
+
+// With a kernel where there is one, of a sum over tensors that stand so (sums_print).
+static struct cpu_fallback *make(const struct step_request *r, const int64_t *const *strides)
+{
+    struct cpu_fallback *f = arena_new(r->arena, struct cpu_fallback);
     struct text text = {0};
     struct definition d;
-    for (int i = 0; i < r->step->n_operands; i++) {
-        const struct view *v = &r->step->operands[i];
-        types[i] = type_make(v->dtype, v->rank, v->dim);
-    }
-    definition_init(&d, r->arena, call.n_inputs, types);
+    *f = (struct cpu_fallback){.node = &r->plan->graph->nodes.items[r->step->node],
+                               .step = r->step,
+                               .is_in_place = strides != NULL,
+                               .epilogue = cpu_prepare_behind(r)};
+    struct operator_call call = call_of(f, r->arena);
+    definition_init(&d, r->arena, call.n_inputs, call.inputs);
     if (operator_define(&d, &call) && sums_print(&text, &d, strides, r->arena)) {
-        cpu_find_kernel(r, &text, &kernel.run);
-        kernel.threads = definition_flops(&d) > FLOPS_WORTH_THREADS ? r->backend->threads : 1;
+        cpu_find_kernel(r, &text, &f->run);
+        f->threads = definition_flops(&d) > FLOPS_WORTH_THREADS ? r->backend->threads : 1;
     }
     definition_free(&d);
     text_free(&text);
-    return kernel;
+    return f;
+}
+
+struct cpu_fallback *cpu_fallback_prepare(const struct step_request *r)
+{
+    return make(r, NULL);
+}
+
+bool cpu_fallback_is_generated(const struct cpu_fallback *f)
+{
+    return f->run != NULL;
 }
 
 struct sums_run {
     sums_run_fn *run;
-    const float **x;
+    const float *x[MAX_OUTPUTS];
     float *y;
 };
 
@@ -72,92 +97,16 @@ static void run_part(void *argument, int part, int parts)
     r->run(r->x, r->y, part, parts);
 }
 
-static void run_sums(const struct sums_kernel *kernel, const struct execution *e, const float **x, char *y)
+static void run_kernel(const struct cpu_fallback *f, const struct execution *e, const struct tensor_value *inputs,
+                       void *y)
 {
-    parallel_for(e->workers, kernel->threads, run_part, &(struct sums_run){kernel->run, x, (float *)(void *)y});
+    struct sums_run r = {.run = f->run, .y = y};
+    for (int i = 0; i < f->step->n_operands; i++)
+        r.x[i] = inputs[i].data;
+    parallel_for(e->workers, f->threads, run_part, &r);
 }
 
-// --- of dense tensors ------------------------------------------------------------------------------------------------
-
-struct prepared_evaluation {
-    const struct graph *graph;
-    const struct step *step;
-    struct tensor_value *inputs, *outputs;
-    struct sums_kernel kernel;
-};
-
-static void *prepare_evaluation(const struct step_request *r)
-{
-    struct prepared_evaluation *s = arena_new(r->arena, struct prepared_evaluation);
-    s->graph = r->plan->graph;
-    s->step = r->step;
-    s->inputs = arena_array(r->arena, struct tensor_value, r->step->n_operands + 1);
-    s->outputs = arena_array(r->arena, struct tensor_value, r->step->n_results + 1);
-    for (int i = 0; i < r->step->n_operands; i++) {
-        const struct view *v = &r->step->operands[i];
-        s->inputs[i].type = type_make(v->dtype, v->rank, v->dim);
-    }
-    s->kernel = find_sums_kernel(r, NULL);
-    return s;
-}
-
-static void run_kernel(const struct sums_kernel *kernel, const struct step *step, const struct execution *e)
-{
-    const float *x[MAX_OUTPUTS];
-    for (int i = 0; i < step->n_operands; i++)
-        x[i] = (const float *)(const void *)address_of_view(e->memory, &step->operands[i]);
-    run_sums(kernel, e, x, address_of_view(e->memory, &step->results[0]));
-}
-
-static bool run_interpreter(const struct prepared_evaluation *s, char *const *memory)
-{
-    struct arena arena;
-    struct error error;
-    arena_init(&arena);
-    for (int i = 0; i < s->step->n_operands; i++)
-        s->inputs[i].data = address_of_view(memory, &s->step->operands[i]);
-    bool is_done = graph_evaluate_node(s->graph, s->step->node, s->inputs, s->outputs, &arena, &error);
-    for (int i = 0; is_done && i < s->step->n_results; i++)
-        memcpy(address_of_view(memory, &s->step->results[i]), s->outputs[i].data, type_bytes(&s->outputs[i].type));
-    arena_free(&arena);
-    return is_done;
-}
-
-static bool run_evaluation(void *state, const struct execution *e)
-{
-    const struct prepared_evaluation *s = state;
-    if (!s->kernel.run)
-        return run_interpreter(s, e->memory);
-    run_kernel(&s->kernel, s->step, e);
-    return true;
-}
-
-const struct cpu_kernel cpu_kernel_evaluate = {
-    .base = {.name = "evaluate"}, .prepare = prepare_evaluation, .run = run_evaluation};
-
-// --- where the library refuses: the definition, then the epilogue as a loop ------------------------------------------
-
-struct cpu_fallback {
-    const struct node *node;
-    const struct step *step;
-    struct sums_kernel kernel;
-    struct cpu_behind *epilogue;   // or NULL
-};
-
-struct cpu_fallback *cpu_fallback_prepare(const struct step_request *r)
-{
-    struct cpu_fallback *f = arena_new(r->arena, struct cpu_fallback);
-    f->node = &r->plan->graph->nodes.items[r->step->node];
-    f->step = r->step;
-    f->kernel = find_sums_kernel(r, NULL);
-    f->epilogue = cpu_prepare_behind(r);
-    return f;
-}
-
-bool cpu_fallback_is_generated(const struct cpu_fallback *f)
-{
-    return f->kernel.run != NULL;
-}
+// --- running ---------------------------------------------------------------------------------------------------------
 
 // Between a view and a dense tensor of its shape, whichever way.
 static void copy_view(const struct view *plain, char *strided, char *dense, bool is_to_dense)
@@ -181,54 +130,63 @@ static void copy_view(const struct view *plain, char *strided, char *dense, bool
         copy_box(strided, dense, rank, dim, there, here, size);
 }
 
-// Computes a dense output of dense inputs.
-static bool compute(const struct cpu_fallback *f, const struct execution *e, const struct type *types,
-                    const struct tensor_value *inputs, struct tensor_value *ret_output, struct arena *arena)
+static struct tensor_value dense_input(const struct view *v, const struct execution *e, struct arena *arena)
 {
-    const struct view *result = &f->step->results[0];
-    struct operator_call call = {f->node->op, f->step->n_operands, types, f->node->attributes};
-    const float *x[MAX_OUTPUTS];
+    struct tensor_value value = {type_of(v), address_of_view(e->memory, v)};
+    if (view_has_layout(v, LAYOUT_ROWS))
+        return value;
+    value.data = value_allocate(arena, &value.type);
+    copy_view(v, address_of_view(e->memory, v), value.data, true);
+    return value;
+}
+
+static bool compute(const struct cpu_fallback *f, const struct execution *e, const struct tensor_value *inputs,
+                    struct tensor_value *ret_outputs, struct arena *arena)
+{
+    struct operator_call call = call_of(f, arena);
     struct error error;
-    if (!f->kernel.run)
-        return graph_evaluate_call(&call, inputs, 1, ret_output, arena, &error);
-    for (int i = 0; i < f->step->n_operands; i++)
-        x[i] = inputs[i].data;
-    ret_output->type = type_make(result->dtype, result->rank, result->dim);
-    ret_output->data = value_allocate(arena, &ret_output->type);
-    run_sums(&f->kernel, e, x, ret_output->data);
+    if (!f->run)
+        return graph_evaluate_call(&call, inputs, f->step->n_results, ret_outputs, arena, &error);
+    *ret_outputs = (struct tensor_value){.type = type_of(&f->step->results[0])};
+    ret_outputs->data = value_allocate(arena, &ret_outputs->type);
+    run_kernel(f, e, inputs, ret_outputs->data);
     return true;
 }
 
-bool cpu_fallback_run(const struct cpu_fallback *f, const struct execution *e)
+static bool run_on_copies(const struct cpu_fallback *f, const struct execution *e)
 {
     struct arena arena;
     arena_init(&arena);
-    int n = f->step->n_operands;
-    struct type *types = arena_array(&arena, struct type, n + 1);
-    struct tensor_value *inputs = arena_array(&arena, struct tensor_value, n + 1), output;
-    for (int i = 0; i < n; i++) {
-        const struct view *v = &f->step->operands[i];
-        types[i] = inputs[i].type = type_make(v->dtype, v->rank, v->dim);
-        inputs[i].data = value_allocate(&arena, &types[i]);
-        copy_view(v, address_of_view(e->memory, v), inputs[i].data, true);
-    }
-    const struct view *result = &f->step->results[0];
-    bool is_done = compute(f, e, types, inputs, &output, &arena);
-    if (is_done)
-        copy_view(result, address_of_view(e->memory, result), output.data, false);
-    if (is_done)
-        cpu_run_behind(f->epilogue, e);
+    struct tensor_value *inputs = arena_array(&arena, struct tensor_value, f->step->n_operands + 1);
+    struct tensor_value *outputs = arena_array(&arena, struct tensor_value, f->step->n_results + 1);
+    for (int i = 0; i < f->step->n_operands; i++)
+        inputs[i] = dense_input(&f->step->operands[i], e, &arena);
+    bool is_done = compute(f, e, inputs, outputs, &arena);
+    for (int i = 0; is_done && i < f->step->n_results; i++)
+        copy_view(&f->step->results[i], address_of_view(e->memory, &f->step->results[i]), outputs[i].data, false);
     arena_free(&arena);
     return is_done;
 }
 
-// --- of images, as they stand ----------------------------------------------------------------------------------------
+static void run_in_place(const struct cpu_fallback *f, const struct execution *e)
+{
+    struct tensor_value inputs[MAX_OUTPUTS];
+    for (int i = 0; i < f->step->n_operands; i++)
+        inputs[i].data = address_of_view(e->memory, &f->step->operands[i]);
+    run_kernel(f, e, inputs, address_of_view(e->memory, &f->step->results[0]));
+}
 
-struct prepared_expression {
-    const struct step *step;
-    struct sums_kernel kernel;
-    struct cpu_fallback *fallback;   // where there is none
-};
+bool cpu_fallback_run(const struct cpu_fallback *f, const struct execution *e)
+{
+    bool is_in_place = f->run && f->is_in_place, is_done = is_in_place || run_on_copies(f, e);
+    if (is_in_place)
+        run_in_place(f, e);
+    if (is_done)
+        cpu_run_behind(f->epilogue, e);
+    return is_done;
+}
+
+// --- as a kernel of its own ------------------------------------------------------------------------------------------
 
 static bool has_blocks(const struct step *step)
 {
@@ -238,27 +196,18 @@ static bool has_blocks(const struct step *step)
     return has_some;
 }
 
-static void *prepare_expression(const struct step_request *r)
+static void *prepare_evaluation(const struct step_request *r)
 {
-    struct prepared_expression *s = arena_new(r->arena, struct prepared_expression);
-    s->step = r->step;
-    if (!has_blocks(r->step))
-        s->kernel = find_sums_kernel(r, strides_of_step(r));
-    s->fallback = s->kernel.run ? NULL : cpu_fallback_prepare(r);
-    return s;
+    return make(r, has_blocks(r->step) ? NULL : strides_of_step(r));
 }
 
-static bool run_expression(void *state, const struct execution *e)
+static bool run_evaluation(void *state, const struct execution *e)
 {
-    const struct prepared_expression *s = state;
-    if (s->fallback)
-        return cpu_fallback_run(s->fallback, e);
-    run_kernel(&s->kernel, s->step, e);
-    return true;
+    return cpu_fallback_run(state, e);
 }
 
-static const struct cpu_kernel expression_kernel = {
-    .base = {.name = "evaluate"}, .prepare = prepare_expression, .run = run_expression};
+const struct cpu_kernel cpu_kernel_evaluate = {
+    .base = {.name = "evaluate"}, .prepare = prepare_evaluation, .run = run_evaluation};
 
 // Loops are faster where they can do it, and views take nothing.
 bool cpu_claim_expression(struct planner *p, node_id node)
@@ -278,6 +227,6 @@ bool cpu_claim_expression(struct planner *p, node_id node)
     unsigned layouts = planner_layouts(p, node) & LAYOUT_BIT(LAYOUT_CHANNELS_LAST);
     enum layout layout = planner_choose(p, n->first_output, layouts, planner_layout_like_inputs(p, node));
     result = planner_allocate_chosen(p, n->first_output, type, layout);
-    planner_add_step(p, &expression_kernel.base, node, (int)n->n_inputs, operands, 1, &result);
+    planner_add_step(p, &cpu_kernel_evaluate.base, node, (int)n->n_inputs, operands, 1, &result);
     return true;
 }

@@ -200,40 +200,33 @@ static bool finish_primitive(struct onednn_primitive *p, bool has_weights, bool 
            dnnl_primitive_create(&p->primitive, p->desc) == dnnl_success;
 }
 
-static dnnl_status_t describe(struct onednn_primitive *p, const struct onednn_request *r, onednn_desc source,
-                              onednn_desc weights, onednn_desc bias, onednn_desc target,
-                              dnnl_primitive_attr_t attributes)
+void onednn_dilation_from_zero(const struct onednn_request *r, dnnl_dims_t ret_dilation)
 {
-    dnnl_engine_t engine = p->library->engine;
-    if (r->kind == CONVOLUTION)
-        return onednn_describe_convolution(&p->desc, engine, (dnnl_alg_kind_t)r->algorithm, source, weights, bias,
-                                           target, r->source->rank - 2, r->window, attributes);
-    if (r->kind == MATMUL)
-        return onednn_describe_matmul(&p->desc, engine, source, weights, bias, target, attributes);
-    if (r->kind == LRN)
-        return onednn_describe_lrn(&p->desc, engine, source, target, r->lrn, attributes);
-    return onednn_describe_pooling(&p->desc, engine, (dnnl_alg_kind_t)r->algorithm, source, target, r->source->rank - 2,
-                                   r->window, attributes);
+    for (int i = 0; i < r->source->rank - 2; i++)
+        ret_dilation[i] = r->window->dilation[i] - 1;
+}
+
+static onednn_desc desc_of(const struct onednn_tensor *t)
+{
+    return t ? onednn_desc_make(t) : NULL;
 }
 
 static struct onednn_primitive *make_whole(struct onednn *o, const struct onednn_request *r)
 {
     struct onednn_primitive *p = mem_alloc_zero(sizeof *p);
     dnnl_primitive_attr_t attributes = NULL;
+    struct onednn_descs d = {desc_of(r->source), desc_of(r->weights), desc_of(r->bias), desc_of(r->target)};
     p->library = o;
-    onednn_desc source = onednn_desc_make(r->source), target = onednn_desc_make(r->target);
-    onednn_desc weights = r->weights ? onednn_desc_make(r->weights) : NULL;
-    onednn_desc bias = r->bias ? onednn_desc_make(r->bias) : NULL;
-    bool is_done = source && target && (weights || !r->weights) && (bias || !r->bias) &&
+    bool is_done = d.source && d.target && (d.weights || !r->weights) && (d.bias || !r->bias) &&
                    make_attributes(p, r->ops, r->target, &attributes) &&
-                   describe(p, r, source, weights, bias, target, attributes) == dnnl_success &&
+                   onednn_describe(&p->desc, o->engine, r, &d, attributes) == dnnl_success &&
                    finish_primitive(p, r->weights != NULL, r->bias != NULL);
     if (attributes)
         dnnl_primitive_attr_destroy(attributes);
-    onednn_desc_free(source);
-    onednn_desc_free(target);
-    onednn_desc_free(weights);
-    onednn_desc_free(bias);
+    onednn_desc_free(d.source);
+    onednn_desc_free(d.target);
+    onednn_desc_free(d.weights);
+    onednn_desc_free(d.bias);
     if (is_done)
         return p;
     onednn_free(p);

@@ -50,54 +50,34 @@ dnnl_status_t onednn_append_curve(dnnl_post_ops_t ops, dnnl_alg_kind_t kind, flo
     return dnnl_post_ops_append_eltwise(ops, 1.0f, kind, alpha, beta);
 }
 
-static void dilation_from_zero(int n_spatial, const struct onednn_window *window, dnnl_dims_t ret_dilation)
+static dnnl_status_t describe_window(void *ret_desc, const struct onednn_request *r, const struct onednn_descs *d)
 {
-    for (int i = 0; i < n_spatial; i++)
-        ret_dilation[i] = window->dilation[i] - 1;
-}
-
-dnnl_status_t onednn_describe_convolution(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, dnnl_alg_kind_t kind,
-                                          onednn_desc source, onednn_desc weights, onednn_desc bias, onednn_desc target,
-                                          int n_spatial, const struct onednn_window *window,
-                                          const_dnnl_primitive_attr_t attributes)
-{
-    dnnl_convolution_desc_t convolution;
+    const struct onednn_window *w = r->window;
+    dnnl_alg_kind_t kind = (dnnl_alg_kind_t)r->algorithm;
     dnnl_dims_t dilation;
-    dilation_from_zero(n_spatial, window, dilation);
-    dnnl_status_t status = dnnl_dilated_convolution_forward_desc_init(&convolution, dnnl_forward_inference, kind,
-                                                                      source, weights, bias, target, window->stride,
-                                                                      dilation, window->pad_begin, window->pad_end);
-    return status == dnnl_success ? dnnl_primitive_desc_create(ret, &convolution, attributes, engine, NULL) : status;
+    onednn_dilation_from_zero(r, dilation);
+    if (r->kind == CONVOLUTION)
+        return dnnl_dilated_convolution_forward_desc_init(ret_desc, dnnl_forward_inference, kind, d->source, d->weights,
+                                                          d->bias, d->target, w->stride, dilation, w->pad_begin,
+                                                          w->pad_end);
+    return dnnl_pooling_v2_forward_desc_init(ret_desc, dnnl_forward_inference, kind, d->source, d->target, w->stride,
+                                             w->kernel, dilation, w->pad_begin, w->pad_end);
 }
 
-dnnl_status_t onednn_describe_matmul(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, onednn_desc source,
-                                     onednn_desc weights, onednn_desc bias, onednn_desc target,
-                                     const_dnnl_primitive_attr_t attributes)
+dnnl_status_t onednn_describe(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, const struct onednn_request *r,
+                              const struct onednn_descs *d, const_dnnl_primitive_attr_t attributes)
 {
-    dnnl_matmul_desc_t matmul;
-    dnnl_status_t status = dnnl_matmul_desc_init(&matmul, source, weights, bias, target);
-    return status == dnnl_success ? dnnl_primitive_desc_create(ret, &matmul, attributes, engine, NULL) : status;
-}
-
-dnnl_status_t onednn_describe_pooling(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, dnnl_alg_kind_t kind,
-                                      onednn_desc source, onednn_desc target, int n_spatial,
-                                      const struct onednn_window *window, const_dnnl_primitive_attr_t attributes)
-{
-    dnnl_pooling_v2_desc_t pooling;
-    dnnl_dims_t dilation;
-    dilation_from_zero(n_spatial, window, dilation);
+    union {
+        dnnl_convolution_desc_t convolution;
+        dnnl_pooling_v2_desc_t pooling;
+        dnnl_matmul_desc_t matmul;
+        dnnl_lrn_desc_t lrn;
+    } desc;
     dnnl_status_t status =
-        dnnl_pooling_v2_forward_desc_init(&pooling, dnnl_forward_inference, kind, source, target, window->stride,
-                                          window->kernel, dilation, window->pad_begin, window->pad_end);
-    return status == dnnl_success ? dnnl_primitive_desc_create(ret, &pooling, attributes, engine, NULL) : status;
-}
-
-dnnl_status_t onednn_describe_lrn(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, onednn_desc source,
-                                  onednn_desc target, const struct onednn_lrn *lrn,
-                                  const_dnnl_primitive_attr_t attributes)
-{
-    dnnl_lrn_desc_t desc;
-    dnnl_status_t status = dnnl_lrn_forward_desc_init(&desc, dnnl_forward_inference, dnnl_lrn_across_channels, source,
-                                                      lrn->size, lrn->alpha, lrn->beta, lrn->bias);
+        r->kind == MATMUL ? dnnl_matmul_desc_init(&desc.matmul, d->source, d->weights, d->bias, d->target)
+        : r->kind == LRN
+            ? dnnl_lrn_forward_desc_init(&desc.lrn, dnnl_forward_inference, dnnl_lrn_across_channels, d->source,
+                                         r->lrn->size, r->lrn->alpha, r->lrn->beta, r->lrn->bias)
+            : describe_window(&desc, r, d);
     return status == dnnl_success ? dnnl_primitive_desc_create(ret, &desc, attributes, engine, NULL) : status;
 }

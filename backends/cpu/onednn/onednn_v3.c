@@ -53,46 +53,24 @@ dnnl_status_t onednn_append_curve(dnnl_post_ops_t ops, dnnl_alg_kind_t kind, flo
     return dnnl_post_ops_append_eltwise(ops, kind, alpha, beta);
 }
 
-static void dilation_from_zero(int n_spatial, const struct onednn_window *window, dnnl_dims_t ret_dilation)
+dnnl_status_t onednn_describe(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, const struct onednn_request *r,
+                              const struct onednn_descs *d, const_dnnl_primitive_attr_t attributes)
 {
-    for (int i = 0; i < n_spatial; i++)
-        ret_dilation[i] = window->dilation[i] - 1;
-}
-
-dnnl_status_t onednn_describe_convolution(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, dnnl_alg_kind_t kind,
-                                          onednn_desc source, onednn_desc weights, onednn_desc bias, onednn_desc target,
-                                          int n_spatial, const struct onednn_window *window,
-                                          const_dnnl_primitive_attr_t attributes)
-{
+    const struct onednn_window *w = r->window;
+    dnnl_alg_kind_t kind = (dnnl_alg_kind_t)r->algorithm;
     dnnl_dims_t dilation;
-    dilation_from_zero(n_spatial, window, dilation);
-    return dnnl_convolution_forward_primitive_desc_create(ret, engine, dnnl_forward_inference, kind, source, weights,
-                                                          bias, target, window->stride, dilation, window->pad_begin,
-                                                          window->pad_end, attributes);
-}
-
-dnnl_status_t onednn_describe_matmul(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, onednn_desc source,
-                                     onednn_desc weights, onednn_desc bias, onednn_desc target,
-                                     const_dnnl_primitive_attr_t attributes)
-{
-    return dnnl_matmul_primitive_desc_create(ret, engine, source, weights, bias, target, attributes);
-}
-
-dnnl_status_t onednn_describe_pooling(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, dnnl_alg_kind_t kind,
-                                      onednn_desc source, onednn_desc target, int n_spatial,
-                                      const struct onednn_window *window, const_dnnl_primitive_attr_t attributes)
-{
-    dnnl_dims_t dilation;
-    dilation_from_zero(n_spatial, window, dilation);
-    return dnnl_pooling_forward_primitive_desc_create(ret, engine, dnnl_forward_inference, kind, source, target,
-                                                      window->stride, window->kernel, dilation, window->pad_begin,
-                                                      window->pad_end, attributes);
-}
-
-dnnl_status_t onednn_describe_lrn(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, onednn_desc source,
-                                  onednn_desc target, const struct onednn_lrn *lrn,
-                                  const_dnnl_primitive_attr_t attributes)
-{
-    return dnnl_lrn_forward_primitive_desc_create(ret, engine, dnnl_forward_inference, dnnl_lrn_across_channels, source,
-                                                  target, lrn->size, lrn->alpha, lrn->beta, lrn->bias, attributes);
+    if (r->kind == MATMUL)
+        return dnnl_matmul_primitive_desc_create(ret, engine, d->source, d->weights, d->bias, d->target, attributes);
+    if (r->kind == LRN)
+        return dnnl_lrn_forward_primitive_desc_create(ret, engine, dnnl_forward_inference, dnnl_lrn_across_channels,
+                                                      d->source, d->target, r->lrn->size, r->lrn->alpha, r->lrn->beta,
+                                                      r->lrn->bias, attributes);
+    onednn_dilation_from_zero(r, dilation);
+    if (r->kind == CONVOLUTION)
+        return dnnl_convolution_forward_primitive_desc_create(ret, engine, dnnl_forward_inference, kind, d->source,
+                                                              d->weights, d->bias, d->target, w->stride, dilation,
+                                                              w->pad_begin, w->pad_end, attributes);
+    return dnnl_pooling_forward_primitive_desc_create(ret, engine, dnnl_forward_inference, kind, d->source, d->target,
+                                                      w->stride, w->kernel, dilation, w->pad_begin, w->pad_end,
+                                                      attributes);
 }

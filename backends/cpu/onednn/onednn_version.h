@@ -1,6 +1,6 @@
 // The few declarations that make oneDNN 2 and 3 look alike.
 #pragma once
-#include "backends/cpu/onednn/onednn.h"
+#include "backends/cpu/onednn/parts.h"
 #include <oneapi/dnnl/dnnl.h>
 
 #if DNNL_VERSION_MAJOR >= 3
@@ -16,17 +16,11 @@ void onednn_desc_free(onednn_desc desc);
 bool onednn_desc_read(onednn_desc desc, struct packing *ret_packing);
 dnnl_status_t onednn_append_curve(dnnl_post_ops_t ops, dnnl_alg_kind_t kind, float alpha, float beta);
 
-// Attributes may be NULL. `window` counts dilation from 1.
-dnnl_status_t onednn_describe_convolution(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, dnnl_alg_kind_t kind,
-                                          onednn_desc source, onednn_desc weights, onednn_desc bias, onednn_desc target,
-                                          int n_spatial, const struct onednn_window *window,
-                                          const_dnnl_primitive_attr_t attributes);
-dnnl_status_t onednn_describe_matmul(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, onednn_desc source,
-                                     onednn_desc weights, onednn_desc bias, onednn_desc target,
-                                     const_dnnl_primitive_attr_t attributes);
-dnnl_status_t onednn_describe_pooling(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, dnnl_alg_kind_t kind,
-                                      onednn_desc source, onednn_desc target, int n_spatial,
-                                      const struct onednn_window *window, const_dnnl_primitive_attr_t attributes);
-dnnl_status_t onednn_describe_lrn(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, onednn_desc source,
-                                  onednn_desc target, const struct onednn_lrn *lrn,
-                                  const_dnnl_primitive_attr_t attributes);
+// The memory of a request's tensors; NULL where there is none.
+struct onednn_descs {
+    onednn_desc source, weights, bias, target;
+};
+// What the library does for the request.
+dnnl_status_t onednn_describe(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, const struct onednn_request *r,
+                              const struct onednn_descs *d, const_dnnl_primitive_attr_t attributes);
+void onednn_dilation_from_zero(const struct onednn_request *r, dnnl_dims_t ret_dilation);   // as the library counts it
