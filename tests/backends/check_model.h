@@ -1,6 +1,6 @@
 // Runs a graph on a device and by the reference, on random values, and compares.
 #pragma once
-#include "backends/contract/backend.h"
+#include "backends/backend.h"
 #include "core/system/workers.h"
 #include "backends/planning/plan_text.h"
 #include "expressions/elements.h"

@@ -1,10 +1,8 @@
 // The device "cpu" against the reference, on random values: every kernel and fusion, outputs poisoned before each run.
-#include "backends/backend.h"
 #include "backends/costs/graph_cost.h"
 #include "backends/costs/layout_policy.h"
 #include "backends/costs/step_cost.h"
 #include "backends/cpu/cache_conditions.h"
-#include "backends/cpu/cpu.h"
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/functions.h"
 #include "backends/cpu/loops.h"
@@ -14,6 +12,7 @@
 #include "backends/programs/programs.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"
+#include "tests/backends/processor.h"
 #include "tests/support/parse_graph.h"
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -32,12 +31,9 @@ static void check_text(struct backend *cpu, const char *text, uint64_t seed)
 static void agrees_with_the_reference(void **state)
 {
     for (int threads = 1; threads <= 2; threads++) {
-        struct error error = {0};
-        struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = threads, .cost_file = ""}, &error);
-        assert_non_null(cpu);
+        CPU(cpu, .threads = threads);
         for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
             check_text(cpu, conformance_graphs[i], i + 1);
-        backend_close(cpu);
     }
 }
 
@@ -81,9 +77,7 @@ static void what_joins_a_product_does_not_depend_on_layouts(void **state)
         "(graph (let x (input 0) (f32 1 8 16)) (let w (input 1) (f32 16 32)) (let y (input 2) (f32 1 8 32))"
         " (let m (matmul x w)) (let s (sigmoid m)) (let u (ewmul y s)) (let z (ewmul m u)) (output z))",
     };
-    struct error error = {0};
-    struct backend *cpu = cpu_backend_open(&(struct backend_options){.cost_file = ""}, &error);
-    assert_non_null(cpu);
+    CPU(cpu, .threads = 0);
     for (size_t i = 0; i < COUNT_OF(graphs); i++) {
         ARENA(arena);
         GRAPH(g, &arena, graphs[i]);
@@ -93,7 +87,6 @@ static void what_joins_a_product_does_not_depend_on_layouts(void **state)
             assert_memory_equal(leaders, standard, g.nodes.count * sizeof *leaders);
         }
     }
-    backend_close(cpu);
 }
 
 // --- what 16 bits do not hold ----------------------------------------------------------------------------------------
@@ -176,12 +169,9 @@ static void sums_of_halves_are_no_halves(void **state)
         {HALVES("f16", "2 4 64", "4", "instancenorm x s b"), far_apart, 1},
         {HALVES("f16", "2 4 64", "4", "groupnorm 2 x s b"), far_apart, 1},
     };
-    struct error error = {0};
-    struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
-    assert_non_null(cpu);
+    CPU(cpu, .threads = 1);
     for (size_t i = 0; i < COUNT_OF(graphs); i++)
         check_known(cpu, &graphs[i]);
-    backend_close(cpu);
 }
 
 // --- weights while a model is prepared -------------------------------------------------------------------------------
@@ -247,7 +237,6 @@ static size_t check_lending(enum layers kind)
 {
     ARENA(arena);
     struct graph g FREED_BY(graph_free);
-    struct error error = {0};
     struct random random = random_seed(1);
     struct lent_weights lent = {.n_held = 0};
     struct weight_source source = {&lent, lend, take_back};
@@ -255,9 +244,7 @@ static size_t check_lending(enum layers kind)
     struct tensor_value given[N_LAYERS], listed[N_LAYERS];
     float input[2 * WIDTH];
     size_t held[2];
-    struct backend *cpu =
-        cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = "", .weights = &source}, &error);
-    assert_non_null(cpu);
+    CPU(cpu, .threads = 1, .weights = &source);
     make_layers(&g, &arena, kind);
     for (int i = 0; i < N_LAYERS; i++) {
         given[i] = (struct tensor_value){type, value_allocate(&arena, &type)};
@@ -274,7 +261,6 @@ static size_t check_lending(enum layers kind)
     assert_memory_equal(a, b, 2 * WIDTH * sizeof *a);
     assert_true(lent.n_acquired == N_LAYERS && lent.n_held == 0);
     assert_int_equal(lent.most_held, kind == READ ? N_LAYERS : 1);
-    backend_close(cpu);
     return held[1];
 }
 
@@ -292,9 +278,7 @@ static void measures_steps(void **state)
     struct error error = {0};
     struct estimate first, again;
     TEXT(text);
-    struct backend_options options = {.cost_file = "", .seconds_per_step = 0.005};
-    struct backend *cpu = cpu_backend_open(&options, &error);
-    assert_non_null(cpu);
+    CPU(cpu, .seconds_per_step = 0.005);
     GRAPH(g, &arena,
           "(graph (let x (input 0) (f32 1 16 28 28)) (let w (weight 0) (f32 16 16 3 3))"
           " (let c (conv :pad 1 1 1 1 x w)) (let z (relu c)) (let p (poolmax :kernel 2 2 z))"
@@ -306,7 +290,6 @@ static void measures_steps(void **state)
     assert_int_equal(first.n_guessed, 0);
     assert_true(backend_explain(cpu, &g, &text, &error));
     assert_non_null(strstr(text.chars, ":pad 1 1 1 1"));
-    backend_close(cpu);
 }
 
 static void measure_a_convolution(struct backend *cpu, int channels)
@@ -338,9 +321,7 @@ static size_t bytes_of_others(void)
 static void measuring_leaves_nothing_in_memory(void **state)
 {
     enum { FIRST = 8, N = 64 };
-    struct backend_options options = {.threads = 1, .cost_file = "", .seconds_per_step = 1e-5};
-    struct backend *cpu = cpu_backend_open(&options, &(struct error){0});
-    assert_non_null(cpu);
+    CPU(cpu, .threads = 1, .seconds_per_step = 1e-5);
     measure_a_convolution(cpu, FIRST);
     backend_rest(cpu);
     size_t ours = mem_in_use(), of_others = bytes_of_others();
@@ -350,7 +331,6 @@ static void measuring_leaves_nothing_in_memory(void **state)
     size_t while_measuring = mem_in_use();
     backend_rest(cpu);
     assert_true(while_measuring > ours && mem_in_use() < ours + (while_measuring - ours) / 2);
-    backend_close(cpu);
 }
 
 // Operands of that many MiB, twice: they and the result are what is kept.
@@ -372,9 +352,7 @@ static void measure_a_sum(struct backend *cpu, int mebibytes)
 static void measuring_keeps_its_memory(void **state)
 {
     enum { SMALL = 3, LARGE = 16 };
-    struct backend_options options = {.threads = 1, .cost_file = "", .seconds_per_step = 1e-5};
-    struct backend *cpu = cpu_backend_open(&options, &(struct error){0});
-    assert_non_null(cpu);
+    CPU(cpu, .threads = 1, .seconds_per_step = 1e-5);
     const struct arena *kept = &((struct cpu_backend *)cpu)->measured;
     measure_a_sum(cpu, SMALL);
     size_t of_first = kept->total;
@@ -390,7 +368,6 @@ static void measuring_keeps_its_memory(void **state)
     measure_a_sum(cpu, SMALL + 1);
     assert_int_equal(kept->total, 0);
     mem_set_limit(SIZE_MAX);
-    backend_close(cpu);
 }
 
 // Two threads that read 1 MB of weights take 21 us, one 35: costs of NasRNN were now this one, now a half of that one.
@@ -454,9 +431,7 @@ static void expect_no_slow_kernel(struct backend *cpu, const char *text, enum la
 
 static void no_kernel_of_convolutions_is_slow(void **state)
 {
-    struct error error = {0};
-    struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
-    assert_non_null(cpu);
+    CPU(cpu, .threads = 1);
     expect_no_slow_kernel(
         cpu, CONVOLUTION("1 32 56 56", "64 32 1 1", "(let c (conv x w)) (let s (ewadd c y)) (let z (relu s))"),
         LAYOUT_ROWS);
@@ -466,7 +441,6 @@ static void no_kernel_of_convolutions_is_slow(void **state)
     if (programs_have_compiler(((struct cpu_backend *)cpu)->programs))
         expect_no_slow_kernel(cpu, CONVOLUTION("1 64 28 28", "192 64 1 3", "(let z (conv :pad 1 1 1 1 x w))"),
                               LAYOUT_BLOCKS_OF_16);
-    backend_close(cpu);
 }
 
 static size_t cooled_bytes(struct backend *cpu, const struct graph *g, enum layout layout, size_t model_bytes,
@@ -494,10 +468,8 @@ static size_t cooled_bytes(struct backend *cpu, const struct graph *g, enum layo
 // Alone, a kernel that does not pack its weights would find them in the caches, and seem twice as fast as in a model.
 static void weights_are_cold_packed_or_not(void **state)
 {
-    struct error error = {0};
     ARENA(arena);
-    struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
-    assert_non_null(cpu);
+    CPU(cpu, .threads = 1);
     GRAPH(g, &arena,
           "(graph (let x (input 0) (f32 64 128)) (let w (weight 0) (f32 128 128))"
           " (let y (matmul x w)) (output y))");
@@ -505,7 +477,6 @@ static void weights_are_cold_packed_or_not(void **state)
     assert_true(packed >= 128 * 128 * sizeof(float));
     assert_int_equal(cooled_bytes(cpu, &g, LAYOUT_COLUMNS, (size_t)1 << 30, &arena), 128 * 128 * sizeof(float));
     assert_int_equal(cooled_bytes(cpu, &g, LAYOUT_COLUMNS, 1 << 20, &arena), 0);
-    backend_close(cpu);
 }
 
 // What a kernel packs is not there a second time while it is measured.
@@ -515,8 +486,7 @@ static void packed_weights_are_there_once(void **state)
     ARENA(of_step);
     ARENA(arena);
     struct plan plan FREED_BY(plan_free);
-    struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
-    assert_non_null(cpu);
+    CPU(cpu, .threads = 1);
     GRAPH(g, &arena,
           "(graph (let x (input 0) (f32 4 1024)) (let w (weight 0) (f32 1024 1024))"
           " (let y (matmul x w)) (output y))");
@@ -528,7 +498,6 @@ static void packed_weights_are_there_once(void **state)
     assert_non_null(around);
     assert_true(cache_conditions_weight_bytes(around) >= weights && mem_in_use() - before < weights + weights / 2);
     cache_conditions_free(around);
-    backend_close(cpu);
 }
 
 // Steps that are bound by their weights are measured for one speed of memory, that of the database.

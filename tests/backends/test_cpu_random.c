@@ -1,14 +1,11 @@
 // The device "cpu" against the reference on whole random graphs, with standard layouts and with random ones.
-#include "backends/backend.h"
-#include "backends/cpu/cpu.h"
+#include "tests/backends/processor.h"
 #include "tests/backends/random_graphs.h"
 
 static void agrees_on_random_graphs(void **state)
 {
-    struct error error = {0};
     const char *first = getenv("TASO_TEST_SEED");
-    struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 2, .cost_file = ""}, &error);
-    assert_non_null(cpu);
+    CPU(cpu, .threads = 2);
     uint64_t from = first ? strtoull(first, NULL, 10) : 1, to = first ? from + 1 : 201;
     size_t n_nodes = 0;
     for (uint64_t seed = from; seed < to; seed++) {
@@ -20,15 +17,12 @@ static void agrees_on_random_graphs(void **state)
         n_nodes += m.g.nodes.count;
         drop_graph(&m);
     }
-    backend_close(cpu);
     print_message("%zu nodes\n", n_nodes);
 }
 
 static void agrees_on_random_windows(void **state)
 {
-    struct error error = {0};
-    struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 2, .cost_file = ""}, &error);
-    assert_non_null(cpu);
+    CPU(cpu, .threads = 2);
     for (uint64_t seed = 1; seed <= 150; seed++) {
         struct maker m;
         make_window_graph(&m, seed);
@@ -37,7 +31,6 @@ static void agrees_on_random_windows(void **state)
             check_model_with(cpu, &m.g, same_layouts(&m.g, &m.arena, layout), seed, 10);
         drop_graph(&m);
     }
-    backend_close(cpu);
 }
 
 RUN_TESTS(TEST(agrees_on_random_graphs), TEST(agrees_on_random_windows))

@@ -1,8 +1,7 @@
 // check_graphs FILE: each graph of the file, on random values, on the device "cpu" and by the reference.
-#include "backends/backend.h"
-#include "backends/cpu/cpu.h"
 #include "core/formats/sexp.h"
 #include "tests/backends/check_model.h"
+#include "tests/backends/processor.h"
 
 static void check_graph(struct backend *cpu, const struct sexp *s, const char *file, uint64_t seed)
 {
@@ -21,13 +20,12 @@ static void graphs_of_the_file_agree(void **state)
     struct error error = {0};
     const struct sexp *list = NULL;
     ARENA(arena);
-    struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
-    if (!cpu || !sexp_parse_file(&arena, file, &list, &error))
+    CPU(cpu, .threads = 1);
+    if (!sexp_parse_file(&arena, file, &list, &error))
         fail_msg("%s", error.message);
     assert_true(list->count > 0);
     for (size_t i = 0; i < list->count; i++)
         check_graph(cpu, &list->items[i], file, i + 1);
-    backend_close(cpu);
 }
 
 int main(int argc, char **argv)

@@ -1,10 +1,9 @@
 // What tuning decided is in the compiled model: it is planned as it was when it was written, and computes the same.
-#include "backends/backend.h"
 #include "backends/costs/step_cost.h"
-#include "backends/cpu/cpu.h"
 #include "core/system/temporary.h"
 #include "graph/graph_whole.h"
 #include "optimizer/compiled/compile.h"
+#include "tests/backends/processor.h"
 #include "tests/support/parse_graph.h"
 
 #define NETWORK                                                                                                        \
@@ -80,8 +79,7 @@ static void decisions_are_in_the_file(void **state)
         x[i] = (float)random_normal(&random);
     for (size_t i = 0; i < COUNT_OF(w); i++)
         w[i] = (float)random_normal(&random);
-    struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
-    assert_non_null(cpu);
+    CPU(cpu, .threads = 1);
     write_model(cpu, &g, w, path);
     size_t n_fused = run_model(cpu, path, x, fused);
     cpu->policy = LAYOUTS_TUNED;
@@ -94,7 +92,6 @@ static void decisions_are_in_the_file(void **state)
     assert_true(n_apart > n_fused);
     for (size_t i = 0; i < COUNT_OF(fused); i++)
         assert_true(fabsf(fused[i] - apart[i]) < 1e-5);
-    backend_close(cpu);
     temporary_folder_remove(&folder);
 }
 

@@ -1,0 +1,25 @@
+// The device "cpu" for a block, without a file of costs: `CPU(name, .threads = 1)`, with options as of backend_options.
+#pragma once
+#include "backends/backend.h"
+#include "backends/cpu/cpu.h"
+#include "core/text/error.h"
+#include "tests/support/check.h"
+#include "tests/support/scoped.h"
+
+static inline struct backend *open_processor(const struct backend_options *options)
+{
+    struct error error = {0};
+    struct backend *b = cpu_backend_open(options, &error);
+    if (!b)
+        fail_msg("%s", error.message);
+    return b;
+}
+
+static inline void close_processor(struct backend **b)
+{
+    backend_close(*b);
+}
+
+#define CPU(name, ...)                                                                                                 \
+    struct backend *name FREED_BY(close_processor) =                                                                   \
+        open_processor(&(struct backend_options){.cost_file = "", __VA_ARGS__})
