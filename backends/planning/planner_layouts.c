@@ -1,6 +1,6 @@
-// In which layouts a tensor may be written, and in which it is. Only tensors that stand between operators on images have
-// layouts of images: those that such operators read and write, and what is made of them at the same places or with the
-// same channels; and only matrices that a product reads have layouts of matrices.
+// In which layouts a tensor may be written, and in which it is. Only tensors that stand between operators on images
+// have layouts of images: those that such operators read and write, and what is made of them at the same places or with
+// the same channels; and only matrices that a product reads have layouts of matrices.
 #include "backends/planning/planner_layouts.h"
 
 #include "backends/planning/planner.h"

@@ -2,9 +2,9 @@
 // variables (a weighted constraint problem, or the mode of a graphical model).
 //
 // Variables are eliminated (variable_elimination.h), which is exact. What would take larger tables or more work than
-// the limits allow is solved approximately: mini-buckets give a lower bound and a first assignment, which is improved by
-// solving exactly for most variables while the others keep their values, then others, until nothing improves any more
-// (cutset conditioning). Work is counted in entries of tables, so the answer does not depend on the machine.
+// the limits allow is solved approximately: mini-buckets give a lower bound and a first assignment, which is improved
+// by solving exactly for most variables while the others keep their values, then others, until nothing improves any
+// more (cutset conditioning). Work is counted in entries of tables, so the answer does not depend on the machine.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
