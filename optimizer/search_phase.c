@@ -181,12 +181,13 @@ static double time_left_after(double time_left, double started)
     return time_left > 0 ? fmax(time_left - spent, 1e-3) : 0;
 }
 
-// Prices of layouts that are hopeless say nothing of rewrites under the best ones, and take as long to measure.
+// Prices of layouts that are hopeless say nothing of rewrites under the best ones, and take as long to measure. For
+// what is derived standard ones take their place.
 static bool are_plain_prices_worth_it(struct optimizing *o)
 {
     struct estimator best = optimizing_estimator(o), plain = best;
     plain.policy = LAYOUTS_PLAIN;
-    return o->backend->methods->has_exact_costs ||
+    return o->backend->methods->has_exact_costs || o->rules.n_derived > 0 ||
            estimator_seconds(&plain, &o->model.graph) <= HOPELESS_PLAN * estimator_seconds(&best, &o->model.graph);
 }
 
@@ -194,15 +195,16 @@ static bool are_plain_prices_worth_it(struct optimizing *o)
 // A search under other prices goes other ways, and may come to something better in the end. So what sequential comes to
 // is where this one begins, where that is better than the original with its best layouts. What is found is told by the
 // prices of these layouts, which it is run with; so the first one, which measures others, has half of the time. What it
-// found before an interruption is kept where the best layouts of that have no price yet.
+// found before an interruption is kept where the best layouts of that have no price yet. Of operators that were derived
+// row-major prices say little, as windows of them have kernels for other layouts; the standard ones are nearly best.
 static void search_jointly(struct optimizing *o, const struct slant *slant, double time_left,
                            struct search_result *ret_result)
 {
     struct search_result plain;
     struct estimator best = optimizing_estimator(o);
     double started = clock_seconds();
-    search_with_policy(o, &o->model.graph, slant, LAYOUTS_PLAIN, SHARE_OF_PLAIN * time_left, TURN_BEFORE_ANOTHER,
-                       &plain);
+    search_with_policy(o, &o->model.graph, slant, o->rules.n_derived ? LAYOUTS_STANDARD : LAYOUTS_PLAIN,
+                       SHARE_OF_PLAIN * time_left, TURN_BEFORE_ANOTHER, &plain);
     double before = estimator_seconds(&best, &o->model.graph), after = estimator_seconds(&best, &plain.graph);
     bool is_better = after < before || (interrupt_requested() && !isfinite(after));
     search_with_policy(o, is_better ? &plain.graph : &o->model.graph, slant, LAYOUTS_BEST,

@@ -355,12 +355,14 @@ def run_to_its_end(command, environment):
     return process.returncode, told, used.ru_utime + used.ru_stime, used.ru_maxrss // 1024
 
 
-def make_model(kind, random, path):
-    """The first one for which the runtime has all kernels. None: there are no more."""
+def make_model(kind, random, path, seed):
+    """The first one that the runtime loads, and runs on the inputs of this seed. None: there are no more."""
     while True:
         try:
             onnx.save(KINDS[kind](random), path)
-            return session_of(path, is_optimizing=False)
+            session = session_of(path, is_optimizing=False)
+            session.run(None, inputs_of(session, np.random.default_rng(seed)))
+            return session
         except StopIteration:
             return None
         except Exception:   # the runtime's own
@@ -403,7 +405,7 @@ def main():
         for i in range(a.models):
             kind, way, seed = kinds[i % len(kinds)], ways[i // len(kinds) % len(ways)], a.seed * 100003 + i
             model, out = folder / "model.onnx", folder / "out.onnx"
-            before = make_model(kind, np.random.default_rng(seed), model)
+            before = make_model(kind, np.random.default_rng(seed), model, seed)
             if not before:
                 break
             n_models += 1
