@@ -94,12 +94,10 @@ void evaluation_cache_limit(struct evaluation_cache *c)
 {
     if (c->kept.total + c->of_calls.total < c->max_bytes)
         return;
-    if (c->of_calls.total < c->max_bytes / 2) {
+    if (c->of_calls.total < c->max_bytes / 2)
         forget_values(c);
-    } else {
+    else
         forget_calls(c);
-        c->epoch++;
-    }
 }
 
 void evaluation_cache_free(struct evaluation_cache *c)

@@ -48,7 +48,6 @@ union call_number {
 struct evaluation_cache {
     uint64_t seed;   // of variables and functions
     size_t max_bytes;
-    uint32_t epoch;   // how often the calls were forgotten
     struct arena lasting, of_calls, kept, scratch;
     struct definition draft;
     VEC(struct call_type *) types;
@@ -64,7 +63,7 @@ struct evaluation_cache {
 void evaluation_cache_init(struct evaluation_cache *c, uint64_t seed,
                            size_t max_bytes);   // max_bytes: for evaluation_cache_limit
 void evaluation_cache_free(struct evaluation_cache *c);
-// Forgets the values, or, which the epoch tells, calls and values, when all takes more memory than asked for.
+// Forgets the values, or calls and values, when all takes more memory than asked for.
 void evaluation_cache_limit(struct evaluation_cache *c);
 const struct call_type *evaluation_cache_type(struct evaluation_cache *c, const struct type *type);
 const struct call_setting *evaluation_cache_setting(struct evaluation_cache *c, const struct operator* op,

@@ -1,4 +1,4 @@
-// Types, calls and values of the last sizes are kept, as sizes change a few at a time.
+// Types, calls and values of other sizes are found again in the cache of evaluations, as sizes change a few at a time.
 #include "generator/enumerate/size_test.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ struct judging {
     int n_overrides, draw;
     const struct call_type *variables[MAX_RULE_GRAPH_VARIABLES];
     const struct call *constants[MAX_LEAVES];
-    const struct size_test_call *nodes[MAX_RULE_GRAPH_NODES];
+    const struct call *nodes[MAX_RULE_GRAPH_NODES];
     call_value values[MAX_RULE_GRAPH_NODES];
 };
 
@@ -100,13 +100,6 @@ static void find_order(struct size_test *t)
     }
 }
 
-static void forget_calls(struct size_test *t)
-{
-    memset(t->lately, 0, sizeof *t->lately * t->rg->n_nodes);
-    t->epoch = t->calls->epoch;
-}
-
-// A trial is large: what its graph does not use is left as it is.
 void size_test_init(struct size_test *t, const struct rule_graph *rg, const struct shapes *shapes,
                     struct evaluation_cache *calls)
 {
@@ -114,8 +107,6 @@ void size_test_init(struct size_test *t, const struct rule_graph *rg, const stru
     t->shapes = shapes;
     t->calls = calls;
     t->is_trusting = false;
-    memset(t->types, 0, sizeof *t->types * rg->n_variables);
-    forget_calls(t);
     for (int v = 0; v < rg->n_variables; v++) {
         int place = find_place(shapes, SIZE_OF_VARIABLE, v, 0);
         t->first_place[v] = (uint8_t)(place < 0 ? shapes->n : place);
@@ -128,29 +119,16 @@ void size_test_init(struct size_test *t, const struct rule_graph *rg, const stru
 // --- types -----------------------------------------------------------------------------------------------------------
 
 // NULL: of too many elements.
-static const struct call_type *type_at_sizes(const struct size_test *t, int variable, const int64_t *dim)
-{
-    struct type type = rule_graph_type_of_variable(t->rg, variable);
-    memcpy(type.dim, dim, sizeof *dim * (size_t)type.rank);
-    return type_elements(&type) > MAX_VARIABLE_ELEMENTS ? NULL : evaluation_cache_type(t->calls, &type);
-}
-
 static const struct call_type *type_of_variable(struct judging *j, int variable)
 {
-    struct size_test *t = j->t;
-    const struct variable_type *base = &t->rg->variables[variable];
-    int64_t dim[MAX_RANK], sum = 0;
-    for (int axis = 0; axis < base->rank; axis++) {
-        int place = t->first_place[variable] + axis;
-        dim[axis] = place < t->shapes->n ? j->sizes[place] : base->dim[axis];
-        sum += dim[axis];
-    }
-    struct size_test_variable *known = &t->types[variable][sum % TRIAL_MEMORY];
-    if (!known->type || memcmp(known->dim, dim, sizeof *dim * base->rank) != 0) {
-        memcpy(known->dim, dim, sizeof *dim * base->rank);
-        known->type = type_at_sizes(t, variable, dim);
-    }
-    return j->variables[variable] = known->type;
+    const struct size_test *t = j->t;
+    struct type type = rule_graph_type_of_variable(t->rg, variable);
+    for (int axis = 0; axis < type.rank; axis++)
+        if (t->first_place[variable] + axis < t->shapes->n)
+            type.dim[axis] = j->sizes[t->first_place[variable] + axis];
+    if (type_elements(&type) > MAX_VARIABLE_ELEMENTS)
+        return NULL;
+    return j->variables[variable] = evaluation_cache_type(t->calls, &type);
 }
 
 static const struct call *call_of_constant(struct judging *j, int leaf)
@@ -166,31 +144,21 @@ static const struct call_type *type_of(struct judging *j, reference r)
 {
     if (reference_is_variable(r))
         return j->variables[r] ? j->variables[r] : type_of_variable(j, r);
-    const struct call_type *const *results =
-        reference_is_node(r) ? j->nodes[reference_node(r)]->results
-                             : evaluation_cache_results(call_of_constant(j, r - RULE_GRAPH_CONSTANT));
+    const struct call_type *const *results = evaluation_cache_results(
+        reference_is_node(r) ? j->nodes[reference_node(r)] : call_of_constant(j, r - RULE_GRAPH_CONSTANT));
     return results ? results[reference_is_node(r) ? reference_output(r) : 0] : NULL;
 }
 
 static bool find_call(struct judging *j, int node)
 {
     const struct rule_graph_node *n = &j->t->rg->nodes[node];
-    struct size_test_call asked = {.setting = setting_of_node(j, node)};
-    uint32_t hash = asked.setting->number;
-    for (int i = 0; i < n->n_inputs; i++) {
-        if (!(asked.inputs[i] = type_of(j, n->inputs[i])))
+    const struct call_type *inputs[2];
+    for (int i = 0; i < n->n_inputs; i++)
+        if (!(inputs[i] = type_of(j, n->inputs[i])))
             return false;
-        hash = 5 * hash + asked.inputs[i]->number;
-    }
-    struct size_test_call *known = &j->t->lately[node][hash % TRIAL_MEMORY];
-    if (!known->call || known->setting != asked.setting || known->inputs[0] != asked.inputs[0] ||
-        known->inputs[1] != asked.inputs[1]) {
-        *known = asked;
-        known->call = evaluation_cache_find(j->t->calls, asked.setting, n->n_inputs, asked.inputs);
-        known->results = evaluation_cache_results(known->call);
-    }
-    j->nodes[node] = known;
-    return known->results && (j->t->is_trusting || evaluation_cache_may_apply(known->call));
+    const struct call *call = evaluation_cache_find(j->t->calls, setting_of_node(j, node), n->n_inputs, inputs);
+    j->nodes[node] = call;
+    return evaluation_cache_results(call) && (j->t->is_trusting || evaluation_cache_may_apply(call));
 }
 
 // A rule does not apply where the types of its sides differ.
@@ -214,8 +182,6 @@ static enum verdict judge_types(struct judging *j)
     memset(j->variables, 0, sizeof *j->variables * rg->n_variables);
     memset(j->constants, 0, sizeof *j->constants * (size_t)rg->family->n_leaves);
     evaluation_cache_limit(j->t->calls);
-    if (j->t->epoch != j->t->calls->epoch)
-        forget_calls(j->t);
     for (int i = 0; verdict == VERDICT_EQUAL && i < rg->n_outputs; i++)
         verdict = judge_types_of_output(j, i);
     return verdict;
@@ -241,7 +207,7 @@ static void make_values(struct judging *j)
         call_value inputs[2];
         for (int k = 0; k < n->n_inputs; k++)
             inputs[k] = value_of(j, n->inputs[k]);
-        j->values[t->order[i]] = evaluation_cache_apply(t->calls, j->nodes[t->order[i]]->call, inputs);
+        j->values[t->order[i]] = evaluation_cache_apply(t->calls, j->nodes[t->order[i]], inputs);
     }
 }
 

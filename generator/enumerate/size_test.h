@@ -26,18 +26,6 @@ struct shapes {
     uint8_t steps[MAX_ASSIGNMENTS][MAX_SIZES];
 };
 
-// Which types a variable had and which calls a node was lately: sizes change a few at a time.
-enum { TRIAL_MEMORY = 32 };
-struct size_test_variable {
-    int64_t dim[MAX_RANK];
-    const struct call_type *type;   // NULL: not in use
-};
-struct size_test_call {
-    const struct call_setting *setting;
-    const struct call_type *inputs[2];
-    const struct call *call;                  // NULL: not in use
-    const struct call_type *const *results;   // NULL: ill-typed
-};
 struct size_test {
     const struct rule_graph *rg;
     const struct shapes *shapes;
@@ -46,9 +34,6 @@ struct size_test {
     uint8_t order[MAX_RULE_GRAPH_NODES], n_until[MAX_RULE_GRAPH_OUTPUTS];   // the nodes, and how many each output needs
     uint8_t first_place[MAX_RULE_GRAPH_VARIABLES];                          // of each variable's axes among the sizes
     const struct call_setting *fixed[MAX_RULE_GRAPH_NODES];                 // NULL: its attributes hold sizes
-    uint32_t epoch;                                                         // of the calls in `lately`
-    struct size_test_variable types[MAX_RULE_GRAPH_VARIABLES][TRIAL_MEMORY];
-    struct size_test_call lately[MAX_RULE_GRAPH_NODES][TRIAL_MEMORY];
 };
 // A node with other attribute values than the graph's.
 struct setting_override {
