@@ -165,10 +165,18 @@ static void *make_bound_runs(void *context)
     return NULL;
 }
 
+// How ONNX Runtime hands the caller's tensors to its threads ThreadSanitizer does not see.
+#ifdef __SANITIZE_THREAD__
+#define HAS_ASYNCHRONOUS_RUNS false
+#else
+#define HAS_ASYNCHRONOUS_RUNS true
+#endif
+
 static void *make_asynchronous_runs(void *context)
 {
     struct test *t = context;
-    for (int i = 0; atoi(t->threads) > 1 && i < RUNS; i++)   // which need threads of the session's
+    bool is_wanted = HAS_ASYNCHRONOUS_RUNS && atoi(t->threads) > 1;   // which need threads of the session's
+    for (int i = 0; is_wanted && i < RUNS; i++)
         run_and_compare(t, t->shared, run_asynchronously, i % SEEDS);
     return NULL;
 }
