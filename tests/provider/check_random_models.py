@@ -72,7 +72,7 @@ def main():
         model = pathlib.Path(folder) / "model.onnx"
         for seed in range(int(first), int(first) + int(count)):
             kind = kinds[seed % len(kinds)]
-            own = whole_models.make_model(kind, np.random.default_rng(seed), model)
+            own = whole_models.make_model(kind, np.random.default_rng(seed), model, seed)
             found = failure_of(model, own, seed, devices)
             if found:
                 failed.append(seed)
