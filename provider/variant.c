@@ -151,6 +151,8 @@ static void release_outputs(const struct trial *t, int who)
 static void trial_end(struct trial *t)
 {
     release_all(t, t->inputs, t->sessions[THEIRS]->n_inputs);
+    release_outputs(t, OURS);
+    release_outputs(t, THEIRS);
     cpu_session_close(&t->own);
     arena_free(&t->arena);
 }

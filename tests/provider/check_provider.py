@@ -445,6 +445,15 @@ for again in range(4):
             c = ReduceSum<keepdims = 1>(b)  z = Div(b, c) }""")
         self.assertRegex(" ".join(log_of(model, measure="false", tolerance="1e-12")), "output z is not ONNX Runtime's")
 
+    def test_outputs_of_what_is_not_compiled(self):
+        """What the own session made to be compared with is given back where nothing comes of it."""
+        model = parse("g (float[2048,1] x, float[1,2048] y) => (float[2048,2048] z) { s = Add(x, y)  z = Relu(s) }")
+        def opened():
+            open_session(model, rules="/no/such.rules")
+            return int(pathlib.Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        before = opened()
+        self.assertLess(max(opened() for _ in range(8)) - before, 4 * 2048 * 2048 * 4)
+
     def test_session_of_a_contest(self):
         """What a region is judged by is a session in which the compiled file stands for all nodes, also of another model."""
         model = parse("g (float[4] x) => (float[4] z) { a = Exp(x) z = Sigmoid(a) }")
