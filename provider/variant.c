@@ -248,16 +248,17 @@ bool variant_open(struct variant *v, struct error *error)
     return true;
 }
 
-#define OPENINGS_BEHIND 5   // as long as theirs: packing, a session that is timed, and the one that stays
-#define RUNS_BEHIND 2       // before the contest, to compare outputs
-#define LEAST_SHARE 0.35    // of all the time
+#define OPENINGS_BEHIND 5       // as long as theirs: packing, a session that is timed, and the one that stays
+#define RUNS_BEHIND 2           // before the contest, to compare outputs
+#define LEAST_SHARE 0.35        // of all the time
+#define LEAST_TO_COMPILE 1e-3   // seconds: none at all would be no limit
 
 // What compiling leaves to what follows it.
 static double seconds_to_compile(const struct trial *t, bool is_timed, double seconds)
 {
     double contest = is_timed ? fmax(CONTEST_SECONDS, 2 * (FEWEST_ROUNDS + 1) * t->of_run) : 0;
     double behind = contest + OPENINGS_BEHIND * t->sessions[THEIRS]->seconds_to_open + RUNS_BEHIND * t->of_run;
-    return fmax(LEAST_SHARE * seconds, seconds - behind);
+    return fmax(fmax(LEAST_SHARE * seconds, seconds - behind), LEAST_TO_COMPILE);
 }
 
 bool variant_compile(struct variant *v, const struct cpu_session *theirs, uint64_t seed, double seconds,
