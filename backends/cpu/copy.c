@@ -70,9 +70,19 @@ static int axis_along_source(int rank, const int64_t *dim, const int64_t *from_s
     return -1;
 }
 
+static bool is_empty(int rank, const int64_t *dim)
+{
+    for (int i = 0; i < rank; i++)
+        if (dim[i] == 0)
+            return true;
+    return false;
+}
+
 void copy_box(char *to, const char *from, int rank, const int64_t *dim, const int64_t *to_stride,
               const int64_t *from_stride, int64_t size)
 {
+    if (is_empty(rank, dim))
+        return;
     int last = rank - 1;
     int along = from_stride[last] == size ? -1 : axis_along_source(rank, dim, from_stride, size);
     int64_t place[COPY_MOST_AXES] = {0};

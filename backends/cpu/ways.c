@@ -54,6 +54,8 @@ bool cpu_describe_choice(const struct backend *b, const struct plan *plan, const
 void cpu_make_ready(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among)
 {
     size_t n = among->count;
+    if (n == 0)
+        return;
     struct text *texts = mem_new_array(struct text, n);
     const char **kernels = mem_new_array(const char *, n);
     struct program *programs = mem_new_array(struct program, n);

@@ -452,7 +452,7 @@ for again in range(4):
             open_session(model, rules="/no/such.rules")
             return int(pathlib.Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
         before = opened()
-        self.assertLess(max(opened() for _ in range(8)) - before, 4 * 2048 * 2048 * 4)
+        self.assertLess(max(opened() for _ in range(8)) - before, 10 * 2048 * 2048 * 4)
 
     def test_session_of_a_contest(self):
         """What a region is judged by is a session in which the compiled file stands for all nodes, also of another model."""
