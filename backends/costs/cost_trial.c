@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#define FIRST_COSTS 3         // of a run, all of which are measured again
+#define FIRST_COSTS 5         // of a run, all of which are measured again
 #define SHARE_OF_OTHERS 8     // one in so many
 #define LEAST_REFUTING 3      // costs that are wrong
 #define SHARE_OF_REFUTING 2   // and more than one in so many
