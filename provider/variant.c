@@ -253,7 +253,7 @@ bool variant_open(struct variant *v, struct error *error)
 #define LEAST_SHARE 0.35        // of all the time
 #define LEAST_TO_COMPILE 1e-3   // seconds: none at all would be no limit
 
-// What compiling leaves to what follows it.
+// The time for compiling, which leaves some to all that follows it.
 static double seconds_to_compile(const struct trial *t, bool is_timed, double seconds)
 {
     double contest = is_timed ? fmax(CONTEST_SECONDS, 2 * (FEWEST_ROUNDS + 1) * t->of_run) : 0;

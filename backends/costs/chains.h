@@ -2,7 +2,7 @@
 #pragma once
 #include "backends/contract/backend.h"
 
-// What costs are not known of is measured, unless the backend only recalls or the user interrupts: then such steps stay
+// Unknown costs are measured, unless the backend only recalls or the user interrupts: then such steps stay
 // as they are. False: as of backend_step_cost.
 bool chains_join(struct backend *b, struct plan *plan, struct error *error);
 // Joins the steps that have a choice of a chain among the given ones.

@@ -14,7 +14,7 @@ void step_memory_free(struct step_memory *memory);
 // Inexact choices are only looked at where there is a budget for errors.
 bool step_prices_find(struct backend *b, const struct plan *plan, const struct step *step, struct step_prices *ret,
                       struct error *error);
-// What is known of them without measuring, into zeros. False: nothing, of exact choices.
+// Fills in the costs that are known without measuring, instead of zeros. False: nothing, of exact choices.
 bool step_prices_recall(struct backend *b, const struct plan *plan, const struct step *step, struct step_prices *ret);
 // Does the inexact one take less, and lose no more than a whole model may, and was it not taken back?
 bool step_prices_prefer_inexact(const struct backend *b, const struct step_prices *p);

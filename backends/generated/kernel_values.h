@@ -27,6 +27,6 @@ void loop_values_add_results(const struct loop_values *v);   // of a loop that r
 // The same of a reduction, whose value has this name.
 void loop_values_add_reduced_results(const struct loop_values *v, const char *reduction);
 bool fits_single_precision(enum dtype dtype);   // every value of it
-// What the loop has to be computed in, and how far its indices go.
+// The type that the loop is computed in, and how far its indices go.
 enum real_kind loop_real(const struct loop *loop);
 bool loop_has_wide_index(const struct loop *loop);

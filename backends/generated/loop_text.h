@@ -11,7 +11,7 @@ struct text;
 
 struct dialect {
     const char *type;   // of values
-    // What a constant or an application gives, of the names of its values.
+    // The text of a constant or an application, from the names of its values.
     void (*add_value)(struct text *text, const struct loop *l, const struct instruction *i);
 };
 const struct loop_access *loop_access_at(const struct loop *l, int i);   // operands, then results

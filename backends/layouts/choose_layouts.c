@@ -260,7 +260,7 @@ static int compare_turns(const void *a, const void *b)
     return x->plan != y->plan ? (x->plan > y->plan) - (x->plan < y->plan) : (x->step > y->step) - (x->step < y->step);
 }
 
-// What seldom gains, and takes a compiler, comes behind all else.
+// Choices that seldom gain, and take a compiler, come behind all others.
 static bool measure_turns(struct layout_search *s, const struct plan *plans, const turn_list *turns)
 {
     struct cost_measuring *m = &s->b->measuring;

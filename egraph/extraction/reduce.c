@@ -106,7 +106,7 @@ static uint32_t any_member(const struct draft *d, uint32_t class_id)
     return EXTRACTION_NONE;
 }
 
-// What all nodes of a needed class read is needed.
+// A class that all nodes of a needed class read is needed.
 static void spread_needs(struct draft *d)
 {
     LOCAL_VEC(uint32_t, queue);

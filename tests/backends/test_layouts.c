@@ -225,7 +225,7 @@ static bool wants_end(void *context)
 }
 static const struct interrupt_listener interruption = {wants_end, NULL};
 
-// Of three steps one was not measured by then.
+// A step of three was not measured by then.
 static bool price_some(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
                        struct error *error)
 {

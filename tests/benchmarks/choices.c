@@ -111,7 +111,7 @@ struct measuring {
     bool is_late;
 };
 
-// What the step computes, whatever the layout: operator, attributes, shapes, and what is behind it.
+// The step's computation, whatever the layout: operator, attributes, shapes, and what is behind it.
 static void describe_step(struct text *out, const struct plan *plan, const struct step *step)
 {
     const struct loop *l = step->n_loops ? &step->loops[0] : NULL;
@@ -156,7 +156,7 @@ static double best_seconds(struct measuring *m, const struct plan *plan, const s
     return cost.seconds;
 }
 
-// What a function takes of an entry, of so many as the near cache holds.
+// The time of a function for an entry, of so many as the near cache holds.
 static void find_rates(struct measuring *m)
 {
     static const enum scalar_function functions[] = {FN_EXP, FN_SIGMOID, FN_TANH, FN_ERF};

@@ -23,7 +23,7 @@
 static const char two_convolutions[] =
     "(graph (let x (input 0) (f32 1 16 32 32)) (let u (weight 0) (f32 32 16 3 3)) (let v (weight 1) (f32 64 16 3 3))"
     "(let a (conv :pad 1 1 1 1 x u)) (let b (conv :pad 1 1 1 1 x v)) (let t (tanh b)) (output a t))";
-// What both lose adds up.
+// The losses of both add up.
 static const char one_behind_the_other[] =
     "(graph (let x (input 0) (f32 1 16 32 32)) (let u (weight 0) (f32 32 16 3 3)) (let v (weight 1) (f32 64 32 3 3))"
     "(let a (conv :pad 1 1 1 1 x u)) (let b (conv :pad 1 1 1 1 a v)) (output b))";

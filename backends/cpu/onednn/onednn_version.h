@@ -20,7 +20,7 @@ dnnl_status_t onednn_append_curve(dnnl_post_ops_t ops, dnnl_alg_kind_t kind, flo
 struct onednn_descs {
     onednn_desc source, weights, bias, target;
 };
-// What the library does for the request.
+// The library's operation for the request.
 dnnl_status_t onednn_describe(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, const struct onednn_request *r,
                               const struct onednn_descs *d, const_dnnl_primitive_attr_t attributes);
 void onednn_dilation_from_zero(const struct onednn_request *r, dnnl_dims_t ret_dilation);   // as the library counts it

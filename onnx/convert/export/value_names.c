@@ -1,4 +1,4 @@
-// What stood in the old model keeps its name; what is new gets one that the old model has nowhere.
+// Values of the old model keep their names; new ones get names that the old model has nowhere.
 #include "onnx/convert/export/value_names.h"
 
 #include "onnx/format/visit.h"

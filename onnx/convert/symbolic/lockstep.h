@@ -32,7 +32,7 @@ static inline const void *lockstep_weight(const struct lockstep *l, int k, size_
     return imported_weight_data(l->models[k], index, &data, &ignored) ? data : NULL;
 }
 
-// What the model computes of sizes for a tensor at a probe; NULL: that is not known.
+// The values that the model computes from sizes for a tensor at a probe; NULL: that is not known.
 static inline const void *known_at(const struct lockstep *l, int k, tensor_id t)
 {
     const struct importer *im = &l->importers[k];
