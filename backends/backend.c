@@ -20,9 +20,8 @@
 
 bool backend_has_room(struct backend *b, const struct graph *g, size_t *ret_bytes, struct error *error)
 {
-    struct arena arena;
-    struct plan plan = {0};
-    arena_init(&arena);
+    ARENA(arena);
+    struct plan plan FREED_BY(plan_free) = {0};
     struct plan_request request = backend_plan_request(b, g, NULL, &arena);
     struct error ignored = {0};
     bool has_room = true;
@@ -32,8 +31,6 @@ bool backend_has_room(struct backend *b, const struct graph *g, size_t *ret_byte
         if (ret_bytes)
             *ret_bytes = plan_bytes(&plan);
     }
-    plan_free(&plan);
-    arena_free(&arena);
     return has_room;
 }
 
@@ -41,9 +38,8 @@ bool backend_has_room(struct backend *b, const struct graph *g, size_t *ret_byte
 
 bool backend_find_layouts_only(struct backend *b, const struct graph *g, uint8_t **ret_layouts, struct error *error)
 {
-    struct arena arena;
+    struct arena arena = {0};
     const uint8_t *layouts;
-    arena_init(&arena);
     bool are_found = backend_find_layouts(b, g, &arena, &layouts, error);
     *ret_layouts = are_found && layouts ? mem_new_array(uint8_t, g->tensors.count + 1) : NULL;
     if (*ret_layouts)

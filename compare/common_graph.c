@@ -471,7 +471,6 @@ static bool make(struct common_graph *c, struct imported_model *a, struct import
 bool common_graph_make(struct common_graph *c, struct imported_model *a, struct imported_model *b, struct error *error)
 {
     *c = (struct common_graph){0};
-    arena_init(&c->arena);
     graph_init(&c->graph, &c->arena);
     start_side(c, 0, a);
     start_side(c, 1, b);

@@ -26,7 +26,6 @@ void constants_init(struct constants *k, struct common_graph *c)
         if (c->weights.items[i].value.data)
             entries += (double)type_elements(&c->weights.items[i].value.type);
     k->most_of_rules = fmax(LEAST_FOR_RULES, MOVES_OF_WEIGHTS * MOVING_AN_ENTRY * entries);
-    arena_init(&k->arena);
     k->of_tensors = memset(arena_array(&k->arena, struct constant, n + 1), 0, (n + 1) * sizeof(struct constant));
 }
 

@@ -233,7 +233,6 @@ bool common_graph_compare_in_numbers(struct common_graph *c, const struct number
     struct pairing p = {.c = c, .numbers = mem_new_array(int64_t, c->n_nodes + 1)};
     bool is_fine = true;
     *ret_report = (struct numbers_report){.tolerance = options->tolerance};
-    arena_init(&x.arena);
     if (pair_opaque_nodes(&p))
         is_fine = cut_and_run(&x, p.numbers);
     else

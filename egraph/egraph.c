@@ -14,7 +14,6 @@
 void egraph_init(struct egraph *e)
 {
     *e = (struct egraph){.is_clean = true};
-    arena_init(&e->arena);
 }
 
 void egraph_free(struct egraph *e)

@@ -210,7 +210,6 @@ static void compile(struct ematcher *m, uint32_t rule)
 void ematcher_init(struct ematcher *m, const struct rule_set *rules)
 {
     *m = (struct ematcher){.rules = rules};
-    arena_init(&m->arena);
     m->root = arena_new(&m->arena, struct ematch_instruction);
     for (uint32_t i = 0; i < rules->rules.count; i++) {
         vec_push(&m->programs, ((struct ematch_program){0}));

@@ -309,7 +309,6 @@ struct round {
 static void round_init(struct round *r, size_t n_rules)
 {
     *r = (struct round){.matches = {0}};
-    arena_init(&r->arena);
     r->is_used = arena_array(&r->arena, bool, n_rules + 1);
     r->is_cut = arena_array(&r->arena, bool, n_rules + 1);
     r->counts = arena_array(&r->arena, uint32_t, n_rules + 1);

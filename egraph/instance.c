@@ -9,9 +9,6 @@
 void instances_init(struct instances *x, struct egraph *e, const struct rule_set *rules)
 {
     *x = (struct instances){.e = e, .rules = rules};
-    arena_init(&x->arena);
-    arena_init(&x->scratch);
-    arena_init(&x->graphs);
     vec_push(&x->first_key, 0);
 }
 

@@ -25,7 +25,6 @@ void job_init(struct job *job, const struct job_options *options, struct log *lo
     memset(job, 0, sizeof *job);
     job->options = *options;
     job->log = log;
-    arena_init(&job->arena);
     space_init(&job->space, &job->arena);
     candidate_rules_init(&job->candidates, &job->arena);
     if (job->options.threads == 0)
@@ -369,14 +368,12 @@ static bool reduce_family(struct job *job, const struct family *f, checkpoint_li
 
 static bool write_rules(const struct job *job, const char *path, bool only_minimal, struct error *error)
 {
-    struct text text = {0};
+    TEXT(text);
     if (!path)
         return true;
     report_header(&text, &job->header, &job->candidates, only_minimal);
     candidate_rules_print(&text, &job->candidates, only_minimal);
-    bool is_written = file_write_text(path, text.chars, text.count, error);
-    text_free(&text);
-    return is_written;
+    return file_write_text(path, text.chars, text.count, error);
 }
 
 static bool start_reducing(struct job *job, struct error *error)
@@ -387,7 +384,8 @@ static bool start_reducing(struct job *job, struct error *error)
 // A new operator that no rule has is one that its author learns nothing of.
 static void say_what_has_no_rule(struct job *job)
 {
-    struct text rules = {0}, call = {0};
+    TEXT(rules);
+    TEXT(call);
     candidate_rules_print(&rules, &job->candidates, false);
     for (size_t i = 0; i < job->space.added.count; i++) {
         const char *name = job->space.added.items[i]->name;
@@ -399,8 +397,6 @@ static void say_what_has_no_rule(struct job *job)
                         "space file (--space)",
                         name);
     }
-    text_free(&rules);
-    text_free(&call);
 }
 
 static bool write_all(struct job *job, struct error *error)

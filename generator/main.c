@@ -56,23 +56,20 @@ static const char epilog[] =
 
 static bool write_counts(const struct job *job, struct error *error)
 {
-    struct text text = {0};
+    TEXT(text);
     if (!job->options.counts || job->options.shard)
         return true;
     report_counts(&text, &job->candidates);
-    bool is_written = file_write_text(job->options.counts, text.chars, text.count, error);
-    text_free(&text);
-    return is_written;
+    return file_write_text(job->options.counts, text.chars, text.count, error);
 }
 
 static void show_comparison(const struct job *job)
 {
-    struct text text = {0};
+    TEXT(text);
     if (!job->options.compare || job->options.shard)
         return;
     comparison_print(&text, &job->comparison);
     fputs(text.chars, stdout);
-    text_free(&text);
 }
 
 static bool is_empty(const char *list)

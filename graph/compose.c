@@ -7,7 +7,7 @@
 static bool compose_node(const struct graph *g, node_id n, struct composition *c, int *tensors, struct arena *scratch)
 {
     const struct node *node = &g->nodes.items[n];
-    struct definition d;
+    struct definition d FREED_BY(definition_free) = {0};
     int *inputs = arena_array(scratch, int, node->n_inputs + 1);
     for (uint32_t i = 0; i < node->n_inputs; i++)
         inputs[i] = tensors[graph_inputs(g, n)[i]];
@@ -16,15 +16,14 @@ static bool compose_node(const struct graph *g, node_id n, struct composition *c
     bool is_typed = graph_define(g, n, &d, scratch);
     if (is_typed)
         composition_add(c, &d, inputs, &tensors[node->first_output]);
-    definition_free(&d);
     return is_typed;
 }
 
 bool graph_compose(const struct graph *g, struct composition *c, int *ret_tensors)
 {
-    struct arena scratch;
-    bool *live = mem_new_array(bool, g->nodes.count + 1), is_composed = true;
-    arena_init(&scratch);
+    ARENA(scratch);
+    LOCAL_ARRAY(bool, live, g->nodes.count + 1);
+    bool is_composed = true;
     graph_mark_live(g, live);
     for (node_id n = 0; n < g->nodes.count && is_composed; n++) {
         const struct node *node = &g->nodes.items[n];
@@ -33,7 +32,5 @@ bool graph_compose(const struct graph *g, struct composition *c, int *ret_tensor
         else if (live[n])
             is_composed = compose_node(g, n, c, ret_tensors, &scratch);
     }
-    mem_free_array(live, g->nodes.count + 1);
-    arena_free(&scratch);
     return is_composed;
 }

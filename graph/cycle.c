@@ -75,10 +75,10 @@ bool graph_replacement_has_cycle(const struct graph *g, size_t n, const tensor_i
         if (g->tensors.items[old[i]].producer < c.first)
             c.first = g->tensors.items[old[i]].producer;
     c.n_words = (g->nodes.count - (n ? c.first : 0)) / 64 + 1;
-    c.seen = mem_new_array(uint64_t, c.n_words);
+    LOCAL_ARRAY(uint64_t, seen, c.n_words);
+    c.seen = seen;
     for (size_t i = 0; i < n; i++)
         above[i] = old_tensors_above(&c, new[i]);
     vec_free(&c.stack);
-    mem_free_array(c.seen, c.n_words);
     return has_cycle(above, n);
 }

@@ -70,17 +70,15 @@ static bool run_definition(const struct definition *d, const struct operator* op
         ret_outputs[i].type = *definition_output(d, i);
         ret_outputs[i].data = value_allocate(arena, &ret_outputs[i].type);
     }
-    struct arena scratch;
-    arena_init(&scratch);
+    ARENA(scratch);
     bool is_run = (is_of_whole_numbers(d) ? run_in_integers : run_in_doubles)(d, inputs, ret_outputs, &scratch);
-    arena_free(&scratch);
     return is_run || error_set_code(error, EXIT_UNSUPPORTED, NULL, "interrupted");
 }
 
 bool graph_evaluate_call(const struct operator_call *call, const struct tensor_value *inputs, int max_outputs,
-                        struct tensor_value *ret_outputs, struct arena *arena, struct error *error)
+                         struct tensor_value *ret_outputs, struct arena *arena, struct error *error)
 {
-    struct definition d;
+    struct definition d FREED_BY(definition_free) = {0};
     definition_init(&d, arena, call->n_inputs, call->inputs);
     bool is_done = operator_define(&d, call);
     if (!is_done)
@@ -89,12 +87,11 @@ bool graph_evaluate_call(const struct operator_call *call, const struct tensor_v
         is_done = error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s has %d outputs", call->op->name, d.n_outputs);
     else
         is_done = run_definition(&d, call->op, inputs, ret_outputs, arena, error);
-    definition_free(&d);
     return is_done;
 }
 
 bool graph_evaluate_node(const struct graph *g, node_id node, const struct tensor_value *inputs,
-                        struct tensor_value *ret_outputs, struct arena *arena, struct error *error)
+                         struct tensor_value *ret_outputs, struct arena *arena, struct error *error)
 {
     const struct node *n = &g->nodes.items[node];
     struct type *types = arena_array(arena, struct type, n->n_inputs + 1);

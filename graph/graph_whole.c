@@ -3,6 +3,7 @@
 
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
+#include "core/memory/heap.h"
 #include "graph/extract.h"
 #include <string.h>
 
@@ -19,13 +20,9 @@ bool graph_define(const struct graph *g, node_id node, struct definition *d, str
 
 static double count_flops(const struct graph *g, node_id node, double (*count)(const struct definition *d))
 {
-    struct arena arena;
-    struct definition d;
-    arena_init(&arena);
-    double flops = graph_define(g, node, &d, &arena) ? count(&d) : 0;
-    definition_free(&d);
-    arena_free(&arena);
-    return flops;
+    ARENA(arena);
+    struct definition d FREED_BY(definition_free) = {0};
+    return graph_define(g, node, &d, &arena) ? count(&d) : 0;
 }
 
 double graph_node_flops(const struct graph *g, node_id node)
@@ -36,6 +33,31 @@ double graph_node_flops(const struct graph *g, node_id node)
 double graph_node_least_flops(const struct graph *g, node_id node)
 {
     return count_flops(g, node, definition_least_flops);
+}
+
+static bool is_later(const void *context, const void *a, const void *b)
+{
+    return *(const node_id *)a > *(const node_id *)b;
+}
+
+// The latest one of those that are left comes next: all that reads it was met before.
+void graph_list_ancestors(const struct graph *g, node_id node, node_list *ret_nodes)
+{
+    LOCAL_LIST(node_list, left);
+    vec_push(&left, node);
+    while (left.count) {
+        node_id n = heap_pop(&left, is_later, NULL);
+        if (ret_nodes->count && vec_last(ret_nodes) == n)
+            continue;
+        vec_push(ret_nodes, n);
+        for (uint32_t i = 0; i < g->nodes.items[n].n_inputs; i++)
+            heap_push(&left, g->tensors.items[graph_inputs(g, n)[i]].producer, is_later, NULL);
+    }
+    for (size_t i = 0, k = ret_nodes->count; i + 1 < k; i++) {
+        node_id last = ret_nodes->items[--k];
+        ret_nodes->items[k] = ret_nodes->items[i];
+        ret_nodes->items[i] = last;
+    }
 }
 
 void graph_mark_live(const struct graph *g, bool *ret_live)
@@ -158,12 +180,11 @@ static bool move_everything_live(struct replacing *r)
 // use already has a key of its own and keeps it, whatever it comes to replace.
 static void inherit_value_keys(struct graph *g, size_t n, const tensor_id *old, const tensor_id *new)
 {
-    bool *live = mem_new_array(bool, g->nodes.count + 1);
+    LOCAL_ARRAY(bool, live, g->nodes.count + 1);
     graph_mark_live(g, live);
     for (size_t i = 0; i < n; i++)
         if (!live[g->tensors.items[new[i]].producer])
             g->tensors.items[new[i]].value = g->tensors.items[old[i]].value;
-    mem_free_array(live, g->nodes.count + 1);
 }
 
 bool graph_replace(struct graph *ret_result, const struct graph *g, size_t n, const tensor_id *old,
@@ -205,7 +226,7 @@ bool graph_replace(struct graph *ret_result, const struct graph *g, size_t n, co
 
 uint64_t graph_key(const struct graph *g)
 {
-    bool *live = mem_new_array(bool, g->nodes.count + 1);
+    LOCAL_ARRAY(bool, live, g->nodes.count + 1);
     graph_mark_live(g, live);
     uint64_t key = 0;
     for (node_id n = 0; n < g->nodes.count; n++)
@@ -213,7 +234,6 @@ uint64_t graph_key(const struct graph *g)
             key += g->nodes.items[n].key;
     for (size_t i = 0; i < g->outputs.count; i++)
         key = hash_mix(key, g->tensors.items[g->outputs.items[i]].value);
-    mem_free_array(live, g->nodes.count + 1);
     return key;
 }
 
@@ -275,8 +295,6 @@ bool graph_pair(const struct graph *a, const struct graph *b, node_id *ret_partn
 
 bool graph_equal(const struct graph *a, const struct graph *b)
 {
-    node_id *partners = mem_new_array(node_id, a->nodes.count + 1);
-    bool is_equal = graph_pair(a, b, partners);
-    mem_free_array(partners, a->nodes.count + 1);
-    return is_equal;
+    LOCAL_ARRAY(node_id, partners, a->nodes.count + 1);
+    return graph_pair(a, b, partners);
 }

@@ -189,10 +189,10 @@ static void find_replacements(struct graph *g, const bool *live, const uint32_t 
 
 bool graph_leave_out_undone_reshapes(struct graph *ret_result, const struct graph *g)
 {
-    struct graph more;
+    struct graph more FREED_BY(graph_free);
     struct replacements found = {0};
-    bool *live = mem_new_array(bool, g->nodes.count + 1);
-    uint32_t *reads = mem_alloc_zero((g->tensors.count + 1) * sizeof *reads);
+    LOCAL_ARRAY(bool, live, g->nodes.count + 1);
+    LOCAL_ZEROS(uint32_t, reads, g->tensors.count + 1);
     graph_mark_live(g, live);
     graph_count_reads(g, live, reads);
     graph_copy(&more, g);
@@ -201,8 +201,5 @@ bool graph_leave_out_undone_reshapes(struct graph *ret_result, const struct grap
                   graph_replace(ret_result, &more, found.old.count, found.old.items, found.new.items, NULL);
     vec_free(&found.old);
     vec_free(&found.new);
-    graph_free(&more);
-    mem_free(reads, (g->tensors.count + 1) * sizeof *reads);
-    mem_free_array(live, g->nodes.count + 1);
     return is_any;
 }

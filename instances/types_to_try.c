@@ -156,7 +156,7 @@ void types_to_try_find(struct enumeration *e, uint32_t variable, uint16_t ranks,
 {
     static const enum dtype dtypes[3] = {DTYPE_F32, DTYPE_BOOL, DTYPE_I64};
     int tried = e->box->dtypes[variable] ? e->box->dtypes[variable] : TRIES_F32;
-    type_vec types = {0};
+    LOCAL_LIST(type_vec, types);
     for (int i = 0; i < 3; i++)
         if (tried >> i & 1)
             add_types(e, variable, ranks, dtypes[i], &types);
@@ -165,5 +165,4 @@ void types_to_try_find(struct enumeration *e, uint32_t variable, uint16_t ranks,
             keep_types_with(e, &e->equation->conditions[i], variable, &types);
     vec_reserve(&types, 1);
     *ret_types = (struct types_to_try){(uint32_t)types.count, arena_copy_array(e->scratch, types.items, types.count)};
-    vec_free(&types);
 }

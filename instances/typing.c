@@ -10,8 +10,6 @@
 void typing_init(struct typing *t)
 {
     *t = (struct typing){0};
-    arena_init(&t->arena);
-    arena_init(&t->temporary);
     definition_init(&t->scratch, &t->temporary, 0, NULL);
     definition_init(&t->meaning, &t->arena, 0, NULL);
     t->scratch.is_silent = true;

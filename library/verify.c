@@ -39,9 +39,7 @@ void taso_verdicts_free(taso_verdicts *verdicts)
 
 static taso_verdicts *new_verdicts(void)
 {
-    taso_verdicts *v = mem_alloc_zero(sizeof *v);
-    arena_init(&v->arena);
-    return v;
+    return mem_alloc_zero(sizeof(taso_verdicts));
 }
 
 static bool wants_end(const taso_options *options)
@@ -67,8 +65,7 @@ static void judge_rule(taso_verdicts *v, struct judge *judge, struct symbolic_pr
 {
     struct rule_report report;
     struct text reason = {0}, text = {0};
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     prove_rule(judge, NULL, symbols, r, &arena, &report);
     bool is_proved = rule_report_is_proved(&report);
     if (report.outcome != RULE_PROVED)
@@ -76,7 +73,6 @@ static void judge_rule(taso_verdicts *v, struct judge *judge, struct symbolic_pr
     rule_print(&text, is_proved ? &report.proved : r);
     add_verdict(v, r->name, rule_outcome_name(report.outcome), is_proved, &reason, &text);
     rule_report_free(&report);
-    arena_free(&arena);
 }
 
 static bool judge_rules(taso_verdicts *v, struct judge *judge, struct symbolic_prover *symbols,
@@ -100,14 +96,13 @@ static void judge_property(taso_verdicts *v, struct judge *judge, struct symboli
     struct text reason = {0}, text = {0};
     struct equation eq = equation_of_property(p);
     judge_equation(judge, &eq, &tested);
-    struct property_verdict verdict = property_verdict_find(p, &tested, symbols);
+    struct property_verdict verdict FREED_BY(property_verdict_free) = property_verdict_find(p, &tested, symbols);
     const struct text *counterexample = &property_verdict_counterexample(&verdict)->text;
     if (counterexample->count)
         text_add(&reason, counterexample->chars);
     property_print(&text, p);
     add_verdict(v, p->name, property_standing_name(verdict.standing), property_verdict_is_good(&verdict), &reason,
                 &text);
-    property_verdict_free(&verdict);
 }
 
 static bool judge_properties(taso_verdicts *v, struct judge *judge, struct symbolic_prover *symbols,

@@ -391,7 +391,7 @@ static void put_guards(struct writing *w, const expr *guards, int n)
         ends[i] = w->code.count;
     }
     size_t count = w->code.count - before;
-    int64_t *written = mem_new_array(int64_t, count + 1);
+    LOCAL_ARRAY(int64_t, written, count + 1);
     memcpy(written, w->code.items + before, count * sizeof *written);
     for (int i = 0; i < n; i++)
         codes[i] = (struct guard_code){written + (i ? ends[i - 1] - before : 0), written + ends[i] - before};
@@ -402,7 +402,6 @@ static void put_guards(struct writing *w, const expr *guards, int n)
         for (const int64_t *at = codes[i].begin; at < codes[i].end; at++)
             put(w, *at);
     }
-    mem_free_array(written, count + 1);
 }
 
 static bool is_guard(const struct definition *d, expr e)

@@ -136,7 +136,6 @@ static void enter_with_all_layouts(struct contenders *f, const struct graph *who
 static void open_empty(struct contenders *f, struct optimizing *o)
 {
     *f = (struct contenders){.o = o, .random = random_seed((uint64_t)o->options->seed)};
-    arena_init(&f->arena);
 }
 
 static void make_inputs(struct contenders *f)

@@ -187,7 +187,7 @@ void optimizing_describe(struct optimizing *o)
         struct graph runnable FREED_BY(graph_free);
         struct error error = {0};
         graph_cut(&runnable, graphs[i], graphs[1 - i], &o->inputs.cut);
-        graph_steps_init(&o->results.steps[i]);
+        o->results.steps[i] = (struct graph_steps){0};
         o->backend->policy = o->results.policies[i];
         o->report.written.steps[i] =
             graph_steps_collect(&o->results.steps[i], o->backend, &runnable, &error) ? &o->results.steps[i] : NULL;

@@ -32,7 +32,6 @@ struct pair {
 static void init_pair(struct optimizing *o, const struct graph *a, const struct graph *b, struct pair *ret_pair)
 {
     *ret_pair = (struct pair){0};
-    arena_init(&ret_pair->arena);
     graph_cut(&ret_pair->graphs[0], a, b, &o->inputs.cut);
     graph_cut(&ret_pair->graphs[1], b, a, &o->inputs.cut);
 }

@@ -217,7 +217,6 @@ void optimizing_tune_passes(struct optimizing *o)
     if (o->options->tune_minutes == 0 || o->results.passes)
         return;
     enum phase before = phases_enter(&o->time.phases, PHASE_TUNING);
-    arena_init(&t.arena);
     add_graphs(&t);
     if (t.n && search(&t))
         adopt_or_restore(&t);

@@ -189,7 +189,7 @@ static bool has_suffix(const char *name, const char *suffix)
 
 bool property_set_read_folder(struct property_set *set, const char *folder, struct error *error)
 {
-    VEC(const char *) names = {0};
+    LOCAL_VEC(const char *, names);
     bool is_read = true;
     DIR *d = opendir(folder);
     if (!d)
@@ -201,7 +201,6 @@ bool property_set_read_folder(struct property_set *set, const char *folder, stru
     vec_sort(&names, compare_names);
     for (size_t i = 0; i < names.count && is_read; i++)
         is_read = property_set_read(set, names.items[i], error);
-    vec_free(&names);
     return is_read;
 }
 

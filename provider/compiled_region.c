@@ -46,7 +46,6 @@ static struct compiled_region *new_region(const struct runtime *r, const taso_op
     c->runtime = r;
     c->options = options;
     c->model.file.descriptor = -1;
-    arena_init(&c->arena);
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->is_given, NULL);
     return c;

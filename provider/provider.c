@@ -328,7 +328,6 @@ static OrtStatus *ORT_API_CALL create_provider(OrtEpFactory *this, const OrtHard
     p->runtime = ((struct factory *)this)->runtime;
     p->runtime.logger = logger;
     p->created = clock_seconds();
-    arena_init(&p->arena);
     p->options = taso_options_new();
     p->options->arguments.optimize.seconds = OPENING_SECONDS;
     p->options->arguments.optimize.is_guest = true;

@@ -118,7 +118,6 @@ static bool trial_make(struct trial *t, const struct variant *v, const struct cp
                        struct error *error)
 {
     *t = (struct trial){.runtime = theirs->runtime, .sessions = {theirs, &t->own}};
-    arena_init(&t->arena);
     t->inputs = arena_array(&t->arena, OrtValue *, theirs->n_inputs + 1);
     for (int i = 0; i < 2; i++)
         t->outputs[i] = arena_array(&t->arena, OrtValue *, theirs->n_outputs + 1);

@@ -323,9 +323,7 @@ void examples_make(struct examples *ret_examples, const struct rule *r, struct t
 {
     struct equation eq = equation_of_rule(r);
     *ret_examples = (struct examples){0};
-    arena_init(&ret_examples->arena);
     struct finding f = {.rule = r, .equation = &eq, .typing = typing, .arena = &ret_examples->arena};
-    arena_init(&f.scratch);
     typing_trim(typing);
     find_shapes(&f);
     for (int i = 0; i < f.n_cases; i++)

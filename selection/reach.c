@@ -110,8 +110,6 @@ bool reach_visit(const struct reach *r, const struct graph *start, bool (*visit)
 {
     struct reaching s = {.r = r, .visit = visit, .context = context};
     struct graph first;
-    arena_init(&s.arena);
-    arena_init(&s.scratch);
     graph_copy_apart(&first, start, &s.arena);
     add_graph(&s, first, NULL);
     size_t next = 0;

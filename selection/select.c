@@ -333,7 +333,6 @@ static bool is_derived(const struct selecting *s, const struct candidate *c, con
     struct reach reach = {rules, n, s->options->max_steps, s->options->max_graphs};
     struct looking l = {.candidate = c};
     bool is_derived = c->examples.items.count > 0;
-    arena_init(&l.scratch);
     for (size_t i = 0; i < c->examples.items.count && is_derived; i++) {
         l.example = i;
         is_derived = reach_visit(&reach, &c->examples.items.items[i].source, is_as_good_as_target, &l, NULL);

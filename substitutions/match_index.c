@@ -59,7 +59,6 @@ static void sort_nodes_by_operator(struct match_index *index)
 void match_index_init(struct match_index *ret_index, const struct graph *g)
 {
     *ret_index = (struct match_index){.graph = g, .n_nodes = g->nodes.count};
-    arena_init(&ret_index->arena);
     ret_index->is_live = arena_array(&ret_index->arena, bool, g->nodes.count + 1);
     ret_index->is_weight = arena_array(&ret_index->arena, bool, g->nodes.count + 1);
     ret_index->is_given = arena_array(&ret_index->arena, bool, g->nodes.count + 1);

@@ -103,7 +103,6 @@ void rule_index_init(struct rule_index *x, const struct rule_set *rules)
 {
     size_t n = rules->rules.count, n_words = n / 64 + 1;
     *x = (struct rule_index){.rules = rules, .n_words = n_words};
-    arena_init(&x->arena);
     x->of_root = arena_array(&x->arena, uint64_t, OP_COUNT * n_words);
     x->needing = arena_array(&x->arena, uint64_t, OP_COUNT * n_words);
     for (int input = 0; input < RULE_INDEX_INPUTS; input++)

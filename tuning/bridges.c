@@ -93,7 +93,6 @@ struct bridge *bridge_new(struct backend *b, const char *family, const struct re
     if (!find_sizes(loops, results, sums))
         return NULL;
     struct bridge *bridge = mem_alloc_zero(sizeof *bridge);
-    arena_init(&bridge->arena);
     graph_init(&bridge->graph, &bridge->arena);
     print_graph(&text, results, sums);
     bool is_made = parse(bridge, &text) && make_plan(bridge, b) && find_space(bridge, b, family, loops);

@@ -28,7 +28,6 @@ static void note(struct former_choices *f, struct backend *b, const struct plan 
 struct former_choices *former_choices_note(struct backend *b, const struct plan *plan)
 {
     struct former_choices *f = mem_alloc_zero(sizeof *f);
-    arena_init(&f->arena);
     for (size_t i = 0; i < plan->steps.count; i++)
         for (enum precision p = 0; p < N_PRECISIONS && !plan->steps.items[i].is_constant; p++)
             note(f, b, plan, &plan->steps.items[i], p);

@@ -33,7 +33,6 @@ static bool plan_graph(struct planned *ret, struct backend *b, const struct grap
 {
     struct error ignored = {0};
     *ret = (struct planned){.graph = g};
-    arena_init(&ret->arena);
     if (!find_layouts(b, g, policy, &ret->arena, &ret->layouts))
         return false;
     struct plan_request request = backend_plan_request(b, g, ret->layouts, &ret->arena);

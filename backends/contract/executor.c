@@ -16,7 +16,6 @@ struct model *model_prepare(struct backend *b, const struct executor *executor, 
     m->backend = b;
     m->executor = executor;
     m->given = given;
-    arena_init(&m->arena);
     own.arena = &m->arena;
     if (plan_make(&m->plan, &own, error)) {
         plan_lay_out_memory(&m->plan);

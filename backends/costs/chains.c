@@ -82,12 +82,11 @@ bool chains_join(struct backend *b, struct plan *plan, struct error *error)
 static bool is_given(void *context, struct backend *b, const struct plan *plan, const struct plan_chain *chain)
 {
     const step_choices *given = context;
-    struct text text = {0};
+    TEXT(text);
     bool is_found = false;
     step_print(&text, plan, &chain->joined);
     for (size_t i = 0; i < given->count && !is_found; i++)
         is_found = strcmp(given->items[i].step, text.chars) == 0;
-    text_free(&text);
     return is_found;
 }
 

@@ -282,10 +282,9 @@ static bool read_entry(struct cost_database *costs, const struct sexp *s, const 
 
 static bool read_file(struct cost_database *costs, const char *path, struct error *error)
 {
-    struct arena scratch;
+    ARENA(scratch);
     const struct sexp *list;
     const char *device = NULL;
-    arena_init(&scratch);
     bool is_read = sexp_parse_file(&scratch, path, &list, error);
     for (size_t i = 0; is_read && i < list->count; i++) {
         if (sexp_is_call(&list->items[i], "costs"))
@@ -293,7 +292,6 @@ static bool read_file(struct cost_database *costs, const char *path, struct erro
         else
             is_read = read_entry(costs, &list->items[i], path, device, error);
     }
-    arena_free(&scratch);
     return is_read;
 }
 
@@ -308,7 +306,6 @@ void cost_database_warn(const struct cost_database *costs, const struct log *log
 bool cost_database_open(struct cost_database **ret_costs, const char *path, const char *device, struct error *error)
 {
     struct cost_database *costs = mem_alloc_zero(sizeof *costs);
-    arena_init(&costs->arena);
     costs->path = path ? arena_string(&costs->arena, path) : NULL;
     costs->device = arena_string(&costs->arena, device);
     costs->run = (uint32_t)time(NULL);
@@ -350,10 +347,9 @@ static struct cost_entry *sort_entries_to_keep(const struct cost_database *costs
 
 static void print_entries(struct text *out, const struct cost_database *costs)
 {
-    struct arena scratch;
+    ARENA(scratch);
     const char *device = "";
     size_t count;
-    arena_init(&scratch);
     struct cost_entry *sorted = sort_entries_to_keep(costs, &count, &scratch);
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || strcmp(device, sorted[i].device) != 0) {
@@ -376,18 +372,15 @@ static void print_entries(struct text *out, const struct cost_database *costs)
         text_add(out, sorted[i].is_in_model ? " " IN_MODEL : "");
         text_add(out, sorted[i].is_doubtful ? " " DOUBTFUL ")\n" : ")\n");
     }
-    arena_free(&scratch);
 }
 
 static bool merge_and_replace(struct cost_database *costs, struct error *error)
 {
-    struct text text = {0};
+    TEXT(text);
     if (access(costs->path, F_OK) == 0 && !read_file(costs, costs->path, error))
         return false;
     print_entries(&text, costs);
-    bool is_written = file_write_text(costs->path, text.chars, text.count, error);
-    text_free(&text);
-    return is_written;
+    return file_write_text(costs->path, text.chars, text.count, error);
 }
 
 // Between the reading and the replacing nobody else may write.

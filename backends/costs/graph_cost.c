@@ -73,8 +73,7 @@ struct planned {
 static bool planned_make(struct planned *ret_planned, struct backend *b, const struct graph *g, struct error *error)
 {
     const uint8_t *layouts;
-    ret_planned->plan = (struct plan){0};
-    arena_init(&ret_planned->arena);
+    *ret_planned = (struct planned){0};
     return backend_find_layouts(b, g, &ret_planned->arena, &layouts, error) &&
            make_plan(b, g, layouts, &ret_planned->arena, &ret_planned->plan, error);
 }
@@ -95,7 +94,7 @@ static bool planned_choose(struct planned *p, struct backend *b, struct error *e
 bool backend_visit_steps(struct backend *b, const struct graph *g, visit_step_fn *visit, void *context,
                          struct error *error)
 {
-    struct planned p;
+    struct planned p FREED_BY(planned_free);
     bool is_done = planned_make(&p, b, g, error) && planned_choose(&p, b, error);
     for (size_t i = 0; is_done && i < p.plan.steps.count; i++) {
         struct step_cost cost;
@@ -105,13 +104,12 @@ bool backend_visit_steps(struct backend *b, const struct graph *g, visit_step_fn
         if (is_done)
             visit(context, &p.plan, &p.plan.steps.items[i], &cost);
     }
-    planned_free(&p);
     return is_done;
 }
 
 bool backend_hash_plan(struct backend *b, const struct graph *g, uint64_t *ret_hash, struct error *error)
 {
-    struct planned p;
+    struct planned p FREED_BY(planned_free);
     struct words words = {0};
     bool is_done = planned_make(&p, b, g, error);
     *ret_hash = 0;
@@ -124,7 +122,6 @@ bool backend_hash_plan(struct backend *b, const struct graph *g, uint64_t *ret_h
         *ret_hash = hash_mix(*ret_hash, step->choice ? hash_string(step->choice) : 0);
     }
     vec_free(&words.list);
-    planned_free(&p);
     return is_done;
 }
 
@@ -146,7 +143,7 @@ static int compare_prices(const void *a, const void *b)
 static bool list_steps(struct backend *b, const struct graph *g, bool only_guesses, struct text *out,
                        struct error *error)
 {
-    struct planned p;
+    struct planned p FREED_BY(planned_free);
     bool is_done = planned_make(&p, b, g, error) && planned_choose(&p, b, error);
     struct priced_step *priced = is_done ? arena_array(&p.arena, struct priced_step, p.plan.steps.count + 1) : NULL;
     size_t n = 0;
@@ -172,7 +169,6 @@ static bool list_steps(struct backend *b, const struct graph *g, bool only_guess
             text_printf(out, " %s", g->nodes.items[node].op->name);
         text_add(out, "\n");
     }
-    planned_free(&p);
     return is_done;
 }
 

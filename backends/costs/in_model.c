@@ -24,9 +24,7 @@ struct in_model_notes {
 
 struct in_model_notes *in_model_notes_new(void)
 {
-    struct in_model_notes *notes = mem_alloc_zero(sizeof *notes);
-    arena_init(&notes->arena);
-    return notes;
+    return mem_alloc_zero(sizeof(struct in_model_notes));
 }
 
 void in_model_notes_free(struct in_model_notes *notes)
@@ -48,13 +46,12 @@ static struct note *note_of(struct in_model_notes *notes, const char *step)
 void backend_note_in_model(struct backend *b, const struct plan *plan, const struct step *step, double seconds,
                            double spread, bool is_doubtful)
 {
-    struct step_key key = step_key_of(b, plan, step, step_precision(step));
+    struct step_key key FREED_BY(step_key_free) = step_key_of(b, plan, step, step_precision(step));
     struct note *note = note_of(b->in_model, key.text.chars);
     note->n++;
     note->seconds += seconds / key.n_parts;
     note->spread = fmax(note->spread, spread);
     note->is_doubtful = note->is_doubtful || is_doubtful;
-    step_key_free(&key);
 }
 
 static bool differs(const struct step_cost *known, const struct step_cost *noted)

@@ -81,7 +81,7 @@ static const struct step_choice *find_given(const step_choices *given, const cha
 
 void backend_choose_given(struct backend *b, struct plan *plan, const step_choices *given)
 {
-    struct text text = {0};
+    TEXT(text);
     if (!given) {
         backend_choose(b, plan);
         return;
@@ -97,12 +97,11 @@ void backend_choose_given(struct backend *b, struct plan *plan, const step_choic
         step->choice = c ? arena_string(plan->arena, c->choice) : "";
         step->error = c ? c->error : 0;
     }
-    text_free(&text);
 }
 
 void plan_list_choices(const struct plan *plan, struct arena *arena, step_choices *list)
 {
-    struct text text = {0};
+    TEXT(text);
     for (size_t i = 0; i < plan->steps.count; i++) {
         const struct step *step = &plan->steps.items[i];
         if (step->is_constant || !step->choice || !*step->choice)
@@ -114,7 +113,6 @@ void plan_list_choices(const struct plan *plan, struct arena *arena, step_choice
                                                  .choice = arena_string(arena, step->choice),
                                                  .error = step->error}));
     }
-    text_free(&text);
 }
 
 // --- what they come to -----------------------------------------------------------------------------------------------
@@ -148,7 +146,7 @@ static bool make_chosen(struct backend *b, const struct graph *g, const uint8_t 
 // At all places of a step.
 static void add_gains(struct backend *b, const struct plan *plan, step_choices *list)
 {
-    struct text text = {0};
+    TEXT(text);
     for (size_t i = 0; i < plan->steps.count; i++) {
         const struct step *step = &plan->steps.items[i];
         struct step_prices p;
@@ -159,33 +157,28 @@ static void add_gains(struct backend *b, const struct plan *plan, step_choices *
         struct step_choice *c = (struct step_choice *)(uintptr_t)find_given(list, text.chars);
         c->gain += p.of[PRECISION_EXACT].seconds - p.of[PRECISION_INEXACT].seconds;
     }
-    text_free(&text);
 }
 
 bool backend_list_choices(struct backend *b, const struct graph *g, const uint8_t *layouts, struct arena *arena,
                           step_choices *list, struct error *error)
 {
-    struct plan plan = {0};
+    struct plan plan FREED_BY(plan_free) = {0};
     bool is_done = make_chosen(b, g, layouts, arena, &plan, error);
     if (is_done) {
         plan_list_choices(&plan, arena, list);
         add_gains(b, &plan, list);
     }
-    plan_free(&plan);
     return is_done;
 }
 
 bool backend_inexact_steps(struct backend *b, const struct graph *g, struct inexact_steps *ret, struct error *error)
 {
-    struct arena arena;
-    struct plan plan = {0};
+    ARENA(arena);
+    struct plan plan FREED_BY(plan_free) = {0};
     const uint8_t *layouts = NULL;
-    arena_init(&arena);
     bool is_done =
         backend_find_layouts(b, g, &arena, &layouts, error) && make_chosen(b, g, layouts, &arena, &plan, error);
     if (is_done)
         *ret = plan_inexact_steps(b, &plan);
-    plan_free(&plan);
-    arena_free(&arena);
     return is_done;
 }

@@ -35,16 +35,11 @@ static void forget_prices(struct prices_by_words *p)
     vec_free(&p->prices);
     arena_free(&p->arena);
     *p = (struct prices_by_words){0};
-    arena_init(&p->arena);
 }
 
 struct step_memory *step_memory_new(void)
 {
-    struct step_memory *memory = mem_alloc_zero(sizeof *memory);
-    arena_init(&memory->own.arena);
-    arena_init(&memory->near.arena);
-    arena_init(&memory->arena);
-    return memory;
+    return mem_alloc_zero(sizeof(struct step_memory));
 }
 
 void step_memory_free(struct step_memory *memory)
@@ -79,13 +74,11 @@ void backend_take_back_as(struct backend *b, const struct backend *other)
 
 static bool is_taken_back(const struct backend *b, const struct plan *plan, const struct step *step)
 {
-    struct text text = {0};
+    TEXT(text);
     if (b->memory->taken_back.keys.count == 0)
         return false;
     step_print(&text, plan, step);
-    bool is_found = key_set_find(&b->memory->taken_back, text.chars, text.count) != KEY_NONE;
-    text_free(&text);
-    return is_found;
+    return key_set_find(&b->memory->taken_back, text.chars, text.count) != KEY_NONE;
 }
 
 // A guess for what cannot be measured: bytes at 10 GB/s and a launch.
@@ -325,8 +318,8 @@ static bool refuse_to_measure(struct error *error)
 static bool find_or_measure(struct backend *b, const struct plan *plan, const struct step *step,
                             enum precision precision, double best, struct step_cost *ret_cost, struct error *error)
 {
-    struct step_key key = step_key_of(b, plan, step, precision);
-    choice_list among = {0};
+    struct step_key key FREED_BY(step_key_free) = step_key_of(b, plan, step, precision);
+    LOCAL_LIST(choice_list, among);
     bool is_known = recall(b, &key, ret_cost) || recall_otherwise(b, plan, step, precision, ret_cost);
     if (!is_known || (!backend_is_late(b) && has_to_be_repaired(b, &key, ret_cost))) {
         bool is_inexact = precision != PRECISION_EXACT;
@@ -350,8 +343,6 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
             *ret_cost = (struct step_cost){.seconds = INFINITY};
         }
     }
-    vec_free(&among);
-    step_key_free(&key);
     return is_known;
 }
 
@@ -430,8 +421,6 @@ bool backend_recall_cost(struct backend *b, const struct plan *plan, const struc
                          struct step_cost *ret_cost)
 {
     enum precision precision = step_precision(step);
-    struct step_key key = step_key_of(b, plan, step, precision);
-    bool is_known = recall(b, &key, ret_cost) || recall_otherwise(b, plan, step, precision, ret_cost);
-    step_key_free(&key);
-    return is_known;
+    struct step_key key FREED_BY(step_key_free) = step_key_of(b, plan, step, precision);
+    return recall(b, &key, ret_cost) || recall_otherwise(b, plan, step, precision, ret_cost);
 }

@@ -18,11 +18,10 @@ static struct step_key key_of_trial(const struct backend *b, const struct plan *
 bool backend_recall_trial(struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
                           struct step_cost *ret_cost)
 {
-    struct step_key key = key_of_trial(b, plan, step, choice);
+    struct step_key key FREED_BY(step_key_free) = key_of_trial(b, plan, step, choice);
     bool is_known = cost_database_find(b->costs, key.text.chars, ret_cost);
     if (is_known)
         ret_cost->seconds *= key.n_parts;
-    step_key_free(&key);
     return is_known && !(ret_cost->is_old && ret_cost->is_doubtful);
 }
 
@@ -30,7 +29,7 @@ bool backend_time_choice(struct backend *b, const struct plan *plan, const struc
                          enum precision precision, double best, struct step_cost *ret_cost)
 {
     struct listed_choice only = {.precision = precision};
-    choice_list among = {0};
+    LOCAL_LIST(choice_list, among);
     struct error ignored = {0};
     double started = clock_seconds(), processor_started = clock_cpu_seconds();
     snprintf(only.text, sizeof only.text, "%s", choice);
@@ -40,7 +39,6 @@ bool backend_time_choice(struct backend *b, const struct plan *plan, const struc
     b->coster.measured.seconds += clock_seconds() - started;
     b->coster.measured.processor_seconds += clock_cpu_seconds() - processor_started;
     b->coster.measured.n_steps++;
-    vec_free(&among);
     return is_had;
 }
 

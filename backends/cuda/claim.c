@@ -23,14 +23,10 @@ static bool claim_concat(const struct cuda_backend *b, struct planner *p, node_i
 
 static bool accepts_behind_definition(const struct planner *p, const struct step *step, const struct loop *loop)
 {
-    struct arena arena;
-    struct definition d;
-    arena_init(&arena);
-    bool is_accepted = graph_define(planner_graph(p), step->node, &d, &arena) && d.n_stages == 1 &&
-                       definition_is_in_single_precision(&d);
-    definition_free(&d);
-    arena_free(&arena);
-    return is_accepted;
+    ARENA(arena);
+    struct definition d FREED_BY(definition_free) = {0};
+    return graph_define(planner_graph(p), step->node, &d, &arena) && d.n_stages == 1 &&
+           definition_is_in_single_precision(&d);
 }
 
 const struct kernel cuda_kernel_definition = {.name = "definition", .accepts_epilogue = accepts_behind_definition};

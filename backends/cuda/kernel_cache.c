@@ -30,7 +30,6 @@ struct kernel_cache *kernel_cache_new(const struct gpu_api *api, struct gpu *gpu
     char folder[4000];
     cache->api = api;
     cache->gpu = gpu;
-    arena_init(&cache->arena);
     snprintf(cache->architecture, sizeof cache->architecture, "%s", architecture);
     api->describe(cache->versions, sizeof cache->versions);
     if (file_cache_folder(folder, sizeof folder)) {

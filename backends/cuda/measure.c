@@ -224,15 +224,13 @@ static bool time_choice(void *context, const char *choice, size_t most, double b
 {
     struct measurement *m = context;
     struct prepared_step s;
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     bool is_done = step_prepare(m->b, m->plan, m->step, choice, &arena, &s, m->error);
     if (is_done) {
         step_choice(m->b, m->step, &s, ret_cost->choice, sizeof ret_cost->choice);
         is_done = (!*choice || strcmp(choice, ret_cost->choice) == 0) && take_samples(m, &s, most, best, ret_cost);
         step_release(m->b, &s);
     }
-    arena_free(&arena);
     return is_done;
 }
 
@@ -241,8 +239,8 @@ static bool time_choice(void *context, const char *choice, size_t most, double b
 // A loop of fixed work on data in the cache, long beside a launch: what it takes depends on the clock alone.
 static bool time_sentinel(const struct measurement *m, double *ret_seconds)
 {
-    struct kernel_text k = {.threads = 256, .blocks = 1};
-    struct text text = {0};
+    struct kernel_text k FREED_BY(kernel_text_free) = {.threads = 256, .blocks = 1};
+    TEXT(text);
     int pointer;
     kernel_add_pointer(&k, (struct kernel_pointer){0, DTYPE_F32, 0, true}, &pointer);
     text_add(&k.body, "THREADS(t) {\nreal v = a0[t];\nfor (int i = 0; i < 65536; i++) v = v * (real)0.5 + (real)1;\n"
@@ -258,8 +256,6 @@ static bool time_sentinel(const struct measurement *m, double *ret_seconds)
         is_done =
             is_done && cuda_synchronize(m->b, m->error) && m->b->api->seconds_between(m->b->gpu, 0, 1, ret_seconds);
     }
-    text_free(&text);
-    kernel_text_free(&k);
     return is_done;
 }
 
@@ -286,8 +282,7 @@ static bool measure_steadily(struct measurement *m, double least, struct step_co
 static bool give_scratch(struct measurement *m)
 {
     struct prepared_step s;
-    struct arena arena;
-    arena_init(&arena);
+    struct arena arena = {0};
     bool is_done = step_prepare(m->b, m->plan, m->step, cuda_is_library_step(m->step) ? CHOICE_GENERATED : "", &arena,
                                 &s, m->error);
     size_t bytes = is_done && s.scratch_bytes > GPU_WORKSPACE_BYTES ? s.scratch_bytes : GPU_WORKSPACE_BYTES;
@@ -307,7 +302,6 @@ bool cuda_measure(struct backend *backend, const struct plan *plan, const struct
 {
     struct measurement m = {
         .b = (struct cuda_backend *)backend, .plan = plan, .step = step, .among = among, .error = error};
-    arena_init(&m.arena);
     *ret_cost = (struct step_cost){0};
     bool is_done = give_copies(&m) && give_memories(&m) && give_scratch(&m) && measure_steadily(&m, best, ret_cost);
     for (size_t i = 0; i < m.owned.count; i++)

@@ -16,13 +16,11 @@
 bool step_generate(const struct plan *plan, const struct step *step, const char *prelude, struct arena *arena,
                    struct generated_kernels *ret_kernels)
 {
-    struct definition d;
+    struct definition d FREED_BY(definition_free) = {0};
     if (step->kernel == &cuda_kernel_loops)
         return kernels_from_loops(step, prelude, arena, ret_kernels);
-    bool is_done = graph_define(plan->graph, step->node, &d, arena) &&
-                   kernels_from_definition(&d, step, prelude, arena, ret_kernels);
-    definition_free(&d);
-    return is_done;
+    return graph_define(plan->graph, step->node, &d, arena) &&
+           kernels_from_definition(&d, step, prelude, arena, ret_kernels);
 }
 
 static bool load_kernels(struct cuda_backend *b, const struct generated_kernels *kernels, struct arena *arena,

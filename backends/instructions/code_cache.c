@@ -14,9 +14,7 @@ struct code_cache {
 
 struct code_cache *code_cache_new(void)
 {
-    struct code_cache *cache = mem_alloc_zero(sizeof *cache);
-    arena_init(&cache->arena);
-    return cache;
+    return mem_alloc_zero(sizeof(struct code_cache));
 }
 
 void code_cache_free(struct code_cache *cache)
@@ -50,13 +48,10 @@ static void spell_application(struct code_cache *cache, const struct graph *g, n
 static struct code *make_code(struct code_cache *cache, const struct graph *g, node_id node)
 {
     struct code *made = arena_new(&cache->arena, struct code);
-    struct definition d;
-    struct arena scratch;
-    arena_init(&scratch);
+    struct definition d FREED_BY(definition_free) = {0};
+    ARENA(scratch);
     if (graph_define(g, node, &d, &scratch))
         code_from_definition(&d, &cache->arena, made);
-    definition_free(&d);
-    arena_free(&scratch);
     return made;
 }
 

@@ -209,13 +209,12 @@ static uint8_t *layouts_of(const struct layout_search *s, const int *values)
 // out of reach nothing waits: there what is filled in which round decides what is found.
 static bool price_layouts(struct layout_search *s, const int *values)
 {
-    struct plan plan = {0};
+    struct plan plan FREED_BY(plan_free) = {0};
     bool is_done = make_plan(s, layouts_of(s, values), &plan);
     if (is_done && (s->is_uniform || s->is_hard || !recall_plan(s, &plan))) {
         look_at(s, values);
         is_done = price_plan(s, &plan);
     }
-    plan_free(&plan);
     return is_done;
 }
 
@@ -281,7 +280,7 @@ static bool measure_turns(struct layout_search *s, const struct plan *plans, con
 static bool measure_largest_first(struct layout_search *s, int *values)
 {
     struct plan plans[LAYOUT_COUNT + 1] = {0};
-    turn_list turns = {0};
+    LOCAL_LIST(turn_list, turns);
     uint32_t n = 0;
     bool is_done = true;
     for (enum layout l = 0; is_done && l <= LAYOUT_COUNT; l++)
@@ -293,7 +292,6 @@ static bool measure_largest_first(struct layout_search *s, int *values)
                 vec_push(&turns, ((struct turn){step_work(&plans[p], &plans[p].steps.items[i]).operations, p, i}));
     vec_sort(&turns, compare_turns);
     is_done = is_done && measure_turns(s, plans, &turns);
-    vec_free(&turns);
     while (n > 0)
         plan_free(&plans[--n]);
     return is_done;

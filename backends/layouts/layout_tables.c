@@ -9,9 +9,7 @@
 
 struct layout_memory *layout_memory_new(void)
 {
-    struct layout_memory *memory = mem_alloc_zero(sizeof *memory);
-    arena_init(&memory->arena);
-    return memory;
+    return mem_alloc_zero(sizeof(struct layout_memory));
 }
 
 void layout_memory_free(struct layout_memory *memory)

@@ -127,8 +127,8 @@ static size_t list_wanted(const struct plan *plan, struct placed *ret_wanted)
 
 void plan_lay_out_memory(struct plan *plan)
 {
-    struct placed *wanted = mem_new_array(struct placed, plan->memory.count + 1);
-    struct placed *placed = mem_new_array(struct placed, plan->memory.count + 1);
+    LOCAL_ARRAY(struct placed, wanted, plan->memory.count + 1);
+    LOCAL_ARRAY(struct placed, placed, plan->memory.count + 1);
     size_t n = list_wanted(plan, wanted), least = most_at_once(wanted, n);
     plan->arena_bytes = n ? SIZE_MAX : 0;
     for (int k = 0; k < N_ORDERS && plan->arena_bytes > least; k++) {
@@ -138,8 +138,6 @@ void plan_lay_out_memory(struct plan *plan)
             plan->memory.items[wanted[i].memory].offset = wanted[i].offset;
         plan->arena_bytes = bytes < plan->arena_bytes ? bytes : plan->arena_bytes;
     }
-    mem_free_array(wanted, plan->memory.count + 1);
-    mem_free_array(placed, plan->memory.count + 1);
 }
 
 double loop_places(const struct loop *l)

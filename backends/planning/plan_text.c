@@ -296,8 +296,7 @@ static void print_sorted(struct text *out, struct text *texts, int n, bool has_n
 
 static void print_loop_without_order(struct text *out, const struct plan *plan, const struct loop *l, bool has_numbers)
 {
-    size_t size = (size_t)(units_of(l) + 1) * sizeof(struct text);
-    struct text *texts = mem_alloc_zero(size);
+    LOCAL_ZEROS(struct text, texts, units_of(l) + 1);
     print_numbers(out, " sorted {[", "x", "]", l->rank, l->dim);
     for (int i = 0; i < l->n_operands; i++)
         print_access(&texts[i], plan, &l->operands[i], l->rank, l->dim);
@@ -313,7 +312,6 @@ static void print_loop_without_order(struct text *out, const struct plan *plan, 
         print_access(&texts[i], plan, &l->results[i].to, l->rank, l->dim);
     print_sorted(out, texts, l->n_results, has_numbers);
     text_add(out, "}");
-    mem_free(texts, size);
 }
 
 static void print_range_of(struct text *out, int units)

@@ -312,12 +312,8 @@ bool sexp_parse(struct arena *a, const char *file, const char *text, size_t size
 
 bool sexp_parse_file(struct arena *a, const char *path, const struct sexp **ret_list, struct error *error)
 {
-    struct file_map map;
-    if (!file_map_open(&map, path, error))
-        return false;
-    bool is_read = sexp_parse(a, path, (const char *)map.bytes, map.size, ret_list, error);
-    file_map_close(&map);
-    return is_read;
+    struct file_map map FREED_BY(file_map_close) = {0};
+    return file_map_open(&map, path, error) && sexp_parse(a, path, (const char *)map.bytes, map.size, ret_list, error);
 }
 
 bool sexp_is_symbol(const struct sexp *s, const char *text)

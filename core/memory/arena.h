@@ -14,8 +14,8 @@ struct arena_mark {
     size_t used;
 };
 
-void arena_init(struct arena *a);
-void arena_free(struct arena *a);   // gives every block back; `a` is as after arena_init
+void arena_init(struct arena *a);   // an arena of zeros is empty, too
+void arena_free(struct arena *a);   // gives every block back; `a` is empty then
 // Never NULL, also for size 0; `align` is a power of two. The bytes of arena_alloc are not cleared.
 void *arena_alloc(struct arena *a, size_t size, size_t align);
 void *arena_alloc_zero(struct arena *a, size_t size, size_t align);
@@ -34,6 +34,4 @@ size_t arena_used(const struct arena *a);   // bytes given since the beginning, 
 #define arena_copy_array(a, p, n) arena_copy((a), (p), mem_product(sizeof(*(p)), (size_t)(n)), _Alignof(max_align_t))
 
 // An arena that ends with the block in which it is declared.
-#define ARENA(name)                                                                                                    \
-    struct arena name FREED_BY(arena_free);                                                                            \
-    arena_init(&name)
+#define ARENA(name) struct arena name FREED_BY(arena_free) = {0}

@@ -147,11 +147,9 @@ struct interval {
 
 static double median_of(const double *values, size_t count)
 {
-    double *copy = mem_new_array(double, count);
+    LOCAL_ARRAY(double, copy, count);
     memcpy(copy, values, count * sizeof *copy);
-    double median = sample_summarize(copy, count).median;
-    mem_free_array(copy, count);
-    return median;
+    return sample_summarize(copy, count).median;
 }
 
 static struct interval interval_of_student(const double *values, const size_t *ends, size_t n, double error)
@@ -173,14 +171,13 @@ static struct interval interval_of_student(const double *values, const size_t *e
 // the normal one.
 static struct interval interval_of_draws(const double *values, const size_t *ends, size_t n, double error)
 {
-    double *medians = mem_new_array(double, RATIO_REPLICATES), middle = median_of(values, ends[n - 1]);
+    LOCAL_ARRAY(double, medians, RATIO_REPLICATES);
+    double middle = median_of(values, ends[n - 1]);
     ratios_draw_medians(values, ends, n, medians);
     double expanded = normal_below(-sqrt((double)n / (double)(n - 1)) * student_quantile(error, n - 1));
     size_t beyond = (size_t)(expanded * RATIO_REPLICATES);
-    struct interval interval = {middle, fmin(middle, medians[beyond]),
-                                fmax(middle, medians[RATIO_REPLICATES - 1 - beyond])};
-    mem_free_array(medians, RATIO_REPLICATES);
-    return interval;
+    return (struct interval){middle, fmin(middle, medians[beyond]),
+                             fmax(middle, medians[RATIO_REPLICATES - 1 - beyond])};
 }
 
 static struct interval interval_of(const double *values, const size_t *ends, size_t n_loads, double error)
@@ -202,11 +199,10 @@ struct ratio_summary ratios_summarize(const double *ratios, const size_t *ends, 
 {
     assert(n_loads > 0 && ends[0] > 0);
     size_t count = ends[n_loads - 1];
-    double *logarithms = mem_new_array(double, count);
+    LOCAL_ARRAY(double, logarithms, count);
     for (size_t i = 0; i < count; i++)
         logarithms[i] = log(ratios[i]);
     struct interval in = interval_of(logarithms, ends, n_loads, errors_of_looks[looks]);
-    mem_free_array(logarithms, count);
     return (struct ratio_summary){exp(in.middle), exp(in.low), exp(in.high), n_loads};
 }
 

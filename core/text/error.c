@@ -46,7 +46,7 @@ bool error_set_code(struct error *error, enum exit_code code, const char *file, 
 
 void error_print(FILE *out, const char *program, const struct error *error)
 {
-    struct text line = {0};
+    TEXT(line);
     text_printf(&line, "%s: ", program);
     if (error->file[0]) {
         text_add_shown(&line, error->file);
@@ -58,7 +58,6 @@ void error_print(FILE *out, const char *program, const struct error *error)
     }
     text_add_shown(&line, error->message);
     fprintf(out, "%s\n", line.chars);
-    text_free(&line);
 }
 
 int error_exit(const char *program, const struct error *error)

@@ -11,14 +11,13 @@ static bool is_wanted(const struct log *log, enum log_level level)
 
 static void write_message(const struct log *log, const char *kind, const char *format, va_list arguments)
 {
-    struct text line = {0};
+    TEXT(line);
     if (log->program)
         text_printf(&line, "%s: ", log->program);
     text_add(&line, kind);
     text_vprintf(&line, format, arguments);
     text_show(log->out, line.chars);
     fputc('\n', log->out);
-    text_free(&line);
 }
 
 void log_warning(const struct log *log, const char *format, ...)

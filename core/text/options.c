@@ -412,7 +412,8 @@ int options_print_version(const char *program)
 bool options_begin(const struct program *program, int *argc, char **argv, void *fields, int *ret_code)
 {
     struct error error = {0};
-    struct text help = {0}, description = {0};
+    TEXT(help);
+    TEXT(description);
     enum options_end end;
     options_add_help(&help, program, fields);   // while they are the defaults
     options_add_description(&description, program, fields);
@@ -425,7 +426,5 @@ bool options_begin(const struct program *program, int *argc, char **argv, void *
         *ret_code = options_print_version(program->name);
     else if (end == OPTIONS_DESCRIPTION)
         *ret_code = fputs(description.chars, stdout) < 0 ? EXIT_BAD_INPUT : EXIT_DONE;
-    text_free(&help);
-    text_free(&description);
     return is_parsed && end == OPTIONS_READ;
 }

@@ -167,7 +167,8 @@ static void add_wrapped(struct text *t, const char *help, size_t column)
 
 static void add_option(struct text *page, const struct option_spec *s, const void *defaults)
 {
-    struct text facts = {0}, help = {0};
+    TEXT(facts);
+    TEXT(help);
     size_t line_start = page->count;
     add_names(page, s, defaults);
     size_t column = page->count - line_start;
@@ -181,8 +182,6 @@ static void add_option(struct text *page, const struct option_spec *s, const voi
     if (facts.count)
         text_printf(&help, " (%s)", facts.chars + 2);
     add_wrapped(page, help.chars, column);
-    text_free(&facts);
-    text_free(&help);
 }
 
 void options_add_help(struct text *page, const struct program *program, const void *defaults)
@@ -226,7 +225,7 @@ static void add_strings(struct text *out, const char *name, const char *const *s
 static void describe_option(struct text *out, const struct option_spec *s, const void *defaults)
 {
     const char letter[2] = {s->letter, '\0'};
-    struct text facts = {0};
+    TEXT(facts);
     add_range(&facts, s);
     add_default(&facts, s, defaults);
     json_begin(out, NULL, '{');
@@ -241,7 +240,6 @@ static void describe_option(struct text *out, const struct option_spec *s, const
     json_add_bool(out, "is_on", is_on_by_default(s, defaults));
     json_add_bool(out, "is_size", s->is_size);
     json_end(out, '}');
-    text_free(&facts);
 }
 
 void options_add_description(struct text *out, const struct program *program, const void *defaults)

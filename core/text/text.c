@@ -180,15 +180,13 @@ void text_add_shown(struct text *t, const char *chars)
 
 bool text_show(FILE *out, const char *chars)
 {
-    struct text shown = {0};
+    TEXT(shown);
     while (*chars)
         if (*chars == '\n')
             text_add_n(&shown, chars++, 1);
         else
             chars += add_shown_char(&shown, chars);
-    bool is_written = !shown.count || fputs(shown.chars, out) >= 0;
-    text_free(&shown);
-    return is_written;
+    return !shown.count || fputs(shown.chars, out) >= 0;
 }
 
 const char *plural_ending(uint64_t n)

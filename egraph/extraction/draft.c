@@ -51,7 +51,6 @@ static void take_node(struct draft *d, uint32_t node)
 void draft_init(struct draft *d, const struct extraction_problem *origin)
 {
     *d = (struct draft){.origin = origin};
-    arena_init(&d->arena);
     d->nodes = arena_array(&d->arena, struct draft_node, origin->n_nodes + 1);
     d->n_alive = arena_array(&d->arena, uint32_t, origin->n_classes + 1);
     d->single = arena_array(&d->arena, uint32_t, origin->n_classes + 1);

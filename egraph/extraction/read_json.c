@@ -169,7 +169,6 @@ bool extraction_read_json(const char *path, struct extraction_problem *ret_probl
     *ret_names = (struct extraction_names){0};
     struct reading r = {path, error, ret_problem, ret_names, .class_ids = json_object()};
     json_t *top = parse(path, error);
-    arena_init(&ret_names->arena);
     bool is_read = top && read_problem(&r, top);
     if (!is_read) {
         extraction_free(ret_problem);

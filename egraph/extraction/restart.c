@@ -141,13 +141,12 @@ static bool solve_restricted(struct restarting *r, const struct reduction *restr
 static bool restart(struct restarting *r, unsigned strategy)
 {
     struct reduction restricted;
-    struct cut_list cuts = {0};
+    struct cut_list cuts FREED_BY(cut_list_free) = {0};
     order_classes(r, strategy);
     bool is_left = restrict_problem(r, &restricted, &cuts);
     bool is_better = is_left && solve_restricted(r, &restricted, &cuts);
     if (is_left)
         reduction_free(&restricted);
-    cut_list_free(&cuts);
     return is_better;
 }
 

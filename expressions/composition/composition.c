@@ -18,7 +18,6 @@ void composition_init(struct composition *c, struct arena *arena, int n_inputs, 
 {
     *c = (struct composition){0};
     pool_init(&c->pool, arena, n_inputs, inputs);
-    arena_init(&c->scratch);
 }
 
 void composition_free(struct composition *c)
@@ -168,14 +167,13 @@ static int add_scope(struct composition *c, const struct definition *from, const
 
 void composition_add(struct composition *c, const struct definition *part, const int *inputs, int *ret_outputs)
 {
-    int *tensors = mem_new_array(int, part->n_inputs + part->n_stages + 1);
+    LOCAL_ARRAY(int, tensors, part->n_inputs + part->n_stages + 1);
     for (int i = 0; i < part->n_inputs; i++)
         tensors[i] = inputs[i];
     for (int i = 0; i < part->n_stages; i++)
         tensors[part->n_inputs + i] = add_scope(c, part, tensors, &part->stages[i]);
     for (int i = 0; i < part->n_outputs; i++)
         ret_outputs[i] = tensors[part->n_inputs + part->outputs[i]];
-    mem_free_array(tensors, part->n_inputs + part->n_stages + 1);
 }
 
 int composition_scope_of(struct composition *c, int tensor)
@@ -210,7 +208,7 @@ static void mark_needed(const struct definition *d, int scope, bool *ret_scopes)
 
 static int copy_scope(struct composition *to, const struct definition *d, int scope)
 {
-    int *there = mem_new_array(int, scope + 1);
+    LOCAL_ARRAY(int, there, scope + 1);
     bool *is_needed = mem_alloc_zero((size_t)d->n_stages);
     mark_needed(d, scope - d->n_inputs, is_needed);
     for (int i = 0; i <= scope; i++)
@@ -220,7 +218,6 @@ static int copy_scope(struct composition *to, const struct definition *d, int sc
             there[i] = add_scope(to, d, there, &d->stages[i - d->n_inputs]);
     int copy = there[scope];
     mem_free(is_needed, (size_t)d->n_stages);
-    mem_free_array(there, scope + 1);
     return copy;
 }
 

@@ -149,9 +149,8 @@ const struct tape *tape_make_joint(const struct definition *const *d, int n, uin
     const struct tape *tape = NULL;
     if (!can_be_unrolled(d, n))
         return NULL;
-    struct arena scratch;
+    ARENA(scratch);
     struct unrolling u;
-    arena_init(&scratch);
     struct unrolled_output *outputs = arena_array(&scratch, struct unrolled_output, n * MAX_OUTPUTS);
     int n_outputs = 0;
     unrolling_init(&u, d[0], key, &scratch);
@@ -160,7 +159,6 @@ const struct tape *tape_make_joint(const struct definition *const *d, int n, uin
     if (!u.is_too_large)
         tape = make_tape(&u, n_outputs, outputs, arena, &scratch);
     unrolling_free(&u);
-    arena_free(&scratch);
     return tape;
 }
 

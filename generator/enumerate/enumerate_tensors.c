@@ -364,7 +364,7 @@ static void evaluate_level(struct tensor_store *s, const combination_list *list,
 
 static void build_level(struct tensor_store *s, struct lookup *l, int level)
 {
-    combination_list list = {0};
+    LOCAL_LIST(combination_list, list);
     uint32_t end = (uint32_t)s->tensors.count, first_node = (uint32_t)s->nodes.count;
     for (uint32_t tensor = 0; tensor < end; tensor++)
         tensor_store_visit(s, l, level, tensor, collect, &list);
@@ -381,13 +381,11 @@ static void build_level(struct tensor_store *s, struct lookup *l, int level)
         for (uint32_t i = n->first_tensor; i < n->first_tensor + n->n_outputs; i++)
             s->tensors.items[i].is_final = is_final;
     }
-    vec_free(&list);
 }
 
 void tensor_store_init(struct tensor_store *s, struct family_types *u, int max_ops)
 {
     *s = (struct tensor_store){.family_types = u, .family = u->family, .max_ops = max_ops};
-    arena_init(&s->data);
     struct lookup l;
     lookup_init(&l, u);
     for (int i = 0; i < u->family->n_leaves; i++)

@@ -56,10 +56,6 @@ void evaluation_cache_init(struct evaluation_cache *c, uint64_t seed, size_t max
     memset(c, 0, sizeof *c);
     c->seed = seed;
     c->max_bytes = max_bytes;
-    arena_init(&c->lasting);
-    arena_init(&c->of_calls);
-    arena_init(&c->kept);
-    arena_init(&c->scratch);
     start_draft(c);
 }
 

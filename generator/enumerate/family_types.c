@@ -324,14 +324,13 @@ static bool make_constant(struct family_types *u, int i, char *ret_reason)
 {
     const struct instance *in = &u->family->leaves[i].constant;
     struct operator_call call = {in->op, 0, NULL, in->attributes};
-    struct definition d;
+    struct definition d FREED_BY(definition_free) = {0};
     definition_init(&d, &u->arena, 0, NULL);
     bool is_typed = operator_define(&d, &call), is_small = is_typed && have_allowed_outputs(&d);
     if (is_small)
         evaluate_constant(u, i, &d);
     else
         snprintf(ret_reason, sizeof d.reason, "%s", is_typed ? "it has too many elements" : d.reason);
-    definition_free(&d);
     return is_small;
 }
 
@@ -348,8 +347,6 @@ bool family_types_init(struct family_types *u, const struct family *family, uint
                        const uint64_t *random, char *ret_reason)
 {
     *u = (struct family_types){.family = family, .seed = seed, .threads = threads, .random = random};
-    arena_init(&u->arena);
-    arena_init(&u->draft_arena);
     definition_init(&u->draft.definition, &u->draft_arena, 0, NULL);
     for (int i = family->n_inputs; i < family->n_leaves; i++)
         if (!make_constant(u, i, ret_reason))
@@ -382,8 +379,6 @@ const uint64_t *family_types_random(const struct family_types *u, int row)
 void lookup_init(struct lookup *l, struct family_types *u)
 {
     *l = (struct lookup){.family_types = u};
-    arena_init(&l->kept);
-    arena_init(&l->scratch);
 }
 
 void lookup_free(struct lookup *l)

@@ -276,10 +276,9 @@ static void judge_slices(const struct tensor_store *s, struct collector *collect
     {
         struct lookup l;
         struct evaluation_cache calls;
-        struct arena arena;
+        struct arena arena = {0};
         lookup_init(&l, s->family_types);
         evaluation_cache_init(&calls, s->family_types->seed + 1, MAX_CALL_BYTES);
-        arena_init(&arena);
 #pragma omp for schedule(dynamic, 1)
         for (int i = 0; i < slices; i++) {
             struct arena_mark mark = arena_mark(&arena);
@@ -342,7 +341,6 @@ bool findings_collect(const struct tensor_store *s, int first, int end, struct p
         collectors[i] = (struct collector){.s = s, .first = first, .end = end};
         lookup_init(&collectors[i].lookup, s->family_types);
         collectors[i].slices = mem_alloc_zero(slices * sizeof *collectors[i].slices);
-        arena_init(&collectors[i].chunks);
     }
     collect_members(s, collectors, progress);
     judge_slices(s, collectors, n, (int)slices, f);

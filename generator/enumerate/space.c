@@ -305,15 +305,11 @@ static bool computes(const struct definition *d)
 // Is it well-typed on these two leaves, or on the first, and without any computation there?
 static bool moves_entries_of(const struct instance *in, const struct type *types)
 {
-    struct arena arena;
-    struct definition d;
+    ARENA(arena);
+    struct definition d FREED_BY(definition_free) = {0};
     struct operator_call call = {in->op, in->n_inputs, types, in->attributes};
-    arena_init(&arena);
     definition_init(&d, &arena, in->n_inputs, types);
-    bool moves = operator_define(&d, &call) && !computes(&d);
-    definition_free(&d);
-    arena_free(&arena);
-    return moves;
+    return operator_define(&d, &call) && !computes(&d);
 }
 
 // Parts that a split tree tells are none of plain inputs, so that a split says by its role what it does.
@@ -379,7 +375,7 @@ static bool is_added(const struct instance *added, int n, const char *name)
 
 bool space_keep_operators(struct space *space, const char *list, struct error *error)
 {
-    name_list names = {0};
+    LOCAL_LIST(name_list, names);
     struct instance added[MAX_INSTANCES];
     int n_added = 0;
     bool is_good = true;
@@ -404,6 +400,5 @@ bool space_keep_operators(struct space *space, const char *list, struct error *e
     }
     for (int i = 0; is_good && i < n_added; i++)
         vec_push(&space->added, added[i].op);
-    vec_free(&names);
     return is_good;
 }

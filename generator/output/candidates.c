@@ -155,7 +155,7 @@ static void sort_and_deduplicate(struct candidates *c)
 // Rules that agree but for the groups of convolutions, two or more of them, become one with a variable.
 static void join_over_groups(struct candidates *c)
 {
-    VEC(struct candidate_rule *) grouped = {0};
+    LOCAL_VEC(struct candidate_rule *, grouped);
     for (size_t i = 0; i < c->rules.count; i++)
         if (c->rules.items[i].over_groups)
             vec_push(&grouped, &c->rules.items[i]);
@@ -167,7 +167,6 @@ static void join_over_groups(struct candidates *c)
         for (size_t k = i; end - i > 1 && k < end; k++)
             grouped.items[k]->body = grouped.items[k]->over_groups;
     }
-    vec_free(&grouped);
 }
 
 struct instance_order {

@@ -140,7 +140,7 @@ static void exchange_part(struct archive *a, struct part *p)
 bool checkpoint_file_write(const char *path, const struct checkpoint_header *header, const struct part *parts, size_t n,
                            struct error *error)
 {
-    byte_list out = {0};
+    LOCAL_LIST(byte_list, out);
     struct archive a = {.out = &out};
     struct checkpoint_header written = *header;
     uint64_t count = n;
@@ -152,9 +152,7 @@ bool checkpoint_file_write(const char *path, const struct checkpoint_header *hea
     }
     uint64_t hash = hash_bytes(out.items, out.count, 0);
     exchange_number(&a, &hash);
-    bool is_written = file_write_text(path, (const char *)out.items, out.count, error);
-    vec_free(&out);
-    return is_written;
+    return file_write_text(path, (const char *)out.items, out.count, error);
 }
 
 static bool read_parts(struct archive *a, const char *path, struct checkpoint_header *ret_header,

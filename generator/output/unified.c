@@ -98,11 +98,9 @@ static struct unify_member make_member(struct arena *a, const struct candidate_r
 
 static const char *skeleton_of(struct arena *a, const struct rule *r)
 {
-    struct text text = {0};
+    TEXT(text);
     rule_print_skeleton(&text, r);
-    const char *skeleton = arena_string(a, text.chars);
-    text_free(&text);
-    return skeleton;
+    return arena_string(a, text.chars);
 }
 
 static void read_rule(const struct candidate_rule *c, size_t number, bool is_reverse, struct rule_set *set,
@@ -176,9 +174,8 @@ static void add_rule(struct candidates *c, const struct candidate_rule *model, c
 
 static void unify_group(struct candidates *c, const struct entry *entries, size_t n)
 {
-    struct arena scratch;
-    unified_list found = {0};
-    arena_init(&scratch);
+    ARENA(scratch);
+    LOCAL_LIST(unified_list, found);
     struct unify_member *members = arena_array(&scratch, struct unify_member, n);
     size_t n_forward = 0;
     for (size_t i = 0; i < n; i++) {
@@ -193,16 +190,13 @@ static void unify_group(struct candidates *c, const struct entry *entries, size_
         const struct entry *model = &entries[found.items[i].first];
         add_rule(c, model->reverse ? model->reverse : &c->rules.items[model->number], &found.items[i]);
     }
-    vec_free(&found);
-    arena_free(&scratch);
 }
 
 void unified_add(struct candidates *c)
 {
-    struct arena arena;
+    ARENA(arena);
     struct rule_set set;
-    entry_list entries = {0};
-    arena_init(&arena);
+    LOCAL_LIST(entry_list, entries);
     rule_set_init(&set, &arena);
     read_all(c, &set, &entries);
     vec_sort(&entries, compare_entries);
@@ -211,7 +205,5 @@ void unified_add(struct candidates *c)
             end++;
         unify_group(c, entries.items + i, end - i);
     }
-    vec_free(&entries);
     rule_set_free(&set);
-    arena_free(&arena);
 }

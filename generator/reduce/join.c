@@ -206,7 +206,7 @@ static void free_joining(struct joining *j)
 
 static void join_classes(const struct two_outputs_terms *known, int threads, candidate_list *ret_candidates)
 {
-    struct table by_keys = {0};
+    struct table by_keys FREED_BY(table_free) = {0};
 #pragma omp parallel num_threads(threads)
     {
         struct joining j = {.known = known};
@@ -219,7 +219,6 @@ static void join_classes(const struct two_outputs_terms *known, int threads, can
             add_candidate(ret_candidates, &by_keys, &j.candidates.items[i]);
         free_joining(&j);
     }
-    table_free(&by_keys);
 }
 
 // --- judging ---------------------------------------------------------------------------------------------------------
@@ -301,7 +300,7 @@ static bool judge_candidate(struct reduction *r, int max_ops, const struct candi
 void join_find_equations(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint64_t *ret_pruned)
 {
     struct two_outputs_terms known;
-    candidate_list candidates = {0};
+    LOCAL_LIST(candidate_list, candidates);
     two_outputs_terms_init(&known, r, max_ops);
     join_classes(&known, r->family_types->threads, &candidates);
     two_outputs_terms_free(&known);
@@ -309,5 +308,4 @@ void join_find_equations(struct reduction *r, int max_ops, uint64_t *ret_pairs, 
     keep_open(r, max_ops, &candidates);
     for (size_t i = 0; i < candidates.count && !interrupt_requested(); i++)
         *ret_pruned -= judge_candidate(r, max_ops, &candidates.items[i]);
-    vec_free(&candidates);
 }

@@ -363,10 +363,9 @@ static void note_second_outputs(struct two_outputs_terms *j, const struct key *k
 
 static void take_classes(struct two_outputs_terms *j, struct reduction *r)
 {
-    sorted_members sorted = {0};
+    LOCAL_LIST(sorted_members, sorted);
     for (uint32_t class = 0; class < r->findings->n_classes; class ++)
         take_class(j, r, r->first_member.items[class], r->first_member.items[class + 1], &sorted);
-    vec_free(&sorted);
 }
 
 static void index_target(struct two_outputs_terms *j, uint32_t class, uint32_t term)

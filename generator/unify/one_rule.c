@@ -27,23 +27,19 @@ bool attribute_may_differ(const struct operator* op, int attribute)
 const char *unifying_text(struct arena *a, const struct unify_member *m, size_t node, int attribute)
 {
     const struct attribute_pattern *p = place_of(m, node, attribute);
-    struct text text = {0};
+    TEXT(text);
     for (uint32_t i = 0; i < p->count; i++) {
         text_add(&text, " ");
         pattern_print_attribute_term(&text, &m->rule->pattern, p->terms[i]);
     }
-    const char *copy = arena_string(a, text.count ? text.chars : "");
-    text_free(&text);
-    return copy;
+    return arena_string(a, text.count ? text.chars : "");
 }
 
 static const char *text_of_condition(struct arena *a, const struct unify_member *m, uint32_t condition)
 {
-    struct text text = {0};
+    TEXT(text);
     pattern_print_condition(&text, &m->rule->pattern, &m->rule->conditions[condition]);
-    const char *copy = arena_string(a, text.chars);
-    text_free(&text);
-    return copy;
+    return arena_string(a, text.chars);
 }
 
 // --- what stays ------------------------------------------------------------------------------------------------------

@@ -173,11 +173,9 @@ static void add_sets_of_equal_sources(struct dividing *d)
 
 static const char *body_of(struct arena *a, const struct rule *r)
 {
-    struct text text = {0};
+    TEXT(text);
     rule_print_statement(&text, r);
-    const char *body = arena_string(a, text.chars);
-    text_free(&text);
-    return body;
+    return arena_string(a, text.chars);
 }
 
 static void add_rule(unified_list *rules, struct unified_rule rule)

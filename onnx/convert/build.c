@@ -66,15 +66,13 @@ static bool shows_sign(const struct definition *d)
 
 static bool has_wrong_sign(struct conversion *c, node_id node, uint32_t n, const tensor_id *inputs)
 {
-    struct definition d;
+    struct definition d FREED_BY(definition_free) = {0};
     bool has_unsigned = false;
     for (uint32_t i = 0; i < n; i++)
         has_unsigned = has_unsigned || type_of(c, inputs[i])->dtype == DTYPE_U64;
     if (!has_unsigned)
         return false;
-    bool is_wrong = !graph_define(&c->model->graph, node, &d, &c->importer->scratch) || shows_sign(&d);
-    definition_free(&d);
-    return is_wrong;
+    return !graph_define(&c->model->graph, node, &d, &c->importer->scratch) || shows_sign(&d);
 }
 
 node_id apply_node(struct conversion *c, const struct application *a, uint32_t n, const tensor_id *inputs)

@@ -31,9 +31,7 @@ struct constant_cache {
 
 struct constant_cache *constant_cache_new(void)
 {
-    struct constant_cache *k = mem_alloc_zero(sizeof *k);
-    arena_init(&k->arena);
-    return k;
+    return mem_alloc_zero(sizeof(struct constant_cache));
 }
 
 void constant_cache_free(struct constant_cache *k)

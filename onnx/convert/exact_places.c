@@ -10,8 +10,8 @@
 #include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/types.h"
-#include "onnx/format/visit.h"
 #include "onnx/format/tensor.h"
+#include "onnx/format/visit.h"
 #include <math.h>
 #include <string.h>
 
@@ -222,7 +222,6 @@ static void look_at(struct places *p, uint32_t node)
 const bool *exact_places_find(const struct importer *im, const bool *is_live)
 {
     struct places p = {.im = im};
-    arena_init(&p.scratch);
     p.sums = arena_array(&p.scratch, struct sum *, im->values.count + 1);
     p.is_infinite = arena_array(&p.scratch, bool, im->values.count + 1);
     p.is_exact = arena_array(&im->model->arena, bool, im->source->nodes.count + 1);

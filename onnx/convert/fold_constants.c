@@ -1,10 +1,9 @@
 // Computing what depends on weights only, by the reference backend (what the operators' definitions say, every
 // intermediate tensor rounded to its element type as a runtime would) or by what the model's owner has put in its
-// place. Only the ancestors of the wanted tensor are looked at, collected with a stack of their own and run in the
-// graph's order: neither the depth nor the size of the rest of the graph matters.
+// place. Only the ancestors of the wanted tensor are looked at and run, in the graph's order: neither the depth nor
+// the size of the rest of the graph matters.
 #include "onnx/convert/fold_constants.h"
 
-#include "core/memory/hash.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "expressions/elements.h"
@@ -17,64 +16,35 @@
 #define FOLD_LIMITS_IN_SUM 64      // of all constants that are computed, as often the limit of one
 #define OPERATIONS_OF_LIMIT 1000   // that computing them takes in all, for each element of that limit
 
-struct ancestor {
-    node_id node;
-    struct tensor_value *outputs;
-};
 struct folding {
     struct imported_model *model;
     const struct graph *graph;
-    struct arena *arena;              // of everything but the last result
-    VEC(struct ancestor) ancestors;   // in the graph's order, once collected
-    struct table by_node;             // while collecting
+    struct arena *arena;   // of everything but the last result
+    node_list ancestors;
+    struct tensor_value **outputs;   // of each of these, as far as they were run
 };
-
-static bool is_node(const void *owner, uint32_t id, const void *key)
-{
-    return ((const struct folding *)owner)->ancestors.items[id].node == *(const node_id *)key;
-}
 
 static int by_order(const void *a, const void *b)
 {
-    node_id x = ((const struct ancestor *)a)->node, y = ((const struct ancestor *)b)->node;
+    node_id x = *(const node_id *)a, y = *(const node_id *)b;
     return x < y ? -1 : x > y;
-}
-
-static void collect_ancestors(struct folding *f, node_id last)
-{
-    const struct graph *g = f->graph;
-    VEC(node_id) stack = {0};
-    vec_push(&stack, last);
-    while (stack.count) {
-        node_id n = vec_pop(&stack);
-        uint64_t hash = hash_mix(n, 0);
-        if (table_find(&f->by_node, hash, is_node, f, &n) != TABLE_NONE)
-            continue;
-        table_insert(&f->by_node, hash, (uint32_t)f->ancestors.count);
-        vec_push(&f->ancestors, ((struct ancestor){n, NULL}));
-        for (uint32_t i = 0; i < g->nodes.items[n].n_inputs; i++)
-            vec_push(&stack, g->tensors.items[graph_inputs(g, n)[i]].producer);
-    }
-    vec_free(&stack);
-    vec_sort(&f->ancestors, by_order);
 }
 
 static struct tensor_value value_of(const struct folding *f, tensor_id tensor)
 {
     const struct tensor *t = &f->graph->tensors.items[tensor];
-    struct ancestor key = {t->producer, NULL};
-    const struct ancestor *a =
-        bsearch(&key, f->ancestors.items, f->ancestors.count, sizeof *f->ancestors.items, by_order);
-    return a->outputs[t->output];
+    const node_id *place =
+        bsearch(&t->producer, f->ancestors.items, f->ancestors.count, sizeof *f->ancestors.items, by_order);
+    return f->outputs[place - f->ancestors.items][t->output];
 }
 
 // The last result outlives the folding.
-static bool load_weight(struct folding *f, const struct ancestor *a, struct tensor_value *ret_value)
+static bool load_weight(struct folding *f, size_t place, struct tensor_value *ret_value)
 {
-    const struct node *node = &f->graph->nodes.items[a->node];
+    const struct node *node = &f->graph->nodes.items[f->ancestors.items[place]];
     struct error ignored;
     const void *data;
-    bool is_last = a == &vec_last(&f->ancestors);
+    bool is_last = place + 1 == f->ancestors.count;
     if (!(is_last ? imported_weight_data : imported_weight_acquire)(f->model, (size_t)node->attributes[0].ints[0],
                                                                     &data, &ignored))
         return false;
@@ -82,21 +52,22 @@ static bool load_weight(struct folding *f, const struct ancestor *a, struct tens
     return true;
 }
 
-static bool run_ancestor(struct folding *f, struct ancestor *a, struct arena *results)
+static bool run_ancestor(struct folding *f, size_t place, struct arena *results)
 {
-    const struct node *node = &f->graph->nodes.items[a->node];
+    node_id n = f->ancestors.items[place];
+    const struct node *node = &f->graph->nodes.items[n];
     struct error ignored;
-    a->outputs = arena_array(f->arena, struct tensor_value, node->n_outputs + 1);
+    struct tensor_value *outputs = f->outputs[place] = arena_array(f->arena, struct tensor_value, node->n_outputs + 1);
     if (node->op->id == OP_WEIGHT)
-        return load_weight(f, a, a->outputs);
+        return load_weight(f, place, outputs);
     if (!node->op->define)
         return false;
     struct tensor_value *inputs = arena_array(f->arena, struct tensor_value, node->n_inputs + 1);
     for (uint32_t i = 0; i < node->n_inputs; i++)
-        inputs[i] = value_of(f, graph_inputs(f->graph, a->node)[i]);
+        inputs[i] = value_of(f, graph_inputs(f->graph, n)[i]);
     if (f->model->run_node)
-        return f->model->run_node(f->model->run_context, f->graph, a->node, inputs, a->outputs, results, &ignored);
-    return graph_evaluate_node(f->graph, a->node, inputs, a->outputs, results, &ignored);
+        return f->model->run_node(f->model->run_context, f->graph, n, inputs, outputs, results, &ignored);
+    return graph_evaluate_node(f->graph, n, inputs, outputs, results, &ignored);
 }
 
 static bool are_finite(const struct tensor_value *v)
@@ -107,21 +78,18 @@ static bool are_finite(const struct tensor_value *v)
 
 static bool are_weights_finite(const struct folding *f)
 {
-    for (size_t i = 0; i < f->ancestors.count; i++) {
-        const struct ancestor *a = &f->ancestors.items[i];
-        if (f->graph->nodes.items[a->node].op->id == OP_WEIGHT && !are_finite(a->outputs))
+    for (size_t i = 0; i < f->ancestors.count; i++)
+        if (f->graph->nodes.items[f->ancestors.items[i]].op->id == OP_WEIGHT && !are_finite(f->outputs[i]))
             return false;
-    }
     return true;
 }
 
 static void release_weights(struct folding *f)
 {
-    for (size_t i = 0; i + 1 < f->ancestors.count; i++) {
-        const struct ancestor *a = &f->ancestors.items[i];
-        const struct node *node = &f->graph->nodes.items[a->node];
-        if (node->op->id == OP_WEIGHT && a->outputs && a->outputs->data)
-            imported_weight_release(f->model, (size_t)node->attributes[0].ints[0], a->outputs->data);
+    for (size_t i = 0; i + 1 < f->ancestors.count && f->outputs[i]; i++) {
+        const struct node *node = &f->graph->nodes.items[f->ancestors.items[i]];
+        if (node->op->id == OP_WEIGHT && f->outputs[i]->data)
+            imported_weight_release(f->model, (size_t)node->attributes[0].ints[0], f->outputs[i]->data);
     }
 }
 
@@ -134,22 +102,20 @@ bool folding_has_room(const struct importer *im, int64_t n_elements)
 // A small constant may be the sum of a large one, and a short model the product of many. Who wants an end gets it.
 bool folding_take_room_for(struct importer *im, const struct graph *g, tensor_id tensor)
 {
-    struct folding f = {.graph = g};
+    LOCAL_LIST(node_list, nodes);
     if (interrupt_requested())
         return false;
     int64_t n_elements = 0, most = FOLD_LIMITS_IN_SUM * im->options->fold_limit;
     double operations = im->folding_operations;
-    collect_ancestors(&f, g->tensors.items[tensor].producer);
-    for (size_t i = 0; i < f.ancestors.count && n_elements <= most; i++) {
-        const struct node *n = &g->nodes.items[f.ancestors.items[i].node];
+    graph_list_ancestors(g, g->tensors.items[tensor].producer, &nodes);
+    for (size_t i = 0; i < nodes.count && n_elements <= most; i++) {
+        const struct node *n = &g->nodes.items[nodes.items[i]];
         if (n->op->id == OP_WEIGHT)
             continue;
-        operations += graph_node_flops(g, f.ancestors.items[i].node);
+        operations += graph_node_flops(g, nodes.items[i]);
         for (uint32_t j = 0; j < n->n_outputs; j++)
             n_elements += type_elements(graph_type(g, n->first_output + j));
     }
-    vec_free(&f.ancestors);
-    table_free(&f.by_node);
     if (n_elements > most || operations > OPERATIONS_OF_LIMIT * (double)im->options->fold_limit)
         return false;
     im->folding_operations = operations;
@@ -159,19 +125,16 @@ bool folding_take_room_for(struct importer *im, const struct graph *g, tensor_id
 const void *evaluate_constant(struct imported_model *m, const struct graph *g, tensor_id tensor,
                               struct arena *arena_of_result)
 {
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     struct folding f = {.model = m, .graph = g, .arena = &arena};
-    node_id last = g->tensors.items[tensor].producer;
-    collect_ancestors(&f, last);
     bool is_fine = true;
+    graph_list_ancestors(g, g->tensors.items[tensor].producer, &f.ancestors);
+    f.outputs = arena_array(&arena, struct tensor_value *, f.ancestors.count);
     for (size_t i = 0; is_fine && i < f.ancestors.count; i++)
-        is_fine = run_ancestor(&f, &f.ancestors.items[i], f.ancestors.items[i].node == last ? arena_of_result : &arena);
+        is_fine = run_ancestor(&f, i, i + 1 == f.ancestors.count ? arena_of_result : &arena);
     const struct tensor_value value = is_fine ? value_of(&f, tensor) : (struct tensor_value){0};
     const void *result = are_finite(&value) || !are_weights_finite(&f) ? value.data : NULL;
     release_weights(&f);
     vec_free(&f.ancestors);
-    table_free(&f.by_node);
-    arena_free(&arena);
     return result;
 }

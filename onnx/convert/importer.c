@@ -18,10 +18,8 @@ void importer_init(struct importer *im, struct imported_model *m, struct onnx_fi
                    const struct import_options *options, struct error *error)
 {
     *m = (struct imported_model){.file = file, .opset = standard_opset(&file->model->opsets)};
-    arena_init(&m->arena);
     graph_init(&m->graph, &m->arena);
     *im = (struct importer){.model = m, .source = file->model->graph, .options = options, .error = error};
-    arena_init(&im->scratch);
 }
 
 void importer_free(struct importer *im)

@@ -2,56 +2,27 @@
 // as what is said once, to be broadcast.
 #include "onnx/convert/repetition.h"
 
-#include "core/memory/hash.h"
-#include "core/memory/table.h"
+#include "graph/graph_whole.h"
 #include "operators/traits.h"
 
 #include <string.h>
 
 // --- by what a constant is computed of -------------------------------------------------------------------------------
 
-static bool is_seen(const void *owner, uint32_t id, const void *key)
-{
-    return id == *(const node_id *)key;
-}
-
-// The node and all that it is computed of are looked at once each.
-struct ancestry {
-    const struct graph *g;
-    struct table seen;
-    VEC(node_id) open;
-    int64_t n_weight_elements;
-    bool is_moved;
-};
-
-static void look_at(struct ancestry *a, node_id n)
-{
-    const struct node *node = &a->g->nodes.items[n];
-    uint64_t hash = hash_mix(n, 0);
-    if (table_find(&a->seen, hash, is_seen, NULL, &n) != TABLE_NONE)
-        return;
-    table_insert(&a->seen, hash, n);
-    vec_push(&a->open, n);
-    if (node->op->id == OP_WEIGHT)
-        a->n_weight_elements += type_elements(graph_type(a->g, node->first_output));
-    else
-        a->is_moved = a->is_moved && operator_moves_entries(node->op);
-}
-
 bool constant_grows(const struct graph *g, tensor_id tensor, bool *ret_is_moved)
 {
-    struct ancestry a = {.g = g, .is_moved = true};
-    int64_t n_elements = type_elements(graph_type(g, tensor));
-    look_at(&a, g->tensors.items[tensor].producer);
-    while (a.open.count > 0) {
-        node_id n = vec_pop(&a.open);
-        for (uint32_t i = 0; i < g->nodes.items[n].n_inputs; i++)
-            look_at(&a, g->tensors.items[graph_inputs(g, n)[i]].producer);
+    LOCAL_LIST(node_list, nodes);
+    int64_t n_weight_elements = 0;
+    *ret_is_moved = true;
+    graph_list_ancestors(g, g->tensors.items[tensor].producer, &nodes);
+    for (size_t i = 0; i < nodes.count; i++) {
+        const struct node *n = &g->nodes.items[nodes.items[i]];
+        if (n->op->id == OP_WEIGHT)
+            n_weight_elements += type_elements(graph_type(g, n->first_output));
+        else
+            *ret_is_moved = *ret_is_moved && operator_moves_entries(n->op);
     }
-    table_free(&a.seen);
-    vec_free(&a.open);
-    *ret_is_moved = a.is_moved;
-    return n_elements > a.n_weight_elements;
+    return type_elements(graph_type(g, tensor)) > n_weight_elements;
 }
 
 // --- by its elements -------------------------------------------------------------------------------------------------

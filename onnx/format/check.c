@@ -165,15 +165,15 @@ static bool enter_initializer(struct checker *c, struct scope *all, struct scope
 
 static bool enter_initializers(struct checker *c, const struct onnx_graph *g, struct scope *s)
 {
-    struct scope initializers = {0};
-    bool is_fine = true;
-    for (size_t i = 0; is_fine && i < g->initializers.count; i++)
-        is_fine = enter_initializer(c, s, &initializers, g->initializers.items[i]);
-    for (size_t i = 0; is_fine && i < g->sparse_initializers.count; i++)
-        is_fine = enter_initializer(c, s, &initializers,
-                                    ((const struct onnx_sparse_tensor *)g->sparse_initializers.items[i])->values);
-    leave_scope(&initializers);
-    return is_fine;
+    struct scope initializers FREED_BY(leave_scope) = {0};
+    for (size_t i = 0; i < g->initializers.count; i++)
+        if (!enter_initializer(c, s, &initializers, g->initializers.items[i]))
+            return false;
+    for (size_t i = 0; i < g->sparse_initializers.count; i++)
+        if (!enter_initializer(c, s, &initializers,
+                               ((const struct onnx_sparse_tensor *)g->sparse_initializers.items[i])->values))
+            return false;
+    return true;
 }
 
 static bool check_outputs(struct checker *c, const struct onnx_graph *g, const struct scope *s)
@@ -190,50 +190,43 @@ static bool check_outputs(struct checker *c, const struct onnx_graph *g, const s
 
 static bool check_graph(struct checker *c, const struct onnx_graph *g, const struct scope *outer)
 {
-    struct scope s = {.outer = outer};
-    bool is_fine = enter_inputs(c, g, &s) && enter_initializers(c, g, &s) && check_nodes(c, &g->nodes, &s) &&
-                   check_outputs(c, g, &s);
-    leave_scope(&s);
-    return is_fine;
+    struct scope s FREED_BY(leave_scope) = {.outer = outer};
+    return enter_inputs(c, g, &s) && enter_initializers(c, g, &s) && check_nodes(c, &g->nodes, &s) &&
+           check_outputs(c, g, &s);
 }
 
 static bool check_function(struct checker *c, const struct onnx_function *f)
 {
-    struct scope s = {0};
-    bool is_fine = true;
-    for (size_t i = 0; is_fine && i < f->inputs.count; i++)
+    struct scope s FREED_BY(leave_scope) = {0};
+    for (size_t i = 0; i < f->inputs.count; i++)
         if (!enter_name(&s, &f->inputs.items[i]))
-            is_fine = error_set(c->error, c->file, 0, 0, "function %s has two inputs %s",
-                                f->name.text ? f->name.text : "", f->inputs.items[i].text);
-    is_fine = is_fine && check_nodes(c, &f->nodes, &s);
-    for (size_t i = 0; is_fine && i < f->outputs.count; i++)
+            return error_set(c->error, c->file, 0, 0, "function %s has two inputs %s", f->name.text ? f->name.text : "",
+                             f->inputs.items[i].text);
+    if (!check_nodes(c, &f->nodes, &s))
+        return false;
+    for (size_t i = 0; i < f->outputs.count; i++)
         if (!is_visible(&s, &f->outputs.items[i]))
-            is_fine = error_set(c->error, c->file, 0, 0, "nothing produces the output %s of function %s",
-                                f->outputs.items[i].text, f->name.text ? f->name.text : "");
-    leave_scope(&s);
-    return is_fine;
+            return error_set(c->error, c->file, 0, 0, "nothing produces the output %s of function %s",
+                             f->outputs.items[i].text, f->name.text ? f->name.text : "");
+    return true;
 }
 
 // A domain may be named twice, but with one version.
 static bool check_opsets(struct checker *c, const struct onnx_model *model)
 {
-    struct scope domains = {0};
-    VEC(int64_t) versions = {0};
-    bool is_fine = true;
-    for (size_t i = 0; is_fine && i < model->opsets.count; i++) {
+    struct scope domains FREED_BY(leave_scope) = {0};
+    LOCAL_VEC(int64_t, versions);
+    for (size_t i = 0; i < model->opsets.count; i++) {
         const struct onnx_opset *o = model->opsets.items[i];
         uint32_t id = find_name(&domains, &o->domain);
         if (id == TABLE_NONE) {
             enter_name(&domains, &o->domain);
             vec_push(&versions, o->version);
-        } else if (versions.items[id] != o->version) {
-            is_fine = error_set(c->error, c->file, 0, 0, "two versions of the operator set \"%s\" are imported",
-                                o->domain.text ? o->domain.text : "");
-        }
+        } else if (versions.items[id] != o->version)
+            return error_set(c->error, c->file, 0, 0, "two versions of the operator set \"%s\" are imported",
+                             o->domain.text ? o->domain.text : "");
     }
-    vec_free(&versions);
-    leave_scope(&domains);
-    return is_fine;
+    return true;
 }
 
 bool onnx_model_check(const struct onnx_model *model, const char *file, struct error *error)

@@ -1,6 +1,7 @@
 // A table of first bytes. A model of ONNX begins with the tag of one of its fields, mostly 08 (ir_version).
 #include "onnx/format/foreign.h"
 
+#include "core/memory/memory.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
 #include <string.h>
@@ -57,10 +58,6 @@ bool onnx_file_is_no_other(const char *path, const struct file_map *map, struct 
 
 bool onnx_file_may_be_model(const char *path, struct error *error)
 {
-    struct file_map map;
-    if (!file_map_open(&map, path, error))
-        return false;
-    bool may_be = onnx_file_is_no_other(path, &map, error);
-    file_map_close(&map);
-    return may_be;
+    struct file_map map FREED_BY(file_map_close) = {0};
+    return file_map_open(&map, path, error) && onnx_file_is_no_other(path, &map, error);
 }

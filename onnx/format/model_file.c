@@ -28,7 +28,6 @@ static bool settle_tensor(void *context, void *message)
 static void begin_opening(struct onnx_file *file, const char *path)
 {
     *file = (struct onnx_file){0};
-    arena_init(&file->arena);
     file->path = arena_string(&file->arena, path);
 }
 

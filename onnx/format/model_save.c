@@ -212,12 +212,10 @@ static void put_padding(struct file_writer *writer, uint64_t until)
 
 static bool put_payload(struct saved_source *saved, const struct placement *p, struct error *error)
 {
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     const void *bytes = p->deferred ? p->deferred->compute(p->deferred->context, &arena, error) : p->payload.at;
     if (bytes)
         put_in_pieces(saved, bytes, p->payload.size);
-    arena_free(&arena);
     return bytes != NULL;
 }
 
@@ -386,9 +384,8 @@ static size_t measure(struct onnx_writer *w, struct plan *plan, const struct onn
 bool onnx_model_write_checked(const struct onnx_model *model, const struct onnx_file *source, const char *path,
                               size_t limit, const struct onnx_reader *reader, struct error *error)
 {
-    struct onnx_writer w = {0};
-    struct plan plan = {0};
-    arena_init(&plan.arena);
+    struct onnx_writer w FREED_BY(onnx_writer_free) = {0};
+    struct plan plan FREED_BY(free_plan) = {0};
     plan.location = arena_printf(&plan.arena, "%s.%0*d.data", file_name_of(path), DIGITS_OF_HASH, 0);
     size_t size = measure(&w, &plan, model);
     if (size > (limit ? limit : ONNX_PROTOBUF_LIMIT)) {
@@ -408,8 +405,6 @@ bool onnx_model_write_checked(const struct onnx_model *model, const struct onnx_
         is_written = write_in_place(&w, &plan, model, source, path, reader, error);
     if (is_written && superseded && (!plan.placements.count || strcmp(file_name_of(superseded), plan.location) != 0))
         unlink(superseded);
-    onnx_writer_free(&w);
-    free_plan(&plan);
     return is_written;
 }
 

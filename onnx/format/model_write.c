@@ -184,13 +184,11 @@ static void put_fields(struct onnx_writer *w, const struct onnx_descriptor *d, c
 static void put_deferred(struct onnx_writer *w, const struct onnx_tensor *t)
 {
     struct onnx_tensor computed = *t;
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     computed.raw_data.at = w->has_failed ? NULL : t->deferred->compute(t->deferred->context, &arena, w->error);
     w->has_failed = w->has_failed || !computed.raw_data.at;
     if (!w->has_failed)
         put_fields(w, &onnx_tensor_descriptor, &computed);
-    arena_free(&arena);
 }
 
 static void put_message(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message)
@@ -235,12 +233,11 @@ void onnx_writer_free(struct onnx_writer *w)
 size_t onnx_message_put(const struct onnx_descriptor *d, const void *message, const struct wire_sink *sink)
 {
     struct error error;
-    struct onnx_writer w = {.sink = sink, .error = &error};
+    struct onnx_writer w FREED_BY(onnx_writer_free) = {.sink = sink, .error = &error};
     size_t size = onnx_writer_measure(&w, d, message);
     if (sink)
         onnx_writer_put(&w, d, message);
     assert(!w.has_failed);
-    onnx_writer_free(&w);
     return size;
 }
 

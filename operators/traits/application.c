@@ -26,6 +26,11 @@ bool application_copy(struct application *ret, const struct operator_call *call)
     return true;
 }
 
+void application_free(struct application *a)
+{
+    definition_free(&a->d);
+}
+
 bool application_define(struct application *a, struct arena *scratch)
 {
     definition_init(&a->d, scratch, a->call.n_inputs, a->inputs);

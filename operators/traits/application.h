@@ -11,11 +11,13 @@ struct application {
     int64_t ints[MAX_ATTRIBUTES][MOST_ATTRIBUTE_ENTRIES];
     struct attribute_value attributes[MAX_ATTRIBUTES];
     struct operator_call call;   // of these inputs and attributes
-    struct definition d;         // after application_define; the caller's
+    struct definition d;         // after application_define
 };
-bool application_copy(struct application *ret, const struct operator_call *call);   // false: there is no room for it
-bool application_define(struct application *a, struct arena *scratch);              // false: it is ill-typed
-bool application_is_small(const struct application *a);                             // few operations to evaluate it
+// The first thing that is done with one; false: there is no room for it. application_free follows in any case.
+bool application_copy(struct application *ret, const struct operator_call *call);
+void application_free(struct application *a);
+bool application_define(struct application *a, struct arena *scratch);   // false: it is ill-typed
+bool application_is_small(const struct application *a);                  // few operations to evaluate it
 
 struct application_values {
     uint64_t *inputs[MOST_KNOWN_INPUTS];

@@ -147,14 +147,12 @@ static void repeat_axis(struct application *a, int axis, int rank)
 
 static bool takes_it_twice(const struct operator_call *call, int axis, struct arena *scratch)
 {
-    struct application higher;
+    struct application higher FREED_BY(application_free) = {0};
     int rank = call->inputs[0].rank;
     if (rank == MAX_RANK || !application_copy(&higher, call))
         return true;
     repeat_axis(&higher, axis, rank);
-    bool is_taken = application_define(&higher, scratch);
-    definition_free(&higher.d);
-    return is_taken;
+    return application_define(&higher, scratch);
 }
 
 // --- values ----------------------------------------------------------------------------------------------------------
@@ -208,31 +206,26 @@ static bool are_equal_at(const struct application *a, const struct application_v
 
 static bool is_same_without(struct application *a, int axis, struct arena *scratch)
 {
-    struct application lower;
+    struct application lower FREED_BY(application_free);
     struct application_values v;
-    bool is_same = true;
     if (!application_copy(&lower, &a->call))
         return true;
     drop_axis(&lower, axis, a->inputs[0].rank);
-    if (application_define(&lower, scratch) && application_is_small(a)) {
-        application_make_inputs(a, &v, scratch);
-        application_evaluate(a, &v, scratch);
-        is_same = are_equal_at(a, &v, &lower, axis, a->inputs[0].dim[axis] - 1, scratch);
-    }
-    definition_free(&lower.d);
-    return is_same;
+    if (!application_define(&lower, scratch) || !application_is_small(a))
+        return true;
+    application_make_inputs(a, &v, scratch);
+    application_evaluate(a, &v, scratch);
+    return are_equal_at(a, &v, &lower, axis, a->inputs[0].dim[axis] - 1, scratch);
 }
 
 static bool carries(const struct operator_call *call, int axis, struct arena *scratch)
 {
-    struct application a;
+    struct application a FREED_BY(application_free);
     if (!application_copy(&a, call))
         return true;
     if (is_of_images(call->op))
         narrow_window(&a, axis);
-    bool carries = !application_define(&a, scratch) || a.d.is_data_dependent || is_same_without(&a, axis, scratch);
-    definition_free(&a.d);
-    return carries;
+    return !application_define(&a, scratch) || a.d.is_data_dependent || is_same_without(&a, axis, scratch);
 }
 
 typedef bool ask_fn(const struct operator_call *call, int axis, struct arena *scratch);

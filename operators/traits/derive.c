@@ -309,10 +309,9 @@ static void find_traits_at(const struct scale *scale, const struct operator* op,
     bool is_first = scale == &scales[0];
     int wanted = f->n + (is_first ? WANTED : WANTED_OF_OTHERS), tries = is_first ? MOST_TRIES : MOST_TRIES_OF_OTHERS;
     struct random r = random_seed(1);
-    struct arena arena;
-    struct definition d;
+    ARENA(arena);
+    struct definition d FREED_BY(definition_free) = {0};
     struct probe p = {.scale = scale};
-    arena_init(&arena);
     definition_init(&d, &arena, 0, NULL);
     for (int i = 0; i < tries && f->n < wanted; i++) {
         struct arena_mark mark = arena_mark(&arena);
@@ -323,8 +322,6 @@ static void find_traits_at(const struct scale *scale, const struct operator* op,
             note_definition(&d, &p, f);
         arena_release(&arena, mark);
     }
-    definition_free(&d);
-    arena_free(&arena);
 }
 
 // Are axes carried along? Some applications may go entry by entry where others do not.

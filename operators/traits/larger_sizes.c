@@ -158,12 +158,10 @@ typedef bool compare_fn(const struct application *small, const struct applicatio
 
 static bool is_same_where_larger(struct application *small, int64_t size, compare_fn *compare, struct arena *scratch)
 {
-    struct application large;
+    struct application large FREED_BY(application_free);
     if (!application_copy(&large, &small->call) || !enlarge_sizes(&large, size, LARGER))
         return true;
-    bool is_same = !application_define(&large, scratch) || compare(small, &large, scratch);
-    definition_free(&large.d);
-    return is_same;
+    return !application_define(&large, scratch) || compare(small, &large, scratch);
 }
 
 static bool is_same_at_larger_sizes(const struct definition *d, const struct operator_call *call, compare_fn *compare,
@@ -200,14 +198,12 @@ static bool may_grow(const struct operator* op)
 
 static bool takes_times(const struct operator_call *call, int64_t times, struct arena *scratch)
 {
-    struct application large;
+    struct application large FREED_BY(application_free);
     if (!application_copy(&large, call) || !enlarge_sizes(&large, ALL_SIZES, times))
         return true;
     definition_init(&large.d, scratch, large.call.n_inputs, large.inputs);
     large.d.is_silent = true;
-    bool takes = !operator_check_call(&large.d, &large.call) || large.call.op->define(&large.d, &large.call);
-    definition_free(&large.d);
-    return takes;
+    return !operator_check_call(&large.d, &large.call) || large.call.op->define(&large.d, &large.call);
 }
 
 bool operator_takes_larger(const struct operator_call *call, struct arena *scratch)

@@ -51,11 +51,9 @@ static bool has_equal_values(const struct compared *c, struct application *other
 // What may be ill-typed is no other function then.
 static bool is_same(const struct compared *c, struct application *other, uint64_t *const *inputs, bool may_be_ill_typed)
 {
-    bool is_same = application_define(other, c->scratch)
-                       ? have_equal_types(&c->a.d, &other->d) && has_equal_values(c, other, inputs)
-                       : may_be_ill_typed;
-    definition_free(&other->d);
-    return is_same;
+    return application_define(other, c->scratch)
+               ? have_equal_types(&c->a.d, &other->d) && has_equal_values(c, other, inputs)
+               : may_be_ill_typed;
 }
 
 // --- promises --------------------------------------------------------------------------------------------------------
@@ -70,7 +68,7 @@ static bool inputs_agree(const struct operator_call *call)
 
 static bool may_be_exchanged(const struct compared *c)
 {
-    struct application other;
+    struct application other FREED_BY(application_free) = {0};
     uint64_t *inputs[MOST_KNOWN_INPUTS] = {c->values.inputs[1], c->values.inputs[0]};
     if (c->a.call.n_inputs != 2 || !application_copy(&other, &c->a.call))
         return c->a.call.n_inputs == 2;
@@ -82,7 +80,7 @@ static bool may_be_exchanged(const struct compared *c)
 // Other types may be refused: the sides of a rule are typed wherever it is applied.
 static bool is_same_of_floats(const struct compared *c, enum dtype dtype)
 {
-    struct application other;
+    struct application other FREED_BY(application_free);
     if (!application_copy(&other, &c->a.call))
         return true;
     for (int i = 0; i < other.call.n_inputs; i++)
@@ -95,7 +93,7 @@ static bool is_same_of_floats(const struct compared *c, enum dtype dtype)
 static bool is_same_of_joined(const struct compared *c)
 {
     static const struct split_tree pair = {1, NULL, NULL}, joined = {2, &pair, &pair};
-    struct application other;
+    struct application other FREED_BY(application_free) = {0};
     if (operator_has_role(c->a.call.op, ROLE_PART_SIZES) || !application_copy(&other, &c->a.call))
         return true;
     for (int i = 0; i < other.call.n_inputs; i++)
@@ -106,7 +104,7 @@ static bool is_same_of_joined(const struct compared *c)
 
 static bool is_same_when_resolved(const struct compared *c)
 {
-    struct application other, explicit;
+    struct application other FREED_BY(application_free) = {0}, explicit FREED_BY(application_free) = {0};
     struct attribute_value attributes[MAX_ATTRIBUTES];
     if (!c->a.call.op->resolve || !application_copy(&other, &c->a.call))
         return true;
@@ -115,21 +113,17 @@ static bool is_same_when_resolved(const struct compared *c)
     if (is_defined)
         other.call.op->resolve(&other.d, &other.call, attributes);
     other.call.attributes = attributes;
-    is_defined = is_defined && application_copy(&explicit, &other.call);
-    definition_free(&other.d);
-    return !is_defined || is_same(c, &explicit, c->values.inputs, false);
+    return !is_defined || !application_copy(&explicit, &other.call) || is_same(c, &explicit, c->values.inputs, false);
 }
 
 // Types at another value, not what is computed: whether it is typed, and how.
 static bool has_types_of_choice(const struct compared *c, int attribute, int64_t choice)
 {
-    struct application other;
+    struct application other FREED_BY(application_free);
     if (!application_copy(&other, &c->a.call))
         return true;
     other.ints[attribute][0] = choice;
-    bool has = application_define(&other, c->scratch) && have_equal_types(&c->a.d, &other.d);
-    definition_free(&other.d);
-    return has;
+    return application_define(&other, c->scratch) && have_equal_types(&c->a.d, &other.d);
 }
 
 static bool has_types_of_all_choices(const struct compared *c)
@@ -157,14 +151,13 @@ static bool keeps_order(const struct definition *d)
     const struct expr_node *read = &d->nodes.items[z->body];
     bool keeps = d->n_stages == 1 && d->n_inputs == 1 && read->kind == EXPR_READ && !d->is_data_dependent &&
                  type_elements(&z->type) == type_elements(&d->inputs[0]);
-    int64_t *variables = mem_new_array(int64_t, d->extents.count + 1);
+    LOCAL_ARRAY(int64_t, variables, d->extents.count + 1);
     for (int64_t place = 0; keeps && place < type_elements(&z->type); place++) {
         int64_t left = place;
         for (int axis = z->type.rank; axis-- > 0; left /= z->type.dim[axis])
             variables[z->first_variable + (uint32_t)axis] = left % z->type.dim[axis];
         keeps = place_read(d, read, variables) == place;
     }
-    mem_free_array(variables, d->extents.count + 1);
     return keeps;
 }
 

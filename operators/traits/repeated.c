@@ -78,7 +78,7 @@ unsigned operator_repeated_traits(const struct operator_call *call, struct arena
 {
     struct type row = type_make(call->n_inputs == 1 ? call->inputs[0].dtype : DTYPE_NONE, 1, (int64_t[]){N_NUMBERS});
     struct operator_call again = *call;
-    struct definition d;
+    struct definition d FREED_BY(definition_free) = {0};
     unsigned traits = 0;
     again.inputs = &row;
     if (call->n_inputs != 1)
@@ -89,6 +89,5 @@ unsigned operator_repeated_traits(const struct operator_call *call, struct arena
         definition_output(&d, 0)->rank == 1)
         traits = dtype_is_float(row.dtype) ? traits_of_reals(&d, arena)
                                            : traits_of_integers(&d, row.dtype == DTYPE_BOOL, arena);
-    definition_free(&d);
     return traits;
 }

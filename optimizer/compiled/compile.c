@@ -206,7 +206,6 @@ static bool write_file(struct compiling *c, const char *path, struct error *erro
 bool compiled_model_write(const struct compile_request *r, const char *path, struct error *error)
 {
     struct compiling c = {.request = r};
-    arena_init(&c.arena);
     bool is_done = prepare(&c, error);
     if (is_done) {
         choose_forms(&c);

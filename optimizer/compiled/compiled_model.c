@@ -314,7 +314,6 @@ bool compiled_model_read(struct compiled_model *ret_model, const char *path, con
 {
     struct reading r = {.m = ret_model, .path = path, .error = error};
     *ret_model = (struct compiled_model){0};
-    arena_init(&ret_model->arena);
     graph_init(&ret_model->graph, &ret_model->arena);
     bool is_read = compiled_frame_read(&r.frame, path, bytes, size, error) && read_manifest(&r);
     if (!is_read)

@@ -679,10 +679,8 @@ static int run_program(int argc, char **argv)
     }
     s.log.level = s.options.verbose ? LOG_DEBUG : LOG_WARNING;
     s.n = (size_t)count;
-    for (size_t i = 0; i < s.n; i++) {
+    for (size_t i = 0; i < s.n; i++)
         s.subjects[i].path = argv[1 + i];
-        arena_init(&s.subjects[i].arena);
-    }
     const struct used_file files[] = {
         {"the first model", s.subjects[0].path, FILE_READ},
         {"the second model", s.subjects[1].path, FILE_READ},

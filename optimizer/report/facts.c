@@ -34,7 +34,6 @@ void facts_end(struct facts *f)
 void facts_init(struct facts *f)
 {
     *f = (struct facts){0};
-    arena_init(&f->arena);
     facts_begin(f, FACT_GROUP, NULL, "");
 }
 

@@ -9,12 +9,6 @@
 
 #define MAX_NAMES 6   // of operators in one kind
 
-void graph_steps_init(struct graph_steps *s)
-{
-    *s = (struct graph_steps){0};
-    arena_init(&s->arena);
-}
-
 void graph_steps_free(struct graph_steps *s)
 {
     vec_free(&s->steps);

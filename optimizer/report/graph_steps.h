@@ -15,7 +15,6 @@ struct graph_steps {
     VEC(struct step_summary) steps;
     VEC(uint64_t) values;   // of each step: the value keys of the first outputs of the nodes that it computes
 };
-void graph_steps_init(struct graph_steps *s);
 void graph_steps_free(struct graph_steps *s);
 // Adds the steps that run each time, in order. The graph has no opaque nodes.
 bool graph_steps_collect(struct graph_steps *s, struct backend *b, const struct graph *g, struct error *error);

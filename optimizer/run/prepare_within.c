@@ -274,7 +274,6 @@ struct model *prepare_within(const struct within_request *r, struct within_error
     struct model *m = NULL;
     if (r->backend->options.error_budget == 0)
         return backend_prepare_from(r->backend, r->graph, r->layouts, NULL, r->weights, error);
-    arena_init(&j.arena);
     if (backend_list_choices(r->backend, r->graph, r->layouts, &j.arena, &all, error)) {
         add_choices(&j, &all);
         bool is_known = !j.suspects.count || within->passed == hash_of(&j);

@@ -534,7 +534,6 @@ struct coster *step_costs_open(struct worker *w, const struct step_costs_options
 {
     struct step_costs *c = mem_alloc_zero(sizeof *c);
     *c = (struct step_costs){.base.estimate = estimate, .worker = w, .options = *options};
-    arena_init(&c->arena);
     if (open_database(c, error) && measure_overhead(c, error))
         return &c->base;
     step_costs_close(&c->base);

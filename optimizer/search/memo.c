@@ -45,7 +45,6 @@ struct key_words spelling_key(const struct spelling *s)
 void memo_init(struct memo *m, size_t max_words)
 {
     *m = (struct memo){.max_words = max_words};
-    arena_init(&m->arena);
 }
 
 void memo_free(struct memo *m)

@@ -13,8 +13,6 @@
 void validator_init(struct validator *v)
 {
     *v = (struct validator){0};
-    arena_init(&v->scratch);
-    arena_init(&v->arena);
     memo_init(&v->memo, MAX_WORDS);
 }
 

@@ -80,7 +80,6 @@ size_t graph_weights_beyond_range(const struct graph *g, const double *magnitude
     graph_mark_live(g, live);
     match_mark_weights(g, is_weight);
     b.magnitudes = mem_new_array(double, g->tensors.count + 1);
-    arena_init(&b.arena);
     size_t count = bound_weights(&b, live, is_weight);
     arena_free(&b.arena);
     mem_free_array(b.magnitudes, g->tensors.count + 1);

@@ -15,7 +15,6 @@ int command_run(const struct program *program, void *options, int argc, char **a
     int code;
     if (!options_begin(program, &argc, argv, options, &code))
         return code;
-    arena_init(&c.arena);
     rule_set_init(&c.rules, &c.arena);
     property_set_init(&c.properties, &c.arena);
     code = work(&c, argc, argv, &error);
@@ -27,16 +26,14 @@ int command_run(const struct program *program, void *options, int argc, char **a
 
 bool command_write_list(const char *path, const char *key, const struct text *items, struct error *error)
 {
-    struct text out = {0};
+    TEXT(out);
     json_begin(&out, NULL, '{');
     json_begin(&out, key, '[');
     text_add(&out, items->count ? items->chars : "");
     json_end(&out, ']');
     json_end(&out, '}');
     text_add(&out, "\n");
-    bool is_written = file_write_text(path, out.chars, out.count, error);
-    text_free(&out);
-    return is_written;
+    return file_write_text(path, out.chars, out.count, error);
 }
 
 bool command_read_rules(struct command *c, int count, char **paths, const char *wanted, struct error *error)

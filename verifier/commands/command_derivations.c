@@ -90,11 +90,9 @@ static void print_cost(struct text *out, const char *which, struct program_cost 
 
 static bool is_made_of(const struct search *s, size_t place, const char *wanted)
 {
-    struct text text = {0};
+    TEXT(text);
     applications_print(&text, s->dv, s->results.items[place].program);
-    bool is = !wanted || (text.chars && strcmp(text.chars, wanted) == 0);
-    text_free(&text);
-    return is;
+    return !wanted || (text.chars && strcmp(text.chars, wanted) == 0);
 }
 
 static bool show_result(const struct search *s, int original, size_t place)
@@ -102,7 +100,7 @@ static bool show_result(const struct search *s, int original, size_t place)
     static const struct check_limits limits = {.n_random = 64, .most_work = 1e8};
     const struct derived_program *r = &s->results.items[place];
     bool agrees = programs_agree(s->dv, original, r->program, place, &limits);
-    struct text text = {0};
+    TEXT(text);
     text_printf(&text, "%zu: %s, as many as %.0f bytes moved, by ", place + 1, agrees ? "equal" : "NOT EQUAL", r->cost);
     search_print_path(&text, s, r->state);
     text_add(&text, s->states.items[r->state].before < 0 ? "matching alone\n" : "\n");
@@ -110,13 +108,12 @@ static bool show_result(const struct search *s, int original, size_t place)
     print_cost(&text, "derived", program_cost(s->dv, r->program));
     program_print(&text, s->dv, r->program);
     printf("%s\n", text.chars);
-    text_free(&text);
     return agrees;
 }
 
 static int show_search(const struct search *s, int original, const struct options *options)
 {
-    struct text counters = {0};
+    TEXT(counters);
     size_t n_wrong = 0, n_shown = 0;
     for (size_t i = 0; i < s->results.count && n_shown < (size_t)options->show; i++)
         if (is_made_of(s, i, options->made_of)) {
@@ -125,7 +122,6 @@ static int show_search(const struct search *s, int original, const struct option
         }
     search_print_counters(&counters, s);
     printf("%s", counters.chars);
-    text_free(&counters);
     return n_wrong ? EXIT_CHECK_FAILED : EXIT_DONE;
 }
 
@@ -161,13 +157,11 @@ static int derive(struct command *c, const struct definition *d, uint32_t weight
 
 static bool write_rules(const struct rule_set *set, const char *path, struct error *error)
 {
-    struct text text = {0};
+    TEXT(text);
     for (size_t i = 0; i < set->rules.count; i++)
         rule_print(&text, set->rules.items[i]);
-    bool is_written = path ? file_write_text(path, text.chars ? text.chars : "", text.count, error)
-                           : fputs(text.chars ? text.chars : "", stdout) >= 0;
-    text_free(&text);
-    return is_written;
+    return path ? file_write_text(path, text.chars ? text.chars : "", text.count, error)
+                : fputs(text.chars ? text.chars : "", stdout) >= 0;
 }
 
 static bool derive_family(const struct rule *family, const struct iterator_tables *tables, struct rule_set *rules,
@@ -202,11 +196,10 @@ static int derive_families(struct command *c, const char *path, struct error *er
 // Rules of the table of algorithms, as they are printed by themselves.
 static int make_bilinear(struct command *c, struct error *error)
 {
-    struct text text = {0};
+    TEXT(text);
     bilinear_rules_print(&text);
     bool is_done = rule_set_parse(&c->rules, "bilinear", text.chars, text.count, error) &&
                    write_rules(&c->rules, ((const struct options *)c->options)->output, error);
-    text_free(&text);
     return is_done ? EXIT_DONE : COMMAND_FAILED;
 }
 
@@ -218,7 +211,7 @@ static bool is_of_rules(const char *path)
 
 static int derive_file(struct command *c, int count, char **arguments, struct error *error)
 {
-    struct definition d;
+    struct definition d FREED_BY(definition_free) = {0};
     uint32_t weights;
     bool is_bilinear = ((const struct options *)c->options)->is_bilinear;
     if (is_bilinear && count == 0)
@@ -232,9 +225,7 @@ static int derive_file(struct command *c, int count, char **arguments, struct er
     if (!read_definition(c, arguments[0], &d, error))
         return COMMAND_FAILED;
     bool is_known = find_weights(c->options, d.n_inputs, &weights, error);
-    int code = is_known ? derive(c, &d, weights, error) : COMMAND_FAILED;
-    definition_free(&d);
-    return code;
+    return is_known ? derive(c, &d, weights, error) : COMMAND_FAILED;
 }
 
 int command_derivations(int argc, char **argv)

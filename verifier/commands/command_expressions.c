@@ -53,11 +53,10 @@ static void find_types(const struct graph *g, struct type *ret_types)
 
 static bool compose_side(struct sides *s, const struct graph *g, int *ret_scopes)
 {
-    int *tensors = mem_new_array(int, g->tensors.count + 1);
+    LOCAL_ARRAY(int, tensors, g->tensors.count + 1);
     bool is_composed = graph_compose(g, &s->composition, tensors);
     for (size_t i = 0; is_composed && i < g->outputs.count; i++)
         ret_scopes[i] = composition_scope_of(&s->composition, tensors[g->outputs.items[i]]);
-    mem_free_array(tensors, g->tensors.count + 1);
     return is_composed;
 }
 
@@ -77,8 +76,8 @@ static bool compose_sides(struct sides *s, const struct rule *r, const struct ex
 static void print_scope(const struct sides *s, int scope, const char *indent)
 {
     const char *names[MAX_RULE_VARIABLES];
-    struct definition d;
-    struct text text = {0};
+    struct definition d FREED_BY(definition_free) = {0};
+    TEXT(text);
     for (uint32_t v = 0; v < s->rule->pattern.n_variables; v++)
         names[v] = s->rule->pattern.variables[v];
     composition_extract(&s->composition, scope, &d);
@@ -87,19 +86,16 @@ static void print_scope(const struct sides *s, int scope, const char *indent)
         end = line + strcspn(line, "\n");
         printf("%s%.*s\n", indent, (int)(end - line), line);
     }
-    text_free(&text);
-    definition_free(&d);
 }
 
 static void print_inputs(const struct sides *s)
 {
-    struct text text = {0};
+    TEXT(text);
     for (uint32_t v = 0; v < s->rule->pattern.n_variables; v++) {
         text_printf(&text, "%s ?%s ", v ? "," : "", s->rule->pattern.variables[v]);
         type_print(&text, &s->types[v]);
     }
     printf("%s: %s of%s\n", s->rule->name, s->are_same ? "one expression" : "two expressions", text.chars);
-    text_free(&text);
 }
 
 static void print_sides(const struct sides *s)

@@ -363,7 +363,8 @@ static bool decide(const struct model_comparison *run, struct text *out)
 
 static bool report(const struct model_comparison *run)
 {
-    struct text stages = {0}, verdict = {0};
+    TEXT(stages);
+    TEXT(verdict);
     if (run->binding) {
         text_add(&stages, "at ");
         text_add_shown(&stages, run->binding);
@@ -381,8 +382,6 @@ static bool report(const struct model_comparison *run)
     if (!run->options.quiet)
         text_show(stdout, stages.chars);
     text_show(stdout, verdict.chars);
-    text_free(&stages);
-    text_free(&verdict);
     return is_equal;
 }
 
@@ -461,7 +460,7 @@ static bool compare_at(struct model_comparison *run, const struct imported_model
                        bool *ret_equal, struct error *error)
 {
     struct option_list *shapes = &run->options.shapes;
-    struct text text = {0};
+    TEXT(text);
     size_t n_given = shapes->count;
     for (size_t i = 0; i < m->symbols.count; i++) {
         shapes->items[shapes->count] = arena_printf(&run->arena, "%s=%" PRId64, m->symbols.items[i].name, binding[i]);
@@ -471,7 +470,6 @@ static bool compare_at(struct model_comparison *run, const struct imported_model
     bool is_done = compare_once(run, ret_equal, error);
     run->binding = NULL;
     shapes->count = n_given;
-    text_free(&text);
     return is_done;
 }
 
@@ -533,7 +531,6 @@ int command_model(int argc, char **argv)
     if (!options_begin(&program, &argc, argv, &run.options, &code))
         return code;
     run.log = (struct log){stderr, program.name, run.options.quiet ? LOG_QUIET : LOG_WARNING};
-    arena_init(&run.arena);
     rule_set_init(&run.rules, &run.arena);
     if (argc != 2)
         error_set_code(&error, EXIT_USAGE, NULL, "expected two models (see --help)");

@@ -128,7 +128,7 @@ static void print_outcome(const struct properties_run *run, size_t i)
 {
     const struct property *p = run->set->properties.items[i];
     const struct outcome *o = &run->outcomes[i];
-    struct text out = {0};
+    TEXT(out);
     text_printf(&out, "%s: ", p->name);
     if (o->is_known)
         text_printf(&out, "%s (it ships)\n", property_standing_name(standing_of(run, i)));
@@ -140,7 +140,6 @@ static void print_outcome(const struct properties_run *run, size_t i)
     if (counterexample->count)
         text_printf(&out, "  %s:%u:%u: %s\n", p->file, p->line, p->column, counterexample->chars);
     text_show(stdout, out.chars);
-    text_free(&out);
 }
 
 static void print_meanings(const struct properties_run *run)
@@ -169,12 +168,10 @@ static void add_json(struct text *out, const struct properties_run *run, size_t 
 
 static bool write_json(const struct properties_run *run, struct error *error)
 {
-    struct text items = {0};
+    TEXT(items);
     for (size_t i = 0; run->options->json && i < run->set->properties.count; i++)
         add_json(&items, run, i);
-    bool is_written = !run->options->json || command_write_list(run->options->json, "properties", &items, error);
-    text_free(&items);
-    return is_written;
+    return !run->options->json || command_write_list(run->options->json, "properties", &items, error);
 }
 
 static bool print_all(const struct properties_run *run)

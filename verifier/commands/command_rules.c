@@ -141,8 +141,6 @@ static void prove_all(struct rules_run *run)
     run->reports = arena_array(run->arena, struct rule_report, n + 1);
     const uint32_t *originals = find_reversed_rules((const struct rule *const *)run->set->rules.items, n, run->arena);
     in_hand_start(&run->in_hand, run->arena, run->options->quiet ? NULL : stderr, "rules", n, threads);
-    for (int t = 0; t < threads; t++)
-        arena_init(&run->arenas[t]);
 #pragma omp parallel num_threads(threads)
     prove_as_one_of_many(run, originals);
     in_hand_end(&run->in_hand);
@@ -221,7 +219,8 @@ static bool goes_with_proved(const struct rules_run *run, const struct rule_repo
 static bool write_reports(struct rules_run *run, const char *path, bool wants_proved, struct error *error)
 {
     const struct rule_report **sorted = sort_reports(run);
-    struct text out = {0}, reason = {0};
+    TEXT(out);
+    TEXT(reason);
     for (size_t i = 0; i < run->set->rules.count; i++) {
         if (goes_with_proved(run, sorted[i]) != wants_proved)
             continue;
@@ -234,8 +233,6 @@ static bool write_reports(struct rules_run *run, const char *path, bool wants_pr
         rule_print(&out, wants_proved ? &sorted[i]->proved : sorted[i]->rule);
     }
     bool is_written = file_write_text(path, out.chars ? out.chars : "", out.count, error);
-    text_free(&out);
-    text_free(&reason);
     return is_written;
 }
 
@@ -249,7 +246,7 @@ static bool write_all(struct rules_run *run, struct error *error)
 
 static void add_json(struct text *out, const struct rule_report *report)
 {
-    struct text condition = {0};
+    TEXT(condition);
     json_begin(out, NULL, '{');
     json_add_string(out, "name", report->rule->name);
     json_add_count(out, "line", report->rule->line);
@@ -264,22 +261,19 @@ static void add_json(struct text *out, const struct rule_report *report)
     json_end(out, ']');
     counterexample_add_json(out, "counterexample", rule_report_counterexample(report));
     json_end(out, '}');
-    text_free(&condition);
 }
 
 static bool write_json(const struct rules_run *run, struct error *error)
 {
-    struct text items = {0};
+    TEXT(items);
     for (size_t i = 0; run->options->json && i < run->set->rules.count; i++)
         add_json(&items, &run->reports[i]);
-    bool is_written = !run->options->json || command_write_list(run->options->json, "rules", &items, error);
-    text_free(&items);
-    return is_written;
+    return !run->options->json || command_write_list(run->options->json, "rules", &items, error);
 }
 
 static void print_report(const struct rules_run *run, const struct rule_report *report)
 {
-    struct text out = {0};
+    TEXT(out);
     text_printf(&out, "%s: %s", report->rule->name, rule_outcome_name(report->outcome));
     for (uint32_t i = 0; i < report->added.count; i++) {
         text_add(&out, " ");
@@ -298,7 +292,6 @@ static void print_report(const struct rules_run *run, const struct rule_report *
         text_add(&out, "\n");
     }
     text_show(stdout, out.chars);
-    text_free(&out);
 }
 
 static int compare_seconds(const void *a, const void *b)

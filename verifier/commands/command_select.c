@@ -48,24 +48,20 @@ static const struct program program = {
 
 static bool write_kept(const struct selection *s, const struct rule_set *set, const char *path, struct error *error)
 {
-    struct text out = {0};
+    TEXT(out);
     for (size_t i = 0; i < set->rules.count; i++)
         if (s->uses[i] == RULE_IS_KEPT)
             rule_print(&out, s->rules[i]);
-    bool is_written = file_write_text(path, out.chars ? out.chars : "", out.count, error);
-    text_free(&out);
-    return is_written;
+    return file_write_text(path, out.chars ? out.chars : "", out.count, error);
 }
 
 static bool write_dropped(const struct selection *s, const struct rule_set *set, const char *path, struct error *error)
 {
-    struct text out = {0};
+    TEXT(out);
     for (size_t i = 0; i < set->rules.count; i++)
         if (s->uses[i] != RULE_IS_KEPT)
             text_printf(&out, "%-40s %s\n", set->rules.items[i]->name, rule_use_name(s->uses[i]));
-    bool is_written = file_write_text(path, out.chars ? out.chars : "", out.count, error);
-    text_free(&out);
-    return is_written;
+    return file_write_text(path, out.chars ? out.chars : "", out.count, error);
 }
 
 static void print_counts(const struct selection *s, double seconds)

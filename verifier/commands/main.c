@@ -46,23 +46,20 @@ static int print_description(void)
     const char *names[N_SUB_COMMANDS + 1] = {0};
     struct program program = {
         .name = "taso-verify", .usage = "COMMAND [...]", .summary = summary, .commands = names, .examples = examples};
-    struct text text = {0};
+    TEXT(text);
     for (size_t i = 0; i < N_SUB_COMMANDS; i++)
         names[i] = sub_commands[i].name;
     options_add_description(&text, &program, NULL);
-    int code = fputs(text.chars, stdout) < 0 ? EXIT_BAD_INPUT : EXIT_DONE;
-    text_free(&text);
-    return code;
+    return fputs(text.chars, stdout) < 0 ? EXIT_BAD_INPUT : EXIT_DONE;
 }
 
 static int refuse(const char *name)
 {
     struct error error;
-    struct text known = {0};
+    TEXT(known);
     for (size_t i = 0; i < N_SUB_COMMANDS; i++)
         text_printf(&known, "%s%s", i ? ", " : "", sub_commands[i].name);
     error_set_code(&error, EXIT_USAGE, NULL, "unknown command %.100s: there are %s", name, known.chars);
-    text_free(&known);
     return error_exit("taso-verify", &error);
 }
 

@@ -168,7 +168,7 @@ static void rewrite_everywhere(struct search *s, const struct place *at, uint32_
 
 static void add_chain(struct search *s, struct derivation *d)
 {
-    VEC(uint32_t) first_half = {0};
+    LOCAL_VEC(uint32_t, first_half);
     for (uint32_t v = s->meeting[0]; v != UINT32_MAX; v = s->visited.items[v].from)
         vec_push(&first_half, v);
     while (first_half.count) {
@@ -180,13 +180,12 @@ static void add_chain(struct search *s, struct derivation *d)
         struct derivation_step step = {s->visited.items[s->visited.items[v].from].term, s->visited.items[v].property};
         vec_push(&d->steps, step);
     }
-    vec_free(&first_half);
 }
 
 bool property_derivation_find(struct derivation *ret_derivation, const struct axioms *axioms, const struct equation *eq,
                               uint32_t goal, const struct entailment *proof, uint32_t term_limit)
 {
-    struct sentence_list obligations = {0};
+    struct sentence_list obligations FREED_BY(sentence_list_free) = {0};
     *ret_derivation = (struct derivation){0};
     logic_copy(&ret_derivation->logic, &axioms->logic);
     struct search s = {.l = &ret_derivation->logic, .axioms = axioms, .proof = proof, .limit = term_limit};
@@ -201,7 +200,6 @@ bool property_derivation_find(struct derivation *ret_derivation, const struct ax
     }
     if (s.has_met)
         add_chain(&s, ret_derivation);
-    sentence_list_free(&obligations);
     vec_free(&s.visited);
     table_free(&s.by_term);
     return s.has_met;

@@ -145,7 +145,7 @@ static bool is_in_reach(const struct relevance *r, const struct triggers *trigge
 void relevance_close(struct relevance *r, const struct sentence_list *axioms, const struct triggers *triggers)
 {
     size_t n = axioms->items.count, n_found = 0, before;
-    bool *is_found = mem_alloc_zero(n * sizeof *is_found);
+    LOCAL_ZEROS(bool, is_found, n);
     do {
         before = n_found;
         for (size_t i = 0; i < n; i++)
@@ -158,5 +158,4 @@ void relevance_close(struct relevance *r, const struct sentence_list *axioms, co
     for (size_t i = 0; i < n; i++)
         if (is_found[i])
             vec_push(&r->axioms, (uint32_t)i);
-    mem_free_array(is_found, n);
 }

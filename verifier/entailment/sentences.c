@@ -9,12 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void logic_init(struct logic *l)
-{
-    *l = (struct logic){0};
-    arena_init(&l->arena);
-}
-
 void logic_free(struct logic *l)
 {
     vec_free(&l->symbols);
@@ -26,7 +20,7 @@ void logic_free(struct logic *l)
 
 void logic_copy(struct logic *ret_copy, const struct logic *l)
 {
-    logic_init(ret_copy);
+    *ret_copy = (struct logic){0};
     for (size_t i = 0; i < l->symbols.count; i++)
         vec_push(&ret_copy->symbols, l->symbols.items[i]);
     for (size_t i = 0; i < l->nodes.count; i++)
@@ -74,7 +68,7 @@ static void print_sort(struct text *out, logic_sort sort)
 static uint32_t find_symbol(struct logic *l, const char *base, enum symbol_role role, uint32_t n,
                             const logic_sort *arguments, logic_sort result)
 {
-    struct text name = {0};
+    TEXT(name);
     text_add(&name, base);
     text_add(&name, ":");
     for (uint32_t i = 0; i < n; i++)
@@ -92,7 +86,6 @@ static uint32_t find_symbol(struct logic *l, const char *base, enum symbol_role 
         found = (uint32_t)l->symbols.count - 1;
         table_insert(&l->by_name, hash, found);
     }
-    text_free(&name);
     return found;
 }
 
@@ -152,15 +145,13 @@ static logic_term logic_predicate(struct logic *l, const char *name, logic_term 
 
 static logic_term list_constant(struct logic *l, const struct attribute_value *value)
 {
-    struct text name = {0};
+    TEXT(name);
     text_add(&name, "[");
     for (uint32_t i = 0; i < value->count; i++)
         text_printf(&name, "%s%" PRId64, i ? " " : "", value->ints[i]);
     text_add(&name, "]");
     logic_sort sort = value->count ? SORT_LIST : SORT_EMPTY_LIST;
-    logic_term t = apply(l, name.chars, ROLE_CONSTANT, 0, NULL, sort, NULL);
-    text_free(&name);
-    return t;
+    return apply(l, name.chars, ROLE_CONSTANT, 0, NULL, sort, NULL);
 }
 
 static logic_term integer_constant(struct logic *l, int64_t n)
@@ -190,11 +181,9 @@ static logic_term fresh_variable(struct translation *tr, const char *sigil, cons
         tr->sorts[tr->n_variables] = sort;
         return find_term(tr->l, (struct logic_node){.is_variable = true, .index = tr->n_variables++, .sort = sort});
     }
-    struct text text = {0};
+    TEXT(text);
     text_printf(&text, "%s%s", sigil, name);
-    logic_term t = apply(tr->l, text.chars, ROLE_CONSTANT, 0, NULL, sort, NULL);
-    text_free(&text);
-    return t;
+    return apply(tr->l, text.chars, ROLE_CONSTANT, 0, NULL, sort, NULL);
 }
 
 static logic_term tensor_variable(struct translation *tr, uint32_t v)
@@ -546,7 +535,6 @@ bool logic_translate(struct logic *l, const struct equation *eq, const struct kn
     struct translation tr = {.l = l, .eq = eq, .ranks = ranks, .is_axiom = is_axiom};
     memset(tr.tensors, 0xff, sizeof tr.tensors);
     memset(tr.lists, 0xff, sizeof tr.lists);
-    arena_init(&tr.scratch);
     struct sentence s = translate(&tr);
     arena_free(&tr.scratch);
     if (tr.cannot_be_stated)

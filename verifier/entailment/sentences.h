@@ -64,7 +64,6 @@ struct sentence_list {
     VEC(struct sentence) items;
 };
 
-void logic_init(struct logic *l);
 void logic_free(struct logic *l);
 void logic_copy(struct logic *ret_copy, const struct logic *l);   // shares what `l` has in its arena, which must stay
 // The sentence that the equation is at the ranks that are known of it: those of an obligation are of well-typed terms

@@ -22,7 +22,6 @@ struct theory {
 void axioms_make(struct axioms *ret_axioms, const struct property_set *properties)
 {
     *ret_axioms = (struct axioms){.properties = properties};
-    logic_init(&ret_axioms->logic);
     for (size_t i = 0; i < properties->properties.count; i++) {
         struct equation eq = equation_of_property(properties->properties.items[i]);
         if (text_moves_partial_functions(&eq))

@@ -10,7 +10,6 @@
 void points_init(struct points *p, const struct polys *polys)
 {
     *p = (struct points){.polys = polys, .random = random_seed(1)};
-    arena_init(&p->arena);
 }
 
 void points_free(struct points *p)

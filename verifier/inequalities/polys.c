@@ -37,7 +37,6 @@ static poly intern(struct polys *p, const struct sum_of_monomials *s)
 void polys_init(struct polys *p)
 {
     *p = (struct polys){0};
-    arena_init(&p->arena);
     poly zero = intern(p, &(struct sum_of_monomials){0});
     assert(zero == POLY_ZERO);
     (void)zero;

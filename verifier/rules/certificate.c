@@ -35,13 +35,11 @@ static void print_tests(struct text *out, const struct rule_report *report)
 
 const char *rule_certificate(const struct rule_report *report, struct arena *a)
 {
-    struct text out = {0};
+    TEXT(out);
     text_add(&out, rule_report_is_proved(report) ? "(proof" : "(checked");
     if (rule_report_is_proved(report))
         print_argument(&out, report);
     print_tests(&out, report);
     text_add(&out, ")");
-    const char *text = arena_string(a, out.chars);
-    text_free(&out);
-    return text;
+    return arena_string(a, out.chars);
 }

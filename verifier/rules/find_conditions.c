@@ -248,8 +248,7 @@ static struct choice find_best_choice(struct atom_search *s)
 
 struct found_condition find_weakest_condition(struct judge *j, const struct equation *eq, struct arena *a)
 {
-    struct arena samples;   // megabytes of them
-    arena_init(&samples);
+    struct arena samples = {0};   // megabytes of them
     struct atom_search *s = arena_new(&samples, struct atom_search);
     s->equation = eq;
     s->arena = &samples;

@@ -95,8 +95,7 @@ const uint32_t *find_reversed_rules(const struct rule *const *rules, size_t n, s
     struct writing w = {0};
     struct key_set met = {0};
     VEC(uint32_t) first = {0};   // rule of each
-    struct arena keys;
-    arena_init(&keys);
+    struct arena keys = {0};
     for (uint32_t i = 0; i < n; i++) {
         reversed[i] = NO_RULE;
         if (rules[i]->n_conditions)

@@ -38,12 +38,11 @@ static bool is_good_now(struct validation *v, const struct property *p)
     struct judgement tested;
     struct equation eq = equation_of_property(p);
     judge_equation(&v->judge, &eq, &tested);
-    struct property_verdict verdict = property_verdict_find(p, &tested, &v->symbols);
+    struct property_verdict verdict FREED_BY(property_verdict_free) = property_verdict_find(p, &tested, &v->symbols);
     bool is_good = property_verdict_is_good(&verdict);
     if (!is_good)
         log_warning(v->log, "%s:%u:%u: no proof rests on %s, which is %s: see taso-verify properties", p->file, p->line,
                     p->column, p->name, property_standing_name(verdict.standing));
-    property_verdict_free(&verdict);
     return is_good;
 }
 

@@ -5,12 +5,6 @@
 
 #define LARGEST_SIZE 4
 
-void applications_init(struct applications *a)
-{
-    *a = (struct applications){0};
-    arena_init(&a->arena);
-}
-
 void applications_free(struct applications *a)
 {
     key_set_free(&a->keys);
@@ -69,7 +63,7 @@ static bool is_defined(struct definition *d, const struct outline *o, int64_t si
 static struct applied ask(struct applications *a, const struct outline *o)
 {
     struct applied result = {0};
-    struct definition d;
+    struct definition d FREED_BY(definition_free) = {0};
     definition_init(&d, &a->arena, 0, NULL);
     d.is_silent = true;
     int64_t first = n_parts(o) ? n_parts(o) : 1, last = n_parts(o) ? n_parts(o) : LARGEST_SIZE;
@@ -80,7 +74,6 @@ static struct applied ask(struct applications *a, const struct outline *o)
     for (uint32_t i = 0; i < result.n_outputs; i++)
         outputs[i] = *definition_output(&d, (int)i);
     result.outputs = outputs;
-    definition_free(&d);
     return result;
 }
 

@@ -27,7 +27,6 @@ struct applications {
     struct key_set keys;
     VEC(struct applied) answers;
 };
-void applications_init(struct applications *a);
 void applications_free(struct applications *a);
 // False: it has too many inputs.
 bool applications_ask(struct applications *a, const struct outline *o, struct applied *ret_answer);

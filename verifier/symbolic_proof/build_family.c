@@ -46,7 +46,7 @@ static void find_meaning(struct family *f, uint32_t node)
     poly *integers = arena_array(f->arena, poly, d->nodes.count + 1);
     poly *extents = arena_array(f->arena, poly, d->extents.count + 1);
     poly(*dims)[MAX_RANK] = arena_alloc_zero(f->arena, sizeof *dims * (size_t)(d->n_stages + 1), _Alignof(poly));
-    struct known_integers known = known_integers_of_node(f, node);
+    struct known_integers known FREED_BY(known_integers_free) = known_integers_of_node(f, node);
     int64_t values[LANES];
     for (int i = 0; i < d->n_stages; i++)
         for (int axis = 0; axis < d->stages[i].type.rank; axis++) {
@@ -60,7 +60,6 @@ static void find_meaning(struct family *f, uint32_t node)
     for (size_t e = 0; e < d->nodes.count; e++)
         integers[e] = is_integer_of(&d->nodes.items[e]) ? integer_of(f, &known, node, e) : NO_POLY;
     f->meanings[node] = (struct meaning){d, integers, extents, (const poly(*)[MAX_RANK])dims};
-    known_integers_free(&known);
 }
 
 // --- building --------------------------------------------------------------------------------------------------------

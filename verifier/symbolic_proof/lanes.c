@@ -245,7 +245,7 @@ static bool has_one_form_at_ends(struct family *f, const struct lane *lane, uint
 {
     const struct definition *usual = &lane->definitions[node];
     struct operator_call call;
-    struct definition d;
+    struct definition d FREED_BY(definition_free) = {0};
     int role = operator_find_role(f->equation->pattern->nodes.items[node].op, ROLE_STRIDE);
     bool is_one = true;
     if (role < 0 || !find_call(f, lane, node, &call))
@@ -258,7 +258,6 @@ static bool has_one_form_at_ends(struct family *f, const struct lane *lane, uint
         for (int end = 0; end < 2; end++, size += stride - 1)
             is_one = is_one && (!define_resized(f, &call, axis, size, result, &d) || have_one_form(usual, &d));
     }
-    definition_free(&d);
     return is_one;
 }
 

@@ -15,9 +15,7 @@
 
 void symbolic_prover_init(struct symbolic_prover *prover)
 {
-    prover->lanes = lanes_make();
-    arena_init(&prover->arena);
-    applications_init(&prover->applications);
+    *prover = (struct symbolic_prover){.lanes = lanes_make()};
 }
 
 void symbolic_prover_free(struct symbolic_prover *prover)

@@ -146,7 +146,7 @@ static bool refuses_window(struct family *f, const struct operator* op, int64_t 
     struct type image = type_make(DTYPE_F32, 3, (int64_t[]){1, 1, 3});
     struct attribute_value attributes[MAX_ATTRIBUTES];
     struct operator_call call = {op, 1, &image, attributes};
-    struct definition d;
+    struct definition d FREED_BY(definition_free) = {0};
     for (int i = 0; i < operator_n_attributes(op); i++) {
         int64_t *ints = arena_array(f->arena, int64_t, 2);
         attributes[i] = (struct attribute_value){1, ints};
@@ -159,9 +159,7 @@ static bool refuses_window(struct family *f, const struct operator* op, int64_t 
     }
     definition_init(&d, f->arena, 1, &image);
     d.is_silent = true;
-    bool refuses = !operator_define(&d, &call);
-    definition_free(&d);
-    return refuses;
+    return !operator_define(&d, &call);
 }
 
 static bool wants_pads(struct family *f, const struct operator* op)
@@ -417,7 +415,7 @@ static void is_constant(struct family *f, uint32_t node)
 {
     const struct list_of_polys *shape =
         &f->of_node[node][operator_find_role(f->equation->pattern->nodes.items[node].op, ROLE_SHAPE)];
-    struct definition d;
+    struct definition d FREED_BY(definition_free) = {0};
     if (shape->n > MAX_RANK) {
         is_lost(f);
         return;
@@ -438,7 +436,6 @@ static void is_constant(struct family *f, uint32_t node)
         else if (asked == SIZE_ODD)
             family_exact_quotient(f, poly_sub(f->polys, shape->items[i], one), poly_const(f->polys, 2), shape, i);
     }
-    definition_free(&d);
 }
 
 // Ranks and axes say all of operators of one tensor without lists of sizes; the others have sizes of their own.

@@ -11,7 +11,6 @@ void judge_init(struct judge *j)
 {
     *j = (struct judge){.step_limit = RULE_STEP_LIMIT, .instance_limit = RULE_INSTANCE_LIMIT, .adds_conditions = true};
     typing_init(&j->typing);
-    arena_init(&j->scratch);
 }
 
 void judge_free(struct judge *j)
@@ -270,10 +269,9 @@ void judge_equation(struct judge *j, const struct equation *eq, struct judgement
 
 void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit_fn *visit, void *context)
 {
-    struct judgement scratch = {0};
+    struct judgement scratch FREED_BY(judgement_free) = {0};
     struct test t = {.equation = eq, .result = &scratch, .visit = visit, .context = context};
     test_all(j, &t);
-    judgement_free(&scratch);
 }
 
 static bool stop_at_difference(void *context, struct instance *in, enum comparison outcome)

@@ -130,9 +130,7 @@ struct assignment assignment_find(size_t n_variables, const int *n_values, size_
 double assignment_work(size_t n_variables, const int *n_values, size_t n_tables, const struct cost_table *tables,
                        const struct assignment_limits *limits, struct arena *arena)
 {
-    struct elimination e;
+    struct elimination e FREED_BY(elimination_free);
     elimination_init(&e, n_variables, n_values, n_tables, tables, arena);
-    double work = eliminate_all(&e, limits);
-    elimination_free(&e);
-    return work;
+    return eliminate_all(&e, limits);
 }

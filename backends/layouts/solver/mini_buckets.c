@@ -128,7 +128,7 @@ static int best_value(const struct elimination *e, const struct bucket *b, int *
 double mini_buckets_find(size_t n_variables, const int *n_values, size_t n_tables, const struct cost_table *tables,
                          size_t most_entries, struct arena *arena, int *ret_values)
 {
-    struct elimination e;
+    struct elimination e FREED_BY(elimination_free);
     struct partition p = {.n = 0};
     struct bucket *buckets = arena_array(arena, struct bucket, n_variables + 1);
     size_t n = 0;
@@ -137,10 +137,8 @@ double mini_buckets_find(size_t n_variables, const int *n_values, size_t n_table
         buckets[n++] = eliminate(&e, v, most_entries, &p);
     while (n-- > 0)
         ret_values[buckets[n].variable] = best_value(&e, &buckets[n], ret_values);
-    double bound = e.constant;
     for (size_t i = 0; i < p.buckets.count; i++)
         vec_free(&p.buckets.items[i]);
     vec_free(&p.buckets);
-    elimination_free(&e);
-    return bound;
+    return e.constant;
 }

@@ -122,7 +122,6 @@ bool export_alone(const struct graph *g, int64_t opset, const struct alone_weigh
     struct onnx_model *model;
     s->arena = arena;
     s->weights = weights;
-    arena_init(&s->imported.arena);
     fill(s, g, opset);
     bool is_exported = export_model(&s->imported, g, &model, NULL, error);
     if (is_exported)

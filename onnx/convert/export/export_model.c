@@ -145,8 +145,8 @@ static void add_names(struct key_set *names, const struct onnx_list *infos)
 // it, and of one node it may know the rank (Gemm) and not of what is written instead (MatMul).
 static void declare_captured(struct exporter *x, struct onnx_graph *g)
 {
-    struct key_set declared = {0};
-    VEC(struct onnx_value_info *) added = {0};
+    struct key_set declared FREED_BY(key_set_free) = {0};
+    LOCAL_VEC(struct onnx_value_info *, added);
     add_names(&declared, &g->value_infos);
     add_names(&declared, &g->outputs);
     for (node_id n = 0; n < x->graph->nodes.count; n++) {
@@ -164,8 +164,6 @@ static void declare_captured(struct exporter *x, struct onnx_graph *g)
     for (size_t i = 0; i < added.count; i++)
         all.items[all.count++] = added.items[i];
     g->value_infos = all;
-    vec_free(&added);
-    key_set_free(&declared);
 }
 
 static bool is_bound(const struct exporter *x, const struct onnx_dimension *declared, int64_t size)
@@ -203,7 +201,7 @@ static struct onnx_value_info *with_bound_shape(struct exporter *x, struct onnx_
 // and who set them to something else would get neither.
 static void write_inputs(struct exporter *x, struct onnx_graph *g)
 {
-    struct key_set declared = {0}, initializers = {0};
+    struct key_set declared FREED_BY(key_set_free) = {0}, initializers FREED_BY(key_set_free) = {0};
     struct onnx_list inputs = {arena_array(x->arena, void *, g->inputs.count + g->initializers.count + 1), 0};
     bool has_defaults = x->model->file->model->ir_version >= DEFAULTS_SINCE;
     size_t next = 0;
@@ -226,8 +224,6 @@ static void write_inputs(struct exporter *x, struct onnx_graph *g)
             inputs.items[inputs.count++] = declare_initializer(x, t);
     }
     g->inputs = inputs;
-    key_set_free(&initializers);
-    key_set_free(&declared);
 }
 
 // What is written is for inference: what trained it would find weights no more that were folded into others.

@@ -41,12 +41,11 @@ bool joins_concatenations(const struct exporter *x, node_id node)
 
 bool make_concat(struct making *m, const struct row *row)
 {
-    name_list names = {0};
+    LOCAL_LIST(name_list, names);
     for (uint32_t i = 0; i < m->node->n_inputs; i++)
         collect_joined(m->x, m->inputs[i], int_of(m, "axis"), &names);
     struct onnx_node *n = emit(m->x, row->onnx, (uint32_t)names.count, names.items, m->output);
     set_int_attribute(m->x, n, "axis", int_of(m, "axis"));
-    vec_free(&names);
     return true;
 }
 
@@ -127,14 +126,12 @@ bool make_split(struct making *m, const struct row *row)
 {
     int64_t sizes[MAX_OUTPUTS];
     bool is_input = opset_of(m) >= 13;
-    name_list parts = {0};
+    LOCAL_LIST(name_list, parts);
     if (leave_to_earlier_split(m))
         return true;
     collect_parts(m->x, m->id, &parts, sizes);
-    if (!is_input && has_varying_size(m, (uint32_t)parts.count, sizes)) {
-        vec_free(&parts);
+    if (!is_input && has_varying_size(m, (uint32_t)parts.count, sizes))
         return cannot_export(m->x, "a split into sizes that are not known needs operator set 13");
-    }
     const char *names[2] = {input_name(m, 0), NULL};
     if (is_input)
         names[1] = list_of_sizes(m, (uint32_t)parts.count, sizes);
@@ -144,6 +141,5 @@ bool make_split(struct making *m, const struct row *row)
     set_int_attribute(m->x, n, "axis", int_of(m, "axis"));
     if (!is_input)
         set_ints_attribute(m->x, n, "split", (uint32_t)parts.count, sizes);
-    vec_free(&parts);
     return true;
 }

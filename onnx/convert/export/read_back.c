@@ -127,12 +127,11 @@ static struct type expected_type(const struct reading *r, const struct type *exp
 static bool tell_difference(const struct reading *r, const char *name, const struct type *expected,
                             const struct type *read)
 {
-    struct text text = {0};
+    TEXT(text);
     type_print(&text, read);
     text_add(&text, " and not ");
     type_print(&text, expected);
     error_set_code(r->error, EXIT_UNSUPPORTED, r->written->path, "read back, %s is %s", name, text.chars);
-    text_free(&text);
     return false;
 }
 

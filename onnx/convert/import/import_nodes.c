@@ -285,10 +285,9 @@ struct folded {
 // What is large and more than it is computed of, without its repetitions. False: it has none.
 static bool fold_repetition(struct importer *im, const struct conversion *c, uint32_t output, struct folded *ret)
 {
-    struct arena whole;
+    ARENA(whole);
     const struct graph *g = &im->model->graph;
     double before = im->folding_operations;
-    arena_init(&whole);
     void *data = folding_take_room_for(im, g, c->outputs[output])
                      ? (void *)(uintptr_t)evaluate_constant(im->model, g, c->outputs[output], &whole)
                      : NULL;
@@ -296,7 +295,6 @@ static bool fold_repetition(struct importer *im, const struct conversion *c, uin
     bool has_some = data && elements_without_repetition(&ret->type, data, &ret->weight);
     if (has_some)
         ret->data = arena_copy(&im->model->arena, data, type_bytes(&ret->weight), _Alignof(max_align_t));
-    arena_free(&whole);
     return has_some;
 }
 

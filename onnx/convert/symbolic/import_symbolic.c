@@ -122,7 +122,7 @@ static bool import_at(struct imported_model *ret_model, struct attempt *a)
 static bool import_at_range(struct imported_model *ret_model, struct attempt *a)
 {
     size_t n_nodes = a->file->model->graph->nodes.count + 1;
-    struct sizes symbols = {0};
+    struct sizes symbols FREED_BY(sizes_free) = {0};
     choose_probes(&symbols, a);
     a->is_denied = mem_alloc_zero(n_nodes);
     a->is_true_elsewhere = false;
@@ -135,7 +135,6 @@ static bool import_at_range(struct imported_model *ret_model, struct attempt *a)
         if (!a->is_true_elsewhere)
             imported_model_free(ret_model);
     }
-    sizes_free(&symbols);
     mem_free(a->is_denied, n_nodes);
     return a->is_true_elsewhere;
 }

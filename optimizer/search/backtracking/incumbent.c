@@ -325,7 +325,6 @@ void whole_init(struct whole *w, const struct graph *g, const struct rule_set *r
     pricer_init(&w->pricer, cost);
     batch_init(&w->batch, &w->pricer);
     w->batch.weights = options->weights;
-    arena_init(&w->scratch);
     validator_init(&w->own_validator);
     w->validator = options->validator ? options->validator : &w->own_validator;
     w->is_disabled = mem_alloc_zero(rules->rules.count + 1);

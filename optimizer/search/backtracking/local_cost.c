@@ -23,7 +23,6 @@ enum { WORD_LEAF = -1, WORD_BEFORE = -2, WORD_AFTER = -3 };
 void scribe_init(struct scribe *s, struct graph_costs *costs)
 {
     *s = (struct scribe){.costs = costs};
-    arena_init(&s->arena);
 }
 
 void scribe_free(struct scribe *s)

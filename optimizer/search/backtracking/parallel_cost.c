@@ -12,8 +12,6 @@ static void init_worker(struct batch_worker *w, struct graph_costs *costs, void 
 {
     *w = (struct batch_worker){.context = context};
     scribe_init(&w->scribe, costs);
-    arena_init(&w->arena);
-    arena_init(&w->scratch);
 }
 
 static void forget_graph(struct batch_worker *w)

@@ -120,7 +120,6 @@ uint32_t states_find_kind(struct state_space *space, const struct match *m, stru
     struct region_kind *k = mem_alloc_zero(sizeof *k);
     struct graph region;
     struct site site;
-    arena_init(&k->arena);
     region_extract(&space->w->index, m, REGION_NODES, &k->arena, &region, &site, ret_match);
     uint32_t found = table_find(&space->by_region, graph_key(&region), is_same_region, space, &region);
     const struct graph *known = found == TABLE_NONE ? NULL : graph_of_kind(space, space->kinds.items[found]);

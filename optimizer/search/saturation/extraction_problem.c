@@ -214,7 +214,6 @@ void candidates_find(struct candidates *c, const struct egraph *e, const struct 
     struct node_costs costs FREED_BY(node_costs_free);
     struct posing all[NODE_PRICINGS];
     *c = (struct candidates){0};
-    arena_init(&c->arena);
     node_costs_init(&costs, e, cost);
     for (int pricing = 0; pricing < NODE_PRICINGS; pricing++) {
         struct posing *p = &all[pricing];

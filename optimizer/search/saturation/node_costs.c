@@ -228,6 +228,5 @@ void node_costs_init(struct node_costs *n, const struct egraph *e, const struct 
 {
     *n = (struct node_costs){.e = e, .cost = cost};
     memo_init(&n->memo, MAX_WORDS);
-    arena_init(&n->arena);
     note_all_known(n);
 }
