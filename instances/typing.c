@@ -1,7 +1,6 @@
 // Types, heads, questions and answers are interned.
 #include "instances/typing.h"
 
-#include "core/memory/hash.h"
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/type_identity.h"
 #include <assert.h>

@@ -172,11 +172,8 @@ static bool has_symbol(const struct imported_model *m, const char *name)
 static bool is_stated(const struct importer *im, const char *name)
 {
     for (size_t i = 0; i < im->source->inputs.count; i++) {
-        const struct onnx_value_info *input = im->source->inputs.items[i];
-        if (!input->type || !input->type->tensor || !input->type->tensor->shape)
-            continue;
-        const struct onnx_shape *shape = input->type->tensor->shape;
-        for (size_t k = 0; k < shape->dimensions.count; k++)
+        const struct onnx_shape *shape = declared_shape(im, i);
+        for (size_t k = 0; shape && k < shape->dimensions.count; k++)
             if (onnx_string_is(&((const struct onnx_dimension *)shape->dimensions.items[k])->symbol, name))
                 return true;
     }

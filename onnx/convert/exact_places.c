@@ -43,14 +43,6 @@ static uint32_t number_of(const struct places *p, const struct onnx_string *name
     return value ? (uint32_t)(value - p->im->values.items) : CONSTANT;
 }
 
-static bool is_one_of(const struct onnx_node *n, const char *const *names)
-{
-    for (; *names; names++)
-        if (strcmp(n->op_type.text, *names) == 0)
-            return true;
-    return false;
-}
-
 // --- constants -------------------------------------------------------------------------------------------------------
 
 // The first element, and whether all are finite; the rest is not kept. False: it is none of real numbers.
@@ -173,33 +165,30 @@ static void note_sum(struct places *p, uint32_t node, const uint32_t *inputs, si
 
 static void look_at_sum(struct places *p, uint32_t node)
 {
-    static const char *const of_one[] = {"Identity", "Neg", NULL}, *const of_two[] = {"Add", "Sub", NULL};
     const struct onnx_node *n = p->im->source->nodes.items[node];
-    size_t n_inputs = is_one_of(n, of_one) ? 1 : is_one_of(n, of_two) ? 2 : 0;
+    size_t n_inputs = onnx_node_is(n, "Identity Neg") ? 1 : onnx_node_is(n, "Add Sub") ? 2 : 0;
     uint32_t inputs[2];
     if (n_inputs == 0 || n->inputs.count != n_inputs || n->outputs.count != 1)
         return;
     for (size_t i = 0; i < n_inputs; i++)
         if ((inputs[i] = number_of(p, &n->inputs.items[i])) == CONSTANT)
             return;
-    note_sum(p, node, inputs, n_inputs,
-             strcmp(n->op_type.text, "Sub") == 0 || strcmp(n->op_type.text, "Neg") == 0 ? -1 : 1);
+    note_sum(p, node, inputs, n_inputs, onnx_node_is(n, "Sub Neg") ? -1 : 1);
 }
 
 static void follow_infinity(struct places *p, uint32_t node)
 {
-    static const char *const moves[] = {"Identity",  "Reshape", "Transpose", "Concat", "Slice", "Split",   "Squeeze",
-                                        "Unsqueeze", "Expand",  "Where",     "Gather", "Tile",  "Flatten", NULL};
-    static const char *const computes[] = {"Add",    "Sub",       "Mul",        "Div",           "Neg",
-                                           "MatMul", "Gemm",      "Conv",       "ConvTranspose", "Sum",
-                                           "Mean",   "ReduceSum", "ReduceMean", "Einsum",        NULL};
+    static const char moves[] =
+        "Identity Reshape Transpose Concat Slice Split Squeeze Unsqueeze Expand Where Gather Tile Flatten";
+    static const char computes[] =
+        "Add Sub Mul Div Neg MatMul Gemm Conv ConvTranspose Sum Mean ReduceSum ReduceMean Einsum";
     const struct onnx_node *n = p->im->source->nodes.items[node];
-    bool is_any = false, is_computed = is_one_of(n, computes);
+    bool is_any = false, is_computed = onnx_node_is(n, computes);
     for (size_t i = 0; i < n->inputs.count; i++) {
         uint32_t value = number_of(p, &n->inputs.items[i]);
         is_any = is_any || (value != CONSTANT && p->is_infinite[value]);
     }
-    if (!is_any || !(is_computed || is_one_of(n, moves)))
+    if (!is_any || !(is_computed || onnx_node_is(n, moves)))
         return;
     p->is_exact[node] = p->is_exact[node] || is_computed;
     for (size_t i = 0; i < n->outputs.count; i++)
@@ -210,9 +199,7 @@ static void follow_infinity(struct places *p, uint32_t node)
 static void look_at(struct places *p, uint32_t node)
 {
     const struct onnx_node *n = p->im->source->nodes.items[node];
-    if (!onnx_node_has_standard_domain(n))
-        return;
-    const struct onnx_attribute *value = strcmp(n->op_type.text, "Constant") == 0 ? onnx_node_find(n, "value") : NULL;
+    const struct onnx_attribute *value = onnx_node_is(n, "Constant") ? onnx_node_find(n, "value") : NULL;
     if (value && value->t && n->outputs.count == 1)
         note_constant(p, number_of(p, &n->outputs.items[0]), value->t);
     look_at_sum(p, node);

@@ -109,14 +109,6 @@ static void count_use(void *importer, const struct onnx_string *name)
         name_enter(importer, name)->uses++;
 }
 
-static bool is_one_of(const struct onnx_node *n, const char *const *names)
-{
-    for (; *names; names++)
-        if (onnx_string_is(&n->op_type, *names))
-            return true;
-    return false;
-}
-
 static bool makes_tensors(const struct importer *im, const struct onnx_node *n)
 {
     for (size_t i = 0; i < n->outputs.count; i++) {
@@ -130,13 +122,10 @@ static bool makes_tensors(const struct importer *im, const struct onnx_node *n)
 // Sizes that a node is told, and what is computed of these, are known without the nodes that compute them.
 static bool reads_sizes(const struct importer *im, const struct onnx_node *n, size_t input)
 {
-    static const char *const computes[] = {"Add",       "Sub",      "Mul",        "Div",  "Gather",
-                                           "Slice",     "Concat",   "Reshape",    "Cast", "Squeeze",
-                                           "Unsqueeze", "Identity", "ReduceProd", NULL};
-    static const char *const is_told[] = {"Reshape", "Expand", NULL};
-    return onnx_node_has_standard_domain(n) &&
-           ((input == 1 && is_one_of(n, is_told)) || onnx_string_is(&n->op_type, "ConstantOfShape") ||
-            (is_one_of(n, computes) && !makes_tensors(im, n)));
+    static const char computes[] =
+        "Add Sub Mul Div Gather Slice Concat Reshape Cast Squeeze Unsqueeze Identity ReduceProd";
+    return (input == 1 && onnx_node_is(n, "Reshape Expand")) || onnx_node_is(n, "ConstantOfShape") ||
+           (onnx_node_is(n, computes) && !makes_tensors(im, n));
 }
 
 static void note_tensor(void *importer, const struct onnx_string *name)
@@ -165,8 +154,7 @@ static void find_tensors(struct importer *im, const bool *is_live)
 // A shape where no size is a symbol is known without the tensor; else where nothing but sizes is made of it.
 static bool reads_shape_alone(const struct importer *im, const struct onnx_node *n)
 {
-    return onnx_node_has_standard_domain(n) && onnx_string_is(&n->op_type, "Shape") && n->inputs.count > 0 &&
-           (!im->named || !makes_tensors(im, n));
+    return onnx_node_is(n, "Shape") && n->inputs.count > 0 && (!im->named || !makes_tensors(im, n));
 }
 
 void names_count_uses(struct importer *im, const bool *is_live)

@@ -1,7 +1,6 @@
 // What converters need of a node: its inputs, attributes, and the numbers of constants.
 #include "onnx/convert/read_node.h"
 
-#include "core/text/error.h"
 #include "expressions/elements.h"
 #include "onnx/convert/import_names.h"
 #include "onnx/convert/importer.h"
@@ -174,13 +173,11 @@ bool is_constant(struct conversion *c, tensor_id tensor)
 static bool constant_elements(struct conversion *c, tensor_id tensor, size_t limit, const void **ret_data,
                               const struct type **ret_type)
 {
-    struct error ignored;
     if (!is_weight(c, tensor))
         return cannot(c, "an input that sets sizes or parameters is not constant");
     *ret_type = type_of(c, tensor);
     if (!type_is_known(*ret_type) || (size_t)type_elements(*ret_type) > limit ||
-        !imported_weight_data(c->model, (size_t)graph_producer(&c->model->graph, tensor)->attributes[0].ints[0],
-                              ret_data, &ignored))
+        !(*ret_data = weight_elements(c->model, weight_of(c->model, tensor))))
         return cannot(c, "a constant input cannot be read");
     return true;
 }

@@ -48,6 +48,13 @@ bool imported_weight_data(struct imported_model *m, size_t index, const void **r
     return true;
 }
 
+const void *weight_elements(struct imported_model *m, struct imported_weight *w)
+{
+    struct error ignored;
+    const void *data;
+    return imported_weight_data(m, (size_t)(w - m->weights.items), &data, &ignored) ? data : NULL;
+}
+
 bool imported_weight_acquire(struct imported_model *m, size_t index, const void **ret_data, struct error *error)
 {
     struct imported_weight *w = &m->weights.items[index];

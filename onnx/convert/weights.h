@@ -6,6 +6,7 @@
 // All elements of a weight, contiguous, in the form of its element type, aligned: a view into the file where possible.
 // False with an error for weights without elements known to us (strings, sparse).
 bool imported_weight_data(struct imported_model *m, size_t index, const void **ret_data, struct error *error);
+const void *weight_elements(struct imported_model *m, struct imported_weight *w);   // the same; NULL: it has none
 // imported_weight_data for as long as it is not released as often: copies are given back then, and pages of the file.
 bool imported_weight_acquire(struct imported_model *m, size_t index, const void **ret_data, struct error *error);
 void imported_weight_release(struct imported_model *m, size_t index, const void *data);

@@ -73,3 +73,13 @@ bool onnx_node_has_standard_domain(const struct onnx_node *n)
 {
     return n->domain.size == 0 || onnx_string_is(&n->domain, "ai.onnx");
 }
+
+bool onnx_node_is(const struct onnx_node *n, const char *names)
+{
+    for (size_t length; *names && onnx_node_has_standard_domain(n); names += length + strspn(names + length, " ")) {
+        length = strcspn(names, " ");
+        if (length == n->op_type.size && memcmp(names, n->op_type.text, length) == 0)
+            return true;
+    }
+    return false;
+}

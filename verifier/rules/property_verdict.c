@@ -3,7 +3,6 @@
 
 #include "verifier/laws/laws.h"
 #include "verifier/symbolic_proof/symbolic.h"
-#include "verifier/testing/judge.h"
 #include "verifier/testing/random_trials.h"
 #include <inttypes.h>
 

@@ -1,7 +1,6 @@
 // A family is built node by node, again and again until typing has no new equations of symbols.
 #include "verifier/symbolic_proof/build_family.h"
 
-#include "operators/traits.h"
 #include "verifier/symbolic_proof/attribute_lists.h"
 #include "verifier/symbolic_proof/lanes.h"
 #include "verifier/symbolic_proof/outline.h"

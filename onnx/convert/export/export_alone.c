@@ -5,6 +5,7 @@
 #include "core/text/error.h"
 #include "expressions/elements.h"
 #include "onnx/convert/export/export.h"
+#include "onnx/convert/export/export_model.h"
 #include "onnx/format/model_write.h"
 
 #include <string.h>
@@ -30,22 +31,7 @@ static struct onnx_string named(struct arena *arena, const char *stem, int64_t i
 
 static struct onnx_value_info *describe(struct arena *arena, struct onnx_string name, const struct type *type)
 {
-    struct onnx_value_info *info = arena_new(arena, struct onnx_value_info);
-    struct onnx_tensor_type *tensor = arena_new(arena, struct onnx_tensor_type);
-    info->name = name;
-    info->type = arena_new(arena, struct onnx_type);
-    info->type->tensor = tensor;
-    tensor->elem_type = dtype_to_onnx(type->dtype);
-    ONNX_SET(tensor, 1);
-    tensor->shape = arena_new(arena, struct onnx_shape);
-    tensor->shape->dimensions.items = arena_array(arena, void *, type->rank + 1);
-    for (int i = 0; i < type->rank; i++) {
-        struct onnx_dimension *d = arena_new(arena, struct onnx_dimension);
-        d->value = type->dim[i];
-        ONNX_SET(d, 1);
-        tensor->shape->dimensions.items[tensor->shape->dimensions.count++] = d;
-    }
-    return info;
+    return describe_tensor(arena, name, dtype_to_onnx(type->dtype), (size_t)type->rank, type->dim);
 }
 
 // Numbers that no kernel is slow at: neither denormal nor growing in chains of products.

@@ -2,7 +2,6 @@
 // inputs. There it is enough that the values are the same: a rewrite further up keeps the value key.
 #include "onnx/convert/export/export_match.h"
 
-#include "onnx/convert/importer.h"
 #include "onnx/convert/weights.h"
 
 struct matching {

@@ -5,21 +5,15 @@
 #include "onnx/convert/export/value_names.h"
 #include "onnx/format/visit.h"
 
+#include <string.h>
+
 // ---- weights ----
 
-static bool push_pointer(struct exporter *x, struct onnx_list *list, void *item, size_t room)
-{
-    if (!list->items)
-        list->items = arena_array(x->arena, void *, room + 1);
-    list->items[list->count++] = item;
-    return true;
-}
-
 // What a Constant node held has any name, or none.
-static void *named_tensor(struct exporter *x, const struct onnx_tensor *t, const char *name)
+static const struct onnx_tensor *named_tensor(struct exporter *x, const struct onnx_tensor *t, const char *name)
 {
     if (onnx_string_is(&t->name, name))
-        return (void *)(uintptr_t)t;
+        return t;
     struct onnx_tensor *named = arena_new(x->arena, struct onnx_tensor);
     *named = *t;
     set_name(&named->name, name);
@@ -28,27 +22,21 @@ static void *named_tensor(struct exporter *x, const struct onnx_tensor *t, const
 
 static void write_initializers(struct exporter *x, struct onnx_graph *g)
 {
-    struct imported_model *m = x->model;
-    size_t room = m->weights.count + x->initializers.count;
+    const struct imported_model *m = x->model;
     g->initializers = g->sparse_initializers = (struct onnx_list){0};
     for (size_t i = 0; i < m->weights.count; i++) {
         const struct imported_weight *w = &m->weights.items[i];
         if (!x->is_weight_wanted[i])
             continue;
         if (w->sparse)
-            push_pointer(x, &g->sparse_initializers, (void *)(uintptr_t)w->sparse, room);
+            add_message(x, &g->sparse_initializers, w->sparse);
         else if (w->tensor)
-            push_pointer(x, &g->initializers, named_tensor(x, w->tensor, x->weight_names[i]), room);
+            add_message(x, &g->initializers, named_tensor(x, w->tensor, x->weight_names[i]));
         else
             data_initializer(x, &w->type, w->data, x->weight_names[i]);
     }
-    room += x->initializers.count;
-    struct onnx_list all = {arena_array(x->arena, void *, room + 1), 0};
-    for (size_t i = 0; i < g->initializers.count; i++)
-        all.items[all.count++] = g->initializers.items[i];
     for (size_t i = 0; i < x->initializers.count; i++)
-        all.items[all.count++] = x->initializers.items[i];
-    g->initializers = all;
+        add_message(x, &g->initializers, x->initializers.items[i]);
 }
 
 // ---- the model ----
@@ -76,41 +64,39 @@ static bool is_defined(const struct exporter *x, const struct onnx_string *name)
 
 static void keep_defined_values(struct exporter *x, struct onnx_graph *g)
 {
-    struct onnx_list kept = {arena_array(x->arena, void *, g->value_infos.count + 1), 0};
-    for (size_t i = 0; i < g->value_infos.count; i++) {
-        struct onnx_value_info *info = g->value_infos.items[i];
-        if (is_defined(x, &info->name))
-            kept.items[kept.count++] = info;
-    }
-    g->value_infos = kept;
+    struct onnx_list all = g->value_infos;
+    g->value_infos = (struct onnx_list){0};
+    for (size_t i = 0; i < all.count; i++)
+        if (is_defined(x, &((const struct onnx_value_info *)all.items[i])->name))
+            add_message(x, &g->value_infos, all.items[i]);
 }
 
 static void keep_defined_annotations(struct exporter *x, struct onnx_graph *g)
 {
-    struct onnx_list kept = {arena_array(x->arena, void *, g->annotations.count + 1), 0};
-    for (size_t i = 0; i < g->annotations.count; i++)
-        if (is_defined(x, &((const struct onnx_annotation *)g->annotations.items[i])->tensor_name))
-            kept.items[kept.count++] = g->annotations.items[i];
-    g->annotations = kept;
+    struct onnx_list all = g->annotations;
+    g->annotations = (struct onnx_list){0};
+    for (size_t i = 0; i < all.count; i++)
+        if (is_defined(x, &((const struct onnx_annotation *)all.items[i])->tensor_name))
+            add_message(x, &g->annotations, all.items[i]);
 }
 
-// Declares an initializer as an input too, as IR version 3 wants it.
-static struct onnx_value_info *declare_initializer(struct exporter *x, const struct onnx_tensor *t)
+struct onnx_value_info *describe_tensor(struct arena *arena, struct onnx_string name, int64_t data_type, size_t rank,
+                                        const int64_t *dims)
 {
-    struct onnx_value_info *info = arena_new(x->arena, struct onnx_value_info);
-    struct onnx_shape *shape = arena_new(x->arena, struct onnx_shape);
-    info->name = t->name;
-    info->type = arena_new(x->arena, struct onnx_type);
-    info->type->tensor = arena_new(x->arena, struct onnx_tensor_type);
-    info->type->tensor->elem_type = t->data_type;
-    ONNX_SET(info->type->tensor, 1);
-    info->type->tensor->shape = shape;
-    shape->dimensions.items = arena_array(x->arena, void *, t->dims.count + 1);
-    for (size_t i = 0; i < t->dims.count; i++) {
-        struct onnx_dimension *d = arena_new(x->arena, struct onnx_dimension);
-        d->value = t->dims.items[i];
+    struct onnx_value_info *info = arena_new(arena, struct onnx_value_info);
+    struct onnx_tensor_type *tensor = arena_new(arena, struct onnx_tensor_type);
+    struct onnx_shape *shape = tensor->shape = arena_new(arena, struct onnx_shape);
+    info->name = name;
+    info->type = arena_new(arena, struct onnx_type);
+    info->type->tensor = tensor;
+    tensor->elem_type = data_type;
+    ONNX_SET(tensor, 1);
+    shape->dimensions.items = arena_array(arena, void *, rank + 1);
+    for (size_t i = 0; i < rank; i++) {
+        struct onnx_dimension *d = shape->dimensions.items[shape->dimensions.count++] =
+            arena_new(arena, struct onnx_dimension);
+        d->value = dims[i];
         ONNX_SET(d, 1);
-        shape->dimensions.items[shape->dimensions.count++] = d;
     }
     return info;
 }
@@ -125,10 +111,8 @@ static bool is_declared_alone(const struct exporter *x, tensor_id tensor)
 // The type that a tensor has at all sizes.
 static struct onnx_value_info *declare_tensor(struct exporter *x, const char *name, const struct type *type)
 {
-    struct onnx_tensor t = {.data_type = dtype_to_onnx(type->dtype)};
-    set_name(&t.name, name);
-    t.dims = (struct onnx_ints){(int64_t *)(uintptr_t)type->dim, (size_t)type->rank, false};
-    struct onnx_value_info *info = declare_initializer(x, &t);
+    struct onnx_value_info *info = describe_tensor(x->arena, (struct onnx_string){name, strlen(name)},
+                                                   dtype_to_onnx(type->dtype), (size_t)type->rank, type->dim);
     for (int i = 0; i < type->rank; i++)
         if (sizes_varies(&x->model->sizes, type->dim[i]))
             info->type->tensor->shape->dimensions.items[i] = arena_new(x->arena, struct onnx_dimension);
@@ -146,7 +130,6 @@ static void add_names(struct key_set *names, const struct onnx_list *infos)
 static void declare_captured(struct exporter *x, struct onnx_graph *g)
 {
     struct key_set declared FREED_BY(key_set_free) = {0};
-    LOCAL_VEC(struct onnx_value_info *, added);
     add_names(&declared, &g->value_infos);
     add_names(&declared, &g->outputs);
     for (node_id n = 0; n < x->graph->nodes.count; n++) {
@@ -155,15 +138,9 @@ static void declare_captured(struct exporter *x, struct onnx_graph *g)
         for (uint32_t i = 0; o && i < o->n_captured; i++) {
             tensor_id tensor = graph_inputs(x->graph, n)[o->n_inputs + i];
             if (!is_declared_alone(x, tensor) && name_set_add(&declared, o->captured[i]))
-                vec_push(&added, declare_tensor(x, o->captured[i], graph_type(x->graph, tensor)));
+                add_message(x, &g->value_infos, declare_tensor(x, o->captured[i], graph_type(x->graph, tensor)));
         }
     }
-    struct onnx_list all = {arena_array(x->arena, void *, g->value_infos.count + added.count + 1), 0};
-    for (size_t i = 0; i < g->value_infos.count; i++)
-        all.items[all.count++] = g->value_infos.items[i];
-    for (size_t i = 0; i < added.count; i++)
-        all.items[all.count++] = added.items[i];
-    g->value_infos = all;
 }
 
 static bool is_bound(const struct exporter *x, const struct onnx_dimension *declared, int64_t size)
@@ -184,9 +161,8 @@ static struct onnx_value_info *with_bound_shape(struct exporter *x, struct onnx_
         is_as_declared = !is_bound(x, old->dimensions.items[i], type->dim[i]);
     if (is_as_declared)
         return info;
-    struct onnx_tensor t = {.name = info->name, .data_type = info->type->tensor->elem_type};
-    t.dims = (struct onnx_ints){(int64_t *)(uintptr_t)type->dim, (size_t)type->rank, false};
-    struct onnx_value_info *bound = declare_initializer(x, &t);
+    struct onnx_value_info *bound =
+        describe_tensor(x->arena, info->name, info->type->tensor->elem_type, (size_t)type->rank, type->dim);
     for (int i = 0; has_dimensions && i < type->rank; i++)
         if (!is_bound(x, old->dimensions.items[i], type->dim[i]))
             bound->type->tensor->shape->dimensions.items[i] = old->dimensions.items[i];
@@ -202,7 +178,7 @@ static struct onnx_value_info *with_bound_shape(struct exporter *x, struct onnx_
 static void write_inputs(struct exporter *x, struct onnx_graph *g)
 {
     struct key_set declared FREED_BY(key_set_free) = {0}, initializers FREED_BY(key_set_free) = {0};
-    struct onnx_list inputs = {arena_array(x->arena, void *, g->inputs.count + g->initializers.count + 1), 0};
+    struct onnx_list inputs = {0};
     bool has_defaults = x->model->file->model->ir_version >= DEFAULTS_SINCE;
     size_t next = 0;
     for (size_t i = 0; i < g->initializers.count; i++)
@@ -214,14 +190,14 @@ static void write_inputs(struct exporter *x, struct onnx_graph *g)
         if (is_input)
             info = with_bound_shape(x, info, graph_type(&x->model->graph, input->tensor));
         if (is_input || (!has_defaults && name_set_has(&initializers, info->name.text)))
-            inputs.items[inputs.count++] = info;
+            add_message(x, &inputs, info);
         next += is_input;
         name_set_add(&declared, info->name.text);
     }
     for (size_t i = 0; !has_defaults && i < g->initializers.count; i++) {
         const struct onnx_tensor *t = g->initializers.items[i];
         if (name_set_add(&declared, t->name.text))
-            inputs.items[inputs.count++] = declare_initializer(x, t);
+            add_message(x, &inputs, describe_tensor(x->arena, t->name, t->data_type, t->dims.count, t->dims.items));
     }
     g->inputs = inputs;
 }

@@ -91,15 +91,24 @@ void set_name(struct onnx_string *s, const char *name)
 
 // ---- attributes ----
 
+// A list that is full has a power of two of messages, or none.
+void add_message(struct exporter *x, struct onnx_list *list, const void *message)
+{
+    size_t n = list->count;
+    if ((n & (n - 1)) == 0) {
+        void **items = arena_array(x->arena, void *, n ? 2 * n : 1);
+        if (n)
+            memcpy(items, list->items, n * sizeof *items);
+        list->items = items;
+    }
+    list->items[list->count++] = (void *)(uintptr_t)message;
+}
+
 static struct onnx_attribute *add_attribute(struct exporter *x, struct onnx_node *n, const char *name,
                                             enum onnx_attribute_type type)
 {
     struct onnx_attribute *a = arena_new(x->arena, struct onnx_attribute);
-    void **items = arena_array(x->arena, void *, n->attributes.count + 1);
-    if (n->attributes.count)
-        memcpy(items, n->attributes.items, n->attributes.count * sizeof *items);
-    items[n->attributes.count] = a;
-    n->attributes = (struct onnx_list){items, n->attributes.count + 1};
+    add_message(x, &n->attributes, a);
     a->name = text_of(x, name);
     a->type = type;
     ONNX_SET(a, 20);
@@ -262,8 +271,7 @@ static void tell_rule(struct exporter *x, struct onnx_node *made, uint32_t origi
     struct onnx_entry *entry = arena_new(x->arena, struct onnx_entry);
     set_name(&entry->key, "taso.rule");
     set_name(&entry->value, x->model->rule_names[number]);
-    made->metadata = (struct onnx_list){arena_array(x->arena, void *, 1), 1};
-    made->metadata.items[0] = entry;
+    add_message(x, &made->metadata, entry);
 }
 
 void name_made_nodes(struct exporter *x)

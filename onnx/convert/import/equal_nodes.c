@@ -4,7 +4,6 @@
 #include "onnx/convert/import/equal_nodes.h"
 
 #include "core/memory/hash.h"
-#include "core/text/error.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/read_node.h"
 #include "onnx/convert/weights.h"
@@ -19,21 +18,19 @@ struct wanted {
     const struct type *types;
 };
 
-static bool have_equal_data(struct imported_model *m, const struct imported_weight *a, const struct imported_weight *b)
+static bool have_equal_data(struct imported_model *m, struct imported_weight *a, struct imported_weight *b)
 {
     const void *x, *y;
-    struct error ignored;
     size_t size = type_is_known(&a->type) ? (size_t)type_bytes(&a->type) : SIZE_MAX;
-    return size <= LARGEST_COMPARED && type_equal(&a->type, &b->type) &&
-           imported_weight_data(m, (size_t)(a - m->weights.items), &x, &ignored) &&
-           imported_weight_data(m, (size_t)(b - m->weights.items), &y, &ignored) && memcmp(x, y, size) == 0;
+    return size <= LARGEST_COMPARED && type_equal(&a->type, &b->type) && (x = weight_elements(m, a)) &&
+           (y = weight_elements(m, b)) && memcmp(x, y, size) == 0;
 }
 
 static bool are_equal_inputs(struct imported_model *m, tensor_id a, tensor_id b)
 {
     if (a == b || a == NO_TENSOR || b == NO_TENSOR)
         return a == b;
-    const struct imported_weight *x = weight_of(m, a), *y = weight_of(m, b);
+    struct imported_weight *x = weight_of(m, a), *y = weight_of(m, b);
     return x && y && have_equal_data(m, x, y);
 }
 

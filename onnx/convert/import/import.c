@@ -7,11 +7,10 @@
 bool import_model(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
                   struct error *error)
 {
-    struct importer im;
+    struct importer im FREED_BY(importer_free);
     importer_init(&im, m, file, options, error);
-    bool is_imported = onnx_model_check(file->model, file->path, error) && import_graph(&im);
-    importer_free(&im);
-    if (!is_imported)
-        imported_model_free(m);
-    return is_imported;
+    if (onnx_model_check(file->model, file->path, error) && import_graph(&im))
+        return true;
+    imported_model_free(m);
+    return false;
 }

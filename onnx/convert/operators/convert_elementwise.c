@@ -65,7 +65,7 @@ static bool follows_its_like(const struct conversion *c)
     if (n->op->id != OP_OPAQUE)
         return false;
     const struct onnx_node *before = node_at(c, c->model->opaques.items[n->attributes[0].ints[0]].node);
-    return onnx_node_has_standard_domain(before) && onnx_string_is(&before->op_type, c->node->op_type.text);
+    return onnx_node_is(before, c->node->op_type.text);
 }
 
 // All bits of x are others in -x - 1, and are x's again after that.

@@ -62,15 +62,14 @@ static double bound_of_constant(struct conversion *c, tensor_id tensor)
     const struct node *n = graph_producer(g, tensor);
     node_id id = g->tensors.items[tensor].producer;
     double largest = 0, *of_inputs = arena_array(&c->importer->scratch, double, n->n_inputs + 1);
-    struct definition d;
+    struct definition d FREED_BY(definition_free) = {0};
     if (n->op->id == OP_WEIGHT)
         return find_magnitudes(c, tensor, 1, 1, &largest) ? largest : INFINITY;
     for (uint32_t i = 0; i < n->n_inputs; i++)
         of_inputs[i] = bound_of_constant(c, graph_inputs(g, id)[i]);
-    bool is_defined = n->op->define && graph_define(g, id, &d, &c->importer->scratch);
-    double bound = is_defined ? definition_magnitude(&d, (int)g->tensors.items[tensor].output, of_inputs) : NAN;
-    if (is_defined)
-        definition_free(&d);
+    if (!n->op->define || !graph_define(g, id, &d, &c->importer->scratch))
+        return INFINITY;
+    double bound = definition_magnitude(&d, (int)g->tensors.items[tensor].output, of_inputs);
     return isnan(bound) ? INFINITY : bound;
 }
 

@@ -122,9 +122,7 @@ static uint32_t transposed_node(const struct conversion *c, tensor_id tensor)
     const struct imported_origin *origin =
         imported_model_find_origin(c->model, c->model->graph.tensors.items[tensor].value);
     uint32_t index = origin ? origin->node : NO_ORIGIN;
-    bool is_one = index != NO_ORIGIN && onnx_string_is(&node_at(c, index)->op_type, "ConvTranspose") &&
-                  onnx_node_has_standard_domain(node_at(c, index));
-    return is_one ? index : NO_ORIGIN;
+    return index != NO_ORIGIN && onnx_node_is(node_at(c, index), "ConvTranspose") ? index : NO_ORIGIN;
 }
 
 static bool find_moved(struct conversion *c, uint32_t input, struct channels channels, struct moved_linear *ret)

@@ -25,10 +25,6 @@ void at_binding_free(struct at_binding *b)
 enum outcome at_binding_try(const struct imported_model *named, struct onnx_file *file,
                             const struct import_options *options, const int64_t *binding)
 {
-    struct at_binding b;
-    enum outcome outcome = !at_binding_import(&b, named, file, options, binding) ? NOT_IMPORTED
-                           : b.im.unfit.count > 0                                ? FAILS
-                                                                                 : RUNS;
-    at_binding_free(&b);
-    return outcome;
+    struct at_binding b FREED_BY(at_binding_free);
+    return !at_binding_import(&b, named, file, options, binding) ? NOT_IMPORTED : b.im.unfit.count > 0 ? FAILS : RUNS;
 }

@@ -143,7 +143,7 @@ static bool import_at_range(struct imported_model *ret_model, struct attempt *a)
 // which many numbers divide, so that what fits together for some sizes does, and at which the model has a result.
 static void find_kept_for_sizes(struct imported_model *m, struct onnx_file *file, const struct import_options *options)
 {
-    struct at_binding there;
+    struct at_binding there FREED_BY(at_binding_free);
     int64_t binding[MAX_SYMBOLS];
     for (uint32_t j = 0; j < m->sizes.n_symbols; j++)
         binding[j] = sizes_round_up(&m->sizes, j, m->sizes.probes[SMALL_PROBE][0]);
@@ -154,7 +154,6 @@ static void find_kept_for_sizes(struct imported_model *m, struct onnx_file *file
         is_opaque[there.model.opaques.items[i].node] = true;
     for (size_t i = 0; i < m->opaques.count; i++)
         m->opaques.items[i].is_kept_for_sizes &= !is_opaque[m->opaques.items[i].node];
-    at_binding_free(&there);
 }
 
 static void find_bindings(struct imported_model *m, const struct import_options *options)
@@ -181,27 +180,23 @@ static bool import_somewhere(struct imported_model *m, const struct imported_mod
 static bool name_symbols(struct imported_model *ret_named, struct onnx_file *file, const struct import_options *options,
                          bool *ret_has_some, struct error *error)
 {
-    struct importer im;
+    struct importer im FREED_BY(importer_free);
     importer_init(&im, ret_named, file, options, error);
     struct type *types = arena_array(&im.scratch, struct type, im.source->inputs.count + 1);
     bool is_bound = bind_shapes(&im, types);
     *ret_has_some = is_bound && find_symbols(&im, types, ret_named) && ret_named->symbols.count > 0;
-    importer_free(&im);
     return is_bound;
 }
 
 static bool import_with_constants(struct imported_model *m, struct onnx_file *file,
                                   const struct import_options *options, struct error *error)
 {
-    struct imported_model named;
+    struct imported_model named FREED_BY(imported_model_free) = {0};
     bool has_symbols;
-    if (!onnx_model_check(file->model, file->path, error))
+    if (!onnx_model_check(file->model, file->path, error) || !name_symbols(&named, file, options, &has_symbols, error))
         return false;
-    bool is_done = name_symbols(&named, file, options, &has_symbols, error);
-    bool has_kept = is_done && has_symbols && import_somewhere(m, &named, file, options);
-    imported_model_free(&named);
-    if (!is_done || !has_kept)
-        return is_done && import_model(m, file, options, error);
+    if (!has_symbols || !import_somewhere(m, &named, file, options))
+        return import_model(m, file, options, error);
     find_kept_for_sizes(m, file, options);
     find_bindings(m, options);
     return true;

@@ -60,14 +60,14 @@ static bool have_one_type(struct lockstep *l, tensor_id t)
 
 static bool is_same_weight(const struct lockstep *l, size_t index)
 {
-    const struct imported_weight *first = &l->models[0]->weights.items[index];
+    struct imported_weight *first = &l->models[0]->weights.items[index];
     for (int k = 1; k < N_PROBES; k++) {
-        const struct imported_weight *w = &l->models[k]->weights.items[index];
+        struct imported_weight *w = &l->models[k]->weights.items[index];
         if (w->tensor != first->tensor || w->sparse != first->sparse || !type_equal(&w->type, &first->type))
             return false;
         if (w->tensor || w->sparse)
             continue;
-        const void *a = lockstep_weight(l, 0, index), *b = lockstep_weight(l, k, index);
+        const void *a = weight_elements(l->models[0], first), *b = weight_elements(l->models[k], w);
         if (!a || !b || memcmp(a, b, type_bytes(&w->type)) != 0)
             return false;
     }
@@ -327,8 +327,7 @@ static bool convert_all(struct lockstep *l, uint32_t index, enum attempt how)
 
 static bool is_slice(const struct lockstep *l)
 {
-    const struct onnx_node *n = l->c[0].node;
-    return onnx_string_is(&n->op_type, "Slice") && onnx_node_has_standard_domain(n) && n->outputs.count == 1;
+    return onnx_node_is(l->c[0].node, "Slice") && l->c[0].n_outputs == 1;
 }
 
 // A size beyond the tensor means the tensor's where a node is told by what it reads how to cut.
@@ -461,10 +460,8 @@ static void note_values(struct lockstep *l)
         if (!w || !type_equal(&w->type, t))
             return;
     }
-    for (int k = 0; k < N_PROBES; k++) {
-        const struct imported_weight *w = weight_of(l->models[k], l->c[k].outputs[0]);
-        l->values[k][0] = lockstep_weight(l, k, (size_t)(w - l->models[k]->weights.items));
-    }
+    for (int k = 0; k < N_PROBES; k++)
+        l->values[k][0] = weight_elements(l->models[k], weight_of(l->models[k], l->c[k].outputs[0]));
 }
 
 static bool is_known_to_vary(const struct lockstep *l, uint32_t input)
@@ -481,9 +478,8 @@ static bool is_known_to_vary(const struct lockstep *l, uint32_t input)
 // elsewhere. A step beyond the end may be one within.
 static bool may_end_before_start(struct lockstep *l, const struct type *const *types)
 {
-    const struct onnx_string *name = &l->c[0].node->op_type;
-    bool is_range = onnx_string_is(name, "Range");
-    if (!is_range && !onnx_string_is(name, "Slice"))
+    bool is_range = onnx_node_is(l->c[0].node, "Range");
+    if (!is_range && !onnx_node_is(l->c[0].node, "Slice"))
         return false;
     for (int i = 0; i < types[0]->rank; i++) {
         int64_t at[N_PROBES];
@@ -572,12 +568,9 @@ static bool makes_odd_sizes(struct lockstep *l)
 
 static bool pads_to_same(const struct conversion *c)
 {
-    static const char *const names[] = {"Conv", "MaxPool", "AveragePool", "LpPool"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (onnx_string_is(&c->node->op_type, names[i]))
-            return text_attribute_is(c, "auto_pad", "SAME_UPPER", "NOTSET") ||
-                   text_attribute_is(c, "auto_pad", "SAME_LOWER", "NOTSET");
-    return false;
+    return onnx_node_is(c->node, "Conv MaxPool AveragePool LpPool") &&
+           (text_attribute_is(c, "auto_pad", "SAME_UPPER", "NOTSET") ||
+            text_attribute_is(c, "auto_pad", "SAME_LOWER", "NOTSET"));
 }
 
 // A node whose pads depend on the image's size, as with SAME and strides, is kept; what it makes has yet one size for

@@ -24,14 +24,6 @@ static inline const struct graph *graph_of(const struct lockstep *l, int k)
     return &l->models[k]->graph;
 }
 
-// The elements of a weight of one of the models; NULL: there are none.
-static inline const void *lockstep_weight(const struct lockstep *l, int k, size_t index)
-{
-    struct error ignored;
-    const void *data;
-    return imported_weight_data(l->models[k], index, &data, &ignored) ? data : NULL;
-}
-
 // The values that the model computes from sizes for a tensor at a probe; NULL: that is not known.
 static inline const void *known_at(const struct lockstep *l, int k, tensor_id t)
 {

@@ -61,12 +61,11 @@ static bool agrees_on_type(struct trial *t, tensor_id at_probes, tensor_id here)
 
 static bool agrees_on_sizes(struct trial *t, tensor_id at_probes, tensor_id here)
 {
-    const struct imported_weight *w = weight_of(&t->there.model, here);
-    struct error ignored;
+    struct imported_weight *w = weight_of(&t->there.model, here);
     const void *data;
     if (!w || w->type.dtype != DTYPE_I64 || !known_at(t->l, 0, at_probes) ||
         !type_equal(&w->type, graph_type(graph_of(t->l, 0), at_probes)) ||
-        !imported_weight_data(&t->there.model, (size_t)(w - t->there.model.weights.items), &data, &ignored))
+        !(data = weight_elements(&t->there.model, w)))
         return true;
     for (int64_t i = 0; i < type_elements(&w->type); i++) {
         int64_t at[N_PROBES], number = ((const int64_t *)data)[i];
@@ -106,8 +105,7 @@ static bool is_typed_at_probes(const struct trial *t, uint32_t index)
 // Is nothing left of a table here? No size is nothing.
 static bool is_cut_to_nothing(const struct trial *t, const struct onnx_node *n)
 {
-    tensor_id here =
-        onnx_string_is(&n->op_type, "Slice") ? tensor_named(&t->there.im, &n->outputs.items[0]) : NO_TENSOR;
+    tensor_id here = onnx_node_is(n, "Slice") ? tensor_named(&t->there.im, &n->outputs.items[0]) : NO_TENSOR;
     const struct type *type = here == NO_TENSOR ? NULL : graph_type(&t->there.model.graph, here);
     return type && type_is_known(type) && type_elements(type) == 0;
 }
@@ -130,7 +128,7 @@ static bool deny_nodes(struct trial *t)
     bool runs = !cannot_run(t), denies = false;
     for (size_t i = 0; i < t->there.im.source->nodes.count; i++) {
         const struct onnx_node *n = t->there.im.source->nodes.items[i];
-        if ((!runs && onnx_string_is(&n->op_type, "Slice")) || t->is_denied[i] ||
+        if ((!runs && onnx_node_is(n, "Slice")) || t->is_denied[i] ||
             agree_on_all(t, n->outputs.items, n->outputs.count) || !agree_on_all(t, n->inputs.items, n->inputs.count))
             continue;
         t->is_denied[i] = denies = true;
@@ -167,7 +165,7 @@ static bool deny_at_size(struct trial *t, int64_t size)
 static int64_t table_cut_by(const struct lockstep *l, const struct onnx_node *n)
 {
     const struct graph *g = graph_of(l, 0);
-    if (!onnx_string_is(&n->op_type, "Slice") || n->inputs.count == 0)
+    if (!onnx_node_is(n, "Slice") || n->inputs.count == 0)
         return 0;
     tensor_id x = tensor_named(&l->importers[0], &n->inputs.items[0]);
     tensor_id z = tensor_named(&l->importers[0], &n->outputs.items[0]);

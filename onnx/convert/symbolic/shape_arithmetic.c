@@ -8,21 +8,13 @@
 
 #include <string.h>
 
-static bool is_one_of(const char *const *names, const struct onnx_string *name)
-{
-    for (; *names; names++)
-        if (onnx_string_is(name, *names))
-            return true;
-    return false;
-}
-
 // The elements of input `i` of the node at a binding; NULL: they are not known.
 static const void *known_value(const struct lockstep *l, int k, uint32_t i, const struct type **ret_type)
 {
     tensor_id t = input_of(&l->c[k], i);
     struct imported_weight *w = t == NO_TENSOR ? NULL : weight_of(l->models[k], t);
     *ret_type = w ? &w->type : NULL;
-    return w ? lockstep_weight(l, k, (size_t)(w - l->models[k]->weights.items)) : NULL;
+    return w ? weight_elements(l->models[k], w) : NULL;
 }
 
 // An entry of them; where there is a single one, that.
@@ -139,15 +131,11 @@ bool makes_integers(const struct lockstep *l)
 
 bool is_arithmetic_of_shapes(struct lockstep *l)
 {
-    static const char *const places[] = {"Concat", "Unsqueeze", "Squeeze", "Reshape", "Identity", "Expand",
-                                         "Where",  "Transpose", "Shape",   "Size",    "Flatten",  NULL};
-    static const char *const told_places[] = {"Gather", "Slice", NULL};
-    static const char *const arithmetic[] = {"Add", "Sub", "Mul", "Neg", "ReduceProd", "Cast", NULL};
-    const struct onnx_string *name = &l->c[0].node->op_type;
-    if (l->c[0].n_outputs != 1 || !onnx_node_has_standard_domain(l->c[0].node))
-        return false;
-    return is_one_of(places, name) || (is_one_of(told_places, name) && has_fixed_places(l)) ||
-           (is_one_of(arithmetic, name) && makes_integers(l)) ||
-           (onnx_string_is(name, "Div") && holds_for_entries(l, quotient_is_function)) ||
-           (onnx_string_is(name, "Equal") && holds_for_entries(l, comparison_is_decided));
+    static const char places[] = "Concat Unsqueeze Squeeze Reshape Identity Expand Where Transpose Shape Size Flatten";
+    const struct onnx_node *n = l->c[0].node;
+    return l->c[0].n_outputs == 1 &&
+           (onnx_node_is(n, places) || (onnx_node_is(n, "Gather Slice") && has_fixed_places(l)) ||
+            (onnx_node_is(n, "Add Sub Mul Neg ReduceProd Cast") && makes_integers(l)) ||
+            (onnx_node_is(n, "Div") && holds_for_entries(l, quotient_is_function)) ||
+            (onnx_node_is(n, "Equal") && holds_for_entries(l, comparison_is_decided)));
 }
