@@ -12,7 +12,6 @@
 #include "backends/planning/planner.h"
 #include "core/memory/arena.h"
 #include "core/system/code_pages.h"
-#include "core/system/file.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include <stdio.h>
@@ -90,22 +89,6 @@ static bool estimate(struct coster *c, const struct graph *g, bool only_recalls,
     return is_known;
 }
 
-static bool open_costs(struct backend *b, struct error *error)
-{
-    char folder[4096], path[4096 + 64];
-    const char *file = b->options.cost_file;
-    if (file && !*file)
-        file = NULL;
-    else if (!file && file_cache_folder(folder, sizeof folder)) {
-        snprintf(path, sizeof path, "%s/%s.costs", folder, b->methods->name);
-        file = path;
-    }
-    if (!cost_database_open(&b->costs, file, b->device, error))
-        return false;
-    cost_database_warn(b->costs, b->options.log);
-    return true;
-}
-
 bool backend_init(struct backend *b, const struct backend_methods *methods, const struct plan_target *target,
                   const struct backend_options *options, const char *device, struct error *error)
 {
@@ -116,7 +99,7 @@ bool backend_init(struct backend *b, const struct backend_methods *methods, cons
     if (b->options.seconds_per_step <= 0)
         b->options.seconds_per_step = 0.05;
     snprintf(b->device, sizeof b->device, "%s", device);
-    if (!open_costs(b, error))
+    if (!cost_database_open_for(&b->costs, b->options.cost_file, b->methods->name, b->device, b->options.log, error))
         return false;
     b->codes = code_cache_new();
     b->layout_memory = layout_memory_new();

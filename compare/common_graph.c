@@ -26,10 +26,8 @@ static bool is_content(const void *owner, uint32_t id, const void *key)
 
 static struct content content_of(const void *bytes, size_t size, const struct type *type)
 {
-    uint64_t hash = hash_mix(hash_bytes(type->dim, sizeof *type->dim * (size_t)(type->rank > 0 ? type->rank : 0), 0),
-                             (uint64_t)type->dtype);
-    return (struct content){
-        .hash = hash_mix(hash, hash_bytes(bytes, size, 0)), .bytes = bytes, .size = size, .value.type = *type};
+    uint64_t hash = hash_mix(type_hash(type), hash_bytes(bytes, size, 0));
+    return (struct content){.hash = hash, .bytes = bytes, .size = size, .value.type = *type};
 }
 
 // The type's unused dimensions are not cleared: types are compared by type_equal, bytes by content.

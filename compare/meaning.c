@@ -203,7 +203,7 @@ static void tell_node(struct telling *t, const struct scope *s, const struct onn
 
 static bool is_identity(const struct onnx_node *n)
 {
-    return onnx_node_has_standard_domain(n) && onnx_string_is(&n->op_type, "Identity") && n->inputs.count == 1;
+    return onnx_node_is(n, "Identity") && n->inputs.count == 1;
 }
 
 static void enter_again(struct telling *t, struct scope *s, const struct onnx_string *name,
@@ -314,37 +314,6 @@ static void tell_attributes(struct telling *t, const struct scope *s, const stru
 
 // --- operators -------------------------------------------------------------------------------------------------------
 
-static const char *domain_text(const struct onnx_string *domain)
-{
-    return domain->size == 0 || onnx_string_is(domain, "ai.onnx") ? "" : domain->text;
-}
-
-static int64_t version_of(const struct onnx_list *opsets, const char *domain)
-{
-    for (size_t i = 0; i < opsets->count; i++) {
-        const struct onnx_opset *o = opsets->items[i];
-        if (strcmp(domain_text(&o->domain), domain) == 0)
-            return o->version;
-    }
-    return 0;
-}
-
-static bool is_same_name(const struct onnx_string *a, const struct onnx_string *b)
-{
-    return a->size == b->size && (a->size == 0 || memcmp(a->text, b->text, a->size) == 0);
-}
-
-static const struct onnx_function *function_of(const struct onnx_model *model, const struct onnx_node *n)
-{
-    for (size_t i = 0; i < model->functions.count; i++) {
-        const struct onnx_function *f = model->functions.items[i];
-        if (is_same_name(&f->name, &n->op_type) && is_same_name(&f->overload, &n->overload) &&
-            strcmp(domain_text(&f->domain), domain_text(&n->domain)) == 0)
-            return f;
-    }
-    return NULL;
-}
-
 static void tell_strings(struct telling *t, const struct onnx_strings *strings)
 {
     for (size_t i = 0; i < strings->count; i++)
@@ -381,12 +350,12 @@ static void tell_presence(struct text *out, const struct onnx_strings *names)
 
 static void tell_node(struct telling *t, const struct scope *s, const struct onnx_node *n)
 {
-    const char *domain = domain_text(&n->domain);
-    const struct onnx_function *f = function_of(t->context->model, n);
+    const char *domain = onnx_domain(&n->domain);
+    const struct onnx_function *f = onnx_function_called_by(t->context->model, n);
     tell_bytes(t->out, domain, strlen(domain));
     tell_bytes(t->out, n->op_type.text, n->op_type.size);
     tell_bytes(t->out, n->overload.text, n->overload.size);
-    text_printf(t->out, "=%" PRId64, version_of(t->opsets, domain));
+    text_printf(t->out, "=%" PRId64, onnx_version(t->opsets, domain));
     tell_presence(t->out, &n->outputs);
     text_add(t->out, "<");
     if (t->depth++ < DEEPEST) {

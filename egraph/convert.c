@@ -8,22 +8,14 @@
 
 // --- in --------------------------------------------------------------------------------------------------------------
 
-static uint32_t intern_outputs(struct egraph *e, const struct graph *g, const struct node *n)
-{
-    LOCAL_ARRAY(struct type, types, n->n_outputs + 1);
-    for (uint32_t i = 0; i < n->n_outputs; i++)
-        types[i] = *graph_type(g, n->first_output + i);
-    return egraph_intern_type(e, n->n_outputs, types);
-}
-
 static void add_node(struct egraph *e, const struct graph *g, node_id id, enode_id *ids)
 {
     const struct node *n = &g->nodes.items[id];
     LOCAL_ARRAY(enode_id, children, n->n_inputs + 1);
     for (uint32_t i = 0; i < n->n_inputs; i++)
         children[i] = ids[graph_inputs(g, id)[i]];
-    enode_id added = egraph_add(e, n->op, egraph_intern_attributes(e, n->op, n->attributes), intern_outputs(e, g, n),
-                                n->n_inputs, children);
+    enode_id added = egraph_add(e, n->op, egraph_intern_attributes(e, n->op, n->attributes),
+                                egraph_intern_outputs(e, g, n), n->n_inputs, children);
     for (uint32_t i = 0; i < n->n_outputs; i++)
         ids[n->first_output + i] = egraph_add_output(e, added, i);
 }

@@ -290,28 +290,26 @@ static void repair(struct egraph *e, enode_id id)
 {
     struct enode *n = &e->nodes.items[id];
     struct eedge *edges = &e->edges.items[n->first_edge];
-    struct children old, new;
     if (n->is_redundant)
         return;
+    struct children old FREED_BY(children_free), new FREED_BY(children_free);
     children_init(&old, n->n_children);
     children_init(&new, n->n_children);
     for (uint32_t i = 0; i < n->n_children; i++)
         old.items[i] = edges[i].child;
     canonicalise(e, n, old.items, new.items);
-    if (memcmp(old.items, new.items, n->n_children * sizeof *new.items) != 0) {
-        table_remove(&e->by_structure, hash_of(n, old.items), id);
-        uint64_t hash = hash_of(n, new.items);
-        enode_id found = find_application(e, hash, n, new.items);
-        replace_children(e, n, edges, new.items);
-        if (found != TABLE_NONE && id < found)
-            table_remove(&e->by_structure, hash, found);
-        if (found == TABLE_NONE || id < found)
-            table_insert(&e->by_structure, hash, id);
-        if (found != TABLE_NONE)
-            mark_redundant(e, id < found ? found : id, id < found ? id : found);
-    }
-    children_free(&old);
-    children_free(&new);
+    if (memcmp(old.items, new.items, n->n_children * sizeof *new.items) == 0)
+        return;
+    table_remove(&e->by_structure, hash_of(n, old.items), id);
+    uint64_t hash = hash_of(n, new.items);
+    enode_id found = find_application(e, hash, n, new.items);
+    replace_children(e, n, edges, new.items);
+    if (found != TABLE_NONE && id < found)
+        table_remove(&e->by_structure, hash, found);
+    if (found == TABLE_NONE || id < found)
+        table_insert(&e->by_structure, hash, id);
+    if (found != TABLE_NONE)
+        mark_redundant(e, id < found ? found : id, id < found ? id : found);
 }
 
 // What is known of a class may make more known of what reads it.

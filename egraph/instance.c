@@ -80,14 +80,6 @@ static bool make_source(struct instances *x, struct graph *g, const struct rule 
     return true;
 }
 
-static uint32_t intern_outputs(struct egraph *e, const struct graph *g, const struct node *n)
-{
-    struct type types[MAX_OUTPUTS];
-    for (uint32_t i = 0; i < n->n_outputs; i++)
-        types[i] = *graph_type(g, n->first_output + i);
-    return egraph_intern_type(e, n->n_outputs, types);
-}
-
 static const struct instance_node *describe_targets(struct instances *x, const struct graph *g, const struct rule *r,
                                                     const node_id *nodes)
 {
@@ -96,7 +88,7 @@ static const struct instance_node *describe_targets(struct instances *x, const s
     for (size_t i = 0; i < count; i++) {
         const struct node *n = &g->nodes.items[nodes[first + i]];
         targets[i] = (struct instance_node){n->op, egraph_intern_attributes(x->e, n->op, n->attributes),
-                                            intern_outputs(x->e, g, n)};
+                                            egraph_intern_outputs(x->e, g, n)};
     }
     return targets;
 }

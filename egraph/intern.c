@@ -35,6 +35,14 @@ uint32_t egraph_intern_type(struct egraph *e, uint32_t n, const struct type *typ
     return (uint32_t)e->types.count - 1;
 }
 
+uint32_t egraph_intern_outputs(struct egraph *e, const struct graph *g, const struct node *n)
+{
+    LOCAL_ARRAY(struct type, types, n->n_outputs + 1);
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        types[i] = *graph_type(g, n->first_output + i);
+    return egraph_intern_type(e, n->n_outputs, types);
+}
+
 struct attributes_key {
     const struct operator* op;
     const struct attribute_value *values;
@@ -44,22 +52,14 @@ static bool is_same_attributes(const void *owner, uint32_t id, const void *key)
 {
     const struct egraph *e = owner;
     const struct attributes_key *asked = key;
-    if (e->attribute_owners.items[id] != (uint8_t)asked->op->id)
-        return false;
-    for (int i = 0; i < operator_n_attributes(asked->op); i++)
-        if (!attribute_value_equal(&e->attributes.items[id][i], &asked->values[i]))
-            return false;
-    return true;
+    return e->attribute_owners.items[id] == (uint8_t)asked->op->id &&
+           attributes_equal(asked->op, e->attributes.items[id], asked->values);
 }
 
 uint32_t egraph_intern_attributes(struct egraph *e, const struct operator* op, const struct attribute_value *values)
 {
     struct attributes_key asked = {op, values};
-    uint64_t hash = (uint64_t)op->id;
-    for (int i = 0; i < operator_n_attributes(op); i++) {
-        hash = hash_mix(hash, values[i].count);
-        hash = hash_bytes(values[i].ints, values[i].count * sizeof *values[i].ints, hash);
-    }
+    uint64_t hash = attributes_hash(op, values);
     uint32_t found = table_find(&e->attributes_by_content, hash, is_same_attributes, e, &asked);
     if (found != TABLE_NONE)
         return found;

@@ -3,6 +3,7 @@
 
 #include "core/formats/sexp.h"
 #include "core/memory/arena.h"
+#include "core/memory/hash.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include <float.h>
@@ -100,6 +101,12 @@ bool type_is_known(const struct type *t)
         if (t->dim[i] < 0)
             return false;
     return true;
+}
+
+uint64_t type_hash(const struct type *t)
+{
+    uint64_t hash = hash_mix((uint64_t)t->dtype, (uint64_t)t->rank);
+    return t->rank > 0 ? hash_bytes(t->dim, (size_t)t->rank * sizeof *t->dim, hash) : hash;
 }
 
 bool type_equal_shape(const struct type *a, const struct type *b)

@@ -44,8 +44,8 @@ struct type {
 
 const char *dtype_name(enum dtype dtype);
 bool dtype_from_name(const char *name, enum dtype *ret_dtype);
-size_t dtype_size(enum dtype dtype);    // bytes of one element; 0 for strings and unknown
-int dtype_to_onnx(enum dtype dtype);    // TensorProto.DataType
+size_t dtype_size(enum dtype dtype);        // bytes of one element; 0 for strings and unknown
+int dtype_to_onnx(enum dtype dtype);        // TensorProto.DataType
 enum dtype dtype_from_onnx(int64_t code);   // DTYPE_NONE when the project has no such type
 bool dtype_is_float(enum dtype dtype);
 bool dtype_is_integer(enum dtype dtype);   // signed or unsigned, not bool
@@ -55,6 +55,7 @@ double dtype_largest(enum dtype dtype);    // finite number of a floating-point 
 
 struct type type_make(enum dtype dtype, int rank, const int64_t *dim);   // no split trees; dim may be NULL for rank 0
 bool type_is_known(const struct type *t);                                // dtype, rank and all dimensions are known
+uint64_t type_hash(const struct type *t);                                // of dtype, rank and dimensions
 bool type_equal_shape(const struct type *a, const struct type *b);       // same rank and dimensions
 bool type_equal(const struct type *a, const struct type *b);             // same dtype and shape; trees are not compared
 bool type_equal_split(const struct type *a, const struct type *b);       // same split tree on every axis

@@ -55,16 +55,6 @@ void graph_copy_apart(struct graph *ret_copy, const struct graph *g, struct aren
 
 // --- hash-consing ----------------------------------------------------------------------------------------------------
 
-static uint64_t label_of(const struct operator* op, const struct attribute_value *attributes)
-{
-    uint64_t h = (uint64_t)op->id;
-    for (int i = 0; i < operator_n_attributes(op); i++) {
-        h = hash_mix(h, attributes[i].count);
-        h = hash_bytes(attributes[i].ints, attributes[i].count * sizeof *attributes[i].ints, h);
-    }
-    return h;
-}
-
 static uint64_t structure_hash(const struct node *n, const tensor_id *inputs)
 {
     return hash_bytes(inputs, n->n_inputs * sizeof *inputs, n->label);
@@ -84,10 +74,7 @@ static bool is_same_application(const void *owner, uint32_t id, const void *key)
         return false;
     if (n->n_inputs && memcmp(graph_inputs(g, id), c->inputs, n->n_inputs * sizeof *c->inputs) != 0)
         return false;
-    for (int i = 0; i < operator_n_attributes(n->op); i++)
-        if (!attribute_value_equal(&n->attributes[i], &c->node->attributes[i]))
-            return false;
-    return true;
+    return attributes_equal(n->op, n->attributes, c->node->attributes);
 }
 
 static node_id find_application(const struct graph *g, uint64_t hash, const struct node *n, const tensor_id *inputs)
@@ -257,7 +244,7 @@ bool graph_add(struct graph *g, const struct operator* op, const struct attribut
         sort_commutative_inputs(g, op, sorted);
 
     struct node n = {.op = op, .attributes = attributes, .n_inputs = n_inputs, .origin = NO_ORIGIN};
-    n.label = label_of(op, attributes);
+    n.label = attributes_hash(op, attributes);
     *ret_node = find_application(g, structure_hash(&n, sorted), &n, sorted);
     if (*ret_node != TABLE_NONE) {
         arena_release(g->arena, mark);
@@ -270,7 +257,7 @@ bool graph_add(struct graph *g, const struct operator* op, const struct attribut
     }
     const struct type **types = output_types(g, before_defining, op->resolve != NULL);
     n.attributes = attributes_copy(g->arena, op, resolved);
-    n.label = op->resolve ? label_of(op, n.attributes) : n.label;
+    n.label = op->resolve ? attributes_hash(op, n.attributes) : n.label;
     n.n_outputs = (uint32_t)g->definition.n_outputs;
     uint64_t hash = structure_hash(&n, sorted);
     *ret_node = op->resolve ? find_application(g, hash, &n, sorted) : TABLE_NONE;
@@ -292,7 +279,7 @@ static node_id add_typed(struct graph *g, const struct operator* op, int64_t ind
     struct attribute_value attribute = {1, &index};
     struct node n = {
         .op = op, .attributes = &attribute, .n_inputs = n_inputs, .n_outputs = n_outputs, .origin = NO_ORIGIN};
-    n.label = label_of(op, &attribute);
+    n.label = attributes_hash(op, &attribute);
     uint64_t hash = structure_hash(&n, inputs);
     node_id found = find_application(g, hash, &n, inputs);
     if (found != TABLE_NONE)

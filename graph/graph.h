@@ -22,6 +22,7 @@ struct arena;
 
 typedef uint32_t node_id;
 typedef uint32_t tensor_id;
+typedef VEC(node_id) node_list;
 #define NO_NODE UINT32_MAX
 #define NO_TENSOR UINT32_MAX
 #define NO_ORIGIN UINT32_MAX

@@ -70,6 +70,16 @@ void graph_mark_live(const struct graph *g, bool *ret_live)
             ret_live[g->tensors.items[graph_inputs(g, n)[i]].producer] = true;
 }
 
+void graph_mark_constant(const struct graph *g, bool *ret_is_constant)
+{
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        const struct operator* op = g->nodes.items[n].op;
+        ret_is_constant[n] = op->flags & OPERATOR_IS_LEAF ? op->id == OP_WEIGHT : !(op->flags & OPERATOR_IS_OPAQUE);
+        for (uint32_t i = 0; ret_is_constant[n] && i < g->nodes.items[n].n_inputs; i++)
+            ret_is_constant[n] = ret_is_constant[g->tensors.items[graph_inputs(g, n)[i]].producer];
+    }
+}
+
 void graph_count_reads(const struct graph *g, const bool *live, uint32_t *counts)
 {
     for (node_id n = 0; n < g->nodes.count; n++)
@@ -114,7 +124,7 @@ struct replacing {
     tensor_id *instead;   // of every tensor of g: itself, or its replacement
     tensor_id *moved;     // of every tensor of g: where it is in the result
     uint8_t *visits;      // of every node of g
-    VEC(node_id) stack;
+    node_list *stack;
 };
 
 static bool open_node(struct replacing *r, tensor_id tensor)
@@ -123,7 +133,7 @@ static bool open_node(struct replacing *r, tensor_id tensor)
     if (r->visits[producer] == VISIT_OPEN)
         return false;
     if (r->visits[producer] == VISIT_NONE)
-        vec_push(&r->stack, producer);
+        vec_push(r->stack, producer);
     return true;
 }
 
@@ -149,14 +159,14 @@ static void close_node(struct replacing *r, node_id n)
 // Opens everything the node reads that is not done; closes it when nothing is left. False: cycle.
 static bool step_into(struct replacing *r, node_id n)
 {
-    size_t before = r->stack.count;
+    size_t before = r->stack->count;
     r->visits[n] = VISIT_OPEN;
     for (uint32_t i = 0; i < r->g->nodes.items[n].n_inputs; i++)
         if (!open_node(r, graph_inputs(r->g, n)[i]))
             return false;
-    if (r->stack.count == before) {
+    if (r->stack->count == before) {
         close_node(r, n);
-        r->stack.count--;
+        r->stack->count--;
     }
     return true;
 }
@@ -165,10 +175,10 @@ static bool move_everything_live(struct replacing *r)
 {
     for (size_t i = 0; i < r->g->outputs.count; i++) {
         open_node(r, r->g->outputs.items[i]);
-        while (r->stack.count) {
-            node_id top = vec_last(&r->stack);
+        while (r->stack->count) {
+            node_id top = vec_last(r->stack);
             if (r->visits[top] == VISIT_DONE)
-                r->stack.count--;
+                r->stack->count--;
             else if (!step_into(r, top))
                 return false;
         }
@@ -190,33 +200,29 @@ static void inherit_value_keys(struct graph *g, size_t n, const tensor_id *old, 
 bool graph_replace(struct graph *ret_result, const struct graph *g, size_t n, const tensor_id *old,
                    const tensor_id *new, tensor_id *ret_map)
 {
+    LOCAL_ARRAY(struct tensor, tensors, g->tensors.count + 1);
+    LOCAL_ARRAY(tensor_id, instead, g->tensors.count + 1);
+    LOCAL_ARRAY(tensor_id, moved, g->tensors.count + 1);
+    LOCAL_ZEROS(uint8_t, visits, g->nodes.count + 1);
+    LOCAL_LIST(node_list, stack);
     struct graph source = *g;   // with tensors of its own
-    source.tensors.items = mem_new_array(struct tensor, g->tensors.count);
-    if (g->tensors.count)
-        memcpy(source.tensors.items, g->tensors.items, g->tensors.count * sizeof *g->tensors.items);
+    source.tensors.items = tensors;
+    for (tensor_id t = 0; t < g->tensors.count; t++) {
+        tensors[t] = g->tensors.items[t];
+        instead[t] = t;
+        moved[t] = NO_TENSOR;
+    }
+    for (size_t i = 0; i < n; i++)
+        instead[old[i]] = new[i];
     inherit_value_keys(&source, n, old, new);
     graph_init(ret_result, g->arena);
     graph_reserve(ret_result, g->nodes.count, g->edges.count, g->tensors.count);
-    struct replacing r = {.g = &source, .result = ret_result};
-    r.instead = mem_new_array(tensor_id, g->tensors.count);
-    r.moved = mem_new_array(tensor_id, g->tensors.count);
-    r.visits = mem_alloc_zero(g->nodes.count);
-    for (tensor_id t = 0; t < g->tensors.count; t++) {
-        r.instead[t] = t;
-        r.moved[t] = NO_TENSOR;
-    }
-    for (size_t i = 0; i < n; i++)
-        r.instead[old[i]] = new[i];
+    struct replacing r = {&source, ret_result, instead, moved, visits, &stack};
     bool is_acyclic = move_everything_live(&r);
     for (size_t i = 0; is_acyclic && i < g->outputs.count; i++)
-        graph_add_output(ret_result, r.moved[r.instead[g->outputs.items[i]]]);
+        graph_add_output(ret_result, moved[instead[g->outputs.items[i]]]);
     for (tensor_id t = 0; ret_map && t < g->tensors.count; t++)
-        ret_map[t] = r.moved[r.instead[t]];
-    mem_free_array(r.instead, g->tensors.count);
-    mem_free_array(r.moved, g->tensors.count);
-    mem_free(r.visits, g->nodes.count);
-    vec_free(&r.stack);
-    mem_free_array(source.tensors.items, g->tensors.count);
+        ret_map[t] = moved[instead[t]];
     if (!is_acyclic)
         graph_free(ret_result);
     return is_acyclic;
@@ -244,12 +250,8 @@ struct comparing {
 
 bool node_is_same_operation(const struct node *x, const struct node *y)
 {
-    if (x->op != y->op || x->label != y->label || x->n_inputs != y->n_inputs || x->n_outputs != y->n_outputs)
-        return false;
-    for (int i = 0; i < operator_n_attributes(x->op); i++)
-        if (!attribute_value_equal(&x->attributes[i], &y->attributes[i]))
-            return false;
-    return true;
+    return x->op == y->op && x->label == y->label && x->n_inputs == y->n_inputs && x->n_outputs == y->n_outputs &&
+           attributes_equal(x->op, x->attributes, y->attributes);
 }
 
 static bool pair_tensors(struct comparing *c, tensor_id x, tensor_id y)
@@ -284,13 +286,13 @@ bool graph_pair(const struct graph *a, const struct graph *b, node_id *ret_partn
     struct comparing c = {a, b, ret_partners};
     for (node_id n = 0; n < a->nodes.count; n++)
         c.partner[n] = NO_NODE;
-    bool is_equal = true;
-    for (size_t i = 0; is_equal && i < a->outputs.count; i++)
-        is_equal = pair_tensors(&c, a->outputs.items[i], b->outputs.items[i]);
-    for (node_id n = (node_id)a->nodes.count; is_equal && n-- > 0;)
-        if (c.partner[n] != NO_NODE)
-            is_equal = pair_inputs(&c, n);
-    return is_equal;
+    for (size_t i = 0; i < a->outputs.count; i++)
+        if (!pair_tensors(&c, a->outputs.items[i], b->outputs.items[i]))
+            return false;
+    for (node_id n = (node_id)a->nodes.count; n-- > 0;)
+        if (c.partner[n] != NO_NODE && !pair_inputs(&c, n))
+            return false;
+    return true;
 }
 
 bool graph_equal(const struct graph *a, const struct graph *b)

@@ -7,9 +7,9 @@ bool graph_define(const struct graph *g, node_id node, struct definition *d, str
 double graph_node_flops(const struct graph *g, node_id node);   // 0: it has no definition
 double graph_node_least_flops(const struct graph *g, node_id node);
 // The node and all that it is computed of, each once, in the graph's order.
-typedef VEC(node_id) node_list;
 void graph_list_ancestors(const struct graph *g, node_id node, node_list *ret_nodes);
 void graph_mark_live(const struct graph *g, bool *ret_live);   // one flag per node: does an output depend on it?
+void graph_mark_constant(const struct graph *g, bool *ret_is_constant);   // is it computed from weights alone?
 // Adds to each tensor's count its reads by nodes (NULL: all, else those that are live) and by the graph's outputs.
 void graph_count_reads(const struct graph *g, const bool *live, uint32_t *counts);
 void graph_uses_init(struct graph_uses *ret_uses, const struct graph *g, const bool *live);   // live may be NULL: all

@@ -4,8 +4,8 @@
 #include "core/memory/memory.h"
 #include "core/system/shared_files.h"
 #include "core/text/error.h"
+#include "core/text/text.h"
 #include "substitutions/standard_rules.h"
-#include <string.h>
 
 taso_options *taso_options_new(void)
 {
@@ -24,21 +24,14 @@ void taso_options_free(taso_options *options)
     mem_free(options, sizeof *options);
 }
 
-static bool is_of_command_line(const char *name)
-{
-    static const char *const names[] = {"output", "json", "html", "dot", "quiet", "verbose", "explain", "strict"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
 taso_status taso_options_set(taso_options *options, const char *name, const char *value, taso_error *ret_error)
 {
+    static const char *const of_command_line[] = {"output", "json",    "html",    "dot",
+                                                  "quiet",  "verbose", "explain", "strict"};
     struct error error = {0};
     if (!options || !name || !value)
         return library_refuse(TASO_USAGE, ret_error, "an option needs a name and a value");
-    if (is_of_command_line(name)) {
+    if (text_is_among(name, sizeof of_command_line / sizeof *of_command_line, of_command_line)) {
         error_set_code(&error, EXIT_USAGE, NULL, "option --%s is one of the command line alone", name);
         return library_report_error(&error, ret_error);
     }

@@ -101,6 +101,24 @@ bool attribute_value_equal(const struct attribute_value *a, const struct attribu
     return a->count == b->count && (a->count == 0 || memcmp(a->ints, b->ints, a->count * sizeof *a->ints) == 0);
 }
 
+bool attributes_equal(const struct operator* op, const struct attribute_value *a, const struct attribute_value *b)
+{
+    for (int i = 0, n = operator_n_attributes(op); i < n; i++)
+        if (!attribute_value_equal(&a[i], &b[i]))
+            return false;
+    return true;
+}
+
+uint64_t attributes_hash(const struct operator* op, const struct attribute_value *values)
+{
+    uint64_t hash = (uint64_t)op->id;
+    for (int i = 0, n = operator_n_attributes(op); i < n; i++) {
+        hash = hash_mix(hash, values[i].count);
+        hash = hash_bytes(values[i].ints, values[i].count * sizeof *values[i].ints, hash);
+    }
+    return hash;
+}
+
 int64_t attribute_entry_or(const struct attribute_value *value, int entry, int64_t standard)
 {
     return value->count ? value->ints[entry] : standard;

@@ -124,6 +124,9 @@ double call_real(const struct operator_call *call, int attribute);
 int64_t real_to_bits(double value);
 double real_from_bits(int64_t bits);
 bool attribute_value_equal(const struct attribute_value *a, const struct attribute_value *b);
+// All attributes of the operator.
+bool attributes_equal(const struct operator* op, const struct attribute_value *a, const struct attribute_value *b);
+uint64_t attributes_hash(const struct operator* op, const struct attribute_value *values);   // and of the operator
 // An entry of a list that may be left empty.
 int64_t attribute_entry_or(const struct attribute_value *value, int entry, int64_t standard);
 struct attribute_value attribute_value_copy(struct arena *a, const struct attribute_value *value);

@@ -55,24 +55,17 @@ static bool find_first_that_differs(struct optimizing *o, size_t *ret_milestone)
 
 // --- leaving rules out -----------------------------------------------------------------------------------------------
 
-static bool is_left_out(const struct optimizing *o, const char *name)
-{
-    for (size_t i = 0; i < o->rules.left_out.count; i++)
-        if (strcmp(o->rules.left_out.items[i], name) == 0)
-            return true;
-    return false;
-}
-
 // A rewrite that subtracts what its source does not stands for all that do: digits are lost by each of them.
 static bool is_kept(const struct rule *r, const void *context)
 {
     const struct optimizing *o = context;
-    return !is_left_out(o, r->name) && !(o->rules.leaves_out_differences && rule_introduces_differences(r));
+    return !text_is_among(r->name, o->rules.left_out.count, o->rules.left_out.items) &&
+           !(o->rules.leaves_out_differences && rule_introduces_differences(r));
 }
 
 static void leave_out_step(struct optimizing *o, const struct rule *r, struct text *names)
 {
-    if (is_left_out(o, r->name))
+    if (text_is_among(r->name, o->rules.left_out.count, o->rules.left_out.items))
         return;
     text_add(names, names->count ? ", " : "");
     text_add(names, r->name);

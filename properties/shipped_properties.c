@@ -19,13 +19,11 @@ void shipped_properties_read(struct property_set *ret_set, struct arena *arena)
 bool shipped_properties_have(const struct property_set *shipped, const struct property *p)
 {
     const struct property *q = property_find(shipped, p->name);
-    struct text texts[2] = {{0}, {0}};
+    TEXT(own);
+    TEXT(other);
     if (!q)
         return false;
-    property_print(&texts[0], p);
-    property_print(&texts[1], q);
-    bool is_same = strcmp(texts[0].chars, texts[1].chars) == 0;
-    text_free(&texts[0]);
-    text_free(&texts[1]);
-    return is_same;
+    property_print(&own, p);
+    property_print(&other, q);
+    return strcmp(own.chars, other.chars) == 0;
 }

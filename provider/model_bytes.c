@@ -3,6 +3,7 @@
 
 #include "core/formats/wire.h"
 #include "core/text/error.h"
+#include "core/text/text.h"
 #include "expressions/type.h"
 #include "onnx/format/model.h"
 #include "onnx/format/model_write.h"
@@ -195,14 +196,6 @@ static bool put_node(struct writing *w, const struct graph_node *n)
 
 // --- inputs and outputs ----------------------------------------------------------------------------------------------
 
-static bool is_among(const char *const *names, size_t n, const char *name)
-{
-    for (size_t i = n; i-- > 0;)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
 // ONNX Runtime gives no axes of a tensor of unknown rank, too: what is not the session's own input is no single number.
 static bool has_known_rank(const struct writing *w, const struct graph_value *value, int rank)
 {
@@ -269,7 +262,8 @@ static bool put_value_info(struct writing *w, bool is_input, const struct graph_
 static bool take_input(struct writing *w, const struct graph_value *v)
 {
     struct model_value value;
-    if (!v->info || is_among(w->read.items, w->read.count, v->name) || is_among(w->made.items, w->made.count, v->name))
+    if (!v->info || text_is_among(v->name, w->read.count, w->read.items) ||
+        text_is_among(v->name, w->made.count, w->made.items))
         return true;
     vec_push(&w->read, v->name);
     if (v->is_constant)

@@ -382,18 +382,16 @@ static bool have_equal_entries(struct field_entries *source, tensor_id x, struct
 bool example_holds_over_field(const struct example *e)
 {
     ARENA(a);
-    struct field_entries source, target;
-    bool is_equal = true;
+    struct field_entries source FREED_BY(field_entries_free), target FREED_BY(field_entries_free);
     field_entries_init(&source, &e->source, KEY, &a);
     field_entries_init(&target, &e->target, KEY, &a);
-    for (size_t i = 0; i < e->source.outputs.count && is_equal; i++) {
+    for (size_t i = 0; i < e->source.outputs.count; i++) {
         tensor_id x = e->source.outputs.items[i], y = e->target.outputs.items[i];
         bool is_cheap = field_entry_cost(&source, x) + field_entry_cost(&target, y) <= MOST_OPERATIONS;
-        is_equal = !is_cheap || have_equal_entries(&source, x, &target, y);
+        if (is_cheap && !have_equal_entries(&source, x, &target, y))
+            return false;
     }
-    field_entries_free(&source);
-    field_entries_free(&target);
-    return is_equal;
+    return true;
 }
 
 void examples_free(struct examples *e)

@@ -176,10 +176,7 @@ static bool has_exactly_the_attributes(struct matching *s, uint32_t pattern_node
     if (s->types.rule ? !resolve_plainly(&s->types, s->m.variables, pattern_node, values)
                       : node->op->resolve && !resolve_as_matched(s, pattern_node, values))
         return false;
-    for (int i = 0; i < operator_n_attributes(node->op); i++)
-        if (!attribute_value_equal(&values[i], &node->attributes[i]))
-            return false;
-    return true;
+    return attributes_equal(node->op, values, node->attributes);
 }
 
 // --- the search ------------------------------------------------------------------------------------------------------
@@ -263,8 +260,6 @@ static bool solve(struct matching *s, const struct goal *goal)
     const struct tensor *tensor = &s->g->tensors.items[goal->tensor];
     return tensor->output != t->output || solve_node(s, t->index, tensor->producer, goal->next);
 }
-
-typedef VEC(node_id) node_list;
 
 #define MAX_PARTNERS 32
 

@@ -5,18 +5,6 @@
 
 #include "operators/traits.h"
 
-void match_mark_weights(const struct graph *g, bool *ret_is_weight)
-{
-    for (node_id n = 0; n < g->nodes.count; n++) {
-        const struct node *node = &g->nodes.items[n];
-        bool is_leaf = node->op->flags & OPERATOR_IS_LEAF;
-        ret_is_weight[n] = is_leaf ? node->op->id == OP_WEIGHT : !(node->op->flags & OPERATOR_IS_OPAQUE);
-        for (uint32_t i = 0; i < node->n_inputs; i++)
-            if (!ret_is_weight[g->tensors.items[graph_inputs(g, n)[i]].producer])
-                ret_is_weight[n] = false;
-    }
-}
-
 // A part of a graph that is searched by itself has leaves for weights that are computed outside of it: those from
 // FIRST_COMPUTED_WEIGHT on.
 static bool is_given(const struct match_index *index, node_id n)
@@ -66,7 +54,7 @@ void match_index_init(struct match_index *ret_index, const struct graph *g)
     ret_index->is_output = arena_array(&ret_index->arena, bool, g->tensors.count + 1);
     graph_mark_live(g, ret_index->is_live);
     mark_outputs(ret_index);
-    match_mark_weights(g, ret_index->is_weight);
+    graph_mark_constant(g, ret_index->is_weight);
     mark_given(ret_index);
     graph_uses_init(&ret_index->uses, g, ret_index->is_live);
     sort_nodes_by_operator(ret_index);

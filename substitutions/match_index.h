@@ -4,4 +4,3 @@
 
 void match_index_init(struct match_index *ret_index, const struct graph *g);
 void match_index_free(struct match_index *index);
-void match_mark_weights(const struct graph *g, bool *ret_is_weight);   // of every node, as in the index

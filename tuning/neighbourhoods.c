@@ -13,25 +13,9 @@ struct hashing {
     uint64_t *now, *next;
 };
 
-static uint64_t hash_type(const struct type *t)
-{
-    uint64_t hash = hash_mix((uint64_t)t->dtype, (uint64_t)t->rank);
-    return t->rank > 0 ? hash_bytes(t->dim, (size_t)t->rank * sizeof *t->dim, hash) : hash;
-}
-
 static bool is_leaf(const struct node *n)
 {
     return n->op->flags & OPERATOR_IS_LEAF;
-}
-
-static void find_constants(struct hashing *h)
-{
-    for (node_id i = 0; i < h->g->nodes.count; i++) {
-        const struct node *n = &h->g->nodes.items[i];
-        h->is_constant[i] = !is_leaf(n) || n->op == operators[OP_WEIGHT];
-        for (uint32_t k = 0; k < n->n_inputs; k++)
-            h->is_constant[i] &= h->is_constant[h->g->tensors.items[graph_inputs(h->g, i)[k]].producer];
-    }
 }
 
 static uint64_t hash_alone(const struct hashing *h, node_id i)
@@ -39,7 +23,7 @@ static uint64_t hash_alone(const struct hashing *h, node_id i)
     const struct node *n = &h->g->nodes.items[i];
     uint64_t hash = h->is_constant[i] ? WEIGHT : is_leaf(n) ? INPUT : n->label;
     for (uint32_t k = 0; k < n->n_outputs; k++)
-        hash = hash_mix(hash, hash_type(graph_type(h->g, n->first_output + k)));
+        hash = hash_mix(hash, type_hash(graph_type(h->g, n->first_output + k)));
     return hash;
 }
 
@@ -86,7 +70,7 @@ void neighbourhoods_find(const struct graph *g, int hops, uint64_t *ret_fingerpr
                         .next = arena_array(&arena, uint64_t, n + 1)};
     graph_mark_live(g, h.live);
     graph_uses_init(&h.uses, g, h.live);
-    find_constants(&h);
+    graph_mark_constant(g, h.is_constant);
     for (node_id i = 0; i < n; i++)
         h.now[i] = hash_alone(&h, i);
     for (size_t i = 0; i < g->outputs.count; i++) {

@@ -317,6 +317,20 @@ bool cost_database_open(struct cost_database **ret_costs, const char *path, cons
     return true;
 }
 
+bool cost_database_open_for(struct cost_database **ret_costs, const char *file, const char *name, const char *device,
+                            const struct log *log, struct error *error)
+{
+    char folder[4096], path[4096 + 64];
+    if (!file && file_cache_folder(folder, sizeof folder)) {
+        snprintf(path, sizeof path, "%s/%s.costs", folder, name);
+        file = path;
+    }
+    if (!cost_database_open(ret_costs, file && *file ? file : NULL, device, error))
+        return false;
+    cost_database_warn(*ret_costs, log);
+    return true;
+}
+
 // --- writing ---------------------------------------------------------------------------------------------------------
 
 static int compare_entries(const void *a, const void *b)

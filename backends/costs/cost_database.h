@@ -23,14 +23,16 @@ struct step_cost;
 
 // Reads `path` when it exists (NULL: nothing is read or written). False: the file is malformed.
 bool cost_database_open(struct cost_database **ret_costs, const char *path, const char *device, struct error *error);
+// The cache folder's `name`.costs where `file` is NULL, none where it is empty; what was dropped is said.
+bool cost_database_open_for(struct cost_database **ret_costs, const char *file, const char *name, const char *device,
+                            const struct log *log, struct error *error);
 void cost_database_warn(const struct cost_database *costs, const struct log *log);   // in one line, of what was dropped
 bool cost_database_find(const struct cost_database *costs, const char *text, struct step_cost *ret_cost);
 // Other programs only make things longer: so a doubtful cost serves until it is known better, and replaces longer ones
 // only.
 void cost_database_add(struct cost_database *costs, const char *text, const struct step_cost *cost);
 // Whether a cost that was found is to be measured again before it is believed: it is doubtful, or its run is on trial.
-bool cost_database_is_on_trial(const struct cost_database *costs, const char *text,
-                               const struct step_cost *found);
+bool cost_database_is_on_trial(const struct cost_database *costs, const char *text, const struct step_cost *found);
 // A cost on trial was measured again: it stays if both agree. Where its run turns out to be wrong, all that the run
 // left is as if it was not there, now and in the file, and one line says so.
 void cost_database_try(struct cost_database *costs, const char *text, const struct step_cost *now,

@@ -78,15 +78,6 @@ static bool is_result(const struct step *step, memory_id id)
     return false;
 }
 
-static bool reads_in_loops(const struct step *step, memory_id id)
-{
-    for (int l = 0; l < step->n_loops; l++)
-        for (int i = 0; i < step->loops[l].n_operands; i++)
-            if (step->loops[l].operands[i].memory == id)
-                return true;
-    return false;
-}
-
 // Weights that nobody reads but who packs them.
 static bool may_be_packed(const struct cache_conditions *s, const struct step_request *r, memory_id id)
 {
@@ -95,7 +86,7 @@ static bool may_be_packed(const struct cache_conditions *s, const struct step_re
                      step->operands[CPU_PACKED_OPERAND].memory == id;
     for (int i = 0; is_packed && i < step->n_operands; i++)
         is_packed = i == CPU_PACKED_OPERAND || step->operands[i].memory != id;
-    return is_packed && !reads_in_loops(step, id);
+    return is_packed && !step_reads_in_loops(step, id);
 }
 
 static bool give_memory(struct cache_conditions *s, const struct step_request *r, memory_id id, struct random *random)

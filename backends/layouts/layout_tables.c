@@ -29,13 +29,6 @@ static void write_word(struct layout_search *s, int64_t word)
     vec_push(&s->memory->key.list, word);
 }
 
-static void write_type(struct layout_search *s, const struct type *t)
-{
-    write_word(s, t->dtype << 8 | t->rank);
-    for (int i = 0; i < t->rank; i++)
-        write_word(s, t->dim[i]);
-}
-
 static void write_place_in_scope(struct layout_search *s, const struct layout_part *part, uint32_t choice)
 {
     for (size_t i = 0; i < part->scope.count; i++)
@@ -57,23 +50,9 @@ static void write_step(struct layout_search *s, const struct layout_part *part, 
     struct words *words = &s->memory->step;
     step_spell(&s->plan, step, words);
     write_word(s, (int64_t)words->list.count);
-    for (size_t i = 0; i < words->list.count; i++)
-        write_word(s, words->list.items[i]);
+    words_add(&s->memory->key, (uint32_t)words->list.count, words->list.items);
     for (struct touched_memory t = {0}; step_next_memory(step, &t);)
         write_memory(s, part, t.memory);
-}
-
-static void write_node(struct layout_search *s, node_id id)
-{
-    const struct node *n = &s->g->nodes.items[id];
-    write_word(s, n->op->id);
-    for (int i = 0; i < operator_n_attributes(n->op); i++) {
-        write_word(s, n->attributes[i].count);
-        for (uint32_t k = 0; k < n->attributes[i].count; k++)
-            write_word(s, n->attributes[i].ints[k]);
-    }
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        write_type(s, graph_type(s->g, graph_inputs(s->g, id)[i]));
 }
 
 // Outputs of the graph that are a memory: only one can be that itself.
@@ -110,7 +89,7 @@ static void write_request(struct layout_search *s, const struct layout_part *par
     write_word(s, r->wanted);
     write_place_in_scope(s, part, layout_choice_of(s, r->requester));
     if (r->node != NO_NODE)
-        write_node(s, r->node);
+        words_add_application(&s->memory->key, s->g, r->node);
     else
         write_word(s, count_outputs_before(s, r));
 }
@@ -124,7 +103,7 @@ static void write_key(struct layout_search *s, const struct layout_part *part)
         uint32_t choice = part->scope.items[i];
         unsigned mask = s->n_layouts[choice] > 1 ? s->plan.choices.items[choice].mask : 0;
         write_word(s, mask << 8 | s->layouts[choice][0]);
-        write_type(s, graph_type(s->g, s->plan.choices.items[choice].tensor));
+        words_add_type(&s->memory->key, graph_type(s->g, s->plan.choices.items[choice].tensor));
     }
     for (size_t i = 0; i < part->steps.count; i++)
         write_step(s, part, &s->plan.steps.items[part->steps.items[i]]);

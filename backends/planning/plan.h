@@ -15,6 +15,7 @@
 //   - what depends on weights alone is marked constant: done once, before the first run, at no cost.
 #pragma once
 #include "backends/instructions/code.h"
+#include "backends/instructions/words.h"
 #include "backends/planning/view.h"
 #include "graph/graph.h"
 
@@ -22,9 +23,6 @@ struct arena;
 struct plan;
 struct planner;
 struct step;
-struct words {
-    VEC(int64_t) list;
-};
 
 // --- loops -----------------------------------------------------------------------------------------------------------
 

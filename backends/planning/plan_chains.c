@@ -53,21 +53,12 @@ static bool is_same_view(const struct view *a, const struct view *b)
            memcmp(a->dim, b->dim, bytes) == 0 && memcmp(a->stride, b->stride, bytes) == 0;
 }
 
-static bool reads_in_loops(const struct step *s, memory_id memory)
-{
-    for (int l = 0; l < s->n_loops; l++)
-        for (int i = 0; i < s->loops[l].n_operands; i++)
-            if (s->loops[l].operands[i].memory == memory)
-                return true;
-    return false;
-}
-
 // How loops read is for the device to see.
 static bool reads_as_it_stands(const struct step *first, const struct step *second)
 {
     if (!first->n_results || !second->n_operands)
         return read_first(second) == made_by(first);
-    return is_same_view(&first->results[0], &second->operands[0]) && !reads_in_loops(second, made_by(first));
+    return is_same_view(&first->results[0], &second->operands[0]) && !step_reads_in_loops(second, made_by(first));
 }
 
 static bool may_join(const struct plan *plan, const struct plan_target *target, uint32_t maker, uint32_t reader)

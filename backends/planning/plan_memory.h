@@ -4,6 +4,7 @@
 #include "backends/planning/plan.h"
 
 bool step_next_memory(const struct step *s, struct touched_memory *t);
+bool step_reads_in_loops(const struct step *s, memory_id memory);
 double loop_places(const struct loop *l);   // those of the reduction included
 // Bytes of all that the step reads and writes, of each place once. An epilogue reads what else it needs: its own tensor
 // is the step's result.

@@ -28,12 +28,6 @@ static int number_of(struct numbering *numbers, memory_id memory)
 
 // --- words -----------------------------------------------------------------------------------------------------------
 
-static void spell_numbers(struct words *w, int n, const int64_t *numbers)
-{
-    for (int i = 0; i < n; i++)
-        vec_push(&w->list, numbers[i]);
-}
-
 static int64_t stride_that_matters(int64_t dim, int64_t stride)
 {
     return dim == 1 ? 0 : stride;
@@ -49,7 +43,7 @@ static void spell_view(struct words *w, const struct plan *plan, struct numberin
 {
     vec_push(&w->list, (int64_t)v->block << 48 | (int64_t)v->block_axis << 40 | number_of(numbers, v->memory) << 16 |
                            plan_keeps(plan, v->memory) << 12 | v->dtype << 4 | v->rank);
-    spell_numbers(w, v->rank, v->dim);
+    words_add(w, (uint32_t)v->rank, v->dim);
     spell_strides(w, v->rank, v->dim, v->stride);
 }
 
@@ -74,7 +68,7 @@ static void spell_loop(struct words *w, const struct plan *plan, struct numberin
     int rank = l->rank + l->n_reduced;
     vec_push(&w->list, (int64_t)l->rank << 48 | (int64_t)l->n_reduced << 40 | l->n_operands << 24 |
                            l->n_instructions << 8 | l->n_results);
-    spell_numbers(w, rank, l->dim);
+    words_add(w, (uint32_t)rank, l->dim);
     for (int i = 0; i < l->n_operands; i++)
         spell_access(w, plan, numbers, &l->operands[i], rank, l->dim);
     for (int i = 0; i < l->n_instructions; i++)
@@ -85,16 +79,6 @@ static void spell_loop(struct words *w, const struct plan *plan, struct numberin
     }
 }
 
-static void spell_node(struct words *w, const struct graph *g, node_id node)
-{
-    const struct node *n = &g->nodes.items[node];
-    vec_push(&w->list, n->op->id);
-    for (int i = 0; i < operator_n_attributes(n->op); i++) {
-        vec_push(&w->list, n->attributes[i].count);
-        spell_numbers(w, (int)n->attributes[i].count, n->attributes[i].ints);
-    }
-}
-
 void step_spell(const struct plan *plan, const struct step *s, struct words *ret_words)
 {
     struct numbering numbers = {.n = 0};
@@ -102,9 +86,9 @@ void step_spell(const struct plan *plan, const struct step *s, struct words *ret
     vec_push(&ret_words->list, (int64_t)hash_string(s->kernel->name));
     vec_push(&ret_words->list, (int64_t)s->n_operands << 40 | s->n_results << 24 | s->n_loops << 8 | s->n_shared);
     for (int i = 0; i < s->n_parts; i++)
-        spell_node(ret_words, plan->graph, s->parts[i].node);
+        words_add_operation(ret_words, &plan->graph->nodes.items[s->parts[i].node]);
     if (!s->n_parts && s->node != NO_NODE && (s->n_operands || s->n_results))
-        spell_node(ret_words, plan->graph, s->node);
+        words_add_operation(ret_words, &plan->graph->nodes.items[s->node]);
     for (int i = 0; i < s->n_operands; i++)
         spell_view(ret_words, plan, &numbers, &s->operands[i]);
     for (int i = 0; i < s->n_results; i++)

@@ -72,13 +72,7 @@ static void count_change(size_t old_size, size_t new_size)
 
 void *mem_alloc(size_t size)
 {
-    if (size == 0)
-        return NULL;
-    void *block = is_possible(0, size) ? malloc(size) : NULL;
-    if (!block)
-        fail_for_lack_of_memory(size);
-    count_change(0, size);
-    return block;
+    return mem_resize(NULL, 0, size);
 }
 
 void *mem_alloc_zero(size_t size)

@@ -14,33 +14,19 @@ static void set_file_keeping_its_end(struct error *error, const char *file)
         snprintf(error->file, sizeof error->file, "...%s", file + length - (room - 3));
 }
 
-static void fill(struct error *error, enum exit_code code, const char *file, unsigned line, unsigned column,
-                 const char *format, va_list arguments)
+bool error_fill(struct error *error, enum exit_code code, const char *file, unsigned line, unsigned column,
+                const char *format, ...)
 {
     char message[sizeof error->message];
+    va_list arguments;
+    va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
     set_file_keeping_its_end(error, file ? file : "");
     memcpy(error->message, message, sizeof message);
     error->line = line;
     error->column = column;
     error->code = code;
-}
-
-bool error_set(struct error *error, const char *file, unsigned line, unsigned column, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fill(error, EXIT_BAD_INPUT, file, line, column, format, arguments);
-    va_end(arguments);
-    return false;
-}
-
-bool error_set_code(struct error *error, enum exit_code code, const char *file, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fill(error, code, file, 0, 0, format, arguments);
-    va_end(arguments);
     return false;
 }
 

@@ -11,11 +11,11 @@ struct error {
     enum exit_code code;     // EXIT_BAD_INPUT unless error_set_code was used
 };
 
-// All return false, so that `return error_set(...)` reads well. `file` may be NULL; `error` may not.
-bool error_set(struct error *error, const char *file, unsigned line, unsigned column, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-bool error_set_code(struct error *error, enum exit_code code, const char *file, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+// All are false, so that `return error_set(...)` reads well. `file` may be NULL; `error` may not.
+bool error_fill(struct error *error, enum exit_code code, const char *file, unsigned line, unsigned column,
+                const char *format, ...) __attribute__((format(printf, 6, 7)));
+#define error_set(error, file, line, column, ...) error_fill(error, EXIT_BAD_INPUT, file, line, column, __VA_ARGS__)
+#define error_set_code(error, code, file, ...) error_fill(error, code, file, 0, 0, __VA_ARGS__)
 // "program: file:line:column: message", as text_add_shown shows it.
 void error_print(FILE *out, const char *program, const struct error *error);
 // Printed on stderr; its exit code is given.

@@ -194,6 +194,14 @@ const char *plural_ending(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
+bool text_is_among(const char *text, size_t n, const char *const *texts)
+{
+    while (n-- > 0)
+        if (strcmp(texts[n], text) == 0)
+            return true;
+    return false;
+}
+
 void text_clear(struct text *t)
 {
     t->count = 0;

@@ -198,23 +198,17 @@ static bool read_table(struct pool *p, int tensor, struct iterator_table *ret_ta
 
 bool iterator_table_of_call(struct arena *a, const struct operator_call *call, struct iterator_table *ret_table)
 {
-    struct definition d;
-    struct composition own;
+    struct definition d FREED_BY(definition_free);
+    struct composition own FREED_BY(composition_free);
     int inputs[OPERANDS] = {0, 1}, outputs[MAX_OUTPUTS];
-    struct iterator_table table = {.op = call->op, .shared = -1};
     definition_init(&d, a, call->n_inputs, call->inputs);
     composition_init(&own, a, call->n_inputs, call->inputs);
     own.keeps_scopes = own.pool.keeps_conditions = true;
-    bool is_read = call->n_inputs == OPERANDS && operator_define(&d, call) && d.n_outputs == 1;
-    if (is_read) {
-        composition_add(&own, &d, inputs, outputs);
-        is_read = read_table(&own.pool, outputs[0], &table);
-    }
-    composition_free(&own);
-    definition_free(&d);
-    if (is_read)
-        *ret_table = table;
-    return is_read;
+    if (call->n_inputs != OPERANDS || !operator_define(&d, call) || d.n_outputs != 1)
+        return false;
+    composition_add(&own, &d, inputs, outputs);
+    *ret_table = (struct iterator_table){.op = call->op, .shared = -1};
+    return read_table(&own.pool, outputs[0], ret_table);
 }
 
 // --- all operators ---------------------------------------------------------------------------------------------------

@@ -25,13 +25,6 @@ static expr replace_variable(struct pool *p, const struct substitution *s, uint3
     return pool_variable(p, variable);
 }
 
-// The expression where the index is inside of an axis of this size, 0 elsewhere.
-static expr guard_axis(struct pool *p, expr index, int64_t size, expr inside)
-{
-    expr zero = pool_real(p, 0), to_end = pool_index_add(p, pool_index_mul(p, index, -1), pool_integer(p, size - 1));
-    return pool_select(p, index, pool_select(p, to_end, inside, zero), zero);
-}
-
 // What the copy reads, at these of its indices.
 static expr read_through_copy(struct pool *p, int copy, const expr *index)
 {
@@ -41,7 +34,7 @@ static expr read_through_copy(struct pool *p, int copy, const expr *index)
         substitution_add(&axes, scope.first_variable + (uint32_t)axis, index[axis]);
     expr value = substitution_apply(p, &axes, scope.body);
     for (int axis = scope.type.rank; axis-- > 0;)
-        value = guard_axis(p, index[axis], scope.type.dim[axis], value);
+        value = pool_within(p, index[axis], scope.type.dim[axis], value);
     return value;
 }
 

@@ -50,13 +50,6 @@ static expr inline_scope(struct composition *c, int tensor, const expr *index, i
     return body;
 }
 
-// The expression where the index is inside of an axis of this size, 0 elsewhere.
-static expr guard(struct pool *p, expr index, int64_t size, expr inside)
-{
-    expr zero = pool_real(p, 0), to_end = pool_index_add(p, pool_index_mul(p, index, -1), pool_integer(p, size - 1));
-    return pool_select(p, index, pool_select(p, to_end, inside, zero), zero);
-}
-
 static expr read_tensor(struct composition *c, int tensor, const expr *index, enum outside outside, int depth)
 {
     struct pool *p = &c->pool;
@@ -68,7 +61,7 @@ static expr read_tensor(struct composition *c, int tensor, const expr *index, en
     expr value = inline_scope(c, tensor, index, depth);
     const struct type *type = &p->d.stages[tensor - p->d.n_inputs].type;
     for (int axis = type->rank; may_be_outside && axis-- > 0;)
-        value = guard(p, index[axis], type->dim[axis], value);
+        value = pool_within(p, index[axis], type->dim[axis], value);
     return value;
 }
 

@@ -444,6 +444,12 @@ expr pool_select(struct pool *p, expr index, expr if_not_negative, expr otherwis
     return node_of(p, (struct expr_node){.kind = EXPR_SELECT, .a = index, .b = if_not_negative, .c = otherwise});
 }
 
+expr pool_within(struct pool *p, expr index, int64_t size, expr inside)
+{
+    expr zero = pool_real(p, 0), to_end = pool_index_add(p, pool_index_mul(p, index, -1), pool_integer(p, size - 1));
+    return pool_select(p, index, pool_select(p, to_end, inside, zero), zero);
+}
+
 static bool depends_on(const struct pool *p, expr index, uint32_t variable)
 {
     const struct expr_node *node = &p->d.nodes.items[index];

@@ -59,4 +59,5 @@ expr pool_scalar_of(struct pool *p, expr index);
 expr pool_read(struct pool *p, int tensor, const expr *index, enum outside outside);
 expr pool_apply(struct pool *p, enum scalar_function fn, expr a, expr b, expr c);
 expr pool_select(struct pool *p, expr index, expr if_not_negative, expr otherwise);
+expr pool_within(struct pool *p, expr index, int64_t size, expr inside);   // 0 where the index is beyond the axis
 expr pool_reduce(struct pool *p, enum scalar_function fn, uint32_t variable, expr body);

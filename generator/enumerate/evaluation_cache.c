@@ -135,31 +135,18 @@ const struct call_type *evaluation_cache_type(struct evaluation_cache *c, const 
 
 // --- settings --------------------------------------------------------------------------------------------------------
 
-static uint64_t hash_of_setting(const struct call_setting *s)
-{
-    uint64_t hash = (uint64_t)s->op->id;
-    for (int i = 0, n = operator_n_attributes(s->op); i < n; i++)
-        hash = hash_bytes(s->attributes[i].ints, s->attributes[i].count * sizeof *s->attributes[i].ints, hash);
-    return hash;
-}
-
 static bool is_equal_setting(const void *owner, uint32_t id, const void *key)
 {
     const struct evaluation_cache *c = owner;
     const struct call_setting *known = c->settings.items[id], *asked = key;
-    if (known->op != asked->op)
-        return false;
-    for (int i = 0, n = operator_n_attributes(known->op); i < n; i++)
-        if (!attribute_value_equal(&known->attributes[i], &asked->attributes[i]))
-            return false;
-    return true;
+    return known->op == asked->op && attributes_equal(known->op, known->attributes, asked->attributes);
 }
 
 const struct call_setting *evaluation_cache_setting(struct evaluation_cache *c, const struct operator* op,
                                                     const struct attribute_value *attributes)
 {
     struct call_setting asked = {.op = op, .attributes = attributes};
-    asked.hash = hash_of_setting(&asked);
+    asked.hash = attributes_hash(asked.op, asked.attributes);
     uint32_t found = table_find(&c->by_setting, asked.hash, is_equal_setting, c, &asked);
     if (found != TABLE_NONE)
         return c->settings.items[found];

@@ -4,6 +4,7 @@
 #include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
+#include "core/text/text.h"
 #include "graph/call_text.h"
 #include "operators/traits.h"
 #include <ctype.h>
@@ -265,32 +266,23 @@ static void split_names(struct arena *a, const char *list, name_list *ret_names)
     }
 }
 
-static bool has_name(const name_list *names, const char *name)
-{
-    for (size_t i = 0; i < names->count; i++)
-        if (strcmp(names->items[i], name) == 0)
-            return true;
-    return false;
-}
-
 bool space_keep_families(struct space *space, const char *list, struct error *error)
 {
-    name_list names = {0}, known = {0};
+    LOCAL_LIST(name_list, names);
+    LOCAL_LIST(name_list, known);
     size_t kept = 0;
     split_names(space->arena, list, &names);
     for (size_t i = 0; i < space->families.count; i++) {
         struct family *f = space->families.items[i];
         vec_push(&known, f->name);
-        if (has_name(&names, f->name))
+        if (text_is_among(f->name, names.count, names.items))
             space->families.items[kept++] = f;
     }
     const char *unknown = NULL;
     for (size_t i = 0; i < names.count && !unknown; i++)
-        if (!has_name(&known, names.items[i]))
+        if (!text_is_among(names.items[i], known.count, known.items))
             unknown = names.items[i];
     space->families.count = kept;
-    vec_free(&names);
-    vec_free(&known);
     return !unknown || error_set_code(error, EXIT_USAGE, NULL, "the space has no family %s", unknown);
 }
 
@@ -326,7 +318,8 @@ static bool keep_instances(struct family *f, const name_list *names, bool with_m
 {
     int kept = 0;
     for (int i = 0; i < f->n_instances; i++)
-        if (has_name(names, f->instances[i].op->name) || (with_movers && moves_entries(f, &f->instances[i])))
+        if (text_is_among(f->instances[i].op->name, names->count, names->items) ||
+            (with_movers && moves_entries(f, &f->instances[i])))
             f->instances[kept++] = f->instances[i];
     f->n_instances = kept;
     return kept > 0;

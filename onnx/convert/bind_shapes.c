@@ -153,14 +153,6 @@ static bool limit_types(struct importer *im, struct type *types)
 
 // ---- symbols that stay ----
 
-static bool is_initializer(const struct importer *im, const struct onnx_string *name)
-{
-    for (size_t i = 0; i < im->source->initializers.count; i++)
-        if (onnx_string_is(&((const struct onnx_tensor *)im->source->initializers.items[i])->name, name->text))
-            return true;
-    return false;
-}
-
 static bool has_symbol(const struct imported_model *m, const char *name)
 {
     for (size_t i = 0; i < m->symbols.count; i++)
@@ -197,7 +189,7 @@ bool find_symbols(struct importer *im, const struct type *types, struct imported
     size_t next = 0;
     for (size_t i = 0; i < im->source->inputs.count; i++) {
         const struct onnx_value_info *input = im->source->inputs.items[i];
-        if (is_initializer(im, &input->name))
+        if (onnx_graph_initializes(im->source, &input->name))
             continue;
         for (int k = 0; k < types[i].rank; k++) {
             const char *name = types[i].dim[k] < 0 ? name_of_dimension(im, input, k) : NULL;
@@ -214,7 +206,7 @@ static void bind_probe(struct importer *im, struct type *types)
 {
     for (size_t i = 0; i < im->source->inputs.count; i++) {
         const struct onnx_value_info *input = im->source->inputs.items[i];
-        for (int k = 0; k < types[i].rank && !is_initializer(im, &input->name); k++) {
+        for (int k = 0; k < types[i].rank && !onnx_graph_initializes(im->source, &input->name); k++) {
             const char *name = types[i].dim[k] < 0 ? name_of_dimension(im, input, k) : NULL;
             for (size_t j = 0; name && j < im->named->symbols.count; j++)
                 if (strcmp(im->named->symbols.items[j].name, name) == 0)

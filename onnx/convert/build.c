@@ -94,21 +94,13 @@ node_id apply_node(struct conversion *c, const struct application *a, uint32_t n
     return node;
 }
 
-static bool has_values(const struct node *n, const struct application *a)
-{
-    for (int i = 0; i < operator_n_attributes(a->op); i++)
-        if (!attribute_value_equal(&n->attributes[i], &a->values[i]))
-            return false;
-    return true;
-}
-
 // What the operator would make of what it made: that, or the input; NO_TENSOR: something else.
 static tensor_id made_by_repetition(const struct conversion *c, const struct application *a, uint32_t n,
                                     const tensor_id *inputs)
 {
     const struct graph *g = &c->model->graph;
     const struct node *before = n == 1 && inputs[0] != NO_TENSOR ? graph_producer(g, inputs[0]) : NULL;
-    if (!before || before->op != a->op || !has_values(before, a))
+    if (!before || before->op != a->op || !attributes_equal(a->op, before->attributes, a->values))
         return NO_TENSOR;
     return operator_has(a->op, TRAIT_INVOLUTION)   ? g->edges.items[before->first_input]
            : operator_has(a->op, TRAIT_IDEMPOTENT) ? inputs[0]

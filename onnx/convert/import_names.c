@@ -8,8 +8,7 @@
 
 static bool is_named(const void *owner, uint32_t id, const void *key)
 {
-    const struct onnx_string *a = ((const struct importer *)owner)->values.items[id].name, *b = key;
-    return a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
+    return onnx_string_equal(((const struct importer *)owner)->values.items[id].name, key);
 }
 
 static uint64_t hash_of(const struct onnx_string *name)

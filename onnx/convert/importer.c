@@ -4,20 +4,10 @@
 #include "onnx/convert/import_names.h"
 #include "onnx/format/visit.h"
 
-int64_t standard_opset(const struct onnx_list *opsets)
-{
-    for (size_t i = 0; i < opsets->count; i++) {
-        const struct onnx_opset *o = opsets->items[i];
-        if (o->domain.size == 0 || onnx_string_is(&o->domain, "ai.onnx"))
-            return o->version;
-    }
-    return 0;
-}
-
 void importer_init(struct importer *im, struct imported_model *m, struct onnx_file *file,
                    const struct import_options *options, struct error *error)
 {
-    *m = (struct imported_model){.file = file, .opset = standard_opset(&file->model->opsets)};
+    *m = (struct imported_model){.file = file, .opset = onnx_version(&file->model->opsets, "")};
     graph_init(&m->graph, &m->arena);
     *im = (struct importer){.model = m, .source = file->model->graph, .options = options, .error = error};
 }

@@ -56,4 +56,3 @@ static inline const struct onnx_node *node_at(const struct conversion *c, uint32
 void importer_init(struct importer *im, struct imported_model *m, struct onnx_file *file,
                    const struct import_options *options, struct error *error);
 void importer_free(struct importer *im);
-int64_t standard_opset(const struct onnx_list *opsets);   // the version of the standard domain; 0: there is none

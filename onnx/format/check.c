@@ -86,17 +86,15 @@ static bool check_graph(struct checker *c, const struct onnx_graph *g, const str
 
 static bool check_attribute_names(struct checker *c, const struct onnx_node *n)
 {
-    struct scope names = {0};
-    bool is_fine = true;
-    for (size_t i = 0; is_fine && i < n->attributes.count; i++) {
+    struct scope names FREED_BY(leave_scope) = {0};
+    for (size_t i = 0; i < n->attributes.count; i++) {
         const struct onnx_string *name = &((const struct onnx_attribute *)n->attributes.items[i])->name;
         if (!name->text || name->size == 0)
-            is_fine = error_set(c->error, c->file, 0, 0, "node %s has an attribute without a name", label_of(n));
-        else if (!enter_name(&names, name))
-            is_fine = error_set(c->error, c->file, 0, 0, "node %s has two attributes %s", label_of(n), name->text);
+            return error_set(c->error, c->file, 0, 0, "node %s has an attribute without a name", label_of(n));
+        if (!enter_name(&names, name))
+            return error_set(c->error, c->file, 0, 0, "node %s has two attributes %s", label_of(n), name->text);
     }
-    leave_scope(&names);
-    return is_fine;
+    return true;
 }
 
 static bool check_attributes(struct checker *c, const struct onnx_node *n, const struct scope *s)

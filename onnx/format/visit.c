@@ -36,6 +36,11 @@ bool onnx_string_is(const struct onnx_string *s, const char *text)
     return s->size == strlen(text) && (s->size == 0 || memcmp(s->text, text, s->size) == 0);
 }
 
+bool onnx_string_equal(const struct onnx_string *a, const struct onnx_string *b)
+{
+    return a->size == b->size && (a->size == 0 || memcmp(a->text, b->text, a->size) == 0);
+}
+
 const struct onnx_string *onnx_symbol(const struct onnx_dimension *d)
 {
     static const struct onnx_string none = {.text = ""};
@@ -45,6 +50,40 @@ const struct onnx_string *onnx_symbol(const struct onnx_dimension *d)
 bool onnx_bytes_are(const struct onnx_bytes *b, const char *text)
 {
     return b->size == strlen(text) && (b->size == 0 || memcmp(b->at, text, b->size) == 0);
+}
+
+bool onnx_graph_initializes(const struct onnx_graph *g, const struct onnx_string *name)
+{
+    for (size_t i = 0; i < g->initializers.count; i++)
+        if (onnx_string_equal(&((const struct onnx_tensor *)g->initializers.items[i])->name, name))
+            return true;
+    return false;
+}
+
+const char *onnx_domain(const struct onnx_string *domain)
+{
+    return domain->size == 0 || onnx_string_is(domain, "ai.onnx") ? "" : domain->text;
+}
+
+int64_t onnx_version(const struct onnx_list *opsets, const char *domain)
+{
+    for (size_t i = 0; i < opsets->count; i++) {
+        const struct onnx_opset *o = opsets->items[i];
+        if (strcmp(onnx_domain(&o->domain), domain) == 0)
+            return o->version;
+    }
+    return 0;
+}
+
+const struct onnx_function *onnx_function_called_by(const struct onnx_model *m, const struct onnx_node *n)
+{
+    for (size_t i = 0; i < m->functions.count; i++) {
+        const struct onnx_function *f = m->functions.items[i];
+        if (onnx_string_equal(&f->name, &n->op_type) && onnx_string_equal(&f->overload, &n->overload) &&
+            strcmp(onnx_domain(&f->domain), onnx_domain(&n->domain)) == 0)
+            return f;
+    }
+    return NULL;
 }
 
 const struct onnx_attribute *onnx_node_find(const struct onnx_node *n, const char *name)
@@ -71,7 +110,7 @@ double onnx_node_float(const struct onnx_node *n, const char *name, double stand
 
 bool onnx_node_has_standard_domain(const struct onnx_node *n)
 {
-    return n->domain.size == 0 || onnx_string_is(&n->domain, "ai.onnx");
+    return *onnx_domain(&n->domain) == '\0';
 }
 
 bool onnx_node_is(const struct onnx_node *n, const char *names)

@@ -5,10 +5,16 @@
 bool onnx_message_visit(const struct onnx_descriptor *d, void *message, const struct onnx_descriptor *wanted,
                         onnx_visit_fn *visit, void *context);
 bool onnx_string_is(const struct onnx_string *s, const char *text);
+bool onnx_string_equal(const struct onnx_string *a, const struct onnx_string *b);
 bool onnx_bytes_are(const struct onnx_bytes *b, const char *text);
 // The name of a size; empty where it has none. "?" is none: exporters write it for every size that they do not know.
 const struct onnx_string *onnx_symbol(const struct onnx_dimension *d);
 
+// Is there an initializer of that name? It may be declared as an input, too: no node makes it, and nobody gives it.
+bool onnx_graph_initializes(const struct onnx_graph *g, const struct onnx_string *name);
+const char *onnx_domain(const struct onnx_string *domain);                  // "" is "ai.onnx", too
+int64_t onnx_version(const struct onnx_list *opsets, const char *domain);   // 0: there is none
+const struct onnx_function *onnx_function_called_by(const struct onnx_model *m, const struct onnx_node *n);   // or NULL
 const struct onnx_attribute *onnx_node_find(const struct onnx_node *n, const char *name);   // NULL when absent
 int64_t onnx_node_int(const struct onnx_node *n, const char *name, int64_t standard);
 double onnx_node_float(const struct onnx_node *n, const char *name, double standard);

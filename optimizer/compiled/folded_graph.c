@@ -23,26 +23,13 @@ static bool is_leaf(const struct node *n, enum operator_id id)
     return n->op == operators[id];
 }
 
-static void look_at_inputs(const struct folding *f, node_id n, bool *ret_constant, size_t *ret_bytes)
-{
-    const struct graph *g = f->f->whole;
-    *ret_constant = !is_leaf(&g->nodes.items[n], OP_INPUT);
-    *ret_bytes = 0;
-    for (uint32_t i = 0; i < g->nodes.items[n].n_inputs; i++) {
-        tensor_id t = graph_inputs(g, n)[i];
-        *ret_constant = *ret_constant && f->is_constant[g->tensors.items[t].producer];
-        *ret_bytes = mem_sum(*ret_bytes, f->bytes_below[t]);
-    }
-}
-
 static void decide_node(struct folding *f, node_id n)
 {
     const struct graph *g = f->f->whole;
     const struct node *node = &g->nodes.items[n];
-    size_t below;
-    look_at_inputs(f, n, &f->is_constant[n], &below);
-    if (is_leaf(node, OP_WEIGHT))
-        below = type_bytes(graph_type(g, node->first_output));
+    size_t below = is_leaf(node, OP_WEIGHT) ? type_bytes(graph_type(g, node->first_output)) : 0;
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        below = mem_sum(below, f->bytes_below[graph_inputs(g, n)[i]]);
     f->is_folded[n] = f->is_constant[n];
     for (uint32_t i = 0; i < node->n_outputs; i++) {
         f->bytes_below[node->first_output + i] = below;
@@ -91,6 +78,7 @@ static void fold(struct folding *f, struct arena *arena)
                                  .moved = arena_array(arena, tensor_id, g->tensors.count + 1),
                                  .find = add_weight};
     graph_extraction_clear(&x);
+    graph_mark_constant(g, f->is_constant);
     for (node_id n = 0; n < g->nodes.count; n++)
         decide_node(f, n);
     choose_nodes(f);

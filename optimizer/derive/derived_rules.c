@@ -11,14 +11,13 @@
 #include "operators/traits.h"
 #include "optimizer/derive/part_rules.h"
 #include "optimizer/limits.def"
-#include <string.h>
 
 enum { MOST_PART_NODES = 12, MOST_RULES_OF_PART = 6 };
 
 struct walk {
     const struct graph *g;
     struct iterator_tables tables;   // made for the first part
-    bool *is_constant;               // by tensors
+    const bool *is_constant;         // by nodes
     struct graph_uses uses;
     bool of_onnx, where_entries_are_left_out;
     double least_flops;
@@ -45,6 +44,7 @@ static bool moves_entries(const struct node *n)
 
 static tensor_id add_leaf(struct cutting *c, tensor_id t)
 {
+    const struct graph *g = c->walk->g;
     int i = 0;
     while (i < c->part.n_leaves && c->leaves[i] != t)
         i++;
@@ -53,8 +53,8 @@ static tensor_id add_leaf(struct cutting *c, tensor_id t)
         return 0;
     c->leaves[i] = t;
     if (i == c->part.n_leaves)
-        return part_add_leaf(&c->part, graph_type(c->walk->g, t), c->walk->is_constant[t]);
-    return graph_add_leaf(&c->part.graph, operators[OP_INPUT], i, graph_type(c->walk->g, t));
+        return part_add_leaf(&c->part, graph_type(g, t), c->walk->is_constant[g->tensors.items[t].producer]);
+    return graph_add_leaf(&c->part.graph, operators[OP_INPUT], i, graph_type(g, t));
 }
 
 static tensor_id add_node(struct cutting *c, node_id id);
@@ -62,10 +62,9 @@ static tensor_id add_node(struct cutting *c, node_id id);
 static tensor_id add_operand(struct cutting *c, tensor_id t)
 {
     const struct graph *g = c->walk->g;
-    bool is_leaf = c->walk->is_constant[t] || !moves_entries(graph_producer(g, t));
-    if (is_leaf && g->tensors.items[t].producer != c->contraction)
-        return add_leaf(c, t);
-    return add_node(c, g->tensors.items[t].producer);
+    node_id maker = g->tensors.items[t].producer;
+    bool is_leaf = c->walk->is_constant[maker] || !moves_entries(&g->nodes.items[maker]);
+    return is_leaf && maker != c->contraction ? add_leaf(c, t) : add_node(c, maker);
 }
 
 static tensor_id add_node(struct cutting *c, node_id id)
@@ -81,14 +80,6 @@ static tensor_id add_node(struct cutting *c, node_id id)
 
 // --- the model -------------------------------------------------------------------------------------------------------
 
-static bool is_known_source(const struct walk *w, const char *source)
-{
-    for (size_t i = 0; i < w->sources.count; i++)
-        if (strcmp(w->sources.items[i], source) == 0)
-            return true;
-    return false;
-}
-
 static const char *text_of_part(const struct part *p, struct arena *a)
 {
     TEXT(text);
@@ -103,7 +94,7 @@ static void derive_part(struct walk *w, const struct part *p, const struct opera
 {
     struct arena *a = w->rules->arena;
     const char *source = text_of_part(p, a);
-    if (is_known_source(w, source))
+    if (text_is_among(source, w->sources.count, w->sources.items))
         return;
     if (w->sources.count == 0)
         iterator_tables_compute(a, &w->tables);
@@ -192,7 +183,7 @@ static bool is_contraction(const struct walk *w, node_id id)
     const struct graph *g = w->g;
     const struct node *n = &g->nodes.items[id];
     return n->n_inputs == OPERANDS && n->n_outputs == 1 && operator_has(n->op, TRAIT_CONTRACTS) &&
-           graph_type(g, n->first_output)->dtype == DTYPE_F32 && !w->is_constant[n->first_output] && has_entries(g, id);
+           graph_type(g, n->first_output)->dtype == DTYPE_F32 && !w->is_constant[id] && has_entries(g, id);
 }
 
 static double flops_of_contractions(const struct walk *w, const bool *live)
@@ -203,28 +194,17 @@ static double flops_of_contractions(const struct walk *w, const bool *live)
     return flops;
 }
 
-static void find_constants(const struct graph *g, bool *ret_is_constant)
-{
-    for (node_id id = 0; id < g->nodes.count; id++) {
-        const struct node *n = &g->nodes.items[id];
-        bool is_constant = n->op == operators[OP_WEIGHT] || n->n_inputs > 0;
-        for (uint32_t i = 0; i < n->n_inputs; i++)
-            is_constant = is_constant && ret_is_constant[graph_inputs(g, id)[i]];
-        for (uint32_t i = 0; i < n->n_outputs; i++)
-            ret_is_constant[n->first_output + i] = is_constant;
-    }
-}
-
 size_t derived_rules_add(struct rule_set *set, const struct graph *g, bool of_onnx, bool where_entries_are_left_out)
 {
+    LOCAL_ARRAY(bool, live, g->nodes.count + 1);
+    LOCAL_ARRAY(bool, is_constant, g->nodes.count + 1);
     struct walk w = {.g = g,
                      .of_onnx = of_onnx,
                      .where_entries_are_left_out = where_entries_are_left_out,
-                     .is_constant = mem_new_array(bool, g->tensors.count + 1),
+                     .is_constant = is_constant,
                      .rules = set};
-    LOCAL_ARRAY(bool, live, g->nodes.count + 1);
     graph_mark_live(g, live);
-    find_constants(g, w.is_constant);
+    graph_mark_constant(g, is_constant);
     graph_uses_init(&w.uses, g, live);
     w.least_flops = LEAST_SHARE * flops_of_contractions(&w, live);
     for (node_id id = 0; id < g->nodes.count; id++)
@@ -233,7 +213,6 @@ size_t derived_rules_add(struct rule_set *set, const struct graph *g, bool of_on
     size_t n_parts = w.sources.count;
     iterator_tables_free(&w.tables);
     graph_uses_free(&w.uses);
-    mem_free_array(w.is_constant, g->tensors.count + 1);
     vec_free(&w.sources);
     return n_parts;
 }

@@ -248,17 +248,15 @@ static bool join_target(struct joining *j)
 
 static bool is_known(const struct deriving_family *f, const struct rule *r)
 {
-    bool is_there = false;
-    for (size_t i = f->first; i < f->to->rules.count && !is_there; i++) {
-        const struct pattern *p = &f->to->rules.items[i]->pattern;
-        struct text texts[2] = {{0}, {0}};
-        pattern_print_term(&texts[0], p, f->to->rules.items[i]->targets[0]);
-        pattern_print_term(&texts[1], &r->pattern, r->targets[0]);
-        is_there = strcmp(texts[0].chars, texts[1].chars) == 0;
-        text_free(&texts[0]);
-        text_free(&texts[1]);
+    TEXT(own);
+    pattern_print_term(&own, &r->pattern, r->targets[0]);
+    for (size_t i = f->first; i < f->to->rules.count; i++) {
+        TEXT(other);
+        pattern_print_term(&other, &f->to->rules.items[i]->pattern, f->to->rules.items[i]->targets[0]);
+        if (strcmp(own.chars, other.chars) == 0)
+            return true;
     }
-    return is_there;
+    return false;
 }
 
 static void join(struct deriving_family *f, const struct rule *model)

@@ -48,7 +48,7 @@ static void print_graph(struct text *out, const struct picture *p, const char *s
 
 void report_print_dot(struct text *out, const struct report *r)
 {
-    struct picture before, after;
+    struct picture before FREED_BY(picture_free), after FREED_BY(picture_free);
     picture_make(&before, r, 0);
     picture_make(&after, r, 1);
     text_add(out, "digraph ");
@@ -57,6 +57,4 @@ void report_print_dot(struct text *out, const struct report *r)
     print_graph(out, &before, "before", "before");
     print_graph(out, &after, "after", "after");
     text_add(out, "}\n");
-    picture_free(&before);
-    picture_free(&after);
 }

@@ -42,20 +42,11 @@ static void note_maker(struct drawing *d, const struct onnx_string *name)
         vec_push(&d->places, (uint32_t)d->p->nodes.count - 1);
 }
 
-// Initializers may be declared as inputs, too: no node makes those, and nobody gives them.
-static bool is_initializer(const struct onnx_graph *g, const struct onnx_string *name)
-{
-    for (size_t i = 0; i < g->initializers.count; i++)
-        if (onnx_string_is(&((const struct onnx_tensor *)g->initializers.items[i])->name, name->text))
-            return true;
-    return false;
-}
-
 static void list_inputs(struct drawing *d, const struct onnx_graph *g)
 {
     for (size_t i = 0; i < g->inputs.count; i++) {
         const struct onnx_value_info *input = g->inputs.items[i];
-        if (is_initializer(g, &input->name))
+        if (onnx_graph_initializes(g, &input->name))
             continue;
         vec_push(&d->p->nodes, ((struct picture_node){.input = input}));
         note_maker(d, &input->name);

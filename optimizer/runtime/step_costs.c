@@ -7,7 +7,6 @@
 #include "core/memory/key_set.h"
 #include "core/numbers/statistics.h"
 #include "core/system/clock.h"
-#include "core/system/file.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
@@ -515,19 +514,9 @@ void step_costs_hope(struct coster *coster, double share)
 
 static bool open_database(struct step_costs *c, struct error *error)
 {
-    char folder[4096], path[4096 + 64], device[600];
-    const char *file = c->options.cost_file;
-    if (file && !*file)
-        file = NULL;
-    else if (!file && file_cache_folder(folder, sizeof folder)) {
-        snprintf(path, sizeof path, "%s/onnxruntime.costs", folder);
-        file = path;
-    }
+    char device[600];
     snprintf(device, sizeof device, "%s on %s", c->worker->name, c->options.device);
-    if (!cost_database_open(&c->costs, file, device, error))
-        return false;
-    cost_database_warn(c->costs, c->options.log);
-    return true;
+    return cost_database_open_for(&c->costs, c->options.cost_file, "onnxruntime", device, c->options.log, error);
 }
 
 struct coster *step_costs_open(struct worker *w, const struct step_costs_options *options, struct error *error)

@@ -23,6 +23,23 @@ void spelling_add(struct spelling *s, int64_t word)
     s->n_words++;
 }
 
+void spelling_add_type(struct spelling *s, const struct type *t)
+{
+    spelling_add(s, t->dtype);
+    spelling_add(s, t->rank);
+    for (int i = 0; i < t->rank; i++)
+        spelling_add(s, t->dim[i]);
+}
+
+void spelling_add_attributes(struct spelling *s, const struct node *n)
+{
+    for (int i = 0, n_attributes = operator_n_attributes(n->op); i < n_attributes; i++) {
+        spelling_add(s, n->attributes[i].count);
+        for (uint32_t k = 0; k < n->attributes[i].count; k++)
+            spelling_add(s, n->attributes[i].ints[k]);
+    }
+}
+
 void spelling_clear(struct spelling *s)
 {
     vec_clear(&s->bytes);

@@ -3,7 +3,7 @@
 #pragma once
 #include "core/memory/arena.h"
 #include "core/memory/key_set.h"
-#include <stdbool.h>
+#include "graph/graph.h"
 
 struct spelling {
     VEC(uint8_t) bytes;
@@ -15,6 +15,8 @@ struct key_words {
     size_t n_bytes, n_words;
 };
 void spelling_add(struct spelling *s, int64_t word);
+void spelling_add_type(struct spelling *s, const struct type *t);
+void spelling_add_attributes(struct spelling *s, const struct node *n);
 void spelling_clear(struct spelling *s);
 void spelling_free(struct spelling *s);
 struct key_words spelling_key(const struct spelling *s);   // all of it, until something is added

@@ -82,14 +82,6 @@ static void number_regions(struct rewritten_regions *r, const bool *is_new, node
     }
 }
 
-static uint64_t type_hash(const struct type *type)
-{
-    uint64_t h = hash_mix((uint64_t)type->dtype, (uint64_t)type->rank);
-    for (int i = 0; i < type->rank; i++)
-        h = hash_mix(h, (uint64_t)type->dim[i]);
-    return h;
-}
-
 static uint64_t work_hash(const struct graph *g, node_id n)
 {
     const struct node *node = &g->nodes.items[n];

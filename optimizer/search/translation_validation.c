@@ -263,22 +263,11 @@ static void describe(struct validator *v, const struct match *m, const struct gr
     spelling_add(&v->words, (int64_t)(intptr_t)m->rule);
     for (uint32_t i = 0; i < m->rule->pattern.n_variables; i++) {
         spelling_add(&v->words, m->variables[i] != NO_TENSOR);
-        if (m->variables[i] == NO_TENSOR)
-            continue;
-        const struct type *t = graph_type(g, m->variables[i]);
-        spelling_add(&v->words, t->dtype);
-        spelling_add(&v->words, t->rank);
-        for (int axis = 0; axis < t->rank; axis++)
-            spelling_add(&v->words, t->dim[axis]);
+        if (m->variables[i] != NO_TENSOR)
+            spelling_add_type(&v->words, graph_type(g, m->variables[i]));
     }
-    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++) {
-        const struct node *n = &g->nodes.items[m->nodes[i]];
-        for (int j = 0; j < operator_n_attributes(n->op); j++) {
-            spelling_add(&v->words, n->attributes[j].count);
-            for (uint32_t k = 0; k < n->attributes[j].count; k++)
-                spelling_add(&v->words, n->attributes[j].ints[k]);
-        }
-    }
+    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
+        spelling_add_attributes(&v->words, &g->nodes.items[m->nodes[i]]);
 }
 
 enum verdict validator_judge(struct validator *v, const struct match *m, const struct graph *g)

@@ -4,7 +4,6 @@
 #include "core/memory/memory.h"
 #include "graph/graph_whole.h"
 #include "optimizer/search/repeated_weight.h"
-#include "substitutions/match_index.h"
 
 static size_t distinct_bytes(const struct graph *g, tensor_id t)
 {
@@ -31,7 +30,7 @@ size_t graph_weight_bytes(const struct graph *g)
     LOCAL_ZEROS(bool, is_counted, g->tensors.count + 1);
     size_t bytes = 0;
     graph_mark_live(g, live);
-    match_mark_weights(g, is_weight);
+    graph_mark_constant(g, is_weight);
     for (node_id n = 0; n < g->nodes.count; n++)
         for (uint32_t i = 0; live[n] && !is_weight[n] && i < g->nodes.items[n].n_inputs; i++)
             if (is_weight[g->tensors.items[graph_inputs(g, n)[i]].producer])

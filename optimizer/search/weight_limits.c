@@ -8,7 +8,6 @@
 #include "graph/graph_whole.h"
 #include "optimizer/search/weight_bytes.h"
 #include "substitutions/match.h"
-#include "substitutions/match_index.h"
 #include <math.h>
 
 struct bounding {
@@ -74,15 +73,14 @@ static size_t bound_weights(struct bounding *b, const bool *live, const bool *is
 
 size_t graph_weights_beyond_range(const struct graph *g, const double *magnitudes)
 {
-    struct bounding b = {.g = g, .of_weights = magnitudes};
     LOCAL_ARRAY(bool, live, g->nodes.count + 1);
     LOCAL_ARRAY(bool, is_weight, g->nodes.count + 1);
+    LOCAL_ARRAY(double, all, g->tensors.count + 1);
+    struct bounding b = {.g = g, .of_weights = magnitudes, .magnitudes = all};
     graph_mark_live(g, live);
-    match_mark_weights(g, is_weight);
-    b.magnitudes = mem_new_array(double, g->tensors.count + 1);
+    graph_mark_constant(g, is_weight);
     size_t count = bound_weights(&b, live, is_weight);
     arena_free(&b.arena);
-    mem_free_array(b.magnitudes, g->tensors.count + 1);
     return count;
 }
 

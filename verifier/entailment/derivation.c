@@ -1,6 +1,7 @@
 // Breadth-first search from both ends over terms, with the axioms of a proof as rewrite rules.
 #include "verifier/entailment/derivation.h"
 
+#include "core/text/text.h"
 #include <string.h>
 
 #define LARGEST_TERM 40   // applications
@@ -139,19 +140,11 @@ static void rewrite_at(struct search *s, const struct place *at, uint32_t from, 
         visit(s, rebuild(s->l, at, replacement), from, axiom->name, s->visited.items[from].side);
 }
 
-static bool is_used(const struct entailment *proof, const char *name)
-{
-    for (uint32_t i = 0; i < proof->n_uses; i++)
-        if (strcmp(proof->uses[i], name) == 0)
-            return true;
-    return false;
-}
-
 static void rewrite_everywhere(struct search *s, const struct place *at, uint32_t from)
 {
     for (size_t i = 0; i < s->axioms->sentences.items.count; i++) {
         const struct sentence *axiom = &s->axioms->sentences.items.items[i];
-        if (!is_used(s->proof, axiom->name))
+        if (!text_is_among(axiom->name, s->proof->n_uses, s->proof->uses))
             continue;
         rewrite_at(s, at, from, axiom, axiom->goals.items[0].left, axiom->goals.items[0].right);
         rewrite_at(s, at, from, axiom, axiom->goals.items[0].right, axiom->goals.items[0].left);

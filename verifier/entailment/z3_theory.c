@@ -101,20 +101,12 @@ static Z3_solver make_solver(const struct theory *t, const struct formulas *f)
     return solver;
 }
 
-static bool is_in(const char *const *names, uint32_t n, const char *name)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
 static void add_axioms(const struct theory *t, const struct relevance *r, const struct names *without,
                        struct formulas *f)
 {
     for (size_t i = 0; i < r->axioms.count; i++) {
         const struct sentence *axiom = &t->axioms->sentences.items.items[r->axioms.items[i]];
-        if (!without || !is_in(without->items, without->count, axiom->name))
+        if (!without || !text_is_among(axiom->name, without->count, without->items))
             formulas_add_axiom(f, axiom, &t->axioms->triggers.items[r->axioms.items[i]], true);
     }
     formulas_add_structure(f, r);
@@ -122,7 +114,7 @@ static void add_axioms(const struct theory *t, const struct relevance *r, const 
 
 static void add_name(const char **names, uint32_t *n, size_t capacity, const char *name)
 {
-    if (!is_in(names, *n, name) && *n < capacity)
+    if (!text_is_among(name, *n, names) && *n < capacity)
         names[(*n)++] = name;
 }
 
@@ -282,7 +274,7 @@ static const struct formulas *collect_formulas(struct theory *t, const struct en
     relevance_add_sentence(&used, obligation);
     for (size_t i = 0; i < t->axioms->sentences.items.count; i++) {
         const struct sentence *axiom = &t->axioms->sentences.items.items[i];
-        if (!is_in(proof->uses, proof->n_uses, axiom->name))
+        if (!text_is_among(axiom->name, proof->n_uses, proof->uses))
             continue;
         formulas_add_axiom(f, axiom, &t->axioms->triggers.items[i], false);
         relevance_add_sentence(&used, axiom);

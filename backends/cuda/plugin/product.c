@@ -57,6 +57,9 @@ static const struct gpu_matrix *second_of(const struct gpu_product *p)
     return p->is_bias_of_rows ? &p->y : &p->x;
 }
 
+#define SETS(function, of, attribute, value)                                                                           \
+    (function((of), (attribute), &(value), sizeof(value)) == CUBLAS_STATUS_SUCCESS)
+
 static bool describe_product(const struct gpu_product *p, cublasLtMatmulDesc_t *ret_what)
 {
     bool is_tf32 = p->type == GPU_F32 && p->allows_tf32;
@@ -67,14 +70,10 @@ static bool describe_product(const struct gpu_product *p, cublasLtMatmulDesc_t *
     if (cublasLtMatmulDescCreate(ret_what, is_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F) !=
         CUBLAS_STATUS_SUCCESS)
         return false;
-    return cublasLtMatmulDescSetAttribute(*ret_what, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first) ==
-               CUBLAS_STATUS_SUCCESS &&
-           cublasLtMatmulDescSetAttribute(*ret_what, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second) ==
-               CUBLAS_STATUS_SUCCESS &&
-           cublasLtMatmulDescSetAttribute(*ret_what, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue) ==
-               CUBLAS_STATUS_SUCCESS &&
-           cublasLtMatmulDescSetAttribute(*ret_what, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &bias, sizeof bias) ==
-               CUBLAS_STATUS_SUCCESS;
+    return SETS(cublasLtMatmulDescSetAttribute, *ret_what, CUBLASLT_MATMUL_DESC_TRANSA, first) &&
+           SETS(cublasLtMatmulDescSetAttribute, *ret_what, CUBLASLT_MATMUL_DESC_TRANSB, second) &&
+           SETS(cublasLtMatmulDescSetAttribute, *ret_what, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue) &&
+           SETS(cublasLtMatmulDescSetAttribute, *ret_what, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, bias);
 }
 
 static bool describe_matrix(const struct gpu_product *p, const struct gpu_matrix *m, int64_t rows, int64_t columns,
@@ -85,13 +84,11 @@ static bool describe_matrix(const struct gpu_product *p, const struct gpu_matrix
     int32_t batches = (int32_t)p->batches, order = in_rows ? CUBLASLT_ORDER_ROW : CUBLASLT_ORDER_COL;
     if (cublasLtMatrixLayoutCreate(ret_layout, data_type(p->type), (uint64_t)(is_exchanged ? rows : columns),
                                    (uint64_t)(is_exchanged ? columns : rows), leading) != CUBLAS_STATUS_SUCCESS ||
-        cublasLtMatrixLayoutSetAttribute(*ret_layout, CUBLASLT_MATRIX_LAYOUT_ORDER, &order, sizeof order) !=
-            CUBLAS_STATUS_SUCCESS)
+        !SETS(cublasLtMatrixLayoutSetAttribute, *ret_layout, CUBLASLT_MATRIX_LAYOUT_ORDER, order))
         return false;
-    return batches == 1 || (cublasLtMatrixLayoutSetAttribute(*ret_layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batches,
-                                                             sizeof batches) == CUBLAS_STATUS_SUCCESS &&
-                            cublasLtMatrixLayoutSetAttribute(*ret_layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
-                                                             &distance, sizeof distance) == CUBLAS_STATUS_SUCCESS);
+    return batches == 1 ||
+           (SETS(cublasLtMatrixLayoutSetAttribute, *ret_layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, batches) &&
+            SETS(cublasLtMatrixLayoutSetAttribute, *ret_layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, distance));
 }
 
 static void free_product(struct gpu_plan *base)
@@ -137,16 +134,13 @@ static bool set_preferences(const struct gpu_product *product, cublasLtMatmulPre
     size_t workspace = GPU_WORKSPACE_BYTES;
     uint32_t first = (uint32_t)first_of(product)->alignment, second = (uint32_t)second_of(product)->alignment,
              result = (uint32_t)product->z.alignment, residual = 16;
-    return cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
-                                                sizeof workspace) == CUBLAS_STATUS_SUCCESS &&
-           cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &first,
-                                                sizeof first) == CUBLAS_STATUS_SUCCESS &&
-           cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &second,
-                                                sizeof second) == CUBLAS_STATUS_SUCCESS &&
-           cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &residual,
-                                                sizeof residual) == CUBLAS_STATUS_SUCCESS &&
-           cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &result,
-                                                sizeof result) == CUBLAS_STATUS_SUCCESS;
+    return SETS(cublasLtMatmulPreferenceSetAttribute, preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                workspace) &&
+           SETS(cublasLtMatmulPreferenceSetAttribute, preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, first) &&
+           SETS(cublasLtMatmulPreferenceSetAttribute, preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, second) &&
+           SETS(cublasLtMatmulPreferenceSetAttribute, preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+                residual) &&
+           SETS(cublasLtMatmulPreferenceSetAttribute, preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, result);
 }
 
 static int list_algorithms(struct gpu *gpu, const struct gpu_product *product, const struct product_plan *p, int most,
@@ -204,8 +198,7 @@ static bool run_product(struct gpu *gpu, const struct gpu_plan *base, const stru
     const struct product_plan *p = (const struct product_plan *)base;
     float alpha = 1, beta = p->has_residual ? 1 : 0;
     const void *first = p->is_x_first ? o->x : o->y, *second = p->is_x_first ? o->y : o->x;
-    if (p->has_bias && cublasLtMatmulDescSetAttribute(p->what, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &o->bias,
-                                                      sizeof o->bias) != CUBLAS_STATUS_SUCCESS)
+    if (p->has_bias && !SETS(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_BIAS_POINTER, o->bias))
         return false;
     return cublasLtMatmul(gpu->cublas, p->what, &alpha, first, p->first, second, p->second, &beta,
                           p->has_residual ? o->residual : o->z, p->residual, o->z, p->result, &p->algorithm,

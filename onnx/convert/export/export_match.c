@@ -2,6 +2,7 @@
 // inputs. There it is enough that the values are the same: a rewrite further up keeps the value key.
 #include "onnx/convert/export/export_match.h"
 
+#include "graph/graph_whole.h"
 #include "onnx/convert/weights.h"
 
 struct matching {
@@ -26,16 +27,6 @@ static bool bind_input(struct matching *match, tensor_id tensor, tensor_id impor
     return is_input;
 }
 
-static bool is_same_application(const struct node *a, const struct node *b)
-{
-    if (a->op != b->op || a->n_inputs != b->n_inputs || a->n_outputs != b->n_outputs)
-        return false;
-    for (int i = 0; i < operator_n_attributes(a->op); i++)
-        if (!attribute_value_equal(&a->attributes[i], &b->attributes[i]))
-            return false;
-    return true;
-}
-
 static bool match_tensors(struct matching *match, tensor_id tensor, tensor_id imported);
 
 static bool match_inputs(struct matching *match, const struct node *a, const struct node *b, bool is_swapped)
@@ -56,7 +47,7 @@ static bool match_tensors(struct matching *match, tensor_id tensor, tensor_id im
     bool is_same = false;
     if (bind_input(match, tensor, imported, &is_same))
         return is_same;
-    if (g->tensors.items[tensor].output != source->tensors.items[imported].output || !is_same_application(a, b))
+    if (g->tensors.items[tensor].output != source->tensors.items[imported].output || !node_is_same_operation(a, b))
         return false;
     return match_inputs(match, a, b, false) ||
            ((a->op->flags & OPERATOR_IS_COMMUTATIVE) && match_inputs(match, a, b, true));

@@ -7,7 +7,7 @@ const struct onnx_node *source_node(const struct exporter *x, uint32_t index);
 // An original node, with lists of inputs and outputs of its own, added to the new nodes.
 struct onnx_node *copy_node(struct exporter *x, uint32_t index);
 void set_name(struct onnx_string *s, const char *name);
-// One more in a list that began empty.
+// Adds one to a list that began empty.
 void add_message(struct exporter *x, struct onnx_list *list, const void *message);
 struct onnx_node *emit(struct exporter *x, const char *op_type, uint32_t n_inputs, const char *const *inputs,
                        const char *output);

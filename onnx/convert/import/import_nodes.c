@@ -154,7 +154,7 @@ void import_infer_types(struct importer *im, struct conversion *c, struct type *
 {
     for (uint32_t i = 0; i < c->n_outputs; i++)
         ret_types[i] = (struct type){.rank = RANK_UNKNOWN};
-    bool is_of_nodes = has_subgraphs(c->node) || function_called_by(c);
+    bool is_of_nodes = has_subgraphs(c->node) || onnx_function_called_by(im->model->file->model, c->node);
     if (!find_odd_flag(c) && (!is_of_nodes || !reads_what_varies(im, c)))
         infer_opaque_types(c, ret_types);
     for (uint32_t i = 0; i < c->n_outputs; i++) {
@@ -365,7 +365,7 @@ static bool keep_for(struct conversion *c, const char *reason)
 
 static const struct converter *find_row(struct conversion *c)
 {
-    const struct converter *row = onnx_node_has_standard_domain(c->node) ? converter_find(c->node->op_type.text) : NULL;
+    const struct converter *row = converter_find(c->node->op_type.text);
     const char *flag = find_odd_flag(c);
     if (!onnx_node_has_standard_domain(c->node))
         cannot(c, "it is of the domain %s", c->node->domain.text);

@@ -62,7 +62,7 @@ static void infer_by_rows(enum typing_domain domain, struct conversion *c, struc
 static bool is_called_as_a_function_of_entries(const struct onnx_node *node)
 {
     const struct converter *same = converter_find(node->op_type.text);
-    const struct operator* op = same && same->parameter < OP_COUNT ? operators[same->parameter] : NULL;
+    const struct operator* op = same && same->parameter<OP_COUNT ? operators[same->parameter] : NULL;
     return op && op->flags & OPERATOR_IS_ELEMENTWISE && operator_most_inputs(op) == 1;
 }
 
@@ -78,7 +78,7 @@ static bool is_of_a_runtime(const struct onnx_string *domain)
 
 void infer_opaque_types(struct conversion *c, struct type *ret_types)
 {
-    const struct onnx_function *called = function_called_by(c);
+    const struct onnx_function *called = onnx_function_called_by(c->model->file->model, c->node);
     if (onnx_node_has_standard_domain(c->node))
         infer_by_rows(STANDARD, c, ret_types);
     else if (called && !is_of_a_runtime(&c->node->domain))

@@ -269,24 +269,6 @@ static void infer_type_of_scan(struct conversion *c, struct type *ret_types)
 
 // ---- functions of the model: what their nodes make of what a call gives them ----
 
-static bool is_same_name(const struct onnx_string *a, const struct onnx_string *b)
-{
-    return a->size == b->size && (a->size == 0 || memcmp(a->text, b->text, a->size) == 0);
-}
-
-const struct onnx_function *function_called_by(const struct conversion *c)
-{
-    const struct onnx_list *functions = &c->model->file->model->functions;
-    const struct onnx_node *n = c->node;
-    for (size_t i = 0; i < functions->count; i++) {
-        const struct onnx_function *f = functions->items[i];
-        if (is_same_name(&f->name, &n->op_type) && is_same_name(&f->domain, &n->domain) &&
-            is_same_name(&f->overload, &n->overload))
-            return f;
-    }
-    return NULL;
-}
-
 static bool count_reference(void *count, void *attribute)
 {
     *(size_t *)count += ((const struct onnx_attribute *)attribute)->ref_attr_name.size > 0;
@@ -307,7 +289,7 @@ static struct onnx_attribute *find_value(const struct conversion *c, const struc
     const struct onnx_attribute *given = onnx_node_find(c->node, reference->ref_attr_name.text);
     for (size_t i = 0; !given && i < f->attribute_protos.count; i++) {
         const struct onnx_attribute *standard = f->attribute_protos.items[i];
-        given = is_same_name(&standard->name, &reference->ref_attr_name) ? standard : NULL;
+        given = onnx_string_equal(&standard->name, &reference->ref_attr_name) ? standard : NULL;
     }
     if (!given)
         return NULL;
@@ -368,7 +350,7 @@ static bool gives_omitted_input(const struct conversion *c, const struct onnx_fu
 {
     for (size_t i = 0; i < f->inputs.count; i++)
         for (size_t k = 0; given_for(c, i) == NO_TENSOR && k < f->outputs.count; k++)
-            if (is_same_name(&f->inputs.items[i], &f->outputs.items[k]))
+            if (onnx_string_equal(&f->inputs.items[i], &f->outputs.items[k]))
                 return true;
     return false;
 }
@@ -380,7 +362,7 @@ void infer_type_of_call(struct conversion *c, const struct onnx_function *f, str
     struct type *types = types_for(c, f->outputs.count);
     if (gives_omitted_input(c, f) || !make_body(c, f, &body) || !begin_apart(c, &body, &apart))
         return;
-    apart.model.opset = standard_opset(&f->opsets);
+    apart.model.opset = onnx_version(&f->opsets, "");
     for (size_t i = 0; i < f->inputs.count; i++)
         if (given_for(c, i) != NO_TENSOR)
             add_outer_value(&apart.importer, c->importer, given_for(c, i), &f->inputs.items[i]);

@@ -33,18 +33,12 @@ static void set_place(struct ordering *o, node_id n, uint32_t place)
     o->places.items[n] = (struct node_place){o->generation, place};
 }
 
-static uint64_t color_of_type(const struct type *t)
-{
-    uint64_t h = hash_mix(t->dtype, (uint64_t)t->rank);
-    return t->rank > 0 ? hash_bytes(t->dim, (size_t)t->rank * sizeof *t->dim, h) : h;
-}
-
 static uint64_t color_of_leaf(const struct match_index *index, tensor_id t)
 {
     const struct graph *g = index->graph;
     node_id producer = g->tensors.items[t].producer;
     uint64_t kind = (uint64_t)index->is_weight[producer] + index->is_given[producer];
-    return hash_mix(color_of_type(graph_type(g, t)), kind);
+    return hash_mix(type_hash(graph_type(g, t)), kind);
 }
 
 static uint64_t first_color(const struct graph *g, node_id n)
@@ -52,7 +46,7 @@ static uint64_t first_color(const struct graph *g, node_id n)
     const struct node *node = &g->nodes.items[n];
     uint64_t h = node->label;
     for (uint32_t i = 0; i < node->n_outputs; i++)
-        h = hash_mix(h, color_of_type(graph_type(g, node->first_output + i)));
+        h = hash_mix(h, type_hash(graph_type(g, node->first_output + i)));
     return h;
 }
 

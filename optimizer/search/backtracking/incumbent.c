@@ -81,8 +81,6 @@ static void move_proposals(struct whole *w, const struct movement *v)
     w->proposals.count = kept;
 }
 
-typedef VEC(node_id) node_list;
-
 static void add_near(node_id n, bool *near, node_list *found)
 {
     if (near[n])

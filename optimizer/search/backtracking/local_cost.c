@@ -221,24 +221,6 @@ static void write_word(struct scribe *p, int64_t word)
     spelling_add(&p->signature, word);
 }
 
-static void spell_type(struct spelling *words, const struct type *t)
-{
-    spelling_add(words, t->dtype);
-    spelling_add(words, t->rank);
-    for (int i = 0; i < t->rank; i++)
-        spelling_add(words, t->dim[i]);
-}
-
-static void spell_attributes(struct spelling *words, const struct node *n)
-{
-    int n_attributes = operator_n_attributes(n->op);
-    for (int i = 0; i < n_attributes; i++) {
-        spelling_add(words, n->attributes[i].count);
-        for (uint32_t j = 0; j < n->attributes[i].count; j++)
-            spelling_add(words, n->attributes[i].ints[j]);
-    }
-}
-
 static bool is_placed(const struct scribe *p, tensor_id t)
 {
     return p->places.items[t].generation == p->generation;
@@ -259,7 +241,7 @@ static void write_tensor(struct scribe *p, const struct rewrite *r, tensor_id t,
     set_place(p, t, (*next)++);
     write_word(p, WORD_LEAF);
     write_word(p, is_weight(r, t) ? 1 + (int64_t)tensor_repeated_axes(r->g, t) : 0);
-    spell_type(&p->signature, type);
+    spelling_add_type(&p->signature, type);
 }
 
 // The inputs of a commutative node are written as they were met; of two that are new here, what they are decides.
@@ -280,7 +262,7 @@ static void write_node(struct scribe *p, const struct rewrite *r, node_id n, ten
     const struct node *node = &r->g->nodes.items[n];
     write_word(p, node->op->id);
     write_word(p, node->n_inputs);
-    spell_attributes(&p->signature, node);
+    spelling_add_attributes(&p->signature, node);
     bool is_swapped = has_swapped_leaves(p, r, n);
     for (uint32_t i = 0; i < node->n_inputs; i++)
         write_tensor(p, r, graph_inputs(r->g, n)[is_swapped ? 1 - i : i], next);
@@ -378,9 +360,9 @@ static void spell_graph(struct scribe *p, const struct graph *g)
         spelling_add(&p->graph_words, n->op->id);
         spelling_add(&p->graph_words, n->n_inputs);
         if (is_leaf)
-            spell_type(&p->graph_words, graph_type(g, n->first_output));
+            spelling_add_type(&p->graph_words, graph_type(g, n->first_output));
         else
-            spell_attributes(&p->graph_words, n);
+            spelling_add_attributes(&p->graph_words, n);
         for (uint32_t k = 0; k < n->n_inputs; k++)
             spelling_add(&p->graph_words, places[graph_inputs(g, i)[k]]);
         for (uint32_t k = 0; k < n->n_outputs; k++)

@@ -8,7 +8,6 @@
 
 #include "graph/extract.h"
 #include "optimizer/search/repeated_weight.h"
-#include "substitutions/match_index.h"
 #include <math.h>
 
 struct isolation {
@@ -48,7 +47,7 @@ static double known_seconds_of_node(struct whole *w, struct region_kind *k, cons
             vec_push(&k->node_seconds, NAN);
     if (isnan(k->node_seconds.items[n])) {
         LOCAL_ARRAY(bool, is_weight, region->nodes.count + 1);
-        match_mark_weights(region, is_weight);
+        graph_mark_constant(region, is_weight);
         k->node_seconds.items[n] = seconds_of_node(w, region, n, is_weight);
     }
     return k->node_seconds.items[n];
