@@ -2,7 +2,7 @@
 // bit, so that rules that take merged operators apart again have something to hold on to.
 #pragma once
 #include "compare/constants.h"
-#include "compare/nested_concats.h"
+#include "compare/nestings.h"
 
 // Could a tensor of one type be a part of another one's, of up to `left` entries along an axis?
 bool type_is_part(const struct type *whole, const struct type *part, int axis, int64_t left);

@@ -4,8 +4,7 @@
 
 #include "compare/concatenations.h"
 #include "compare/constants.h"
-#include "compare/nested_concats.h"
-#include "compare/nested_splits.h"
+#include "compare/nestings.h"
 #include "core/system/interrupt.h"
 #include "core/system/progress.h"
 #include "egraph/convert.h"
@@ -93,8 +92,7 @@ static void join_constants(struct saturating *x)
 
 static void add_given_facts(struct saturating *x)
 {
-    egraph_add_nested_splits(&x->e);
-    egraph_add_nested_concats(&x->e);
+    egraph_nest_concats_and_splits(&x->e);
     egraph_rebuild(&x->e);
     join_constants(x);
 }
