@@ -174,25 +174,13 @@ static bool has_nodes_of(const struct graph *g, uint32_t rule)
     return false;
 }
 
-static uint32_t number_of_rule(const struct optimizing *o, const struct rule *r)
-{
-    for (size_t i = 0; i < o->rules.set.rules.count; i++)
-        if (o->rules.set.rules.items[i] == r)
-            return (uint32_t)i;
-    return 0;
-}
-
 // Steps by rules that nothing is left of are gone with it.
-static void drop_steps(const struct optimizing *o, struct search_result *r)
+static void drop_steps(struct search_result *r)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < r->steps.count; i++) {
-        uint32_t rule = number_of_rule(o, r->steps.items[i].rule);
-        if (has_nodes_of(&r->graph, rule))
+    for (size_t i = 0; i < r->steps.count; i++)
+        if (has_nodes_of(&r->graph, r->steps.items[i].rule->number))
             r->steps.items[kept++] = r->steps.items[i];
-        else if (rule < r->applications.count)
-            r->applications.items[rule]--;
-    }
     r->steps.count = kept ? kept : r->steps.count;
 }
 
@@ -201,11 +189,10 @@ static void become(struct optimizing *o, struct search_result *r, const struct g
     struct estimator e = optimizing_estimator(o);
     graph_free(&r->graph);
     r->graph = *g;
-    if (is_original) {
+    if (is_original)
         vec_clear(&r->steps);
-        vec_clear(&r->applications);
-    } else
-        drop_steps(o, r);
+    else
+        drop_steps(r);
     for (size_t i = 0; i < r->milestones.count; i++)
         graph_free(&r->milestones.items[i].graph);
     vec_clear(&r->milestones);

@@ -74,6 +74,15 @@ static const char *rules_of_egraph(const struct optimize_options *options, char 
     return strcmp(options->rules, standard_rules_file(standard)) == 0 ? standard_egraph_rules_file(buffer) : NULL;
 }
 
+static bool is_wanted(const struct rule *r, const void *context)
+{
+    const struct optimize_options *options = context;
+    for (size_t i = 0; i < options->without.count; i++)
+        if (strcmp(options->without.items[i], r->name) == 0)
+            return false;
+    return options->max_rule_ops == 0 || rule_most_operators(r) <= (size_t)options->max_rule_ops;
+}
+
 bool optimizing_read_rules(struct optimizing *o)
 {
     const struct option_list *without = &o->options->without;
@@ -89,6 +98,7 @@ bool optimizing_read_rules(struct optimizing *o)
     for (size_t i = 0; i < without->count; i++)
         if (!find_rule(&o->rules.set, o->rules.set.rules.count, without->items[i]))
             return error_set_code(o->error, EXIT_USAGE, o->options->rules, "there is no rule %s", without->items[i]);
+    rule_set_filter(&o->rules.set, is_wanted, o->options);
     return !o->options->only_proved || proved_rules_keep(&o->rules.set, o->options->rules, o->options->log,
                                                          &o->report.found.n_rules_left_out, o->error);
 }
@@ -157,6 +167,7 @@ static void read_derived_rules(struct optimizing *o)
         log_warning(o->options->log, "%s:%u:%u: %s", error.file, error.line, error.column, error.message);
     if (!optimizing_compiles(o->options))
         rule_set_filter(&o->rules.set, is_of_onnx, NULL);
+    rule_set_filter(&o->rules.set, is_wanted, o->options);
 }
 
 static void print_rules(const struct optimizing *o, size_t first, struct text *out)
@@ -186,6 +197,7 @@ void optimizing_derive_rules(struct optimizing *o)
     size_t n_shipped = o->rules.set.rules.count - first,
            n_parts = derived_rules_add(&o->rules.set, &o->model.graph, !optimizing_compiles(o->options),
                                        !o->options->derives);
+    rule_set_filter(&o->rules.set, is_wanted, o->options);
     print_rules(o, first + n_shipped, &text);
     log_info(o->options->log, "derived from %zu products and convolutions:\n%s", n_parts,
              text.count ? text.chars : "nothing");

@@ -66,9 +66,6 @@ static struct search_options search_options_of(const struct optimizing *o)
     s.validates = !options->is_validation_skipped || o->inputs.cut.sizes;
     s.max_memory = memory_of_search(options);
     s.weights = o->search.weight_limits;
-    s.max_rule_operators = (size_t)options->max_rule_ops;
-    s.n_disabled = options->without.count;
-    s.disabled = options->without.items;
     return s;
 }
 
@@ -105,19 +102,9 @@ static void saturate(struct optimizing *o, const struct cost_model *cost, double
     s.exploration.threads = (uint32_t)o->options->search_threads;
     s.exploration.seconds = s.extraction.seconds = left;
     s.validator = o->options->is_validation_skipped ? NULL : o->search.validator;
-    s.n_disabled = o->options->without.count;
-    s.disabled = o->options->without.items;
     s.is_chosen = o->rules.is_of_egraph.items;
-    s.max_rule_operators = (size_t)o->options->max_rule_ops;
     s.most_unknown = o->options->search == SEARCH_BOTH ? MOST_UNKNOWN : UINT32_MAX;
     saturation_improve(found, &o->rules.set, cost, &s);
-}
-
-// Rules that backtracking does not have come behind those it has.
-static void count_for_all_rules(const struct optimizing *o, struct search_result *result)
-{
-    while (result->applications.count < o->rules.set.rules.count)
-        vec_push(&result->applications, 0);
 }
 
 static void search_with_policy(struct optimizing *o, const struct graph *g, const struct slant *slant,
@@ -162,7 +149,6 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     if (!is_rewritten)
         vec_clear(&rules.rules);
     search_graph(g, &rules, &cost, &options, ret_result);
-    count_for_all_rules(o, ret_result);
     if (is_rewritten && o->options->search != SEARCH_BACKTRACKING && !o->inputs.cut.sizes &&
         turn != TURN_BEFORE_ANOTHER && slant == &slants[0])
         saturate(o, &cost, time_left, ret_result);

@@ -7,6 +7,7 @@
 #include "core/text/text.h"
 #include "operators/traits.h"
 #include "substitutions/pattern.h"
+#include <assert.h>
 #include <string.h>
 
 // --- parsing ---------------------------------------------------------------------------------------------------------
@@ -189,6 +190,41 @@ size_t rule_set_filter(struct rule_set *set, bool (*is_kept)(const struct rule *
     }
     set->rules.count = n_kept;
     return n_all - n_kept;
+}
+
+size_t rule_set_find(const struct rule_set *set, const struct rule *r)
+{
+    size_t i = 0;
+    while (i < set->rules.count && set->rules.items[i] != r)
+        i++;
+    assert(i < set->rules.count);
+    return i;
+}
+
+static size_t count_target_operators(const struct rule *r)
+{
+    const struct pattern *p = &r->pattern;
+    LOCAL_VEC(term_id, left);
+    LOCAL_ZEROS(bool, is_counted, p->nodes.count + 1);
+    size_t n = 0;
+    for (uint32_t i = 0; i < r->n_outputs; i++)
+        vec_push(&left, r->targets[i]);
+    while (left.count) {
+        const struct term *t = &p->terms.items[vec_pop(&left)];
+        if (t->is_variable || is_counted[t->index])
+            continue;
+        is_counted[t->index] = true;
+        n++;
+        for (uint32_t i = 0; i < p->nodes.items[t->index].n_inputs; i++)
+            vec_push(&left, p->nodes.items[t->index].inputs[i]);
+    }
+    return n;
+}
+
+size_t rule_most_operators(const struct rule *r)
+{
+    size_t n_target = count_target_operators(r);
+    return r->n_source_nodes > n_target ? r->n_source_nodes : n_target;
 }
 
 bool rule_claims_proof(const struct rule *r)

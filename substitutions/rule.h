@@ -117,6 +117,7 @@ void rule_set_add_backwards(struct rule_set *set);
 // Frees and leaves out the others; gives their number.
 size_t rule_set_filter(struct rule_set *set, bool (*is_kept)(const struct rule *r, const void *context),
                        const void *context);
+size_t rule_set_find(const struct rule_set *set, const struct rule *r);   // the place of one of its rules
 bool rule_parse(const struct sexp *s, const char *file, struct arena *a, struct rule **ret_rule, struct error *error);
 void rule_free(struct rule *r);   // its vectors; the rest belongs to the arena
 // The certificate names an argument for all sizes: it was not only checked. It is text that anybody can write.
@@ -125,6 +126,7 @@ bool rule_is_only_checked(const struct rule *r);   // the certificate says so; f
 // Was it found by the generator, and not written by somebody? What it finds is named by operators and the twelve
 // hexadecimal digits of a hash of what it says.
 bool rule_is_generated(const struct rule *r);
+size_t rule_most_operators(const struct rule *r);   // of its source or its target, whichever has more
 // The target subtracts or negates and the source does not, as where products are saved (Strassen, Winograd): exact over
 // the reals, but what cancels there leaves its rounding behind.
 bool rule_introduces_differences(const struct rule *r);

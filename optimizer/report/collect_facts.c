@@ -98,13 +98,14 @@ static void add_rewrites(struct facts *f, const struct report *r)
 
 static void add_rules(struct facts *f, const struct report *r)
 {
-    add_counts_of_rules(f, r, "rules_applied", "Rules, and how often each was applied",
-                        r->found.search->applications.items, r->found.search->applications.count);
-    facts_add_count(f, "applications_of_generated_rules", "applications of generated rules",
-                    report_applications(r, true));
-    facts_add_count(f, "applications_of_written_rules", "applications of written rules", report_applications(r, false));
-    uint64_t n_proved = report_applications_of_proved(r);
-    uint64_t n_all = report_applications(r, true) + report_applications(r, false);
+    size_t n = r->found.rules->rules.count;
+    LOCAL_ARRAY(uint64_t, counts, n + 1);
+    report_count_applications(r, counts);
+    add_counts_of_rules(f, r, "rules_applied", "Rules, and how often each was applied", counts, n);
+    uint64_t n_all = r->found.search->steps.count, n_generated = report_applications(r, rule_is_generated);
+    uint64_t n_proved = report_applications(r, rule_claims_proof);
+    facts_add_count(f, "applications_of_generated_rules", "applications of generated rules", n_generated);
+    facts_add_count(f, "applications_of_written_rules", "applications of written rules", n_all - n_generated);
     facts_add_count(f, "applications_of_proved_rules", "applications of proved rules", n_proved);
     facts_add_count(f, "applications_of_checked_rules", "applications of checked rules", n_all - n_proved);
     facts_add_count(f, "rules_proved", "rules that it may use, proved", report_proved_rules(r));

@@ -3,22 +3,20 @@
 
 #include <math.h>
 
-uint64_t report_applications(const struct report *r, bool of_generated)
+uint64_t report_applications(const struct report *r, bool (*is_counted)(const struct rule *r))
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < r->found.search->applications.count; i++)
-        if (rule_is_generated(r->found.rules->rules.items[i]) == of_generated)
-            sum += r->found.search->applications.items[i];
+    for (size_t i = 0; i < r->found.search->steps.count; i++)
+        sum += is_counted(r->found.search->steps.items[i].rule);
     return sum;
 }
 
-uint64_t report_applications_of_proved(const struct report *r)
+void report_count_applications(const struct report *r, uint64_t *ret_counts)
 {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < r->found.search->applications.count; i++)
-        if (rule_claims_proof(r->found.rules->rules.items[i]))
-            sum += r->found.search->applications.items[i];
-    return sum;
+    for (size_t i = 0; i < r->found.rules->rules.count; i++)
+        ret_counts[i] = 0;
+    for (size_t i = 0; i < r->found.search->steps.count; i++)
+        ret_counts[rule_set_find(r->found.rules, r->found.search->steps.items[i].rule)]++;
 }
 
 size_t report_proved_rules(const struct report *r)

@@ -173,8 +173,7 @@ double report_estimate_error(const struct report *r, int which);
 size_t report_kept_nodes(const struct report *r);
 // Notes an output that says nothing, as the original's was not finite at any inputs.
 void report_note_never_finite(struct report *r, const output_comparisons *outputs);
-// How often rules were applied that the generator found, or, when not `of_generated`, that somebody wrote.
-uint64_t report_applications(const struct report *r, bool of_generated);
-uint64_t report_applications_of_proved(const struct report *r);   // by rules whose certificate is a proof
-size_t report_proved_rules(const struct report *r);               // of those that were used
+uint64_t report_applications(const struct report *r, bool (*is_counted)(const struct rule *r));
+void report_count_applications(const struct report *r, uint64_t *ret_counts);   // of each rule
+size_t report_proved_rules(const struct report *r);                             // of those that were used
 const char *check_verdict_name(enum check_verdict verdict);

@@ -353,16 +353,17 @@ static void print_one_run(struct text *out, const struct report *r)
 
 static void print_rewrites(struct text *out, const struct report *r)
 {
-    size_t n_rules = 0;
-    for (size_t i = 0; i < r->found.search->applications.count; i++)
-        n_rules += r->found.search->applications.items[i] > 0;
+    size_t n_rules = 0, n_all = r->found.rules->rules.count;
+    LOCAL_ARRAY(uint64_t, counts, n_all + 1);
+    report_count_applications(r, counts);
+    for (size_t i = 0; i < n_all; i++)
+        n_rules += counts[i] > 0;
     if (r->found.search->steps.count)
         text_printf(out, "%zu, by %zu rule%s%s (--explain lists them)", r->found.search->steps.count, n_rules,
                     plural_ending(n_rules), r->written.is_optimized ? "" : ", none of which is kept");
     else
         text_add(out, "none");
-    uint64_t n_checked =
-        report_applications(r, true) + report_applications(r, false) - report_applications_of_proved(r);
+    uint64_t n_checked = r->found.search->steps.count - report_applications(r, rule_claims_proof);
     if (n_checked)
         text_printf(out, "; %" PRIu64 " application%s of rules that are checked and not proved", n_checked,
                     plural_ending(n_checked));

@@ -22,7 +22,6 @@ void search_result_free(struct search_result *result)
     free_milestones(result);
     vec_free(&result->steps);
     vec_free(&result->course);
-    vec_free(&result->applications);
     vec_free(&result->unions);
     vec_free(&result->refuted);
     vec_free(&result->ends);
@@ -134,8 +133,6 @@ void search_result_put_in_front(struct search_result *last, const struct search_
     put_milestones_in_front(last, first);
     vec_free(&last->steps);
     memcpy(&last->steps, &steps, sizeof last->steps);
-    for (size_t i = 0; i < last->applications.count; i++)
-        last->applications.items[i] += first->applications.items[i];
     last->statistics.adopted += first->statistics.adopted;
     last->seconds_before = seconds_before;
 }

@@ -78,7 +78,6 @@ struct search_result {
     VEC(struct search_step) steps;             // from the original to the best graph
     VEC(struct search_milestone) milestones;   // each that became the best, with the last
     VEC(struct search_point) course;           // the beginning, every better graph, the end
-    VEC(uint64_t) applications;                // for each rule: how often in `steps`
     VEC(uint64_t) unions;                      // for each rule: of classes, by saturation; empty without it
     VEC(const struct rule *) refuted;          // found wrong by validation, and not used any more
     VEC(enum search_end) ends;                 // of it, after those of the searches that came before

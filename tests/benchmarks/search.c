@@ -146,9 +146,13 @@ static bool add_synthetic(struct graph *g, const char *name)
 
 static void print_rules(const struct search_result *r, const struct rule_set *rules)
 {
-    for (size_t i = 0; i < rules->rules.count; i++)
-        if (r->applications.items[i])
-            printf("    %6llu  %s\n", (unsigned long long)r->applications.items[i], rules->rules.items[i]->name);
+    for (size_t i = 0; i < rules->rules.count; i++) {
+        size_t n = 0;
+        for (size_t k = 0; k < r->steps.count; k++)
+            n += r->steps.items[k].rule == rules->rules.items[i];
+        if (n)
+            printf("    %6zu  %s\n", n, rules->rules.items[i]->name);
+    }
 }
 
 static double measured_seconds(void *context, const struct graph *g)

@@ -50,6 +50,24 @@ def test_rules_of_egraphs(folder):
     expect(done.returncode == 3 and "nothing.rules" in done.stderr, f"no such file: {done.returncode} {done.stderr}")
 
 
+def test_unwanted(folder):
+    """Rules that --without names, and larger ones than --max-rule-ops, are used by neither search, those of an e-graph
+    nor derived ones either."""
+    model = small_model(folder / "layers.onnx", """(float[64,64] x) => (float[64,64] y)
+                        { p = MatMul(x, a)  q = MatMul(x, b)  r = Relu(p)  s = Relu(q)  y = Add(r, s) }""", a=(64, 64), b=(64, 64))
+    for search in ("backtracking", "saturation"):
+        without, used = [], True
+        while used and len(without) < 40:
+            _, told = optimize("unwanted", model, "--search", search, *without, *ON_PAPER)
+            used = set(told["rules_applied"])
+            expect(not used & set(without), f"{search}: {used & set(without)} are used all the same")
+            expect(used or without, f"{search}: nothing is used at all")
+            without += [word for name in sorted(used) for word in ("--without", name)]
+        expect(not used, f"{search}: there is no end of rules: {without}")
+        _, told = optimize("large rules", model, "--search", search, "--max-rule-ops", "1", *ON_PAPER)
+        expect(not told["rules_applied"], f"{search}: no rule of one operator does anything: {told['rules_applied']}")
+
+
 def test_only_proved(folder):
     """--only-proved believes what was built in, whatever the file and the name of a rule, and no certificate."""
     model = small_model(folder / "proved.onnx", "(float[64,64] x) => (float[64,64] y) { p = MatMul(x, a)  y = Relu(p) }",

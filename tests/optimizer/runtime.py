@@ -225,6 +225,18 @@ def test_regions(folder):
     timed = [line for line in log.read_text().splitlines() if "part" not in line]
     expect(any("'ya'" not in line and len(line) > 2 for line in timed), f"the slower one was tried: {timed}")
     expect("'ya'" in timed[-1] or "'ya'" in timed[-2], f"and is not in what was timed last: {timed}")
+    chain = products(folder / "chain.onnx", "u = Softmax(z)  ya = MatMul(u, d)  yb = MatMul(ya, e)", "float[1,16] yb",
+                     more_inputs="float[1,48] z", d=(48, 16), e=(16, 16))
+    rules = folder / "three.rules"
+    rules.write_text("(rule idle (source (tanh (tanh (tanh ?x)))) (target (tanh (tanh (tanh ?x)))))\n"
+                     "(rule associate (source (matmul (matmul ?x ?y) ?z)) (target (matmul ?x (matmul ?y ?z))))\n"
+                     "(rule join (source (matmul ?x ?y) (matmul ?x ?z))"
+                     " (target (split0 (- (rank ?x) 1) (matmul ?x (concat (- (rank ?y) 1) ?y ?z)))"
+                     " (split1 (- (rank ?x) 1) (matmul ?x (concat (- (rank ?y) 1) ?y ?z)))))\n")
+    done = Run(folder, chain, "--runtime", "onnxruntime", "--costs", folder / "costs", "--rules", rules, "--without", "idle",
+               python=python)
+    told = {rewrite["rule"] for rewrite in done.told["rewrites"]}
+    expect(told == {"join"} == set(done.told["rules_applied"]), f"rules of what is left: {told} {done.errors}")
 
 
 def test_indices(folder):

@@ -130,24 +130,11 @@ static void run(struct search *s)
     apply_what_is_left(s);
 }
 
-static void count_applications(struct search *s)
-{
-    struct search_result *r = s->result;
-    const struct rule_set *rules = s->whole.rules;
-    for (size_t i = 0; i < rules->rules.count; i++) {
-        uint64_t n = 0;
-        for (size_t j = 0; j < r->steps.count; j++)
-            n += r->steps.items[j].rule == rules->rules.items[i];
-        vec_push(&r->applications, n);
-    }
-}
-
 static void finish(struct search *s)
 {
     struct search_result *r = s->result;
     r->seconds_after = s->whole.seconds;
     graph_copy(&r->graph, &s->whole.graph);
-    count_applications(s);
     r->statistics.queued = s->chains.queue.arrived;
     r->statistics.dropped += s->chains.queue.dropped;
     r->statistics.not_validated = s->whole.validator->too_costly - s->too_costly_before;

@@ -41,9 +41,6 @@ struct search_options {
     double least_gain;   // of a rewrite, as a share of what its neighbourhood costs: less is within the noise of costs
     bool validates;      // checks each applied rewrite at its shapes (translation_validation.h)
     struct validator *validator;   // that knows what former searches with the same rules have checked; NULL: none
-    size_t n_disabled;
-    const char *const *disabled;   // names of rules not to be used
-    size_t max_rule_operators;     // rules with more operators on either side are not used; 0: no limit
     FILE *progress;                // NULL: silent; of a job whose other works are
     double later, repeats;         // (core/system/progress.h)
     struct countdown *countdown;   // NULL: none

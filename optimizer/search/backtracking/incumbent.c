@@ -283,37 +283,6 @@ size_t whole_apply(struct whole *w, const struct edit *edits, size_t n, struct m
     return 0;
 }
 
-// --- rules -----------------------------------------------------------------------------------------------------------
-
-static size_t count_target_operators(const struct rule *r)
-{
-    const struct pattern *p = &r->pattern;
-    LOCAL_VEC(term_id, left);
-    LOCAL_ZEROS(bool, is_counted, p->nodes.count + 1);
-    size_t n = 0;
-    for (uint32_t i = 0; i < r->n_outputs; i++)
-        vec_push(&left, r->targets[i]);
-    while (left.count) {
-        const struct term *t = &p->terms.items[vec_pop(&left)];
-        if (t->is_variable || is_counted[t->index])
-            continue;
-        is_counted[t->index] = true;
-        n++;
-        for (uint32_t i = 0; i < p->nodes.items[t->index].n_inputs; i++)
-            vec_push(&left, p->nodes.items[t->index].inputs[i]);
-    }
-    return n;
-}
-
-static bool is_rule_wanted(const struct rule *r, const struct search_options *options)
-{
-    size_t most = options->max_rule_operators;
-    for (size_t i = 0; i < options->n_disabled; i++)
-        if (strcmp(r->name, options->disabled[i]) == 0)
-            return false;
-    return most == 0 || (r->n_source_nodes <= most && count_target_operators(r) <= most);
-}
-
 // --- beginning and end -----------------------------------------------------------------------------------------------
 
 void whole_init(struct whole *w, const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,
@@ -326,8 +295,6 @@ void whole_init(struct whole *w, const struct graph *g, const struct rule_set *r
     validator_init(&w->own_validator);
     w->validator = options->validator ? options->validator : &w->own_validator;
     w->is_disabled = mem_alloc_zero(rules->rules.count + 1);
-    for (size_t i = 0; i < rules->rules.count; i++)
-        w->is_disabled[i] = !is_rule_wanted(rules->rules.items[i], options);
     rule_index_init(&w->rule_index, rules);
     graph_replace(&w->graph, g, 0, NULL, NULL, NULL);
     w->seconds = cost->graph_seconds(cost->context, &w->graph);

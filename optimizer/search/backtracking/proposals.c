@@ -65,20 +65,10 @@ void proposal_set_change(const struct whole *w, struct proposal *p, double chang
     p->rank = isfinite(change) && fabs(change) < w->grain * 1e15 ? llround(change / w->grain) : INT64_MAX;
 }
 
-static bool is_rule_disabled(const struct whole *w, const struct rule *r)
-{
-    for (size_t i = 0; i < w->rules->rules.count; i++)
-        if (w->rules->rules.items[i] == r)
-            return w->is_disabled[i];
-    return false;
-}
-
 static void refute(struct whole *w, const struct rule *r)
 {
     vec_push(&w->result->refuted, r);
-    for (size_t i = 0; i < w->rules->rules.count; i++)
-        if (w->rules->rules.items[i] == r)
-            w->is_disabled[i] = true;
+    w->is_disabled[rule_set_find(w->rules, r)] = true;
     for (size_t i = 0; i < w->proposals.count; i++)
         if (w->proposals.items[i].match.rule == r)
             proposal_set_change(w, &w->proposals.items[i], INFINITY);
@@ -86,7 +76,7 @@ static void refute(struct whole *w, const struct rule *r)
 
 bool whole_allows(struct whole *w, const struct match *m, const struct graph *g)
 {
-    if (is_rule_disabled(w, m->rule))
+    if (w->is_disabled[rule_set_find(w->rules, m->rule)])
         return false;
     enum verdict verdict = w->options->validates ? validator_judge(w->validator, m, g) : VERDICT_EQUAL;
     if (verdict == VERDICT_DIFFERENT)

@@ -52,18 +52,12 @@ struct saturation {
 static bool is_rule_used(void *context, const struct rule *r)
 {
     const struct saturation *s = context;
-    const struct saturation_options *o = s->options;
-    size_t n_target = r->pattern.nodes.count - r->n_source_nodes;
-    size_t n_operators = n_target > r->n_source_nodes ? n_target : r->n_source_nodes;
-    if (o->is_chosen && !o->is_chosen[r->number])
+    if (s->options->is_chosen && !s->options->is_chosen[r->number])
         return false;
-    for (size_t i = 0; i < o->n_disabled; i++)
-        if (strcmp(o->disabled[i], r->name) == 0)
-            return false;
     for (size_t i = 0; i < s->found->refuted.count; i++)
         if (s->found->refuted.items[i] == r)
             return false;
-    return o->max_rule_operators == 0 || n_operators <= o->max_rule_operators;
+    return true;
 }
 
 static bool is_interrupted(void *context)
@@ -318,14 +312,6 @@ static void reached_free(struct reached *r)
     vec_free(&r->steps);
 }
 
-static size_t number_of_rule(const struct rule_set *rules, const struct rule *r)
-{
-    size_t i = 0;
-    while (rules->rules.items[i] != r)
-        i++;
-    return i;
-}
-
 static void keep(struct saturation *s, const struct reached *best)
 {
     struct search_result *f = s->found;
@@ -336,13 +322,8 @@ static void keep(struct saturation *s, const struct reached *best)
     graph_free(&f->graph);
     graph_copy(&f->graph, &best->graph);
     vec_clear(&f->steps);
-    vec_clear(&f->applications);
-    for (size_t i = 0; i < s->rules->rules.count; i++)
-        vec_push(&f->applications, 0);
-    for (size_t i = 0; i < best->steps.count; i++) {
+    for (size_t i = 0; i < best->steps.count; i++)
         vec_push(&f->steps, best->steps.items[i]);
-        f->applications.items[number_of_rule(s->rules, best->steps.items[i].rule)]++;
-    }
     if (f->saturation.is_better)
         search_result_add_milestone(f, &f->graph);
 }

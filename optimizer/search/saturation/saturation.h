@@ -16,11 +16,8 @@
 struct saturation_options {
     struct exploration_options exploration;   // without its choice of rules
     struct extraction_budget extraction;
-    struct validator *validator;   // NULL: applications are not validated
-    const bool *is_chosen;         // by the numbers of rules; NULL: all are
-    size_t n_disabled;
-    const char *const *disabled;    // names of rules not to be used
-    size_t max_rule_operators;      // 0: no limit
+    struct validator *validator;    // NULL: applications are not validated
+    const bool *is_chosen;          // by the numbers of rules; NULL: all are
     struct weight_limits weights;   // of what is extracted
     double least_gain;              // of the whole graph, as a share of its cost
     size_t most_egraphs;            // one after the other, from one graph on

@@ -191,6 +191,11 @@ static void uses_a_chain_everywhere_that_gains_less_than_estimated(void **state)
     assert_int_equal(f.result.statistics.adopted, 1);
 }
 
+static bool leads_away(const struct rule *r, const void *context)
+{
+    return strcmp(r->name, "matmul-split-7cfd9b8eb4b8") != 0 && strcmp(r->name, "matmul-strassen") != 0;
+}
+
 // (x l) w1, ..., (x l) w6: each is as good as x (l wi), whose product of weights costs nothing; but x l is gained only
 // when all six are led away from it.
 static void leads_all_readers_away(void **state)
@@ -203,9 +208,7 @@ static void leads_all_readers_away(void **state)
                     i, i);
     text_add(&text, "(output r1 r2 r3 r4 r5 r6))");
     FIXTURE(&f, text.chars);
-    const char *const names[] = {"matmul-split-7cfd9b8eb4b8", "matmul-strassen"};
-    options.disabled = names;
-    options.n_disabled = COUNT_OF(names);
+    rule_set_filter(&f.rules, leads_away, NULL);
     options.budget = 60;
     search(&f, &made_up_cost, &options);
     assert_true(f.result.seconds_after < f.result.seconds_before - 1e-6);
@@ -240,41 +243,6 @@ static void leads_all_readers_away_in_every_layer(void **state)
     text_free(&text);
     text_free(&outputs);
     tear_down(&f);
-}
-
-// What it used is disabled, again and again, until it finds nothing.
-static void uses_no_disabled_rule(void **state)
-{
-    const char *names[64];
-    size_t n_names = 0, n_steps;
-    struct search_options options = search_standard_options;
-    options.disabled = names;
-    FIXTURE(&f, cases[0].graph);
-    do {
-        options.n_disabled = n_names;
-        search(&f, &made_up_cost, &options);
-        n_steps = f.result.steps.count;
-        for (size_t i = 0; i < n_steps; i++) {
-            for (size_t k = 0; k < options.n_disabled; k++)
-                assert_string_not_equal(f.result.steps.items[i].rule->name, names[k]);
-            assert_true(n_names < COUNT_OF(names));
-            names[n_names++] = f.result.steps.items[i].rule->name;
-        }
-    } while (n_steps > 0);
-    assert_true(n_names > 0);
-}
-
-// relu(transpose(transpose x)): the rule that takes both away has a source of two operators.
-static void uses_no_rule_that_is_too_large(void **state)
-{
-    for (size_t most = 0; most <= 2; most++) {
-        struct fixture f FREED_BY(tear_down);
-        TEXT(kinds);
-        struct search_options options = search_standard_options;
-        options.max_rule_operators = most;
-        set_up_and_search(&f, cases[3].graph, &made_up_cost, &options);
-        assert_string_equal(kinds_of_nodes(&f.result.graph, &kinds), most == 1 ? "transpose transpose relu" : "relu");
-    }
 }
 
 static size_t bytes_of(const char *text)
@@ -365,6 +333,6 @@ static void queue_gives_the_cheapest_and_drops_the_costliest(void **state)
 RUN_TESTS(TEST(finds_the_cheapest_graph), TEST(gives_the_same_graph_again), TEST(keeps_the_original_with_no_budget),
           TEST(keeps_the_values_of_random_graphs), TEST(threads_change_nothing),
           TEST(finds_a_chain_once_and_uses_it_everywhere), TEST(uses_a_chain_everywhere_that_gains_less_than_estimated),
-          TEST(leads_all_readers_away), TEST(leads_all_readers_away_in_every_layer), TEST(uses_no_disabled_rule),
-          TEST(uses_no_rule_that_is_too_large), TEST(weights_are_counted_once), TEST(keeps_no_graph_of_larger_weights),
-          TEST(adds_no_weights_that_overflow), TEST(queue_gives_the_cheapest_and_drops_the_costliest))
+          TEST(leads_all_readers_away), TEST(leads_all_readers_away_in_every_layer), TEST(weights_are_counted_once),
+          TEST(keeps_no_graph_of_larger_weights), TEST(adds_no_weights_that_overflow),
+          TEST(queue_gives_the_cheapest_and_drops_the_costliest))
