@@ -7,7 +7,6 @@
 #include "expressions/elements.h"
 #include "graph/extract.h"
 #include "optimizer/run/comparison.h"
-#include "optimizer/run/output_difference.h"
 #include "optimizer/run/runnable.h"
 #include <math.h>
 
@@ -153,37 +152,17 @@ static bool run_side(struct running *x, int side)
 
 // --- comparing -------------------------------------------------------------------------------------------------------
 
-// The worst of all rounds; one in which the output varies is enough to trust it.
-static void compare_output(struct running *x, size_t i, struct numbers_result *r)
-{
-    size_t n = x->graphs[0].outputs.count;
-    for (int round = 0; round < x->options->rounds; round++) {
-        const struct tensor_value *a = &x->outputs[0].values[n * (size_t)round + i],
-                                  *b = &x->outputs[1].values[n * (size_t)round + i];
-        struct output_difference d = outputs_compare(a, b);
-        if (d.difference > r->difference || round == 0) {
-            r->difference = d.difference;
-            r->place = d.place;
-            r->a = d.a;
-            r->b = d.b;
-        }
-        r->magnitude = fmax(r->magnitude, d.largest);
-        r->is_trustworthy = r->is_trustworthy || d.is_trustworthy;
-    }
-    double allowed = dtype_is_float(x->outputs[0].values[i].type.dtype) ? x->report->tolerance * r->magnitude : 0;
-    r->is_equal_enough = r->difference <= allowed;
-}
-
 static void compare_outputs(struct running *x)
 {
+    LOCAL_LIST(output_comparisons, found);
     size_t output = 0;
-    for (size_t i = 0; i < x->graphs[0].outputs.count; i++, output++) {
+    recordings_compare(&x->outputs[0], &x->outputs[1], false, x->report->tolerance, &found);
+    for (size_t i = 0; i < found.count; i++, output++) {
         while (output < x->c->n_outputs && !tensor_has_values(&x->c->graph, x->c->sides[0].outputs[output]))
             output++;
         bool is_of_model = output < x->c->n_outputs;
-        struct numbers_result r = {.output = is_of_model ? output : x->c->n_outputs};
-        r.name = is_of_model ? common_graph_output_name(x->c, output) : "what a node that is kept as it is reads";
-        compare_output(x, i, &r);
+        struct numbers_result r = {is_of_model ? output : x->c->n_outputs, found.items[i]};
+        r.of.name = is_of_model ? common_graph_output_name(x->c, output) : "what a node that is kept as it is reads";
         vec_push(&x->report->results, r);
     }
 }

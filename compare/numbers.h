@@ -2,6 +2,7 @@
 // and paired: what they make are further inputs, what they read further outputs.
 #pragma once
 #include "compare/common_graph.h"
+#include "optimizer/run/output_comparison.h"
 
 struct log;
 
@@ -13,12 +14,7 @@ struct numbers_options {
 };
 struct numbers_result {
     size_t output;   // of the models; n_outputs: what opaque nodes read
-    const char *name;
-    double difference, magnitude;
-    int64_t place;   // of the largest difference
-    double a, b;     // there
-    bool is_equal_enough;
-    bool is_trustworthy;   // false: constant, zero or not finite, so that agreement says nothing
+    struct output_comparison of;
 };
 struct numbers_report {
     const char *reason;   // why nothing was run; NULL: it was

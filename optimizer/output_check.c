@@ -89,7 +89,7 @@ static bool record_original(struct optimizing *o, struct pair *pair)
         is_done = record_attempt(o, pair, 0, attempt);
         if (!is_done)
             break;
-        recordings_compare(r, r, 0, attempt ? &more : &all);
+        recordings_compare(r, r, true, 0, attempt ? &more : &all);
         pair->is_recorded[attempt] = attempt == 0;
         for (size_t i = 0; i < more.count; i++)
             pair->is_recorded[attempt] |= more.items[i].is_trustworthy && !all.items[i].is_trustworthy;
@@ -136,8 +136,8 @@ static void judge(struct optimizing *o, const struct pair *pair)
     LOCAL_LIST(output_comparisons, more);
     for (int attempt = 0; attempt < INPUT_ATTEMPTS; attempt++)
         if (pair->is_recorded[attempt]) {
-            recordings_compare(&pair->recordings[0][attempt], &pair->recordings[1][attempt], o->report.check.tolerance,
-                               attempt ? &more : &o->report.check.outputs);
+            recordings_compare(&pair->recordings[0][attempt], &pair->recordings[1][attempt], true,
+                               o->report.check.tolerance, attempt ? &more : &o->report.check.outputs);
             outputs_merge(&o->report.check.outputs, &more);
         }
     name_outputs(o);

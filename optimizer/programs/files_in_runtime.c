@@ -35,27 +35,11 @@ static bool send_inputs(struct runtime *r, const struct files_in_runtime *f, str
 
 // --- told ------------------------------------------------------------------------------------------------------------
 
-static const char *name_of_output(const struct files_in_runtime *f, size_t i)
-{
-    return i < f->model->n_outputs ? f->model->outputs[i].name : "";
-}
-
 static void add_time(struct text *out, const char *path, const struct sample_summary *s)
 {
     text_add_shown(out, path);
     text_printf(out, "\n  latency  median %.3f ms  (quartiles %.3f .. %.3f, best %.3f, %zu runs)\n", s->median * 1e3,
                 s->quartile1 * 1e3, s->quartile3 * 1e3, s->minimum * 1e3, s->count);
-}
-
-static void add_outputs(struct text *out, const struct files_in_runtime *f, const output_comparisons *outputs)
-{
-    for (size_t i = 0; i < outputs->count; i++) {
-        const struct output_comparison *o = &outputs->items[i];
-        text_add(out, "  output ");
-        text_add_shown(out, name_of_output(f, i));
-        text_printf(out, ": max|a-b| / max|a| = %.3g  (max|a| = %.4g)%s\n", relative_difference(o), o->max_magnitude,
-                    o->is_trustworthy ? "" : "  untrustworthy: constant, zero or not finite");
-    }
 }
 
 static void add_result(struct text *out, const struct runtime *r, const struct files_in_runtime *f,
@@ -64,7 +48,8 @@ static void add_result(struct text *out, const struct runtime *r, const struct f
     bool is_measured = t->gain.n_loads > 0;
     for (int i = 0; is_measured && i < 2; i++)
         add_time(out, f->paths[i], &t->times[i]);
-    add_outputs(out, f, outputs);
+    for (size_t i = 0; i < outputs->count; i++)
+        output_print(out, &outputs->items[i]);
     text_add(out, agrees ? "the outputs agree\n" : "the outputs do not agree\n");
     if (is_measured)
         text_printf(out, "the second is %.3f x as fast (95 %% interval %.3f to %.3f, %zu loads) in %s\n", t->gain.ratio,
@@ -98,28 +83,17 @@ static bool write_json(const struct runtime *r, const struct files_in_runtime *f
     json_add_real(&out, "speedup_high", t->gain.high);
     json_add_count(&out, "loads", t->gain.n_loads);
     json_add_bool(&out, "agrees", agrees);
-    json_begin(&out, "outputs", '[');
-    for (size_t i = 0; i < outputs->count; i++) {
-        json_begin(&out, NULL, '{');
-        json_add_string(&out, "name", name_of_output(f, i));
-        json_add_real(&out, "relative_difference", relative_difference(&outputs->items[i]));
-        json_add_real(&out, "largest", outputs->items[i].max_magnitude);
-        json_add_bool(&out, "trustworthy", outputs->items[i].is_trustworthy);
-        json_end(&out, '}');
-    }
-    json_end(&out, ']');
+    outputs_add_json(&out, outputs);
     text_add(&out, "}\n");
     return file_write_text(f->json, out.chars, out.count, error);
 }
 
 // --- the whole -------------------------------------------------------------------------------------------------------
 
-static bool do_agree(const output_comparisons *outputs)
+static void name_outputs(const struct files_in_runtime *f, output_comparisons *outputs)
 {
-    bool agree = true;
     for (size_t i = 0; i < outputs->count; i++)
-        agree = agree && outputs->items[i].is_equal_enough && outputs->items[i].is_trustworthy;
-    return agree;
+        outputs->items[i].name = i < f->model->n_outputs ? f->model->outputs[i].name : "";
 }
 
 static bool is_told(const struct side_by_side *times, bool agrees, struct error *error)
@@ -139,7 +113,8 @@ static bool compare(struct runtime *r, const struct files_in_runtime *f, output_
         !runtime_compare(r, f->paths[0], f->paths[1], 1, f->tolerance, outputs, error) ||
         !runtime_time(r, f->paths[0], f->paths[1], &timing, &times, error))
         return false;
-    bool agrees = do_agree(outputs);
+    bool agrees = outputs_agree(outputs);
+    name_outputs(f, outputs);
     add_result(&out, r, f, &times, outputs, agrees);
     text_show(stdout, out.chars);
     return (!f->json || write_json(r, f, &times, outputs, agrees, error)) && is_told(&times, agrees, error) &&

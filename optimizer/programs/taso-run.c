@@ -25,7 +25,7 @@
 #include "optimizer/programs/tuned_run.h"
 #include "optimizer/run/loaded_model.h"
 #include "optimizer/run/npy.h"
-#include "optimizer/run/output_difference.h"
+#include "optimizer/run/output_comparison.h"
 #include "optimizer/run/side_by_side.h"
 #include "optimizer/run/step_times.h"
 #include "tuning/passes.h"
@@ -55,6 +55,7 @@ static const struct options standard_options = {.warmup = 3,
                                                 .tolerance = 1e-5,
                                                 .measure_seconds = 3};
 
+#define OURS "--no-runtime onnxruntime"   // only our own executor tells it
 static const struct option_spec option_specs[] = {
     {"device", OPTION_CHOICE, offsetof(struct options, device), .choices = devices, .metavar = "NAME",
      .help = "where to run: cpu, cuda"},
@@ -86,13 +87,14 @@ static const struct option_spec option_specs[] = {
      .beside = {"--no-measure-costs"}, .files = 2, .help = "largest max|a - b| / max|a| of two models that agree"},
     {"fold-limit", OPTION_INTEGER, offsetof(struct options, fold_limit), .is_size = true, .low = 0, .high = 1e12,
      .metavar = "N", .help = "entries of the largest constant that is computed at import"},
-    {"estimate", OPTION_FLAG, offsetof(struct options, estimate), .beside = {"--no-measure-costs"},
+    {"estimate", OPTION_FLAG, offsetof(struct options, estimate), .beside = {"--no-measure-costs", OURS},
      .help = "print the sum of the steps' costs as well"},
-    {"explain", OPTION_FLAG, offsetof(struct options, explain), .help = "print every step with its cost"},
-    {"profile", OPTION_FLAG, offsetof(struct options, profile), .beside = {"--no-measure-costs"},
+    {"explain", OPTION_FLAG, offsetof(struct options, explain), .beside = {OURS},
+     .help = "print every step with its cost"},
+    {"profile", OPTION_FLAG, offsetof(struct options, profile), .beside = {"--no-measure-costs", OURS},
      .help = "print the time of every step within the model, beside its cost, the operations and bytes that it takes, "
              "and what share they are of what the processor can do at most"},
-    {"plan", OPTION_FLAG, offsetof(struct options, plan), .beside = {"--no-measure-costs"},
+    {"plan", OPTION_FLAG, offsetof(struct options, plan), .beside = {"--no-measure-costs", OURS},
      .help = "print the steps in order"},
     {"measure-costs", OPTION_FLAG, offsetof(struct options, measure_costs),
      .help = "only find or measure the cost of every step, and keep them in the cost database"},
@@ -132,7 +134,7 @@ static const struct option_spec option_specs[] = {
     {"inputs", OPTION_TEXT, offsetof(struct options, inputs), .metavar = "FOLDER",
      .help = "run on the arrays there instead of random ones: NAME.npy for an input of that name, or input_0.npy, "
              "input_1.npy, ... in the model's order"},
-    {"save", OPTION_TEXT, offsetof(struct options, save), .metavar = "FOLDER", .beside = {"--no-measure-costs"},
+    {"save", OPTION_TEXT, offsetof(struct options, save), .metavar = "FOLDER", .beside = {"--no-measure-costs", OURS},
      .help = "write inputs and outputs into this folder, which is there already, as input_0.npy, output_0.npy, ..."},
     {"verbose", OPTION_FLAG, offsetof(struct options, verbose), .letter = 'v', .help = "say what is measured"},
     {0}};
@@ -169,7 +171,7 @@ struct session {
     struct log log;
     size_t n;
     struct subject subjects[2];
-    struct output_difference *differences;   // one for each output, with two models
+    output_comparisons outputs;   // of two models
     bool agrees;
 };
 
@@ -253,12 +255,13 @@ static bool compare_subjects(struct session *s, struct error *error)
     if (b->loaded.n_outputs != n)
         return error_set_code(error, EXIT_CHECK_FAILED, b->path, "%zu output%s, but %s has %zu", b->loaded.n_outputs,
                               plural_ending(b->loaded.n_outputs), a->path, n);
-    s->differences = arena_array(&a->arena, struct output_difference, n + 1);
-    s->agrees = true;
     for (size_t i = 0; i < n; i++) {
-        s->differences[i] = outputs_compare(&a->outputs[i], &b->outputs[i]);
-        s->agrees = s->agrees && s->differences[i].is_trustworthy && s->differences[i].relative <= s->options.tolerance;
+        struct output_comparison o = output_compare(&a->outputs[i], &b->outputs[i], false);
+        o.name = a->loaded.outputs[i].name;
+        o.is_equal_enough = output_is_within(&o, s->options.tolerance);
+        vec_push(&s->outputs, o);
     }
+    s->agrees = outputs_agree(&s->outputs);
     return true;
 }
 
@@ -342,23 +345,20 @@ static void print_unequal_inputs(const struct loaded_model *a, const struct load
     }
 }
 
-static void print_difference(const struct output_difference *d)
-{
-    printf(": max|a-b| / max|a| = %.3g  (max|a| = %.4g)%s\n", d->relative, d->largest,
-           d->is_trustworthy ? "" : "  untrustworthy: constant, zero or not finite");
-}
-
 static void print_differences(const struct session *s)
 {
     const struct subject *a = &s->subjects[0], *b = &s->subjects[1];
     printf("second / first  %.4f\n", b->latency.median / a->latency.median);
     print_unequal_inputs(&a->loaded, &b->loaded);
-    for (size_t i = 0; i < a->loaded.n_outputs; i++) {
-        print_name("  output ", a->loaded.outputs[i].name);
-        if (type_equal(&a->outputs[i].type, &b->outputs[i].type))
-            print_difference(&s->differences[i]);
-        else
+    for (size_t i = 0; i < s->outputs.count; i++) {
+        TEXT(line);
+        if (type_equal(&a->outputs[i].type, &b->outputs[i].type)) {
+            output_print(&line, &s->outputs.items[i]);
+            fputs(line.chars, stdout);
+        } else {
+            print_name("  output ", s->outputs.items[i].name);
             print_types(&a->outputs[i].type, &b->outputs[i].type);
+        }
     }
     printf("%s\n", s->agrees ? "the outputs agree" : "the outputs do not agree");
 }
@@ -393,16 +393,7 @@ static void add_differences(struct text *out, const struct session *s)
 {
     json_add_real(out, "ratio", s->subjects[1].latency.median / s->subjects[0].latency.median);
     json_add_bool(out, "agrees", s->agrees);
-    json_begin(out, "outputs", '[');
-    for (size_t i = 0; i < s->subjects[0].loaded.n_outputs; i++) {
-        json_begin(out, NULL, '{');
-        json_add_string(out, "name", s->subjects[0].loaded.outputs[i].name);
-        json_add_real(out, "relative_difference", s->differences[i].relative);
-        json_add_real(out, "largest", s->differences[i].largest);
-        json_add_bool(out, "trustworthy", s->differences[i].is_trustworthy);
-        json_end(out, '}');
-    }
-    json_end(out, ']');
+    outputs_add_json(out, &s->outputs);
 }
 
 static bool write_json(const struct session *s, struct error *error)
@@ -603,23 +594,9 @@ static bool give_inputs(struct session *s, struct subject *subject, struct error
                                                  &subject->arena, error);
 }
 
-// What only our own executor tells is not left out silently.
-static bool check_that_it_is_told_there(const struct options *o, struct error *error)
-{
-    const char *wants = o->estimate  ? "--estimate"
-                        : o->explain ? "--explain"
-                        : o->profile ? "--profile"
-                        : o->plan    ? "--plan"
-                        : o->save    ? "--save"
-                                     : NULL;
-    return !wants || error_set_code(error, EXIT_USAGE, NULL, "%s has no effect beside --runtime %s", wants, o->runtime);
-}
-
 static bool compare_in_runtime(struct session *s, struct error *error)
 {
     struct subject *first = &s->subjects[0];
-    if (!check_that_it_is_told_there(&s->options, error))
-        return false;
     struct files_in_runtime files = {.paths = {first->path, s->subjects[1].path},
                                      .runtime = s->options.runtime,
                                      .python = s->options.python,
@@ -694,6 +671,7 @@ static int run_program(int argc, char **argv)
     bool agrees = s.n < 2 || s.agrees;
     for (size_t i = 0; i < s.n; i++)
         close_subject(&s.subjects[i]);
+    vec_free(&s.outputs);
     if (s.passes)
         passes_free(s.passes);
     backend_close(s.backend);

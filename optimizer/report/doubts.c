@@ -15,10 +15,7 @@ static size_t add(struct text *out, bool is_so, const char *doubt)
 
 static bool is_compared(const output_comparisons *outputs)
 {
-    for (size_t i = 0; i < outputs->count; i++)
-        if (!outputs->items[i].is_trustworthy)
-            return false;
-    return outputs->count > 0;
+    return outputs->count > 0 && outputs_are_trustworthy(outputs);
 }
 
 // Here or in the runtime.

@@ -1,4 +1,4 @@
-// Inputs from seeds, outputs of several rounds recorded, and their differences merged.
+// Inputs from seeds, and outputs of several rounds recorded and compared.
 #include "optimizer/run/comparison.h"
 
 #include "core/memory/arena.h"
@@ -6,7 +6,6 @@
 #include "expressions/elements.h"
 #include "graph/graph_whole.h"
 #include "optimizer/limits.def"
-#include "optimizer/run/output_difference.h"
 #include <assert.h>
 #include <math.h>
 
@@ -104,56 +103,18 @@ double comparison_tolerance(const struct graph *g, bool allows_tf32, double want
     return is_rough ? fmax(wanted, TOLERANCE_OF_HALVES) : wanted;
 }
 
-// The worst of all rounds; one round in which the output varies is enough to trust it.
-static void merge_round(struct output_comparison *c, const struct tensor_value *a, const struct tensor_value *b)
-{
-    struct output_difference d = outputs_compare_where_finite(a, b);
-    c->max_difference = fmax(c->max_difference, d.difference);
-    c->max_magnitude = fmax(c->max_magnitude, d.largest);
-    c->is_finite = c->is_finite || d.is_finite;
-    c->is_trustworthy = c->is_trustworthy || d.is_trustworthy;
-}
-
-void recordings_compare(const struct recording *a, const struct recording *b, double tolerance,
+void recordings_compare(const struct recording *a, const struct recording *b, bool is_where_finite, double tolerance,
                         output_comparisons *ret_outputs)
 {
     assert(a->rounds == b->rounds && a->n_outputs == b->n_outputs);
     vec_clear(ret_outputs);
     for (size_t i = 0; i < a->n_outputs; i++) {
-        struct output_comparison c = {0};
-        for (int round = 0; round < a->rounds; round++)
-            merge_round(&c, &a->values[(size_t)round * a->n_outputs + i], &b->values[(size_t)round * a->n_outputs + i]);
-        c.is_equal_enough = c.max_difference <= tolerance * c.max_magnitude;
-        vec_push(ret_outputs, c);
-    }
-}
-
-double relative_difference(const struct output_comparison *o)
-{
-    return o->max_magnitude > 0 ? o->max_difference / o->max_magnitude : o->max_difference;
-}
-
-void outputs_merge(output_comparisons *outputs, const output_comparisons *more)
-{
-    for (size_t i = 0; i < outputs->count && i < more->count; i++) {
-        struct output_comparison *c = &outputs->items[i];
-        const struct output_comparison *d = &more->items[i];
-        bool is_worse = d->max_difference * c->max_magnitude > c->max_difference * d->max_magnitude ||
-                        !isfinite(d->max_difference) || (!c->is_trustworthy && d->is_trustworthy);
-        c->is_equal_enough = c->is_equal_enough && d->is_equal_enough;
-        c->is_finite = c->is_finite || d->is_finite;
-        c->is_trustworthy = c->is_trustworthy || d->is_trustworthy;
-        if (is_worse) {
-            c->max_difference = d->max_difference;
-            c->max_magnitude = d->max_magnitude;
+        struct output_comparison all = {0};
+        for (size_t at = i; at < (size_t)a->rounds * a->n_outputs; at += a->n_outputs) {
+            struct output_comparison round = output_compare(&a->values[at], &b->values[at], is_where_finite);
+            output_add_round(&all, &round);
         }
+        all.is_equal_enough = output_is_within(&all, tolerance);
+        vec_push(ret_outputs, all);
     }
-}
-
-bool outputs_are_trustworthy(const output_comparisons *outputs)
-{
-    for (size_t i = 0; i < outputs->count; i++)
-        if (!outputs->items[i].is_trustworthy)
-            return false;
-    return true;
 }

@@ -1,21 +1,9 @@
 // Two prepared models: do they compute the same?
 #pragma once
 #include "backends/contract/backend.h"
-#include "core/memory/vec.h"
 #include "core/numbers/paired_ratios.h"
 #include "core/numbers/statistics.h"
-
-// How one output of two models differs, over all entries and rounds.
-struct output_comparison {
-    const char *name;        // NULL until the caller names it
-    double max_difference;   // max|a - b| (outputs_compare)
-    double max_magnitude;    // max|a|
-    bool is_finite;          // each entry of a's output, in some round
-    bool is_trustworthy;     // false: a's output is constant, zero or not finite in every round
-    bool is_equal_enough;    // within the tolerance: max|a - b| <= tolerance * max|a|
-};
-typedef VEC(struct output_comparison) output_comparisons;
-double relative_difference(const struct output_comparison *o);   // the absolute one where all is zero
+#include "optimizer/run/output_comparison.h"
 
 struct model_inputs {
     size_t count;
@@ -47,12 +35,10 @@ struct recording {
 bool model_record(struct model *m, const struct graph *g, size_t n_inputs, const struct model_inputs *given,
                   uint64_t seed, int attempt, int rounds, struct arena *arena, struct recording *ret_recording,
                   struct error *error);
-// Another look at the same outputs: the worst of both, and what one of them tells.
-void outputs_merge(output_comparisons *outputs, const output_comparisons *more);
-bool outputs_are_trustworthy(const output_comparisons *outputs);   // each of them
 // The tolerance that is wanted, or a larger one for graphs with 16-bit numbers, or with products in TF32.
 double comparison_tolerance(const struct graph *g, bool allows_tf32, double wanted);
-void recordings_compare(const struct recording *a, const struct recording *b, double tolerance,
+// All rounds of each output.
+void recordings_compare(const struct recording *a, const struct recording *b, bool is_where_finite, double tolerance,
                         output_comparisons *ret_outputs);
 
 // Two models that were timed by turns.

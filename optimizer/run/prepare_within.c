@@ -60,7 +60,7 @@ static bool record_standard(struct judging *j)
     for (j->attempt = 0; is_done && !is_enough && j->attempt < INPUT_ATTEMPTS; j->attempt++) {
         is_done = record(j, m, &j->arena, &j->standard);
         if (is_done)
-            recordings_compare(&j->standard, &j->standard, 0, &outputs);
+            recordings_compare(&j->standard, &j->standard, true, 0, &outputs);
         is_enough = outputs_are_trustworthy(&outputs);
     }
     j->attempt--;
@@ -76,7 +76,7 @@ static bool compare(struct judging *j, struct model *m, double *ret_difference)
     bool is_done = record(j, m, &arena, &recording);
     *ret_difference = 0;
     if (is_done)
-        recordings_compare(&j->standard, &recording, 0, &outputs);
+        recordings_compare(&j->standard, &recording, true, 0, &outputs);
     for (size_t i = 0; i < outputs.count; i++)
         *ret_difference = fmax(*ret_difference, relative_difference(&outputs.items[i]));
     return is_done;

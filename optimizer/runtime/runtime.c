@@ -48,7 +48,7 @@ bool runtime_compare(struct runtime *r, const char *a, const char *b, int n_sets
                                       .max_magnitude = numbers.items[i + 1],
                                       .is_trustworthy = numbers.items[i + 2] != 0,
                                       .is_finite = numbers.items[i + 3] != 0};
-        c.is_equal_enough = c.max_difference <= tolerance * c.max_magnitude;
+        c.is_equal_enough = output_is_within(&c, tolerance);
         vec_push(ret_outputs, c);
     }
     return is_done;

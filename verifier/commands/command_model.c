@@ -276,17 +276,17 @@ static void print_field_stage(const struct model_comparison *run, struct text *o
 
 static void print_numbers_result(const struct model_comparison *run, struct text *out, const struct numbers_result *r)
 {
-    print_output_name(out, r->name);
-    text_printf(out, ": max|a-b| / max|a| = %.3g / %.4g", r->difference, r->magnitude);
-    if (!r->is_equal_enough) {
+    print_output_name(out, r->of.name);
+    text_printf(out, ": max|a-b| / max|a| = %.3g / %.4g", r->of.max_difference, r->of.max_magnitude);
+    if (!r->of.is_equal_enough) {
         text_add(out, ", at ");
         if (r->output < run->common.n_outputs)
-            print_place(out, type_of_output(run, r->output), r->place);
+            print_place(out, type_of_output(run, r->output), r->of.place);
         else
-            text_printf(out, "entry %" PRId64, r->place);
-        text_printf(out, ": %.9g and %.9g", r->a, r->b);
+            text_printf(out, "entry %" PRId64, r->of.place);
+        text_printf(out, ": %.9g and %.9g", r->of.a, r->of.b);
     }
-    text_printf(out, "%s\n", r->is_trustworthy ? "" : " (says nothing: constant, zero or not finite)");
+    text_printf(out, "%s\n", r->of.is_trustworthy ? "" : " (says nothing: constant, zero or not finite)");
 }
 
 static void print_numbers_stage(const struct model_comparison *run, struct text *out)
@@ -300,7 +300,7 @@ static void print_numbers_stage(const struct model_comparison *run, struct text 
         return;
     }
     for (size_t i = 0; i < report->results.count; i++)
-        n_equal += report->results.items[i].is_equal_enough;
+        n_equal += report->results.items[i].of.is_equal_enough;
     text_printf(out, "numbers: %zu of %zu output%s equal within %g\n", n_equal, report->results.count,
                 plural_ending(report->results.count), report->tolerance);
     for (size_t i = 0; i < report->results.count; i++)
@@ -314,8 +314,8 @@ static bool agree_in_numbers(const struct model_comparison *run, bool must_be_tr
 {
     const struct numbers_report *report = &run->numbers;
     for (size_t i = 0; i < report->results.count; i++)
-        if (!report->results.items[i].is_equal_enough ||
-            (must_be_trustworthy && !report->results.items[i].is_trustworthy))
+        if (!report->results.items[i].of.is_equal_enough ||
+            (must_be_trustworthy && !report->results.items[i].of.is_trustworthy))
             return false;
     return true;
 }
