@@ -91,13 +91,11 @@ static bool read_children(struct reading *r, const char *name, const json_t *chi
 static bool read_node(struct reading *r, const char *name, const json_t *node)
 {
     const char *class_name = json_string_value(json_object_get(node, "eclass"));
-    const char *op = json_string_value(json_object_get(node, "op"));
     double cost;
     if (!read_cost(r, name, node, &cost) || !read_children(r, name, json_object_get(node, "children")))
         return false;
     extraction_add_node(r->problem, find_class(r, class_name), cost, (uint32_t)r->children.count, r->children.items);
     vec_push(&r->names->nodes, arena_string(&r->names->arena, name));
-    vec_push(&r->names->operators, arena_string(&r->names->arena, op ? op : ""));
     return true;
 }
 
@@ -157,7 +155,6 @@ static json_t *parse(const char *path, struct error *error)
 void extraction_names_free(struct extraction_names *names)
 {
     vec_free(&names->nodes);
-    vec_free(&names->operators);
     vec_free(&names->classes);
     arena_free(&names->arena);
 }

@@ -11,7 +11,7 @@ struct error;
 
 struct extraction_names {
     struct arena arena;
-    VEC(const char *) nodes, operators, classes;   // by id
+    VEC(const char *) nodes, classes;   // by id
 };
 // Nodes are numbered in the order of the file, classes in that of their first nodes. False: `error` names the file and
 // the place, EXIT_UNSUPPORTED when this build has no JSON reader; nothing is to be freed.
