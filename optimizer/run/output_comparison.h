@@ -35,6 +35,6 @@ void outputs_merge(output_comparisons *outputs, const output_comparisons *more);
 bool outputs_are_trustworthy(const output_comparisons *outputs);   // each of them
 bool outputs_agree(const output_comparisons *outputs);             // each is equal enough, and that says something
 
-// As taso-run tells one.
+// Lines and JSON of taso-run.
 void output_print(struct text *out, const struct output_comparison *o);
 void outputs_add_json(struct text *out, const output_comparisons *outputs);
