@@ -200,6 +200,7 @@ static void report_outcome(struct contenders *f, const struct contest_outcome *o
 {
     struct report *r = &f->o->report;
     const size_t numbers[2] = {outcome->original, outcome->result};
+    vec_clear(&r->timing.contenders);
     for (size_t i = 0; i < f->all.count; i++)
         report_contender(f->o, &f->all.items[i], &outcome->qualifying[i]);
     r->timing.n_timed = outcome->result < f->all.count ? 2 : 1;

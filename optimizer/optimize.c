@@ -303,7 +303,6 @@ static bool optimize_imported(struct optimizing *o)
         return false;
     choose_layouts(o);
     allow_errors(o);
-    optimizing_tune_original(o);
     optimizing_derive_rules(o);
     if (!failed_rewrites_search(o))
         return false;

@@ -337,11 +337,11 @@ static size_t find_cheapest(struct optimizing *o)
 }
 
 // A result that running models have shown to gain stays: another search may not find the way to it again.
-static void leave_cheapest(struct optimizing *o)
+static void leave(struct optimizing *o, size_t finalist)
 {
-    size_t best = find_cheapest(o), n = 0;
+    size_t n = 0;
     for (size_t i = 0; i < o->results.finalists.count; i++)
-        if (i == best)
+        if (i == finalist)
             o->results.finalists.items[n++] = o->results.finalists.items[i];
         else
             search_result_free(&o->results.finalists.items[i].result);
@@ -382,10 +382,32 @@ static bool search_until_costs_agree(struct optimizing *o)
         if (change < ENOUGH_AGREEMENT || o->report.found.n_searches == MOST_SEARCHES || interrupt_requested() ||
             !backend_save_costs(o->backend, &error))
             return true;
-        leave_cheapest(o);
+        leave(o, find_cheapest(o));
         remaining_time_search_again(&o->time.remaining, "costs differ in the models, and it searches again");
         search_with_workers(o);
     }
+}
+
+// --- with tuned kernels ----------------------------------------------------------------------------------------------
+
+// What was found untuned is the first finalist, where both are timed.
+static bool search_tuned(struct optimizing *o, size_t *ret_best)
+{
+    double change;
+    leave(o, optimizing_is_timed(o) ? *ret_best : SIZE_MAX);
+    struct untuned *untuned = optimizing_note_untuned(o, 0);
+    optimizing_tune_original(o);
+    remaining_time_search_again(&o->time.remaining, "kernels are tuned, and it searches again");
+    search_with_workers(o);
+    bool is_done = !is_calibrated(o) || interrupt_requested() || calibrate(o, &change);
+    optimizing_tune_passes(o);
+    is_done = is_done && choose_finalist(o, ret_best);
+    if (is_done && !optimizing_adopt_tuned(o, untuned, *ret_best)) {
+        leave(o, 0);
+        *ret_best = 0;
+    }
+    optimizing_forget_untuned(untuned);
+    return is_done;
 }
 
 #define SECONDS_OF_REPAIRS 3
@@ -464,13 +486,13 @@ bool optimizing_search(struct optimizing *o)
     repair_doubtful_costs(o);
     optimizing_judge_kernels(o);
     bool is_done = search_until_costs_agree(o);
+    size_t best = 0;
+    is_done = is_done && choose_finalist(o, &best);
+    if (o->options->tune_minutes > 0 && !o->results.passes && !interrupt_requested())
+        is_done = is_done && search_tuned(o, &best);
     uint64_t n_checked = validator.checked, n_too_costly = validator.too_costly, n_not_general = validator.not_general;
     o->search.validator = NULL;
     validator_free(&validator);
-    if (is_done)
-        optimizing_tune_passes(o);
-    size_t best = 0;
-    is_done = is_done && choose_finalist(o, &best);
     keep_finalist(o, best);
     o->results.found.statistics.validated = n_checked - n_too_costly;
     o->results.found.statistics.not_validated = n_too_costly;

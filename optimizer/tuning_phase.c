@@ -1,24 +1,26 @@
-// What a graph was run by before is noted with its texts, as compiled models have them, so that it can be run so again.
+// What the job came to untuned is noted with its texts, as compiled models have them, so that it can be run so again.
 #include "optimizer/tuning_phase.h"
 
 #include "backends/backend.h"
 #include "backends/costs/layout_policy.h"
 #include "backends/costs/plan_choices.h"
-#include "backends/planning/planner.h"
 #include "core/system/clock.h"
-#include "core/system/interrupt.h"
 #include "core/system/progress.h"
 #include "core/text/error.h"
 #include "optimizer/contenders.h"
 #include "optimizer/limits.def"
 #include "tuning/former_choices.h"
 #include "tuning/tune_graph.h"
+#include <string.h>
 
-// A graph as it was run before tuning.
-struct former {
+struct untuned {
+    struct arena arena;
+    struct graph graph;   // as it is run
     struct contender way;
     step_choices list;
-    struct former_choices *choices;
+    struct former_choices *choices;   // in the cost database
+    struct reported_timing timing;
+    enum layout_policy policies[2];
 };
 
 static double seconds_of_tuning(const struct optimizing *o, double share)
@@ -34,51 +36,44 @@ bool optimizing_check_tuning(struct optimizing *o)
                           "--tune is for models that our own executor runs: with --runtime taso, or a .taso file");
 }
 
-// --- what was before -------------------------------------------------------------------------------------------------
+// --- the outcome of a contest ----------------------------------------------------------------------------------------
 
-static bool find_way(struct optimizing *o, const struct graph *g, enum layout_policy policy, struct arena *arena,
-                     struct contender *ret_way)
+// The faster one of the original and a finalist, as they were timed last, as it is run.
+static bool find_winner(struct optimizing *o, size_t finalist, struct arena *arena, struct graph *ret_graph,
+                        struct contender *ret_way)
 {
     struct error ignored = {0};
-    *ret_way = (struct contender){.graph = g, .policy = policy, .finalist = NOT_A_FINALIST};
-    o->backend->policy = policy;
-    return backend_find_layouts(o->backend, g, arena, &ret_way->layouts, &ignored);
+    bool is_result = o->report.timing.is_faster;
+    const struct graph *original = &o->model.graph;
+    const struct graph *whole = is_result ? &o->results.finalists.items[finalist].result.graph : original;
+    *ret_way = (struct contender){.graph = ret_graph, .policy = o->results.policies[is_result], .finalist = finalist};
+    o->backend->policy = ret_way->policy;
+    return graph_cut(ret_graph, whole, is_result ? original : NULL, &o->inputs.cut) &&
+           backend_find_layouts(o->backend, ret_graph, arena, &ret_way->layouts, &ignored);
 }
 
-static bool note_former(struct optimizing *o, const struct graph *g, struct arena *arena, struct former *ret)
+struct untuned *optimizing_note_untuned(struct optimizing *o, size_t finalist)
 {
-    struct plan plan = {0};
+    struct untuned *u = mem_alloc_zero(sizeof *u);
     struct error ignored = {0};
-    *ret = (struct former){0};
-    if (!find_way(o, g, LAYOUTS_BEST, arena, &ret->way))
-        return false;
-    struct plan_request request = backend_plan_request(o->backend, g, ret->way.layouts, arena);
-    if (!plan_make(&plan, &request, &ignored))
-        return false;
-    ret->choices = former_choices_note(o->backend, &plan);
-    backend_choose(o->backend, &plan);
-    plan_list_choices(&plan, arena, &ret->list);
-    ret->way.choices = &ret->list;
-    plan_free(&plan);
-    return true;
+    if (find_winner(o, finalist, &u->arena, &u->graph, &u->way) &&
+        backend_list_choices(o->backend, &u->graph, u->way.layouts, &u->arena, &u->list, &ignored))
+        u->way.choices = &u->list;
+    u->choices = former_choices_note(o->backend);
+    u->timing = o->report.timing;
+    memcpy(u->policies, o->results.policies, sizeof u->policies);
+    o->report.timing = (struct reported_timing){.n_timed = 0};
+    return u;
 }
 
-static void forget_former(struct former *f)
+void optimizing_forget_untuned(struct untuned *u)
 {
-    if (f->choices)
-        former_choices_free(f->choices);
-    vec_free(&f->list);
-}
-
-// Times as fast; 1 where nothing is timed, and what is found is believed.
-static double gain_of(struct optimizing *o, const struct former *before, enum layout_policy policy, struct arena *arena)
-{
-    struct contender ways[2] = {before->way};
-    if (!optimizing_is_timed(o) || !backend_can_run(o->backend))
-        return policy == LAYOUTS_TUNED ? 0 : 1;
-    if (interrupt_requested() || !find_way(o, before->way.graph, policy, arena, &ways[1]))
-        return 0;
-    return contenders_gain(o, ways);
+    former_choices_free(u->choices);
+    vec_free(&u->list);
+    vec_free(&u->timing.contenders);
+    graph_free(&u->graph);
+    arena_free(&u->arena);
+    mem_free(u, sizeof *u);
 }
 
 // --- kernels of the original -----------------------------------------------------------------------------------------
@@ -92,7 +87,7 @@ static void show_kernels(void *context, const struct tuning_progress *p)
 static void tune_kernels(struct optimizing *o, const struct graph *g)
 {
     struct progress progress;
-    struct tuning_report report;
+    struct error ignored = {0};
     const struct tuning_options options = {.seconds = seconds_of_tuning(o, SHARE_OF_ORIGINAL),
                                            .seed = (uint64_t)o->options->seed,
                                            .learns = true,
@@ -100,27 +95,23 @@ static void tune_kernels(struct optimizing *o, const struct graph *g)
                                            .context = &progress,
                                            .progress = show_kernels};
     progress_start(&progress, o->options->progress, "tuning the original", 100);
-    tune_graph(o->backend, g, LAYOUTS_BEST, &options, &report);
+    struct graph_tuning *t = graph_tuning_new(o->backend, g, LAYOUTS_BEST, &options);
+    if (t) {
+        plan_tuning_advance(graph_tuning_of_plan(t), options.seconds, &ignored);
+        o->report.tuned.kernels = plan_tuning_progress(graph_tuning_of_plan(t));
+        graph_tuning_free(t);
+    }
     progress_end(&progress);
-    o->report.tuned.kernels = report.total;
-    tuning_report_free(&report);
+    backend_save_costs(o->backend, &ignored);
 }
 
 void optimizing_tune_original(struct optimizing *o)
 {
     struct graph runnable;
-    ARENA(arena);
-    struct former former;
-    if (o->options->tune_minutes == 0 || !graph_cut(&runnable, &o->model.graph, NULL, &o->inputs.cut))
+    if (!graph_cut(&runnable, &o->model.graph, NULL, &o->inputs.cut))
         return;
     enum phase before = phases_enter(&o->time.phases, PHASE_TUNING);
-    if (note_former(o, &runnable, &arena, &former)) {
-        tune_kernels(o, &runnable);
-        o->report.tuned.kernels_gain = gain_of(o, &former, LAYOUTS_BEST, &arena);
-        if (o->report.tuned.kernels_gain == 0)
-            former_choices_restore(former.choices, o->backend);
-    }
-    forget_former(&former);
+    tune_kernels(o, &runnable);
     phases_enter(&o->time.phases, before);
     graph_free(&runnable);
 }
@@ -131,11 +122,9 @@ void optimizing_tune_original(struct optimizing *o)
 
 struct tuned_graphs {
     struct optimizing *o;
-    struct arena arena;
     size_t n;
     struct graph graphs[MOST_GRAPHS];
     const struct graph *all[MOST_GRAPHS];
-    struct former formers[MOST_GRAPHS];
     struct progress progress;
     double started;
 };
@@ -150,15 +139,11 @@ static void show_passes(void *context, double before, double now, size_t n_evalu
 
 static void add_graph(struct tuned_graphs *t, const struct graph *g)
 {
-    struct graph *cut = &t->graphs[t->n];
     const struct graph *original = t->n ? &t->o->model.graph : NULL;
-    if (t->n == MOST_GRAPHS || !graph_cut(cut, g, original, &t->o->inputs.cut))
+    if (t->n == MOST_GRAPHS || !graph_cut(&t->graphs[t->n], g, original, &t->o->inputs.cut))
         return;
-    t->all[t->n] = cut;
-    if (note_former(t->o, cut, &t->arena, &t->formers[t->n]))
-        t->n++;
-    else
-        graph_free(cut);
+    t->all[t->n] = &t->graphs[t->n];
+    t->n++;
 }
 
 static void add_graphs(struct tuned_graphs *t)
@@ -170,10 +155,10 @@ static void add_graphs(struct tuned_graphs *t)
 }
 
 // The first finalist is what is taken without any search.
-static bool search(struct tuned_graphs *t)
+static void search(struct tuned_graphs *t)
 {
     struct optimizing *o = t->o;
-    struct error error = {0};
+    struct error ignored = {0};
     const struct passes_options options = {.n_graphs = t->n,
                                            .graphs = t->all,
                                            .standard_graph = t->n > 1,
@@ -185,43 +170,48 @@ static bool search(struct tuned_graphs *t)
     o->results.passes = passes_new(o->backend);
     t->started = clock_seconds();
     progress_start(&t->progress, o->options->progress, "tuning all passes", 100);
-    bool is_done = passes_search(o->results.passes, &options, &o->report.tuned.passes, &error);
+    if (passes_search(o->results.passes, &options, &o->report.tuned.passes, &ignored) && optimizing_is_timed(o))
+        o->backend->tuned = passes_decisions(o->results.passes);
     progress_end(&t->progress);
-    return is_done;
-}
-
-static void adopt_or_restore(struct tuned_graphs *t)
-{
-    struct optimizing *o = t->o;
-    o->backend->tuned = passes_decisions(o->results.passes);
-    o->report.tuned.passes_gain = gain_of(o, &t->formers[o->report.tuned.passes.graph], LAYOUTS_TUNED, &t->arena);
-    if (o->report.tuned.passes_gain > 0)
-        return;
-    o->backend->tuned = NULL;
-    for (size_t i = 0; i < t->n; i++)
-        former_choices_restore(t->formers[i].choices, o->backend);
-}
-
-static void free_graphs(struct tuned_graphs *t)
-{
-    for (size_t i = 0; i < t->n; i++) {
-        forget_former(&t->formers[i]);
-        graph_free(&t->graphs[i]);
-    }
-    arena_free(&t->arena);
 }
 
 void optimizing_tune_passes(struct optimizing *o)
 {
     struct tuned_graphs t = {.o = o};
-    if (o->options->tune_minutes == 0 || o->results.passes)
-        return;
     enum phase before = phases_enter(&o->time.phases, PHASE_TUNING);
     add_graphs(&t);
-    if (t.n && search(&t))
-        adopt_or_restore(&t);
-    free_graphs(&t);
+    if (t.n)
+        search(&t);
+    for (size_t i = 0; i < t.n; i++)
+        graph_free(&t.graphs[i]);
     phases_enter(&o->time.phases, before);
+}
+
+// --- the verdict -----------------------------------------------------------------------------------------------------
+
+static double gain_of(struct optimizing *o, const struct untuned *u, size_t finalist)
+{
+    ARENA(arena);
+    struct graph graph = {0};
+    struct contender ways[2] = {u->way};
+    bool is_found = u->way.choices && find_winner(o, finalist, &arena, &graph, &ways[1]);
+    double gain = is_found ? contenders_gain(o, ways) : 0;
+    graph_free(&graph);
+    return gain;
+}
+
+bool optimizing_adopt_tuned(struct optimizing *o, struct untuned *u, size_t finalist)
+{
+    o->report.tuned.gain = optimizing_is_timed(o) ? gain_of(o, u, finalist) : 1;
+    if (o->report.tuned.gain > 0)
+        return true;
+    o->backend->tuned = NULL;
+    former_choices_restore(u->choices, o->backend);
+    struct reported_timing tuned = o->report.timing;
+    o->report.timing = u->timing;
+    u->timing = tuned;
+    memcpy(o->results.policies, u->policies, sizeof u->policies);
+    return false;
 }
 
 void optimizing_end_tuning(struct optimizing *o)

@@ -1,11 +1,17 @@
-// Tuning in taso-opt's job: the kernels of the original before the search, so that what kernels cost when tuned decides
-// which graph is better; behind it all passes together, of the original and the finalists. What is found is adopted
-// where the whole model is faster by it, timed by turns with what was before, by more than the noise; else that comes
-// back.
+// Tuning in taso-opt's job, behind the search and the contest of what that found: the kernels of the original, so that
+// what kernels cost when tuned decides which graph is better in another search; then all passes together, of the
+// original, of what was found untuned, and of what was found since. It is adopted where the whole model is faster than
+// the untuned one, timed by turns, by more than the noise; else the untuned one is what the job comes to.
 #pragma once
 #include "optimizer/optimization.h"
 
 bool optimizing_check_tuning(struct optimizing *o);   // false: nothing of it would have an effect
+// What the contest has just come to, with that finalist. The report of its times goes with it.
+struct untuned;
+struct untuned *optimizing_note_untuned(struct optimizing *o, size_t finalist);
+void optimizing_forget_untuned(struct untuned *untuned);
 void optimizing_tune_original(struct optimizing *o);
 void optimizing_tune_passes(struct optimizing *o);   // of o->finalists; once in a job
+// Is what the contest has come to since faster, with that finalist? Else choices, layouts and times are as noted.
+bool optimizing_adopt_tuned(struct optimizing *o, struct untuned *untuned, size_t finalist);
 void optimizing_end_tuning(struct optimizing *o);

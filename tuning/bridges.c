@@ -4,19 +4,10 @@
 #include "backends/costs/layout_policy.h"
 #include "backends/planning/planner.h"
 #include "core/formats/sexp.h"
-#include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "graph/text.h"
 #include <string.h>
-
-struct bridge {
-    struct arena arena;
-    struct graph graph;
-    struct plan plan;
-    const struct step *step;
-    struct schedule_space space;
-};
 
 // Results and sums of register tiles; a transform's window is 3x3.
 static bool find_sizes(const struct reuse_loops *l, int64_t ret_results[5], int64_t ret_sums[3])
@@ -108,19 +99,4 @@ void bridge_free(struct bridge *bridge)
     graph_free(&bridge->graph);
     arena_free(&bridge->arena);
     mem_free(bridge, sizeof *bridge);
-}
-
-const struct plan *bridge_plan(const struct bridge *bridge)
-{
-    return &bridge->plan;
-}
-
-const struct step *bridge_step(const struct bridge *bridge)
-{
-    return bridge->step;
-}
-
-const struct schedule_space *bridge_space(const struct bridge *bridge)
-{
-    return &bridge->space;
 }

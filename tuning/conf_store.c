@@ -3,12 +3,19 @@
 
 #include "backends/costs/cost_database.h"
 #include <stdio.h>
+#include <string.h>
 
 #define KEY_SIZE 96
+#define PREFIX "pass "
 
 static void print_key(const char *pass, uint64_t fingerprint, char ret_key[KEY_SIZE])
 {
-    snprintf(ret_key, KEY_SIZE, "pass %s %016llx", pass, (unsigned long long)fingerprint);
+    snprintf(ret_key, KEY_SIZE, PREFIX "%s %016llx", pass, (unsigned long long)fingerprint);
+}
+
+bool conf_store_has(const char *key)
+{
+    return strncmp(key, PREFIX, strlen(PREFIX)) == 0;
 }
 
 bool conf_store_find(const struct backend *b, const char *pass, uint64_t fingerprint, char ret_value[CHOICE_SIZE])

@@ -4,5 +4,6 @@
 #pragma once
 #include "backends/contract/backend.h"
 
+bool conf_store_has(const char *key);   // is a row of the cost database one of these?
 bool conf_store_find(const struct backend *b, const char *pass, uint64_t fingerprint, char ret_value[CHOICE_SIZE]);
 void conf_store_put(struct backend *b, const char *pass, uint64_t fingerprint, const char *value, double seconds);

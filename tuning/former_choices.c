@@ -1,9 +1,11 @@
-// What the cost database has of each step's choice, in each precision.
+// Rows of the cost database that are not passes'.
 #include "tuning/former_choices.h"
 
 #include "backends/costs/cost_database.h"
 #include "backends/costs/step_cost.h"
 #include "core/memory/arena.h"
+#include "tuning/conf_store.h"
+#include <string.h>
 
 struct former {
     const char *key;
@@ -14,23 +16,16 @@ struct former_choices {
     VEC(struct former) all;
 };
 
-static void note(struct former_choices *f, struct backend *b, const struct plan *plan, const struct step *step,
-                 enum precision precision)
-{
-    struct step_key key FREED_BY(step_key_free) = step_key_of(b, plan, step, precision);
-    struct former former;
-    if (cost_database_find(b->costs, key.text.chars, &former.cost)) {
-        former.key = arena_string(&f->arena, key.text.chars);
-        vec_push(&f->all, former);
-    }
-}
-
-struct former_choices *former_choices_note(struct backend *b, const struct plan *plan)
+struct former_choices *former_choices_note(const struct backend *b)
 {
     struct former_choices *f = mem_alloc_zero(sizeof *f);
-    for (size_t i = 0; i < plan->steps.count; i++)
-        for (enum precision p = 0; p < N_PRECISIONS && !plan->steps.items[i].is_constant; p++)
-            note(f, b, plan, &plan->steps.items[i], p);
+    for (size_t i = 0; i < cost_database_count(b->costs); i++) {
+        struct former former = {.key = cost_database_text(b->costs, i)};
+        if (conf_store_has(former.key) || !cost_database_find(b->costs, former.key, &former.cost))
+            continue;
+        former.key = arena_string(&f->arena, former.key);
+        vec_push(&f->all, former);
+    }
     return f;
 }
 
@@ -43,7 +38,11 @@ void former_choices_free(struct former_choices *f)
 
 void former_choices_restore(const struct former_choices *f, struct backend *b)
 {
-    for (size_t i = 0; i < f->all.count; i++)
-        cost_database_add(b->costs, f->all.items[i].key, &f->all.items[i].cost);
+    for (size_t i = 0; i < f->all.count; i++) {
+        const struct former *former = &f->all.items[i];
+        struct step_cost now;
+        if (cost_database_find(b->costs, former->key, &now) && strcmp(now.choice, former->cost.choice) != 0)
+            cost_database_replace(b->costs, former->key, &former->cost);
+    }
     backend_forget_costs(b);
 }

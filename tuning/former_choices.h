@@ -1,9 +1,10 @@
-// By which choices the steps of a plan run before they are tuned, so that they can have them back.
+// By which choices steps run before anything is tuned, so that they can have them back.
 #pragma once
 #include "backends/contract/backend.h"
 
 struct former_choices;
-struct former_choices *former_choices_note(struct backend *b, const struct plan *plan);
+struct former_choices *former_choices_note(const struct backend *b);   // of all steps that the cost database knows
 void former_choices_free(struct former_choices *f);
-// The steps run by them again, in all models. Trials stay known.
+// Steps that have another choice by now run by the former one again, in all models. Trials stay known, and so does what
+// was best of each pass.
 void former_choices_restore(const struct former_choices *f, struct backend *b);

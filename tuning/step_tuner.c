@@ -17,7 +17,7 @@
 
 #define FEW_SCHEDULES 96   // are tried all
 #define FINALISTS 3        // that are timed beside the choice so far
-#define ROUNDS 3
+#define ROUNDS 5
 #define MOST_BATCH 64
 #define TRIALS_OF_A_JOB 4   // of a pool of machines
 #define FORMER_BATCH 12     // known trials count as so many that gained nothing,

@@ -7,15 +7,12 @@
 #include "core/text/error.h"
 #include <string.h>
 
-struct planned {
+struct graph_tuning {
     const struct graph *graph;
     const uint8_t *layouts;
     struct arena arena;
     struct plan plan;
-};
-struct graph_tuning {
-    struct planned planned;
-    struct plan_tuning *of_plan;
+    struct plan_tuning *of_plan;   // NULL: there is no plan
 };
 
 static bool find_layouts(struct backend *b, const struct graph *g, enum layout_policy policy, struct arena *arena,
@@ -29,47 +26,25 @@ static bool find_layouts(struct backend *b, const struct graph *g, enum layout_p
     return is_found;
 }
 
-static bool plan_graph(struct planned *ret, struct backend *b, const struct graph *g, enum layout_policy policy)
+static bool plan_graph(struct graph_tuning *t, struct backend *b, enum layout_policy policy)
 {
     struct error ignored = {0};
-    *ret = (struct planned){.graph = g};
-    if (!find_layouts(b, g, policy, &ret->arena, &ret->layouts))
+    if (!find_layouts(b, t->graph, policy, &t->arena, &t->layouts))
         return false;
-    struct plan_request request = backend_plan_request(b, g, ret->layouts, &ret->arena);
-    return plan_make(&ret->plan, &request, &ignored);
-}
-
-static void forget_plan(struct planned *p)
-{
-    plan_free(&p->plan);
-    arena_free(&p->arena);
-}
-
-bool tune_graph(struct backend *b, const struct graph *g, enum layout_policy policy,
-                const struct tuning_options *options, struct tuning_report *ret_report)
-{
-    struct planned planned;
-    *ret_report = (struct tuning_report){0};
-    bool is_planned = plan_graph(&planned, b, g, policy);
-    if (is_planned)
-        tune_plan(b, &planned.plan, options, ret_report);
-    for (size_t i = 0; i < ret_report->steps.count; i++)
-        ret_report->steps.items[i].step = NULL;   // they go with the plan
-    forget_plan(&planned);
-    return is_planned;
+    struct plan_request request = backend_plan_request(b, t->graph, t->layouts, &t->arena);
+    return plan_make(&t->plan, &request, &ignored);
 }
 
 struct graph_tuning *graph_tuning_new(struct backend *b, const struct graph *g, enum layout_policy policy,
                                       const struct tuning_options *options)
 {
     struct graph_tuning *t = mem_alloc_zero(sizeof *t);
-    if (plan_graph(&t->planned, b, g, policy))
-        t->of_plan = plan_tuning_new(b, &t->planned.plan, options);
-    else
-        forget_plan(&t->planned);
+    t->graph = g;
+    if (plan_graph(t, b, policy))
+        t->of_plan = plan_tuning_new(b, &t->plan, options);
     if (t->of_plan)
         return t;
-    mem_free(t, sizeof *t);
+    graph_tuning_free(t);
     return NULL;
 }
 
@@ -80,8 +55,10 @@ struct plan_tuning *graph_tuning_of_plan(struct graph_tuning *t)
 
 void graph_tuning_free(struct graph_tuning *t)
 {
-    plan_tuning_free(t->of_plan);
-    forget_plan(&t->planned);
+    if (t->of_plan)
+        plan_tuning_free(t->of_plan);
+    plan_free(&t->plan);
+    arena_free(&t->arena);
     mem_free(t, sizeof *t);
 }
 
@@ -89,7 +66,7 @@ bool graph_tuning_holds(const struct graph_tuning *t, struct backend *b, const s
                         enum layout_policy policy)
 {
     ARENA(arena);
-    const uint8_t *layouts = NULL, *own = t->planned.layouts;
-    return g == t->planned.graph && find_layouts(b, g, policy, &arena, &layouts) && !layouts == !own &&
+    const uint8_t *layouts = NULL, *own = t->layouts;
+    return g == t->graph && find_layouts(b, g, policy, &arena, &layouts) && !layouts == !own &&
            (!own || memcmp(layouts, own, g->tensors.count) == 0);
 }

@@ -2,11 +2,8 @@
 #pragma once
 #include "tuning/tune_plan.h"
 
-// Tunes as tune_plan does. False: it cannot be planned, and the report is empty.
-bool tune_graph(struct backend *b, const struct graph *g, enum layout_policy policy,
-                const struct tuning_options *options, struct tuning_report *ret_report);
-// The same in parts. NULL: it cannot be planned.
 struct graph_tuning;
+// NULL: it cannot be planned.
 struct graph_tuning *graph_tuning_new(struct backend *b, const struct graph *g, enum layout_policy policy,
                                       const struct tuning_options *options);
 // Would it be planned the same by now?

@@ -14,7 +14,6 @@
 #include "tuning/bridges.h"
 #include "tuning/limits.def"
 #include "tuning/saving.h"
-#include "tuning/step_tuner.h"
 #include "tuning/timings.h"
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +28,8 @@
 
 struct item {   // a space of a step
     struct step_tuner *tuner;
-    struct tuned_step tuned;
+    const struct step *step;
+    size_t n_times;   // that it runs in the plan
     uint64_t step_key;
     int parent;   // whose best schedule it reuses, TUNED_FROM_NOTHING, or NOT_TUNED
     bool is_first_done;
@@ -73,29 +73,29 @@ static bool add_repetition(struct plan_tuning *t, uint64_t step_key)
     bool is_repeated = false;
     for (size_t i = 0; i < t->items.count; i++)
         if (t->items.items[i].step_key == step_key) {
-            t->items.items[i].tuned.n_times++;
+            t->items.items[i].n_times++;
             is_repeated = true;
         }
     return is_repeated;
 }
 
-static void add_space(struct plan_tuning *t, const struct step *step, uint64_t step_key,
-                      const struct schedule_space *space)
+static bool add_item(struct plan_tuning *t, struct item item, const struct plan *plan,
+                     const struct schedule_space *space)
 {
-    struct item item = {.step_key = step_key, .parent = TUNED_FROM_NOTHING, .tuned = {.step = step, .n_times = 1}};
-    if (space->precision != PRECISION_EXACT && t->backend->options.error_budget == 0)
-        return;
+    item.step_key = timings_step_key(t->backend, plan, item.step);
     item.tuner = step_tuner_new(&(struct step_tuning){
         .backend = t->backend,
-        .plan = t->plan,
-        .step = step,
+        .plan = plan,
+        .step = item.step,
         .space = space,
-        .seed = hash_mix(t->options.seed, step_key),
+        .seed = hash_mix(t->options.seed, item.step_key),
         .model = t->options.learns ? model_of(t, space->family) : NULL,
         .command = t->options.command,
+        .is_bridge = item.bridge,
     });
     if (item.tuner)
         vec_push(&t->items, item);
+    return item.tuner;
 }
 
 static void add_step(struct plan_tuning *t, const struct step *step)
@@ -107,7 +107,9 @@ static void add_step(struct plan_tuning *t, const struct step *step)
         return;
     t->backend->methods->list_spaces(t->backend, t->plan, step, &spaces);
     for (size_t i = 0; i < spaces.count; i++)
-        add_space(t, step, step_key, &spaces.items[i]);
+        if (spaces.items[i].precision == PRECISION_EXACT || t->backend->options.error_budget > 0)
+            add_item(t, (struct item){.step = step, .n_times = 1, .parent = TUNED_FROM_NOTHING}, t->plan,
+                     &spaces.items[i]);
 }
 
 // --- reuse -----------------------------------------------------------------------------------------------------------
@@ -142,23 +144,7 @@ static struct reuse_node *list_nodes(const struct plan_tuning *t)
 static void add_bridge(struct plan_tuning *t, const struct reuse_bridge *wanted)
 {
     struct bridge *bridge = bridge_new(t->backend, wanted->family, &wanted->loops);
-    if (!bridge)
-        return;
-    const struct plan *plan = bridge_plan(bridge);
-    const struct step *step = bridge_step(bridge);
-    struct item item = {.step_key = timings_step_key(t->backend, plan, step), .bridge = bridge};
-    item.tuner = step_tuner_new(&(struct step_tuning){
-        .backend = t->backend,
-        .plan = plan,
-        .step = step,
-        .space = bridge_space(bridge),
-        .seed = hash_mix(t->options.seed, item.step_key),
-        .model = t->options.learns ? model_of(t, wanted->family) : NULL,
-        .is_bridge = true,
-    });
-    if (item.tuner)
-        vec_push(&t->items, item);
-    else
+    if (bridge && !add_item(t, (struct item){.bridge = bridge, .step = bridge->step}, &bridge->plan, &bridge->space))
         bridge_free(bridge);
 }
 
@@ -205,13 +191,15 @@ static bool is_left(const struct plan_tuning *t, const struct item *item)
            (t->options.most_trials && s->n_tried >= t->options.most_trials);
 }
 
-// What the step takes by the best of all its spaces.
-static double seconds_now(const struct plan_tuning *t, const struct item *item)
+// What the step takes by the best of all its spaces, now or before.
+static double seconds_of(const struct plan_tuning *t, const struct item *item, bool is_now)
 {
     double least = INFINITY;
-    for (size_t i = 0; i < t->items.count; i++)
+    for (size_t i = 0; i < t->items.count; i++) {
+        const struct step_tuner_state *s = step_tuner_state(t->items.items[i].tuner);
         if (t->items.items[i].step_key == item->step_key)
-            least = fmin(least, step_tuner_state(t->items.items[i].tuner)->now);
+            least = fmin(least, is_now ? s->now : s->before);
+    }
     return least;
 }
 
@@ -221,7 +209,7 @@ static double own_urgency(const struct plan_tuning *t, const struct item *item)
     const struct step_tuner_state *s = step_tuner_state(item->tuner);
     if (item->bridge)
         return 0;
-    double least = seconds_now(t, item), seconds = (double)item->tuned.n_times * least * pow(least / s->now, 4);
+    double least = seconds_of(t, item, true), seconds = (double)item->n_times * least * pow(least / s->now, 4);
     return seconds * pow(SHARE_AFTER_FRUITLESS, (double)s->n_fruitless);
 }
 
@@ -266,40 +254,20 @@ static struct item *pick(struct plan_tuning *t)
     return best;
 }
 
-static struct tuned_step tuned_of(const struct item *item)
-{
-    const struct step_tuner_state *s = step_tuner_state(item->tuner);
-    struct tuned_step tuned = item->tuned;
-    tuned.before = s->before;
-    tuned.now = s->now;
-    tuned.n_tried = s->n_tried;
-    tuned.n_recalled = s->n_recalled;
-    tuned.n_suitable = s->n_suitable;
-    memcpy(tuned.choice, s->choice, sizeof tuned.choice);
-    return tuned;
-}
-
 // A step with several spaces runs by the best of them.
-static struct tuning_progress progress_of(const struct plan_tuning *t)
+struct tuning_progress plan_tuning_progress(const struct plan_tuning *t)
 {
     struct tuning_progress p = {.seconds = now(t) - t->start, .budget = t->options.seconds};
     for (size_t i = 0; i < t->items.count; i++) {
-        struct tuned_step own = tuned_of(&t->items.items[i]);
-        p.n_tried += own.n_tried;
-        p.n_recalled += own.n_recalled;
-        if (t->items.items[i].bridge)
+        const struct item *item = &t->items.items[i];
+        p.n_tried += step_tuner_state(item->tuner)->n_tried;
+        p.n_recalled += step_tuner_state(item->tuner)->n_recalled;
+        if (item->bridge || (i && item->step_key == item[-1].step_key))
             continue;
-        if (i && t->items.items[i].step_key == t->items.items[i - 1].step_key)
-            continue;
-        double before = own.before, now = own.now;
-        for (size_t k = i + 1; k < t->items.count && t->items.items[k].step_key == t->items.items[i].step_key; k++) {
-            struct tuned_step other = tuned_of(&t->items.items[k]);
-            before = fmin(before, other.before);
-            now = fmin(now, other.now);
-        }
+        double before = seconds_of(t, item, false);
         p.n_steps++;
-        p.before += (double)own.n_times * before;
-        p.now += (double)own.n_times * fmin(before, now);
+        p.before += (double)item->n_times * before;
+        p.now += (double)item->n_times * fmin(before, seconds_of(t, item, true));
     }
     for (size_t i = 0; i < t->models.count; i++)
         p.r = fmax(p.r, cost_model_r(t->models.items[i].model));
@@ -308,7 +276,7 @@ static struct tuning_progress progress_of(const struct plan_tuning *t)
 
 static void tell_and_save(struct plan_tuning *t)
 {
-    struct tuning_progress p = progress_of(t);
+    struct tuning_progress p = plan_tuning_progress(t);
     if (t->options.progress)
         t->options.progress(t->options.context, &p);
     saving_consider(&t->saving, t->backend);
@@ -375,10 +343,13 @@ void tune_plan(struct backend *b, const struct plan *plan, const struct tuning_o
     if (left > 0)
         plan_tuning_advance(t, left, &ret_report->error);
     backend_save_costs(b, &ignored);
-    ret_report->total = progress_of(t);
-    for (size_t i = 0; i < t->items.count; i++)
-        if (!t->items.items[i].bridge)
-            vec_push(&ret_report->steps, tuned_of(&t->items.items[i]));
+    ret_report->total = plan_tuning_progress(t);
+    for (size_t i = 0; i < t->items.count; i++) {
+        const struct item *item = &t->items.items[i];
+        if (!item->bridge)
+            vec_push(&ret_report->steps,
+                     ((struct tuned_step){item->step, item->n_times, *step_tuner_state(item->tuner)}));
+    }
     plan_tuning_free(t);
 }
 
@@ -389,13 +360,14 @@ void tuning_report_free(struct tuning_report *report)
     vec_free(&report->steps);
 }
 
-static void print_step(struct text *text, const struct tuned_step *s, const struct plan *plan)
+static void print_step(struct text *text, const struct tuned_step *tuned, const struct plan *plan)
 {
+    const struct step_tuner_state *s = &tuned->state;
     text_printf(text, "%10.2f us -> %8.2f us  %5.3f x, %2zu %s, %zu of %zu tried", s->before * 1e6, s->now * 1e6,
-                s->before / s->now, s->n_times, s->n_times == 1 ? "run " : "runs", s->n_tried + s->n_recalled,
+                s->before / s->now, tuned->n_times, tuned->n_times == 1 ? "run " : "runs", s->n_tried + s->n_recalled,
                 s->n_suitable);
     text_printf(text, "  %s  ", *s->choice ? s->choice : "library");
-    step_print(text, plan, s->step);
+    step_print(text, plan, tuned->step);
     text_add(text, "\n");
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include "backends/contract/backend.h"
 #include "core/text/error.h"
+#include "tuning/step_tuner.h"
 
 struct tuning_progress {
     double seconds, budget;   // since the beginning
@@ -13,11 +14,9 @@ struct tuning_progress {
     double r;             // of the learned model of costs; 0: there is none
 };
 struct tuned_step {
-    const struct step *step;   // NULL: its plan is gone
-    size_t n_times;            // that it runs in the plan
-    double before, now;        // seconds of one run
-    size_t n_tried, n_recalled, n_suitable;
-    char choice[CHOICE_SIZE];
+    const struct step *step;
+    size_t n_times;                  // that it runs in the plan
+    struct step_tuner_state state;   // seconds are of one run
 };
 struct tuning_options {
     double seconds;
@@ -48,4 +47,5 @@ struct plan_tuning *plan_tuning_new(struct backend *b, const struct plan *plan, 
 // For so long, but at least a batch of trials. False: nothing is left to try, the command failed, or the user wants an
 // end.
 bool plan_tuning_advance(struct plan_tuning *t, double seconds, struct error *error);
+struct tuning_progress plan_tuning_progress(const struct plan_tuning *t);
 void plan_tuning_free(struct plan_tuning *t);

@@ -141,18 +141,23 @@ bool cost_database_find(const struct cost_database *costs, const char *text, str
     return true;
 }
 
+void cost_database_replace(struct cost_database *costs, const char *text, const struct step_cost *cost)
+{
+    struct step_cost added = *cost;
+    added.is_doubtful = cost->is_doubtful || !is_plausible(cost->seconds);
+    put_entry(costs, costs->device, text, &added, true);
+    costs->n_added += is_plausible(added.seconds);
+}
+
 void cost_database_add(struct cost_database *costs, const char *text, const struct step_cost *cost)
 {
     uint32_t id = find_entry(costs, costs->device, text);
-    struct step_cost added = *cost;
-    added.is_doubtful = cost->is_doubtful || !is_plausible(cost->seconds);
-    if (id != TABLE_NONE && added.is_doubtful && !is_refuted(costs, &costs->entries.items[id]) &&
-        is_shorter(&costs->entries.items[id], &added)) {
+    bool is_doubtful = cost->is_doubtful || !is_plausible(cost->seconds);
+    if (id != TABLE_NONE && is_doubtful && !is_refuted(costs, &costs->entries.items[id]) &&
+        is_shorter(&costs->entries.items[id], cost))
         costs->entries.items[id].is_own = true;
-        return;
-    }
-    put_entry(costs, costs->device, text, &added, true);
-    costs->n_added += is_plausible(added.seconds);
+    else
+        cost_database_replace(costs, text, cost);
 }
 
 bool cost_database_is_on_trial(const struct cost_database *costs, const char *text, const struct step_cost *found)
@@ -191,6 +196,11 @@ void cost_database_try(struct cost_database *costs, const char *text, const stru
 const char *cost_database_device(const struct cost_database *costs, size_t entry)
 {
     return costs->entries.items[entry].device;
+}
+
+const char *cost_database_text(const struct cost_database *costs, size_t entry)
+{
+    return costs->entries.items[entry].text;
 }
 
 size_t cost_database_count(const struct cost_database *costs)

@@ -31,6 +31,8 @@ bool cost_database_find(const struct cost_database *costs, const char *text, str
 // Other programs only make things longer: so a doubtful cost serves until it is known better, and replaces longer ones
 // only.
 void cost_database_add(struct cost_database *costs, const char *text, const struct step_cost *cost);
+// The same, whatever is there.
+void cost_database_replace(struct cost_database *costs, const char *text, const struct step_cost *cost);
 // Whether a cost that was found is to be measured again before it is believed: it is doubtful, or its run is on trial.
 bool cost_database_is_on_trial(const struct cost_database *costs, const char *text, const struct step_cost *found);
 // A cost on trial was measured again: it stays if both agree. Where its run turns out to be wrong, all that the run
@@ -38,6 +40,7 @@ bool cost_database_is_on_trial(const struct cost_database *costs, const char *te
 void cost_database_try(struct cost_database *costs, const char *text, const struct step_cost *now,
                        const struct log *log);
 const char *cost_database_device(const struct cost_database *costs, size_t entry);   // that an entry is of
+const char *cost_database_text(const struct cost_database *costs, size_t entry);     // as long as none is added
 size_t cost_database_count(const struct cost_database *costs);
 // Merges with what the file has by now (other runs may have written) and replaces it, when there is something new; of
 // runs that write at the same time each waits for the other. False: it cannot be written, or is malformed by now and

@@ -70,7 +70,7 @@ static bool time_both(const struct tuned_run *run, struct model *before, struct 
 
 bool tuned_run_replace(const struct tuned_run *run, struct model **model, struct error *error)
 {
-    struct former_choices *former = former_choices_note(run->backend, model_plan(*model));
+    struct former_choices *former = former_choices_note(run->backend);
     bool is_faster = false;
     bool is_tuned = tune(run, model_plan(*model), error);
     struct model *tuned = is_tuned ? loaded_model_prepare(run->loaded, run->backend, error) : NULL;

@@ -151,9 +151,9 @@ struct report {
     const struct imported_model *model;     // with symbols; NULL: it has none
     const struct size_bindings *bindings;   // of these
     struct {
-        struct tuning_progress kernels;     // of the original; n_steps 0: not at all
-        struct passes_report passes;        // of all graphs; n_steps of none: not at all
-        double kernels_gain, passes_gain;   // in whole models by turns; 0: none, and what was before is back
+        struct tuning_progress kernels;   // of the original; n_steps 0: not at all
+        struct passes_report passes;      // of all graphs; n_steps of none: not at all
+        double gain;                      // over the untuned model, by turns; 0: none, and that is back
     } tuned;
     struct {
         size_t folded, identities, normalizations;

@@ -442,38 +442,30 @@ static void print_simplifying(struct text *out, const struct report *r)
         text_printf(out, "the original could be, but %s", r->written.not_simplified);
 }
 
-static void print_tuned_kernels(struct text *out, const struct tuning_progress *p, double gain)
+static void print_tuned_kernels(struct text *out, const struct tuning_progress *p)
 {
-    text_printf(out, "%zu step%s of the original from %.3f to %.3f ms, by %zu trial%s and %zu known before", p->n_steps,
-                plural_ending(p->n_steps), p->before * 1e3, p->now * 1e3, p->n_tried, plural_ending(p->n_tried),
-                p->n_recalled);
-    if (gain == 0)
-        text_add(out, ", given up as the whole is not faster");
+    text_printf(out, "%zu step%s of the original from %.3f to %.3f ms, by %zu trial%s and %zu known before; ",
+                p->n_steps, plural_ending(p->n_steps), p->before * 1e3, p->now * 1e3, p->n_tried,
+                plural_ending(p->n_tried), p->n_recalled);
 }
 
-static void print_tuned_passes(struct text *out, const struct passes_report *p, double gain)
+static void print_tuned_passes(struct text *out, const struct passes_report *p)
 {
-    bool is_any = false;
     for (size_t i = 0; i < N_TUNED_PASSES; i++)
-        if (p->joint.of[i].n_steps) {
-            text_printf(out, "%s%s %.3f x in %zu step%s", is_any ? ", " : "", pass_names[i], p->joint.of[i].gain,
-                        p->joint.of[i].n_steps, plural_ending(p->joint.of[i].n_steps));
-            is_any = true;
-        }
-    if (gain > 1)
-        text_printf(out, "; %.3f x as a whole", gain);
-    else
-        text_add(out, "; given up as the whole is not faster");
+        if (p->joint.of[i].n_steps)
+            text_printf(out, "%s %.3f x in %zu step%s; ", pass_names[i], p->joint.of[i].gain, p->joint.of[i].n_steps,
+                        plural_ending(p->joint.of[i].n_steps));
 }
 
 static void print_tuned(struct text *out, const struct report *r)
 {
     if (r->tuned.kernels.n_steps)
-        print_tuned_kernels(out, &r->tuned.kernels, r->tuned.kernels_gain);
-    if (r->tuned.passes.joint.before > 0) {
-        text_add(out, out->count ? "; then " : "");
-        print_tuned_passes(out, &r->tuned.passes, r->tuned.passes_gain);
-    }
+        print_tuned_kernels(out, &r->tuned.kernels);
+    print_tuned_passes(out, &r->tuned.passes);
+    if (out->count && r->tuned.gain > 0)
+        text_printf(out, "%.3f x as a whole", r->tuned.gain);
+    else if (out->count)
+        text_add(out, "given up as the whole is not faster");
 }
 
 static void print_took(struct text *out, const struct report *r)

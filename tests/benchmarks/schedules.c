@@ -233,9 +233,9 @@ static void add_bridge(struct record *record, const struct reuse_bridge *wanted)
         record->n_bridges < MOST_BRIDGES ? bridge_new(record->backend, wanted->family, &wanted->loops) : NULL;
     if (!bridge)
         return;
-    begin_record(r, bridge_space(bridge));
+    begin_record(r, &bridge->space);
     for (int64_t point = 0; point < grid_count(&r->grid); point++)
-        note_point(record, r, bridge_plan(bridge), bridge_step(bridge), point);
+        note_point(record, r, &bridge->plan, bridge->step, point);
     r->is_bridge = true;
     record->n_bridges++;
     bridge_free(bridge);
@@ -285,7 +285,7 @@ static void record_bridges(struct record *record)
         free_recorded(&candidate);
         if (!bridge)
             continue;
-        record_step(record, r, bridge_plan(bridge), bridge_step(bridge), bridge_space(bridge));
+        record_step(record, r, &bridge->plan, bridge->step, &bridge->space);
         r->is_bridge = true;
         record->n_bridges++;
         bridge_free(bridge);

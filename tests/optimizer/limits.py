@@ -3,6 +3,7 @@ measures nothing, but compares what it writes."""
 import json
 import os
 import pathlib
+import re
 import resource
 import subprocess
 import sys
@@ -69,6 +70,25 @@ def test_tune(model):
     expect(done.returncode == 2 and "--tune" in done.stderr, f"--tune on paper: {done.returncode} {done.stderr}")
 
 
+def choices_of(costs):
+    """By which each step runs that no tuning has tried."""
+    rows = re.findall(r'^\("((?:[^"\\]|\\.)*)" \S+ \S+(?: "([^"]*)")?', costs.read_text(), flags=re.M)
+    return {key: choice for key, choice in rows if " by " not in key and not key.startswith("pass ")}
+
+
+def test_untuned(model):
+    """What tuning does not make faster beyond the noise is as it was, choices of its steps too."""
+    costs = model.with_name("untuned.costs")
+    options = ["--runtime", "taso", "--threads", "1", "--budget", "5", "--measure-seconds", "0.3", "--no-calibrate", "--costs", costs]
+    Run(model, *options)
+    before = choices_of(costs)
+    told = Run(model, *options, "--tune", "0.02").told
+    gain, after = told["tuning"]["gain"], choices_of(costs)
+    changed = [key for key, choice in before.items() if after[key] != choice]
+    print(f"tuned: {gain} times as fast, {len(changed)} of {len(before)} choices are others")
+    expect(before and (gain > 1 or (gain == 0 and not changed)), f"{gain} times as fast by {changed}")
+
+
 def test_simplify_only(model):
     done = Run(model, "--simplify-only")
     told = done.told
@@ -100,6 +120,7 @@ def main():
         test_windows_of_symbols(folder)
         test_simplify_only(model)
         test_tune(convolutions(folder / "tuned.onnx"))
+        test_untuned(convolutions(folder / "untuned.onnx"))
         test_estimate_when_cut(convolutions(folder / "cut.onnx"))
         test_total_time(model, "--runtime", "taso", "--threads", "1")
         test_total_time(model)

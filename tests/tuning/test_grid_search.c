@@ -14,12 +14,8 @@ static void points_have_the_numbers_of_their_coordinates(void **state)
             int64_t at[GRID_AXES];
             grid_coordinates(g, p, at);
             assert_int_equal(grid_point(g, at), p);
-            for (int axis = 0; axis < g->n_axes; axis++) {
-                int64_t next = grid_neighbour(g, p, axis, 1);
+            for (int axis = 0; axis < g->n_axes; axis++)
                 assert_true(at[axis] >= 0 && at[axis] < g->sizes[axis]);
-                assert_int_equal(next < 0, at[axis] + 1 == g->sizes[axis]);
-                assert_true(next < 0 || grid_neighbour(g, next, axis, -1) == p);
-            }
             int64_t mutated = grid_mutate(g, p, &random), crossed = grid_cross(g, p, mutated, &random);
             assert_true(mutated >= 0 && mutated < grid_count(g) && (mutated != p || grid_count(g) == 1));
             assert_true(crossed == p || crossed == mutated);   // they differ in one axis
@@ -108,7 +104,7 @@ static double run(struct landscape *l, enum grid_search_strategy strategy, uint6
             *ret_hash = *ret_hash * 31 + (uint64_t)points[k];
         }
     size_t n = grid_search_best(s, 2, best);
-    assert_true(n == 2 && grid_search_told(s) >= trials && value_at(l, best[0]) <= value_at(l, best[1]));
+    assert_true(n == 2 && value_at(l, best[0]) <= value_at(l, best[1]));
     grid_search_free(s);
     return value_at(l, best[0]);
 }

@@ -1,6 +1,7 @@
 // The passes of this compiler on a device whose costs are computed: fingerprints, what is fused, the joint search beside
 // the exhaustive truth, and what is kept of it.
 #include "backends/backend.h"
+#include "backends/costs/cost_database.h"
 #include "backends/costs/graph_cost.h"
 #include "backends/costs/layout_policy.h"
 #include "backends/costs/step_cost.h"
@@ -9,6 +10,7 @@
 #include "backends/planning/planner.h"
 #include "core/system/file.h"
 #include "tests/support/parse_graph.h"
+#include "tuning/former_choices.h"
 #include "tuning/neighbourhoods.h"
 #include "tuning/passes.h"
 
@@ -196,5 +198,36 @@ static void fingerprints_are_of_neighbourhoods(void **state)
     }
 }
 
+// A tuned choice goes again, though the one before it was measured beside other programs, and costs more.
+static void former_choices_come_back(void **state)
+{
+    for (int is_doubtful = 0; is_doubtful < 2; is_doubtful++) {
+        struct fixture f;
+        struct plan plan;
+        struct error error = {0};
+        const struct step_cost before = {.seconds = 1e-3, .choice = "before", .is_doubtful = is_doubtful};
+        const struct step_cost tuned = {.seconds = 5e-4, .choice = "tuned"};
+        struct step_cost found;
+        open_fixture(&f, 1);
+        struct plan_request request = backend_plan_request(f.fake, &f.g, NULL, &f.arena);
+        assert_true(plan_make(&plan, &request, &error));
+        const struct step *step = &plan.steps.items[0];
+        struct step_key key = step_key_of(f.fake, &plan, step, PRECISION_EXACT);
+        cost_database_add(f.fake->costs, key.text.chars, &before);
+        struct former_choices *former = former_choices_note(f.fake);
+        cost_database_add(f.fake->costs, key.text.chars, &tuned);
+        assert_true(cost_database_find(f.fake->costs, key.text.chars, &found));
+        assert_string_equal(found.choice, "tuned");
+        former_choices_restore(former, f.fake);
+        assert_true(cost_database_find(f.fake->costs, key.text.chars, &found));
+        assert_string_equal(found.choice, "before");
+        assert_true(found.is_doubtful == is_doubtful);
+        former_choices_free(former);
+        step_key_free(&key);
+        plan_free(&plan);
+        drop(&f);
+    }
+}
+
 RUN_TESTS(TEST(joint_search_finds_the_least), TEST(what_is_found_is_kept), TEST(the_better_graph_is_taken),
-          TEST(fingerprints_are_of_neighbourhoods))
+          TEST(fingerprints_are_of_neighbourhoods), TEST(former_choices_come_back))

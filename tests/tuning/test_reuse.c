@@ -34,6 +34,14 @@ static bool is_tree(int n, int root, const struct arc *arcs, const int *into)
     return into[root] == NO_ARC;
 }
 
+static double arcs_cost(const struct arc *arcs, const int *into, int n)
+{
+    double sum = 0;
+    for (int v = 0; v < n; v++)
+        sum += into[v] == NO_ARC ? 0 : arcs[into[v]].cost;
+    return sum;
+}
+
 // The least cost of all choices of arcs for the nodes of `wanted` (a bit each) alone.
 static double least_of_all(int n, int root, const struct arc *arcs, size_t n_arcs, unsigned wanted, int v, int *into)
 {

@@ -2,15 +2,16 @@
 #include "tuning/joint/joint_search.h"
 
 #include "core/memory/hash.h"
-#include "tuning/joint/joint_memory.h"
 #include "tuning/joint/pass_turns.h"
 #include "tuning/joint/strategies.h"
 #include <math.h>
 
+#define MOST_KNOWN 512
+
 struct joint {
     const struct joint_problem *problem;
     struct joint_candidate best;
-    struct joint_memory *memory;
+    struct joint_candidate *known;   // evaluated last of those with equal hashes; costs 0: none
     struct joint_report *report;
     size_t n_steps, most_steps;
     bool is_ended;   // by the problem
@@ -18,21 +19,13 @@ struct joint {
 
 // --- fixing and evaluating -------------------------------------------------------------------------------------------
 
-static void list_nodes(struct joint *j, const struct joint_candidate *c, size_t pass, pass_nodes *ret_nodes)
-{
-    vec_clear(ret_nodes);
-    if (joint_memory_find_nodes(j->memory, c, pass, ret_nodes))
-        return;
-    j->problem->list_nodes(j->problem->context, c, pass, ret_nodes);
-    joint_memory_keep_nodes(j->memory, c, pass, ret_nodes);
-}
-
 static void fit_from(struct joint *j, struct joint_candidate *c, size_t pass, recall_value_fn *recall)
 {
     const struct joint_problem *p = j->problem;
     LOCAL_LIST(pass_nodes, nodes);
     for (; pass < p->n_passes; pass++) {
-        list_nodes(j, c, pass, &nodes);
+        vec_clear(&nodes);
+        p->list_nodes(p->context, c, pass, &nodes);
         configuration_fit(&c->of[pass], &nodes, recall, p->context, pass);
     }
 }
@@ -45,16 +38,24 @@ static void keep_in_store(struct joint *j)
             p->keep(p->context, pass, &j->best.of[pass].settings.items[i]);
 }
 
+// Annealing comes back to candidates that it knows.
 static void evaluate(struct joint *j, struct joint_candidate *c)
 {
-    if (joint_memory_find_cost(j->memory, c, &c->cost))
-        return;
-    if (j->problem->evaluate(j->problem->context, c, &c->cost)) {
-        joint_memory_keep_cost(j->memory, c);
+    struct joint_candidate *known = &j->known[joint_candidate_hash(c, MOST_PASSES - 1) % MOST_KNOWN];
+    if (known->cost > 0 && joint_candidate_equal(known, c)) {
+        c->cost = known->cost;
         return;
     }
-    c->cost = INFINITY;
-    j->is_ended = true;
+    j->is_ended = !j->problem->evaluate(j->problem->context, c, &c->cost);
+    c->cost = j->is_ended ? INFINITY : c->cost;
+    if (!j->is_ended)
+        joint_candidate_copy(known, c);
+}
+
+static void forget_costs(struct joint *j)
+{
+    for (size_t i = 0; i < MOST_KNOWN; i++)
+        j->known[i].cost = 0;
 }
 
 static bool keep_if_best(struct joint *j, const struct joint_candidate *c)
@@ -114,7 +115,7 @@ static bool work_on_pass(struct joint *j, struct strategy *s, size_t pass)
     const struct joint_problem *p = j->problem;
     double former = j->best.cost;
     bool is_any = p->work && p->work(p->context, &j->best, pass);
-    joint_memory_forget_costs(j->memory);
+    forget_costs(j);
     evaluate(j, &j->best);
     if (isfinite(j->best.cost) && isfinite(former))
         strategy_rescale(s, j->best.cost / former);
@@ -161,7 +162,8 @@ static void run_stage(struct joint *j, const struct tuning_stage *stage, double 
 void joint_search(const struct joint_problem *problem, const struct pass_schedule *schedule, double budget,
                   size_t most_steps, struct joint_candidate *ret_best, struct joint_report *ret_report)
 {
-    struct joint j = {.problem = problem, .memory = joint_memory_new(), .report = ret_report, .most_steps = most_steps};
+    LOCAL_ZEROS(struct joint_candidate, known, MOST_KNOWN);
+    struct joint j = {.problem = problem, .known = known, .report = ret_report, .most_steps = most_steps};
     *ret_report = (struct joint_report){0};
     for (size_t i = 0; i < MOST_PASSES; i++)
         ret_report->of[i].gain = 1;
@@ -172,7 +174,8 @@ void joint_search(const struct joint_problem *problem, const struct pass_schedul
         end = fmin(end + schedule->stages[i].share * budget, start + budget);
         run_stage(&j, &schedule->stages[i], end);
     }
-    joint_memory_free(j.memory);
+    for (size_t i = 0; i < MOST_KNOWN; i++)
+        joint_candidate_free(&known[i]);
     ret_report->after = j.best.cost;
     *ret_best = j.best;
 }

@@ -6,21 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-double arcs_cost(const struct arc *arcs, const int *into, int n_nodes)
-{
-    double sum = 0;
-    for (int v = 0; v < n_nodes; v++)
-        sum += into[v] == NO_ARC ? 0 : arcs[into[v]].cost;
-    return sum;
-}
-
 static void fill(int *list, int n, int value)
 {
     for (int i = 0; i < n; i++)
         list[i] = value;
 }
-
-// --- arborescences ---------------------------------------------------------------------------------------------------
 
 static bool pick_cheapest(int n, int root, const struct arc *arcs, size_t n_arcs, int *ret_into)
 {

@@ -11,4 +11,3 @@ struct arc {
 // All nodes are reached (Chu and Liu 1965, Edmonds 1967). `ret_into` is the arc into each node, by its number; NO_ARC
 // for the root. False: some node cannot be reached.
 bool arborescence_find(int n_nodes, int root, const struct arc *arcs, size_t n_arcs, int *ret_into);
-double arcs_cost(const struct arc *arcs, const int *into, int n_nodes);

@@ -2,6 +2,7 @@
 #include "tuning/search/grid.h"
 
 #include "tuning/limits.def"
+#include <stdbool.h>
 
 int64_t grid_count(const struct grid *g)
 {
@@ -27,14 +28,6 @@ int64_t grid_point(const struct grid *g, const int64_t coordinates[GRID_AXES])
     return point;
 }
 
-int64_t grid_neighbour(const struct grid *g, int64_t point, int axis, int64_t distance)
-{
-    int64_t at[GRID_AXES];
-    grid_coordinates(g, point, at);
-    at[axis] += distance;
-    return at[axis] >= 0 && at[axis] < g->sizes[axis] ? grid_point(g, at) : -1;
-}
-
 // -1: none has several values.
 static int pick_axis(const struct grid *g, struct random *random)
 {
@@ -57,12 +50,10 @@ int64_t grid_mutate(const struct grid *g, int64_t point, struct random *random)
     int axis = pick_axis(g, random);
     if (axis < 0)
         return point;
-    int64_t distance = random_below(random, 2) ? 1 : -1;
-    int64_t near = grid_neighbour(g, point, axis, distance);
-    if (near >= 0 && random_unit(random) < SHARE_OF_NEAR_STEPS)
-        return near;
     grid_coordinates(g, point, at);
-    at[axis] = another_value(g->sizes[axis], at[axis], random);
+    int64_t near = at[axis] + (random_below(random, 2) ? 1 : -1);
+    bool is_near = near >= 0 && near < g->sizes[axis] && random_unit(random) < SHARE_OF_NEAR_STEPS;
+    at[axis] = is_near ? near : another_value(g->sizes[axis], at[axis], random);
     return grid_point(g, at);
 }
 

@@ -11,8 +11,6 @@ struct grid {
 int64_t grid_count(const struct grid *g);
 void grid_coordinates(const struct grid *g, int64_t point, int64_t ret_coordinates[GRID_AXES]);
 int64_t grid_point(const struct grid *g, const int64_t coordinates[GRID_AXES]);
-// The point that lies so many values further along an axis; -1: there is none.
-int64_t grid_neighbour(const struct grid *g, int64_t point, int axis, int64_t distance);
 // One axis of a point, of those with several values, gets another value: mostly a near one.
 int64_t grid_mutate(const struct grid *g, int64_t point, struct random *random);
 // Each coordinate is that of one of both.

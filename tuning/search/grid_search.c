@@ -90,11 +90,6 @@ void grid_search_tell(struct grid_search *s, int64_t point, double value)
     s->told.items[i] = (struct told){point, value};
 }
 
-size_t grid_search_told(const struct grid_search *s)
-{
-    return s->told.count;
-}
-
 size_t grid_search_best(const struct grid_search *s, size_t most, int64_t *ret_points)
 {
     size_t n = most < s->told.count ? most : s->told.count;

@@ -35,6 +35,5 @@ size_t grid_search_propose(struct grid_search *s, size_t most, int64_t *ret_poin
 bool grid_search_take(struct grid_search *s, int64_t point);
 // What a point takes, proposed or known from elsewhere; INFINITY: it cannot be had. Once for each.
 void grid_search_tell(struct grid_search *s, int64_t point, double value);
-size_t grid_search_told(const struct grid_search *s);   // so many that can be had
 size_t grid_search_best(const struct grid_search *s, size_t most,
                         int64_t *ret_points);   // of those told, the least first
