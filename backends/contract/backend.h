@@ -57,6 +57,8 @@ struct step_cost {
     double seconds;                 // median
     double spread;                  // interquartile range as a share of the median
     bool is_guessed, is_doubtful;   // doubtful: other programs came between, so it is to be measured again
+    bool is_hurried;                // doubtful, as it was measured in haste, and is not known well
+    bool is_cut;                    // doubtful, as only some of its ways were measured
     bool is_in_model;               // taken from a running model
     bool is_old;                    // read from the database, not measured by this program
     uint32_t run;                   // of the program that measured it; 0: not known
@@ -110,6 +112,7 @@ struct cost_measuring {
     enum cost_repairs repairs;   // of costs of the database, when they are asked for first
     double repairs_end;          // on clock_seconds, when no more are measured again; 0: never
     double choices_end;          // the same, when steps are only measured in the standard way
+    bool is_hasty;               // a step has a share of the usual time
     bool only_recalls;           // steps that the database lacks are not estimated at all
     bool has_small_model;        // (backend_expect_model)
 };

@@ -31,7 +31,7 @@ struct cost_entry {
     const char *device, *text, *choice;
     double seconds, spread, error;
     uint32_t run;
-    bool is_doubtful, is_in_model;
+    bool is_doubtful, is_cut, is_in_model;
     bool is_own;   // measured in this run, or confirmed
 };
 struct cost_database {
@@ -113,6 +113,7 @@ static void put_entry(struct cost_database *costs, const char *device, const cha
     e->spread = as_written(cost->spread, SPREAD_FORMAT);
     e->error = as_written(cost->error, ERROR_FORMAT);
     e->is_doubtful = cost->is_doubtful;
+    e->is_cut = cost->is_cut;
     e->is_in_model = cost->is_in_model;
     e->run = is_own ? costs->run : cost->run;
     e->is_own = is_own;
@@ -134,6 +135,7 @@ bool cost_database_find(const struct cost_database *costs, const char *text, str
                                    .spread = e->spread,
                                    .error = e->error,
                                    .is_doubtful = e->is_doubtful,
+                                   .is_cut = e->is_cut,
                                    .is_in_model = e->is_in_model,
                                    .is_old = !e->is_own,
                                    .run = e->run};
@@ -154,9 +156,10 @@ void cost_database_add(struct cost_database *costs, const char *text, const stru
     uint32_t id = find_entry(costs, costs->device, text);
     bool is_doubtful = cost->is_doubtful || !is_plausible(cost->seconds);
     if (id != TABLE_NONE && is_doubtful && !is_refuted(costs, &costs->entries.items[id]) &&
-        is_shorter(&costs->entries.items[id], cost))
+        is_shorter(&costs->entries.items[id], cost)) {
         costs->entries.items[id].is_own = true;
-    else
+        costs->entries.items[id].is_cut = cost->is_cut;
+    } else
         cost_database_replace(costs, text, cost);
 }
 

@@ -3,14 +3,17 @@
 
 #include "backends/contract/backend.h"
 #include "backends/costs/cost_database.h"
+#include "backends/limits.def"
 #include "backends/planning/plan_memory.h"
 #include "backends/planning/plan_text.h"
 #include "core/memory/arena.h"
+#include "core/memory/hash.h"
 #include "core/memory/key_set.h"
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
+#include "operators/traits.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,8 +25,14 @@ struct prices_by_words {
     struct key_set steps;
     VEC(struct step_prices) prices;
 };
+struct known_step {
+    uint64_t kind;
+    double work;
+    struct step_cost cost;
+};
 struct step_memory {
     struct prices_by_words own, near;
+    VEC(struct known_step) known;   // what was measured, for what is like it (predict)
     struct arena arena;
     struct key_set taken_back;   // texts of steps
     struct words words;          // of the step being looked for
@@ -49,12 +58,14 @@ void step_memory_free(struct step_memory *memory)
     key_set_free(&memory->taken_back);
     arena_free(&memory->arena);
     vec_free(&memory->words.list);
+    vec_free(&memory->known);
     mem_free(memory, sizeof *memory);
 }
 
 void backend_forget_costs(struct backend *b)
 {
     forget_prices(&b->memory->own);
+    vec_clear(&b->memory->known);
     b->cost_edition++;
 }
 
@@ -224,7 +235,8 @@ static bool measure(struct backend *b, const struct plan *plan, const struct ste
     if (!is_measured)
         return false;
     log_debug(b->options.log, "measured %.3g s: %s", ret_cost->seconds, key->text.chars);
-    ret_cost->is_doubtful = ret_cost->is_doubtful || is_cut;
+    ret_cost->is_cut = is_cut;
+    ret_cost->is_doubtful = ret_cost->is_doubtful || ret_cost->is_hurried || is_cut;
     if (!is_cut)
         *near = *ret_cost;
     ret_cost->seconds /= key->n_parts;
@@ -268,10 +280,18 @@ static void guess(struct backend *b, const struct plan *plan, const struct step 
     log_debug(b->options.log, "guessed %.3g s: %s", ret_cost->seconds, key->text.chars);
 }
 
+// What was left out in a first round: ways, or what an earlier run could not know well.
+static bool is_wanted_again(const struct backend *b, const struct step_cost *known)
+{
+    return b->measuring.ways == WAYS_AGAIN && (known->is_cut || (known->is_old && known->is_doubtful));
+}
+
 static bool has_to_be_repaired(const struct backend *b, const struct step_key *key, const struct step_cost *known)
 {
-    if (b->measuring.ways == WAYS_AGAIN && known->is_doubtful)
+    if (is_wanted_again(b, known))
         return !b->measuring.only_recalls && !b->options.never_measures && !interrupt_requested();
+    if (b->measuring.ways == WAYS_QUICK && known->is_doubtful)
+        return false;
     bool is_wanted =
         b->measuring.repairs == REPAIRS_ALL || (b->measuring.repairs != REPAIRS_NOTHING && known->is_doubtful) ||
         (b->measuring.repairs == REPAIRS_ON_TRIAL && cost_database_is_on_trial(b->costs, key->text.chars, known));
@@ -314,6 +334,69 @@ static bool refuse_to_measure(struct error *error)
     return true;
 }
 
+// --- what is late ----------------------------------------------------------------------------------------------------
+
+// What is of one kind takes about as long for its work: kernel, operator, attributes, windows and layouts are the same.
+static uint64_t kind_of(const struct plan *plan, const struct step *step, enum precision precision)
+{
+    uint64_t kind = hash_mix(hash_string(step->kernel->name), precision);
+    const struct node *n = step->node == NO_NODE || !step->n_results ? NULL : &plan->graph->nodes.items[step->node];
+    for (int i = 0; n && i < operator_n_attributes(n->op); i++)
+        kind = hash_bytes(n->attributes[i].ints, n->attributes[i].count * sizeof *n->attributes[i].ints, kind);
+    for (int i = 2; n && operator_convolves(n->op) && i < step->operands[1].rank; i++)
+        kind = hash_mix(kind, (uint64_t)step->operands[1].dim[i]);
+    for (int i = 0; i < step->n_operands + step->n_results; i++) {
+        const struct view *v = i < step->n_operands ? &step->operands[i] : &step->results[i - step->n_operands];
+        kind = hash_mix(kind, (uint64_t)view_find_layout(v, LAYOUT_BIT(LAYOUT_COUNT) - 1) << 8 | (uint64_t)v->block);
+    }
+    return n ? hash_mix(kind, n->op->id) : kind;
+}
+
+static double work_of(const struct plan *plan, const struct step *step)
+{
+    struct step_work w = step_work(plan, step);
+    return w.operations + w.bytes_read + w.bytes_written;
+}
+
+static void remember(struct backend *b, const struct plan *plan, const struct step *step, enum precision precision,
+                     const struct step_cost *cost)
+{
+    if (b->measuring.choices_end > 0 && !step->n_parts && isfinite(cost->seconds))
+        vec_push(&b->memory->known, ((struct known_step){kind_of(plan, step, precision), work_of(plan, step), *cost}));
+}
+
+static bool is_listed(const choice_list *list, const char *choice)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i].text, choice) == 0)
+            return true;
+    return false;
+}
+
+// The time of the most alike step of its kind, for its work, and a little more: measured ones go before. False: none is
+// known that runs in a way which this step has, too.
+static bool predict(struct backend *b, const struct plan *plan, const struct step *step, enum precision precision,
+                    struct step_cost *ret_cost)
+{
+    uint64_t kind = kind_of(plan, step, precision);
+    double work = work_of(plan, step), nearest = INFINITY;
+    LOCAL_LIST(choice_list, among);
+    if (step->n_parts || b->memory->known.count == 0)
+        return false;
+    list_choices(b, plan, step, precision, &among);
+    for (size_t i = 0; i < b->memory->known.count; i++) {
+        const struct known_step *k = &b->memory->known.items[i];
+        double distance = fabs(log(work / k->work));
+        if (k->kind != kind || distance >= nearest || !is_listed(&among, k->cost.choice))
+            continue;
+        nearest = distance;
+        *ret_cost = k->cost;
+        ret_cost->seconds *= PREDICTED * work / k->work;
+    }
+    ret_cost->is_doubtful = ret_cost->is_cut = true;
+    return isfinite(nearest);
+}
+
 // Choices of one precision. `best` as of measuring.
 static bool find_or_measure(struct backend *b, const struct plan *plan, const struct step *step,
                             enum precision precision, double best, struct step_cost *ret_cost, struct error *error)
@@ -321,11 +404,14 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
     struct step_key key FREED_BY(step_key_free) = step_key_of(b, plan, step, precision);
     LOCAL_LIST(choice_list, among);
     bool is_known = recall(b, &key, ret_cost) || recall_otherwise(b, plan, step, precision, ret_cost);
-    if (!is_known || (!backend_is_late(b) && has_to_be_repaired(b, &key, ret_cost))) {
+    bool is_late = backend_is_late(b),
+         is_predicted = !is_known && is_late && predict(b, plan, step, precision, ret_cost);
+    if (!is_predicted && (!is_known || (!is_late && has_to_be_repaired(b, &key, ret_cost)))) {
         bool is_inexact = precision != PRECISION_EXACT;
+        b->measuring.is_hasty = b->measuring.choices_end > 0 && !is_known;
         list_choices(b, plan, step, precision, &among);
         size_t n_all = among.count;
-        if (backend_is_late(b) || (b->measuring.ways == WAYS_QUICK && !is_inexact))
+        if (is_late || (b->measuring.ways == WAYS_QUICK && !is_inexact))
             keep_standard_choice(&among);
         bool is_cut = among.count < n_all;
         if (!is_cut && is_known && b->measuring.repairs == REPAIRS_ON_TRIAL && !ret_cost->is_doubtful)
@@ -342,8 +428,11 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
             is_known = is_inexact;
             *ret_cost = (struct step_cost){.seconds = INFINITY};
         }
+        b->measuring.is_hasty = false;
     }
-    return is_known;
+    if (is_known && !ret_cost->is_guessed)
+        remember(b, plan, step, precision, ret_cost);
+    return is_known || is_predicted;
 }
 
 // --- all precisions --------------------------------------------------------------------------------------------------
@@ -354,7 +443,7 @@ static bool find_price(struct backend *b, const struct plan *plan, const struct 
 {
     struct step_cost cost;
     double best = precision == PRECISION_EXACT ? INFINITY : p->of[PRECISION_EXACT].seconds;
-    if (p->of[precision].seconds > 0 && !(b->measuring.ways == WAYS_AGAIN && p->of[precision].is_doubtful))
+    if (p->of[precision].seconds > 0 && !is_wanted_again(b, &p->of[precision]))
         return true;
     bool is_found = find_or_measure(b, plan, step, precision, best, &cost, error);
     if (is_found)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -173,41 +174,40 @@ static void find_weights(struct cache_conditions *s)
 // --- making it so ----------------------------------------------------------------------------------------------------
 
 #if defined(__x86_64__)
-static void flush_line(const char *at)
+// The old instruction waits for each line: 19 ms for 9 MB instead of 0.5 on a Xeon of 2023.
+__attribute__((target("clflushopt"))) static void flush_without_waiting(const char *at, size_t bytes)
 {
-    _mm_clflush(at);
+    for (size_t i = 0; i < bytes; i += CACHE_LINE)
+        _mm_clflushopt((void *)(uintptr_t)(at + i));
 }
 
-static void wait_for_flushes(void)
+static bool can_flush_without_waiting(void)
 {
-    _mm_mfence();
+    unsigned a, b, c, d;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_CLFLUSHOPT);
 }
-#elif defined(__aarch64__)
-static void flush_line(const char *at)
-{
-    __asm__ volatile("dc civac, %0" ::"r"(at) : "memory");
-}
-
-static void wait_for_flushes(void)
-{
-    __asm__ volatile("dsb sy" ::: "memory");
-}
-#else
-static void flush_line(const char *at)
-{
-}
-
-static void wait_for_flushes(void)
-{
-}
-#endif
 
 void cache_conditions_flush(const void *at, size_t bytes)
 {
-    for (size_t i = 0; i < bytes; i += CACHE_LINE)
-        flush_line((const char *)at + i);
-    wait_for_flushes();
+    if (can_flush_without_waiting())
+        flush_without_waiting(at, bytes);
+    else
+        for (size_t i = 0; i < bytes; i += CACHE_LINE)
+            _mm_clflush((const char *)at + i);
+    _mm_mfence();
 }
+#elif defined(__aarch64__)
+void cache_conditions_flush(const void *at, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += CACHE_LINE)
+        __asm__ volatile("dc civac, %0" ::"r"((const char *)at + i) : "memory");
+    __asm__ volatile("dsb sy" ::: "memory");
+}
+#else
+void cache_conditions_flush(const void *at, size_t bytes)
+{
+}
+#endif
 
 static void sweep_part(void *argument, int part, int parts)
 {

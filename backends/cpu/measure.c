@@ -125,18 +125,19 @@ static bool sample(struct measurement *s, const struct step_request *r, size_t m
                    struct step_cost *ret_cost)
 {
     struct samples samples = {.n_all = 0};
-    bool is_hasty = r->backend->base.measuring.choices_end > 0;
+    bool is_hasty = r->backend->base.measuring.is_hasty;
     double shortest, spent = 0;
     double budget = r->backend->base.options.seconds_per_step * (is_hasty ? SHARE_IN_HASTE : 1);
     if (!warm_up(s, &shortest))
         return false;
+    double fewest = is_hasty ? fmin(FEWEST_SAMPLES, ceil(budget / shortest)) : FEWEST_SAMPLES;
     if ((double)cache_conditions_weight_bytes(s->around) > BOUND_BYTES_PER_SECOND * shortest) {
         s->probe = memory_probe_of(r->backend);
         budget *= BUDGETS_WHEN_BOUND;
     }
     double start = clock_seconds();
     while (!samples_suffice(&samples, most, best) &&
-           (samples.n_all < FEWEST_SAMPLES ||
+           ((double)samples.n_all < fewest ||
             spent <= cpu_sampling_limit(patience_of(r->backend), budget, !samples_are_quiet(&samples)))) {
         if (!take_sample(s, &samples) || interrupt_requested())
             return false;
@@ -144,6 +145,7 @@ static bool sample(struct measurement *s, const struct step_request *r, size_t m
     }
     r->backend->patience = cpu_patience_after(r->backend->patience, budget, spent);
     *ret_cost = samples_cost(&samples, s->probe != NULL);   // shares of a read err both ways
+    ret_cost->is_hurried = is_hasty && !samples_suffice(&samples, most, best);
     return true;
 }
 

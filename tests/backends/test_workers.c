@@ -4,6 +4,7 @@
 #include "backends/costs/graph_cost.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/cpu_internal.h"
+#include "core/system/clock.h"
 #include "core/system/workers.h"
 #include "tests/backends/check_model.h"
 #include "tests/support/parse_graph.h"
@@ -145,6 +146,72 @@ static void expect_standard_way(void *context, const struct plan *plan, const st
     *(int *)context += cost->is_doubtful;
 }
 
+struct counted {
+    int n_steps, n_doubtful;
+    double seconds;
+};
+
+static void count_doubtful(void *context, const struct plan *plan, const struct step *step,
+                           const struct step_cost *cost)
+{
+    struct counted *c = context;
+    c->n_steps++;
+    c->n_doubtful += cost->is_doubtful;
+    c->seconds += cost->seconds;
+}
+
+static struct counted count_steps(struct backend *b, const char *text)
+{
+    struct error error = {0};
+    struct arena arena;
+    struct graph graph;
+    struct counted counted = {0};
+    arena_init(&arena);
+    parse_graph(&graph, &arena, text);
+    assert_true(backend_visit_steps(b, &graph, count_doubtful, &counted, &error));
+    graph_free(&graph);
+    arena_free(&arena);
+    return counted;
+}
+
+static struct backend *open_hasty(void)
+{
+    struct backend_options options = {.threads = 1, .cost_file = "", .is_guest = true, .seconds_per_step = 1e-5};
+    struct error error = {0};
+    struct backend *b = cpu_backend_open(&options, &error);
+    assert_non_null(b);
+    b->measuring.choices_end = clock_seconds() + 1e3;
+    return b;
+}
+
+// Else what was measured for a fifth of its time would be believed for ever.
+static void what_is_measured_in_haste_is_doubtful(void **state)
+{
+    struct backend *b = open_hasty();
+    struct counted counted = count_steps(b, graph_text);
+    assert_true(counted.n_steps > 4 && counted.n_doubtful == counted.n_steps);
+    backend_close(b);
+}
+
+#define CONV(stride, size)                                                                                             \
+    "(graph (let x (input 0) (f32 1 16 " size " 20)) (let w (weight 0) (f32 32 16 3 3))"                               \
+    "(let z (conv :stride " stride " 1 :pad 1 1 1 1 x w)) (output z))"
+
+// A step as large again of the same kind takes as long again; what has another stride is another kind.
+static void what_is_late_takes_as_long_as_what_is_like_it(void **state)
+{
+    struct backend *b = open_hasty();
+    double seconds = count_steps(b, CONV("1", "20")).seconds;
+    size_t n_measured = b->coster.measured.n_steps;
+    b->measuring.choices_end = 1e-9;
+    struct counted larger = count_steps(b, CONV("1", "40"));
+    assert_true(b->coster.measured.n_steps == n_measured && larger.n_doubtful == larger.n_steps);
+    assert_true(larger.seconds > 1.5 * seconds && larger.seconds < 3 * seconds);
+    count_steps(b, CONV("2", "40"));
+    assert_true(b->coster.measured.n_steps > n_measured);
+    backend_close(b);
+}
+
 // A guest has a time by which it is to be ready: what is not known then is measured in the standard way, and doubted where
 // there are others, for the next time to do better.
 static void steps_have_one_way_when_it_is_late(void **state)
@@ -165,4 +232,5 @@ static void steps_have_one_way_when_it_is_late(void **state)
 }
 
 RUN_TESTS(TEST(sessions_run_at_once_on_their_callers_threads), TEST(who_is_no_guest_runs_on_threads_of_his_own),
+          TEST(what_is_measured_in_haste_is_doubtful), TEST(what_is_late_takes_as_long_as_what_is_like_it),
           TEST(steps_have_one_way_when_it_is_late))
