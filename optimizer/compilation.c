@@ -93,11 +93,14 @@ static const char *const *names_of(struct arena *arena, const struct imported_va
     return names;
 }
 
+// What a guest's kernels err together its host sees, who compares outputs with his own.
 static struct model *prepare(void *context, const struct graph *g, const uint8_t *layouts,
                              const struct given_weights *weights, struct error *error)
 {
     struct optimizing *o = context;
     struct within_request request = {o->backend, g, layouts, weights, (uint64_t)o->options->seed};
+    if (o->options->is_guest && o->options->is_check_skipped)
+        return backend_prepare_from(o->backend, g, layouts, NULL, weights, error);
     return prepare_within(&request, &o->report.costs.within[o->report.written.is_optimized], error);
 }
 

@@ -58,7 +58,7 @@ struct compiled_region *compiled_region_open(const struct runtime *r, struct mod
     c->model = *model;
     *model = (struct model_bytes){.file = {.descriptor = -1}};
     for (size_t i = 0; i < c->model.inputs.count; i++)
-        c->n_dims += (size_t)c->model.inputs.items[i].rank;
+        c->n_dims += (size_t)c->model.inputs.items[i].form.rank;
     if (open_sessions(c, error))
         return c;
     compiled_region_close(c);
@@ -90,8 +90,8 @@ const struct model_bytes *compiled_region_model(const struct compiled_region *c)
 bool compiled_region_is_fixed(const struct compiled_region *c)
 {
     for (size_t i = 0; i < c->model.inputs.count; i++)
-        for (int k = 0; k < c->model.inputs.items[i].rank; k++)
-            if (c->model.inputs.items[i].dims[k] < 0)
+        for (int k = 0; k < c->model.inputs.items[i].form.rank; k++)
+            if (c->model.inputs.items[i].form.dims[k] < 0)
                 return false;
     return true;
 }
@@ -124,7 +124,7 @@ static const int64_t *list_dims(struct compiled_region *c)
     size_t n = 0;
     for (size_t i = 0; i < c->model.inputs.count; i++) {
         const struct model_value *v = &c->model.inputs.items[i];
-        for (int k = 0; k < v->rank; k++)
+        for (int k = 0; k < v->form.rank; k++)
             dims[n++] = model_bytes_likely_size(&c->model, v, k);
     }
     return dims;
@@ -231,13 +231,11 @@ static void give_session(struct compiled_region *c, struct variant *v, taso_sess
 // --- restoring -------------------------------------------------------------------------------------------------------
 
 struct compiled_region *compiled_region_begin_restoring(const struct runtime *r, const taso_options *options,
-                                                        const char *file, struct error *error)
+                                                        struct error *error)
 {
     struct compiled_region *c = new_region(r, options);
-    if (file || temporary_folder_make(&c->folder, error)) {
-        size_t variant = add_variant(c, NULL);
-        if (file)
-            snprintf(c->variants[variant].path, sizeof c->variants[variant].path, "%s", file);
+    if (temporary_folder_make(&c->folder, error)) {
+        add_variant(c, NULL);
         return c;
     }
     compiled_region_close(c);
@@ -251,8 +249,8 @@ const char *compiled_region_file(const struct compiled_region *c)
 
 static struct model_value describe(struct compiled_region *c, taso_tensor t)
 {
-    struct model_value v = {.name = arena_string(&c->arena, t.name), .rank = t.rank};
-    memcpy(v.dims, t.dims, (size_t)t.rank * sizeof *v.dims);
+    struct model_value v = {.name = arena_string(&c->arena, t.name), .form.rank = t.rank};
+    memcpy(v.form.dims, t.dims, (size_t)t.rank * sizeof *t.dims);
     return v;
 }
 
@@ -265,7 +263,7 @@ bool compiled_region_restore(struct compiled_region *c, struct error *error)
         vec_push(&c->model.outputs, describe(c, taso_session_output(v->idle[0], i)));
     for (size_t i = 0; i < taso_session_input_count(v->idle[0]); i++) {
         vec_push(&c->model.inputs, describe(c, taso_session_input(v->idle[0], i)));
-        c->n_dims += (size_t)vec_last(&c->model.inputs).rank;
+        c->n_dims += (size_t)vec_last(&c->model.inputs).form.rank;
     }
     v->dims = list_dims(c);
     c->states[0] = VARIANT_RUNS;
@@ -291,19 +289,6 @@ struct run {
     int64_t *dims;
 };
 
-// False: it has another rank; below zero: whatever is not too high.
-static bool read_dims(const struct runtime *r, const OrtValue *value, int rank, int64_t *ret_dims, size_t *ret_rank)
-{
-    OrtTensorTypeAndShapeInfo *info;
-    if (!runtime_is_done(r, r->api->GetTensorTypeAndShape(value, &info)))
-        return false;
-    bool is_read = runtime_is_done(r, r->api->GetDimensionsCount(info, ret_rank)) &&
-                   (rank < 0 ? *ret_rank <= MOST_AXES : *ret_rank == (size_t)rank) &&
-                   runtime_is_done(r, r->api->GetDimensions(info, ret_dims, *ret_rank));
-    r->api->ReleaseTensorTypeAndShapeInfo(info);
-    return is_read;
-}
-
 static bool read_inputs(struct run *run)
 {
     struct compiled_region *c = run->region;
@@ -313,13 +298,16 @@ static bool read_inputs(struct run *run)
             !runtime_is_done(c->runtime, api->KernelContext_GetInput(run->context, i, &run->inputs[c->inputs[i]])))
             return false;
     int64_t *dims = run->dims;
-    size_t rank;
-    for (size_t i = 0; i < c->model.inputs.count; dims += c->model.inputs.items[i++].rank)
-        if (!run->inputs[i] || !read_dims(c->runtime, run->inputs[i], c->model.inputs.items[i].rank, dims, &rank) ||
+    struct tensor_form form;
+    for (size_t i = 0; i < c->model.inputs.count; dims += form.rank, i++) {
+        if (!run->inputs[i] || !runtime_read_value(c->runtime, run->inputs[i], &form) ||
+            form.rank != c->model.inputs.items[i].form.rank ||
             !runtime_is_done(c->runtime, api->GetTensorData(run->inputs[i], &run->data[i])))
             return false;
-        else if (!run->data[i])
+        memcpy(dims, form.dims, (size_t)form.rank * sizeof *dims);
+        if (!run->data[i])
             run->data[i] = run;   // without entries: nothing is read
+    }
     return true;
 }
 
@@ -393,17 +381,17 @@ static OrtStatus *run_ours(struct run *run, taso_session *session)
 static OrtStatus *copy_output(const struct run *run, size_t kernel_output, const OrtValue *value)
 {
     const OrtApi *api = run->region->runtime->api;
-    int64_t dims[MOST_AXES];
+    struct tensor_form form;
     const void *from;
     void *to;
-    size_t rank, bytes = 0;
-    if (!read_dims(run->region->runtime, value, -1, dims, &rank))
+    size_t bytes = 0;
+    if (!runtime_read_value(run->region->runtime, value, &form))
         return runtime_fail(run->region->runtime, "taso: an output's shape cannot be read");
     OrtStatus *status = api->GetTensorSizeInBytes(value, &bytes);
     if (!status)
         status = api->GetTensorData(value, &from);
     if (!status)
-        status = make_output(run, kernel_output, dims, rank, bytes, &to);
+        status = make_output(run, kernel_output, form.dims, (size_t)form.rank, bytes, &to);
     if (!status)
         memcpy(to, from, bytes);
     return status;

@@ -12,10 +12,9 @@ struct compiled_region;
 // outlive them. NULL: error.
 struct compiled_region *compiled_region_open(const struct runtime *r, struct model_bytes *model,
                                              const taso_options *options, struct error *error);
-// From the compiled file of another region, or, where it is NULL, from what an EPContext node has, unpacked into the
-// region's file (compiled_region_file) by the caller. NULL: error.
+// From what an EPContext node has, unpacked into the region's file (compiled_region_file) by the caller. NULL: error.
 struct compiled_region *compiled_region_begin_restoring(const struct runtime *r, const taso_options *options,
-                                                        const char *file, struct error *error);
+                                                        struct error *error);
 bool compiled_region_restore(struct compiled_region *c, struct error *error);
 const char *compiled_region_file(const struct compiled_region *c);   // of the first sizes: an own file of each region
 void compiled_region_close(struct compiled_region *c);   // waits for what is being compiled; NULL is allowed

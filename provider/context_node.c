@@ -3,6 +3,8 @@
 
 #include "core/system/file.h"
 #include "core/text/error.h"
+#include "onnx/format/model.h"
+#include "onnx/format/model_write.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -11,6 +13,7 @@
 
 #define OPERATOR "EPContext"
 #define DOMAIN "com.microsoft"
+#define IR_VERSION 8   // of models that are nothing but such a node
 
 struct context_options context_options_read(const char *const *keys, const char *const *values, size_t n,
                                             struct arena *arena)
@@ -118,6 +121,61 @@ OrtNode *context_node_make(const struct runtime *r, const struct context_options
         error_set_code(error, EXIT_UNSUPPORTED, NULL, "ONNX Runtime makes no EPContext node");
     file_map_close(&map);
     return node;
+}
+
+// --- as a model of its own -------------------------------------------------------------------------------------------
+
+static struct onnx_string string_of(const char *text)
+{
+    return (struct onnx_string){text, strlen(text)};
+}
+
+static struct onnx_attribute text_attribute(const char *name, const char *text)
+{
+    struct onnx_attribute a = {
+        .name = string_of(name), .type = ONNX_ATTRIBUTE_STRING, .s = {(const uint8_t *)text, strlen(text)}};
+    ONNX_SET(&a, 20);
+    return a;
+}
+
+static struct onnx_attribute integer_attribute(const char *name, int64_t value)
+{
+    struct onnx_attribute a = {.name = string_of(name), .type = ONNX_ATTRIBUTE_INT, .i = value};
+    ONNX_SET(&a, 3);
+    ONNX_SET(&a, 20);
+    return a;
+}
+
+// Value infos of the model, and the node's names.
+static struct onnx_list values_of(const struct model_value *values, size_t n, struct arena *arena,
+                                  struct onnx_strings *ret_names)
+{
+    struct onnx_list list = {arena_array(arena, void *, n + 1), n};
+    *ret_names = (struct onnx_strings){arena_array(arena, struct onnx_string, n + 1), n};
+    for (size_t i = 0; i < n; i++) {
+        list.items[i] = model_value_info(&values[i], arena);
+        ret_names->items[i] = string_of(values[i].name);
+    }
+    return list;
+}
+
+bool context_node_write_model(const struct model_bytes *m, const char *compiled, const char *path, struct error *error)
+{
+    ARENA(arena);
+    struct onnx_attribute attributes[] = {integer_attribute("main_context", 1), integer_attribute("embed_mode", 0),
+                                          text_attribute("source", PROVIDER_NAME),
+                                          text_attribute("ep_cache_context", name_in_path(compiled))};
+    void *listed[] = {&attributes[0], &attributes[1], &attributes[2], &attributes[3]};
+    struct onnx_node node = {.op_type = string_of(OPERATOR), .domain = string_of(DOMAIN), .attributes = {listed, 4}};
+    struct onnx_opset opset = {.domain = string_of(DOMAIN), .version = 1};
+    struct onnx_graph graph = {.name = string_of(OPERATOR), .nodes = {(void *[]){&node}, 1}};
+    struct onnx_model model = {.ir_version = IR_VERSION, .graph = &graph, .opsets = {(void *[]){&opset}, 1}};
+    graph.inputs = values_of(m->inputs.items, m->inputs.count, &arena, &node.inputs);
+    graph.outputs = values_of(m->outputs.items, m->outputs.count, &arena, &node.outputs);
+    ONNX_SET(&opset, 2);
+    ONNX_SET(&model, 1);
+    struct onnx_bytes bytes = onnx_message_encode(&arena, &onnx_model_descriptor, &model);
+    return file_write_text(path, (const char *)bytes.at, bytes.size, error);
 }
 
 // --- reading ---------------------------------------------------------------------------------------------------------

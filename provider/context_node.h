@@ -2,9 +2,7 @@
 // that model compiles nothing. What a node has is a compiled model (optimizer/compiled), in an attribute or in a file
 // beside the model's; it is data, and nothing in it is believed.
 #pragma once
-#include "provider/graph_view.h"
-
-struct error;
+#include "provider/model_bytes.h"
 
 struct context_options {
     bool is_written, is_embedded;
@@ -18,6 +16,10 @@ struct context_options context_options_read(const char *const *keys, const char 
 // apart. `model_path` is the original's. NULL: error.
 OrtNode *context_node_make(const struct runtime *r, const struct context_options *o, const struct graph_node *fused,
                            const char *compiled, const char *model_path, size_t number, struct error *error);
+
+// A model with the inputs and outputs of `m` and such a node for all else, which has the compiled model in the same
+// folder.
+bool context_node_write_model(const struct model_bytes *m, const char *compiled, const char *path, struct error *error);
 
 bool context_node_is_ours(const struct runtime *r, const struct graph_node *n);
 // Writes the node's compiled model into the file `compiled`. False: error.

@@ -2,18 +2,12 @@
 #include "provider/cpu_session.h"
 
 #include "core/system/clock.h"
-#include "core/system/file.h"
 #include "core/text/error.h"
 #include <string.h>
 
-static bool create(struct cpu_session *s, const OrtSessionOptions *options, const struct model_bytes *model,
-                   struct error *error)
+static bool create(struct cpu_session *s, const OrtSessionOptions *options, const char *path, struct error *error)
 {
-    struct file_map map;
-    if (!file_map_open(&map, model->file.path, error))
-        return false;
-    OrtStatus *status = s->runtime->api->CreateSessionFromArray(s->env, map.bytes, map.size, options, &s->session);
-    file_map_close(&map);
+    OrtStatus *status = s->runtime->api->CreateSession(s->env, path, options, &s->session);
     if (!status)
         return true;
     error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s", s->runtime->api->GetErrorMessage(status));
@@ -32,16 +26,13 @@ static bool make_options(struct cpu_session *s, int threads, OrtSessionOptions *
            runtime_is_done(s->runtime, api->AddSessionConfigEntry(*ret_options, "session.force_spinning_stop", "1"));
 }
 
-// With the options that this provider was given, and on the device that it was given for. The graph stays as it is:
-// what nothing reads any more once constants are folded would be no input of the compiled file.
-static bool add_provider(struct cpu_session *s, const char *compiled, OrtSessionOptions *options)
+// With the options that this provider was given, and on the device that it was given for.
+static bool add_provider(struct cpu_session *s, OrtSessionOptions *options)
 {
     const OrtApi *api = s->runtime->api;
     const OrtEpDevice *const *devices;
     size_t n = 0, ours = 0;
-    bool is_done = runtime_is_done(s->runtime, api->GetEpDevices(s->env, &devices, &n)) &&
-                   runtime_is_done(s->runtime, api->SetSessionGraphOptimizationLevel(options, ORT_DISABLE_ALL)) &&
-                   runtime_is_done(s->runtime, api->AddSessionConfigEntry(options, COMPILED_ENTRY, compiled));
+    bool is_done = runtime_is_done(s->runtime, api->GetEpDevices(s->env, &devices, &n));
     while (is_done && ours < n && strcmp(api->EpDevice_EpName(devices[ours]), PROVIDER_NAME) != 0)
         ours++;
     for (size_t i = 0; is_done && i < s->runtime->n_entries; i++)
@@ -52,14 +43,13 @@ static bool add_provider(struct cpu_session *s, const char *compiled, OrtSession
                                                                                      NULL, NULL, 0));
 }
 
-static bool open_with(struct cpu_session *s, const struct model_bytes *model, const char *compiled, int threads,
-                      struct error *error)
+static bool open_with(struct cpu_session *s, const char *path, bool is_ours, int threads, struct error *error)
 {
     OrtSessionOptions *options = NULL;
-    bool is_ready = make_options(s, threads, &options) && (!compiled || add_provider(s, compiled, options));
+    bool is_ready = make_options(s, threads, &options) && (!is_ours || add_provider(s, options));
     if (!is_ready)
         error_set_code(error, EXIT_UNSUPPORTED, NULL, "ONNX Runtime opens no session");
-    is_ready = is_ready && create(s, options, model, error);
+    is_ready = is_ready && create(s, options, path, error);
     if (options)
         s->runtime->api->ReleaseSessionOptions(options);
     return is_ready;
@@ -77,7 +67,7 @@ bool cpu_session_open(struct cpu_session *ret_session, const struct runtime *r, 
     for (size_t i = 0; i < model->outputs.count; i++)
         ret_session->output_names[i] = model->outputs.items[i].name;
     double start = clock_seconds();
-    bool is_open = open_with(ret_session, model, compiled, threads, error);
+    bool is_open = open_with(ret_session, compiled ? compiled : model->file.path, compiled != NULL, threads, error);
     ret_session->seconds_to_open = clock_seconds() - start;
     return is_open;
 }

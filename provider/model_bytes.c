@@ -7,6 +7,7 @@
 #include "expressions/type.h"
 #include "onnx/format/model.h"
 #include "onnx/format/model_write.h"
+#include <stdio.h>
 #include <string.h>
 
 enum { MODEL_LIMIT = INT32_MAX };
@@ -31,41 +32,22 @@ static struct onnx_string text_of(const struct writing *w, const char *text)
 
 // --- tensors ---------------------------------------------------------------------------------------------------------
 
-static bool read_tensor_type(const struct writing *w, const OrtTensorTypeAndShapeInfo *info, struct model_value *v)
-{
-    const OrtApi *api = w->runtime->api;
-    enum ONNXTensorElementDataType type;
-    size_t rank;
-    if (!runtime_is_done(w->runtime, api->GetTensorElementType(info, &type)) ||
-        !runtime_is_done(w->runtime, api->GetDimensionsCount(info, &rank)) || rank > MOST_AXES)
-        return false;
-    v->element_type = (int)type;
-    v->rank = (int)rank;
-    return runtime_is_done(w->runtime, api->GetDimensions(info, v->dims, rank));
-}
-
 // A tensor with the elements where they are. NULL: it has none that are understood.
 static struct onnx_tensor *make_tensor(const struct writing *w, const char *name, const OrtValue *value)
 {
-    const OrtApi *api = w->runtime->api;
-    OrtTensorTypeAndShapeInfo *info;
-    struct model_value v = {.name = name};
+    struct tensor_form form;
     const void *data;
-    size_t count;
-    if (!value || !runtime_is_done(w->runtime, api->GetTensorTypeAndShape(value, &info)))
-        return NULL;
-    bool is_read = read_tensor_type(w, info, &v) &&
-                   runtime_is_done(w->runtime, api->GetTensorShapeElementCount(info, &count)) &&
-                   runtime_is_done(w->runtime, api->GetTensorData(value, &data));
-    api->ReleaseTensorTypeAndShapeInfo(info);
-    if (!is_read || dtype_size(dtype_from_onnx(v.element_type)) == 0)
+    if (!value || !runtime_read_value(w->runtime, value, &form) ||
+        !runtime_is_done(w->runtime, w->runtime->api->GetTensorData(value, &data)) ||
+        dtype_size(dtype_from_onnx(form.element_type)) == 0)
         return NULL;
     struct onnx_tensor *t = arena_new(w->arena, struct onnx_tensor);
-    t->dims = (struct onnx_ints){.items = arena_copy_array(w->arena, v.dims, v.rank), .count = (size_t)v.rank};
-    t->data_type = v.element_type;
+    t->dims = (struct onnx_ints){.items = arena_copy_array(w->arena, form.dims, form.rank), .count = (size_t)form.rank};
+    t->data_type = form.element_type;
     ONNX_SET(t, 2);
     t->name = text_of(w, name);
-    t->raw_data = (struct onnx_bytes){count ? data : "", count * dtype_size(dtype_from_onnx(v.element_type))};
+    t->raw_data =
+        (struct onnx_bytes){form.count ? data : "", form.count * dtype_size(dtype_from_onnx(form.element_type))};
     return t;
 }
 
@@ -209,10 +191,10 @@ static bool has_known_rank(const struct writing *w, const struct graph_value *va
 static bool read_symbols(struct writing *w, const OrtTensorTypeAndShapeInfo *info, struct model_value *v)
 {
     const char *names[MOST_AXES];
-    if (!runtime_is_done(w->runtime, w->runtime->api->GetSymbolicDimensions(info, names, (size_t)v->rank)))
+    if (!runtime_is_done(w->runtime, w->runtime->api->GetSymbolicDimensions(info, names, (size_t)v->form.rank)))
         return false;
-    for (int i = 0; i < v->rank; i++)
-        if (v->dims[i] < 0)
+    for (int i = 0; i < v->form.rank; i++)
+        if (v->form.dims[i] < 0)
             v->symbols[i] =
                 names[i] && *names[i] ? arena_string(w->arena, names[i]) : arena_printf(w->arena, "%s[%d]", v->name, i);
     return true;
@@ -221,17 +203,28 @@ static bool read_symbols(struct writing *w, const OrtTensorTypeAndShapeInfo *inf
 static struct onnx_shape *make_shape(const struct writing *w, const struct model_value *v)
 {
     struct onnx_shape *shape = arena_new(w->arena, struct onnx_shape);
-    shape->dimensions = (struct onnx_list){arena_array(w->arena, void *, v->rank + 1), (size_t)v->rank};
-    for (int i = 0; i < v->rank; i++) {
+    shape->dimensions = (struct onnx_list){arena_array(w->arena, void *, v->form.rank + 1), (size_t)v->form.rank};
+    for (int i = 0; i < v->form.rank; i++) {
         struct onnx_dimension *d = arena_new(w->arena, struct onnx_dimension);
-        if (v->dims[i] >= 0) {
-            d->value = v->dims[i];
+        if (v->form.dims[i] >= 0) {
+            d->value = v->form.dims[i];
             ONNX_SET(d, 1);
         } else
             d->symbol = text_of(w, v->symbols[i]);
         shape->dimensions.items[i] = d;
     }
     return shape;
+}
+
+struct onnx_value_info *model_value_info(const struct model_value *v, struct arena *arena)
+{
+    struct onnx_value_info *made = arena_new(arena, struct onnx_value_info);
+    made->name = (struct onnx_string){v->name, strlen(v->name)};
+    made->type = arena_new(arena, struct onnx_type);
+    made->type->tensor = arena_new(arena, struct onnx_tensor_type);
+    made->type->tensor->elem_type = v->form.element_type;
+    ONNX_SET(made->type->tensor, 1);
+    return made;
 }
 
 // What is known of the shapes of outputs follows.
@@ -243,16 +236,11 @@ static bool put_value_info(struct writing *w, bool is_input, const struct graph_
     struct model_value v = {.name = arena_string(w->arena, value->name)};
     if (!runtime_is_done(w->runtime, w->runtime->api->GetValueInfoTypeInfo(value->info, &type)) || !type ||
         !runtime_is_done(w->runtime, w->runtime->api->CastTypeInfoToTensorInfo(type, &info)) || !info ||
-        !read_tensor_type(w, info, &v) || !read_symbols(w, info, &v) ||
-        dtype_size(dtype_from_onnx(v.element_type)) == 0)
+        !runtime_read_form(w->runtime, info, &v.form) || !read_symbols(w, info, &v) ||
+        dtype_size(dtype_from_onnx(v.form.element_type)) == 0)
         return error_set_code(w->error, EXIT_UNSUPPORTED, NULL, "%s has no type that is understood", value->name);
-    struct onnx_value_info *made = arena_new(w->arena, struct onnx_value_info);
-    made->name = text_of(w, v.name);
-    made->type = arena_new(w->arena, struct onnx_type);
-    made->type->tensor = arena_new(w->arena, struct onnx_tensor_type);
-    made->type->tensor->elem_type = v.element_type;
-    ONNX_SET(made->type->tensor, 1);
-    if (is_input && has_known_rank(w, value, v.rank))
+    struct onnx_value_info *made = model_value_info(&v, w->arena);
+    if (is_input && has_known_rank(w, value, v.form.rank))
         made->type->tensor->shape = make_shape(w, &v);
     vec_push(is_input ? &w->inputs : &w->outputs, made);
     *ret_value = v;
@@ -358,47 +346,31 @@ static void describe_model(const struct writing *w, struct onnx_graph *graph, st
     }
 }
 
-struct file_sink {
-    struct memory_file *file;
-    struct error *error;
-    size_t n_waiting;
-    bool has_failed;
-    uint8_t waiting[4096];
-};
-
-static void flush(struct file_sink *s)
+static void put_into_stream(void *stream, const void *bytes, size_t size)
 {
-    s->has_failed = s->has_failed || !memory_file_add(s->file, s->waiting, s->n_waiting, s->error);
-    s->n_waiting = 0;
+    fwrite(bytes, 1, size, stream);
 }
 
-static void put_into_file(void *target, const void *bytes, size_t size)
+static bool write_into(const struct memory_file *file, const struct onnx_model *model)
 {
-    struct file_sink *s = target;
-    if (s->n_waiting + size > sizeof s->waiting)
-        flush(s);
-    if (size > sizeof s->waiting) {
-        s->has_failed = s->has_failed || !memory_file_add(s->file, bytes, size, s->error);
-        return;
-    }
-    memcpy(s->waiting + s->n_waiting, bytes, size);
-    s->n_waiting += size;
+    FILE *stream = fopen(file->path, "we");
+    if (!stream)
+        return false;
+    onnx_message_put(&onnx_model_descriptor, model, &(struct wire_sink){put_into_stream, stream});
+    bool is_written = !ferror(stream);
+    return fclose(stream) == 0 && is_written;
 }
 
 static bool write_model(struct writing *w)
 {
     struct onnx_graph graph;
     struct onnx_model model;
-    struct file_sink to = {.file = &w->model->file, .error = w->error};
     describe_model(w, &graph, &model);
-    w->model->size = onnx_message_put(&onnx_model_descriptor, &model, NULL);
-    if (w->model->size > MODEL_LIMIT)
+    if (onnx_message_put(&onnx_model_descriptor, &model, NULL) > MODEL_LIMIT)
         return error_set_code(w->error, EXIT_UNSUPPORTED, NULL, "a model of more than 2 GiB");
-    if (!memory_file_open(&w->model->file, w->error))
-        return false;
-    onnx_message_put(&onnx_model_descriptor, &model, &(struct wire_sink){put_into_file, &to});
-    flush(&to);
-    return !to.has_failed;
+    return memory_file_open(&w->model->file, w->error) &&
+           (write_into(&w->model->file, &model) ||
+            error_set_code(w->error, EXIT_UNSUPPORTED, NULL, "there is no memory for a copy of the model"));
 }
 
 bool model_bytes_make(struct model_bytes *ret_model, const struct runtime *r, const struct graph_view *view,
@@ -427,19 +399,19 @@ bool model_bytes_make(struct model_bytes *ret_model, const struct runtime *r, co
 int64_t model_bytes_likely_size(const struct model_bytes *m, const struct model_value *input, int axis)
 {
     enum { BATCH = 1, PIXELS = 224 };
-    if (input->dims[axis] >= 0)
-        return input->dims[axis];
+    if (input->form.dims[axis] >= 0)
+        return input->form.dims[axis];
     for (const struct model_value *v = m->inputs.items; v <= input; v++)
-        for (int k = 0; k < v->rank; k++)
+        for (int k = 0; k < v->form.rank; k++)
             if (v->symbols[k] && strcmp(v->symbols[k], input->symbols[axis]) == 0)
-                return k == 0 ? BATCH : v->rank == 4 ? PIXELS : m->likely_length;
+                return k == 0 ? BATCH : v->form.rank == 4 ? PIXELS : m->likely_length;
     return m->likely_length;
 }
 
 static bool has_symbols(const struct model_value *v)
 {
-    for (int i = 0; i < v->rank; i++)
-        if (v->dims[i] < 0)
+    for (int i = 0; i < v->form.rank; i++)
+        if (v->form.dims[i] < 0)
             return true;
     return false;
 }
@@ -447,7 +419,7 @@ static bool has_symbols(const struct model_value *v)
 const char *model_value_shape(const struct model_value *v, const int64_t *dims, struct arena *arena)
 {
     const char *text = arena_printf(arena, "%s=", v->name);
-    for (int i = 0; i < v->rank; i++)
+    for (int i = 0; i < v->form.rank; i++)
         text = arena_printf(arena, "%s%s%lld", text, i ? "," : "", (long long)dims[i]);
     return has_symbols(v) ? text : NULL;
 }

@@ -8,19 +8,15 @@
 #include "provider/graph_view.h"
 
 struct error;
-
-enum { MOST_AXES = 32 };
+struct onnx_value_info;
 
 struct model_value {
     const char *name;
-    int element_type;   // ONNX's number
-    int rank;
-    int64_t dims[MOST_AXES];          // -1: not known
+    struct tensor_form form;
     const char *symbols[MOST_AXES];   // of an input's dims that are not known: equal names are equal sizes
 };
 struct model_bytes {
     struct memory_file file;
-    size_t size;
     VEC(struct model_value) inputs, outputs;   // names and all else in the arena
     int64_t likely_length;                     // of texts; the caller may change it
 };
@@ -34,4 +30,6 @@ bool model_bytes_make(struct model_bytes *ret_model, const struct runtime *r, co
 int64_t model_bytes_likely_size(const struct model_bytes *m, const struct model_value *input, int axis);
 // A shape as the option --shape has it: of inputs that have symbols, or NULL. `dims` has all of the input's.
 const char *model_value_shape(const struct model_value *v, const int64_t *dims, struct arena *arena);
+// With its type, and no shape. Its name is the value's.
+struct onnx_value_info *model_value_info(const struct model_value *v, struct arena *arena);
 void model_bytes_free(struct model_bytes *m);

@@ -9,12 +9,12 @@
 #include "provider/compatibility.h"
 #include "provider/compiled_region.h"
 #include "provider/context_node.h"
-#include "provider/cpu_session.h"
 #include "provider/regions.h"
 #include "provider/runtime.h"
 #include <string.h>
 
 #define OPENING_SECONDS 10.0   // that a session's regions are searched and timed for, unless `time` says otherwise
+#define SHARE_OF_OPENING 0.3   // of what a session of the region took to open, for the session to go on without us
 #define OPTION_PREFIX "ep.tasoexecutionprovider."
 
 struct factory {
@@ -30,7 +30,6 @@ struct provider {
     size_t n_contexts;    // that were written
     struct arena arena;   // of the regions' names
     const char *compatibility;
-    const char *compiled;   // in a session that times this file: it stands for all nodes
     VEC(struct compiled_region *) regions;
 };
 struct region_kernel {
@@ -87,18 +86,16 @@ static bool is_worth_it(struct provider *p, struct compiled_region *c, size_t n_
     return ratio > 0;
 }
 
-static void judge_region(struct provider *p, const struct graph_view *view, const struct region *region,
-                         int64_t likely_length, double ends, OrtEpGraphSupportInfo *info)
+static void judge_region(struct provider *p, const struct graph_view *view, struct regions *regions,
+                         const struct region *region, double ends, OrtEpGraphSupportInfo *info)
 {
     struct error error = {0};
     struct model_bytes model;
     struct compiled_region *c = NULL;
     double started = clock_seconds();
-    if (model_bytes_make(&model, &p->runtime, view, region->nodes, region->n, &p->arena, &error)) {
-        model.likely_length = likely_length;
+    if (regions_make_model(regions, region, &p->runtime, view, &p->arena, &model, &error))
         c = compiled_region_open(&p->runtime, &model, p->options, &error);
-    }
-    double of_theirs = clock_seconds() - started;
+    double of_theirs = SHARE_OF_OPENING * (clock_seconds() - started);
     if (c && is_worth_it(p, c, region->n, ends - of_theirs, &error) && offer(p, view, region, info)) {
         vec_push(&p->regions, c);
         return;
@@ -124,7 +121,7 @@ static void judge_regions(struct provider *p, const struct graph_view *view, str
     vec_sort(&regions->items, compare_sizes);
     for (; i < regions->items.count && (left = p->created + seconds - now) > 0; i++, now = clock_seconds()) {
         const struct region *region = &regions->items.items[i];
-        judge_region(p, view, region, regions->likely_length, now + left * (double)region->n / (double)n_left, info);
+        judge_region(p, view, regions, region, now + left * (double)region->n / (double)n_left, info);
         n_left -= region->n;
     }
     if (n_left > 0)
@@ -143,14 +140,6 @@ static bool offer_contexts(struct provider *p, const struct graph_view *view, Or
     return has_contexts;
 }
 
-static bool offer_all(struct provider *p, const struct graph_view *view, OrtEpGraphSupportInfo *info)
-{
-    size_t *all = arena_array(&p->arena, size_t, view->n_nodes + 1);
-    for (size_t i = 0; i < view->n_nodes; i++)
-        all[i] = i;
-    return offer(p, view, &(struct region){all, view->n_nodes}, info);
-}
-
 static OrtStatus *ORT_API_CALL get_capability(OrtEp *this, const OrtGraph *graph, OrtEpGraphSupportInfo *info)
 {
     struct provider *p = (struct provider *)this;
@@ -159,8 +148,7 @@ static OrtStatus *ORT_API_CALL get_capability(OrtEp *this, const OrtGraph *graph
     struct error error = {0};
     if (!graph_view_make(&view, &p->runtime, graph, &p->arena))
         return runtime_fail(&p->runtime, "taso: the graph cannot be read");
-    bool is_offered = p->compiled ? offer_all(p, &view, info) : offer_contexts(p, &view, info);
-    if (is_offered || p->compiled)   // a session that judges opens no others
+    if (offer_contexts(p, &view, info))
         return NULL;
     if (regions_find(&regions, &p->runtime, &view, &p->arena, &error))
         judge_regions(p, &view, &regions, info);
@@ -209,13 +197,11 @@ static bool bind(struct provider *p, struct compiled_region *c, const struct gra
     return true;
 }
 
-// The region of an EPContext node, or of the compiled file. NULL: error.
+// The region of an EPContext node. NULL: error.
 static struct compiled_region *restore(struct provider *p, const struct graph_view *view, struct error *error)
 {
-    struct compiled_region *c = compiled_region_begin_restoring(&p->runtime, p->options, p->compiled, error);
-    if (c &&
-        (p->compiled ||
-         context_node_unpack(&p->runtime, &view->nodes[0], view->path, compiled_region_file(c), error)) &&
+    struct compiled_region *c = compiled_region_begin_restoring(&p->runtime, p->options, error);
+    if (c && context_node_unpack(&p->runtime, &view->nodes[0], view->path, compiled_region_file(c), error) &&
         compiled_region_restore(c, error)) {
         vec_push(&p->regions, c);
         return c;
@@ -233,7 +219,7 @@ static OrtStatus *compile_one(struct provider *p, const OrtGraph *graph, const O
     struct error error = {0};
     if (!graph_node_read(&fused, &p->runtime, &p->arena) || !graph_view_make(&view, &p->runtime, graph, &p->arena))
         return runtime_fail(&p->runtime, "taso: a node cannot be read");
-    bool is_context = p->compiled || (view.n_nodes == 1 && context_node_is_ours(&p->runtime, &view.nodes[0]));
+    bool is_context = view.n_nodes == 1 && context_node_is_ours(&p->runtime, &view.nodes[0]);
     struct compiled_region *region = is_context ? restore(p, &view, &error) : find_region(p, &fused);
     if (!region || !bind(p, region, &fused))
         return runtime_fail(&p->runtime, "taso: %s: %s", fused.name,
@@ -285,9 +271,7 @@ static void read_entries(struct provider *p, const OrtKeyValuePairs *entries, ta
     const char **own_keys = arena_array(&p->arena, const char *, n + 1);
     const char **own_values = arena_array(&p->arena, const char *, n + 1);
     for (size_t i = 0; i < n && ret_error->status == TASO_DONE; i++)
-        if (strcmp(keys[i], COMPILED_ENTRY) == 0)
-            p->compiled = arena_string(&p->arena, values[i]);
-        else if (strncmp(keys[i], OPTION_PREFIX, strlen(OPTION_PREFIX)) == 0) {
+        if (strncmp(keys[i], OPTION_PREFIX, strlen(OPTION_PREFIX)) == 0) {
             own_keys[p->runtime.n_entries] = arena_string(&p->arena, keys[i]);
             own_values[p->runtime.n_entries++] = arena_string(&p->arena, values[i]);
             taso_options_set(p->options, keys[i] + strlen(OPTION_PREFIX), values[i], ret_error);
@@ -398,17 +382,6 @@ static OrtStatus *ORT_API_CALL check_compatibility(OrtEpFactory *this, const Ort
 }
 
 // Memory is ONNX Runtime's own.
-static OrtStatus *ORT_API_CALL no_allocator(OrtEpFactory *this, const OrtMemoryInfo *memory,
-                                            const OrtKeyValuePairs *options, OrtAllocator **ret_allocator)
-{
-    *ret_allocator = NULL;
-    return NULL;
-}
-
-static void ORT_API_CALL release_no_allocator(OrtEpFactory *this, OrtAllocator *allocator)
-{
-}
-
 static OrtStatus *ORT_API_CALL no_transfer(OrtEpFactory *this, OrtDataTransferImpl **ret_transfer)
 {
     *ret_transfer = NULL;
@@ -441,8 +414,6 @@ OrtStatus *CreateEpFactories(const char *name, const OrtApiBase *base, const Ort
                              .GetVendorId = vendor_id,
                              .GetVersion = version,
                              .ValidateCompiledModelCompatibilityInfo = check_compatibility,
-                             .CreateAllocator = no_allocator,
-                             .ReleaseAllocator = release_no_allocator,
                              .CreateDataTransfer = no_transfer,
                              .IsStreamAware = has_no_streams};
     ret_factories[0] = &f->base;

@@ -6,7 +6,6 @@
 #include "core/text/error.h"
 #include "onnx/convert/import/import.h"
 #include "onnx/format/model_file.h"
-#include "provider/model_bytes.h"
 #include <string.h>
 
 // --- what is understood ----------------------------------------------------------------------------------------------
@@ -26,7 +25,7 @@ static const char *const *list_shapes(const struct model_bytes *model, struct ar
     *ret_count = 0;
     for (size_t i = 0; i < model->inputs.count; i++) {
         const struct model_value *v = &model->inputs.items[i];
-        for (int k = 0; k < v->rank; k++)
+        for (int k = 0; k < v->form.rank; k++)
             dims[k] = model_bytes_likely_size(model, v, k);
         const char *shape = model_value_shape(v, dims, arena);
         if (shape)
@@ -84,11 +83,11 @@ static bool import_at_best(struct model_bytes *bytes, size_t n, struct attempt *
 
 // The candidates are imported as one model, whose inputs are what the others make.
 static bool find_taken(const struct runtime *r, const struct graph_view *view, struct arena *arena, bool *is_taken,
-                       int64_t *ret_length, struct error *error)
+                       struct regions *ret_regions, struct error *error)
 {
     struct attempt found;
     size_t *nodes = arena_array(arena, size_t, view->n_nodes), n = 0;
-    struct model_bytes model;
+    struct model_bytes *model = &ret_regions->all;
     for (size_t i = 0; i < view->n_nodes; i++) {
         is_taken[i] = is_candidate(&view->nodes[i]);
         if (is_taken[i])
@@ -96,16 +95,19 @@ static bool find_taken(const struct runtime *r, const struct graph_view *view, s
     }
     if (n == 0)
         return true;
-    if (!model_bytes_make(&model, r, view, nodes, n, arena, error))
+    if (!model_bytes_make(model, r, view, nodes, n, arena, error))
         return false;
-    bool is_done = import_at_best(&model, n, &found, arena, error);
+    bool is_done = import_at_best(model, n, &found, arena, error);
     for (size_t i = 0; is_done && i < n; i++)
         is_taken[nodes[i]] = !found.is_left[i];
     if (is_done && found.n_left > 0)
         runtime_log(r, "taso: %zu nodes are not understood, the first of them %s %s: %s", found.n_left,
                     view->nodes[nodes[found.first]].type, view->nodes[nodes[found.first]].name, found.reason);
-    *ret_length = model.likely_length;
-    model_bytes_free(&model);
+    ret_regions->likely_length = model->likely_length;
+    if (is_done && found.n_left == 0)
+        ret_regions->n_all = n;
+    else
+        model_bytes_free(model);
     return is_done;
 }
 
@@ -192,15 +194,31 @@ bool regions_find(struct regions *ret_regions, const struct runtime *r, const st
     bool *is_taken = arena_array(arena, bool, view->n_nodes + 1);
     struct growing g = {view, is_taken, arena_array(arena, size_t, view->n_nodes + 1),
                         arena_array(arena, size_t, view->n_nodes + 1)};
-    *ret_regions = (struct regions){0};
-    if (!find_taken(r, view, arena, is_taken, &ret_regions->likely_length, error))
+    *ret_regions = (struct regions){.all.file.descriptor = -1};
+    if (!find_taken(r, view, arena, is_taken, ret_regions, error))
         return false;
     place_all(&g, arena);
     collect(&g, arena, ret_regions);
     return true;
 }
 
+bool regions_make_model(struct regions *regions, const struct region *region, const struct runtime *r,
+                        const struct graph_view *view, struct arena *arena, struct model_bytes *ret_model,
+                        struct error *error)
+{
+    if (region->n != regions->n_all) {
+        bool is_made = model_bytes_make(ret_model, r, view, region->nodes, region->n, arena, error);
+        ret_model->likely_length = regions->likely_length;
+        return is_made;
+    }
+    *ret_model = regions->all;
+    regions->all = (struct model_bytes){.file.descriptor = -1};
+    regions->n_all = 0;
+    return true;
+}
+
 void regions_free(struct regions *regions)
 {
+    model_bytes_free(&regions->all);
     vec_free(&regions->items);
 }

@@ -36,3 +36,26 @@ void runtime_log(const struct runtime *r, const char *format, ...)
     runtime_is_done(r,
                     r->api->Logger_LogMessage(r->logger, ORT_LOGGING_LEVEL_INFO, line, __FILE__, __LINE__, __func__));
 }
+
+bool runtime_read_form(const struct runtime *r, const OrtTensorTypeAndShapeInfo *info, struct tensor_form *ret_form)
+{
+    enum ONNXTensorElementDataType type;
+    size_t rank;
+    if (!runtime_is_done(r, r->api->GetTensorElementType(info, &type)) ||
+        !runtime_is_done(r, r->api->GetDimensionsCount(info, &rank)) || rank > MOST_AXES)
+        return false;
+    ret_form->element_type = (int)type;
+    ret_form->rank = (int)rank;
+    return runtime_is_done(r, r->api->GetDimensions(info, ret_form->dims, rank));
+}
+
+bool runtime_read_value(const struct runtime *r, const OrtValue *value, struct tensor_form *ret_form)
+{
+    OrtTensorTypeAndShapeInfo *info;
+    if (!runtime_is_done(r, r->api->GetTensorTypeAndShape(value, &info)))
+        return false;
+    bool is_read = runtime_read_form(r, info, ret_form) &&
+                   runtime_is_done(r, r->api->GetTensorShapeElementCount(info, &ret_form->count));
+    r->api->ReleaseTensorTypeAndShapeInfo(info);
+    return is_read;
+}

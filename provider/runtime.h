@@ -4,6 +4,7 @@
 #include <onnxruntime_c_api.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define PROVIDER_NAME "TasoExecutionProvider"
 
@@ -15,8 +16,19 @@ struct runtime {
     size_t n_entries;
 };
 
+enum { MOST_AXES = 32 };
+struct tensor_form {
+    int element_type;   // ONNX's number
+    int rank;
+    int64_t dims[MOST_AXES];   // -1: not known
+    size_t count;              // of a value's entries
+};
+
 // Gives false, and releases the status, where it is an error.
 bool runtime_is_done(const struct runtime *r, OrtStatus *status);
 OrtStatus *runtime_fail(const struct runtime *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // A line in the session's log, of severity INFO.
 void runtime_log(const struct runtime *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// False: it has too many axes.
+bool runtime_read_form(const struct runtime *r, const OrtTensorTypeAndShapeInfo *info, struct tensor_form *ret_form);
+bool runtime_read_value(const struct runtime *r, const OrtValue *value, struct tensor_form *ret_form);   // or no tensor

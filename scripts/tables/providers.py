@@ -1,6 +1,7 @@
 """Times models in ONNX Runtime: the original by its own provider, what taso-opt writes for it, the original with our provider,
 and with OpenVINO's plugin where that takes this processor. `--prepare` makes what is timed and times nothing: models that
-taso-opt writes, and models compiled by our provider (EPContext), which open without a search. Then each row takes ROUNDS
+taso-opt writes, and models compiled by our provider (EPContext), which open without a search: by a first session, in which no
+cost is known, and by a second one. Then each row takes ROUNDS
 times SECONDS for each column, and loading. Everything is kept in FOLDER, so a run can be made in pieces; remove
 FOLDER/providers.json to time anew. A cell is the shortest run of all rounds and, in brackets, the median of the rounds'
 medians, in milliseconds; ratios are of shortest runs, above 1 where the original by itself is slower."""
@@ -10,8 +11,9 @@ import pathlib
 from tables.common import ALL, SHAPES, add_timing, by_threads, find_or_build, make_table, parse_known_models, parser_of, threads_of
 from tables.peers import best_of, cell, means, notes_of, optimize, time_peer, times_by_turns
 
-ORIGINAL, WRITTEN, OURS, OPENVINO = "by itself", "our .onnx", "our provider", "OpenVINO's provider"
-COLUMNS = ["model", "threads", ORIGINAL, WRITTEN, OURS, OPENVINO, f"{ORIGINAL} / {WRITTEN}", f"{ORIGINAL} / {OURS}"]
+ORIGINAL, WRITTEN, FIRST, OURS, OPENVINO = "by itself", "our .onnx", "our provider at first", "our provider", "OpenVINO's provider"
+RATIOS = {f"{ORIGINAL} / {column}": column for column in (WRITTEN, FIRST, OURS)}
+COLUMNS = ["model", "threads", ORIGINAL, WRITTEN, FIRST, OURS, OPENVINO, *RATIOS]
 
 
 def parse_arguments():
@@ -24,8 +26,9 @@ def parse_arguments():
 
 
 def files_of(model, threads, options):
-    """What taso-opt writes, what our provider compiles, and costs."""
-    return [options.folder / f"{model.stem}-{threads}-{end}" for end in ("written.onnx", "compiled.onnx", "providers.costs")]
+    """What taso-opt writes, what our provider compiles at first and then, and costs."""
+    ends = "written.onnx", "first.onnx", "compiled.onnx", "providers.costs"
+    return [options.folder / f"{model.stem}-{threads}-{end}" for end in ends]
 
 
 def environment_of(model, options, costs):
@@ -35,29 +38,32 @@ def environment_of(model, options, costs):
 def prepare(name, threads, options):
     """What there is is not made again. A model of which our provider takes nothing has no compiled one."""
     model = find_or_build(name, options)
-    written, compiled, costs = files_of(model, threads, options)
+    written, first, compiled, costs = files_of(model, threads, options)
+    for file in (first, compiled):
+        if not file.exists():
+            time_peer("compile", model, threads, SHAPES.get(name, []), 0, TASO_COMPILED=str(file),
+                      **environment_of(model, options, costs))
     if not written.exists():
         optimize(model, written, costs, threads, SHAPES.get(name, []), options, "onnxruntime")
-    if not compiled.exists():
-        time_peer("compile", model, threads, SHAPES.get(name, []), 0, TASO_COMPILED=str(compiled),
-                  **environment_of(model, options, costs))
 
 
 def timers_of(name, threads, options):
     """By column: what gives the times of a load."""
     prepare(name, threads, options)
     model = find_or_build(name, options)
-    written, compiled, costs = files_of(model, threads, options)
+    written, first, compiled, costs = files_of(model, threads, options)
     environment = environment_of(model, options, costs)
-    columns = {ORIGINAL: ("onnxruntime", model), WRITTEN: ("onnxruntime", written),
-               OURS: ("provider", compiled if compiled.exists() else model), OPENVINO: ("openvino-provider", model)}
+    left = "provider" if name in SHAPES else "onnxruntime"   # no EPContext has sizes that are not known
+    columns = {ORIGINAL: ("onnxruntime", model), WRITTEN: ("onnxruntime", written), OPENVINO: ("openvino-provider", model),
+               **{column: ("provider", file) if file.exists() else (left, model)
+                  for column, file in ((FIRST, first), (OURS, compiled)) if name not in SHAPES or column == OURS}}
     return {column: lambda of=of: time_peer(*of, threads, SHAPES.get(name, []), options.seconds, **environment)
             for column, of in columns.items()}
 
 
 def row(name, threads, times):
-    ratios = [f"{best_of(times[ORIGINAL]) / best_of(times[column]):.3f}" if column in times else "-" for column in (WRITTEN, OURS)]
-    return [name, threads, *(cell(times.get(column)) for column in COLUMNS[2:6]), *ratios]
+    ratios = [f"{best_of(times[ORIGINAL]) / best_of(times[column]):.3f}" if column in times else "-" for column in RATIOS.values()]
+    return [name, threads, *(cell(times.get(column)) for column in COLUMNS[2:-len(RATIOS)]), *ratios]
 
 
 def main(options):
@@ -73,4 +79,4 @@ def main(options):
         return times_by_turns(name, timers_of(name, threads, options), options.rounds, failures)
 
     return make_table("providers", options, wanted, measure, COLUMNS, row, "Providers in ONNX Runtime",
-                      last=lambda rows: means(rows, 2), notes=lambda _: notes_of(failures))
+                      last=lambda rows: means(rows, len(RATIOS)), notes=lambda _: notes_of(failures))

@@ -454,16 +454,6 @@ for again in range(4):
         before = opened()
         self.assertLess(max(opened() for _ in range(8)) - before, 10 * 2048 * 2048 * 4)
 
-    def test_session_of_a_contest(self):
-        """What a region is judged by is a session in which the compiled file stands for all nodes, also of another model."""
-        model = parse("g (float[4] x) => (float[4] z) { a = Exp(x) z = Sigmoid(a) }")
-        with tempfile.TemporaryDirectory() as name:
-            _, (file,) = self.write_contexts(pathlib.Path(name), model, False)
-            options = onnxruntime.SessionOptions()
-            options.add_session_config_entry("taso.compiled", str(file))
-            session = open_session(parse("g (float[4] x) => (float[4] z) { z = Neg(x) }"), options)
-            self.agree(session, model, feeds(model, 11, {}))
-
     def test_contest(self):
         """Whoever wins it, the results are right."""
         model = parse("g (float[2] x) => (float[2] z) { z = Identity(x) }")
