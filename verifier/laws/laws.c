@@ -5,6 +5,7 @@
 
 #include "core/text/text.h"
 #include "substitutions/pattern.h"
+#include "verifier/text/variables.h"
 #include <string.h>
 
 static const struct law {
@@ -41,72 +42,24 @@ static void law_print_equation(struct text *out, const struct equation *eq, bool
             text_printf(out, " plain ?%s", eq->pattern->variables[v]);
 }
 
-// Variables by their names in both texts, each with its ? or $.
-struct renaming {
-    int n;
-    struct {
-        const char *a, *b;
-        size_t length_a, length_b;
-    } pairs[2 * MAX_RULE_VARIABLES];
-};
-
-static size_t name_length(const char *name)
-{
-    return strcspn(name, " ()");
-}
-
-static bool is_name(const char *name, size_t length, const char *other, size_t other_length)
-{
-    return length == other_length && memcmp(name, other, length) == 0;
-}
-
-// Does the first stand where the second does? Each name has one other name.
-static bool rename_as(struct renaming *r, const char *a, const char *b)
-{
-    size_t length_a = name_length(a), length_b = name_length(b);
-    for (int i = 0; i < r->n; i++) {
-        bool is_a = is_name(a, length_a, r->pairs[i].a, r->pairs[i].length_a);
-        bool is_b = is_name(b, length_b, r->pairs[i].b, r->pairs[i].length_b);
-        if (is_a || is_b)
-            return is_a && is_b;
-    }
-    if (r->n == 2 * MAX_RULE_VARIABLES)
-        return false;
-    r->pairs[r->n].a = a;
-    r->pairs[r->n].b = b;
-    r->pairs[r->n].length_a = length_a;
-    r->pairs[r->n++].length_b = length_b;
-    return true;
-}
-
-static bool is_same_but_for_names(const char *a, const char *b)
-{
-    struct renaming renaming = {0};
-    while (*a && *a == *b) {
-        bool is_variable = *a == '?' || *a == '$';
-        if (is_variable && !rename_as(&renaming, a, b))
-            return false;
-        a += is_variable ? name_length(a) : 1;
-        b += is_variable ? name_length(b) : 1;
-    }
-    return *a == *b;
-}
-
 static const char *law_of_text(const struct equation *eq, bool names_weights)
 {
-    struct text text = {0};
+    TEXT(named);
+    TEXT(asked);
     const char *number = NULL;
-    law_print_equation(&text, eq, names_weights);
-    for (size_t i = 0; i < sizeof laws / sizeof *laws && !number; i++)
-        number = is_same_but_for_names(laws[i].text, text.chars) ? laws[i].number : NULL;
-    text_free(&text);
+    law_print_equation(&named, eq, names_weights);
+    text_add_numbered(&asked, named.chars);
+    for (size_t i = 0; i < sizeof laws / sizeof *laws && !number; i++) {
+        TEXT(known);
+        text_add_numbered(&known, laws[i].text);
+        number = strcmp(known.chars, asked.chars) == 0 ? laws[i].number : NULL;
+    }
     return number;
 }
 
-#define MOST_NODES 12   // of a law; the text of a larger equation, in which subterms are repeated, is not made
 const char *law_of_equation(const struct equation *eq)
 {
-    if (eq->pattern->nodes.count > MOST_NODES)
+    if (eq->pattern->nodes.count > MOST_NODES_OF_TEXT)
         return NULL;
     const char *number = law_of_text(eq, true);
     return number ? number : law_of_text(eq, false);
