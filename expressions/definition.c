@@ -2,6 +2,7 @@
 #include "expressions/definition.h"
 
 #include "core/memory/arena.h"
+#include "core/numbers/integers.h"
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -426,7 +427,6 @@ void definition_finish(struct definition *d)
 int64_t index_value(const struct definition *d, expr index, const int64_t *variables)
 {
     const struct expr_node *n = &d->nodes.items[index];
-    int64_t a, quotient;
     switch ((enum expr_kind)n->kind) {
     case EXPR_INTEGER:
         return n->value;
@@ -437,10 +437,9 @@ int64_t index_value(const struct definition *d, expr index, const int64_t *varia
     case EXPR_INDEX_MUL:
         return index_value(d, n->a, variables) * n->value;
     case EXPR_INDEX_DIV:
+        return floor_quotient(index_value(d, n->a, variables), n->value);
     case EXPR_INDEX_MOD:
-        a = index_value(d, n->a, variables);
-        quotient = a / n->value - (a % n->value < 0);
-        return n->kind == EXPR_INDEX_DIV ? quotient : a - n->value * quotient;
+        return floor_remainder(index_value(d, n->a, variables), n->value);
     default:
         assert(!"an index that depends on data");
         return 0;

@@ -8,6 +8,11 @@ static inline int64_t floor_quotient(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
+static inline int64_t floor_remainder(int64_t a, int64_t b)
+{
+    return a % b + (a % b < 0 ? b : 0);
+}
+
 // Not negative; of 0 and a number that number.
 static inline int64_t divide_up(int64_t a, int64_t b)
 {

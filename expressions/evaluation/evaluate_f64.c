@@ -1,6 +1,5 @@
 // Evaluation over IEEE doubles.
 #include "expressions/evaluation/evaluate.h"
-#include "expressions/evaluation/evaluate_entry.h"
 
 #include "expressions/definition.h"
 #include "expressions/f64_functions.h"
@@ -58,13 +57,4 @@ void evaluate_plan_f64(const struct evaluation_plan *plan, const double *const *
                        struct arena *scratch)
 {
     evaluate(plan, 0, false, inputs, outputs, scratch);
-}
-
-#define ENTRY_OF_INPUT real_entry_of_input
-#include "expressions/evaluation/evaluate_entry.inc"
-
-double evaluate_f64_entry(const struct definition *d, int output, const int64_t *index, real_entry_of_input *read,
-                          void *context)
-{
-    return evaluate_entry(d, 0, output, index, read, context);
 }

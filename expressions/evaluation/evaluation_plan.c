@@ -1,4 +1,5 @@
-// Takes each index of a definition apart into what lanes, loops and both together add, and fills tables for lanes.
+// Takes each index of a definition apart into what lanes, loops and both together add, and fills tables for lanes. Sums
+// and products wrap around, as those of offsets that are never used may be large.
 #include "expressions/evaluation/evaluation_plan.h"
 
 #include "core/memory/arena.h"
@@ -6,13 +7,6 @@
 #include "expressions/evaluation/evaluate.h"
 #include <assert.h>
 #include <string.h>
-
-// Sums and products wrap around, as those of offsets that are never used may be large.
-static int64_t floor_mod(int64_t a, int64_t b)
-{
-    int64_t r = a % b;
-    return r < 0 ? r + b : r;
-}
 
 // --- forms -----------------------------------------------------------------------------------------------------------
 
@@ -336,7 +330,7 @@ void lanes_index(const struct lanes *lanes, expr e, int64_t *ret_values)
     case EXPR_INDEX_MOD:
         lanes_index(lanes, n->a, ret_values);
         for (int lane = 0; lane < lanes->n; lane++)
-            ret_values[lane] = floor_mod(ret_values[lane], n->value);
+            ret_values[lane] = floor_remainder(ret_values[lane], n->value);
         break;
     case EXPR_INDEX_OF:
         lanes->index_of(lanes->context, n->a, ret_values);

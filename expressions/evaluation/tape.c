@@ -41,16 +41,13 @@ static void number_constants(struct unrolling *u, struct tape *t, struct arena *
 {
     size_t n = u->constants.count;
     uint64_t *constants = arena_array(arena, uint64_t, n);
-    double *real_constants = arena_array(arena, double, n);
     for (size_t i = 0; i < n; i++) {
         struct value *v = &u->values.items[u->constants.items[i]];
         v->number = t->first_constant + (uint32_t)i;
-        constants[i] = v->constant.field;
-        real_constants[i] = v->constant.real;
+        constants[i] = v->constant;
     }
     t->n_constants = (uint32_t)n;
     t->constants = constants;
-    t->real_constants = real_constants;
 }
 
 static struct ranked *number_computed(struct unrolling *u, const struct tape *t, uint32_t *ret_n, struct arena *scratch)
@@ -118,12 +115,12 @@ static void make_outputs(const struct unrolling *u, struct tape *t, const struct
     t->outputs = outputs;
 }
 
-static const struct tape *make_tape(struct unrolling *u, int n_outputs, const struct unrolled_output *outputs,
-                                    struct arena *arena, struct arena *scratch)
+static const struct tape *make_tape(struct unrolling *u, const struct unrolled_output *outputs, struct arena *arena,
+                                    struct arena *scratch)
 {
     struct tape *t = arena_new(arena, struct tape);
     uint32_t n;
-    *t = (struct tape){.key = u->key, .n_inputs = u->d->n_inputs, .n_outputs = n_outputs};
+    *t = (struct tape){.key = u->key, .n_inputs = u->d->n_inputs, .n_outputs = u->d->n_outputs};
     for (int i = 0; i < t->n_inputs; i++) {
         t->input_elements[i] = (size_t)type_elements(&u->d->inputs[i]);
         t->first_constant += (uint32_t)t->input_elements[i];
@@ -136,33 +133,17 @@ static const struct tape *make_tape(struct unrolling *u, int n_outputs, const st
     return t;
 }
 
-static bool can_be_unrolled(const struct definition *const *d, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (d[i]->is_data_dependent || d[i]->n_inputs > MAX_TAPE_INPUTS)
-            return false;
-    return true;
-}
-
-const struct tape *tape_make_joint(const struct definition *const *d, int n, uint64_t key, struct arena *arena)
+const struct tape *tape_make(const struct definition *d, uint64_t key, struct arena *arena)
 {
     const struct tape *tape = NULL;
-    if (!can_be_unrolled(d, n))
+    if (d->is_data_dependent || d->n_inputs > MAX_TAPE_INPUTS)
         return NULL;
     ARENA(scratch);
     struct unrolling u;
-    struct unrolled_output *outputs = arena_array(&scratch, struct unrolled_output, n * MAX_OUTPUTS);
-    int n_outputs = 0;
-    unrolling_init(&u, d[0], key, &scratch);
-    for (int i = 0; i < n; n_outputs += d[i++]->n_outputs)
-        unroll_definition(&u, d[i], outputs + n_outputs);
+    struct unrolled_output *outputs = arena_array(&scratch, struct unrolled_output, d->n_outputs);
+    unroll_definition(&u, d, key, &scratch, outputs);
     if (!u.is_too_large)
-        tape = make_tape(&u, n_outputs, outputs, arena, &scratch);
+        tape = make_tape(&u, outputs, arena, &scratch);
     unrolling_free(&u);
     return tape;
-}
-
-const struct tape *tape_make(const struct definition *d, uint64_t key, struct arena *arena)
-{
-    return tape_make_joint(&d, 1, key, arena);
 }

@@ -20,7 +20,6 @@ struct tape {
     uint32_t n_values, n_constants, first_constant;   // values: inputs, constants, then computed ones
     size_t input_elements[MAX_TAPE_INPUTS];
     const uint64_t *constants;
-    const double *real_constants;   // the same
     const struct run *runs;
     const size_t *output_elements;
     const uint16_t *const *outputs;   // of every output the values of its entries

@@ -3,11 +3,9 @@
 
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
-#include "expressions/f64_functions.h"
 #include <string.h>
 
 enum { MAX_TAPE_VALUES = 1 << 14, MAX_TAPE_OPERANDS = 1 << 18 };
-static const struct constant zero = {0, 0}, one = {1, 1};
 
 static uint32_t add_value(struct unrolling *u, const struct value *value)
 {
@@ -18,24 +16,19 @@ static uint32_t add_value(struct unrolling *u, const struct value *value)
     return (uint32_t)u->values.count - 1;
 }
 
-static bool is_same_constant(const struct constant *a, const struct constant *b)
-{
-    return a->field == b->field && memcmp(&a->real, &b->real, sizeof a->real) == 0;
-}
-
-static uint32_t add_constant(struct unrolling *u, struct constant constant)
+static uint32_t add_constant(struct unrolling *u, uint64_t constant)
 {
     for (size_t i = 0; i < u->constants.count; i++)
-        if (is_same_constant(&u->values.items[u->constants.items[i]].constant, &constant))
+        if (u->values.items[u->constants.items[i]].constant == constant)
             return u->constants.items[i];
     uint32_t added = add_value(u, &(struct value){.is_constant = true, .constant = constant});
     vec_push(&u->constants, added);
     return added;
 }
 
-static bool is_constant(const struct unrolling *u, uint32_t value, struct constant constant)
+static bool is_constant(const struct unrolling *u, uint32_t value, uint64_t constant)
 {
-    return u->values.items[value].is_constant && is_same_constant(&u->values.items[value].constant, &constant);
+    return u->values.items[value].is_constant && u->values.items[value].constant == constant;
 }
 
 static bool is_equal_computation(const void *owner, uint32_t id, const void *key)
@@ -78,14 +71,9 @@ static uint32_t value_at(const struct unrolling *u, int64_t tensor, int64_t offs
     return tensor < n_inputs ? u->first_of_input[tensor] + (uint32_t)offset : u->stages[tensor - n_inputs][offset];
 }
 
-static struct constant lowest_constant(const struct unrolling *u)
-{
-    return (struct constant){lowest(u->key), -INFINITY};
-}
-
 static uint32_t value_outside(struct unrolling *u, const struct expr_node *read)
 {
-    return add_constant(u, read->b == OUTSIDE_LOWEST ? lowest_constant(u) : zero);
+    return add_constant(u, read->b == OUTSIDE_LOWEST ? lowest(u->key) : 0);
 }
 
 static uint32_t unroll_read(struct unrolling *u, const struct expr_node *n)
@@ -102,12 +90,6 @@ static uint32_t unroll_read(struct unrolling *u, const struct expr_node *n)
     return value_at(u, n->value, offset);
 }
 
-static struct constant apply_to_constants(const struct unrolling *u, enum scalar_function fn, const struct constant *a,
-                                          const struct constant *b, const struct constant *c)
-{
-    return (struct constant){apply(u->key, fn, a->field, b->field, c->field), f64_apply(fn, a->real, b->real, c->real)};
-}
-
 static uint32_t apply_to_values(struct unrolling *u, enum scalar_function fn, const uint32_t *x)
 {
     const struct value *v = u->values.items;
@@ -116,11 +98,11 @@ static uint32_t apply_to_values(struct unrolling *u, enum scalar_function fn, co
     for (int i = 0; i < arity; i++)
         are_constant = are_constant && v[x[i]].is_constant;
     if (are_constant)
-        return add_constant(u, apply_to_constants(u, fn, &v[x[0]].constant, arity > 1 ? &v[x[1]].constant : &zero,
-                                                  arity > 2 ? &v[x[2]].constant : &zero));
+        return add_constant(
+            u, apply(u->key, fn, v[x[0]].constant, arity > 1 ? v[x[1]].constant : 0, arity > 2 ? v[x[2]].constant : 0));
     if (fn == FN_DIV && v[x[1]].is_constant) {
-        struct constant inverse = {field_inverse(v[x[1]].constant.field), 1 / v[x[1]].constant.real};
-        return add_computed(u, ACTION_APPLY, FN_MUL, (uint32_t[]){x[0], add_constant(u, inverse)}, 2);
+        uint32_t inverse = add_constant(u, field_inverse(v[x[1]].constant));
+        return add_computed(u, ACTION_APPLY, FN_MUL, (uint32_t[]){x[0], inverse}, 2);
     }
     return add_computed(u, ACTION_APPLY, fn, x, (uint32_t)arity);
 }
@@ -142,7 +124,7 @@ static void push_term(struct unrolling *u, enum scalar_function fn, uint32_t a, 
         u->is_too_large = true;
         return;
     }
-    if (fn == FN_ADD && (is_constant(u, a, zero) || is_constant(u, b, zero)))
+    if (fn == FN_ADD && (is_constant(u, a, 0) || is_constant(u, b, 0)))
         return;
     vec_push(&u->stack, a);
     if (fn == FN_ADD)
@@ -167,7 +149,7 @@ static void push_terms(struct unrolling *u, enum scalar_function fn, expr e)
         push_term(u, fn, a, unroll(u, n->b));
     } else {
         uint32_t a = unroll(u, e);
-        push_term(u, fn, a, fn == FN_ADD ? add_constant(u, one) : a);
+        push_term(u, fn, a, fn == FN_ADD ? add_constant(u, 1) : a);
     }
 }
 
@@ -176,7 +158,7 @@ static uint32_t add_sum(struct unrolling *u, uint32_t *factors, uint32_t n)
 {
     bool is_plain = true;
     for (uint32_t i = 1; i < n; i += 2)
-        is_plain = is_plain && is_constant(u, factors[i], one);
+        is_plain = is_plain && is_constant(u, factors[i], 1);
     for (uint32_t i = 0; is_plain && i < n / 2; i++)
         factors[i] = factors[2 * i];
     return add_computed(u, is_plain ? ACTION_SUM : ACTION_PRODUCT_SUM, FN_ADD, factors, is_plain ? n / 2 : n);
@@ -191,24 +173,18 @@ static bool are_constant(const struct unrolling *u, const uint32_t *values, uint
 }
 
 // The sum of products of constants: how many entries a window has inside, say.
-static struct constant sum_of_constants(const struct unrolling *u, const uint32_t *factors, uint32_t n)
+static uint64_t sum_of_constants(const struct unrolling *u, const uint32_t *factors, uint32_t n)
 {
-    struct constant sum = zero;
-    for (uint32_t i = 0; i + 1 < n; i += 2) {
-        const struct constant *a = &u->values.items[factors[i]].constant,
-                              *b = &u->values.items[factors[i + 1]].constant;
-        sum.field = field_add(sum.field, field_mul(a->field, b->field));
-        sum.real += a->real * b->real;
-    }
+    const struct value *v = u->values.items;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i + 1 < n; i += 2)
+        sum = field_add(sum, field_mul(v[factors[i]].constant, v[factors[i + 1]].constant));
     return sum;
 }
 
-static struct constant identity_of(const struct unrolling *u, enum scalar_function fn)
+static uint64_t identity_of(const struct unrolling *u, enum scalar_function fn)
 {
-    return fn == FN_ADD   ? zero
-           : fn == FN_MUL ? one
-           : fn == FN_MAX ? lowest_constant(u)
-                          : (struct constant){highest(u->key), INFINITY};
+    return fn == FN_ADD ? 0 : fn == FN_MUL ? 1 : fn == FN_MAX ? lowest(u->key) : highest(u->key);
 }
 
 static uint32_t unroll_reduce(struct unrolling *u, expr e, enum scalar_function fn)
@@ -229,11 +205,6 @@ static uint32_t unroll_reduce(struct unrolling *u, expr e, enum scalar_function 
     return result;
 }
 
-static uint32_t add_integer(struct unrolling *u, int64_t value)
-{
-    return add_constant(u, (struct constant){field_from_int(value), (double)value});
-}
-
 static uint32_t unroll(struct unrolling *u, expr e)
 {
     const struct expr_node *n = &u->d->nodes.items[e];
@@ -241,7 +212,7 @@ static uint32_t unroll(struct unrolling *u, expr e)
         return 0;
     switch ((enum expr_kind)n->kind) {
     case EXPR_REAL:
-        return add_constant(u, (struct constant){field_from_real(n->real), n->real});
+        return add_constant(u, field_from_real(n->real));
     case EXPR_READ:
         return unroll_read(u, n);
     case EXPR_APPLY:
@@ -251,7 +222,7 @@ static uint32_t unroll(struct unrolling *u, expr e)
     case EXPR_SELECT:
         return unroll(u, index_value(u->d, n->a, u->variables) >= 0 ? n->b : n->c);
     default:
-        return add_integer(u, index_value(u->d, n->a, u->variables));
+        return add_constant(u, field_from_int(index_value(u->d, n->a, u->variables)));
     }
 }
 
@@ -282,15 +253,11 @@ static void add_inputs(struct unrolling *u)
     }
 }
 
-void unrolling_init(struct unrolling *u, const struct definition *d, uint64_t key, struct arena *scratch)
+void unroll_definition(struct unrolling *u, const struct definition *d, uint64_t key, struct arena *scratch,
+                       struct unrolled_output *ret_outputs)
 {
     *u = (struct unrolling){.d = d, .scratch = scratch, .key = key};
     add_inputs(u);
-}
-
-void unroll_definition(struct unrolling *u, const struct definition *d, struct unrolled_output *ret_outputs)
-{
-    u->d = d;
     u->variables = arena_array(u->scratch, int64_t, d->extents.count);
     u->stages = arena_array(u->scratch, uint32_t *, d->n_stages);
     for (int i = 0; i < d->n_stages; i++)

@@ -5,17 +5,12 @@
 #include "expressions/definition.h"
 #include "expressions/evaluation/tape_code.h"
 
-// One number in both domains.
-struct constant {
-    uint64_t field;
-    double real;
-};
 struct value {
     bool is_constant;
     uint8_t action, fn;
     uint16_t level;          // 0: inputs and constants
     uint32_t first, count;   // operands
-    struct constant constant;
+    uint64_t constant;
     uint32_t number;   // in the tape
 };
 struct unrolling {
@@ -28,7 +23,7 @@ struct unrolling {
     VEC(uint32_t) constants;   // among the values
     int64_t *variables;
     uint32_t first_of_input[MAX_TAPE_INPUTS];
-    uint32_t **stages;       // the values of the entries of each stage of `d` so far
+    uint32_t **stages;       // the values of the entries of each stage so far
     struct table computed;   // values: what is computed twice is one
     bool is_too_large;
 };
@@ -37,8 +32,7 @@ struct unrolled_output {
     const uint32_t *values;
 };
 
-// Starts with the inputs of `d`, which all that is unrolled has. What is unrolled lives in `scratch`.
-void unrolling_init(struct unrolling *u, const struct definition *d, uint64_t key, struct arena *scratch);
-// Adds what `d` computes, unless that is too large, which the unrolling says then.
-void unroll_definition(struct unrolling *u, const struct definition *d, struct unrolled_output *ret_outputs);
+// What `d` computes, in `scratch`, unless that is too large, which the unrolling says then.
+void unroll_definition(struct unrolling *u, const struct definition *d, uint64_t key, struct arena *scratch,
+                       struct unrolled_output *ret_outputs);
 void unrolling_free(struct unrolling *u);

@@ -379,11 +379,7 @@ static void run_on_reals(struct evaluation_cache *c, struct call *call, const vo
 {
     const double *in[] = {inputs[0], inputs[1]};
     double *out[] = {outputs[0], outputs[1]};
-    const struct tape *tape = tape_of(c, call);
-    if (tape)
-        tape_run_f64(tape, in, out, &c->scratch);
-    else
-        evaluate_plan_f64(plan_of(c, call), in, out, &c->scratch);
+    evaluate_plan_f64(plan_of(c, call), in, out, &c->scratch);
 }
 
 // Inputs are asked for twice: only when all are computed do the rows of variables stay where they are.

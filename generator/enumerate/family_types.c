@@ -195,55 +195,6 @@ const struct signature *lookup_signature(struct lookup *l, int instance, const s
 
 // --- all applications to some types ----------------------------------------------------------------------------------
 
-struct joint_tape {
-    uint32_t count;
-    const struct meaning **parts;
-    const struct tape *tape;
-};
-
-static bool has_parts(const void *owner, uint32_t id, const void *key)
-{
-    const struct family_types *u = owner;
-    const struct joint_tape *known = &u->joint_tapes.items[id], *asked = key;
-    return known->count == asked->count && memcmp(known->parts, asked->parts, asked->count * sizeof *asked->parts) == 0;
-}
-
-static const struct tape *make_joint_tape(struct family_types *u, const struct joint_tape *joint)
-{
-    const struct definition *definitions[MAX_INSTANCES];
-    for (uint32_t i = 0; i < joint->count; i++) {
-        if (!joint->parts[i]->tape)
-            return NULL;
-        definitions[i] = &joint->parts[i]->definition;
-    }
-    return tape_make_joint(definitions, (int)joint->count, u->seed, &u->arena);
-}
-
-static const struct tape *find_or_make_joint(struct family_types *u, const struct applications *all)
-{
-    const struct meaning *parts[MAX_INSTANCES];
-    struct joint_tape joint = {all->count, parts, NULL};
-    for (uint32_t i = 0; i < all->count; i++)
-        parts[i] = all->items[i].signature->meaning;
-    uint64_t hash = hash_bytes(parts, all->count * sizeof *parts, 0);
-    uint32_t found = table_find(&u->by_joint, hash, has_parts, u, &joint);
-    if (found != TABLE_NONE)
-        return u->joint_tapes.items[found].tape;
-    joint.parts = arena_copy_array(&u->arena, parts, all->count);
-    joint.tape = make_joint_tape(u, &joint);
-    table_insert(&u->by_joint, hash, (uint32_t)u->joint_tapes.count);
-    vec_push(&u->joint_tapes, joint);
-    return joint.tape;
-}
-
-static const struct tape *joint_tape_of(struct family_types *u, const struct applications *all)
-{
-    const struct tape *tape;
-#pragma omp critical(family_types)
-    tape = find_or_make_joint(u, all);
-    return tape;
-}
-
 static bool is_allowed(const struct instance *in, const struct gen_type *b, int kind)
 {
     bool wants_leaf =
@@ -266,10 +217,8 @@ static const struct applications *make_applications(struct lookup *l, const stru
             all.n_outputs += (uint32_t)s->n_outputs;
         }
     }
-    if (all.count) {
+    if (all.count)
         all.items = arena_copy_array(&l->kept, found, all.count);
-        all.tape = joint_tape_of(l->family_types, &all);
-    }
     return arena_copy(&l->kept, &all, sizeof all, _Alignof(struct applications));
 }
 
@@ -292,12 +241,8 @@ const struct applications *lookup_applications(struct lookup *l, const struct ge
 void lookup_evaluate_all(struct lookup *l, const struct applications *all, const uint64_t *a, const uint64_t *b,
                          uint64_t *const *outputs)
 {
-    const uint64_t *inputs[2] = {a, b};
-    if (all->tape)
-        tape_run(all->tape, inputs, outputs, &l->scratch);
-    else
-        for (uint32_t i = 0; i < all->count; i++)
-            lookup_evaluate(l, all->items[i].signature, a, b, outputs + all->items[i].first_output);
+    for (uint32_t i = 0; i < all->count; i++)
+        lookup_evaluate(l, all->items[i].signature, a, b, outputs + all->items[i].first_output);
 }
 
 void lookup_evaluate(struct lookup *l, const struct signature *s, const uint64_t *a, const uint64_t *b,
@@ -365,8 +310,6 @@ void family_types_free(struct family_types *u)
     table_free(&u->by_type);
     table_free(&u->by_signature);
     table_free(&u->by_meaning);
-    table_free(&u->by_joint);
-    vec_free(&u->joint_tapes);
     arena_free(&u->arena);
     arena_free(&u->draft_arena);
 }

@@ -34,7 +34,6 @@ struct meaning {
     const struct tape *tape;   // NULL: too large, there is a plan
     const struct evaluation_plan *plan;
 };
-struct joint_tape;
 struct family_types {
     const struct family *family;
     uint64_t seed;
@@ -44,16 +43,14 @@ struct family_types {
     VEC(struct gen_type *) types;
     VEC(struct signature *) signatures;
     VEC(struct meaning *) meanings;
-    VEC(struct joint_tape) joint_tapes;
-    struct table by_type, by_signature, by_meaning, by_joint;
+    struct table by_type, by_signature, by_meaning;
     const uint64_t *random;   // of family_types_draw
     struct constant {
         const struct gen_type *type;   // NULL: an input, or ill-typed
         const uint64_t *data;
     } constants[MAX_LEAVES];
 };
-// The well-typed applications to arguments of two types, or of one. Together they are one tape, which computes what
-// they share (a convolution with and without an activation) once.
+// The well-typed applications to arguments of two types, or of one.
 struct typed_application {
     uint32_t instance, first_output;   // among the outputs of all
     const struct signature *signature;
@@ -61,7 +58,6 @@ struct typed_application {
 struct applications {
     const struct typed_application *items;
     uint32_t count, n_outputs;
-    const struct tape *tape;   // NULL: too large, the signatures are evaluated one by one
 };
 // The kind of an application decides, beside the types, which operators may be applied.
 enum application_kind { SECOND_ORDER = 1, FIRST_IS_NODE = 2, SECOND_IS_NODE = 4, APPLICATION_KINDS = 8 };

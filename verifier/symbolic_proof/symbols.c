@@ -1,6 +1,7 @@
 // Symbols, which have no value in a family, and what equations of sizes make of them.
 #include "verifier/symbolic_proof/symbols.h"
 
+#include "core/numbers/integers.h"
 #include "operators/traits.h"
 
 // --- symbols ---------------------------------------------------------------------------------------------------------
@@ -171,11 +172,6 @@ poly family_remembered_cut(struct family *f, uint32_t variable, int axis)
 
 // --- equations of symbols --------------------------------------------------------------------------------------------
 
-static int64_t largest_divisor(int64_t a, int64_t b)
-{
-    return b == 0 ? (a < 0 ? -a : a) : largest_divisor(b, a % b);
-}
-
 // Sizes are no less than 1, so that a factor of all monomials is none of an equation.
 static poly without_common_factor(struct family *f, poly a)
 {
@@ -183,7 +179,7 @@ static poly without_common_factor(struct family *f, poly a)
     poly quotient;
     int64_t divisor = 0;
     for (uint32_t i = 0; i < v.n; i++)
-        divisor = largest_divisor(divisor, v.monomials[i].factor);
+        divisor = greatest_common_divisor(divisor, v.monomials[i].factor);
     if (divisor > 1 && poly_divide(f->polys, a, poly_const(f->polys, divisor), &quotient))
         return without_common_factor(f, quotient);
     for (uint32_t j = 0; v.n && j < v.monomials[0].n; j++) {

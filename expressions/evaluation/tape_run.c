@@ -1,4 +1,4 @@
-// The tape's loop over the prime field: sums of products are reduced once.
+// One loop for each run of a tape: sums of products are reduced once.
 #include "expressions/evaluation/tape.h"
 
 #include "core/memory/arena.h"
@@ -93,8 +93,49 @@ static void reduce_values(const struct tape *t, const struct run *r, uint64_t *v
     }
 }
 
-#define SCALAR uint64_t
-#define APPLY(t, fn, a, b, c) apply((t)->key, fn, a, b, c)
-#define CONSTANTS(t) (t)->constants
-#define TAPE_RUN tape_run
-#include "expressions/evaluation/tape_run.inc"
+// One loop for each function, so that `apply` dissolves in it.
+static void apply_to_run(const struct tape *t, const struct run *r, uint64_t *v)
+{
+    const uint16_t *o = r->operands;
+    int arity = function_arity((enum scalar_function)r->fn), b = arity > 1, c = arity > 2 ? 2 : 0;
+    switch ((enum scalar_function)r->fn) {
+#define FUNCTION(enumerator, name, function_arity, c_expression)                                                       \
+    case FN_##enumerator:                                                                                              \
+        for (uint32_t i = 0; i < r->n; i++, o += arity)                                                                \
+            v[r->first + i] = apply(t->key, FN_##enumerator, v[o[0]], v[o[b]], v[o[c]]);                               \
+        break;
+#include "expressions/functions.def"
+#undef FUNCTION
+    case FN_COUNT:
+        break;
+    }
+}
+
+void tape_run(const struct tape *t, const uint64_t *const *inputs, uint64_t *const *outputs, struct arena *scratch)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    uint64_t *v = arena_alloc(scratch, t->n_values * sizeof *v, _Alignof(uint64_t)), *at = v;
+    for (int i = 0; i < t->n_inputs; at += t->input_elements[i++])
+        memcpy(at, inputs[i], t->input_elements[i] * sizeof *v);
+    if (t->n_constants)
+        memcpy(at, t->constants, t->n_constants * sizeof *v);
+    for (int i = 0; i < t->n_runs; i++)
+        switch ((enum action)t->runs[i].action) {
+        case ACTION_APPLY:
+            apply_to_run(t, &t->runs[i], v);
+            break;
+        case ACTION_REDUCE:
+            reduce_values(t, &t->runs[i], v, scratch);
+            break;
+        case ACTION_SUM:
+            sum_values(&t->runs[i], v);
+            break;
+        case ACTION_PRODUCT_SUM:
+            sum_products(&t->runs[i], v);
+            break;
+        }
+    for (int i = 0; i < t->n_outputs; i++)
+        for (size_t k = 0; k < t->output_elements[i]; k++)
+            outputs[i][k] = v[t->outputs[i][k]];
+    arena_release(scratch, mark);
+}
