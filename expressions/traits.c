@@ -244,7 +244,6 @@ static bool inputs_have_one_rank(const struct definition *d)
     return true;
 }
 
-#define ALL_INPUTS UINT32_MAX
 unsigned definition_traits(const struct definition *d)
 {
     bool keeps_first = d->n_inputs > 0 && outputs_have_rank(d, d->inputs[0].rank);
@@ -265,7 +264,5 @@ unsigned definition_traits(const struct definition *d)
     traits |= is_met_in_stages(d, asks_whether_number) ? TRAIT_ASKS_NUMBER : 0;
     traits |= definition_divides(d) ? TRAIT_DIVIDES : 0;
     traits |= definition_is_partial(d, 0) ? TRAIT_PARTIAL : 0;
-    traits |= definition_is_positive(d, 0) ? TRAIT_POSITIVE : 0;
-    traits |= definition_is_positive(d, ALL_INPUTS) ? TRAIT_KEEPS_POSITIVE : 0;
     return traits;
 }

@@ -21,14 +21,12 @@ enum trait {
     TRAIT_ASKS_NUMBER = 4096,       // asks whether an entry is a number
     TRAIT_DIVIDES = 8192,           // applies a function that is not defined everywhere
     TRAIT_PARTIAL = 16384,          // to what may be outside of its domain, where attributes are positive
-    TRAIT_POSITIVE = 32768,         // all entries are above 0, where attributes are positive
-    TRAIT_KEEPS_POSITIVE = 65536,   // where those of all inputs are
 };
 // An operator has a trait of the first kind when all of its definitions have it, one of the second when one has.
 enum {
     TRAITS_OF_SOME =
         TRAIT_ADDS | TRAIT_SUBTRACTS | TRAIT_SUMS | TRAIT_CONVERTS | TRAIT_ASKS_NUMBER | TRAIT_DIVIDES | TRAIT_PARTIAL,
-    TRAITS_OF_ALL = (TRAIT_ADDS - 1) | TRAIT_POSITIVE | TRAIT_KEEPS_POSITIVE,
+    TRAITS_OF_ALL = TRAIT_ADDS - 1,
 };
 
 unsigned definition_traits(const struct definition *d);

@@ -22,7 +22,6 @@ struct operator_traits {
     unsigned plain;                          // without an activation
     unsigned activated;                      // with any; as `plain` for who takes none
     int8_t input_ranks[MOST_KNOWN_INPUTS];   // the one rank that the input can have, or RANK_OPEN
-    uint16_t positive_inputs;                // those of which one that is positive makes all defined, one bit each
     uint16_t inputs_of_other_types;          // those that may have another element type than the output, one bit each
     uint16_t inputs_of_floats;               // those that may have floating-point numbers, one bit each
     uint8_t output_type;                     // the one that it makes of inputs of any other, or DTYPE_NONE

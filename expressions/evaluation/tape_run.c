@@ -1,5 +1,5 @@
-// One loop for each run of a tape: sums of products are reduced once.
-#include "expressions/evaluation/tape.h"
+// Sums of products are reduced once; other functions are applied run by run.
+#include "expressions/evaluation/tape_run.h"
 
 #include "core/memory/arena.h"
 #include "expressions/evaluation/tape_code.h"

@@ -202,7 +202,6 @@ static void fill_probe(struct random *r, const struct operator* op, bool activat
 struct findings {
     unsigned of_all, of_some;
     unsigned ranks[MOST_INPUTS];    // sets
-    unsigned positive_inputs;       // a set
     unsigned other_types, floats;   // likewise
     uint64_t output_types;          // a set
     int n;
@@ -250,8 +249,7 @@ static unsigned traits_of_kind(struct definition *d, struct probe *p, struct fin
     return (is_kernel ? TRAIT_IS_KERNEL : 0) | kind_of(d, &p->a.call, f);
 }
 
-#define SIGN_TRAITS (unsigned)(TRAIT_POSITIVE | TRAIT_KEEPS_POSITIVE)
-// Attributes at which nothing is said of signs say nothing against them.
+// Attributes at which nothing is said of signs say nothing against a function's domain.
 static bool has_positive_reals(const struct probe *p)
 {
     for (int i = 0; i < operator_n_attributes(p->a.call.op); i++)
@@ -289,9 +287,7 @@ static void note_definition(struct definition *d, struct probe *p, struct findin
     unsigned traits = definition_traits(d);
     if (!f->broken_promise && p->scale == &scales[0])
         f->broken_promise = operator_broken_promise(&p->a.call, d->arena);
-    traits = has_positive_reals(p) ? traits : (traits & ~(unsigned)TRAIT_PARTIAL) | SIGN_TRAITS;
-    for (int i = 0; i < MOST_INPUTS && has_positive_reals(p); i++)
-        f->positive_inputs &= definition_is_partial(d, 1u << i) ? ~(1u << i) : UINT32_MAX;
+    traits &= has_positive_reals(p) ? UINT32_MAX : ~(unsigned)TRAIT_PARTIAL;
     unsigned repeated = traits & TRAIT_ENTRY_BY_ENTRY ? operator_repeated_traits(&p->a.call, d->arena) : 0;
     f->of_all &= traits | repeated | traits_of_kind(d, p, f);
     f->of_some |= traits & TRAITS_OF_SOME;
@@ -349,8 +345,7 @@ static const char *what_is_of_no_form(const struct operator* op, const struct fi
 static struct findings find_traits(const struct operator* op, bool activates)
 {
     struct findings f = {.of_all = TRAITS_OF_ALL | TRAIT_IS_KERNEL | TRAIT_MULTIPLIES_MATRICES | TRAIT_IDEMPOTENT |
-                                   TRAIT_INVOLUTION,
-                         .positive_inputs = UINT32_MAX};
+                                   TRAIT_INVOLUTION};
     if (!op->define)
         return (struct findings){0};
     for (size_t i = 0; i < sizeof scales / sizeof *scales && op->min_inputs <= MOST_INPUTS; i++)
@@ -414,8 +409,8 @@ static void print_traits(const struct operator* op, const struct findings *plain
         bool is_one = __builtin_popcount(plain->ranks[i]) == 1;
         printf("%s%d", i ? ", " : "", is_one ? __builtin_ctz(plain->ranks[i]) : RANK_OPEN);
     }
-    printf("}, %#x, %#x, %#x, %d},   // %s\n", plain->positive_inputs & ((1u << MOST_INPUTS) - 1),
-           of_all_inputs(op, plain->other_types), of_all_inputs(op, plain->floats), output_type(op, plain), op->name);
+    printf("}, %#x, %#x, %d},   // %s\n", of_all_inputs(op, plain->other_types), of_all_inputs(op, plain->floats),
+           output_type(op, plain), op->name);
 }
 
 int main(void)

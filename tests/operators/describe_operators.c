@@ -130,8 +130,6 @@ static void describe_set(struct text *out, unsigned traits)
                  {TRAIT_ASKS_NUMBER, "asks whether a number"},
                  {TRAIT_DIVIDES, "divides"},
                  {TRAIT_PARTIAL, "partial"},
-                 {TRAIT_POSITIVE, "positive"},
-                 {TRAIT_KEEPS_POSITIVE, "keeps positive"},
                  {TRAIT_IS_KERNEL, "kernel"},
                  {TRAIT_MULTIPLIES_MATRICES, "multiplies matrices"},
                  {TRAIT_IDEMPOTENT, "once for twice"},

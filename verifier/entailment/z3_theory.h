@@ -10,8 +10,8 @@
 
 struct theory;
 
-// The properties as sentences, made once for all threads, without those that cancel a function that is not defined
-// everywhere (text/functions.h). `properties` must stay.
+// The properties as sentences, made once for all threads, without those with functions that are not defined everywhere
+// (text/numbers.h). `properties` must stay.
 struct axioms {
     const struct property_set *properties;
     struct logic logic;

@@ -6,7 +6,6 @@
 #include "verifier/rules/abduction.h"
 #include "verifier/rules/certificate.h"
 #include "verifier/testing/random_trials.h"
-#include "verifier/text/functions.h"
 #include "verifier/text/numbers.h"
 
 // The means by which a rule is judged.
@@ -22,7 +21,7 @@ struct provers {
 // `part` of Z3's steps is all that it may take.
 static void derive(const struct provers *p, const struct equation *eq, unsigned part, struct rule_report *report)
 {
-    report->has_entailment = p->theory && text_is_of_real_numbers(eq) && text_keeps_domains(eq);
+    report->has_entailment = p->theory && text_is_of_real_numbers(eq) && text_is_defined_everywhere(eq);
     if (!report->has_entailment)
         return;
     double before = report->entailment.seconds;
@@ -41,7 +40,7 @@ static void prove_with_symbols(const struct provers *p, const struct equation *e
 
 static const char *law_of(const struct equation *eq)
 {
-    return text_is_of_real_numbers(eq) && text_has_element_types(eq) ? law_of_equation(eq) : NULL;
+    return text_has_element_types(eq) ? law_of_equation(eq) : NULL;
 }
 
 static bool has_argument(const struct rule_report *report)
@@ -98,7 +97,7 @@ static bool is_proved_with(const struct provers *p, const struct found_condition
 static bool is_proved_with_what_suffices(const struct provers *p, struct rule_report *report)
 {
     struct equation eq = equation_of_rule(&report->proved);
-    if (!p->theory || !text_is_of_real_numbers(&eq) || !text_keeps_domains(&eq))
+    if (!p->theory || !text_is_of_real_numbers(&eq) || !text_is_defined_everywhere(&eq))
         return false;
     struct judge *judge = report->outcome == RULE_REFUTED ? p->judge : NULL;
     struct found_condition sufficient = find_sufficient_condition(p->theory, judge, &report->proved, p->arena);

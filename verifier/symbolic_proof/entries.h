@@ -6,5 +6,5 @@
 struct family;
 struct z3_session;
 
-// False: they are of another form, or it is not known. Asks nothing of domains before (S8).
+// False: they are of another form, or it is not known.
 bool entries_are_equal(struct family *f, struct z3_session *session);

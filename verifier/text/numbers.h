@@ -1,9 +1,11 @@
 // Equations of real numbers, as their text says: what is proved says nothing of others. Integers overflow, and their
-// quotients are cut off; where they are moved alone they are what real numbers are.
+// quotients are cut off.
 #pragma once
 #include "instances/equation.h"
 
-// Does the text say that both sides of each output have one element type, whatever those of variables are?
+// Are both sides of each output floating-point numbers of one type, whatever those of variables are?
 bool text_has_element_types(const struct equation *eq);
-// Is nothing computed with integers, made one, infinite by a number in the text, or asked whether it is a number?
+// Are all numbers floating-point ones, and is none infinite by the text, or asked whether it is a number?
 bool text_is_of_real_numbers(const struct equation *eq);
+// Does each function that is not defined everywhere have arguments inside of its domain, whatever entries are?
+bool text_is_defined_everywhere(const struct equation *eq);
