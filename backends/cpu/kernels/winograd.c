@@ -96,6 +96,7 @@ static void list_others(const struct tile_definition *d, choice_list *list)
     }
 }
 
+// Images of two small blocks may do better with one, for which weights are read once.
 static void list_of(const struct tile_definition *d, choice_list *list)
 {
     int64_t pixels = d->images * d->result_height * d->result_width;
@@ -107,7 +108,10 @@ static void list_of(const struct tile_definition *d, choice_list *list)
         list_others(d, list);
         return;
     }
+    int64_t all = winograd_tiles(d, &(struct winograd_schedule){4, FEW_TILES});
     add_choice(list, d, PRECISION_INEXACT, 4, FEW_TILES);
+    if (all > FEW_TILES && all <= 2 * FEW_TILES)
+        add_choice(list, d, PRECISION_INEXACT, 4, all);
     if (d->channels >= MANY_CHANNELS && pixels > 4 * 4 * 2 * FEW_TILES)
         add_choice(list, d, PRECISION_INEXACT, 4, MORE_TILES);
     if (d->result_height <= SMALL_IMAGE && d->result_width <= SMALL_IMAGE)
