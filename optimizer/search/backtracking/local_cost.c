@@ -11,12 +11,8 @@
 // Steps by turns: readers (bias, residual, activation), and what is read (producers that a backend may fuse into them).
 #define STEPS 5
 #define ENOUGH_MEMBERS 24   // no step begins with so many. Whole steps only: so equal surroundings stay equal
-#define WIDER 2             // times so many steps, where a rewrite is priced widely,
-#define MANY_MEMBERS 96     // and so many members
 #define MAX_WORDS ((size_t)1 << 23)
-#define MAX_READERS 8        // a tensor with more readers is a border
-#define MAX_PATH_NODES 128   // looked at, at most, for a path that leads back in
-#define NO_READER UINT32_MAX
+#define MAX_READERS 8   // a tensor with more readers is a border
 
 enum { WORD_LEAF = -1, WORD_BEFORE = -2, WORD_AFTER = -3 };
 
@@ -31,8 +27,6 @@ void scribe_free(struct scribe *s)
     vec_free(&s->is_member);
     vec_free(&s->places);
     vec_free(&s->members);
-    vec_free(&s->path.is_seen);
-    vec_free(&s->path.nodes);
     spelling_free(&s->signature);
     spelling_free(&s->graph_words);
     ordering_free(&s->ordering);
@@ -121,64 +115,6 @@ static void add_what_is_read(struct scribe *p, const struct rewrite *r)
         }
 }
 
-static void see(struct scribe *p, node_id n, uint32_t reader)
-{
-    if (p->path.is_seen.items[n] == p->path.generation)
-        return;
-    p->path.is_seen.items[n] = p->path.generation;
-    vec_push(&p->path.nodes, ((struct path_node){n, reader}));
-}
-
-static void add_path(struct scribe *p, const struct graph *g, uint32_t last)
-{
-    for (; last != NO_READER; last = p->path.nodes.items[last].reader)
-        add_member(p, g, p->path.nodes.items[last].node);
-}
-
-// Is there a member that this node depends on, not before `first`? The nodes on a shortest way to it become members.
-static void add_way_back(struct scribe *p, const struct rewrite *r, node_id from, node_id first)
-{
-    p->path.generation++;
-    vec_clear(&p->path.nodes);
-    see(p, from, NO_READER);
-    for (uint32_t i = 0; i < p->path.nodes.count && i < MAX_PATH_NODES; i++) {
-        node_id n = p->path.nodes.items[i].node;
-        for (uint32_t j = 0; j < r->g->nodes.items[n].n_inputs; j++) {
-            node_id producer = r->g->tensors.items[graph_inputs(r->g, n)[j]].producer;
-            if (is_member(p, producer)) {
-                add_path(p, r->g, i);
-                return;
-            }
-            if (producer > first && !r->index->is_weight[producer])
-                see(p, producer, i);
-        }
-    }
-}
-
-static node_id first_member(const struct scribe *p)
-{
-    node_id first = NO_NODE;
-    for (size_t i = 0; i < p->members.count; i++)
-        first = p->members.items[i] < first ? p->members.items[i] : first;
-    return first;
-}
-
-// Two loops with something else between them, that reads the one and is read by the other, cannot be one. Nodes are in
-// topological order, so what stands before the first member depends on none.
-static void add_paths(struct scribe *p, const struct rewrite *r)
-{
-    node_id first = first_member(p);
-    size_t end = p->members.count;
-    for (size_t i = 0; i < end; i++) {
-        node_id n = p->members.items[i];
-        for (uint32_t j = 0; j < r->g->nodes.items[n].n_inputs; j++) {
-            node_id producer = r->g->tensors.items[graph_inputs(r->g, n)[j]].producer;
-            if (producer > first && !is_member(p, producer) && !r->index->is_weight[producer])
-                add_way_back(p, r, producer, first);
-        }
-    }
-}
-
 static void collect_members(struct scribe *p, const struct rewrite *r)
 {
     vec_clear(&p->members);
@@ -188,14 +124,11 @@ static void collect_members(struct scribe *p, const struct rewrite *r)
         add_variables(p, r);
     else
         add_what_is_read(p, r);
-    int steps = r->is_wide ? STEPS * WIDER : STEPS;
-    size_t enough = r->is_wide ? MANY_MEMBERS : ENOUGH_MEMBERS;
-    for (int step = 0; step < steps && p->members.count < enough; step++)
+    for (int step = 0; step < STEPS && p->members.count < ENOUGH_MEMBERS; step++)
         if (step % 2 == 0)
             grow_down(p, r);
         else
             grow_up(p, r->g);
-    add_paths(p, r);
     order_nodes(&p->ordering, r->index, r->match, p->members.items, p->members.count);
 }
 
@@ -427,8 +360,6 @@ static void begin_generation(struct scribe *p, const struct graph *g)
 {
     while (p->is_member.count < g->nodes.count)
         vec_push(&p->is_member, 0);
-    while (p->path.is_seen.count < g->nodes.count)
-        vec_push(&p->path.is_seen, 0);
     while (p->places.count < g->tensors.count)
         vec_push(&p->places, ((struct place){0}));
     p->generation++;

@@ -2,9 +2,8 @@
 //
 // A backend fuses neighbouring operators, so the cost of a node depends on what stands next to it, but on nothing far
 // away. The neighbourhood of a rewrite is the matched nodes with some steps of readers and of what they read, by turns,
-// as long as they are not many, and where a path leads out of them and back in, that path: it decides what may be
-// fused. The tensors at its border become leaves and outputs. The difference of its cost before and after is an
-// estimate; a graph that the search takes as its best is priced as a whole.
+// as long as they are not many. The tensors at its border become leaves and outputs. The difference of its cost before
+// and after is an estimate; a graph that the search takes as its best is priced as a whole.
 //
 // Models repeat themselves, and neighbourhoods do even more: each is written down as a list of words (operators,
 // attributes, edges by number, types at the border), and one that was priced before is not priced again.
@@ -19,10 +18,6 @@
 struct place {
     uint32_t generation;   // valid when it is the pricer's
     tensor_id tensor;
-};
-struct path_node {
-    node_id node;
-    uint32_t reader;   // which of the nodes seen before reads it
 };
 // What graphs cost that were made of neighbourhoods: different rewrites make equal ones, and many matches share theirs.
 // All scribes have one, at the same time; who is first changes nothing, because costs do not depend on who asks.
@@ -39,11 +34,6 @@ struct scribe {
     VEC(uint32_t) is_member;    // of every node: the generation in which it was one
     VEC(struct place) places;   // of every tensor: where it is in the local graph
     VEC(node_id) members;
-    struct {
-        uint32_t generation;
-        VEC(uint32_t) is_seen;   // of every node: the generation in which it was
-        VEC(struct path_node) nodes;
-    } path;
     struct ordering ordering;
     struct spelling signature;   // of the rewrite that was described last
     struct key_words before;     // its beginning, which is the neighbourhood as it is: how long it is
@@ -75,7 +65,6 @@ struct rewrite {
     const node_id *nodes;
     size_t n_tensors;
     const tensor_id *old, *new;
-    bool is_wide;   // priced with more of what surrounds it: slower, and seldom wrong about what is fused
 };
 // A match applied to a graph, for as long as it takes to ask what it changes: at the end of the block the graph and its
 // arena are as they were. `struct attempt a FREED_BY(attempt_end) = attempt_begin(m, g, scratch);`

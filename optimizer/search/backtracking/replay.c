@@ -146,9 +146,9 @@ static bool apply_ends(struct reuse *u, struct movement *ret_movement)
     return whole_apply(w, edits.items, edits.count, ret_movement) > 0;
 }
 
-// The change where it was found, priced widely and then as a whole: what is wrong there need not be looked for
-// elsewhere, and what gains less than was estimated gains less everywhere. Else all of them together would fail, one
-// alone would not, and equal layers would be rewritten one after the other.
+// The change where it was found, priced as a whole: what is wrong there need not be looked for elsewhere, and what
+// gains less than was estimated gains less everywhere. Else all of them together would fail, one alone would not, and
+// equal layers would be rewritten one after the other.
 static bool is_good_at_first_site(struct reuse *u)
 {
     struct whole *w = u->space->w;
@@ -156,10 +156,10 @@ static bool is_good_at_first_site(struct reuse *u)
     struct rewritten r = state_rewritten(u->space, s);
     struct edit edit = {.rewritten = &r, .site = &u->space->kinds.items[s->kind]->sites.items[0]};
     edit.least = s->least;
-    edit.change = w->refused = states_price_state_widely(u->space, u->found);
+    edit.change = w->refused = states_price_state(u->space, u->found);
     if (!(edit.change < 0) || !whole_would_gain(w, &edit))
         return false;
-    u->share = fmin(w->refused / states_price_state(u->space, u->found), 1);
+    u->share = fmin(w->refused / edit.change, 1);
     return true;
 }
 

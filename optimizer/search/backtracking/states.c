@@ -204,7 +204,7 @@ uint32_t states_make_state(struct state_space *space, uint32_t parent_id, const 
 
 // Grafted into the whole graph, as far as its neighbourhood goes, and taken back: a region alone is wrong about what a
 // backend fuses across its border.
-static double price_at_site(struct whole *w, const struct rewritten *r, const struct site *site, bool is_wide)
+static double price_at_site(struct whole *w, const struct rewritten *r, const struct site *site)
 {
     struct arena_mark arena = arena_mark(w->working.arena);
     struct graph_mark before = graph_mark(&w->working);
@@ -213,7 +213,6 @@ static double price_at_site(struct whole *w, const struct rewritten *r, const st
     LOCAL_ARRAY(tensor_id, new, most);
     LOCAL_ARRAY(node_id, nodes, most);
     struct rewrite rewrite = {&w->working, before.nodes, &w->index, .nodes = nodes, .old = old, .new = new};
-    rewrite.is_wide = is_wide;
     double change = INFINITY;
     rewrite.n_nodes = region_list_replaced(r, site, &w->working, nodes);
     if (region_graft(r, site, &w->working, &rewrite.n_tensors, old, new) && rewrite.n_tensors <= MAX_REPLACED &&
@@ -224,17 +223,17 @@ static double price_at_site(struct whole *w, const struct rewritten *r, const st
     return change;
 }
 
-static double price_at_first_site(struct state_space *space, uint32_t id, bool is_wide)
+static double price_at_first_site(struct state_space *space, uint32_t id)
 {
     const struct state *s = &space->states.items[id];
     struct rewritten r = state_rewritten(space, s);
-    return price_at_site(space->w, &r, &space->kinds.items[s->kind]->sites.items[0], is_wide);
+    return price_at_site(space->w, &r, &space->kinds.items[s->kind]->sites.items[0]);
 }
 
 double states_price_state(struct state_space *space, uint32_t id)
 {
     if (!space->states.items[id].is_priced)
-        states_set_change(space, id, price_at_first_site(space, id, false));
+        states_set_change(space, id, price_at_first_site(space, id));
     return space->states.items[id].change;
 }
 
@@ -242,11 +241,6 @@ void states_set_change(struct state_space *space, uint32_t id, double change)
 {
     space->states.items[id].change = change;
     space->states.items[id].is_priced = true;
-}
-
-double states_price_state_widely(struct state_space *space, uint32_t id)
-{
-    return price_at_first_site(space, id, true);
 }
 
 // Tensors of the region that a node reads which is not there any more.

@@ -46,7 +46,6 @@ uint32_t states_make_state(struct state_space *space, uint32_t parent, const str
                            bool *ret_is_new);
 double states_price_state(struct state_space *space, uint32_t state);   // its `change`, made known
 void states_set_change(struct state_space *space, uint32_t state, double change);
-double states_price_state_widely(struct state_space *space, uint32_t state);
 struct rewritten state_rewritten(const struct state_space *space, const struct state *s);
 // How a node is touched by the chain: closely, when the chain made it or it reads what the chain made; widely, when it
 // only reads or makes a tensor that gained or lost a reader.

@@ -196,27 +196,6 @@ static void equal_graphs_are_priced_once(void **state)
     assert_true(n_asked < f.result.statistics.priced - f.result.statistics.remembered);
 }
 
-// What a part of the graph may be fused into depends on a path that leads out of it and back in, however long.
-static void what_lies_between_is_near(void **state)
-{
-    TEXT(text);
-    struct match_index index FREED_BY(match_index_free);
-    struct scribe scribe;
-    text_add(&text,
-             "(graph (let x (input 0) (f32 4 4)) (let w (weight 0) (f32 4 4)) (let a (tanh x)) (let p0 (matmul a w))");
-    for (int i = 1; i <= 9; i++)
-        text_printf(&text, "(let p%d (matmul p%d w))", i, i - 1);
-    text_add(&text, "(let y (ewadd a p9)) (output y))");
-    FIXTURE(&f, text.chars);
-    match_index_init(&index, &f.g);
-    scribe_init(&scribe, NULL);
-    node_id a = f.g.tensors.items[graph_inputs(&f.g, (node_id)f.g.nodes.count - 1)[0]].producer;
-    struct rewrite rewrite = {.g = &f.g, .n_before = f.g.nodes.count, .index = &index, .n_nodes = 1, .nodes = &a};
-    scribe_describe(&scribe, &rewrite);
-    assert_int_equal(scribe.members.count, 12);
-    scribe_free(&scribe);
-}
-
 // A device on which rewrites of a part seem to gain, and none of the whole does.
 struct deceiver {
     size_t least_nodes;   // of the whole
@@ -384,6 +363,5 @@ RUN_TESTS(TEST(keeps_within_its_memory), TEST(other_threads_have_memory_of_their
           TEST(ends_when_the_work_of_the_budget_is_done), TEST(applies_what_was_found_when_the_work_is_done),
           TEST(patience_is_renewed_by_gains_that_matter), TEST(patience_says_how_much_is_done),
           TEST(different_words_are_spelled_differently), TEST(equal_graphs_are_priced_once),
-          TEST(what_lies_between_is_near), TEST(asks_no_more_where_the_first_gains_nothing),
-          TEST(believes_no_part_that_the_whole_refutes), TEST(prices_anew_what_gained_nothing),
-          TEST(equal_descriptions_have_one_price))
+          TEST(asks_no_more_where_the_first_gains_nothing), TEST(believes_no_part_that_the_whole_refutes),
+          TEST(prices_anew_what_gained_nothing), TEST(equal_descriptions_have_one_price))
