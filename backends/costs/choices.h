@@ -14,7 +14,7 @@ struct choice_limits {
     double enough;
     int patience;
 };
-// The only one without any trial, of several the first that takes least; "" where none can be had. `best` is what the
-// step takes in ways that are not among them, or INFINITY.
+// The only one without any trial, of several the first that takes least, with what its trial said; "" where none can be
+// had. `best` is what the step takes in ways that are not among them, or INFINITY.
 const char *choices_find_best(const choice_list *among, double best, const struct choice_limits *limits,
-                              time_choice_fn *time, void *context);
+                              time_choice_fn *time, void *context, struct step_cost *ret_trial);

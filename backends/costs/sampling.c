@@ -17,10 +17,12 @@ void samples_add(struct samples *s, double seconds, bool is_quiet)
 static bool is_median_known(const double *samples, size_t count)
 {
     double sorted[MOST_SAMPLES];
-    if (count < FEWEST_SAMPLES)
+    if (count < FEWEST_OF_LONG)
         return false;
     memcpy(sorted, samples, count * sizeof *sorted);
     sample_summarize(sorted, count);
+    if (count < FEWEST_SAMPLES && sorted[0] < LONG_RUN)
+        return false;
     if (count < LEAST_SAMPLES)
         return sorted[count - 1] <= (1 + WANTED_UNCERTAINTY) * sorted[0];
     return sample_median_uncertainty(sorted, count) < WANTED_UNCERTAINTY;
@@ -42,7 +44,7 @@ bool samples_suffice(const struct samples *s, size_t most, double best)
 
 bool samples_are_quiet(const struct samples *s)
 {
-    return s->n_quiet >= FEWEST_SAMPLES || s->n_quiet == s->n_all;
+    return s->n_quiet >= FEWEST_SAMPLES || s->n_quiet == s->n_all || is_median_known(s->quiet, s->n_quiet);
 }
 
 struct step_cost samples_cost(struct samples *s, bool by_median)

@@ -3,6 +3,7 @@
 #include "backends/contract/backend.h"
 
 #define FEWEST_SAMPLES 4   // where they are nearly equal, as those of long steps are
+#define FEWEST_OF_LONG 2   // the same of steps that take LONG_RUN
 #define LEAST_SAMPLES 7
 #define MOST_SAMPLES 200
 #define HOPELESS 2   // a choice that takes so many times the best so far is not sampled any more

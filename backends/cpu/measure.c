@@ -4,7 +4,8 @@
 // during which other programs came between (core/system/clock.h), or beside which a piece of known work took longer
 // than usual, do not count. The cost is the lower quartile of the others, as what is still added to some of them was
 // not the step's; sampling ends when their median is known to 3 %, or when the time for a step is spent. A cost with
-// too few samples that count is doubtful.
+// too few samples that count is doubtful. Of long steps, which scatter little, two samples that agree are enough, the
+// run that warms up is one, and ways are told apart by an excerpt (cpu_excerpt).
 //
 // A step that is bound by reading its weights is taken as a share of a read of known size that alternates with it
 // (memory_probe.h), as what memory gives one core changes by half within seconds.
@@ -91,15 +92,15 @@ static bool take_sample(struct measurement *s, struct samples *samples)
 
 // --- all of them -----------------------------------------------------------------------------------------------------
 
-static bool warm_up(struct measurement *s, double *ret_shortest)
+static bool warm_up(struct measurement *s, struct lap *ret_shortest)
 {
     double sum = 0;
-    *ret_shortest = INFINITY;
+    *ret_shortest = (struct lap){.seconds = INFINITY};
     for (int i = 0; i < WARM_UP_RUNS && sum < WARM_UP_SECONDS; i++) {
         struct lap lap;
         if (!run_once(s, &lap))
             return false;
-        *ret_shortest = fmin(*ret_shortest, lap.seconds);
+        *ret_shortest = lap.seconds < ret_shortest->seconds ? lap : *ret_shortest;
         sum += lap.seconds;
     }
     return true;
@@ -126,15 +127,17 @@ static bool sample(struct measurement *s, const struct step_request *r, size_t m
 {
     struct samples samples = {.n_all = 0};
     bool is_hasty = r->backend->base.measuring.is_hasty;
-    double shortest, spent = 0;
+    double spent = 0;
+    struct lap shortest;
     double budget = r->backend->base.options.seconds_per_step * (is_hasty ? SHARE_IN_HASTE : 1);
     if (!warm_up(s, &shortest))
         return false;
-    double fewest = is_hasty ? fmin(FEWEST_SAMPLES, ceil(budget / shortest)) : FEWEST_SAMPLES;
-    if ((double)cache_conditions_weight_bytes(s->around) > BOUND_BYTES_PER_SECOND * shortest) {
+    double fewest = is_hasty ? fmin(FEWEST_SAMPLES, ceil(budget / shortest.seconds)) : FEWEST_SAMPLES;
+    if ((double)cache_conditions_weight_bytes(s->around) > BOUND_BYTES_PER_SECOND * shortest.seconds) {
         s->probe = memory_probe_of(r->backend);
         budget *= BUDGETS_WHEN_BOUND;
-    }
+    } else if (shortest.seconds >= LONG_RUN)
+        samples_add(&samples, shortest.seconds, !shortest.is_disturbed);
     double start = clock_seconds();
     while (!samples_suffice(&samples, most, best) &&
            ((double)samples.n_all < fewest ||
@@ -204,12 +207,18 @@ static bool time_choice(void *context, const char *choice, size_t most, double b
     return is_done;
 }
 
+// What a trial of all of a long step says need not be said again.
 static bool measure(const struct subject *subject, struct step_cost *ret_cost)
 {
     struct kernel_scope scope = kernel_scope_begin(cpu_library_threads(subject->backend));
+    struct excerpt excerpt;
+    struct subject trial = *subject;
+    trial.step = cpu_excerpt(subject->backend, subject->plan, subject->step, &excerpt);
+    trial.best *= excerpt.share;
     const char *choice =
-        choices_find_best(subject->among, subject->best, &(struct choice_limits){0}, time_choice, (void *)subject);
-    bool is_done = time_choice((void *)subject, choice, MOST_SAMPLES, subject->best, ret_cost);
+        choices_find_best(subject->among, trial.best, &(struct choice_limits){0}, time_choice, &trial, ret_cost);
+    bool is_known = trial.step == subject->step && ret_cost->seconds >= LONG_RUN && isfinite(ret_cost->seconds);
+    bool is_done = is_known || time_choice((void *)subject, choice, MOST_SAMPLES, subject->best, ret_cost);
     kernel_scope_end(&scope);
     snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s", choice);
     return is_done;
@@ -294,7 +303,9 @@ static bool measure_beside_others(const struct subject *subject, struct step_cos
 // Errors of choices that gain nothing are not looked for, as they will not be taken; nor those that are known.
 static bool find_error(const struct subject *subject, const struct step_cost *near, struct step_cost *ret_cost)
 {
-    struct step_request r = {subject->backend, subject->plan, subject->step, NULL, NULL, subject->error};
+    struct excerpt excerpt;
+    const struct step *step = cpu_excerpt(subject->backend, subject->plan, subject->step, &excerpt);
+    struct step_request r = {subject->backend, subject->plan, step, NULL, NULL, subject->error};
     struct result_error found = {.excess = 1};
     bool is_done = true, is_known = near->error > 0 && near->error < 1 && strcmp(near->choice, ret_cost->choice) == 0;
     struct kernel_scope scope = kernel_scope_begin(cpu_library_threads(subject->backend));

@@ -1,9 +1,12 @@
 // The list of ways, and which of them runs a step.
 #include "backends/cpu/ways.h"
 
+#include "backends/limits.def"
+#include "backends/planning/plan_memory.h"
 #include "backends/programs/programs.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,4 +95,77 @@ void *cpu_prepare(const struct step_request *r, const struct cpu_kernel **ret_ke
     r->backend->n_fallbacks += chosen != standard && !state;
     *ret_kernel = state ? chosen : standard;
     return state ? state : standard->prepare(r);
+}
+
+// --- excerpts --------------------------------------------------------------------------------------------------------
+//
+// The first axis of the result is that of images, products or rows, and that of the first operand, too.
+
+static bool has_epilogue_of_result(const struct step *step)
+{
+    const struct loop *l = step->loops;
+    const struct view *z = &step->results[0];
+    bool is_of_result = step->n_loops == 0 || (step->n_loops == 1 && l->rank == z->rank && l->n_reduced == 0);
+    for (int axis = 0; step->n_loops && is_of_result && axis < z->rank; axis++)
+        is_of_result = l->dim[axis] == z->dim[axis];
+    return is_of_result;
+}
+
+static bool has_items(const struct step *step)
+{
+    bool is_known = step->kernel == &cpu_kernel_conv.base || step->kernel == &cpu_kernel_linear.base ||
+                    step->kernel == &cpu_kernel_matmul.base;
+    return is_known && step->n_parts == 0 && step->n_results == 1 && has_epilogue_of_result(step) &&
+           step->results[0].dim[0] > 1 && step->operands[0].dim[0] % step->results[0].dim[0] == 0 &&
+           (step->operands[0].block == 0 || step->operands[0].block_axis > 0);
+}
+
+// Has the second operand one matrix for each of the products?
+static bool has_matrices(const struct step *step)
+{
+    const struct view *y = &step->operands[1], *z = &step->results[0];
+    return step->kernel == &cpu_kernel_matmul.base && z->rank > 2 && y->rank == z->rank && y->dim[0] == z->dim[0];
+}
+
+static double wanted_operations(const struct cpu_backend *b, const struct plan *plan, const struct step *step)
+{
+    const struct view *weights = &step->operands[CPU_PACKED_OPERAND];
+    bool are_shared = plan_keeps(plan, weights->memory) && !has_matrices(step);
+    double bytes = are_shared ? (double)view_elements(weights) * (double)dtype_size(weights->dtype) : 0;
+    return fmax(b->threads * OPERATIONS_OF_EXCERPT, OPERATIONS_FOR_A_BYTE * bytes);
+}
+
+static int64_t count_taken(const struct cpu_backend *b, const struct plan *plan, const struct step *step)
+{
+    int64_t n = step->results[0].dim[0], taken = n % b->threads == 0 ? b->threads : 1;
+    double of_one = step_work(plan, step).operations / (double)n, wanted = wanted_operations(b, plan, step);
+    while (taken < n && (n % taken != 0 || of_one * (double)taken < wanted))
+        taken += n % b->threads == 0 ? b->threads : 1;
+    return taken;
+}
+
+const struct step *cpu_excerpt(const struct cpu_backend *b, const struct plan *plan, const struct step *step,
+                               struct excerpt *ret_excerpt)
+{
+    struct excerpt *e = ret_excerpt;
+    int64_t n = has_items(step) ? step->results[0].dim[0] : 1, taken = n > 1 ? count_taken(b, plan, step) : n;
+    e->share = (double)taken / (double)n;
+    if (taken == n)
+        return step;
+    e->step = *step;
+    e->operands[0] = step->operands[0];
+    e->operands[1] = step->operands[1];
+    e->result = step->results[0];
+    e->step.operands = e->operands;
+    e->step.results = &e->result;
+    e->operands[0].dim[0] = e->operands[0].dim[0] / n * taken;
+    e->result.dim[0] = taken;
+    if (has_matrices(step))
+        e->operands[1].dim[0] = taken;
+    if (step->n_loops) {
+        e->epilogue = step->loops[0];
+        e->epilogue.dim[0] = taken;
+        e->step.loops = &e->epilogue;
+    }
+    return &e->step;
 }

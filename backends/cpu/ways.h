@@ -7,6 +7,7 @@
 // (r->step->loops) is its own to run.
 #pragma once
 #include "backends/cpu/cpu_internal.h"
+#include "backends/planning/plan.h"
 
 struct text;
 
@@ -35,3 +36,17 @@ void cpu_make_ready(struct backend *b, const struct plan *plan, const struct ste
 const struct cpu_kernel *cpu_kernel_of(const struct plan *plan, const struct step *step);
 // Prepares a step by its choice, or in the standard way where that cannot be had. NULL: failed, as of prepare.
 void *cpu_prepare(const struct step_request *r, const struct cpu_kernel **ret_kernel);
+
+// An excerpt: a few of a step's images, of its products, or of its rows where it is one product. They tell its ways
+// apart where all of it takes long. Kernels go by what views say, so that an excerpt is a step like others, over the
+// same memory.
+struct excerpt {
+    struct step step;   // with views and an epilogue of its own
+    struct view operands[2], result;
+    struct loop epilogue;
+    double share;   // of the whole
+};
+// The excerpt: as few as compute for some time, and for long beside reading the weights; each thread has as many. The
+// step itself, with a share of 1, where it has no such parts, or takes less.
+const struct step *cpu_excerpt(const struct cpu_backend *b, const struct plan *plan, const struct step *step,
+                               struct excerpt *ret_excerpt);

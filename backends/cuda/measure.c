@@ -262,7 +262,8 @@ static bool time_sentinel(const struct measurement *m, double *ret_seconds)
 static bool measure_steadily(struct measurement *m, double least, struct step_cost *ret_cost)
 {
     struct choice_limits limits = {1.03 * cuda_least(&m->b->base, m->plan, m->step), PATIENCE};
-    const char *best = choices_find_best(m->among, least, &limits, time_choice, m);
+    struct step_cost ignored;
+    const char *best = choices_find_best(m->among, least, &limits, time_choice, m, &ignored);
     double before, after;
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
         if (!time_sentinel(m, &before) || !time_choice(m, best, MOST_SAMPLES, INFINITY, ret_cost) ||

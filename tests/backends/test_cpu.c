@@ -8,6 +8,7 @@
 #include "backends/cpu/loops.h"
 #include "backends/cpu/memory_probe.h"
 #include "backends/cpu/primitive.h"
+#include "backends/cpu/ways.h"
 #include "backends/planning/planner.h"
 #include "backends/programs/programs.h"
 #include "tests/backends/check_model.h"
@@ -380,6 +381,69 @@ static void a_whole_run_counts_more_than_a_share(void **state)
     assert_true(cpu_seconds_beside_others(16e-3, 8e-3) == 8e-3);
 }
 
+// The step of that kernel in a plan of the graph, which lives in the arena.
+static const struct step *find_step(struct backend *cpu, const struct graph *g, const struct cpu_kernel *kernel,
+                                    struct arena *arena, struct plan *ret_plan)
+{
+    struct error error = {0};
+    struct plan_request request = backend_plan_request(cpu, g, NULL, arena);
+    assert_true(plan_make(ret_plan, &request, &error));
+    for (size_t i = 0; i < ret_plan->steps.count; i++)
+        if (ret_plan->steps.items[i].kernel == &kernel->base)
+            return &ret_plan->steps.items[i];
+    fail_msg("no step");
+    return NULL;
+}
+
+static const struct {
+    const char *graph;
+    const struct cpu_kernel *kernel;
+    int64_t of_result, of_operands[2];   // first sizes, of an excerpt for two threads
+} excerpts[] = {
+    {"(graph (let x (input 0) (f32 16 256 32 32)) (let w (weight 0) (f32 256 256 3 3)) (let b (input 1) (f32 16 256 32 "
+     "32))"
+     " (let c (conv :pad 1 1 1 1 x w)) (let z (ewadd c b)) (output z))",
+     &cpu_kernel_conv,
+     2,
+     {2, 256}},
+    {"(graph (let x (input 0) (f32 16 256 32 32)) (let w (weight 0) (f32 256 256 1 1)) (let c (conv x w)) (output c))",
+     &cpu_kernel_conv,
+     16,
+     {16, 256}},   // it does not take long
+    {"(graph (let x (input 0) (f32 8 4096 512)) (let w (weight 0) (f32 512 512)) (let z (matmul x w)) (output z))",
+     &cpu_kernel_linear,
+     2,
+     {8192, 512}},
+    {"(graph (let x (input 0) (f32 12 1024 512)) (let y (input 1) (f32 12 512 1024)) (let z (matmul x y)) (output z))",
+     &cpu_kernel_matmul,
+     2,
+     {2, 2}},
+    {"(graph (let x (input 0) (f32 9 1024 512)) (let y (input 1) (f32 9 512 1024)) (let z (matmul x y)) (output z))",
+     &cpu_kernel_matmul,
+     3,
+     {3, 3}},   // threads share none of them evenly
+};
+
+static void long_steps_have_excerpts(void **state)
+{
+    CPU(cpu, .threads = 2);
+    for (size_t i = 0; i < COUNT_OF(excerpts); i++) {
+        ARENA(arena);
+        struct plan plan FREED_BY(plan_free);
+        struct excerpt excerpt;
+        GRAPH(g, &arena, excerpts[i].graph);
+        const struct step *whole = find_step(cpu, &g, excerpts[i].kernel, &arena, &plan);
+        const struct step *few = cpu_excerpt((struct cpu_backend *)cpu, &plan, whole, &excerpt);
+        int64_t n = whole->results[0].dim[0];
+        assert_int_equal(few->results[0].dim[0], excerpts[i].of_result);
+        assert_int_equal(few->operands[0].dim[0], excerpts[i].of_operands[0]);
+        assert_int_equal(few->operands[1].dim[0], excerpts[i].of_operands[1]);
+        assert_true(excerpt.share == (double)excerpts[i].of_result / (double)n);
+        assert_true((few == whole) == (excerpt.share == 1));
+        assert_true(few->n_loops == whole->n_loops && (!few->n_loops || few->loops->dim[0] == excerpts[i].of_result));
+    }
+}
+
 // 211 steps that others disturbed took 79 s, where 50 ms are meant for each.
 static void patience_with_disturbed_steps_ends(void **state)
 {
@@ -606,7 +670,8 @@ static void ends_of_blocks_are_left_alone(void **state)
 RUN_TESTS(TEST(agrees_with_the_reference), TEST(sums_of_halves_are_no_halves), TEST(part_of_an_image_has_dense_strides),
           TEST(what_joins_a_product_does_not_depend_on_layouts), TEST(weights_are_there_while_they_are_needed),
           TEST(measures_steps), TEST(measuring_leaves_nothing_in_memory), TEST(measuring_keeps_its_memory),
-          TEST(a_whole_run_counts_more_than_a_share), TEST(patience_with_disturbed_steps_ends),
-          TEST(no_kernel_of_convolutions_is_slow), TEST(weights_are_cold_packed_or_not),
-          TEST(packed_weights_are_there_once), TEST(keeps_the_usual_speed_of_memory), TEST(reductions_see_every_entry),
+          TEST(a_whole_run_counts_more_than_a_share), TEST(long_steps_have_excerpts),
+          TEST(patience_with_disturbed_steps_ends), TEST(no_kernel_of_convolutions_is_slow),
+          TEST(weights_are_cold_packed_or_not), TEST(packed_weights_are_there_once),
+          TEST(keeps_the_usual_speed_of_memory), TEST(reductions_see_every_entry),
           TEST(reductions_of_nothing_have_their_start), TEST(ends_of_blocks_are_left_alone))
