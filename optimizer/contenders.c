@@ -118,18 +118,27 @@ static bool chooses_layouts(const struct optimizing *o)
     return o->search.layout != STRATEGY_STANDARD && o->search.layout != STRATEGY_GRAPH_ONLY;
 }
 
-// The plain ones are seldom the fastest: who was interrupted does not wait for them.
+// Layouts that the search did not price are seldom the fastest: where time is limited nobody waits for their prices.
+static bool is_worth_its_price(struct contenders *f, const struct graph *g, enum layout_policy policy)
+{
+    struct coster *coster = &f->o->backend->coster;
+    struct estimate ignored;
+    f->o->backend->policy = policy;
+    return (f->o->options->total_seconds == 0 && !interrupt_requested()) || coster->estimate(coster, g, true, &ignored);
+}
+
 static void enter_with_all_layouts(struct contenders *f, const struct graph *whole, size_t finalist)
 {
     struct graph *g = arena_new(&f->arena, struct graph);
     graph_cut(g, whole, finalist == NOT_A_FINALIST ? NULL : &f->o->model.graph, &f->o->inputs.cut);
     vec_push(&f->graphs, g);
-    enter(f, g, finalist, LAYOUTS_STANDARD);
+    if (!chooses_layouts(f->o) || is_worth_its_price(f, g, LAYOUTS_STANDARD))
+        enter(f, g, finalist, LAYOUTS_STANDARD);
     if (chooses_layouts(f->o))
         enter(f, g, finalist, LAYOUTS_BEST);
     if (f->o->backend->tuned)
         enter(f, g, finalist, LAYOUTS_TUNED);
-    if (!interrupt_requested())
+    if (is_worth_its_price(f, g, LAYOUTS_PLAIN))
         enter(f, g, finalist, LAYOUTS_PLAIN);
 }
 

@@ -377,7 +377,7 @@ bool optimize_model(const struct optimize_options *options, print_fn *print, voi
     o.time.remaining.countdown.seconds = INFINITY;
     o.time.remaining.countdown.ends = options->total_seconds > 0 ? clock_seconds() + options->total_seconds : 0;
     o.time.remaining.phases = &o.time.phases;
-    time_limit_begin(&o.time.limit, options->total_seconds, clock_seconds(), &o.time.phases, &o.time.remaining);
+    time_limit_begin(&o.time.limit, options->total_seconds, clock_seconds(), &o.time.remaining);
     rule_set_init(&o.rules.set, &o.arena);
     bool is_open =
         is_possible(options, error) && optimizing_read_rules(&o) && optimizing_open_runtime(&o) && open_file(&o);

@@ -307,6 +307,7 @@ static bool judge_in_runtime(struct optimizing *o)
 
 bool optimizing_judge(struct optimizing *o)
 {
+    time_limit_enter(&o->time.limit, TIME_TO_TIME);
     phases_enter(&o->time.phases, PHASE_CHECKING);
     if (backend_can_run(o->checker) && !check_here(o, list_weights(o))) {
         o->report.check.verdict = CHECK_SKIPPED;

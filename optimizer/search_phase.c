@@ -311,6 +311,7 @@ static bool choose_finalist(struct optimizing *o, size_t *ret_best)
     *ret_best = first_that_is_rewritten(o);
     if (!optimizing_is_timed(o) || (interrupt_requested() && !optimizing_is_rewritten(o, *ret_best)))
         return true;
+    time_limit_enter(&o->time.limit, TIME_TO_TIME);
     phases_enter(&o->time.phases, PHASE_TIMING);
     if (!o->runtime.is_open)
         return optimizing_hold_contest(o, ret_best);
@@ -477,6 +478,7 @@ bool optimizing_search(struct optimizing *o)
     validator.sizes = o->inputs.cut.sizes;
     validator.is_strict = o->options->keeps_nan || o->rules.keeps_every_bit;
     o->search.validator = &validator;
+    time_limit_enter(&o->time.limit, TIME_TO_SEARCH);
     phases_enter(&o->time.phases, PHASE_SEARCHING);
     optimizing_limit_weights(o);
     if (o->options->is_guest && o->options->seconds > 0)

@@ -3,7 +3,6 @@
 
 #include "core/system/clock.h"
 #include "optimizer/limits.def"
-#include "optimizer/run/phases.h"
 #include "optimizer/run/remaining_time.h"
 #include <math.h>
 #include <stddef.h>
@@ -31,24 +30,31 @@ double time_limit_of_searching(const struct time_limit *l)
 
 bool time_limit_is_over(const struct time_limit *l)
 {
-    bool is_timing = l->phases->now >= PHASE_TIMING;
-    return l->seconds > 0 && clock_seconds() >= (is_timing ? time_limit_of_timing(l) : time_limit_of_searching(l));
+    double end = l->part == TIME_TO_TIME ? time_limit_of_timing(l) : time_limit_of_searching(l);
+    return l->seconds > 0 && clock_seconds() >= end;
 }
 
 static bool wants_end(void *context)
 {
-    const struct time_limit *l = context;
-    return time_limit_is_over(l) || (l->former && l->former->wants_end(l->former->context));
+    struct time_limit *l = context;
+    l->is_former_over = l->is_former_over || (l->former && l->former->wants_end(l->former->context));
+    return l->is_former_over || time_limit_is_over(l);
 }
 
-void time_limit_begin(struct time_limit *ret_limit, double seconds, double started, const struct phases *phases,
-                      const struct remaining_time *rest)
+void time_limit_begin(struct time_limit *ret_limit, double seconds, double started, const struct remaining_time *rest)
 {
-    *ret_limit = (struct time_limit){
-        .seconds = seconds, .started = started, .phases = phases, .rest = rest, .former = interrupt_listener()};
+    *ret_limit =
+        (struct time_limit){.seconds = seconds, .started = started, .rest = rest, .former = interrupt_listener()};
     ret_limit->listener = (struct interrupt_listener){wants_end, ret_limit};
     if (seconds > 0)
         interrupt_listen(&ret_limit->listener);
+}
+
+void time_limit_enter(struct time_limit *l, enum time_part part)
+{
+    l->part = part;
+    if (l->seconds > 0)
+        interrupt_listen(&l->listener);
 }
 
 void time_limit_end(struct time_limit *l)

@@ -7,20 +7,22 @@
 #include "core/system/interrupt.h"
 #include <stdbool.h>
 
-struct phases;
 struct remaining_time;
 
+enum time_part { TIME_TO_SEARCH, TIME_TO_TIME };   // with all that belongs to it: loading models, say
 struct time_limit {
-    double seconds, started;   // 0: there is no limit; on clock_seconds
-    const struct phases *phases;
+    double seconds, started;             // 0: there is no limit; on clock_seconds
+    enum time_part part;                 // that is under way
     const struct remaining_time *rest;   // what is known of the parts to come
     struct interrupt_listener listener;
     const struct interrupt_listener *former;
+    bool is_former_over;   // it has said so
 };
 // Listens for this thread until the end, beside whoever listens now.
-void time_limit_begin(struct time_limit *ret_limit, double seconds, double started, const struct phases *phases,
-                      const struct remaining_time *rest);
+void time_limit_begin(struct time_limit *ret_limit, double seconds, double started, const struct remaining_time *rest);
 void time_limit_end(struct time_limit *l);
+// A part has time of its own: nothing is interrupted any more because the time of the one before was over.
+void time_limit_enter(struct time_limit *l, enum time_part part);
 // On clock_seconds; 0: no limit.
 double time_limit_of_searching(const struct time_limit *l);
 double time_limit_of_timing(const struct time_limit *l);

@@ -1,5 +1,7 @@
 // How long the rest of a job is expected to take, from phase to phase.
+#include "core/system/clock.h"
 #include "optimizer/run/remaining_time.h"
+#include "optimizer/run/time_limit.h"
 #include "tests/support/check.h"
 
 static struct remaining_time time_after(const struct phases *phases, size_t n_searches)
@@ -49,5 +51,31 @@ static void a_runtime_that_measures_is_not_slow(void **state)
     assert_true(remaining_time_after_search(&o) < 60);
 }
 
+static bool wants_end(void *context)
+{
+    return (*(int *)context)-- == 0;
+}
+
+// A search of which the time was over left the contest interrupted, however much time that had.
+static void timing_has_time_of_its_own(void **state)
+{
+    struct phases phases = {.now = PHASE_LOADING};
+    struct remaining_time rest = {.of_timing = 1000, .of_run = 0.1, .n_contenders = 4, .phases = &phases};
+    struct time_limit limit;
+    int questions = 2;   // until the user wants an end, once
+    const struct interrupt_listener user = {wants_end, &questions};
+    interrupt_listen(&user);
+    time_limit_begin(&limit, 1000, clock_seconds() - 800, &rest);
+    assert_true(interrupt_requested() && time_limit_is_over(&limit));
+    time_limit_enter(&limit, TIME_TO_TIME);
+    assert_false(interrupt_requested() || time_limit_is_over(&limit));
+    time_limit_enter(&limit, TIME_TO_TIME);
+    assert_true(interrupt_requested());
+    time_limit_enter(&limit, TIME_TO_TIME);
+    assert_true(interrupt_requested() && !time_limit_is_over(&limit));
+    time_limit_end(&limit);
+    interrupt_listen(NULL);
+}
+
 RUN_TESTS(TEST(another_search_is_expected_once), TEST(known_costs_are_not_expected_to_change),
-          TEST(a_runtime_that_measures_is_not_slow))
+          TEST(a_runtime_that_measures_is_not_slow), TEST(timing_has_time_of_its_own))

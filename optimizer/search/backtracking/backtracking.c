@@ -109,11 +109,11 @@ static void search_on(struct search *s)
     }
 }
 
-// What was priced before the work was spent is not lost: what improves is still applied, but nothing is priced anew.
+// What was priced before work or time was spent is not lost: what improves is applied, but nothing is priced anew.
 static void apply_what_is_left(struct search *s)
 {
     struct movement m;
-    while (s->end == SEARCH_OUT_OF_WORK && whole_descend(&s->whole, &m)) {
+    while (whole_has_to_stop(&s->whole) && whole_descend(&s->whole, &m)) {
         follow(s, &m);
         has_to_stop(s);
     }
@@ -171,8 +171,8 @@ void search_graph(const struct graph *g, const struct rule_set *rules, const str
     s.checked_before = s.whole.validator->checked;
     s.too_costly_before = s.whole.validator->too_costly;
     s.whole.most_work = most_work(options, &s.whole);
-    s.whole.deadline = options->seconds > 0 ? s.started + options->seconds : 0;
-    s.progress.deadline = s.whole.deadline;
+    s.whole.batch.deadline = options->seconds > 0 ? s.started + options->seconds : 0;
+    s.progress.deadline = s.whole.batch.deadline;
     s.whole.progress = &s.progress;
     chains_init(&s.chains, &s.whole);
     s.whole.n_queued = &s.chains.queue.heap.count;

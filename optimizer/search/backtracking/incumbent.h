@@ -53,7 +53,6 @@ struct whole {
     VEC(struct proposal) proposals;
     uint64_t arrived;
     const bool *touched;       // while matching: only matches with such a node
-    double deadline;           // on the monotonic clock; 0: none
     uint64_t most_work;        // that may be done
     uint64_t n_nodes_priced;   // of whole graphs
     struct patience patience;

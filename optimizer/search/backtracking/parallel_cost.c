@@ -1,6 +1,8 @@
 // Threads take matches from the longest run that is left; equal ones and known ones are priced once.
 #include "optimizer/search/backtracking/parallel_cost.h"
 
+#include "core/system/clock.h"
+#include "core/system/interrupt.h"
 #include "core/system/thread_pool.h"
 #include "graph/graph_whole.h"
 #include <math.h>
@@ -125,22 +127,65 @@ static void price_entry_by(void *context, size_t i, size_t member)
     price_entry(b, &b->workers[member], &b->entries[i], true);
 }
 
-static void note_price(struct batch *b, struct batch_entry *e)
+static bool is_late(const struct batch *b)
+{
+    return interrupt_requested() || (b->deadline > 0 && clock_seconds() > b->deadline);
+}
+
+// False: it would have to be measured, and there is no time.
+static bool note_price(struct batch *b, struct batch_entry *e)
 {
     if (!is_known(e->price))
         e->price = pricer_recall(b->pricer, &e->description);
+    if (!is_known(e->price) && is_late(b))
+        return false;
     if (!is_known(e->price))
         price_entry(b, &b->workers[0], e, false);
     e->price = pricer_note(b->pricer, &e->description, e->price);
+    return true;
 }
 
-// Visits are in the order of the entries. What nobody could price is priced now, by measuring.
+struct turn {
+    double flops;   // of what the entry would replace
+    struct batch_entry *entry;
+};
+
+static int compare_turns(const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+    if (x->flops != y->flops)
+        return x->flops > y->flops ? -1 : 1;
+    return (x->entry > y->entry) - (x->entry < y->entry);
+}
+
+static double flops_of_source(const struct batch *b, const struct match *m)
+{
+    double flops = 0;
+    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
+        flops += graph_node_flops(b->index->graph, m->nodes[i]);
+    return flops;
+}
+
+// What nobody could price is priced by measuring, where there is a deadline the most work first.
+static void measure_most_work_first(struct batch *b)
+{
+    LOCAL_VEC(struct turn, turns);
+    for (size_t i = 0; b->deadline > 0 && i < b->n_entries; i++)
+        if (b->entries[i].outcome == OUTCOME_PRICED && !is_known(b->entries[i].price))
+            vec_push(&turns, ((struct turn){flops_of_source(b, &b->entries[i].match), &b->entries[i]}));
+    vec_sort(&turns, compare_turns);
+    for (size_t i = 0; i < turns.count && !is_late(b); i++)
+        price_entry(b, &b->workers[0], turns.items[i].entry, false);
+}
+
+// Visits are in the order of the entries.
 static void visit_entries(struct batch *b)
 {
+    measure_most_work_first(b);
     for (size_t i = 0; i < b->n_entries; i++) {
         struct batch_entry *e = &b->entries[i];
-        if (e->outcome == OUTCOME_PRICED)
-            note_price(b, e);
+        if (e->outcome == OUTCOME_PRICED && !note_price(b, e))
+            continue;
         b->visit(b->context, &e->match, e->tag, e->outcome, e->outcome == OUTCOME_PRICED ? e->price.change : INFINITY);
     }
 }

@@ -38,13 +38,15 @@ struct batch {
     size_t n_entries;
     struct batch_entry *entries;
     struct weight_limits weights;   // of whole graphs, as in search_options
+    double deadline;                // on clock_seconds, when nothing more is measured; 0: none
     struct memo firsts;             // of descriptions to be priced: the first entry that has it, of those met
     pthread_mutex_t firsts_lock;
 };
 void batch_init(struct batch *b, struct pricer *pricer);
 void batch_free(struct batch *b);
-// Matches of the index's graph, which stays as it is until batch_end. They are visited before that returns; attribute
-// values of a match need to live until then.
+// Matches of the index's graph, which stays as it is until batch_end. They are visited before that returns, but for
+// those that nobody could price before the deadline or an interruption; attribute values of a match need to live until
+// then.
 void batch_begin(struct batch *b, const struct match_index *index, batch_visit_fn *visit, void *context);
 void batch_add(struct batch *b, const struct match *m, size_t tag);
 void batch_end(struct batch *b);

@@ -18,7 +18,7 @@ bool whole_is_out_of_work(const struct whole *w)
 
 bool whole_is_out_of_time(const struct whole *w)
 {
-    return w->deadline > 0 && clock_seconds() > w->deadline;
+    return w->batch.deadline > 0 && clock_seconds() > w->batch.deadline;
 }
 
 bool whole_has_to_stop(const struct whole *w)
@@ -32,8 +32,8 @@ static uint64_t graphs_done(const struct whole *w)
     double share = patience_share(&w->patience, w->options, &w->result->statistics, w->pricer.work);
     share = fmax(share, (double)w->result->statistics.expanded / (double)w->options->budget);
     share = fmax(share, (double)whole_work(w) / (double)w->most_work);
-    if (w->deadline > 0)
-        share = fmax(share, 1 - (w->deadline - clock_seconds()) / w->options->seconds);
+    if (w->batch.deadline > 0)
+        share = fmax(share, 1 - (w->batch.deadline - clock_seconds()) / w->options->seconds);
     return (uint64_t)(fmin(share, 1) * (double)w->options->budget);
 }
 

@@ -1,9 +1,11 @@
 // What a search takes: what is priced, how often and with how much around it, and when the search ends.
+#include "core/system/clock.h"
 #include "optimizer/search/backtracking/local_cost.h"
 #include "optimizer/search/backtracking/patience.h"
 #include "substitutions/match_index.h"
 #include "tests/optimizer/search/made_up.h"
 #include <pthread.h>
+#include <time.h>
 
 #define A_SUM_OF_CURVES                                                                                                \
     "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let a (tanh x)) (let b (tanh y))"                 \
@@ -134,6 +136,45 @@ static void applies_what_was_found_when_the_work_is_done(void **state)
     assert_int_equal(f.result.ends.items[0], SEARCH_OUT_OF_WORK);
     assert_int_equal(f.result.statistics.expanded, 1);
     assert_true(f.result.statistics.adopted > 0 && f.result.seconds_after < f.result.seconds_before);
+}
+
+#define SECONDS_TO_FIND 0.4
+
+struct slow_pricer {
+    double first, end;
+    bool has_gain;
+    int n_late;   // graphs that were priced when time was over
+};
+
+// The first graph that gains is priced at once, the next one takes all the time that there is. Workers (NULL) know nothing.
+static double seconds_until_late(void *context, const struct graph *g)
+{
+    struct slow_pricer *p = context;
+    if (!p)
+        return NAN;
+    double seconds = made_up_seconds(NULL, g);
+    p->first = p->first > 0 ? p->first : seconds;
+    p->end = p->end > 0 ? p->end : clock_seconds() + 2 * SECONDS_TO_FIND;
+    p->n_late += clock_seconds() > p->end;
+    while (p->has_gain && clock_seconds() <= p->end)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    p->has_gain = p->has_gain || seconds < p->first;
+    return seconds;
+}
+
+// What gains by then is applied, which takes the price of the whole, and nothing else is priced.
+static void applies_what_was_found_when_time_is_over(void **state)
+{
+    struct fixture f FREED_BY(tear_down);
+    struct search_options options = search_standard_options;
+    struct slow_pricer pricer = {.n_late = 0};
+    void *workers[] = {NULL};
+    const struct cost_model cost = {seconds_until_late, &pricer, 1, workers};
+    options.seconds = SECONDS_TO_FIND;
+    set_up_and_search(&f, THREE_PRODUCTS, &cost, &options);
+    assert_int_equal(f.result.ends.items[0], SEARCH_OUT_OF_TIME);
+    assert_true(f.result.statistics.adopted > 0 && f.result.seconds_after < f.result.seconds_before);
+    assert_true(pricer.n_late <= 2);
 }
 
 // Two products are merged, then the third one with them. Where no gain matters, patience is not renewed by the first.
@@ -361,7 +402,8 @@ static void patience_says_how_much_is_done(void **state)
 RUN_TESTS(TEST(keeps_within_its_memory), TEST(other_threads_have_memory_of_their_own),
           TEST(loses_patience_by_matches_too), TEST(loses_patience_by_work_too),
           TEST(ends_when_the_work_of_the_budget_is_done), TEST(applies_what_was_found_when_the_work_is_done),
-          TEST(patience_is_renewed_by_gains_that_matter), TEST(patience_says_how_much_is_done),
-          TEST(different_words_are_spelled_differently), TEST(equal_graphs_are_priced_once),
-          TEST(asks_no_more_where_the_first_gains_nothing), TEST(believes_no_part_that_the_whole_refutes),
-          TEST(prices_anew_what_gained_nothing), TEST(equal_descriptions_have_one_price))
+          TEST(applies_what_was_found_when_time_is_over), TEST(patience_is_renewed_by_gains_that_matter),
+          TEST(patience_says_how_much_is_done), TEST(different_words_are_spelled_differently),
+          TEST(equal_graphs_are_priced_once), TEST(asks_no_more_where_the_first_gains_nothing),
+          TEST(believes_no_part_that_the_whole_refutes), TEST(prices_anew_what_gained_nothing),
+          TEST(equal_descriptions_have_one_price))
