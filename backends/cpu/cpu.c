@@ -159,8 +159,7 @@ static void find_memory(struct cpu_model *m, bool packs_weights)
 
 static bool prepare_constant(struct cpu_model *m, struct cpu_backend *b, const struct step *step, struct error *error)
 {
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     struct step_request r = {b, &m->base.plan, step, m->memory, &arena, error, &m->kept};
     const struct cpu_kernel *kernel;
     void *state = cpu_prepare(&r, &kernel);
@@ -171,7 +170,6 @@ static bool prepare_constant(struct cpu_model *m, struct cpu_backend *b, const s
         error_set_code(error, EXIT_INTERNAL, NULL, "the kernel %s failed", kernel->base.name);
     if (state && kernel->free)
         kernel->free(state);
-    arena_free(&arena);
     return is_done;
 }
 

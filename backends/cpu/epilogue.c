@@ -154,7 +154,7 @@ struct cpu_behind *cpu_prepare_behind(const struct step_request *r)
 {
     struct cpu_behind *behind = arena_new(r->arena, struct cpu_behind);
     struct step_request request = *r;
-    choice_list list = {0};
+    LOCAL_LIST(choice_list, list);
     if (r->step->n_loops == 0)
         return NULL;
     struct step step = {.kernel = &cpu_kernel_loops.base,
@@ -169,7 +169,6 @@ struct cpu_behind *cpu_prepare_behind(const struct step_request *r)
         behind->kernel = &cpu_kernel_loops;
         behind->state = behind->kernel->prepare(&request);
     }
-    vec_free(&list);
     return behind;
 }
 

@@ -58,8 +58,8 @@ static struct operator_call call_of(const struct cpu_fallback *f, struct arena *
 static struct cpu_fallback *make(const struct step_request *r, const int64_t *const *strides)
 {
     struct cpu_fallback *f = arena_new(r->arena, struct cpu_fallback);
-    struct text text = {0};
-    struct definition d;
+    TEXT(text);
+    struct definition d FREED_BY(definition_free);
     *f = (struct cpu_fallback){.node = &r->plan->graph->nodes.items[r->step->node],
                                .step = r->step,
                                .is_in_place = strides != NULL,
@@ -67,11 +67,9 @@ static struct cpu_fallback *make(const struct step_request *r, const int64_t *co
     struct operator_call call = call_of(f, r->arena);
     definition_init(&d, r->arena, call.n_inputs, call.inputs);
     if (operator_define(&d, &call) && sums_print(&text, &d, strides, r->arena)) {
-        cpu_find_kernel(r, &text, &f->run);
+        cpu_find_kernel(r, text.chars, &f->run);
         f->threads = definition_flops(&d) > FLOPS_WORTH_THREADS ? r->backend->threads : 1;
     }
-    definition_free(&d);
-    text_free(&text);
     return f;
 }
 
@@ -155,8 +153,7 @@ static bool compute(const struct cpu_fallback *f, const struct execution *e, con
 
 static bool run_on_copies(const struct cpu_fallback *f, const struct execution *e)
 {
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     struct tensor_value *inputs = arena_array(&arena, struct tensor_value, f->step->n_operands + 1);
     struct tensor_value *outputs = arena_array(&arena, struct tensor_value, f->step->n_results + 1);
     for (int i = 0; i < f->step->n_operands; i++)
@@ -164,7 +161,6 @@ static bool run_on_copies(const struct cpu_fallback *f, const struct execution *
     bool is_done = compute(f, e, inputs, outputs, &arena);
     for (int i = 0; is_done && i < f->step->n_results; i++)
         copy_view(&f->step->results[i], address_of_view(e->memory, &f->step->results[i]), outputs[i].data, false);
-    arena_free(&arena);
     return is_done;
 }
 

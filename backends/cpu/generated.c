@@ -3,6 +3,7 @@
 
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/ways.h"
+#include "backends/generated/loop_text.h"
 #include "backends/generated/rows.h"
 #include "backends/planning/plan_memory.h"
 #include "backends/programs/programs.h"
@@ -32,16 +33,14 @@ const struct cpu_machine *cpu_machine_here(void)
 
 // --- kernels ---------------------------------------------------------------------------------------------------------
 
-bool cpu_find_kernel(const struct step_request *r, struct text *text, void *ret_run)
+bool cpu_find_kernel(const struct step_request *r, const char *text, void *ret_run)
 {
     struct program program;
     struct error ignored;
-    const char *chars = text->chars;
     void *run = NULL;
-    if (programs_find(r->backend->programs, &chars, 1, &program, &ignored))
+    if (programs_find(r->backend->programs, &text, 1, &program, &ignored))
         run = program_function(&program, "run");
     memcpy(ret_run, &run, sizeof run);
-    text_free(text);
     return run != NULL;
 }
 
@@ -63,6 +62,17 @@ static bool takes_rows(const struct plan *plan, const struct step *step)
     return step->kernel == &cpu_kernel_loops.base;
 }
 
+bool cpu_loop_has_functions(const struct loop *l)
+{
+    for (int i = 0; i < l->n_instructions; i++) {
+        uint8_t fn = l->instructions[i].fn;
+        if (l->instructions[i].kind == INSTRUCTION_APPLY &&
+            (fn == FN_EXP || fn == FN_SIGMOID || fn == FN_TANH || fn == FN_ERF))
+            return true;
+    }
+    return false;
+}
+
 // Functions that take longer than memory does, and what goes over its rows several times, if there is something of it.
 static bool is_worth_generating(const struct step *step)
 {
@@ -71,41 +81,43 @@ static bool is_worth_generating(const struct step *step)
     for (int i = 0; i < step->n_loops; i++) {
         const struct loop *l = &step->loops[i];
         places += loop_places(l);
-        for (int k = 0; k < l->n_instructions; k++) {
-            uint8_t fn = l->instructions[k].fn;
-            is_hard = is_hard || l->instructions[k].kind == INSTRUCTION_REDUCE ||
-                      (l->instructions[k].kind == INSTRUCTION_APPLY &&
-                       (fn == FN_EXP || fn == FN_SIGMOID || fn == FN_TANH || fn == FN_ERF));
-        }
+        is_hard = is_hard || loop_text_reduction(l) < l->n_instructions || cpu_loop_has_functions(l);
     }
     return places >= (is_hard ? FEW_PLACES : MANY_PLACES);
 }
 
 static void list_rows(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list)
 {
-    struct text text = {0};
-    struct rows_kernel k = {0};
+    TEXT(text);
+    struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
     struct listed_choice c = {.text = "rows"};
     if (is_worth_generating(step) && rows_print(&text, step, b->machine->lanes, &k))
         vec_push(list, c);
-    rows_kernel_free(&k);
-    text_free(&text);
+}
+
+// It has no schedule that could be described.
+static bool describe_rows(const struct cpu_backend *b, const struct plan *plan, const struct step *step,
+                          const char *choice, struct schedule_features *ret_features, struct text *kernel)
+{
+    struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
+    if (kernel && !rows_print(kernel, step, b->machine->lanes, &k))
+        text_clear(kernel);
+    return false;
 }
 
 static void *prepare_rows(const struct step_request *r)
 {
-    struct text text = {0};
-    struct rows_kernel k = {0};
+    TEXT(text);
+    struct rows_kernel k FREED_BY(rows_kernel_free) = {0};
     struct generated_rows *s = arena_new(r->arena, struct generated_rows);
-    bool is_found = rows_print(&text, r->step, r->backend->machine->lanes, &k) && cpu_find_kernel(r, &text, &s->run);
+    if (!rows_print(&text, r->step, r->backend->machine->lanes, &k) || !cpu_find_kernel(r, text.chars, &s->run))
+        return NULL;
     s->n_addresses = (int)k.accesses.count;
     s->accesses = arena_copy_array(r->arena, k.accesses.items, k.accesses.count);
     s->numbers = arena_copy_array(r->arena, k.numbers.list.items, k.numbers.list.count);
     s->addresses = arena_array(r->arena, float *, k.accesses.count + 1);
     s->threads = r->backend->threads;
-    rows_kernel_free(&k);
-    text_free(&text);
-    return is_found ? s : NULL;
+    return s;
 }
 
 static void run_part_of_rows(void *argument, int part, int parts)
@@ -124,4 +136,4 @@ static bool run_rows(void *state, const struct execution *e)
 }
 
 static const struct cpu_kernel rows_kernel = {.base = {.name = "loops"}, .prepare = prepare_rows, .run = run_rows};
-const struct cpu_way cpu_way_rows = {"rows", takes_rows, list_rows, &rows_kernel};
+const struct cpu_way cpu_way_rows = {"rows", takes_rows, list_rows, &rows_kernel, .describe = describe_rows};

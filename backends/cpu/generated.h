@@ -2,8 +2,8 @@
 #pragma once
 #include <stdbool.h>
 
+struct loop;
 struct step_request;
-struct text;
 
 struct cpu_machine {
     const char *name, *instruction_set;   // of devices, and of compilers
@@ -11,5 +11,6 @@ struct cpu_machine {
 };
 // The best one that this processor has.
 const struct cpu_machine *cpu_machine_here(void);
-// Gives NAMED(run) of the text, which is freed, to a pointer to a function. False: there is none.
-bool cpu_find_kernel(const struct step_request *r, struct text *text, void *ret_run);
+// Gives NAMED(run) of the text to a pointer to a function. False: there is none.
+bool cpu_find_kernel(const struct step_request *r, const char *text, void *ret_run);
+bool cpu_loop_has_functions(const struct loop *l);   // exp, sigmoid, tanh or erf: they take longer than memory does

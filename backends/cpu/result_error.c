@@ -1,7 +1,7 @@
 // Both are run on the same data, and compared at some places with what the definition gives there.
 #include "backends/cpu/result_error.h"
 
-#include "backends/cpu/tile.h"
+#include "backends/cpu/kernels/tile_step.h"
 #include "backends/cpu/ways.h"
 #include "backends/limits.def"
 #include "core/memory/arena.h"
@@ -110,10 +110,9 @@ static void choose_places(struct comparing *c, struct random *random)
 static bool run(struct comparing *c, const char *choice)
 {
     struct step_request r = *c->request;
-    struct arena arena;
+    ARENA(arena);
     c->step.choice = choice;
     const struct cpu_kernel *kernel = cpu_kernel_of(r.plan, &c->step);
-    arena_init(&arena);
     r.step = &c->step;
     r.memory = c->memory;
     r.arena = &arena;
@@ -123,7 +122,6 @@ static bool run(struct comparing *c, const char *choice)
     bool is_done = state && kernel->run(state, &e);
     if (state && kernel->free)
         kernel->free(state);
-    arena_free(&arena);
     return is_done;
 }
 

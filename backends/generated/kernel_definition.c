@@ -228,14 +228,12 @@ static int use_application(struct writing *w, const struct expr_node *n)
 {
     char operands[3][VALUE_NAME_SIZE];
     const expr inputs[] = {n->a, n->b, n->c};
-    struct text call = {0};
+    TEXT(call);
     for (int i = 0; i < function_arity((enum scalar_function)n->fn); i++)
         snprintf(operands[i], sizeof operands[i], "v%d", use_scalar(w, inputs[i]));
     kernel_use_function(&w->k, (enum scalar_function)n->fn);
     kernel_add_call(&call, (enum scalar_function)n->fn, operands);
-    int name = new_value(w, "const ", call.chars);
-    text_free(&call);
-    return name;
+    return new_value(w, "const ", call.chars);
 }
 
 // Nested reductions by one function have one sum.
@@ -266,7 +264,7 @@ static int use_reduction(struct writing *w, const struct expr_node *n)
 
 static int use_selection(struct writing *w, const struct expr_node *n)
 {
-    struct text condition = {0};
+    TEXT(condition);
     size_t mark = w->in_scope.count;
     add_index(w, &condition, n->a);
     int name = new_value(w, "", "(real)0");
@@ -275,13 +273,12 @@ static int use_selection(struct writing *w, const struct expr_node *n)
     leave_scope(w, mark);
     text_printf(&w->k.body, "v%d = v%d;\n}\n", name, use_scalar(w, n->c));
     leave_scope(w, mark);
-    text_free(&condition);
     return name;
 }
 
 static int make_scalar(struct writing *w, const struct expr_node *n)
 {
-    struct text text = {0};
+    TEXT(text);
     int name = 0;
     switch ((enum expr_kind)n->kind) {
     case EXPR_READ:
@@ -300,7 +297,6 @@ static int make_scalar(struct writing *w, const struct expr_node *n)
         kernel_add_constant(&text, n->real);
     }
     name = new_value(w, "const ", text.chars);
-    text_free(&text);
     return name;
 }
 
@@ -336,7 +332,7 @@ static void add_places(struct writing *w, const struct view *result)
 
 static void store_plainly(struct writing *w, const struct view *result, int tensor, int value)
 {
-    struct text place = {0};
+    TEXT(place);
     char name[24];
     int pointer = 0;
     text_add(&place, "0");
@@ -345,7 +341,6 @@ static void store_plainly(struct writing *w, const struct view *result, int tens
     snprintf(name, sizeof name, "v%d", value);
     if (add_pointer(w, tensor, true, &pointer))
         kernel_add_store(&w->k.body, &w->k, pointer, result->dtype, place.chars, name);
-    text_free(&place);
 }
 
 static void store_through_epilogue(struct writing *w, const struct loop *epilogue, int value)

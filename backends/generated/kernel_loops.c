@@ -357,7 +357,7 @@ static bool launch_side_by_side(const struct step *step, const char *prelude, st
                                 struct generated_kernels *kernels)
 {
     struct writing w = start(arena, THREADS_OF_BLOCK);
-    struct text all = {0};
+    TEXT(all);
     int64_t blocks = 0;
     bool is_done = true;
     for (int i = 0; is_done && i < step->n_loops; i++) {
@@ -378,7 +378,6 @@ static bool launch_side_by_side(const struct step *step, const char *prelude, st
     text_add(&w.k.body, "const index first_block = block;\n");
     text_add(&w.k.body, all.chars ? all.chars : "");
     w.k.blocks = blocks;
-    text_free(&all);
     return finish(&w, is_done, prelude, kernels);
 }
 
@@ -467,7 +466,7 @@ bool kernels_from_loops(const struct step *step, const char *prelude, struct are
 
 void kernels_add(struct generated_kernels *kernels, struct kernel_text *k, const char *prelude, struct arena *arena)
 {
-    struct text text = {0};
+    TEXT(text);
     kernel_text_finish(k, prelude, &text);
     struct generated_kernel kernel = {.text = arena_string(arena, text.chars),
                                       .blocks = (unsigned)k->blocks,
@@ -475,5 +474,4 @@ void kernels_add(struct generated_kernels *kernels, struct kernel_text *k, const
                                       .n_pointers = k->n_pointers};
     kernel.pointers = k->n_pointers ? arena_copy_array(arena, k->pointers, k->n_pointers) : NULL;
     vec_push(&kernels->list, kernel);
-    text_free(&text);
 }

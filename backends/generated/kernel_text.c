@@ -131,10 +131,9 @@ static void add_around(struct text *out, const char *format, const char *middle)
 
 void kernel_add_load(struct text *out, int pointer, enum dtype dtype, const char *place)
 {
-    struct text element = {0};
+    TEXT(element);
     text_printf(&element, "a%d[%s]", pointer, place);
     add_around(out, elements[dtype].load, element.chars);
-    text_free(&element);
 }
 
 void kernel_add_store(struct text *out, const struct kernel_text *k, int pointer, enum dtype dtype, const char *place,

@@ -82,13 +82,12 @@ static void add_place(const struct loop_values *v, struct text *out, int access)
 
 void loop_values_add_load(const struct loop_values *v, struct text *out, int operand)
 {
-    struct text place = {0};
+    TEXT(place);
     add_place(v, &place, operand);
     if (v->is_raw)
         text_printf(out, "a%d[%s]", v->pointers[operand], place.chars);
     else
         kernel_add_load(out, v->pointers[operand], v->loop->operands[operand].dtype, place.chars);
-    text_free(&place);
 }
 
 void loop_values_add_operand(const struct loop_values *v, int operand)

@@ -257,10 +257,9 @@ static bool print_loops(struct printing *p, const struct step *step)
 
 bool rows_print(struct text *text, const struct step *step, int lanes, struct rows_kernel *ret_kernel)
 {
-    struct arena arena;
+    ARENA(arena);
     if (step->n_loops == 0 || (step->n_loops > 1 && step->n_shared == 0))
         return false;
-    arena_init(&arena);
     struct printing p = {
         .text = text, .kernel = ret_kernel, .arena = &arena, .loop = &step->loops[0], .n_shared = step->n_shared};
     vector_text_begin(text, lanes);
@@ -269,6 +268,5 @@ bool rows_print(struct text *text, const struct step *step, int lanes, struct ro
         open_shared(&p);
     bool is_printed = print_loops(&p, step);
     text_add(text, p.n_shared ? "}\n}\n" : "}\n");
-    arena_free(&arena);
     return is_printed;
 }

@@ -167,7 +167,7 @@ static bool compile_in(struct compiler *c, const char *folder, const char *text,
     char source[300], object[300];
     const char *arguments[MOST_FLAGS + 8] = {c->path};
     size_t n = 1;
-    struct text said = {0};
+    TEXT(said);
     snprintf(source, sizeof source, "%s/unit.c", folder);
     snprintf(object, sizeof object, "%s/unit.so", folder);
     for (; *flags && n <= MOST_FLAGS; flags++)
@@ -178,9 +178,7 @@ static bool compile_in(struct compiler *c, const char *folder, const char *text,
     arguments[n++] = object;
     arguments[n++] = source;
     arguments[n] = NULL;
-    bool is_done = file_write_text(source, text, strlen(text), error) && run(c, arguments, folder, &said, error);
-    text_free(&said);
-    return is_done;
+    return file_write_text(source, text, strlen(text), error) && run(c, arguments, folder, &said, error);
 }
 
 int compiler_run(struct compiler *c, const char *text, const char *const *flags, size_t *ret_size, struct error *error)

@@ -2,6 +2,7 @@
 // instruction set that this processor has, and on another processor's.
 #include "backends/generated/chain.h"
 #include "backends/generated/rows.h"
+#include "backends/generated/tiles/tile_arguments.h"
 #include "backends/programs/programs.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"

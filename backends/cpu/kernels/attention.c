@@ -5,6 +5,7 @@
 #include "backends/cpu/generated.h"
 #include "backends/cpu/parallel.h"
 #include "backends/generated/attention.h"
+#include "backends/generated/tiles/tile_arguments.h"
 #include "core/text/text.h"
 #include <string.h>
 
@@ -176,9 +177,9 @@ static void list_places(struct cpu_attention *a, const struct view *products, in
 
 static bool find_kernel(struct cpu_attention *a, const struct step_request *r)
 {
-    struct text text = {0};
+    TEXT(text);
     attention_print(&text, &a->definition);
-    return cpu_find_kernel(r, &text, &a->run);
+    return cpu_find_kernel(r, text.chars, &a->run);
 }
 
 static void list_all(struct cpu_attention *a, const struct step_request *r)

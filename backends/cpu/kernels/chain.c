@@ -4,8 +4,8 @@
 #include "backends/generated/chain.h"
 #include "backends/cpu/generated.h"
 #include "backends/cpu/kernels/attention.h"
+#include "backends/cpu/kernels/tile.h"
 #include "backends/cpu/parallel.h"
-#include "backends/cpu/tile.h"
 #include "backends/cpu/ways.h"
 #include "backends/planning/plan_memory.h"
 #include "core/text/text.h"
@@ -111,9 +111,9 @@ static bool define(struct chain_kernel *c, const struct step_request *r)
 
 static bool find_kernel(struct chain_kernel *c, const struct step_request *r)
 {
-    struct text text = {0};
+    TEXT(text);
     chain_print(&text, &c->definition);
-    return cpu_find_kernel(r, &text, &c->run);
+    return cpu_find_kernel(r, text.chars, &c->run);
 }
 
 static size_t weight_floats(const struct chain_definition *d, int stage)

@@ -4,8 +4,8 @@
 #include "backends/generated/winograd.h"
 #include "backends/cpu/conv.h"
 #include "backends/cpu/generated.h"
+#include "backends/cpu/kernels/tile.h"
 #include "backends/cpu/parallel.h"
-#include "backends/cpu/tile.h"
 #include "backends/cpu/ways.h"
 #include "backends/generated/schedule_spaces.h"
 #include "backends/limits.def"
@@ -121,11 +121,9 @@ static void list_of(const struct tile_definition *d, choice_list *list)
 static void list(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list)
 {
     struct winograd_kernel k = {.schedule = {.m = 0}};
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     if (define(&k, b, plan, step, &arena))
         list_of(&k.base.step.definition, list);
-    arena_free(&arena);
 }
 
 static void list_spaces(const struct cpu_backend *b, const struct plan *plan, const struct step *step,
@@ -133,13 +131,11 @@ static void list_spaces(const struct cpu_backend *b, const struct plan *plan, co
 {
     struct winograd_kernel k = {.schedule = {.m = 0}};
     struct schedule_space space = {.sketch = WAY " (winograd", .precision = PRECISION_INEXACT};
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     if (define(&k, b, plan, step, &arena)) {
         winograd_list_schedules(&k.base.step.definition, &space);
         vec_push(list, space);
     }
-    arena_free(&arena);
 }
 
 static bool parse(struct winograd_kernel *k, const char *choice)
@@ -152,13 +148,11 @@ static bool describe(const struct cpu_backend *b, const struct plan *plan, const
                      struct schedule_features *ret_features, struct text *kernel)
 {
     struct winograd_kernel k = {.schedule = {.m = 0}};
-    struct arena arena;
-    arena_init(&arena);
+    ARENA(arena);
     bool is_had = parse(&k, choice) && define(&k, b, plan, step, &arena) &&
                   winograd_describe(&k.base.step.definition, &k.schedule, ret_features);
     if (is_had && kernel)
         winograd_print(kernel, &k.base.step.definition, &k.schedule);
-    arena_free(&arena);
     return is_had;
 }
 
@@ -198,12 +192,12 @@ static void *prepare(const struct step_request *r)
 {
     struct winograd_kernel *k = arena_new(r->arena, struct winograd_kernel);
     struct tile_step *s = &k->base.step;
-    struct text text = {0};
+    TEXT(text);
     if (!parse(k, r->step->choice) || !define(k, r->backend, r->plan, r->step, r->arena) ||
         !winograd_suits(&s->definition, &k->schedule))
         return NULL;
     winograd_print(&text, &s->definition, &k->schedule);
-    if (!cpu_find_kernel(r, &text, &k->base.run) || !pack_weights(k, r))
+    if (!cpu_find_kernel(r, text.chars, &k->base.run) || !pack_weights(k, r))
         return NULL;
     k->base.behind = s->loop ? NULL : cpu_prepare_behind(r);
     s->numbers = arena_array(r->arena, int64_t, winograd_n_numbers(&s->definition));

@@ -50,26 +50,28 @@ int tile_best_vectors(const struct tile_definition *d);
 bool tile_narrow(struct tile_definition *d, struct tile_image *operands, int lanes);
 bool tile_takes_epilogue(const struct tile_definition *d);
 int tile_n_operands(const struct tile_definition *d);   // of the epilogue, with the sum
-// Values in a text where o1, o2, ... are addresses: of an operand, "V x1 = ...", `place` behind its address; and the
-// stored one, of a sum and the operands, with its name.
-void tile_print_operand(struct text *text, const struct tile_definition *d, int operand, const char *place);
-void tile_print_value(struct text *text, const struct tile_definition *d, const char *sum,
-                      char ret_name[VALUE_NAME_SIZE]);
 
-// Appends to the text definitions of which NAMED(run) has this type; `numbers` has tile_n_numbers, and operands the
-// addresses of the epilogue's, [0] is not looked at. scratch is of the part; tiles need none.
-typedef void tile_run_fn(const float *x, const float *w, float *y, const float *const *operands, float *scratch,
-                         const int64_t *numbers, int part, int parts);
-void tile_print(struct text *text, const struct tile_definition *d, const struct tile_schedule *s);
-// Parts of larger kernels: first the names, once; then NAMED(<prefix>row), which computes a row of an image:
-//     static void (const float *x, const float *w, float *y, const float *const *operands, const I *n, I image, I row)
-void tile_print_names(struct text *text, int lanes);
-void tile_print_row(struct text *text, const char *prefix, const struct tile_definition *d,
-                    const struct tile_schedule *s);
-size_t tile_n_numbers(const struct tile_definition *d, const struct tile_schedule *s);
-void tile_list_numbers(const struct tile_definition *d, const struct tile_schedule *s, int64_t *ret_numbers);
-// From [result][channel of the group][row][column] with these distances.
-size_t tile_weights_floats(const struct tile_definition *d, const struct tile_schedule *s);
-int64_t tile_weight_groups(const struct tile_definition *d, const struct tile_schedule *s);
-void tile_pack(const struct tile_definition *d, const struct tile_schedule *s, const float *weights,
-               const int64_t stride[4], float *ret_packed, int64_t first_group, int64_t n_groups);
+// --- shapes ----------------------------------------------------------------------------------------------------------
+
+// Tiles of one width and one place at the edges are of one kind.
+struct tile_kind {
+    int64_t width;
+    int64_t left, right;   // columns of the source that lie outside
+};
+#define TILE_MOST_KINDS 64
+// A shape is what a definition and a schedule come to.
+struct tile_shape {
+    int64_t tiles, wide;   // of a row; so many have `width` pixels, the others one less
+    int64_t width;
+    int64_t groups, groups_each;   // of vectors; of each group of channels
+    int64_t results, channel_blocks, channels;
+    int64_t source_group;   // from one group of channels of the source to the next
+    bool is_lanewise;
+    int n_kinds;
+    struct tile_kind kinds[TILE_MOST_KINDS];
+};
+struct tile_shape tile_shape_of(const struct tile_definition *d, const struct tile_schedule *s);   // without kinds
+bool tile_list_kinds(const struct tile_definition *d, struct tile_shape *k);   // false: there are too many
+// The kind of a tile, which is added to the list; TILE_MOST_KINDS: there is no room.
+int tile_kind_number(const struct tile_definition *d, struct tile_shape *k, int64_t tile);
+int64_t tile_start_of(const struct tile_shape *k, int64_t tile);   // its first pixel

@@ -1,7 +1,7 @@
-// Steps as definitions of register tiles (generated/tile.h), for kernels that consist of these.
+// Steps as definitions of register tiles (generated/tiles/tile.h), for kernels that consist of these.
 #pragma once
 #include "backends/cpu/cpu_internal.h"
-#include "backends/generated/tile.h"
+#include "backends/generated/tiles/tile.h"
 
 struct tile_step {
     struct tile_definition definition;
@@ -14,18 +14,6 @@ struct tile_step {
     int threads;
     bool is_product;
 };
-// A kernel of such a step, by tiles or by fewer products.
-struct tile_kernel {
-    struct tile_step step;
-    struct cpu_behind *behind;   // the epilogue behind the kernel, or NULL
-    tile_run_fn *run;
-    float *weights;
-    size_t weights_floats, scratch_floats;   // scratch of each part
-};
-bool cpu_tile_run(void *state, const struct execution *e);
-size_t cpu_tile_scratch_bytes(const void *state);
-size_t cpu_tile_weights(const void *state, char **ret_weights);
-int cpu_tile_packed_operand(const void *state);
 // Is it a convolution of images or a product, with known weights?
 bool cpu_is_tiled(const struct plan *plan, const struct step *step);
 // The form of such a step. False: how it stands is not of this form.
@@ -39,6 +27,4 @@ bool cpu_tile_define_whole(struct tile_step *s, const struct cpu_backend *b, con
                            const struct step *step, struct arena *arena);
 // How far weights of neighbouring results, channels, rows and columns are apart.
 void cpu_tile_weight_distances(const struct step *step, int64_t ret_distances[4]);
-// With a schedule: the weights for the kernel, at `ret_packed`, and its numbers.
-void cpu_tile_prepare(struct tile_step *s, const struct step_request *r, float *ret_packed);
 void cpu_tile_find_addresses(const struct tile_step *s, char *const *memory);

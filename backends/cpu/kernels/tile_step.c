@@ -1,0 +1,172 @@
+// Rows of pixels that follow each other everywhere, as in products and in most convolutions of 1x1, are one row.
+#include "backends/cpu/kernels/tile_step.h"
+
+#include "backends/cpu/generated.h"
+#include "backends/planning/plan_memory.h"
+#include <string.h>
+
+// --- the step as a definition ----------------------------------------------------------------------------------------
+
+static bool is_product(const struct step *step)
+{
+    return step->kernel == &cpu_kernel_linear.base;
+}
+
+bool cpu_is_tiled(const struct plan *plan, const struct step *step)
+{
+    bool is_conv = step->kernel == &cpu_kernel_conv.base && step->results[0].rank == 4;
+    return (is_conv || is_product(step)) && plan_keeps(plan, step->operands[1].memory);
+}
+
+static bool image_of(int rank, const int64_t *dim, const int64_t *stride, int block, int block_axis, int lanes,
+                     bool is_product, struct tile_image *ret_image)
+{
+    struct tile_image i = {.lane = block ? 1 : stride[is_product ? rank - 1 : 1]};
+    i.block = block ? stride[1] : lanes * i.lane;
+    if (block && (is_product || block != lanes || block_axis != 1))
+        return false;
+    bool is_image = is_product ? view_find_rows(rank, dim, stride, &i.pixel) : rank == 4;
+    if (is_image && !is_product) {
+        i.image = stride[0];
+        i.row = stride[2];
+        i.pixel = stride[3];
+    }
+    *ret_image = i;
+    return is_image;
+}
+
+static bool image_of_view(const struct view *v, int lanes, bool is_product, struct tile_image *ret_image)
+{
+    return image_of(v->rank, v->dim, v->stride, v->block, v->block_axis, lanes, is_product, ret_image);
+}
+
+static void define_window(struct tile_definition *d, const struct plan *plan, const struct step *step)
+{
+    const struct node *n = &plan->graph->nodes.items[step->node];
+    struct onednn_window w = cpu_window_of(n, 2, step->operands[1].dim + 2);
+    d->groups = cpu_attribute_int(n, ROLE_GROUPS);
+    for (int i = 0; i < 2; i++) {
+        d->kernel[i] = w.kernel[i];
+        d->stride[i] = w.stride[i];
+        d->dilation[i] = w.dilation[i];
+        d->pad[i] = w.pad_begin[i];
+    }
+    d->images = step->results[0].dim[0];
+    d->channels = step->operands[0].dim[1] / d->groups;
+    d->results = step->results[0].dim[1] / d->groups;
+    d->height = step->operands[0].dim[2];
+    d->width = step->operands[0].dim[3];
+    d->result_height = step->results[0].dim[2];
+    d->result_width = step->results[0].dim[3];
+}
+
+static void define_product(struct tile_definition *d, const struct step *step)
+{
+    *d = (struct tile_definition){.lanes = d->lanes,
+                                  .registers = d->registers,
+                                  .images = 1,
+                                  .groups = 1,
+                                  .channels = step->operands[1].dim[0],
+                                  .results = step->operands[1].dim[1],
+                                  .height = 1,
+                                  .width = step->operands[0].dim[0],
+                                  .result_height = 1,
+                                  .result_width = step->operands[0].dim[0],
+                                  .kernel = {1, 1},
+                                  .stride = {1, 1},
+                                  .dilation = {1, 1}};
+}
+
+bool cpu_tile_define(struct tile_step *s, const struct cpu_backend *b, const struct plan *plan, const struct step *step)
+{
+    const struct cpu_machine *machine = b->machine;
+    struct tile_definition *d = &s->definition;
+    *d = (struct tile_definition){.lanes = machine->lanes, .registers = machine->registers};
+    s->source = &step->operands[0];
+    s->target = &step->results[0];
+    s->threads = b->threads;
+    s->is_product = is_product(step);
+    if (s->is_product)
+        define_product(d, step);
+    else
+        define_window(d, plan, step);
+    d->has_relu = cpu_has_activation(plan->graph, step);
+    return image_of_view(s->source, d->lanes, is_product(step), &d->source) &&
+           image_of_view(s->target, d->lanes, is_product(step), &d->target);
+}
+
+bool cpu_tile_define_epilogue(struct tile_step *s, const struct step *step, struct arena *arena)
+{
+    const struct loop *l = step->n_loops ? &step->loops[0] : NULL;
+    bool is_taken = true;
+    if (!l)
+        return true;
+    s->operands = arena_array(arena, struct tile_image, (size_t)l->n_operands);
+    s->addresses = arena_array(arena, const float *, (size_t)l->n_operands);
+    for (int i = 1; i < l->n_operands && is_taken; i++) {
+        const struct loop_access *a = &l->operands[i];
+        is_taken = image_of(l->rank, l->dim, a->stride, a->block, a->block_variable, s->definition.lanes,
+                            is_product(step), &s->operands[i]);
+    }
+    s->definition.operands = s->operands;
+    s->definition.epilogue = s->loop = l;
+    if (is_taken && tile_takes_epilogue(&s->definition))
+        return true;
+    s->definition.epilogue = s->loop = NULL;
+    return false;
+}
+
+// --- one row of all --------------------------------------------------------------------------------------------------
+
+static bool are_rows_one(const struct tile_definition *d)
+{
+    bool are_one = d->source.row == d->width * d->source.pixel && d->target.row == d->width * d->target.pixel;
+    for (int i = 1; d->epilogue && i < d->epilogue->n_operands; i++)
+        are_one = are_one && d->operands[i].row == d->width * d->operands[i].pixel;
+    return are_one;
+}
+
+static bool are_images_one(const struct tile_definition *d)
+{
+    bool are_one = d->source.image == d->width * d->source.pixel && d->target.image == d->width * d->target.pixel;
+    for (int i = 1; d->epilogue && i < d->epilogue->n_operands; i++)
+        are_one = are_one && d->operands[i].image == d->width * d->operands[i].pixel;
+    return are_one;
+}
+
+static void join_rows(struct tile_definition *d)
+{
+    if (!tile_is_of_one_pixel(d) || (d->height > 1 && !are_rows_one(d)))
+        return;
+    d->width = d->result_width = d->height * d->width;
+    d->height = d->result_height = 1;
+    if (d->images > 1 && are_images_one(d)) {
+        d->width = d->result_width = d->images * d->width;
+        d->images = 1;
+    }
+}
+
+bool cpu_tile_define_whole(struct tile_step *s, const struct cpu_backend *b, const struct plan *plan,
+                           const struct step *step, struct arena *arena)
+{
+    if (!cpu_tile_define(s, b, plan, step))
+        return false;
+    cpu_tile_define_epilogue(s, step, arena);
+    join_rows(&s->definition);
+    return true;
+}
+
+// --- weights and addresses -------------------------------------------------------------------------------------------
+
+void cpu_tile_weight_distances(const struct step *step, int64_t ret_distances[4])
+{
+    const struct view *w = &step->operands[CPU_PACKED_OPERAND];
+    for (int i = 0; i < 4; i++)
+        ret_distances[i] = i >= w->rank ? 0 : w->stride[is_product(step) ? 1 - i : i];
+}
+
+void cpu_tile_find_addresses(const struct tile_step *s, char *const *memory)
+{
+    for (int i = 1; s->loop && i < s->loop->n_operands; i++)
+        s->addresses[i] = (const float *)memory[s->loop->operands[i].memory] + s->loop->operands[i].offset;
+}

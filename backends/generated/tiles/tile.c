@@ -1,0 +1,187 @@
+// Kinds of tiles are told apart by their width and place at the edges.
+#include "backends/generated/tiles/tile.h"
+
+#include "backends/generated/vector_text.h"
+#include "backends/planning/plan.h"
+#include "core/numbers/integers.h"
+#include "core/text/text.h"
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_PIXELS 32
+#define MOST_VECTORS 5
+#define WINDOW_COLUMNS 16   // at most: each of them has code of its own
+
+static int64_t at_least_0(int64_t a)
+{
+    return a > 0 ? a : 0;
+}
+
+// --- definitions and shapes ------------------------------------------------------------------------------------------
+
+static int64_t lanes_of_source(const struct tile_definition *d)
+{
+    return d->source_lanes ? d->source_lanes : d->lanes;
+}
+
+bool tile_is_lanewise(const struct tile_definition *d)
+{
+    return d->groups > 1 && d->channels == d->results && d->channels < d->lanes && d->lanes % d->channels == 0 &&
+           d->groups * d->channels >= d->lanes && d->source.lane == 1 && lanes_of_source(d) == d->lanes;
+}
+
+bool tile_is_of_one_pixel(const struct tile_definition *d)
+{
+    for (int i = 0; i < 2; i++)
+        if (d->kernel[i] != 1 || d->stride[i] != 1 || d->pad[i] != 0)
+            return false;
+    return d->height == d->result_height && d->width == d->result_width;
+}
+
+int64_t tile_start_of(const struct tile_shape *k, int64_t tile)
+{
+    return tile * k->width - at_least_0(tile - k->wide);
+}
+
+static struct tile_kind kind_of_tile(const struct tile_definition *d, const struct tile_shape *k, int64_t tile)
+{
+    int64_t width = k->width - (tile >= k->wide), first = tile_start_of(k, tile) * d->stride[1] - d->pad[1];
+    int64_t end = first + (width - 1) * d->stride[1] + (d->kernel[1] - 1) * d->dilation[1] + 1;
+    return (struct tile_kind){width, at_least_0(-first), at_least_0(end - d->width)};
+}
+
+int tile_kind_number(const struct tile_definition *d, struct tile_shape *k, int64_t tile)
+{
+    struct tile_kind kind = kind_of_tile(d, k, tile);
+    int i = 0;
+    while (i < k->n_kinds && memcmp(&k->kinds[i], &kind, sizeof kind) != 0)
+        i++;
+    if (i == k->n_kinds && i < TILE_MOST_KINDS)
+        k->kinds[k->n_kinds++] = kind;
+    return i;
+}
+
+// Channels of the source are affine, or stand in whole blocks.
+struct tile_shape tile_shape_of(const struct tile_definition *d, const struct tile_schedule *s)
+{
+    struct tile_shape k = {.is_lanewise = tile_is_lanewise(d)};
+    int64_t tiles = divide_up(d->result_width, s->pixels), group = (int64_t)s->vectors * d->lanes;
+    int64_t lanes = lanes_of_source(d);
+    bool has_blocks = d->source.block != lanes * d->source.lane;
+    k.tiles = tiles;
+    k.width = divide_up(d->result_width, tiles);
+    k.wide = d->result_width - tiles * (k.width - 1);
+    k.results = k.is_lanewise ? d->groups * d->results : d->results;
+    k.groups_each = divide_up(k.results, group);
+    k.groups = k.is_lanewise ? k.groups_each : d->groups * k.groups_each;
+    k.channel_blocks = has_blocks ? d->channels / lanes : 1;
+    k.channels = has_blocks ? lanes : d->channels;
+    if (!k.is_lanewise)
+        k.source_group = has_blocks ? k.channel_blocks * d->source.block : d->channels * d->source.lane;
+    return k;
+}
+
+bool tile_list_kinds(const struct tile_definition *d, struct tile_shape *k)
+{
+    for (int64_t i = 0; i < k->tiles; i++)
+        if (tile_kind_number(d, k, i) == TILE_MOST_KINDS)
+            return false;
+    return true;
+}
+
+void tile_schedule_print(struct text *text, const struct tile_schedule *s)
+{
+    text_printf(text, "(tile p:%d q:%d t:%lld", s->pixels, s->vectors, (long long)s->tiles);
+    if (s->lanes)
+        text_printf(text, " l:%d", s->lanes);
+    text_add(text, ")");
+}
+
+bool tile_schedule_parse(const char *text, struct tile_schedule *ret_schedule)
+{
+    int p, q, t, lanes = 0, end = 0;
+    sscanf(text, "(tile p:%3d q:%3d t:%8d)%n", &p, &q, &t, &end);
+    if (!end)
+        sscanf(text, "(tile p:%3d q:%3d t:%8d l:%2d)%n", &p, &q, &t, &lanes, &end);
+    if (!end || text[end] || lanes < 0)
+        return false;
+    *ret_schedule = (struct tile_schedule){p, q, t, lanes};
+    return p >= 1 && p <= MOST_PIXELS && q >= 1 && q <= MOST_VECTORS && t >= 1;
+}
+
+// Do channels of a group start where a group of vectors may?
+static bool suits_image(int64_t lanes, const struct tile_image *i, int64_t channels)
+{
+    bool is_affine = i->block == lanes * i->lane;
+    return is_affine || (channels % lanes == 0 && i->lane == 1);
+}
+
+static bool narrow_image(struct tile_image *i, int from, int to)
+{
+    bool is_affine = i->block == from * i->lane;
+    if (is_affine)
+        i->block = to * i->lane;
+    return is_affine;
+}
+
+bool tile_narrow(struct tile_definition *d, struct tile_image *operands, int lanes)
+{
+    bool has_rows = narrow_image(&d->target, d->lanes, lanes);
+    for (int i = 1; d->epilogue && i < d->epilogue->n_operands; i++)
+        has_rows = narrow_image(&operands[i], d->lanes, lanes) && has_rows;
+    d->source_lanes = narrow_image(&d->source, d->lanes, lanes) ? lanes : d->lanes;
+    d->lanes = lanes;
+    return has_rows;
+}
+
+bool tile_suits(const struct tile_definition *d, const struct tile_schedule *s)
+{
+    if (s->pixels < 1 || s->pixels > MOST_PIXELS || s->vectors < 1 || s->vectors > MOST_VECTORS || s->tiles < 1 ||
+        d->images < 1 || d->channels < 1 || d->results < 1 || d->result_height < 1 || d->result_width < 1 ||
+        d->kernel[0] < 1 || d->kernel[1] < 1 || d->kernel[1] > WINDOW_COLUMNS)
+        return false;
+    struct tile_shape k = tile_shape_of(d, s);
+    int64_t channels = k.is_lanewise ? d->groups * d->channels : d->channels;
+    return k.results >= (int64_t)s->vectors * d->lanes && (!k.is_lanewise || s->vectors == 1) && d->target.lane == 1 &&
+           suits_image(lanes_of_source(d), &d->source, channels) && suits_image(d->lanes, &d->target, k.results) &&
+           tile_list_kinds(d, &k);
+}
+
+static int64_t vectors_computed(const struct tile_definition *d, int q)
+{
+    return q * divide_up(d->results, (int64_t)q * d->lanes);
+}
+
+int tile_best_vectors(const struct tile_definition *d)
+{
+    static const int by_preference[] = {4, 2, 3, 5};
+    int best = 1;
+    for (size_t i = sizeof by_preference / sizeof *by_preference; i-- > 0;) {
+        int q = by_preference[i];
+        if (q * d->lanes <= d->results && vectors_computed(d, q) <= vectors_computed(d, best))
+            best = q;
+    }
+    return best;
+}
+
+bool tile_takes_epilogue(const struct tile_definition *d)
+{
+    const struct loop *l = d->epilogue;
+    bool is_lanewise = tile_is_lanewise(d);
+    for (int i = 0; i < l->n_instructions; i++)
+        if (!vector_text_knows(&l->instructions[i]))
+            return false;
+    for (int i = 1; i < l->n_operands; i++) {
+        const struct tile_image *o = &d->operands[i];
+        bool is_one = o->lane == 0 && o->block == 0;
+        if (l->operands[i].dtype != DTYPE_F32 ||
+            !(is_one || (o->lane == 1 && suits_image(d->lanes, o, is_lanewise ? d->groups * d->results : d->results))))
+            return false;
+    }
+    return l->n_results == 1 && l->results[0].to.dtype == DTYPE_F32;
+}
+
+int tile_n_operands(const struct tile_definition *d)
+{
+    return d->epilogue ? d->epilogue->n_operands : 1;
+}

@@ -1,0 +1,197 @@
+// Sums are named scalars; each kind of tiles has code of its own.
+#include "backends/generated/tiles/tile_sums.h"
+
+#include "core/text/text.h"
+
+#define PREFETCHED 16   // channels ahead
+#define PIXELS_OF_POINTER 8
+#define TERMS_AT_ONCE 512   // of a dense sum, before they are added to a sum of sums: fewer digits are lost so
+
+static long long as_long(int64_t a)
+{
+    return (long long)a;
+}
+
+// Is the source's column within the image for that pixel of a tile and that column of the window?
+static bool is_inside(const struct tile_definition *d, const struct tile_kind *kind, int64_t pixel, int64_t column)
+{
+    int64_t at = pixel * d->stride[1] + column * d->dilation[1];
+    int64_t span = (kind->width - 1) * d->stride[1] + (d->kernel[1] - 1) * d->dilation[1] + 1;
+    return at >= kind->left && at < span - kind->right;
+}
+
+static bool is_whole(const struct tile_kind *kind)
+{
+    return !kind->left && !kind->right;
+}
+
+// A pointer serves some pixels at any distance: one for each of them would not leave enough registers. Convolutions of
+// 1x1 are told the distance, so that many of a model share a kernel; larger windows would begin anew too often.
+static void print_distances_of_source(const struct tile_printing *p)
+{
+    bool is_told = p->d->kernel[0] * p->d->kernel[1] == 1;
+    text_add(p->text, "const I pixel = ");
+    text_printf(p->text, is_told ? "X_PIXEL;\n" : "%lld;\n", as_long(p->d->source.pixel));
+    text_printf(p->text,
+                "const I step = %lld * pixel, step3 = 3 * step, step5 = 5 * step, step7 = 7 * step;\n"
+                "const I x_lane = X_LANE, channels = CHANNELS;\n",
+                as_long(p->d->stride[1]));
+}
+
+static void print_pointers(const struct tile_printing *p, const struct tile_kind *kind)
+{
+    for (int i = 0; i * PIXELS_OF_POINTER < kind->width; i++)
+        text_printf(p->text, "const float *at%d = from + block * X_BLOCK + %d * step;\n", i, i * PIXELS_OF_POINTER);
+}
+
+static void print_next_channel(const struct tile_printing *p, const struct tile_kind *kind)
+{
+    for (int i = 0; i * PIXELS_OF_POINTER < kind->width; i++)
+        text_printf(p->text, "at%d += x_lane;\n", i);
+    text_printf(p->text, "w += %d * LANES;\n}\n", p->s->vectors);
+}
+
+// An entry of one channel of the source; `column` of the window, -1: any.
+static void print_dense_terms(const struct tile_printing *p, const struct tile_kind *kind, int64_t column)
+{
+    static const char *const ways[PIXELS_OF_POINTER] = {
+        "", " + step", " + 2 * step", " + step3", " + 4 * step", " + step5", " + 2 * step3", " + step7"};
+    int q_count = p->s->vectors;
+    for (int q = 0; q < q_count; q++)
+        text_printf(p->text, "V w%d = NAMED(load)(w + %d * LANES);\n__builtin_prefetch(w + (%d * %d + %d) * LANES);\n",
+                    q, q, PREFETCHED, q_count, q);
+    for (int64_t i = 0; i < kind->width; i++) {
+        if (column >= 0 && !is_inside(p->d, kind, i, column))
+            continue;
+        text_printf(p->text, "e = *(at%d%s);\n", (int)i / PIXELS_OF_POINTER, ways[i % PIXELS_OF_POINTER]);
+        for (int q = 0; q < q_count; q++)
+            text_printf(p->text, "a%d_%d += e * w%d;\n", (int)i, q, q);
+    }
+}
+
+// Such a sum is added up in parts, which loses fewer digits.
+static bool is_long(const struct tile_printing *p)
+{
+    const struct tile_definition *d = p->d;
+    return !p->k.is_lanewise && d->kernel[0] * d->kernel[1] * d->channels > 2 * TERMS_AT_ONCE;
+}
+
+static void print_sums_of_sums(const struct tile_printing *p, const struct tile_kind *kind, const char *form)
+{
+    for (int i = 0; i < (int)kind->width; i++)
+        for (int q = 0; q < p->s->vectors; q++)
+            text_printf(p->text, form, i, q, i * p->s->vectors + q);
+}
+
+static void print_end_of_sum(const struct tile_printing *p, const struct tile_kind *kind)
+{
+    text_printf(p->text, "n_terms += end - first;\nif (n_terms >= %d) {\nn_terms = 0;\n", TERMS_AT_ONCE);
+    print_sums_of_sums(
+        p, kind, "NAMED(store)(b + %3$d * LANES, NAMED(load)(b + %3$d * LANES) + a%1$d_%2$d);\na%1$d_%2$d = (V){0};\n");
+    text_add(p->text, "}\n");
+}
+
+static void print_channels(const struct tile_printing *p, const struct tile_kind *kind, int64_t column)
+{
+    text_add(p->text, "for (I block = 0; block < CHANNEL_BLOCKS; block++) {\n");
+    print_pointers(p, kind);
+    text_printf(p->text,
+                "for (I c = 0, first, end; c < channels;) {\nfirst = c;\nend = channels - c < %d ? channels : c + %d;\n"
+                "for (; c < end; c++) {\nfloat e;\n",
+                TERMS_AT_ONCE, TERMS_AT_ONCE);
+    print_dense_terms(p, kind, column);
+    print_next_channel(p, kind);
+    if (is_long(p))
+        print_end_of_sum(p, kind);
+    text_add(p->text, "}\n}\n");
+}
+
+static void print_dense_row(const struct tile_printing *p, const struct tile_kind *kind)
+{
+    int64_t columns = p->d->kernel[1], step = p->d->dilation[1];
+    if (is_whole(kind)) {
+        text_printf(p->text, "for (int s = 0; s < %lld; s++) {\nconst float *from = x + s * %lld * pixel;\n",
+                    as_long(columns), as_long(step));
+        print_channels(p, kind, -1);
+        text_add(p->text, "}\n");
+        return;
+    }
+    for (int64_t j = 0; j < columns; j++) {
+        text_printf(p->text, "{\nconst float *from = x + %lld * pixel;\n", as_long(j * step));
+        print_channels(p, kind, j);
+        text_add(p->text, "}\n");
+    }
+}
+
+// The lanes of a group that have its channel c, in all of its lanes.
+static void print_exchange(const struct tile_printing *p, int64_t c)
+{
+    text_printf(p->text, "V v%d = __builtin_shufflevector(v, v", (int)c);
+    for (int64_t lane = 0; lane < p->d->lanes; lane++)
+        text_printf(p->text, ", %d", (int)(lane / p->d->channels * p->d->channels + c));
+    text_add(p->text, ");\n");
+}
+
+static void print_source(const struct tile_printing *p, int64_t at)
+{
+    bool is_alone = p->d->channels == 1;
+    text_printf(p->text, "{\nV v%s = NAMED(load)(x + %lld);\n", is_alone ? "0" : "", as_long(at * p->d->source.pixel));
+    if (is_alone)
+        text_add(p->text, "IN_REGISTER(v0);\n");
+    for (int64_t c = 0; !is_alone && c < p->d->channels; c++)
+        print_exchange(p, c);
+}
+
+static void print_lanewise_column(const struct tile_printing *p, const struct tile_kind *kind, int64_t at)
+{
+    const struct tile_definition *d = p->d;
+    bool is_read = false;
+    for (int64_t c = 0; c < d->channels; c++)
+        for (int64_t j = 0; j < d->kernel[1]; j++) {
+            int64_t rest = at - j * d->dilation[1], i = rest / d->stride[1];
+            if (rest < 0 || rest % d->stride[1] || i >= kind->width || !is_inside(d, kind, i, j))
+                continue;
+            if (!is_read)
+                print_source(p, at);
+            is_read = true;
+            text_printf(p->text, "a%d_0 += v%d * w%d_%d;\n", (int)i, (int)c, (int)j, (int)c);
+        }
+    text_add(p->text, is_read ? "}\n" : "");
+}
+
+static void print_lanewise_row(const struct tile_printing *p, const struct tile_kind *kind)
+{
+    const struct tile_definition *d = p->d;
+    for (int64_t j = 0; j < d->kernel[1]; j++)
+        for (int64_t c = 0; c < d->channels; c++)
+            text_printf(p->text, "V w%d_%d = NAMED(load)(w + %d * LANES);\n", (int)j, (int)c,
+                        (int)(j * d->channels + c));
+    int64_t span = (kind->width - 1) * d->stride[1] + (d->kernel[1] - 1) * d->dilation[1] + 1;
+    for (int64_t at = 0; at < span; at++)
+        print_lanewise_column(p, kind, at);
+}
+
+// --- from beginning to end -------------------------------------------------------------------------------------------
+
+void tile_print_sums(const struct tile_printing *p, const struct tile_kind *kind)
+{
+    long long step = as_long(p->d->dilation[0]);
+    for (int i = 0; i < (int)kind->width; i++)
+        for (int q = 0; q < p->s->vectors; q++)
+            text_printf(p->text, "V a%d_%d = {0};\n", i, q);
+    if (is_long(p))
+        text_printf(p->text, "float b[%d * LANES] = {0};\nI n_terms = 0;\n", (int)kind->width * p->s->vectors);
+    if (!p->k.is_lanewise)
+        print_distances_of_source(p);
+    text_printf(p->text,
+                "x += r0 * %lld * X_ROW;\nw += r0 * W_ROW * LANES;\n"
+                "for (I r = r0; r < r1; r++, x += %lld * X_ROW) {\n",
+                step, step);
+    if (p->k.is_lanewise)
+        print_lanewise_row(p, kind);
+    else
+        print_dense_row(p, kind);
+    text_add(p->text, p->k.is_lanewise ? "w += W_ROW * LANES;\n}\n" : "}\n");
+    if (is_long(p))
+        print_sums_of_sums(p, kind, "a%1$d_%2$d += NAMED(load)(b + %3$d * LANES);\n");
+}

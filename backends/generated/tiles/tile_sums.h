@@ -1,0 +1,13 @@
+// The code that sums a tile's terms in registers.
+#pragma once
+#include "backends/generated/tiles/tile.h"
+
+struct tile_printing {
+    struct text *text;
+    const char *prefix;   // of its functions
+    const struct tile_definition *d;
+    const struct tile_schedule *s;
+    struct tile_shape k;
+};
+// To a0_0, a0_1, ... of pixels and vectors, from x and w, for rows r0 to r1 of the window.
+void tile_print_sums(const struct tile_printing *p, const struct tile_kind *kind);

@@ -1,0 +1,205 @@
+// All loops around tiles are in NAMED(run), which is told sizes and distances; a text knows only what the code of tiles
+// does.
+#include "backends/generated/tiles/tile_text.h"
+
+#include "backends/generated/tiles/tile_arguments.h"
+#include "backends/generated/tiles/tile_sums.h"
+#include "backends/generated/vector_text.h"
+#include "backends/planning/plan.h"
+#include "core/text/text.h"
+#include <assert.h>
+#include <stdio.h>
+
+// --- epilogues -------------------------------------------------------------------------------------------------------
+
+// Distances are in variables, as what is stored might else be them.
+static void print_distances(const struct tile_printing *p)
+{
+    text_add(p->text, "const I y_block = Y_BLOCK, y_pixel = Y_PIXEL;\n");
+    for (int i = 1; i < tile_n_operands(p->d); i++)
+        text_printf(p->text, "const I o%d_block = n[%d], o%d_pixel = n[%d];\n", i, tile_number_of_operand(i) + 1, i,
+                    tile_number_of_operand(i) + 3);
+}
+
+void tile_print_operand(struct text *text, const struct tile_definition *d, int operand, const char *place)
+{
+    text_printf(text, d->operands[operand].lane ? "V x%d = NAMED(load)(o%d%s);\n" : "V x%d = ALL(*(o%d%s));\n", operand,
+                operand, place);
+}
+
+void tile_print_value(struct text *text, const struct tile_definition *d, const char *sum,
+                      char ret_name[VALUE_NAME_SIZE])
+{
+    text_printf(text, d->has_relu ? "V x0 = NAMED(relu)(%s);\n" : "V x0 = %s;\n", sum);
+    loop_text_name(d->epilogue ? d->epilogue->results[0].value : 0, ret_name);
+    if (d->epilogue)
+        loop_text_add(text, &vector_dialect, d->epilogue);
+}
+
+static void print_result(const struct tile_printing *p, int pixel, int vector)
+{
+    char value[VALUE_NAME_SIZE], sum[32], place[64];
+    text_add(p->text, "{\n");
+    for (int i = 1; i < tile_n_operands(p->d); i++) {
+        snprintf(place, sizeof place, " + %d * o%d_block", vector, i);
+        tile_print_operand(p->text, p->d, i, p->d->operands[i].block && vector ? place : "");
+    }
+    snprintf(sum, sizeof sum, "a%d_%d", pixel, vector);
+    tile_print_value(p->text, p->d, sum, value);
+    text_printf(p->text, "NAMED(store)(y + %d * y_block, %s);\n}\n", vector, value);
+}
+
+static void print_next_pixel(const struct tile_printing *p)
+{
+    text_add(p->text, "y += y_pixel;\n");
+    for (int i = 1; i < tile_n_operands(p->d); i++)
+        if (p->d->operands[i].pixel)
+            text_printf(p->text, "o%d += o%d_pixel;\n", i, i);
+}
+
+static void print_results(const struct tile_printing *p, const struct tile_kind *kind)
+{
+    print_distances(p);
+    for (int i = 0; i < (int)kind->width; i++) {
+        for (int q = 0; q < p->s->vectors; q++)
+            print_result(p, i, q);
+        if (i + 1 < kind->width)
+            print_next_pixel(p);
+    }
+}
+
+// --- from beginning to end -------------------------------------------------------------------------------------------
+
+static void print_arguments(const struct tile_printing *p, const char *form)
+{
+    for (int i = 1; i < tile_n_operands(p->d); i++)
+        text_printf(p->text, form, i);
+}
+
+static void print_kind(const struct tile_printing *p, int number)
+{
+    const struct tile_kind *kind = &p->k.kinds[number];
+    text_printf(p->text, "static inline void NAMED(%stile_%d)(const float *x, const float *w, I r0, I r1, float *y",
+                p->prefix, number);
+    print_arguments(p, ", const float *o%d");
+    text_add(p->text, ", const I *n)\n{\n");
+    tile_print_sums(p, kind);
+    print_results(p, kind);
+    text_add(p->text, "}\n");
+}
+
+void tile_print_names(struct text *text, int lanes)
+{
+#define NAME_OF_NUMBER(name) #name,
+    static const char *const numbers[] = {TILE_NUMBERS(NAME_OF_NUMBER)};
+    vector_text_begin(text, lanes);
+    for (int i = 0; i < TILE_N_NUMBERS; i++)
+        text_printf(text, "#undef %s\n#define %s n[%d]\n", numbers[i], numbers[i], i);
+}
+
+static void print_calls(const struct tile_printing *p)
+{
+    int at = tile_number_of_tiles(p->d);
+    long long step = p->d->stride[1], pad = p->d->pad[1];
+    text_printf(p->text, "I j = n[%d + 2 * tile];\n", at + 1);
+    text_printf(
+        p->text,
+        "const float *xt = x + image * X_IMAGE + x_at + top * X_ROW + (j * %lld - %lld) * X_PIXEL;\n"
+        "float *yt = y + image * Y_IMAGE + first / LANES * Y_BLOCK + first %% LANES + row * Y_ROW + j * Y_PIXEL;\n",
+        step, pad);
+    for (int i = 1; i < tile_n_operands(p->d); i++) {
+        int n = tile_number_of_operand(i);
+        text_printf(p->text, "const float *o%d = operands[%d] + image * n[%d] + row * n[%d] + j * n[%d]", i, i, n,
+                    n + 2, n + 3);
+        text_printf(p->text, p->d->operands[i].lane ? " + first / LANES * n[%d] + first %% LANES;\n" : ";\n", n + 1);
+    }
+    text_printf(p->text, "switch (n[%d + 2 * tile]) {\n", at);
+    for (int i = 0; i < p->k.n_kinds; i++) {
+        text_printf(p->text, "case %d:\nNAMED(%stile_%d)(xt, wt, r0, r1, yt", i, p->prefix, i);
+        print_arguments(p, ", o%d");
+        text_add(p->text, ", n);\nbreak;\n");
+    }
+    text_add(p->text, "}\n");
+}
+
+// The weights of a group of vectors, and which channels they are of.
+static void print_group(const struct tile_printing *p)
+{
+    int vectors = p->s->vectors;
+    text_printf(p->text,
+                "const float *wt = w + g * W_GROUP;\n"
+                "I first = g %% GROUPS_EACH * %d * LANES, x_at = g / GROUPS_EACH * X_GROUP;\n"
+                "if (first > RESULTS - %d * LANES)\nfirst = RESULTS - %d * LANES;\n",
+                vectors, vectors, vectors);
+    text_add(p->text, p->k.is_lanewise ? "x_at = first / LANES * X_BLOCK + first % LANES;\n"
+                                       : "first += g / GROUPS_EACH * RESULTS;\n");
+}
+
+// The rows of the window that lie within the image.
+static void print_window(const struct tile_printing *p)
+{
+    const struct tile_definition *d = p->d;
+    long long step = d->dilation[0], most = d->kernel[0], stride = d->stride[0], pad = d->pad[0];
+    text_printf(p->text,
+                "I top = row * %lld - %lld, r0 = top < 0 ? (-top + %lld) / %lld : 0;\n"
+                "I r1 = top < HEIGHT ? (HEIGHT - top + %lld) / %lld : 0;\nr1 = r1 > %lld ? %lld : r1;\n",
+                stride, pad, step - 1, step, step - 1, step, most, most);
+}
+
+static void print_run(const struct tile_printing *p)
+{
+    text_add(
+        p->text,
+        "void NAMED(run)(const float *x, const float *w, float *y, const float *const *operands, "
+        "float *scratch, const I *n, int part, int parts)\n{\n"
+        "I all = IMAGES * ROWS * TILES, is_by_tiles = all % parts == 0 || all >= 4 * parts;\n"
+        "I begin = is_by_tiles ? all * part / parts : 0, end = is_by_tiles ? all * (part + 1) / parts : all;\n"
+        "I g0 = is_by_tiles ? 0 : GROUPS * part / parts, g1 = is_by_tiles ? GROUPS : GROUPS * (part + 1) / parts;\n"
+        "for (I from = begin, to; from < end; from = to) {\n"
+        "to = end - from < AT_ONCE ? end : from + AT_ONCE;\n"
+        "for (I g = g0; g < g1; g++) {\n");
+    print_group(p);
+    text_add(p->text, "I image = from / (ROWS * TILES), row = from / TILES % ROWS, tile = from % TILES;\n"
+                      "for (I u = from; u < to; u++) {\n");
+    print_window(p);
+    print_calls(p);
+    text_add(p->text,
+             "if (++tile == TILES) {\ntile = 0;\nif (++row == ROWS) {\nrow = 0;\nimage++;\n}\n}\n}\n}\n}\n}\n");
+}
+
+static struct tile_printing begin_printing(struct text *text, const char *prefix, const struct tile_definition *d,
+                                           const struct tile_schedule *s)
+{
+    struct tile_printing p = {text, prefix, d, s, tile_shape_of(d, s)};
+    bool is_listed = tile_list_kinds(d, &p.k);
+    assert(is_listed);
+    (void)is_listed;
+    return p;
+}
+
+void tile_print(struct text *text, const struct tile_definition *d, const struct tile_schedule *s)
+{
+    struct tile_printing p = begin_printing(text, "", d, s);
+    tile_print_names(text, d->lanes);
+    for (int i = 0; i < p.k.n_kinds; i++)
+        print_kind(&p, i);
+    print_run(&p);
+}
+
+void tile_print_row(struct text *text, const char *prefix, const struct tile_definition *d,
+                    const struct tile_schedule *s)
+{
+    struct tile_printing p = begin_printing(text, prefix, d, s);
+    for (int i = 0; i < p.k.n_kinds; i++)
+        print_kind(&p, i);
+    text_printf(text,
+                "static void NAMED(%srow)(const float *x, const float *w, float *y, const float *const *operands, "
+                "const I *n, I image, I row)\n{\n",
+                prefix);
+    print_window(&p);
+    text_add(text, "for (I g = 0; g < GROUPS; g++) {\n");
+    print_group(&p);
+    text_add(text, "for (I tile = 0; tile < TILES; tile++) {\n");
+    print_calls(&p);
+    text_add(text, "}\n}\n}\n");
+}

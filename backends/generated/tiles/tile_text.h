@@ -1,0 +1,18 @@
+// The text of a tile's kernel.
+#pragma once
+#include "backends/generated/tiles/tile.h"
+
+struct text;
+
+// Appends definitions of which NAMED(run) is a tile_run_fn (tile_arguments.h).
+void tile_print(struct text *text, const struct tile_definition *d, const struct tile_schedule *s);
+// Parts of larger kernels: first the names, once; then NAMED(<prefix>row), which computes a row of an image:
+//     static void (const float *x, const float *w, float *y, const float *const *operands, const I *n, I image, I row)
+void tile_print_names(struct text *text, int lanes);
+void tile_print_row(struct text *text, const char *prefix, const struct tile_definition *d,
+                    const struct tile_schedule *s);
+// Values in a text where o1, o2, ... are addresses: of an operand, "V x1 = ...", `place` behind its address; and the
+// stored one, of a sum and the operands, with its name.
+void tile_print_operand(struct text *text, const struct tile_definition *d, int operand, const char *place);
+void tile_print_value(struct text *text, const struct tile_definition *d, const char *sum,
+                      char ret_name[VALUE_NAME_SIZE]);
