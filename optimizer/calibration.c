@@ -3,8 +3,7 @@
 //
 // A plan is run a few times, and each step's time is the lower quartile of its times: what other programs add is added
 // to some runs only. Plans all of whose steps are known from running models are not run again, so that a full database
-// leads to the same result each time. Nor are plans that look hopeless beside another of the same graph: plain layouts,
-// often, whose runs took half of the time.
+// leads to the same result each time.
 #include "optimizer/calibration.h"
 
 #include "backends/backend.h"
@@ -140,23 +139,12 @@ static bool profile_contender(struct contenders *f, size_t number, bool *ret_is_
     return is_done;
 }
 
-// By costs that may be wrong: how much is above what corrections change.
-static bool is_hopeless(const struct contenders *f, const struct contender *c)
-{
-    bool is_any_better = false;
-    for (size_t i = 0; i < f->all.count; i++) {
-        const struct contender *other = &f->all.items[i];
-        is_any_better = is_any_better || (other->finalist == c->finalist && other->estimate > 0 &&
-                                          c->estimate > HOPELESS_PLAN * other->estimate);
-    }
-    return is_any_better;
-}
-
-// The largest change of an estimate, as a share of it.
+// Gives the largest change of an estimate, as a share of it. Where that is not worth another search costs stay those
+// that this one was done from: the next run, which begins with them, would go another way, and measure what it meets.
 static double adopt_notes(struct contenders *f)
 {
     struct optimizing *o = f->o;
-    size_t n = f->all.count;
+    size_t n = f->all.count, n_corrections = o->report.costs.corrections.count;
     double *before = arena_array(&f->arena, double, n + 1), most = 0;
     for (size_t i = 0; i < n; i++)
         before[i] = contender_estimate(o, &f->all.items[i]);
@@ -164,6 +152,10 @@ static double adopt_notes(struct contenders *f)
     for (size_t i = 0; i < n; i++)
         if (before[i] > 0)
             most = fmax(most, fabs(contender_estimate(o, &f->all.items[i]) / before[i] - 1));
+    if (most < ENOUGH_AGREEMENT) {
+        backend_keep_former_costs(o->backend);
+        o->report.costs.corrections.count = n_corrections;
+    }
     return most;
 }
 
@@ -180,7 +172,7 @@ bool optimizing_calibrate(struct optimizing *o, double *ret_change)
     progress.countdown = &o->time.remaining.countdown;
     o->time.remaining.n_contenders = f.all.count;
     for (size_t i = 0; is_done && i < f.all.count && !interrupt_requested(); i++) {
-        is_done = is_hopeless(&f, &f.all.items[i]) || profile_contender(&f, i, &is_any, o->error);
+        is_done = profile_contender(&f, i, &is_any, o->error);
         progress.later = remaining_time_after_calibration(&o->time.remaining);
         progress_update(&progress, i + 1, NULL);
     }

@@ -326,9 +326,11 @@ void optimizing_judge_kernels(struct optimizing *o)
     if (!is_wanted || !graph_cut(&runnable, &o->model.graph, NULL, &o->inputs.cut))
         return;
     struct given_weights given = {o->model.weights.count, model_list_weights(&o->model, &runnable), &o->weight_source};
-    struct within_request request = {o->backend, &runnable, NULL, &given, (uint64_t)o->options->seed};
+    struct within_request request = {o->backend, &runnable, NULL, &given, (uint64_t)o->options->seed, true};
+    enum phase former = phases_enter(&o->time.phases, PHASE_CHECKING);
     o->backend->policy = o->results.policies[0];
     model_free(prepare_within_by_policy(&request, &o->report.costs.within[0], &error));
+    phases_enter(&o->time.phases, former);
     graph_free(&runnable);
 }
 

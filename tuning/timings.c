@@ -30,7 +30,7 @@ static void make_ready(struct backend *b, const struct plan *plan, const struct 
         memcpy(choice.text, timings->items[i].choice, sizeof choice.text);
         vec_push(&choices, choice);
     }
-    b->methods->make_ready(b, plan, step, &choices);
+    b->methods->make_ready(b, plan, step, &choices, true);
 }
 
 void timings_take(struct backend *b, const struct plan *plan, const struct step *step, timing_list *timings,

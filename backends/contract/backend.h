@@ -81,8 +81,10 @@ struct backend_methods {
     // What the step comes to by a choice of such a space. False: it does not suit the step. With list_spaces.
     bool (*describe_choice)(const struct backend *b, const struct plan *plan, const struct step *step,
                             const char *choice, struct schedule_features *ret_features);
-    // Compiles all at once what these choices need, which is less work than one by one. With list_spaces.
-    void (*make_ready)(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among);
+    // Compiles all at once what these choices need, which is less work than one by one: now, or when the first of them
+    // is run. With list_spaces.
+    void (*make_ready)(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
+                       bool is_now);
     // The cost of a step of a plan, by running it on random data or by knowing it, in the best way of some of one
     // precision, whose error is measured, too, unless *ret_cost has that choice and its error already. What takes many
     // times `best` seconds need not be known well.
@@ -114,6 +116,7 @@ struct cost_measuring {
     double choices_end;          // the same, when steps are only measured in the standard way
     bool is_hasty;               // a step has a share of the usual time
     bool only_recalls;           // steps that the database lacks are not estimated at all
+    bool expects;                // those that are not will be measured soon
     bool has_small_model;        // (backend_expect_model)
 };
 

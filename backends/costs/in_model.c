@@ -16,10 +16,15 @@ struct note {
     double seconds, spread;   // the sum, and the largest
     bool is_doubtful;
 };
+struct former_cost {
+    const char *step;
+    struct step_cost cost;
+};
 struct in_model_notes {
     struct arena arena;   // of the names of steps
     struct key_set steps;
     VEC(struct note) notes;
+    VEC(struct former_cost) formers;   // of what was adopted last
 };
 
 struct in_model_notes *in_model_notes_new(void)
@@ -30,6 +35,7 @@ struct in_model_notes *in_model_notes_new(void)
 void in_model_notes_free(struct in_model_notes *notes)
 {
     vec_free(&notes->notes);
+    vec_free(&notes->formers);
     key_set_free(&notes->steps);
     arena_free(&notes->arena);
     mem_free(notes, sizeof *notes);
@@ -61,10 +67,13 @@ static bool differs(const struct step_cost *known, const struct step_cost *noted
 }
 
 // In another load of the model, or in another model, some minutes ago at most: what it takes longer now was added by
-// what else ran, or by where memory lies. Old costs give way, as the machine may have become another.
-static bool is_shorter_here(const struct step_cost *known, const struct step_cost *noted)
+// what else ran, or by where memory lies. Other costs, and those of another run, stay where they agree, as each that
+// changes by its scatter sends the search to steps that are not known; else they give way, as the machine may have
+// become another.
+static bool stays(const struct step_cost *known, const struct step_cost *noted)
 {
-    return known->is_in_model && !known->is_old && !known->is_doubtful && known->seconds <= noted->seconds;
+    bool is_sound = known->is_in_model && !known->is_doubtful;
+    return is_sound && (known->is_old ? !differs(known, noted) : known->seconds <= noted->seconds);
 }
 
 static void adopt(struct backend *b, const struct note *note, cost_corrections *corrections)
@@ -77,8 +86,12 @@ static void adopt(struct backend *b, const struct note *note, cost_corrections *
         memcpy(cost.choice, known.choice, sizeof cost.choice);
         cost.error = known.error;
     }
-    if (is_shorter_here(&known, &cost))
+    if (stays(&known, &cost))
         return;
+    if (isfinite(known.seconds) && !known.is_doubtful) {
+        cost.seconds = differs(&known, &cost) ? cost.seconds : known.seconds;
+        vec_push(&b->in_model->formers, ((struct former_cost){note->step, known}));
+    }
     cost_database_add(b->costs, note->step, &cost);
     if (differs(&known, &cost))
         vec_push(corrections, ((struct cost_correction){note->step, known.seconds, cost.seconds, note->n}));
@@ -87,9 +100,21 @@ static void adopt(struct backend *b, const struct note *note, cost_corrections *
 void backend_adopt_in_model(struct backend *b, cost_corrections *corrections)
 {
     struct in_model_notes *notes = b->in_model;
+    vec_clear(&notes->formers);
     for (size_t i = 0; i < notes->notes.count; i++)
         adopt(b, &notes->notes.items[i], corrections);
     vec_clear(&notes->notes);
     key_set_clear(&notes->steps);
+    backend_forget_costs(b);
+}
+
+void backend_keep_former_costs(struct backend *b)
+{
+    struct in_model_notes *notes = b->in_model;
+    for (size_t i = 0; i < notes->formers.count; i++) {
+        notes->formers.items[i].cost.is_in_model = true;
+        cost_database_add(b->costs, notes->formers.items[i].step, &notes->formers.items[i].cost);
+    }
+    vec_clear(&notes->formers);
     backend_forget_costs(b);
 }

@@ -39,6 +39,9 @@ static void choose_step(struct backend *b, struct plan *plan, struct step *step,
 
 bool backend_choose_priced(struct backend *b, struct plan *plan, struct estimate *estimate, struct error *error)
 {
+    for (size_t i = 0; i < plan->steps.count; i++)
+        if (!plan->steps.items[i].is_constant)
+            step_prices_expect(b, plan, &plan->steps.items[i]);
     bool is_done = chains_join(b, plan, error);
     for (size_t i = 0; is_done && i < plan->steps.count; i++) {
         struct step *step = &plan->steps.items[i];

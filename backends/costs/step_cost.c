@@ -35,6 +35,7 @@ struct step_memory {
     VEC(struct known_step) known;   // what was measured, for what is like it (predict)
     struct arena arena;
     struct key_set taken_back;   // texts of steps
+    struct key_set expected;     // keys of steps whose choices were made ready
     struct words words;          // of the step being looked for
 };
 
@@ -56,6 +57,7 @@ void step_memory_free(struct step_memory *memory)
     forget_prices(&memory->own);
     forget_prices(&memory->near);
     key_set_free(&memory->taken_back);
+    key_set_free(&memory->expected);
     arena_free(&memory->arena);
     vec_free(&memory->words.list);
     vec_free(&memory->known);
@@ -226,8 +228,8 @@ static bool measure(struct backend *b, const struct plan *plan, const struct ste
     *ret_cost = (struct step_cost){.error = near->error};
     snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s", near->choice);
     double started = clock_seconds(), processor_started = clock_cpu_seconds();
-    if (b->methods->make_ready && among->count > 1)
-        b->methods->make_ready(b, plan, step, among);
+    if (b->methods->make_ready)
+        b->methods->make_ready(b, plan, step, among, false);
     bool is_measured = b->methods->measure(b, plan, step, among, best, ret_cost, error);
     b->coster.measured.seconds += clock_seconds() - started;
     b->coster.measured.processor_seconds += clock_cpu_seconds() - processor_started;
@@ -245,6 +247,23 @@ static bool measure(struct backend *b, const struct plan *plan, const struct ste
     else
         cost_database_add(b->costs, key->text.chars, ret_cost);
     return recall(b, key, ret_cost);
+}
+
+// Choices that `measure` will try of a step. One that differs from another in its epilogue alone waits for the other's
+// choice.
+static void expect(struct backend *b, const struct plan *plan, const struct step *step, const struct step_key *key,
+                   choice_list *among)
+{
+    struct step_prices none = {0}, *near = step->n_results ? prices_of(b, plan, step, true) : &none;
+    enum precision precision = among->count ? among->items[0].precision : PRECISION_EXACT;
+    size_t n = b->memory->expected.keys.count;
+    bool is_open = near->of[precision].seconds == 0, waits = is_open && near->is_expected[precision];
+    if (!b->methods->make_ready || waits ||
+        key_set_add(&b->memory->expected, &b->memory->arena, key->text.chars, key->text.count) < n)
+        return;
+    near->is_expected[precision] = is_open;
+    keep_near_choice(&near->of[precision], among);
+    b->methods->make_ready(b, plan, step, among, false);
 }
 
 static size_t bytes_of(const struct plan *plan, memory_id id)
@@ -419,9 +438,11 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
         is_known = true;
         if (is_inexact && (is_never_measured(b, plan, step) || !among.count))
             *ret_cost = (struct step_cost){.seconds = INFINITY};
-        else if (b->measuring.only_recalls)
+        else if (b->measuring.only_recalls) {
+            if (b->measuring.expects)
+                expect(b, plan, step, &key, &among);
             is_known = error_set_code(error, EXIT_UNSUPPORTED, NULL, "a step's cost is not known");
-        else if (is_never_measured(b, plan, step))
+        } else if (is_never_measured(b, plan, step))
             guess(b, plan, step, &key, ret_cost);
         else if ((!b->methods->has_exact_costs && interrupt_requested() && refuse_to_measure(error)) ||
                  !measure(b, plan, step, &key, &among, is_cut, best, ret_cost, error)) {
@@ -446,6 +467,8 @@ static bool find_price(struct backend *b, const struct plan *plan, const struct 
     if (p->of[precision].seconds > 0 && !is_wanted_again(b, &p->of[precision]))
         return true;
     bool is_found = find_or_measure(b, plan, step, precision, best, &cost, error);
+    if (b->measuring.expects)   // what is known may be measured again
+        return is_found;
     if (is_found)
         p->of[precision] = cost;
     if (is_found && b->methods->learn)
@@ -462,11 +485,22 @@ bool step_prices_find(struct backend *b, const struct plan *plan, const struct s
                       struct error *error)
 {
     struct step_prices *p = prices_of(b, plan, step, false);
-    if (!find_price(b, plan, step, PRECISION_EXACT, p, error) ||
-        (takes_inexact(b) && !find_price(b, plan, step, PRECISION_INEXACT, p, error)))
-        return false;
+    bool is_known = find_price(b, plan, step, PRECISION_EXACT, p, error);
+    if (takes_inexact(b) && (is_known || b->measuring.expects))
+        is_known = find_price(b, plan, step, PRECISION_INEXACT, p, error) && is_known;
     *ret = *p;
-    return true;
+    return is_known;
+}
+
+void step_prices_expect(struct backend *b, const struct plan *plan, const struct step *step)
+{
+    struct cost_measuring former = b->measuring;
+    struct step_prices ignored;
+    struct error none = {0};
+    b->measuring.expects = b->measuring.only_recalls = true;
+    if (!former.only_recalls)
+        step_prices_find(b, plan, step, &ignored, &none);
+    b->measuring = former;
 }
 
 bool step_prices_recall(struct backend *b, const struct plan *plan, const struct step *step, struct step_prices *ret)

@@ -14,6 +14,8 @@ void step_memory_free(struct step_memory *memory);
 // Inexact choices are only looked at where there is a budget for errors.
 bool step_prices_find(struct backend *b, const struct plan *plan, const struct step *step, struct step_prices *ret,
                       struct error *error);
+// Says that a step's costs will be found soon: kernels that measuring it takes are compiled with others.
+void step_prices_expect(struct backend *b, const struct plan *plan, const struct step *step);
 // Fills in the costs that are known without measuring, instead of zeros. False: nothing, of exact choices.
 bool step_prices_recall(struct backend *b, const struct plan *plan, const struct step *step, struct step_prices *ret);
 // Does the inexact one take less, and lose no more than a whole model may, and was it not taken back?

@@ -11,5 +11,6 @@ struct step_key {
 // The cost of a step in the best of its choices of each precision.
 struct step_prices {
     bool is_taken_back;                  // its inexact choices (backend_take_back)
+    bool is_expected[N_PRECISIONS];      // some choices were made ready
     struct step_cost of[N_PRECISIONS];   // seconds 0: not asked for yet; INFINITY: there is none
 };

@@ -322,7 +322,6 @@ bool cpu_measure(struct backend *backend, const struct plan *plan, const struct 
 {
     struct subject subject = {(struct cpu_backend *)backend, plan, step, among, best, error};
     const struct step_cost near = *ret_cost;
-    cpu_make_ready(backend, plan, step, among);
     return measure_beside_others(&subject, ret_cost) &&
            (among->items[0].precision == PRECISION_EXACT || find_error(&subject, &near, ret_cost));
 }

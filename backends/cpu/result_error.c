@@ -1,7 +1,7 @@
 // Both are run on the same data, and compared at some places with what the definition gives there.
 #include "backends/cpu/result_error.h"
 
-#include "backends/cpu/kernels/tile_step.h"
+#include "backends/cpu/tile_step.h"
 #include "backends/cpu/ways.h"
 #include "backends/limits.def"
 #include "core/memory/arena.h"

@@ -4,7 +4,6 @@
 #include "backends/limits.def"
 #include "backends/planning/plan_memory.h"
 #include "backends/programs/programs.h"
-#include "core/text/error.h"
 #include "core/text/text.h"
 #include <math.h>
 #include <stdio.h>
@@ -54,27 +53,29 @@ bool cpu_describe_choice(const struct backend *b, const struct plan *plan, const
     return describe(b, plan, step, choice, ret_features, NULL);
 }
 
-void cpu_make_ready(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among)
+static void expect_kernel(struct backend *b, const struct plan *plan, const struct step *step,
+                          const struct listed_choice *choice)
 {
-    size_t n = among->count;
-    if (n == 0)
-        return;
-    struct text *texts = mem_new_array(struct text, n);
-    const char **kernels = mem_new_array(const char *, n);
-    struct program *programs = mem_new_array(struct program, n);
+    TEXT(text);
     struct schedule_features ignored;
-    struct error no_error;
-    size_t count = 0;
-    memset(texts, 0, n * sizeof *texts);
-    for (size_t i = 0; i < n; i++)
-        if (describe(b, plan, step, among->items[i].text, &ignored, &texts[i]))
-            kernels[count++] = texts[i].chars;
-    programs_find(((struct cpu_backend *)b)->programs, kernels, count, programs, &no_error);
-    for (size_t i = 0; i < n; i++)
-        text_free(&texts[i]);
-    mem_free(texts, n * sizeof *texts);
-    mem_free(kernels, n * sizeof *kernels);
-    mem_free(programs, n * sizeof *programs);
+    describe(b, plan, step, choice->text, &ignored, &text);
+    if (text.count)
+        programs_expect(((struct cpu_backend *)b)->programs, text.chars);
+}
+
+void cpu_make_ready(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
+                    bool is_now)
+{
+    struct programs *programs = ((struct cpu_backend *)b)->programs;
+    struct step bare = *step;
+    bare.n_loops = 0;
+    for (size_t i = 0; i < among->count; i++) {
+        expect_kernel(b, plan, step, &among->items[i]);
+        if (among->items[i].precision == PRECISION_INEXACT)
+            expect_kernel(b, plan, &bare, &among->items[i]);   // its error is looked for (result_error.h)
+    }
+    if (is_now)
+        programs_make_expected(programs);
 }
 
 // --- running ---------------------------------------------------------------------------------------------------------

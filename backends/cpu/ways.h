@@ -21,7 +21,8 @@ struct cpu_way {
     // Adds all schedules of such a step, for who searches them; NULL: it has none.
     void (*list_spaces)(const struct cpu_backend *b, const struct plan *plan, const struct step *step,
                         schedule_spaces *list);
-    // What a choice comes to, and adds the text of its kernel, if `kernel` is not NULL. False: it does not suit.
+    // What a choice comes to, and adds the text of its kernel, if there is one and `kernel` is not NULL. False: it does
+    // not suit, or is no schedule.
     bool (*describe)(const struct cpu_backend *b, const struct plan *plan, const struct step *step, const char *choice,
                      struct schedule_features *ret_features, struct text *kernel);
 };
@@ -31,7 +32,8 @@ void cpu_list_choices(struct backend *b, const struct plan *plan, const struct s
 void cpu_list_spaces(const struct backend *b, const struct plan *plan, const struct step *step, schedule_spaces *list);
 bool cpu_describe_choice(const struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
                          struct schedule_features *ret_features);
-void cpu_make_ready(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among);
+void cpu_make_ready(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
+                    bool is_now);
 // The kernel that runs a step by its choice; its own where that is the standard one, or of no way that takes it.
 const struct cpu_kernel *cpu_kernel_of(const struct plan *plan, const struct step *step);
 // Prepares a step by its choice, or in the standard way where that cannot be had. NULL: failed, as of prepare.

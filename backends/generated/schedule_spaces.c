@@ -2,7 +2,7 @@
 // many tiles are done at once grows by factors, up to all of them.
 #include "backends/generated/schedule_spaces.h"
 
-#include "backends/generated/tiles/tile_arguments.h"
+#include "backends/generated/tile_arguments.h"
 #include "core/numbers/integers.h"
 #include <stdio.h>
 

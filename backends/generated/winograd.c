@@ -3,7 +3,7 @@
 #include "backends/generated/winograd.h"
 
 #include "backends/generated/bilinear.h"
-#include "backends/generated/tiles/tile_text.h"
+#include "backends/generated/tile_text.h"
 #include "backends/generated/vector_text.h"
 #include "backends/planning/plan.h"
 #include "core/numbers/integers.h"

@@ -12,7 +12,7 @@
 // NaN and infinities: a result whose tile (with its border) has one in the source may be NaN, also where its own window
 // has none; all others are as if they were not there. What is finite may overflow from 1e36 on.
 #pragma once
-#include "backends/generated/tiles/tile.h"
+#include "backends/generated/tile.h"
 
 #define WINOGRAD_MOST_EDGE 5
 struct winograd_schedule {
@@ -43,7 +43,7 @@ bool winograd_suits(const struct tile_definition *d, const struct winograd_sched
 size_t winograd_n_numbers(const struct tile_definition *d);
 void winograd_list_numbers(const struct tile_definition *d, const struct winograd_schedule *s, int64_t *ret_numbers);
 
-// A text that defines NAMED(run), a tile_run_fn (tiles/tile_arguments.h); scratch has winograd_scratch_floats for each
+// A text that defines NAMED(run), a tile_run_fn (tile_arguments.h); scratch has winograd_scratch_floats for each
 // part, at a multiple of 64 bytes, as has w.
 void winograd_print(struct text *text, const struct tile_definition *d, const struct winograd_schedule *s);
 size_t winograd_scratch_floats(const struct tile_definition *d, const struct winograd_schedule *s);

@@ -168,9 +168,25 @@ static bool fill_parts(struct layout_search *s, const struct plan *plan)
     return is_any;
 }
 
+// Kernels that measuring it takes are compiled together.
+static void expect_plan(struct layout_search *s, const struct plan *plan)
+{
+    struct cost_measuring *m = &s->b->measuring, former = *m;
+    struct step_cost ignored;
+    struct error none = {0};
+    m->expects = m->only_recalls = true;
+    for (size_t i = 0; i < plan->steps.count && !former.only_recalls; i++) {
+        const struct layout_part *part = step_part(s, &plan->steps.items[i]);
+        if (part && is_wanted(s, part, &plan->steps.items[i]))
+            s->price(s->b, plan, &plan->steps.items[i], &ignored, &none);
+    }
+    *m = former;
+}
+
 // False: the cost of a step cannot be had.
 static bool price_plan(struct layout_search *s, const struct plan *plan)
 {
+    expect_plan(s, plan);
     for (size_t i = 0; i < plan->steps.count; i++)
         if (!price_step(s, plan, &plan->steps.items[i]))
             return false;

@@ -28,7 +28,8 @@
 #define SEAL_SIZE 80
 #define SEAL "\ntaso program "
 #define SEAL_VERSION SEAL "2 "
-#define MOST_TEXTS 64   // that are compiled at a time
+#define MOST_TEXTS 64     // that are asked for at a time
+#define MOST_WAITING 24   // with those that others wait for: a compiler takes seconds for more
 #define MOST_UNITS 4
 
 enum state { UNKNOWN, READY, FAILED };
@@ -38,7 +39,7 @@ struct loaded {   // an object; its descriptor stays open, as the loader knows o
 };
 struct entry {   // of a text
     struct program program;
-    bool is_there;
+    bool is_there, is_waiting;
 };
 struct programs {
     pthread_mutex_t lock;
@@ -51,6 +52,8 @@ struct programs {
     void *given;   // a library, or NULL
     struct key_set texts;
     VEC(struct entry) entries;
+    VEC(uint32_t) waiting;   // to be compiled, in their order
+    size_t n_taken;          // of these
     VEC(struct loaded) objects;
 };
 
@@ -85,6 +88,7 @@ void programs_close(struct programs *p)
         close(p->folder);
     vec_free(&p->objects);
     vec_free(&p->entries);
+    vec_free(&p->waiting);
     key_set_free(&p->texts);
     arena_free(&p->arena);
     pthread_mutex_destroy(&p->lock);
@@ -329,14 +333,13 @@ static struct unit unit_of(const struct programs *p, const uint32_t *ids, size_t
 static void *compile(void *argument)
 {
     struct unit *u = argument;
-    struct text text = {0};
+    TEXT(text);
     char march[64];
     const char *flags[MOST_FLAGS];
     for (size_t i = 0; i < u->n; i++)
         add_text(&text, u->p->entries.items[u->ids[i]].program.prefix, u->p->texts.keys.items[u->ids[i]].bytes);
     list_flags(u->p, march, flags);
     u->memory = compiler_run(&u->compiler, text.chars, flags, &u->size, &u->error);
-    text_free(&text);
     return NULL;
 }
 
@@ -406,41 +409,62 @@ static bool compile_and_load(struct programs *p, const uint32_t *ids, size_t n, 
 
 // --- finding ---------------------------------------------------------------------------------------------------------
 
-// Gives its number, and whether it is to be compiled.
-static uint32_t look_up(struct programs *p, const char *text, bool *ret_is_new)
+// A text that is neither there nor was tried waits to be compiled.
+static uint32_t note(struct programs *p, const char *text)
 {
     size_t count = p->texts.keys.count;
     uint32_t id = key_set_add(&p->texts, &p->arena, text, strlen(text) + 1);
-    *ret_is_new = id == count;
-    if (!*ret_is_new)
+    if (id < count)
         return id;
     struct entry e = {0};
     struct error ignored;
     prefix_of_text(p, text, e.program.prefix);
     vec_push(&p->entries, e);
     bool is_found = take_from(p, p->given, id);
-    *ret_is_new = !is_found && !(has_compiler(p, &ignored) && has_folder(p) && find_kept(p, id));
+    if (!is_found && !(has_compiler(p, &ignored) && has_folder(p) && find_kept(p, id))) {
+        p->entries.items[id].is_waiting = true;
+        vec_push(&p->waiting, id);
+    }
     return id;
 }
 
+typedef VEC(uint32_t) id_list;
+static void take_if_waiting(struct programs *p, uint32_t id, id_list *list)
+{
+    if (p->entries.items[id].is_waiting)
+        vec_push(list, id);
+    p->entries.items[id].is_waiting = false;
+}
+
+// With the first ones that wait, up to so many in all.
+static bool compile_with_waiting(struct programs *p, id_list *list, size_t most, struct error *error)
+{
+    while (list->count < most && p->n_taken < p->waiting.count)
+        take_if_waiting(p, p->waiting.items[p->n_taken++], list);
+    return compile_and_load(p, list->items, list->count, error);
+}
+
+// Others that waited may fail, which is no failure of these.
 static bool find(struct programs *p, const char *const *texts, size_t n, struct program *ret_programs,
                  struct error *error)
 {
-    uint32_t ids[MOST_TEXTS], new_ids[MOST_TEXTS];
-    size_t n_new = 0;
-    bool is_new, is_done = true;
+    uint32_t ids[MOST_TEXTS];
+    bool is_done = true;
+    LOCAL_LIST(id_list, new);
+    struct error own = {0};
+    error_set_code(&own, EXIT_UNSUPPORTED, NULL, "this program could not be made before");
     for (size_t i = 0; i < n; i++) {
-        ids[i] = look_up(p, texts[i], &is_new);
-        if (is_new)
-            new_ids[n_new++] = ids[i];
+        ids[i] = note(p, texts[i]);
+        take_if_waiting(p, ids[i], &new);
     }
-    if (n_new)
-        is_done = compile_and_load(p, new_ids, n_new, error);
+    if (new.count)
+        compile_with_waiting(p, &new, MOST_WAITING, &own);
     for (size_t i = 0; i < n; i++) {
         ret_programs[i] = p->entries.items[ids[i]].program;
-        if (is_done && !p->entries.items[ids[i]].is_there)
-            is_done = error_set_code(error, EXIT_UNSUPPORTED, NULL, "this program could not be made before");
+        is_done = is_done && p->entries.items[ids[i]].is_there;
     }
+    if (!is_done)
+        *error = own;
     return is_done;
 }
 
@@ -455,11 +479,29 @@ bool programs_find(struct programs *p, const char *const *texts, size_t n, struc
     return is_done;
 }
 
+void programs_expect(struct programs *p, const char *text)
+{
+    pthread_mutex_lock(&p->lock);
+    note(p, text);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void programs_make_expected(struct programs *p)
+{
+    struct error ignored;
+    pthread_mutex_lock(&p->lock);
+    while (p->n_taken < p->waiting.count) {
+        LOCAL_LIST(id_list, new);
+        compile_with_waiting(p, &new, MOST_TEXTS, &ignored);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
 // --- for machines without a compiler ---------------------------------------------------------------------------------
 
 static bool write_object(const struct programs *p, int memory, size_t size, const char *path, struct error *error)
 {
-    struct text all = {0};
+    TEXT(all);
     char seal[SEAL_SIZE];
     const char *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, memory, 0);
     if (bytes == MAP_FAILED)
@@ -469,7 +511,6 @@ static bool write_object(const struct programs *p, int memory, size_t size, cons
     text_add_n(&all, seal, SEAL_SIZE);
     bool is_written = file_write_text(path, all.chars, all.count, error);
     munmap((void *)bytes, size);
-    text_free(&all);
     return is_written;
 }
 
@@ -487,14 +528,13 @@ static bool compile_and_write(struct programs *p, const uint32_t *ids, size_t n,
 
 bool programs_write(struct programs *p, const char *path, struct error *error)
 {
-    VEC(uint32_t) ids = {0};
+    LOCAL_VEC(uint32_t, ids);
     pthread_mutex_lock(&p->lock);
     for (uint32_t i = 0; i < p->entries.count; i++)
         if (p->entries.items[i].is_there)
             vec_push(&ids, i);
     bool is_any = ids.count || error_set_code(error, EXIT_UNSUPPORTED, path, "there are no kernels to write");
     bool is_done = is_any && has_compiler(p, error) && compile_and_write(p, ids.items, ids.count, path, error);
-    vec_free(&ids);
     pthread_mutex_unlock(&p->lock);
     return is_done;
 }

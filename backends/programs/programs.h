@@ -37,6 +37,10 @@ struct program {
 // tried again.
 bool programs_find(struct programs *p, const char *const *texts, size_t n, struct program *ret_programs,
                    struct error *error);
+// Notes a text that will be asked for. Those of such texts that are not there are compiled with the next one that is
+// asked for and has to be, in as many units as there are processors; or now.
+void programs_expect(struct programs *p, const char *text);
+void programs_make_expected(struct programs *p);
 // By dlsym; NULL: the text has no such function.
 void *program_function(const struct program *program, const char *name);
 // A file with all texts that were found, for a machine without a compiler. False: there are none, or it cannot be made.

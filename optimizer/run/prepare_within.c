@@ -277,8 +277,9 @@ struct model *prepare_within(const struct within_request *r, struct within_error
     if (backend_list_choices(r->backend, r->graph, r->layouts, &j.arena, &all, error)) {
         add_choices(&j, &all);
         bool is_known = !j.suspects.count || within->passed == hash_of(&j);
-        m = is_known ? prepare_with(&j, NULL) : judge(&j, within);
-        within->passed = m ? hash_of(&j) : 0;
+        bool is_done_with = is_known && r->is_only_judged;
+        m = is_done_with ? NULL : is_known ? prepare_with(&j, NULL) : judge(&j, within);
+        within->passed = m || is_done_with ? hash_of(&j) : 0;
     }
     vec_free(&j.exact);
     vec_free(&j.suspects);

@@ -15,6 +15,7 @@ struct within_request {
     const uint8_t *layouts;   // may be NULL
     const struct given_weights *weights;
     uint64_t seed;
+    bool is_only_judged;   // nothing is prepared but for that, and no model where there is nothing to judge
 };
 // Findings; zeros before. Choices that stayed within are not run again by the same one.
 struct within_error {

@@ -1,7 +1,7 @@
 // Kernels of product, softmax and product against the same in double precision: rows, columns and depths that fill no
 // blocks and no vectors, matrices either way, parts; on every instruction set, also on another processor's.
-#include "backends/generated/attention.h"
-#include "backends/generated/tiles/tile_arguments.h"
+#include "backends/generated/chains/attention.h"
+#include "backends/generated/tile_arguments.h"
 
 #include "backends/programs/programs.h"
 #include "core/memory/arena.h"

@@ -9,7 +9,7 @@
 #include "backends/costs/step_key.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/cpu_internal.h"
-#include "backends/generated/chain.h"
+#include "backends/generated/chains/chain.h"
 #include "backends/planning/plan_chains.h"
 #include "backends/planning/plan_text.h"
 #include "backends/planning/planner.h"

@@ -3,7 +3,7 @@
 // they are to compute.
 #include "backends/generated/bilinear.h"
 #include "backends/generated/rows.h"
-#include "backends/generated/tiles/tile_arguments.h"
+#include "backends/generated/tile_arguments.h"
 #include "backends/generated/winograd.h"
 #include "backends/programs/programs.h"
 #include "tests/backends/elsewhere.h"

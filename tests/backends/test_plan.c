@@ -467,6 +467,38 @@ static void of_two_times_within_models_the_shorter_stays(void **state)
     drop(&f);
 }
 
+// Costs that change by what runs scatter would send each search to steps that nobody has measured.
+static void costs_of_another_run_stay_where_they_agree(void **state)
+{
+    char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
+    struct fixture f;
+    struct error error = {0};
+    struct cost_database *costs;
+    struct step_cost cost;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/c.costs", folder);
+    read_graph(&f, "(graph (let x (input 0) (f32 4 4)) (let y (relu x)) (output y))");
+    struct plan_request request = backend_plan_request(f.fake, &f.g, NULL, &f.arena);
+    assert_true(plan_make(&f.plan, &request, &error));
+    struct step_key key = step_key_of(f.fake, &f.plan, &f.plan.steps.items[0], PRECISION_EXACT);
+    assert_true(cost_database_open(&costs, path, f.fake->device, &error));
+    cost_database_add(costs, key.text.chars, &(struct step_cost){.seconds = 2e-6, .is_in_model = true});
+    assert_true(cost_database_write(costs, &error));
+    cost_database_free(costs);
+    step_key_free(&key);
+    cost_database_free(f.fake->costs);
+    assert_true(cost_database_open(&f.fake->costs, path, f.fake->device, &error));
+    assert_true(noted_in_model(&f, 2.05e-6) == 2e-6);   // of another run
+    assert_true(noted_in_model(&f, 1.95e-6) == 2e-6);
+    assert_true(noted_in_model(&f, 3e-6) == 3e-6);
+    backend_keep_former_costs(f.fake);
+    assert_true(backend_recall_cost(f.fake, &f.plan, &f.plan.steps.items[0], &cost));
+    assert_true(cost.seconds == 2e-6 && cost.is_in_model);
+    drop(&f);
+    unlink(path);
+    rmdir(folder);
+}
+
 // Somebody else has repaired a cost since it was read: that stays.
 static void what_was_only_read_replaces_nothing(void **state)
 {
@@ -687,6 +719,6 @@ RUN_TESTS(TEST(multiply_adds_count_as_two), TEST(plans_steps), TEST(writes_parts
           TEST(estimates_are_sums_over_steps), TEST(lays_memory_out_without_overlaps),
           TEST(lays_memory_out_in_the_best_order), TEST(loops_alike_have_one_key), TEST(long_sums_share_a_key),
           TEST(databases_survive_and_merge), TEST(doubtful_costs_are_kept_as_such),
-          TEST(of_two_times_within_models_the_shorter_stays), TEST(what_was_only_read_replaces_nothing),
-          TEST(runs_are_tried), TEST(older_formats_are_read), TEST(writers_at_the_same_time_lose_nothing),
-          TEST(implausible_costs_are_dropped))
+          TEST(of_two_times_within_models_the_shorter_stays), TEST(costs_of_another_run_stay_where_they_agree),
+          TEST(what_was_only_read_replaces_nothing), TEST(runs_are_tried), TEST(older_formats_are_read),
+          TEST(writers_at_the_same_time_lose_nothing), TEST(implausible_costs_are_dropped))

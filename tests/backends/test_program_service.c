@@ -157,6 +157,34 @@ static void units_are_compiled_once_on_a_machine(void **state)
     assert_int_equal(list_kept(p, path, sizeof path), 2);
 }
 
+static void what_is_expected_is_compiled_with_what_is_asked_for(void **state)
+{
+    struct place *p = *state;
+    const char *expected[] = {ADD(20), ADD(21), ADD(22), "int NAMED(run)(int x) { return"};
+    struct program found;
+    struct error error = {0};
+    write_counting_compiler(p);
+    struct programs *s = open_at(p, p->compiler);
+    for (int i = 0; i < 3; i++)
+        programs_expect(s, expected[i]);
+    assert_int_equal(count_runs(p), 0);
+    assert_true(find_one(s, ADD(23), &found, &error) && call(&found, 1) == 24);
+    int n = count_runs(p);
+    assert_int_equal(n, cores_available() > 1 ? 2 : 1);
+    for (int i = 0; i < 3; i++)
+        assert_true(find_one(s, expected[i], &found, &error) && call(&found, 1) == 21 + i);
+    assert_int_equal(count_runs(p), n);
+    programs_expect(s, expected[3]);
+    assert_true(find_one(s, ADD(24), &found, &error) && call(&found, 1) == 25);
+    assert_false(find_one(s, expected[3], &found, &error));
+    programs_expect(s, ADD(25));
+    programs_make_expected(s);
+    n = count_runs(p);
+    assert_true(find_one(s, ADD(25), &found, &error) && call(&found, 1) == 26);
+    assert_int_equal(count_runs(p), n);
+    programs_close(s);
+}
+
 static void another_compiler_or_flag_compiles_again(void **state)
 {
     struct place *p = *state;
@@ -516,6 +544,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_PLACE(texts_become_functions),
         IN_PLACE(units_are_compiled_once_on_a_machine),
+        IN_PLACE(what_is_expected_is_compiled_with_what_is_asked_for),
         IN_PLACE(another_compiler_or_flag_compiles_again),
         IN_PLACE(a_wrong_text_does_not_take_others_along),
         IN_PLACE(an_object_serves_where_there_is_no_compiler),

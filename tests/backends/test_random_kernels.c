@@ -1,8 +1,8 @@
 // Chains and loops at random, with all that a schedule and a form may be, against the same in double precision: on every
 // instruction set that this processor has, and on another processor's.
-#include "backends/generated/chain.h"
+#include "backends/generated/chains/chain.h"
 #include "backends/generated/rows.h"
-#include "backends/generated/tiles/tile_arguments.h"
+#include "backends/generated/tile_arguments.h"
 #include "backends/programs/programs.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"

@@ -1,8 +1,8 @@
 // Kernels of register tiles against plain sums in double precision: windows, steps, dilations, groups, borders and
 // layouts of every kind, residues of tiles, epilogues, parts, instruction sets that this processor has, addresses at
 // multiples of 4 bytes, and NaN.
-#include "backends/generated/tiles/tile_arguments.h"
-#include "backends/generated/tiles/tile_text.h"
+#include "backends/generated/tile_arguments.h"
+#include "backends/generated/tile_text.h"
 #include "backends/planning/plan.h"
 #include "backends/programs/programs.h"
 #include "tests/backends/elsewhere.h"

@@ -6,7 +6,7 @@
 // distribution of ratios. all=1: every schedule.
 #include "backends/cpu/kernel_scope.h"
 #include "backends/cpu/onednn/onednn.h"
-#include "backends/generated/tiles/tile_arguments.h"
+#include "backends/generated/tile_arguments.h"
 #include "backends/generated/winograd.h"
 #include "backends/programs/programs.h"
 #include "core/numbers/random.h"

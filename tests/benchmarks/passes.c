@@ -169,7 +169,7 @@ static void compile(struct recorder *r, struct backend *b, const struct plan *pl
                     const choice_list *new)
 {
     double start = processor_seconds();
-    r->real->make_ready(b, plan, step, new);
+    r->real->make_ready(b, plan, step, new, true);
     double seconds = fmax(processor_seconds() - start, LEAST_SECONDS);
     for (size_t i = 0; i < new->count; i++) {
         row_key row;
@@ -179,7 +179,8 @@ static void compile(struct recorder *r, struct backend *b, const struct plan *pl
 }
 
 // Each choice has its share of the unit that it was compiled in.
-static void make_ready(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among)
+static void make_ready(struct backend *b, const struct plan *plan, const struct step *step, const choice_list *among,
+                       bool is_now)
 {
     struct recorder *r = recorder_of(b);
     choice_list new = {0};

@@ -87,7 +87,7 @@ static void work_on_batch(struct record *record, const struct plan *plan, const 
     struct step_cost cost;
     struct error error;
     if (record->work < COMPARE)
-        b->methods->make_ready(b, plan, step, list);
+        b->methods->make_ready(b, plan, step, list, true);
     for (size_t i = 0; record->work == RECORD && i < list->count; i++)
         if (backend_time_choice(b, plan, step, list->items[i].text, PRECISION_EXACT, INFINITY, &cost))
             backend_keep_trial(b, plan, step, list->items[i].text, &cost);

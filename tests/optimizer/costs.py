@@ -41,20 +41,22 @@ def test_calibration(folder):
 
 
 def test_nothing_found(folder):
-    """Where nothing is rewritten the original is timed under all layouts, and told of with the best, not the last tried."""
+    """Where nothing is rewritten the original is timed under all layouts that costs leave hope for, and told of with the best,
+    not the last tried."""
     model = small_model(folder / "plain.onnx", """(float[1,32,56,56] x) => (float[1,32,56,56] y)
                         { p = Conv<pads = [1, 1, 1, 1]>(x, w)  y = Relu(p) }""", w=(32, 32, 3, 3))
     (folder / "other.rules").write_text("(rule other (source (neg (neg ?x))) (target ?x))\n")
     done, told = optimize("nothing to rewrite", model, "--costs", folder / "plain.costs", "--rules", folder / "other.rules",
                           *QUICK[:-1])
     expect(not told["rewrites"] and "speedup" not in told, f"nothing is gained: {told['rewrites']}")
-    expect({c["layouts"] for c in told["contenders"]} >= {"standard", "plain"}, f"{told['contenders']}")
+    estimates = [c["estimated_seconds"] for c in told["contenders"]]
+    expect(max(estimates) <= 1.5 * min(estimates), f"none is hopeless: {told['contenders']}")
     expect(told["measured_seconds_before"]["quartile1"] > 0 and "median of" in done.stdout, f"{done.stdout}")
     times = {c["layouts"]: c["seconds"] for c in told["contenders"]}
     expect(told["measured_seconds_before"] == times[told["layouts_before"]], f"of the fastest: {told['contenders']}")
     estimate, timed = told["estimated_seconds_with_layouts"], told["timed_estimate_before"]
     of = {c["layouts"]: c["estimated_seconds"] for c in told["contenders"]}   # without the best ones where they are standard
-    for told_of, wanted in ((timed, of[told["layouts_before"]]), (estimate, of.get("best", of["standard"]))):
+    for told_of, wanted in ((timed, of[told["layouts_before"]]), (estimate, of.get("best", of.get("standard")))):
         expect(abs(told_of - wanted) <= 1e-9 * wanted, f"with these layouts, but for the order of a sum: {told}")
 
 

@@ -168,22 +168,56 @@ static bool count_and_prepare(struct model *m, const struct given_weights *weigh
     return usual->prepare(m, weights, error);
 }
 
+static void count_prepared(struct fixture *f)
+{
+    static struct backend_methods methods;
+    static struct executor executor;
+    methods = *f->b->methods;
+    executor = *methods.executor;
+    usual = methods.executor;
+    executor.prepare = count_and_prepare;
+    methods.executor = &executor;
+    f->b->methods = &methods;
+    n_prepared = 0;
+}
+
 // By standard choices, by all, and by what is left: which of them errs is not looked for.
 static void when_interrupted_nothing_is_tried(void **state)
 {
     static const struct interrupt_listener interruption = {wants_end, NULL};
     FIXTURE(&f, two_convolutions, 100, 1e-3, 1e-3);
-    struct backend_methods methods = *f.b->methods;
-    struct executor executor = *methods.executor;
-    usual = methods.executor;
-    executor.prepare = count_and_prepare;
-    methods.executor = &executor;
-    f.b->methods = &methods;
+    count_prepared(&f);
     interrupt_listen(&interruption);
     assert_int_equal(prepare(&f), 0);
     interrupt_listen(NULL);
     assert_int_equal(n_prepared, 3);
     assert_int_equal(f.n_exact, 2);
+}
+
+static void judge_only(struct fixture *f)
+{
+    struct error error = {0};
+    f->request.is_only_judged = true;
+    model_free(prepare_within(&f->request, &f->within, &error));
+}
+
+// What was judged before is not packed again.
+static void what_is_only_judged_is_prepared_for_that_alone(void **state)
+{
+    FIXTURE(&f, two_convolutions, 0.1, 1e-3, 1e-3);
+    count_prepared(&f);
+    judge_only(&f);
+    assert_int_equal(n_prepared, 2);
+    judge_only(&f);
+    assert_int_equal(n_prepared, 2);
+}
+
+static void where_all_is_exact_nothing_is_judged(void **state)
+{
+    FIXTURE(&f, two_convolutions, 0.1, 0, 0);
+    count_prepared(&f);
+    judge_only(&f);
+    assert_int_equal(n_prepared, 0);
 }
 
 static void nothing_is_taken_where_nothing_may_be_lost(void **state)
@@ -196,4 +230,5 @@ static void nothing_is_taken_where_nothing_may_be_lost(void **state)
 
 RUN_TESTS(TEST(what_stays_within_is_taken), TEST(what_a_later_step_makes_larger_is_taken_back),
           TEST(what_gains_least_is_taken_back), TEST(what_is_known_of_exact_choices_is_taken),
-          TEST(when_interrupted_nothing_is_tried), TEST(nothing_is_taken_where_nothing_may_be_lost))
+          TEST(when_interrupted_nothing_is_tried), TEST(what_is_only_judged_is_prepared_for_that_alone),
+          TEST(where_all_is_exact_nothing_is_judged), TEST(nothing_is_taken_where_nothing_may_be_lost))

@@ -4,8 +4,8 @@
 
 #include "backends/cpu/generated.h"
 #include "backends/cpu/parallel.h"
-#include "backends/generated/attention.h"
-#include "backends/generated/tiles/tile_arguments.h"
+#include "backends/generated/chains/attention.h"
+#include "backends/generated/tile_arguments.h"
 #include "core/text/text.h"
 #include <string.h>
 

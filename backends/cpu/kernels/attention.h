@@ -1,4 +1,4 @@
-// Product, softmax and product of a chain of steps as one kernel (generated/attention.h).
+// Product, softmax and product of a chain of steps as one kernel (generated/chains/attention.h).
 #pragma once
 #include "backends/cpu/cpu_internal.h"
 

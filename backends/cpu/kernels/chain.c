@@ -1,7 +1,7 @@
-// A convolution of 1x1, a depthwise one and another of 1x1 as one kernel (generated/chain.h), or two of them; or what
-// attention is made of (attention.h). Without a compiler the steps run one after the other, as they would if they were
-// not joined.
-#include "backends/generated/chain.h"
+// A convolution of 1x1, a depthwise one and another of 1x1 as one kernel (generated/chains/chain.h), or two of them; or
+// what attention is made of (attention.h). Without a compiler the steps run one after the other, as they would if they
+// were not joined.
+#include "backends/generated/chains/chain.h"
 #include "backends/cpu/generated.h"
 #include "backends/cpu/kernels/attention.h"
 #include "backends/cpu/kernels/tile.h"

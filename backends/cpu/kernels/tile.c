@@ -1,4 +1,4 @@
-// Convolutions and products with known weights by register tiles (generated/tiles), with what stands behind them.
+// Convolutions and products with known weights by register tiles (generated/tile.h), with what stands behind them.
 #include "backends/cpu/kernels/tile.h"
 
 #include "backends/cpu/generated.h"
@@ -6,7 +6,7 @@
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/ways.h"
 #include "backends/generated/schedule_spaces.h"
-#include "backends/generated/tiles/tile_text.h"
+#include "backends/generated/tile_text.h"
 #include "core/text/text.h"
 #include <string.h>
 

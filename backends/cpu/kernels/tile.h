@@ -1,7 +1,7 @@
 // Kernels that consist of register tiles, or of fewer products.
 #pragma once
-#include "backends/cpu/kernels/tile_step.h"
-#include "backends/generated/tiles/tile_arguments.h"
+#include "backends/cpu/tile_step.h"
+#include "backends/generated/tile_arguments.h"
 
 struct tile_kernel {
     struct tile_step step;

@@ -2,7 +2,7 @@
 #include "backends/cpu/kernels/tile_choices.h"
 
 #include "backends/cpu/generated.h"
-#include "backends/cpu/kernels/tile_step.h"
+#include "backends/cpu/tile_step.h"
 #include "backends/generated/schedule_spaces.h"
 #include "core/text/text.h"
 #include <stdio.h>

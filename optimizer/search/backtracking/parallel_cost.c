@@ -88,16 +88,17 @@ static bool is_repeated(struct batch *b, const struct batch_entry *e)
 }
 
 static void price_rewrite(struct batch *b, struct batch_worker *w, struct batch_entry *e, const struct rewrite *r,
-                          bool in_job)
+                          const struct cost_model *cost, bool in_job)
 {
-    void *context = in_job ? w->context : b->pricer->cost->context;
+    void *context = in_job ? w->context : cost->context;
     struct scribe *s = &w->scribe;
     scribe_describe(s, r);
     struct description d = scribe_description(s);
     keep_description(e, &d);
     e->price = pricer_recall(b->pricer, &d);
-    if (!is_known(e->price) && !(in_job && is_repeated(b, e)))
-        e->price = scribe_price(s, r, b->pricer->cost, context, e->price.before);
+    e->is_repeated = in_job && !is_known(e->price) && is_repeated(b, e);
+    if (!is_known(e->price) && !e->is_repeated)
+        e->price = scribe_price(s, r, cost, context, e->price.before);
 }
 
 static void make_copy(const struct batch *b, struct batch_worker *w)
@@ -108,14 +109,15 @@ static void make_copy(const struct batch *b, struct batch_worker *w)
 }
 
 // Applies the match to the worker's copy, prices it, and takes it back.
-static void price_entry(struct batch *b, struct batch_worker *w, struct batch_entry *e, bool in_job)
+static void price_entry(struct batch *b, struct batch_worker *w, struct batch_entry *e, const struct cost_model *cost,
+                        bool in_job)
 {
     make_copy(b, w);
     struct attempt a FREED_BY(attempt_end) = attempt_begin(&e->match, &w->working, &w->scratch);
     e->outcome = !a.is_typed ? OUTCOME_ILL_TYPED : attempt_is_cyclic(&a) ? OUTCOME_CYCLIC : OUTCOME_PRICED;
     if (e->outcome == OUTCOME_PRICED) {
         struct rewrite r = attempt_rewrite(&a, b->index);
-        price_rewrite(b, w, e, &r, in_job);
+        price_rewrite(b, w, e, &r, cost, in_job);
     }
 }
 
@@ -124,7 +126,7 @@ static void price_entry(struct batch *b, struct batch_worker *w, struct batch_en
 static void price_entry_by(void *context, size_t i, size_t member)
 {
     struct batch *b = context;
-    price_entry(b, &b->workers[member], &b->entries[i], true);
+    price_entry(b, &b->workers[member], &b->entries[i], b->pricer->cost, true);
 }
 
 static bool is_late(const struct batch *b)
@@ -140,9 +142,21 @@ static bool note_price(struct batch *b, struct batch_entry *e)
     if (!is_known(e->price) && is_late(b))
         return false;
     if (!is_known(e->price))
-        price_entry(b, &b->workers[0], e, false);
+        price_entry(b, &b->workers[0], e, b->pricer->cost, false);
     e->price = pricer_note(b->pricer, &e->description, e->price);
     return true;
+}
+
+// What nobody could price is about to be measured: devices make ready for all of it.
+static void expect_entries(struct batch *b)
+{
+    struct cost_model expecting = *b->pricer->cost;
+    expecting.graph_seconds = expecting.expected_seconds;
+    for (size_t i = 0; expecting.expected_seconds && !is_late(b) && i < b->n_entries; i++) {
+        struct batch_entry *e = &b->entries[i];
+        if (e->outcome == OUTCOME_PRICED && !is_known(e->price) && !e->is_repeated)
+            price_entry(b, &b->workers[0], e, &expecting, false);
+    }
 }
 
 struct turn {
@@ -175,7 +189,7 @@ static void measure_most_work_first(struct batch *b)
             vec_push(&turns, ((struct turn){flops_of_source(b, &b->entries[i].match), &b->entries[i]}));
     vec_sort(&turns, compare_turns);
     for (size_t i = 0; i < turns.count && !is_late(b); i++)
-        price_entry(b, &b->workers[0], turns.items[i].entry, false);
+        price_entry(b, &b->workers[0], turns.items[i].entry, b->pricer->cost, false);
 }
 
 // Visits are in the order of the entries.
@@ -193,6 +207,7 @@ static void visit_entries(struct batch *b)
 static void flush(struct batch *b)
 {
     thread_pool_share(b->team, b->n_entries, price_entry_by, b);
+    expect_entries(b);
     visit_entries(b);
     b->n_entries = 0;
     memo_free(&b->firsts);

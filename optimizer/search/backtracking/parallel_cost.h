@@ -14,6 +14,7 @@ struct batch_entry {
     size_t tag;
     enum outcome outcome;
     struct price price;               // NaN: not known, or that of an entry before it
+    bool is_repeated;                 // by what one before it asks for
     struct description description;   // its bytes are these
     VEC(uint8_t) bytes;
 };

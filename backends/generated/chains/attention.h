@@ -6,7 +6,7 @@
 // Both are products by register tiles (tile.h); k and v are packed by the part that needs them, as they are no weights.
 // The last block of rows ends with the last row, so that all are of one size: some rows are computed twice.
 #pragma once
-#include "backends/generated/tiles/tile.h"
+#include "backends/generated/tile.h"
 
 enum { ATTENTION_FIRST, ATTENTION_SECOND };
 struct attention_definition {

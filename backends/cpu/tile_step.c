@@ -1,5 +1,5 @@
 // Rows of pixels that follow each other everywhere, as in products and in most convolutions of 1x1, are one row.
-#include "backends/cpu/kernels/tile_step.h"
+#include "backends/cpu/tile_step.h"
 
 #include "backends/cpu/generated.h"
 #include "backends/planning/plan_memory.h"

@@ -6,7 +6,7 @@
 // Of e there are as many rows at a time as the near cache holds, at least those of a window; of d there is one. Of two
 // neighbouring parts both make the rows of e that both need.
 #pragma once
-#include "backends/generated/tiles/tile.h"
+#include "backends/generated/tile.h"
 
 enum { CHAIN_FIRST, CHAIN_MIDDLE, CHAIN_LAST, CHAIN_STAGES };
 // A chain: which stages there are, and their definitions; chain_complete sets source and target of those within it.

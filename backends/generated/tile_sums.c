@@ -1,5 +1,5 @@
 // Sums are named scalars; each kind of tiles has code of its own.
-#include "backends/generated/tiles/tile_sums.h"
+#include "backends/generated/tile_sums.h"
 
 #include "core/text/text.h"
 

@@ -1,5 +1,5 @@
 // Kinds of tiles are told apart by their width and place at the edges.
-#include "backends/generated/tiles/tile.h"
+#include "backends/generated/tile.h"
 
 #include "backends/generated/vector_text.h"
 #include "backends/planning/plan.h"

@@ -1,6 +1,6 @@
 // What the kernel of a tile is given beside images: packed weights and numbers.
 #pragma once
-#include "backends/generated/tiles/tile.h"
+#include "backends/generated/tile.h"
 
 // Type of NAMED(run): `numbers` has tile_n_numbers, and operands the addresses of the epilogue's, [0] is not looked at.
 // scratch is of the part; tiles need none.

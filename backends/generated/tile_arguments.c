@@ -1,5 +1,5 @@
 // Weights stand as the sums read them; numbers of tiles come behind those of operands.
-#include "backends/generated/tiles/tile_arguments.h"
+#include "backends/generated/tile_arguments.h"
 
 #include "backends/planning/plan.h"
 #include <string.h>

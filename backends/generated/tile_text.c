@@ -1,9 +1,9 @@
 // All loops around tiles are in NAMED(run), which is told sizes and distances; a text knows only what the code of tiles
 // does.
-#include "backends/generated/tiles/tile_text.h"
+#include "backends/generated/tile_text.h"
 
-#include "backends/generated/tiles/tile_arguments.h"
-#include "backends/generated/tiles/tile_sums.h"
+#include "backends/generated/tile_arguments.h"
+#include "backends/generated/tile_sums.h"
 #include "backends/generated/vector_text.h"
 #include "backends/planning/plan.h"
 #include "core/text/text.h"

@@ -1,8 +1,8 @@
 // Scratch memory of a part: k packed, v packed, and a block of rows of what is between, where softmax works in place.
-#include "backends/generated/attention.h"
+#include "backends/generated/chains/attention.h"
 
-#include "backends/generated/tiles/tile_arguments.h"
-#include "backends/generated/tiles/tile_text.h"
+#include "backends/generated/tile_arguments.h"
+#include "backends/generated/tile_text.h"
 #include "backends/generated/vector_text.h"
 #include "backends/planning/plan.h"
 #include "core/numbers/integers.h"

@@ -1,7 +1,7 @@
-// Steps as definitions of register tiles (generated/tiles/tile.h), for kernels that consist of these.
+// Steps as definitions of register tiles (generated/tile.h), for kernels that consist of these.
 #pragma once
 #include "backends/cpu/cpu_internal.h"
-#include "backends/generated/tiles/tile.h"
+#include "backends/generated/tile.h"
 
 struct tile_step {
     struct tile_definition definition;

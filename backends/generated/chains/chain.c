@@ -1,7 +1,7 @@
 // Images within a chain stand in blocks of channels where these fill them, else with channels last.
-#include "backends/generated/chain.h"
+#include "backends/generated/chains/chain.h"
 
-#include "backends/generated/tiles/tile_text.h"
+#include "backends/generated/tile_text.h"
 #include "core/text/text.h"
 
 #define NEAR_FLOATS ((int64_t)96 << 10)   // of e

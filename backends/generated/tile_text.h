@@ -1,6 +1,6 @@
 // The text of a tile's kernel.
 #pragma once
-#include "backends/generated/tiles/tile.h"
+#include "backends/generated/tile.h"
 
 struct text;
 

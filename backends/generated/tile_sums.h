@@ -1,6 +1,6 @@
 // The code that sums a tile's terms in registers.
 #pragma once
-#include "backends/generated/tiles/tile.h"
+#include "backends/generated/tile.h"
 
 struct tile_printing {
     struct text *text;
