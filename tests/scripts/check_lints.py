@@ -42,7 +42,7 @@ PLANTED = [
     ("lint-operators", {"backends/cpu/moves.c": HEAD}, 'backends/cpu/moves.c: names no "value" any more'),
     ("lint-operators", {"optimizer/runtime/step_groups.c": HEAD},
      "optimizer/runtime/step_groups.c: makes no OP_BROADCAST any more"),
-    ("lint-operators", {"compare/nested_splits.c": None}, "compare/nested_splits.c: is not there"),
+    ("lint-operators", {"compare/nestings.c": None}, "compare/nestings.c: is not there"),
     ("lint-rooms", {"core/a.h": header("void arena_init(struct arena *a);\n")},
      "core/a.h:3: arena_init stands in core/memory/arena.c"),
     ("lint-rooms", {"library/a.c": HEAD + "\n" * 200}, "above the budget in scripts/rooms.txt"),
