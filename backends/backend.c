@@ -1,4 +1,4 @@
-// What all devices share: opening and closing, layouts by the policy, and preparing models where the device is here.
+// All that devices share: opening and closing, layouts by the policy, and preparing models where the device is here.
 #include "backends/backend.h"
 
 #include "backends/costs/cost_database.h"

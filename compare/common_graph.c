@@ -172,7 +172,7 @@ static bool is_better_known(const struct type *a, const struct type *b)
     return type_is_known(a) != type_is_known(b) ? type_is_known(a) : a->dtype != DTYPE_NONE && b->dtype == DTYPE_NONE;
 }
 
-// What one model says of a type holds for the other one, too.
+// A type that one model states holds for the other one, too.
 static void learn_types(struct common_graph *c, node_id node, const struct type *types)
 {
     const struct node *n = &c->graph.nodes.items[node];
@@ -271,7 +271,7 @@ static bool add_known(struct common_graph *c, const struct node *node, const ten
                      ret_added);
 }
 
-// What is written leaves reshapes out that others undo; so does each side.
+// The written model leaves reshapes out that others undo; so does each side.
 static bool add_view_as_written(struct common_graph *c, const struct graph *from, const struct node *node,
                                 tensor_id input, tensor_id *ret_added)
 {

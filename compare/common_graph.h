@@ -53,7 +53,7 @@ void shared_classes_init(struct shared_classes *ret_shared, const struct common_
 void shared_classes_free(struct shared_classes *shared);
 // The name that a model gives to a tensor that it has; NULL: none.
 const char *common_graph_name(const struct common_graph *c, int side, tensor_id t);
-// What it calls the operator of a node that it has: of one that it keeps as it is, as ONNX does.
+// The name of the operator of a node that it has: of one that it keeps as it is, as ONNX does.
 const char *common_graph_operator(const struct common_graph *c, int side, node_id n);
 // A deterministic name of the k-th output, for messages.
 const char *common_graph_output_name(const struct common_graph *c, size_t output);

@@ -42,7 +42,7 @@ static const struct tensor_value *value_of(const struct constants *k, enode_id n
     return &k->of_nodes.items[n].value;
 }
 
-// What is repeated is no part, as it is concatenated before.
+// A repeated tensor is no part, as it is concatenated before.
 static bool is_part(const struct constants *k, enode_id n)
 {
     const struct operator* op = egraph_operator(k->e, n);

@@ -68,7 +68,7 @@ static double largest_entry(struct constant *c)
     return c->largest;
 }
 
-// What is not finite is equal to nothing.
+// A value that is not finite is equal to nothing.
 static bool is_near(struct constant *a, struct constant *b, double *ret_difference)
 {
     double x[PIECE], y[PIECE], worst = 0, of_a = largest_entry(a), of_b = largest_entry(b), largest = fmax(of_a, of_b);
@@ -211,7 +211,7 @@ static bool is_constant(const struct constants *k, tensor_id t)
     return k->ids[t] != NO_ENODE && k->e->classes.items[egraph_find(k->e, k->ids[t])].is_weight;
 }
 
-// What is repeated is looked at instead of what it makes: it is smaller.
+// The repeated tensor is looked at instead of the result: it is smaller.
 static tensor_id before_repeating(const struct constants *k, tensor_id t)
 {
     const struct graph *g = &k->c->graph;

@@ -18,7 +18,7 @@ static void mark_open_nodes(const struct common_graph *c, const struct shared_cl
         }
 }
 
-// What depends on weights alone is no layer, but belongs to the one that reads it.
+// A node that depends on weights alone is no layer, but belongs to the one that reads it.
 static node_id find_first_layer(const struct common_graph *c, const struct shared_classes *shared, const bool *is_open)
 {
     const struct graph *g = &c->graph;

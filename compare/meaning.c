@@ -15,7 +15,7 @@
 
 #define DEEPEST 64   // of graphs and functions within one another
 
-// What a name stands for.
+// The meaning of a name.
 struct meant_value {
     uint32_t number;
     const struct onnx_tensor *constant;   // or NULL

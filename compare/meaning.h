@@ -1,5 +1,5 @@
-// What an ONNX node does, as a text: two nodes with one text make equal tensors of equal ones. Names of values, nodes
-// and graphs, what is declared of types, documentation, and in which form and place data stand are no part of it.
+// The meaning of an ONNX node, as a text: two nodes with one text make equal tensors of equal ones. Names of values,
+// nodes and graphs, what is declared of types, documentation, and in which form and place data stand are no part of it.
 #pragma once
 #include "onnx/format/model.h"
 

@@ -140,7 +140,7 @@ static bool reads_open(const struct saturating *x, enode_id n)
     return false;
 }
 
-// What facts and rules made of open classes is open, although nothing may need it yet.
+// A class that facts and rules made of open ones is open, although nothing may need it yet.
 static bool open_readers(struct saturating *x)
 {
     bool is_any_new = false;
@@ -155,7 +155,7 @@ static bool open_readers(struct saturating *x)
     return is_any_new;
 }
 
-// What outputs that are not known to be equal need: the rest of the models has no part in it any more.
+// Marks all that outputs need that are not known to be equal: the rest of the models has no part in it any more.
 static void mark_open(struct saturating *x)
 {
     vec_clear(&x->is_open);
@@ -298,7 +298,7 @@ static void end(struct saturating *x)
     mem_free_array(x->ids, x->c->graph.tensors.count + 1);
 }
 
-// What was no place to begin at before may be one now: all is searched anew.
+// A class that was no place to begin at before may be one now: all is searched anew.
 static void explore(struct saturating *x, uint32_t round)
 {
     for (size_t i = 0; i < x->rules->rules.count; i++)

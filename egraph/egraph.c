@@ -312,7 +312,7 @@ static void repair(struct egraph *e, enode_id id)
         mark_redundant(e, id < found ? found : id, id < found ? id : found);
 }
 
-// What is known of a class may make more known of what reads it.
+// Facts of a class may lead to more facts of its readers.
 static void analyse_parents(struct egraph *e, eclass_id c)
 {
     for (uint32_t k = e->classes.items[egraph_find(e, c)].first_parent; k != NO_EDGE; k = e->edges.items[k].next) {

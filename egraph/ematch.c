@@ -100,7 +100,7 @@ static void emit_constants(struct compilation *c, uint32_t node)
 
 static void compile_term(struct compilation *c, term_id term, uint8_t at);
 
-// What a node reads is in the registers from `first` on.
+// The inputs of a node are in the registers from `first` on.
 static void compile_inputs(struct compilation *c, uint32_t node, uint8_t first)
 {
     const struct pattern_node *pattern = &c->r->pattern.nodes.items[node];
@@ -275,7 +275,7 @@ void eindex_free(struct eindex *index)
 
 // --- the machine -----------------------------------------------------------------------------------------------------
 
-// What may be new below a node: of every class, the youngest change among what it reads, so many steps down.
+// The changes below a node: of every class, the youngest change among what it reads, so many steps down.
 static uint32_t *find_changes(const struct ematch_search *s)
 {
     const struct egraph *e = s->index->e;

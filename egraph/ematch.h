@@ -3,7 +3,7 @@
 // of a source graph: the first anywhere, others below what is bound, and those of further source terms above it,
 // through the parents of a class that both read: never as a cross product.
 //
-// What it finds are candidates: the operators and what they read agree, and attributes that are constants. Whether the
+// Matches are candidates: the operators and what they read agree, and attributes that are constants. Whether the
 // rest does is for egraph/instance.h to say.
 #pragma once
 #include "egraph/egraph.h"

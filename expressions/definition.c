@@ -343,7 +343,7 @@ bool definition_mentions(const struct definition *d, expr e, int64_t variable)
     return mentions;
 }
 
-// What a walk over a stage's body learns of each axis of the stage.
+// The facts that a walk over a stage's body learns of each axis of the stage.
 struct axis_uses {
     const struct split_tree *tree[MAX_RANK];   // the meet of the trees it is aligned with
     bool is_aligned[MAX_RANK];

@@ -138,7 +138,7 @@ expr scalar_read_same(struct definition *d, int tensor, int like);
 // --- using -----------------------------------------------------------------------------------------------------------
 const struct type *definition_tensor(const struct definition *d, int64_t tensor);   // an input, or n_inputs + stage
 const struct type *definition_output(const struct definition *d, int output);
-// What stands right below an expression: operands, what is reduced, condition and branches, the indices of a read.
+// The expressions right below one: operands, what is reduced, condition and branches, the indices of a read.
 struct operands {
     uint32_t n;
     const expr *items;   // until a node is added
@@ -154,6 +154,6 @@ void definition_finish(struct definition *d);
 int64_t index_value(const struct definition *d, expr index, const int64_t *variables);
 // Scalar operations; each sum and maximum, also one within another, takes one for each of its terms.
 double definition_flops(const struct definition *d);
-// What is needed at least: of the terms of a sum, nested or not, one less are added, so that products of matrices and
-// convolutions take two for each multiply-add.
+// The least operations needed: of the terms of a sum, nested or not, one less are added, so that products of matrices
+// and convolutions take two for each multiply-add.
 double definition_least_flops(const struct definition *d);

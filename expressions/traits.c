@@ -39,7 +39,7 @@ static bool reads(const struct definition *d, expr e)
 
 // --- numbers ---------------------------------------------------------------------------------------------------------
 
-// What the expression is when all entries are zero. False: that is not one number, or not known.
+// The value of the expression when all entries are zero. False: that is not one number, or not known.
 static bool value_at_zero(const struct definition *d, expr e, double *ret)
 {
     const struct expr_node *n = &d->nodes.items[e];

@@ -1,4 +1,4 @@
-// What a graph computes, as one composition of its operators' definitions.
+// The function of a graph, as one composition of its operators' definitions.
 #pragma once
 #include "expressions/composition/composition.h"
 #include "graph/graph.h"

@@ -17,6 +17,6 @@ struct graph_extraction {
 void graph_extraction_clear(struct graph_extraction *x);   // nothing is moved
 tensor_id graph_extract_tensor(const struct graph_extraction *x, tensor_id tensor);
 
-// What was added for the node. `find` is asked of the second input first where `is_swapped` (of a commutative node):
-// leaves are numbered as they are made.
+// The node that was added for this one. `find` is asked of the second input first where `is_swapped` (of a commutative
+// node): leaves are numbered as they are made.
 node_id graph_extract_node(const struct graph_extraction *x, node_id node, bool is_swapped);

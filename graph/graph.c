@@ -200,7 +200,7 @@ static bool has_split_trees(const struct type *t)
     return false;
 }
 
-// What defining left behind goes first, where nothing that stays refers to it: of a model's nodes it is most.
+// The rest that defining left behind goes first, where nothing that stays refers to it: of a model's nodes it is most.
 static const struct type **output_types(struct graph *g, struct arena_mark before_defining, bool is_referred_to)
 {
     struct type own[MAX_OUTPUTS];

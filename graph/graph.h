@@ -59,7 +59,7 @@ void graph_init(struct graph *g, struct arena *arena);   // `arena` must outlive
 void graph_free(struct graph *g);
 void graph_reserve(struct graph *g, size_t n_nodes, size_t n_edges, size_t n_tensors);   // memory for that many in all
 void graph_copy(struct graph *ret_copy, const struct graph *g);                          // shares the arena
-// What is added to the copy goes to `arena`; what it has already stays where it is and is only read.
+// Additions to the copy go to `arena`; nodes that it has already stay where they are and are only read.
 void graph_copy_apart(struct graph *ret_copy, const struct graph *g, struct arena *arena);
 
 // --- building --------------------------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ node_id graph_add_copy(struct graph *g, const struct graph *from, node_id node, 
 void graph_set_origin(struct graph *g, node_id node, uint32_t origin);   // only when it has none yet
 void graph_add_output(struct graph *g, tensor_id tensor);
 
-// What was added after a mark can be taken back (outputs are not touched).
+// Additions after a mark can be taken back (outputs are not touched).
 struct graph_mark {
     size_t nodes, edges, tensors;
 };

@@ -131,7 +131,7 @@ static bool is_sum(const struct sizes *s, const struct size_factor *f, const int
     return true;
 }
 
-// What a sum of some symbols changes by from the first probe on: a row for each other probe, with the sum's own change
+// The change of a sum of some symbols from the first probe on: a row for each other probe, with the sum's own change
 // behind those of the symbols.
 struct changes {
     double rows[N_PROBES - 1][MOST_SUMMANDS + 1];
@@ -230,7 +230,7 @@ static bool add_factor(struct sizes *s, int64_t constant, const struct size_fact
     return true;
 }
 
-// What the summands have in common is a factor of its own.
+// The common part of the summands is a factor of its own.
 static bool add_sum(struct sizes *s, struct size_factor sum, struct size_form *ret_form)
 {
     int64_t common = common_divisor(s, &sum, sum.constant);
@@ -380,7 +380,7 @@ static bool depends_on_later(const struct sizes *s, const struct size_form *form
     return false;
 }
 
-// What depends on the first symbols alone.
+// Sizes that depend on the first symbols alone.
 static bool are_told_apart(const struct sizes *s, uint32_t n_chosen)
 {
     for (uint32_t i = 0; i < s->n_factors; i++) {

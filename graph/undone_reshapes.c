@@ -100,7 +100,7 @@ static bool is_read_elsewhere(const struct region *r, const uint32_t *reads)
 
 // --- moving ----------------------------------------------------------------------------------------------------------
 
-// What makes a tensor is older than it.
+// The maker of a tensor is older than it.
 static void sort_by_age(struct region *r)
 {
     for (uint32_t i = 1; i < r->n; i++) {

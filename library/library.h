@@ -1,4 +1,4 @@
-// What the files of the library share.
+// The interface that the files of the library share.
 #pragma once
 #include "core/memory/arena.h"
 #include "core/text/error.h"

@@ -1,7 +1,7 @@
 // Nodes that are no computation known to the project: a graph's inputs, its weights, and nodes kept verbatim.
 #include "operators/operator.h"
 
-// What a leaf's index means is up to the graph's owner (the importer numbers weights and opaque nodes).
+// The meaning of a leaf's index is up to the graph's owner (the importer numbers weights and opaque nodes).
 #define INDEX_ATTRIBUTE                                                                                                \
     {                                                                                                                  \
         .name = "index", .kind = ATTRIBUTE_INT, .is_required = true                                                    \

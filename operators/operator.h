@@ -23,7 +23,7 @@ enum attribute_kind {
     ATTRIBUTE_CHOICE,   // one of `choices`, stored as its index; no type depends on which one
     ATTRIBUTE_DTYPE,    // an element type, stored as enum dtype
 };
-// What an attribute is for, so that nobody else has to know it by its name. An operator has a role at most once.
+// The purpose of an attribute, so that nobody else has to know it by its name. An operator has a role at most once.
 enum attribute_role {
 #define ROLE(enumerator, per_axis, is_of_window, is_of_sizes, plain, least) ROLE_##enumerator,
 #include "operators/roles.def"
@@ -116,7 +116,7 @@ bool operator_check_call(struct definition *d, const struct operator_call *call)
 bool operator_check_attributes(struct definition *d, const struct operator_call *call);   // whatever the inputs are
 bool operator_define_checked(struct definition *d, const struct operator_call *call);
 
-// What the flags say included.
+// Agreement of an input, with what the flags say.
 uint64_t operator_agreement(const struct operator_call *call, int input);
 
 int64_t call_int(const struct operator_call *call, int attribute);

@@ -18,7 +18,7 @@ static bool is_in_pad(int64_t pad, int64_t kernel, int64_t dilation)
     return pad > 0 && kernel <= (pad - 1) / dilation + 1;
 }
 
-// What else is wrong with the lists the image tells as well.
+// Other faults of the lists are told by the image as well.
 static bool refuses_pads(const struct attribute_value *attributes)
 {
     const struct attribute_value *kernel = &attributes[KERNEL], *pad = &attributes[PAD];

@@ -1,4 +1,4 @@
-// What operators are, as their definitions and the roles of their attributes say: who asks has no list of operators.
+// Traits of operators, as their definitions and the roles of their attributes say: who asks has no list of operators.
 //
 // Traits are those of the definitions at many applications, which operators/traits/derive.c finds when the program is
 // built; a definition that is changed changes them. That the form of a definition is the same at all sizes is what

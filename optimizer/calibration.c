@@ -1,4 +1,4 @@
-// What steps cost is corrected by what they take inside of the models that are about to be timed: alone, a step finds
+// Corrects the costs of steps by what they take inside of the models that are about to be timed: alone, a step finds
 // its operands and weights elsewhere than where the steps before leave them.
 //
 // A plan is run a few times, and each step's time is the lower quartile of its times: what other programs add is added

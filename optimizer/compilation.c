@@ -93,7 +93,7 @@ static const char *const *names_of(struct arena *arena, const struct imported_va
     return names;
 }
 
-// What a guest's kernels err together its host sees, who compares outputs with his own.
+// The error of a guest's kernels together is seen by its host, who compares outputs with his own.
 static struct model *prepare(void *context, const struct graph *g, const uint8_t *layouts,
                              const struct given_weights *weights, struct error *error)
 {

@@ -87,7 +87,7 @@ double contender_estimate(struct optimizing *o, const struct contender *c)
     return backend_estimate(o->backend, c->graph, &estimate, &error) ? estimate.seconds : 0;
 }
 
-// What it took to find them goes at once.
+// Memory that finding them took goes at once.
 static bool find_layouts(struct contenders *f, struct contender *c, struct error *error)
 {
     ARENA(arena);

@@ -1,4 +1,4 @@
-// What a graph costs for the search: on the device, or in the user's runtime where models are timed there; of what can
+// The cost of a graph for the search: on the device, or in the user's runtime where models are timed there; of what can
 // be run of it, at all profiles of a model with symbols; and the same for several threads.
 #pragma once
 #include "optimizer/optimization.h"

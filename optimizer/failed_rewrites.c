@@ -123,7 +123,7 @@ static void drop_result(struct optimizing *o)
     o->report.timing.n_timed = 0;
 }
 
-// What was found is told, and not used.
+// The rewrites that were found are told, and not used.
 static void keep_original(struct optimizing *o)
 {
     o->report.check.failed_output = output_that_differs(o);

@@ -1,4 +1,4 @@
-// What the report says of the job: what was imported, kept and measured, the two files, and for pages what values they
+// The report's facts of the job: what was imported, kept and measured, the two files, and for pages what values they
 // have and what steps.
 #include "optimizer/fill_report.h"
 
@@ -66,7 +66,7 @@ static void add_measured(struct report *r, const struct coster *c)
     r->costs.processor_seconds_measuring += c->measured.processor_seconds;
 }
 
-// What cannot be planned has no kernels.
+// A graph that cannot be planned has no kernels.
 static void count_inexact(struct optimizing *o)
 {
     const struct graph *graphs[2] = {&o->model.graph, &o->results.found.graph};

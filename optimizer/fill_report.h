@@ -1,4 +1,4 @@
-// What the report says of the job: what was imported, kept and measured, the two files, and for pages what values they
+// The report's facts of the job: what was imported, kept and measured, the two files, and for pages what values they
 // have and what steps.
 #pragma once
 #include "optimizer/optimization.h"

@@ -46,7 +46,7 @@ static void tell_of_guesses(const struct optimizing *o)
     graph_free(&runnable);
 }
 
-// What was rewritten may take more memory than the original.
+// The rewritten model may take more memory than the original.
 static bool has_room_for_result(struct optimizing *o)
 {
     struct graph runnable FREED_BY(graph_free);

@@ -1,4 +1,4 @@
-// What the parts of taso-opt's job share: the job itself, the search, and what judges its results.
+// The state that the parts of taso-opt's job share: the job itself, the search, and what judges its results.
 #pragma once
 #include "backends/contract/backend.h"
 #include "core/memory/arena.h"
@@ -43,7 +43,7 @@ struct estimator {
     bool only_recalls;           // while others work: nothing is measured
 };
 
-// What a search came to, with the slant that it was done with.
+// The result of a search, with the slant that it was done with.
 struct finalist {
     const char *slant;
     struct search_result result;

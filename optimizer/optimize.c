@@ -186,7 +186,7 @@ static void allow_errors(struct optimizing *o)
         is_own && !o->options->is_exact && !o->options->keeps_nan ? o->options->tolerance * SHARE_OF_KERNELS : 0;
 }
 
-// What cannot be run cannot be checked: better said before the search than after.
+// A model that cannot be run cannot be checked: better said before the search than after.
 static bool has_room_for_check(struct optimizing *o)
 {
     struct graph runnable;

@@ -20,7 +20,7 @@
 
 // --- checking and timing ---------------------------------------------------------------------------------------------
 
-// What can be run of the original and of the result.
+// The parts of the original and of the result that can be run.
 struct pair {
     struct graph graphs[2];
     struct model *models[2];
@@ -288,7 +288,7 @@ static void report_times_in_runtime(struct optimizing *o)
     r->timing.is_faster = ratio_is_a_gain(&r->timing.gain);
 }
 
-// What our own executor finds different is not asked for its time. A runtime that is gone leaves it to our own
+// A result that our own executor finds different is not asked for its time. A runtime that is gone leaves it to our own
 // executor.
 static bool judge_in_runtime(struct optimizing *o)
 {

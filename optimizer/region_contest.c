@@ -83,7 +83,7 @@ static int compare_classes(const void *a, const void *b)
     return (x->change > y->change) - (x->change < y->change);
 }
 
-// What is too small to be seen alone, and what is one too many, are one class at the end.
+// Classes too small to be seen alone, and those that are too many, are one class at the end.
 static void merge_small_classes(struct region_contest *c, double seconds)
 {
     struct region_class rest = {.change = 0};

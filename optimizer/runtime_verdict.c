@@ -1,4 +1,4 @@
-// What the user's runtime says of graphs: they are exported, loaded and timed there as a whole, with its own fusions
+// Verdicts of the user's runtime on graphs: they are exported, loaded and timed there as a whole, with its own fusions
 // and threads. A runtime that fails at the original, or ends, is done without from then on, and that is said once.
 #include "optimizer/runtime_verdict.h"
 
@@ -139,7 +139,8 @@ static void fill_inputs(struct model_inputs *ret_inputs, const struct optimizing
     model_inputs_vary(ret_inputs, o->runtime.attempt);
 }
 
-// What has no value here, or none in numpy, is left to the worker, which makes something up or says that it cannot.
+// An input that has no value here, or none in numpy, is left to the worker, which makes something up or says that it
+// cannot.
 static bool send_inputs(struct optimizing *o, int set, struct arena *scratch, struct error *error)
 {
     struct model_inputs inputs;
@@ -232,7 +233,7 @@ static bool runs_on_set(struct optimizing *o, int set)
            worker_compare(&o->runtime.worker, "a", "a", set + 1, &numbers, &error);
 }
 
-// What sizes a model takes is not written in it: two symbols may have to be equal. Where the original fails it is
+// The sizes that a model takes are not written in it: two symbols may have to be equal. Where the original fails it is
 // checked at a multiple of the profile instead, or not.
 static void find_sizes_to_check(struct optimizing *o)
 {

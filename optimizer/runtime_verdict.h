@@ -1,4 +1,4 @@
-// What the user's runtime says of graphs: they are exported, loaded and timed there as a whole, with its own fusions
+// Verdicts of the user's runtime on graphs: they are exported, loaded and timed there as a whole, with its own fusions
 // and threads.
 #pragma once
 #include "optimizer/optimization.h"

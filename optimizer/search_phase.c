@@ -31,7 +31,7 @@
 
 // --- one search ------------------------------------------------------------------------------------------------------
 
-// What a search is told to believe.
+// The costs that a search is told to believe.
 struct slant {
     const char *name;
     double operator_share;   // of the original's time comes on top, for each of its operators as much
@@ -53,7 +53,7 @@ static size_t memory_of_search(const struct optimize_options *options)
     return asked > 0 && asked < most ? asked : most;
 }
 
-// What holds for all sizes of a model with symbols is found out by validating.
+// A rewrite that holds for all sizes of a model with symbols is found out by validating.
 static struct search_options search_options_of(const struct optimizing *o)
 {
     const struct optimize_options *options = o->options;
@@ -75,7 +75,7 @@ static void forget_slant(struct optimizing *o, const struct graph *g, struct sea
     search_result_reprice(result, estimator_seconds(&plain, g), estimator_seconds(&plain, &result->graph));
 }
 
-// What a search is to another one that is done for the same result.
+// The relation of a search to another one that is done for the same result.
 enum turn { TURN_ONLY, TURN_BEFORE_ANOTHER, TURN_GOES_ON };
 
 static void take_turn(struct search_options *options, enum turn turn)
@@ -393,7 +393,7 @@ static bool search_until_costs_agree(struct optimizing *o)
 
 // --- with tuned kernels ----------------------------------------------------------------------------------------------
 
-// What was found untuned is the first finalist, where both are timed.
+// The untuned result is the first finalist, where both are timed.
 static bool search_tuned(struct optimizing *o, size_t *ret_best)
 {
     double change;
@@ -415,7 +415,7 @@ static bool search_tuned(struct optimizing *o, size_t *ret_best)
 
 #define SECONDS_OF_REPAIRS 3
 
-// What other programs disturbed when it was measured is measured again first, as far as the original has it, and runs
+// A step that other programs disturbed when it was measured is measured again first, if the original has it, and runs
 // that left costs are tried by some of these, unless costs are believed by request. Not where nothing is timed: then
 // the same database leads to the same result; but guests are timed by others.
 static void repair_doubtful_costs(struct optimizing *o)

@@ -39,7 +39,7 @@ static node_id find_maker(const struct sized *s, uint64_t value)
     return NO_NODE;
 }
 
-// What the runtime adds by itself, to turn layouts, is for the sake of what comes behind it.
+// A node that the runtime adds by itself, to turn layouts, is for the sake of the one behind it.
 static double *seconds_of_nodes(const struct sized *s, const struct numbered_nodes *nodes,
                                 const worker_kernels *kernels, double whole)
 {

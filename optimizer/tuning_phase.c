@@ -1,4 +1,4 @@
-// What the job came to untuned is noted with its texts, as compiled models have them, so that it can be run so again.
+// The untuned result is noted with its texts, as compiled models have them, so that it can be run so again.
 #include "optimizer/tuning_phase.h"
 
 #include "backends/backend.h"

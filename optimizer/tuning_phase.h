@@ -6,7 +6,7 @@
 #include "optimizer/optimization.h"
 
 bool optimizing_check_tuning(struct optimizing *o);   // false: nothing of it would have an effect
-// What the contest has just come to, with that finalist. The report of its times goes with it.
+// The result of the contest so far, with that finalist. The report of its times goes with it.
 struct untuned;
 struct untuned *optimizing_note_untuned(struct optimizing *o, size_t finalist);
 void optimizing_forget_untuned(struct untuned *untuned);

@@ -3,5 +3,5 @@
 #pragma once
 #include "optimizer/optimization.h"
 
-// What weights may become, of a model that is imported.
+// The limits of weights, of a model that is imported.
 void optimizing_limit_weights(struct optimizing *o);

@@ -1,4 +1,4 @@
-// What is written: the result, the original simplified, or the original, as an ONNX model or compiled.
+// The written model: the result, the original simplified, or the original, as an ONNX model or compiled.
 #include "optimizer/write_model.h"
 
 #include "onnx/format/model_save.h"
@@ -38,7 +38,7 @@ static void tell_of_fixed_inputs(const struct optimizing *o, const struct onnx_m
                     o->options->input, n, n == 1 ? "" : "s");
 }
 
-// What was made is read back before it takes its place; types are NULL of the original, which is copied.
+// The file is read back before it takes its place; types are NULL of the original, which is copied.
 static bool write_if_wanted(struct optimizing *o, struct onnx_model *model, struct exported_types *types)
 {
     struct onnx_reader reader = {exported_types_are_read_back, types};
@@ -74,7 +74,7 @@ static bool write_original(struct optimizing *o)
                                            : write_if_wanted(o, o->file.model, NULL);
 }
 
-// What the model's operator set has no form for is no reason to leave the user without a model.
+// An operator that the model's operator set has no form for is no reason to leave the user without a model.
 static bool write_original_instead(struct optimizing *o)
 {
     if (o->error->code != EXIT_UNSUPPORTED)

@@ -1,6 +1,6 @@
-// What is written: the result, the original simplified, or the original, as an ONNX model or compiled.
+// The written model: the result, the original simplified, or the original, as an ONNX model or compiled.
 #pragma once
 #include "optimizer/optimization.h"
 
-// What was decided on: o->found, or the original, simplified where that is wanted.
+// Writes the model that was decided on: o->found, or the original, simplified where that is wanted.
 bool optimizing_write(struct optimizing *o);

@@ -89,7 +89,7 @@ static bool parse_plain(struct property *p, const struct sexp *s, const char *fi
     return true;
 }
 
-// What is not in the equation has no value at which the condition could hold or not.
+// A variable that is not in the equation has no value at which the condition could hold or not.
 static bool has_new_variable(const struct property *p, uint32_t n_variables, uint32_t n_attribute_variables,
                              const struct sexp *item, const char *file, struct error *error)
 {

@@ -130,7 +130,7 @@ static const int64_t *list_dims(struct compiled_region *c)
     return dims;
 }
 
-// What served to compile and to compare holds the weights once more each: nothing asks for it where sizes are known.
+// Parts that served to compile and to compare hold the weights once more each: useless where sizes are known.
 static void let_go(struct compiled_region *c)
 {
     cpu_session_close(&c->theirs);

@@ -25,7 +25,7 @@ double compiled_region_seconds(const taso_options *options);   // the option `ti
 // Compiles and times it within these seconds, at sizes that are likely where they are not known. How many times faster
 // it is; 0: it does not pay to take it, and `error` is set where it could not be compiled, or not timed.
 double compiled_region_judge(struct compiled_region *c, double seconds, struct error *error);
-// What the kernel's inputs and outputs are among the region's; of an input that the region does not have, SIZE_MAX.
+// Places of the kernel's inputs and outputs among the region's; of an input that the region does not have, SIZE_MAX.
 void compiled_region_bind(struct compiled_region *c, const size_t *inputs, size_t n_inputs, const size_t *outputs,
                           size_t n_outputs);
 // Several may run at once.

@@ -25,7 +25,7 @@ struct graph_view {
     int64_t *versions;
     struct graph_node *nodes;
 };
-// What it points to lives as long as the graph and the arena. False: ONNX Runtime refuses to say.
+// All that it points to lives as long as the graph and the arena. False: ONNX Runtime refuses to say.
 bool graph_view_make(struct graph_view *ret_view, const struct runtime *r, const OrtGraph *graph, struct arena *arena);
 // Fills in what its `node` is.
 bool graph_node_read(struct graph_node *n, const struct runtime *r, struct arena *arena);

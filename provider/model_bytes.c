@@ -227,7 +227,7 @@ struct onnx_value_info *model_value_info(const struct model_value *v, struct are
     return made;
 }
 
-// What is known of the shapes of outputs follows.
+// The known shapes of outputs follow.
 static bool put_value_info(struct writing *w, bool is_input, const struct graph_value *value,
                            struct model_value *ret_value)
 {

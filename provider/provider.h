@@ -1,4 +1,4 @@
-// What ONNX Runtime looks for in a plugin: the only functions that libonnxruntime_providers_taso.so exports.
+// The functions that ONNX Runtime looks for in a plugin: all that libonnxruntime_providers_taso.so exports.
 #pragma once
 #include "provider/runtime.h"
 

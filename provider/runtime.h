@@ -1,4 +1,4 @@
-// What all files of the provider need of ONNX Runtime: its tables of functions, and statuses in place of errors.
+// The parts of ONNX Runtime that all files need here: its tables of functions, and statuses in place of errors.
 #pragma once
 #include "include/taso.h"
 #include <onnxruntime_c_api.h>

@@ -1,4 +1,4 @@
-// What rules make of a graph, step by step.
+// The graphs that rules make of one, step by step.
 #pragma once
 #include "graph/graph.h"
 #include "substitutions/match.h"

@@ -1,4 +1,4 @@
-// What a graph costs, in measures that no device disagrees on.
+// The cost of a graph, in measures that no device disagrees on.
 //
 // A graph is better than another when it has fewer operators to start; or as many, and fewer of those that compute
 // more than entry by entry (products, convolutions, poolings, sums), or fewer scalar operations, or fewer entries to
@@ -7,7 +7,7 @@
 #pragma once
 #include "graph/graph.h"
 
-// What the operators of a graph do, in the arena given.
+// The work of a graph's operators, in the arena given.
 struct work {
     uint32_t count;
     struct piece {

@@ -45,7 +45,7 @@ struct attribute_term {
 
 #define MAX_TERM_LENGTH 64   // entries of a list; longer ones have no value
 
-// What variables stand for while a term is evaluated. An attribute variable that is not bound has ints == NULL and
+// The values of variables while a term is evaluated. An attribute variable that is not bound has ints == NULL and
 // count == UINT32_MAX; a tensor variable that is not bound has a NULL type.
 struct term_bindings {
     const struct type *const *tensors;

@@ -497,7 +497,7 @@ static bool add_target_node(struct application *ap, uint32_t n, const struct ter
            has_entries(ap->g, ap->nodes[n]) && !computes_integers(ap->g, ap->nodes[n]);
 }
 
-// What was matched has the attributes that the source has at plain inputs.
+// The matched source has the attributes that it has at plain inputs.
 static bool resolve_source(struct application *ap)
 {
     struct attribute_value values[MAX_ATTRIBUTES];

@@ -7,7 +7,7 @@
 // Weight leaves from this number on stand for weights that are computed elsewhere.
 #define FIRST_COMPUTED_WEIGHT (1 << 30)
 
-// What matching needs to know of a graph; made anew when the graph changes (nodes added later are not seen).
+// The facts of a graph that matching needs; made anew when the graph changes (nodes added later are not seen).
 struct match_index {
     const struct graph *graph;
     size_t n_nodes;                       // of it

@@ -1,4 +1,4 @@
-// What matching looks up in a graph: its live nodes by operator, who reads a tensor, and which nodes are weights.
+// Facts that matching looks up in a graph: its live nodes by operator, readers of tensors, and which nodes are weights.
 #include "substitutions/match_index.h"
 
 #include "graph/graph_whole.h"

@@ -97,7 +97,7 @@ struct rule {
 };
 
 // --- patterns (also used by properties) ------------------------------------------------------------------------------
-// What the condition of a variable asks for: how its value comes about.
+// The kind of a variable's condition: how its value comes about.
 enum weight_kind { NO_WEIGHT, WEIGHT_COMPUTED, WEIGHT_GIVEN };
 
 // --- rules -----------------------------------------------------------------------------------------------------------

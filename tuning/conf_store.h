@@ -1,4 +1,4 @@
-// What was best of each node for each pass (XTAT's ConfStore), as rows of the cost database, so that it is shared,
+// The best value of each node for each pass (XTAT's ConfStore), as rows of the cost database, so that it is shared,
 // merged and kept as costs are:
 //     ("pass fusion 8f3a..." 0.0121 0 "apart")     pass, fingerprint, seconds of the whole that it was best in, value
 #pragma once

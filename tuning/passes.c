@@ -106,7 +106,7 @@ static bool recall(void *context, size_t pass, const struct pass_node *node, uin
     return false;
 }
 
-// What is standard is only kept where another value was.
+// A standard value is only kept where another value was.
 static void keep(void *context, size_t pass, const struct setting *setting)
 {
     struct passes *p = context;

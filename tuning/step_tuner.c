@@ -141,7 +141,7 @@ static size_t count_suitable(struct step_tuner *t)
     return n;
 }
 
-// What is worth a trial without any search.
+// The schedules worth a trial without any search.
 static void start_from_listed(struct step_tuner *t)
 {
     const struct step_tuning *s = &t->tuning;

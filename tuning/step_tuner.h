@@ -17,7 +17,7 @@ struct step_tuning {
     bool is_bridge;             // no model has the step: its trials are all that is wanted
     const char *command;        // that times schedules (timings.h); NULL: they are timed here
 };
-// What is known of it.
+// The known facts of a step.
 struct step_tuner_state {
     double before, now;           // seconds by its choice at first and now, as they were timed beside each other
     size_t n_tried, n_recalled;   // schedules: by this tuner; found in the database

@@ -191,7 +191,7 @@ static bool is_left(const struct plan_tuning *t, const struct item *item)
            (t->options.most_trials && s->n_tried >= t->options.most_trials);
 }
 
-// What the step takes by the best of all its spaces, now or before.
+// The seconds of the step by the best of all its spaces, now or before.
 static double seconds_of(const struct plan_tuning *t, const struct item *item, bool is_now)
 {
     double least = INFINITY;

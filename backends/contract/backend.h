@@ -32,8 +32,8 @@ enum layout_policy {
 };
 extern const char *const layout_policy_names[];   // "standard", "best", "plain", "tuned", NULL
 
-// What tuning knows of any graph: which tensors are PLAN_APART, and layouts of some; the others stay as they are given.
-// True: the best layouts are those for what is apart; else those where all is fused, which are known.
+// The knowledge that tuning has of any graph: which tensors are PLAN_APART, and layouts of some; the others stay as
+// they are given. True: the best layouts are those for what is apart; else those where all is fused, which are known.
 struct tuned_passes {
     void *context;
     bool (*decide)(void *context, const struct graph *g, uint8_t *decisions);
@@ -65,7 +65,7 @@ struct step_cost {
     double error;                   // what an inexact choice errs more than exact ones, as a share; 0: exact
     char choice[CHOICE_SIZE];       // how the device ran it, where it had several ways; empty otherwise
 };
-// What a device implements.
+// The functions that a device implements.
 struct backend_methods {
     const char *name;   // "cpu"
     // Costs are computed, so each step has its own. Else steps that are alike share what one was measured to cost
@@ -78,7 +78,7 @@ struct backend_methods {
     // Adds all schedules of ways that have some. NULL: no way has.
     void (*list_spaces)(const struct backend *b, const struct plan *plan, const struct step *step,
                         schedule_spaces *list);
-    // What the step comes to by a choice of such a space. False: it does not suit the step. With list_spaces.
+    // The work of the step by a choice of such a space. False: it does not suit the step. With list_spaces.
     bool (*describe_choice)(const struct backend *b, const struct plan *plan, const struct step *step,
                             const char *choice, struct schedule_features *ret_features);
     // Compiles all at once what these choices need, which is less work than one by one: now, or when the first of them

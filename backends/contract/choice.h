@@ -16,7 +16,7 @@ struct listed_choice {
 };
 typedef VEC(struct listed_choice) choice_list;
 
-// What the steps of a model were chosen to run by, known by the texts of these (step_print).
+// The choices by which a model's steps run, known by the texts of these (step_print).
 struct step_choice {
     const char *step, *choice;
     double error;   // of an inexact one; 0: exact

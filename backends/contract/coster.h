@@ -1,4 +1,4 @@
-// What graphs cost somewhere, in seconds of a run. Two do it: devices of our own plan a graph and add up its steps
+// The cost of graphs somewhere, in seconds of a run. Two do it: devices of our own plan a graph and add up its steps
 // (backends/costs), the user's runtime is asked for groups of nodes (optimizer/runtime/step_costs.h).
 #pragma once
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-// What models on all devices share: their plan, and that they are given the values that they need.
+// The part that models on all devices share: their plan, and that they are given the values that they need.
 #include "backends/contract/executor.h"
 
 #include "backends/planning/plan_memory.h"

@@ -27,7 +27,7 @@ struct given_weights {
     const struct tensor_value *values;
     const struct weight_source *source;   // may be NULL
 };
-// What a model reads in every run of a weight that it has packed.
+// The bytes that a model reads in every run of a weight that it has packed.
 struct packed_weight {
     size_t index;
     struct packing packing;
@@ -36,7 +36,7 @@ struct packed_weight {
 };
 typedef VEC(struct packed_weight) packed_weights;
 
-// What a device does. Values that it is given are there, and of the plan's types.
+// The work of a device. Values that it is given are there, and of the plan's types.
 struct executor {
     size_t model_bytes;   // of the device's own model
     // The plan is made, its memory laid out. False: error, and what is there is released.

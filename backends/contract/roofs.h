@@ -1,4 +1,4 @@
-// What a device can do at most in a second, measured: what a step takes is judged by the share of it that it reaches.
+// The most that a device can do in a second, measured: the time of a step is judged by the share of it that it reaches.
 #pragma once
 
 struct roofs {

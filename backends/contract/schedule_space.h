@@ -31,8 +31,8 @@ void schedule_space_print(const struct schedule_space *s, const int64_t *places,
 // False: the choice is not of the space.
 bool schedule_space_parse(const struct schedule_space *s, const char *choice, int64_t *ret_places);
 
-// What a step by a schedule comes to, for models of costs and for comparing schedules of different steps. Counts are of
-// the whole step, in entries of four bytes.
+// The features of a step by a schedule, for models of costs and for comparing schedules of different steps. Counts are
+// of the whole step, in entries of four bytes.
 struct schedule_features {
     double space, reduction;        // iterations of the loops along results, and of those that sum up
     double operations;              // multiplications and additions that are done, also in vain

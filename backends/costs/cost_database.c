@@ -102,7 +102,7 @@ static bool is_shorter(const struct cost_entry *e, const struct step_cost *other
     return is_plausible(e->seconds) && e->seconds <= other->seconds;
 }
 
-// What a file says by now takes the place of what was only read, and of what is doubtful, unless that is better.
+// A file's present entry takes the place of one that was only read, and of a doubtful one, unless that is better.
 static void put_entry(struct cost_database *costs, const char *device, const char *text, const struct step_cost *cost,
                       bool is_own)
 {
@@ -252,7 +252,7 @@ static bool read_run(const struct sexp *s, struct step_cost *cost)
     return true;
 }
 
-// What may follow text, seconds and spread: the choice, then marks.
+// The marks that may follow text, seconds and spread: the choice, then marks.
 static bool read_marks(const struct sexp *s, struct step_cost *cost)
 {
     for (size_t i = 3; i < s->count; i++) {
@@ -268,7 +268,7 @@ static bool read_marks(const struct sexp *s, struct step_cost *cost)
     return true;
 }
 
-// What nobody can have measured is as if it was not there. Of other devices nobody asks.
+// A cost that nobody can have measured is as if it was not there. Of other devices nobody asks.
 static void note_dropped(struct cost_database *costs, const struct sexp *s, const char *path, const char *device)
 {
     if (strcmp(device, costs->device) == 0 && costs->n_dropped++ == 0)

@@ -1,4 +1,4 @@
-// What steps cost on one device, by their text: a file that people can read, commit and merge.
+// The costs of steps on one device, by their text: a file that people can read, commit and merge.
 //     (costs 4 "AMD EPYC ... 2 threads, oneDNN 2.6.3")
 //     ("conv conv :stride 2 2 ..." 0.000123 0.01 (run 1795942800))   text, seconds, spread, who measured; sorted
 //     ("product matmul ..." 0.000045 0.01 "engine")       and how the device ran it, where it had several ways

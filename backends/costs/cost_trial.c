@@ -27,7 +27,7 @@ bool cost_trials_refute(const cost_trials *trials, uint32_t run)
     return trial && trial->is_refuted;
 }
 
-// What was taken from a running model is not what a step takes alone.
+// A time that was taken from a running model is not that of a step alone.
 static bool says_something(const struct step_cost *kept)
 {
     return kept->seconds >= LEAST_TELLING_SECONDS && kept->spread <= MOST_TELLING_SPREAD && !kept->is_in_model;

@@ -1,4 +1,4 @@
-// What a graph costs on a device: it is planned, and its steps are added up.
+// The cost of a graph on a device: it is planned, and its steps are added up.
 #include "backends/costs/graph_cost.h"
 
 #include "backends/costs/layout_policy.h"
@@ -84,7 +84,7 @@ static void planned_free(struct planned *p)
     arena_free(&p->arena);
 }
 
-// What costs are not known of is measured.
+// Steps whose costs are not known are measured.
 static bool planned_choose(struct planned *p, struct backend *b, struct error *error)
 {
     struct estimate ignored = {0};

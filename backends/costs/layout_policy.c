@@ -17,7 +17,7 @@ static bool solve(struct backend *b, const struct graph *g, const uint8_t *apart
     return !b->target.layouts || layouts_find(b, backend_step_cost, g, apart, arena, ret_layouts, NULL, error);
 }
 
-// What is stored only because it is apart stands as what is made of it does.
+// A tensor that is stored only because it is apart stands as its reader's result does.
 static void lay_out_apart(const struct graph *g, uint8_t *layouts)
 {
     for (node_id i = (node_id)g->nodes.count; i-- > 0;) {

@@ -1,4 +1,4 @@
-// What a graph is planned with: layouts by the backend's policy, its target and its codes.
+// The request that a graph is planned with: layouts by the backend's policy, its target and its codes.
 #pragma once
 #include "backends/contract/backend.h"
 

@@ -1,4 +1,4 @@
-// What one step of a plan costs: from memory, from the database, measured now, or guessed.
+// The cost of one step of a plan: from memory, from the database, measured now, or guessed.
 #include "backends/costs/step_cost.h"
 
 #include "backends/contract/backend.h"
@@ -299,7 +299,7 @@ static void guess(struct backend *b, const struct plan *plan, const struct step 
     log_debug(b->options.log, "guessed %.3g s: %s", ret_cost->seconds, key->text.chars);
 }
 
-// What was left out in a first round: ways, or what an earlier run could not know well.
+// The rest that a first round left out: ways, or what an earlier run could not know well.
 static bool is_wanted_again(const struct backend *b, const struct step_cost *known)
 {
     return b->measuring.ways == WAYS_AGAIN && (known->is_cut || (known->is_old && known->is_doubtful));
@@ -355,7 +355,7 @@ static bool refuse_to_measure(struct error *error)
 
 // --- what is late ----------------------------------------------------------------------------------------------------
 
-// What is of one kind takes about as long for its work: kernel, operator, attributes, windows and layouts are the same.
+// Steps of one kind take about as long for their work: kernel, operator, attributes, windows and layouts are the same.
 static uint64_t kind_of(const struct plan *plan, const struct step *step, enum precision precision)
 {
     uint64_t kind = hash_mix(hash_string(step->kernel->name), precision);

@@ -1,4 +1,4 @@
-// What one step of a plan costs: from memory, from the database, measured now, or guessed.
+// The cost of one step of a plan: from memory, from the database, measured now, or guessed.
 #pragma once
 #include "backends/costs/step_key.h"
 
@@ -24,14 +24,14 @@ bool backend_is_late(const struct backend *b);   // to try several ways to run a
 // Steps of this text (step_print) run by exact choices from now on.
 void backend_take_back(struct backend *b, const char *step);
 void backend_take_back_as(struct backend *b, const struct backend *other);   // what the other one took back
-// What was found in the database so far is looked up there again, and what was computed of it is computed again.
+// Costs found in the database so far are looked up there again, and those computed of them are computed again.
 void backend_forget_costs(struct backend *b);
 
 // The cost of one step of a plan made for this backend: from memory, the database, or measured now. That of its choice,
 // and where nothing is chosen yet the least that is possible.
 bool backend_step_cost(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
                        struct error *error);
-// What is known of a step: true, with its cost, without measuring anything.
+// The known cost of a step: true, with its cost, without measuring anything.
 bool backend_recall_cost(struct backend *b, const struct plan *plan, const struct step *step,
                          struct step_cost *ret_cost);
 // Says how many bytes the models to come have in weights. Steps with weights of small models, whose weights stay in the

@@ -1,9 +1,10 @@
-// What a step takes by one choice after the other, for who searches schedules. Each trial is kept in the cost database,
-// by the step's key and ` by CHOICE`, so that nothing is tried twice, and databases of several machines merge.
+// The seconds of a step by one choice after the other, for who searches schedules. Each trial is kept in the cost
+// database, by the step's key and ` by CHOICE`, so that nothing is tried twice, and databases of several machines
+// merge.
 #pragma once
 #include "backends/contract/backend.h"
 
-// What was tried before. What other programs disturbed in an earlier run is as if it was not there.
+// A trial of before. One that other programs disturbed in an earlier run is as if it was not there.
 bool backend_recall_trial(struct backend *b, const struct plan *plan, const struct step *step, const char *choice,
                           struct step_cost *ret_cost);
 // Measures it, and keeps nothing; hopeless ones beside `best` seconds need not be known well. With its error where the

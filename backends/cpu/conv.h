@@ -1,4 +1,4 @@
-// What kernels of convolutions share.
+// The part that kernels of convolutions share.
 #pragma once
 #include "backends/cpu/cpu_internal.h"
 

@@ -141,7 +141,7 @@ static size_t bytes_to_pack(const struct plan *plan)
     return mem_sum(bytes, bytes / PADDING_IN_PACKED);
 }
 
-// What a run touches in one piece: blocks of their own would each leave a rest, and fewer huge pages.
+// All memory that a run touches, in one piece: blocks of their own would each leave a rest, and fewer huge pages.
 static void find_memory(struct cpu_model *m, bool packs_weights)
 {
     size_t to_pack = packs_weights ? bytes_to_pack(&m->base.plan) : 0;
@@ -422,7 +422,7 @@ static void describe_device(const struct cpu_backend *b, char *ret_text, size_t 
              b->threads == 1 ? "" : "s", major, minor, patch, b->is_guest ? " in parts" : "", KERNEL_REVISION);
 }
 
-// What is swept is there for as many threads as it was opened for.
+// The memory that is swept is there for as many threads as the device was opened for.
 int cpu_backend_use_threads(struct backend *backend, int threads)
 {
     struct cpu_backend *b = (struct cpu_backend *)backend;

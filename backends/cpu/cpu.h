@@ -10,7 +10,7 @@
 struct backend *cpu_backend_open(const struct backend_options *options, struct error *error);
 // "AMD EPYC avx512": the processor, and which of its instructions are used.
 void cpu_describe_processor(char *ret_text, size_t size);
-// What is prepared from now on runs on so many threads, and no more than it was opened for; gives the former number.
+// Models prepared from now on run on so many threads, and no more than it was opened for; gives the former number.
 int cpu_backend_use_threads(struct backend *b, int threads);
 // Writes the generated kernels of what was prepared, for a machine without a compiler (backend_options.kernels). False:
 // there are none, or they cannot be written.

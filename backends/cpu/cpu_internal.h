@@ -1,4 +1,4 @@
-// What the files of the device share: its kernels and what they are given.
+// The interface that the files of the device share: its kernels and what they are given.
 #pragma once
 #include "backends/contract/backend.h"
 #include "backends/cpu/onednn/onednn.h"
@@ -129,7 +129,7 @@ bool cpu_measure(struct backend *b, const struct plan *plan, const struct step *
                  double best, struct step_cost *ret_cost, struct error *error);
 // Whether other programs disturb the threads just now. Warns once if they do.
 bool cpu_is_busy(struct cpu_backend *b);
-// What a step takes several threads, of the shortest run beside other programs and a share of what one thread takes.
+// Seconds that a step takes several threads, of the shortest run beside other programs and a share of one thread's.
 double cpu_seconds_beside_others(double shortest, double share);
 // How long a step is sampled at most, and what is left of the patience with disturbed ones when it was sampled for
 // `spent`. One is sampled three times as long, where many are disturbed that is a quarter longer.

@@ -1,4 +1,4 @@
-// What holds while kernels are prepared or run, and is as before afterwards:
+// The state that holds while kernels are prepared or run, and is as before afterwards:
 //
 //   signals   no handler may run: oneDNN's kernels use the stack pointer for other things, and the frame of a handler
 //             would be written over what lies there (core/system/signals.c). Programs of ours have a thread for them;

@@ -180,7 +180,7 @@ bool cpu_claim_matmul(struct planner *p, node_id node)
     return is_linear(p, node) && layout == LAYOUT_ROWS ? claim_linear(p, node) : claim_product(p, node, layout);
 }
 
-// What joins a product must not depend on the layout that its result is given: so what `linear` could do, and else
+// The epilogue of a product must not depend on the layout that its result is given: so what `linear` could do, and else
 // anything.
 static bool accepts_product_epilogue(const struct planner *p, const struct step *step, const struct loop *loop)
 {

@@ -1,4 +1,4 @@
-// What a step costs: it is prepared alone, over random data, and run until its time is known.
+// The cost of a step: it is prepared alone, over random data, and run until its time is known.
 //
 // Before each run its surroundings are made as a model leaves them (cache_conditions.h). One run is a sample. Samples
 // during which other programs came between (core/system/clock.h), or beside which a piece of known work took longer
@@ -207,7 +207,7 @@ static bool time_choice(void *context, const char *choice, size_t most, double b
     return is_done;
 }
 
-// What a trial of all of a long step says need not be said again.
+// A trial of all of a long step need not be repeated.
 static bool measure(const struct subject *subject, struct step_cost *ret_cost)
 {
     struct kernel_scope scope = kernel_scope_begin(cpu_library_threads(subject->backend));

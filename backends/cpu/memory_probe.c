@@ -85,8 +85,8 @@ static struct step_cost measure_read(struct memory_probe *p)
     return (struct step_cost){.seconds = summary.median, .spread = summary.spread, .is_doubtful = n < LEAST_QUIET};
 }
 
-// What was doubtful when the database was begun, or is to be repaired, is measured again before the first step that is
-// a share of it.
+// A probe that was doubtful when the database was begun, or is to be repaired, is measured again before the first step
+// that is a share of it.
 static struct step_cost find_or_measure_read(struct cpu_backend *b, struct memory_probe *p)
 {
     struct step_cost cost;

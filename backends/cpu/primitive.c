@@ -113,7 +113,7 @@ static bool fall_back(struct cpu_primitive *p, const struct step_request *r)
     return p->fallback != NULL;
 }
 
-// What the library computes by its definition takes longer than a kernel that is generated from ours.
+// A step that the library computes by its definition takes longer than a kernel that is generated from ours.
 static void leave_reference(struct cpu_primitive *p, const struct step_request *r)
 {
     if (!onednn_is_reference(p->primitive) || !fall_back(p, r))

@@ -1,4 +1,4 @@
-// What this processor can do at most, with the threads of the device: the library's product of matrices that stay in
+// The most that this processor can do, with the threads of the device: the library's product of matrices that stay in
 // the caches, and copies and reads of what no cache holds; the best of several runs. Kept in the cost database like
 // steps, in seconds for a thousand million.
 #include "backends/costs/cost_database.h"

@@ -21,8 +21,8 @@ struct cpu_way {
     // Adds all schedules of such a step, for who searches them; NULL: it has none.
     void (*list_spaces)(const struct cpu_backend *b, const struct plan *plan, const struct step *step,
                         schedule_spaces *list);
-    // What a choice comes to, and adds the text of its kernel, if there is one and `kernel` is not NULL. False: it does
-    // not suit, or is no schedule.
+    // Gives the work of a choice, and adds the text of its kernel, if there is one and `kernel` is not NULL. False: it
+    // does not suit, or is no schedule.
     bool (*describe)(const struct cpu_backend *b, const struct plan *plan, const struct step *step, const char *choice,
                      struct schedule_features *ret_features, struct text *kernel);
 };

@@ -1,5 +1,5 @@
-// What is claimed beside the libraries' steps: concatenation, and all that loops do not express as kernels from its
-// definition.
+// Steps that are claimed beside the libraries' own: concatenation, and all that loops do not express as kernels from
+// its definition.
 #include "backends/cuda/claim.h"
 
 #include "backends/cuda/library.h"

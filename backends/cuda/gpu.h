@@ -81,7 +81,7 @@ struct gpu_api {
     uint32_t version;                                // GPU_API_VERSION
     void (*describe)(char *ret_text, size_t size);   // "CUDA 13.0, cuDNN 9.19.0, cuBLASLt 13.1.0"
 
-    // What stands before each kernel's text (kernel_text.h): the words that it is written in, for this machine.
+    // The prelude of each kernel's text (kernel_text.h): the words that it is written in, for this machine.
     const char *prelude;
     // C for CUDA to machine code; `ret_code` is given back with free_code.
     bool (*compile)(const char *source, const char *architecture, void **ret_code, size_t *ret_size, char *ret_reason);
@@ -118,7 +118,7 @@ struct gpu_api {
     bool (*run)(struct gpu *gpu, const struct gpu_plan *plan, const struct gpu_operands *operands);
     void (*free_plan)(struct gpu_plan *plan);
 
-    // What is launched between is recorded, not run.
+    // Launches between the two are recorded, not run.
     bool (*begin_capture)(struct gpu *gpu, char *ret_reason);
     struct gpu_graph *(*end_capture)(struct gpu *gpu, char *ret_reason);
     bool (*launch_graph)(struct gpu *gpu, struct gpu_graph *graph);

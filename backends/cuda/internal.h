@@ -1,4 +1,4 @@
-// What the files of the device share.
+// The interface that the files of the device share.
 #pragma once
 #include "backends/contract/backend.h"
 #include "backends/cuda/gpu.h"

@@ -1,4 +1,4 @@
-// What a step costs on the device.
+// The cost of a step on the device.
 //
 // Policy (revision POLICY_REVISION in cuda.c): random data; activations as warm as the step itself leaves them; weights
 // cold, as the layers of a model find them: in several copies that take turns, more than the cache holds (small ones in

@@ -1,4 +1,4 @@
-// What a step costs on the device.
+// The cost of a step on the device.
 #pragma once
 #include "backends/cuda/internal.h"
 

@@ -259,7 +259,7 @@ static bool run(struct model *model, const struct workers *workers, const struct
     return upload_inputs(m, inputs, error) && launch_all(m, error) && download_outputs(m, outputs, error);
 }
 
-// What is timed waits for a launch of the same before it, as long as there are captures: so the time that the host
+// The timed launch waits for a launch of the same before it, as long as there are captures: so the time that the host
 // takes to launch is not counted.
 static bool time_run(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
                      double *ret_seconds, struct error *error)

@@ -4,6 +4,6 @@
 #include "backends/cuda/internal.h"
 
 double cuda_guess(const struct backend *b, const struct plan *plan, const struct step *step);
-// What no kernel takes less than, whatever its engine and the layouts: no more than what an H200 was measured to take
-// for any of the recorded steps.
+// The seconds that every kernel takes at least, whatever its engine and the layouts: no more than what an H200 was
+// measured to take for any of the recorded steps.
 double cuda_least(const struct backend *b, const struct plan *plan, const struct step *step);

@@ -171,7 +171,7 @@ bool kernel_add_pointer(struct kernel_text *k, struct kernel_pointer pointer, in
     return true;
 }
 
-// What is only read, and stands in memory that the kernel does not write, cannot change under it.
+// An array that is only read, and stands in memory that the kernel does not write, cannot change under it.
 static bool is_alone(const struct kernel_text *k, int pointer)
 {
     for (int i = 0; i < k->n_pointers; i++)

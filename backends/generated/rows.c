@@ -156,7 +156,7 @@ static void print_reduced(const struct printing *p)
                 p->is_tail ? "last" : value);
 }
 
-// What is computed of the reduction alone: the same in all lanes.
+// Values computed of the reduction alone: the same in all lanes.
 static void print_behind(const struct printing *p)
 {
     const struct loop *l = p->loop;

@@ -1,4 +1,4 @@
-// What the kernel of a tile is given beside images: packed weights and numbers.
+// The arguments of a tile's kernel beside images: packed weights and numbers.
 #pragma once
 #include "backends/generated/tile.h"
 

@@ -166,7 +166,7 @@ static expr find_reduction(const struct definition *d, expr e)
     return e;
 }
 
-// What is reduced comes first, whatever stands before it in the expression.
+// The reduction comes first, whatever stands before it in the expression.
 static bool compile_stage(struct compiler *c, struct stage_code *ret_code)
 {
     expr first = find_reduction(c->d, c->stage->body);

@@ -1,4 +1,4 @@
-// What a definition comes to when every read of it is affine: straight-line code over the entries read.
+// The form of a definition whose every read is affine: straight-line code over the entries read.
 //
 // A stage becomes   variables   v0 .. v(rank-1): the result's indices; then those that are reduced
 //                   reads       tensor, and for each of its axes   base + sum coefficient * variable

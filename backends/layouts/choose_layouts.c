@@ -157,7 +157,7 @@ static bool fill_part(struct layout_search *s, const struct layout_part *part)
     return is_any;
 }
 
-// What is missing for the layouts that are looked at, of which this is the plan. False: nothing was filled.
+// Fills what is missing for the layouts that are looked at, of which this is the plan. False: nothing was filled.
 static bool fill_parts(struct layout_search *s, const struct plan *plan)
 {
     bool is_any = false;
@@ -220,9 +220,9 @@ static uint8_t *layouts_of(const struct layout_search *s, const int *values)
     return layouts;
 }
 
-// What would have to be measured waits until all else is known that these layouts ask for: then others may be better.
-// So what is measured, and whether anything has to be, does not depend on what was priced before. Where the least is
-// out of reach nothing waits: there what is filled in which round decides what is found.
+// A step that would have to be measured waits until all else is known that these layouts ask for: then others may be
+// better. So what is measured, and whether anything has to be, does not depend on what was priced before. Where the
+// least is out of reach nothing waits: there what is filled in which round decides what is found.
 static bool price_layouts(struct layout_search *s, const int *values)
 {
     struct plan plan FREED_BY(plan_free) = {0};
@@ -437,7 +437,7 @@ static struct layout_memory *memory_of_backend(struct backend *b)
     return b->layout_memory;
 }
 
-// What is found where the least is out of reach depends on all entries, also on those that were filled for other
+// The layouts found where the least is out of reach depend on all entries, also on those that were filled for other
 // graphs. So such a graph has tables of its own.
 static bool find_values(struct layout_search *s, int *ret_values, struct estimate *ret_estimate)
 {
@@ -454,7 +454,7 @@ static bool find_values(struct layout_search *s, int *ret_values, struct estimat
     return is_done;
 }
 
-// What the first plan is made with: standard layouts.
+// The layouts of the first plan: standard layouts.
 static const uint8_t *no_layouts(const struct layout_search *s)
 {
     uint8_t *layouts = s->apart ? arena_array(s->arena, uint8_t, s->g->tensors.count + 1) : NULL;

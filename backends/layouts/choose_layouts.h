@@ -17,7 +17,7 @@ struct error;
 struct estimate;
 struct step_cost;
 
-// What a step costs on the device. False: it is not known, and not to be measured, or the device failed.
+// The cost of a step on the device. False: it is not known, and not to be measured, or the device failed.
 typedef bool price_step_fn(struct backend *b, const struct plan *plan, const struct step *step,
                            struct step_cost *ret_cost, struct error *error);
 // The layout of every tensor of the graph, LAYOUT_ANY for those without a choice; `ret_layouts` is in `arena`, NULL

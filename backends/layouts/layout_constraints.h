@@ -2,7 +2,7 @@
 #pragma once
 #include "backends/layouts/layout_internal.h"
 
-// What an entry costs at least, as far as is known.
+// The least cost of an entry, as far as is known.
 double layout_least_seconds(const struct layout_search *s, const struct layout_table *t);
 // The least sum as far as tables are known, and the values of choices that give it.
 struct assignment layouts_find_among_known(struct layout_search *s, int *ret_values);

@@ -1,6 +1,6 @@
-// What the files of the search for layouts share: choose_layouts.c looks for the best, layout_parts.c says what the
-// cost of a plan is made of, layout_tables.c keeps what parts cost, layout_constraints.c makes a problem for the solver
-// of it.
+// The interface that the files of the search for layouts share: choose_layouts.c looks for the best, layout_parts.c
+// says what the cost of a plan is made of, layout_tables.c keeps what parts cost, layout_constraints.c makes a problem
+// for the solver of it.
 #pragma once
 #include "backends/contract/backend.h"
 #include "backends/layouts/choose_layouts.h"
@@ -26,7 +26,7 @@ struct layout_memory {
     struct words key, step;
 };
 
-// What the cost of a plan is made of.
+// The parts that the cost of a plan is made of.
 //   PART_STEPS   the seconds of some steps
 //   PART_NEED    the copies of a tensor that one node needs, as a set of slots
 //   PART_COPIES  the seconds of each copy of a tensor, if it is made: the copies that some node needs are

@@ -156,7 +156,7 @@ struct layout_support {
     double least_share;
 };
 
-// What a backend says about itself to the planner.
+// A backend's description of itself for the planner.
 struct plan_target {
     const struct kernel *loops, *evaluate;
     // Makes the node a step of its own (with planner_* below), or gives false to leave it to its definition.
@@ -178,7 +178,7 @@ struct code_cache;
 // can.
 #define PLAN_APART 0x80
 
-// What is to be known to plan. `layouts` has one enum layout for each tensor, and PLAN_APART: that of the plan if there
+// The request for a plan. `layouts` has one enum layout for each tensor, and PLAN_APART: that of the plan if there
 // is a choice and it is among those possible; LAYOUT_ANY, or NULL for all, leaves it to the standard: channels last
 // between operators on images, row-major elsewhere.
 struct plan_request {

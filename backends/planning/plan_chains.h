@@ -14,7 +14,7 @@ struct plan_chain {
 uint32_t plan_find_before(const struct plan *plan, const struct plan_target *target, uint32_t reader);
 // The step that alone reads what step `maker` makes, likewise.
 uint32_t plan_find_behind(const struct plan *plan, const struct plan_target *target, uint32_t maker);
-// What the steps are as one; they are not joined yet. `parts` and all else is in the plan's arena.
+// Gives the steps as one; they are not joined yet. `parts` and all else is in the plan's arena.
 void plan_chain_make(struct plan *plan, const struct plan_target *target, int n, const uint32_t *steps,
                      struct plan_chain *ret_chain);
 // Puts the chain in the place of its last step. The numbers of steps behind change.

@@ -1,5 +1,5 @@
-// What a step is, as words to be hashed and as text: the same facts in the same order. Memories are numbered in the
-// order in which the step mentions them; places in memory do not matter, nor do strides of axes of size 1.
+// The identity of a step, as words to be hashed and as text: the same facts in the same order. Memories are numbered in
+// the order in which the step mentions them; places in memory do not matter, nor do strides of axes of size 1.
 #include "backends/planning/plan_text.h"
 
 #include "backends/limits.def"

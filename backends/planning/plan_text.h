@@ -1,9 +1,10 @@
-// What a step is, as words to be hashed and as text: the same facts in the same order.
+// The identity of a step, as words to be hashed and as text: the same facts in the same order.
 #pragma once
 #include "backends/planning/plan.h"
 
-// What a step costs depends on: kernel, operator and attributes, dimensions, element types, strides, what is constant,
-// the code of its loops. Equal words, equal text, equal work; the text is for people, the words for speed.
+// The facts that the cost of a step depends on: kernel, operator and attributes, dimensions, element types, strides,
+// what is constant, the code of its loops. Equal words, equal text, equal work; the text is for people, the words for
+// speed.
 void step_spell(const struct plan *plan, const struct step *step, struct words *ret_words);
 void step_print(struct text *out, const struct plan *plan, const struct step *step);
 void step_print_choice(struct text *out, const struct step *step);   // " by ..." where it is not the standard one

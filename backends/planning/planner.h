@@ -1,4 +1,4 @@
-// What the files of the planner share.
+// The interface that the files of the planner share.
 #pragma once
 #include "backends/instructions/code_cache.h"
 #include "backends/planning/plan.h"

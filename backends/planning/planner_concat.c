@@ -1,4 +1,4 @@
-// What does not stand in its part yet is copied there.
+// Copies of operands that do not stand in their part yet.
 #include "backends/planning/planner_concat.h"
 
 #include "backends/planning/loop_builder.h"

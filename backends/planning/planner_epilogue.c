@@ -209,7 +209,7 @@ static void extend_epilogue(struct planner *p, struct loop *loop, struct cluster
     loop->results[0].value = c->values[c->n_nodes];
 }
 
-// What has become of the result is a part of something else: the step writes it there, if it can with this epilogue.
+// The result has become a part of something else: the step writes it there, if it can with this epilogue.
 static void move_to_part(struct planner *p, struct step *step, tensor_id t)
 {
     struct view part = planner_part(p, t), *at = arena_copy_array(p->arena, &part, 1);

@@ -114,7 +114,7 @@ static uint32_t open_group(struct planner *p, node_id node, const struct stage_c
     return id;
 }
 
-// What must be stored for this node is stored before the group is chosen: that may pin groups.
+// Tensors that must be stored for this node are stored before the group is chosen: that may pin groups.
 static void join_group(struct planner *p, node_id node, const struct stage_code *stage)
 {
     uint16_t reads[CODE_MAX_READS];

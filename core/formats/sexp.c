@@ -203,8 +203,8 @@ static bool is_integer_text(const char *text)
     return !*text;
 }
 
-// What strtod takes, without its hexadecimal numbers and names: a decimal with a dot or an exponent, or `nan`, which
-// text_add_real prints.
+// The numbers that strtod takes, without its hexadecimal numbers and names: a decimal with a dot or an exponent, or
+// `nan`, which text_add_real prints.
 static bool read_real(const char *text, double *ret_real)
 {
     bool is_nan = strcmp(text, "nan") == 0;

@@ -14,8 +14,8 @@ int64_t mem_of_thread(void);
 size_t mem_peak_resident(void);   // VmHWM of this process in bytes, 0 when unknown
 // No more than this is to be in use: what goes beyond it is out of memory. SIZE_MAX: no limit, as in the beginning.
 void mem_set_limit(size_t bytes);
-// What this process may take beside what it has: the least that the machine, its group of processes and its own limits
-// leave. SIZE_MAX when nothing of that is known.
+// The bytes that this process may take beside what it has: the least that the machine, its group of processes and its
+// own limits leave. SIZE_MAX when nothing of that is known.
 size_t mem_available(void);
 // Memory that was freed stays with the process, for the next one to ask: else what is large, or last, goes back to the
 // system each time and comes again page by page.

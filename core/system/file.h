@@ -35,7 +35,7 @@ void file_write(struct file_writer *w, const void *bytes, size_t size);
 // Flush and fsync: the whole file is on the disk, and its target is what it was. On failure as abandon. Of several
 // files that belong together each is synchronized before the first is committed.
 bool file_writer_synchronize(struct file_writer *w, struct error *error);
-// What was written so far, to be read before it takes its target's name. Not for what is written in place.
+// The bytes written so far, to be read before it takes its target's name. Not for what is written in place.
 bool file_writer_map(struct file_writer *w, struct file_map *ret_map, struct error *error);
 bool file_writer_commit(struct file_writer *w, struct error *error);    // synchronize, rename; on failure as abandon
 void file_writer_set_target(struct file_writer *w, const char *path);   // another name in the same folder

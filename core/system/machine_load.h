@@ -1,4 +1,4 @@
-// What else runs on this machine at the moment.
+// The load that other programs are on this machine at the moment.
 #pragma once
 
 struct text;

@@ -1,4 +1,4 @@
-// What every program does first and last.
+// The first and last steps of every program.
 #pragma once
 
 // A mapped file that is cut short while it is read ends the program with one line and EXIT_BAD_INPUT, and a file that

@@ -34,7 +34,7 @@ static void show_bar(FILE *out, double share)
     fputs("] ", out);
 }
 
-// What is expected now may be more than what was shown: then that stays until it is less.
+// The seconds expected now may be more than those shown: then these stay until it is less.
 static void show_seconds_left(struct progress *p, double seconds)
 {
     struct countdown *c = p->countdown;

@@ -27,9 +27,9 @@ struct progress {
     bool is_terminal, has_shown;
 };
 void progress_start(struct progress *p, FILE *out, const char *label, uint64_t total);
-// What is expected of work of which a share is done, and of so many like it. Work that is met for the first time (steps
-// that have to be measured) is taken to grow with the root of the share: later parts know most of it already, and work
-// like it all.
+// The seconds expected of work of which a share is done, and of so many like it. Work that is met for the first time
+// (steps that have to be measured) is taken to grow with the root of the share: later parts know most of it already,
+// and work like it all.
 double progress_seconds_left(double share, double elapsed, double apart, double repeats);
 // Cheap: returns at once unless it is time to show. `detail` (may be NULL) is printf-style, at the end of the line.
 void progress_update(struct progress *p, uint64_t done, const char *detail, ...) __attribute__((format(printf, 3, 4)));

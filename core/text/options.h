@@ -46,7 +46,7 @@ struct program {
     const char *examples;                // command lines, each with "# what it does" behind it; NULL: none
 };
 
-// What a program (or sub-command) begins with. argv: what stands behind its name; the positional arguments are moved to
+// The beginning of a program (or sub-command). argv: what stands behind its name; the positional arguments are moved to
 // its front, *argc becomes their number. False: the program ends here with *ret_code, as help or the version was
 // asked for (and printed), or the line is wrong (and stderr says why).
 bool options_begin(const struct program *program, int *argc, char **argv, void *fields, int *ret_code);

@@ -208,7 +208,7 @@ void options_add_help(struct text *page, const struct program *program, const vo
 static const char *const kinds[] = {[OPTION_FLAG] = "flag", [OPTION_INTEGER] = "integer", [OPTION_REAL] = "real",
                                     [OPTION_TEXT] = "text", [OPTION_CHOICE] = "choice",   [OPTION_LIST] = "list"};
 
-// What is not there is an empty text.
+// A missing value is an empty text.
 static void add_field(struct text *out, const char *name, const char *value)
 {
     json_add_string(out, name, value ? value : "");

@@ -299,7 +299,7 @@ static void find_indices(struct operand *o)
     }
 }
 
-// What stands for the scope's variables in the operand: digits of its axes, 0 for iterators that it has not.
+// The substitutes of the scope's variables in the operand: digits of its axes, 0 for iterators that it has not.
 static struct substitution substitution_of_entries(const struct operand *o)
 {
     const struct matching *m = o->m;

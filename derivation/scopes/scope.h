@@ -33,7 +33,7 @@ expr scope_axis(struct pool *p, const struct scope *s, int axis);   // 0 where t
 void scope_substitute(struct pool *p, struct scope *s, const struct substitution *by);   // in guards and reads
 // A tensor of this type that reads another one at these indices, in variables of its axes, and is 0 outside.
 int scope_copy(struct pool *p, const struct type *type, int tensor, const expr *index);
-// What a copy of all of a tensor, entry by entry, reads; any other tensor itself.
+// The tensor that a copy of all of it, entry by entry, reads; any other tensor itself.
 int scope_copied_whole(const struct pool *p, int tensor);
 bool expr_mentions(const struct pool *p, expr e, uint32_t variable);
 bool scope_mentions(const struct pool *p, const struct scope *s, uint32_t variable);

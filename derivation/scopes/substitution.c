@@ -25,7 +25,7 @@ static expr replace_variable(struct pool *p, const struct substitution *s, uint3
     return pool_variable(p, variable);
 }
 
-// What the copy reads, at these of its indices.
+// The entry that the copy reads, at these of its indices.
 static expr read_through_copy(struct pool *p, int copy, const expr *index)
 {
     const struct stage scope = p->d.stages[copy - p->d.n_inputs];

@@ -5,7 +5,7 @@
 
 struct extraction_problem;
 
-// What decides the result is counted work; time and Ctrl-C are further ways to stop, and the answer says so.
+// Counted work decides the result; time and Ctrl-C are further ways to stop, and the answer says so.
 struct extraction_budget {
     uint64_t branches;                       // problems that the branch and bound may look at
     uint64_t restarts;                       // integer programs, each with another order of the classes

@@ -144,7 +144,7 @@ static void pass_node(struct cutting *c, uint32_t node)
         enter_zone(c, class_id, BEFORE_ZONE);
 }
 
-// What names a child twice is among its readers twice, one after the other.
+// A node that names a child twice is among its readers twice, one after the other.
 static void find_cut(struct cutting *c)
 {
     const struct labels *l = &c->labels;

@@ -1,4 +1,4 @@
-// What is needed is in every selection, so the classes of one are the candidates. Each class has the set of candidates
+// A landmark is in every selection, so the classes of one are the candidates. Each class has the set of candidates
 // that building it needs: itself, and what all of its nodes need, each the union of its children's. Sets begin when a
 // class is first built and only shrink, until nothing changes: the greatest fixed point.
 #include "egraph/extraction/landmarks.h"

@@ -108,7 +108,7 @@ static void add_answer(struct parts *p, const struct extraction_answer *answer)
     p->incumbent->is_out_of_time |= answer->end == EXTRACTION_OUT_OF_TIME;
 }
 
-// What the cheapest selection takes of the part. False: it is none of the reduced problem.
+// Begins with what the cheapest selection takes of the part. False: it is none of the reduced problem.
 static bool begin_part(const struct parts *p, const struct found *f, uint32_t *ret_start)
 {
     double cost;

@@ -62,7 +62,7 @@ static double seconds_left(const struct incumbent *i)
     return isfinite(i->deadline) ? fmax(0.01, i->deadline - clock_seconds()) : 0;
 }
 
-// What is left under an order, and what cannot be cheaper than the incumbent dropped. False: nothing cheaper.
+// The problem that is left under an order, without what cannot be cheaper than the incumbent. False: nothing is.
 static bool restrict_problem(struct restarting *r, struct reduction *ret_restricted, struct cut_list *ret_cuts)
 {
     const struct incumbent *i = r->incumbent;

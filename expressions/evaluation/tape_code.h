@@ -1,10 +1,10 @@
-// What a tape is, for who makes and who runs it.
+// A tape, for who makes and who runs it.
 #pragma once
 #include "expressions/field_functions.h"
 
 enum { MAX_TAPE_INPUTS = 8 };
 
-// What a computed value is made of. A product sum has its factors as operands, two by two.
+// The action that a computed value is made by. A product sum has its factors as operands, two by two.
 enum action { ACTION_APPLY, ACTION_REDUCE, ACTION_SUM, ACTION_PRODUCT_SUM };
 
 // Values of one action and function that stand together.

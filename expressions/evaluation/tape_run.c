@@ -45,7 +45,7 @@ static void sum_values(const struct run *r, uint64_t *v)
     }
 }
 
-// What a value reads as takes longer to find than to compare, and windows overlap: it is found once for each value.
+// A value's reading takes longer to find than to compare, and windows overlap: it is found once for each value.
 static double *unknown_readings(const struct run *r, struct arena *scratch)
 {
     double *readings = arena_alloc(scratch, r->first * sizeof *readings, _Alignof(double));

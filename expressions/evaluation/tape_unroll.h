@@ -32,7 +32,7 @@ struct unrolled_output {
     const uint32_t *values;
 };
 
-// What `d` computes, in `scratch`, unless that is too large, which the unrolling says then.
+// The values of `d`, in `scratch`, unless that is too large, which the unrolling says then.
 void unroll_definition(struct unrolling *u, const struct definition *d, uint64_t key, struct arena *scratch,
                        struct unrolled_output *ret_outputs);
 void unrolling_free(struct unrolling *u);

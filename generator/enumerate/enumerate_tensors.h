@@ -38,7 +38,7 @@ struct node {
     uint16_t instance;
     uint8_t n_outputs, level;
 };
-// What nodes of levels up to max_ops - 2 stand on: their closures but for themselves.
+// The ground of nodes of levels up to max_ops - 2: their closures but for themselves.
 struct ground {
     uint32_t nodes[MAX_OPS];
     int n;

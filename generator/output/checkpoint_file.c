@@ -17,7 +17,7 @@ bool checkpoint_header_equal(const struct checkpoint_header *a, const struct che
 }
 
 // --- both ways -------------------------------------------------------------------------------------------------------
-// What is written and what is read is said once.
+// Writing and reading are said once.
 
 typedef VEC(uint8_t) byte_list;
 struct archive {

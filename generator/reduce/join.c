@@ -23,7 +23,7 @@ struct candidate {
 typedef VEC(struct candidate) candidate_list;
 typedef VEC(struct half) half_list;
 enum { MAX_DERIVED_TERMS = 150 };
-// What one thread joins, class by class.
+// The work of one thread, class by class.
 struct joining {
     const struct two_outputs_terms *known;
     uint32_t class, first;   // the first target's

@@ -123,7 +123,7 @@ static bool learn_symbols_of_input(struct importer *im, size_t input, const stru
     return true;
 }
 
-// What a bound input says of symbols holds for the other inputs too.
+// Symbols that a bound input gives sizes hold for the other inputs too.
 static bool spread_symbols(struct importer *im, struct type *types)
 {
     for (size_t i = 0; i < im->source->inputs.count; i++)
@@ -138,7 +138,7 @@ static bool spread_symbols(struct importer *im, struct type *types)
     return true;
 }
 
-// What was of known rank before and is too large now, --shape made so.
+// A type of known rank that is too large now was made so by --shape.
 static bool limit_types(struct importer *im, struct type *types)
 {
     for (size_t i = 0; i < im->source->inputs.count; i++) {

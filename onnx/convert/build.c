@@ -94,7 +94,7 @@ node_id apply_node(struct conversion *c, const struct application *a, uint32_t n
     return node;
 }
 
-// What the operator would make of what it made: that, or the input; NO_TENSOR: something else.
+// The tensor that the operator would make of its own result: that, or the input; NO_TENSOR: something else.
 static tensor_id made_by_repetition(const struct conversion *c, const struct application *a, uint32_t n,
                                     const tensor_id *inputs)
 {

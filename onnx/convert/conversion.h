@@ -1,4 +1,4 @@
-// What converters work with: one `struct conversion` per ONNX node. Private to onnx.
+// The state that converters work with: one `struct conversion` per ONNX node. Private to onnx.
 //
 // A converter reads the node's inputs and attributes, builds graph nodes, and gives the outputs; when it cannot, it
 // says why, and the node becomes opaque. Building is monadic: an application of NO_TENSOR, or one that is refused, is

@@ -105,7 +105,7 @@ static bool has_term(const struct sum *s, uint32_t value)
     return false;
 }
 
-// What brought the term, down to where it is one by itself.
+// Marks the values that brought the term, down to where it is one by itself.
 static void mark(struct places *p, uint32_t value, uint32_t term)
 {
     const struct sum *s = p->sums[value];

@@ -59,7 +59,7 @@ static bool read_outputs(void *context, void *message)
     return true;
 }
 
-// What the nodes inside of a message read, and then what the graphs inside of it give.
+// The names that nodes inside of a message read, and then those that graphs inside of it give.
 static void read_names(const struct onnx_descriptor *d, void *message, struct name_reader reader)
 {
     onnx_message_visit(d, message, &onnx_node_descriptor, read_inputs, &reader);

@@ -32,7 +32,8 @@ struct imported_value {
     const char *name;
     tensor_id tensor;
 };
-// What a `weight` leaf with this index is. Elements are in the machine's form, contiguous, see imported_weight_data.
+// The weight of a `weight` leaf with this index. Elements are in the machine's form, contiguous, see
+// imported_weight_data.
 struct imported_weight {
     const char *name;   // NULL when computed
     struct type type;
@@ -50,8 +51,8 @@ struct imported_symbol {
     size_t input;   // in the model's inputs, as imported
     int axis;
 };
-// What an `opaque` node with this index is. Its inputs are the node's inputs that are not omitted, then the outer
-// values that its subgraphs use.
+// The ONNX node of an `opaque` node with this index. Its inputs are the node's inputs that are not omitted, then the
+// outer values that its subgraphs use.
 struct imported_opaque {
     uint32_t node;            // index in the model's graph
     const char *reason;       // why it is opaque

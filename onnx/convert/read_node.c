@@ -1,4 +1,4 @@
-// What converters need of a node: its inputs, attributes, and the numbers of constants.
+// The parts of a node that converters need: its inputs, attributes, and the numbers of constants.
 #include "onnx/convert/read_node.h"
 
 #include "expressions/elements.h"

@@ -1,4 +1,4 @@
-// What converters need of a node: its inputs, attributes, and the numbers of constants.
+// The parts of a node that converters need: its inputs, attributes, and the numbers of constants.
 #pragma once
 #include "onnx/convert/conversion.h"
 
@@ -9,8 +9,8 @@ tensor_id no_tensor(struct conversion *c, const char *reason);   // NO_TENSOR
 bool give(struct conversion *c, uint32_t output, tensor_id tensor);
 // The graph has a better form than this node: export does not restore it.
 void keep_rewritten(struct conversion *c);
-// What it gives is what an earlier node, which nothing else reads, would make of these inputs, of which there is one
-// more than the node has, or NO_TENSOR for it: export writes that node, with them. They live as long as the model.
+// Its outputs are those that an earlier node, which nothing else reads, would make of these inputs, of which there is
+// one more than the node has, or NO_TENSOR for it: export writes that node, with them. They live as long as the model.
 void stand_for(struct conversion *c, uint32_t node, const tensor_id *inputs);
 tensor_id input_of(const struct conversion *c, uint32_t input);   // NO_TENSOR when omitted
 bool wants_output(const struct conversion *c, uint32_t output);   // does anything use it?

@@ -1,5 +1,6 @@
-// What a Reshape leaves to ONNX: a dimension of the input at its own place is 0, and one more size is -1. All are said
-// where that is wrong: a size that may be nothing would be taken for its place, and beside one the -1 says nothing.
+// The sizes that a Reshape leaves to ONNX: a dimension of the input at its own place is 0, and one more size is -1. All
+// are said where that is wrong: a size that may be nothing would be taken for its place, and beside one the -1 says
+// nothing.
 #include "onnx/convert/reshape_sizes.h"
 
 #include <string.h>

@@ -365,7 +365,7 @@ static unsigned traits_of(const struct findings *f)
     return f->of_all | f->of_some;
 }
 
-// What is said of an operator by its table has to be so.
+// The statements of an operator's table have to be true.
 static bool keeps_promises(const struct operator* op, const struct findings *f)
 {
     if (f->broken_promise)

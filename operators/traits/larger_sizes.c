@@ -189,7 +189,7 @@ bool operator_keeps_numbers(const struct definition *d, const struct operator_ca
     return !has_functions_of_counts(d, scratch) && is_same_at_larger_sizes(d, call, have_same_numbers, scratch);
 }
 
-// What kernels and groups make of sizes, and shapes of how many entries there are, is no matter of all together.
+// Sizes made by kernels and groups, and shapes by how many entries there are, are no matter of all together.
 static bool may_grow(const struct operator* op)
 {
     return !operator_has_role(op, ROLE_STRIDE) && !operator_has_role(op, ROLE_KERNEL) &&

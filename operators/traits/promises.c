@@ -48,7 +48,7 @@ static bool has_equal_values(const struct compared *c, struct application *other
     return are_equal;
 }
 
-// What may be ill-typed is no other function then.
+// An application that may be ill-typed is no other function then.
 static bool is_same(const struct compared *c, struct application *other, uint64_t *const *inputs, bool may_be_ill_typed)
 {
     return application_define(other, c->scratch)

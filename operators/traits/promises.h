@@ -1,4 +1,4 @@
-// What the table of an operator promises beside its definition, and searches and proofs rely on.
+// Promises of an operator's table beside its definition, and searches and proofs rely on.
 #pragma once
 #include "operators/operator.h"
 

@@ -1,4 +1,4 @@
-// What it comes to to apply an operator of one input again to what it makes.
+// Applications of an operator of one input to its own result.
 #pragma once
 #include "operators/operator.h"
 

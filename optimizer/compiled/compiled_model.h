@@ -50,7 +50,7 @@ void compiled_model_close(struct compiled_model *m);
 // Runs with the layouts and by the choices of the file.
 struct model *compiled_model_prepare(struct compiled_model *m, struct backend *b, struct error *error);
 
-// What is written: a graph, and the names of its inputs (by the indices of their leaves) and outputs.
+// The contents of the file: a graph, and the names of its inputs (by the indices of their leaves) and outputs.
 struct compile_request {
     const struct graph *graph;
     struct given_weights weights;

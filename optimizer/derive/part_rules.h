@@ -1,4 +1,4 @@
-// What derivation finds of a part, as rules for its sizes:
+// The programs that derivation finds of a part, as rules for its sizes:
 //
 //     (rule conv-1-0  (source (conv ... (pad ... ?x0) ?x1))
 //                     (target (expression ... (matmul (expression ... ?x1) ?x0)))

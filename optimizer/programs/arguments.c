@@ -1,7 +1,7 @@
 // A table makes the parser, the range checks and --help of taso-opt, and the names that the library knows.
 #include "optimizer/programs/arguments.h"
 
-// What options have an effect with.
+// The options that others have an effect with.
 #define REWRITES "--no-layout layout-only"
 #define BACKTRACKS "--search backtracking|both"
 #define SATURATES "--search saturation|both"

@@ -21,7 +21,7 @@ static bool start(struct runtime *r, const struct files_in_runtime *f, struct er
     return r->is_open && worker_greet(&r->worker, error);
 }
 
-// What numpy has no type for is left to the worker.
+// An input that numpy has no type for is left to the worker.
 static bool send_inputs(struct runtime *r, const struct files_in_runtime *f, struct error *error)
 {
     bool are_sent = true;

@@ -177,7 +177,8 @@ struct session {
 
 // --- preparing -------------------------------------------------------------------------------------------------------
 
-// What --shape leaves open is as large as in the user's arrays: the model is opened once more, with their shapes too.
+// A dimension that --shape leaves open is as large as in the user's arrays: the model is opened once more, with their
+// shapes too.
 static bool take_sizes_of_arrays(struct session *s, struct subject *subject, const struct import_options *options,
                                  struct error *error)
 {
@@ -472,7 +473,7 @@ static bool report(struct session *s, struct error *error)
     return (!s->options.save || save_values(s, error)) && (!s->options.json || write_json(s, error));
 }
 
-// What is guessed is listed: a database that lacks a step is not silent about it.
+// Guessed costs are listed: a database that lacks a step is not silent about it.
 static bool print_price(struct session *s, struct subject *subject, struct error *error)
 {
     TEXT(text);
@@ -499,7 +500,7 @@ static bool price_subjects(struct session *s, struct error *error)
     return true;
 }
 
-// What only a run gives is not left out silently.
+// Output that only a run gives is not left out silently.
 static bool check_that_nothing_needs_a_run(const struct session *s, struct error *error)
 {
     const struct options *o = &s->options;

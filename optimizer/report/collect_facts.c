@@ -195,7 +195,7 @@ static void add_estimate(struct facts *f, const char *key, const char *label, do
     facts_add_real(f, key, label, UNIT_MILLISECONDS, seconds > 0 ? seconds : NAN);
 }
 
-// What is said of the fastest way to run the original (0) or the result (1).
+// The facts of the fastest way to run the original (0) or the result (1).
 static void add_timed(struct facts *f, const struct report *r, int which)
 {
     static const char *const keys[][4] = {

@@ -1,4 +1,4 @@
-// What is not known for sure of a model that was written.
+// Doubts of a model that was written.
 #pragma once
 #include <stddef.h>
 

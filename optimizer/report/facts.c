@@ -213,7 +213,7 @@ static bool is_shown(const struct facts *f, uint32_t at)
     return fact->label && (!has_parts(fact) || fact->end > at + 1) && (fact->kind != FACT_TEXT || fact->text);
 }
 
-// What has a heading of its own stands behind what is one line.
+// A fact with a heading of its own stands behind those of one line.
 static bool is_section(const struct facts *f, uint32_t at)
 {
     return f->items.items[at].kind == FACT_GROUP || is_table(f, at);

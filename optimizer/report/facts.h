@@ -1,4 +1,4 @@
-// What a report says, as a tree of facts that is built once and printed as text, as JSON and as a part of a page.
+// The contents of a report, as a tree of facts that is built once and printed as text, as JSON and as a part of a page.
 //
 // A fact is a value, a group of facts with keys (a line is a short one), or a list of facts without. Its key names
 // it for programs, its label for people; a fact without a label is for programs alone, and so is what it holds. A list

@@ -1,4 +1,4 @@
-// What a graph is on a device, in words for a report: the steps of its plan with costs, and which nodes each computes.
+// A graph on a device, in words for a report: the steps of its plan with costs, and which nodes each computes.
 #pragma once
 #include "backends/contract/backend.h"
 #include "core/memory/arena.h"

@@ -109,7 +109,7 @@ static void add_names(struct text *out, const struct onnx_strings *names)
     text_add(out, ";");
 }
 
-// What tells a node from others: a rewrite gives new values new names.
+// The identity of a node: a rewrite gives new values new names.
 static void print_identity(struct text *out, const struct onnx_node *n)
 {
     text_clear(out);

@@ -1,4 +1,4 @@
-// What the report's numbers come to, whoever prints them.
+// Sums and shares of a report's numbers, whoever prints them.
 #include "optimizer/report/report.h"
 
 #include <math.h>

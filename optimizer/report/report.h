@@ -1,4 +1,4 @@
-// What one run of taso-opt did.
+// The record of one run of taso-opt.
 #pragma once
 #include "backends/costs/in_model.h"
 #include "backends/costs/plan_choices.h"
@@ -31,7 +31,7 @@ struct kept_operator {
     size_t n_nodes;
 };
 
-// What the user's runtime says of a graph, beside the original.
+// The times of a graph in the user's runtime, beside the original.
 struct runtime_verdict {
     bool is_timed, differs;
     const char *failure;   // why it was not judged there; NULL otherwise

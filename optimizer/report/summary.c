@@ -256,7 +256,7 @@ static size_t distance(const struct change *c)
     return c->before > c->after ? c->before - c->after : c->after - c->before;
 }
 
-// What changed most, then what there is most of.
+// The largest change first, then the largest number.
 static int compare_changes(const void *a, const void *b)
 {
     const struct change *x = a, *y = b;
@@ -316,7 +316,7 @@ static void print_not_understood(struct text *out, const struct report *r)
         text_printf(out, ", and %zu more", n - n_shown);
 }
 
-// What takes less than a hundredth of a millisecond would be told by zeros.
+// A time of less than a hundredth of a millisecond would be told by zeros.
 static void print_time(struct text *out, double seconds)
 {
     text_printf(out, seconds < 1e-5 ? "%.2f µs" : "%.3f ms", seconds * (seconds < 1e-5 ? 1e6 : 1e3));

@@ -1,4 +1,4 @@
-// What a report says of a model with symbolic dimensions.
+// A report's facts of a model with symbolic dimensions.
 #include "optimizer/report/symbols.h"
 
 #include "core/text/text.h"
@@ -15,7 +15,7 @@ static const char *name_of(const struct onnx_node *n)
     return n->name.size ? n->name.text : "(without a name)";
 }
 
-// What is kept as its inputs are has no sizes of its own to name.
+// A node that is kept as its inputs are has no sizes of its own to name.
 static const char *symbols_of(const struct imported_opaque *o)
 {
     return o->symbols && *o->symbols ? o->symbols : "what it reads";

@@ -21,10 +21,10 @@ void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, s
 #define SECONDS_OF_ATTEMPTS 5   // after which no further one is made, of large models
 void model_inputs_vary(struct model_inputs *inputs, int attempt);
 
-// What the user gave takes the place of what was filled in, where that has data.
+// The user's data takes the place of what was filled in, where there is some.
 void model_inputs_give(struct model_inputs *inputs, const struct model_inputs *given);
 
-// What a model gave for `rounds` sets of random inputs of one attempt, round by round.
+// The outputs of a model for `rounds` sets of random inputs of one attempt, round by round.
 struct recording {
     int rounds;
     size_t n_outputs;

@@ -242,7 +242,7 @@ static void free_stage(struct stage *s)
     vec_free(&s->ends);
 }
 
-// What other programs add is added to some runs only: the lower quartile is what most of the undisturbed ones took.
+// Other programs add to some runs only: the lower quartile is what most of the undisturbed ones took.
 // c->n: there is none of this kind.
 static size_t fastest_of_kind(const struct contest *c, const struct stage *s, const struct sample_summary *times,
                               bool is_result)

@@ -35,8 +35,9 @@ struct contest {
     double deadline;      // on the runner's clock: it ends after the load that is under way then; 0: none is set, and
                           // it goes on for some times as long as planned at most
     size_t most_loaded;   // at once, as there is memory; 0: all. Of more, runs alternate by load, not one by one
-    // What the first run of a load finds cold is the same for short and for long ones: those of CONTEST_LONG_RUN and
-    // more need none to warm up in the final, as it is a hundredth of them. Runtimes do more in the first one.
+    // The part that the first run of a load finds cold is the same for short and for long ones: those of
+    // CONTEST_LONG_RUN and more need none to warm up in the final, as it is a hundredth of them. Runtimes do more in
+    // the first one.
     bool prepares_all;
     bool loads_itself;   // each run loads the model, as a command does: one of both is a load, and none warms up
     // Summaries of runs of each contender before the contest, one after the other (count 0: there were none); NULL: of

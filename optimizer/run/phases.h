@@ -1,4 +1,5 @@
-// What the seconds of a job go to. At any time it is in one phase; who enters one for a while goes back to the former.
+// The phases that the seconds of a job go to. At any time it is in one phase; who enters one for a while goes back to
+// the former.
 #pragma once
 
 #define PHASES(X)                                                                                                      \

@@ -44,7 +44,7 @@ static bool parse_sizes(struct choice *choice, const char *text, const char *at,
     return (choice->n > 0 && at[-1] != ',') || bad_profile(error, text, "has no size at its end");
 }
 
-// What a symbol is no multiple of the model has no result for (onnx/convert/size_multiples.c).
+// The model has no result where a symbol is no multiple (onnx/convert/size_multiples.c).
 static bool are_sizes_allowed(const struct choice *choice, const struct imported_model *m, size_t symbol,
                               const char *text, struct error *error)
 {
@@ -127,7 +127,7 @@ bool profile_is_typed(const struct imported_model *m, const struct cut_plan *pla
     return true;
 }
 
-// What a run is: all that it reads and makes, weights apart, and scalar operations.
+// The size of a run: all that it reads and makes, weights apart, and scalar operations.
 struct run_size {
     double bytes, operations;
 };

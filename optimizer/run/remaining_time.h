@@ -11,7 +11,7 @@
 
 #define BYTES_AT_ONCE ((size_t)64 << 20)   // of contenders loaded into the program's memory; more are loaded in turn
 
-// What is known of the job. All seconds.
+// The known facts of the job. All seconds.
 struct remaining_time {
     double weight_bytes;           // of the model
     double of_timing;              // that models are timed for at least, beside loading them; 0: they are not
@@ -36,5 +36,5 @@ double remaining_time_after_calibration(
     const struct remaining_time *o);   // another search, if one is expected, timing, and the rest
 double remaining_time_of_timing(const struct remaining_time *o);       // 0: nothing is timed
 double remaining_time_after_contest(const struct remaining_time *o);   // the check and writing
-// What is shown goes on "about 30 s left in all, as ...".
+// The line goes on "about 30 s left in all, as ...".
 void remaining_time_search_again(struct remaining_time *o, const char *why);

@@ -47,7 +47,7 @@ static double seconds_of_bytes(const struct step_work *w, const struct roofs *ro
     return (2 * both + w->bytes_written - both) / roofs->copied + (w->bytes_read - both) / roofs->read;
 }
 
-// What a step does, and what share of what the device can do at most: above 100 % for bytes that caches hold.
+// The work of a step, and its share of the most that the device can do: above 100 % for bytes that caches hold.
 static void add_work(struct text *out, const struct plan *plan, const struct step *step, double seconds,
                      const struct roofs *roofs)
 {
@@ -65,7 +65,7 @@ static void add_roofs(struct text *out, const struct roofs *roofs)
                 1e-9 * roofs->operations, 1e-9 * roofs->copied, 1e-9 * roofs->read);
 }
 
-// What other programs add to a step of each run is in none of the steps' quartiles, but in every run.
+// The time that other programs add to a step of each run is in none of the steps' quartiles, but in every run.
 static bool add_times(struct text *out, struct backend *b, const struct plan *plan, const struct times *t,
                       struct error *error)
 {

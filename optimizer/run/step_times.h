@@ -1,4 +1,4 @@
-// What the steps of a model take within it, for whoever looks for what is slow.
+// The seconds of a model's steps within it, for whoever looks for what is slow.
 #pragma once
 #include "backends/contract/backend.h"
 

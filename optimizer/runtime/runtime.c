@@ -76,7 +76,7 @@ static bool run_file(void *context, size_t i, double *ret_seconds, struct error 
                                : worker_run(&p->runtime->worker, ids[i], ret_seconds, error);
 }
 
-// What a worker that is gone says now was said before.
+// A worker that is gone said before what it says now.
 static void unload_file(void *context, size_t i)
 {
     struct pair *p = context;

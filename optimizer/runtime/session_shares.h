@@ -1,5 +1,5 @@
-// What groups of nodes take in a session of the user's runtime, by the kernels that were seen of it. The runtime fuses
-// more than groups foresee: of some groups it shows no kernel, as another one's does their work.
+// The seconds of groups of nodes in a session of the user's runtime, by the kernels that were seen of it. The runtime
+// fuses more than groups foresee: of some groups it shows no kernel, as another one's does their work.
 #pragma once
 #include "optimizer/runtime/step_groups.h"
 

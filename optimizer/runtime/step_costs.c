@@ -69,7 +69,7 @@ static bool drop_disturbed(double *seconds, size_t *n)
     return are_enough;
 }
 
-// What is left of the runs when those that were disturbed are gone.
+// The runs that are left when those that were disturbed are gone.
 static struct step_cost summarize(double *seconds, size_t n)
 {
     bool is_quiet = drop_disturbed(seconds, &n);
@@ -141,7 +141,7 @@ static bool time_chain(struct step_costs *c, int n, double *ret_seconds, struct 
     return is_built;
 }
 
-// What a run takes that no node does: what one node takes, less the ninth part of what nine do beside that.
+// The seconds of a run that no node takes: what one node takes, less the ninth part of what nine do beside that.
 static bool measure_overhead(struct step_costs *c, struct error *error)
 {
     double one, many;
@@ -239,7 +239,7 @@ static double measured_cost(struct step_costs *c, const struct group *group)
     return cost.seconds;
 }
 
-// What is on trial is not known where nothing may be measured: then somebody asks who may.
+// A cost on trial is not known where nothing may be measured: then somebody asks who may.
 static bool find_alone(const struct step_costs *c, const struct group *group, double *ret_seconds)
 {
     struct step_cost cost;
@@ -423,7 +423,7 @@ static struct session_note *note_of_original(const struct step_costs *c, const s
     return note && note->is_of_original ? note : NULL;
 }
 
-// What the original has costs what it does there, and all that a rewrite makes longer or shorter around it is counted
+// A node of the original costs what it does there, and all that a rewrite makes longer or shorter around it is counted
 // as the rewrite's, so that the sum is the whole.
 static void lay_to_rewrites(const struct step_costs *c, struct grouped *r)
 {

@@ -1,4 +1,4 @@
-// What graphs cost in the user's runtime: the sum of what their groups of nodes (step_groups.h) were measured to take
+// The cost of graphs in the user's runtime: the sum of what their groups of nodes (step_groups.h) were measured to take
 // there, each as a small model, and, once there were some, in sessions of whole models. What they take alone is kept
 // by the group's text in a cost database, under the runtime's version and provider; what sessions show is of this model
 // and hour, and is not kept.
@@ -27,7 +27,7 @@ struct coster *step_costs_open(struct worker *w, const struct step_costs_options
 // rest of the model can be rewritten. How many such parts there are.
 size_t step_costs_price_original(struct coster *costs, const struct weight_source *weights,
                                  double (*price)(void *context), void *context);
-// What a session of the runtime showed of a graph that was priced: seconds of the kernels of each node, NAN where there
+// A session's view of a graph that was priced: seconds of the kernels of each node, NAN where there
 // were none. Costs stay what they are until what was noted is adopted. The original is noted first: what others have of
 // it costs what it costs there.
 void step_costs_note_session(struct coster *costs, const struct graph *g, const double *seconds, bool is_original);

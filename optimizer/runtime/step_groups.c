@@ -186,7 +186,7 @@ static tensor_id add_leaf(struct extraction *e, tensor_id t)
     return varies ? graph_add_leaf(e->taken.to, operators[OP_INPUT], e->n_inputs++, &plain) : add_weight(e, t, &plain);
 }
 
-// What repeats a smaller tensor is part of every group that reads it.
+// A node that repeats a smaller tensor is part of every group that reads it.
 static tensor_id repeat_or_add_leaf(void *context, tensor_id t)
 {
     struct extraction *e = context;

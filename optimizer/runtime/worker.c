@@ -68,7 +68,7 @@ static bool ask(struct worker *w, struct text *line, const void *a, size_t size_
     return is_answered;
 }
 
-// What ends without a word is hardly a Python.
+// A program that ends without a word is hardly a Python.
 static bool receive_greeting(struct worker *w, struct error *error)
 {
     double began = clock_seconds();

@@ -1,5 +1,6 @@
-// What the search asks of a device: the time that the live part of a graph takes, as the sum of what the backend's
-// steps for it were measured to take. Work on weights alone costs nothing: it is done once, before the graph runs.
+// The question that the search asks of a device: the time that the live part of a graph takes, as the sum of what the
+// backend's steps for it were measured to take. Work on weights alone costs nothing: it is done once, before the graph
+// runs.
 #pragma once
 #include <stddef.h>
 

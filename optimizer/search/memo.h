@@ -1,4 +1,4 @@
-// What was computed before, by the list of words that describes it: hashed, and compared. Words are kept as few bytes,
+// Results computed before, by the list of words that describes it: hashed, and compared. Words are kept as few bytes,
 // most as one, which end where they end: equal lists of words are equal bytes.
 #pragma once
 #include "core/memory/arena.h"

@@ -63,7 +63,7 @@ struct egraph_figures {
     double extracted, bound;   // the cheapest sum of prices of e-nodes, and what none is below
     const char *end;           // why exploration ended
 };
-// What saturation did, where it was asked for: in all its e-graphs.
+// The figures of saturation, where it was asked for: in all its e-graphs.
 struct saturation_figures {
     bool is_done, is_better;   // better: the result is what it extracted
     uint64_t egraphs, matches, unions;

@@ -106,7 +106,7 @@ static bool make_instance(const struct sizes *s, const int64_t *binding, struct 
 }
 
 // --- a match ---------------------------------------------------------------------------------------------------------
-// What a rule says of its source graph says nothing of other nodes: the match must be one.
+// A rule says of its source graph, and of no other nodes, what it says: the match must be one.
 
 static bool reads_terms(const struct graph *g, const struct match *m, const struct pattern_node *pattern, node_id n,
                         bool is_swapped)
@@ -166,7 +166,7 @@ static bool is_target_at(const struct sizes *s, int probe, const struct match *m
     return true;
 }
 
-// What a rule asks of weights was true when it matched, whatever the sizes.
+// A rule's conditions on weights were true when it matched, whatever the sizes.
 static bool holds_at(const struct match *m, const struct graph *instance, struct arena *scratch,
                      struct match *ret_match)
 {

@@ -1,5 +1,5 @@
-// What a graph makes a model hold of weights: a rewrite that computes more from weights before the graph runs may make
-// a model faster and several times larger.
+// The bytes of weights that a graph makes a model hold: a rewrite that computes more from weights before the graph runs
+// may make a model faster and several times larger.
 #pragma once
 #include <stddef.h>
 

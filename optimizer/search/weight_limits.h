@@ -1,4 +1,5 @@
-// What a search may make of weights: no more bytes than it is allowed, and no numbers that their element type has not.
+// Limits of the weights that a search may make: no more bytes than it is allowed, and no numbers that their element
+// type has not.
 //
 // Weights' sums can overflow: if x + a + b becomes x + (a + b), and a and b are masks of halves with -65504 in them,
 // their sum is infinite, and so is the product of 1000 and 1000; what the original computes from left to right may be

@@ -106,7 +106,7 @@ static void finds_the_least_sum(void **state)
     }
 }
 
-// What is beyond the limits is between the bound and the sum that is found, which mostly is the least.
+// A problem beyond the limits lies between the bound and the sum that is found, which mostly is the least.
 static void encloses_the_least_sum(void **state)
 {
     struct random random = random_seed(4);

@@ -265,7 +265,7 @@ static size_t check_lending(enum layers kind)
     return held[1];
 }
 
-// What was computed to be packed is gone.
+// A weight that was computed to be packed is gone.
 static void weights_are_there_while_they_are_needed(void **state)
 {
     size_t one = WIDTH * WIDTH * sizeof(float), packed = check_lending(PACKED), computed = check_lending(COMPUTED);
@@ -543,7 +543,7 @@ static void weights_are_cold_packed_or_not(void **state)
     assert_int_equal(cooled_bytes(cpu, &g, LAYOUT_COLUMNS, 1 << 20, &arena), 0);
 }
 
-// What a kernel packs is not there a second time while it is measured.
+// A weight that a kernel packs is not there a second time while it is measured.
 static void packed_weights_are_there_once(void **state)
 {
     struct error error = {0};

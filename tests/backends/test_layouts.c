@@ -196,7 +196,7 @@ static void costs_do_not_depend_on_the_past(void **state)
     check_costs(true);
 }
 
-// What was measured for a graph, by a device that had looked at many others, is all that one needs that has not. Else
+// The steps measured for a graph, by a device that had looked at many others, is all that one needs that has not. Else
 // what a search measures would depend on which of its threads has priced what.
 static void what_is_measured_does_not_depend_on_the_past(void **state)
 {

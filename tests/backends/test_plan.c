@@ -417,7 +417,7 @@ static void expect_cost(const char *path, const char *text, double seconds, bool
     cost_database_free(costs);
 }
 
-// What was measured on a busy machine is kept as doubtful, and takes the place only of what is longer.
+// A cost measured on a busy machine is kept as doubtful, and takes the place only of what is longer.
 static void doubtful_costs_are_kept_as_such(void **state)
 {
     char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
@@ -453,7 +453,7 @@ static double noted_in_model(struct fixture *f, double seconds)
     return cost.seconds;
 }
 
-// What a step takes longer in another load of the models was added by others, and leads to no other search.
+// The time that a step takes longer in another load of the models was added by others, and leads to no other search.
 static void of_two_times_within_models_the_shorter_stays(void **state)
 {
     struct fixture f;
@@ -561,8 +561,8 @@ static void try_run(const char *path, const double *kept, bool is_doubtful, bool
     cost_database_free(costs);
 }
 
-// What another run left beside other programs is refuted by several of its costs, if they are most of those tried; and none
-// is too short by a measurement that is itself disturbed.
+// The costs that another run left beside other programs are refuted by several of its costs, if they are most of those
+// tried; and none is too short by a measurement that is itself disturbed.
 static void runs_are_tried(void **state)
 {
     char folder[] = "/tmp/taso-costs-XXXXXX", path[64];

@@ -38,8 +38,8 @@ static void take_back(void *context, size_t index, const void *data)
     assert_ptr_equal(data, ((struct lender *)context)->values[index]);
 }
 
-// What was packed last was there twice beside all others: with the largest at the end of a model, as in those that end in
-// a large product, that was 8 MB of ResNet-50.
+// The weight that was packed last was there twice beside all others: with the largest at the end of a model, as in
+// those that end in a large product, that was 8 MB of ResNet-50.
 static void largest_weights_are_packed_first(void **state)
 {
     static const size_t expected[N_WEIGHTS] = {2, 1, 0, 3};

@@ -106,7 +106,7 @@ static int count_runs(const struct place *p)
     return n;
 }
 
-// What stands in the folder of programs, as one path; the number of names.
+// The contents of the folder of programs, as one path; the number of names.
 static int list_kept(const struct place *p, char *ret_path, size_t size)
 {
     DIR *folder = opendir(p->folder);

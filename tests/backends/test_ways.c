@@ -437,7 +437,7 @@ static void take_back(struct four *f, const struct step *step)
     backend_take_back(f->b, text.chars);
 }
 
-// What is faster is taken that loses no more than a model may.
+// The faster way is taken that loses no more than a model may.
 static void errors_stay_within_what_is_allowed(void **state)
 {
     struct four f;
@@ -470,7 +470,7 @@ static void what_is_taken_back_stays_exact(void **state)
     free_four(&f);
 }
 
-// What is no faster is not taken; nor is what nobody has measured.
+// A way that is no faster is not taken; nor is what nobody has measured.
 static void only_gains_are_taken(void **state)
 {
     struct four f;

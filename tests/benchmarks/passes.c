@@ -135,7 +135,7 @@ static void keep_seconds(struct recorder *r, const char *row, double seconds)
     cost_database_add(r->record, row, &cost);
 }
 
-// What cannot be had has no row of costs.
+// A choice that cannot be had has no row of costs.
 static void find_out(struct recorder *r, struct backend *b, const struct plan *plan, const struct step *step,
                      const choice_list *among, double best, struct step_cost cost, const char *measured,
                      const char *took)

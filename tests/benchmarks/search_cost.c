@@ -49,7 +49,7 @@ static bool reads_a_value(const struct graph *g, node_id n, const bool *is_value
     return false;
 }
 
-// What an operator costs depends on its attributes and on the shapes that it reads.
+// The cost of an operator depends on its attributes and on the shapes that it reads.
 static uint64_t key_of_step(const struct graph *g, node_id n)
 {
     const struct node *node = &g->nodes.items[n];

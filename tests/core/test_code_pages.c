@@ -23,7 +23,7 @@ static int compare(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-// What was linked at the start has touched most names of the libraries: that is gone, and code and constants are read
+// Linking at the start has touched most names of the libraries: that is gone, and code and constants are read
 // again.
 static void code_comes_again_when_it_is_needed(void **state)
 {

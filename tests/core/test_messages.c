@@ -1,4 +1,4 @@
-// What people read: errors, log lines, progress; and the signal that asks for a stop.
+// The lines that people read: errors, log lines, progress; and the signal that asks for a stop.
 #include "core/system/clock.h"
 #include "core/system/in_hand.h"
 #include "core/system/interrupt.h"

@@ -131,7 +131,7 @@ static void medians_lie_in_their_interval(void **state)
     assert_in_range(held, 900, 995);
 }
 
-// What this thread does not work on is not counted when it is alone, and is told; with others it is what the clock
+// Time that this thread does not work is not counted when it is alone, and is told; with others it is what the clock
 // says.
 static void stopwatches_count_what_was_worked(void **state)
 {

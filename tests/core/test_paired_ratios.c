@@ -83,7 +83,7 @@ static void ratios_are_of_neighbours(void **state)
 
 // --- machines --------------------------------------------------------------------------------------------------------
 
-// What a machine does to the logarithms of times of a pair, and to all pairs of a load.
+// The effect of a machine on the logarithms of times of a pair, and to all pairs of a load.
 struct machine {
     const char *name;
     double of_run, of_load;

@@ -293,7 +293,7 @@ static void check_bound(void *context, const struct plan *plan, const struct ste
         fail_msg("%s: at least %g seconds, and measured to take %g", step->kernel->name, least, cost->seconds);
 }
 
-// What an H200 was measured to take, where no device is.
+// The seconds that an H200 was measured to take, where no device is.
 static void bounds_what_was_measured(void **state)
 {
     static const char *const graphs[] = {

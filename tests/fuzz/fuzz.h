@@ -18,7 +18,7 @@ const char *fuzz_output(void);
 
 // Reads the bytes and prints what they say; false: they cannot be read.
 typedef bool fuzz_print_fn(const uint8_t *data, size_t size, struct text *out);
-// What is printed has to be read back, and printed as the same text.
+// The printed text has to be read back, and printed as the same text.
 void fuzz_require_printed_again(const uint8_t *data, size_t size, fuzz_print_fn *print);
 // Ends the program where something that must hold does not.
 #define FUZZ_REQUIRE(condition) ((condition) ? (void)0 : __builtin_trap())

@@ -1,4 +1,4 @@
-// What mutators of our own have in common: libFuzzer's interface to them, and numbers drawn from the seed that it gives.
+// The common part of mutators of our own: libFuzzer's interface to them, and numbers drawn from the seed that it gives.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -95,7 +95,7 @@ static bool choose_place(const uint8_t *data, size_t size, unsigned *seed, struc
     return false;
 }
 
-// What stands from `begin` to `end` in the messages around `p` becomes `bytes`. Gives the new size.
+// The text from `begin` to `end` in the messages around `p` becomes `bytes`. Gives the new size.
 static size_t replace(uint8_t *data, size_t size, size_t max_size, const struct place *p, size_t begin, size_t end,
                       const uint8_t *bytes, size_t n)
 {

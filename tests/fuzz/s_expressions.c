@@ -91,7 +91,7 @@ static void find_items(const uint8_t *data, size_t size, struct items *ret_items
     }
 }
 
-// What stands from `begin` to `end` becomes `n` bytes. Gives the new size.
+// The text from `begin` to `end` becomes `n` bytes. Gives the new size.
 static size_t replace(uint8_t *data, size_t size, size_t max_size, struct item at, const void *bytes, size_t n)
 {
     if (size - (at.end - at.begin) + n > max_size)

@@ -1,4 +1,4 @@
-// What the generator finds in a space, up to the classes of equal terms.
+// The terms that the generator finds in a space, up to the classes of equal terms.
 #pragma once
 #include "generator/reduce/minimal_equations.h"
 #include "tests/support/check.h"

@@ -139,7 +139,7 @@ static void apply_operator(struct naive *n, const struct naive_graph *g, int ins
         next.tensors[a].is_used = true;
         if (b >= 0)
             next.tensors[b].is_used = true;
-        // What only constants make is a constant, on which nothing is built.
+        // A tensor that only constants make is a constant, on which nothing is built.
         is_final = !next.tensors[g->n_tensors].needs_input;
         if (!has_key(g, &next.tensors[g->n_tensors].key)) {
             for (int i = g->n_tensors; i < next.n_tensors; i++)

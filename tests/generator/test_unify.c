@@ -127,7 +127,7 @@ static struct unify_member make_member(struct arena *a, const struct rule *rule,
 
 // --- the reference ---------------------------------------------------------------------------------------------------
 
-// What stands by itself in the source has the example's value.
+// A variable that stands by itself in the source has the example's value.
 static void bind(const struct rule *r, const struct unify_example *e, struct attribute_value *ret_values)
 {
     for (uint32_t i = 0; i < r->n_source_nodes; i++)

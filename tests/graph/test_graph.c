@@ -260,7 +260,7 @@ static void equal_layers_stand_in_equal_order(void **state)
                              f.g.edges.items[edges[1] + i] - first[1]);
 }
 
-// What makes the first input of a sum is replaced, so that it becomes the second one: the sum still is what it was.
+// The maker of the first input of a sum is replaced, so that it becomes the second one: the sum still is what it was.
 static void keys_do_not_depend_on_the_order_of_inputs(void **state)
 {
     const enum operator_id made_by[] = {OP_NEG, OP_RELU, OP_TANH, OP_EXP};
@@ -308,7 +308,7 @@ static void counts_uses(void **state)
     graph_uses_free(&uses);
 }
 
-// What is read twice at each of sixty levels is read 2^60 times: the cost says so, without counting.
+// A tensor read twice at each of sixty levels is read 2^60 times: the cost says so, without counting.
 static void costs_of_shared_entries_are_found_once(void **state)
 {
     struct field_entries entries;
@@ -351,7 +351,7 @@ static void reshapes_around_elementwise_operators_are_left_out(void **state)
                       "(graph\n  (let t0 (weight 0) (f32 1))\n  (let t1 (broadcast :shape 6 4 t0))\n"
                       "  (let t2 (input 0) (f32 6 4))\n  (let t3 (ewmul t2 t1))\n  (let t4 (tanh t3))\n"
                       "  (let t5 (ewmul t2 t4))\n  (output t5))\n");
-    // What is between is read by another, or an output; the shape is another one; the number has more axes; an operand
+    // The node between is read by another, or an output; the shape is another one; the number has more axes; an operand
     // is not from there; no elementwise operator.
     leaves_out_undone(READ_AS_SEQUENCE " (let r (reshape :shape 6 4 q)) (let e (exp t)) (output r e))", NULL);
     leaves_out_undone(READ_AS_SEQUENCE " (let r (reshape :shape 6 4 q)) (output r q))", NULL);

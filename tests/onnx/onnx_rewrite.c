@@ -94,7 +94,7 @@ static void walk(const struct graph *g, const struct rule_set *rules, uint64_t s
 
 // --- saturation ------------------------------------------------------------------------------------------------------
 
-// What an operator costs at the size of what it makes: rewrites lead anywhere.
+// The cost of an operator at the size of its result: rewrites lead anywhere.
 static double seconds_at_random_prices(void *context, const struct graph *g)
 {
     const uint64_t *seed = context;

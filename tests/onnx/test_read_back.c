@@ -1,4 +1,4 @@
-// What is written and says something else than was exported takes nobody's place: a type, the interface, the order of
+// A written model that says something else than was exported takes nobody's place: a type, the interface, the order of
 // nodes. Files are what they were before.
 #include "core/system/file.h"
 #include "onnx/convert/export/export.h"

@@ -78,7 +78,7 @@ static void text_of_every_operator_is_taken_back(void **state)
             fail_msg("there is no example of %s", operators[i]->name);
 }
 
-// What a person may write, and what it is printed as.
+// A text that a person may write, and how it is printed.
 static const struct {
     const char *text, *printed;
 } free_forms[] = {

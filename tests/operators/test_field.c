@@ -116,7 +116,7 @@ static void relu_keeps_order_and_small_integers(void **state)
     }
 }
 
-// What is below -1/2 is not above it; negation turns the order round; values stand on all sides of thresholds.
+// A value below -1/2 is not above it; negation turns the order round; values stand on all sides of thresholds.
 static void thresholds_stand_as_among_the_reals(void **state)
 {
     static const double thresholds[] = {-1e30, -6, -3, -1, -0.5, -0.25, 0, 0.0999999940395355224609375, 0.5, 1, 6, 1e8};

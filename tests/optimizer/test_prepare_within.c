@@ -201,7 +201,7 @@ static void judge_only(struct fixture *f)
     model_free(prepare_within(&f->request, &f->within, &error));
 }
 
-// What was judged before is not packed again.
+// A weight that was judged before is not packed again.
 static void what_is_only_judged_is_prepared_for_that_alone(void **state)
 {
     FIXTURE(&f, two_convolutions, 0.1, 1e-3, 1e-3);

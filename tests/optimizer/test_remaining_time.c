@@ -17,7 +17,7 @@ static struct remaining_time time_after(const struct phases *phases, size_t n_se
                                    .countdown = {INFINITY, NULL}};
 }
 
-// What is shown before it is known whether costs differ is not less than what is shown then.
+// The seconds shown before it is known whether costs differ are not less than those shown then.
 static void another_search_is_expected_once(void **state)
 {
     struct phases phases = {.seconds = {[PHASE_SEARCHING] = 60}, .processor_seconds = {[PHASE_SEARCHING] = 60}};

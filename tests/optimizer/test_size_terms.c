@@ -35,7 +35,7 @@ static void setting_free(struct setting *s)
     arena_free(&s->arena);
 }
 
-// What is found has the value at each example.
+// The term that is found has the value at each example.
 static bool finds(struct setting *s, const int64_t *wanted)
 {
     const struct attribute_term *term = size_terms_find(&s->terms, wanted);
@@ -111,7 +111,7 @@ static void forms_are_found(void **state)
     }
 }
 
-// What was found is tried again: two sizes of five parts each have a product.
+// A term that was found is tried again: two sizes of five parts each have a product.
 static void found_terms_are_used(void **state)
 {
     struct setting s;

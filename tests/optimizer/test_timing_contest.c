@@ -152,7 +152,8 @@ static void originals_alone_qualify(void **state)
     assert_true(p.loads[1] == 1 && outcome.times[0].quartile1 == qualifying[1].quartile1);
 }
 
-// What runs slept at least after the interruption, but for the last one, which may end later than it should.
+// The seconds that runs slept at least after the interruption, but for the last one, which may end later than it
+// should.
 static double seconds_after(const struct paper *p)
 {
     return p->slept * (p->n_runs - p->interrupted_at - 1);
@@ -171,7 +172,7 @@ static void an_interruption_ends_it_soon(void **state)
     assert_true(outcome.is_undecided && seconds_after(&p) < 2.1);
 }
 
-// What was timed by then decides, between the fastest that were run.
+// The times measured by then decide, between the fastest that were run.
 static void what_was_timed_before_an_interruption_decides(void **state)
 {
     static const double seconds[] = {0.30, 0.35, 0.20, 0.15};

@@ -1,4 +1,5 @@
-// What tuning decided is in the compiled model: it is planned as it was when it was written, and computes the same.
+// The decisions of tuning are in the compiled model: it is planned as it was when it was written, and computes the
+// same.
 #include "backends/costs/step_cost.h"
 #include "core/system/temporary.h"
 #include "graph/graph_whole.h"

@@ -1,4 +1,4 @@
-// What the plugin says of forms that were compiled elsewhere: `compatibility PLUGIN TEXT...` prints a number for each.
+// The plugin's verdict on forms that were compiled elsewhere: `compatibility PLUGIN TEXT...` prints a number for each.
 #include <onnxruntime_c_api.h>
 #include <stdio.h>
 #include <string.h>

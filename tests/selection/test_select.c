@@ -36,7 +36,7 @@ static const struct expected cases[] = {
      "(rule chance (source (ewadd (ewadd ?x ?x) (relu ?x))) (target (ewadd ?x (ewadd ?x (relu ?x)))))",
      "",
      {RULE_IS_APART, RULE_IS_A_COINCIDENCE}},
-    // What only rules make has to be made by one.
+    // An operator that only rules make has to be made by one.
     {"(rule enlarged (source (conv :pad 1 1 1 1 ?x (enlarge :kernel 3 3 ?y))) (target (conv ?x ?y)) (where (= (dim ?y "
      "2) 1) (= (dim ?y 3) 1)))",
      "",
@@ -53,7 +53,7 @@ static const struct expected cases[] = {
      "(rule general (source (concat $i (relu ?x) (relu ?y))) (target (relu (concat $i ?x ?y))))"
      "(rule moves (source (relu (transpose :perm 1 0 ?x))) (target (transpose :perm 1 0 (relu ?x))))",
      {RULE_IS_DERIVED, RULE_IS_KEPT, RULE_IS_KEPT}},
-    // What was written stays, also when it follows from others or nothing makes what it matches.
+    // A written rule stays, also when it follows from others or nothing makes what it matches.
     {TWICE,
      "(rule four (source (transpose :perm 1 0 (transpose :perm 1 0 (transpose :perm 1 0 (transpose :perm 1 0 ?x)))))"
      " (target ?x))"
@@ -126,7 +126,7 @@ static const struct expected cases_for_egraphs[] = {
      "(rule meets (source (relu (relu (transpose :perm 1 0 ?x)))) (target (transpose :perm 1 0 (relu ?x))))",
      "",
      {RULE_IS_KEPT, RULE_IS_KEPT, RULE_IS_DERIVED}},
-    // What was written stays.
+    // A written rule stays.
     {MERGES,
      "(rule again (source (relu (relu (transpose :perm 1 0 ?x)))) (target (relu (transpose :perm 1 0 ?x))))",
      {RULE_IS_KEPT, RULE_IS_KEPT}},

@@ -1,4 +1,4 @@
-// What a graph computes as one expression has the entries that its operators give one after the other, over the prime
+// A graph as one expression has the entries that its operators give one after the other, over the prime
 // field and over integers, and its text is taken back; what is equal by the normal form is one scope.
 #include "expressions/definition_parse.h"
 #include "expressions/definition_print.h"

@@ -25,7 +25,7 @@ struct walk {
     const struct rule *culprit;
 };
 
-// What is foreseen of cycles is what replacing finds.
+// The cycles that are foreseen are those that replacing finds.
 static void check_cycle(struct walk *w, const struct match *m)
 {
     struct graph with_target, result;

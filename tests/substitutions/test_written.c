@@ -247,7 +247,7 @@ static void leaves_integers_alone(void **state)
     example_end(&x);
 }
 
-// What the model gives, transposed or not, but nothing computed from it: sums of quarters are not divided into
+// A weight that the model gives, transposed or not, but nothing computed from it: sums of quarters are not divided into
 // quarters.
 static void tells_given_weights_from_computed_ones(void **state)
 {

@@ -258,7 +258,7 @@ static size_t steps_of(const struct joint_report *r)
     return r->of[0].n_steps + r->of[1].n_steps;
 }
 
-// What a candidate costs is asked once, and again when something was worked on.
+// The cost of a candidate is asked once, and again when something was worked on.
 static void nothing_is_evaluated_again_in_vain(void **state)
 {
     static const char *const names[] = {"layout", "fusion", "schedules"};

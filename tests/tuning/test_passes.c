@@ -122,7 +122,7 @@ static void joint_search_finds_the_least(void **state)
         }
 }
 
-// What was found is in the cost database, and a graph is planned by it, to the same cost.
+// The choices that were found are in the cost database, and a graph is planned by them, to the same cost.
 static void what_is_found_is_kept(void **state)
 {
     for (uint64_t scatter = 1; scatter <= 10; scatter++) {

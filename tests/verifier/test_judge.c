@@ -263,7 +263,7 @@ static void judges_properties(void **state)
     require_verdicts(properties, COUNT_OF(properties));
 }
 
-// What was cut short before the first instance is not even tested.
+// A judgement that was cut short before the first instance is not even tested.
 static void proves_nothing_without_instances(void **state)
 {
     struct judgement result;

@@ -1,6 +1,6 @@
-// What passes of a compiler do to the nodes of a graph: of each pass a value for each node that it can be configured
-// at, by the node's fingerprint. Nodes with the same fingerprint get the same value (XTAT-M, Phothilimthana et al.,
-// PACT 2021, whose config[fp(n)] this is).
+// The settings of a compiler's passes at the nodes of a graph: of each pass a value for each node that it can be
+// configured at, by the node's fingerprint. Nodes with the same fingerprint get the same value (XTAT-M, Phothilimthana
+// et al., PACT 2021, whose config[fp(n)] this is).
 #pragma once
 #include "core/memory/vec.h"
 #include "core/numbers/random.h"

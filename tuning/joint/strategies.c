@@ -189,7 +189,7 @@ static void learn(struct strategy *s, const struct joint_candidate *c)
             ridge_fit(&s->model, s->rows.items, s->rows.count, OBSERVATION_FEATURES, PENALTY) && s->model.r >= LEAST_R;
 }
 
-// What was evaluated is not wanted again.
+// A configuration that was evaluated is not wanted again.
 static double predict(const struct strategy *s, const struct joint_candidate *c, size_t pass)
 {
     double features[OBSERVATION_FEATURES];

@@ -21,5 +21,5 @@ void strategy_free(struct strategy *s);
 bool strategy_generate(struct strategy *s, const struct joint_candidate *best, size_t pass,
                        struct joint_candidate *ret);
 void strategy_select(struct strategy *s, const struct joint_candidate *evaluated);   // one that was generated
-// What was evaluated takes so many times as much since, for a reason that no configuration has.
+// Configurations that were evaluated take so many times as much since, for a reason that no configuration has.
 void strategy_rescale(struct strategy *s, double ratio);

@@ -182,7 +182,7 @@ void reuse_search_tell(struct reuse_search *s, int64_t point, double value)
 
 // --- estimates -------------------------------------------------------------------------------------------------------
 
-// What it takes does not depend much on which T is the best of a B: here it is what reads least.
+// The number of trials does not depend much on which T is the best of a B: here it is what reads least.
 static size_t count_trials(struct reuse_search *s)
 {
     int64_t point;

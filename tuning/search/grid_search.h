@@ -33,7 +33,7 @@ void grid_search_start_from(struct grid_search *s, int64_t point);
 size_t grid_search_propose(struct grid_search *s, size_t most, int64_t *ret_points);
 // Somebody else proposes it: it is not proposed any more. False: it was before, or does not suit.
 bool grid_search_take(struct grid_search *s, int64_t point);
-// What a point takes, proposed or known from elsewhere; INFINITY: it cannot be had. Once for each.
+// The cost of a point, proposed or known from elsewhere; INFINITY: it cannot be had. Once for each.
 void grid_search_tell(struct grid_search *s, int64_t point, double value);
 size_t grid_search_best(const struct grid_search *s, size_t most,
                         int64_t *ret_points);   // of those told, the least first

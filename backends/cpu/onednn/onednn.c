@@ -1,4 +1,4 @@
-// What all oneDNN primitives share: the engine, memory descriptions of views, and attributes made of epilogues.
+// The part that all oneDNN primitives share: the engine, descriptions of views, and attributes made of epilogues.
 #include "backends/cpu/onednn/onednn.h"
 
 #include "backends/cpu/onednn/onednn_version.h"
@@ -110,7 +110,7 @@ static const dnnl_alg_kind_t algorithms[] = {
     [POSTOP_MIN] = dnnl_binary_min,
 };
 
-// What the library wants as alpha and beta of a curve.
+// The values that the library wants as alpha and beta of a curve.
 static void curve_parameters(const struct postop *op, float *ret_alpha, float *ret_beta)
 {
     bool has_parameters = op->kind == POSTOP_LINEAR || op->kind == POSTOP_CLIP || op->kind == POSTOP_LEAKY_RELU;

@@ -1,5 +1,5 @@
-// What the files of the plugin share. NVIDIA's types are named here without their headers, so that this one stands
-// alone.
+// The interface that the files of the plugin share. NVIDIA's types are named here without their headers, so that this
+// one stands alone.
 #pragma once
 #include "backends/cuda/gpu.h"
 

@@ -23,7 +23,7 @@
 
 // ---- what is there ----
 
-// What depends on symbols is no constant, though it may be made of weights alone: numbers repeated to a size.
+// A node that depends on symbols is no constant, though it may be made of weights alone: numbers repeated to a size.
 static bool varies(const struct exporter *x, const struct node *n)
 {
     for (uint32_t i = 0; i < n->n_outputs; i++)

@@ -12,6 +12,6 @@
 // `g` has the leaves and opaque nodes of m->graph, and as many outputs. Everything is allocated in m->arena, views of
 // the file included, and large constants are computed when they are written: write it with onnx_model_write before `m`
 // or `g` is freed. False (EXIT_UNSUPPORTED) when an operator of a new node has no form in the model's operator set.
-// What ret_types (NULL: it is not wanted) is for, read_back.h says.
+// The purpose of ret_types (NULL: it is not wanted) is told by read_back.h.
 bool export_model(struct imported_model *m, const struct graph *g, struct onnx_model **ret_model,
                   struct exported_types *ret_types, struct error *error);

@@ -39,7 +39,7 @@ static bool match_inputs(struct matching *match, const struct node *a, const str
     return true;
 }
 
-// What one ONNX node became is a handful of applications, so recursion is shallow.
+// The import of one ONNX node is a handful of applications, so recursion is shallow.
 static bool match_tensors(struct matching *match, tensor_id tensor, tensor_id imported)
 {
     const struct graph *g = match->x->graph, *source = &match->x->model->graph;

@@ -9,7 +9,7 @@
 
 // ---- weights ----
 
-// What a Constant node held has any name, or none.
+// The tensor of a Constant node has any name, or none.
 static const struct onnx_tensor *named_tensor(struct exporter *x, const struct onnx_tensor *t, const char *name)
 {
     if (onnx_string_is(&t->name, name))
@@ -125,8 +125,8 @@ static void add_names(struct key_set *names, const struct onnx_list *infos)
         name_set_add(names, ((const struct onnx_value_info *)infos->items[i])->name.text);
 }
 
-// What subgraphs refer to says its type: ONNX Runtime runs a Scan only where it knows the rank of all that is made in
-// it, and of one node it may know the rank (Gemm) and not of what is written instead (MatMul).
+// A value that subgraphs refer to has its type declared: ONNX Runtime runs a Scan only where it knows the rank of all
+// that is made in it, and of one node it may know the rank (Gemm) and not of what is written instead (MatMul).
 static void declare_captured(struct exporter *x, struct onnx_graph *g)
 {
     struct key_set declared FREED_BY(key_set_free) = {0};
@@ -202,7 +202,8 @@ static void write_inputs(struct exporter *x, struct onnx_graph *g)
     g->inputs = inputs;
 }
 
-// What is written is for inference: what trained it would find weights no more that were folded into others.
+// The model is written for inference: a program that trained it would find weights no more that were folded into
+// others.
 struct onnx_model *assemble_model(struct exporter *x)
 {
     struct onnx_model *model = arena_new(x->arena, struct onnx_model);

@@ -15,7 +15,7 @@ static bool multiplies(const struct operator* op)
     return op->id == OP_MATMUL;
 }
 
-// What such an operator makes among the inputs of an addition, for nothing else to read.
+// The result of such an operator among the inputs of an addition, for nothing else to read.
 static bool find_biased(const struct making *m, bool (*is_wanted)(const struct operator* op), tensor_id *ret_biased,
                         tensor_id *ret_bias)
 {

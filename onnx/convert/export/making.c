@@ -1,5 +1,5 @@
-// What the functions that make ONNX nodes share: reading the operator's attributes and types, activations, and leaving
-// broadcasts to ONNX, which does them by itself.
+// The part that functions making ONNX nodes share: reading the operator's attributes and types, activations, and
+// leaving broadcasts to ONNX, which does them by itself.
 #include "onnx/convert/export/making.h"
 
 #include "onnx/convert/export/element_types.h"

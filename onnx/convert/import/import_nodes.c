@@ -148,7 +148,7 @@ static const char *find_odd_flag(const struct conversion *c)
     return NULL;
 }
 
-// What follows from the types that go in. What the model declares was true where it was traced, and ONNX Runtime runs
+// Types that follow from those that go in. A declared type was true where it was traced, and ONNX Runtime runs
 // it with other sizes: it is read for its element type, and where it contradicts, nothing is known.
 void import_infer_types(struct importer *im, struct conversion *c, struct type *ret_types)
 {
@@ -276,13 +276,13 @@ static const void *value_of_output(struct importer *im, const struct conversion 
     return data;
 }
 
-// What becomes of an output: a weight, which is broadcast where it says the same many times.
+// The fold of an output: a weight, which is broadcast where it says the same many times.
 struct folded {
     const void *data;   // NULL: there is no such output
     struct type type, weight;
 };
 
-// What is large and more than it is computed of, without its repetitions. False: it has none.
+// A value that is large and more than it is computed of, without its repetitions. False: it has none.
 static bool fold_repetition(struct importer *im, const struct conversion *c, uint32_t output, struct folded *ret)
 {
     ARENA(whole);

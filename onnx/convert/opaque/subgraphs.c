@@ -282,7 +282,7 @@ static size_t count_references(struct onnx_node *n)
     return count;
 }
 
-// What the call says of it, or the function does; NULL: neither.
+// The attribute's value by the call, or by the function; NULL: neither.
 static struct onnx_attribute *find_value(const struct conversion *c, const struct onnx_function *f,
                                          const struct onnx_attribute *reference)
 {

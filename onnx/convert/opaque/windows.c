@@ -59,7 +59,7 @@ static double pads_at(const struct sliding *s, uint32_t i)
     return number_at(&s->pads, i, 0) + number_at(&s->pads, s->n + i, 0);
 }
 
-// What windows that slide over the result have made the image of.
+// The size that windows sliding over the result have made the image of.
 static double size_before_sliding(const struct sliding *s, uint32_t i, int64_t size)
 {
     return number_at(&s->strides, i, 1) * (double)(size - 1) + reach_at(s, i) + number_at(&s->extra, i, 0) -

@@ -169,7 +169,7 @@ bool convert_multiply(struct conversion *c)
     return give(c, 0, broadcast_binary(c, OP_EWMUL, x, y));
 }
 
-// What a runtime does with integers that are divided by zero is its own affair: some end there.
+// The result of an integer divided by zero is the runtime's own affair: some end there.
 static bool divides_by_zero(struct conversion *c, tensor_id divisor)
 {
     const int64_t *items;
@@ -373,7 +373,7 @@ bool convert_parametric_relu(struct conversion *c)
     return give(c, 0, binary(c, OP_PRELU, input_of(c, 0), broadcast_to(c, input_of(c, 1), x.rank, x.dim)));
 }
 
-// What becomes of a real number that an integer type does not hold is left to the runtime: it is not computed here.
+// The conversion of a real number that an integer type does not hold is left to the runtime: it is not computed here.
 static bool is_within(const double *values, uint32_t count, enum dtype to)
 {
     double low = dtype_is_signed(to) ? -ldexp(1, 8 * (int)dtype_size(to) - 1) : 0;
@@ -393,7 +393,7 @@ static bool is_wider(enum dtype wide, enum dtype narrow)
     return are_of_one_kind && dtype_size(wide) > dtype_size(narrow);
 }
 
-// What was of that type before it was made wider; NO_TENSOR: it was not.
+// The tensor of that type before it was made wider; NO_TENSOR: it was not.
 static tensor_id narrow_behind(struct conversion *c, tensor_id x, enum dtype narrow)
 {
     const struct graph *g = &c->model->graph;

@@ -7,7 +7,7 @@
 
 // ---- joining and cutting ----
 
-// What has no entries is left out by runtimes, whatever its shape.
+// A tensor without entries is left out by runtimes, whatever its shape.
 static bool fit_beside_axis(const struct conversion *c, int axis)
 {
     const struct type *first = type_of(c, input_of(c, 0));
@@ -177,7 +177,7 @@ static tensor_id slice_by(struct conversion *c, tensor_id x, const struct ranges
     return apply1(c, &a, x);
 }
 
-// What `slice` was cut out of, and the ranges there.
+// The tensor that `slice` was cut out of, and the ranges there.
 static tensor_id slice_of_source(struct conversion *c, tensor_id slice, struct ranges *r)
 {
     const struct node *n = graph_producer(&c->model->graph, slice);

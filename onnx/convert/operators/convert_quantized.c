@@ -102,7 +102,7 @@ static tensor_id divided(struct conversion *c, tensor_id x, tensor_id scale, int
     return binary(c, OP_DIV, x, spread(c, cast_to(c, scale, precision), axis, x));
 }
 
-// What a runtime makes of no number, as an integer, is its own affair: constants among which there is one, or that are
+// The integer that a runtime makes of no number is its own affair: constants among which there is one, or that are
 // divided by zero, are not computed.
 static bool is_finite_constant(struct conversion *c, tensor_id x, bool is_divisor)
 {

@@ -21,7 +21,7 @@ struct places {
 
 // --- reading ---------------------------------------------------------------------------------------------------------
 
-// What was not computed before because it only repeats numbers is computed here, and counts.
+// A constant that was not computed before because it only repeats numbers is computed here, and counts.
 static bool read_constant(struct conversion *c, uint32_t input, struct constant *ret_constant)
 {
     tensor_id x = input_of(c, input);

@@ -439,7 +439,7 @@ static void note_types(struct lockstep *l)
     l->is_typed = true;
 }
 
-// What is no operator of the graph may still have a type that known sizes tell, as what is resized to them.
+// A node that is no operator of the graph may still have a type that known sizes tell, as what is resized to them.
 static void note_inferred_types(struct lockstep *l)
 {
     l->is_typed = true;
@@ -474,8 +474,8 @@ static bool is_known_to_vary(const struct lockstep *l, uint32_t input)
     return false;
 }
 
-// What ends before it starts has no entries: a difference of sizes is no size of it, and nothing here may be something
-// elsewhere. A step beyond the end may be one within.
+// A slice that ends before it starts has no entries: a difference of sizes is no size of it, and nothing here may be
+// something elsewhere. A step beyond the end may be one within.
 static bool may_end_before_start(struct lockstep *l, const struct type *const *types)
 {
     bool is_range = onnx_node_is(l->c[0].node, "Range");

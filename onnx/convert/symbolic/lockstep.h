@@ -1,4 +1,4 @@
-// What import in lockstep shares. Private to onnx.
+// The interface that the files of import in lockstep share. Private to onnx.
 #pragma once
 #include "core/text/error.h"
 #include "onnx/convert/importer.h"

@@ -1,7 +1,7 @@
-// What import in lockstep says of a model is what its probes show. Here the model is imported at more bindings, one at
-// a time, where nothing is symbolic: sizes of one, sizes beyond those of the probes, those of all of each table that is
-// cut to a size, and of one more. Where a value has another type there, or other sizes in it, what made it is not
-// understood, and is to be kept: `x[:n]` of 64 entries has n of them only up to 64.
+// Checks of import in lockstep, which says of a model what its probes show. Here the model is imported at more
+// bindings, one at a time, where nothing is symbolic: sizes of one, sizes beyond those of the probes, those of all of
+// each table that is cut to a size, and of one more. Where a value has another type there, or other sizes in it, what
+// made it is not understood, and is to be kept: `x[:n]` of 64 entries has n of them only up to 64.
 //
 // Unless the model cannot run there. Positions that are cut to a length and then added to as many words fail beyond the
 // table's end, so that the length is what it seems wherever there is a result. That is said of Slice alone: what it
@@ -136,7 +136,7 @@ static bool deny_nodes(struct trial *t)
     return denies;
 }
 
-// What would be larger than any memory is no binding.
+// A binding makes nothing larger than any memory.
 static bool deny_at(struct trial *t)
 {
     const struct lockstep *l = t->l;

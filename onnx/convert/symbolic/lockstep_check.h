@@ -1,4 +1,4 @@
-// What import in lockstep says of a model is what its probes show.
+// Checks of import in lockstep, which says of a model what its probes show.
 #pragma once
 #include "onnx/convert/symbolic/lockstep.h"
 

@@ -99,7 +99,8 @@ static bool quotient_is_function(struct lockstep *l, int64_t entry)
     return true;
 }
 
-// What is gathered or cut is told by numbers: by sizes, it may be something else than what the probes show.
+// The places that are gathered or cut are told by numbers: by sizes, it may be something else than what the probes
+// show.
 static bool has_fixed_places(const struct lockstep *l)
 {
     for (uint32_t i = 1; i < l->c[0].n_inputs; i++) {

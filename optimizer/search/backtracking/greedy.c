@@ -66,8 +66,8 @@ static void correct_price(struct whole *w, const struct match *m, double change)
         pricer_correct(&w->pricer, &r, change);
 }
 
-// What a proposal changes alone in the whole graph is from now on the estimate of those that look like it, here and in
-// graphs to come.
+// The change that a proposal makes alone in the whole graph is from now on the estimate of those that look like it,
+// here and in graphs to come.
 static void make_sure(struct whole *w, const struct proposal *p, double change)
 {
     const struct rule *rule = p->match.rule;
@@ -127,7 +127,7 @@ static bool make_all_sure(struct whole *w, proposal_list *chosen)
     return is_good;
 }
 
-// What was sure in one graph need not be so in the next.
+// A proposal that was sure in one graph need not be so in the next.
 static bool make_all_sure_again(struct whole *w, proposal_list *chosen)
 {
     for (size_t i = 0; i < chosen->count; i++)

@@ -59,7 +59,7 @@ struct whole {
     struct progress *progress;
     const size_t *n_queued;   // of chains, for the progress
 };
-// What became of the graph before: where its tensors and nodes are now, if they still are what they were (NO_TENSOR,
+// The fate of the graph before: where its tensors and nodes are now, if they still are what they were (NO_TENSOR,
 // NO_NODE: gone or replaced), and which nodes are new or read something new.
 struct movement {
     tensor_id *tensors;

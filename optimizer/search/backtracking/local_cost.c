@@ -1,4 +1,4 @@
-// What a match changes of the cost, by its neighbourhood before and after, written down and looked up first.
+// The change of the cost by a match, by its neighbourhood before and after, written down and looked up first.
 #include "optimizer/search/backtracking/local_cost.h"
 
 #include "graph/cycle.h"
@@ -104,7 +104,7 @@ static void add_variables(struct scribe *p, const struct rewrite *r)
             add_member(p, r->g, r->g->tensors.items[r->match->variables[v]].producer);
 }
 
-// What the new nodes read of those that are there already.
+// The tensors that new nodes read of those that are there already.
 static void add_what_is_read(struct scribe *p, const struct rewrite *r)
 {
     for (node_id n = (node_id)r->n_before; n < r->g->nodes.count; n++)
@@ -278,7 +278,8 @@ static void copy_members(struct locality *l)
 
 // --- what graphs cost ------------------------------------------------------------------------------------------------
 
-// What is live of it, in its own order. Leaves are known by their types: their numbers say where they come from.
+// The live nodes of the graph, in its own order. Leaves are known by their types: their numbers say where they come
+// from.
 static void spell_graph(struct scribe *p, const struct graph *g)
 {
     bool *live = arena_array(&p->arena, bool, g->nodes.count + 1);

@@ -19,8 +19,9 @@ struct place {
     uint32_t generation;   // valid when it is the pricer's
     tensor_id tensor;
 };
-// What graphs cost that were made of neighbourhoods: different rewrites make equal ones, and many matches share theirs.
-// All scribes have one, at the same time; who is first changes nothing, because costs do not depend on who asks.
+// The cost of graphs that were made of neighbourhoods: different rewrites make equal ones, and many matches share
+// theirs. All scribes have one, at the same time; who is first changes nothing, because costs do not depend on who
+// asks.
 struct graph_costs {
     struct memo memo;
     pthread_mutex_t lock;
@@ -99,7 +100,7 @@ struct description scribe_description(const struct scribe *s);   // of what was 
 // The price of the rewrite described last, from its graph; `context` is one of the cost model's.
 struct price scribe_price(struct scribe *s, const struct rewrite *r, const struct cost_model *cost, void *context,
                           double before);
-// What is remembered of a description. Reads only: for several threads at once while nobody notes anything.
+// The remembered price of a description. Reads only: for several threads at once while nobody notes anything.
 struct price pricer_recall(const struct pricer *p, const struct description *d);
 // Gives the price that is remembered: what was noted first, so that what has equal descriptions has equal prices.
 struct price pricer_note(struct pricer *p, const struct description *d, struct price price);

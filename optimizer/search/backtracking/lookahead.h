@@ -1,5 +1,5 @@
-// What a state may still gain: a tensor that some of its readers were led away from is one step nearer to being of no
-// use, and when the last one leaves, what its operator costs is gained.
+// The gain that a state may still have: a tensor that some of its readers were led away from is one step nearer to
+// being of no use, and when the last one leaves, what its operator costs is gained.
 #pragma once
 #include "optimizer/search/backtracking/states.h"
 

@@ -147,7 +147,7 @@ static bool note_price(struct batch *b, struct batch_entry *e)
     return true;
 }
 
-// What nobody could price is about to be measured: devices make ready for all of it.
+// Matches that nobody could price are about to be measured: devices make ready for all of it.
 static void expect_entries(struct batch *b)
 {
     struct cost_model expecting = *b->pricer->cost;
@@ -180,7 +180,7 @@ static double flops_of_source(const struct batch *b, const struct match *m)
     return flops;
 }
 
-// What nobody could price is priced by measuring, where there is a deadline the most work first.
+// Matches that nobody could price are priced by measuring, where there is a deadline the most work first.
 static void measure_most_work_first(struct batch *b)
 {
     LOCAL_VEC(struct turn, turns);

@@ -25,7 +25,7 @@ struct batch_worker {
     struct graph working;          // a copy of the graph, when it has one
     bool has_graph;
 };
-// What became of a match; pricer->before is what its neighbourhood costs. `change` is infinity unless it was priced.
+// The outcome of a match; pricer->before is what its neighbourhood costs. `change` is infinity unless it was priced.
 typedef void batch_visit_fn(void *context, const struct match *m, size_t tag, enum outcome outcome, double change);
 
 struct batch {

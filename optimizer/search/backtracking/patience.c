@@ -6,7 +6,7 @@
 #define MATCHES_PER_GRAPH 4
 #define WORDS_PER_GRAPH 1000   // of descriptions that were priced
 
-// What is ill-typed takes next to no time.
+// A match that is ill-typed takes next to no time.
 static uint64_t n_typed_matches(const struct search_statistics *s)
 {
     return s->matches > s->ill_typed ? s->matches - s->ill_typed : 0;

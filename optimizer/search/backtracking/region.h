@@ -25,7 +25,7 @@ bool region_renumber(const struct graph *known, const struct graph *region, stru
 // Does this very region stand at the site: each node's operation, on the tensors that the site has for what it reads?
 bool region_is_at(const struct graph *region, const struct site *s, const struct graph *g);
 
-// What a region has become by rewriting. `stands_for` tells of every tensor which one of the region it is or replaced
+// The result of rewriting a region. `stands_for` tells of every tensor which one of the region it is or replaced
 // (NO_TENSOR: none).
 struct rewritten {
     const struct graph *region, *graph;

@@ -260,7 +260,8 @@ static bool *mark_left_tensors(const struct rewritten *r)
     return is_left;
 }
 
-// What gained or lost a reader, unless it has many: it may be shared with another rewrite now, or die with one.
+// Tensors that gained or lost a reader, unless they have many: each may be shared with another rewrite now, or die with
+// one.
 static bool *mark_changed_tensors(const struct rewritten *r, const bool *is_new)
 {
     const uint32_t many = 8;

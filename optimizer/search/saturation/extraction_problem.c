@@ -53,7 +53,7 @@ static void pose(struct posing *p, struct node_costs *costs, enum node_pricing p
     extraction_finish(&p->problem);
 }
 
-// What was posed stays.
+// The problem that was posed stays.
 static void posing_free(struct posing *p)
 {
     mem_free_array(p->number_of, p->e->nodes.count + 1);

@@ -1,4 +1,4 @@
-// What an e-node costs: alone, its inputs given; or behind what makes its first input, as much more as both cost than
+// The cost of an e-node: alone, its inputs given; or behind what makes its first input, as much more as both cost than
 // that alone, because backends fuse (a convolution with the addition behind it). Nodes that are known before the graph
 // runs are nearly free. Equal operations on equal types are priced once.
 //

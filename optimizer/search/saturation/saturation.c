@@ -280,8 +280,8 @@ static enum outcome saturate(struct saturation *s)
     return outcome;
 }
 
-// What an e-graph gives is what the next one begins with: without all that led to nothing. Small e-graphs first, of
-// which extraction takes the optimum; a larger one where they give nothing better, as long as there is one.
+// The graph that one e-graph gives is the beginning of the next: without all that led to nothing. Small e-graphs first,
+// of which extraction takes the optimum; a larger one where they give nothing better, as long as there is one.
 static void follow(struct saturation *s, struct reached *from)
 {
     uint32_t most = s->options->exploration.rounds;

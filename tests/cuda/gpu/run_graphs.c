@@ -240,7 +240,7 @@ static bool serve(struct running *r, struct model *m, const struct tensor_value 
     return true;
 }
 
-// What is far slower than the library is not measured well.
+// A kernel that is far slower than the library is not measured well.
 static void compare_kernels(void *context, const struct plan *plan, const struct step *step,
                             const struct step_cost *cost)
 {

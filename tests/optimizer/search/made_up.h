@@ -1,4 +1,4 @@
-// What the tests of the search share: made-up costs, and a graph with the rules and what a search made of it.
+// The part that tests of the search share: made-up costs, and a graph with the rules and what a search made of it.
 #pragma once
 #include "graph/graph_whole.h"
 #include "optimizer/search/backtracking/backtracking.h"

@@ -1,4 +1,4 @@
-// What a search takes: what is priced, how often and with how much around it, and when the search ends.
+// The effort of a search: what is priced, how often and with how much around it, and when the search ends.
 #include "core/system/clock.h"
 #include "optimizer/search/backtracking/local_cost.h"
 #include "optimizer/search/backtracking/patience.h"
@@ -42,7 +42,7 @@ static double seconds_beside_another(void *context, const struct graph *g)
     return made_up_seconds(NULL, g);
 }
 
-// What the threads of a host hold is not the search's, and may not change its result.
+// Memory that the threads of a host hold is not the search's, and may not change its result.
 static void other_threads_have_memory_of_their_own(void **state)
 {
     struct fixture f FREED_BY(tear_down);
@@ -124,7 +124,7 @@ static void ends_when_the_work_of_the_budget_is_done(void **state)
     }
 }
 
-// What improves is applied, even where all the work was done to find it.
+// A rewrite that improves is applied, even where all the work was done to find it.
 static void applies_what_was_found_when_the_work_is_done(void **state)
 {
     struct fixture f FREED_BY(tear_down);
@@ -162,7 +162,7 @@ static double seconds_until_late(void *context, const struct graph *g)
     return seconds;
 }
 
-// What gains by then is applied, which takes the price of the whole, and nothing else is priced.
+// A rewrite that gains by then is applied, which takes the price of the whole, and nothing else is priced.
 static void applies_what_was_found_when_time_is_over(void **state)
 {
     struct fixture f FREED_BY(tear_down);
@@ -342,7 +342,8 @@ static double seconds_of_two_pairs(void *context, const struct graph *g)
     return n_left == 4 ? 4 : n_left == 2 && !is_first_left ? 3 : n_left == 0 ? 1 : 4.1;
 }
 
-// What gained nothing is priced anew when what is near it has changed and nothing else improves: no chain is needed.
+// A match that gained nothing is priced anew when what is near it has changed and nothing else improves: no chain is
+// needed.
 static void prices_anew_what_gained_nothing(void **state)
 {
     struct fixture f FREED_BY(tear_down);

@@ -27,7 +27,7 @@ static void saturate(struct fixture *f, const struct cost_model *cost, int64_t b
     saturation.exploration.rounds = 5;
     saturation.exploration.k_multi = 2;
     saturation.exploration.threads = 1;
-    // What is right does not depend on how near to the optimum an extraction comes.
+    // The right result does not depend on how near to the optimum an extraction comes.
     saturation.extraction.branches = 20;
     saturation.extraction.restarts = 2;
     saturation.validator = &validator;

@@ -179,7 +179,7 @@ static double seconds_gained_in_part(void *context, const struct graph *g)
     return g->nodes.count < *least_nodes ? made_up_seconds(NULL, g) : 1 + 0.1 * made_up_seconds(NULL, g);
 }
 
-// What was estimated is wrong by as much in each block: they stay together all the same.
+// The estimates are wrong by as much in each block: all stay together all the same.
 static void uses_a_chain_everywhere_that_gains_less_than_estimated(void **state)
 {
     struct fixture f FREED_BY(tear_down);
@@ -252,7 +252,7 @@ static size_t bytes_of(const char *text)
     return bytes;
 }
 
-// What is read by what runs counts once, and not what only weights are computed from.
+// A weight that running nodes read counts once, and not one that only weights are computed from.
 static void weights_are_counted_once(void **state)
 {
     const size_t one = 8 * 4 * sizeof(float);
