@@ -2,7 +2,7 @@
 // same way in every run, and are what shards and checkpoints exchange.
 //     leaf          its number
 //     application   64 + output, number of the instance, then the keys of the arguments (ascending when commutative)
-// A subterm that stands in a term more than once is written as often: a term of five operators may be too long for a key.
+// A subterm that stands in a term twice is written twice: a term of five operators may be too long for a key.
 // Under a renaming of the inputs a leaf stands as what it is renamed to. A term is *canonical* when no renaming has a
 // smaller key: among all renamings of a graph exactly that one is taken for the source of a substitution.
 #pragma once

@@ -62,7 +62,7 @@ static void infer_by_rows(enum typing_domain domain, struct conversion *c, struc
 static bool is_called_as_a_function_of_entries(const struct onnx_node *node)
 {
     const struct converter *same = converter_find(node->op_type.text);
-    const struct operator* op = same && same->parameter<OP_COUNT ? operators[same->parameter] : NULL;
+    const struct operator* op = !same || same->parameter >= OP_COUNT ? NULL : operators[same->parameter];
     return op && op->flags & OPERATOR_IS_ELEMENTWISE && operator_most_inputs(op) == 1;
 }
 

@@ -109,7 +109,7 @@ static void search_on(struct search *s)
     }
 }
 
-// Matches priced before work or time was spent are not lost: those that improve are applied, but nothing is priced anew.
+// Matches priced before work or time was spent are not lost: what improves is applied, but nothing is priced anew.
 static void apply_what_is_left(struct search *s)
 {
     struct movement m;
