@@ -103,6 +103,34 @@ static void names_a_broken_property(void **state)
     assert_non_null(strstr(reason.chars, "one of these properties is false: wrong"));
 }
 
+// Properties are of real numbers: products of integers overflow, and their means are cut off.
+static void proves_nothing_of_integers(void **state)
+{
+    static const char properties[] =
+        "(property distributes (equal (ewmul (ewadd ?x ?y) ?z) (ewadd (ewmul ?x ?z) (ewmul ?y ?z))))"
+        "(property means (equal (reducemean :axes $a (ewadd ?x ?y))"
+        " (ewadd (reducemean :axes $a ?x) (reducemean :axes $a ?y))))";
+    static const struct {
+        const char *text;               // but for the type
+        enum rule_outcome outcome[2];   // of floating-point numbers, of integers
+    } rules[] = {
+        {"(rule r (source (ewmul (ewadd ?x ?y) ?z))"
+         " (target (ewadd (ewmul ?x ?z) (ewmul ?y ?z))) (where (dtype ?x ",
+         {RULE_PROVED, RULE_CHECKED}},
+        {"(rule r (source (reducemean :axes 0 (ewadd ?x ?y)))"
+         " (target (ewadd (reducemean :axes 0 ?x) (reducemean :axes 0 ?y))) (where (dtype ?x ",
+         {RULE_PROVED, RULE_REFUTED}},
+    };
+    for (int i = 0; i < 2; i++)
+        for (int is_integer = 0; is_integer < 2; is_integer++) {
+            FIXTURE(&f, properties);
+            TEXT(text);
+            text_printf(&text, "%s%s)))", rules[i].text, is_integer ? "i64" : "f32");
+            prove(&f, f.theory, text.chars);
+            assert_int_equal(f.report.outcome, rules[i].outcome[is_integer]);
+        }
+}
+
 // On small images a kernel of 3x3 has room only without dilation: that must not become a fact of typing.
 static void assumes_nothing_of_small_sizes(void **state)
 {
@@ -365,10 +393,11 @@ static void says_the_same_whatever_was_asked_before(void **state)
     assert_true(n_unknown > 0);
 }
 
-RUN_TESTS(TEST(proves_and_explains), TEST(names_a_broken_property), TEST(finds_contradictions),
-          TEST(finds_redundant_properties), TEST(finds_conditions), TEST(finds_a_second_condition),
-          TEST(finds_what_suffices), TEST(finds_sizes_that_suffice), TEST(states_nothing_without_values),
-          TEST(tells_ranks_of_images_apart), TEST(states_properties_of_all_ranks_of_what_is_named),
-          TEST(assumes_nothing_of_small_sizes), TEST(tells_names_apart), TEST(proves_nothing_of_other_ranks),
-          TEST(does_not_take_tests_for_proofs), TEST(cancels_no_partial_function), TEST(uses_most_properties_that_ship),
+RUN_TESTS(TEST(proves_and_explains), TEST(names_a_broken_property), TEST(proves_nothing_of_integers),
+          TEST(finds_contradictions), TEST(finds_redundant_properties), TEST(finds_conditions),
+          TEST(finds_a_second_condition), TEST(finds_what_suffices), TEST(finds_sizes_that_suffice),
+          TEST(states_nothing_without_values), TEST(tells_ranks_of_images_apart),
+          TEST(states_properties_of_all_ranks_of_what_is_named), TEST(assumes_nothing_of_small_sizes),
+          TEST(tells_names_apart), TEST(proves_nothing_of_other_ranks), TEST(does_not_take_tests_for_proofs),
+          TEST(cancels_no_partial_function), TEST(uses_most_properties_that_ship),
           TEST(says_the_same_whatever_was_asked_before))

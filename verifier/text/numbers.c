@@ -61,6 +61,9 @@ static bool names_infinity(const struct attribute *attribute, const struct attri
 
 bool text_is_of_real_numbers(const struct equation *eq)
 {
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (eq->conditions[i].kind == CONDITION_DTYPE && !dtype_is_float(eq->conditions[i].dtype))
+            return false;
     for (size_t n = 0; n < eq->pattern->nodes.count; n++) {
         const struct pattern_node *node = &eq->pattern->nodes.items[n];
         if (operator_has(node->op, TRAIT_ASKS_NUMBER) || !keeps_floats(node))
