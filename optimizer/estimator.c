@@ -96,15 +96,6 @@ double estimator_known_seconds(void *context, const struct graph *g)
     return estimator_seconds(&e, g);
 }
 
-double estimator_expected_seconds(void *context, const struct graph *g)
-{
-    struct cost_measuring *m = &((const struct estimator *)context)->backend->measuring;
-    m->expects = true;
-    double seconds = estimator_known_seconds(context, g);
-    m->expects = false;
-    return seconds;
-}
-
 enum layout_policy optimizing_policy_of(enum layout_strategy strategy)
 {
     return strategy == STRATEGY_STANDARD ? LAYOUTS_STANDARD : strategy == STRATEGY_JOINT ? LAYOUTS_BEST : LAYOUTS_PLAIN;

@@ -271,7 +271,7 @@ static bool compile_the_same(struct variant *v, struct trial *t, double ends, st
             return true;
         }
         cpu_session_close(&t->own);
-        if (is_exact || !t->differs)
+        if (is_exact || !t->differs || (is_timed && clock_seconds() >= ends))
             return false;
         is_exact = true;
         *error = (struct error){0};

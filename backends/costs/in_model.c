@@ -90,6 +90,7 @@ static void adopt(struct backend *b, const struct note *note, cost_corrections *
         return;
     if (isfinite(known.seconds) && !known.is_doubtful) {
         cost.seconds = differs(&known, &cost) ? cost.seconds : known.seconds;
+        known.is_in_model = !differs(&known, &cost);
         vec_push(&b->in_model->formers, ((struct former_cost){note->step, known}));
     }
     cost_database_add(b->costs, note->step, &cost);
@@ -112,7 +113,6 @@ void backend_keep_former_costs(struct backend *b)
 {
     struct in_model_notes *notes = b->in_model;
     for (size_t i = 0; i < notes->formers.count; i++) {
-        notes->formers.items[i].cost.is_in_model = true;
         cost_database_add(b->costs, notes->formers.items[i].step, &notes->formers.items[i].cost);
     }
     vec_clear(&notes->formers);

@@ -20,5 +20,5 @@ void backend_note_in_model(struct backend *b, const struct plan *plan, const str
 // Costs become the mean of what was noted, and are forgotten as notes; everything that was derived from costs is, too.
 // Adds to `corrections` what differed, in the order in which steps were noted first. Not while others estimate.
 void backend_adopt_in_model(struct backend *b, cost_corrections *corrections);
-// The costs adopted last are marked as known from running models, and costs what they did before.
+// The costs adopted last are what they were before, known from running models where they agree with those.
 void backend_keep_former_costs(struct backend *b);

@@ -411,6 +411,7 @@ static bool predict(struct backend *b, const struct plan *plan, const struct ste
         nearest = distance;
         *ret_cost = k->cost;
         ret_cost->seconds *= PREDICTED * work / k->work;
+        ret_cost->error *= fmax(1, work / k->work);   // sums of more terms err by more
     }
     ret_cost->is_doubtful = ret_cost->is_cut = true;
     return isfinite(nearest);

@@ -19,7 +19,6 @@
 #include "backends/cpu/result_error.h"
 #include "backends/cpu/ways.h"
 #include "backends/limits.def"
-#include "core/memory/arena.h"
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
@@ -139,13 +138,13 @@ static bool sample(struct measurement *s, const struct step_request *r, size_t m
     } else if (shortest.seconds >= LONG_RUN)
         samples_add(&samples, shortest.seconds, !shortest.is_disturbed);
     double start = clock_seconds();
-    while (!samples_suffice(&samples, most, best) &&
-           ((double)samples.n_all < fewest ||
-            spent <= cpu_sampling_limit(patience_of(r->backend), budget, !samples_are_quiet(&samples)))) {
+    do {   // once at least: the first run may have been long for being the first
         if (!take_sample(s, &samples) || interrupt_requested())
             return false;
         spent = clock_seconds() - start;
-    }
+    } while (!samples_suffice(&samples, most, best) &&
+             ((double)samples.n_all < fewest ||
+              spent <= cpu_sampling_limit(patience_of(r->backend), budget, !samples_are_quiet(&samples))));
     r->backend->patience = cpu_patience_after(r->backend->patience, budget, spent);
     *ret_cost = samples_cost(&samples, s->probe != NULL);   // shares of a read err both ways
     ret_cost->is_hurried = is_hasty && !samples_suffice(&samples, most, best);
@@ -207,7 +206,7 @@ static bool time_choice(void *context, const char *choice, size_t most, double b
     return is_done;
 }
 
-// A trial of all of a long step need not be repeated.
+// A trial of all of a long step whose samples agree need not be repeated.
 static bool measure(const struct subject *subject, struct step_cost *ret_cost)
 {
     struct kernel_scope scope = kernel_scope_begin(cpu_library_threads(subject->backend));
@@ -217,7 +216,8 @@ static bool measure(const struct subject *subject, struct step_cost *ret_cost)
     trial.best *= excerpt.share;
     const char *choice =
         choices_find_best(subject->among, trial.best, &(struct choice_limits){0}, time_choice, &trial, ret_cost);
-    bool is_known = trial.step == subject->step && ret_cost->seconds >= LONG_RUN && isfinite(ret_cost->seconds);
+    bool is_known = trial.step == subject->step && ret_cost->seconds >= LONG_RUN && isfinite(ret_cost->seconds) &&
+                    ret_cost->spread <= WANTED_UNCERTAINTY;
     bool is_done = is_known || time_choice((void *)subject, choice, MOST_SAMPLES, subject->best, ret_cost);
     kernel_scope_end(&scope);
     snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s", choice);

@@ -15,6 +15,4 @@ struct cost_model {
     void *const *workers;
     // The same as graph_seconds, but NaN where something would have to be measured. NULL: nothing ever has to be.
     double (*known_seconds)(void *context, const struct graph *g);
-    // The same of what graph_seconds will be asked for soon. NULL: nothing is gained by saying so.
-    double (*expected_seconds)(void *context, const struct graph *g);
 };
