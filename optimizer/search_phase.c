@@ -306,23 +306,6 @@ static void keep_finalist(struct optimizing *o, size_t kept)
     vec_free(&o->results.finalists);
 }
 
-static bool choose_finalist(struct optimizing *o, size_t *ret_best)
-{
-    *ret_best = first_that_is_rewritten(o);
-    if (!optimizing_is_timed(o) || (interrupt_requested() && !optimizing_is_rewritten(o, *ret_best)))
-        return true;
-    time_limit_enter(&o->time.limit, TIME_TO_TIME);
-    phases_enter(&o->time.phases, PHASE_TIMING);
-    if (!o->runtime.is_open)
-        return optimizing_hold_contest(o, ret_best);
-    *ret_best = optimizing_hold_contest_of_regions(o);
-    return true;
-}
-
-// --- from corrected costs --------------------------------------------------------------------------------------------
-
-#define MOST_SEARCHES 3
-
 // By the costs that are known now. SIZE_MAX: none costs less than the original.
 static size_t find_cheapest(struct optimizing *o)
 {
@@ -336,6 +319,29 @@ static size_t find_cheapest(struct optimizing *o)
     }
     return best;
 }
+
+static size_t choose_by_estimates(struct optimizing *o)
+{
+    size_t cheapest = o->results.finalists.count > 1 ? find_cheapest(o) : SIZE_MAX;
+    return cheapest == SIZE_MAX ? first_that_is_rewritten(o) : cheapest;
+}
+
+static bool choose_finalist(struct optimizing *o, size_t *ret_best)
+{
+    *ret_best = optimizing_is_timed(o) ? first_that_is_rewritten(o) : choose_by_estimates(o);
+    if (!optimizing_is_timed(o) || (interrupt_requested() && !optimizing_is_rewritten(o, *ret_best)))
+        return true;
+    time_limit_enter(&o->time.limit, TIME_TO_TIME);
+    phases_enter(&o->time.phases, PHASE_TIMING);
+    if (!o->runtime.is_open)
+        return optimizing_hold_contest(o, ret_best);
+    *ret_best = optimizing_hold_contest_of_regions(o);
+    return true;
+}
+
+// --- from corrected costs --------------------------------------------------------------------------------------------
+
+#define MOST_SEARCHES 3
 
 // A result that running models have shown to gain stays: another search may not find the way to it again.
 static void leave(struct optimizing *o, size_t finalist)
@@ -391,17 +397,30 @@ static bool search_until_costs_agree(struct optimizing *o)
 
 // --- with tuned kernels ----------------------------------------------------------------------------------------------
 
-// The untuned result is the first finalist, where both are timed.
+// Tuning and its search have no time but what is left for searching.
+static bool may_tune(const struct optimizing *o)
+{
+    double end = time_limit_of_searching(&o->time.limit);
+    bool has_time = end == 0 || clock_seconds() < end;
+    return o->options->tune_minutes > 0 && !o->results.passes && !interrupt_requested() && has_time;
+}
+
+// The untuned result is the first finalist, and so what an interrupted job comes to. Where nothing is timed it goes
+// once the original costs less with tuned kernels.
 static bool search_tuned(struct optimizing *o, size_t *ret_best)
 {
     double change;
-    leave(o, optimizing_is_timed(o) ? *ret_best : SIZE_MAX);
+    time_limit_enter(&o->time.limit, TIME_TO_SEARCH);
+    leave(o, *ret_best);
     struct untuned *untuned = optimizing_note_untuned(o, 0);
     optimizing_tune_original(o);
+    if (!optimizing_is_timed(o) && !interrupt_requested())
+        leave(o, find_cheapest(o));
     remaining_time_search_again(&o->time.remaining, "kernels are tuned, and it searches again");
     search_with_workers(o);
     bool is_done = !is_calibrated(o) || interrupt_requested() || calibrate(o, &change);
     optimizing_tune_passes(o);
+    time_limit_enter(&o->time.limit, TIME_TO_TIME);
     is_done = is_done && choose_finalist(o, ret_best);
     if (is_done && !optimizing_adopt_tuned(o, untuned, *ret_best)) {
         leave(o, 0);
@@ -490,8 +509,8 @@ bool optimizing_search(struct optimizing *o)
     bool is_done = search_until_costs_agree(o);
     size_t best = 0;
     is_done = is_done && choose_finalist(o, &best);
-    if (o->options->tune_minutes > 0 && !o->results.passes && !interrupt_requested())
-        is_done = is_done && search_tuned(o, &best);
+    if (is_done && may_tune(o))
+        is_done = search_tuned(o, &best);
     uint64_t n_checked = validator.checked, n_too_costly = validator.too_costly, n_not_general = validator.not_general;
     o->search.validator = NULL;
     validator_free(&validator);

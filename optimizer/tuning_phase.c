@@ -175,13 +175,18 @@ static void search(struct tuned_graphs *t)
     progress_end(&t->progress);
 }
 
+// Decisions of passes are adopted with what they gain, and so are choices that were made for them.
 void optimizing_tune_passes(struct optimizing *o)
 {
     struct tuned_graphs t = {.o = o};
+    struct former_choices *former = former_choices_note(o->backend);
     enum phase before = phases_enter(&o->time.phases, PHASE_TUNING);
     add_graphs(&t);
     if (t.n)
         search(&t);
+    if (!optimizing_is_timed(o))
+        former_choices_restore(former, o->backend);
+    former_choices_free(former);
     for (size_t i = 0; i < t.n; i++)
         graph_free(&t.graphs[i]);
     phases_enter(&o->time.phases, before);
@@ -202,7 +207,10 @@ static double gain_of(struct optimizing *o, const struct untuned *u, size_t fina
 
 bool optimizing_adopt_tuned(struct optimizing *o, struct untuned *u, size_t finalist)
 {
-    o->report.tuned.gain = optimizing_is_timed(o) ? gain_of(o, u, finalist) : 1;
+    o->report.tuned.is_timed = optimizing_is_timed(o);
+    if (!o->report.tuned.is_timed)
+        return true;
+    o->report.tuned.gain = gain_of(o, u, finalist);
     if (o->report.tuned.gain > 0)
         return true;
     o->backend->tuned = NULL;

@@ -11,7 +11,9 @@ struct untuned;
 struct untuned *optimizing_note_untuned(struct optimizing *o, size_t finalist);
 void optimizing_forget_untuned(struct untuned *untuned);
 void optimizing_tune_original(struct optimizing *o);
-void optimizing_tune_passes(struct optimizing *o);   // of o->finalists; once in a job
-// Is what the contest has come to since faster, with that finalist? Else choices, layouts and times are as noted.
+// Finalists are tuned once in a job. Where nothing is timed only trials stay known.
+void optimizing_tune_passes(struct optimizing *o);
+// Is what the contest has come to since faster, with that finalist, or is nothing timed? Else choices, layouts and
+// times are as noted.
 bool optimizing_adopt_tuned(struct optimizing *o, struct untuned *untuned, size_t finalist);
 void optimizing_end_tuning(struct optimizing *o);

@@ -260,7 +260,8 @@ static void add_tuning(struct facts *f, const struct report *r)
     for (size_t i = 0; i < N_TUNED_PASSES; i++)
         if (j->of[i].n_steps)
             add_tuned_pass(f, pass_names[i], &j->of[i]);
-    facts_add_real(f, "gain", "times as fast as untuned", UNIT_NONE, r->tuned.gain);
+    if (r->tuned.is_timed)
+        facts_add_real(f, "gain", "times as fast as untuned", UNIT_NONE, r->tuned.gain);
     facts_end(f);
 }
 

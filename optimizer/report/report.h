@@ -153,7 +153,8 @@ struct report {
     struct {
         struct tuning_progress kernels;   // of the original; n_steps 0: not at all
         struct passes_report passes;      // of all graphs; n_steps of none: not at all
-        double gain;                      // over the untuned model, by turns; 0: none, and that is back
+        bool is_timed;                    // beside the untuned model, by turns
+        double gain;                      // over that; 0: none, and that is back
     } tuned;
     struct {
         size_t folded, identities, normalizations;

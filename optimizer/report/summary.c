@@ -462,7 +462,9 @@ static void print_tuned(struct text *out, const struct report *r)
     if (r->tuned.kernels.n_steps)
         print_tuned_kernels(out, &r->tuned.kernels);
     print_tuned_passes(out, &r->tuned.passes);
-    if (out->count && r->tuned.gain > 0)
+    if (out->count && !r->tuned.is_timed)
+        text_add(out, "not timed as a whole");
+    else if (out->count && r->tuned.gain > 0)
         text_printf(out, "%.3f x as a whole", r->tuned.gain);
     else if (out->count)
         text_add(out, "given up as the whole is not faster");

@@ -61,6 +61,7 @@ def test_tune(model):
         return Run(model, "--runtime", "taso", "--threads", "1", "--tune", minutes, "--budget", "5", "--no-measure", "--costs",
                    costs).told["tuning"]
     tuned = [tune_until_kept(tune, costs), tune("0.1")]
+    expect(all("gain" not in t for t in tuned), f"nothing is timed: {tuned}")
     expect(all(t["fusion"]["steps"] > 0 and t["fusion"]["gain"] >= 1 for t in tuned), f"fusion is searched: {tuned}")
     tuned = [t["kernels"] for t in tuned]
     expect(tuned[0]["trials"] > 0 and tuned[0]["known_trials"] == 0, f"schedules are tried: {tuned}")
@@ -68,6 +69,18 @@ def test_tune(model):
     expect(all(t["seconds_after"] <= t["seconds_before"] for t in tuned), f"nothing is slower: {tuned}")
     done = subprocess.run([OPT, model, "--device", "fake", "--tune", "1"], capture_output=True, text=True, check=False)
     expect(done.returncode == 2 and "--tune" in done.stderr, f"--tune on paper: {done.returncode} {done.stderr}")
+
+
+def test_tune_when_cut(folder):
+    """The first search's graph is written where tuning takes all time, and tuning ends where it knows all candidates."""
+    for count in 20, 4:
+        model, costs = many_products(folder / f"cut{count}.onnx", count), folder / f"cut{count}.costs"
+        options = ["--runtime", "taso", "--threads", "1", "--budget", "3", "--search", "backtracking", "--no-measure", "--no-check",
+                   "--costs", costs]
+        found = Run(model, *options).told["rewrites"]
+        cut = Run(model, *options, "--tune", "20", "--total-time", "6")
+        expect(found and cut.told["rewrites"], f"{count}: {len(found)} rewrites untuned, then {cut.told['kept_reason']}")
+        expect(cut.seconds < MOST_SECONDS, f"{count}: tuning goes on for {cut.seconds} s")
 
 
 def choices_of(costs):
@@ -120,6 +133,7 @@ def main():
         test_windows_of_symbols(folder)
         test_simplify_only(model)
         test_tune(convolutions(folder / "tuned.onnx"))
+        test_tune_when_cut(folder)
         test_untuned(convolutions(folder / "untuned.onnx"))
         test_estimate_when_cut(convolutions(folder / "cut.onnx"))
         test_total_time(model, "--runtime", "taso", "--threads", "1")

@@ -2,6 +2,7 @@
 #include "tuning/joint/joint_search.h"
 
 #include "core/memory/hash.h"
+#include "core/system/interrupt.h"
 #include "tuning/joint/pass_turns.h"
 #include "tuning/joint/strategies.h"
 #include <math.h>
@@ -44,6 +45,7 @@ static void evaluate(struct joint *j, struct joint_candidate *c)
     struct joint_candidate *known = &j->known[joint_candidate_hash(c, MOST_PASSES - 1) % MOST_KNOWN];
     if (known->cost > 0 && joint_candidate_equal(known, c)) {
         c->cost = known->cost;
+        j->is_ended = interrupt_requested();
         return;
     }
     j->is_ended = !j->problem->evaluate(j->problem->context, c, &c->cost);
