@@ -181,7 +181,7 @@ static bool are_plain_prices_worth_it(struct optimizing *o)
 // A search under other prices goes other ways, and may come to something better in the end. So what sequential comes to
 // is where this one begins, where that is better than the original with its best layouts. What is found is told by the
 // prices of these layouts, which it is run with; so the first one, which measures others, has a quarter of the time.
-// What it found before an interruption is kept where the best layouts of that have no price yet. Of operators that were
+// A result found before an interruption is kept where its best layouts have no price yet. Of operators that were
 // derived row-major prices say little, as windows of them have kernels for other layouts; the standard ones are nearly
 // best.
 static void search_jointly(struct optimizing *o, const struct slant *slant, double time_left,

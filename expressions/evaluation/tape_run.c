@@ -93,7 +93,7 @@ static void reduce_values(const struct tape *t, const struct run *r, uint64_t *v
     }
 }
 
-// One loop for each function, so that `apply` dissolves in it.
+// A loop for each function, so that `apply` dissolves in it.
 static void apply_to_run(const struct tape *t, const struct run *r, uint64_t *v)
 {
     const uint16_t *o = r->operands;

@@ -1,4 +1,4 @@
-// One loop for each run of a tape: sums of products are reduced once.
+// A loop for each run of a tape: sums of products are reduced once.
 #pragma once
 #include <stdint.h>
 

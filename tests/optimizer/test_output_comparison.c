@@ -30,7 +30,7 @@ static void the_worst_round_counts(void **state)
     assert_false(found.items[0].is_equal_enough || outputs_agree(&found));
 }
 
-// Of a million, one more is within the tolerance of reals.
+// A million and one is within the tolerance of reals from a million.
 static void integers_are_equal_or_not(void **state)
 {
     float reals[] = {1000000, 7}, more[] = {1000001, 7};
