@@ -42,10 +42,6 @@ def test_repeated_functions(folder):
                 expect_nodes(folder, f"{op} of {kind}[{shape}] twice", text, ([op] if op in once else []) + [last])
     expect_nodes(folder, "three times", "(float[2,3] x) => (float[2,3] y) { a = Neg(x)  b = Neg(a)  y = Neg(b) }", ["Neg"])
     expect_nodes(folder, "Not twice", "(bool[4] x, bool[4] z) => (bool[4] y) { a = Not(x)  b = Not(a)  y = And(b, z) }", ["And"])
-    for n, left in ((2, []), (3, ["BitwiseNot"]), (4, [])):
-        chain = "  ".join(f"a{i + 1} = BitwiseNot(a{i})" for i in range(n))
-        expect_nodes(folder, f"BitwiseNot {n} times", f"(int32[4] a0, int32[4] z) => (int32[4] y) {{ {chain}  y = Add(a{n}, z) }}",
-                     left + ["Add"], opset=18)
     expect_nodes(folder, "BitwiseNot of a constant", """(int32[2] x) => (int32[2] y) <int32[2] c = {5, -1}>
                  { n = BitwiseNot(c)  y = Add(x, n) }""", ["Add"], opset=18)
     expect_nodes(folder, "bounded twice", """(float[2,3] x) => (float[2,3] y) <float low = {-1}, float high = {2}>

@@ -404,8 +404,7 @@ bool import_convert(struct importer *im, struct conversion *c)
     bool is_converted = gives_all_outputs(c, row);
     bool may_fold = is_converted && !im->never_folds && !(is_kept && row->keeping == KEPT);
     bool is_folded = may_fold && is_fresh(c, mark) && can_be_folded(im, c) && fold_outputs(im, c, mark);
-    bool is_idle = is_converted && row->keeping == KEPT_UNLESS_CONSTANT && !is_exact && !is_fresh(c, mark);
-    if (is_kept && !is_folded && !is_idle) {
+    if (is_kept && !is_folded) {
         if (is_converted)
             note_types(im, c);
         is_converted = keep_for(c, is_exact ? "rounding, or what is not finite, is meant there" : row->reason);

@@ -6,7 +6,6 @@
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/operators/fold_into_weights.h"
 #include "onnx/convert/operators/merge_convs.h"
-#include "onnx/format/visit.h"
 
 #include <math.h>
 
@@ -58,25 +57,10 @@ bool convert_swish(struct conversion *c)
     return give(c, 0, binary(c, OP_EWMUL, input_of(c, 0), gate));
 }
 
-// Is the input made by a node of the same operator that was kept?
-static bool follows_its_like(const struct conversion *c)
-{
-    const struct node *n = graph_producer(&c->model->graph, input_of(c, 0));
-    if (n->op->id != OP_OPAQUE)
-        return false;
-    const struct onnx_node *before = node_at(c, c->model->opaques.items[n->attributes[0].ints[0]].node);
-    return onnx_node_is(before, c->node->op_type.text);
-}
-
-// All bits of x are others in -x - 1, and are x's again after that.
+// All bits of x are others in -x - 1.
 bool convert_bitwise_not(struct conversion *c)
 {
     tensor_id x = input_of(c, 0);
-    const struct graph *g = &c->model->graph;
-    if (follows_its_like(c)) {
-        keep_rewritten(c);
-        return give(c, 0, graph_inputs(g, g->tensors.items[x].producer)[0]);
-    }
     if (!dtype_is_integer(type_of(c, x)->dtype))
         return cannot(c, "its input has no integers");
     return give(c, 0, binary(c, OP_SUB, unary(c, OP_NEG, x), constant_like(c, x, 1)));

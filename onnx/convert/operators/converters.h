@@ -9,9 +9,9 @@
 // reaches: what they compute serves to type them, to fold them, and to run them ourselves (import_options.expands).
 enum keeping {
     CONVERTED,
-    KEPT_UNLESS_CONSTANT,   // nor what an earlier node gives
-    KEPT,                   // of constants, too: runtimes look for it behind quantized weights
-    KEPT_UNREAD,            // of constants, too: what it computes is long, and opaque/ types it
+    KEPT_UNLESS_CONSTANT,
+    KEPT,          // of constants, too: runtimes look for it behind quantized weights
+    KEPT_UNREAD,   // of constants, too: what it computes is long, and opaque/ types it
 };
 #define ALL_INPUTS UINT32_MAX   // one at least
 // The parameter of sums; OP_COUNT: nothing is done to the entries, or to the sum.
