@@ -42,8 +42,7 @@ struct importer {
     int probe;                            // whose sizes they have
     bool never_folds;                     // for the time being
     const bool *is_exact;                 // nodes that are kept for exact_places.h; NULL: none are
-    int depth;                            // of subgraphs and functions: what is within is thrown away
-    size_t n_nodes_apart;                 // imported so
+    int depth;                            // of subgraphs: what is within is thrown away
     VEC(const void *) known;              // by tensor: what an opaque node makes at this binding; NULL: not known
 };
 

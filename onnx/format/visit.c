@@ -113,12 +113,17 @@ bool onnx_node_has_standard_domain(const struct onnx_node *n)
     return *onnx_domain(&n->domain) == '\0';
 }
 
-bool onnx_node_is(const struct onnx_node *n, const char *names)
+bool onnx_words_have(const char *words, const char *name)
 {
-    for (size_t length; *names && onnx_node_has_standard_domain(n); names += length + strspn(names + length, " ")) {
-        length = strcspn(names, " ");
-        if (length == n->op_type.size && memcmp(names, n->op_type.text, length) == 0)
+    for (size_t length, wanted = strlen(name); *words; words += length + strspn(words + length, " ")) {
+        length = strcspn(words, " ");
+        if (length == wanted && memcmp(words, name, length) == 0)
             return true;
     }
     return false;
+}
+
+bool onnx_node_is(const struct onnx_node *n, const char *names)
+{
+    return onnx_node_has_standard_domain(n) && onnx_words_have(names, n->op_type.text);
 }

@@ -2,7 +2,7 @@
 // as operators got some of their types later than others.
 #include "onnx/convert/export/element_types.h"
 
-#include <string.h>
+#include "onnx/format/visit.h"
 
 #define NEVER INT64_MAX
 #define FIRST_OF_BF16 13
@@ -29,21 +29,12 @@ static const struct restriction {
 #include "onnx/convert/export/element_types.def"
 };
 
-static bool is_named(const char *names, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *at = strstr(names, name); at; at = strstr(at + 1, name))
-        if ((at == names || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
-            return true;
-    return false;
-}
-
 bool onnx_has_element_type(const char *op_type, enum dtype dtype, int64_t opset)
 {
     int64_t first = dtype == DTYPE_BF16 ? FIRST_OF_BF16 : 0;
     for (size_t i = 0; i < sizeof restrictions / sizeof restrictions[0]; i++)
         if (restrictions[i].dtypes & 1 << dtype && restrictions[i].first_opset > first &&
-            is_named(restrictions[i].names, op_type))
+            onnx_words_have(restrictions[i].names, op_type))
             first = restrictions[i].first_opset;
     return opset >= first;
 }

@@ -154,8 +154,7 @@ void import_infer_types(struct importer *im, struct conversion *c, struct type *
 {
     for (uint32_t i = 0; i < c->n_outputs; i++)
         ret_types[i] = (struct type){.rank = RANK_UNKNOWN};
-    bool is_of_nodes = has_subgraphs(c->node) || onnx_function_called_by(im->model->file->model, c->node);
-    if (!find_odd_flag(c) && (!is_of_nodes || !reads_what_varies(im, c)))
+    if (!find_odd_flag(c) && (!has_subgraphs(c->node) || !reads_what_varies(im, c)))
         infer_opaque_types(c, ret_types);
     for (uint32_t i = 0; i < c->n_outputs; i++) {
         if (c->known_types && type_is_known(&c->known_types[i]))

@@ -37,13 +37,6 @@ static void cast(struct conversion *c, struct type *types)
     set_like_first(c, types, 0, dtype_from_onnx(int_attribute(c, "to", 0)));
 }
 
-static void dropout(struct conversion *c, struct type *types)
-{
-    as_first(c, types);
-    if (known_input(c, 0) && c->n_outputs > 1)
-        set_type(c, types, 1, type_make(DTYPE_BOOL, types[0].rank, types[0].dim));
-}
-
 static void set_common_shape(struct conversion *c, struct type *types, uint32_t second)
 {
     const struct type *x = known_input(c, 0), *y = known_input(c, second);
@@ -95,38 +88,6 @@ static void gather(struct conversion *c, struct type *types)
     set_type(c, types, 0, z);
 }
 
-static void loss(struct conversion *c, struct type *types)
-{
-    const struct type *x = known_input(c, 0), *target = known_input(c, 1);
-    bool is_for_each = text_attribute_is(c, "reduction", "none", "mean");
-    if (x && target)
-        set_type(c, types, 0, type_make(x->dtype, is_for_each ? target->rank : 0, target->dim));
-    if (x)
-        set_type(c, types, 1, without_splits(x));
-}
-
-static void determinant(struct conversion *c, struct type *types)
-{
-    const struct type *x = known_input(c, 0);
-    if (x && x->rank >= 2)
-        set_type(c, types, 0, type_make(x->dtype, x->rank - 2, x->dim));
-}
-
-static void split_text(struct conversion *c, struct type *types)
-{
-    set_like_first(c, types, 1, DTYPE_I64);
-}
-
-static void is_there(struct conversion *c, struct type *types)
-{
-    set_type(c, types, 0, type_make(DTYPE_BOOL, 0, NULL));
-}
-
-static void length_of_sequence(struct conversion *c, struct type *types)
-{
-    set_type(c, types, 0, type_make(DTYPE_I64, 0, NULL));
-}
-
 // Queries that attend to values: (batch, heads, places, entries), or (batch, places, heads times entries).
 static void attention(struct conversion *c, struct type *types)
 {
@@ -152,55 +113,67 @@ static void normalized_sum(struct conversion *c, struct type *types)
         set_type(c, types, i, without_splits(x));
 }
 
+// --- images: windows that slide over them, regions of them, and places in them ---
+
+// A region of the image of its place in the batch for each row of the second input.
+static void roi_align(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0), *regions = known_input(c, 1);
+    int64_t height = int_attribute(c, "output_height", 1), width = int_attribute(c, "output_width", 1);
+    if (x && regions && x->rank == 4 && regions->rank == 2 && height > 0 && width > 0)
+        set_type(c, types, 0, type_make(x->dtype, 4, (int64_t[]){regions->dim[0], x->dim[1], height, width}));
+}
+
+// The offsets have a place for each entry that is made.
+static void deform_conv(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0), *k = known_input(c, 1), *offsets = known_input(c, 2);
+    if (!x || !k || !offsets || x->rank != 4 || k->rank != 4 || offsets->rank != 4)
+        return;
+    set_type(c, types, 0, type_make(x->dtype, 4, (int64_t[]){x->dim[0], k->dim[0], offsets->dim[2], offsets->dim[3]}));
+}
+
+static void global_pool(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0);
+    bool is_channels_last = int_attribute(c, "channels_last", 0) != 0;
+    if (!x || x->rank < 3)
+        return;
+    struct type z = without_splits(x);
+    for (int i = is_channels_last ? 1 : 2; i < x->rank - is_channels_last; i++)
+        z.dim[i] = 1;
+    set_type(c, types, 0, z);
+}
+
+static void grid_sample(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0), *grid = known_input(c, 1);
+    if (!x || !grid || x->rank != grid->rank || x->rank < 3)
+        return;
+    struct type z = without_splits(x);
+    for (int i = 2; i < x->rank; i++)
+        z.dim[i] = grid->dim[i - 1];
+    set_type(c, types, 0, z);
+}
+
 const struct typing typings_of_inputs[] = {
     {"Attention", attention},
-    {"Bernoulli", as_first_with_dtype},
-    {"BitShift", broadcast},
-    {"BitwiseAnd", broadcast},
-    {"BitwiseOr", broadcast},
-    {"BitwiseXor", broadcast},
+    {"BitShift BitwiseAnd BitwiseOr BitwiseXor Mod StringConcat", broadcast},
+    {"Bernoulli EyeLike RandomNormalLike RandomUniformLike", as_first_with_dtype},
     {"Cast", cast},
-    {"Clip", as_first},
-    {"CumProd", as_first},
-    {"Det", determinant},
-    {"Dropout", dropout},
-    {"EyeLike", as_first_with_dtype},
-    {"GRU", recurrent},
+    {"Clip CumProd Dropout Hardmax LpNormalization MeanVarianceNormalization ReverseSequence RotaryEmbedding Scatter "
+     "ScatterElements ScatterND Shrink SimplifiedLayerNormalization TensorScatter Trilu",
+     as_first},
+    {"DeformConv", deform_conv},
     {"Gather", gather},
-    {"Hardmax", as_first},
-    {"IsInf", as_first_of_bool},
-    {"LSTM", recurrent},
-    {"LpNormalization", as_first},
-    {"MeanVarianceNormalization", as_first},
-    {"Mod", broadcast},
-    {"NegativeLogLikelihoodLoss", loss},
-    {"OptionalHasElement", is_there},
-    {"RNN", recurrent},
-    {"RandomNormalLike", as_first_with_dtype},
-    {"RandomUniformLike", as_first_with_dtype},
-    {"RegexFullMatch", as_first_of_bool},
-    {"ReverseSequence", as_first},
-    {"RotaryEmbedding", as_first},
-    {"Scatter", as_first},
-    {"ScatterElements", as_first},
-    {"ScatterND", as_first},
-    {"SequenceLength", length_of_sequence},
-    {"Shrink", as_first},
-    {"SimplifiedLayerNormalization", as_first},
-    {"SoftmaxCrossEntropyLoss", loss},
-    {"StringConcat", broadcast},
-    {"StringSplit", split_text},
-    {"TensorScatter", as_first},
-    {"Trilu", as_first},
-    {"BiasGelu", as_first, MICROSOFT},
-    {"FastGelu", as_first, MICROSOFT},
-    {"QLinearAdd", broadcast_quantized, MICROSOFT},
-    {"QLinearLeakyRelu", as_first, MICROSOFT},
-    {"QLinearMul", broadcast_quantized, MICROSOFT},
-    {"QLinearSigmoid", as_first, MICROSOFT},
-    {"QLinearSoftmax", as_first, MICROSOFT},
-    {"QuickGelu", as_first, MICROSOFT},
-    {"SkipLayerNormalization", normalized_sum, MICROSOFT},
-    {"SkipSimplifiedLayerNormalization", normalized_sum, MICROSOFT},
+    {"GlobalLpPool", global_pool},
+    {"GridSample", grid_sample},
+    {"GRU LSTM RNN", recurrent},
+    {"IsInf RegexFullMatch", as_first_of_bool},
+    {"RoiAlign", roi_align},
+    {"BiasGelu FastGelu QLinearLeakyRelu QLinearSigmoid QLinearSoftmax QuickGelu", as_first, MICROSOFT},
+    {"QLinearAdd QLinearMul", broadcast_quantized, MICROSOFT},
+    {"QLinearGlobalAveragePool", global_pool, MICROSOFT},
+    {"SkipLayerNormalization SkipSimplifiedLayerNormalization", normalized_sum, MICROSOFT},
     {0},
 };

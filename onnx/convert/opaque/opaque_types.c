@@ -1,7 +1,6 @@
 // Which row types an opaque node, by its operator's name and domain; and what rows ask.
 #include "onnx/convert/opaque/opaque_types.h"
 
-#include "onnx/convert/opaque/subgraphs.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/read_node.h"
 #include "onnx/format/visit.h"
@@ -47,13 +46,12 @@ bool constant_size(struct conversion *c, uint32_t input, int64_t *ret_size)
 // A row may say that it cannot, which is no reason for anything.
 static void infer_by_rows(enum typing_domain domain, struct conversion *c, struct type *ret_types)
 {
-    static const struct typing *const tables[] = {typings_of_inputs, typings_of_signals, typings_of_sizes,
-                                                  typings_of_subgraphs, typings_of_windows};
+    static const struct typing *const tables[] = {typings_of_inputs, typings_of_sizes, typings_of_subgraphs};
     char reason[sizeof c->reason];
     memcpy(reason, c->reason, sizeof reason);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        for (const struct typing *row = tables[i]; row->name; row++)
-            if (row->domain == domain && strcmp(row->name, c->node->op_type.text) == 0)
+        for (const struct typing *row = tables[i]; row->names; row++)
+            if (row->domain == domain && onnx_words_have(row->names, c->node->op_type.text))
                 row->infer(c, ret_types);
     memcpy(c->reason, reason, sizeof reason);
 }
@@ -66,24 +64,13 @@ static bool is_called_as_a_function_of_entries(const struct onnx_node *node)
     return op && op->flags & OPERATOR_IS_ELEMENTWISE && operator_most_inputs(op) == 1;
 }
 
-// Operators of a runtime's own come before a model's functions of their names.
-static bool is_of_a_runtime(const struct onnx_string *domain)
-{
-    static const char *const beginnings[] = {"ai.onnx", "com.microsoft", "com.ms."};
-    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
-        if (domain->size && strncmp(domain->text, beginnings[i], strlen(beginnings[i])) == 0)
-            return true;
-    return false;
-}
-
+// A function of the model may have the name of a runtime's operator.
 void infer_opaque_types(struct conversion *c, struct type *ret_types)
 {
-    const struct onnx_function *called = onnx_function_called_by(c->model->file->model, c->node);
     if (onnx_node_has_standard_domain(c->node))
         infer_by_rows(STANDARD, c, ret_types);
-    else if (called && !is_of_a_runtime(&c->node->domain))
-        infer_type_of_call(c, called, ret_types);
-    else if (!called && onnx_string_is(&c->node->domain, "com.microsoft")) {
+    else if (onnx_string_is(&c->node->domain, "com.microsoft") &&
+             !onnx_function_called_by(c->model->file->model, c->node)) {
         infer_by_rows(MICROSOFT, c, ret_types);
         const struct type *x = is_called_as_a_function_of_entries(c->node) ? known_input(c, 0) : NULL;
         if (x)

@@ -1,4 +1,5 @@
-// Results whose sizes are constants or attributes: what is cut, padded, resized, gathered, or made of nothing.
+// Results whose sizes are constants or attributes: what is cut, padded, resized, gathered, transformed, or made of
+// nothing.
 #include "core/numbers/integers.h"
 #include "onnx/convert/opaque/opaque_types.h"
 #include "onnx/convert/opaque/typing.h"
@@ -65,32 +66,6 @@ static void resize(struct conversion *c, struct type *types)
         size_all(c, types, 3);
 }
 
-static void center_crop_pad(struct conversion *c, struct type *types)
-{
-    size_all(c, types, 1);
-}
-
-// Columns, (batch, channels times entries of a block, blocks), as an image.
-static void col_to_image(struct conversion *c, struct type *types)
-{
-    const struct type *x = known_input(c, 0);
-    const int64_t *image, *block;
-    uint32_t n, n_block;
-    int64_t of_block = 1;
-    if (!x || x->rank != 3 || !constant_sizes(c, 1, &image, &n) || !constant_sizes(c, 2, &block, &n_block) ||
-        n != n_block || n + 2 > MAX_RANK)
-        return;
-    for (uint32_t i = 0; i < n; i++)
-        if (__builtin_mul_overflow(of_block, block[i], &of_block))
-            return;
-    if (of_block == 0 || x->dim[1] % of_block)
-        return;
-    struct type z = type_make(x->dtype, 2, (int64_t[]){x->dim[0], x->dim[1] / of_block});
-    for (uint32_t i = 0; i < n; i++)
-        z.dim[z.rank++] = image[i];
-    set_type(c, types, 0, z);
-}
-
 static void pad(struct conversion *c, struct type *types)
 {
     const struct type *x = known_input(c, 0);
@@ -121,22 +96,6 @@ static void gather_nd(struct conversion *c, struct type *types)
     struct type z = type_make(x->dtype, indices->rank - 1, indices->dim);
     for (int64_t i = addressed; i < x->rank; i++)
         z.dim[z.rank++] = x->dim[i];
-    set_type(c, types, 0, z);
-}
-
-// A number for each n-gram, of each row.
-static void count_of_ngrams(struct conversion *c, struct type *types)
-{
-    const struct type *x = known_input(c, 0);
-    uint32_t count;
-    const int64_t *places = ints_attribute(c, "ngram_indexes", &count);
-    int64_t last = -1;
-    for (uint32_t i = 0; i < count; i++)
-        last = places[i] > last ? places[i] : last;
-    if (!x || (x->rank != 1 && x->rank != 2) || last < 0 || last >= MAX_ELEMENTS)
-        return;
-    struct type z = type_make(DTYPE_F32, x->rank, x->dim);
-    z.dim[x->rank - 1] = last + 1;
     set_type(c, types, 0, z);
 }
 
@@ -171,25 +130,55 @@ static void random_numbers(struct conversion *c, struct type *types)
         set_type(c, types, 0, type_make(dtype, (int)rank, shape));
 }
 
-static void multinomial(struct conversion *c, struct type *types)
+// A real one has a last axis of one entry, a complex one of two. One side of a transform stands for all of a real
+// signal's, which the inverse makes of it.
+static void fourier(struct conversion *c, struct type *types)
 {
     const struct type *x = known_input(c, 0);
-    enum dtype dtype = dtype_from_onnx(int_attribute(c, "dtype", dtype_to_onnx(DTYPE_I32)));
-    if (x && x->rank == 2)
-        set_type(c, types, 0, type_make(dtype, 2, (int64_t[]){x->dim[0], int_attribute(c, "sample_size", 1)}));
+    int64_t where = int_attribute(c, "axis", c->opset < 20 ? 1 : -2);
+    const int64_t *given;
+    uint32_t count;
+    int axis;
+    bool is_half = int_attribute(c, "onesided", 0) != 0, is_to_real = is_half && int_attribute(c, "inverse", 0);
+    if (!x)
+        return;
+    if (input_of(c, 2) != NO_TENSOR) {
+        if (!is_weight(c, input_of(c, 2)) || !constant_ints(c, input_of(c, 2), 1, &given, &count) || count != 1)
+            return;
+        where = given[0];
+    }
+    if (!normalize_axis(c, where, x->rank, &axis) || axis == x->rank - 1 || (is_to_real && x->dim[x->rank - 1] != 2))
+        return;
+    struct type z = without_splits(x);
+    if (is_to_real)
+        z.dim[axis] = 2 * (z.dim[axis] - 1);
+    if ((input_of(c, 1) != NO_TENSOR && !constant_size(c, 1, &z.dim[axis])) || z.dim[axis] < 1)
+        return;
+    z.dim[axis] = is_half && !is_to_real ? z.dim[axis] / 2 + 1 : z.dim[axis];
+    z.dim[x->rank - 1] = is_to_real ? 1 : 2;
+    set_type(c, types, 0, z);
+}
+
+// A transform of each frame of a signal, (batch, time, 1 or 2).
+static void fourier_of_frames(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0), *window = known_input(c, 2);
+    int64_t step, length = window && window->rank == 1 ? window->dim[0] : -1;
+    if (!x || x->rank != 3 || !constant_size(c, 1, &step) ||
+        (input_of(c, 3) != NO_TENSOR && !constant_size(c, 3, &length)) || step < 1 || length < 0 || length > x->dim[1])
+        return;
+    int64_t bins = int_attribute(c, "onesided", 1) ? length / 2 + 1 : length;
+    set_type(c, types, 0, type_make(x->dtype, 4, (int64_t[]){x->dim[0], (x->dim[1] - length) / step + 1, bins, 2}));
 }
 
 const struct typing typings_of_sizes[] = {
-    {"CenterCropPad", center_crop_pad},
-    {"Col2Im", col_to_image},
+    {"DFT", fourier},
     {"GatherND", gather_nd},
-    {"Multinomial", multinomial},
     {"Pad", pad},
-    {"RandomNormal", random_numbers},
-    {"RandomUniform", random_numbers},
+    {"RandomNormal RandomUniform", random_numbers},
     {"Range", range},
     {"Resize", resize},
-    {"TfIdfVectorizer", count_of_ngrams},
+    {"STFT", fourier_of_frames},
     {"TopK", top_k},
     {"Upsample", upsample},
     {0},
