@@ -79,15 +79,7 @@ static bool add_weight(struct common_graph *c, struct imported_model *m, size_t 
 
 // --- opaque nodes ----------------------------------------------------------------------------------------------------
 
-static bool is_random_itself(const struct onnx_node *n)
-{
-    static const char *const names[] = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
-                                        "Multinomial",  "Bernoulli",        "Dropout"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (onnx_string_is(&n->op_type, names[i]))
-            return true;
-    return false;
-}
+#define RANDOM_OPERATORS "RandomNormal RandomNormalLike RandomUniform RandomUniformLike Multinomial Bernoulli Dropout"
 
 struct random_search {
     const struct onnx_model *model;
@@ -98,7 +90,7 @@ static bool look_for_random(void *context, void *message)
 {
     struct random_search *search = context;
     const struct onnx_node *n = message;
-    search->is_found = search->is_found || is_random_itself(n);
+    search->is_found = search->is_found || onnx_words_have(RANDOM_OPERATORS, n->op_type.text);
     for (size_t i = 0; i < search->model->functions.count; i++) {
         const struct onnx_function *f = search->model->functions.items[i];
         search->calls_function = search->calls_function || onnx_string_is(&n->op_type, f->name.text);

@@ -5,6 +5,7 @@
 #include "core/memory/key_set.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
+#include "onnx/convert/import_names.h"
 #include "onnx/format/model_write.h"
 #include "onnx/format/tensor.h"
 #include "onnx/format/visit.h"
@@ -152,26 +153,10 @@ static void free_scope(struct scope *s)
 
 // --- what is needed --------------------------------------------------------------------------------------------------
 
-static void add_name(struct key_set *names, const struct onnx_string *name)
+static void add_name(void *names, const struct onnx_string *name)
 {
     if (name->size)
         key_set_add(names, NULL, name->text, name->size);
-}
-
-static bool need_inputs(void *context, void *message)
-{
-    const struct onnx_node *n = message;
-    for (size_t i = 0; i < n->inputs.count; i++)
-        add_name(context, &n->inputs.items[i]);
-    return true;
-}
-
-static bool need_outputs(void *context, void *message)
-{
-    const struct onnx_graph *g = message;
-    for (size_t i = 0; i < g->outputs.count; i++)
-        add_name(context, &((const struct onnx_value_info *)g->outputs.items[i])->name);
-    return true;
 }
 
 static bool makes_needed(const struct key_set *needed, const struct onnx_node *n)
@@ -189,10 +174,8 @@ static bool *find_needed(struct telling *t, const struct onnx_list *nodes, struc
     bool *is_needed = arena_array(t->arena, bool, nodes->count + 1);
     for (size_t i = nodes->count; i-- > 0;) {
         is_needed[i] = makes_needed(needed, nodes->items[i]);
-        if (!is_needed[i])
-            continue;
-        onnx_message_visit(&onnx_node_descriptor, nodes->items[i], &onnx_node_descriptor, need_inputs, needed);
-        onnx_message_visit(&onnx_node_descriptor, nodes->items[i], &onnx_graph_descriptor, need_outputs, needed);
+        if (is_needed[i])
+            names_read(&onnx_node_descriptor, nodes->items[i], add_name, needed);
     }
     return is_needed;
 }
@@ -259,7 +242,7 @@ static void tell_graph(struct telling *t, const struct scope *outer, const struc
     for (size_t i = 0; i < g->inputs.count; i++)
         enter_new(t, &s, &((const struct onnx_value_info *)g->inputs.items[i])->name);
     enter_initializers(&s, g);
-    need_outputs(&needed, (void *)(uintptr_t)g);
+    names_read_outputs(g, add_name, &needed);
     tell_nodes(t, &s, &g->nodes, &needed);
     for (size_t i = 0; i < g->outputs.count; i++)
         tell_value(t, &s, &((const struct onnx_value_info *)g->outputs.items[i])->name);

@@ -132,11 +132,6 @@ static inline bool operator_works_entry_by_entry(const struct operator* op)
     return operator_has(op, TRAIT_ENTRY_BY_ENTRY);
 }
 
-static inline bool operator_scales(const struct operator* op)   // entry by entry, by tensors of rank 0
-{
-    return operator_works_entry_by_entry(op) && !(op->flags & OPERATOR_IS_ELEMENTWISE);
-}
-
 static inline bool operator_convolves(const struct operator* op)   // by windows whose sizes and weights a tensor has
 {
     return operator_has(op, TRAIT_CONTRACTS) && operator_has_windows(op) && !operator_has_role(op, ROLE_KERNEL);

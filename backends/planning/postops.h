@@ -6,8 +6,7 @@
 enum postop_kind {
     POSTOP_LINEAR,   // alpha * x + beta
     POSTOP_RELU,
-    POSTOP_LEAKY_RELU,   // alpha * x below 0
-    POSTOP_CLIP,         // between alpha and beta
+    POSTOP_CLIP,   // between alpha and beta
     POSTOP_SIGMOID,
     POSTOP_TANH,
     POSTOP_GELU_ERF,

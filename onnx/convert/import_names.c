@@ -37,7 +37,7 @@ struct named_value *name_enter(struct importer *im, const struct onnx_string *na
 // ---- the names in a message ----
 
 struct name_reader {
-    void (*read)(void *context, const struct onnx_string *name);
+    read_name_fn *read;
     void *context;
 };
 
@@ -53,15 +53,19 @@ static bool read_inputs(void *context, void *message)
 static bool read_outputs(void *context, void *message)
 {
     const struct name_reader *reader = context;
-    const struct onnx_graph *g = message;
-    for (size_t i = 0; i < g->outputs.count; i++)
-        reader->read(reader->context, &((const struct onnx_value_info *)g->outputs.items[i])->name);
+    names_read_outputs(message, reader->read, reader->context);
     return true;
 }
 
-// The names that nodes inside of a message read, and then those that graphs inside of it give.
-static void read_names(const struct onnx_descriptor *d, void *message, struct name_reader reader)
+void names_read_outputs(const struct onnx_graph *g, read_name_fn *read, void *context)
 {
+    for (size_t i = 0; i < g->outputs.count; i++)
+        read(context, &((const struct onnx_value_info *)g->outputs.items[i])->name);
+}
+
+void names_read(const struct onnx_descriptor *d, void *message, read_name_fn *read, void *context)
+{
+    struct name_reader reader = {read, context};
     onnx_message_visit(d, message, &onnx_node_descriptor, read_inputs, &reader);
     onnx_message_visit(d, message, &onnx_graph_descriptor, read_outputs, &reader);
 }
@@ -89,13 +93,12 @@ const bool *names_find_live(struct importer *im)
 {
     size_t n = im->source->nodes.count;
     bool *is_live = arena_array(&im->scratch, bool, n + 1);
-    struct name_reader reader = {need_name, im};
-    read_outputs(&reader, (void *)(uintptr_t)im->source);
+    names_read_outputs(im->source, need_name, im);
     while (n-- > 0) {
         struct onnx_node *node = im->source->nodes.items[n];
         is_live[n] = has_needed_output(im, node);
         if (is_live[n])
-            read_names(&onnx_node_descriptor, node, reader);
+            names_read(&onnx_node_descriptor, node, need_name, im);
     }
     return is_live;
 }
@@ -136,8 +139,7 @@ static void note_tensor(void *importer, const struct onnx_string *name)
 // Nodes are visited from behind: who reads what a node makes is known before the node.
 static void find_tensors(struct importer *im, const bool *is_live)
 {
-    struct name_reader reader = {note_tensor, im};
-    read_outputs(&reader, (void *)(uintptr_t)im->source);
+    names_read_outputs(im->source, note_tensor, im);
     for (size_t k = im->source->nodes.count; k-- > 0;) {
         struct onnx_node *n = im->source->nodes.items[k];
         if (!is_live[k])
@@ -146,7 +148,7 @@ static void find_tensors(struct importer *im, const bool *is_live)
             if (!reads_sizes(im, n, i))
                 note_tensor(im, &n->inputs.items[i]);
         for (size_t i = 0; i < n->attributes.count; i++)
-            read_names(&onnx_attribute_descriptor, n->attributes.items[i], reader);
+            names_read(&onnx_attribute_descriptor, n->attributes.items[i], note_tensor, im);
     }
 }
 
@@ -158,13 +160,12 @@ static bool reads_shape_alone(const struct importer *im, const struct onnx_node 
 
 void names_count_uses(struct importer *im, const bool *is_live)
 {
-    struct name_reader reader = {count_use, im};
-    read_outputs(&reader, (void *)(uintptr_t)im->source);
+    names_read_outputs(im->source, count_use, im);
     find_tensors(im, is_live);
     for (size_t i = 0; i < im->source->nodes.count; i++) {
         struct onnx_node *n = im->source->nodes.items[i];
         if (is_live[i])
-            read_names(&onnx_node_descriptor, n, reader);
+            names_read(&onnx_node_descriptor, n, count_use, im);
         if (is_live[i] && reads_shape_alone(im, n))
             name_enter(im, &n->inputs.items[0])->uses_of_sizes++;
     }
@@ -208,7 +209,7 @@ const char **names_captured_by(struct importer *im, const struct onnx_node *n, u
 {
     struct capture c = {.importer = im};
     for (size_t i = 0; i < n->attributes.count; i++)
-        read_names(&onnx_attribute_descriptor, n->attributes.items[i], (struct name_reader){capture_name, &c});
+        names_read(&onnx_attribute_descriptor, n->attributes.items[i], capture_name, &c);
     *ret_count = (uint32_t)c.names.count;
     const char **names = arena_array(&im->model->arena, const char *, c.names.count + 1);
     if (c.names.count)

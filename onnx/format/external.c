@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *name_of(const struct onnx_tensor *t)
-{
-    return t->name.text && t->name.size ? t->name.text : "(without a name)";
-}
-
 static const struct onnx_string *find_value(const struct onnx_tensor *t, const char *key)
 {
     for (size_t i = 0; i < t->external_data.count; i++) {
@@ -68,11 +63,11 @@ static bool resolve(struct onnx_file *file, const struct onnx_tensor *t, const c
     char *real_folder = realpath(folder, NULL), *real_path = realpath(joined, NULL);
     bool is_fine = true;
     if (!real_folder || !real_path)
-        is_fine = error_set(error, file->path, 0, 0, "tensor %s: external data \"%s\": %s", name_of(t), location,
-                            strerror(errno));
+        is_fine = error_set(error, file->path, 0, 0, "tensor %s: external data \"%s\": %s", onnx_tensor_label(t),
+                            location, strerror(errno));
     else if (!is_inside(real_folder, real_path))
         is_fine = error_set(error, file->path, 0, 0, "tensor %s: external data \"%s\" lies outside the model's folder",
-                            name_of(t), location);
+                            onnx_tensor_label(t), location);
     else
         *ret_path = arena_string(&file->arena, real_path);
     free(real_folder);
@@ -92,7 +87,7 @@ static bool map_location(struct onnx_file *file, const struct onnx_tensor *t, co
         }
     if (leaves_folder(location))
         return error_set(error, file->path, 0, 0, "tensor %s: external data \"%s\" lies outside the model's folder",
-                         name_of(t), location);
+                         onnx_tensor_label(t), location);
     if (!resolve(file, t, location, &path, error) || !file_map_open(&external.map, path, error))
         return false;
     external.path = path;
@@ -114,8 +109,8 @@ static bool read_number(const struct onnx_file *file, const struct onnx_tensor *
     for (size_t i = 0; i < s->size; i++) {
         unsigned digit = (unsigned)(unsigned char)s->text[i] - '0';
         if (digit > 9 || __builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, digit, &value))
-            return error_set(error, file->path, 0, 0, "tensor %s: external data: \"%s\" is no valid %s", name_of(t),
-                             s->text, key);
+            return error_set(error, file->path, 0, 0, "tensor %s: external data: \"%s\" is no valid %s",
+                             onnx_tensor_label(t), s->text, key);
     }
     *ret_value = value;
     return true;
@@ -128,16 +123,18 @@ bool onnx_external_map(struct onnx_file *file, struct onnx_tensor *t, struct err
     uint64_t offset, length;
     size_t wanted = 0;
     if (!location || location->size == 0 || strlen(location->text) != location->size)
-        return error_set(error, file->path, 0, 0, "tensor %s: external data without a valid location", name_of(t));
+        return error_set(error, file->path, 0, 0, "tensor %s: external data without a valid location",
+                         onnx_tensor_label(t));
     if (!onnx_tensor_size(t, &wanted))
-        return error_set(error, file->path, 0, 0, "tensor %s: its dimensions are negative or too large", name_of(t));
+        return error_set(error, file->path, 0, 0, "tensor %s: its dimensions are negative or too large",
+                         onnx_tensor_label(t));
     if (!read_number(file, t, "offset", 0, &offset, error) || !read_number(file, t, "length", wanted, &length, error) ||
         !map_location(file, t, location->text, &map, error))
         return false;
     if (offset > map->size || length > map->size - offset)
-        return error_set(error, file->path, 0, 0,
-                         "tensor %s: external data \"%s\" has %zu bytes, too few for %llu at offset %llu", name_of(t),
-                         location->text, map->size, (unsigned long long)length, (unsigned long long)offset);
+        return error_set(
+            error, file->path, 0, 0, "tensor %s: external data \"%s\" has %zu bytes, too few for %llu at offset %llu",
+            onnx_tensor_label(t), location->text, map->size, (unsigned long long)length, (unsigned long long)offset);
     static const uint8_t nothing[1];
     t->external = (struct onnx_bytes){length ? map->bytes + offset : nothing, (size_t)length};
     return true;

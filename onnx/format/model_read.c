@@ -118,6 +118,16 @@ static bool count_records(struct reader *r, const struct onnx_descriptor *d, str
     return true;
 }
 
+// The items of lists, which are the first member of each.
+static const size_t item_sizes[ONNX_FIELD_RECORDS + 1] = {
+    [ONNX_FIELD_INTS] = sizeof(int64_t),
+    [ONNX_FIELD_FLOATS] = sizeof(float),
+    [ONNX_FIELD_STRINGS] = sizeof(struct onnx_string),
+    [ONNX_FIELD_BLOBS] = sizeof(struct onnx_bytes),
+    [ONNX_FIELD_MESSAGES] = sizeof(void *),
+    [ONNX_FIELD_RECORDS] = sizeof(struct onnx_bytes),
+};
+
 static void allocate_lists(struct reader *r, const struct onnx_descriptor *d, const struct tally *tally, char *message)
 {
     struct onnx_message *m = (struct onnx_message *)message;
@@ -126,19 +136,10 @@ static void allocate_lists(struct reader *r, const struct onnx_descriptor *d, co
     for (size_t i = 0; i < d->field_count; i++) {
         const struct onnx_field *f = &d->fields[i];
         size_t n = tally->count[f->number];
-        void *member = message + f->offset;
-        if (n == 0)
+        if (n == 0 || item_sizes[f->kind] == 0)
             continue;
-        if (f->kind == ONNX_FIELD_INTS)
-            ((struct onnx_ints *)member)->items = arena_array(r->arena, int64_t, n);
-        else if (f->kind == ONNX_FIELD_FLOATS)
-            ((struct onnx_floats *)member)->items = arena_array(r->arena, float, n);
-        else if (f->kind == ONNX_FIELD_STRINGS)
-            ((struct onnx_strings *)member)->items = arena_array(r->arena, struct onnx_string, n);
-        else if (f->kind == ONNX_FIELD_BLOBS || f->kind == ONNX_FIELD_RECORDS)
-            ((struct onnx_blobs *)member)->items = arena_array(r->arena, struct onnx_bytes, n);
-        else if (f->kind == ONNX_FIELD_MESSAGES)
-            ((struct onnx_list *)member)->items = arena_array(r->arena, void *, n);
+        void *items = arena_alloc_zero(r->arena, mem_product(item_sizes[f->kind], n), _Alignof(max_align_t));
+        memcpy(message + f->offset, &items, sizeof items);
     }
 }
 

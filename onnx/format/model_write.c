@@ -255,3 +255,9 @@ struct onnx_bytes onnx_message_encode(struct arena *a, const struct onnx_descrip
     onnx_message_put(d, message, &(struct wire_sink){put_into_memory, &at});
     return (struct onnx_bytes){bytes, size};
 }
+
+bool onnx_messages_are_equal(struct arena *scratch, const struct onnx_descriptor *d, const void *a, const void *b)
+{
+    struct onnx_bytes x = onnx_message_encode(scratch, d, a), y = onnx_message_encode(scratch, d, b);
+    return x.size == y.size && memcmp(x.at, y.at, x.size) == 0;
+}

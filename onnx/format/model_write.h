@@ -7,6 +7,7 @@ struct wire_sink;
 
 // Encoded into arena memory: equal messages (up to the order of fields) have equal bytes.
 struct onnx_bytes onnx_message_encode(struct arena *a, const struct onnx_descriptor *d, const void *message);
+bool onnx_messages_are_equal(struct arena *scratch, const struct onnx_descriptor *d, const void *a, const void *b);
 // Gives its encoded size, and puts it there; `sink` NULL: nowhere. Nothing of it is deferred.
 size_t onnx_message_put(const struct onnx_descriptor *d, const void *message, const struct wire_sink *sink);
 size_t onnx_writer_measure(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message);

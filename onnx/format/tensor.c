@@ -217,17 +217,20 @@ static const char *decode_record(const struct type_row *row, const struct wire_r
 
 // ---- checks ----
 
+const char *onnx_tensor_label(const struct onnx_tensor *t)
+{
+    return t->name.text && t->name.size ? t->name.text : "(without a name)";
+}
+
 static bool tensor_error(const struct onnx_tensor *t, const char *file, struct error *error, const char *reason)
 {
-    const char *name = t->name.text && t->name.size ? t->name.text : "(without a name)";
-    return error_set(error, file, 0, 0, "tensor %s: %s", name, reason);
+    return error_set(error, file, 0, 0, "tensor %s: %s", onnx_tensor_label(t), reason);
 }
 
 static bool size_error(const struct onnx_tensor *t, const char *file, struct error *error, size_t has, size_t wants)
 {
-    const char *name = t->name.text && t->name.size ? t->name.text : "(without a name)";
-    return error_set(error, file, 0, 0, "tensor %s: its data has %zu bytes, its dimensions of %s make %zu", name, has,
-                     onnx_type_name(t->data_type), wants);
+    return error_set(error, file, 0, 0, "tensor %s: its data has %zu bytes, its dimensions of %s make %zu",
+                     onnx_tensor_label(t), has, onnx_type_name(t->data_type), wants);
 }
 
 static bool check_typed(const struct onnx_tensor *t, const struct type_row *row, const char *file, size_t elements,

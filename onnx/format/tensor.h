@@ -29,6 +29,7 @@ unsigned onnx_type_bits(int64_t data_type);      // per element; 0 for strings a
 // product does not fit.
 bool onnx_tensor_count(const struct onnx_tensor *t, size_t *ret_count);
 bool onnx_tensor_size(const struct onnx_tensor *t, size_t *ret_bytes);
+const char *onnx_tensor_label(const struct onnx_tensor *t);   // its name, for people
 bool onnx_tensor_is_external(const struct onnx_tensor *t);
 
 // Dimensions, element type and the size of the payload agree. Tensors of types unknown to us pass.

@@ -91,7 +91,6 @@ void onednn_version(int *ret_major, int *ret_minor, int *ret_patch)
 static const dnnl_alg_kind_t algorithms[] = {
     [POSTOP_LINEAR] = dnnl_eltwise_linear,
     [POSTOP_RELU] = dnnl_eltwise_relu,
-    [POSTOP_LEAKY_RELU] = dnnl_eltwise_relu,
     [POSTOP_CLIP] = dnnl_eltwise_clip,
     [POSTOP_SIGMOID] = dnnl_eltwise_logistic,
     [POSTOP_TANH] = dnnl_eltwise_tanh,
@@ -113,7 +112,7 @@ static const dnnl_alg_kind_t algorithms[] = {
 // The values that the library wants as alpha and beta of a curve.
 static void curve_parameters(const struct postop *op, float *ret_alpha, float *ret_beta)
 {
-    bool has_parameters = op->kind == POSTOP_LINEAR || op->kind == POSTOP_CLIP || op->kind == POSTOP_LEAKY_RELU;
+    bool has_parameters = op->kind == POSTOP_LINEAR || op->kind == POSTOP_CLIP;
     *ret_alpha = has_parameters ? op->alpha : 0;
     *ret_beta = has_parameters ? op->beta : 0;
     if (op->kind == POSTOP_SILU)

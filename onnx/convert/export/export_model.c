@@ -57,27 +57,16 @@ static void sort_nodes(struct exporter *x, struct onnx_graph *g)
         g->nodes.items[i] = sorted[i].node;
 }
 
-static bool is_defined(const struct exporter *x, const struct onnx_string *name)
+// What is said of values that are still there, of messages with the name of one at this offset.
+static struct onnx_list said_of_defined(struct exporter *x, const struct onnx_list *all, size_t offset)
 {
-    return name->text && name_set_has(&x->taken, name->text);
-}
-
-static void keep_defined_values(struct exporter *x, struct onnx_graph *g)
-{
-    struct onnx_list all = g->value_infos;
-    g->value_infos = (struct onnx_list){0};
-    for (size_t i = 0; i < all.count; i++)
-        if (is_defined(x, &((const struct onnx_value_info *)all.items[i])->name))
-            add_message(x, &g->value_infos, all.items[i]);
-}
-
-static void keep_defined_annotations(struct exporter *x, struct onnx_graph *g)
-{
-    struct onnx_list all = g->annotations;
-    g->annotations = (struct onnx_list){0};
-    for (size_t i = 0; i < all.count; i++)
-        if (is_defined(x, &((const struct onnx_annotation *)all.items[i])->tensor_name))
-            add_message(x, &g->annotations, all.items[i]);
+    struct onnx_list said = {0};
+    for (size_t i = 0; i < all->count; i++) {
+        const struct onnx_string *name = (const struct onnx_string *)((const char *)all->items[i] + offset);
+        if (name->text && name_set_has(&x->taken, name->text))
+            add_message(x, &said, all->items[i]);
+    }
+    return said;
 }
 
 struct onnx_value_info *describe_tensor(struct arena *arena, struct onnx_string name, int64_t data_type, size_t rank,
@@ -216,8 +205,8 @@ struct onnx_model *assemble_model(struct exporter *x)
     name_made_nodes(x);
     sort_nodes(x, g);
     write_inputs(x, g);
-    keep_defined_values(x, g);
+    g->value_infos = said_of_defined(x, &g->value_infos, offsetof(struct onnx_value_info, name));
     declare_captured(x, g);
-    keep_defined_annotations(x, g);
+    g->annotations = said_of_defined(x, &g->annotations, offsetof(struct onnx_annotation, tensor_name));
     return model;
 }

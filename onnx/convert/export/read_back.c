@@ -31,12 +31,6 @@ static bool is_wrong(const struct reading *r, const char *what, const char *name
 
 // --- the interface ---------------------------------------------------------------------------------------------------
 
-static bool is_same_message(struct arena *arena, const struct onnx_descriptor *d, const void *a, const void *b)
-{
-    struct onnx_bytes x = onnx_message_encode(arena, d, a), y = onnx_message_encode(arena, d, b);
-    return x.size == y.size && memcmp(x.at, y.at, x.size) == 0;
-}
-
 static const struct onnx_tensor_type *tensor_type_of(const struct onnx_value_info *info)
 {
     return info->type ? info->type->tensor : NULL;
@@ -71,7 +65,7 @@ static bool is_input_kept(struct reading *r, const struct onnx_value_info *old, 
                           tensor_id tensor)
 {
     return onnx_string_is(&old->name, new->name.text) &&
-           (is_same_message(&r->im.scratch, &onnx_value_info_descriptor, old, new) ||
+           (onnx_messages_are_equal(&r->im.scratch, &onnx_value_info_descriptor, old, new) ||
             is_shape_kept(r, old, new, graph_type(&r->original->graph, tensor)));
 }
 
@@ -103,7 +97,7 @@ static bool are_outputs_kept(struct reading *r)
     const struct onnx_list *old = &r->original->file->model->graph->outputs, *new = &r->written->model->graph->outputs;
     for (size_t i = 0; i < old->count; i++)
         if (i >= new->count ||
-            !is_same_message(&r->im.scratch, &onnx_value_info_descriptor, old->items[i], new->items[i]))
+            !onnx_messages_are_equal(&r->im.scratch, &onnx_value_info_descriptor, old->items[i], new->items[i]))
             return is_wrong(r, "output", ((const struct onnx_value_info *)old->items[i])->name.text);
     return new->count == old->count || is_wrong(r, "the number of outputs of", new->count ? "the graph" : "a graph");
 }

@@ -47,11 +47,7 @@ static bool read_the_same(const struct conversion *c, uint32_t earlier)
 static bool has_attribute_equal_to(struct arena *scratch, const struct onnx_node *n, const struct onnx_attribute *a)
 {
     const struct onnx_attribute *b = onnx_node_find(n, a->name.text);
-    if (!b)
-        return false;
-    struct onnx_bytes x = onnx_message_encode(scratch, &onnx_attribute_descriptor, a);
-    struct onnx_bytes y = onnx_message_encode(scratch, &onnx_attribute_descriptor, b);
-    return x.size == y.size && (x.size == 0 || memcmp(x.at, y.at, x.size) == 0);
+    return b && onnx_messages_are_equal(scratch, &onnx_attribute_descriptor, a, b);
 }
 
 static bool do_the_same(struct arena *scratch, const struct onnx_node *a, const struct onnx_node *b)

@@ -1,7 +1,7 @@
 // Einsum: sums of products by named axes. Operands are taken from left to right, two at a time. Axes that only one of
 // two has, and that nothing later asks for, are summed first; where both have axes to be summed the product is one of
 // matrices, with the axes that are kept of both as its batch, otherwise one entry by entry.
-#include "onnx/convert/operators/converters.h"
+#include "onnx/convert/operators/convert_reduce.h"
 
 #include <string.h>
 
@@ -219,19 +219,14 @@ static void drop_spread_axes(struct einsum *e, struct term *t)
 static void sum_all_but(struct einsum *e, struct term *t, uint64_t kept)
 {
     struct labels all = t->axes;
-    int64_t axes[MAX_RANK];
-    uint32_t n = 0;
+    struct axes axes = {0};
     t->axes.n = 0;
     append(&t->axes, &all, kept);
     for (int i = 0; i < all.n; i++)
         if (!contains(kept, all.at[i]))
-            axes[n++] = i;
-    if (n == 0 || t->x == NO_TENSOR)
-        return;
-    struct application a = application_of(e->c, OP_REDUCESUM);
-    set_ints(e->c, &a, "axes", n, axes);
-    set_int(e->c, &a, "keepdims", 0);
-    t->x = apply1(e->c, &a, t->x);
+            axes.axis[axes.count++] = i;
+    if (axes.count > 0)
+        t->x = reduce_by(e->c, OP_REDUCESUM, t->x, &axes, false);
 }
 
 // A term with all axes of `wanted`, of which it has some.

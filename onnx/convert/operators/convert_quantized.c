@@ -8,7 +8,7 @@
 #include "onnx/convert/operators/convert_elementwise.h"
 #include "onnx/convert/operators/convert_matmul.h"
 #include "onnx/convert/operators/convert_parts.h"
-#include "onnx/convert/operators/converters.h"
+#include "onnx/convert/operators/convert_reduce.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -139,26 +139,19 @@ bool convert_dequantize_linear(struct conversion *c)
     return give(c, 0, cast_to(c, binary(c, OP_EWMUL, z, spread(c, scale, axis, z)), to));
 }
 
-static tensor_id extreme_of(struct conversion *c, enum operator_id op, tensor_id x)
-{
-    struct application a = application_of(c, op);
-    set_ints(c, &a, "axes", 1, (int64_t[]){0});
-    set_int(c, &a, "keepdims", 0);
-    return apply1(c, &a, x);
-}
-
 // The scale makes 255 of the span of all values and 0; of zeros alone runtimes make 1.
 bool convert_dynamic_quantize_linear(struct conversion *c)
 {
     tensor_id x = input_of(c, 0), zero = scalar_constant(c, DTYPE_F32, 0), steps = scalar_constant(c, DTYPE_F32, 255);
     int64_t n = type_elements(type_of(c, x));
+    const struct axes all = {.count = 1};
     if (type_of(c, x)->dtype != DTYPE_F32 || n == 0)
         return cannot(c, "it has no values of type f32");
     if (!is_finite_constant(c, x, false))
         return false;
     tensor_id flat = reshape_to(c, x, 1, &n);
-    tensor_id high = binary(c, OP_MAX, extreme_of(c, OP_REDUCEMAX, flat), zero);
-    tensor_id low = binary(c, OP_MIN, extreme_of(c, OP_REDUCEMIN, flat), zero);
+    tensor_id high = binary(c, OP_MAX, reduce_by(c, OP_REDUCEMAX, flat, &all, false), zero);
+    tensor_id low = binary(c, OP_MIN, reduce_by(c, OP_REDUCEMIN, flat, &all, false), zero);
     struct application where = application_of(c, OP_WHERE);
     tensor_id scale = apply(c, &where, 3,
                             (tensor_id[]){binary(c, OP_EQUAL, high, low), scalar_constant(c, DTYPE_F32, 1),

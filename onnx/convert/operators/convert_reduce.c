@@ -83,24 +83,13 @@ bool convert_reduce_log_sum_exp(struct conversion *c)
         return false;
     tensor_id x = input_of(c, 0);
     struct type type = *type_of(c, x);
-    if (axes.is_nothing || type_elements(&type) == 0)
+    if (axes.is_nothing)
         return cannot(c, "there is nothing to reduce");
     tensor_id maximum = reduce_by(c, OP_REDUCEMAX, x, &axes, true);
     tensor_id spread = broadcast_to(c, maximum, type.rank, type.dim);
-    tensor_id sum = reduce_by(c, OP_REDUCESUM, unary(c, OP_EXP, binary(c, OP_SUB, x, spread)), &axes, true);
-    tensor_id z = binary(c, OP_EWADD, unary(c, OP_LOG, sum), maximum);
-    if (z == NO_TENSOR || keeps)
-        return give(c, 0, z);
-    int64_t dim[MAX_RANK];
-    int rank = 0;
-    for (int i = 0; i < type.rank; i++) {
-        bool is_reduced = false;
-        for (uint32_t k = 0; k < axes.count; k++)
-            is_reduced |= axes.axis[k] == i;
-        if (!is_reduced)
-            dim[rank++] = type.dim[i];
-    }
-    return give(c, 0, reshape_to(c, z, rank, dim));
+    tensor_id sum = reduce_by(c, OP_REDUCESUM, unary(c, OP_EXP, binary(c, OP_SUB, x, spread)), &axes, keeps);
+    struct type reduced = *type_of(c, sum);
+    return give(c, 0, binary(c, OP_EWADD, unary(c, OP_LOG, sum), reshape_to(c, maximum, reduced.rank, reduced.dim)));
 }
 
 bool convert_arg_reduce(struct conversion *c)
