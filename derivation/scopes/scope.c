@@ -215,16 +215,23 @@ static bool drop_idle_sums(const struct pool *p, struct scope *s)
     return is_exact;
 }
 
-// Does the guard say no more than that an index of a read is inside of its axis, outside of which the read is 0?
+// Does the guard say no more than that an index is inside of an axis of this size? A quotient is where what it divides
+// is inside of as many times that size.
+static bool is_said_by_index(struct pool *p, expr index, int64_t size, expr guard)
+{
+    const struct expr_node n = p->d.nodes.items[index];
+    expr to_end = pool_index_add(p, pool_index_mul(p, index, -1), pool_integer(p, size - 1));
+    return guard == index || guard == to_end ||
+           (n.kind == EXPR_INDEX_DIV && is_said_by_index(p, n.a, index_saturated_product(size, n.value), guard));
+}
+
+// The same for all axes of a read, which is 0 outside.
 static bool is_said_by_read(struct pool *p, expr read, expr guard)
 {
     struct type type = *definition_tensor(&p->d, read_tensor_of(p, read));
-    for (int axis = 0; axis < type.rank; axis++) {
-        expr index = read_indices(p, read)[axis], to_end = pool_index_mul(p, index, -1);
-        to_end = pool_index_add(p, to_end, pool_integer(p, type.dim[axis] - 1));
-        if (guard == index || guard == to_end)
+    for (int axis = 0; axis < type.rank; axis++)
+        if (is_said_by_index(p, read_indices(p, read)[axis], type.dim[axis], guard))
             return true;
-    }
     return false;
 }
 

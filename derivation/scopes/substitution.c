@@ -9,6 +9,12 @@ void substitution_add(struct substitution *s, uint32_t variable, expr by)
     s->items[s->n++] = (struct replacement){variable, by};
 }
 
+void substitution_add_part(struct substitution *s, expr part, expr by)
+{
+    assert(s->n_parts < MOST_PARTS);
+    s->parts[s->n_parts++] = (struct replaced_part){part, by};
+}
+
 bool scope_is_copy(const struct pool *p, int tensor)
 {
     if (tensor < p->d.n_inputs)
@@ -84,6 +90,9 @@ static expr substitute_select(struct pool *p, const struct substitution *s, cons
 expr substitution_apply(struct pool *p, const struct substitution *s, expr e)
 {
     const struct expr_node n = p->d.nodes.items[e];   // nodes may move
+    for (int i = 0; i < s->n_parts; i++)
+        if (s->parts[i].part == e)
+            return s->parts[i].by;
     switch ((enum expr_kind)n.kind) {
     case EXPR_INTEGER:
     case EXPR_REAL:

@@ -12,6 +12,7 @@
 #include "derivation/rules/split_sum.h"
 #include "derivation/rules/substitute_sums.h"
 #include "derivation/rules/tighten.h"
+#include "derivation/rules/unwrap.h"
 #include "expressions/affine.h"
 
 enum { MOST_QUOTIENTS = 16, SMALLEST_TILE = 2, LARGEST_TILE = 3, MOST_SPLIT_SUMS = 6 };
@@ -20,8 +21,9 @@ enum { TILES_OF_BAND = 4, SMALLEST_TILE_OF_BAND = 8 };
 
 const char *derivation_rule_name(enum derivation_rule rule)
 {
-    static const char *const names[RULE_COUNT] = {"split sum", "substitute axes", "substitute sums", "relax sum",
-                                                  "solve sum", "tighten",         "merge scopes",    "factorize"};
+    static const char *const names[RULE_COUNT] = {"split sum", "substitute axes", "substitute sums",
+                                                  "relax sum", "solve sum",       "unwrap",
+                                                  "tighten",   "merge scopes",    "factorize"};
     return names[rule];
 }
 
@@ -272,6 +274,20 @@ static void suggest_solved(struct suggesting *g)
         add(g, RULE_SOLVE_SUM, scope_make(g->p, &made));
 }
 
+// Remainders that reads have, or quotients of them.
+static void suggest_unwrapped(struct suggesting *g)
+{
+    struct scope made = g->s;
+    for (int i = 0; i < g->s.n_reads; i++)
+        for (int axis = 0; axis < g->p->d.nodes.items[g->s.reads[i]].count; axis++) {
+            expr index = read_indices(g->p, g->s.reads[i])[axis];
+            const struct expr_node *n = &g->p->d.nodes.items[index];
+            rule_unwrap(g->p, &made, n->kind == EXPR_INDEX_DIV ? n->a : index);
+        }
+    if (made.n_guards > g->s.n_guards)
+        add(g, RULE_UNWRAP, scope_make(g->p, &made));
+}
+
 // sum = tile * which + within
 static bool part_sum(struct pool *p, struct scope *s, uint32_t sum, int64_t tile, uint32_t *ret_which)
 {
@@ -410,6 +426,7 @@ void suggest(struct pool *p, int tensor, bool factorizes, struct suggestions *su
         suggest_tiles(&g, tile);
     }
     suggest_solved(&g);
+    suggest_unwrapped(&g);
     suggest_tighter(&g);
     suggest_merged(&g);
     if (factorizes)

@@ -8,6 +8,7 @@ enum derivation_rule {
     RULE_SUBSTITUTE_SUMS,
     RULE_RELAX_SUM,
     RULE_SOLVE_SUM,
+    RULE_UNWRAP,
     RULE_TIGHTEN,
     RULE_MERGE_SCOPES,
     RULE_FACTORIZE,

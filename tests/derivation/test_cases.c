@@ -52,6 +52,11 @@ static const struct found_case {
     {"dilated product of a matrix and a band as products of tiles without dilation",
      "x0 f32[2,48,5]\nx1 f32[2,48,5]\nz[i,j,k] f32[2,48,33] = sum(m < 5) (x0[i,j,m] * x1[i,j + k * 2 - 32,m or 0])\n",
      3, "matmul (f32 12 8 5) (f32 12 5 40)", 3},
+    {"product of a dilated band, which zeros and reshaping made rows of, as products of tiles without dilation",
+     "x0 f32[2,16,7]\nx1 f32[2,40,5]\nz[i,j,k] f32[2,16,5] = sum(m < 40) (if 27 - ((j * 40 + m) mod 41) >= 0 then "
+     "(if 0 - (((j * 40 + m) mod 41) mod 4) >= 0 then "
+     "(x0[i,(j * 40 + m) / 41,((j * 40 + m) mod 41) / 4 or 0] * x1[i,m,k]) else 0.0) else 0.0)\n",
+     3, "matmul (f32 8 4 10) (f32 8 10 5)", 3},
     {"Winograd's F(4x4, 3x3)",
      "x0 f32[1,5,8,8]\nx1 f32[6,5,3,3]\nz[i,j,k,l] f32[1,6,8,8] = sum(m < 5) sum(n < 3) sum(p < 3) "
      "(x0[i,m,k + n - 1,l + p - 1 or 0] * x1[j,m,n,p])\n",

@@ -9,6 +9,7 @@
 #include "derivation/rules/solve_sum.h"
 #include "derivation/rules/substitute_sums.h"
 #include "derivation/rules/tighten.h"
+#include "derivation/rules/unwrap.h"
 #include "tests/derivation/problem.h"
 
 static const char *const texts[] = {
@@ -147,6 +148,34 @@ static void try_solving(struct problem *p, struct random *random, struct counts 
     count_equal(p, original, rule_solve_sum(pool, &s, sum, 0) ? scope_make(pool, &s) : NO_SCOPE, counts);
 }
 
+// A remainder of two iterators, whose factors are near its divisor: an index bounds it, a guard leaves multiples, and
+// the read has the quotient, too.
+static void try_unwrapping(struct problem *p, struct random *random, struct counts *counts)
+{
+    struct pool *pool = &p->dv.all.pool;
+    struct scope s;
+    expr index[MAX_RANK];
+    assert_true(scope_take(pool, p->program, &s));
+    int64_t divisor = 3 + (int64_t)random_below(random, 12);
+    int64_t factor = divisor * (int64_t)random_below(random, 2) - 2 + (int64_t)random_below(random, 4);
+    expr sum = pool_variable(pool, s.sums[random_below(random, (uint64_t)s.n_sums)]);
+    expr axis = scope_axis(pool, &s, (int)random_below(random, (uint64_t)s.type.rank));
+    expr e = pool_index_add(pool, pool_index_mul(pool, random_below(random, 4) ? axis : sum, factor), sum);
+    e = pool_index_add(pool, e, pool_integer(pool, (int64_t)random_below(random, 3) - 1));
+    expr *read = &s.reads[random_below(random, (uint64_t)s.n_reads)], remainder = pool_index_mod(pool, e, divisor);
+    int of = read_tensor_of(pool, *read), rank = definition_tensor(&pool->d, of)->rank;
+    for (int i = 0; i < rank; i++)
+        index[i] = read_indices(pool, *read)[i];
+    index[0] = pool_index_div(pool, e, divisor);
+    index[rank - 1] = random_below(random, 2) ? pool_index_div(pool, remainder, 1 + (int64_t)random_below(random, 2))
+                                              : pool_index_add(pool, index[0], remainder);
+    *read = pool_read(pool, of, index, OUTSIDE_ZERO);
+    s.n_guards = (int)random_below(random, 2);
+    s.guards[0] = pool_index_mul(pool, pool_index_mod(pool, remainder, 2 + (int64_t)random_below(random, 3)), -1);
+    int original = scope_make(pool, &s);
+    count_equal(p, original, rule_unwrap(pool, &s, remainder) ? scope_make(pool, &s) : NO_SCOPE, counts);
+}
+
 static void try_tightening(struct problem *p, struct random *random, struct counts *counts)
 {
     struct pool *pool = &p->dv.all.pool;
@@ -244,8 +273,9 @@ typedef void try_step(struct problem *p, struct random *random, struct counts *c
 
 static void false_steps_are_refused(void **state)
 {
-    static try_step *const steps[] = {try_axes, try_sums, try_relaxing, try_solving, try_tightening, try_operand};
-    static const char *const names[] = {"axes", "sums", "relaxing", "solving", "tightening", "operands"};
+    static try_step *const steps[] = {try_axes,       try_sums,       try_relaxing, try_solving,
+                                      try_unwrapping, try_tightening, try_operand};
+    static const char *const names[] = {"axes", "sums", "relaxing", "solving", "unwrapping", "tightening", "operands"};
     struct random random = random_seed(44);
     int refused = 0;
     for (size_t k = 0; k < COUNT_OF(steps); k++) {

@@ -40,6 +40,14 @@ BAND = """(float[4,16,8] q, float[4,8,40] k) => (float[4,16,13] y)
   axis = Constant<value_ints = [2]>() step = Constant<value_ints = [2]>()
   all = MatMul(q, k) flat = Reshape(all, wide) longer = Pad(flat, ends) rows = Reshape(longer, shifted)
   y = Slice(rows, from, to, axis, step) }"""
+# The other way round, behind its softmax: what is not in the band is zeros.
+ROWS = """(float[4,16,13] p, float[4,40,8] v) => (float[4,16,8] y)
+{ apart = Constant<value_ints = [4, 16, 13, 1]>() zero = Constant<value_ints = [0, 0, 0, 0, 0, 0, 0, 1]>()
+  spread = Constant<value_ints = [4, 16, 26]>() ends = Constant<value_ints = [0, 0, 0, 0, 0, 15]>()
+  flat = Constant<value_ints = [4, 656]>() from = Constant<value_ints = [0]>() to = Constant<value_ints = [640]>()
+  axis = Constant<value_ints = [1]>() wide = Constant<value_ints = [4, 16, 40]>()
+  alone = Reshape(p, apart) zeros = Pad(alone, zero) columns = Reshape(zeros, spread) longer = Pad(columns, ends)
+  all = Reshape(longer, flat) shifted = Slice(all, from, to, axis) rows = Reshape(shifted, wide) y = MatMul(rows, v) }"""
 
 
 class Derived(unittest.TestCase):
@@ -86,14 +94,28 @@ class Derived(unittest.TestCase):
             self.assertIsNone(self.parts_derived(name, "taso", "--no-derive"), name)
             self.assertIsNone(self.parts_derived(name, "onnx"), name)
 
-    def test_cuts_a_dilated_band_from_undilated_products(self):
-        small_model(self.folder / "band.onnx", BAND)
+    def derived_for(self, text):
+        small_model(self.folder / "band.onnx", text)
         done = self.program(OPT, self.folder / "band.onnx", "-o", self.folder / "band.taso", "-v", "--derive", "--threads", "1",
                             "--time", "0.1", "--no-measure", "--no-check")
         self.assertEqual(done.returncode, 0, done.stderr)
-        rules = re.findall(r"\(source \(slice .*\n.*\(matmul \(expression :shape (8 8 8) .*\(expression :shape (8 8 20) ",
-                           done.stdout + done.stderr)
-        self.assertTrue(rules, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def test_cuts_a_dilated_band_from_undilated_products(self):
+        self.assertRegex(self.derived_for(BAND),
+                         r"\(source \(slice .*\n.*\(matmul \(expression :shape 8 8 8 .*\(expression :shape 8 8 20 ")
+
+    def test_multiplies_a_dilated_band_without_its_zeros(self):
+        self.assertRegex(self.derived_for(ROWS),
+                         r"\(source \(matmul \(reshape .*\n.*\(matmul \(expression :shape 8 8 20 .*\(expression :shape 8 20 8 ")
+
+    def test_finds_windows_with_the_layouts_that_they_gain_by(self):
+        """Row by row products of these sizes cost less, and no rule leads from them to windows."""
+        small_model(self.folder / "phases.onnx", """(float[1,64,16,16] x) => (float[1,32,32,32] y)
+            { t = ConvTranspose<strides = [2, 2], pads = [1, 1, 1, 1]>(x, k) y = Relu(t) }""", k=(64, 32, 4, 4))
+        ways = [self.optimize("phases", "--quiet", "--derive", "--device", "fake", "--layout", way) for way in ("standard", "joint")]
+        self.assertEqual(*(way["rules_applied"] for way in ways))
+        self.assertAlmostEqual(*(way["estimated_seconds_after"] for way in ways))
 
     def test_computes_what_the_model_does(self):
         for name in MODELS:
