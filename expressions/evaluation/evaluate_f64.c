@@ -39,6 +39,11 @@ static inline double apply(int domain, enum scalar_function fn, double a, double
     return f64_apply(fn, a, b, c);
 }
 
+static inline double add_product(double sum, double a, double b)
+{
+    return sum + a * b;
+}
+
 #include "expressions/evaluation/evaluate.inc"
 
 void evaluate_f64(const struct definition *d, const double *const *inputs, double *const *outputs,

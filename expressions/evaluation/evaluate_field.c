@@ -6,9 +6,11 @@
 
 #define SCALAR uint64_t
 #define DOMAIN uint64_t
-#define LAZY_SUM field_wide
-#define LAZY_PRODUCTS FIELD_LAZY_PRODUCTS
-#define reduce_lazily field_reduce_wide
+
+static inline uint64_t add_product(uint64_t sum, uint64_t a, uint64_t b)
+{
+    return field_reduce_wide((field_wide)a * b + sum);
+}
 
 #include "expressions/evaluation/evaluate.inc"
 

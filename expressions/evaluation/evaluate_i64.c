@@ -2,7 +2,7 @@
 #include "expressions/evaluation/evaluate.h"
 
 #include "expressions/definition.h"
-#include <math.h>
+#include "expressions/f64_functions.h"
 
 #define SCALAR int64_t
 #define DOMAIN int
@@ -32,20 +32,6 @@ static inline int64_t to_int(int64_t value)
     return value;
 }
 
-static int64_t apply_through_double(enum scalar_function fn, double a, double b, double c)
-{
-    switch (fn) {
-#define FUNCTION(enumerator, name, arity, c_expression)                                                                \
-    case FN_##enumerator:                                                                                              \
-        return from_real(c_expression);
-#include "expressions/functions.def"
-#undef FUNCTION
-    case FN_COUNT:
-        break;
-    }
-    return 0;
-}
-
 static int64_t integer_power(int64_t base, int64_t exponent)
 {
     uint64_t result = 1, b = (uint64_t)base;
@@ -66,8 +52,13 @@ static inline int64_t apply(int domain, enum scalar_function fn, int64_t a, int6
 #include "expressions/integer_functions.def"
 #undef INTEGER_FUNCTION
     default:
-        return apply_through_double(fn, (double)a, (double)b, (double)c);
+        return from_real(f64_apply(fn, (double)a, (double)b, (double)c));
     }
+}
+
+static inline int64_t add_product(int64_t sum, int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)sum + (uint64_t)a * (uint64_t)b);
 }
 
 #include "expressions/evaluation/evaluate.inc"

@@ -13,3 +13,5 @@ struct tape;
 
 // NULL: too large, or dependent on data. The tape lives in `arena` and needs `d` no more.
 const struct tape *tape_make(const struct definition *d, uint64_t key, struct arena *arena);
+// The arrays as in evaluate_field. Threads may share a tape.
+void tape_run(const struct tape *tape, const uint64_t *const *inputs, uint64_t *const *outputs, struct arena *scratch);

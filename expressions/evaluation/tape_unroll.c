@@ -1,8 +1,8 @@
-// Unrolls definitions into scalar computations, hash-consed, with constants computed on the way.
+// Unrolls definitions into scalar computations, with constants computed on the way.
 #include "expressions/evaluation/tape_unroll.h"
 
 #include "core/memory/arena.h"
-#include "core/memory/hash.h"
+#include "expressions/field_functions.h"
 #include <string.h>
 
 enum { MAX_TAPE_VALUES = 1 << 14, MAX_TAPE_OPERANDS = 1 << 18 };
@@ -21,46 +21,29 @@ static uint32_t add_constant(struct unrolling *u, uint64_t constant)
     for (size_t i = 0; i < u->constants.count; i++)
         if (u->values.items[u->constants.items[i]].constant == constant)
             return u->constants.items[i];
-    uint32_t added = add_value(u, &(struct value){.is_constant = true, .constant = constant});
-    vec_push(&u->constants, added);
+    uint32_t added = add_value(u, &(struct value){.action = ACTION_CONSTANT, .constant = constant});
+    if (!u->is_too_large)
+        vec_push(&u->constants, added);
     return added;
 }
 
-static bool is_constant(const struct unrolling *u, uint32_t value, uint64_t constant)
+static bool is_constant(const struct unrolling *u, uint32_t value)
 {
-    return u->values.items[value].is_constant && u->values.items[value].constant == constant;
+    return u->values.items[value].action == ACTION_CONSTANT;
 }
 
-static bool is_equal_computation(const void *owner, uint32_t id, const void *key)
+static bool is_number(const struct unrolling *u, uint32_t value, uint64_t number)
 {
-    const struct unrolling *u = owner;
-    const struct value *known = &u->values.items[id], *asked = key;
-    return known->action == asked->action && known->fn == asked->fn && known->count == asked->count &&
-           memcmp(&u->operands.items[known->first], &u->operands.items[asked->first],
-                  asked->count * sizeof *u->operands.items) == 0;
+    return is_constant(u, value) && u->values.items[value].constant == number;
 }
 
 static uint32_t add_computed(struct unrolling *u, enum action action, enum scalar_function fn, const uint32_t *operands,
                              uint32_t n)
 {
-    struct value value = {
-        .action = (uint8_t)action, .fn = (uint8_t)fn, .first = (uint32_t)u->operands.count, .count = n};
-    uint64_t hash = hash_bytes(operands, n * sizeof *operands, (uint64_t)action << 8 | fn);
-    for (uint32_t i = 0; i < n && !u->is_too_large; i++) {
-        uint16_t level = u->values.items[operands[i]].level;
-        value.level = level >= value.level ? level + 1 : value.level;
+    uint32_t first = (uint32_t)u->operands.count;
+    for (uint32_t i = 0; i < n && !u->is_too_large; i++)
         vec_push(&u->operands, operands[i]);
-    }
-    uint32_t found = u->is_too_large ? 0 : table_find(&u->computed, hash, is_equal_computation, u, &value);
-    if (u->is_too_large || found != TABLE_NONE) {
-        u->operands.count = value.first;
-        return found;
-    }
-    value.level = value.level ? value.level : 1;
-    uint32_t added = add_value(u, &value);
-    if (!u->is_too_large)
-        table_insert(&u->computed, hash, added);
-    return added;
+    return add_value(u, &(struct value){(uint8_t)action, (uint8_t)fn, first, n, 0});
 }
 
 static uint32_t unroll(struct unrolling *u, expr e);
@@ -90,17 +73,22 @@ static uint32_t unroll_read(struct unrolling *u, const struct expr_node *n)
     return value_at(u, n->value, offset);
 }
 
+static bool are_constant(const struct unrolling *u, const uint32_t *values, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!is_constant(u, values[i]))
+            return false;
+    return true;
+}
+
 static uint32_t apply_to_values(struct unrolling *u, enum scalar_function fn, const uint32_t *x)
 {
     const struct value *v = u->values.items;
     int arity = function_arity(fn);
-    bool are_constant = true;
-    for (int i = 0; i < arity; i++)
-        are_constant = are_constant && v[x[i]].is_constant;
-    if (are_constant)
+    if (are_constant(u, x, (uint32_t)arity))
         return add_constant(
             u, apply(u->key, fn, v[x[0]].constant, arity > 1 ? v[x[1]].constant : 0, arity > 2 ? v[x[2]].constant : 0));
-    if (fn == FN_DIV && v[x[1]].is_constant) {
+    if (fn == FN_DIV && is_constant(u, x[1])) {
         uint32_t inverse = add_constant(u, field_inverse(v[x[1]].constant));
         return add_computed(u, ACTION_APPLY, FN_MUL, (uint32_t[]){x[0], inverse}, 2);
     }
@@ -124,7 +112,7 @@ static void push_term(struct unrolling *u, enum scalar_function fn, uint32_t a, 
         u->is_too_large = true;
         return;
     }
-    if (fn == FN_ADD && (is_constant(u, a, 0) || is_constant(u, b, 0)))
+    if (fn == FN_ADD && (is_number(u, a, 0) || is_number(u, b, 0)))
         return;
     vec_push(&u->stack, a);
     if (fn == FN_ADD)
@@ -158,18 +146,10 @@ static uint32_t add_sum(struct unrolling *u, uint32_t *factors, uint32_t n)
 {
     bool is_plain = true;
     for (uint32_t i = 1; i < n; i += 2)
-        is_plain = is_plain && is_constant(u, factors[i], 1);
+        is_plain = is_plain && is_number(u, factors[i], 1);
     for (uint32_t i = 0; is_plain && i < n / 2; i++)
         factors[i] = factors[2 * i];
     return add_computed(u, is_plain ? ACTION_SUM : ACTION_PRODUCT_SUM, FN_ADD, factors, is_plain ? n / 2 : n);
-}
-
-static bool are_constant(const struct unrolling *u, const uint32_t *values, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (!u->values.items[values[i]].is_constant)
-            return false;
-    return true;
 }
 
 // The sum of products of constants: how many entries a window has inside, say.
@@ -249,12 +229,12 @@ static void add_inputs(struct unrolling *u)
         u->is_too_large = elements + (int64_t)u->values.count > MAX_TAPE_VALUES;
         u->first_of_input[i] = (uint32_t)u->values.count;
         for (int64_t k = 0; k < elements && !u->is_too_large; k++)
-            vec_push(&u->values, (struct value){0});
+            vec_push(&u->values, (struct value){.action = ACTION_INPUT});
     }
+    u->n_inputs = (uint32_t)u->values.count;
 }
 
-void unroll_definition(struct unrolling *u, const struct definition *d, uint64_t key, struct arena *scratch,
-                       struct unrolled_output *ret_outputs)
+void unroll_definition(struct unrolling *u, const struct definition *d, uint64_t key, struct arena *scratch)
 {
     *u = (struct unrolling){.d = d, .scratch = scratch, .key = key};
     add_inputs(u);
@@ -262,9 +242,6 @@ void unroll_definition(struct unrolling *u, const struct definition *d, uint64_t
     u->stages = arena_array(u->scratch, uint32_t *, d->n_stages);
     for (int i = 0; i < d->n_stages; i++)
         unroll_stage(u, i);
-    for (int i = 0; i < d->n_outputs; i++)
-        ret_outputs[i] =
-            (struct unrolled_output){(size_t)type_elements(definition_output(d, i)), u->stages[d->outputs[i]]};
 }
 
 void unrolling_free(struct unrolling *u)
@@ -273,5 +250,4 @@ void unrolling_free(struct unrolling *u)
     vec_free(&u->operands);
     vec_free(&u->stack);
     vec_free(&u->constants);
-    table_free(&u->computed);
 }

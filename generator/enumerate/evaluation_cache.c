@@ -6,15 +6,14 @@
 #include "core/numbers/random.h"
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/evaluation/tape.h"
-#include "expressions/evaluation/tape_run.h"
 #include "expressions/field.h"
 #include "expressions/type_identity.h"
 #include "generator/enumerate/same_definition.h"
 #include <assert.h>
 #include <string.h>
 
-// A tape is made for a call that is evaluated so often: making one takes as long as some ten evaluations by a plan.
-enum { MAX_CALL_ELEMENTS = 1 << 20, USES_BEFORE_TAPE = 8, CACHE_LINE = 64 };
+// A tape is made for a call that is evaluated so often: making one takes as long as some evaluations by a plan.
+enum { MAX_CALL_ELEMENTS = 1 << 20, USES_BEFORE_TAPE = 4, CACHE_LINE = 64 };
 #define NO_APPLICATION UINT32_MAX
 
 // How to evaluate the calls of one meaning: those that differ in split trees mostly share one.

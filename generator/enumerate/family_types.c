@@ -4,7 +4,6 @@
 #include "core/numbers/random.h"
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/evaluation/tape.h"
-#include "expressions/evaluation/tape_run.h"
 #include "expressions/field.h"
 #include "expressions/type_identity.h"
 #include "generator/enumerate/same_definition.h"

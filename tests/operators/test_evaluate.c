@@ -4,7 +4,6 @@
 #include "expressions/definition_print.h"
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/evaluation/tape.h"
-#include "expressions/evaluation/tape_run.h"
 #include "expressions/f64_functions.h"
 #include "expressions/field.h"
 #include "operators/operator.h"
