@@ -78,6 +78,13 @@ static inline int cpu_library_threads(const struct cpu_backend *b)
 {
     return b->is_guest ? 1 : b->threads;
 }
+// Threads of steps that are prepared from now on.
+static inline void cpu_set_threads(struct cpu_backend *b, int threads)
+{
+    b->threads = threads;
+    if (b->is_guest)
+        onednn_use_parts(b->onednn, threads);
+}
 static inline char *address_of_view(char *const *memory, const struct view *v)
 {
     return memory[v->memory] + (size_t)v->offset * dtype_size(v->dtype);

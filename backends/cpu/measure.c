@@ -234,10 +234,10 @@ static bool measure_share(const struct subject *subject, struct step_cost *ret_c
     struct subject alone = *subject;
     int threads = b->threads;
     cpu_sweep_bytes(b);   // are there for all threads
-    b->threads = 1;
+    cpu_set_threads(b, 1);
     alone.best *= threads;
     bool is_done = measure(&alone, ret_cost);
-    b->threads = threads;
+    cpu_set_threads(b, threads);
     ret_cost->seconds /= threads;
     ret_cost->is_doubtful = true;
     return is_done;
@@ -297,7 +297,8 @@ static bool measure_beside_others(const struct subject *subject, struct step_cos
         return measure_share(subject, ret_cost);
     if (!measure(subject, ret_cost))
         return false;
-    return !(ret_cost->is_doubtful || cpu_is_busy(b)) || measure_share_too(subject, ret_cost);
+    bool is_doubted = ret_cost->is_doubtful && !b->base.measuring.is_hasty;   // in haste a disturbed run has to do
+    return !(is_doubted || cpu_is_busy(b)) || measure_share_too(subject, ret_cost);
 }
 
 // Errors of choices that gain nothing are not looked for, as they will not be taken; nor those that are known.

@@ -1,6 +1,7 @@
 // Primitives that are cut into parts for several threads give what whole ones give, and are cut where that pays: images,
 // channels in blocks, rows where channels stand last, rows and columns of products.
 #include "backends/cpu/onednn/onednn.h"
+#include "backends/cpu/onednn/parts.h"
 #include "backends/cpu/parallel.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
@@ -9,11 +10,11 @@
 #include <string.h>
 
 enum { PARTS = 3 };
-enum kind { CONVOLUTION, POOLING, NORMALIZATION, PRODUCT, PRODUCTS };
+enum { NORMALIZATION = LRN, PRODUCT = MATMUL, PRODUCTS = LRN + 1 };   // kinds of primitives, and batches of products
 enum arrangement { ROWS, LAST, BLOCKS };
 
 struct sample {
-    enum kind kind;
+    int kind;
     enum arrangement arrangement;
     int64_t n, from, size, to, kernel, stride, pad, dilation, groups;   // of products: batch, k, m, n
     int n_parts;
@@ -29,7 +30,8 @@ static const struct sample samples[] = {
     {POOLING, BLOCKS, 1, 96, 14, 96, 3, 2, 1, 1, 1, 3},      {POOLING, LAST, 1, 20, 15, 20, 3, 2, 1, 1, 1, 3},
     {POOLING, ROWS, 1, 96, 14, 96, 2, 2, 0, 1, 1, 3},        {NORMALIZATION, BLOCKS, 1, 32, 9, 32, 0, 0, 0, 0, 1, 1},
     {NORMALIZATION, LAST, 3, 32, 9, 32, 0, 0, 0, 0, 1, 3},   {PRODUCT, ROWS, 1, 64, 50, 70, 0, 0, 0, 0, 0, 3},
-    {PRODUCT, ROWS, 1, 256, 1, 1000, 0, 0, 0, 0, 0, 3},      {PRODUCTS, ROWS, 6, 40, 30, 50, 0, 0, 0, 0, 0, 3},
+    {PRODUCT, ROWS, 1, 64, 50, 400, 0, 0, 0, 0, 0, 3},       {PRODUCT, ROWS, 1, 256, 1, 1000, 0, 0, 0, 0, 0, 3},
+    {PRODUCT, ROWS, 1, 64, 50, 576, 0, 0, 0, 0, 0, 3},       {PRODUCTS, ROWS, 6, 40, 30, 50, 0, 0, 0, 0, 0, 3},
     {PRODUCTS, ROWS, 1, 40, 60, 50, 0, 0, 0, 0, 0, 3},
 };
 
@@ -161,4 +163,24 @@ static void parts_give_what_the_whole_gives(void **state)
     }
 }
 
-RUN_TESTS(TEST(parts_give_what_the_whole_gives))
+static int weights_axis_of(int64_t rows, int64_t depth, int64_t columns)
+{
+    struct onednn_tensor source = dense(2, (const int64_t[]){rows, depth}, ROWS),
+                         weights = dense(2, (const int64_t[]){depth, columns}, ROWS),
+                         target = dense(2, (const int64_t[]){rows, columns}, ROWS);
+    struct onednn_request r = {.kind = MATMUL, .source = &source, .weights = &weights, .target = &target};
+    struct onednn_part part;
+    onednn_make_part(&r, 1, onednn_count_parts(&r, PARTS), &part);
+    return part.weights_axis;
+}
+
+// Two threads that each read all weights of a BERT took half as long again.
+static void parts_share_out_the_larger_operand(void **state)
+{
+    assert_int_equal(weights_axis_of(128, 768, 3072), 1);
+    assert_int_equal(weights_axis_of(3136, 64, 256), -1);
+    assert_int_equal(weights_axis_of(64, 64, 100), -1);   // too few columns
+    assert_int_equal(weights_axis_of(1, 768, 768), 1);    // too few rows
+}
+
+RUN_TESTS(TEST(parts_give_what_the_whole_gives), TEST(parts_share_out_the_larger_operand))

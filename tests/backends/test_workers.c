@@ -67,7 +67,7 @@ struct session {
     bool is_done;
 };
 
-static void open_session(struct session *s, bool is_guest)
+static void open_session(struct session *s, bool is_guest, int threads)
 {
     struct error error = {0};
     struct random random = random_seed(7);
@@ -76,12 +76,14 @@ static void open_session(struct session *s, bool is_guest)
     arena_init(&s->arena);
     s->backend = cpu_backend_open(&options, &error);
     assert_non_null(s->backend);
+    int all = cpu_backend_use_threads(s->backend, threads);
     parse_graph(&s->graph, &s->arena, graph_text);
     fill_leaves(&s->graph, operators[OP_INPUT], &s->input, &s->arena, &random);
     fill_leaves(&s->graph, operators[OP_WEIGHT], s->weights, &s->arena, &random);
     struct given_weights given = {COUNT_OF(s->weights), s->weights, NULL};
     s->model = backend_prepare_from(s->backend, &s->graph, NULL, NULL, &given, &error);
     assert_non_null(s->model);
+    cpu_backend_use_threads(s->backend, all);
     model_allocate_outputs(s->model, &s->output, &s->arena);
 }
 
@@ -110,10 +112,10 @@ static void sessions_run_at_once_on_their_callers_threads(void **state)
     struct session sessions[SESSIONS] = {0}, alone = {0};
     pthread_t threads[SESSIONS];
     struct error error = {0};
-    open_session(&alone, true);
+    open_session(&alone, true, WORKERS);
     assert_true(model_run(alone.model, &alone.input, &alone.output, &error));
     for (int i = 0; i < SESSIONS; i++)
-        open_session(&sessions[i], true);
+        open_session(&sessions[i], true, WORKERS);
     for (int i = 0; i < SESSIONS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, run_session, &sessions[i]), 0);
     for (int i = 0; i < SESSIONS; i++)
@@ -129,14 +131,25 @@ static void sessions_run_at_once_on_their_callers_threads(void **state)
     close_session(&alone);
 }
 
-// Without a compiler the library's threads do most of the work, and no others shall stand beside them.
-static void who_is_no_guest_runs_on_threads_of_his_own(void **state)
+static void expect_no_workers(bool is_guest, int threads)
 {
     struct session s = {0};
-    open_session(&s, false);
+    open_session(&s, is_guest, threads);
     run_session(&s);
     assert_true(s.is_done && s.meeting.n_calls == 0);
     close_session(&s);
+}
+
+// Without a compiler the library's threads do most of the work, and no others shall stand beside them.
+static void who_is_no_guest_runs_on_threads_of_his_own(void **state)
+{
+    expect_no_workers(false, WORKERS);
+}
+
+// The library's steps are not cut into parts, either: what one thread takes would seem to be a part of it.
+static void one_thread_of_a_guest_asks_nobody(void **state)
+{
+    expect_no_workers(true, 1);
 }
 
 static void expect_standard_way(void *context, const struct plan *plan, const struct step *step,
@@ -232,5 +245,5 @@ static void steps_have_one_way_when_it_is_late(void **state)
 }
 
 RUN_TESTS(TEST(sessions_run_at_once_on_their_callers_threads), TEST(who_is_no_guest_runs_on_threads_of_his_own),
-          TEST(what_is_measured_in_haste_is_doubtful), TEST(what_is_late_takes_as_long_as_what_is_like_it),
-          TEST(steps_have_one_way_when_it_is_late))
+          TEST(one_thread_of_a_guest_asks_nobody), TEST(what_is_measured_in_haste_is_doubtful),
+          TEST(what_is_late_takes_as_long_as_what_is_like_it), TEST(steps_have_one_way_when_it_is_late))

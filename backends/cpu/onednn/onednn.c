@@ -42,6 +42,11 @@ struct onednn *onednn_open(int parts, onednn_for_parts *for_parts)
     return NULL;
 }
 
+void onednn_use_parts(struct onednn *o, int parts)
+{
+    o->parts = parts;
+}
+
 void onednn_close(struct onednn *o)
 {
     if (!o)
@@ -287,10 +292,13 @@ static void free_parts(struct onednn_primitive *p)
     p->parts = NULL;
 }
 
-static void make_parts(struct onednn_primitive *whole, const struct onednn_request *r, int n)
+static void make_parts(struct onednn_primitive *whole, const struct onednn_request *r)
 {
     size_t scratch = 0;
+    int n = onednn_count_parts(r, whole->library->parts);
     bool is_done = true;
+    if (n == 1)
+        return;
     whole->n_parts = n;
     whole->parts = mem_alloc_zero((size_t)n * sizeof *whole->parts);
     for (int i = 0; is_done && i < n; i++)
@@ -299,12 +307,16 @@ static void make_parts(struct onednn_primitive *whole, const struct onednn_reque
         free_parts(whole);
 }
 
+// Fewer columns may be arranged otherwise than all.
 static struct onednn_primitive *make_primitive(struct onednn *o, const struct onednn_request *r)
 {
     struct onednn_primitive *p = make_whole(o, r);
-    int n = p && o->parts > 1 ? onednn_count_parts(r, o->parts) : 1;
-    if (n > 1)
-        make_parts(p, r, n);
+    struct onednn_request by_rows = *r;
+    by_rows.keeps_columns = true;
+    if (p)
+        make_parts(p, r);
+    if (p && !p->parts && r->kind == MATMUL)
+        make_parts(p, &by_rows);
     return p;
 }
 

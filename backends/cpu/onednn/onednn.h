@@ -35,6 +35,7 @@ struct onednn_lrn {   // across channels: x / (bias + alpha / size * (sum of squ
 // NULL: the library refuses this processor.
 typedef void onednn_for_parts(const struct workers *workers, int parts, parallel_function *function, void *argument);
 struct onednn *onednn_open(int parts, onednn_for_parts *for_parts);
+void onednn_use_parts(struct onednn *o, int parts);   // of primitives that are made from now on
 void onednn_close(struct onednn *o);
 void onednn_forget_primitives(void);   // those that the library keeps, of all threads, beside those in use
 int onednn_block_of_channels(void);    // that its kernels for this processor prefer

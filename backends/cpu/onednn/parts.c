@@ -5,8 +5,10 @@
 
 enum {
     BLOCK = 16,
-    FEWEST_ROWS = 8
-};   // rows of a product for each part: else columns are parted, which share no weights
+    COLUMNS = 4 * BLOCK,   // of a product, that are not taken apart
+    FEWEST_ROWS = 8,       // of a product, for each part
+    EVEN_ENOUGH = 4        // units for each part, where one has another one more
+};
 
 struct cut {
     int axis;   // of the target
@@ -52,11 +54,20 @@ static struct cut cut_of_image(const struct onednn_request *r, int parts)
     return has_channels_last(t) ? (struct cut){2, 1} : (struct cut){1, unit_of_channels(r)};
 }
 
+// Parts of rows read all weights each, parts of columns the whole source: the larger one is shared out.
+static bool is_cut_by_rows(const struct onednn_request *r, int parts)
+{
+    const struct onednn_tensor *t = r->target;
+    int64_t blocks = t->dim[1] / COLUMNS, even_enough = (int64_t)EVEN_ENOUGH * parts;
+    bool has_columns = !r->keeps_columns && blocks >= parts && (blocks % parts == 0 || blocks >= even_enough);
+    return t->dim[0] >= (int64_t)FEWEST_ROWS * parts && !(has_columns && t->dim[1] > t->dim[0]);
+}
+
 static struct cut cut_of_product(const struct onednn_request *r, int parts)
 {
     const struct onednn_tensor *t = r->target;
     if (t->rank == 2)
-        return t->dim[0] >= (int64_t)FEWEST_ROWS * parts ? (struct cut){0, 1} : (struct cut){1, 4 * BLOCK};
+        return is_cut_by_rows(r, parts) ? (struct cut){0, 1} : (struct cut){1, COLUMNS};
     return t->rank == 3 ? (struct cut){t->dim[0] >= parts ? 0 : 1, 1} : (struct cut){0, INT64_MAX};
 }
 
