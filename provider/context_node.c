@@ -7,7 +7,6 @@
 #include "onnx/format/model_write.h"
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -180,41 +179,31 @@ bool context_node_write_model(const struct model_bytes *m, const char *compiled,
 
 // --- reading ---------------------------------------------------------------------------------------------------------
 
-// NULL: it has no such text. Not NUL-terminated; malloc'd.
-static char *read_text(const struct runtime *r, const struct graph_node *n, const char *name, size_t *ret_size)
+// NULL: it has no such attribute.
+static const void *read_attribute(const struct runtime *r, const struct graph_node *n, const char *name,
+                                  OrtOpAttrType type, struct arena *arena, size_t *ret_size)
 {
     const OrtOpAttr *attribute = NULL;
-    size_t size = 0;
-    if (!runtime_is_done(r, r->api->Node_GetAttributeByName(n->node, name, &attribute)) || !attribute)
-        return NULL;
-    runtime_is_done(r, r->api->ReadOpAttr(attribute, ORT_OP_ATTR_STRING, NULL, 0, &size));   // says how much is needed
-    char *text = malloc(size + 1);
-    if (text && !runtime_is_done(r, r->api->ReadOpAttr(attribute, ORT_OP_ATTR_STRING, text, size, ret_size))) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    bool is_there = runtime_is_done(r, r->api->Node_GetAttributeByName(n->node, name, &attribute)) && attribute;
+    return is_there ? runtime_read_attribute(r, attribute, type, arena, ret_size) : NULL;
 }
 
-static bool is_embedded(const struct runtime *r, const struct graph_node *n)
+// The operator's standard is yes.
+static bool is_embedded(const struct runtime *r, const struct graph_node *n, struct arena *arena)
 {
-    const OrtOpAttr *attribute = NULL;
-    int64_t mode = 1;   // as the operator's standard is
     size_t size;
-    if (runtime_is_done(r, r->api->Node_GetAttributeByName(n->node, "embed_mode", &attribute)) && attribute)
-        runtime_is_done(r, r->api->ReadOpAttr(attribute, ORT_OP_ATTR_INT, &mode, sizeof mode, &size));
-    return mode == 1;
+    const int64_t *mode = read_attribute(r, n, "embed_mode", ORT_OP_ATTR_INT, arena, &size);
+    return !mode || *mode == 1;
 }
 
 bool context_node_is_ours(const struct runtime *r, const struct graph_node *n)
 {
     size_t size;
+    ARENA(arena);
     if (strcmp(n->type, OPERATOR) != 0 || strcmp(n->domain, DOMAIN) != 0)
         return false;
-    char *source = read_text(r, n, "source", &size);
-    bool is_ours = source && size == strlen(PROVIDER_NAME) && memcmp(source, PROVIDER_NAME, size) == 0;
-    free(source);
-    return is_ours;
+    const char *source = read_attribute(r, n, "source", ORT_OP_ATTR_STRING, &arena, &size);
+    return source && size == strlen(PROVIDER_NAME) && memcmp(source, PROVIDER_NAME, size) == 0;
 }
 
 // Another name of the file, which stays when the first one is removed; or a copy, in another file system.
@@ -244,11 +233,10 @@ bool context_node_unpack(const struct runtime *r, const struct graph_node *n, co
                          const char *compiled, struct error *error)
 {
     size_t size;
-    char *context = read_text(r, n, "ep_cache_context", &size);
+    ARENA(arena);
+    const char *context = read_attribute(r, n, "ep_cache_context", ORT_OP_ATTR_STRING, &arena, &size);
     if (!context)
         return error_set(error, NULL, 0, 0, "the EPContext node %s has no context", n->name);
-    bool is_done = is_embedded(r, n) ? file_write_text(compiled, context, size, error)
+    return is_embedded(r, n, &arena) ? file_write_text(compiled, context, size, error)
                                      : take_from_file(model_path, context, size, compiled, error);
-    free(context);
-    return is_done;
 }

@@ -13,26 +13,18 @@ static bool read_values(const struct runtime *r, const OrtValueInfo **infos, siz
     return true;
 }
 
-static bool read_inputs(const struct runtime *r, struct graph_node *n, struct arena *arena)
-{
-    if (!runtime_is_done(r, r->api->Node_GetNumInputs(n->node, &n->n_inputs)))
-        return false;
-    const OrtValueInfo **infos = arena_array(arena, const OrtValueInfo *, n->n_inputs + 1);
-    struct graph_value *values = arena_array(arena, struct graph_value, n->n_inputs + 1);
-    n->inputs = values;
-    return runtime_is_done(r, r->api->Node_GetInputs(n->node, infos, n->n_inputs)) &&
-           read_values(r, infos, n->n_inputs, values);
-}
+typedef OrtStatus *ORT_API_CALL count_function(const OrtNode *node, size_t *ret_n);
+typedef OrtStatus *ORT_API_CALL list_function(const OrtNode *node, const OrtValueInfo **ret_infos, size_t n);
 
-static bool read_outputs(const struct runtime *r, struct graph_node *n, struct arena *arena)
+static bool read_list(const struct runtime *r, const OrtNode *node, count_function *count, list_function *list,
+                      size_t *ret_n, const struct graph_value **ret_values, struct arena *arena)
 {
-    if (!runtime_is_done(r, r->api->Node_GetNumOutputs(n->node, &n->n_outputs)))
+    if (!runtime_is_done(r, count(node, ret_n)))
         return false;
-    const OrtValueInfo **infos = arena_array(arena, const OrtValueInfo *, n->n_outputs + 1);
-    struct graph_value *values = arena_array(arena, struct graph_value, n->n_outputs + 1);
-    n->outputs = values;
-    return runtime_is_done(r, r->api->Node_GetOutputs(n->node, infos, n->n_outputs)) &&
-           read_values(r, infos, n->n_outputs, values);
+    const OrtValueInfo **infos = arena_array(arena, const OrtValueInfo *, *ret_n + 1);
+    struct graph_value *values = arena_array(arena, struct graph_value, *ret_n + 1);
+    *ret_values = values;
+    return runtime_is_done(r, list(node, infos, *ret_n)) && read_values(r, infos, *ret_n, values);
 }
 
 static bool read_provider(const struct runtime *r, struct graph_node *n)
@@ -52,7 +44,8 @@ bool graph_node_read(struct graph_node *n, const struct runtime *r, struct arena
            runtime_is_done(r, api->Node_GetDomain(n->node, &n->domain)) &&
            runtime_is_done(r, api->Node_GetNumImplicitInputs(n->node, &n->n_implicit)) &&
            runtime_is_done(r, api->Node_GetNumSubgraphs(n->node, &n->n_subgraphs)) && read_provider(r, n) &&
-           read_inputs(r, n, arena) && read_outputs(r, n, arena);
+           read_list(r, n->node, api->Node_GetNumInputs, api->Node_GetInputs, &n->n_inputs, &n->inputs, arena) &&
+           read_list(r, n->node, api->Node_GetNumOutputs, api->Node_GetOutputs, &n->n_outputs, &n->outputs, arena);
 }
 
 static bool read_opsets(struct graph_view *v, const struct runtime *r, struct arena *arena)

@@ -65,16 +65,6 @@ static bool put_initializer(struct writing *w, const struct graph_value *v)
 
 // --- attributes ------------------------------------------------------------------------------------------------------
 
-// The attribute's value as it is in memory: of a text `size` bytes, of lists `size` bytes in all.
-static void *read_attribute(const struct writing *w, const OrtOpAttr *a, OrtOpAttrType type, size_t *ret_size)
-{
-    const OrtApi *api = w->runtime->api;
-    size_t size = 0;
-    runtime_is_done(w->runtime, api->ReadOpAttr(a, type, NULL, 0, &size));   // fails, and says how much is needed
-    void *data = arena_alloc(w->arena, size + 1, _Alignof(max_align_t));
-    return runtime_is_done(w->runtime, api->ReadOpAttr(a, type, data, size, ret_size)) ? data : NULL;
-}
-
 // The value goes: its elements are copied.
 static bool read_tensor_attribute(const struct writing *w, const OrtOpAttr *a, struct onnx_attribute *to)
 {
@@ -94,7 +84,7 @@ static bool read_value(const struct writing *w, const OrtOpAttr *a, OrtOpAttrTyp
     size_t size = 0;
     if (type == ORT_OP_ATTR_TENSOR)
         return read_tensor_attribute(w, a, to);
-    void *data = read_attribute(w, a, type, &size);
+    void *data = runtime_read_attribute(w->runtime, a, type, w->arena, &size);
     if (!data)
         return false;
     switch (type) {

@@ -1,6 +1,7 @@
 // Statuses and log lines of ONNX Runtime, from formats.
 #include "provider/runtime.h"
 
+#include "core/memory/arena.h"
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -58,4 +59,13 @@ bool runtime_read_value(const struct runtime *r, const OrtValue *value, struct t
                    runtime_is_done(r, r->api->GetTensorShapeElementCount(info, &ret_form->count));
     r->api->ReleaseTensorTypeAndShapeInfo(info);
     return is_read;
+}
+
+void *runtime_read_attribute(const struct runtime *r, const OrtOpAttr *a, OrtOpAttrType type, struct arena *arena,
+                             size_t *ret_size)
+{
+    size_t size = 0;
+    runtime_is_done(r, r->api->ReadOpAttr(a, type, NULL, 0, &size));   // fails, and says how much is needed
+    void *data = arena_alloc(arena, size + 1, _Alignof(max_align_t));
+    return runtime_is_done(r, r->api->ReadOpAttr(a, type, data, size, ret_size)) ? data : NULL;
 }

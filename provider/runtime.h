@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
+
 #define PROVIDER_NAME "TasoExecutionProvider"
 
 struct runtime {
@@ -32,3 +34,7 @@ void runtime_log(const struct runtime *r, const char *format, ...) __attribute__
 // False: it has too many axes.
 bool runtime_read_form(const struct runtime *r, const OrtTensorTypeAndShapeInfo *info, struct tensor_form *ret_form);
 bool runtime_read_value(const struct runtime *r, const OrtValue *value, struct tensor_form *ret_form);   // or no tensor
+// The attribute's value as it is in memory: of a text `size` bytes, of lists `size` bytes in all. NULL: it has another
+// type.
+void *runtime_read_attribute(const struct runtime *r, const OrtOpAttr *a, OrtOpAttrType type, struct arena *arena,
+                             size_t *ret_size);
