@@ -57,6 +57,8 @@ static void print_dense_terms(const struct tile_printing *p, const struct tile_k
     static const char *const ways[PIXELS_OF_POINTER] = {
         "", " + step", " + 2 * step", " + step3", " + 4 * step", " + step5", " + 2 * step3", " + step7"};
     int q_count = p->s->vectors;
+    if (p->fetches_next)
+        text_add(p->text, "__builtin_prefetch(next, 0, 2);\nnext += share;\n");
     for (int q = 0; q < q_count; q++)
         text_printf(p->text, "V w%d = NAMED(load)(w + %d * LANES);\n__builtin_prefetch(w + (%d * %d + %d) * LANES);\n",
                     q, q, PREFETCHED, q_count, q);

@@ -8,6 +8,7 @@ struct tile_printing {
     const struct tile_definition *d;
     const struct tile_schedule *s;
     struct tile_shape k;
+    bool fetches_next;   // weights, from `next` on, `share` entries for each channel: those of another group
 };
 // To a0_0, a0_1, ... of pixels and vectors, from x and w, for rows r0 to r1 of the window.
 void tile_print_sums(const struct tile_printing *p, const struct tile_kind *kind);

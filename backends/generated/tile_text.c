@@ -82,6 +82,7 @@ static void print_kind(const struct tile_printing *p, int number)
     text_printf(p->text, "static inline void NAMED(%stile_%d)(const float *x, const float *w, I r0, I r1, float *y",
                 p->prefix, number);
     print_arguments(p, ", const float *o%d");
+    text_add(p->text, p->fetches_next ? ", const float *next, I share" : "");
     text_add(p->text, ", const I *n)\n{\n");
     tile_print_sums(p, kind);
     print_results(p, kind);
@@ -117,7 +118,7 @@ static void print_calls(const struct tile_printing *p)
     for (int i = 0; i < p->k.n_kinds; i++) {
         text_printf(p->text, "case %d:\nNAMED(%stile_%d)(xt, wt, r0, r1, yt", i, p->prefix, i);
         print_arguments(p, ", o%d");
-        text_add(p->text, ", n);\nbreak;\n");
+        text_add(p->text, p->fetches_next ? ", next, share, n);\nbreak;\n" : ", n);\nbreak;\n");
     }
     text_add(p->text, "}\n");
 }
@@ -146,21 +147,49 @@ static void print_window(const struct tile_printing *p)
                 stride, pad, step - 1, step, step - 1, step, most, most);
 }
 
+// Tiles of a group fetch the next group's weights, each a share of them: these come from far, the group's own are near.
+static void print_fetching(const struct tile_printing *p)
+{
+    int vectors = p->s->vectors;
+    text_printf(p->text,
+                "const I share = (%d * LANES + to - from - 1) / (to - from), terms = W_GROUP / (%d * LANES);\n"
+                "const float *fetched = g + 1 < g1 ? wt + W_GROUP : to < end ? w + g0 * W_GROUP : wt;\n",
+                vectors, vectors);
+}
+
+// Parts are of the results where these are even and there are more weights than entries of the source, as each part
+// reads all of the other.
+static void print_parts(const struct tile_printing *p)
+{
+    const struct tile_definition *d = p->d;
+    text_printf(
+        p->text,
+        "I all = IMAGES * ROWS * TILES, has_more_weights = RESULTS * %lld > all * %d;\n"
+        "I is_even = GROUPS %% parts == 0 && (has_more_weights || all < 16 * parts);\n"
+        "I is_by_tiles = !(is_even && has_more_weights) && (all %% parts == 0 || (all >= 4 * parts && !is_even));\n"
+        "I begin = is_by_tiles ? all * part / parts : 0, end = is_by_tiles ? all * (part + 1) / parts : all;\n"
+        "I g0 = is_by_tiles ? 0 : GROUPS * part / parts, g1 = is_by_tiles ? GROUPS : GROUPS * (part + 1) / parts;\n",
+        (long long)(d->kernel[0] * d->kernel[1]), p->s->pixels);
+}
+
 static void print_run(const struct tile_printing *p)
 {
-    text_add(
-        p->text,
-        "void NAMED(run)(const float *x, const float *w, float *y, const float *const *operands, "
-        "float *scratch, const I *n, int part, int parts)\n{\n"
-        "I all = IMAGES * ROWS * TILES, is_by_tiles = all % parts == 0 || all >= 4 * parts;\n"
-        "I begin = is_by_tiles ? all * part / parts : 0, end = is_by_tiles ? all * (part + 1) / parts : all;\n"
-        "I g0 = is_by_tiles ? 0 : GROUPS * part / parts, g1 = is_by_tiles ? GROUPS : GROUPS * (part + 1) / parts;\n"
-        "for (I from = begin, to; from < end; from = to) {\n"
-        "to = end - from < AT_ONCE ? end : from + AT_ONCE;\n"
-        "for (I g = g0; g < g1; g++) {\n");
+    text_add(p->text, "void NAMED(run)(const float *x, const float *w, float *y, const float *const *operands, "
+                      "float *scratch, const I *n, int part, int parts)\n{\n");
+    print_parts(p);
+    text_add(p->text, "for (I from = begin, to; from < end; from = to) {\n"
+                      "to = end - from < AT_ONCE ? end : from + AT_ONCE;\n"
+                      "for (I g = g0; g < g1; g++) {\n");
     print_group(p);
+    if (p->fetches_next)
+        print_fetching(p);
     text_add(p->text, "I image = from / (ROWS * TILES), row = from / TILES % ROWS, tile = from % TILES;\n"
                       "for (I u = from; u < to; u++) {\n");
+    if (p->fetches_next)
+        text_printf(
+            p->text,
+            "const float *next = (u - from) * share < %d * LANES ? fetched + (u - from) * share * terms : wt;\n",
+            p->s->vectors);
     print_window(p);
     print_calls(p);
     text_add(p->text,
@@ -170,7 +199,7 @@ static void print_run(const struct tile_printing *p)
 static struct tile_printing begin_printing(struct text *text, const char *prefix, const struct tile_definition *d,
                                            const struct tile_schedule *s)
 {
-    struct tile_printing p = {text, prefix, d, s, tile_shape_of(d, s)};
+    struct tile_printing p = {text, prefix, d, s, tile_shape_of(d, s), false};
     bool is_listed = tile_list_kinds(d, &p.k);
     assert(is_listed);
     (void)is_listed;
@@ -180,6 +209,7 @@ static struct tile_printing begin_printing(struct text *text, const char *prefix
 void tile_print(struct text *text, const struct tile_definition *d, const struct tile_schedule *s)
 {
     struct tile_printing p = begin_printing(text, "", d, s);
+    p.fetches_next = !p.k.is_lanewise;
     tile_print_names(text, d->lanes);
     for (int i = 0; i < p.k.n_kinds; i++)
         print_kind(&p, i);

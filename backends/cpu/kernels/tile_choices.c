@@ -4,16 +4,23 @@
 #include "backends/cpu/generated.h"
 #include "backends/cpu/tile_step.h"
 #include "backends/generated/schedule_spaces.h"
+#include "core/numbers/integers.h"
 #include "core/text/text.h"
 #include <stdio.h>
 
-#define SOURCE_BYTES ((int64_t)192 << 10)   // of the tiles that are done with one group of vectors: they stay near
+#define SOURCE_BYTES ((int64_t)512 << 10)   // of the tiles that are done with one group of vectors: they stay near
+#define FEWEST_TILES 6                      // of these: so many fetch the weights of the next group in time
 
 #define SPARE_REGISTERS 4   // for weights and an entry of the source
 #define FEW_PIXELS 8        // the library does not do well with so few
-#define FEW_CHANNELS 64     // nor with so few of the source, for results of which each takes as long to store
+#define FEW_CHANNELS 64     // of the source or of results, whose weights are near
 #define FEWEST_LANES 8      // of half a vector
 #define MOST_NARROW 5       // vectors of results, of which half a one is more than a tenth
+
+static int64_t pixels_of(const struct tile_definition *d)
+{
+    return d->images * d->result_height * d->result_width;
+}
 
 static void add_choice(choice_list *list, const struct tile_definition *d, int pixels, int vectors, int64_t tiles)
 {
@@ -32,14 +39,16 @@ static void add_lanewise(choice_list *list, const struct tile_definition *d)
 {
     bool is_last = d->source.pixel > d->lanes;
     int pixels = d->registers / 2 - 2;
-    add_choice(list, d, pixels, 1,
-               is_last ? (d->result_width + pixels - 1) / pixels : d->images * d->result_height * d->result_width);
+    add_choice(list, d, pixels, 1, is_last ? (d->result_width + pixels - 1) / pixels : pixels_of(d));
 }
 
+// In nearly equal shares.
 static int64_t tiles_that_stay(const struct tile_definition *d, int pixels)
 {
     int64_t bytes = pixels * d->stride[0] * d->stride[1] * d->channels * (int64_t)sizeof(float);
-    return bytes < SOURCE_BYTES ? SOURCE_BYTES / bytes : 1;
+    int64_t most = bytes * FEWEST_TILES < SOURCE_BYTES ? SOURCE_BYTES / bytes : FEWEST_TILES;
+    int64_t all = d->images * d->result_height * divide_up(d->result_width, pixels);
+    return divide_up(all, divide_up(all, most));
 }
 
 static void add_dense_of(choice_list *list, const struct tile_definition *d, int vectors)
@@ -48,11 +57,13 @@ static void add_dense_of(choice_list *list, const struct tile_definition *d, int
     add_choice(list, d, pixels, vectors, tiles_that_stay(d, pixels));
 }
 
-// Tiles as wide as vectors of results allow, and narrower ones: which is faster depends on the processor's loads.
+// Tiles as wide as vectors of results allow, and narrower ones: which is faster depends on the processor's loads. Of
+// many channels only narrow ones, which want fewer weights in a cycle, as those come from a farther cache.
 static void add_dense(choice_list *list, const struct tile_definition *d)
 {
     int widest = tile_best_vectors(d);
-    for (int q = widest; q; q = q == 4 ? 2 : 0)
+    bool is_far = d->channels > FEW_CHANNELS && d->results > FEW_CHANNELS && pixels_of(d) > FEW_PIXELS;
+    for (int q = widest == 4 && is_far ? 2 : widest; q; q = q == 4 ? 2 : 0)
         add_dense_of(list, d, q);
 }
 
@@ -65,15 +76,11 @@ static bool narrow(struct tile_step *s)
            d->results <= MOST_NARROW * d->lanes && !tile_is_lanewise(d) && tile_narrow(d, s->operands, half);
 }
 
-// The library's are near the processor's peak where there are many channels and pixels. Beside these, convolutions of
-// 1x1 in blocks are tried, as one kernel serves many of them.
+// The library's convolutions of larger windows are near the processor's peak where there are many channels and pixels.
 static bool is_worth_generating(const struct tile_definition *d)
 {
-    int64_t pixels = d->images * d->result_height * d->result_width;
-    bool is_thin = d->channels < d->lanes || d->groups > 1, is_small = d->kernel[0] * d->kernel[1] == 1;
-    return is_thin || pixels <= FEW_PIXELS || (d->epilogue && cpu_loop_has_functions(d->epilogue)) ||
-           (is_small && ((d->source.pixel == d->lanes && d->source.block != d->lanes) || d->channels <= FEW_CHANNELS ||
-                         d->results <= FEW_CHANNELS));
+    return d->channels < d->lanes || d->groups > 1 || d->kernel[0] * d->kernel[1] == 1 || pixels_of(d) <= FEW_PIXELS ||
+           (d->epilogue && cpu_loop_has_functions(d->epilogue));
 }
 
 void cpu_tile_list(const struct cpu_backend *b, const struct plan *plan, const struct step *step, choice_list *list)
