@@ -137,17 +137,14 @@ static uint32_t number_behind(const struct rule_set *rules)
     return number;
 }
 
-// The rules from `first` on come before those that only an e-graph has.
-static void move_forward(struct optimizing *o, size_t first)
+// The rules from `first` on come before all others: what they gain is known first, where the time is limited.
+static void move_forward(struct rule_set *set, size_t first)
 {
-    struct rule **items = o->rules.set.rules.items;
-    for (size_t i = first; i < o->rules.set.rules.count; i++) {
-        struct rule *r = items[i];
-        size_t to = i;
-        for (; to > 0 && !is_of_backtracking(o, items[to - 1]); to--)
-            items[to] = items[to - 1];
-        items[to] = r;
-    }
+    LOCAL_VEC(struct rule *, others);
+    for (size_t i = 0; i < first; i++)
+        vec_push(&others, set->rules.items[i]);
+    memmove(set->rules.items, set->rules.items + first, (set->rules.count - first) * sizeof *set->rules.items);
+    memcpy(set->rules.items + set->rules.count - first, others.items, first * sizeof *others.items);
 }
 
 static bool is_of_onnx(const struct rule *r, const void *context)
@@ -207,5 +204,5 @@ void optimizing_derive_rules(struct optimizing *o)
         o->rules.set.rules.items[i]->number = number++;
     while (has_egraph && o->rules.is_of_egraph.count < number)
         vec_push(&o->rules.is_of_egraph, true);
-    move_forward(o, first);
+    move_forward(&o->rules.set, first);
 }

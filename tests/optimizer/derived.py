@@ -73,6 +73,13 @@ class Derived(unittest.TestCase):
         rules = self.optimize("grown", "--quiet", "--device", "fake")["rules_applied"]
         self.assertFalse(any(rule.startswith("derived-") for rule in rules), rules)
 
+    def test_is_priced_before_other_rules(self):
+        small_model(self.folder / "both.onnx", """(float[1,64,16,16] x, float[64,64] u) => (float[1,32,32,32] y, float[64,64] z)
+            { y = ConvTranspose<strides = [2, 2], pads = [1, 1, 1, 1]>(x, k) p = MatMul(u, a) q = MatMul(u, b) z = Add(p, q) }""",
+                    k=(64, 32, 4, 4), a=(64, 64), b=(64, 64))
+        first, *others = self.optimize("both", "--quiet", "--derive", "--device", "fake")["rules_applied"]
+        self.assertTrue(first.startswith("derived-") and others, (first, others))
+
     def test_leaves_tensors_without_entries(self):
         for x, k in (([0, 4, 8, 8], (4, 4, 3, 3)), ([1, 4, 8, 8], (0, 4, 3, 3))):
             text = f"(float{x} x) => (float[{x[0]},{k[0]},8,8] y) {{ y = Conv<pads = [1, 1, 1, 1]>(x, k) }}"
