@@ -56,31 +56,6 @@ static bool match_term(struct matching *m, int t)
     return true;
 }
 
-// The arguments of a pattern beside those at `t` of the term, byte by byte: no arguments are swapped.
-static bool match_as_it_stands(const uint8_t *pattern, int length, const struct measured *term, int t,
-                               struct bindings *bindings)
-{
-    const uint8_t *bytes = term->key->bytes;
-    for (const uint8_t *end = pattern + length; pattern < end;) {
-        uint8_t first = *pattern++;
-        if (first >= KEY_NODE) {
-            if (first != bytes[t] || *pattern++ != bytes[t + 1])
-                return false;
-            t += 2;
-        } else if (first >= RULE_GRAPH_CONSTANT) {
-            if (first - RULE_GRAPH_CONSTANT != bytes[t++])
-                return false;
-        } else {
-            if (bindings->of[first] == UNBOUND)
-                bindings->of[first] = (uint8_t)t;
-            else if (!term_is_equal(term, bindings->of[first], t))
-                return false;
-            t += term->lengths[t];
-        }
-    }
-    return true;
-}
-
 static void start_matching(struct matching *m, const struct family *f, const uint8_t *pattern,
                            const struct measured *term)
 {
@@ -114,11 +89,6 @@ static const struct rewrite_rule *rule_of(const struct stepping *s, struct asked
 
 static bool match_rule(const struct stepping *s, const struct rewrite_rule *rule, int at, struct matching *m)
 {
-    start_matching(m, s->r->family, rule->source.bytes + 2, s->term);
-    if (match_as_it_stands(rule->source.bytes + 2, rule->source.length - 2, s->term, at + 2, &m->bindings))
-        return true;
-    if (!rule->is_commutative)
-        return false;
     start_matching(m, s->r->family, rule->source.bytes + 2, s->term);
     return match_arguments(m, &s->r->family->instances[s->term->key->bytes[at + 1]], at + 2);
 }

@@ -123,7 +123,6 @@ static void add_direction(struct rewrite_rules *r, const struct rewrite_rule *ru
 {
     struct rewrite_rule added = *rule;
     struct rewrite_root *root = root_of(r, rule);
-    added.is_commutative = rewrite_find_swappable(r->family, &rule->source, added.swappable) > 0;
     added.n_swappable = rewrite_find_swappable(r->family, &rule->target, added.swappable);
     added.place = (uint32_t)root->rules.count;
     add_to_root(r, root, &added);

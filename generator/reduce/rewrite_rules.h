@@ -17,7 +17,6 @@ struct rewrite_rule {
     uint32_t place;              // among the rules with its root
     bool is_reversible;          // the other direction is a rule too
     bool is_conditional;         // true at some sizes only: derives nothing
-    bool is_commutative;         // an operator in the source is
     int n_swappable;
     struct swappable swappable[MAX_SWAPPABLE];   // in the target, outer ones first
 };

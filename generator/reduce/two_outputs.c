@@ -1,4 +1,4 @@
-// Classes concerned, their groups, and two indexes of targets: the small ones by pairs of operators, others by shape.
+// Classes concerned, their groups, and targets by pairs of operators.
 #include "generator/reduce/two_outputs.h"
 
 #include "generator/enumerate/term.h"
@@ -128,7 +128,7 @@ static void add_terms(struct two_outputs_terms *j, const sorted_members *sorted,
         uint32_t at = (uint32_t)j->terms.count, group = starts_group ? at : j->terms.items[at - 1].group;
         if (sorted->items[i].is_target && (i == 0 || !sorted->items[i - 1].is_target))
             c->first_target = at;
-        vec_push(&j->terms, ((struct known_term){sorted->items[i].member, sorted->items[i].leaves, group, TABLE_NONE}));
+        vec_push(&j->terms, ((struct known_term){sorted->items[i].member, sorted->items[i].leaves, group}));
     }
     c->end = (uint32_t)j->terms.count;
     vec_push(&j->classes, *c);
@@ -157,12 +157,12 @@ static void take_class(struct two_outputs_terms *j, struct reduction *r, uint32_
         add_terms(j, sorted, &c);
 }
 
-// --- small targets, by pairs of operators ----------------------------------------------------------------------------
+// --- targets, by pairs of operators ----------------------------------------------------------------------------------
 
-static bool is_small_target(const void *owner, uint32_t id, const void *key)
+static bool is_target(const void *owner, uint32_t id, const void *key)
 {
     const struct two_outputs_terms *j = owner;
-    return key_compare(&j->small.items[id].half.key, key) == 0;
+    return key_compare(&j->targets.items[id].half.key, key) == 0;
 }
 
 static bool is_node_pair(const void *owner, uint32_t id, const void *key)
@@ -194,9 +194,9 @@ static void index_pair(struct two_outputs_terms *j, uint64_t a, uint64_t b, uint
 
 // The smaller one of two targets is found: with b operators it shares none with the other only where 2 b <= max_ops,
 // and one only where 2 b <= max_ops + 1.
-static void index_small_target(struct two_outputs_terms *j, uint32_t target)
+static void index_target(struct two_outputs_terms *j, uint32_t target)
 {
-    const struct half *h = &j->small.items[target].half;
+    const struct half *h = &j->targets.items[target].half;
     for (int i = 0; i < h->n_nodes; i++)
         for (int k = i + 1; k < h->n_nodes; k++)
             index_pair(j, h->node_hashes[i], h->node_hashes[k], target);
@@ -211,7 +211,7 @@ struct renaming_target {
     uint32_t class, term;
 };
 
-static bool add_small_target(void *context, const uint8_t *order)
+static bool add_target(void *context, const uint8_t *order)
 {
     struct renaming_target *r = context;
     struct two_outputs_terms *j = r->j;
@@ -219,11 +219,11 @@ static bool add_small_target(void *context, const uint8_t *order)
     two_outputs_make_half(j, r->term, order, &added.half);
     memcpy(added.order, order, sizeof added.order);
     uint64_t hash = key_hash(&added.half.key);
-    if (table_find(&j->by_small, hash, is_small_target, j, &added.half.key) != TABLE_NONE)
+    if (table_find(&j->by_target, hash, is_target, j, &added.half.key) != TABLE_NONE)
         return true;
-    table_insert(&j->by_small, hash, (uint32_t)j->small.count);
-    vec_push(&j->small, added);
-    index_small_target(j, (uint32_t)j->small.count - 1);
+    table_insert(&j->by_target, hash, (uint32_t)j->targets.count);
+    vec_push(&j->targets, added);
+    index_target(j, (uint32_t)j->targets.count - 1);
     return true;
 }
 
@@ -232,134 +232,20 @@ static void visit_pair(const struct two_outputs_terms *j, uint64_t a, uint64_t b
     uint64_t pair[2] = {a, b}, hash = hash_of_pair(pair);
     uint32_t found = table_find(&j->by_pair, hash, is_node_pair, j, pair);
     for (size_t i = 0; found != TABLE_NONE && i < j->pairs.items[found].targets.count; i++)
-        visit(context, &j->small.items[j->pairs.items[found].targets.items[i]]);
-}
-
-static void visit_small_partners(const struct two_outputs_terms *j, const struct half *t, partner_fn *visit,
-                                 void *context)
-{
-    for (int i = 0; i < t->n_nodes; i++)
-        for (int k = i; k < t->n_nodes; k++)
-            visit_pair(j, t->node_hashes[i], t->node_hashes[k], visit, context);
-    if (2 * t->n_nodes <= j->max_ops)
-        visit_pair(j, 0, 0, visit, context);
-}
-
-// --- other targets, by shape -----------------------------------------------------------------------------------------
-
-static uint64_t hash_of_shape(const struct family *f, const uint8_t **bytes)
-{
-    int first = *(*bytes)++;
-    if (first < KEY_NODE)
-        return term_hash_of_leaf(first < f->n_inputs ? f->leaves[first].first_alike : first);
-    int instance = *(*bytes)++;
-    uint64_t a = hash_of_shape(f, bytes), b = f->instances[instance].n_inputs == 2 ? hash_of_shape(f, bytes) : 0;
-    return term_hash_of_output(term_hash_of_node(f, instance, a, b), first - KEY_NODE);
-}
-
-static bool is_any(const void *owner, uint32_t id, const void *key)
-{
-    (void)owner, (void)id, (void)key;   // other shapes of one hash match no term of it, which is asked later
-    return true;
-}
-
-static void index_shape(struct two_outputs_terms *j, uint32_t term)
-{
-    const uint8_t *bytes = j->members[j->terms.items[term].member].key.bytes;
-    uint64_t hash = hash_of_shape(j->family, &bytes);
-    uint32_t found = table_find(&j->by_shape, hash, is_any, NULL, NULL);
-    if (found == TABLE_NONE) {
-        found = (uint32_t)j->first_of_shape.count;
-        table_insert(&j->by_shape, hash, found);
-        vec_push(&j->first_of_shape, TABLE_NONE);
-    }
-    j->terms.items[term].next_alike = j->first_of_shape.items[found];
-    j->first_of_shape.items[found] = term;
-}
-
-struct looking_up {
-    const struct two_outputs_terms *j;
-    struct renamed_target partner;
-    const struct key *wanted;
-    partner_fn *visit;
-    void *context;
-};
-
-static bool visit_if_wanted(void *context, const uint8_t *order)
-{
-    struct looking_up *l = context;
-    struct half *half = &l->partner.half;
-    half->key = l->j->members[l->j->terms.items[l->partner.term].member].key;
-    key_rename(l->j->family, &half->key, order);
-    if (key_compare(&half->key, l->wanted) != 0)
-        return true;
-    read_half(l->j->family, half);
-    memcpy(l->partner.order, order, sizeof l->partner.order);
-    l->visit(l->context, &l->partner);
-    return true;
-}
-
-static uint32_t class_of_term(const struct two_outputs_terms *j, uint32_t term)
-{
-    uint32_t first = 0, end = (uint32_t)j->classes.count;
-    while (end - first > 1) {
-        uint32_t middle = first + (end - first) / 2;
-        if (j->classes.items[middle].first_source <= term)
-            first = middle;
-        else
-            end = middle;
-    }
-    return first;
-}
-
-// Targets that some renaming turns into this term.
-static void visit_targets_of(const struct two_outputs_terms *j, const struct key *key, partner_fn *visit, void *context)
-{
-    const uint8_t *bytes = key->bytes;
-    int n_leaves = __builtin_popcount(key_inputs(j->family, key));
-    uint32_t shape = table_find(&j->by_shape, hash_of_shape(j->family, &bytes), is_any, NULL, NULL);
-    uint32_t term = shape == TABLE_NONE ? TABLE_NONE : j->first_of_shape.items[shape];
-    for (; term != TABLE_NONE; term = j->terms.items[term].next_alike) {
-        struct looking_up l = {.j = j, .partner.term = term, .wanted = key, .visit = visit, .context = context};
-        if (__builtin_popcount(j->terms.items[term].leaves) != n_leaves)
-            continue;
-        l.partner.class = class_of_term(j, term);
-        renamings_visit(j->family, j->terms.items[term].leaves, visit_if_wanted, &l);
-    }
-}
-
-static void visit_other_outputs(const struct two_outputs_terms *j, const struct half *t, partner_fn *visit,
-                                void *context)
-{
-    for (int i = 0; i < t->n_nodes; i++) {
-        struct key other = {.length = t->lengths[i]};
-        memcpy(other.bytes, t->key.bytes + t->starts[i], t->lengths[i]);
-        if (!j->has_two_outputs[other.bytes[1]])
-            continue;
-        other.bytes[0] = other.bytes[0] == KEY_NODE ? KEY_NODE + 1 : KEY_NODE;
-        visit_targets_of(j, &other, visit, context);
-    }
+        visit(context, &j->targets.items[j->pairs.items[found].targets.items[i]]);
 }
 
 void two_outputs_visit_partners(const struct two_outputs_terms *j, const struct half *target, partner_fn *visit,
                                 void *context)
 {
-    if (target->n_nodes < j->max_ops)
-        visit_small_partners(j, target, visit, context);
-    else
-        visit_other_outputs(j, target, visit, context);
+    for (int i = 0; i < target->n_nodes; i++)
+        for (int k = i; k < target->n_nodes; k++)
+            visit_pair(j, target->node_hashes[i], target->node_hashes[k], visit, context);
+    if (2 * target->n_nodes <= j->max_ops)
+        visit_pair(j, 0, 0, visit, context);
 }
 
 // --- all of it -------------------------------------------------------------------------------------------------------
-
-static void note_second_outputs(struct two_outputs_terms *j, const struct key *key)
-{
-    for (int at = 0; at < key->length; at++)
-        if (key->bytes[at] >= KEY_NODE) {
-            j->has_two_outputs[key->bytes[at + 1]] |= key->bytes[at] > KEY_NODE;
-            at++;
-        }
-}
 
 static void take_classes(struct two_outputs_terms *j, struct reduction *r)
 {
@@ -368,26 +254,14 @@ static void take_classes(struct two_outputs_terms *j, struct reduction *r)
         take_class(j, r, r->first_member.items[class], r->first_member.items[class + 1], &sorted);
 }
 
-static void index_target(struct two_outputs_terms *j, uint32_t class, uint32_t term)
-{
-    const struct found_member *m = &j->members[j->terms.items[term].member];
-    struct renaming_target r = {j, class, term};
-    if (m->level < j->max_ops)
-        renamings_visit(j->family, j->terms.items[term].leaves, add_small_target, &r);
-    if (j->has_two_outputs[m->key.bytes[1]])
-        index_shape(j, term);
-}
-
 void two_outputs_terms_init(struct two_outputs_terms *j, struct reduction *r, int max_ops)
 {
     *j = (struct two_outputs_terms){
         .family = r->family_types->family, .members = r->findings->members.items, .max_ops = max_ops};
     take_classes(j, r);
-    for (size_t i = 0; i < j->terms.count; i++)
-        note_second_outputs(j, &j->members[j->terms.items[i].member].key);
     for (uint32_t class = 0; class < j->classes.count; class ++)
         for (uint32_t t = j->classes.items[class].first_target; t < j->classes.items[class].end; t++)
-            index_target(j, class, t);
+            renamings_visit(j->family, j->terms.items[t].leaves, add_target, &(struct renaming_target){j, class, t});
 }
 
 void two_outputs_terms_free(struct two_outputs_terms *j)
@@ -396,10 +270,8 @@ void two_outputs_terms_free(struct two_outputs_terms *j)
         vec_free(&j->pairs.items[i].targets);
     vec_free(&j->classes);
     vec_free(&j->terms);
-    vec_free(&j->first_of_shape);
-    vec_free(&j->small);
+    vec_free(&j->targets);
     vec_free(&j->pairs);
-    table_free(&j->by_shape);
-    table_free(&j->by_small);
+    table_free(&j->by_target);
     table_free(&j->by_pair);
 }

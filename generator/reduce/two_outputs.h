@@ -5,10 +5,8 @@
 // Terms of one class are in one *group* when rules of one output lead from each to each other: parts that are connected
 // by steps in both directions, and equal sets of inputs. A group's terms stand side by side.
 //
-// Two targets that stand in one graph of N operators share some, unless both are small. So targets of fewer than N
-// operators are kept under all renamings, found by the pairs of operators in them. One of N operators holds all of the
-// other target, which is the other output of an operator in it: such ones are looked up when they are asked for, by
-// their *shape*, which is the term with all inputs of one type taken for one.
+// Targets are kept under all renamings, and found by the pairs of operators in them: two that stand in one graph of N
+// operators share two, unless one of them is small.
 #pragma once
 #include "generator/reduce/minimal_equations.h"
 
@@ -21,8 +19,7 @@ struct half {
 };
 struct known_term {
     uint32_t member, leaves;
-    uint32_t group;        // the first one in `terms`
-    uint32_t next_alike;   // of a target that is an output of two: the next one of its shape; TABLE_NONE: none
+    uint32_t group;   // the first one in `terms`
 };
 struct known_class {
     uint32_t needed;   // the inputs that the value needs: the sources'
@@ -41,13 +38,11 @@ struct two_outputs_terms {
     const struct family *family;
     const struct found_member *members;
     int max_ops;
-    bool has_two_outputs[MAX_INSTANCES + 1];
     VEC(struct known_class) classes;
     VEC(struct known_term) terms;
-    VEC(uint32_t) first_of_shape;
-    VEC(struct renamed_target) small;   // of fewer than max_ops operators, under all renamings
+    VEC(struct renamed_target) targets;
     VEC(struct node_pair) pairs;
-    struct table by_shape, by_small, by_pair;
+    struct table by_target, by_pair;
 };
 void two_outputs_terms_init(struct two_outputs_terms *j, struct reduction *r, int max_ops);   // finds them all
 void two_outputs_terms_free(struct two_outputs_terms *j);

@@ -3,7 +3,7 @@
 
 #include "core/memory/arena.h"
 #include "core/text/text.h"
-#include "generator/unify/other_permutations.h"
+#include "generator/unify/one_rule.h"
 #include "substitutions/pattern.h"
 #include <string.h>
 
@@ -147,16 +147,6 @@ static bool is_worth_a_proof(const struct dividing *d, const struct member_set *
     return is_worth;
 }
 
-static void add_sets_of_equal_ranks(struct dividing *d)
-{
-    for (size_t i = 0; i < d->n; i++) {
-        bool *is_in = arena_array(d->arena, bool, d->n);
-        for (size_t k = 0; k < d->n; k++)
-            is_in[k] = have_equal_ranks(&d->members[i], &d->members[k]);
-        add_set(d, is_in);
-    }
-}
-
 // Members that agree at some place of the source, which may be one that the others do not belong with.
 static void add_sets_of_equal_sources(struct dividing *d)
 {
@@ -206,8 +196,7 @@ static void unify_set(struct dividing *d, struct member_set set, unified_list *r
         members[i] = d->members[set.members[i]];
     enum unifying_result result = unifying_run(&u, d->arena, members, set.n, &failed);
     if (result == UNIFYING_DONE) {
-        if (!unifying_is_ill_ordered(&u))
-            add_rule(ret_rules, (struct unified_rule){body_of(d->arena, &u.rule), set.n, set.members[0]});
+        add_rule(ret_rules, (struct unified_rule){body_of(d->arena, &u.rule), set.n, set.members[0]});
         add_sets_of_unspoken(d, &set, &u);
     }
     if (result == UNIFYING_NO_TERM) {
@@ -223,7 +212,6 @@ void rules_unify(struct arena *a, const struct unify_member *members, size_t n, 
     bool *is_in = arena_array(a, bool, n);
     memset(is_in, true, n);
     add_set(&d, is_in);
-    add_sets_of_equal_ranks(&d);
     if (n > 1)
         add_sets_of_equal_sources(&d);
     for (size_t i = 0; i < d.sets.count; i++)

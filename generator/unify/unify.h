@@ -2,9 +2,9 @@
 // for some windows, and now for all. What differs in the source becomes an attribute variable, one for all places that
 // have the same values in all rules; what differs in the target has to be a term over it and the sizes of tensors
 // (list_terms.h). Where there is none, those are tried together that have the same there, or what some term says; and,
-// in any case, those whose tensors have the same ranks, and those that agree somewhere in the source. A source's
-// variable that is such a term itself is said to be it (`(= $perm (iota (rank ?x)))`), unless some of the rules has it
-// free; so are the sizes of a tensor on which the rules have conditions that differ.
+// in any case, those that agree somewhere in the source. A source's variable that is such a term itself is said to be
+// it (`(= $perm (iota (rank ?x)))`), unless some of the rules has it free; so are the sizes of a tensor on which the
+// rules have conditions that differ.
 //
 // That the rules hold makes nothing of this true: what is found is a candidate.
 #pragma once

@@ -49,11 +49,11 @@ static bool is_rule_of_three_outputs(const struct two_outputs_terms *known,
 static size_t expect_no_three_targets(const struct two_outputs_terms *known, const char *space)
 {
     VEC(const struct renamed_target *) beside = {0};
-    const struct renamed_target *t = known->small.items;
+    const struct renamed_target *t = known->targets.items;
     size_t pairs = 0;
-    for (size_t i = 0; i < known->small.count; i++) {
+    for (size_t i = 0; i < known->targets.count; i++) {
         vec_clear(&beside);
-        for (size_t j = i + 1; j < known->small.count; j++)
+        for (size_t j = i + 1; j < known->targets.count; j++)
             if (two_outputs_go_together(&t[i].half, &t[j].half, OPERATORS))
                 vec_push(&beside, &t[j]);
         pairs += beside.count;
@@ -80,7 +80,7 @@ static void no_rule_of_four_operators_needs_three_outputs(void **state)
         struct found found;
         struct two_outputs_terms known;
         find_fast(&found, spaces[i], OPERATORS);
-        two_outputs_terms_init(&known, &found.reduction, OPERATORS + 1);   // so all targets are small ones
+        two_outputs_terms_init(&known, &found.reduction, OPERATORS);
         if (expect_no_three_targets(&known, spaces[i]) == 0)
             fail_msg("%s: no two outputs", spaces[i]);
         two_outputs_terms_free(&known);

@@ -84,11 +84,6 @@ static const struct {
       "\n  (where (= $shape (list (take $axis $shape2) (dims ?x))) (= $axis (- (length $shape2) 1)) (= (rank ?x) 1) "
       "(= (rank ?y) 1) (= (dims ?y) (at $shape2 $axis)))"}},
     {{{"(source (relu (concat $axis ?x ?y))) (target (concat $axis (relu ?x) (relu ?y)))", {{7, 5}, {6, 5}}}}, {NULL}},
-    {{{"(source (transpose :perm 1 2 0 (transpose :perm 2 0 1 ?x))) (target ?x)", {{7, 5, 6}}},
-      {"(source (transpose :perm 2 0 1 (transpose :perm 1 2 0 ?x))) (target ?x)", {{7, 5, 6}}},
-      {"(source (transpose :perm 0 2 1 (transpose :perm 0 2 1 ?x))) (target ?x)", {{7, 5, 6}}},
-      {"(source (transpose :perm 1 0 2 (transpose :perm 1 0 2 ?x))) (target ?x)", {{7, 5, 6}}}},
-     {NULL}},
 };
 
 // --- members ---------------------------------------------------------------------------------------------------------
