@@ -118,7 +118,6 @@ static bool divides(const struct expr_node *n)
     }
 }
 
-// A divisor that no entry says is a number of places, of which there is one by typing.
 static bool is_of_entries(const struct definition *d, expr e)
 {
     const struct expr_node *n = &d->nodes.items[e];
@@ -133,15 +132,23 @@ static bool is_of_entries(const struct definition *d, expr e)
     return is_so;
 }
 
+// A number, or a product of numbers of places, of which there is one by typing.
+static bool is_number(const struct signed_definition *s, expr e)
+{
+    const struct expr_node *n = &s->d->nodes.items[e];
+    bool counts = n->kind == EXPR_REDUCE && n->fn == FN_ADD && sign_of(s, e) != SIGN_ANY && !is_of_entries(s->d, e);
+    bool multiplies = n->kind == EXPR_APPLY && n->fn == FN_MUL && is_number(s, n->a) && is_number(s, n->b);
+    return n->kind == EXPR_REAL ? n->real != 0 : counts || multiplies;
+}
+
 // Is what a function is of inside of its domain?
 static bool is_inside(const struct signed_definition *s, const struct expr_node *n)
 {
-    const struct expr_node *divisor = n->fn == FN_DIV ? &s->d->nodes.items[n->b] : NULL;
-    bool is_number = divisor && (divisor->kind == EXPR_REAL ? divisor->real != 0 : !is_of_entries(s->d, n->b));
     switch ((enum scalar_function)n->fn) {
     case FN_DIV:
+        return is_number(s, n->b) || sign_of(s, n->b) == SIGN_POSITIVE;
     case FN_FMOD:
-        return is_number || sign_of(s, n->b) == SIGN_POSITIVE;
+        return sign_of(s, n->b) == SIGN_POSITIVE;
     case FN_RECIPROCAL:
     case FN_LOG:
     case FN_POW:

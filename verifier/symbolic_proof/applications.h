@@ -5,28 +5,13 @@
 // places. It is assumed of them that what is refused at all of these is refused at all sizes (docs/theory/symbolic.md,
 // A2).
 #pragma once
-#include "core/memory/arena.h"
-#include "core/memory/key_set.h"
-#include "operators/operator.h"
+#include "instances/typing.h"
 
-#define NOT_A_NUMBER INT64_MIN   // an entry of an attribute that depends on sizes
 struct outline {
     const struct operator* op;
-    uint32_t n_inputs;
+    uint32_t n_inputs;                          // MAX_TYPED_INPUTS at most
     const struct type *inputs;                  // ranks and element types
-    const struct attribute_value *attributes;   // entries may be NOT_A_NUMBER
+    const struct attribute_value *attributes;   // entries that are sizes or depend on them do not matter
 };
-struct applied {
-    bool is_possible;
-    uint32_t n_outputs;
-    const struct type *outputs;   // ranks and element types
-};
-// Applications that were asked for, with the answers.
-struct applications {
-    struct arena arena;
-    struct key_set keys;
-    VEC(struct applied) answers;
-};
-void applications_free(struct applications *a);
-// False: it has too many inputs.
-bool applications_ask(struct applications *a, const struct outline *o, struct applied *ret_answer);
+// The application at some sizes: of its outputs ranks and element types are those at all. NULL: it is impossible.
+const struct typed_call *outline_apply(struct typing *t, const struct outline *o);

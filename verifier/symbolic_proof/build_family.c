@@ -120,13 +120,13 @@ static bool build_once(struct family *f)
 
 #define MOST_ROUNDS 60
 bool family_build(struct family *f, const struct equation *eq, node_set assumed, struct choices *choices,
-                  struct applications *applications, struct polys *polys, struct lane *lanes, struct arena *arena)
+                  struct typing *typing, struct polys *polys, struct lane *lanes, struct arena *arena)
 {
     *f = (struct family){.equation = eq,
                          .arena = arena,
                          .polys = polys,
                          .choices = choices,
-                         .applications = applications,
+                         .typing = typing,
                          .lanes = lanes,
                          .assumed = assumed};
     f->random = random_seed(1);

@@ -48,7 +48,7 @@ struct family {
     struct arena *arena;   // of who builds it
     struct polys *polys;
     struct choices *choices;
-    struct applications *applications;
+    struct typing *typing;
     const struct type *types[MAX_RULE_VARIABLES];   // ranks and element types; NULL: not chosen, or never mentioned
     uint32_t is_chosen;                             // attribute variables, one bit each
     // Nodes that are well-typed by assumption: all, or those of one side and the guards of a property, where it is
@@ -57,7 +57,7 @@ struct family {
     bool asks;           // what typing says is asked, of a node that is not assumed
     bool is_one_sided;   // such a node is well-typed at no sizes
     VEC(poly) asked_zero, asked_not_negative;
-    struct applied applications_of_nodes[MAX_RULE_NODES];
+    const struct typed_call *calls[MAX_RULE_NODES];    // of these ranks and element types; NULL: none is well-typed
     uint8_t remembers[MAX_RULE_VARIABLES][MAX_RANK];   // enum remembers, of axes that a cut without sizes asks
     uint8_t repeats[MAX_RULE_NODES][MAX_RANK];         // enum repeats, of axes of what a node repeats
     uint32_t n_symbols;                                // the first atoms of the pool; not all of these are symbols

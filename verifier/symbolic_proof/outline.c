@@ -14,8 +14,8 @@
 static const struct type *type_of_term(const struct family *f, term_id term)
 {
     const struct term *t = &f->equation->pattern->terms.items[term];
-    const struct applied *of_node = &f->applications_of_nodes[t->index];
-    return t->is_variable ? f->types[t->index] : of_node->is_possible ? &of_node->outputs[t->output] : NULL;
+    const struct typed_call *call = t->is_variable ? NULL : f->calls[t->index];
+    return t->is_variable ? f->types[t->index] : call ? typing_type(f->typing, call->outputs[t->output]) : NULL;
 }
 
 // An input of the node that has a type already; NULL: none.
@@ -439,7 +439,7 @@ static bool has_outputs_read(const struct family *f, uint32_t node)
     const struct pattern *p = f->equation->pattern;
     for (size_t t = 0; t < p->terms.count; t++)
         if (!p->terms.items[t].is_variable && p->terms.items[t].index == node &&
-            p->terms.items[t].output >= f->applications_of_nodes[node].n_outputs)
+            p->terms.items[t].output >= f->calls[node]->n_outputs)
             return false;
     return true;
 }
@@ -448,8 +448,8 @@ static bool has_outputs_read(const struct family *f, uint32_t node)
 static bool computes_integers(const struct family *f, uint32_t node)
 {
     bool computes = false;
-    for (uint32_t i = 0; i < f->applications_of_nodes[node].n_outputs; i++)
-        computes = computes || dtype_is_integer(f->applications_of_nodes[node].outputs[i].dtype);
+    for (uint32_t i = 0; i < f->calls[node]->n_outputs; i++)
+        computes = computes || dtype_is_integer(typing_type(f->typing, f->calls[node]->outputs[i])->dtype);
     return computes && !operator_moves_entries(f->equation->pattern->nodes.items[node].op);
 }
 
@@ -459,9 +459,10 @@ static bool type_node(struct family *f, uint32_t node)
     choose_inputs(f, node);
     if (!evaluate_attributes(f, node) || !outline_of_node(f, node, &outline))
         return false;
-    if (!applications_ask(f->applications, &outline, &f->applications_of_nodes[node]))
+    if (outline.n_inputs > MAX_TYPED_INPUTS)
         return family_fails(f, "%s of many tensors", outline.op->name);
-    bool is_possible = f->applications_of_nodes[node].is_possible && has_outputs_read(f, node);
+    f->calls[node] = outline_apply(f->typing, &outline);
+    bool is_possible = f->calls[node] && has_outputs_read(f, node);
     f->is_one_sided = f->asks && !is_possible;
     f->is_impossible = !f->is_one_sided && (!is_possible || computes_integers(f, node));
     return is_possible && !f->is_impossible;
@@ -487,7 +488,7 @@ static bool has_many_window_axes(const struct family *f, const term_id *side)
     node_set nodes = equation_nodes_of_side(f->equation, side);
     for (uint32_t n = 0; n < p->nodes.count; n++)
         if (nodes >> n & 1 &&
-            operator_has_many_window_axes(p->nodes.items[n].op, f->applications_of_nodes[n].outputs[0].rank))
+            operator_has_many_window_axes(p->nodes.items[n].op, typing_type(f->typing, f->calls[n]->outputs[0])->rank))
             return true;
     return false;
 }

@@ -16,11 +16,12 @@
 void symbolic_prover_init(struct symbolic_prover *prover)
 {
     *prover = (struct symbolic_prover){.lanes = lanes_make()};
+    typing_init(&prover->typing);
 }
 
 void symbolic_prover_free(struct symbolic_prover *prover)
 {
-    applications_free(&prover->applications);
+    typing_free(&prover->typing);
     arena_free(&prover->arena);
     lanes_free(prover->lanes);
 }
@@ -163,8 +164,8 @@ static bool prove_family(struct symbolic_prover *prover, const struct question *
     struct polys polys;
     struct family f;
     polys_init(&polys);
-    bool is_built = family_build(&f, q->equation, q->assumed, choices, &prover->applications, &polys, prover->lanes,
-                                 &prover->arena);
+    bool is_built =
+        family_build(&f, q->equation, q->assumed, choices, &prover->typing, &polys, prover->lanes, &prover->arena);
     bool is_empty = f.is_impossible || (!is_built && f.lacks_lanes && is_contradictory(&f, z3));
     bool is_proved = is_empty || (is_built && answer_is_yes(q, &f, z3, proof));
     proof->families += is_proved && !is_empty && !q->is_of_typing;
@@ -246,6 +247,7 @@ void symbolic_prove(struct symbolic_prover *prover, const struct equation *eq, s
     struct z3_session z3 = {0};
     struct question q = {.equation = eq, .assumed = equation_nodes(eq)};
     *ret_proof = (struct symbolic_proof){0};
+    typing_trim(&prover->typing);
     ret_proof->is_proved = are_forms_lasting(eq, &ret_proof->why) && prove_families(prover, &q, &z3, ret_proof) &&
                            are_typed_together(prover, eq, &z3, ret_proof);
     z3_session_end(&z3);
@@ -255,6 +257,7 @@ void symbolic_prove_typing(struct symbolic_prover *prover, const struct equation
 {
     struct z3_session z3 = {0};
     *ret_proof = (struct symbolic_proof){0};
+    typing_trim(&prover->typing);
     ret_proof->is_proved = are_forms_lasting(eq, &ret_proof->why) && are_typed_together(prover, eq, &z3, ret_proof);
     z3_session_end(&z3);
 }

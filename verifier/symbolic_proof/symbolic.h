@@ -12,7 +12,7 @@ struct symbolic_proof {
     struct text why;      // it was not
 };
 struct symbolic_prover {
-    struct applications applications;
+    struct typing typing;
     struct lane *lanes;
     struct arena arena;
 };
