@@ -273,10 +273,10 @@ CASES = {
     # As exporters assign to parts of a constant: the data are an expanded number above what is always computed.
     "masks that are scattered": case(
         """(float[80,60] x) => (float[80,60] z, float[80,60] w) <float zero = {0}, int64[2] shape = {80, 60},
-           int64[2,1] places = {3, -1}, int64[1,2] entries = {5, -60}, int64[1] last = {-1}, int64[2,1] twice = {7, 7}>
-           { a = Expand(zero, shape)  b = ScatterND(a, places, rows)  c = ScatterElements<axis = 1>(b, entries, ones)
-           d = GatherND(c, last)  e = Add(x, c)  y = Add(e, d)  z = ScatterND(y, places, rows)
-           w = ScatterND(b, twice, rows) }""", "Add Add ScatterND ScatterND", rows=(2, 60), ones=(1, 2)),
+           int64[2,1] places = {3, -1}, int64[1] last = {-1}, int64[2,1] twice = {7, 7}>
+           { a = Expand(zero, shape)  b = ScatterND(a, places, rows)
+           d = GatherND(b, last)  e = Add(x, b)  y = Add(e, d)  z = ScatterND(y, places, rows)
+           w = ScatterND(b, twice, rows) }""", "Add Add ScatterND ScatterND", rows=(2, 60)),
     "constant nodes": case(
         "(float[2,3] x) => (float[2,3] y) { c = Constant<value = float[3] {1, 2, 3}>()  y = Add(x, c) }",
         lambda r: operators(r) == "Add" and names_of(r) == ["c"] and list(r.graph.node[0].input) == ["x", "c"]),

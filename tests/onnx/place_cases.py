@@ -44,24 +44,16 @@ def gather_elements(c):
 
 def scatter(c):
     """Constant for the most part: otherwise they are kept as they are. Some have a place twice, or a reduction."""
-    c.op = c.pick("ScatterND", "ScatterElements", "GatherND")
+    c.op = c.pick("ScatterND", "GatherND")
     x = c.values(c.shape(1, 4, (1, 2, 3, 4)), element_type(c, False))
-    if c.op == "ScatterElements":
-        axis = c.axis(x.ndim)
-        shape = [c.between(1, n) for n in x.shape]
-        indices = np.argsort(c.random.random([*shape[:axis], x.shape[axis], *shape[axis:][1:]]), axis)
-        indices = np.take(indices, range(shape[axis]), axis)
-        c.attributes["axis"] = axis
-        size, updates = x.shape[axis], indices.shape
-    else:
-        batch = c.between(0, x.ndim - 1) if c.op == "GatherND" and c.opset >= 12 else 0
-        depth, count = c.between(1, x.ndim - batch), c.between(0, 4)
-        size = np.array(x.shape[batch:batch + depth])
-        grid = c.random.permutation(np.indices(size).reshape(depth, -1).T)[:count]
-        indices = np.broadcast_to(grid, [*x.shape[:batch], *grid.shape])
-        updates = [len(grid), *x.shape[depth:]]
-        if batch:
-            c.attributes["batch_dims"] = batch
+    batch = c.between(0, x.ndim - 1) if c.op == "GatherND" and c.opset >= 12 else 0
+    depth, count = c.between(1, x.ndim - batch), c.between(0, 4)
+    size = np.array(x.shape[batch:batch + depth])
+    grid = c.random.permutation(np.indices(size).reshape(depth, -1).T)[:count]
+    indices = np.broadcast_to(grid, [*x.shape[:batch], *grid.shape])
+    updates = [len(grid), *x.shape[depth:]]
+    if batch:
+        c.attributes["batch_dims"] = batch
     if indices.size and c.chance(0.1):
         indices = np.zeros_like(indices)
     constants = [x, np.where(c.random.random(indices.shape) < 0.3, indices - size, indices).astype(np.int64)]

@@ -32,22 +32,21 @@ static bool collect_from_node(void *context, void *message)
     return true;
 }
 
+static bool collect_name(struct exporter *x, const struct onnx_string *name)
+{
+    if (name->size)
+        name_set_add(&x->original, name->text);
+    return true;
+}
+
 static bool collect_from_tensor(void *context, void *message)
 {
-    struct exporter *x = context;
-    const struct onnx_tensor *t = message;
-    if (t->name.size)
-        name_set_add(&x->original, t->name.text);
-    return true;
+    return collect_name(context, &((const struct onnx_tensor *)message)->name);
 }
 
 static bool collect_from_value(void *context, void *message)
 {
-    struct exporter *x = context;
-    const struct onnx_value_info *v = message;
-    if (v->name.size)
-        name_set_add(&x->original, v->name.text);
-    return true;
+    return collect_name(context, &((const struct onnx_value_info *)message)->name);
 }
 
 void collect_original_names(struct exporter *x)

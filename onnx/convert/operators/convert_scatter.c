@@ -1,5 +1,5 @@
-// ScatterND, ScatterElements and GatherND: entries, or runs of trailing ones, at places that a tensor of indices names.
-// What is constant is computed, as a copy of bytes. The graph has no operator for them, but what constant indices
+// ScatterND and GatherND: entries, or runs of trailing ones, at places that a tensor of indices names. What is constant
+// is computed, as a copy of bytes. The graph has no operator for them, but what constant indices
 // choose of any tensor is a `gather` on the axis that the chosen axes become.
 #include "expressions/elements.h"
 #include "onnx/convert/bind_shapes.h"
@@ -90,30 +90,6 @@ static bool find_runs(struct conversion *c, const struct constant *x, const stru
     return true;
 }
 
-// Every index stands at the place that it means, but for one axis.
-static bool find_entries(struct conversion *c, const struct constant *x, const struct constant *indices, int axis,
-                         struct places *ret_places)
-{
-    const struct type *t = &indices->type;
-    int64_t count = type_elements(t), *index = numbers_of(c, indices);
-    struct places p = {count, 1, arena_array(&c->importer->scratch, int64_t, count + 1)};
-    if (t->rank != x->type.rank)
-        return cannot(c, "its indices have another rank");
-    for (int64_t i = 0; i < count; i++) {
-        p.offset[i] = 0;
-        for (int k = 0; k < t->rank; k++) {
-            int64_t place = i / elements_between(t, k + 1, t->rank) % t->dim[k];
-            if (k != axis && place >= x->type.dim[k])
-                return cannot(c, "its indices reach beyond its axes");
-            if (!add_index(c, k == axis ? index[i] : place, x->type.dim[k], elements_between(&x->type, k + 1, t->rank),
-                           &p.offset[i]))
-                return false;
-        }
-    }
-    *ret_places = p;
-    return true;
-}
-
 static bool are_different(struct conversion *c, const struct places *p, int64_t n_elements)
 {
     bool *is_taken = arena_array(&c->importer->scratch, bool, n_elements + 1);
@@ -165,29 +141,14 @@ static bool scatter(struct conversion *c, const struct constant *inputs, const s
     return give_folded(c, type, z);
 }
 
-static bool begin_scatter(struct conversion *c, struct constant *ret_inputs)
-{
-    if (!text_attribute_is(c, "reduction", "none", "none"))
-        return cannot(c, "it reduces what is there with its updates");
-    return read_constant(c, 2, &ret_inputs[2]) && read_constant(c, 1, &ret_inputs[1]) &&
-           read_constant(c, 0, &ret_inputs[0]);
-}
-
 bool convert_scatter_nd(struct conversion *c)
 {
     struct constant inputs[3];
     struct places places;
-    return begin_scatter(c, inputs) && find_runs(c, &inputs[0], &inputs[1], 0, &places) && scatter(c, inputs, &places);
-}
-
-bool convert_scatter_elements(struct conversion *c)
-{
-    struct constant inputs[3];
-    struct places places;
-    int axis;
-    return begin_scatter(c, inputs) && normalize_axis(c, int_attribute(c, "axis", 0), inputs[0].type.rank, &axis) &&
-           (type_equal_shape(&inputs[1].type, &inputs[2].type) || cannot(c, "its updates do not fit its indices")) &&
-           find_entries(c, &inputs[0], &inputs[1], axis, &places) && scatter(c, inputs, &places);
+    if (!text_attribute_is(c, "reduction", "none", "none"))
+        return cannot(c, "it reduces what is there with its updates");
+    return read_constant(c, 2, &inputs[2]) && read_constant(c, 1, &inputs[1]) && read_constant(c, 0, &inputs[0]) &&
+           find_runs(c, &inputs[0], &inputs[1], 0, &places) && scatter(c, inputs, &places);
 }
 
 static bool copy_runs(struct conversion *c, const struct constant *x, const struct places *p, const struct type *type)
