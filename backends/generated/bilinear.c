@@ -75,26 +75,6 @@ void bilinear_make_strassen(struct bilinear *ret_form)
     };
 }
 
-static double square_of_row(const double *row)
-{
-    double sum = 0;
-    for (int i = 0; i < BILINEAR_MOST; i++)
-        sum += row[i] * row[i];
-    return sum;
-}
-
-double bilinear_amplification(const struct bilinear *form, int dimensions)
-{
-    double largest = 0;
-    for (int i = 0; i < form->m; i++) {
-        double sum = 0;
-        for (int j = 0; j < form->n; j++)
-            sum += form->a[i][j] * form->a[i][j] * square_of_row(form->g[j]) * square_of_row(form->b[j]);
-        largest = fmax(largest, sum);
-    }
-    return pow(largest / form->r, 0.5 * dimensions);
-}
-
 // --- statements ------------------------------------------------------------------------------------------------------
 
 struct product {

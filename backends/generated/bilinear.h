@@ -20,9 +20,6 @@ void bilinear_make(int m, int r, const double *points, struct bilinear *ret_form
 bool bilinear_find(int m, int r, struct bilinear *ret_form);
 // Y = D G, their entries column by column, those of G row by row.
 void bilinear_make_strassen(struct bilinear *ret_form);
-// How much larger errors of rounding become than those of the plain sum, in so many dimensions: of independent data,
-// the root of the sum of squares of all that is multiplied and added for a result.
-double bilinear_amplification(const struct bilinear *form, int dimensions);
 // Statements of C that compute z0 ... from x0 ..., all of `type`: the product of a matrix. Rows and columns that differ
 // from another one in signs alone share their sums.
 void bilinear_print_product(struct text *text, const char *type, int rows, int columns,

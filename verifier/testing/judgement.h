@@ -7,9 +7,7 @@ enum verdict {
     VERDICT_AGREES,        // at all instances that were tried
     VERDICT_REFUTED,       // with a counterexample
     VERDICT_NOT_COVERED,   // no instance is among those that are tried
-    VERDICT_COUNT,
 };
-const char *verdict_name(enum verdict verdict);
 
 struct judgement {
     enum verdict verdict;
