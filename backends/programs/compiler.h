@@ -9,7 +9,7 @@ struct error;
 struct compiler {
     char path[256], version[256];   // the first line of what it says of itself
     double seconds;                 // that a run may take
-    bool is_hanging;                // one took longer: it is not asked again
+    bool is_hanging;                // the last one took longer
 };
 // `path` NULL: the first that is there of /usr/bin/cc, gcc and clang. False: there is none, or it does not tell its
 // version.

@@ -339,12 +339,23 @@ static void *compile(void *argument)
     for (size_t i = 0; i < u->n; i++)
         add_text(&text, u->p->entries.items[u->ids[i]].program.prefix, u->p->texts.keys.items[u->ids[i]].bytes);
     list_flags(u->p, march, flags);
-    u->memory = compiler_run(&u->compiler, text.chars, flags, &u->size, &u->error);
+    u->memory = compiler_run(&u->compiler, text.chars ? text.chars : "", flags, &u->size, &u->error);
     return NULL;
+}
+
+// A compiler that hangs at a text may do for others; one that hangs at none is not asked again.
+static bool hangs_at_nothing(const struct programs *p)
+{
+    struct unit nothing = unit_of(p, NULL, 0);
+    compile(&nothing);
+    if (nothing.memory >= 0)
+        close(nothing.memory);
+    return nothing.compiler.is_hanging;
 }
 
 static void compile_all(struct programs *p, struct unit *units, size_t n)
 {
+    bool is_hanging = false;
     for (size_t i = 1; i < n; i++)
         units[i].has_thread = pthread_create(&units[i].thread, NULL, compile, &units[i]) == 0;
     for (size_t i = 0; i < n; i++) {
@@ -352,9 +363,10 @@ static void compile_all(struct programs *p, struct unit *units, size_t n)
             pthread_join(units[i].thread, NULL);
         else
             compile(&units[i]);
-        if (units[i].compiler.is_hanging)
-            p->compiler_state = FAILED;
+        is_hanging = is_hanging || units[i].compiler.is_hanging;
     }
+    if (is_hanging && hangs_at_nothing(p))
+        p->compiler_state = FAILED;
 }
 
 static void keep_memory(struct programs *p, const uint32_t *ids, size_t n, int memory, size_t size)
@@ -368,20 +380,23 @@ static void keep_memory(struct programs *p, const uint32_t *ids, size_t n, int m
 
 static bool compile_and_load(struct programs *p, const uint32_t *ids, size_t n, struct error *error);
 
-// Several that do not compile together are compiled alone: one of them may be wrong.
+// Several that do not compile together are divided, until those that are wrong or at which the compiler hangs are alone.
 static bool load_unit(struct programs *p, const struct unit *u, struct error *error)
 {
     *error = u->error;
     void *library = u->memory >= 0 ? load(p, u->memory, error) : NULL;
-    bool is_done = library || u->n > 1;
+    bool is_divided = !library && u->n > 1 && p->compiler_state == READY, is_done = library || is_divided;
+    size_t half = u->n / 2;
     if (library)
         keep_memory(p, u->ids, u->n, u->memory, u->size);
-    for (size_t i = 0; !library && u->n > 1 && i < u->n; i++)
-        is_done = compile_and_load(p, &u->ids[i], 1, error) && is_done;
     for (size_t i = 0; library && i < u->n; i++)
         is_done = take_from(p, library, u->ids[i]) && is_done;
-    if (!is_done && u->n == 1)
+    if (is_divided) {
+        is_done = compile_and_load(p, u->ids, half, error);
+        is_done = compile_and_load(p, u->ids + half, u->n - half, error) && is_done;
+    } else if (!library) {
         warn_once(p, error, "its kernels are not used");
+    }
     return is_done;
 }
 

@@ -19,7 +19,7 @@ struct programs_options {
     const char *compiler;          // absolute path; NULL: the usual one; "": none
     const char *folder;            // where objects are kept; NULL: in the user's cache; "": nowhere
     const char *extra_flag;        // for tests; NULL: none
-    double seconds;                // that the compiler may take; 0: a minute
+    double seconds;                // that the compiler may take for a unit; 0: a minute
     const struct log *log;         // warned once, of the first thing that fails
 };
 struct programs *programs_open(const struct programs_options *options);   // never NULL; nothing is looked for yet
@@ -34,7 +34,7 @@ struct program {
 };
 // Finds the program of every text; those that are not there yet are compiled together, in a unit for
 // each processor. False: of one at least there is none, for the reason that the error has; it stays so, and nothing is
-// tried again.
+// tried again. Others of its unit are compiled without it.
 bool programs_find(struct programs *p, const char *const *texts, size_t n, struct program *ret_programs,
                    struct error *error);
 // Notes a text that will be asked for. Those of such texts that are not there are compiled with the next one that is

@@ -367,7 +367,8 @@ static bool is_closed_in_time(int reading)
     return poll(&end, 1, 1000 * LONG_ENOUGH) == 1 && read(reading, &byte, 1) == 0;
 }
 
-// Its child, too, is ended, and it is not asked again. It gets more time where it had not begun by then.
+// Its child, too, is ended, and it is not asked again, as it hangs at nothing as well. It gets more time where it had not
+// begun by then.
 static void a_compiler_that_hangs_is_ended_with_its_children(void **state)
 {
     struct place *p = *state;
@@ -389,10 +390,33 @@ static void a_compiler_that_hangs_is_ended_with_its_children(void **state)
     }
     assert_non_null(strstr(error.message, "did not end within "));
     assert_true(is_closed_in_time(reading));
+    int n = count_runs(p);
     assert_false(find_one(s, ADD(32), &found, &error));
-    assert_int_equal(count_runs(p), 1);
+    assert_int_equal(count_runs(p), n);
     programs_close(s);
     close(reading);
+}
+
+// Others of its unit are compiled, and so is what is asked for later. They get more time where a machine takes long.
+static void a_text_that_compilers_hang_at_does_not_take_others_along(void **state)
+{
+    struct place *p = *state;
+    const char *texts[] = {ADD(35), ADD(36), ADD(37) "// for ever\n", ADD(38), ADD(39)};
+    struct program found[5], later;
+    struct error error = {0};
+    bool is_found = false;
+    write_compiler(p, "for last; do :; done; grep -q '^// for ever' \"$last\" && sleep 3000; exec /usr/bin/cc \"$@\"");
+    for (double seconds = 1; !is_found && seconds < LONG_ENOUGH; seconds *= 4) {
+        struct programs *s = programs_open(&(struct programs_options){
+            .instruction_set = INSTRUCTION_SET, .folder = "", .compiler = p->compiler, .seconds = seconds});
+        assert_false(programs_find(s, texts, 5, found, &error));
+        is_found = find_one(s, ADD(40), &later, &error) && call(&later, 1) == 41;
+        for (int i = 0; i < 5; i++)
+            is_found = is_found && (i == 2 || (found[i].library && call(&found[i], 1) == 36 + i));
+        assert_null(found[2].library);
+        programs_close(s);
+    }
+    assert_true(is_found);
 }
 
 // The environment of the host does not reach the compiler: neither PATH nor what tells it to load or run other things.
@@ -551,6 +575,7 @@ int main(void)
         IN_PLACE(threads_share_a_service),
         IN_PLACE(compilers_that_are_none_are_refused),
         IN_PLACE(a_compiler_that_hangs_is_ended_with_its_children),
+        IN_PLACE(a_text_that_compilers_hang_at_does_not_take_others_along),
         IN_PLACE(the_environment_is_its_own),
         IN_PLACE(a_full_disk_costs_the_kernels_only),
         IN_PLACE(objects_that_do_not_fit_are_refused_in_one_line),
